@@ -1,0 +1,1 @@
+"""The bounds of AdaNet (ICML 2017), as printed and as corrected: one small function per statement."""

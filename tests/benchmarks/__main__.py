@@ -1,0 +1,47 @@
+"""python -m tests.benchmarks [NAME…]: runs the side-by-side timings and records them in paper_notes/results.
+
+Each module tests/benchmarks/bench_*.py has run() -> list of rows; a row is a dict with at least "work", "against",
+"ratio" (ours over theirs, measured in one run) and "target". Timings are of this machine; the ratios are what counts.
+"""
+
+import importlib
+import json
+import os
+import platform
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+HERE = Path(__file__).parent
+RESULTS = HERE.parents[1] / "paper_notes" / "results" / "benchmarks.json"
+
+
+def machine() -> str:
+    return f"{platform.machine()}, {os.cpu_count()} cores, OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', 'unset')}"
+
+
+def main(argv: list[str]) -> int:
+    names = argv or sorted(path.stem.removeprefix("bench_") for path in HERE.glob("bench_*.py"))
+    record = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"rows": []}
+    for name in names:
+        start = time.perf_counter()
+        rows = importlib.import_module(f"tests.benchmarks.bench_{name}").run()
+        for row in rows:
+            print(f"{row['work']:60} against {row['against']:30} ratio {row['ratio']:.3g} (target {row['target']})")
+        kept = [row for row in record["rows"] if row["benchmark"] != name]
+        seconds = round(time.perf_counter() - start, 1)
+        record["rows"] = kept + [{"benchmark": name, "seconds": seconds, "machine": machine(), **row} for row in rows]
+        record |= {
+            "command": "python -m tests.benchmarks",
+            "versions": {package: version(package) for package in ("numpy", "scipy", "torch")},
+            "seed": 0,
+            "machine": machine(),
+            "seconds": round(sum({row["benchmark"]: row["seconds"] for row in record["rows"]}.values()), 1),
+        }
+        RESULTS.write_text(json.dumps(record, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
