@@ -1,0 +1,129 @@
+"""AdaNet.CVX (Appendix C): the unit that points steepest downhill, the score of its layer, and what the step gains.
+
+    ε_i = E_{D_t}[y φ_{s-1}(h_{s-1,i})],   D_t(i) ∝ Φ'(1 - y_i f_{t-1}(x_i)),   S_t = Σ_i Φ'(1 - y_i f_{t-1}(x_i))
+
+The paper calls the pair (closed-form unit, its best weight) the joint minimiser of F_t. It is the steepest first-order
+direction; the joint minimiser is another convex problem without a closed form (claim cvx-joint-minimiser).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from adanet_theory.spec import Array, check, check_nonnegative
+
+
+def conjugate(p: float) -> float:
+    """q with 1/p + 1/q = 1.
+
+    >>> conjugate(1), conjugate(2), conjugate(float("inf"))
+    (inf, 2.0, 1.0)
+    """
+    check(p >= 1, f"p must be in [1, inf], got p={p}.")
+    if p == 1:
+        return math.inf
+    return 1.0 if p == math.inf else p / (p - 1)
+
+
+def p_norm(x: ArrayLike, p: float) -> float:
+    """||x||_p, scaled by max|x_i| so that no power over- or underflows.
+
+    >>> p_norm([2e200, -2e200, 2e200, 2e200], 2)
+    4e+200
+    """
+    magnitude = np.abs(np.asarray(x, dtype=np.float64))
+    largest = float(magnitude.max(initial=0.0))
+    if largest == 0 or p == math.inf:
+        return largest
+    return largest * float(np.sum((magnitude / largest) ** p)) ** (1 / p)
+
+
+def dual_vector(eps: ArrayLike, Lambda: float, p: float) -> Array:
+    """The closed form, corrected: argmax of u·ε over ||u||_p <= Λ, where u·ε = Λ ||ε||_q.
+
+        u_i = Λ sgn(ε_i) |ε_i|^(q-1) / ||ε||_q^(q-1)
+
+    p = 1 puts all weight on the first largest |ε_i| (any maximiser would do), p = inf gives Λ sgn(ε_i), and ε = 0,
+    where there is no descent, gives u = 0.
+
+    >>> dual_vector([3.0, -4.0], Lambda=5.0, p=2)
+    array([ 3., -4.])
+    >>> dual_vector([3.0, -4.0], Lambda=5.0, p=1)
+    array([ 0., -5.])
+    """
+    check(p >= 1, f"p must be in [1, inf], got p={p}.")
+    check_nonnegative("Lambda", Lambda)
+    eps = np.asarray(eps, dtype=np.float64)
+    check(eps.ndim == 1 and bool(np.isfinite(eps).all()), "eps must be a vector of finite numbers.")
+    magnitude = np.abs(eps)
+    largest = magnitude.max(initial=0.0)
+    if largest == 0:
+        return np.zeros_like(eps)
+    if p == 1:
+        u = np.zeros_like(eps)
+        u[magnitude.argmax()] = 1
+    elif p == math.inf:
+        u = np.ones_like(eps)
+    else:
+        scaled = magnitude / largest
+        u = scaled ** (1 / (p - 1)) / np.sum(scaled ** (p / (p - 1))) ** (1 / p)
+    # The print has no sign (claim cvx-sign): with it missing, one ε_i < 0 already costs more than half the descent.
+    return np.asarray(Lambda * np.sign(eps) * u)
+
+
+def printed_dual_vector(eps: ArrayLike, Lambda: float, p: float) -> Array:
+    """The closed form as printed, for comparison only: u_i = Λ |ε_i|^(q-1) / ||ε||_q^(q/p), with no sign.
+
+    Undefined at p = 1 (q = inf) and at ε = 0.
+
+    >>> printed_dual_vector([3.0, -4.0], Lambda=5.0, p=2)
+    array([3., 4.])
+    """
+    check(p > 1, f"the printed formula needs p > 1, got p={p}.")
+    q = conjugate(p)
+    eps = np.asarray(eps, dtype=np.float64)
+    check(bool(np.any(eps)), "the printed formula needs eps != 0, got eps=0.")
+    return np.asarray(Lambda * np.abs(eps) ** (q - 1) / p_norm(eps, q) ** (q / p))
+
+
+def layer_score(eps: ArrayLike, Lambda: float, p: float, mean_derivative: float) -> float:
+    """g_s = Λ_{s,s-1} ||ε_s||_q S_t/m: how fast the loss falls, at w = 0, along the best unit of layer s.
+
+    `mean_derivative` is S_t/m.
+
+    >>> layer_score([3.0, -4.0], Lambda=2.0, p=2, mean_derivative=0.5)
+    5.0
+    """
+    check_nonnegative("Lambda", Lambda)
+    check_nonnegative("S_t/m", mean_derivative)
+    return Lambda * p_norm(eps, conjugate(p)) * mean_derivative
+
+
+def is_optimal(g: float, Gamma: float) -> bool:
+    """Whether w = 0 is optimal over all units of the layer: g_s <= Γ_s.
+
+    >>> is_optimal(g=0.3, Gamma=0.5), is_optimal(g=0.5, Gamma=0.3)
+    (True, False)
+    """
+    return g <= Gamma
+
+
+def guaranteed_decrease(g: float, Gamma: float, *, tau: float, mean_square: float) -> float:
+    """What the closed-form step gains at least, if Φ'' <= τ: (g_s - Γ_s)_+^2 / (2 τ (1/m) Σ h(x_i)^2).
+
+    (F_t(w, h) <= F_t(0, h) - (g - Γ) w + τ mean(h^2) w^2/2 for w >= 0; take the best w.) The logistic loss has τ = 1/4;
+    the exponential has none (τ = inf), and nothing is guaranteed.
+
+    >>> guaranteed_decrease(0.5, 0.25, tau=0.25, mean_square=1.0)
+    0.125
+    """
+    check(tau > 0, f"tau must be > 0, got tau={tau}.")
+    check_nonnegative("mean_square", mean_square)
+    excess = max(g - Gamma, 0.0)
+    if excess == 0 or tau == math.inf:
+        return 0.0
+    check(mean_square > 0, "mean_square must be > 0 where g > Gamma, got 0.")
+    return excess * excess / (2 * tau * mean_square)
