@@ -13,6 +13,9 @@ from torch import Tensor
 from torch.nn import functional
 
 Pair = tuple[int, int]
+Block = Mapping[int, Tensor]
+"""New units by layer: block[k] has one row per new unit of layer k; its columns are all the units of layer k-1,
+first the old ones, then those of the same block (of Ψ for k = 1)."""
 
 
 def apply_activation(name: str, h: Tensor) -> Tensor:
@@ -22,19 +25,23 @@ def apply_activation(name: str, h: Tensor) -> Tensor:
         case "relu":
             return h.clamp_min(0)
         case "leaky_relu":
-            return functional.leaky_relu(h, float(parameter))
+            return functional.leaky_relu(h, float(parameter or 0.01))
         case "abs":
             return h.abs()
         case "identity":
             return h
-        case _:
-            return {
-                "tanh": torch.tanh,
-                "sigmoid": torch.sigmoid,
-                "softplus": functional.softplus,
-                "elu": functional.elu,
-                "gelu": functional.gelu,
-            }[kind](h)
+        case "tanh":
+            return torch.tanh(h)
+        case "sigmoid":
+            return torch.sigmoid(h)
+        case "softplus":
+            # torch's softplus is h itself beyond a threshold, off by e^-20 there.
+            return h.clamp_min(0) + torch.log1p(torch.exp(-h.abs()))
+        case "elu":
+            return functional.elu(h)
+        case "gelu":
+            return functional.gelu(h)
+    raise ValueError(f"activation must be a name of adanet_theory.spec, got {name!r}.")
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,16 @@ class Network:
     hidden: Mapping[Pair, Tensor]
     output: Mapping[int, Tensor]
     activations: tuple[str, ...]
+
+    @classmethod
+    def empty(cls, n_0: int, *, device: torch.device | str = "cpu") -> Network:
+        """f = 0: no unit yet.
+
+        >>> Network.empty(3)(torch.ones(2, 3, dtype=torch.float64))
+        tensor([0., 0.], dtype=torch.float64)
+        """
+        nothing = torch.zeros(0, n_0, dtype=torch.float64, device=device)
+        return cls((n_0, 0), {(1, 0): nothing}, {1: nothing.new_zeros(0)}, ())
 
     @property
     def depth(self) -> int:
@@ -76,6 +93,42 @@ class Network:
             if k in self.output:
                 f = f + h @ self.output[k]
         return f
+
+    def extended(self, block: Block, output: Mapping[int, Tensor], activation: str) -> Network:
+        """The network with the units of the block added; output[k] is w on its units of layer k, zeros if missing.
+
+        The units that were there read none of the new ones, so f changes by w · h of the new units only.
+        """
+        depth = max(self.depth, *block)
+        old = [*self.n, *[0] * (depth - self.depth)]
+        n = tuple(old[k] + (len(block[k]) if k in block else 0) for k in range(depth + 1))
+        hidden: dict[Pair, Tensor] = {}
+        w: dict[int, Tensor] = {}
+        for k in range(1, depth + 1):
+            like = block[min(block)]
+            U = like.new_zeros(n[k], n[k - 1])
+            if (k, k - 1) in self.hidden:
+                U[: old[k], : old[k - 1]] = self.hidden[k, k - 1]
+            if k in block:
+                U[old[k] :, : block[k].shape[1]] = block[k]
+            hidden[k, k - 1] = U
+            above = output.get(k, like.new_zeros(n[k] - old[k]))
+            w[k] = torch.cat([self.output.get(k, like.new_zeros(old[k])), above])
+        return Network(n, hidden, w, (activation,) * (depth - 1))
+
+    def block(self, old: Mapping[int, int], new: Mapping[int, int]) -> tuple[dict[int, Tensor], dict[int, Tensor]]:
+        """(block, output) of the new[k] units that follow the first old[k] ones: the inverse of `extended`.
+
+        The columns go up to the units of the block itself in the layer below; later units it cannot read.
+        """
+        block: dict[int, Tensor] = {}
+        output: dict[int, Tensor] = {}
+        for k, count in new.items():
+            rows = slice(old.get(k, 0), old.get(k, 0) + count)
+            columns = self.n[0] if k == 1 else old.get(k - 1, 0) + new.get(k - 1, 0)
+            block[k] = self.hidden[k, k - 1][rows, :columns].contiguous()
+            output[k] = self.output[k][rows].contiguous()
+        return block, output
 
     def to(self, device: torch.device | str) -> Network:
         return Network(

@@ -1,0 +1,220 @@
+"""What a training run is told and what it returns; one frozen Config for AdaNet, AdaNet.CVX and the baselines."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from adanet_theory.spec import NetworkSpec, activation, check, check_nonnegative, check_rho
+from adanet_train.network import Network
+from adanet_train.surrogates import surrogate
+
+VARIANTS = ("base", "R", "P", "D", "SD")
+COMPLEXITIES = ("lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth")
+
+
+@dataclass(frozen=True)
+class Config:
+    """Every knob with its default.
+
+    >>> Config(rounds=5, width=10).family(n_0=4).n
+    (4, 50, 50, 50, 50, 50, 50)
+    """
+
+    # The family, fixed before the sample is seen
+    rounds: int = 30
+    """T."""
+    width: int = 150
+    """B, the units per layer of a candidate subnetwork."""
+    p: float = 2.0
+    Lambda: float | tuple[float, ...] = 1.01
+    """Λ_{k,k-1}: one number for all layers, or Λ_{1,0}, Λ_{2,1}, .. up to the maximal depth."""
+    activation: str = "relu"
+    max_depth: int | None = None
+    """None: T + 1, the deepest network T rounds can build (AdaNet.CVX: at most 5)."""
+    rho: float | None = None
+    """The margin, if it is to be declared with the family; training does not use it."""
+    enforce: bool = True
+    """Project on ||u||_p <= Λ. The paper did not: with False the result declares no family."""
+
+    # The objective (1/m) Σ Φ(1 - y f) + Σ_j Γ_j |w_j|,  Γ_j = λ r_j + β
+    surrogate: str = "logistic"
+    lam: float = 1e-6
+    beta: float = 0.0
+    complexity: str | Callable[..., float] = "lemma-2"
+    """r: one of COMPLEXITIES, or a function (spec, k, Psi, H) -> r of units in H*_k whose outputs are H."""
+    objective: str = "paper"
+    """"paper": λ and β above. "bound": those with which F is a bound on the risk (theory: objective-bound)."""
+    slack: float = 0.05
+    """η of the bound objective, the step of its grid of margins."""
+    largest_rho: bool = False
+    """Divide λ and β of the bound objective by the largest ρ that the surrogate admits."""
+    r_sup: float = 1.0
+    """sup ||Ψ||_inf on the whole support; the bound objective needs it."""
+
+    # The search
+    variant: str = "base"
+    candidates: tuple[tuple[int, int], ...] | None = None
+    """(depth - l_{t-1}, units per layer) of each candidate; None: (0, B) and (1, B), as in the paper."""
+    outputs: str = "top"
+    """Which layers of a subnetwork the output reads: "top" (Section 4 of the paper) or "all" (Section 2)."""
+    corrective: bool = False
+    """Minimise F over all of w again after every round."""
+    learner: str | Callable[..., Any] = "gradient"
+    """"gradient", "random" (the best of many random subnetworks), or a function (task, generator) -> weights."""
+    optimiser: str = "adam"
+    learning_rate: float = 1e-2
+    steps: int = 10_000
+    batch: int = 100
+    check_every: int = 250
+    """Steps between two looks at the candidate's objective."""
+    patience: int = 4
+    """Looks without a new best value before a candidate's training ends."""
+    dropout: float = 0.5
+    """Variant D: the probability to drop a connection to an earlier subnetwork."""
+    networks: int = 100
+    """How many random subnetworks the learner "random" draws."""
+    tol: float = 1e-10
+    """The duality gap at which the convex step ends."""
+
+    # AdaNet.CVX
+    step: str = "closed-form"
+    """"closed-form", "exact" (the joint minimiser), or "printed" (no sign, no Γ in the layer choice; to compare)."""
+
+    # The baselines
+    hidden: tuple[int, ...] = (150,)
+    """NN: units of each hidden layer."""
+    norm: str = "l2"
+    """LR and NN: the penalty λ ||.||² ("l2") or λ ||.||_1 ("l1") on all weights."""
+
+    # The run
+    seed: int = 0
+    device: str = "cpu"
+    dtype: str = "float32"
+    """Of the gradient search only; the weights kept, their outputs and the convex step are float64."""
+    jobs: int = 1
+    """How many candidates are trained at the same time; the result does not depend on it."""
+
+    def __post_init__(self) -> None:
+        for name in ("rounds", "width", "steps", "batch", "check_every", "patience", "networks", "jobs"):
+            value = getattr(self, name)
+            least = 0 if name == "steps" else 1
+            check(isinstance(value, int) and value >= least, f"{name} must be an integer >= {least}, got {value!r}.")
+        check(self.p >= 1, f"p must be in [1, inf], got p={self.p}.")
+        for bound in self.Lambda if isinstance(self.Lambda, tuple) else (self.Lambda,):
+            check(0 < bound < math.inf, f"Lambda must be finite and > 0, got Lambda={bound}.")
+        activation(self.activation)
+        surrogate(self.surrogate)
+        check(self.max_depth is None or self.max_depth >= 1, f"max_depth must be >= 1, got {self.max_depth}.")
+        if self.rho is not None:
+            check_rho(self.rho)
+        for name in ("lam", "beta", "r_sup"):
+            check_nonnegative(name, getattr(self, name))
+        for name in ("slack", "learning_rate", "tol"):
+            value = getattr(self, name)
+            check(0 < value < math.inf, f"{name} must be finite and > 0, got {name}={value}.")
+        check(0 <= self.dropout < 1, f"dropout must be in [0, 1), got dropout={self.dropout}.")
+        _check_choice("objective", self.objective, ("paper", "bound"))
+        _check_choice("variant", self.variant, VARIANTS)
+        _check_choice("outputs", self.outputs, ("top", "all"))
+        _check_choice("optimiser", self.optimiser, ("sgd", "adam"))
+        _check_choice("step", self.step, ("closed-form", "exact", "printed"))
+        _check_choice("norm", self.norm, ("l2", "l1"))
+        _check_choice("dtype", self.dtype, ("float32", "float64"))
+        if not callable(self.complexity):
+            _check_choice("complexity", self.complexity, COMPLEXITIES)
+        if not callable(self.learner):
+            _check_choice("learner", self.learner, ("gradient", "random"))
+        if self.objective == "bound":
+            # The other complexities are not upper bounds on R_m(H_k) known before the sample is drawn.
+            check(
+                self.variant != "SD" and self.complexity in ("lemma-2", "lemma-2-peeled"),
+                "objective='bound' needs r_k >= R_m(H_k): complexity must be lemma-2 or lemma-2-peeled, "
+                f"got {self.complexity!r} and variant {self.variant!r}.",
+            )
+            check(self.enforce, "objective='bound' needs units inside their family, got enforce=False.")
+        for offset, units in self.candidates or ():
+            check(units >= 1, f"a candidate must have at least one unit per layer, got {units}.")
+            check(offset <= 1 or self.max_depth is not None, "a candidate of depth > l_{t-1} + 1 needs max_depth.")
+
+    @property
+    def depth(self) -> int:
+        """The maximal depth of the declared family."""
+        return self.max_depth or self.rounds + 1
+
+    @property
+    def sizes(self) -> tuple[tuple[int, int], ...]:
+        """(depth - l_{t-1}, units per layer) of each candidate."""
+        return self.candidates or ((0, self.width), (1, self.width))
+
+    def family(self, n_0: int) -> NetworkSpec:
+        """The declared family: every layer up to the maximal depth may hold all T subnetworks."""
+        widest = max(units for _, units in self.sizes)
+        n = (n_0, *[self.rounds * widest] * self.depth)
+        return NetworkSpec.layered(n, self.Lambda, self.p, self.activation)
+
+    def replace(self, **changes: Any) -> Config:
+        return dataclasses.replace(self, **changes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for a file; a function is named, not stored."""
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {name: _plain(value) for name, value in values.items()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Config:
+        """The inverse of as_dict, except for functions."""
+        return cls(**{name: _frozen(value) for name, value in values.items()})
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A network, the family declared before training, one plain dict per round, and the config.
+
+    A round is {"candidates": [{"depth", "units", "objective", "Gamma"}], "chosen", "objective"}; Gamma holds Γ_k of
+    the candidate's units by layer, so that F can be computed again from the network and the history.
+    """
+
+    network: Network
+    declared: NetworkSpec | None
+    history: list[dict[str, Any]]
+    config: Config
+
+
+Callback = Callable[[Trained], None]
+
+
+def check_sample(Psi: Tensor, y: Tensor, config: Config) -> tuple[Tensor, Tensor]:
+    """Psi and y as float64 on the device; every trainer checks its sample here, once."""
+    Psi, y = torch.as_tensor(Psi), torch.as_tensor(y)
+    check(Psi.ndim == 2, f"Psi must be a matrix, got shape {tuple(Psi.shape)}.")
+    check(Psi.shape[1] >= 1, "Psi must have at least one feature, got n_0=0.")
+    check(y.shape == Psi.shape[:1], f"y must hold one label per row of Psi ({len(Psi)}), got {tuple(y.shape)}.")
+    check(len(Psi) >= 2, f"m must be >= 2 to train, got m={len(Psi)}.")
+    check(bool(torch.isfinite(Psi).all()), "Psi must be finite, got nan or inf.")
+    check(bool(((y == 1) | (y == -1)).all()), "y must be -1 or +1.")
+    check(bool((y == 1).any() and (y == -1).any()), "y must hold both classes, got one.")
+    device = torch.device(config.device)
+    return Psi.to(device, torch.float64).contiguous(), y.to(device, torch.float64).contiguous()
+
+
+def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    check(value in choices, f"{name} must be one of {', '.join(choices)}, got {name}={value!r}.")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    if callable(value):
+        return f"{value.__module__}:{value.__qualname__}"
+    return value
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(part) for part in value) if isinstance(value, list) else value
