@@ -293,6 +293,12 @@ def check_delta(delta: float) -> None:
     check(0 < delta < 1, f"delta must be in (0, 1), got delta={delta}.")
 
 
+def check_risk(error: float, m: float, delta: float) -> None:
+    check(0 <= error <= 1, f"the margin error and the ramp must be in [0, 1], got {error}.")
+    check_m(m)
+    check_delta(delta)
+
+
 def check_nonnegative(symbol: str, value: float) -> None:
     check(0 <= value < math.inf, f"{symbol} must be finite and >= 0, got {symbol}={value}.")
 

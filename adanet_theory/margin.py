@@ -1,0 +1,126 @@
+"""A bound on the risk, term by term; the empirical losses in it; and the best margin where it may be chosen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from adanet_theory.spec import check, check_nonnegative, check_rho, finite
+
+ETA = 0.05  # a bound that holds for all margins is tried on a geometric grid of ratio 1 + η
+# Σ 1/(|j|+1)² over all integers j: the prior 1/((π²/3 - 1)(|j|+1)²) pays for choosing the margin ρ_j after the fact.
+PRIOR = math.pi**2 / 3 - 1
+
+
+@dataclass(frozen=True)
+class MarginBound:
+    """A bound on R(f), term by term. `rho` is the margin it was evaluated at, `j` its index where it was chosen.
+
+    A term is None where the print is undefined (a negative radicand); then there is no raw value, and the bound is
+    vacuous: that happens only where another term is >= 1 alone.
+
+    >>> MarginBound("margin-bound", {"ramp": 0.5, "complexity": 0.75}, rho=1.0).value
+    1.0
+    """
+
+    id: str
+    terms: Mapping[str, float | None]
+    rho: float | None
+    j: int | None = None
+
+    @property
+    def raw(self) -> float | None:
+        """The sum of the terms, not cut at 1; None where one is undefined."""
+        values = [term for term in self.terms.values() if term is not None]
+        return finite(math.fsum(values), self.id) if len(values) == len(self.terms) else None
+
+    @property
+    def total(self) -> float:
+        """The sum of the terms; an undefined one counts as inf."""
+        raw = self.raw
+        return math.inf if raw is None else raw
+
+    @property
+    def value(self) -> float:
+        """min(1, raw): what the statement says of a risk."""
+        return min(1.0, self.total)
+
+    @property
+    def is_vacuous(self) -> bool:
+        return self.total >= 1
+
+
+def margin_error(margins: ArrayLike, rho: float) -> float:
+    """R_{S,ρ}(f) = (1/m) #{ i : y_i f(x_i) <= ρ }, for the margins y_i f(x_i).
+
+    >>> margin_error([-1.0, 0.0, 0.5, 2.0], rho=0.5)
+    0.75
+    """
+    check_rho(rho)
+    return float(np.mean(np.asarray(margins) <= rho))
+
+
+def ramp_loss(margins: ArrayLike, rho: float) -> float:
+    """(1/m) Σ_i ψ_ρ(y_i f(x_i)),  ψ_ρ(u) = clip(1 - u/ρ, 0, 1): at most the margin error, at least the training error.
+
+    >>> ramp_loss([-1.0, 0.0, 0.25, 2.0], rho=0.5)
+    0.625
+    """
+    check_rho(rho)
+    return float(np.mean(np.clip(1 - np.asarray(margins, dtype=np.float64) / rho, 0, 1)))
+
+
+def growth(eta: float, j: int, statement: str) -> float:
+    """(1+η)^j."""
+    check(eta > 0, f"eta must be > 0, got eta={eta}.")
+    try:
+        return (1 + eta) ** j
+    except OverflowError:
+        raise OverflowError(f"{statement} at j={j} exceeds the largest float, 1.8e308.") from None
+
+
+def zero_function(id: str, first: str) -> MarginBound:
+    """The trivial bound of f = 0."""
+    return MarginBound(id, {first: 1.0, "complexity": 0.0, "depth": 0.0, "confidence": 0.0}, rho=None)
+
+
+def best_margin(
+    id: str, margins: ArrayLike, scale: float, bound: Callable[[int, float], MarginBound], *, eta: float = ETA
+) -> MarginBound:
+    """The least over the integers j of bound(j, ramp at ρ_j), ρ_j = scale/(1+η)^j, for the margins y_i f(x_i).
+
+    `scale` = 0 is the zero function, whose bound is 1.
+    What the bound adds to the ramp must grow with j >= 0. So the search can stop: below the first j tried all margins
+    are under ρ_j and the bound is linear in 1/ρ_j, hence >= 1 or larger than at the first; and once the rest plus the
+    training error exceeds the best so far, every larger j does.
+    """
+    check_nonnegative("the scale of the margins", scale)
+    u = np.sort(np.asarray(margins, dtype=np.float64))
+    check(u.ndim == 1 and len(u) >= 1 and bool(np.isfinite(u).all()), "margins must be a list of finite numbers.")
+    if scale == 0:
+        return zero_function(id, "ramp")
+    m = len(u)
+    errors = int(np.searchsorted(u, 0.0, side="right"))  # y f <= 0: the ramp counts 1 at every ρ
+    positive = u[errors:]
+    if len(positive) == 0:
+        return bound(0, 1.0)
+    sums = np.concatenate([[0.0], np.cumsum(positive)])
+    step = math.log1p(eta)
+    first = min(math.floor(math.log(scale / positive[-1]) / step), 0)
+    last = math.ceil(math.log(scale / positive[0]) / step)  # from here on the ramp is the training error
+    best: MarginBound | None = None
+    for j in range(first, max(last, 0) + 1):
+        rho = scale * (1 + eta) ** -j
+        inside = int(np.searchsorted(positive, rho))
+        ramp = min(max((errors + inside - sums[inside] / rho) / m, 0.0), 1.0)
+        candidate = bound(j, ramp)
+        if best is None or candidate.total < best.total:
+            best = candidate
+        if j >= 0 and candidate.total - ramp + errors / m >= best.total:
+            break
+    assert best is not None
+    return best
