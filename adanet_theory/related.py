@@ -59,7 +59,7 @@ def golowich_l1(norms: Sequence[float], *, n_0: int, m: int, largest_column: flo
 
 
 def neyshabur_group(norms: Sequence[float], *, p: float, width: int, n_0: int, m: int, r: float) -> float:
-    """Neyshabur, Tomioka, Srebro 2015, Theorem 1 at q = inf, 1 <= p <= 2: ReLU, units of layer j of lp norm <= norms[j].
+    """Neyshabur, Tomioka, Srebro 2015, Theorem 1, q = inf, 1 <= p <= 2: ReLU, units of layer j of lp norm <= norms[j].
 
         R_S <= Π_j norms_j (2 H^(1/p*))^(d-1) sqrt( min{p*, 4 log(2 n_0)} / m ) max_i ||x_i||_{p*},   1/p + 1/p* = 1
 

@@ -1,0 +1,157 @@
+"""The closed form of AdaNet.CVX: by Hölder equality, by its limits, and by what the step gains."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from adanet_theory.duality import (
+    conjugate,
+    dual_vector,
+    guaranteed_decrease,
+    is_optimal,
+    layer_score,
+    p_norm,
+    printed_dual_vector,
+)
+
+finite_floats = st.floats(-1e300, 1e300, allow_subnormal=True)
+vectors = arrays(np.float64, st.integers(1, 6), elements=finite_floats)
+norms = st.one_of(st.sampled_from([1.0, 2.0, math.inf, 1.001, 1e4]), st.floats(1, 50))
+
+
+@given(vectors, norms)
+def test_p_norm(x: np.ndarray, p: float) -> None:
+    largest = np.abs(x).max()
+    unit = x / largest if largest > 0 else x
+    assert p_norm(x, p) == pytest.approx(largest * np.linalg.norm(unit, p), rel=1e-12)
+
+
+def test_p_norm_of_nothing_is_zero() -> None:
+    assert p_norm([], 2) == 0
+    assert p_norm([0.0, -0.0], 2) == 0
+
+
+@given(norms)
+def test_conjugate(p: float) -> None:
+    assert 1 / p + 1 / conjugate(p) == pytest.approx(1, abs=1e-12)
+
+
+def test_conjugate_refuses() -> None:
+    with pytest.raises(ValueError, match=r"^p must be in \[1, inf\], got p=0\.5\.$"):
+        conjugate(0.5)
+
+
+@given(vectors, norms, st.sampled_from([0.0, 0.5, 1.0, 3.0]))
+def test_feasible_and_hoelder_tight(eps: np.ndarray, p: float, Lambda: float) -> None:
+    u = dual_vector(eps, Lambda, p)
+    assert np.isfinite(u).all()
+    assert p_norm(u, p) <= Lambda * (1 + 1e-9)
+    largest = np.abs(eps).max()
+    if largest > 0:
+        unit = eps / largest
+        assert u @ unit == pytest.approx(Lambda * p_norm(unit, conjugate(p)), rel=1e-9, abs=1e-12)
+
+
+@given(vectors, norms, st.randoms())
+def test_equivariant(eps: np.ndarray, p: float, random) -> None:
+    u = dual_vector(eps, 1.0, p)
+    np.testing.assert_array_equal(dual_vector(-eps, 1.0, p), -u)
+    if p > 1:
+        order = np.array(random.sample(range(len(eps)), len(eps)))
+        np.testing.assert_allclose(dual_vector(eps[order], 1.0, p), u[order], rtol=1e-12, atol=0)
+
+
+def test_limits_and_ties() -> None:
+    eps = np.array([3.0, -4.0, 4.0, 0.0])
+    np.testing.assert_array_equal(dual_vector(eps, 2.0, 1), [0, -2, 0, 0])  # one argmax, the first
+    np.testing.assert_array_equal(dual_vector(eps, 2.0, math.inf), [2, -2, 2, 0])
+    np.testing.assert_allclose(dual_vector(eps, 2.0, 1 + 1e-9), [0, -1, 1, 0], atol=1e-7)  # ties share, as p -> 1
+    np.testing.assert_allclose(dual_vector(eps, 2.0, 1e9), [2, -2, 2, 0], atol=1e-7)
+    np.testing.assert_array_equal(dual_vector([0.0, 0.0], 2.0, 2), [0, 0])
+    np.testing.assert_array_equal(dual_vector([5e-324], 1.0, 3), [1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1.0], 1.0, 0.5), r"p must be in \[1, inf\], got p=0\.5\."),
+        (([1.0], -1.0, 2), r"Lambda must be finite and >= 0, got Lambda=-1\.0\."),
+        (([math.nan], 1.0, 2), r"eps must be a vector of finite numbers\."),
+        (([[1.0]], 1.0, 2), r"eps must be a vector of finite numbers\."),
+    ],
+)
+def test_dual_vector_refuses(arguments: tuple, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        dual_vector(*arguments)
+
+
+def test_print_lacks_the_sign() -> None:
+    """Audit C61: ε = (17/30, -.8), p = 2: u·ε = -.3253 as printed, .9804 with the sign."""
+    eps = np.array([17 / 30, -0.8])
+    assert printed_dual_vector(eps, 1.0, 2) @ eps == pytest.approx(-0.3253, abs=5e-5)
+    assert dual_vector(eps, 1.0, 2) @ eps == pytest.approx(0.9804, abs=5e-5)
+    positive = np.abs(eps)
+    for p in (1.3, 2, 7, math.inf):
+        np.testing.assert_allclose(printed_dual_vector(positive, 0.7, p), dual_vector(positive, 0.7, p))
+
+
+def test_print_is_undefined_at_its_ends() -> None:
+    with pytest.raises(ValueError, match=r"^the printed formula needs p > 1, got p=1\.$"):
+        printed_dual_vector([1.0], 1.0, 1)
+    with pytest.raises(ValueError, match=r"^the printed formula needs eps != 0, got eps=0\.$"):
+        printed_dual_vector([0.0], 1.0, 2)
+
+
+def logistic(x: np.ndarray) -> np.ndarray:
+    return np.logaddexp(0, x)
+
+
+@given(
+    arrays(np.float64, (8, 3), elements=st.floats(-2, 2)),
+    arrays(np.float64, 8, elements=st.floats(-2, 2)),
+    st.integers(0, 255),
+    st.sampled_from([1, 1.5, 2, 3, math.inf]),
+    st.floats(0, 0.5),
+)
+def test_score_is_the_slope_and_the_decrease_is_guaranteed(Z, f, signs, p, Gamma) -> None:
+    y = np.array([1.0 if signs >> i & 1 else -1.0 for i in range(8)])
+    weights = 1 / (1 + np.exp(-(1 - y * f)))  # Φ' of the logistic surrogate
+    eps = (weights / weights.sum() * y) @ Z
+    u = dual_vector(eps, 1.5, p)
+    h = Z @ u
+    g = layer_score(eps, 1.5, p, float(weights.mean()))
+
+    def F(w: float) -> float:
+        return float(logistic(1 - y * f - w * y * h).mean() + Gamma * abs(w))
+
+    slope = (F(1e-6) - F(0.0)) / 1e-6
+    assert slope == pytest.approx(Gamma - g, abs=1e-4)
+    if is_optimal(g, Gamma) or (h * h).mean() < 1e-12:
+        return
+    gain = guaranteed_decrease(g, Gamma, tau=0.25, mean_square=float((h * h).mean()))
+    w = (g - Gamma) / (0.25 * float((h * h).mean()))
+    assert F(0.0) - F(w) >= gain * (1 - 1e-9) - 1e-12
+
+
+def test_decrease_at_its_edges() -> None:
+    assert guaranteed_decrease(0.2, 0.3, tau=0.25, mean_square=0.0) == 0
+    assert guaranteed_decrease(0.4, 0.3, tau=math.inf, mean_square=1.0) == 0
+    assert guaranteed_decrease(2.0, 1.0, tau=0.5, mean_square=0.25) == 4.0
+    assert is_optimal(0.5, 0.5)
+    for call, message in [
+        (lambda: guaranteed_decrease(1, 0, tau=0, mean_square=1), "tau must be > 0, got tau=0."),
+        (lambda: guaranteed_decrease(1, 0, tau=1, mean_square=0), "mean_square must be > 0 where g > Gamma, got 0."),
+        (
+            lambda: guaranteed_decrease(1, 0, tau=1, mean_square=-1),
+            "mean_square must be finite and >= 0, got mean_square=-1.",
+        ),
+        (lambda: layer_score([1.0], -1.0, 2, 1.0), "Lambda must be finite and >= 0, got Lambda=-1.0."),
+        (lambda: layer_score([1.0], 1.0, 2, -1.0), "S_t/m must be finite and >= 0, got S_t/m=-1.0."),
+    ]:
+        with pytest.raises(ValueError) as caught:
+            call()
+        assert str(caught.value) == message

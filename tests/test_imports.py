@@ -1,0 +1,55 @@
+"""The import direction of the design, and that the heavy packages stay out of the light modules."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ALLOWED = {
+    "paper_notes": set(),
+    "adanet_theory": set(),
+    "adanet_train": {"adanet_theory"},
+    "verify": {"adanet_theory", "adanet_train", "paper_notes"},
+    "figures": {"adanet_theory", "adanet_train", "paper_notes", "verify"},
+}
+SYMPY_MODULES = {"symbolic", "derivations", "printing", "certified"}
+
+
+def imported(path: Path) -> set[str]:
+    """The top-level names of every module the file imports, at any place in it."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            names.add((node.module or "").split(".")[0])
+    return names
+
+
+def modules() -> list[Path]:
+    return sorted(path for package in ALLOWED for path in (ROOT / package).rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_go_one_way(path: Path) -> None:
+    package = path.relative_to(ROOT).parts[0]
+    ours = imported(path) & set(ALLOWED) - {package}
+    assert ours <= ALLOWED[package]
+    if package == "adanet_theory":
+        assert not imported(path) & {"torch", "sklearn"}
+        assert path.stem in SYMPY_MODULES or not imported(path) & {"sympy", "flint"}
+
+
+def test_the_theory_imports_light() -> None:
+    code = (
+        "import sys\n"
+        "import adanet_theory.generalization, adanet_theory.rademacher, adanet_theory.posterior\n"
+        "import adanet_theory.duality, adanet_theory.solve, adanet_theory.related\n"
+        "heavy = {'torch', 'sympy', 'sklearn', 'scipy', 'matplotlib', 'flint'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
