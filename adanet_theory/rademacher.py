@@ -204,7 +204,7 @@ def peeled_complexity_data(spec: NetworkSpec, k: int, *, m: int, R_S_1: float, s
     if P_k == 0:
         return 0.0
     deviation = spec.bound(1, 0) / m * math.sqrt(2 * math.log(D_k) * square_norms)
-    return product([P_k, 1 / P_1, R_S_1 + deviation], "lemma-2-peeled-data")
+    return finite(P_k / P_1 * (R_S_1 + deviation), "lemma-2-peeled-data")
 
 
 def peeled_complexity_offset(spec: NetworkSpec, k: int, *, m: int, r_rms: float) -> float:
