@@ -1,0 +1,293 @@
+"""Values of R_S for the first two layer families: all signs enumerated, or signs drawn with a proved interval.
+
+H_1 has a closed supremum; the supremum of H*_2 over one hidden unit is in `unit_supremum`. By lemma-1-exact
+
+    R_S(H_1)  = (Λ_{1,0}/m) E || Σ_i σ_i Ψ(x_i) ||_q
+    R_S(H*_2) = Λ_{2,1} n_1^(1/q) (1/m) E sup_{||u||_p <= Λ_{1,0}} | Σ_i σ_i φ(u . Ψ(x_i)) |.
+
+Nothing here is estimated from one side only: an `Interval` holds the true value, surely or with its confidence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adanet_theory.arrangement import norms
+from adanet_theory.duality import conjugate
+from adanet_theory.spec import Activation, Array, NetworkSpec, activation, check, check_nonnegative, finite
+from adanet_theory.unit_supremum import EPS, Supremum, matrix, unit_supremum
+
+Progress = Callable[[int, int], None]
+
+H1_ENUMERATED = 20  # R_S(H_1) is exact up to this m: 2^19 sums of n_0 numbers
+H2_ENUMERATED = 16  # R_S(H*_2) is exact up to this m: 2^15 suprema
+
+# Draws are taken in panels and points in blocks, so that memory is bounded whatever m and the number of draws.
+# 960 is a multiple of the 64 signs in a word and, unlike 1024, not a power of two: matrix products with such
+# strides evict their own cache lines and take half as long again.
+_PANEL = 960
+_BLOCK = 512
+
+
+@dataclass(frozen=True)
+class Interval:
+    """lower <= R_S <= upper, surely if confidence is 1, else with at least that probability over the drawn signs.
+
+    `mean` is the average over the signs, `stderr` its standard error (0 if every sign vector was taken). The
+    standard error is for the reader; `lower` and `upper` do not rest on it. `draws` is 0 where nothing was drawn.
+    """
+
+    lower: float
+    upper: float
+    mean: float
+    stderr: float
+    draws: int
+    method: str
+    confidence: float
+
+
+def linear_complexity(Psi: Any, spec: NetworkSpec) -> Interval:
+    """h1-exact: R_S(H_1) with all signs enumerated, m <= 20.
+
+        R_S(H_1) = (Λ_{1,0}/m) 2^(-m) Σ_σ || Σ_i σ_i Ψ(x_i) ||_q
+
+    lower and upper enclose the value against the rounding of the sums.
+
+    >>> three_points = [[1, 1, 0], [1, 0, 1], [0, 1, -1]]
+    >>> round(linear_complexity(three_points, NetworkSpec.layered((3, 1), 1.0, p=1)).mean, 12)
+    0.5
+    """
+    X = _sample(Psi, spec)
+    m = len(X)
+    check(m <= H1_ENUMERATED, f"m must be <= {H1_ENUMERATED} to enumerate the signs, got m={m}.")
+    # σ and -σ give the same norm, so the last sign stays +; the rest splits in two halves whose sums are added.
+    half = m // 2
+    low = _all_signs(half) @ X[:half]
+    high = _all_signs(m - half - 1) @ X[half:-1] + X[-1]
+    mean = math.fsum(math.fsum(norms(row + low, spec.q)) for row in high) / 2 ** (m - 1)
+    return _enumerated(mean, mean, _rounding(X, spec.q), spec.bound(1, 0) / m, "all signs")
+
+
+def sampled_linear_complexity(
+    Psi: Any,
+    spec: NetworkSpec,
+    *,
+    draws: int,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+    progress: Progress | None = None,
+) -> Interval:
+    """h1-exact: R_S(H_1) from sign vectors drawn at random, with a proved interval.
+
+        | mean - R_S(H_1) | <= (Λ_{1,0}/m) sqrt(2 v log(2/δ) / draws)   with probability 1 - δ = confidence,
+        v = min{ Σ_i ||Ψ(x_i)||_q²,  4 sup_{||u||_p <= 1} Σ_i (u . Ψ(x_i))² },
+
+    δ/2 for each side; `variance_factor` gives v and the reason. The signs depend on the state of rng only.
+    progress(done, total) is called after each block of points, in signs.
+
+    >>> spec = NetworkSpec.layered((2, 1), 1.0, p=2)
+    >>> value = sampled_linear_complexity([[0.6, 0.8]] * 100, spec, draws=64, rng=np.random.default_rng(0))
+    >>> value.lower < 0.0796 < value.upper  # μ_100 = 0.0796
+    True
+    """
+    X = _sample(Psi, spec)
+    _check_sampling(draws, rng, confidence)
+    m, n_0 = X.shape
+    values = np.empty(draws)
+    for start in range(0, draws, _PANEL):
+        width = min(_PANEL, draws - start)
+        sums = np.zeros((n_0, 64 * -(-width // 64)))
+        done = start * m
+        for block in _blocks(X):
+            sums += block.T @ _random_signs(rng, len(block), sums.shape[1])
+            done += width * len(block)
+            if progress is not None:
+                progress(done, draws * m)
+        values[start : start + width] = norms(sums[:, :width].T, spec.q)
+    v = variance_factor(X, spec.p, gram=n_0 <= draws)
+    rounding = _rounding(X, spec.q)
+    return _sampled(values, values, rounding, spec.bound(1, 0) / m, v, confidence, "drawn signs")
+
+
+def hidden_complexity(Psi: Any, spec: NetworkSpec, *, time_limit: float | None = None) -> Interval:
+    """lemma-1-exact: R_S(H_2) = R_S(H*_2) with all signs enumerated, m <= 16.
+
+        R_S(H*_2) = Λ_{2,1} n_1^(1/q) (1/m) 2^(-m) Σ_σ sup_{||u||_p <= Λ_{1,0}} | Σ_i σ_i φ_1(u . Ψ(x_i)) |
+
+    >>> three_points = [[1, 1, 0], [1, 0, 1], [0, 1, -1]]
+    >>> round(hidden_complexity(three_points, NetworkSpec.layered((3, 1, 1), 1.0, p=1)).mean, 12)
+    0.583333333333
+    """
+    X = _sample(Psi, spec, layers=2)
+    m = len(X)
+    check(m <= H2_ENUMERATED, f"m must be <= {H2_ENUMERATED} to enumerate the signs, got m={m}.")
+    signs = np.column_stack([_all_signs(m - 1), np.ones(2 ** (m - 1))])  # the supremum is even in σ
+    sup = unit_supremum(X, signs, Lambda=spec.bound(1, 0), p=spec.p, phi=spec.phi(1), time_limit=time_limit)
+    lower, upper = (math.fsum(values) / len(signs) for values in (sup.lower, sup.upper))
+    return _enumerated(lower, upper, sup.rounding, _outer(spec) / m, f"all signs, {sup.method}")
+
+
+def sampled_hidden_complexity(
+    Psi: Any,
+    spec: NetworkSpec,
+    *,
+    draws: int,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+) -> Interval:
+    """lemma-1-exact: R_S(H_2) = R_S(H*_2) from drawn signs, the supremum of each solved exactly.
+
+        | mean - R_S(H*_2) | <= Λ_{2,1} n_1^(1/q) (1/m) sqrt(2 v log(2/δ) / draws)   with probability 1 - δ
+
+    with the v of `variance_factor`, δ/2 for each side. Where a mixed-integer program was stopped by time_limit
+    (seconds for each), lower rests on its incumbents and upper on its dual bounds.
+
+    >>> spec = NetworkSpec.layered((2, 3, 1), 1.0, p=2)
+    >>> value = sampled_hidden_complexity(np.eye(2), spec, draws=64, rng=np.random.default_rng(0))
+    >>> value.lower < hidden_complexity(np.eye(2), spec).mean < value.upper
+    True
+    """
+    X = _sample(Psi, spec, layers=2)
+    _check_sampling(draws, rng, confidence)
+    m, Lambda, phi = len(X), spec.bound(1, 0), spec.phi(1)
+    parts: list[Supremum] = []
+    for start in range(0, draws, 64):
+        signs = _random_signs(rng, m, 64)[:, : draws - start].T
+        parts.append(unit_supremum(X, signs, Lambda=Lambda, p=spec.p, phi=phi, time_limit=time_limit))
+        if progress is not None:
+            progress((start + len(signs)) * m, draws * m)
+    lower, upper = (np.concatenate(values) for values in zip(*((s.lower, s.upper) for s in parts), strict=True))
+    v = variance_factor(X, spec.p, Lambda=Lambda, phi=phi)
+    method = f"drawn signs, {parts[0].method}"
+    return _sampled(lower, upper, parts[0].rounding, _outer(spec) / m, v, confidence, method)
+
+
+def variance_factor(
+    Psi: Any, p: float, *, Lambda: float = 1.0, phi: str | Activation = "identity", gram: bool = True
+) -> float:
+    """v with  E e^{t (Z - EZ)} <= e^{t² v/2}  for all real t,  Z = sup_{||u||_p <= Λ} |Σ_i σ_i φ(u . Ψ(x_i))|.
+
+        v = Σ_i a_i²,  a_i = sup |φ(u . Ψ(x_i))| <= min{ |φ(0)| + L Λ ||Ψ(x_i)||_q, sup|φ| };
+        if φ(0) = 0, also v = 4 L² Λ² sup_{||u||_p <= 1} Σ_i (u . Ψ(x_i))²,   the lesser of the two.
+
+    First: changing σ_i moves Z by at most 2 a_i (bounded differences). Second: for the maximiser u of σ,
+    Z(σ) - Z(σ') <= Σ_i 2 |φ(u . Ψ(x_i))| 1{σ_i != σ'_i}, and for such functions of independent variables the
+    conditional transportation inequality of Marton and Samson gives the moment bound for both signs of t
+    (Boucheron, Lugosi, Massart 2013, Section 8.5). gram=False leaves out the second where it needs Ψ^T Ψ.
+
+    >>> variance_factor([[3.0, 4.0]], p=2)
+    25.0
+    """
+    X, q, act = matrix(Psi), conjugate(p), activation(phi)
+    check_nonnegative("Lambda", Lambda)
+    v = 0.0
+    for block in _blocks(X):
+        reach = np.minimum(abs(act.at_zero) + act.lipschitz * Lambda * norms(block, q), act.sup)
+        v += float(reach @ reach)
+    if act.at_zero == 0 and (gram or p == 1):
+        v = min(v, 4 * (act.lipschitz * Lambda) ** 2 * _largest_energy(X, p))
+    return finite(v, "the variance factor v")
+
+
+def _largest_energy(X: NDArray[Any], p: float) -> float:
+    """An upper value of sup_{||u||_p <= 1} Σ_i (u . Ψ(x_i))²: exact at p = 1 and p = 2 up to rounding, outward.
+
+    For p < 2 the ball lies in the Euclidean one; for p > 2 it lies in n_0^(1/2 - 1/p) times it.
+    """
+    m, n_0 = X.shape
+    if p == 1:
+        return float(sum(np.sum(block**2, axis=0) for block in _blocks(X)).max()) * (1 + m * EPS)
+    if n_0 <= m:
+        gram = sum(block.T @ block for block in _blocks(X))
+    else:
+        gram = np.asarray(X, dtype=np.float64) @ np.asarray(X, dtype=np.float64).T
+    top = float(np.linalg.eigvalsh(gram)[-1]) + 2 * EPS * (m + n_0) * float(np.trace(gram))
+    return top * float(n_0) ** max(0.0, 1 - 2 / p)
+
+
+def _blocks(X: NDArray[Any]) -> Iterator[Array]:
+    """The rows of Ψ in float64, a block at a time."""
+    for row in range(0, len(X), _BLOCK):
+        yield np.asarray(X[row : row + _BLOCK], dtype=np.float64)
+
+
+# Signs
+
+
+def _all_signs(m: int) -> Array:
+    """The 2^m sign vectors as rows."""
+    return np.asarray(1.0 - 2.0 * (np.arange(2**m)[:, None] >> np.arange(m) & 1))
+
+
+_SIGNS_OF_BYTE = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+
+
+def _random_signs(rng: np.random.Generator, points: int, draws: int) -> Array:
+    """Signs of the next `points` points, one row each, for `draws` draws, a multiple of 64: a bit of rng per sign.
+
+    Whole words are taken, point after point, so the stream does not depend on how the points are split in blocks.
+    """
+    words = rng.integers(0, 2**64 - 1, size=(points, draws // 64), dtype=np.uint64, endpoint=True)
+    octets = words.astype("<u8", copy=False).view(np.uint8)
+    return np.take(_SIGNS_OF_BYTE, octets, axis=0).reshape(points, draws)
+
+
+# From values to an interval
+
+
+def _rounding(X: NDArray[Any], q: float) -> float:
+    """An upper value of the error of a computed || Σ_i σ_i Ψ(x_i) ||_q, barring underflow.
+
+    A sum of m terms in blocks errs by at most (block + blocks) ulps of Σ_i |Ψ_ij|, whatever the order inside a
+    block; the norm adds n_0 and a few. EPS is two unit roundoffs, which leaves a factor 2 for the higher orders.
+    """
+    m, n_0 = X.shape
+    magnitude = sum(np.abs(block).sum(axis=0) for block in _blocks(X))
+    terms = min(m, _BLOCK + m // _BLOCK + 1) + n_0 + 16
+    return terms * EPS * float(norms(np.asarray(magnitude)[None], q)[0])
+
+
+def _enumerated(lower: float, upper: float, rounding: float, scale: float, method: str) -> Interval:
+    """The interval around the averages of lower and upper suprema over all signs."""
+    mean = finite(scale * (lower + upper) / 2, "R_S")
+    return Interval(scale * max(lower - rounding, 0.0), scale * (upper + rounding), mean, 0.0, 0, method, 1.0)
+
+
+def _sampled(
+    lower: Array, upper: Array, rounding: float, scale: float, v: float, confidence: float, method: str
+) -> Interval:
+    """The interval around the means of the drawn suprema, widened by the sampling and the rounding error."""
+    draws = len(lower)
+    # v itself carries some rounding, far below the 1e-9 that is added here
+    margin = (1 + 1e-9) * math.sqrt(2 * v * math.log(2 / (1 - confidence)) / draws) + rounding
+    least, most = (math.fsum(values) / draws for values in (lower, upper))
+    middle = (lower + upper) / 2
+    mean = finite(scale * (least + most) / 2, "R_S")
+    stderr = scale * float(np.std(middle, ddof=1)) / math.sqrt(draws)
+    return Interval(scale * max(least - margin, 0.0), scale * (most + margin), mean, stderr, draws, method, confidence)
+
+
+def _outer(spec: NetworkSpec) -> float:
+    """Λ_{2,1} n_1^(1/q), the factor of the second layer."""
+    return spec.bound(2, 1) * spec.root(1)
+
+
+def _sample(Psi: Any, spec: NetworkSpec, layers: int = 1) -> NDArray[Any]:
+    X = matrix(Psi)
+    check(spec.depth >= layers, f"l must be >= {layers}, got l={spec.depth}.")
+    check(X.shape[1] == spec.n[0], f"Psi must have n_0={spec.n[0]} columns, got {X.shape[1]}.")
+    return X
+
+
+def _check_sampling(draws: int, rng: np.random.Generator, confidence: float) -> None:
+    check(draws >= 2 and draws == int(draws), f"draws must be an integer >= 2, got draws={draws}.")
+    check(isinstance(rng, np.random.Generator), f"rng must be a numpy Generator, got rng={rng!r}.")
+    check(0 < confidence < 1, f"confidence must be in (0, 1), got confidence={confidence}.")
