@@ -25,6 +25,7 @@ from adanet_theory.spec import (
     check_risk,
     finite,
     product,
+    total,
 )
 
 # As printed
@@ -58,12 +59,12 @@ def _check_mixture(w_norms: Sequence[float], *per_layer: Sequence[float]) -> flo
         check(len(values) == len(w_norms), f"l={len(w_norms)} layers need as many values, got {len(values)}.")
         for value in values:
             check_nonnegative("each complexity and range", value)
-    return finite(math.fsum(w_norms), "W")
+    return total(w_norms, "W")
 
 
 def _mean(w_norms: Sequence[float], W: float, values: Sequence[float], statement: str) -> float:
     """Σ_k (||w_k||_1/W) values_k."""
-    return finite(math.fsum(w / W * value for w, value in zip(w_norms, values, strict=True) if w > 0), statement)
+    return total((w / W * value for w, value in zip(w_norms, values, strict=True) if w > 0), statement)
 
 
 def _require_theorem_1(depth: int, M: Sequence[float] | None) -> None:
@@ -200,8 +201,7 @@ def theorem_1_range(
     bound = _printed("theorem-1-range", margin_error, complexity, rho, len(w_norms), m, delta, M)
     replaced = margin_bound(margin_error, w_norms, R_m, rho=rho, m=m, delta=delta, M=M)
     if not (bound.is_vacuous or rho >= M or bound.total >= replaced.total):
-        limit = 17.2 * (M / rho) ** 2 * math.log(len(w_norms))
-        raise OutsideTheoryError("delta", f"theorem-1-range needs log(1/delta) <= {limit:.6g}, got delta={delta}.")
+        raise OutsideTheoryError("delta", f"theorem-1-range does not follow from margin-bound at delta={delta}.")
     return bound
 
 
@@ -276,7 +276,7 @@ def margin_bound_uniform(
     """
     _check_mixture(w_norms, R_m, M)
     margins = np.asarray(margins)
-    W_M = math.fsum(w * M_k for w, M_k in zip(w_norms, M, strict=True))
+    W_M = total((w * M_k for w, M_k in zip(w_norms, M, strict=True)), "W_M")
 
     def at(j: int, ramp: float) -> MarginBound:
         return margin_bound_uniform_at(j, ramp, w_norms, R_m, m=len(margins), delta=delta, M=M, eta=eta)
@@ -308,10 +308,10 @@ def margin_bound_uniform_at(
     """
     _check_mixture(w_norms, R_m, M)
     check_risk(ramp, m, delta)
-    W_M = math.fsum(w * M_k for w, M_k in zip(w_norms, M, strict=True))
+    W_M = total((w * M_k for w, M_k in zip(w_norms, M, strict=True)), "W_M")
     check(W_M > 0, "W_M = sum_k ||w_k||_1 M_k must be > 0, got 0.")
     scale = growth(eta, j, "margin-bound-uniform")
-    weighted = math.fsum(w * R for w, R in zip(w_norms, R_m, strict=True))
+    weighted = total((w * R for w, R in zip(w_norms, R_m, strict=True)), "margin-bound-uniform")
     terms = {
         "ramp": ramp,
         "complexity": finite(2 * scale * (weighted / W_M), "margin-bound-uniform"),
@@ -349,11 +349,11 @@ def objective_bound(
     check_delta(delta)
     check_rho(rho)
     check_nonnegative("the loss", loss)
-    W_M = math.fsum(w * M_k for w, M_k in zip(w_norms, M, strict=True))
+    W_M = total((w * M_k for w, M_k in zip(w_norms, M, strict=True)), "W_M")
     if W_M == 0:
         return MarginBound("objective-bound", {"loss": 1.0, "complexity": 0.0, "depth": 0.0, "confidence": 0.0}, rho)
     index = abs(math.log(W_M / rho)) / math.log1p(eta)
-    weighted = math.fsum(w * R for w, R in zip(w_norms, R_m, strict=True))
+    weighted = total((w * R for w, R in zip(w_norms, R_m, strict=True)), "objective-bound")
     terms = {
         "loss": loss,
         "complexity": finite((1 + eta) * 2 * weighted / rho, "objective-bound"),

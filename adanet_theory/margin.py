@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adanet_theory.spec import check, check_nonnegative, check_rho, finite
+from adanet_theory.spec import check, check_nonnegative, check_rho, total
 
 ETA = 0.05  # a bound that holds for all margins is tried on a geometric grid of ratio 1 + η
 # Σ 1/(|j|+1)² over all integers j: the prior 1/((π²/3 - 1)(|j|+1)²) pays for choosing the margin ρ_j after the fact.
@@ -36,7 +36,7 @@ class MarginBound:
     def raw(self) -> float | None:
         """The sum of the terms, not cut at 1; None where one is undefined."""
         values = [term for term in self.terms.values() if term is not None]
-        return finite(math.fsum(values), self.id) if len(values) == len(self.terms) else None
+        return total(values, self.id) if len(values) == len(self.terms) else None
 
     @property
     def total(self) -> float:
@@ -110,10 +110,11 @@ def best_margin(
         return bound(0, 1.0)
     sums = np.concatenate([[0.0], np.cumsum(positive)])
     step = math.log1p(eta)
-    first = min(math.floor(math.log(scale / positive[-1]) / step), 0)
-    last = math.ceil(math.log(scale / positive[0]) / step)  # from here on the ramp is the training error
+    reach = int(700 / step)  # (1+η)^j stays a float
+    first = max(min(math.floor((math.log(scale) - math.log(positive[-1])) / step), 0), -reach)
+    last = min(max(math.ceil((math.log(scale) - math.log(positive[0])) / step), 0), reach)  # then the ramp stays
     best: MarginBound | None = None
-    for j in range(first, max(last, 0) + 1):
+    for j in range(first, last + 1):
         rho = scale * (1 + eta) ** -j
         inside = int(np.searchsorted(positive, rho))
         ramp = min(max((errors + inside - sums[inside] / rho) / m, 0.0), 1.0)

@@ -18,6 +18,7 @@ from adanet_theory.spec import (
     check_nonnegative,
     finite,
     product,
+    total,
 )
 
 
@@ -158,7 +159,7 @@ def peeling_factors(spec: NetworkSpec) -> list[tuple[float, float]]:
             P_s, D_s = factors[s - 1]
             share = product([spec.bound(k, s), spec.root(s), phi.lipschitz, P_s], f"P_{k}")
             shares.append((share, phi.peeling * D_s))
-        P_k = finite(math.fsum(share for share, _ in shares), f"P_{k}")
+        P_k = total((share for share, _ in shares), f"P_{k}")
         D_k = math.fsum(share / P_k * price for share, price in shares) if P_k > 0 else 1.0
         factors.append((P_k, D_k))
     return factors
@@ -232,7 +233,7 @@ def peeled_complexity_offset(spec: NetworkSpec, k: int, *, m: int, r_rms: float)
 def _weighted_sum(spec: NetworkSpec, k: int, values: Sequence[float], statement: str) -> float:
     """Σ_{s<k} Λ_{k,s} n_s^(1/q) values_s."""
     parts = (product([spec.bound(k, s), spec.root(s), values[s - 1]], statement) for s in range(1, k))
-    return finite(math.fsum(parts), statement)
+    return total(parts, statement)
 
 
 # How much of it is real, and how large a unit can be

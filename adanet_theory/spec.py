@@ -310,6 +310,18 @@ def finite(value: float, statement: str) -> float:
     return value
 
 
+def total(values: Iterable[float], statement: str) -> float:
+    """The sum of the values, correctly rounded, or OverflowError where it is beyond the largest float.
+
+    >>> total([0.1] * 10, "a sum")
+    1.0
+    """
+    try:
+        return finite(math.fsum(values), statement)
+    except OverflowError:
+        raise OverflowError(f"{statement} exceeds the largest float, 1.8e308.") from None
+
+
 def product(factors: Iterable[float], statement: str) -> float:
     """The product of factors >= 0 in any order: only the result may overflow or underflow, no partial product.
 

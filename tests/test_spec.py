@@ -23,6 +23,7 @@ from adanet_theory.spec import (
     finite,
     leaky_relu,
     product,
+    total,
 )
 
 NAMES = [name for name in ACTIVATIONS if ":" not in name] + [
@@ -207,7 +208,13 @@ def test_conditions_admit_their_edges() -> None:
 
 def test_overflow_is_reported() -> None:
     assert finite(1e308, "x") == 1e308
-    for call in (lambda: finite(math.inf, "lemma-1"), lambda: product([1e300, 1e300], "lemma-1")):
+    assert total([1e16, 1.0, -1e16], "x") == 1.0
+    for call in (
+        lambda: finite(math.inf, "lemma-1"),
+        lambda: product([1e300, 1e300], "lemma-1"),
+        lambda: total([1e308, 1e308], "lemma-1"),
+        lambda: total([math.inf], "lemma-1"),
+    ):
         with pytest.raises(OverflowError) as caught:
             call()
         assert str(caught.value) == "lemma-1 exceeds the largest float, 1.8e308."

@@ -1,0 +1,196 @@
+"""The bound after the fact: its reference points, its path norm by enumerating paths, and its best margin."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mpmath import mp, mpf
+
+from adanet_theory.margin import ramp_loss
+from adanet_theory.posterior import (
+    a_posteriori,
+    a_posteriori_at,
+    a_posteriori_bounded,
+    a_posteriori_bounded_at,
+    path_norm,
+)
+
+REFERENCE = {"d": 1, "n_0": 154, "m": 9600, "delta": 0.05}
+
+
+@pytest.mark.parametrize(
+    ("j", "value", "bounded"),
+    [
+        (48, 0.826920502923, 0.800502758560),
+        (34, 0.442457203801, 0.416711368683),
+        (16, 0.210936237151, 0.186695245844),
+    ],
+)
+def test_reference_points(j: int, value: float, bounded: float) -> None:
+    assert a_posteriori_at(j, 0.0, 1.0, r_rms=1.0, **REFERENCE).raw == pytest.approx(value, abs=5e-13)
+    assert a_posteriori_bounded_at(j, 0.0, 1.0, r_sup=1.0, **REFERENCE).raw == pytest.approx(bounded, abs=5e-13)
+
+
+@given(
+    st.integers(-60, 200),
+    st.floats(0, 1),
+    st.floats(1e-6, 1e6),
+    st.integers(0, 2000),
+    st.integers(1, 10**6),
+    st.floats(0, 10),
+    st.integers(1, 10**9),
+    st.floats(1e-9, 0.999),
+    st.floats(1, 2),
+)
+def test_term_by_term(j, ramp, B, d, n_0, r, m, delta, c) -> None:
+    mp.dps = 700
+    A_d = mpf(1) if d == 0 else 1 + mpf(c) * (1 + mpf(c)) ** (d - 1)
+    complexity = 2 * mpf(1.05) ** j * mpf(r) * mp.sqrt(2 * mp.log(2 * n_0 * A_d) / m)
+    mp.dps = 50
+    priors = (mp.pi**2 / 3 - 1) * (abs(j) + 1) ** 2 * (d + 1) * (d + 2)
+    confidence = mp.sqrt(mp.log(priors / mpf(delta)) / (2 * m))
+    shared = {"d": d, "n_0": n_0, "m": m, "delta": delta, "c": c}
+    for bound, id, leading in [
+        (a_posteriori_at(j, ramp, B, r_rms=r, **shared), "a-posteriori", 2),
+        (a_posteriori_bounded_at(j, ramp, B, r_sup=r, **shared), "a-posteriori-bounded", 1),
+    ]:
+        assert (bound.id, bound.j) == (id, j)
+        assert bound.rho == pytest.approx(B / 1.05**j)
+        assert list(bound.terms) == ["ramp", "complexity", "confidence"]
+        expected = [ramp, float(complexity), float(leading * confidence)]
+        assert list(bound.terms.values()) == pytest.approx(expected, rel=1e-11)
+
+
+def test_b_k_add_up_to_A_d() -> None:
+    """b_1 = 1, b_k = c Σ_{s<k} b_s, A_d = 1 + c Σ_{s<=d} b_s, by recursion against the closed form in the bound."""
+    for c in (1.0, 1.5, 2.0):
+        b: list[float] = []
+        for d in range(8):
+            A_d = 1 + c * sum(b)
+            bound = a_posteriori_at(0, 0.0, 1.0, d=d, n_0=3, r_rms=1.0, m=50, delta=0.1, c=c)
+            assert bound.terms["complexity"] == pytest.approx(2 * math.sqrt(2 * math.log(6 * A_d) / 50))
+            b.append(c * sum(b) if b else 1.0)
+
+
+def forward(hidden, output, Psi, depth):
+    h = {}
+    for k in range(1, depth + 1):
+        reads = [Psi @ hidden[1, 0].T] if k == 1 else []
+        reads += [np.maximum(h[s], 0) @ hidden[k, s].T for s in range(1, k) if (k, s) in hidden]
+        h[k] = sum(reads)
+    return sum(h[k] @ output[k] for k in output)
+
+
+def enumerated(hidden, output, n, depth) -> float:
+    """The path norm by walking every path from a feature to the output; the last two maps are one."""
+    total = 0.0
+    for length in range(depth):
+        for route in itertools.combinations(range(1, depth), length):
+            for units in itertools.product(*[range(n[s]) for s in route]):
+                top_layer, top = (route[-1], units[-1]) if route else (0, None)
+                layers = [k for k in output if (k, top_layer) in hidden]
+                if route:
+                    v = abs(sum(hidden[k, top_layer][:, top] @ output[k] for k in layers))
+                    for (s, i), (k, t) in itertools.pairwise(zip(route, units, strict=True)):
+                        v *= abs(hidden[k, s][t, i]) if (k, s) in hidden else 0.0
+                    total += v * np.abs(hidden[1, 0][units[0]]).sum() if route[0] == 1 else 0.0
+                elif layers:
+                    total += np.abs(sum(hidden[k, 0].T @ output[k] for k in layers)).sum()
+    return total
+
+
+@given(st.integers(1, 4), st.integers(0, 10**6), st.floats(0.3, 1))
+def test_path_norm_counts_paths_and_bounds_the_network(depth: int, seed: int, density: float) -> None:
+    rng = np.random.default_rng(seed)
+    n = [3, *rng.integers(1, 4, size=depth)]
+    pairs = [(1, 0)] + [
+        (k, s) for k in range(2, depth + 1) for s in range(1, k) if s == k - 1 or rng.random() < density
+    ]
+    hidden = {(k, s): rng.normal(size=(n[k], n[s])) for k, s in pairs}
+    output = {k: rng.normal(size=n[k]) for k in range(1, depth + 1) if k == depth or rng.random() < density}
+    B = path_norm(hidden, output, depth=depth)
+    assert pytest.approx(enumerated(hidden, output, n, depth), rel=1e-10) == B
+    Psi = rng.uniform(-1, 1, size=(50, 3))
+    assert np.abs(forward(hidden, output, Psi, depth)).max() <= B * (1 + 1e-12)
+
+
+def test_path_norm_of_missing_parts() -> None:
+    assert path_norm({}, {1: np.ones(2)}, depth=1) == 0
+    assert path_norm({(2, 1): np.ones((1, 2))}, {2: np.ones(1)}, depth=2) == 0
+    assert path_norm({(1, 0): np.ones((2, 3))}, {}, depth=1) == 0
+    assert path_norm({(1, 0): np.ones((2, 3))}, {1: np.array([1.0, -1.0])}, depth=1) == 0  # collapsed: they cancel
+    with pytest.raises(OverflowError, match=r"^the path norm exceeds the largest float"), np.errstate(over="ignore"):
+        path_norm({(1, 0): np.full((1, 2), 1e308)}, {1: np.ones(1)}, depth=1)
+
+
+@given(st.lists(st.floats(-1, 3), min_size=1, max_size=30), st.floats(0.1, 20), st.integers(0, 3))
+def test_the_best_margin(margins, B, d) -> None:
+    m = len(margins)
+    shared = {"d": d, "n_0": 5, "delta": 0.05}
+    best = a_posteriori(margins, B, r_rms=0.01, c=1.25, **shared)
+    bounded = a_posteriori_bounded(margins, B, r_sup=0.01, c=1.25, **shared)
+    tried, tried_bounded = [], []
+    for j in range(-80, 120):
+        ramp = ramp_loss(margins, B / 1.05**j)
+        tried.append(a_posteriori_at(j, ramp, B, r_rms=0.01, m=m, c=1.25, **shared).raw)
+        tried_bounded.append(a_posteriori_bounded_at(j, ramp, B, r_sup=0.01, m=m, c=1.25, **shared).raw)
+    assert best.value == pytest.approx(min(1, *tried), abs=1e-12)
+    assert bounded.value == pytest.approx(min(1, *tried_bounded), abs=1e-12)
+
+
+def test_defaults_and_the_zero_network() -> None:
+    assert a_posteriori_at(3, 0.0, 1.0, r_rms=1.0, **REFERENCE) == a_posteriori_at(
+        3, 0.0, 1.0, r_rms=1.0, c=1.5, eta=0.05, **REFERENCE
+    )
+    shared = {"d": 1, "n_0": 2, "delta": 0.05}
+    for bound, id in [
+        (a_posteriori([0.0], 0.0, r_rms=1.0, **shared), "a-posteriori"),
+        (a_posteriori_bounded([0.0], 0.0, r_sup=1.0, **shared), "a-posteriori-bounded"),
+    ]:
+        assert (bound.id, bound.raw) == (id, 1.0)
+    margins = [3.0] * 4000
+    assert a_posteriori(margins, 3.0, r_rms=1.0, **shared).j == a_posteriori(margins, 3.0, r_rms=1.0, c=1.5, **shared).j
+    for eta in (0.05, 0.5):
+        best = a_posteriori(margins, 9.0, r_rms=1.0, eta=eta, **shared)
+        assert best.rho == pytest.approx(9.0 / (1 + eta) ** best.j)
+        best = a_posteriori_bounded(margins, 9.0, r_sup=1.0, eta=eta, **shared)
+        assert best.rho == pytest.approx(9.0 / (1 + eta) ** best.j)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ramp": 2.0}, "the margin error and the ramp must be in [0, 1], got 2.0."),
+        ({"B": 0.0}, "B must be finite and > 0, got B=0.0."),
+        ({"B": math.inf}, "B must be finite and > 0, got B=inf."),
+        ({"d": -1}, "d must be >= 0, got d=-1."),
+        ({"n_0": 0}, "n_0 must be >= 1, got n_0=0."),
+        ({"r": -1.0}, "the bound on Psi must be finite and >= 0, got the bound on Psi=-1.0."),
+        ({"m": 0}, "m must be an integer >= 1, got m=0."),
+        ({"delta": 0.0}, "delta must be in (0, 1), got delta=0.0."),
+        ({"c": 0.5}, "c must be in [1, 2], got c=0.5."),
+        ({"c": 2.5}, "c must be in [1, 2], got c=2.5."),
+    ],
+)
+def test_refusals(change: dict, message: str) -> None:
+    good = {"j": 0, "ramp": 0.0, "B": 1.0, "r": 1.0, "c": 1.5} | REFERENCE
+    for statement, r in [(a_posteriori_at, "r_rms"), (a_posteriori_bounded_at, "r_sup")]:
+        arguments = good | change
+        arguments[r] = arguments.pop("r")
+        with pytest.raises(ValueError) as caught:
+            statement(**arguments)
+        assert str(caught.value) == message
+
+
+def test_overflow_is_named() -> None:
+    for statement, r, id in [
+        (a_posteriori_at, "r_rms", "a-posteriori"),
+        (a_posteriori_bounded_at, "r_sup", "a-posteriori-bounded"),
+    ]:
+        with pytest.raises(OverflowError, match=rf"^{id} at j=20000 exceeds the largest float"):
+            statement(20_000, 0.0, 1.0, **{r: 1.0}, **REFERENCE)
+        with pytest.raises(OverflowError, match=rf"^{id} exceeds the largest float"):
+            statement(14_000, 0.0, 1.0, **{r: 1e100}, **REFERENCE)
