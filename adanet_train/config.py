@@ -204,6 +204,15 @@ def check_sample(Psi: Tensor, y: Tensor, config: Config) -> tuple[Tensor, Tensor
     return Psi.to(device, torch.float64).contiguous(), y.to(device, torch.float64).contiguous()
 
 
+def check_resume(resume: Trained | None, config: Config) -> None:
+    """A run can only be taken up as it was begun: its family was fixed before the first round."""
+    if resume is None:
+        return
+    before, now = resume.config.as_dict(), config.as_dict()
+    changed = [name for name in now if before[name] != now[name] and name not in ("jobs", "device")]
+    check(not changed, f"resume needs the config of the run it takes up; changed: {', '.join(changed)}.")
+
+
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     check(value in choices, f"{name} must be one of {', '.join(choices)}, got {name}={value!r}.")
 

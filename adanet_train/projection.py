@@ -50,6 +50,16 @@ def nearest(U: Tensor, Lambda: float, p: float) -> Tensor:
     return torch.where(outside, projected, U)
 
 
+def nearest_(U: Tensor, Lambda: float, p: float) -> None:
+    """`nearest`, in place."""
+    if p == 2:
+        U.div_(torch.linalg.vector_norm(U, dim=1, keepdim=True).div_(Lambda).clamp_min_(1))
+    elif p == math.inf:
+        U.clamp_(-Lambda, Lambda)
+    else:
+        U.copy_(nearest(U, Lambda, p))
+
+
 def _nearest_l1(U: Tensor, Lambda: float) -> Tensor:
     """Soft thresholding: v_i = (θ - b_i)_+ with b_i = max|u| - |u_i| and Σ_i (θ - b_i)_+ = Λ.
 

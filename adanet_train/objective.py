@@ -1,0 +1,66 @@
+"""The paper's objective  F(w) = (1/m) Σ_i Φ(1 - y_i f(x_i)) + Σ_j Γ_j |w_j|,  and F of a finished network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from adanet_train.config import Trained
+from adanet_train.network import Network
+from adanet_train.surrogates import Surrogate, surrogate
+
+
+def loss(Phi: Surrogate, y: Tensor, f: Tensor) -> float:
+    """(1/m) Σ_i Φ(1 - y_i f(x_i)).
+
+    >>> round(loss(surrogate("logistic"), torch.tensor([1.0, -1.0]), torch.zeros(2)), 4)
+    1.3133
+    """
+    return float(Phi.value(1 - y * f).mean())
+
+
+def falls(after: float, before: float) -> bool:
+    """Whether F fell by more than its rounding error; less would not let a run end.
+
+    >>> falls(0.5, 0.6), falls(0.6 - 1e-16, 0.6)
+    (True, False)
+    """
+    return after < before - 2.0**-44 * max(1.0, before)
+
+
+def value(network: Network, Psi: Tensor, y: Tensor, Gamma: Mapping[int, Tensor], Phi: Surrogate) -> float:
+    """F of the network; Gamma[k] holds Γ_j of every unit of layer k."""
+    penalty = sum(float(Gamma[k] @ w.abs()) for k, w in network.output.items() if k in Gamma)
+    return loss(Phi, y, network(Psi)) + penalty
+
+
+def record(units: Sequence[int], objective: float, Gamma: Mapping[int, Tensor]) -> dict[str, Any]:
+    """A candidate as the history keeps it: new units in layers 1, 2, .., and Γ by layer (one number if all agree)."""
+    plain = {str(k): values.tolist() for k, values in Gamma.items()}
+    short = {k: values[0] if len(set(values)) == 1 else values for k, values in plain.items()}
+    return {"depth": len(units), "units": list(units), "objective": objective, "Gamma": short}
+
+
+def chosen(history: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The candidates that became part of the network, in order; a round that found none has chosen = -1."""
+    return [entry["candidates"][entry["chosen"]] for entry in history if entry["chosen"] >= 0]
+
+
+def penalties(trained: Trained) -> dict[int, Tensor]:
+    """Γ_j of every unit, by layer, from the history. A unit that the output does not read has none: 0."""
+    Gamma = {k: torch.zeros(n_k, dtype=torch.float64) for k, n_k in enumerate(trained.network.n)}
+    first = dict.fromkeys(Gamma, 0)
+    for candidate in chosen(trained.history):
+        for k, units in enumerate(candidate["units"], start=1):
+            values = torch.as_tensor(candidate["Gamma"].get(str(k), 0.0), dtype=torch.float64)
+            Gamma[k][first[k] : first[k] + units] = values
+            first[k] += units
+    return {k: Gamma[k].to(w.device) for k, w in trained.network.output.items()}
+
+
+def recomputed(trained: Trained, Psi: Tensor, y: Tensor) -> float:
+    """F from the network and the history alone; the history's last objective says the same."""
+    return value(trained.network, Psi, y, penalties(trained), surrogate(trained.config.surrogate))

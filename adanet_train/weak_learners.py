@@ -1,0 +1,155 @@
+"""WeakLearner(S, f_{t-1}) of the paper's pseudocode: find the units h of a candidate subnetwork.
+
+A weak learner is a function (task, generator) -> [U_1, .., U_d]; row i of U_k holds the weights of unit i of layer k,
+first over the units of layer k-1 that are there already (over Ψ for k = 1), then over those of its own subnetwork. What
+it returns is projected into the family and weighted by the convex step, so a learner may be as rough as it likes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from adanet_theory.spec import NetworkSpec, check
+from adanet_train import mixture
+from adanet_train.complexity import Penalty
+from adanet_train.config import Config
+from adanet_train.network import apply_activation
+from adanet_train.projection import members, row_norms
+from adanet_train.search import Problem, Search
+from adanet_train.surrogates import surrogate
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a weak learner sees: the sample, f_{t-1}, what each layer can read, and the size of the candidate."""
+
+    inputs: Sequence[Tensor]
+    """inputs[k-1], k = 1..d: Ψ, then φ(h_{k-1}) of the existing units that layer k reads; float64, one row a point."""
+    y: Tensor
+    f: Tensor
+    units: int
+    spec: NetworkSpec
+    config: Config
+    Gamma: Penalty
+
+    @property
+    def depth(self) -> int:
+        return len(self.inputs)
+
+    @property
+    def output_layers(self) -> tuple[int, ...]:
+        """The layers of the subnetwork that the output reads."""
+        return tuple(range(1, self.depth + 1)) if self.config.outputs == "all" else (self.depth,)
+
+    @property
+    def shapes(self) -> list[tuple[int, int]]:
+        own = [0, *[self.units] * (self.depth - 1)]
+        return [(self.units, x.shape[1] + extra) for x, extra in zip(self.inputs, own, strict=True)]
+
+    def outputs(self, U: Sequence[Tensor]) -> list[Tensor]:
+        """h_1, .., h_d of the candidate on the sample."""
+        h: list[Tensor] = []
+        for k, x in enumerate(self.inputs):
+            above = x @ U[k][:, : x.shape[1]].T
+            if k > 0:
+                above += apply_activation(self.config.activation, h[-1]) @ U[k][:, x.shape[1] :].T
+            h.append(above)
+        return h
+
+
+def generator(seed: int, t: int, number: int) -> torch.Generator:
+    """The randomness of one candidate: it depends on nothing but the seed, the round and the candidate's number."""
+    state = np.random.SeedSequence([seed, t, number]).generate_state(1, np.uint64)
+    return torch.Generator().manual_seed(int(state[0] >> np.uint64(1)))
+
+
+WeakLearner = Callable[[Task, torch.Generator], Sequence[Tensor]]
+
+
+def candidate(task: Task, generator: torch.Generator) -> list[Tensor]:
+    """The weights of a candidate by the learner that the config names: float64, and members of their families."""
+    config = task.config
+    learner = config.learner if callable(config.learner) else LEARNERS[config.learner]
+    U = [torch.as_tensor(U_k).to(task.y.device, torch.float64) for U_k in learner(task, generator)]
+    shapes = [tuple(U_k.shape) for U_k in U]
+    check(shapes == task.shapes, f"the weak learner must return weights of shapes {task.shapes}, got {shapes}.")
+    check(all(bool(U_k.isfinite().all()) for U_k in U), "the weak learner must return finite weights.")
+    if config.enforce:
+        U = [members(U_k, task.spec.bound(k, k - 1), config.p) for k, U_k in enumerate(U, start=1)]
+    return U
+
+
+def start(task: Task, generator: torch.Generator) -> list[Tensor]:
+    """Random directions of norm Λ, float64; drawn on the CPU, so that every device starts alike."""
+    U: list[Tensor] = []
+    for k, shape in enumerate(task.shapes, start=1):
+        rows = torch.randn(shape, generator=generator, dtype=torch.float64)
+        norms = row_norms(rows, task.config.p)[:, None].clamp_min(1e-300)
+        U.append((rows / norms * task.spec.bound(k, k - 1)).to(task.y.device))
+    return U
+
+
+def best_random(task: Task, generator: torch.Generator) -> list[Tensor]:
+    """The best of many random subnetworks: the least min_w F_t(w, h)."""
+    Phi = surrogate(task.config.surrogate)
+    best, least = start(task, generator), math.inf
+    for _ in range(task.config.networks):
+        U = start(task, generator)
+        h = task.outputs(U)
+        H = torch.cat([h[k - 1] for k in task.output_layers], 1)
+        Gamma = torch.cat([task.Gamma(k, h[k - 1]) for k in task.output_layers])
+        # A rough minimum ranks the candidates; the one kept is minimised again.
+        found = mixture.minimise(H, task.y, task.f, Gamma, Phi, tol=1e-4)
+        if found.objective < least:
+            best, least = U, found.objective
+    return best
+
+
+def gradient(task: Task, generator: torch.Generator) -> list[Tensor]:
+    """Minimise F_t(w, u) over w and u by stochastic gradients, w from 0; every step is followed by the projection.
+
+    Ends after `steps`, or when `patience` looks in a row saw no new best value; returns the best seen.
+    """
+    config = task.config
+    U = start(task, generator)
+    w = [task.y.new_zeros(task.units) for _ in task.output_layers]
+    search = Search(_problem(task, U), U, w, config)
+    best, least, bad = search.weights(), search.objective(), 0
+    for done in range(0, config.steps, config.check_every):
+        search.run(min(config.check_every, config.steps - done), generator)
+        seen = search.objective()
+        if seen < least:
+            best, least, bad = search.weights(), seen, 0
+        else:
+            bad += 1
+        if bad == config.patience or not math.isfinite(seen):
+            break
+    return best
+
+
+def _problem(task: Task, U: Sequence[Tensor]) -> Problem:
+    config = task.config
+    radii = [task.spec.bound(k, k - 1) for k in range(1, task.depth + 1)]
+    l1: list[Tensor] = []
+    if config.variant == "R":
+        # Γ as the units stand at the start: r may depend on their outputs, which training changes.
+        h = task.outputs(U)
+        l1 = [task.Gamma(k, h[k - 1]) for k in task.output_layers]
+    return Problem(
+        inputs=task.inputs,
+        y=task.y,
+        f=task.f,
+        output_layers=task.output_layers,
+        radii=radii if config.enforce else None,
+        l1=l1,
+        dropout=config.dropout if config.variant == "D" else 0.0,
+    )
+
+
+LEARNERS: dict[str, WeakLearner] = {"gradient": gradient, "random": best_random}
