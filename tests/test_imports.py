@@ -15,7 +15,7 @@ ALLOWED = {
     "verify": {"adanet_theory", "adanet_train", "paper_notes"},
     "figures": {"adanet_theory", "adanet_train", "paper_notes", "verify"},
 }
-SYMPY_MODULES = {"symbolic", "derivations", "printing", "certified"}
+SYMPY_MODULES = {"symbolic", "notation", "derivations", "latex", "javascript", "certified", "balls", "values"}
 
 
 def imported(path: Path) -> set[str]:
