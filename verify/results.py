@@ -1,0 +1,139 @@
+"""What verify-bounds found, frozen: `report` builds it, `render` prints it, nothing is computed after it.
+
+The fields are those of the JSON document (schema verify-bounds/1), plus what the pictures need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from adanet_theory.spec import Array
+
+Verdict = Literal["holds", "not refuted", "violated"]
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """The network as it is: `measured` is the largest row p-norm of each pair; `path_norm` is None unless homogeneous."""
+
+    sha256: str
+    depth: int
+    n: tuple[int, ...]
+    activation: tuple[str, ...]
+    w_norms: Mapping[int, float]
+    W: float
+    measured: Mapping[tuple[int, int], float]
+    path_norm: float | None
+    layered: bool
+
+
+@dataclass(frozen=True)
+class DeclaredFacts:
+    """The family fixed before training, as the file declares it."""
+
+    p: float
+    q: float
+    n: tuple[int, ...]
+    Lambda: Mapping[tuple[int, int], float]
+
+
+@dataclass(frozen=True)
+class SampleFacts:
+    """Errors are of f/W at the report's rho; the training error is rho-free."""
+
+    m: int
+    r_inf: float
+    r_rms: float
+    margin_error: float
+    ramp: float
+    train_error: float
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One condition of the theory: whether it holds here (None: nobody can tell from the file), and who needs it."""
+
+    id: str
+    holds: bool | None
+    detail: str
+    statements: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Complexity:
+    """R_S(H_k) of the declared family: lower <= truth <= upper; a lemma is None where it is not about this family."""
+
+    k: int
+    lower: float | None
+    upper: float | None
+    stderr: float | None
+    draws: int | None
+    method: str
+    lemma_1: float | None
+    lemma_2: float | None
+    lemma_1_corrected: float | None
+    lemma_2_peeled: float | None
+
+
+@dataclass(frozen=True)
+class BoundRow:
+    """One statement: `raw` outward-rounded, `value` = min(1, raw) or None if it does not apply (then see `why_not`)."""
+
+    id: str
+    raw: float | None
+    value: float | None
+    terms: Mapping[str, float | None]
+    applies: bool
+    why_not: tuple[str, ...]
+    vacuous: bool
+    rho: float | None
+    j: int | None = None
+    m_needed: int | None = None
+    context: bool = False
+
+
+@dataclass(frozen=True)
+class CheckRow:
+    """lhs against rhs of one claim; `exact` says whether lhs is the true value or only a lower one."""
+
+    claim: str
+    k: int | None
+    lhs: float
+    rhs: float
+    exact: bool
+    applies: bool
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class TestFacts:
+    """Held-out data: the error on it and its Clopper-Pearson upper bound, which is a claim about this network."""
+
+    error: float
+    n: int
+    upper: float
+
+
+@dataclass(frozen=True)
+class BoundReport:
+    """Everything verify-bounds says; `notes` are remarks for the reader (what was converted, mapped, chosen)."""
+
+    model: ModelFacts
+    declared: DeclaredFacts | None
+    sample: SampleFacts
+    rho: float
+    delta: float
+    rho_chosen: bool
+    assumptions: tuple[Assumption, ...]
+    complexities: tuple[Complexity, ...]
+    bounds: tuple[BoundRow, ...]
+    checks: tuple[CheckRow, ...]
+    test: TestFacts | None
+    verdict: Literal["holds", "violated"]
+    notes: tuple[str, ...] = ()
+    margins: Array = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
+    curves: Mapping[str, tuple[Array, Array]] = field(default_factory=dict, repr=False, compare=False)
