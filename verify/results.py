@@ -18,7 +18,7 @@ Verdict = Literal["holds", "not refuted", "violated"]
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """The network as it is: `measured` is the largest row p-norm of each pair; `path_norm` is None unless homogeneous."""
+    """The network as it is: `measured` is the largest row p-norm of each pair; no `path_norm` unless homogeneous."""
 
     sha256: str
     depth: int
