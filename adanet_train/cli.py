@@ -1,0 +1,261 @@
+"""adanet-train DATA -o model.pt: train AdaNet, AdaNet.CVX, LR or NN, and write the network with its family."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from adanet_theory.spec import check
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from adanet_train.config import Config, Trained
+    from adanet_train.data import Dataset
+    from adanet_train.features import FeatureMap
+    from adanet_train.model_file import Sample
+
+EXAMPLES = """\
+DATA is breast-cancer, digits:3-8, mnist:0-1, fashion:coat-shirt, or a .csv, .npz or .pt file with y and X (or Psi).
+
+examples:
+  adanet-train breast-cancer -o model.pt
+  adanet-train digits:3-8 -o digits.pt --method cvx --rounds 200 --p 1
+  adanet-train table.csv --label class -o model.pt --test-data held_out.csv --rounds 10 --width 50
+  adanet-train mnist:0-1 --data-dir data --test-data mnist:0-1 -o mnist.pt --set steps=2000 --set outputs=all
+then
+  verify-bounds model.pt
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One line, no usage dump."""
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    try:
+        arguments = parser().parse_args(argv)
+    except SystemExit as done:
+        return int(done.code or 0)
+    try:
+        return train(arguments)
+    except KeyboardInterrupt:
+        print("adanet-train: interrupted.", file=sys.stderr)
+        return 130
+    except (ValueError, OSError) as error:
+        print(f"adanet-train: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+
+
+def parser() -> Parser:
+    """Every option. Those of the config have no default here: what is not given is the config's own."""
+    options = Parser(
+        prog="adanet-train",
+        description=__doc__.partition(": ")[2] if __doc__ else None,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        argument_default=argparse.SUPPRESS,
+        allow_abbrev=False,
+    )
+    add = options.add_argument
+    add("data", metavar="DATA", help="a name or a file, see below")
+    add("-o", "--output", required=True, metavar="FILE", help="the model.pt to write, after every round")
+    add("--method", default="adanet", choices=("adanet", "cvx", "cvx-exact", "lr", "nn"), help="default adanet")
+    add("--variant", choices=("base", "R", "P", "D", "SD"), help="of adanet; default base")
+    add("--rounds", type=int, metavar="T", help="default 30")
+    add("--width", type=int, metavar="B", help="units per layer of a subnetwork, default 150")
+    add("--p", type=float, metavar="P", help="the norm of a unit's weights, 1 to inf, default 2")
+    add("--Lambda", type=_numbers, metavar="L", help="its bound, one number or L1,L2,.. by layer, default 1.01")
+    add("--lam", type=float, metavar="λ", help="weight of the complexity r, default 1e-06")
+    add("--beta", type=float, metavar="β", help="added to it, default 0")
+    add("--rho", type=float, metavar="R", help="a margin to declare with the family; no default")
+    add("--surrogate", choices=("logistic", "logistic2", "exponential"), help="Φ, default logistic")
+    complexities = ("lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth")
+    add("--complexity", choices=complexities, help="r, default lemma-2")
+    add("--objective", choices=("paper", "bound"), help="bound: λ and β with which F bounds the risk; default paper")
+    add("--seed", type=int, metavar="S", help="default 0")
+    add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU when there is one")
+    add("--set", action="append", default=[], metavar="NAME=VALUE", help="any other field of Config, may be repeated")
+    add("--test-data", default=None, metavar="F", help="a name or a file; only for the test error")
+    add("--label", default=None, metavar="COLUMN", help="the labels of a .csv file, default y")
+    add("--data-dir", default=None, metavar="DIR", help="where mnist and fashion are, default $ADANET_DATA")
+    add("--bias", default=None, action=argparse.BooleanOptionalAction, help="a constant feature, default yes")
+    add("--no-sample", default=False, action="store_true", help="keep the digest of the sample, not the sample")
+    add("--resume", default=False, action="store_true", help="go on from the last finished round in the output file")
+    add("--json", default=False, action="store_true", help="print one JSON document instead of the table")
+    add("--version", action="version", version=f"adanet-train {_version()}")
+    return options
+
+
+def _version() -> str:
+    try:
+        return version("adanet-theory")
+    except PackageNotFoundError:  # run from a source tree
+        return "unknown"
+
+
+def _numbers(text: str) -> float | tuple[float, ...]:
+    parts = tuple(float(part) for part in text.split(","))
+    return parts if len(parts) > 1 else parts[0]
+
+
+# The run
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The sample as the trainer sees it."""
+
+    dataset: Dataset
+    features: FeatureMap | None
+    Psi: Tensor
+    y: Tensor
+    test: tuple[Tensor, Tensor] | None
+
+
+def train(arguments: argparse.Namespace) -> int:
+    from adanet_train import model_file, run
+    from adanet_train.progress import Progress, closing_table
+
+    start = time.perf_counter()
+    config = run.method_config(arguments.method, make_config(arguments))
+    inputs = read_inputs(arguments)
+    config = with_range(config, inputs, arguments)
+    model_file.check_writable(arguments.output)
+    sample = model_file.Sample.of(inputs.Psi, inputs.y)
+    resume = read_resume(arguments, inputs, sample) if arguments.resume else None
+    notes = {"classes": inputs.dataset.classes} if inputs.dataset.classes else {}
+    kept = sample.without_data() if arguments.no_sample else sample
+    saver = run.Saver(
+        arguments.output,
+        lambda trained: run.model_of(trained, arguments.method, features=inputs.features, sample=kept, notes=notes),
+    )
+    with Progress(config.rounds, inputs.dataset.notes) as progress:
+        try:
+            train_method = run.trainer(arguments.method)
+            trained = train_method(inputs.Psi, inputs.y, config, callback=_both(saver, progress), resume=resume)
+        except KeyboardInterrupt:
+            saver.flush()
+            return _interrupted(saver, arguments)
+    saver.latest = trained
+    saver.flush()
+    result = summary(arguments, trained, inputs, time.perf_counter() - start)
+    print(json.dumps(result, allow_nan=False)) if arguments.json else closing_table(result)
+    return 0
+
+
+def _both(saver: Any, progress: Any) -> Any:
+    def callback(trained: Trained) -> None:
+        saver(trained)
+        progress(trained)
+
+    return callback
+
+
+def _interrupted(saver: Any, arguments: argparse.Namespace) -> int:
+    done = saver.rounds_saved
+    state = f"{arguments.output} holds round {done}; --resume goes on from there" if done else "no round was finished"
+    print(f"adanet-train: interrupted: {state}.", file=sys.stderr)
+    return 130
+
+
+def make_config(arguments: argparse.Namespace) -> Config:
+    """The Config of the options that were given; --set reaches the fields that have no option of their own."""
+    from dataclasses import fields
+
+    from adanet_train import run
+    from adanet_train.config import Config
+
+    defaults = {field.name: field.default for field in fields(Config)}
+    given = {name: value for name, value in vars(arguments).items() if name in defaults}
+    for setting in arguments.set:
+        name, equals, text = setting.partition("=")
+        check(bool(equals) and name in defaults, f"--set needs NAME=VALUE of a field of Config, got {setting!r}.")
+        given[name] = _value(text, defaults[name])
+    return Config(**given | {"device": run.device(str(given["device"]))})
+
+
+def _value(text: str, default: Any) -> Any:
+    try:
+        return float(text) if isinstance(default, float) else ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def read_inputs(arguments: argparse.Namespace) -> Inputs:
+    import torch
+
+    from adanet_train import data
+
+    where = {"label": arguments.label, "data_dir": arguments.data_dir}
+    dataset = data.load(arguments.data, **where)
+    dataset.require_trainable()
+    check(not (dataset.is_psi and arguments.bias), "--bias needs X: Psi is taken as it is.")
+    features = dataset.feature_map(bias=arguments.bias is not False)
+    Psi, y = torch.from_numpy(dataset.Psi(features)), torch.from_numpy(dataset.y)
+    if arguments.test_data is None:
+        return Inputs(dataset, features, Psi, y, None)
+    held_out = data.load(arguments.test_data, **where, test=True, classes=dataset.classes)
+    check(held_out.is_psi == dataset.is_psi, f"{arguments.test_data}: expected {'Psi' if dataset.is_psi else 'X'}.")
+    test_Psi = torch.from_numpy(held_out.Psi(features))
+    fits = test_Psi.shape[1] == Psi.shape[1]
+    check(fits, f"{arguments.test_data}: Psi must have {Psi.shape[1]} columns, got {test_Psi.shape[1]}.")
+    return Inputs(dataset, features, Psi, y, (test_Psi, torch.from_numpy(held_out.y)))
+
+
+def with_range(config: Config, inputs: Inputs, arguments: argparse.Namespace) -> Config:
+    """The bound objective rests on r_sup: the feature map knows it; of Psi as given only the user can."""
+    if inputs.features is not None:
+        return config.replace(r_sup=inputs.features.r_sup)
+    told = any(setting.startswith("r_sup=") for setting in arguments.set)
+    check(told or config.objective != "bound", "objective bound on Psi needs its range: --set r_sup=R.")
+    largest = float(inputs.Psi.abs().max())
+    check(not told or largest <= config.r_sup, f"r_sup must be >= max |Psi| = {largest}, got r_sup={config.r_sup}.")
+    return config
+
+
+def read_resume(arguments: argparse.Namespace, inputs: Inputs, sample: Sample) -> Trained | None:
+    """The run in the output file, if it is there and was one of this method on this sample."""
+    from pathlib import Path
+
+    from adanet_train import model_file, run
+
+    if not Path(arguments.output).exists():
+        return None
+    model = model_file.read(arguments.output)
+    method = model.meta.get("method")
+    check(method == arguments.method, f"{arguments.output}: trained by method {method!r}, got {arguments.method!r}.")
+    same = model.sample is not None and model.sample.sha256 == sample.sha256
+    check(same, f"{arguments.output}: trained on another sample or other features than {arguments.data}.")
+    return run.trained_of(model)
+
+
+def summary(arguments: argparse.Namespace, trained: Trained, inputs: Inputs, seconds: float) -> dict[str, Any]:
+    from adanet_train import run
+
+    network = trained.network.to("cpu")
+    return {
+        "schema": "adanet-train/1",
+        "method": arguments.method,
+        "rounds": len(trained.history),
+        "depth": network.depth,
+        "n": list(network.n),
+        "objective": trained.history[-1]["objective"],
+        "train_error": run.training_error(network, inputs.Psi, inputs.y),
+        "test_error": run.training_error(network, *inputs.test) if inputs.test else None,
+        "seconds": round(seconds, 3),
+        "model": str(arguments.output),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""What adanet-train shows: a bar per round on a terminal, a plain line per round elsewhere, and the closing table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+
+from adanet_train.config import Trained
+
+
+class Progress:
+    """Called after every round; on stderr, so that stdout holds the result alone."""
+
+    def __init__(self, rounds: int, notes: Sequence[str] = ()) -> None:
+        self.console = Console(stderr=True, highlight=False)
+        self.bar: Bar | None = None
+        if self.console.is_terminal:
+            columns = (TextColumn("round"), MofNCompleteColumn(), BarColumn(20), TimeElapsedColumn())
+            self.bar = Bar(*columns, TextColumn("{task.description}"), console=self.console)
+            self.task = self.bar.add_task("", total=rounds)
+        for note in notes:
+            print(note, file=sys.stderr)
+
+    def __enter__(self) -> Progress:
+        if self.bar is not None:
+            self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def __call__(self, trained: Trained) -> None:
+        line = round_line(trained.history[-1])
+        if self.bar is None:
+            print(f"round {len(trained.history)}: {line}", file=sys.stderr, flush=True)
+        else:
+            self.bar.update(self.task, completed=len(trained.history), description=line)
+
+
+def round_line(entry: Mapping[str, Any]) -> str:
+    """The candidates' objective values, and what was chosen.
+
+    >>> candidates = [{"depth": 1, "objective": 0.5}, {"depth": 2, "objective": 0.25}]
+    >>> round_line({"candidates": candidates, "chosen": 1, "objective": 0.25})
+    'F = 0.25 at depth 2 (depth 1: 0.5, depth 2: 0.25)'
+    """
+    candidates = entry["candidates"]
+    shown = ", ".join(f"depth {candidate['depth']}: {candidate['objective']:.6g}" for candidate in candidates)
+    if entry["chosen"] < 0:
+        return f"F = {entry['objective']:.6g}, no candidate is lower: stopped ({shown})"
+    return f"F = {entry['objective']:.6g} at depth {candidates[entry['chosen']]['depth']} ({shown})"
+
+
+def closing_table(result: Mapping[str, Any]) -> None:
+    """Rounds, architecture, objective, train and test error, seconds."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    n_0, *units = result["n"]
+    test_error = result["test_error"]
+    rows = {
+        "method": result["method"],
+        "rounds": str(result["rounds"]),
+        "architecture": f"n_0 = {n_0}, depth {result['depth']}, units {', '.join(str(n_k) for n_k in units)}",
+        "objective": f"{result['objective']:.6g}",
+        "train error": f"{result['train_error']:.4f}",
+        "test error": "no test data" if test_error is None else f"{test_error:.4f}",
+        "seconds": f"{result['seconds']:.1f}",
+        "model": result["model"],
+    }
+    for name, value in rows.items():
+        table.add_row(name, value)
+    Console(highlight=False, markup=False, emoji=False, soft_wrap=True).print(table)

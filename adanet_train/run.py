@@ -1,0 +1,130 @@
+"""A training run and its model.pt: what the command and the estimators share."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from adanet_theory.spec import check
+from adanet_train import model_file
+from adanet_train.config import Config, Trained
+from adanet_train.features import FeatureMap
+from adanet_train.model_file import ModelFile, Sample
+
+METHODS = ("adanet", "cvx", "cvx-exact", "lr", "nn")
+
+Train = Callable[..., Trained]
+
+
+def trainer(method: str) -> Train:
+    """train(Psi, y, config, *, callback, resume) -> Trained of a method."""
+    check(method in METHODS, f"method must be one of {', '.join(METHODS)}, got method={method!r}.")
+    if method == "adanet":
+        from adanet_train import adanet
+
+        return adanet.train
+    if method in ("lr", "nn"):
+        from adanet_train import baselines
+
+        return baselines.train_lr if method == "lr" else baselines.train_nn
+    from adanet_train import adanet_cvx
+
+    return adanet_cvx.train
+
+
+def method_config(method: str, config: Config) -> Config:
+    """cvx-exact is AdaNet.CVX with the exact step."""
+    return config.replace(step="exact") if method == "cvx-exact" else config
+
+
+def device(name: str) -> str:
+    """The device of that name; "auto" is the GPU when there is one."""
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    check(name.partition(":")[0] != "cuda" or torch.cuda.is_available(), f"device {name!r} is not available here.")
+    return name
+
+
+def training_error(network: Callable[[Tensor], Tensor], Psi: Tensor, y: Tensor) -> float:
+    """The share of points with y f(x) <= 0, as in R(f) of the paper."""
+    return float((y * network(Psi) <= 0).double().mean())
+
+
+# The file
+
+
+def model_of(
+    trained: Trained,
+    method: str,
+    *,
+    features: FeatureMap | None,
+    sample: Sample | None,
+    notes: Mapping[str, Any] | None = None,
+) -> ModelFile:
+    """The model.pt of a run. It holds no timings, paths or number of jobs, so that equal runs give equal files."""
+    config = {name: value for name, value in trained.config.as_dict().items() if name != "jobs"}
+    meta = {
+        "method": method,
+        "seed": trained.config.seed,
+        "config": config,
+        "history": trained.history,
+        "versions": versions(),
+        **(notes or {}),
+    }
+    rho = trained.config.rho if trained.declared is not None else None
+    return ModelFile(trained.network, trained.declared, rho, features, sample, meta)
+
+
+def trained_of(model: ModelFile) -> Trained:
+    """The run that a model.pt tells of, to be taken up again."""
+    config, history = model.meta.get("config"), model.meta.get("history")
+    known = isinstance(config, Mapping) and isinstance(history, list)
+    check(known, "meta must hold the config and the history of a training run.")
+    try:
+        return Trained(model.network, model.declared, list(history or []), Config.from_dict(config or {}))
+    except TypeError as error:
+        raise ValueError(f"meta config is not one of this version: {error}.") from None
+
+
+def versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for package in ("adanet-theory", "numpy", "torch"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # run from a source tree
+            found[package] = "unknown"
+    return found
+
+
+class Saver:
+    """Writes the model after every round; `flush` writes a round that was skipped.
+
+    Rounds that are quicker than the writing are skipped until it has cost at most a tenth of the time.
+    """
+
+    def __init__(self, path: str | Path, build: Callable[[Trained], ModelFile]) -> None:
+        self.path, self.build = path, build
+        self.latest: Trained | None = None
+        self.rounds_saved = 0
+        self.next_save = 0.0
+
+    def __call__(self, trained: Trained) -> None:
+        self.latest = trained
+        if time.monotonic() >= self.next_save:
+            self.flush()
+
+    def flush(self) -> None:
+        if self.latest is None or len(self.latest.history) == self.rounds_saved:
+            return
+        start = time.monotonic()
+        model_file.write(self.path, self.build(self.latest))
+        self.rounds_saved = len(self.latest.history)
+        now = time.monotonic()
+        self.next_save = now + 9 * (now - start)
