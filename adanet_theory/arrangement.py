@@ -25,11 +25,16 @@ Slopes = tuple[float, float]
 
 
 def norms(X: Array, q: float) -> Array:
-    """||x||_q along the last axis, scaled by the largest entry so that no power overflows or underflows.
+    """||x||_q along the last axis, scaled by the largest entry where a power would overflow or underflow.
 
     >>> norms(np.array([[2e200] * 4, [0.0] * 4]), 2.0).tolist()
     [4e+200, 0.0]
     """
+    if q == 2:
+        with np.errstate(over="ignore"):
+            squares = np.einsum("...j,...j->...", X, X)
+        if np.all((squares > 1e-280) & (squares < 1e300)):
+            return np.asarray(np.sqrt(squares))
     size = np.abs(X)
     if q == 1:
         return np.asarray(size.sum(axis=-1))
@@ -37,8 +42,6 @@ def norms(X: Array, q: float) -> Array:
     if q == math.inf:
         return np.asarray(largest[..., 0])
     np.divide(size, largest, out=size, where=largest > 0)
-    if q == 2:
-        return np.asarray(largest[..., 0] * np.sqrt((size * size).sum(axis=-1)))
     return np.asarray(largest[..., 0] * (size**q).sum(axis=-1) ** (1 / q))
 
 

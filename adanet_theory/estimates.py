@@ -29,10 +29,8 @@ H1_ENUMERATED = 20  # R_S(H_1) is exact up to this m: 2^19 sums of n_0 numbers
 H2_ENUMERATED = 16  # R_S(H*_2) is exact up to this m: 2^15 suprema
 
 # Draws are taken in panels and points in blocks, so that memory is bounded whatever m and the number of draws.
-# 960 is a multiple of the 64 signs in a word and, unlike 1024, not a power of two: matrix products with such
-# strides evict their own cache lines and take half as long again.
-_PANEL = 960
-_BLOCK = 512
+_PANEL = 1088
+_BLOCK = 1024
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ def linear_complexity(Psi: Any, spec: NetworkSpec) -> Interval:
     low = _all_signs(half) @ X[:half]
     high = _all_signs(m - half - 1) @ X[half:-1] + X[-1]
     mean = math.fsum(math.fsum(norms(row + low, spec.q)) for row in high) / 2 ** (m - 1)
-    return _enumerated(mean, mean, _rounding(X, spec.q), spec.bound(1, 0) / m, "all signs")
+    return _enumerated(mean, mean, _rounding(X.shape[1], _lengths(X, spec.q)), spec.bound(1, 0) / m, "all signs")
 
 
 def sampled_linear_complexity(
@@ -102,17 +100,19 @@ def sampled_linear_complexity(
     values = np.empty(draws)
     for start in range(0, draws, _PANEL):
         width = min(_PANEL, draws - start)
-        sums = np.zeros((n_0, 64 * -(-width // 64)))
+        # buffers, because fresh memory for each block would cost as much as drawing the signs
+        signs, product, sums = _sign_buffer(min(m, _BLOCK), width), np.empty((n_0, width)), np.zeros((n_0, width))
         done = start * m
         for block in _blocks(X):
-            sums += block.T @ _random_signs(rng, len(block), sums.shape[1])
+            _draw_signs(rng, signs[: len(block)])
+            sums += np.matmul(block.T, signs[: len(block), :width], out=product)
             done += width * len(block)
             if progress is not None:
                 progress(done, draws * m)
-        values[start : start + width] = norms(sums[:, :width].T, spec.q)
-    v = variance_factor(X, spec.p, gram=n_0 <= draws)
-    rounding = _rounding(X, spec.q)
-    return _sampled(values, values, rounding, spec.bound(1, 0) / m, v, confidence, "drawn signs")
+        values[start : start + width] = norms(sums.T, spec.q)
+    lengths = _lengths(X, spec.q)
+    v = _variance_factor(X, spec.p, lengths, 1.0, activation("identity"))
+    return _sampled(values, values, _rounding(n_0, lengths), spec.bound(1, 0) / m, v, confidence, "drawn signs")
 
 
 def hidden_complexity(Psi: Any, spec: NetworkSpec, *, time_limit: float | None = None) -> Interval:
@@ -160,7 +160,9 @@ def sampled_hidden_complexity(
     m, Lambda, phi = len(X), spec.bound(1, 0), spec.phi(1)
     parts: list[Supremum] = []
     for start in range(0, draws, 64):
-        signs = _random_signs(rng, m, 64)[:, : draws - start].T
+        signs = _sign_buffer(m, 64)
+        _draw_signs(rng, signs)
+        signs = signs[:, : min(64, draws - start)].T
         parts.append(unit_supremum(X, signs, Lambda=Lambda, p=spec.p, phi=phi, time_limit=time_limit))
         if progress is not None:
             progress((start + len(signs)) * m, draws * m)
@@ -170,31 +172,43 @@ def sampled_hidden_complexity(
     return _sampled(lower, upper, parts[0].rounding, _outer(spec) / m, v, confidence, method)
 
 
-def variance_factor(
-    Psi: Any, p: float, *, Lambda: float = 1.0, phi: str | Activation = "identity", gram: bool = True
-) -> float:
+def variance_factor(Psi: Any, p: float, *, Lambda: float = 1.0, phi: str | Activation = "identity") -> float:
     """v with  E e^{t (Z - EZ)} <= e^{t² v/2}  for all real t,  Z = sup_{||u||_p <= Λ} |Σ_i σ_i φ(u . Ψ(x_i))|.
 
-        v = Σ_i a_i²,  a_i = sup |φ(u . Ψ(x_i))| <= min{ |φ(0)| + L Λ ||Ψ(x_i)||_q, sup|φ| };
-        if φ(0) = 0, also v = 4 L² Λ² sup_{||u||_p <= 1} Σ_i (u . Ψ(x_i))²,   the lesser of the two.
+        v = Σ_i a_i²,  a_i = min{ |φ(0)| + L Λ ||Ψ(x_i)||_q, sup|φ| } >= |φ(u . Ψ(x_i))|;
+        if φ(0) = 0, also v = 4 L² Λ² sup_{||u||_p <= 1} Σ_i (u . Ψ(x_i))²;   the lesser of the two.
 
     First: changing σ_i moves Z by at most 2 a_i (bounded differences). Second: for the maximiser u of σ,
     Z(σ) - Z(σ') <= Σ_i 2 |φ(u . Ψ(x_i))| 1{σ_i != σ'_i}, and for such functions of independent variables the
-    conditional transportation inequality of Marton and Samson gives the moment bound for both signs of t
-    (Boucheron, Lugosi, Massart 2013, Section 8.5). gram=False leaves out the second where it needs Ψ^T Ψ.
+    conditional transportation inequalities of Marton and Samson give the moment bound for either sign of t
+    (see Boucheron, Lugosi, Massart 2013, Chapter 8).
 
     >>> variance_factor([[3.0, 4.0]], p=2)
     25.0
     """
-    X, q, act = matrix(Psi), conjugate(p), activation(phi)
+    X, act = matrix(Psi), activation(phi)
     check_nonnegative("Lambda", Lambda)
-    v = 0.0
-    for block in _blocks(X):
-        reach = np.minimum(abs(act.at_zero) + act.lipschitz * Lambda * norms(block, q), act.sup)
-        v += float(reach @ reach)
-    if act.at_zero == 0 and (gram or p == 1):
-        v = min(v, 4 * (act.lipschitz * Lambda) ** 2 * _largest_energy(X, p))
+    return _variance_factor(X, p, _lengths(X, conjugate(p)), Lambda, act)
+
+
+def _variance_factor(X: NDArray[Any], p: float, lengths: Array, Lambda: float, phi: Activation) -> float:
+    reach = np.minimum(abs(phi.at_zero) + phi.lipschitz * Lambda * lengths, phi.sup)
+    v = float(reach @ reach)
+    if phi.at_zero == 0 and _may_be_flat(X, lengths, p):
+        v = min(v, 4 * (phi.lipschitz * Lambda) ** 2 * _largest_energy(X, p))
     return finite(v, "the variance factor v")
+
+
+def _may_be_flat(X: NDArray[Any], lengths: Array, p: float) -> bool:
+    """Whether 4 sup_u Σ_i (u . Ψ(x_i))² < Σ_i ||Ψ(x_i)||_q² looks possible: Ψ^T Ψ costs as much as n_0 draws.
+
+    Judged on some of the points, at the u in the direction of their sum, where the features share a sign.
+    """
+    stride = -(-len(X) // _BLOCK)
+    some = np.asarray(X[::stride], dtype=np.float64)
+    total = some.sum(axis=0)
+    u = total / (norms(total, p) or 1.0)
+    return 4 * float(np.sum((some @ u) ** 2)) < float(np.sum(lengths[::stride] ** 2))
 
 
 def _largest_energy(X: NDArray[Any], p: float) -> float:
@@ -211,6 +225,11 @@ def _largest_energy(X: NDArray[Any], p: float) -> float:
         gram = np.asarray(X, dtype=np.float64) @ np.asarray(X, dtype=np.float64).T
     top = float(np.linalg.eigvalsh(gram)[-1]) + 2 * EPS * (m + n_0) * float(np.trace(gram))
     return top * float(n_0) ** max(0.0, 1 - 2 / p)
+
+
+def _lengths(X: NDArray[Any], q: float) -> Array:
+    """||Ψ(x_i)||_q for each point."""
+    return np.concatenate([norms(block, q) for block in _blocks(X)])
 
 
 def _blocks(X: NDArray[Any]) -> Iterator[Array]:
@@ -230,29 +249,36 @@ def _all_signs(m: int) -> Array:
 _SIGNS_OF_BYTE = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
 
 
-def _random_signs(rng: np.random.Generator, points: int, draws: int) -> Array:
-    """Signs of the next `points` points, one row each, for `draws` draws, a multiple of 64: a bit of rng per sign.
+def _sign_buffer(points: int, draws: int) -> Array:
+    """Room for the signs of `points` points in at least `draws` draws: an odd number of words of 64 in each row.
 
-    Whole words are taken, point after point, so the stream does not depend on how the points are split in blocks.
+    Rows a power of two apart share cache lines, and matrix products that read them take half as long again.
     """
-    words = rng.integers(0, 2**64 - 1, size=(points, draws // 64), dtype=np.uint64, endpoint=True)
+    return np.empty((points, 64 * (-(-draws // 64) | 1)))
+
+
+def _draw_signs(rng: np.random.Generator, signs: Array) -> None:
+    """Fill the rows, one for each point, with random signs: a bit of rng for each.
+
+    Each point takes whole words, so the stream does not depend on how the points are split in blocks.
+    """
+    words = rng.integers(0, 2**64 - 1, size=(len(signs), signs.shape[1] // 64), dtype=np.uint64, endpoint=True)
     octets = words.astype("<u8", copy=False).view(np.uint8)
-    return np.take(_SIGNS_OF_BYTE, octets, axis=0).reshape(points, draws)
+    np.take(_SIGNS_OF_BYTE, octets, axis=0, out=signs.reshape(*octets.shape, 8), mode="clip")
 
 
 # From values to an interval
 
 
-def _rounding(X: NDArray[Any], q: float) -> float:
-    """An upper value of the error of a computed || Σ_i σ_i Ψ(x_i) ||_q, barring underflow.
+def _rounding(n_0: int, lengths: Array) -> float:
+    """An upper value of the error of a computed || Σ_i σ_i Ψ(x_i) ||_q, barring underflow; lengths: ||Ψ(x_i)||_q.
 
-    A sum of m terms in blocks errs by at most (block + blocks) ulps of Σ_i |Ψ_ij|, whatever the order inside a
-    block; the norm adds n_0 and a few. EPS is two unit roundoffs, which leaves a factor 2 for the higher orders.
+    A sum of m terms in blocks errs by at most (block + blocks) roundings of Σ_i |Ψ_ij|, whatever the order inside
+    a block, and || Σ_i |Ψ(x_i)| ||_q <= Σ_i ||Ψ(x_i)||_q; the norm adds n_0 roundings and a few. EPS is two unit
+    roundoffs, which leaves a factor 2 for all higher orders.
     """
-    m, n_0 = X.shape
-    magnitude = sum(np.abs(block).sum(axis=0) for block in _blocks(X))
-    terms = min(m, _BLOCK + m // _BLOCK + 1) + n_0 + 16
-    return terms * EPS * float(norms(np.asarray(magnitude)[None], q)[0])
+    m = len(lengths)
+    return (min(m, _BLOCK + m // _BLOCK + 1) + n_0 + 16) * EPS * math.fsum(lengths)
 
 
 def _enumerated(lower: float, upper: float, rounding: float, scale: float, method: str) -> Interval:

@@ -179,7 +179,9 @@ def matrix(Psi: Any) -> NDArray[Any]:
         X = X.astype(np.float64)
     check(X.dtype.kind == "f", f"Psi must be real, got dtype {X.dtype}.")
     check(X.ndim == 2 and X.size > 0, f"Psi must be an m x n_0 matrix with m, n_0 >= 1, got shape {X.shape}.")
-    check(math.isfinite(X.max()) and math.isfinite(X.min()), "Psi must be finite.")
+    with np.errstate(over="ignore", invalid="ignore"):  # a finite sum says it in one pass, unless it overflows
+        finite = math.isfinite(X.sum()) or (math.isfinite(X.max()) and math.isfinite(X.min()))
+    check(finite, "Psi must be finite.")
     return X
 
 
