@@ -1,17 +1,24 @@
-# make demo, make test: each is complete on a fresh machine with Python 3.11+ and make.
+# make demo and make test: each is complete on a fresh machine with Python 3.11+ and make, and quick when nothing changed.
 PYTHON ?= python3
 BIN := .venv/bin
+# On two cores one thread per process is faster than two that wait for each other; set it to the cores you have to spare.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: env demo test lint thorough bench figures wheel-test mutants clean
+.PHONY: env demo test lint thorough bench wheel-test mutants fuzz clean
 
 env: .venv/installed
 
-# pip, not a resolver of its own: the constraints pin torch to the build that CI uses.
+# pip, so that the constraints pin torch to the build that CI uses.
 .venv/installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test,lint]"
 	touch $@
+
+# Trains on data that ships with scikit-learn, then asks what the theory says of the result.
+demo: env
+	mkdir -p demo
+	$(BIN)/adanet-train breast-cancer -o demo/model.pt
+	$(BIN)/verify-bounds demo/model.pt
 
 test: env
 	$(BIN)/python -m pytest -q -n 2
@@ -21,9 +28,34 @@ lint: env
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+# The same properties with many more examples and fresh randomness; takes an hour or more.
 thorough: env
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n 2
 
+# Side-by-side timings, recorded in paper_notes/results/benchmarks.json.
+bench: env
+	$(BIN)/python -m tests.benchmarks
+
+# 10,000 mutations of the bytes of a good model file: never a traceback.
+fuzz: env
+	$(BIN)/python tests/fuzz_model_file.py
+
+# Builds the wheel, installs it in a clean environment and runs the commands from another folder.
+wheel-test: env
+	$(BIN)/python tests/wheel.py
+
+# Mutation testing of the numeric modules; mutmut wants an older pytest, so it has an environment of its own.
+mutants: .venv-mutants/installed
+	HYPOTHESIS_PROFILE=mutants .venv-mutants/bin/mutmut run --max-children 2
+	.venv-mutants/bin/python tests/mutants.py
+
+.venv-mutants/installed: pyproject.toml constraints.txt
+	test -x .venv-mutants/bin/python || $(PYTHON) -m venv .venv-mutants
+	grep -v '^pytest' constraints.txt > .venv-mutants/constraints.txt
+	.venv-mutants/bin/python -m pip install --quiet --constraint .venv-mutants/constraints.txt \
+		numpy scipy sympy python-flint hypothesis mpmath "pytest<9" "mutmut==3.8.0"
+	touch $@
+
 clean:
-	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist mutants demo out *.egg-info
+	rm -rf .venv .venv-mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist mutants demo out *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""Hypothesis profiles: `ci` (the default: repeatable, quick) and `thorough` (many examples, fresh randomness)."""
+"""Hypothesis profiles: `ci` (the default: repeatable, quick), `thorough` (many examples, fresh randomness), `mutants` (few)."""
 
 import os
 
@@ -16,5 +16,8 @@ settings.register_profile(
     deadline=None,
     max_examples=5000,
     suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "mutants", derandomize=True, deadline=None, max_examples=20, database=None, suppress_health_check=list(HealthCheck)
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
