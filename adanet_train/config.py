@@ -45,7 +45,7 @@ class Config:
 
     # The objective (1/m) Σ Φ(1 - y f) + Σ_j Γ_j |w_j|,  Γ_j = λ r_j + β
     surrogate: str = "logistic"
-    lam: float = 1e-6
+    lam: float = 1e-4
     beta: float = 0.0
     complexity: str | Callable[..., float] = "lemma-2"
     """r: one of COMPLEXITIES, or a function (spec, k, Psi, H) -> r of units in H*_k whose outputs are H."""
@@ -68,8 +68,8 @@ class Config:
     """Minimise F over all of w again after every round."""
     learner: str | Callable[..., Any] = "gradient"
     """"gradient", "random" (the best of many random subnetworks), or a function (task, generator) -> weights."""
-    optimiser: str = "adam"
-    learning_rate: float = 1e-2
+    optimiser: str = "sgd"
+    learning_rate: float = 0.1
     steps: int = 10_000
     batch: int = 100
     check_every: int = 250

@@ -112,14 +112,15 @@ def best_random(task: Task, generator: torch.Generator) -> list[Tensor]:
 
 
 def gradient(task: Task, generator: torch.Generator) -> list[Tensor]:
-    """Minimise F_t(w, u) over w and u by stochastic gradients, w from 0; every step is followed by the projection.
-
-    Ends after `steps`, or when `patience` looks in a row saw no new best value; returns the best seen.
-    """
-    config = task.config
+    """Minimise F_t(w, u) over w and u by stochastic gradients, w from 0; every step is followed by the projection."""
     U = start(task, generator)
     w = [task.y.new_zeros(task.units) for _ in task.output_layers]
-    search = Search(_problem(task, U), U, w, config)
+    return descend(Search(_problem(task, U), U, w, task.config), generator)
+
+
+def descend(search: Search, generator: torch.Generator) -> list[Tensor]:
+    """The best weights seen in `steps` steps; ends early when `patience` looks in a row saw no new best value."""
+    config = search.config
     best, least, bad = search.weights(), search.objective(), 0
     for done in range(0, config.steps, config.check_every):
         search.run(min(config.check_every, config.steps - done), generator)
