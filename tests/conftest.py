@@ -1,4 +1,4 @@
-"""Hypothesis profiles: `ci` (the default: repeatable, quick), `thorough` (many examples, fresh randomness), `mutants` (few)."""
+"""Hypothesis profiles: `ci` (default, repeatable), `thorough` (many examples, fresh randomness), `mutants` (few)."""
 
 import os
 
