@@ -1,0 +1,124 @@
+"""A fitted network as a scikit-learn classifier: predictions, plain arrays, a torch module, a file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import nn
+
+from adanet_theory.spec import NetworkSpec, check
+from adanet_train import model_file
+from adanet_train.features import Array
+from adanet_train.model_file import ModelFile, Sample
+from adanet_train.module import NetworkModule
+from adanet_train.objective import chosen
+from adanet_train.surrogates import surrogate
+
+
+class NetworkClassifier(ClassifierMixin, BaseEstimator):
+    """A fitted network: `model_` is the content of its model.pt, `classes_` the labels of -1 and +1."""
+
+    model_: ModelFile
+    classes_: NDArray[Any]
+
+    def fit(self, X: Any, y: Any) -> NetworkClassifier:
+        """Only AdaNetClassifier and AdaNetCVXClassifier train; this one holds a network from elsewhere."""
+        raise TypeError("NetworkClassifier can only predict: AdaNetClassifier and AdaNetCVXClassifier train.")
+
+    def decision_function(self, X: Any) -> Array:
+        """f on the rows of X; positive for classes_[1]."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        with torch.no_grad():
+            return np.asarray(self.model_.network(self.model_.Psi(X)).numpy())
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        f = self.decision_function(X)
+        return np.asarray(self.classes_[(f > 0).astype(int)])
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(y = +1 | x) = Φ'(1+f) / (Φ'(1+f) + Φ'(1-f)), the probability at which f(x) minimises E Φ(1 - y f).
+
+        That is the link of the surrogate on margins 1 - yf, and not σ(f). A fit to finite data need not be calibrated.
+        """
+        f = torch.from_numpy(self.decision_function(X))
+        Phi = surrogate(self.model_.meta.get("config", {}).get("surrogate", "logistic"))
+        odds = Phi.derivative(1 + f) / Phi.derivative(1 - f)
+        return torch.stack([1 / (1 + odds), 1 / (1 + 1 / odds)], dim=1).numpy()
+
+    @property
+    def history_(self) -> list[dict[str, Any]]:
+        """One dict per round: the candidates with their objective values, the chosen one (-1: none), the objective."""
+        return list(self.model_.meta.get("history", []))
+
+    @property
+    def hidden_(self) -> dict[tuple[int, int], Array]:
+        """U_{k,s}, one row per unit of layer k."""
+        return {pair: U.numpy() for pair, U in self.model_.network.hidden.items()}
+
+    @property
+    def output_(self) -> dict[int, Array]:
+        """w_k, the mixture weights on the units of layer k."""
+        return {k: w.numpy() for k, w in self.model_.network.output.items()}
+
+    @property
+    def declared_(self) -> NetworkSpec | None:
+        """The family that was fixed before training."""
+        return self.model_.declared
+
+    @property
+    def subnetworks_(self) -> list[dict[str, dict[int, Array]]]:
+        """The subnetworks in the order of their rounds: "hidden"[k] the rows of their units, "output"[k] their w."""
+        first = dict.fromkeys(range(1, self.model_.network.depth + 1), 0)
+        found = []
+        for candidate in chosen(self.history_):
+            units = {k: count for k, count in enumerate(candidate["units"], start=1) if count}
+            block, output = self.model_.network.block(first, units)
+            parts = {"hidden": block, "output": output}
+            found.append({name: {k: part.numpy() for k, part in by_layer.items()} for name, by_layer in parts.items()})
+            first = {k: start + units.get(k, 0) for k, start in first.items()}
+        return found
+
+    def to_torch(self) -> nn.Module:
+        """A torch module with X -> f(X), in float64; its parameters are copies."""
+        check_is_fitted(self)
+        return NetworkModule(self.model_)
+
+    def save(self, path: str | Path, X: Any = None, y: Any = None) -> None:
+        """Write model.pt. With the training data X, y it holds the sample, without them only its digest."""
+        check_is_fitted(self)
+        model = self.model_
+        if X is not None:
+            sample = Sample.of(model.Psi(validate_data(self, X, reset=False, dtype=np.float64)), self._signs(y))
+            same = model.sample is None or model.sample.sha256 == sample.sha256
+            check(same, "X and y must be the training sample, got another one.")
+            model = replace(model, sample=sample)
+        model_file.write(path, model)
+
+    def _signs(self, y: Any) -> Array:
+        return np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A model is pickled as the bytes of its file, which hold nothing but plain values."""
+        state = dict(super().__getstate__())
+        return state | {"model_": model_file.encode(state["model_"])} if "model_" in state else state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "model_" in state:
+            state = state | {"model_": model_file.decode(state["model_"], "the pickled model")}
+        super().__setstate__(state)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -1,0 +1,206 @@
+"""The scikit-learn classifiers: conventions, files, plain arrays, torch modules."""
+
+import pickle
+from dataclasses import fields
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from adanet_train import model_file
+from adanet_train.config import Config
+from adanet_train.estimator import AdaNetClassifier, AdaNetCVXClassifier, NetworkClassifier, load
+from adanet_train.features import FeatureMap
+from adanet_train.model_file import ModelFile, ModelFileError
+from adanet_train.network import Network
+from adanet_train.surrogates import surrogate
+
+
+def small(**changes) -> AdaNetClassifier:
+    return AdaNetClassifier(**{"rounds": 2, "width": 4, "steps": 40, "lam": 1e-4} | changes)
+
+
+def small_cvx(**changes) -> AdaNetCVXClassifier:
+    return AdaNetCVXClassifier(**{"rounds": 20, "lam": 1e-4} | changes)
+
+
+@parametrize_with_checks([small(), small_cvx()])
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def sample():
+    draw = np.random.default_rng(0)
+    X = draw.uniform(-3, 5, size=(60, 3))
+    return X, np.where(X[:, 0] + X[:, 1] > X[:, 2] ** 2 / 4, "yes", "no")
+
+
+@pytest.fixture(scope="module", params=["adanet", "cvx", "cvx-exact"])
+def fitted(request, sample):
+    model = {"adanet": small(), "cvx": small_cvx(), "cvx-exact": small_cvx(step="exact")}[request.param]
+    return model.fit(*sample)
+
+
+def test_the_parameters_are_fields_of_config():
+    names = {field.name for field in fields(Config)} | {"bias", "feature_range"}
+    for kind in (AdaNetClassifier, AdaNetCVXClassifier):
+        assert kind().get_params().keys() <= names
+        assert kind().config() == Config()
+
+
+def test_it_learns_and_keeps_its_history(fitted, sample):
+    X, y = sample
+    assert fitted.classes_.tolist() == ["no", "yes"]
+    assert fitted.score(X, y) > 0.8
+    values = [entry["objective"] for entry in fitted.history_]
+    assert values == sorted(values, reverse=True)
+    assert all({"candidates", "chosen", "objective"} <= entry.keys() for entry in fitted.history_)
+
+
+def test_a_saved_model_predicts_the_same_bits(fitted, sample, tmp_path):
+    X, y = sample
+    fitted.save(tmp_path / "model.pt", X, y)
+    loaded = load(tmp_path / "model.pt")
+    assert type(loaded) is type(fitted)
+    assert loaded.get_params() == fitted.get_params()
+    assert loaded.decision_function(X).tolist() == fitted.decision_function(X).tolist()
+    assert loaded.predict(X).tolist() == fitted.predict(X).tolist()
+    assert loaded.history_ == fitted.history_
+    assert loaded.declared_ == fitted.declared_ is not None
+    stored = model_file.read(tmp_path / "model.pt").sample
+    assert torch.equal(stored.Psi, fitted.model_.Psi(X))
+    assert stored.y.tolist() == np.where(y == "yes", 1, -1).tolist()
+    fitted.save(tmp_path / "private.pt")
+    assert model_file.read(tmp_path / "private.pt").sample.Psi is None
+    with pytest.raises(ValueError, match="must be the training sample"):
+        fitted.save(tmp_path / "other.pt", X[:-1], y[:-1])
+
+
+def test_pickle_and_clone(fitted, sample):
+    X, _ = sample
+    copy = pickle.loads(pickle.dumps(fitted))
+    assert copy.decision_function(X).tolist() == fitted.decision_function(X).tolist()
+    assert copy.declared_ == fitted.declared_
+    unfitted = clone(fitted)
+    assert unfitted.get_params() == fitted.get_params()
+    with pytest.raises(NotFittedError):
+        unfitted.predict(X)
+
+
+def test_the_arrays_are_the_network(fitted, sample):
+    """f computed with numpy from what the estimator shows."""
+    X, _ = sample
+    Psi = fitted.model_.features(X)
+    h = {1: Psi @ fitted.hidden_[1, 0].T}
+    for k in range(2, fitted.model_.network.depth + 1):
+        h[k] = np.maximum(h[k - 1], 0) @ fitted.hidden_[k, k - 1].T
+    f = sum(h[k] @ w for k, w in fitted.output_.items())
+    assert np.allclose(f, fitted.decision_function(X), rtol=1e-12, atol=1e-12)
+
+
+def test_the_subnetworks_add_up_to_the_network(fitted):
+    parts = fitted.subnetworks_
+    assert len(parts) == sum(entry["chosen"] >= 0 for entry in fitted.history_) >= 1
+    for k, w in fitted.output_.items():
+        pieces = [part["output"][k] for part in parts if k in part["output"]]
+        assert np.concatenate(pieces).tolist() == w.tolist()
+        rows = [U for part in parts if k in part["hidden"] for U in part["hidden"][k]]
+        assert len(rows) == len(fitted.hidden_[k, k - 1])
+        for row, whole in zip(rows, fitted.hidden_[k, k - 1], strict=True):
+            assert whole[: len(row)].tolist() == row.tolist()
+            assert not whole[len(row) :].any()
+
+
+def test_the_torch_module(fitted, sample):
+    X, _ = sample
+    module = fitted.to_torch()
+    wild = np.vstack([X, 100 * X])
+    assert torch.allclose(module(torch.from_numpy(wild)), torch.from_numpy(fitted.decision_function(wild)), rtol=1e-12)
+    module(torch.from_numpy(X)).sum().backward()
+    assert all(parameter.grad is not None for parameter in module.parameters())
+    assert set(module.state_dict()) >= {"U_1_0", "w_1", "low", "width"}
+
+
+def test_the_module_of_a_model_without_features():
+    network = Network((2, 1), {(1, 0): torch.tensor([[2.0, -1.0]]).double()}, {1: torch.ones(1).double()}, ())
+    model = NetworkClassifier()
+    model.model_, model.classes_, model.n_features_in_ = ModelFile(network), np.array([-1, 1]), 2
+    assert model.to_torch()(torch.tensor([[3.0, 5.0]])).tolist() == [1.0]
+    assert model.predict([[3.0, 5.0], [1.0, 5.0]]).tolist() == [1, -1]
+
+
+@pytest.mark.parametrize("name", ["logistic", "logistic2", "exponential"])
+def test_probabilities_make_f_the_minimiser_of_the_risk(sample, name):
+    """At eta = predict_proba the derivative of eta Phi(1-f) + (1-eta) Phi(1+f) in f is 0, and eta > 1/2 where f > 0."""
+    X, y = sample
+    model = small(surrogate=name).fit(X, y)
+    f, Phi = torch.from_numpy(model.decision_function(X)), surrogate(name)
+    not_eta, eta = model.predict_proba(X).T
+    down, up = eta * Phi.derivative(1 - f).numpy(), not_eta * Phi.derivative(1 + f).numpy()
+    assert np.allclose(down, up, rtol=1e-13, atol=0)
+    assert np.allclose(not_eta + eta, 1, rtol=1e-15)
+    assert ((eta > 0.5) == (f.numpy() > 0)).all()
+
+
+def test_probabilities_at_large_margins(sample):
+    X, y = sample
+    model = small().fit(X, y)
+    huge = {k: 1e6 * w for k, w in model.model_.network.output.items()}
+    network = Network(model.model_.network.n, model.model_.network.hidden, huge, model.model_.network.activations)
+    model.model_ = ModelFile(network, features=model.model_.features)
+    proba = model.predict_proba(X)
+    assert set(proba.ravel().tolist()) == {0.0, 1.0}
+    assert (proba.argmax(axis=1) == (model.predict(X) == "yes")).all()
+
+
+def test_a_grid_search_over_a_pipeline(sample):
+    X, y = sample
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), small_cvx()), {"adanetcvxclassifier__lam": [1e-4, 10.0]}, cv=2
+    ).fit(X, y)
+    assert search.best_params_ == {"adanetcvxclassifier__lam": 1e-4}
+
+
+def test_a_known_range_is_a_map_fixed_in_advance(sample):
+    X, y = sample
+    known = small(feature_range=(-3, 5), bias=False).fit(X, y).model_
+    assert (known.features.fitted_on_sample, known.features.n_0, known.network.n[0]) == (False, 3, 3)
+    assert small().fit(X, y).model_.features.fitted_on_sample
+    assert np.allclose(known.Psi(X).numpy(), (X + 3) / 8, rtol=1e-15)
+
+
+def test_the_same_seed_gives_the_same_file(sample, tmp_path):
+    for name in ("a.pt", "b.pt"):
+        small(seed=3).fit(*sample).save(tmp_path / name)
+    small(seed=4).fit(*sample).save(tmp_path / "c.pt")
+    a, b, c = ((tmp_path / name).read_bytes() for name in ("a.pt", "b.pt", "c.pt"))
+    assert a == b != c
+
+
+def test_a_file_that_no_estimator_trained_can_predict(tmp_path):
+    network = Network((3, 1), {(1, 0): torch.tensor([[1.0, -1.0, 0.0]]).double()}, {1: torch.ones(1).double()}, ())
+    features = FeatureMap.known(["a", "b"], 0, 10)
+    model_file.write(tmp_path / "m.pt", ModelFile(network, features=features))
+    loaded = load(tmp_path / "m.pt")
+    assert type(loaded) is NetworkClassifier
+    assert loaded.predict([[7.0, 3.0], [3.0, 7.0]]).tolist() == [1, -1]
+    with pytest.raises(TypeError, match="can only predict"):
+        loaded.fit([[7.0, 3.0]], [1])
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "absent.pt")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"p": 0.5}, r"p must be in \[1, inf\]"), ({"rounds": 0}, "rounds must be"), ({"device": "cuda:99"}, "cuda")],
+)
+def test_bad_parameters_are_refused_at_fit(sample, changes, message):
+    with pytest.raises(ValueError, match=message):
+        small(**changes).fit(*sample)
