@@ -220,16 +220,24 @@ def _compile_over(expr: Any, operator: Callable[[arb, arb], arb], empty: int) ->
     return lambda env: reduce(operator, env.over(name, a(env), b(env), body), arb(empty))
 
 
-def _compile_product(factors: list[Node]) -> Node:
+def _compile_product(expr: sp.Mul) -> Node:
+    """The factors multiplied; a connection that is not there (Lambda_{k,s} = 0) contributes 0 whatever the rest is."""
+    connections = [compiled(x) for x in expr.args if _is_connection(x)]
+    others = [compiled(x) for x in expr.args if not _is_connection(x)]
+
     def product(env: Environment) -> arb:
-        result = arb(1)
-        for factor in factors:
+        result = reduce(mul, (x(env) for x in connections), arb(1))
+        if result == 0:
+            return result
+        for factor in others:
             result *= factor(env)
-            if result == 0:  # a pair without connection ends the work; every factor is finite
-                break
         return result
 
     return product
+
+
+def _is_connection(expr: sp.Expr) -> bool:
+    return isinstance(expr, sp.Indexed) and str(expr.base.label) == "Lambda"
 
 
 def _compile_dual_root(expr: DualRoot) -> Node:
@@ -256,11 +264,6 @@ def _compile_dual_norm(expr: DualNorm) -> Node:
         return sum((x**q for x in sizes if x != 0), arb(0)) ** (1 / q)
 
     return dual_norm
-
-
-def _factor_order(expr: sp.Expr) -> int:
-    """Connections first: where Lambda_{k,s} = 0 the rest of the product is not needed."""
-    return 0 if isinstance(expr, sp.Indexed) and str(expr.base.label) == "Lambda" else 1
 
 
 def _compile_leaf(expr: sp.Expr) -> Node | None:
@@ -291,8 +294,6 @@ def compiled(expr: sp.Expr) -> Node:
     if isinstance(expr, sp.Add):
         terms = [compiled(x) for x in expr.args]
         return lambda env: reduce(add, (x(env) for x in terms))
-    if isinstance(expr, sp.Mul):
-        return _compile_product([compiled(x) for x in sorted(expr.args, key=_factor_order)])
     if isinstance(expr, sp.Max | sp.Min):
         parts, choose = [compiled(x) for x in expr.args], arb.max if isinstance(expr, sp.Max) else arb.min
         return lambda env: reduce(choose, (x(env) for x in parts))
@@ -301,6 +302,7 @@ def compiled(expr: sp.Expr) -> Node:
     if isinstance(expr, sp.Product):
         return _compile_over(expr, mul, 1)
     special: dict[type, Callable[[Any], Node]] = {
+        sp.Mul: _compile_product,
         sp.Pow: _compile_power,
         sp.Piecewise: _compile_piecewise,
         DualRoot: _compile_dual_root,

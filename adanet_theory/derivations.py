@@ -31,7 +31,7 @@ def _split_product(product: sp.Product, top: sp.Expr) -> sp.Expr:
             result *= factor ** (last - first + 1)
             continue
         beyond = last - top
-        count = int(beyond) if beyond.is_Integer else 0
+        count = max(int(beyond), 0) if beyond.is_Integer else 0
         for offset in range(count):
             result *= factor.subs(letter, last - offset)
         if last - count != first - 1:
