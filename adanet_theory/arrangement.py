@@ -206,6 +206,8 @@ def cells(X: Array) -> Array:
         reach = np.abs(traces @ normals.T) / np.maximum(np.abs(normals @ normal), 1e-300)
         step = np.min(reach, axis=1, initial=1.0)[:, None] / 2
         normals = np.vstack([normals, normal])
+        # a point on the new hyperplane lies in a cell that it cuts, and both halves are there
+        points = points[np.abs(points @ normal) > 1e-12 * norms(points, 2)]
         points = np.vstack([points, traces + step * normal, traces - step * normal])
         _, first = np.unique(points @ normals.T > 0, axis=0, return_index=True)
         points = points[np.sort(first)]

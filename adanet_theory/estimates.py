@@ -30,7 +30,7 @@ H2_ENUMERATED = 16  # R_S(H*_2) is exact up to this m: 2^15 suprema
 
 # Draws are taken in panels and points in blocks, so that memory is bounded whatever m and the number of draws.
 _PANEL = 1088
-_BLOCK = 1024
+_BLOCK = 2048
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,8 @@ def sampled_linear_complexity(
                 progress(done, draws * m)
         values[start : start + width] = norms(sums.T, spec.q)
     lengths = _lengths(X, spec.q)
-    v = _variance_factor(X, spec.p, lengths, 1.0, activation("identity"))
-    return _sampled(values, values, _rounding(n_0, lengths), spec.bound(1, 0) / m, v, confidence, "drawn signs")
+    spread = _spread(X, spec.p, lengths, 1.0, activation("identity"))
+    return _sampled(values, values, _rounding(n_0, lengths), spec.bound(1, 0) / m, spread, confidence, "drawn signs")
 
 
 def hidden_complexity(Psi: Any, spec: NetworkSpec, *, time_limit: float | None = None) -> Interval:
@@ -167,9 +167,9 @@ def sampled_hidden_complexity(
         if progress is not None:
             progress((start + len(signs)) * m, draws * m)
     lower, upper = (np.concatenate(values) for values in zip(*((s.lower, s.upper) for s in parts), strict=True))
-    v = variance_factor(X, spec.p, Lambda=Lambda, phi=phi)
+    spread = _spread(X, spec.p, _lengths(X, spec.q), Lambda, phi)
     method = f"drawn signs, {parts[0].method}"
-    return _sampled(lower, upper, parts[0].rounding, _outer(spec) / m, v, confidence, method)
+    return _sampled(lower, upper, parts[0].rounding, _outer(spec) / m, spread, confidence, method)
 
 
 def variance_factor(Psi: Any, p: float, *, Lambda: float = 1.0, phi: str | Activation = "identity") -> float:
@@ -188,41 +188,45 @@ def variance_factor(Psi: Any, p: float, *, Lambda: float = 1.0, phi: str | Activ
     """
     X, act = matrix(Psi), activation(phi)
     check_nonnegative("Lambda", Lambda)
-    return _variance_factor(X, p, _lengths(X, conjugate(p)), Lambda, act)
+    spread = _spread(X, p, _lengths(X, conjugate(p)), Lambda, act)
+    return finite(spread * spread, "the variance factor v")
 
 
-def _variance_factor(X: NDArray[Any], p: float, lengths: Array, Lambda: float, phi: Activation) -> float:
-    reach = np.minimum(abs(phi.at_zero) + phi.lipschitz * Lambda * lengths, phi.sup)
-    v = float(reach @ reach)
-    if phi.at_zero == 0 and _may_be_flat(X, lengths, p):
-        v = min(v, 4 * (phi.lipschitz * Lambda) ** 2 * _largest_energy(X, p))
-    return finite(v, "the variance factor v")
+def _spread(X: NDArray[Any], p: float, lengths: Array, Lambda: float, phi: Activation) -> float:
+    """sqrt(v), computed without squares of Ψ that could overflow or underflow."""
+    bounded = float(norms(np.minimum(abs(phi.at_zero) + phi.lipschitz * Lambda * lengths, phi.sup), 2))
+    unit = float(lengths.max())
+    if phi.at_zero != 0 or unit == 0 or not _may_be_flat(X, p, lengths, unit):
+        return bounded
+    return min(bounded, 2 * phi.lipschitz * Lambda * unit * math.sqrt(_largest_energy(X, p, unit)))
 
 
-def _may_be_flat(X: NDArray[Any], lengths: Array, p: float) -> bool:
+def _may_be_flat(X: NDArray[Any], p: float, lengths: Array, unit: float) -> bool:
     """Whether 4 sup_u Σ_i (u . Ψ(x_i))² < Σ_i ||Ψ(x_i)||_q² looks possible: Ψ^T Ψ costs as much as n_0 draws.
 
-    Judged on some of the points, at the u in the direction of their sum, where the features share a sign.
+    Judged on some of the points, at the u in the direction of their sum, long where the features share a sign.
     """
     stride = -(-len(X) // _BLOCK)
-    some = np.asarray(X[::stride], dtype=np.float64)
+    some = np.asarray(X[::stride], dtype=np.float64) / unit
     total = some.sum(axis=0)
     u = total / (norms(total, p) or 1.0)
-    return 4 * float(np.sum((some @ u) ** 2)) < float(np.sum(lengths[::stride] ** 2))
+    return 4 * float(np.sum((some @ u) ** 2)) < float(np.sum((lengths[::stride] / unit) ** 2))
 
 
-def _largest_energy(X: NDArray[Any], p: float) -> float:
-    """An upper value of sup_{||u||_p <= 1} Σ_i (u . Ψ(x_i))²: exact at p = 1 and p = 2 up to rounding, outward.
+def _largest_energy(X: NDArray[Any], p: float, unit: float) -> float:
+    """An upper value of sup_{||u||_p <= 1} Σ_i (u . Ψ(x_i)/unit)²: up to rounding exact at p = 1 and p = 2.
 
     For p < 2 the ball lies in the Euclidean one; for p > 2 it lies in n_0^(1/2 - 1/p) times it.
     """
     m, n_0 = X.shape
+    blocks = (block / unit for block in _blocks(X))
     if p == 1:
-        return float(sum(np.sum(block**2, axis=0) for block in _blocks(X)).max()) * (1 + m * EPS)
+        return float(np.sum([np.sum(block**2, axis=0) for block in blocks], axis=0).max()) * (1 + m * EPS)
     if n_0 <= m:
-        gram = sum(block.T @ block for block in _blocks(X))
+        gram = sum((block.T @ block for block in blocks), start=np.zeros((n_0, n_0)))
     else:
-        gram = np.asarray(X, dtype=np.float64) @ np.asarray(X, dtype=np.float64).T
+        all_points = np.vstack(list(blocks))
+        gram = all_points @ all_points.T
     top = float(np.linalg.eigvalsh(gram)[-1]) + 2 * EPS * (m + n_0) * float(np.trace(gram))
     return top * float(n_0) ** max(0.0, 1 - 2 / p)
 
@@ -288,16 +292,17 @@ def _enumerated(lower: float, upper: float, rounding: float, scale: float, metho
 
 
 def _sampled(
-    lower: Array, upper: Array, rounding: float, scale: float, v: float, confidence: float, method: str
+    lower: Array, upper: Array, rounding: float, scale: float, spread: float, confidence: float, method: str
 ) -> Interval:
     """The interval around the means of the drawn suprema, widened by the sampling and the rounding error."""
     draws = len(lower)
-    # v itself carries some rounding, far below the 1e-9 that is added here
-    margin = (1 + 1e-9) * math.sqrt(2 * v * math.log(2 / (1 - confidence)) / draws) + rounding
+    # sqrt(v) itself carries some rounding, far below the 1e-9 that is added here
+    margin = (1 + 1e-9) * spread * math.sqrt(2 * math.log(2 / (1 - confidence)) / draws) + rounding
     least, most = (math.fsum(values) / draws for values in (lower, upper))
     middle = (lower + upper) / 2
     mean = finite(scale * (least + most) / 2, "R_S")
-    stderr = scale * float(np.std(middle, ddof=1)) / math.sqrt(draws)
+    unit = float(middle.max()) or 1.0
+    stderr = scale * unit * float(np.std(middle / unit, ddof=1)) / math.sqrt(draws)
     return Interval(scale * max(least - margin, 0.0), scale * (most + margin), mean, stderr, draws, method, confidence)
 
 
