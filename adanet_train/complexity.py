@@ -46,12 +46,12 @@ def lemma_2_peeled(spec: NetworkSpec, k: int, *, m: int, r: float) -> float:
 
 def sampled(spec: NetworkSpec, k: int, Psi: Tensor) -> float:
     """R_S(H_1) = (Λ_{1,0}/m) E ||Σ_i σ_i Ψ(x_i)||_q from 1,000 draws of the signs, carried up by lemma-2-peeled."""
-    m, q = len(Psi), spec.q
-    signs = np.random.default_rng(0).integers(0, 2, (_DRAWS, m)) * 2.0 - 1
-    sums = torch.from_numpy(signs).to(Psi.device) @ Psi
-    R_S_1 = spec.bound(1, 0) / m * float(torch.linalg.vector_norm(sums, q, dim=1).mean())
-    square_norms = float((torch.linalg.vector_norm(Psi, q, dim=1) ** 2).sum())
-    return rademacher.peeled_complexity_data(below(spec, k), k, m=m, R_S_1=R_S_1, square_norms=square_norms)
+    from adanet_theory.estimates import sampled_linear_complexity
+
+    rng = np.random.default_rng(0)
+    R_S_1 = sampled_linear_complexity(Psi.cpu().numpy(), below(spec, 1), draws=_DRAWS, rng=rng).mean
+    square_norms = float((torch.linalg.vector_norm(Psi, spec.q, dim=1) ** 2).sum())
+    return rademacher.peeled_complexity_data(below(spec, k), k, m=len(Psi), R_S_1=R_S_1, square_norms=square_norms)
 
 
 def standard_deviation(H: Tensor) -> Tensor:

@@ -106,6 +106,7 @@ class Config:
             value = getattr(self, name)
             least = 0 if name == "steps" else 1
             check(isinstance(value, int) and value >= least, f"{name} must be an integer >= {least}, got {value!r}.")
+        check(isinstance(self.seed, int) and self.seed >= 0, f"seed must be an integer >= 0, got {self.seed!r}.")
         check(self.p >= 1, f"p must be in [1, inf], got p={self.p}.")
         for bound in self.Lambda if isinstance(self.Lambda, tuple) else (self.Lambda,):
             check(0 < bound < math.inf, f"Lambda must be finite and > 0, got Lambda={bound}.")

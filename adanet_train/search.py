@@ -180,8 +180,8 @@ class Search:
             mean, square = self.mean[: self.trained], self.square[: self.trained]
             mean.lerp_(slopes, 0.1)
             square.mul_(0.999).addcmul_(slopes, slopes, value=0.001)
-            rate *= math.sqrt(1 - 0.999**self.step) / (1 - 0.9**self.step)
-            theta.addcdiv_(mean, square.sqrt().add_(1e-8), value=-rate)
+            bias = math.sqrt(1 - 0.999**self.step)
+            theta.addcdiv_(mean, square.sqrt().add_(1e-8 * bias), value=-rate * bias / (1 - 0.9**self.step))
         if self.problem.radii is not None:
             for U, radius in zip(self.U, self.problem.radii, strict=True):
                 nearest_(U, radius, self.config.p)

@@ -1,0 +1,212 @@
+"""Weak learners: the written gradient is autograd's, every learner keeps to the family and to the size asked for."""
+
+import math
+from itertools import pairwise
+
+import pytest
+import torch
+from torch import Tensor
+
+from adanet_theory.spec import ACTIVATIONS
+from adanet_train import mixture
+from adanet_train.complexity import penalty
+from adanet_train.config import Config
+from adanet_train.network import activation_slope, apply_activation
+from adanet_train.search import Problem, Search
+from adanet_train.surrogates import surrogate
+from adanet_train.weak_learners import Task, candidate, gradient, start
+from adanet_train.weak_learners import generator as draws
+
+
+def randn(*shape: int, seed: int) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def task(config: Config, *, depth: int = 2, units: int = 5, existing: int = 3, m: int = 60) -> Task:
+    Psi = randn(m, 4, seed=1).clamp(-1, 1)
+    y = torch.where(Psi[:, 0] * Psi[:, 1] + 0.1 * randn(m, seed=2) > 0, 1.0, -1.0).double()
+    inputs = [Psi, *[randn(m, existing, seed=3 + k).clamp_min(0) for k in range(depth - 1)]]
+    spec = config.family(4)
+    return Task(inputs, y, 0.3 * randn(m, seed=9), units, spec, config, penalty(config, spec, Psi))
+
+
+@pytest.mark.parametrize("name", [*ACTIVATIONS[:-1], "leaky_relu:0.3", "leaky_relu:-0.5"])
+def test_slopes_are_derivatives(name):
+    h = torch.linspace(-4, 4, 81, dtype=torch.float64)[:-1] + 0.01  # away from the kink at 0
+    h.requires_grad_()
+    apply_activation(name, h).sum().backward()
+    torch.testing.assert_close(activation_slope(name, h.detach()), h.grad)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+@pytest.mark.parametrize("outputs", ["top", "all"])
+@pytest.mark.parametrize("existing", [0, 3])
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+@pytest.mark.parametrize("Phi", ["logistic", "exponential"])
+def test_written_gradient_is_autograds(depth, outputs, existing, activation, Phi):
+    config = Config(activation=activation, outputs=outputs, dtype="float64", batch=60, surrogate=Phi, steps=0)
+    t = task(config, depth=depth, existing=existing)
+    U = [randn(*shape, seed=20 + k) for k, shape in enumerate(t.shapes)]
+    w = [randn(5, seed=30 + k) for k in t.output_layers]
+    l1 = [randn(5, seed=40 + k).abs() for k in t.output_layers]
+    problem = Problem(t.inputs, t.y, t.f, t.output_layers, None, l1, l2=0.3, l1_hidden=0.2)
+    search = Search(problem, U, w, config)
+    search._load(torch.Generator().manual_seed(0))  # the batch is the whole sample
+    search._differentiate()
+
+    leaves = [part.clone().requires_grad_() for part in (*U, *w)]
+    hidden, output = leaves[: len(U)], leaves[len(U) :]
+    h = t.outputs(hidden)
+    f = t.f + sum(h[k - 1] @ w_k for k, w_k in zip(t.output_layers, output, strict=True))
+    F = surrogate(Phi).value(1 - t.y * f).mean()
+    F = F + sum(a @ b.abs() for a, b in zip(l1, output, strict=True))
+    F = F + sum(0.3 * (V * V).sum() + 0.2 * V.abs().sum() for V in hidden)
+    F.backward()
+    assert search.objective() == pytest.approx(F.item(), rel=1e-12)
+    for slope, leaf in zip([*search.U_slopes, *search.w_slopes], leaves, strict=True):
+        torch.testing.assert_close(slope, leaf.grad, rtol=1e-9, atol=1e-12)
+
+
+def test_adam_is_torchs_adam():
+    config = Config(optimiser="adam", dtype="float64", batch=60, learning_rate=0.01, enforce=False)
+    t = task(config)
+    U, w = [randn(*shape, seed=20 + k) for k, shape in enumerate(t.shapes)], [randn(5, seed=30)]
+    search = Search(Problem(t.inputs, t.y, t.f, (2,)), U, w, config)
+    theta = search.theta.clone().requires_grad_()
+    theirs = torch.optim.Adam([theta], lr=0.01)
+    for _ in range(20):
+        search._load(torch.Generator().manual_seed(0))
+        with torch.no_grad():
+            ours = search.theta.clone()
+            search.theta.copy_(theta)
+            search._differentiate()
+            search.theta.copy_(ours)
+        theta.grad = search.slopes.clone()
+        theirs.step()
+        search._update()
+    torch.testing.assert_close(search.theta, theta.detach(), rtol=1e-9, atol=1e-9)
+
+
+def test_a_batch_is_a_part_of_the_sample_and_an_epoch_all_of_it():
+    config = Config(batch=20, dtype="float64")
+    t = task(config)
+    search = Search(Problem(t.inputs, t.y, t.f, (2,)), start(t, draws(0, 1, 0)), [torch.zeros(5).double()], config)
+    generator, seen = draws(0, 1, 1), []
+    for _ in range(3):
+        search._load(generator)
+        seen.append(torch.cat([*search.batch, search.batch_labels], 1).clone())
+    whole = torch.cat([*t.inputs, search.labels], 1)
+    together = torch.cat(seen)
+    assert sorted(together.tolist()) == sorted(whole.tolist())
+
+
+@pytest.mark.parametrize("learner", ["gradient", "random"])
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, math.inf])
+@pytest.mark.parametrize("depth", [1, 3])
+def test_learners_keep_to_the_family(learner, p, depth):
+    config = Config(p=p, Lambda=0.7, learner=learner, steps=25, check_every=10, networks=3, rounds=3, width=5)
+    t = task(config, depth=depth)
+    U = candidate(t, draws(0, 1, 0))
+    assert [tuple(V.shape) for V in U] == t.shapes
+    for V in U:
+        assert V.dtype == torch.float64
+        assert (torch.linalg.vector_norm(V, p, dim=1) <= 0.7).all()
+
+
+def test_without_enforcement_units_leave_the_ball():
+    config = Config(Lambda=0.1, steps=300, enforce=False, learning_rate=0.5)
+    U = candidate(task(config), draws(0, 1, 0))
+    assert (torch.linalg.vector_norm(U[0], dim=1) > 0.1).any()
+
+
+def test_descent_lowers_the_objective():
+    config = Config(steps=500, check_every=50, Lambda=2.0)
+    t = task(config)
+    begin, end = start(t, draws(0, 1, 0)), gradient(t, draws(0, 1, 0))
+    values = []
+    for U in (begin, end):
+        H = t.outputs(U)[-1]
+        values.append(mixture.minimise(H, t.y, t.f, t.Gamma(2, H), surrogate("logistic")).objective)
+    assert values[1] < values[0] - 0.05
+
+
+def test_best_random_is_the_best_of_its_draws():
+    values = []
+    for networks in (1, 5, 25):
+        config = Config(learner="random", networks=networks)
+        t = task(config)
+        H = t.outputs(candidate(t, draws(0, 1, 0)))[-1]
+        values.append(mixture.minimise(H, t.y, t.f, t.Gamma(2, H), surrogate("logistic")).objective)
+    # One generator, so the longer runs see the draws of the shorter ones.
+    assert all(after <= before + 1e-4 for before, after in pairwise(values))
+    assert values[-1] < values[0]
+
+
+def test_early_stopping_ends_a_search_that_cannot_improve():
+    looks = []
+
+    class Stuck(Search):
+        def objective(self) -> float:
+            looks.append(1)
+            return 1.0
+
+    from adanet_train.weak_learners import descend
+
+    config = Config(steps=10_000, check_every=5, patience=3)
+    t = task(config)
+    U = start(t, draws(0, 1, 0))
+    best = descend(Stuck(Problem(t.inputs, t.y, t.f, (2,)), U, [torch.zeros(5).double()], config), draws(0, 1, 1))
+    assert len(looks) == 1 + 3
+    torch.testing.assert_close(best[0], U[0], rtol=1e-6, atol=1e-6)
+
+
+def test_variant_R_shrinks_w():
+    sizes = {}
+    for variant in ("base", "R"):
+        config = Config(variant=variant, beta=0.2, steps=400, dtype="float64")
+        t = task(config)
+        from adanet_train.weak_learners import _problem
+
+        U = start(t, draws(0, 1, 0))
+        search = Search(_problem(t, U), U, [torch.zeros(5).double()], config)
+        search.run(400, draws(0, 1, 1))
+        sizes[variant] = float(search.w[0].abs().sum())
+    assert sizes["R"] < 0.5 * sizes["base"]
+
+
+def test_variant_D_drops_existing_inputs_only():
+    config = Config(variant="D", dropout=0.5, batch=60, dtype="float64")
+    t = task(config, existing=50)
+    problem = Problem(t.inputs, t.y, t.f, (2,), dropout=0.5)
+    search = Search(problem, start(t, draws(0, 1, 0)), [torch.zeros(5).double()], config)
+    search._load(draws(0, 1, 1))
+    assert search.batch[0].count_nonzero() == 60 * 4
+    kept = search.batch[1][search.batch[1] != 0]
+    full = t.inputs[1][t.inputs[1] != 0]
+    assert 0.4 < len(kept) / len(full) < 0.6
+    assert set(kept.tolist()) <= set((2 * full).tolist())
+
+
+def test_a_learner_of_ones_own():
+    def ones(t: Task, generator: torch.Generator) -> list[Tensor]:
+        return [torch.ones(shape) for shape in t.shapes]
+
+    U = candidate(task(Config(learner=ones, Lambda=1.0)), draws(0, 1, 0))
+    torch.testing.assert_close(torch.linalg.vector_norm(U[0], dim=1), torch.ones(5).double())
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [(lambda t, g: [torch.ones(2, 2)], "shapes"), (lambda t, g: [torch.full(s, math.nan) for s in t.shapes], "finite")],
+)
+def test_a_learner_of_ones_own_that_is_wrong(broken, message):
+    with pytest.raises(ValueError, match=message):
+        candidate(task(Config(learner=broken)), draws(0, 1, 0))
+
+
+def test_generators_depend_on_seed_round_and_candidate():
+    states = {
+        tuple(torch.randn(2, generator=draws(*key)).tolist()) for key in [(0, 1, 0), (1, 1, 0), (0, 2, 0), (0, 1, 1)]
+    }
+    assert len(states) == 4
+    assert torch.equal(torch.randn(3, generator=draws(5, 2, 1)), torch.randn(3, generator=draws(5, 2, 1)))
