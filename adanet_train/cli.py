@@ -75,7 +75,7 @@ def parser() -> Parser:
     add("--width", type=int, metavar="B", help="units per layer of a subnetwork, default 150")
     add("--p", type=float, metavar="P", help="the norm of a unit's weights, 1 to inf, default 2")
     add("--Lambda", type=_numbers, metavar="L", help="its bound, one number or L1,L2,.. by layer, default 1.01")
-    add("--lam", type=float, metavar="λ", help="weight of the complexity r, default 1e-06")
+    add("--lam", type=float, metavar="λ", help="weight of the complexity r, default 0.0001")
     add("--beta", type=float, metavar="β", help="added to it, default 0")
     add("--rho", type=float, metavar="R", help="a margin to declare with the family; no default")
     add("--surrogate", choices=("logistic", "logistic2", "exponential"), help="Φ, default logistic")
@@ -132,7 +132,7 @@ def train(arguments: argparse.Namespace) -> int:
     config = with_range(config, inputs, arguments)
     model_file.check_writable(arguments.output)
     sample = model_file.Sample.of(inputs.Psi, inputs.y)
-    resume = read_resume(arguments, inputs, sample) if arguments.resume else None
+    resume = read_resume(arguments, config, sample) if arguments.resume else None
     notes = {"classes": inputs.dataset.classes} if inputs.dataset.classes else {}
     kept = sample.without_data() if arguments.no_sample else sample
     saver = run.Saver(
@@ -149,7 +149,7 @@ def train(arguments: argparse.Namespace) -> int:
     saver.latest = trained
     saver.flush()
     result = summary(arguments, trained, inputs, time.perf_counter() - start)
-    print(json.dumps(result, allow_nan=False)) if arguments.json else closing_table(result)
+    print(json.dumps(result, allow_nan=False) if arguments.json else closing_table(result))
     return 0
 
 
@@ -181,14 +181,22 @@ def make_config(arguments: argparse.Namespace) -> Config:
         name, equals, text = setting.partition("=")
         check(bool(equals) and name in defaults, f"--set needs NAME=VALUE of a field of Config, got {setting!r}.")
         given[name] = _value(text, defaults[name])
-    return Config(**given | {"device": run.device(str(given["device"]))})
+    try:
+        return Config(**given | {"device": run.device(str(given["device"]))})
+    except TypeError as error:
+        raise ValueError(f"a --set VALUE is not of its field's type: {error}.") from None
 
 
 def _value(text: str, default: Any) -> Any:
+    """The Python value of the text, or the text itself; a number for a float is a float."""
     try:
-        return float(text) if isinstance(default, float) else ast.literal_eval(text)
+        value = ast.literal_eval(text)
     except (ValueError, SyntaxError):
-        return text
+        try:
+            value = float(text)  # inf
+        except ValueError:
+            return text
+    return float(value) if isinstance(default, float) and type(value) is int else value
 
 
 def read_inputs(arguments: argparse.Namespace) -> Inputs:
@@ -223,11 +231,12 @@ def with_range(config: Config, inputs: Inputs, arguments: argparse.Namespace) ->
     return config
 
 
-def read_resume(arguments: argparse.Namespace, inputs: Inputs, sample: Sample) -> Trained | None:
+def read_resume(arguments: argparse.Namespace, config: Config, sample: Sample) -> Trained | None:
     """The run in the output file, if it is there and was one of this method on this sample."""
     from pathlib import Path
 
     from adanet_train import model_file, run
+    from adanet_train.config import check_resume
 
     if not Path(arguments.output).exists():
         return None
@@ -236,7 +245,9 @@ def read_resume(arguments: argparse.Namespace, inputs: Inputs, sample: Sample) -
     check(method == arguments.method, f"{arguments.output}: trained by method {method!r}, got {arguments.method!r}.")
     same = model.sample is not None and model.sample.sha256 == sample.sha256
     check(same, f"{arguments.output}: trained on another sample or other features than {arguments.data}.")
-    return run.trained_of(model)
+    begun = run.trained_of(model)
+    check_resume(begun, config)
+    return begun
 
 
 def summary(arguments: argparse.Namespace, trained: Trained, inputs: Inputs, seconds: float) -> dict[str, Any]:

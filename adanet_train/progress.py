@@ -10,7 +10,6 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
-from rich.table import Table
 
 from adanet_train.config import Trained
 
@@ -25,8 +24,7 @@ class Progress:
             columns = (TextColumn("round"), MofNCompleteColumn(), BarColumn(20), TimeElapsedColumn())
             self.bar = Bar(*columns, TextColumn("{task.description}"), console=self.console)
             self.task = self.bar.add_task("", total=rounds)
-        for note in notes:
-            print(note, file=sys.stderr)
+        self.notes = list(notes)
 
     def __enter__(self) -> Progress:
         if self.bar is not None:
@@ -40,6 +38,9 @@ class Progress:
             self.bar.stop()
 
     def __call__(self, trained: Trained) -> None:
+        # with the first round and not before: a run refused at its start says one line only
+        while self.notes:
+            self.console.print(self.notes.pop(0), markup=False)
         line = round_line(trained.history[-1])
         if self.bar is None:
             print(f"round {len(trained.history)}: {line}", file=sys.stderr, flush=True)
@@ -61,14 +62,13 @@ def round_line(entry: Mapping[str, Any]) -> str:
     return f"F = {entry['objective']:.6g} at depth {candidates[entry['chosen']]['depth']} ({shown})"
 
 
-def closing_table(result: Mapping[str, Any]) -> None:
-    """Rounds, architecture, objective, train and test error, seconds."""
-    table = Table(box=None, show_header=False, pad_edge=False)
+def closing_table(result: Mapping[str, Any]) -> str:
+    """Method, rounds, architecture, objective, train and test error, seconds, file."""
     n_0, *units = result["n"]
     test_error = result["test_error"]
     rows = {
         "method": result["method"],
-        "rounds": str(result["rounds"]),
+        "rounds": result["rounds"],
         "architecture": f"n_0 = {n_0}, depth {result['depth']}, units {', '.join(str(n_k) for n_k in units)}",
         "objective": f"{result['objective']:.6g}",
         "train error": f"{result['train_error']:.4f}",
@@ -76,6 +76,4 @@ def closing_table(result: Mapping[str, Any]) -> None:
         "seconds": f"{result['seconds']:.1f}",
         "model": result["model"],
     }
-    for name, value in rows.items():
-        table.add_row(name, value)
-    Console(highlight=False, markup=False, emoji=False, soft_wrap=True).print(table)
+    return "\n".join(f"{name:14}{value}" for name, value in rows.items())

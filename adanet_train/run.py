@@ -48,7 +48,10 @@ def device(name: str) -> str:
     """The device of that name; "auto" is the GPU when there is one."""
     if name == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
-    check(name.partition(":")[0] != "cuda" or torch.cuda.is_available(), f"device {name!r} is not available here.")
+    try:
+        torch.empty(0, device=name)
+    except (RuntimeError, AssertionError, NotImplementedError):
+        raise ValueError(f"device {name!r} is not available here.") from None
     return name
 
 

@@ -1,0 +1,339 @@
+"""adanet-train: files, resumption, messages, JSON."""
+
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from adanet_train import cli, config, data, model_file, objective, run, surrogates
+from adanet_train.config import Config
+
+KEYS = ["schema", "method", "rounds", "depth", "n", "objective", "train_error", "test_error", "seconds", "model"]
+QUICK = ["--set", "steps=30", "--width", "4", "--rounds", "3", "--lam", "1e-4"]
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A small table with 0/1 labels, and a second one to test on."""
+    draw = np.random.default_rng(0)
+    for name, m in (("train.csv", 60), ("test.csv", 20)):
+        X = draw.uniform(-1, 3, size=(m, 3))
+        y = (X[:, 0] + X[:, 1] > X[:, 2] ** 2).astype(int)
+        lines = [",".join([*(repr(float(x)) for x in row), str(label)]) for row, label in zip(X, y, strict=True)]
+        (tmp_path / name).write_text("\n".join(["a,b,c,class", *lines]))
+    return [str(tmp_path / "train.csv"), "--label", "class", *QUICK]
+
+
+@pytest.fixture
+def output(tmp_path):
+    return str(tmp_path / "model.pt")
+
+
+def line_of(capsys) -> str:
+    """The one line of a refusal."""
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("adanet-train: ")
+    assert captured.err.count("\n") == 1
+    return captured.err.strip()
+
+
+# What is written
+
+
+@pytest.mark.parametrize("method", run.METHODS)
+def test_every_method_writes_what_it_says(method, table, output, tmp_path, capsys):
+    test_data = ["--test-data", str(tmp_path / "test.csv")]
+    assert cli.main([*table, "-o", output, "--method", method, "--json", *test_data]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    model = model_file.read(output)
+    assert list(shown) == KEYS
+    assert (shown["schema"], shown["method"], shown["model"]) == ("adanet-train/1", method, output)
+    assert (shown["n"], shown["depth"]) == (list(model.network.n), model.network.depth)
+    assert shown["rounds"] == len(model.meta["history"])
+    assert shown["objective"] == model.meta["history"][-1]["objective"]
+    for key, name in (("train_error", "train.csv"), ("test_error", "test.csv")):
+        sample = data.load(tmp_path / name, label="class")
+        f = model.network(torch.from_numpy(sample.Psi(model.features))).numpy()
+        assert shown[key] == np.mean(sample.y * f <= 0)
+    assert shown["train_error"] < 0.35
+    assert (model.meta["method"], model.meta["seed"]) == (method, 0)
+    assert model.features.names == ("a", "b", "c")
+    assert model.features.fitted_on_sample
+    assert model.sample.m == 60
+
+
+@pytest.mark.parametrize("method", ["adanet", "cvx", "cvx-exact"])
+def test_the_objective_follows_from_the_file_alone(method, table, output):
+    assert cli.main([*table, "-o", output, "--method", method]) == 0
+    model = model_file.read(output)
+    F = objective.recomputed(run.trained_of(model), model.sample.Psi, model.sample.y)
+    assert abs(F - model.meta["history"][-1]["objective"]) <= 1e-9
+    values = [entry["objective"] for entry in model.meta["history"]]
+    assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize("method", ["adanet", "cvx", "cvx-exact"])
+def test_the_declared_family_holds_the_network(method, table, output):
+    options = ["--method", method, "--p", "1", "--Lambda", "0.5", "--rho", "0.25"]
+    assert cli.main([*table, "-o", output, *options]) == 0
+    model = model_file.read(output)
+    assert (model.declared.p, model.declared_rho, set(model.declared.Lambda.values())) == (1, 0.25, {0.5})
+    for (k, s), U in model.network.hidden.items():
+        assert (np.abs(U.numpy()).sum(axis=1) <= model.declared.bound(k, s)).all()
+
+
+def test_the_same_seed_gives_the_same_bytes(table, output, tmp_path):
+    others = {"another name.pt": [], "jobs.pt": ["--set", "jobs=2"], "seed.pt": ["--seed", "1"]}
+    assert cli.main([*table, "-o", output]) == 0
+    for name, options in others.items():
+        assert cli.main([*table, "-o", str(tmp_path / name), *options]) == 0
+    first = (tmp_path / "model.pt").read_bytes()
+    same = {name: (tmp_path / name).read_bytes() == first for name in others}
+    assert same == {"another name.pt": True, "jobs.pt": True, "seed.pt": False}
+
+
+def test_without_the_sample_the_file_holds_its_digest(table, output):
+    assert cli.main([*table, "-o", output, "--no-sample"]) == 0
+    model = model_file.read(output)
+    assert model.sample.Psi is None
+    sample = data.load(table[0], label="class")
+    assert model.sample.matches(sample.Psi(model.features), sample.y)
+
+
+def test_options_reach_the_config(table, output):
+    options = ["--no-bias", "--variant", "SD", "--p", "inf", "--Lambda", "2,1,1,1", "--surrogate", "exponential"]
+    settings = ["--set", "outputs=all", "--set", "max_depth=2", "--set", "learning_rate=0.125", "--set", "Lambda=2.,1."]
+    assert cli.main([*table, "-o", output, *options, *settings]) == 0
+    model = model_file.read(output)
+    stored = Config.from_dict(model.meta["config"])
+    assert (stored.variant, stored.p, stored.surrogate) == ("SD", np.inf, "exponential")
+    assert (stored.outputs, stored.max_depth, stored.learning_rate, stored.Lambda) == ("all", 2, 0.125, (2.0, 1.0))
+    assert not model.features.bias
+    assert model.network.n[0] == 3
+
+
+def test_psi_is_taken_as_it_is(tmp_path, output, capsys):
+    Psi = np.random.default_rng(0).uniform(-4, 4, size=(30, 2))
+    np.savez(tmp_path / "psi.npz", Psi=Psi, y=np.sign(Psi[:, 0]))
+    source = [str(tmp_path / "psi.npz"), "-o", output, *QUICK]
+    assert cli.main(source) == 0
+    model = model_file.read(output)
+    assert model.features is None
+    assert torch.equal(model.sample.Psi, torch.from_numpy(Psi))
+    capsys.readouterr()
+    for options, message in [
+        (["--bias"], "--bias needs X: Psi is taken as it is."),
+        (["--objective", "bound"], "objective bound on Psi needs its range: --set r_sup=R."),
+        (["--objective", "bound", "--set", "r_sup=1"], "r_sup must be >= max |Psi|"),
+    ]:
+        assert cli.main([*source, *options]) == 2
+        assert message in line_of(capsys)
+    assert cli.main([*source, "--objective", "bound", "--set", "r_sup=4"]) == 0
+
+
+# Interruption
+
+
+class Interrupt:
+    """Ctrl-C after so many finished rounds."""
+
+    def __init__(self, monkeypatch, rounds: int) -> None:
+        plain = run.trainer
+
+        def trainer(method):
+            def train(Psi, y, config, *, callback, resume):
+                def stop(trained):
+                    callback(trained)
+                    if len(trained.history) == rounds:
+                        raise KeyboardInterrupt
+
+                if rounds == 0:
+                    raise KeyboardInterrupt
+                return plain(method)(Psi, y, config, callback=stop, resume=resume)
+
+            return train
+
+        monkeypatch.setattr(run, "trainer", trainer)
+
+
+@pytest.mark.parametrize("method", ["adanet", "cvx", "cvx-exact"])
+def test_an_interrupted_run_goes_on_to_the_same_bytes(method, table, output, tmp_path, monkeypatch, capsys):
+    whole = str(tmp_path / "whole.pt")
+    arguments = [*table, "--method", method, "--no-sample"]
+    assert cli.main([*arguments, "-o", whole]) == 0
+    assert len(model_file.read(whole).meta["history"]) >= 2
+    with monkeypatch.context() as patch:
+        Interrupt(patch, rounds=1)
+        capsys.readouterr()
+        assert cli.main([*arguments, "-o", output]) == 130
+    assert "model.pt holds round 1; --resume goes on from there." in capsys.readouterr().err
+    assert len(model_file.read(output).meta["history"]) == 1
+    assert cli.main([*arguments, "-o", output, "--resume"]) == 0
+    assert (tmp_path / "model.pt").read_bytes() == (tmp_path / "whole.pt").read_bytes()
+    assert cli.main([*arguments, "-o", output, "--resume"]) == 0
+    assert (tmp_path / "model.pt").read_bytes() == (tmp_path / "whole.pt").read_bytes()
+
+
+def test_an_interruption_before_the_first_round_leaves_no_file(table, output, monkeypatch, capsys):
+    Interrupt(monkeypatch, rounds=0)
+    assert cli.main([*table, "-o", output]) == 130
+    assert "no round was finished" in capsys.readouterr().err
+    assert not os.path.exists(output)
+
+
+def test_resume_without_a_file_begins(table, output):
+    assert cli.main([*table, "-o", output, "--resume"]) == 0
+
+
+def test_resume_refuses_another_run(table, output, tmp_path, capsys):
+    assert cli.main([*table, "-o", output]) == 0
+    before = (tmp_path / "model.pt").read_bytes()
+    capsys.readouterr()
+    other = [str(tmp_path / "test.csv"), *table[1:]]
+    for arguments, message in [
+        ([*table, "--seed", "5"], "resume needs the config of the run it takes up; changed: seed"),
+        ([*table, "--method", "cvx"], "trained by method 'adanet', got 'cvx'"),
+        (other, "trained on another sample"),
+        ([*table, "--no-bias"], "trained on another sample or other features"),
+    ]:
+        assert cli.main([*arguments, "-o", output, "--resume"]) == 2
+        assert message in line_of(capsys)
+    assert (tmp_path / "model.pt").read_bytes() == before
+    (tmp_path / "model.pt").write_bytes(b"not a model")
+    assert cli.main([*table, "-o", output, "--resume"]) == 2
+    assert "not a zip archive" in line_of(capsys)
+
+
+def test_quick_rounds_are_not_all_written_but_the_last_one_is(monkeypatch):
+    written = []
+    clock = itertools.count()
+    monkeypatch.setattr(run.time, "monotonic", lambda: next(clock))  # one second from look to look
+    monkeypatch.setattr(model_file, "write", lambda path, model: written.append(len(model)))
+    saver = run.Saver("model.pt", lambda trained: trained.history)
+    for rounds in range(1, 31):
+        saver(SimpleNamespace(history=[{}] * rounds))
+    assert written[0] == 1
+    assert len(written) < 6
+    saver.flush()
+    assert written[-1] == 30
+    saver.flush()
+    assert written.count(30) == 1
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,y\n1,1\n", "m must be >= 2 to train, got m=1."),
+        ("a,y\n1,1\n2,1\n", "y must hold both classes, got only +1."),
+        ("a,y\n1,1\nnan,0\n", "X must be finite, got nan in row 1, column 0."),
+        ("a,y\n1,1\n2\n", "row 3 has 1 cells, expected 2"),
+    ],
+)
+def test_bad_data_is_refused_in_one_line(content, message, output, tmp_path, capsys):
+    path = tmp_path / "bad.csv"
+    path.write_text(content)
+    assert cli.main([str(path), "-o", output, *QUICK]) == 2
+    assert message in line_of(capsys)
+    assert sorted(os.listdir(tmp_path)) == ["bad.csv"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--p", "0.5"], "p must be in [1, inf], got p=0.5."),
+        (["--rounds", "0"], "rounds must be an integer >= 1"),
+        (["--rounds", "many"], "argument --rounds: invalid int value: 'many'"),
+        (["--Lambda", "-1"], "Lambda must be finite and > 0, got Lambda=-1.0."),
+        (["--lam", "nan"], "lam must be finite and >= 0, got lam=nan."),
+        (["--method", "svm"], "argument --method: invalid choice: 'svm'"),
+        (["--device", "cuda:7"], "device 'cuda:7' is not available here."),
+        (["--device", "abacus"], "device 'abacus' is not available here."),
+        (["--set", "tol=tiny"], "a --set VALUE is not of its field's type"),
+        (["--set", "speed=3"], "--set needs NAME=VALUE of a field of Config, got 'speed=3'."),
+        (["--set", "steps=2.5"], "steps must be an integer >= 0, got 2.5."),
+        (["--test-data", "absent.csv"], "absent.csv: no such file."),
+        (["--label", "colour"], "no column 'colour' for the labels"),
+        (["--nonsense"], "unrecognized arguments: --nonsense"),
+    ],
+)
+def test_bad_options_are_refused_in_one_line(options, message, table, output, tmp_path, capsys):
+    before = sorted(os.listdir(tmp_path))
+    assert cli.main([*table, "-o", output, *options]) == 2
+    assert message in line_of(capsys)
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_training(table, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(run, "trainer", lambda method: pytest.fail("it trained"))
+    for path in (tmp_path, tmp_path / "no folder" / "model.pt"):
+        assert cli.main([*table, "-o", str(path)]) == 2
+        assert "cannot be written" in line_of(capsys)
+
+
+def test_test_data_must_fit(table, output, tmp_path, capsys):
+    (tmp_path / "other.csv").write_text("a,b,z,class\n1,2,3,1\n")
+    assert cli.main([*table, "-o", output, "--test-data", str(tmp_path / "other.csv")]) == 2
+    assert "X has no column 'c', which the model reads." in line_of(capsys)
+
+
+# What is shown
+
+
+def test_a_piped_run_shows_plain_lines_and_the_table(table, output, capsys):
+    assert cli.main([*table, "-o", output]) == 0
+    captured = capsys.readouterr()
+    history = model_file.read(output).meta["history"]
+    notes, *rounds = captured.err.splitlines()
+    assert notes == "labels 0 and 1 mapped to -1 and +1."
+    assert len(rounds) == len(history)
+    for number, (line, entry) in enumerate(zip(rounds, history, strict=True), start=1):
+        assert line.startswith(f"round {number}: F = {entry['objective']:.6g}")
+        assert all(f"depth {c['depth']}: {c['objective']:.6g}" in line for c in entry["candidates"])
+    names = [line[:14].strip() for line in captured.out.splitlines()]
+    assert names == ["method", "rounds", "architecture", "objective", "train error", "test error", "seconds", "model"]
+    assert captured.out.endswith(f"model         {output}\n")
+
+
+def test_help_is_quick_and_complete():
+    command = "import sys; from adanet_train.cli import main; main(['--help']); sys.exit('torch' in sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True).stdout
+    assert "adanet-train breast-cancer -o model.pt" in shown
+    options = ["--method", "--variant", "--rounds", "--width", "--p", "--Lambda", "--lam", "--beta", "--surrogate"]
+    options += ["--complexity", "--objective", "--seed", "--device", "--test-data", "--bias, --no-bias", "--no-sample"]
+    for option in [*options, "--resume", "--json", "--version"]:
+        assert re.search(rf"^  .*{option}\b", shown, re.MULTILINE)
+
+
+def test_version(capsys):
+    assert cli.main(["--version"]) == 0
+    assert re.fullmatch(r"adanet-train \S+\n", capsys.readouterr().out)
+
+
+def test_the_help_tells_the_defaults_and_choices_of_the_config():
+    defaults = {field.name: field.default for field in fields(Config)} | {"device": "auto"}
+    options = {option.dest: option for option in cli.parser()._actions}
+    told = set()
+    for name, option in options.items():
+        match = re.search(r"default ([^\s:]+)", option.help or "")
+        if name in defaults and match:
+            told.add(name)
+            default = defaults[name]
+            assert match[1] == default if isinstance(default, str) else float(match[1]) == default, name
+    assert told == options.keys() & defaults.keys() - {"rho"}
+    assert options["variant"].choices == config.VARIANTS
+    assert options["complexity"].choices == config.COMPLEXITIES
+    assert options["method"].choices == run.METHODS
+    for name in options["surrogate"].choices:
+        assert surrogates.surrogate(name).name == name
