@@ -15,7 +15,7 @@ from torch import Tensor
 
 from adanet_theory import duality
 from adanet_theory.spec import NetworkSpec, check
-from adanet_train import mixture, objective
+from adanet_train import cvx_exact, objective
 from adanet_train.complexity import penalty
 from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
 from adanet_train.growable import Growable
@@ -121,17 +121,15 @@ class _Growth:
             if config.enforce:
                 u = members(u[None], Lambda, config.p)[0]
                 h = self.outputs(s, u)
-            w = float(mixture.minimise(h[:, None], self.y, self.f, Gamma, self.Phi, tol=config.tol).w)
+            w = float(cvx_exact.minimise_scalar(h, self.y, self.f, float(Gamma), self.Phi, tol=config.tol).w)
         F = objective.loss(self.Phi, self.y, self.f + w * h) + self.penalty + float(Gamma) * abs(w)
         return Unit(s, u, h, g, w, float(Gamma), F)
 
     def exact(self, s: int, Gamma: float) -> tuple[Tensor, Tensor, float]:
         """The joint minimiser over w and ||u||_p <= Λ: v = w u solves  min_v loss(v · z) + (Γ/Λ) ||v||_p."""
-        from adanet_train import cvx_exact
-
         config, Lambda = self.config, self.spec.bound(s, s - 1)
         Z = self.phi[s - 1].rows.T
-        v = cvx_exact.minimise_norm(Z, self.y, self.f, Gamma / Lambda, config.p, self.Phi, config.tol).v
+        v = cvx_exact.minimise_norm(Z, self.y, self.f, Gamma / Lambda, config.p, self.Phi, tol=config.tol).v
         norm = float(row_norms(v[None], config.p))
         u = members(v[None] * (Lambda / norm), Lambda, config.p)[0] if norm > 0 else torch.zeros_like(v)
         return u, self.outputs(s, u), norm / Lambda
