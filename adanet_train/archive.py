@@ -47,7 +47,7 @@ def load(data: bytes, where: str) -> Any:
     _Inspector(*_records(data, where), where).load()
     try:
         loaded = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
-    except (RuntimeError, pickle.UnpicklingError, ValueError, KeyError, TypeError, MemoryError, OSError) as error:
+    except Exception as error:  # a damaged archive fails in many ways
         raise ModelFileError(f"{where}: torch cannot read it: {_first_line(error)}") from None
     _require_plain(loaded, where)
     return loaded
@@ -140,7 +140,7 @@ class _Storage:
     numel: int
 
 
-def _tensor(storage: Any, offset: Any, size: Any, stride: Any, *_: Any) -> None:
+def _tensor(storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, hooks: Any) -> None:
     """Stand-in for _rebuild_tensor_v2: the tensor must cover its storage exactly, neither expanded nor a slice."""
     sound = (
         isinstance(storage, _Storage)
@@ -194,6 +194,7 @@ class _Inspector(pickle._Unpickler):
     The unpickler written in Python, because its memo is a dict: the C one allocates up to the largest index it meets.
     """
 
+    proto: int
     dispatch = {getattr(pickle, name)[0]: pickle._Unpickler.dispatch[getattr(pickle, name)[0]] for name in _OPCODES} | {
         pickle.REDUCE[0]: _reduce,
         pickle.BUILD[0]: _build,
@@ -207,7 +208,10 @@ class _Inspector(pickle._Unpickler):
 
     def load(self) -> Any:
         try:
-            return super().load()
+            found = super().load()
+            if self.proto != 2:
+                raise ModelFileError(f"a pickle of protocol {self.proto}, expected 2 as torch.save writes it")
+            return found
         except ModelFileError as error:
             raise ModelFileError(f"{self.where}: holds {error}.") from None
         except Exception as error:  # a damaged pickle fails in many ways

@@ -261,8 +261,8 @@ def summary(arguments: argparse.Namespace, trained: Trained, inputs: Inputs, sec
         "depth": network.depth,
         "n": list(network.n),
         "objective": trained.history[-1]["objective"],
-        "train_error": run.training_error(network, inputs.Psi, inputs.y),
-        "test_error": run.training_error(network, *inputs.test) if inputs.test else None,
+        "train_error": run.error_rate(network, inputs.Psi, inputs.y),
+        "test_error": run.error_rate(network, *inputs.test) if inputs.test else None,
         "seconds": round(seconds, 3),
         "model": str(arguments.output),
     }

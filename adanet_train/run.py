@@ -55,7 +55,7 @@ def device(name: str) -> str:
     return name
 
 
-def training_error(network: Callable[[Tensor], Tensor], Psi: Tensor, y: Tensor) -> float:
+def error_rate(network: Callable[[Tensor], Tensor], Psi: Tensor, y: Tensor) -> float:
     """The share of points with y f(x) <= 0, as in R(f) of the paper."""
     return float((y * network(Psi) <= 0).double().mean())
 

@@ -404,17 +404,35 @@ def test_deep_cyclic_and_unfolding_values_are_refused(tmp_path):
         assert "nested deeper than" in refusal(tmp_path, saved(payload(meta={"value": value})))
 
 
-@given(st.integers(0, 2**16), st.integers(0, 255))
-@settings(max_examples=150)
-def test_a_damaged_file_is_refused_or_read_but_never_fails_otherwise(place, byte):
-    data = bytearray(model_file.encode(model()))
-    data[place % len(data)] = byte
+SOUND = model_file.encode(model())
+
+
+def refused_or_read(data: bytes) -> None:
     message = ""
     try:
-        model_file.decode(bytes(data), "damaged")
+        model_file.decode(data, "damaged")
     except ModelFileError as error:
         message = str(error)
     assert "\n" not in message
+
+
+@given(st.integers(0, len(SOUND) - 1), st.integers(0, 255))
+def test_a_damaged_file_is_refused_or_read_but_never_fails_otherwise(place, byte):
+    refused_or_read(SOUND[:place] + bytes([byte]) + SOUND[place + 1 :])
+    refused_or_read(SOUND[:place])
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=3))
+@settings(max_examples=200)
+def test_a_damaged_pickle_in_a_sound_archive_never_fails_otherwise(changes):
+    def damage(name: str, content: bytes) -> bytes:
+        if name.endswith("data.pkl"):
+            for place, byte in changes:
+                place %= len(content)
+                content = content[:place] + bytes([byte]) + content[place + 1 :]
+        return content
+
+    refused_or_read(repacked(SOUND, damage))
 
 
 def test_reading_files_imports_no_trainer():

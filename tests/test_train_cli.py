@@ -337,3 +337,8 @@ def test_the_help_tells_the_defaults_and_choices_of_the_config():
     assert options["method"].choices == run.METHODS
     for name in options["surrogate"].choices:
         assert surrogates.surrogate(name).name == name
+
+
+def test_a_margin_of_zero_is_an_error():
+    f = torch.tensor([0.0, 2.0, -1.0, 3.0])
+    assert run.error_rate(lambda Psi: f, f, torch.tensor([1.0, 1.0, 1.0, -1.0])) == 0.75
