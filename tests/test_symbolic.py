@@ -15,7 +15,7 @@ import pytest
 import sympy as sp
 
 from adanet_theory import certified
-from adanet_theory.notation import DualRoot, L, Lambda, Recursion, WalkMean, n, p, plain
+from adanet_theory.notation import B, DualRoot, L, Lambda, Recursion, WalkMean, eta, j, k, l, n, p, plain, s
 from adanet_theory.spec import NetworkSpec, activation
 from adanet_theory.symbolic import STATEMENTS, activation_facts, recursion_P
 
@@ -50,6 +50,19 @@ def test_ids_relations_and_terms() -> None:
         assert statement.rhs == sum(statement.terms.values())
     lower = {name for name, statement in STATEMENTS.items() if statement.relation == ">="}
     assert lower == {"depth-lower", "cvx-decrease"}
+
+
+def test_sums_run_over_the_layers_below_or_over_all_layers() -> None:
+    # No evaluation would show a sum to k for one to k - 1: Lambda_{k,k} does not exist and counts as 0.
+    for statement in STATEMENTS.values():
+        parts = [*statement.terms.values(), *(definition.rhs for definition in statement.definitions)]
+        for total in set().union(*(part.atoms(sp.Sum) for part in parts)):
+            assert total.limits in ((sp.Tuple(s, 1, k - 1),), (sp.Tuple(k, 1, l),))
+
+
+@pytest.mark.parametrize("name", ["a-posteriori", "a-posteriori-bounded"])
+def test_the_margins_of_a_posteriori_form_a_grid_below_the_path_norm(name: str) -> None:
+    assert STATEMENTS[name].definitions[0].rhs == B / (1 + eta) ** j
 
 
 # Exact facts of activations
