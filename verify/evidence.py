@@ -1,0 +1,194 @@
+"""What the statements read off a file, exact or rounded up: W, the norms, the path norm B, r_inf, r_rms.
+
+Sums of weights are exact fractions. Where that would be slow, a float sum is enlarged by a bound on its own error: n
+roundings of non-negative terms err by at most n ulps of the sum in whatever order they are added (EPS is two unit
+roundoffs, which leaves a factor 2 for the higher orders), and an underflow adds at most TINY each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adanet_theory import posterior
+from adanet_theory.arrangement import norms
+from adanet_theory.spec import Activation, Array, NetworkSpec, activation, finite
+
+if TYPE_CHECKING:
+    from adanet_train.network import Network
+
+EPS = 2.0**-52
+TINY = 2.0**-1022
+
+Pair = tuple[int, int]
+Number = float | Fraction
+
+
+# Numbers
+
+
+def up(x: Number) -> float:
+    """The least float >= x; OverflowError beyond the largest one.
+
+    >>> up(Fraction(1, 10)) == 0.1, up(Fraction(1, 3)) > Fraction(1, 3)
+    (True, True)
+    """
+    try:
+        nearest = float(x)
+    except OverflowError:
+        raise OverflowError("a number exceeds the largest float, 1.8e308.") from None
+    return nearest if Fraction(nearest) >= x else math.nextafter(nearest, math.inf)
+
+
+def down(x: Number) -> float:
+    """The greatest float <= x."""
+    return -up(-x)
+
+
+def exact_sum(values: Array) -> Fraction:
+    """Σ values, exactly: mantissas of equal exponent are added as integers.
+
+    >>> exact_sum(np.array([1e300, 1.0, -1e300]))
+    Fraction(1, 1)
+    """
+    mantissas, exponents = np.frexp(np.asarray(values, dtype=np.float64).ravel())
+    integers = np.ldexp(mantissas, 53).astype(np.int64)
+    result = Fraction(0)
+    for exponent in np.unique(exponents):
+        part = integers[exponents == exponent]
+        whole = (int((part >> 26).sum()) << 26) + int((part & (2**26 - 1)).sum())  # neither half overflows
+        result += whole * Fraction(2) ** (int(exponent) - 53)
+    return result
+
+
+def enlarged(x: Any, roundings: int) -> Any:
+    """An upper value of a non-negative number or array computed as x with that many roundings."""
+    return x * (1 + (roundings + 4) * EPS) + (roundings + 1) * TINY
+
+
+# The network
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """The network as float64 arrays."""
+
+    n: tuple[int, ...]
+    hidden: Mapping[Pair, Array]
+    output: Mapping[int, Array]
+    phi: tuple[Activation, ...]
+
+    @classmethod
+    def of(cls, network: Network) -> Weights:
+        hidden = {pair: U.numpy() for pair, U in network.hidden.items()}
+        output = {k: w.numpy() for k, w in network.output.items()}
+        return cls(network.n, hidden, output, tuple(activation(name) for name in network.activations))
+
+    @property
+    def depth(self) -> int:
+        return len(self.n) - 1
+
+    @property
+    def is_homogeneous(self) -> bool:
+        return all(phi.is_homogeneous for phi in self.phi)
+
+    def reads(self, k: int) -> list[tuple[int, Array]]:
+        """(s, U_{k,s}) of every layer that layer k reads."""
+        return [(s, self.hidden[k, s]) for s in range(k) if (k, s) in self.hidden]
+
+
+def w_norms(weights: Weights, depth: int) -> list[Fraction]:
+    """||w_1||_1, .., ||w_l||_1, exactly; 0 for the declared layers that the network does not have."""
+    zero = np.zeros(0)
+    return [exact_sum(np.abs(weights.output.get(k, zero))) for k in range(1, depth + 1)]
+
+
+def row_norms(weights: Weights, p: float) -> dict[Pair, Array]:
+    """||u||_p of the rows of every pair, as float64 evaluates it."""
+    return {pair: norms(U, p) if U.shape[1] else np.zeros(len(U)) for pair, U in sorted(weights.hidden.items())}
+
+
+def largest_norms(weights: Weights, p: float) -> dict[Pair, float]:
+    """An upper value of the largest ||u||_p of every pair that has units."""
+    rows = row_norms(weights, p)
+    largest = {pair: float(values.max()) for pair, values in rows.items() if len(values)}
+    return {pair: x if p == math.inf else float(_norm_up(x, weights.n[pair[1]])) for pair, x in largest.items()}
+
+
+def _norm_up(x: Any, n: int) -> Any:
+    """The n powers and their sum, the root and the scaling; a few ulps for each power."""
+    return np.where(x == 0, 0.0, enlarged(x, n + 64))
+
+
+def measured_family(weights: Weights) -> NetworkSpec:
+    """The smallest family at p = 1 that holds the network, rounded up: nobody declared it before training."""
+    return NetworkSpec(weights.n, largest_norms(weights, 1.0), 1.0, weights.phi)
+
+
+def path_norm(weights: Weights) -> float:
+    """An upper value of B, the path norm of f with its last two linear maps collapsed (`posterior.path_norm`)."""
+    paths = {0: np.ones(weights.n[0])}
+    for k in range(1, weights.depth):
+        paths[k] = np.zeros(weights.n[k])
+        for s, U in weights.reads(k):
+            paths[k] = enlarged(paths[k] + np.abs(U) @ paths[s], U.shape[1] + 1)
+    parts = [enlarged(_collapsed(weights, s) @ paths[s], weights.n[s]) for s in range(weights.depth)]
+    B = float(enlarged(sum(parts), weights.depth))
+    if B < 1e-280:  # where TINY counts, above all for f = 0
+        exact = posterior.path_norm(_fractions(weights.hidden), _fractions(weights.output), depth=weights.depth)
+        return exact * (1 + weights.depth * EPS)
+    return finite(B, "the path norm")
+
+
+def _collapsed(weights: Weights, s: int) -> Array:
+    """Upper values of |v_s|, v_s = Σ_{k>s} U_{k,s}^T w_k: here terms cancel, so the error is one of Σ |U|^T |w|."""
+    v, size, terms = np.zeros(weights.n[s]), np.zeros(weights.n[s]), 0
+    for k in range(s + 1, weights.depth + 1):
+        if (k, s) in weights.hidden and k in weights.output:
+            U, w = weights.hidden[k, s], weights.output[k]
+            v = v + U.T @ w
+            size = size + np.abs(U).T @ np.abs(w)
+            terms += len(w) + 1
+    return np.asarray(enlarged(np.abs(v) + terms * EPS * size, 2))
+
+
+def _fractions(arrays: Mapping[Any, Array]) -> dict[Any, Any]:
+    return {key: np.vectorize(Fraction, otypes=[object])(x) for key, x in arrays.items() if x.size}
+
+
+# The features
+
+
+@dataclass(frozen=True)
+class FeatureSizes:
+    """r_inf = max |Ψ| exactly; upper values of r_rms = max_j sqrt(Σ_i Ψ_j(x_i)²/m) and Σ_i ||Ψ(x_i)||_q² (or inf)."""
+
+    r_inf: float
+    r_rms: float
+    square_norms: float
+
+
+def feature_sizes(Psi: Array, q: float) -> FeatureSizes:
+    """Scaled by a power of two, so that no square overflows and those that underflow do not count.
+
+    >>> feature_sizes(np.array([[3.0, 0.0], [3.0, 1.0]]), 1.0).r_inf
+    3.0
+    """
+    r_inf = float(np.abs(Psi).max())
+    if r_inf == 0:
+        return FeatureSizes(0.0, 0.0, 0.0)
+    m, n_0 = Psi.shape
+    power = math.frexp(r_inf)[1]
+    scaled = np.ldexp(Psi, -power)
+    mean_square = float(enlarged(np.einsum("ij,ij->j", scaled, scaled).max(), m + 1)) / m
+    r_rms = math.ldexp(math.nextafter(math.sqrt(mean_square) * (1 + 2 * EPS), math.inf), power)
+    sizes = _norm_up(norms(scaled, q), n_0)
+    squares = float(enlarged(sizes @ sizes, m + 1))
+    with np.errstate(over="ignore"):
+        square_norms = float(np.ldexp(squares, 2 * power))
+    return FeatureSizes(r_inf, min(r_rms, r_inf), square_norms)
