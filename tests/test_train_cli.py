@@ -66,6 +66,8 @@ def test_every_method_writes_what_it_says(method, table, output, tmp_path, capsy
         assert shown[key] == np.mean(sample.y * f <= 0)
     assert shown["train_error"] < 0.35
     assert (model.meta["method"], model.meta["seed"]) == (method, 0)
+    stored = model.meta["config"]
+    assert (stored["step"], stored["r_sup"]) == ("exact" if method == "cvx-exact" else "closed-form", 1.0)
     assert model.features.names == ("a", "b", "c")
     assert model.features.fitted_on_sample
     assert model.sample.m == 60
