@@ -6,7 +6,7 @@ Inside a cell of the arrangement the sum is linear in u, so T is a maximum over 
 
     by_sectors    n_0 = 2, every p    O(m log m) once, then O(m) for each sign vector
     by_vertices   p in {1, inf}       vertices of the cells cut with the ball: one matrix product
-    by_cells      p = 2               projection on the cone of each cell
+    by_cells      p = 2               stationary points on the faces of the cells
 
 X holds the points as rows, S the sign vectors as rows, slopes is (a, b).
 """
@@ -119,10 +119,11 @@ def by_vertices(X: Array, S: Array, p: float, slopes: Slopes) -> Array:
     feasible and none depends on σ, so one matrix product gives all values, and none exceeds T.
     """
     U = candidate_vertices(X, p)
+    step = 1 + 2**21 // (len(S) + len(X))
     best = np.zeros(len(S))
     for side in (U, -U):
-        for start in range(0, len(side), 1024):
-            F = homogeneous(X @ side[start : start + 1024].T, slopes)
+        for start in range(0, len(side), step):
+            F = homogeneous(X @ side[start : start + step].T, slopes)
             best = np.maximum(best, np.abs(S @ F).max(axis=1))
     return best
 
@@ -157,30 +158,34 @@ def vertex_count(m: int, n_0: int, p: float) -> int:
 
 
 def by_cells(X: Array, S: Array, slopes: Slopes) -> Array:
-    """T for p = 2: on a cell, a cone C, the sum is c . u, and its maximum over the ball is ||P_C c||_2.
+    """T for p = 2: on a face F of the arrangement, of any dimension, the sum is c . u with c in the span of F.
 
-    P_C c = c where c lies in C; elsewhere P_C c = c - P_{C°} c, a non-negative least squares problem over the
-    generators -s_i x_i of the polar cone. Cells whose ||c||_2 cannot raise the maximum are not solved.
+    If ± c lies in F, the maximum of |c . u| over F and the ball is ||c||_2; else it is attained on a lesser face,
+    down to the rays. So T is the largest ||c||_2 over the faces that hold their own ± c.
     """
-    from scipy.optimize import nnls
-
     a, b = slopes
-    patterns = np.sign(cells(X) @ X.T)
-    gradients = np.where(patterns > 0, b, a)
-    s = np.vstack([patterns, patterns])
+    m, n_0 = X.shape
     best = np.zeros(len(S))
-    for row, sigma in enumerate(S):
-        c = (gradients * sigma) @ X
-        c = np.vstack([c, -c])
-        length = norms(c, 2)
-        inside = np.all(s * (c @ X.T) >= 0, axis=1)
-        top = length[inside].max(initial=0.0)
-        for cell in np.argsort(-length):
-            if length[cell] <= top:
-                break
-            top = max(top, nnls(-s[cell] * X.T, c[cell])[1])
-        best[row] = top
+    for flat in (rows for codim in range(n_0 - 1, -1, -1) for rows in combinations(range(m), codim)):
+        Y = _coordinates_on_flat(X, list(flat))
+        for s in np.sign(cells(Y) @ Y.T):
+            c = S @ (np.where(s > 0, b, a)[:, None] * Y)
+            length = norms(c, 2)
+            higher = length > best  # the others need no look
+            along = s * (c[higher] @ Y.T)
+            inside = np.all(along >= 0, axis=1) | np.all(along <= 0, axis=1)
+            best[higher] = np.where(inside, length[higher], best[higher])
     return best
+
+
+def _coordinates_on_flat(X: Array, rows: list[int]) -> Array:
+    """The points projected on the flat where these hyperplanes meet, in an orthonormal basis of it."""
+    if not rows:
+        return X
+    size = norms(X, 2)[:, None]
+    _, singular, basis = np.linalg.svd(X[rows] / np.where(size > 0, size, 1.0)[rows])
+    Y = X @ basis[np.sum(singular > 1e-12) :].T
+    return np.where(np.abs(Y) > 1e-12 * size, Y, 0.0)  # points orthogonal to the flat do not cut it
 
 
 def cells(X: Array) -> Array:

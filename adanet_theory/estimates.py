@@ -31,11 +31,14 @@ H2_ENUMERATED = 16  # R_S(H*_2) is exact up to this m: 2^15 suprema
 # Draws are taken in panels and points in blocks, so that memory is bounded whatever m and the number of draws.
 _PANEL = 1088
 _BLOCK = 2048
+_SIGNS = 2**18  # how many at a time are given to `unit_supremum`
 
 
 @dataclass(frozen=True)
 class Interval:
     """lower <= R_S <= upper, surely if confidence is 1, else with at least that probability over the drawn signs.
+
+    The probability of failure is split evenly: R_S <= upper alone fails with at most half of 1 - confidence.
 
     `mean` is the average over the signs, `stderr` its standard error (0 if every sign vector was taken). The
     standard error is for the reader; `lower` and `upper` do not rest on it. `draws` is 0 where nothing was drawn.
@@ -158,11 +161,13 @@ def sampled_hidden_complexity(
     X = _sample(Psi, spec, layers=2)
     _check_sampling(draws, rng, confidence)
     m, Lambda, phi = len(X), spec.bound(1, 0), spec.phi(1)
+    panel = 64 * (1 + _SIGNS // (64 * m))
     parts: list[Supremum] = []
-    for start in range(0, draws, 64):
-        signs = _sign_buffer(m, 64)
-        _draw_signs(rng, signs)
-        signs = signs[:, : min(64, draws - start)].T
+    for start in range(0, draws, panel):
+        width = min(panel, draws - start)
+        drawn = _sign_buffer(m, width)
+        _draw_signs(rng, drawn)
+        signs = drawn[:, :width].T
         parts.append(unit_supremum(X, signs, Lambda=Lambda, p=spec.p, phi=phi, time_limit=time_limit))
         if progress is not None:
             progress((start + len(signs)) * m, draws * m)

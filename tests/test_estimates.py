@@ -135,7 +135,7 @@ def test_sampling_does_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch)
     assert sample() == pytest.approx(whole, rel=1e-13)
 
 
-def test_more_draws_than_a_panel_and_progress() -> None:
+def test_more_draws_than_a_panel_and_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     X, seen = np.eye(3), []
     value = sampled_linear_complexity(
         X,
@@ -148,6 +148,7 @@ def test_more_draws_than_a_panel_and_progress() -> None:
     assert value.stderr == 0
     assert seen == [(3 * 1088, 6600), (6 * 1088, 6600), (6600, 6600)]
     seen.clear()
+    monkeypatch.setattr(estimates, "_SIGNS", 0)
     sampled_hidden_complexity(
         X,
         spec_of(3, 1.0),
