@@ -1,8 +1,7 @@
-"""What adanet-train shows: a bar per round on a terminal, a plain line per round elsewhere, and the closing table."""
+"""What adanet-train shows: a line per round, a bar below them on a terminal, and the closing table."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
@@ -22,8 +21,8 @@ class Progress:
         self.bar: Bar | None = None
         if self.console.is_terminal:
             columns = (TextColumn("round"), MofNCompleteColumn(), BarColumn(20), TimeElapsedColumn())
-            self.bar = Bar(*columns, TextColumn("{task.description}"), console=self.console)
-            self.task = self.bar.add_task("", total=rounds)
+            self.bar = Bar(*columns, console=self.console, transient=True)
+            self.task = self.bar.add_task("rounds", total=rounds)
         self.notes = list(notes)
 
     def __enter__(self) -> Progress:
@@ -38,14 +37,13 @@ class Progress:
             self.bar.stop()
 
     def __call__(self, trained: Trained) -> None:
-        # with the first round and not before: a run refused at its start says one line only
-        while self.notes:
-            self.console.print(self.notes.pop(0), markup=False)
-        line = round_line(trained.history[-1])
-        if self.bar is None:
-            print(f"round {len(trained.history)}: {line}", file=sys.stderr, flush=True)
-        else:
-            self.bar.update(self.task, completed=len(trained.history), description=line)
+        # the notes with the first round and not before: a run refused at its start says one line only
+        lines = [*self.notes, f"round {len(trained.history)}: {round_line(trained.history[-1])}"]
+        self.notes = []
+        for line in lines:
+            self.console.print(line, markup=False, soft_wrap=True)
+        if self.bar is not None:
+            self.bar.update(self.task, completed=len(trained.history))
 
 
 def round_line(entry: Mapping[str, Any]) -> str:
