@@ -6,6 +6,7 @@ Labels become -1/+1. Of a pair A-B the class A is -1 and B is +1.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -151,10 +152,12 @@ def _pair(data: str, pair: str, known: tuple[str, ...]) -> tuple[int, int]:
     return numbers[0], numbers[1]
 
 
-def _of_pair(X: Any, digit: Any, a: int, b: int, names: tuple[str, ...], high: float) -> Dataset:
+def _of_pair(
+    X: Any, digit: Any, a: int, b: int, names: tuple[str, ...], high: float, classes: Sequence[str] = "0123456789"
+) -> Dataset:
     chosen = np.isin(digit, (a, b))
     y = np.where(digit[chosen] == b, 1.0, -1.0)
-    note = f"class {a} is -1 and class {b} is +1."
+    note = f"class {classes[a]} is -1 and class {classes[b]} is +1."
     return Dataset(X[chosen].astype(np.float64), y, names, known_range=(0.0, high), notes=(note,))
 
 
@@ -182,14 +185,16 @@ def _digits(pair: str, test: bool) -> Dataset:
 
 
 def _idx(name: str, pair: str, data_dir: str | Path | None, test: bool) -> Dataset:
-    a, b = _pair(name, pair, FASHION if name == "fashion" else ())
+    known = FASHION if name == "fashion" else ()
+    a, b = _pair(name, pair, known)
     part = "t10k" if test else "train"
     folder = Path(data_dir or os.environ.get("ADANET_DATA") or ".")
     images = data_files.read_idx(_find(name, folder, f"{part}-images", "idx3-ubyte"))
     digit = data_files.read_idx(_find(name, folder, f"{part}-labels", "idx1-ubyte"))
     check(images.ndim == 3 and digit.shape == images.shape[:1], f"{name}: images and labels do not fit together.")
     X = images.reshape(len(images), -1)
-    return _of_pair(X, digit, a, b, tuple(f"pixel{j}" for j in range(X.shape[1])), high=255.0)
+    names = tuple(f"pixel{j}" for j in range(X.shape[1]))
+    return _of_pair(X, digit, a, b, names, high=255.0, classes=known or "0123456789")
 
 
 def _find(name: str, folder: Path, stem: str, kind: str) -> Path:

@@ -21,7 +21,7 @@ from adanet_train import model_file, run
 from adanet_train.classifier import NetworkClassifier
 from adanet_train.config import Config
 from adanet_train.features import Array, FeatureMap, default_names
-from adanet_train.model_file import Sample
+from adanet_train.model_file import ModelFile, Sample
 
 __all__ = ["AdaNetCVXClassifier", "AdaNetClassifier", "NetworkClassifier", "load"]
 
@@ -190,16 +190,30 @@ class AdaNetCVXClassifier(_Trained):
 def load(path: str | Path) -> NetworkClassifier:
     """A fitted classifier from a model.pt: one of the two above if they trained it, else one that can only predict."""
     model = model_file.read(path)
-    kinds: dict[Any, type[_Trained]] = {"adanet": AdaNetClassifier}
-    kinds |= {"cvx": AdaNetCVXClassifier, "cvx-exact": AdaNetCVXClassifier}
-    kind = kinds.get(model.meta.get("method"))
-    loaded: NetworkClassifier = NetworkClassifier()
-    if kind is not None:
-        config = run.trained_of(model).config
-        names = kind().get_params(deep=False)
-        loaded = kind(**{name: getattr(config, name) for name in names if hasattr(config, name)})
-        loaded.set_params(bias=model.features is not None and model.features.bias)
+    loaded = _untrained(model)
     loaded.model_ = model
     loaded.classes_ = np.array(model.meta.get("classes", [-1, 1]))
     loaded.n_features_in_ = model.network.n[0] if model.features is None else len(model.features.names)
     return loaded
+
+
+def _untrained(model: ModelFile) -> NetworkClassifier:
+    """The estimator with the parameters that the file tells of."""
+    kinds: dict[Any, type[_Trained]] = {"adanet": AdaNetClassifier}
+    kinds |= {"cvx": AdaNetCVXClassifier, "cvx-exact": AdaNetCVXClassifier}
+    kind = kinds.get(model.meta.get("method"))
+    try:
+        config = run.trained_of(model).config if kind else None
+    except ValueError:  # a user's own function, which the file only names
+        config = None
+    if kind is None or config is None:
+        return NetworkClassifier()
+    given = {name: getattr(config, name) for name in kind().get_params(deep=False) if hasattr(config, name)}
+    features = model.features
+    return kind(**given, bias=features is not None and features.bias, feature_range=_known_range(features))
+
+
+def _known_range(features: FeatureMap | None) -> tuple[float, float] | None:
+    if features is None or features.fitted_on_sample or len({*zip(features.low, features.high, strict=True)}) > 1:
+        return None
+    return float(features.low[0]), float(features.high[0])

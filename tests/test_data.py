@@ -259,7 +259,10 @@ def test_idx_files(tmp_path, monkeypatch):
     assert train.y.tolist() == [-1, 1, 1]
     assert test.y.tolist() == [-1, 1]
     assert train.feature_map().high.tolist() == [255] * 12
-    missing = refusal("fashion:coat-shirt")
+    folder.rename(tmp_path / "fashion")
+    assert load("fashion:trouser-tshirt").notes == ("class trouser is -1 and class tshirt is +1.",)
+    assert load("fashion:1-0").y.tolist() == [1, -1, -1]
+    missing = refusal("mnist:0-1")
     assert "no train-images-idx3-ubyte[.gz] in" in missing
     assert "ADANET_DATA" in missing
 

@@ -168,12 +168,24 @@ def test_a_grid_search_over_a_pipeline(sample):
     assert search.best_params_ == {"adanetcvxclassifier__lam": 1e-4}
 
 
-def test_a_known_range_is_a_map_fixed_in_advance(sample):
+def test_a_known_range_is_a_map_fixed_in_advance(sample, tmp_path):
     X, y = sample
-    known = small(feature_range=(-3, 5), bias=False).fit(X, y).model_
+    estimator = small(feature_range=(-3.0, 5.0), bias=False).fit(X, y)
+    known = estimator.model_
     assert (known.features.fitted_on_sample, known.features.n_0, known.network.n[0]) == (False, 3, 3)
     assert small().fit(X, y).model_.features.fitted_on_sample
     assert np.allclose(known.Psi(X).numpy(), (X + 3) / 8, rtol=1e-15)
+    estimator.save(tmp_path / "m.pt")
+    assert load(tmp_path / "m.pt").get_params() == estimator.get_params()
+
+
+def test_a_model_of_a_users_function_can_still_predict(sample, tmp_path):
+    X, y = sample
+    estimator = small(complexity=lambda spec, k, Psi, H: float(k)).fit(X, y)
+    estimator.save(tmp_path / "m.pt")
+    loaded = load(tmp_path / "m.pt")
+    assert type(loaded) is NetworkClassifier
+    assert loaded.predict(X).tolist() == estimator.predict(X).tolist()
 
 
 def test_the_same_seed_gives_the_same_file(sample, tmp_path):
