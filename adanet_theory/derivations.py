@@ -177,7 +177,16 @@ _size = P[k] * r_rms * sqrt(m)
 _chernoff = (_a + t**2 * _size**2 / 2) / t
 _pi_s = Lambda[k, s] * DualRoot(n[s], p) * L[s] * P[s] / P[k]
 _moments = Sum(_pi_s * P[k] * e[s] * D[s], (s, 1, k - 1)) / P[k]
+_low, _high = sp.Symbol("a", real=True), sp.Symbol("b", positive=True)
 LEMMA_2_PEELED = [
+    Step(
+        equal((_low + _high) / 2 + (_high - _low) / 2, _high),
+        "slopes in [a, b], b = L >= |a|: a linear part of slope (a+b)/2, a rest of slopes within (b-a)/2, in all L",
+    ),
+    Step(
+        equal(1 - (_low + _high) / (2 * _high), (_high - _low) / (2 * _high)),
+        "so phi_s/L_s = alpha o + (1-alpha) g with alpha = |a+b|/(2 L), o linear and g 1-Lipschitz",
+    ),
     Step(
         equal(alpha * 1 + (1 - alpha) * 2, 2 - alpha),
         "e_s: convexity splits phi_s/L_s into its odd part, which contracts once, and the rest, which does so twice",
@@ -212,6 +221,34 @@ LEMMA_2_PEELED = [
     Step(
         equal(Rational(3, 2) * Rational(3, 2) ** (k - 2), Rational(3, 2) ** (k - 1)),
         "layered ReLU networks: pi_{k-1} = 1 and D_k = (3/2) D_{k-1}, so log D_k = (k-1) log(3/2)",
+    ),
+]
+
+
+# lemma-2-peeled-data: the same with bounded differences at layer 1
+
+_log_D = log(sp.Product(e[s], (s, 1, k - 1)))
+_edges, _spread = sp.symbols("edges spread", positive=True)
+_bracket = next(x for x in STATEMENTS["lemma-2-peeled-data"].rhs.args if isinstance(x, sp.Add))
+LEMMA_2_PEELED_DATA = [
+    Step(
+        equal(4 * Lambda[1, 0] ** 2 * sum_sq / 8, _spread**2 / 2),
+        "Z_1 moves by 2 Lambda_{1,0} ||Psi(x_i)||_q with sigma_i: E e^(t(Z_1 - E Z_1)) <= e^(t^2 spread^2/2)",
+        where={_spread: Lambda[1, 0] * sqrt(sum_sq)},
+    ),
+    Step(
+        equal(
+            _log_D / t + t * (_edges * _spread) ** 2 / 2 - _edges * _spread * sqrt(2 * _log_D),
+            (t * _edges * _spread - sqrt(2 * _log_D)) ** 2 / (2 * t),
+        ),
+        "E Z_k <= edges E Z_1 + (log D_k)/t + t edges^2 spread^2/2: what exceeds the least value is a square",
+        unknowns=(_log_D,),
+    ),
+    Step(
+        equal(_edges * (R_S[1] + _spread * sqrt(2 * _log_D) / m), _edges * _bracket),
+        "divided by m this is the statement, R_S(H_1) = E Z_1/m",
+        unknowns=(_log_D,),
+        where={_spread: Lambda[1, 0] * sqrt(sum_sq)},
     ),
 ]
 
@@ -389,6 +426,7 @@ DERIVATIONS: dict[str, list[Step]] = {
     "lemma-2": LEMMA_2,
     "corollary-1": COROLLARY_1,
     "lemma-2-peeled": LEMMA_2_PEELED,
+    "lemma-2-peeled-data": LEMMA_2_PEELED_DATA,
     "margin-bound": MARGIN_BOUND,
     "a-posteriori": A_POSTERIORI,
     "cvx-closed-form-corrected": HOELDER,

@@ -9,6 +9,7 @@ The letters, and the names that a dict of values holds, are in `notation`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -379,21 +380,33 @@ _FACTS = {
 }
 
 
+def _exact(x: float) -> sp.Expr:
+    return oo if x == math.inf else Rational(*x.as_integer_ratio())
+
+
 def activation_facts(phi: str | Activation) -> dict[str, Any]:
     """L, c (c_phi), e (e_phi), phi0, sup, slopes, odd and even (Lipschitz constants of the parts), as exact numbers.
 
     The parameter of "leaky_relu:A" is the decimal A where phi is a name, and the binary value of the float that
-    computes where phi is an `Activation`.
+    computes where phi is an `Activation`. An `Activation` of one's own keeps the binary values of its own facts.
 
     >>> activation_facts("leaky_relu:0.1")["c"]
     29/20
     >>> activation_facts("gelu")["c"]
     2*exp(-1)/sqrt(pi) + 1/2 + erf(1)
     """
-    name = named_activation(phi).name if isinstance(phi, str) else phi.name
-    if name in _FACTS:
-        return _facts(*_FACTS[name])
-    text = (phi if isinstance(phi, str) else name).partition(":")[2] or "0.01"
-    exact = Fraction(text) if isinstance(phi, str) else Fraction(float(text))
-    a = Rational(exact.numerator, exact.denominator)
+    if isinstance(phi, str):
+        name = named_activation(phi).name
+        if name in _FACTS:
+            return _facts(*_FACTS[name])
+        return _leaky(Rational(*Fraction(phi.partition(":")[2] or "0.01").as_integer_ratio()))
+    if phi.name in _FACTS and phi == named_activation(phi.name):
+        return _facts(*_FACTS[phi.name])
+    parts = (*phi.slopes, phi.odd_lipschitz, phi.even_lipschitz, abs(phi.at_zero), phi.sup)
+    if phi.name.startswith("leaky_relu:") and phi == named_activation(phi.name):
+        return _leaky(_exact(float(phi.name.partition(":")[2])))
+    return _facts(*map(_exact, parts))
+
+
+def _leaky(a: sp.Rational) -> dict[str, Any]:
     return _facts(Min(a, 1), Max(a, 1), abs(1 + a) / 2, abs(1 - a) / 2, 0, oo)

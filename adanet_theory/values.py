@@ -21,7 +21,7 @@ def exact(value: Any) -> Any:
         return value
     if isinstance(value, sp.Expr):
         if value.free_symbols:
-            raise ValueError(f"a symbolic value must be a number, got {value}.")
+            raise ValueError(f"{value} is not a number.")
         return math.inf if value is sp.oo else value
     if value in ("inf", "oo"):
         return math.inf
@@ -29,7 +29,7 @@ def exact(value: Any) -> Any:
         return Fraction(value)
     if hasattr(value, "item"):
         return exact(value.item())
-    raise ValueError(f"a value must be an exact number, got {value!r}.")
+    raise ValueError(f"{value!r} is not a number.")
 
 
 _WHOLE = ("k", "l", "m", "s", "i", "d", "j")
@@ -56,9 +56,12 @@ def _holds(name: str, number: Any) -> bool:
 
 
 def _checked(name: str, index: tuple[int, ...], value: Any) -> Any:
-    number = exact(value)
+    symbol = f"{name}_{{{','.join(map(str, index))}}}" if index else name
+    try:
+        number = exact(value)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        raise ValueError(f"{symbol} must be an exact number, got {symbol}={value!r}.") from None
     if not _holds(name, number):
-        symbol = f"{name}_{{{','.join(map(str, index))}}}" if index else name
         raise ValueError(f"{symbol} must be {_CONDITIONS.get(name, _NONNEGATIVE)[0]}, got {symbol}={value}.")
     return int(number) if name in _WHOLE else number
 

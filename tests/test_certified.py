@@ -375,6 +375,30 @@ def test_corollary_1_in_the_setting_of_the_paper(l: int, rho: str, printed: floa
     assert round(upper("corollary-1", paper_setting(l, 1, rho)), digits) == printed
 
 
+@pytest.mark.parametrize(("share", "printed"), [("0.1", 11.07), ("0.5", 2.23)])
+def test_corollary_1_at_p_2_and_a_margin_that_is_a_share_of_the_range(share: str, printed: float) -> None:
+    M = sp.sqrt(154 * 150)
+    assert abs(upper("range", {**paper_setting(2, 2, "1"), "k": 2, "r_sup": 1}) - float(M)) < 1e-12
+    values = {**paper_setting(2, 2, "1"), "rho": sp.Rational(share) * M}
+    assert round(upper("corollary-1", values), 2) == printed
+
+
+@pytest.mark.parametrize(
+    ("name", "R", "value"),
+    [
+        ("sigmoid", 0, 0.13672),
+        ("sigmoid", "0.01523", 0.14053),
+        ("softplus", 0, 0.18953),
+        ("softplus", "0.01523", 0.21238),
+    ],
+)
+def test_lemma_1_corrected_where_the_printed_lemma_fails(name: str, R: Any, value: float) -> None:
+    spec = NetworkSpec((1, 1, 1), {(1, 0): 0.1, (2, 1): 1.0}, 1, name)
+    values = {**spec_values(spec), "k": 2, "m": 8, "R": [R]}
+    assert round(upper("lemma-1-corrected", values), 5) == value
+    assert upper("lemma-1", values) < value / 4
+
+
 def test_corollary_1_at_an_absolute_margin() -> None:
     spec = NetworkSpec.layered((154, 150, 150), 1.01, 2)
     assert round(upper("corollary-1", {**paper_setting(2, 2, "0.1"), **spec_values(spec)})) == 1715
@@ -477,9 +501,12 @@ def test_zero_to_the_dual_root_is_zero_at_every_p() -> None:
         ({"w": [1]}, "w_2 is needed, got no value of it."),
         ({"w": 1}, "w must be a list or a dict, got w=1."),
         ({"rho": [1]}, "rho must be one number, got several."),
-        ({"r_inf": "abc"}, "Invalid literal"),
-        ({"r_inf": None}, "a value must be an exact number, got None."),
-        ({"r_inf": sp.Symbol("x")}, "a symbolic value must be a number, got x."),
+        ({"r_inf": "abc"}, "r_inf must be an exact number, got r_inf='abc'."),
+        ({"r_inf": "1/0"}, "r_inf must be an exact number, got r_inf='1/0'."),
+        ({"r_inf": Decimal("Infinity")}, r"r_inf must be an exact number, got r_inf=Decimal\('Infinity'\)."),
+        ({"r_inf": None}, "r_inf must be an exact number, got r_inf=None."),
+        ({"r_inf": sp.Symbol("x")}, "r_inf must be an exact number, got r_inf=x."),
+        ({"r_inf": sp.oo}, "r_inf must be finite and >= 0, got r_inf=oo."),
     ],
 )
 def test_bad_values_are_named(change: dict[str, Any], message: str) -> None:

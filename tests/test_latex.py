@@ -237,7 +237,7 @@ def look_up(env: Env, name: str, index: tuple[int, ...]) -> float:
         return float(env["definitions"][name, bool(index)](env, index))
     if name in env and not index:
         return float(env[name])
-    value = env["values"][{"norm": "norm"}.get(name, KEYS.get(name, name))]
+    value = env["values"][KEYS.get(name, name)]
     if not index:
         return float(value)
     if isinstance(value, dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import math
@@ -113,6 +114,16 @@ def test_peeling_constant_cannot_be_improved_by_another_odd_part(name: str) -> N
     a, b = facts["slopes"]
     alpha = 2 - facts["e"]
     assert sp.simplify(2 * (1 - alpha) * facts["L"] - (b - a)) == 0
+
+
+def test_an_activation_of_ones_own_keeps_its_own_facts() -> None:
+    own = dataclasses.replace(activation("relu"), name="swish", slopes=(-0.1, 1.1), odd_lipschitz=0.5, at_zero=-0.25)
+    facts = activation_facts(own)
+    assert facts["L"] == sp.Rational(*(1.1).as_integer_ratio())
+    assert float(facts["e"]) == own.peeling
+    assert facts["phi0"] == sp.Rational(1, 4)
+    assert activation_facts(dataclasses.replace(own, name="relu"))["L"] == facts["L"]
+    assert activation_facts(dataclasses.replace(own, name="leaky_relu:0.1"))["L"] == facts["L"]
 
 
 def test_unknown_activation_is_refused() -> None:
