@@ -108,7 +108,7 @@ def unpacked(seed: int, m: int, draws: int) -> np.ndarray:
 
 @pytest.mark.parametrize("p", NORMS)
 def test_sampled_linear_complexity_is_the_mean_over_its_signs(p: float) -> None:
-    m, draws, Lambda, confidence = 37, 130, 1.5, 0.9
+    m, draws, Lambda, confidence = 37, 100, 1.5, 0.9
     X = np.random.default_rng(3).uniform(0.1, 1, size=(m, 4))
     spec = spec_of(4, p, Lambda=Lambda)
     value = sampled_linear_complexity(X, spec, draws=draws, rng=np.random.default_rng(5), confidence=confidence)
@@ -196,6 +196,9 @@ def test_variance_factor_takes_the_smaller_of_its_two() -> None:
     assert variance_factor(np.eye(9), 2) == pytest.approx(4, rel=1e-12)  # 4 times the largest eigenvalue, 1; not 9
     assert variance_factor(np.eye(9), 1.5) == pytest.approx(4, rel=1e-12)
     assert variance_factor(np.eye(9), 1) == pytest.approx(4, rel=1e-12)
+    uneven = np.diag([2.0] + [1.0] * 19)
+    for p in (1, 1.5, 2):
+        assert variance_factor(uneven, p) == pytest.approx(4 * 2**2, rel=1e-12)
     assert variance_factor(np.eye(9), INF) == pytest.approx(9)  # sup of Σ u_i² over the cube is 9 too
     assert variance_factor(np.eye(9)[:, :3], 2) == pytest.approx(3)
     assert variance_factor(np.eye(12)[:9], 2) == pytest.approx(4, rel=1e-12)  # more features than points
