@@ -84,7 +84,7 @@ def printed_dual_vector(eps: ArrayLike, Lambda: float, p: float) -> Array:
     """
     check(p > 1, f"the printed formula needs p > 1, got p={p}.")
     q = conjugate(p)
-    eps = np.asarray(eps, dtype=np.float64)
+    eps = np.asarray(eps)
     check(bool(np.any(eps)), "the printed formula needs eps != 0, got eps=0.")
     return np.asarray(Lambda * np.abs(eps) ** (q - 1) / p_norm(eps, q) ** (q / p))
 

@@ -259,16 +259,22 @@ def test_uniform_takes_the_best_margin() -> None:
 def test_the_zero_function_has_bound_one() -> None:
     spec = NetworkSpec.layered((2, 1, 1), 1.0, 2)
     arguments = {"rho": 0.5, "m": 10, "delta": 0.05}
-    for bound in [
-        theorem_1(0.0, [0.0, 0.0], [1.0, 1.0], literally=True, **arguments),
-        corollary_1(spec, 0.0, [0.0, 0.0], r_inf=1.0, literally=True, **arguments),
-        theorem_1_range(0.0, [0.0, 0.0], [1.0, 1.0], M=1.0, **arguments),
-        theorem_1_range(0.0, [1.0, 0.0], [0.0, 0.0], M=0.0, **arguments),
-        margin_bound(0.0, [0.0, 0.0], [1.0, 1.0], M=1.0, **arguments),
-        margin_bound(0.0, [1.0, 0.0], [0.0, 0.0], M=0.0, **arguments),
-        objective_bound(0.0, [0.0, 0.0], [1.0, 1.0], m=10, delta=0.05, M=[1.0, 1.0]),
+    for id, first, bound in [
+        ("theorem-1", "margin_error", theorem_1(0.0, [0.0, 0.0], [1.0, 1.0], literally=True, **arguments)),
+        (
+            "corollary-1",
+            "margin_error",
+            corollary_1(spec, 0.0, [0.0, 0.0], r_inf=1.0, literally=True, **arguments),
+        ),
+        ("theorem-1-range", "margin_error", theorem_1_range(0.0, [0.0, 0.0], [1.0, 1.0], M=1.0, **arguments)),
+        ("theorem-1-range", "margin_error", theorem_1_range(0.0, [1.0, 0.0], [0.0, 0.0], M=0.0, **arguments)),
+        ("margin-bound", "ramp", margin_bound(0.0, [0.0, 0.0], [1.0, 1.0], M=1.0, **arguments)),
+        ("margin-bound", "ramp", margin_bound(0.0, [1.0, 0.0], [0.0, 0.0], M=0.0, **arguments)),
+        ("margin-bound-uniform", "ramp", margin_bound_uniform([1.0], [0.0], [1.0], delta=0.05, M=[1.0])),
+        ("objective-bound", "loss", objective_bound(0.0, [0.0, 0.0], [1.0, 1.0], m=10, delta=0.05, M=[1.0, 1.0])),
     ]:
-        assert bound.raw == 1.0
+        assert (bound.id, bound.raw) == (id, 1.0)
+        assert next(iter(bound.terms.items())) == (first, 1.0)
 
 
 RANGE = "Theorem 1 needs |h| <= 1 on every H_k, got a range of {}. [assumption: range]"

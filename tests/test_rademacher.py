@@ -286,6 +286,7 @@ def test_refusals_name_symbol_condition_and_value(call, message: str) -> None:
     assert str(caught.value) == message
 
 
+DEEP = NetworkSpec.layered((2, 1, 1), 1e150, 2)
 HUGE = NetworkSpec.layered((10**6, 10**6, 10**6), 1e200, math.inf)
 
 
@@ -300,7 +301,13 @@ HUGE = NetworkSpec.layered((10**6, 10**6, 10**6), 1e200, math.inf)
         (lambda: peeled_complexity(HUGE, 2, m=5, r_rms=1.0), "P_2"),
         (lambda: peeled_complexity(HUGE, 1, m=5, r_rms=1.0), "P_2"),
         (lambda: peeled_complexity_offset(HUGE, 2, m=5, r_rms=1.0), "lemma-2-peeled-offset"),
+        (lambda: peeled_complexity_offset(HUGE, 1, m=5, r_rms=1e150), "Q_1"),
+        (lambda: peeling_factors(NetworkSpec.layered((10**10, 1), 1e300, math.inf)), "P_1"),
+        (lambda: peeled_complexity(NetworkSpec.layered((2, 1), 1e300, 2), 1, m=5, r_rms=1e10), "lemma-2-peeled"),
+        (lambda: peeled_complexity_data(DEEP, 2, m=5, R_S_1=1e160, square_norms=1.0), "lemma-2-peeled-data"),
         (lambda: ranges(HUGE, r_sup=1.0), "M_2"),
+        (lambda: ranges(HUGE, r_sup=1e150), "M_1"),
+        (lambda: depth_lower(HUGE, 1, 1e150), "depth-lower"),
     ],
 )
 def test_overflow_names_the_statement(call, statement: str) -> None:

@@ -93,3 +93,14 @@ def test_refusals(call, message: str) -> None:
     with pytest.raises(ValueError) as caught:
         call()
     assert str(caught.value) == message
+
+
+def test_overflow_names_the_bound() -> None:
+    for call, name in [
+        (lambda: golowich_frobenius([1e200, 1e200], m=1, square_norms=1.0), "golowich-frobenius"),
+        (lambda: golowich_l1([1e200, 1e200], n_0=1, m=1, largest_column=1.0), "golowich-l1"),
+        (lambda: neyshabur_group([1e200, 1e200], p=1, width=1, n_0=1, m=1, r=1.0), "neyshabur-group"),
+    ]:
+        with pytest.raises(OverflowError) as caught:
+            call()
+        assert str(caught.value) == f"{name} exceeds the largest float, 1.8e308."

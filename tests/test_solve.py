@@ -19,6 +19,10 @@ def bound_at(value: float | None) -> MarginBound:
 def test_smallest_m_is_the_first(first: int) -> None:
     assert smallest_m(lambda m: bound_at(0.5 if m >= first else 1.5)) == first
     assert smallest_m(lambda m: bound_at(0.5 if m >= first else None)) == first
+    asked = []
+    found = smallest_m(lambda m: asked.append(m) or bound_at(0.5 if m >= first else 1.5))
+    assert isinstance(found, int)
+    assert len(asked) <= 2 * first.bit_length() + 2  # doubling, then halving
 
 
 def test_smallest_m_gives_up() -> None:
@@ -54,3 +58,7 @@ def test_largest_depth_is_the_last_that_stays_below(last: int) -> None:
 def test_largest_depth_stops() -> None:
     assert largest_depth(lambda depth: bound_at(0.5), largest=7) == 7
     assert largest_depth(lambda depth: bound_at(0.5), target=0.4) == 0
+    asked = []
+    assert largest_depth(lambda depth: asked.append(depth) or bound_at(0.5), largest=3) == 3
+    assert asked == [1, 2, 3]
+    assert largest_depth(lambda depth: bound_at(0.5)) == 1000
