@@ -12,8 +12,8 @@ from adanet_theory.duality import conjugate
 from adanet_theory.margin import MarginBound
 from adanet_theory.spec import Array
 from verify.assumptions import Setting
-from verify.bounds import AtRho
 from verify.evidence import Weights
+from verify.numeric import AtRho
 from verify.results import BoundRow
 
 ROUNDED_UP = 1 + 2.0**-40

@@ -21,6 +21,7 @@ from verify.results import Complexity
 
 # An estimate encloses the rounding of its sums; this much more encloses that of the factors in front of them.
 FACTORS = 2.0**-44
+FIRST_LAYER_WORK = 2**31
 
 
 @dataclass(frozen=True)
@@ -103,9 +104,11 @@ def linear(Psi: Array, spec: NetworkSpec, sampling: Sampling) -> Interval | None
     if confidence == 1:
         return None
     rng = np.random.default_rng([sampling.seed, 1])
+    # the supremum of H_1 is a norm: ten times the draws of the searched layers while that costs little
+    draws = max(sampling.draws, min(10 * sampling.draws, FIRST_LAYER_WORK // Psi.size))
     return _outward(
         estimates.sampled_linear_complexity(
-            Psi, spec, draws=sampling.draws, rng=rng, confidence=confidence, progress=sampling.progress
+            Psi, spec, draws=draws, rng=rng, confidence=confidence, progress=sampling.progress
         )
     )
 

@@ -87,7 +87,8 @@ class Margins:
 
 def margins(weights: Weights, Psi: Array, y: Array) -> Margins:
     """The margins of the network on the points Psi with labels y = ±1."""
-    parts = [evaluate(weights, block) for block in _blocks(Psi)]
+    sensitivity = _sensitivity(weights)
+    parts = [_evaluate(weights, block, sensitivity) for block in _blocks(Psi)]
     f, error = (np.concatenate(values) for values in zip(*parts, strict=True))
     if not (np.isfinite(f) & np.isfinite(error)).all():
         row = int(np.flatnonzero(~(np.isfinite(f) & np.isfinite(error)))[0])
@@ -131,9 +132,9 @@ def _sensitivity(weights: Weights) -> _Sensitivity:
     return _Sensitivity(G[:depth], constant)
 
 
-def evaluate(weights: Weights, Psi: Array) -> tuple[Array, Array]:
+def _evaluate(weights: Weights, Psi: Array, sensitivity: _Sensitivity) -> tuple[Array, Array]:
     """f on the rows of Psi, and a bound on the error of each value."""
-    sensitivity, N = _sensitivity(weights), _roundings(weights)
+    N = _roundings(weights)
     f, size = np.zeros(len(Psi)), np.zeros(len(Psi))
     outputs = [Psi]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -158,7 +159,7 @@ def _preactivation(weights: Weights, k: int, outputs: list[Any], points: int) ->
 
 
 def by_unit(weights: Weights, Psi: Array) -> tuple[Array, Array]:
-    """As `evaluate`, with the error of every unit: slower, but a ReLU that is surely off has none."""
+    """f and a bound on its error, with the error of every unit: slower, but a ReLU that is surely off has none."""
     N = _roundings(weights)
     f, error = np.zeros(len(Psi)), np.zeros(len(Psi))
     outputs, errors = [Psi], [np.zeros_like(Psi)]

@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adanet_theory.estimates import Progress
-from adanet_theory.margin import margin_error, ramp_loss
-from adanet_theory.spec import Array, OutsideTheoryError, check, check_delta, check_rho
-from verify import bounds, checks, evidence, layers
+from adanet_theory.spec import Array, check, check_delta, check_rho
+from verify import bounds, checks, evidence, layers, numeric
 from verify.assumptions import BOUNDS, FIXED_RHO, ON_LEMMA_2, POSTERIOR, Setting, Verdict, assess
-from verify.bounds import AtRho, Numeric
 from verify.context import context
 from verify.evidence import Number
 from verify.layers import Layers, Sampling
 from verify.margins import margins
+from verify.numeric import AtRho
 from verify.results import (
     BoundReport,
     BoundRow,
@@ -107,8 +106,7 @@ def _build(
     chosen = choose_rho(setting, free) if declared_rho is None else Fraction(declared_rho)
     at = AtRho.of(setting, chosen)
     verdict = assess(setting, rho_chosen=declared_rho is None, follows=bounds.follows_from_margin_bound(setting, at))
-    numeric = Numeric(setting, at, known.upper, B)
-    rows = [bounds.with_m_needed(row, numeric) for row in _rows(setting, at, known, free, verdict)]
+    rows = [numeric.with_m_needed(row, setting, at, known.upper, B) for row in _rows(setting, at, known, free, verdict)]
 
     errors, tested = _held_out(setting, test)
     found = checks.layer_checks(setting.spec, setting.m, setting.sizes, known)
@@ -130,7 +128,7 @@ def _build(
         verdict="violated" if violated else "holds",
         notes=tuple(notes),
         margins=setting.margins.middle / W if W else setting.margins.middle,
-        curves=rho_curves(setting, numeric) if curves else {},
+        curves=numeric.rho_curves(setting, known.upper) if curves else {},
     )
 
 
@@ -215,33 +213,6 @@ def _held_out(setting: Setting, test: Points | None) -> tuple[int, TestFacts | N
         return 0, None
     errors = margins(setting.weights, test.Psi, test.y).count(Fraction(0))
     return errors, checks.held_out(errors, len(test.y), setting.delta)
-
-
-def rho_curves(setting: Setting, numeric: Numeric, points: int = 80) -> dict[str, tuple[Array, Array]]:
-    """(ρ, raw value) of the statements that fix ρ, in floats, for the pictures; nothing where it is undefined."""
-    u = setting.margins.lower / (float(setting.W) or 1.0)
-    top = float(np.max(np.abs(u))) or 1.0
-    grid = np.geomspace(top / 100, 2 * top, points)
-    found: dict[str, tuple[list[float], list[float]]] = {id: ([], []) for id in FIXED_RHO}
-    for rho in grid.tolist():
-        at = AtRho(Fraction(rho), Fraction(margin_error(u, rho)), ramp_loss(u, rho))
-        for id, (xs, ys) in found.items():
-            raw = _raw(Numeric(setting, at, numeric.R_S, numeric.B), id)
-            if raw is not None:
-                xs.append(rho)
-                ys.append(raw)
-    return {id: (np.array(xs), np.array(ys)) for id, (xs, ys) in found.items() if xs}
-
-
-def _raw(numeric: Numeric, id: str) -> float | None:
-    if numeric.setting.ranges is None and id not in ("theorem-1", "corollary-1"):
-        return None
-    if id == "margin-bound-empirical" and None in numeric.R_S:
-        return None
-    try:
-        return numeric(id, numeric.setting.m).raw
-    except (OverflowError, OutsideTheoryError):
-        return None
 
 
 # The facts
