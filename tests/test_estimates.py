@@ -481,6 +481,28 @@ def test_the_factor_one_half_is_approached(phi: str) -> None:
     assert 0.5 < ratios[2] < ratios[1] < ratios[0]
 
 
+@pytest.mark.claim("depth-lower")
+def test_the_factor_one_half_fails_for_abs_at_the_first_layer() -> None:
+    """N copies of three points, each with its own two features, p = inf: every copy has its own u.
+
+    With A± = sup_u ± Σ σ_i |u . x_i| of one copy, E sup|..| = E max(Σ A+, Σ A-) = N E A+ + (1/2) E|Σ (A+ - A-)|, and
+    the last term is at most (1/2) sqrt(N E(A+ - A-)²). But E A+ = 4307/120 for these points, less than half of
+    E ||Σ σ_i x_i||_1 = 72: for large N the |x| family of depth 2 has less than half of the linear one.
+    """
+    X, S, N = np.array([[30.0, 3], [-4, 40], [30, 1]]), all_signs(3), 100_000
+    edge = np.linspace(-1, 1, 20_001)
+    one = np.ones_like(edge)
+    square = np.hstack([np.vstack([one, edge]), np.vstack([edge, one])])  # |u . x| is even: half of it suffices
+    missed = np.abs(X).sum() * (edge[1] - edge[0]) / 2
+    above = np.maximum((S @ np.abs(X @ square)).max(axis=1), 0) + missed
+    below = np.maximum((-S @ np.abs(X @ square)).max(axis=1), 0)
+    linear = np.mean(np.abs(S @ X).sum(axis=1))
+    assert linear == 72
+    assert np.mean(above) == pytest.approx(4307 / 120, abs=missed)
+    assert linear / 3 == pytest.approx(linear_complexity(X, spec_of(2, INF)).mean)
+    assert N * np.mean(above) + math.sqrt(N * np.mean((above - below) ** 2)) / 2 < N * linear / 2
+
+
 def test_width_and_outer_bound_scale_the_value() -> None:
     one = hidden_complexity(THREE_POINTS, NetworkSpec.layered((3, 1, 1), [1.0, 1.0], INF)).mean
     many = hidden_complexity(THREE_POINTS, NetworkSpec.layered((3, 5, 1), [2.0, 3.0], INF)).mean
