@@ -8,18 +8,14 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from adanet_theory.spec import check
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from adanet_train.config import Config, Trained
-    from adanet_train.data import Dataset
-    from adanet_train.features import FeatureMap
+    from adanet_train.inputs import Inputs
     from adanet_train.model_file import Sample
 
 EXAMPLES = """\
@@ -111,25 +107,22 @@ def _numbers(text: str) -> float | tuple[float, ...]:
 # The run
 
 
-@dataclass(frozen=True)
-class Inputs:
-    """The sample as the trainer sees it."""
-
-    dataset: Dataset
-    features: FeatureMap | None
-    Psi: Tensor
-    y: Tensor
-    test: tuple[Tensor, Tensor] | None
-
-
 def train(arguments: argparse.Namespace) -> int:
     from adanet_train import model_file, run
+    from adanet_train.inputs import range_of, read_inputs
     from adanet_train.progress import Progress, closing_table
 
     start = time.perf_counter()
     config = run.method_config(arguments.method, make_config(arguments))
-    inputs = read_inputs(arguments)
-    config = with_range(config, inputs, arguments)
+    inputs = read_inputs(
+        arguments.data,
+        test=arguments.test_data,
+        label=arguments.label,
+        data_dir=arguments.data_dir,
+        bias=arguments.bias,
+    )
+    told = any(setting.startswith("r_sup=") for setting in arguments.set)
+    config = config.replace(r_sup=range_of(inputs, config, told=told))
     model_file.check_writable(arguments.output)
     sample = model_file.Sample.of(inputs.Psi, inputs.y)
     resume = read_resume(arguments, config, sample) if arguments.resume else None
@@ -145,7 +138,7 @@ def train(arguments: argparse.Namespace) -> int:
             trained = train_method(inputs.Psi, inputs.y, config, callback=_both(saver, progress), resume=resume)
         except KeyboardInterrupt:
             saver.flush()
-            return _interrupted(saver, arguments)
+            return _interrupted(arguments, saver.rounds_saved or (len(resume.history) if resume else 0))
     saver.latest = trained
     saver.flush()
     result = summary(arguments, trained, inputs, time.perf_counter() - start)
@@ -161,8 +154,7 @@ def _both(saver: Any, progress: Any) -> Any:
     return callback
 
 
-def _interrupted(saver: Any, arguments: argparse.Namespace) -> int:
-    done = saver.rounds_saved
+def _interrupted(arguments: argparse.Namespace, done: int) -> int:
     state = f"{arguments.output} holds round {done}; --resume goes on from there" if done else "no round was finished"
     print(f"adanet-train: interrupted: {state}.", file=sys.stderr)
     return 130
@@ -197,38 +189,6 @@ def _value(text: str, default: Any) -> Any:
         except ValueError:
             return text
     return float(value) if isinstance(default, float) and type(value) is int else value
-
-
-def read_inputs(arguments: argparse.Namespace) -> Inputs:
-    import torch
-
-    from adanet_train import data
-
-    where = {"label": arguments.label, "data_dir": arguments.data_dir}
-    dataset = data.load(arguments.data, **where)
-    dataset.require_trainable()
-    check(not (dataset.is_psi and arguments.bias), "--bias needs X: Psi is taken as it is.")
-    features = dataset.feature_map(bias=arguments.bias is not False)
-    Psi, y = torch.from_numpy(dataset.Psi(features)), torch.from_numpy(dataset.y)
-    if arguments.test_data is None:
-        return Inputs(dataset, features, Psi, y, None)
-    held_out = data.load(arguments.test_data, **where, test=True, classes=dataset.classes)
-    check(held_out.is_psi == dataset.is_psi, f"{arguments.test_data}: expected {'Psi' if dataset.is_psi else 'X'}.")
-    test_Psi = torch.from_numpy(held_out.Psi(features))
-    fits = test_Psi.shape[1] == Psi.shape[1]
-    check(fits, f"{arguments.test_data}: Psi must have {Psi.shape[1]} columns, got {test_Psi.shape[1]}.")
-    return Inputs(dataset, features, Psi, y, (test_Psi, torch.from_numpy(held_out.y)))
-
-
-def with_range(config: Config, inputs: Inputs, arguments: argparse.Namespace) -> Config:
-    """The bound objective rests on r_sup: the feature map knows it; of Psi as given only the user can."""
-    if inputs.features is not None:
-        return config.replace(r_sup=inputs.features.r_sup)
-    told = any(setting.startswith("r_sup=") for setting in arguments.set)
-    check(told or config.objective != "bound", "objective bound on Psi needs its range: --set r_sup=R.")
-    largest = float(inputs.Psi.abs().max())
-    check(not told or largest <= config.r_sup, f"r_sup must be >= max |Psi| = {largest}, got r_sup={config.r_sup}.")
-    return config
 
 
 def read_resume(arguments: argparse.Namespace, config: Config, sample: Sample) -> Trained | None:

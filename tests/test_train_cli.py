@@ -179,6 +179,10 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(method, table, output, tmp
         assert cli.main([*arguments, "-o", output]) == 130
     assert "model.pt holds round 1; --resume goes on from there." in capsys.readouterr().err
     assert len(model_file.read(output).meta["history"]) == 1
+    with monkeypatch.context() as patch:
+        Interrupt(patch, rounds=0)
+        assert cli.main([*arguments, "-o", output, "--resume"]) == 130
+    assert "model.pt holds round 1; --resume goes on from there." in capsys.readouterr().err
     assert cli.main([*arguments, "-o", output, "--resume"]) == 0
     assert (tmp_path / "model.pt").read_bytes() == (tmp_path / "whole.pt").read_bytes()
     assert cli.main([*arguments, "-o", output, "--resume"]) == 0
