@@ -16,6 +16,7 @@ from torch import Tensor
 
 from adanet_theory.spec import check
 from adanet_train.quadratic import minimise_quadratic
+from adanet_train.sample_loss import SampleLoss
 from adanet_train.surrogates import Surrogate
 
 ROUNDING = 8 * 2.0**-52  # relative: differences of F below it are noise
@@ -27,7 +28,7 @@ class Mixture:
 
     For every v if all Γ_j > 0: the gap is a duality gap. Otherwise for every v whose free coordinates (Γ_j = 0) lie
     within max(1, Σ_free |w_j|) of those of w in the l1 norm: there only the gradient is known.
-    `converged` says gap <= tol max(1, F(w)), unless w itself shows that there is no minimiser; if not, `reason` says why.
+    `converged` says gap <= tol max(1, F(w)), unless w shows that there is no minimiser; if not, `reason` says why.
     """
 
     w: Tensor
@@ -47,10 +48,6 @@ class Point:
     objective: float
     slope: Tensor
     gap: float
-
-    def check_finite(self) -> None:
-        finite = math.isfinite(self.objective) and bool(self.slope.isfinite().all())
-        check(finite, "H must be finite, and Phi must not overflow at the starting w.")
 
 
 def minimise(
@@ -75,10 +72,8 @@ def minimise(
     >>> [round(v, 4) for v in mixture.w.tolist()], mixture.converged  # Φ'(1 - w_1)/2 = 0.1, and Φ'(1)/2 < 0.4
     ([2.3863, 0.0], True)
     """
-    w = torch.zeros_like(Gamma) if w is None else w.clone()
-    problem = Problem(H, y, f, Gamma, Phi, w)
-    start = here = problem.at(w)
-    start.check_finite()
+    problem = Problem(SampleLoss(H, y, f, Phi), Gamma)
+    start = here = problem.start(w)
     lower, iterations, reason = 0.0, 0, "float64 resolves no further step"
     while True:
         # A dual point bounds F from below everywhere, so an earlier one may serve a later w.
@@ -95,74 +90,85 @@ def minimise(
     if here.objective > start.objective:
         here = start  # by rounding, at a start that was optimal
     gap = min(here.gap, here.objective) if problem.has_free else max(0.0, here.objective - lower)
-    if problem.separated(here.w):
-        reason = "no minimiser: the columns with Gamma_j = 0 separate the sample"
-    elif gap <= tol * max(1.0, here.objective):
-        reason = ""
-    return Mixture(here.w, here.objective, gap, iterations, not reason, reason)
+    return problem.result(here, gap, iterations, tol, reason)
 
 
 class Problem:
-    """F on one sample, with the columns of H stored one after the other."""
+    """F on one sample: the loss and the weighted l1 penalty."""
 
-    def __init__(self, H: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, Phi: Surrogate, w: Tensor) -> None:
-        check(H.ndim == 2 and len(H) >= 1, f"H must be a matrix with m >= 1 rows, got shape {tuple(H.shape)}.")
-        m, N = H.shape
-        for symbol, tensor, size in (("y", y, m), ("f", f, m), ("Gamma", Gamma, N), ("w", w, N)):
-            check(tensor.shape == (size,), f"{symbol} must have shape ({size},), got {tuple(tensor.shape)}.")
-        for symbol, tensor in (("H", H), ("y", y), ("f", f), ("Gamma", Gamma), ("w", w)):
-            check(tensor.dtype == torch.float64, f"{symbol} must be float64, got {tensor.dtype}.")
-        for symbol, tensor in (("f", f), ("Gamma", Gamma), ("w", w)):
-            check(bool(tensor.isfinite().all()), f"{symbol} must be finite.")
-        check(bool((y.abs() == 1).all()), "y must be -1 or +1.")
-        check(bool((Gamma >= 0).all()), f"Gamma_j must be >= 0, got {float(Gamma.min()) if N else 0.0}.")
-        self.columns = H.T.contiguous()
-        self.y, self.offset, self.Gamma, self.Phi = y, 1 - y * f, Gamma, Phi
+    def __init__(self, loss: SampleLoss, Gamma: Tensor) -> None:
+        N = len(loss.columns)
+        check(Gamma.shape == (N,), f"Gamma must have shape ({N},), got {tuple(Gamma.shape)}.")
+        check(Gamma.dtype == torch.float64, f"Gamma must be float64, got {Gamma.dtype}.")
+        valid = bool((Gamma.isfinite() & (Gamma >= 0)).all())
+        check(valid, f"Gamma_j must be finite and >= 0, got Gamma={Gamma.tolist()}.")
+        self.loss, self.Gamma = loss, Gamma
         self.free = Gamma == 0
         self.has_free = bool(self.free.any())
 
     def at(self, w: Tensor) -> Point:
         """The point w, evaluated afresh so that no rounding piles up."""
-        x = self.offset - self.y * (w @ self.columns)
-        s = self.Phi.derivative(x)
-        slope = self.columns @ (-self.y * s) / len(x)
-        objective, gap = torch.stack([self.value(x, w), self.gap(w, x, s, slope)]).tolist()
+        x = self.loss.argument(w)
+        slope = self.loss.slope(x)
+        objective, gap = torch.stack([self.value(x, w), self.gap(w, x, slope)]).tolist()
         return Point(w, x, objective, slope, gap)
 
+    def start(self, w: Tensor | None) -> Point:
+        """The point to start from, checked; 0 if none is given."""
+        w = torch.zeros_like(self.Gamma) if w is None else w.clone()
+        right = w.shape == self.Gamma.shape and w.dtype == torch.float64
+        check(right, f"w must be float64 of shape {tuple(self.Gamma.shape)}, got {w.dtype} of {tuple(w.shape)}.")
+        point = self.at(w)
+        finite = math.isfinite(point.objective) and bool(point.slope.isfinite().all())
+        check(finite, f"H and w must be finite and Phi must not overflow at w, got F(w)={point.objective}.")
+        return point
+
     def value(self, x: Tensor, w: Tensor) -> Tensor:
-        return self.Phi.value(x).mean() + self.Gamma @ w.abs()
+        return self.loss.value(x) + self.Gamma @ w.abs()
 
-    def gap(self, w: Tensor, x: Tensor, s: Tensor, slope: Tensor) -> Tensor:
-        """F(w) minus the dual value of c s, with the largest c <= 1 that is feasible, as a sum of terms >= 0.
+    def gap(self, w: Tensor, x: Tensor, slope: Tensor) -> Tensor:
+        """F(w) minus the dual value of c Φ'(x), with the largest feasible c <= 1, as a sum of terms >= 0.
 
-            mean(Φ(x) + Φ*(c s) - c s x) + Σ_j (Γ_j |w_j| + c slope_j w_j),     c |slope_j| <= Γ_j where Γ_j > 0
+            mean(Φ(x) + Φ*(c Φ') - c Φ' x) + Σ_j (Γ_j |w_j| + c slope_j w_j),     c |slope_j| <= Γ_j where Γ_j > 0
 
         Free coordinates add what their slopes leave open.
         """
         ratio = torch.where(slope.abs() > self.Gamma, self.Gamma / slope.abs(), 1.0)
         c = torch.where(self.free, 1.0, ratio).amin() if len(w) else slope.new_ones(())
-        young = (self.Phi.value(x) + self.Phi.conjugate(c * s) - c * s * x).mean()
-        penalised = torch.where(self.free, 0.0, self.Gamma * w.abs() + c * slope * w).sum()
+        gap = self.loss.young(x, c) + torch.where(self.free, 0.0, self.Gamma * w.abs() + c * slope * w).sum()
         if not self.has_free:
-            return young + penalised
-        radius = (w[self.free].abs().sum()).clamp_min(1.0)
-        return young + penalised + c * slope[self.free].abs().amax() * radius
+            return gap
+        return gap + c * slope[self.free].abs().amax() * w[self.free].abs().sum().clamp_min(1.0)
+
+    def result(self, here: Point, gap: float, iterations: int, tol: float, reason: str) -> Mixture:
+        if self.separated(here.w):
+            reason = "no minimiser: the columns with Gamma_j = 0 separate the sample"
+        elif gap <= tol * max(1.0, here.objective):
+            reason = ""
+        return Mixture(here.w, here.objective, gap, iterations, not reason, reason)
 
     def separated(self, w: Tensor) -> bool:
         """Whether the free part of w alone errs nowhere: going on in its direction F falls for ever."""
         if not self.has_free:
             return False
-        margins = self.y * (torch.where(self.free, w, 0.0) @ self.columns)
+        margins = self.loss.change(torch.where(self.free, w, 0.0))
         return bool((margins.amin() >= 0) & (margins.amax() > 0))
 
     def step(self, here: Point) -> Point | None:
-        """One proximal Newton step; None if float64 resolves none."""
+        """One proximal Newton step, tried again with more curvature if far too long; None if float64 resolves none."""
         J = self.working_set(here)
-        columns = self.columns[J]
-        Q = (columns * (self.Phi.second(here.x) / len(here.x))) @ columns.T
-        z = minimise_quadratic(Q, here.slope[J], here.w[J], self.Gamma[J], rtol=1e-3)
+        after, t = self.newton_step(here, J)
+        if t < 0.1:
+            second, _ = self.newton_step(here, J, cautious=True)
+            if after is None or (second is not None and second.objective < after.objective):
+                return second
+        return after
+
+    def newton_step(self, here: Point, J: Tensor, *, cautious: bool = False) -> tuple[Point | None, float]:
+        """The point that a line search finds along the step to the minimiser of the quadratic model, and its t."""
+        Q = self.loss.curvature(here.x, J, cautious=cautious)
         w = here.w.clone()
-        w[J] = z
+        w[J] = minimise_quadratic(Q, here.slope[J], here.w[J], self.Gamma[J], rtol=1e-3)
         direction = w - here.w
         predicted = float(here.slope @ direction + self.Gamma @ (w.abs() - here.w.abs()))
         return self.line_search(here, direction, predicted)
@@ -176,19 +182,20 @@ class Problem:
         used[worst.indices[worst.values > 0]] = True
         return used.nonzero().squeeze(1)
 
-    def line_search(self, here: Point, direction: Tensor, predicted: float) -> Point | None:
+    def line_search(self, here: Point, direction: Tensor, predicted: float) -> tuple[Point | None, float]:
         """The first of t = 1, 1/2, 1/4, .. with F(w + t d) <= F(w) + t predicted/4, up to rounding.
 
         Below rounding F says nothing, yet the gap, which is of first order, still does: it must halve there.
         """
-        move = self.y * (direction @ self.columns)
+        change = self.loss.change(direction)
         noise = ROUNDING * here.objective
         t = 1.0
         while t > 1e-12:
             w = here.w + t * direction
-            value = float(self.value(here.x - t * move, w))
+            value = float(self.value(here.x - t * change, w))
             if value <= here.objective + t * predicted / 4 + noise:
                 after = self.at(w)
-                return after if after.objective < here.objective - noise or after.gap <= here.gap / 2 else None
+                resolved = after.objective < here.objective - noise or after.gap <= here.gap / 2
+                return (after if resolved else None), t
             t /= 2
-        return None
+        return None, 0.0

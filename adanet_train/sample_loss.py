@@ -1,0 +1,58 @@
+"""The smooth part of every convex step: a surrogate's mean over the sample as a function of weights on given columns.
+
+L(w) = (1/m) Σ_i Φ(x_i),     x_i = 1 - y_i f(x_i) - y_i w · h(x_i)
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from adanet_theory.spec import check
+from adanet_train.surrogates import Surrogate
+
+
+class SampleLoss:
+    """L for columns H[i, j] = h_j(x_i), offset f and labels y in {-1, +1}; the columns stored one after the other."""
+
+    def __init__(self, H: Tensor, y: Tensor, f: Tensor, Phi: Surrogate) -> None:
+        check(H.ndim == 2 and len(H) >= 1, f"H must be a matrix with m >= 1 rows, got shape {tuple(H.shape)}.")
+        for symbol, vector in (("y", y), ("f", f)):
+            check(vector.shape == H.shape[:1], f"{symbol} must have shape ({len(H)},), got {tuple(vector.shape)}.")
+        for symbol, tensor in (("H", H), ("y", y), ("f", f)):
+            check(tensor.dtype == torch.float64, f"{symbol} must be float64, got {tensor.dtype}.")
+        check(bool(f.isfinite().all()), "f must be finite.")
+        check(bool((y.abs() == 1).all()), "y must be -1 or +1.")
+        self.columns = H.T.contiguous()
+        self.y, self.offset, self.Phi = y, 1 - y * f, Phi
+
+    def argument(self, w: Tensor) -> Tensor:
+        """x, the arguments of Φ at w."""
+        return self.offset - self.change(w)
+
+    def change(self, direction: Tensor) -> Tensor:
+        """y_i direction · h(x_i): by how much x falls along a direction."""
+        return self.y * (direction @ self.columns)
+
+    def value(self, x: Tensor) -> Tensor:
+        return self.Phi.value(x).mean()
+
+    def slope(self, x: Tensor) -> Tensor:
+        """∇L = -(1/m) Σ_i Φ'(x_i) y_i h(x_i)."""
+        return self.columns @ (self.y * self.Phi.derivative(x)) / -len(x)
+
+    def curvature(self, x: Tensor, J: Tensor | None = None, *, cautious: bool = False) -> Tensor:
+        """∇²L = (1/m) Σ_i Φ''(x_i) h(x_i) h(x_i)ᵀ, on all columns or those of the index J.
+
+        `cautious` puts max(Φ'', Φ' / (2 + 2|x|)) for Φ'': where Φ is nearly linear a Newton step knows no length.
+        """
+        weight = self.Phi.second(x)
+        if cautious:
+            weight = torch.maximum(weight, self.Phi.derivative(x) / (2 + 2 * x.abs()))
+        columns = self.columns if J is None else self.columns[J]
+        return (columns * (weight / len(x))) @ columns.T
+
+    def young(self, x: Tensor, c: Tensor) -> Tensor:
+        """mean(Φ(x) + Φ*(s) - s x) >= 0 at s = c Φ'(x): what the loss adds to the gap of the dual point s."""
+        s = c * self.Phi.derivative(x)
+        return (self.Phi.value(x) + self.Phi.conjugate(s) - s * x).mean()
