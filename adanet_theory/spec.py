@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,29 @@ class Activation:
         return 2 - abs(a + b) / (2 * self.lipschitz)
 
 
+# Functions with names, so that a family can be pickled and sent to another process.
+
+
+def _relu(x: Array) -> Array:
+    return np.maximum(x, 0)
+
+
+def _identity(x: Array) -> Array:
+    return x
+
+
+def _softplus(x: Array) -> Array:
+    return np.logaddexp(0, x)
+
+
+def _elu(x: Array) -> Array:
+    return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
+
+
+def _leaky_relu(x: Array, *, a: float) -> Array:
+    return np.where(x >= 0, x, a * x)
+
+
 def _gelu(x: Array) -> Array:
     from scipy.special import ndtr
 
@@ -98,15 +122,13 @@ _GELU_SLOPE = 0.5 + math.erf(1) / 2 + 1 / (math.e * math.sqrt(math.pi))
 _PLAIN = {
     a.name: a
     for a in [
-        Activation("relu", (0.0, 1.0), 0.5, 0.5, 0.0, math.inf, True, lambda x: np.maximum(x, 0)),
+        Activation("relu", (0.0, 1.0), 0.5, 0.5, 0.0, math.inf, True, _relu),
         Activation("tanh", (0.0, 1.0), 1.0, 0.0, 0.0, 1.0, False, np.tanh),
         Activation("sigmoid", (0.0, 0.25), 0.25, 0.0, 0.5, 1.0, False, _sigmoid),
-        Activation("softplus", (0.0, 1.0), 0.5, 0.5, math.log(2), math.inf, False, lambda x: np.logaddexp(0, x)),
+        Activation("softplus", (0.0, 1.0), 0.5, 0.5, math.log(2), math.inf, False, _softplus),
         Activation("abs", (-1.0, 1.0), 0.0, 1.0, 0.0, math.inf, True, np.abs),
-        Activation("identity", (1.0, 1.0), 1.0, 0.0, 0.0, math.inf, True, lambda x: x),
-        Activation(
-            "elu", (0.0, 1.0), 1.0, 0.5, 0.0, math.inf, False, lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
-        ),
+        Activation("identity", (1.0, 1.0), 1.0, 0.0, 0.0, math.inf, True, _identity),
+        Activation("elu", (0.0, 1.0), 1.0, 0.5, 0.0, math.inf, False, _elu),
         Activation("gelu", (1 - _GELU_SLOPE, _GELU_SLOPE), 0.5, _GELU_SLOPE - 0.5, 0.0, math.inf, False, _gelu),
     ]
 }
@@ -130,7 +152,7 @@ def leaky_relu(a: float) -> Activation:
         0.0,
         math.inf,
         True,
-        lambda x: np.where(x >= 0, x, a * x),
+        partial(_leaky_relu, a=a),
     )
 
 

@@ -1,6 +1,7 @@
 """NetworkSpec and the facts about activations, each against the function itself."""
 
 import math
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -119,6 +120,14 @@ def test_conjugate_and_root(p: float, q: float, root: float) -> None:
     assert spec.root(0) == pytest.approx(root)
     assert spec.root(1) == 0
     assert NetworkSpec((1, 1), {}, p).root(0) == 1
+
+
+def test_a_family_can_be_sent_to_another_process() -> None:
+    for name in NAMES:
+        spec = NetworkSpec.layered((4, 3, 2), 1.5, 2, name)
+        copy = pickle.loads(pickle.dumps(spec))
+        assert copy == spec
+        np.testing.assert_array_equal(copy.phi(1)(X), spec.phi(1)(X))
 
 
 def test_layered() -> None:
