@@ -111,19 +111,27 @@ class _Growth:
             return None
         closed_form = duality.printed_dual_vector if config.step == "printed" else duality.dual_vector
         u = torch.from_numpy(closed_form(e.cpu().numpy(), Lambda, config.p)).to(e.device)
+        if config.enforce:
+            u = members(u[None], Lambda, config.p)[0]
         h = self.outputs(s, u)
-        Gamma = self.Gamma(s, h[:, None])
-        if config.step != "printed" and duality.is_optimal(g, float(Gamma)):
+        Gamma = float(self.Gamma(s, h[:, None]))
+        if config.step != "printed" and (duality.is_optimal(g, Gamma) or not self.can_fall(g, Gamma)):
+            return None
+        w = float(cvx_exact.minimise_scalar(h, self.y, self.f, Gamma, self.Phi, tol=config.tol).w)
+        if config.step != "printed" and w == 0:
             return None
         if config.step == "exact":
-            u, h, w = self.exact(s, float(Gamma))
-        else:
-            if config.enforce:
-                u = members(u[None], Lambda, config.p)[0]
-                h = self.outputs(s, u)
-            w = float(cvx_exact.minimise_scalar(h, self.y, self.f, float(Gamma), self.Phi, tol=config.tol).w)
-        F = objective.loss(self.Phi, self.y, self.f + w * h) + self.penalty + float(Gamma) * abs(w)
-        return Unit(s, u, h, g, w, float(Gamma), F)
+            u, h, w = self.exact(s, Gamma)
+            Gamma = float(self.Gamma(s, h[:, None]))  # the same, unless r looks at the outputs
+        F = objective.loss(self.Phi, self.y, self.f + w * h) + self.penalty + Gamma * abs(w)
+        return Unit(s, u, h, g, w, Gamma, F)
+
+    def can_fall(self, g: float, Gamma: float) -> bool:
+        """Whether a unit of score g could lower F by more than rounding.
+
+        F(w) >= F(0) - (g - Γ)|w|, and Γ|w| <= F(0) wherever F(w) <= F(0): the gain is at most (g - Γ) F(0)/Γ.
+        """
+        return Gamma == 0 or objective.falls(self.objective - (g - Gamma) * self.objective / Gamma, self.objective)
 
     def exact(self, s: int, Gamma: float) -> tuple[Tensor, Tensor, float]:
         """The joint minimiser over w and ||u||_p <= Λ: v = w u solves  min_v loss(v · z) + (Γ/Λ) ||v||_p."""
