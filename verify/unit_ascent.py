@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -50,7 +51,8 @@ class UnitSearch:
     The step is u <- Π(u + γ Λ u*), u* the dual vector of the gradient (the direction of steepest ascent in the
     p-norm; at p = 2 the gradient itself) and Π the scaling back into the ball. A unit is a fixed point iff it
     satisfies the first-order conditions, for every p. Only steps that raise the value are taken, so γ, which doubles
-    after such a step and is halved after any other, is the candidate's own.
+    after such a step and is halved after any other, is the candidate's own. The search runs in float32; the value
+    that counts is that of the candidate it found, in float64.
     """
 
     spec: NetworkSpec
@@ -62,8 +64,9 @@ class UnitSearch:
 
     def best(self, s: int, signs: Tensor, below: Weights) -> tuple[Tensor, Weights]:
         """(value, candidate) for each row of signs; `below` holds the candidates found for layer s - 1."""
-        weights = self._starts(s, signs, below)
-        value, slope = self._evaluate(s, weights, signs)
+        weights = {ks: w.to(self.dtype) for ks, w in self._starts(s, signs, below).items()}
+        coarse = signs.to(self.dtype)
+        value, slope = self._evaluate(s, weights, coarse)
         rate = torch.ones_like(value)
         for step in range(self.steps):
             if step in _RACES:
@@ -71,7 +74,7 @@ class UnitSearch:
                 value, rate = value[kept], rate[kept]
                 weights, slope = ({ks: w[kept] for ks, w in part.items()} for part in (weights, slope))
             trial = {ks: self._moved(ks, weights[ks], slope[ks], rate) for ks in weights}
-            trial_value, trial_slope = self._evaluate(s, trial, signs)
+            trial_value, trial_slope = self._evaluate(s, trial, coarse)
             better = trial_value > value
             value = torch.where(better, trial_value, value)
             rate = torch.where(better, (2 * rate).clamp_max(4), rate / 2)
@@ -80,12 +83,22 @@ class UnitSearch:
                 slope[ks] = torch.where(better[:, None, None], trial_slope[ks], slope[ks])
             if rate.max() < 1e-3:
                 break
-        weights = {ks: _inside(w) for ks, w in weights.items()}
+        weights = {ks: self._inside(ks, w.double()) for ks, w in weights.items()}
         with torch.no_grad():
-            value = self._values(s, weights, signs)
+            value = self._values(s, weights, signs, self.Psi)
         value, start = value.reshape(-1, len(signs)).max(dim=0)
         chosen = start * len(signs) + torch.arange(len(signs), device=start.device)
         return value, {ks: w[chosen] for ks, w in weights.items()}
+
+    @cached_property
+    def dtype(self) -> torch.dtype:
+        """float32 unless a number of the family or the sample is out of its reach."""
+        sizes = [float(self.Psi.abs().max()), *(bound * self.spec.n[s] for (_, s), bound in self.spec.Lambda.items())]
+        return torch.float32 if all(size < 1e6 for size in sizes) else torch.float64
+
+    @cached_property
+    def _coarse(self) -> Tensor:
+        return self.Psi.to(self.dtype)
 
     # The candidates
 
@@ -129,26 +142,33 @@ class UnitSearch:
         moved = (w + (bound * rate)[:, None, None] * direction).reshape(-1, w.shape[2])
         return (moved * (bound / row_norms(moved, p).clamp_min(bound))[:, None]).reshape(w.shape)
 
+    def _inside(self, ks: Pair, w: Tensor) -> Tensor:
+        """Scaled into the ball by more than the rounding of a norm, so that the real norm is at most Λ."""
+        p, bound = self.spec.p, self.spec.bound(*ks) * (1 - (w.shape[2] + 16) * 2.0**-50)
+        norms = row_norms(w.reshape(-1, w.shape[2]), p).reshape(w.shape[:2])
+        return w * (bound / norms.clamp_min(bound))[:, :, None]
+
     # Their values
 
-    def _values(self, s: int, weights: Weights, signs: Tensor) -> Tensor:
+    def _values(self, s: int, weights: Weights, signs: Tensor, Psi: Tensor) -> Tensor:
         """Σ_i σ_i φ_s(h(x_i)) of each candidate."""
         candidates = len(next(iter(weights.values()), signs))  # without weights there is one candidate
         outputs: dict[int, Tensor] = {}
         for k in range(1, s + 1):
-            h = self.Psi.new_zeros(candidates, 1 if k == s else self.units(k), len(self.Psi))
+            h = Psi.new_zeros(candidates, 1 if k == s else self.units(k), len(Psi))
             for r in [r for (layer, r) in weights if layer == k]:
                 if r == 0:
-                    h = weights[1, 0] @ self.Psi.T
+                    h = weights[1, 0] @ Psi.T
                 else:
-                    h = h + (weights[k, r] * self._copies(r) ** (1 - 1 / self.spec.p)) @ outputs[r]
+                    copies = self._copies(r).to(Psi.dtype)
+                    h = h + (weights[k, r] * copies ** (1 - 1 / self.spec.p)) @ outputs[r]
             outputs[k] = apply_activation(self.spec.phi(k).name, h)
         return (outputs[s][:, 0].reshape(-1, *signs.shape) * signs).sum(-1).flatten()
 
     def _evaluate(self, s: int, weights: Weights, signs: Tensor) -> tuple[Tensor, Weights]:
         """The values and their gradients; the candidates do not interact, so one backward pass gives all."""
         leaves = {ks: w.detach().requires_grad_() for ks, w in weights.items()}
-        value = self._values(s, leaves, signs)
+        value = self._values(s, leaves, signs, self._coarse)
         if not value.requires_grad:  # layer s is connected to nothing
             return value, {ks: torch.zeros_like(w) for ks, w in weights.items()}
         slopes = torch.autograd.grad(value.sum(), list(leaves.values()), materialize_grads=True)
@@ -160,8 +180,3 @@ def _better_half(value: Tensor, rows: int) -> Tensor:
     by_start = value.reshape(-1, rows)
     kept = by_start.topk((len(by_start) + 1) // 2, dim=0).indices
     return (kept * rows + torch.arange(rows, device=value.device)).flatten()
-
-
-def _inside(w: Tensor) -> Tensor:
-    """Shrunk by more than the rounding of a norm, so that the real norm is at most Λ."""
-    return w * (1 - (w.shape[2] + 16) * 2.0**-50)
