@@ -179,12 +179,15 @@ def by_cells(X: Array, S: Array, slopes: Slopes) -> Array:
 
 
 def _coordinates_on_flat(X: Array, rows: list[int]) -> Array:
-    """The points projected on the flat where these hyperplanes meet, in an orthonormal basis of it."""
+    """The points projected on the flat where these hyperplanes meet, in an orthonormal basis of it.
+
+    Of dependent hyperplanes it is a part of the flat, feasible as any other; fewer of them give all of it.
+    """
     if not rows:
         return X
     size = norms(X, 2)[:, None]
-    _, singular, basis = np.linalg.svd(X[rows] / np.where(size > 0, size, 1.0)[rows])
-    Y = X @ basis[np.sum(singular > 1e-12) :].T
+    basis = np.linalg.svd(X[rows] / np.where(size > 0, size, 1.0)[rows])[2]
+    Y = X @ basis[len(rows) :].T
     return np.where(np.abs(Y) > 1e-12 * size, Y, 0.0)  # points orthogonal to the flat do not cut it
 
 
