@@ -52,7 +52,7 @@ REPORT = BoundReport(
             "theorem-1",
             44.9123,
             None,
-            {"margin error": 0.040625, "complexity": 44.0, "layers": 0.8, "confidence": 0.071675},
+            {"margin error": 0.040625, "complexity": 44.0, "depth": 0.8, "confidence": 0.071675},
             False,
             ("range", "r-sup"),
             True,
@@ -63,7 +63,7 @@ REPORT = BoundReport(
             "margin-bound",
             2.34001,
             1.0,
-            {"ramp": 0.0205, "complexity": 2.0, "layers": 0.3070, "confidence": 0.01251},
+            {"ramp": 0.0205, "complexity": 2.0, "depth": 0.3070, "confidence": 0.01251},
             True,
             (),
             True,
@@ -101,7 +101,7 @@ REPORT = BoundReport(
     test=TestFacts(error=0.011, n=2400, upper=0.0153),
     verdict="holds",
     notes=("labels 0/1 were mapped to -1/+1",),
-    margins=np.linspace(-0.2, 1.0, 97),
+    margins=np.concatenate([np.linspace(-0.1, 0.1, 39), np.linspace(0.11, 1.0, 921)]),  # 39/960 = 0.040625
     curves={"margin-bound": (_RHO, 0.25 / _RHO + 0.05), "a-posteriori": (_RHO, 0.01 / _RHO + 0.1)},
 )
 

@@ -176,4 +176,4 @@ def to_html(report: BoundReport) -> str:
     """One page that needs nothing else, with the same content and four pictures."""
     from verify import page
 
-    return page.page(report)
+    return page.document(report)

@@ -71,8 +71,8 @@ class _Page:
             self.line(f"  {wording.GROUPS[key]}", _STYLE[key])
             for row in rows:
                 self.bound(row, report.model.W, _STYLE[key])
-                if verbose:
-                    self.terms(row)
+                if verbose and row.terms:
+                    self.line(f"{'':28}{wording.terms(row)}", "dim", 30)
         if report.test is not None:
             test = report.test
             self.line("  Held out (Clopper-Pearson)", _STYLE["cite"])
@@ -89,12 +89,6 @@ class _Page:
         else:
             self.line(f"    {row.id:22}{value:>8}{raw:>9}{small:>10}{large:>9}  {remark}".rstrip(), style, 28)
 
-    def terms(self, row: BoundRow) -> None:
-        silent = not row.applies and not row.context
-        names = ", ".join(f"{name} {up(value)}" for name, value in row.terms.items())
-        lead = f"formula only, no bound here: {up(row.raw)} = " if silent else "= "
-        self.line(f"{'':28}{lead}{names}", "dim", 30)
-
     def layers(self, report: BoundReport, verbose: bool) -> None:
         if not report.complexities:
             return
@@ -105,7 +99,7 @@ class _Page:
             values = "".join(f"{up(value):>12}" for value in wording.lemmas(row).values())
             self.line(f"{row.k:3}{wording.enclosure(row):>21}{up(row.stderr, 2):>8}{values}")
             if verbose:
-                self.line(f"{'':5}{row.method}{_draws(row.draws)}", "dim", 5)
+                self.line(f"{'':5}{wording.method(row)}", "dim", 5)
         for check in wording.violations(report):
             self.line(f"  {wording.violation(check)}", "bold red" if check.applies else "yellow", 4)
         for check in report.checks if verbose else ():
@@ -118,7 +112,3 @@ class _Page:
         caution = wording.caution(report)
         if caution is not None:
             self.line(f"{'':9}{caution}", "dim", 9)
-
-
-def _draws(draws: int | None) -> str:
-    return f", {draws:,} draws" if draws else ""

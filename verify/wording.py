@@ -173,6 +173,14 @@ def remark(row: BoundRow) -> str:
     return "" if row.j is None else f"j = {row.j}"
 
 
+def terms(row: BoundRow) -> str:
+    """The sum spelt out; where the statement does not apply, marked as a formula and nothing more."""
+    parts = ", ".join(f"{name} {up(value)}" for name, value in row.terms.items())
+    if group(row) != "not" or not parts:
+        return parts
+    return f"formula only, no bound here: {'undefined' if row.raw is None else up(row.raw)} from {parts}"
+
+
 def count(m: int | None) -> str:
     """A number of points; a large one rounded upwards.
 
@@ -190,6 +198,10 @@ def count(m: int | None) -> str:
 def enclosure(row: Complexity) -> str:
     """lower .. upper, rounded outward."""
     return f"{down(row.lower)} .. {up(row.upper)}"
+
+
+def method(row: Complexity) -> str:
+    return row.method + (f", {row.draws:,} draws" if row.draws else "")
 
 
 def lemmas(row: Complexity) -> dict[str, float | None]:
