@@ -175,9 +175,9 @@ def slopes(phi: Activation) -> Slopes:
 def matrix(Psi: Any) -> NDArray[Any]:
     """Ψ as a matrix of m >= 1 rows and n_0 >= 1 columns of finite numbers, in the floating type it has."""
     X = np.asarray(Psi)
-    if X.dtype.kind in "iub":
+    check(X.dtype.kind in "fiub", f"Psi must be real, got dtype {X.dtype}.")
+    if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
-    check(X.dtype.kind == "f", f"Psi must be real, got dtype {X.dtype}.")
     check(X.ndim == 2 and X.size > 0, f"Psi must be an m x n_0 matrix with m, n_0 >= 1, got shape {X.shape}.")
     with np.errstate(over="ignore", invalid="ignore"):  # a finite sum says it in one pass, unless it overflows
         finite = math.isfinite(X.sum()) or (math.isfinite(X.max()) and math.isfinite(X.min()))
