@@ -17,7 +17,7 @@ import numpy as np
 
 from adanet_theory import posterior
 from adanet_theory.arrangement import norms
-from adanet_theory.spec import Activation, Array, NetworkSpec, activation, finite
+from adanet_theory.spec import Activation, Array, NetworkSpec, activation
 
 if TYPE_CHECKING:
     from adanet_train.network import Network
@@ -130,6 +130,7 @@ def measured_family(weights: Weights) -> NetworkSpec:
     return NetworkSpec(weights.n, largest_norms(weights, 1.0), 1.0, weights.phi)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def path_norm(weights: Weights) -> float:
     """An upper value of B, the path norm of f with its last two linear maps collapsed (`posterior.path_norm`)."""
     paths = {0: np.ones(weights.n[0])}
@@ -142,7 +143,9 @@ def path_norm(weights: Weights) -> float:
     if B < 1e-280:  # where TINY counts, above all for f = 0
         exact = posterior.path_norm(_fractions(weights.hidden), _fractions(weights.output), depth=weights.depth)
         return exact * (1 + weights.depth * EPS)
-    return finite(B, "the path norm")
+    if not math.isfinite(B):
+        raise OverflowError("the path norm exceeds the largest float, 1.8e308.")
+    return B
 
 
 def _collapsed(weights: Weights, s: int) -> Array:

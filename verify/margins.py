@@ -85,6 +85,7 @@ class Margins:
         return min(1.0, up(Fraction(math.nextafter(total, math.inf)) / self.m)) if total else 0.0
 
 
+@np.errstate(over="ignore", invalid="ignore")  # looked for in the result
 def margins(weights: Weights, Psi: Array, y: Array) -> Margins:
     """The margins of the network on the points Psi with labels y = ±1."""
     sensitivity = _sensitivity(weights)
@@ -137,18 +138,17 @@ def _evaluate(weights: Weights, Psi: Array, sensitivity: _Sensitivity) -> tuple[
     N = _roundings(weights)
     f, size = np.zeros(len(Psi)), np.zeros(len(Psi))
     outputs = [Psi]
-    with np.errstate(over="ignore", invalid="ignore"):
-        for k in range(1, weights.depth + 1):
-            h = _preactivation(weights, k, outputs, len(Psi))
-            w = weights.output.get(k)
-            if w is not None:
-                f += h @ w
-                size += np.abs(h) @ np.abs(w)
-            if k < weights.depth:
-                outputs.append(weights.phi[k - 1](h))
-        for x, G in zip(outputs, sensitivity.G, strict=True):
-            size += np.abs(x) @ G
-        return f, N * EPS * size + sensitivity.constant
+    for k in range(1, weights.depth + 1):
+        h = _preactivation(weights, k, outputs, len(Psi))
+        w = weights.output.get(k)
+        if w is not None:
+            f += h @ w
+            size += np.abs(h) @ np.abs(w)
+        if k < weights.depth:
+            outputs.append(weights.phi[k - 1](h))
+    for x, G in zip(outputs, sensitivity.G, strict=True):
+        size += np.abs(x) @ G
+    return f, N * EPS * size + sensitivity.constant
 
 
 def _preactivation(weights: Weights, k: int, outputs: list[Any], points: int) -> Any:

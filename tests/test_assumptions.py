@@ -1,0 +1,242 @@
+"""Which statements apply: each assumption broken alone, and who falls by it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from adanet_train.features import FeatureMap
+from adanet_train.model_file import Sample
+from tests.verify_models import model
+from verify import bounds, report
+
+FAMILY = {
+    "theorem-1",
+    "corollary-1",
+    "theorem-1-range",
+    "margin-bound",
+    "margin-bound-uniform",
+    "margin-bound-empirical",
+}
+PRINTED = {"theorem-1", "corollary-1"}
+POSTERIOR = {"a-posteriori", "a-posteriori-bounded"}
+EVERY = FAMILY | POSTERIOR
+
+
+def inside(**changes):
+    """A network inside every assumption: |h| <= 1 as p = 1, and r_inf = r_sup as one feature is constantly 1."""
+    file = model(**{"n": (3, 4, 2), "p": 1.0, "m": 40} | changes)
+    Psi = file.sample.Psi.clone()
+    Psi[:, 0] = 1
+    return dataclasses.replace(file, sample=Sample.of(Psi, file.sample.y))
+
+
+def built(file, **options):
+    return report.build(file, **{"draws": None} | options)
+
+
+def failing(found) -> dict[str, tuple[str, ...]]:
+    return {row.id: row.why_not for row in found.bounds if not row.context and row.why_not}
+
+
+def holds(found, id: str):
+    (row,) = [row for row in found.assumptions if row.id == id]
+    return row.holds
+
+
+def test_a_network_inside_every_assumption() -> None:
+    found = built(inside())
+    assert failing(found) == {}
+    assert all(row.holds is True for row in found.assumptions)
+    assert all(row.value == min(1.0, row.raw) for row in found.bounds if not row.context)
+
+
+def fails_alone(found, id: str, statements: set[str]) -> None:
+    assert failing(found) == dict.fromkeys(statements, (id,))
+
+
+def test_an_activation_that_is_not_1_lipschitz() -> None:
+    found = built(inside(activation="leaky_relu:-1.5"))
+    assert holds(found, "lipschitz") is False
+    affected = {id for id, ids in failing(found).items() if "lipschitz" in ids}
+    assert affected == {*PRINTED, "theorem-1-range", *POSTERIOR}
+    assert {"margin-bound", "margin-bound-uniform"}.isdisjoint(failing(found))
+
+
+def test_an_activation_that_is_not_0_at_0() -> None:
+    found = built(inside(activation="sigmoid"))
+    assert failing(found) == {
+        "theorem-1": ("phi-zero",),
+        "corollary-1": ("phi-zero",),
+        "theorem-1-range": ("phi-zero",),
+        "a-posteriori": ("homogeneous",),
+        "a-posteriori-bounded": ("homogeneous",),
+    }
+
+
+def test_an_activation_that_is_not_homogeneous() -> None:
+    fails_alone(built(inside(activation="tanh")), "homogeneous", POSTERIOR)
+
+
+def test_a_deeper_declared_family_does_not_spoil_the_after_the_fact_bound() -> None:
+    """The network is linear; only the declared layers above it are curved."""
+    file = inside(n=(3, 4), more=(2,), activation="tanh")
+    found = built(file)
+    assert failing(found) == {}
+    assert file.network.depth == 1
+    assert file.declared.depth == 2
+
+
+def test_a_unit_outside_its_ball_by_one_ulp() -> None:
+    file = inside(fill=0.5)
+    file.network.hidden[1, 0][2] = 0
+    file.network.hidden[1, 0][2, 1] = math.nextafter(1, 2)
+    found = built(file)
+    fails_alone(found, "membership", FAMILY)
+    (row,) = [row for row in found.assumptions if row.id == "membership"]
+    assert row.detail.startswith("unit 2 of layer 1 ")
+    assert report.status(found) == 1
+    file.network.hidden[1, 0][2, 1] = 1
+    assert failing(built(file)) == {}
+
+
+def test_weights_on_a_pair_that_was_not_declared() -> None:
+    file = inside(n=(3, 2, 2, 1), skip=True)
+    family = {pair: bound for pair, bound in file.declared.Lambda.items() if pair != (3, 1)}
+    layered = dataclasses.replace(file, declared=type(file.declared)(file.declared.n, family, 1.0, "relu"))
+    found = built(layered)
+    assert holds(found, "membership") is False
+    assert "hidden '3,1'" in next(row.detail for row in found.assumptions if row.id == "membership")
+
+
+def test_a_declared_pair_without_weights_is_a_member() -> None:
+    file = inside(n=(3, 2, 2))
+    hidden = {pair: U for pair, U in file.network.hidden.items() if pair != (2, 1)}
+    network = dataclasses.replace(file.network, hidden=hidden)
+    assert holds(built(dataclasses.replace(file, network=network)), "membership") is True
+
+
+def test_skip_connections() -> None:
+    found = built(inside(n=(3, 2, 2, 1), skip=True, Lambda=0.5))
+    fails_alone(found, "layered", {*PRINTED, "theorem-1-range"})
+    assert all(row.lemma_2 is None for row in found.complexities)
+
+
+def test_a_range_above_1() -> None:
+    found = built(inside(p=2.0))
+    fails_alone(found, "range", PRINTED)
+
+
+def test_one_layer() -> None:
+    fails_alone(built(inside(n=(3, 2))), "depth", PRINTED)
+
+
+def test_a_rho_chosen_on_the_sample() -> None:
+    file = dataclasses.replace(inside(), declared_rho=None)
+    fails_alone(built(file), "fixed-in-advance", FAMILY - {"margin-bound-uniform"})
+    assert failing(built(file, rho=0.5)) == {}
+
+
+def test_no_declared_family() -> None:
+    found = built(inside(declared=False), rho=0.5)
+    assert set(failing(found)) == FAMILY
+    assert all("fixed-in-advance" in ids for ids in failing(found).values())
+    assert holds(found, "membership") is None
+
+
+def test_features_fitted_on_the_sample_spoil_every_bound() -> None:
+    fails_alone(built(inside(fitted=True)), "feature-map", EVERY)
+
+
+def test_an_unknown_r_sup() -> None:
+    found = built(inside(r_sup=math.inf))
+    assert holds(found, "r-sup") is None
+    assert set(failing(found)) == FAMILY | {"a-posteriori-bounded"}
+    assert failing(found)["margin-bound"] == ("r-sup",)
+    assert "r-sup" in failing(found)["theorem-1"]
+    assert failing(built(inside(r_sup=math.inf), r_sup=1.0)) == {}
+
+
+def test_an_r_sup_that_the_sample_contradicts() -> None:
+    found = built(inside(), r_sup=0.5)
+    assert holds(found, "r-sup") is False
+    assert "r-sup" in failing(found)["a-posteriori-bounded"]
+    assert "a-posteriori" not in failing(found)
+
+
+def test_the_sample_s_r_inf_may_be_below_its_expectation() -> None:
+    """The printed statements have E[r_inf]: only where the sample reaches r_sup is it not below."""
+    found = built(inside(), r_sup=1.5)
+    assert failing(found)["theorem-1"][-1] == "r-inf"
+    assert "r-inf" in failing(found)["corollary-1"]
+    assert "r-inf" not in failing(found).get("theorem-1-range", ())
+
+
+def test_a_printed_statement_that_does_not_follow_from_margin_bound(monkeypatch) -> None:
+    """With Lemma 2 in it, it follows at every delta that a float holds; if it did not, it would not be claimed."""
+    follows = {"theorem-1": False, "corollary-1": True, "theorem-1-range": True}
+    monkeypatch.setattr(bounds, "follows_from_margin_bound", lambda setting, at: follows)
+    fails_alone(built(inside()), "delta", {"theorem-1"})
+
+
+def test_the_printed_statements_follow_from_margin_bound() -> None:
+    for delta in (0.5, 1e-6, 1e-300):
+        found = built(dataclasses.replace(inside(m=2000, flips=0.0), declared_rho=0.2), delta=delta)
+        bound = {row.id: row for row in found.bounds}
+        assert holds(found, "delta") is True
+        assert bound["theorem-1"].vacuous or bound["theorem-1"].raw >= bound["margin-bound"].raw
+
+
+def test_every_row_says_who_needs_it() -> None:
+    found = built(inside())
+    ids = [row.id for row in found.assumptions]
+    assert len(ids) == len(set(ids))
+    design = "lipschitz phi-zero homogeneous membership range depth normalised r-sup fixed-in-advance feature-map"
+    assert set(design.split()) <= set(ids)
+    for row in found.assumptions:
+        assert row.statements
+        assert row.detail
+
+
+def test_no_bound_applies_where_an_assumption_that_it_needs_fails() -> None:
+    """Over many random settings: applies is exactly that every needed assumption holds, but for the excused ones."""
+    draw = np.random.default_rng(0)
+    for seed in range(25):
+        changes = {
+            "n": [(2, 1), (3, 2, 1), (2, 2, 2, 1)][draw.integers(3)],
+            "activation": ["relu", "tanh", "sigmoid", "gelu", "abs"][draw.integers(5)],
+            "p": [1.0, 2.0, math.inf][draw.integers(3)],
+            "skip": bool(draw.integers(2)),
+            "declared": bool(draw.integers(3)),
+            "fitted": bool(draw.integers(2)),
+            "r_sup": [1.0, math.inf][draw.integers(2)],
+            "m": 20,
+            "seed": seed,
+        }
+        found = built(inside(**changes))
+        for bound in found.bounds:
+            if bound.context:
+                assert not bound.applies
+                continue
+            needed = {row.id: row.holds for row in found.assumptions if bound.id in row.statements}
+            broken = {id for id, value in needed.items() if value is not True}
+            assert set(bound.why_not) <= broken
+            assert broken - set(bound.why_not) <= {"membership", "fixed-in-advance", "delta"}
+            assert bound.applies == (not bound.why_not)
+            assert (bound.value is None) == (not bound.applies)
+
+
+@pytest.mark.parametrize("name", ["relu", "abs", "identity", "leaky_relu:0.3"])
+def test_the_after_the_fact_bound_covers_the_homogeneous_activations(name: str) -> None:
+    found = built(inside(activation=name, declared=False))
+    assert POSTERIOR.isdisjoint(failing(found))
+
+
+def test_a_feature_map_that_is_clipped_knows_its_r_sup() -> None:
+    file = inside()
+    known = FeatureMap.known(["a", "b", "c"], 0.0, 1.0, bias=False)
+    assert holds(built(dataclasses.replace(file, features=known)), "r-sup") is True
+    assert holds(built(dataclasses.replace(file, features=None)), "r-sup") is None

@@ -1,0 +1,233 @@
+"""What the statements read, against exact rational arithmetic: never on the wrong side, ties decided."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adanet_theory.spec import activation
+from verify import evidence
+from verify.checks import clopper_pearson_lower, clopper_pearson_upper
+from verify.evidence import Weights, down, exact_sum, feature_sizes, path_norm, up
+from verify.margins import by_unit, margins
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(st.lists(finite, max_size=30))
+def test_exact_sum(values: list[float]) -> None:
+    assert exact_sum(np.array(values)) == sum(map(Fraction, values), Fraction(0))
+
+
+def test_exact_sum_of_many_equal_mantissas() -> None:
+    values = np.full(100_000, math.nextafter(1.0, 0.0))
+    assert exact_sum(values) == 100_000 * Fraction(math.nextafter(1.0, 0.0))
+
+
+@given(st.fractions(min_value=-(10**9), max_value=10**9))
+def test_up_and_down_are_next_to_each_other(x: Fraction) -> None:
+    assert down(x) <= x <= up(x)
+    assert up(x) == down(x) or math.nextafter(down(x), math.inf) == up(x)
+
+
+def network(seed: int, *, scale: float = 1.0, name: str = "relu", sparse: bool = False) -> Weights:
+    """A small network with skip connections."""
+    draw = np.random.default_rng(seed)
+    n = (3, 4, 2, 2)
+    hidden = {(1, 0): draw.normal(size=(4, 3)), (2, 1): draw.normal(size=(2, 4)), (3, 2): draw.normal(size=(2, 2))}
+    hidden[3, 1] = draw.normal(size=(2, 4))
+    if sparse:
+        hidden = {pair: np.round(U) for pair, U in hidden.items()}
+    output = {1: draw.normal(size=4), 3: draw.normal(size=2)}
+    hidden = {pair: scale * U for pair, U in hidden.items()}
+    return Weights(n, hidden, output, (activation(name),) * 2)
+
+
+def exact_f(weights: Weights, x) -> Fraction:
+    """f of a ReLU network in rational arithmetic."""
+    outputs = {0: [Fraction(value) for value in x]}
+    f = Fraction(0)
+    for k in range(1, weights.depth + 1):
+        h = [Fraction(0)] * weights.n[k]
+        for s, U in weights.reads(k):
+            for i, row in enumerate(U.tolist()):
+                h[i] += sum(Fraction(a) * b for a, b in zip(row, outputs[s], strict=True))
+        f += sum((Fraction(w) * value for w, value in zip(weights.output.get(k, []), h, strict=False)), Fraction(0))
+        outputs[k] = [max(value, Fraction(0)) for value in h]
+    return f
+
+
+def exact_path_norm(weights: Weights) -> Fraction:
+    paths = {0: [Fraction(1)] * weights.n[0]}
+    for k in range(1, weights.depth):
+        paths[k] = [
+            sum(
+                (
+                    abs(Fraction(a)) * b
+                    for s, U in weights.reads(k)
+                    for a, b in zip(U[i].tolist(), paths[s], strict=True)
+                ),
+                Fraction(0),
+            )
+            for i in range(weights.n[k])
+        ]
+    B = Fraction(0)
+    for s in range(weights.depth):
+        for t in range(weights.n[s]):
+            v = Fraction(0)
+            for k in range(s + 1, weights.depth + 1):
+                if (k, s) in weights.hidden and k in weights.output:
+                    column, w = weights.hidden[k, s][:, t].tolist(), weights.output[k].tolist()
+                    v += sum(Fraction(a) * Fraction(b) for a, b in zip(column, w, strict=True))
+            B += abs(v) * paths[s][t]
+    return B
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-60, 1e-90, 1e60])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_path_norm_is_rounded_up_by_little(seed: int, scale: float) -> None:
+    weights = network(seed, scale=scale)
+    B, exact = path_norm(weights), exact_path_norm(weights)
+    assert exact <= Fraction(B) <= exact * (1 + Fraction(1, 10**13))
+
+
+def test_the_path_norm_of_the_zero_function_is_0() -> None:
+    weights = network(0)
+    zero = Weights(weights.n, weights.hidden, {1: np.zeros(4)}, weights.phi)
+    assert path_norm(zero) == 0
+
+
+def test_the_path_norm_that_overflows_is_refused() -> None:
+    with pytest.raises(OverflowError, match="path norm"):
+        path_norm(network(0, scale=1e200))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e150, 1e-170])
+def test_the_sizes_of_the_features_are_rounded_up_by_little(scale: float) -> None:
+    Psi = scale * np.random.default_rng(0).normal(size=(50, 3))
+    exact = [sum(Fraction(x) ** 2 for x in column) / 50 for column in Psi.T.tolist()]
+    sizes = feature_sizes(Psi, 1.0)
+    assert max(exact) <= Fraction(sizes.r_rms) ** 2 <= max(exact) * (1 + Fraction(1, 10**13))
+    assert sizes.r_inf == np.abs(Psi).max()
+    squares = sum(sum(abs(Fraction(x)) for x in row) ** 2 for row in Psi.tolist())
+    if scale == 1:
+        assert squares <= Fraction(sizes.square_norms) <= squares * (1 + Fraction(1, 10**12))
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, math.inf])
+def test_the_largest_norms_are_rounded_up_by_little(p: float) -> None:
+    weights = network(3)
+    for pair, value in evidence.largest_norms(weights, p).items():
+        rows = np.abs(weights.hidden[pair])
+        near = rows.max() if p == math.inf else float(((rows**p).sum(axis=1) ** (1 / p)).max())
+        assert near * (1 - 1e-15) <= value <= near * (1 + 1e-13)
+        if p == 1:
+            assert Fraction(value) >= max(sum(map(Fraction, row)) for row in rows.tolist())
+
+
+# Margins
+
+
+@given(st.integers(0, 10**6), st.sampled_from([1.0, 1e-3, 1e30, 1e-100]))
+@settings(max_examples=60)
+def test_the_enclosures_hold_the_exact_margins(seed: int, scale: float) -> None:
+    draw = np.random.default_rng(seed)
+    weights, Psi = network(seed, scale=scale), draw.normal(size=(4, 3))
+    y = draw.choice([-1.0, 1.0], size=4)
+    found = margins(weights, Psi, y)
+    f, error = by_unit(weights, Psi)
+    for i in range(4):
+        exact = exact_f(weights, Psi[i].tolist())
+        assert Fraction(found.lower[i]) <= int(y[i]) * exact <= Fraction(found.upper[i])
+        assert abs(Fraction(f[i]) - exact) <= Fraction(error[i])
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=40)
+def test_counts_at_ties_are_exact(seed: int) -> None:
+    """Integer weights and points make ties; the threshold is a margin that occurs, or 0."""
+    draw = np.random.default_rng(seed)
+    weights = network(seed, sparse=True)
+    weights.output[1][:] = draw.integers(-2, 3, size=4) / 3  # thirds: a float sum has its own opinion of the tie
+    Psi, y = draw.integers(-2, 3, size=(12, 3)).astype(float), draw.choice([-1.0, 1.0], size=12)
+    found = margins(weights, Psi, y)
+    exact = [int(s) * exact_f(weights, x) for x, s in zip(Psi.tolist(), y, strict=True)]
+    for threshold in (Fraction(0), exact[0], exact[5], exact[0] + Fraction(1, 10**40), exact[0] - Fraction(1, 10**40)):
+        assert found.count(threshold) == sum(u <= threshold for u in exact)
+
+
+def test_points_where_every_unit_is_off_are_decided_at_once() -> None:
+    hidden = {(1, 0): -np.ones((50, 3)), (2, 1): np.ones((1, 50))}
+    weights = Weights((3, 50, 1), hidden, {2: np.ones(1)}, (activation("relu"),))
+    Psi = np.random.default_rng(0).uniform(0.1, 1, size=(3000, 3))
+    assert margins(weights, Psi, np.ones(3000)).count(Fraction(0)) == 3000
+    f, error = by_unit(weights, Psi)
+    assert not f.any()
+    assert not error.any()
+
+
+@pytest.mark.parametrize("name", ["tanh", "sigmoid", "softplus", "elu", "gelu", "leaky_relu:0.3", "abs", "identity"])
+def test_curved_activations_are_enclosed(name: str) -> None:
+    """Against the ball arithmetic that decides the ties."""
+    import flint
+
+    from verify.margins import _ball
+
+    weights, Psi = network(1, name=name), np.random.default_rng(2).normal(size=(10, 3))
+    found = margins(weights, Psi, np.ones(10))
+    with flint.ctx.workprec(300):
+        for i in range(10):
+            value = _ball(weights, Psi[i], flint.arb)
+            assert flint.arb(found.lower[i]) <= value <= flint.arb(found.upper[i])
+            assert found.radius[i] < 1e-9
+    assert found.count(Fraction(0)) == int((found.middle <= 0).sum())
+
+
+@given(st.integers(0, 10**6), st.floats(1e-3, 1e3))
+@settings(max_examples=60)
+def test_the_ramp_is_rounded_up_by_little(seed: int, rho: float) -> None:
+    draw = np.random.default_rng(seed)
+    weights, Psi = network(seed), draw.normal(size=(9, 3))
+    y = draw.choice([-1.0, 1.0], size=9)
+    found = margins(weights, Psi, y)
+    exact = [int(s) * exact_f(weights, x) for x, s in zip(Psi.tolist(), y, strict=True)]
+    ramp = sum(min(max(1 - u / Fraction(rho), Fraction(0)), Fraction(1)) for u in exact) / 9
+    assert ramp <= Fraction(found.ramp(rho)) <= ramp + Fraction(10) ** -9 * (1 + 1 / Fraction(rho))
+
+
+def test_the_ramp_is_exactly_0_and_1_where_nothing_is_inside() -> None:
+    weights = Weights((1, 1), {(1, 0): np.ones((1, 1))}, {1: np.ones(1)}, ())
+    Psi = np.array([[1.0], [2.0]])
+    assert margins(weights, Psi, np.ones(2)).ramp(0.5) == 0
+    assert margins(weights, Psi, -np.ones(2)).ramp(0.5) == 1
+
+
+def test_an_overflow_is_refused_with_its_point() -> None:
+    with pytest.raises(ValueError, match="overflow at point 1"):
+        margins(network(0, scale=1e3), np.array([[0.0] * 3, [1e306] * 3]), np.ones(2))
+
+
+# Clopper and Pearson
+
+
+@pytest.mark.parametrize(("errors", "n", "delta"), [(0, 10, "0.05"), (3, 50, "0.05"), (40, 50, "1e-6"), (7, 8, "0.5")])
+def test_the_held_out_bound_is_not_below_the_exact_one(errors: int, n: int, delta: str) -> None:
+    u = Fraction(clopper_pearson_upper(errors, n, Fraction(delta)))
+    lower = Fraction(clopper_pearson_lower(errors, n, Fraction(delta)))
+
+    def at_most(k: int, p: Fraction) -> Fraction:
+        return sum((math.comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k + 1)), Fraction(0))
+
+    assert Fraction(delta) * (1 - Fraction(1, 10**9)) <= at_most(errors, u) <= Fraction(delta)
+    if errors:
+        assert Fraction(delta) * (1 - Fraction(1, 10**9)) <= 1 - at_most(errors - 1, lower) <= Fraction(delta)
+
+
+def test_the_held_out_bound_at_the_ends() -> None:
+    assert clopper_pearson_upper(5, 5, Fraction(1, 20)) == 1
+    assert clopper_pearson_lower(0, 5, Fraction(1, 20)) == 0
