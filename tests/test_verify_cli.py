@@ -1,0 +1,492 @@
+"""verify-bounds as a user meets it: the document, the status, and one line for whatever it cannot use."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from adanet_theory.spec import NetworkSpec
+from adanet_train import model_file
+from adanet_train.model_file import Sample
+from tests.verify_models import model
+from verify.cli import main
+
+ROOT = Path(__file__).parents[1]
+QUICK = ["--no-estimates"]
+
+
+def written(tmp_path: Path, name: str = "model.pt", **changes) -> str:
+    path = tmp_path / name
+    model_file.write(path, model(**changes))
+    return str(path)
+
+
+def document(capsys, *argv: str) -> tuple[int, dict]:
+    status = main([*argv, "--json"])
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return status, json.loads(captured.out, parse_constant=lambda name: pytest.fail(f"{name} in the JSON"))
+
+
+def table(path: Path, m: int = 30, columns: int = 3, seed: int = 5, key: str = "X") -> str:
+    draw = np.random.default_rng(seed)
+    np.savez(path, **{key: draw.uniform(-1, 1, size=(m, columns)), "y": draw.choice([-1, 1], size=m)})
+    return str(path)
+
+
+# What it says
+
+
+def test_the_document_has_the_keys_of_its_schema(tmp_path, capsys) -> None:
+    status, found = document(capsys, written(tmp_path), "--draws", "5")
+    assert status == 0
+    keys = "schema model declared sample rho delta rho_chosen assumptions complexities bounds checks test verdict"
+    assert set(found) == set(keys.split())
+    assert found["schema"] == "verify-bounds/1"
+    keys = "sha256 depth n activation w_norms W measured path_norm layered"
+    assert set(found["model"]) == set(keys.split())
+    assert found["model"]["sha256"] == model_file.read(tmp_path / "model.pt").sha256
+    ids = [row["id"] for row in found["bounds"]]
+    expected = "theorem-1 corollary-1 theorem-1-range margin-bound margin-bound-uniform margin-bound-empirical"
+    assert ids[:8] == [*expected.split(), "a-posteriori", "a-posteriori-bounded"]
+    for row in found["bounds"]:
+        assert set(row) == {"id", "raw", "value", "terms", "applies", "why_not", "vacuous", "rho"}
+        assert (row["value"] is None) == (not row["applies"])
+        assert ("j" in row["terms"]) == (row["id"].endswith("uniform") or row["id"].startswith("a-posteriori"))
+    assert found["rho"] == 0.2
+    assert found["delta"] == 0.05
+    assert not found["rho_chosen"]
+
+
+def test_p_inf_and_what_does_not_exist_are_plain_json(tmp_path, capsys) -> None:
+    _, found = document(capsys, written(tmp_path, p=float("inf"), rho=0.001, activation="tanh"), *QUICK)
+    assert found["declared"]["p"] == "inf"
+    assert found["model"]["path_norm"] is None
+    assert found["test"] is None
+    assert found["bounds"][0]["raw"] is None
+    assert found["complexities"][0]["lower"] is None
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path, capsys) -> None:
+    path = written(tmp_path, m=40)
+    for flags in (["--json"], ["-v"]):
+        texts = []
+        for seed in ("1", "1", "2"):
+            main([path, "--draws", "8", "--seed", seed, *flags])
+            texts.append(capsys.readouterr().out)
+        assert texts[0] == texts[1] != texts[2]
+
+
+def test_delta_is_the_decimal_that_was_typed(tmp_path, capsys) -> None:
+    path = written(tmp_path)
+    status, default = document(capsys, path, *QUICK)
+    assert document(capsys, path, *QUICK, "--delta", "0.05") == (status, default)
+    assert document(capsys, path, *QUICK, "--delta", "5e-2") == (status, default)
+
+
+def test_a_unit_outside_its_family_is_named_with_status_1(tmp_path, capsys) -> None:
+    file = model()
+    file.network.hidden[1, 0][3] *= 2
+    model_file.write(tmp_path / "model.pt", file)
+    status = main([str(tmp_path / "model.pt"), *QUICK])
+    out = capsys.readouterr().out
+    assert status == 1
+    assert "unit 3 of layer 1" in " ".join(out.split())
+    assert "a-posteriori" in out
+
+
+def test_a_sigmoid_network_violates_the_printed_lemma_with_status_0(tmp_path, capsys) -> None:
+    file = model(n=(1, 1, 1), activation="sigmoid", m=8, fill=0.1)
+    family = NetworkSpec((1, 1, 1), {(1, 0): 0.1, (2, 1): 1.0}, 2.0, "sigmoid")
+    sample = Sample.of(torch.ones(8, 1), file.sample.y)
+    model_file.write(tmp_path / "model.pt", dataclasses.replace(file, declared=family, sample=sample))
+    status, found = document(capsys, str(tmp_path / "model.pt"), "--draws", "4")
+    assert status == 0
+    violated = [row for row in found["checks"] if row["verdict"] == "violated"]
+    assert {row["claim"] for row in violated} >= {"lemma-1"}
+    assert not any(row["applies"] for row in violated)
+    applies = {row["id"]: row["applies"] for row in found["bounds"]}
+    assert applies["margin-bound"]
+    assert not applies["theorem-1"]
+
+
+def mlp(outputs: int = 1, bias: bool = True) -> torch.nn.Sequential:
+    torch.manual_seed(0)
+    layers = [torch.nn.Linear(3, 5, bias=bias), torch.nn.ReLU(), torch.nn.Linear(5, 4, bias=bias), torch.nn.ReLU()]
+    return torch.nn.Sequential(*layers, torch.nn.Linear(4, outputs, bias=bias))
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_a_state_dict_with_biases_is_the_same_function(tmp_path, capsys, outputs: int) -> None:
+    net = mlp(outputs)
+    torch.save(net.state_dict(), tmp_path / "mlp.pt")
+    data = table(tmp_path / "data.npz", m=200)
+    status, found = document(capsys, str(tmp_path / "mlp.pt"), "--data", data, *QUICK)
+    assert status == 0
+    with np.load(data) as file, torch.no_grad():
+        logits = net.double()(torch.from_numpy(file["X"])).numpy()
+        f = logits[:, 0] if outputs == 1 else logits[:, 1] - logits[:, 0]
+        error = float(np.mean(file["y"] * f <= 0))
+    assert found["sample"]["train_error"] == error
+    assert found["declared"] is None
+    assert found["model"]["n"] == [4, 6, 5, 1]
+    applies = {row["id"]: row["applies"] for row in found["bounds"]}
+    assert applies["a-posteriori"]
+    assert not any(applies[id] for id in ("theorem-1", "margin-bound", "margin-bound-uniform", "a-posteriori-bounded"))
+    main([str(tmp_path / "mlp.pt"), "--data", data, *QUICK])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "state_dict of 3 Linear layers" in out
+    assert ("second logit minus the first" in out) == (outputs == 2)
+
+
+def test_test_data_give_the_error_and_its_bound(tmp_path, capsys) -> None:
+    path = written(tmp_path)
+    held_out = table(tmp_path / "test.npz", m=50)
+    _, found = document(capsys, path, "--test-data", held_out, *QUICK)
+    file = model_file.read(path)
+    with np.load(held_out) as arrays:
+        f = file.network(torch.from_numpy(file.features(arrays["X"]))).numpy()
+        error = float(np.mean(arrays["y"] * f <= 0))
+    assert found["test"]["error"] == error
+    assert found["test"]["n"] == 50
+    assert error < found["test"]["upper"] <= 1
+    assert {row["claim"] for row in found["checks"]} == {row["id"] for row in found["bounds"] if row["applies"]}
+
+
+def test_data_in_every_format_and_with_psi(tmp_path, capsys) -> None:
+    path = written(tmp_path)
+    npz = table(tmp_path / "data.npz", key="Psi")
+    with np.load(npz) as arrays:
+        Psi, y = arrays["Psi"], arrays["y"]
+    torch.save({"Psi": torch.from_numpy(Psi), "y": torch.from_numpy((y + 1) // 2)}, tmp_path / "data.pt")
+    lines = [
+        "x0,x1,class,x2",
+        *(f"{a!r},{b!r},{'yes' if s > 0 else 'no'},{c!r}" for (a, b, c), s in zip(Psi.tolist(), y, strict=True)),
+    ]
+    (tmp_path / "data.csv").write_text("\n".join(lines))
+    first = document(capsys, path, "--data", npz, *QUICK)
+    assert document(capsys, path, "--data", str(tmp_path / "data.pt"), *QUICK) == first
+    assert document(capsys, path, "--data", str(tmp_path / "data.csv"), "--label", "class", *QUICK) == first
+    main([path, "--data", str(tmp_path / "data.pt"), *QUICK])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "labels 0 and 1 mapped to -1 and +1" in out
+    assert "not the sample that the file was trained on" in out
+
+
+def test_a_file_without_its_sample_wants_the_data(tmp_path, capsys) -> None:
+    file = model()
+    model_file.write(tmp_path / "model.pt", dataclasses.replace(file, sample=file.sample.without_data()))
+    assert main([str(tmp_path / "model.pt")]) == 2
+    assert "--data" in capsys.readouterr().err
+    np.savez(tmp_path / "data.npz", Psi=file.sample.Psi.numpy(), y=file.sample.y.numpy())
+    main([str(tmp_path / "model.pt"), "--data", str(tmp_path / "data.npz"), *QUICK])
+    assert "not the sample" not in capsys.readouterr().out
+
+
+def test_html_and_tex_are_written(tmp_path, capsys) -> None:
+    pytest.importorskip("verify.page")
+    page, tex = tmp_path / "page.html", tmp_path / "table.tex"
+    assert main([written(tmp_path), *QUICK, "--html", str(page), "--tex", str(tex)]) == 0
+    assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html")
+    assert r"\begin{tabular}" in tex.read_text(encoding="utf-8")
+
+
+def test_help_and_version_import_nothing_heavy() -> None:
+    for flag in ("--help", "--version"):
+        code = (
+            "import sys\nfrom verify.cli import main\n"
+            f"assert main([{flag!r}]) == 0\n"
+            "heavy = {'torch', 'sympy', 'numpy', 'scipy', 'sklearn', 'matplotlib', 'rich'} & set(sys.modules)\n"
+            "assert not heavy, heavy"
+        )
+        done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+# What it refuses
+
+
+def refused(capsys, *argv: str) -> str:
+    """Status 2, nothing on stdout, one line on stderr, which is returned without its beginning."""
+    assert main(list(argv)) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("verify-bounds: ")
+    assert captured.err.count("\n") == 1
+    assert "Traceback" not in captured.err
+    assert "usage" not in captured.err
+    return captured.err.removeprefix("verify-bounds: ")
+
+
+FLAGS = [
+    (["--delta", "0"], "delta must be in (0, 1), got delta=0"),
+    (["--delta", "1"], "delta must be in (0, 1), got delta=1"),
+    (["--delta", "1.5"], "delta must be in (0, 1), got delta=1.5"),
+    (["--delta", "-0.1"], "delta must be in (0, 1)"),
+    (["--delta", "nan"], "delta must be in (0, 1), got delta=nan"),
+    (["--delta", "1e999999999"], "delta must be in (0, 1)"),
+    (["--delta", "1e-999999999"], "delta must be in (0, 1)"),
+    (["--delta", "five"], "--delta"),
+    (["--delta"], "--delta"),
+    (["--rho", "0"], "rho must be > 0 and finite, got rho=0"),
+    (["--rho", "-1"], "rho must be > 0"),
+    (["--rho", "inf"], "rho must be > 0 and finite, got rho=inf"),
+    (["--rho", "nan"], "rho must be > 0"),
+    (["--rho", "x"], "--rho"),
+    (["--r-sup", "0"], "r_sup must be > 0 and finite"),
+    (["--r-sup", "-2"], "r_sup must be > 0"),
+    (["--r-sup", "inf"], "r_sup must be > 0 and finite"),
+    (["--r-sup", "1e9e9"], "--r-sup"),
+    (["--draws", "0"], "draws must be an integer in [2, 1000000], got draws=0"),
+    (["--draws", "1"], "draws must be an integer in [2,"),
+    (["--draws", "-5"], "draws must be"),
+    (["--draws", "1e3"], "--draws"),
+    (["--draws", "99999999999"], "draws must be"),
+    (["--draws", "5", "--no-estimates"], "give one of them"),
+    (["--seed", "-1"], "seed must be an integer >= 0"),
+    (["--seed", str(2**63)], "seed must be"),
+    (["--seed", "x"], "--seed"),
+    (["--device", "tpu"], "device must be auto, cpu, cuda"),
+    (["--device", "meta"], "device must be"),
+    (["--device", "cuda:99"], "not available"),
+    (["--activation", "relu"], "--activation is for a state_dict"),
+    (["--data", "nowhere.npz"], "nowhere.npz: no such file"),
+    (["--data", "table.xlsx"], "DATA must be"),
+    (["--data", ""], "DATA must be"),
+    (["--test-data", "nowhere.csv"], "nowhere.csv: no such file"),
+    (["--html", "no/such/folder/page.html"], "cannot be written"),
+    (["--tex", "/"], "cannot be written"),
+    (["--unknown"], "--unknown"),
+    (["--jso"], "--jso"),
+    (["another.pt"], "another.pt"),
+]
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"), FLAGS, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
+)
+def test_a_flag_out_of_range_is_one_line(tmp_path, capsys, flags: list[str], message: str) -> None:
+    if torch.cuda.is_available() and "cuda:99" in flags:
+        pytest.skip("this machine has GPUs")
+    assert message in refused(capsys, written(tmp_path), *flags)
+
+
+def test_no_model_is_one_line(capsys) -> None:
+    assert "MODEL" in refused(capsys)
+
+
+class Payload:
+    """Unpickled, it would leave a file behind."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self):
+        return (open, (str(self.path), "w"))
+
+
+def saved(value: object) -> bytes:
+    buffer = io.BytesIO()
+    torch.save(value, buffer)
+    return buffer.getvalue()
+
+
+def good() -> dict:
+    return torch.load(io.BytesIO(model_file.encode(model())), weights_only=True)
+
+
+def changed(**changes: object) -> bytes:
+    values = good() | changes
+    return saved({key: value for key, value in values.items() if value is not None})
+
+
+def hidden(tensor: torch.Tensor) -> bytes:
+    return changed(hidden=good()["hidden"] | {"1,0": tensor})
+
+
+def scripted() -> bytes:
+    buffer = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch calls its own format deprecated
+        torch.jit.save(torch.jit.trace(torch.nn.Linear(3, 1), torch.zeros(1, 3)), buffer)
+    return buffer.getvalue()
+
+
+def zipped(names: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in names.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+U = torch.ones(4, 3, dtype=torch.float64) / 4
+FILES = {
+    "empty": lambda: b"",
+    "text": lambda: b"not a model\n",
+    "zeros": lambda: bytes(4096),
+    "truncated": lambda: model_file.encode(model())[:-200],
+    "half": lambda: model_file.encode(model())[: len(model_file.encode(model())) // 2],
+    "a zip without a pickle": lambda: zipped({"a/b.txt": b"x"}),
+    "a zip with a foreign pickle": lambda: zipped({"m/data.pkl": pickle.dumps({"x": 1}), "m/version": b"3"}),
+    "a plain pickle": lambda: pickle.dumps({"format": "adanet-theory"}),
+    "a pickled module": lambda: saved(mlp()),
+    "torchscript": scripted,
+    "a tensor": lambda: saved(torch.zeros(3)),
+    "a list": lambda: saved([1, 2]),
+    "an empty dict": lambda: saved({}),
+    "another format": lambda: changed(format="another"),
+    "a later version": lambda: changed(version=2),
+    "version as str": lambda: changed(version="1"),
+    "no hidden": lambda: changed(hidden={}, output={}),
+    "hidden is a list": lambda: changed(hidden=[1]),
+    "a pair above itself": lambda: changed(hidden=good()["hidden"] | {"1,2": U}),
+    "a skip from Psi": lambda: changed(hidden=good()["hidden"] | {"2,0": torch.ones(2, 3, dtype=torch.float64)}),
+    "a wrong shape": lambda: hidden(torch.ones(4, 2, dtype=torch.float64)),
+    "one dimension": lambda: hidden(torch.ones(12, dtype=torch.float64)),
+    "nan": lambda: hidden(U * float("nan")),
+    "inf": lambda: hidden(U * float("inf")),
+    "integers": lambda: hidden(torch.ones(4, 3, dtype=torch.int64)),
+    "complex": lambda: hidden(torch.ones(4, 3, dtype=torch.complex128)),
+    "bool": lambda: hidden(torch.ones(4, 3, dtype=torch.bool)),
+    "sparse": lambda: hidden(U.to_sparse()),
+    "meta": lambda: hidden(torch.empty(4, 3, device="meta", dtype=torch.float64)),
+    "expanded": lambda: hidden(torch.ones(1, 1, dtype=torch.float64).expand(10**6, 10**6)),
+    "a view": lambda: hidden(torch.ones(8, 3, dtype=torch.float64)[:4]),
+    "an output of another size": lambda: changed(output={"2": torch.ones(7, dtype=torch.float64)}),
+    "an unknown activation": lambda: changed(activation="swish"),
+    "too many activations": lambda: changed(activation=["relu", "relu"]),
+    "p below 1": lambda: changed(declared=good()["declared"] | {"p": 0.5}),
+    "p is nan": lambda: changed(declared=good()["declared"] | {"p": float("nan")}),
+    "a negative Lambda": lambda: changed(declared=good()["declared"] | {"Lambda": {"1,0": -1.0}}),
+    "declared too narrow": lambda: changed(declared=good()["declared"] | {"n": [3, 1, 1]}),
+    "declared too shallow": lambda: changed(declared=good()["declared"] | {"n": [3, 4]}),
+    "declared too deep": lambda: changed(declared=good()["declared"] | {"n": [3, 4, 2] + [1] * 500}),
+    "a negative rho": lambda: changed(declared=good()["declared"] | {"rho": -0.1}),
+    "labels 0 and 1": lambda: changed(sample={"Psi": torch.ones(2, 3), "y": torch.tensor([0.0, 1.0])}),
+    "labels of another size": lambda: changed(sample={"Psi": torch.ones(2, 3), "y": torch.ones(3)}),
+    "no points": lambda: changed(sample={"Psi": torch.ones(0, 3), "y": torch.ones(0)}),
+    "another n_0": lambda: changed(sample={"Psi": torch.ones(2, 5), "y": torch.ones(2)}),
+    "a digest that is none": lambda: changed(sample={"m": 3, "sha256": "xyz"}),
+    "no sample": lambda: changed(sample=None),
+    "f overflows": lambda: hidden(U * 1e308),
+    "a state_dict without data": lambda: saved(mlp().state_dict()),
+    "a state_dict of a convolution": lambda: saved(torch.nn.Conv2d(1, 1, 3).state_dict()),
+    "a state_dict of three classes": lambda: saved(mlp(3).state_dict()),
+    "a state_dict that does not fit together": lambda: saved(
+        {"a.weight": torch.ones(3, 2), "b.weight": torch.ones(1, 4)}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_is_no_model_is_one_line(tmp_path, capsys, name: str) -> None:
+    path = tmp_path / "bad.pt"
+    path.write_bytes(FILES[name]())
+    if name == "f overflows":
+        assert "overflow" in refused(capsys, str(path), "--data", big_points(tmp_path))
+    else:
+        assert ("depth must be" if name == "declared too deep" else str(path)) in refused(capsys, str(path))
+
+
+def big_points(tmp_path: Path) -> str:
+    np.savez(tmp_path / "big.npz", Psi=np.full((2, 3), 1e10), y=[1, -1])
+    return str(tmp_path / "big.npz")
+
+
+def test_nothing_in_a_file_is_executed(tmp_path, capsys) -> None:
+    trap = tmp_path / "trap"
+    for number, content in enumerate(
+        [
+            saved({"format": "adanet-theory", "version": 1, "meta": Payload(trap)}),
+            saved(Payload(trap)),
+            pickle.dumps(Payload(trap)),
+            zipped({"m/data.pkl": pickle.dumps(Payload(trap)), "m/version": b"3\n"}),
+        ]
+    ):
+        path = tmp_path / f"{number}.pt"
+        path.write_bytes(content)
+        refused(capsys, str(path))
+        assert not trap.exists()
+
+
+@pytest.mark.parametrize("name", ["folder", "nowhere.pt", "fifo"])
+def test_a_path_that_is_no_file_is_one_line(tmp_path, capsys, name: str) -> None:
+    path = tmp_path / name
+    if name == "folder":
+        path.mkdir()
+    if name == "fifo":
+        os.mkfifo(path)
+    assert "no such file" in (line := refused(capsys, str(path))) or "not a regular file" in line
+
+
+TABLES = {
+    "empty.csv": ("", "header"),
+    "no_label.csv": ("a,b,c\n1,2,3\n", "no column 'y'"),
+    "ragged.csv": ("x0,x1,x2,y\n1,2,3,1\n1,2\n", "row 3 has 2 cells"),
+    "words.csv": ("x0,x1,x2,y\n1,two,3,1\n", "must be a number"),
+    "labels.csv": ("x0,x1,x2,y\n1,2,3,1\n1,2,3,7\n", "y must be -1/+1 or 0/1"),
+    "classes.csv": ("x0,x1,x2,y\n1,2,3,a\n1,2,3,b\n1,2,3,c\n", "two classes"),
+    "nan.csv": ("x0,x1,x2,y\n1,nan,3,1\n", "finite"),
+    "columns.csv": ("x0,x1,y\n1,2,1\n", "X must have 3 columns"),
+    "garbage.npz": ("not a zip", "garbage.npz"),
+    "garbage.pt": ("not a zip", "garbage.pt"),
+}
+
+
+@pytest.mark.parametrize("flag", ["--data", "--test-data"])
+@pytest.mark.parametrize("name", TABLES)
+def test_data_that_cannot_be_used_are_one_line(tmp_path, capsys, name: str, flag: str) -> None:
+    content, message = TABLES[name]
+    (tmp_path / name).write_text(content)
+    file = model()
+    model_file.write(tmp_path / "model.pt", file)
+    assert message in refused(capsys, str(tmp_path / "model.pt"), flag, str(tmp_path / name))
+
+
+def test_arrays_that_cannot_be_used_are_one_line(tmp_path, capsys) -> None:
+    path = written(tmp_path)
+    bad = tmp_path / "bad.npz"
+    for arrays in (
+        {"X": np.ones((2, 3))},
+        {"y": np.ones(2)},
+        {"X": np.ones((2, 3)), "Psi": np.ones((2, 3)), "y": np.ones(2)},
+        {"X": np.ones((2, 4)), "y": np.ones(2)},
+        {"Psi": np.ones((2, 4)), "y": np.ones(2)},
+        {"X": np.ones((0, 3)), "y": np.ones(0)},
+        {"X": np.ones((2, 3)), "y": np.ones(3)},
+        {"X": np.ones((2, 3)) * np.nan, "y": np.ones(2)},
+        {"X": np.ones((2, 3), dtype=complex), "y": np.ones(2)},
+        {"X": np.array([[None] * 3] * 2), "y": np.ones(2)},
+    ):
+        np.savez(bad, **arrays)
+        assert "bad.npz" in refused(capsys, path, "--data", str(bad))
+
+
+def test_an_output_is_never_one_of_the_inputs(tmp_path, capsys) -> None:
+    path = written(tmp_path)
+    before = Path(path).read_bytes()
+    assert "expected another file" in refused(capsys, path, "--html", path)
+    same = str(tmp_path / "out")
+    assert "expected another file" in refused(capsys, path, "--html", same, "--tex", same)
+    assert Path(path).read_bytes() == before
+
+
+def test_a_broken_pipe_leaves_no_traceback(tmp_path) -> None:
+    path = written(tmp_path)
+    command = f"{sys.executable} -m verify.cli {path} --no-estimates -v | head -c 1"
+    done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
