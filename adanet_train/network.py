@@ -139,7 +139,7 @@ class Network:
             if (k, k - 1) in self.hidden:
                 U[: old[k], : old[k - 1]] = self.hidden[k, k - 1]
             if k in block:
-                U[old[k] :, : block[k].shape[1]] = block[k]
+                U[old[k] :] = block[k]
             hidden[k, k - 1] = U
             above = output.get(k, like.new_zeros(n[k] - old[k]))
             w[k] = torch.cat([self.output.get(k, like.new_zeros(old[k])), above])

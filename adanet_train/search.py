@@ -77,8 +77,8 @@ class Search:
         return views[:layers], views[layers:]
 
     def weights(self) -> list[Tensor]:
-        """U_1, .., U_d as they are now, in float64."""
-        return [U.double() for U in self.U]
+        """U_1, .., U_d as they are now, in float64: copies, as the steps to come change them in place."""
+        return [U.to(torch.float64, copy=True) for U in self.U]
 
     def run(self, steps: int, generator: torch.Generator) -> None:
         """So many steps; the order of the sample is drawn anew whenever it is used up."""
@@ -88,8 +88,9 @@ class Search:
             self._update()
 
     def objective(self) -> float:
-        """The objective on the sample, or on the first points of it."""
-        x, labels = [x[:_LOOK] for x in self.x], self.labels[:_LOOK]
+        """The objective on the sample, or on every second, third, .. point of a large one."""
+        every = math.ceil(len(self.labels) / _LOOK)
+        x, labels = [x[::every] for x in self.x], self.labels[::every]
         f = self._forward(x)[-1]
         loss = self.Phi.value((labels[:, 1] - labels[:, 0] * f).double()).mean()
         return float(loss + self._penalty())

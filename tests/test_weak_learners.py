@@ -100,6 +100,33 @@ def test_a_batch_is_a_part_of_the_sample_and_an_epoch_all_of_it():
     assert sorted(together.tolist()) == sorted(whole.tolist())
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_weights_once_seen_stay_as_they_were(dtype):
+    config = Config(dtype=dtype, steps=0)
+    t = task(config)
+    U = start(t, draws(0, 1, 0))
+    search = Search(Problem(t.inputs, t.y, t.f, (2,), [0.5, 0.5]), U, [torch.zeros(5).double()], config)
+    seen = search.weights()
+    before = [V.clone() for V in seen]
+    search.run(20, draws(0, 1, 1))
+    assert all(torch.equal(V, W) for V, W in zip(seen, before, strict=True))
+    assert not torch.equal(search.weights()[0], before[0])
+
+
+def test_a_look_at_a_large_sorted_sample_sees_both_classes(monkeypatch):
+    monkeypatch.setattr("adanet_train.search._LOOK", 20)
+    config = Config(dtype="float64")
+    t = task(config)
+    order = t.y.argsort()
+    sorted_inputs = [x[order] for x in t.inputs]
+    U, w = start(t, draws(0, 1, 0)), [randn(5, seed=1)]
+    problem = Problem(sorted_inputs, t.y[order], t.f[order], (2,))
+    looked = Search(problem, U, w, config).objective()
+    f = t.f[order] + Task(sorted_inputs, t.y, t.f, 5, t.spec, config, t.Gamma).outputs(U)[-1] @ w[0]
+    every_third = surrogate("logistic").value(1 - t.y[order] * f)[::3].mean()
+    assert looked == pytest.approx(every_third.item(), rel=1e-12)
+
+
 @pytest.mark.parametrize("learner", ["gradient", "random"])
 @pytest.mark.parametrize("p", [1.0, 1.5, 2.0, math.inf])
 @pytest.mark.parametrize("depth", [1, 3])
