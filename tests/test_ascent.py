@@ -147,6 +147,15 @@ def test_third_layer_is_below_the_exact_value_and_close(p):
     assert 0.99 * exact <= third.mean <= exact * (1 + 1e-6)  # the solver's tolerance
 
 
+def test_deep_families_are_carried_up_and_stay_in_reach_of_their_product():
+    """Twelve layers of identity: no search above layer 3, yet the value is the product of the layers."""
+    spec = NetworkSpec.layered((3,) + (4,) * 12, 1.0, 2, "identity")
+    X = gaussian(6, 3)
+    unit = np.mean(np.linalg.norm(all_signs(6) @ X, axis=1)) / 6
+    values = lower_complexities(spec, X, draws=32, seed=0)
+    assert [value.mean for value in values] == pytest.approx([2.0**k * unit for k in range(12)], rel=2e-3)
+
+
 @pytest.mark.parametrize("p", EXPONENTS)
 def test_depth_lower_carries_the_value_up(p):
     spec = NetworkSpec.layered((3, 4, 3, 5, 2), (1.0, 0.7, 1.3, 0.9), p)

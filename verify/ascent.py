@@ -4,8 +4,9 @@
     Z_k(σ) = Σ_{s<k} Λ_{k,s} n_s^(1/q) max{ T_s(σ), T_s(-σ) },   T_s(σ) = sup_{h in H_s} Σ_i σ_i φ_s(h(x_i))
 
 (lemma-1-exact). Z_1 is computed; each T_s is searched from below over one unit by `unit_ascent`, for all draws and
-starts at once. For ReLU and |x|, T_s(σ) >= Σ_r Λ_{s,r} n_r^(1/q) T_r(σ) besides (depth-lower: the sum of the
-maximisers of the layers below is >= 0, so φ_s leaves it alone).
+starts at once, up to s = 3; from there on the best unit found is carried up. For ReLU and |x| besides
+T_s(σ) >= Σ_r Λ_{s,r} n_r^(1/q) T_r(σ): the sum of the maximisers of the layers below is >= 0, so φ_s leaves it alone
+(depth-lower).
 """
 
 from __future__ import annotations

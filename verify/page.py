@@ -122,7 +122,7 @@ def _layers(report: BoundReport) -> str:
         ]
         for row in report.complexities
     ]
-    return _table(head, rows, numbers=set(range(8)))
+    return _table(head, rows, numbers=set(range(8)), wide={8})
 
 
 def _checks(report: BoundReport) -> str:
@@ -141,7 +141,7 @@ def _checks(report: BoundReport) -> str:
         for row in report.checks
     ]
     head = ["claim", "k", "left side", "which is", "right side", "verdict", ""]
-    return "<h2>Checks</h2>" + _table(head, rows, numbers={1, 2, 4})
+    return "<h2>Checks</h2>" + _table(head, rows, numbers={1, 2, 4}, wide={6})
 
 
 def _plots(report: BoundReport) -> str:

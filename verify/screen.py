@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _STYLE = {"cite": "bold green", "vacuous": "yellow", "not": "dim", "context": "dim italic"}
+_LAYERS = 6  # of a deeper family the first ones and the last are shown, unless verbose
 _HOLDS = {"holds": "", "FAILS": "bold red", "open": "yellow"}
 
 
@@ -95,7 +96,11 @@ class _Page:
         self.heading("Rademacher complexity R_S(H_k) of the family, lower .. upper, against the lemmas")
         titles = ("lemma-1", "lemma-2", "1-corrected", "2-peeled")
         self.line(f"  k{'R_S(H_k)':>21}{'stderr':>8}" + "".join(f"{title:>12}" for title in titles), "dim")
-        for row in report.complexities:
+        rows = report.complexities
+        shown = rows if verbose or len(rows) <= _LAYERS else [*rows[: _LAYERS - 1], rows[-1]]
+        for row in shown:
+            if row is rows[-1] and len(shown) < len(rows):
+                self.line(f"  .. {len(rows) - len(shown)} layers more, -v shows them", "dim")
             values = "".join(f"{up(value):>12}" for value in wording.lemmas(row).values())
             self.line(f"{row.k:3}{wording.enclosure(row):>21}{up(row.stderr, 2):>8}{values}")
             if verbose:

@@ -61,6 +61,7 @@ class UnitSearch:
     restarts: int
     steps: int
     width: int
+    deepest: int = 3  # above this layer only the copies of the best unit below are tried, without ascent
 
     def best(self, s: int, signs: Tensor, below: Weights) -> tuple[Tensor, Weights]:
         """(value, candidate) for each row of signs; `below` holds the candidates found for layer s - 1."""
@@ -68,7 +69,7 @@ class UnitSearch:
         coarse = signs.to(self.dtype)
         value, slope = self._evaluate(s, weights, coarse)
         rate = torch.ones_like(value)
-        for step in range(self.steps):
+        for step in range(self.steps if s <= self.deepest else 0):
             if step in _RACES:
                 kept = _better_half(value, len(signs))
                 value, rate = value[kept], rate[kept]
@@ -114,9 +115,10 @@ class UnitSearch:
     def _starts(self, s: int, signs: Tensor, below: Weights) -> Weights:
         """Random units, and first the best guess: the maximiser of the linear part, or copies of the unit below."""
         spec, rows = self.spec, len(signs)
+        starts = self.restarts if s <= self.deepest else 1
         sizes = {0: spec.n[0]} | {r: self.units(r) for r in range(1, s)} | {s: 1}
         pairs = [(k, r) for (k, r), bound in spec.Lambda.items() if k <= s and bound > 0 and sizes[k] and sizes[r]]
-        weights = {(k, r): self._random(self.restarts * rows, sizes[k], sizes[r], (k, r)) for k, r in pairs}
+        weights = {(k, r): self._random(starts * rows, sizes[k], sizes[r], (k, r)) for k, r in pairs}
         if s == 1 and (1, 0) in weights:
             weights[1, 0][:rows, 0] = spec.bound(1, 0) * dual_vectors(signs @ self.Psi, spec.p)
         for k, r in pairs if s > 1 else ():

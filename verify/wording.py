@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from itertools import groupby
 
 from verify.results import Assumption, BoundReport, BoundRow, CheckRow, Complexity
 
@@ -88,8 +89,14 @@ def family(report: BoundReport) -> str:
     declared = report.declared
     if declared is None:
         return "none declared; families are the measured ones with p = 1, fixed after the fact"
-    weights = ", ".join(f"{near(bound)} ({pair(ks)})" for ks, bound in declared.Lambda.items())
-    return f"declared, p = {near(declared.p)}, n <= {sizes(declared.n)}, Lambda <= {weights}"
+    return f"declared, p = {near(declared.p)}, n <= {sizes(declared.n)}, Lambda <= {_weights(declared.Lambda)}"
+
+
+def _weights(Lambda: Mapping[tuple[int, int], float]) -> str:
+    if len(Lambda) > 1 and len(set(Lambda.values())) == 1:
+        return near(next(iter(Lambda.values())))
+    named = [f"{near(bound)} ({pair(ks)})" for ks, bound in Lambda.items()]
+    return ", ".join(named[:4] + ["..."] * (len(named) > 4))
 
 
 def sample(report: BoundReport) -> str:
@@ -103,7 +110,13 @@ def sample(report: BoundReport) -> str:
 
 
 def sizes(n: tuple[int, ...]) -> str:
-    return "-".join(map(str, n))
+    """n_0-n_1-..-n_l; a run of three or more equal layers is written once.
+
+    >>> sizes((154, 2000, 1)), sizes((30, 4500, 4500, 4500, 1))
+    ('154-2000-1', '30-4500(x3)-1')
+    """
+    runs = [(size, len(list(same))) for size, same in groupby(n)]
+    return "-".join(f"{size}(x{length})" if length > 2 else "-".join([str(size)] * length) for size, length in runs)
 
 
 def pair(ks: tuple[int, int]) -> str:
