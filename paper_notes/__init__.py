@@ -1,0 +1,64 @@
+"""The ledger of the paper's claims, read from claims.toml; and, in `tables`, the numbers the paper prints."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+SECTIONS: Mapping[str, str] = {
+    "definitions": "Definitions (Sections 2 and 3)",
+    "theorem_1": "Theorem 1 (Section 4)",
+    "lemma_1": "Lemma 1 and its proof",
+    "lemma_2": "Lemma 2 and its proof",
+    "corollary_1": "Corollary 1",
+    "objective": "The objective (Section 5)",
+    "algorithm": "AdaNet (Section 5)",
+    "cvx": "AdaNet.CVX (Appendix C)",
+    "experiments": "Experiments (Section 6)",
+    "replacements": "What takes their place",
+}
+VERDICTS = ("holds", "holds with an added assumption", "loose", "misprint", "false", "unsupported", "open")
+KINDS = ("symbolic", "exact", "property", "statistical", "counterexample", "reading")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of the paper (or one of ours that replaces it), and what became of it.
+
+    `audit` are the numbers of the first reading, `where` the label and the lines of the source, `correction` what is
+    true instead, `code` the "module:function" that computes it, `kind` how it is checked, `proof` its heading in
+    derivations.md, `rank` and `headline` its place and its words among the findings.
+    """
+
+    id: str
+    section: str
+    audit: tuple[str, ...]
+    where: str
+    statement: str
+    verdict: str
+    code: str
+    kind: str
+    correction: str = ""
+    proof: str = ""
+    note: str = ""
+    rank: int | None = None
+    headline: str = ""
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether there is nothing to compute: a slip of the print, seen by reading."""
+        return self.kind == "reading"
+
+
+@cache
+def claims() -> Mapping[str, Claim]:
+    """All claims by id, in the order of the paper.
+
+    >>> claims()["lemma-1"].verdict
+    'false'
+    """
+    ledger = tomllib.loads(files(__name__).joinpath("claims.toml").read_text(encoding="utf-8"))
+    return {id: Claim(id, **{**entry, "audit": tuple(entry["audit"])}) for id, entry in ledger.items()}

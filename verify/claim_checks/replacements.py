@@ -1,0 +1,159 @@
+"""The statements that take the place of the paper's: what they say is tried on samples that were overfitted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from adanet_theory.estimates import hidden_complexity
+from adanet_theory.generalization import (
+    margin_bound,
+    margin_bound_empirical,
+    margin_bound_uniform,
+    theorem_1,
+    theorem_1_range,
+)
+from adanet_theory.margin import PRIOR, MarginBound, ramp_loss
+from adanet_theory.posterior import a_posteriori, a_posteriori_at, a_posteriori_bounded, a_posteriori_bounded_at
+from adanet_theory.rademacher import peeled_complexity_offset, ranges
+from adanet_theory.spec import Array, NetworkSpec, activation
+from verify.claim_checks import Fact, Facts, settles
+from verify.claim_checks.lemma_1 import one_feature
+
+DELTA = 0.05
+REFERENCE = {48: (0.826920502923, 0.800502758560), 34: (0.442457203801, 0.416711368683),
+             16: (0.210936237151, 0.186695245844)}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Overfitted:
+    """The best of 2 n_0 features ±x_j on a sample whose labels are noise: its margins, its risk, and R_S(H_1)."""
+
+    margins: Array
+    risk: float
+    R: float
+    n_0: int
+
+
+def overfitted(trials: int, m: int = 1000, n_0: int = 200) -> Iterator[Overfitted]:
+    """X uniform on 2m points with n_0 random features ±1, y random; H_1 = {u·x, ||u||_1 <= 1}, so f in H_1, |f| = 1."""
+    rng = np.random.default_rng(0)
+    for _ in range(trials):
+        X, y = (1.0 - 2.0 * rng.integers(0, 2, size=size) for size in ((2 * m, n_0), 2 * m))
+        S = rng.integers(2 * m, size=m)
+        agreement = y[S] @ X[S]
+        j = int(np.abs(agreement).argmax())
+        f = math.copysign(1.0, agreement[j]) * X[:, j]
+        signs = 1.0 - 2.0 * rng.integers(0, 2, size=(200, m))
+        R = float(np.abs(signs @ X[S]).max(axis=1).mean()) / m
+        yield Overfitted(y[S] * f[S], float(np.mean(y * f <= 0)), R, n_0)
+
+
+def _never_below(bounds: list[tuple[float, float]], name: str) -> Fact:
+    """The largest risk/bound: above 1 in more than a share δ of the samples would refute the statement."""
+    broken = sum(risk > bound for risk, bound in bounds)
+    return Fact(f"samples of {len(bounds)} with R(f) above {name}", broken, "<=", DELTA * len(bounds), "δ of them")
+
+
+def _spoilt(bound: MarginBound, spoil: float) -> float:
+    """The bound with all its terms but the ramp multiplied by `spoil`."""
+    return sum((term or 0.0) * (1.0 if name == "ramp" else spoil) for name, term in bound.terms.items())
+
+
+@settles("margin-bound", {"spoil": 0.0}, thorough={"trials": 200})
+def margin_bound_holds(spoil: float = 1.0, trials: int = 10) -> Facts:
+    cases = []
+    for case in overfitted(trials):
+        ramp, m = ramp_loss(case.margins, 1.0), len(case.margins)
+        bound = margin_bound(ramp, [1.0, 0.0], [case.R, case.R], rho=1.0, m=m, delta=DELTA, M=1.0)
+        cases.append((case.risk, _spoilt(bound, spoil)))
+    yield _never_below(cases, "margin-bound")
+    yield Fact("R(f) of the last", cases[-1][0], "<=", cases[-1][1], "margin-bound", "labels are noise, m = 1000")
+
+
+@settles("margin-bound-uniform", {"spoil": 0.0}, {"prior": 1.0}, thorough={"trials": 200})
+def margin_bound_uniform_holds(spoil: float = 1.0, prior: float = PRIOR, trials: int = 10) -> Facts:
+    total = sum(1 / (prior * (abs(j) + 1) ** 2) for j in range(-10_000, 10_001))
+    yield Fact("sum of the prior over j", total, "<=", 1.0)
+    cases = []
+    for case in overfitted(trials):
+        bound = margin_bound_uniform(case.margins, [1.0, 0.0], [case.R, case.R], delta=DELTA, M=[1.0, 1.0])
+        cases.append((case.risk, _spoilt(bound, spoil)))
+    yield _never_below(cases, "margin-bound-uniform")
+
+
+@settles("margin-bound-empirical", {"spoil": 0.0}, thorough={"trials": 200})
+def margin_bound_empirical_holds(spoil: float = 1.0, trials: int = 10) -> Facts:
+    cases = []
+    for case in overfitted(trials):
+        ramp, m = ramp_loss(case.margins, 1.0), len(case.margins)
+        arguments = {"rho": 1.0, "m": m, "delta": DELTA}
+        bound = margin_bound_empirical(ramp, [1.0, 0.0], [case.R] * 2, M=[1.0, 1.0], **arguments)  # type: ignore[arg-type]
+        cases.append((case.risk, _spoilt(bound, spoil)))
+    yield _never_below(cases, "margin-bound-empirical")
+
+
+@settles("a-posteriori", {"spoil": 0.0}, {"c": 2.0}, thorough={"trials": 200})
+def a_posteriori_holds(spoil: float = 1.0, c: float = 1.5, trials: int = 10) -> Facts:
+    """Reference points to twelve digits, and the overfitted feature: B = 1, no hidden layer."""
+    for j, (value, _) in REFERENCE.items():
+        bound = a_posteriori_at(j, 0.0, 1.0, d=1, n_0=154, r_rms=1.0, m=9600, delta=DELTA, c=c).total
+        yield Fact("a-posteriori", bound, "=", value, "", f"n_0 = 154, m = 9600, d = 1, j = {j}", 1e-12)
+    cases = []
+    for case in overfitted(trials):
+        found = a_posteriori(case.margins, 1.0, d=0, n_0=case.n_0, r_rms=1.0, delta=DELTA)
+        cases.append((case.risk, _spoilt(found, spoil)))
+    yield _never_below(cases, "a-posteriori")
+
+
+@settles("a-posteriori-bounded", {"spoil": 0.0}, {"c": 2.0}, thorough={"trials": 200})
+def a_posteriori_bounded_holds(spoil: float = 1.0, c: float = 1.5, trials: int = 10) -> Facts:
+    for j, (_, value) in REFERENCE.items():
+        bound = a_posteriori_bounded_at(j, 0.0, 1.0, d=1, n_0=154, r_sup=1.0, m=9600, delta=DELTA, c=c).total
+        yield Fact("a-posteriori-bounded", bound, "=", value, "", f"n_0 = 154, m = 9600, d = 1, j = {j}", 1e-12)
+    cases = []
+    for case in overfitted(trials):
+        found = a_posteriori_bounded(case.margins, 1.0, d=0, n_0=case.n_0, r_sup=1.0, delta=DELTA)
+        cases.append((case.risk, _spoilt(found, spoil)))
+    yield _never_below(cases, "a-posteriori-bounded")
+
+
+@settles("theorem-1-range", {"scale": 2.0}, {"spoil": 5.0})
+def theorem_1_range_holds(scale: float = 1.0, spoil: float = 1.0) -> Facts:
+    """Dividing every h by M turns it into Theorem 1 at ρ/M; and margin-bound lies below it."""
+    w, R, M = [0.5, 1.5], [0.02, 0.04], 3.0
+    bound = theorem_1_range(0.1, w, R, rho=1.0, m=9600, delta=DELTA, M=M).total
+    divided = theorem_1(0.1, w, [r / M for r in R], rho=scale / M, m=9600, delta=DELTA, M=[1.0, 1.0]).total
+    yield Fact("theorem-1-range", bound, "=", divided, "Theorem 1 of the families H_k/M at ρ/M", "M = 3", 1e-12)
+    replaced = margin_bound(0.1, w, [spoil * r for r in R], rho=1.0, m=9600, delta=DELTA, M=spoil * M).total
+    yield Fact("margin-bound", replaced, "<=", bound, "theorem-1-range")
+
+
+@settles("range", {"spoil": 0.5})
+def range_holds(spoil: float = 1.0) -> Facts:
+    """The largest |h| of many units of H_2 whose weights are vertices of the balls, p = inf, against M_2."""
+    rng = np.random.default_rng(0)
+    for name in ("relu", "sigmoid"):
+        spec = NetworkSpec.layered((3, 4, 1), [0.5, 2.0], math.inf, name)
+        reach = spoil * ranges(spec, r_sup=1.0)[1]
+        U, u = rng.choice([-0.5, 0.5], size=(2000, 4, 3)), rng.choice([-2.0, 2.0], size=(2000, 4))
+        Psi = rng.choice([-1.0, 1.0], size=(2000, 3))
+        largest = float(np.abs(np.einsum("it,it->i", u, activation(name)(np.einsum("itj,ij->it", U, Psi)))).max())
+        yield Fact("largest |h|", largest, "<=", reach + 1e-12, "M_2", f"{name}, 2000 units at random vertices")
+
+
+@settles("lemma-2-peeled-offset", {"spoil": 0.1})
+def lemma_2_peeled_offset(spoil: float = 1.0) -> Facts:
+    X = one_feature()
+    r_rms = math.sqrt(float((X**2).mean()))
+    for name in ("sigmoid", "softplus"):
+        for Lambda in (0.0, 1.0):
+            spec = NetworkSpec.layered((1, 2, 1), [Lambda, 1.0], 2.0, name)
+            value = hidden_complexity(X, spec).mean
+            bound = spoil * peeled_complexity_offset(spec, 2, m=8, r_rms=r_rms)
+            yield Fact(
+                "R_S(H_2)", value, "<=", bound, "lemma-2-peeled-offset", f"{name}, Λ_{{1,0}} = {Lambda:g}, m = 8"
+            )
