@@ -55,7 +55,7 @@ def _shown(x: float | None, digits: int, rounding: str) -> str:
     exact = Decimal(x)
     value = exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), rounding)
     power = value.adjusted()
-    if value == 0 or -5 <= power < 6:
+    if value == 0 or -3 <= power < 6:
         text = f"{value:f}"
         return text.rstrip("0").rstrip(".") if value == value.to_integral_value() and "." in text else text
     return f"{value.scaleb(-power):f}".rstrip("0").rstrip(".") + f"e{power}"

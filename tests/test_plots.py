@@ -1,0 +1,88 @@
+"""The pictures show the report's own numbers, in one style, and equal reports give equal bytes."""
+
+import re
+from dataclasses import replace
+
+import matplotlib
+import numpy as np
+import pytest
+
+from tests.example_report import OUTSIDE, REPORT, SIGMOID
+from verify import plots
+
+DRAW = [plots.draw_terms, plots.draw_complexities, plots.draw_margins, plots.draw_bound_against_rho]
+BARE = replace(REPORT, complexities=(), bounds=(), curves={}, margins=np.zeros(0))
+
+
+def lines(figure):
+    return [line for line in figure.axes[0].lines if len(line.get_xdata())]
+
+
+@pytest.mark.parametrize("draw", DRAW)
+@pytest.mark.parametrize("report", [REPORT, SIGMOID, OUTSIDE, BARE])
+def test_every_report_can_be_drawn_twice_with_the_same_bytes(draw, report):
+    one, two = (plots.svg(draw(report), "name") for _ in range(2))
+    assert one == two
+    assert one.startswith("<svg ")
+    assert draw(report).get_figwidth() == 3.25
+
+
+@pytest.mark.parametrize("draw", DRAW)
+def test_an_svg_takes_the_ink_of_its_page_and_keeps_its_ids_to_itself(draw):
+    text = plots.svg(draw(REPORT), "name")
+    assert plots.INK not in text
+    assert "currentColor" in text
+    assert "#000000" not in text
+    assert "white" not in text
+    ids = re.findall(r'\bid="([^"]*)"', text)
+    assert all(id.startswith("name-") for id in ids)
+    assert set(re.findall(r"url\(#([^)]*)\)", text)) <= set(ids)
+    assert set(re.findall(r'href="#([^"]*)"', text)) <= set(ids)
+    assert not re.search(r'<svg[^>]*(width|height)="', text)
+    assert "date" not in text.lower()
+
+
+def test_the_readers_settings_are_neither_used_nor_changed():
+    with matplotlib.rc_context({"font.size": 30, "lines.linewidth": 9}):
+        before = dict(matplotlib.rcParams)
+        figure = plots.draw_margins(REPORT)
+        assert dict(matplotlib.rcParams) == before
+    assert plots.svg(figure, "a") == plots.svg(plots.draw_margins(REPORT), "a")
+
+
+def test_terms_are_drawn_at_their_values_and_the_sum_at_raw():
+    drawn = [
+        (float(line.get_xdata()[0]), round(float(line.get_ydata()[0]))) for line in lines(plots.draw_terms(REPORT))
+    ]
+    for y, row in enumerate(reversed(REPORT.bounds)):
+        for value in [*row.terms.values(), row.raw]:
+            assert value in (None, 0.0) or (value, y) in drawn
+
+
+def test_complexities_are_drawn_at_their_values():
+    values = [float(y) for line in lines(plots.draw_complexities(REPORT)) for y in line.get_ydata()]
+    for row in REPORT.complexities:
+        for value in (row.lower, row.upper, row.lemma_1, row.lemma_2, row.lemma_1_corrected, row.lemma_2_peeled):
+            assert value is None or value in values
+
+
+def test_the_margin_curve_passes_through_the_margin_error():
+    curve = lines(plots.draw_margins(REPORT))[0]
+    x, y = curve.get_xdata(), curve.get_ydata()
+    share = y[x <= REPORT.rho].max()
+    assert share == pytest.approx(REPORT.sample.margin_error, abs=1 / 200)  # 400 points are drawn of 960
+    assert np.all(np.diff(y) > 0)
+    assert (x[0], y[-1]) == (-0.1, 1.0)
+
+
+def test_a_large_sample_gives_no_large_picture():
+    many = replace(REPORT, margins=np.random.default_rng(0).normal(size=200_000))
+    assert len(plots.svg(plots.draw_margins(many), "a")) < 60_000
+
+
+def test_curves_that_do_not_apply_are_dashed():
+    figure = plots.draw_bound_against_rho(
+        replace(REPORT, curves=dict.fromkeys(("theorem-1", "margin-bound"), REPORT.curves["a-posteriori"]))
+    )
+    styles = {line.get_label(): line.get_linestyle() for line in lines(figure)}
+    assert (styles["theorem-1"], styles["margin-bound"]) == ("--", "-")
