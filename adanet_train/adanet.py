@@ -45,7 +45,8 @@ def train(
             break
         candidates = [sample.minimise(growth, block) for block in propose(growth, sample, t)]
         values = [found.objective for found in candidates]
-        best = values.index(min(values)) if values and objective.falls(min(values), F) else -1
+        fell = bool(values) and objective.falls(min(values), F, config.least_decrease)
+        best = values.index(min(values)) if fell else -1
         if best >= 0:
             growth.extend(candidates[best].part, candidates[best].H)
             if config.corrective:

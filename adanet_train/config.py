@@ -21,23 +21,23 @@ COMPLEXITIES = ("lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth")
 
 @dataclass(frozen=True)
 class Config:
-    """Every knob with its default.
+    """Every knob with its default. The paper's own are T = 30, B in {100, 150, 250}, λ <= 1e-4 and 10,000 steps.
 
-    >>> Config(rounds=5, width=10).family(n_0=4).n
-    (4, 50, 50, 50, 50, 50, 50)
+    >>> Config(rounds=5, width=10, max_depth=3).family(n_0=4).n
+    (4, 50, 50, 50)
     """
 
     # The family, fixed before the sample is seen
-    rounds: int = 30
+    rounds: int = 10
     """T."""
-    width: int = 150
+    width: int = 100
     """B, the units per layer of a candidate subnetwork."""
     p: float = 2.0
     Lambda: float | tuple[float, ...] = 1.01
     """Λ_{k,k-1}: one number for all layers, or Λ_{1,0}, Λ_{2,1}, .. up to the maximal depth."""
     activation: str = "relu"
     max_depth: int | None = None
-    """None: T + 1, the deepest network T rounds can build (AdaNet.CVX: at most 5)."""
+    """None: as deep as T rounds can build, but at most 5."""
     rho: float | None = None
     """The margin, if it is to be declared with the family; training does not use it."""
     enforce: bool = True
@@ -45,7 +45,7 @@ class Config:
 
     # The objective (1/m) Σ Φ(1 - y f) + Σ_j Γ_j |w_j|,  Γ_j = λ r_j + β
     surrogate: str = "logistic"
-    lam: float = 1e-4
+    lam: float = 1e-5
     beta: float = 0.0
     complexity: str | Callable[..., float] = "lemma-2"
     """r: one of COMPLEXITIES, or a function (spec, k, Psi, H) -> r of units in H*_k whose outputs are H."""
@@ -64,13 +64,15 @@ class Config:
     """(depth - l_{t-1}, units per layer) of each candidate; None: (0, B) and (1, B), as in the paper."""
     outputs: str = "top"
     """Which layers of a subnetwork the output reads: "top" (Section 4 of the paper) or "all" (Section 2)."""
+    least_decrease: float = 1e-3
+    """AdaNet ends when a round lowers F by no more than this share of it; 0: when F does not fall."""
     corrective: bool = False
     """Minimise F over all of w again after every round."""
     learner: str | Callable[..., Any] = "gradient"
     """"gradient", "random" (the best of many random subnetworks), or a function (task, generator) -> weights."""
     optimiser: str = "sgd"
     learning_rate: float = 0.1
-    steps: int = 10_000
+    steps: int = 2_000
     batch: int = 100
     check_every: int = 250
     """Steps between two looks at the candidate's objective."""
@@ -115,7 +117,7 @@ class Config:
         check(self.max_depth is None or self.max_depth >= 1, f"max_depth must be >= 1, got {self.max_depth}.")
         if self.rho is not None:
             check_rho(self.rho)
-        for name in ("lam", "beta", "r_sup"):
+        for name in ("lam", "beta", "r_sup", "least_decrease"):
             check_nonnegative(name, getattr(self, name))
         for name in ("slack", "learning_rate", "tol"):
             value = getattr(self, name)
@@ -147,7 +149,7 @@ class Config:
     @property
     def depth(self) -> int:
         """The maximal depth of the declared family."""
-        return self.max_depth or self.rounds + 1
+        return self.max_depth or min(self.rounds + 1, 5)
 
     @property
     def sizes(self) -> tuple[tuple[int, int], ...]:

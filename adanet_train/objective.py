@@ -22,13 +22,13 @@ def loss(Phi: Surrogate, y: Tensor, f: Tensor) -> float:
     return float(Phi.value(1 - y * f).mean())
 
 
-def falls(after: float, before: float) -> bool:
-    """Whether F fell by more than its rounding error; less would not let a run end.
+def falls(after: float, before: float, share: float = 0.0) -> bool:
+    """Whether F fell by more than this share of it, and by more than its rounding error, or a run would not end.
 
-    >>> falls(0.5, 0.6), falls(0.6 - 1e-16, 0.6)
-    (True, False)
+    >>> falls(0.5, 0.6), falls(0.6 - 1e-16, 0.6), falls(0.5, 0.6, share=0.25)
+    (True, False, False)
     """
-    return after < before - 2.0**-44 * max(1.0, before)
+    return after < before - max(2.0**-44 * max(1.0, before), share * before)
 
 
 def value(network: Network, Psi: Tensor, y: Tensor, Gamma: Mapping[int, Tensor], Phi: Surrogate) -> float:
