@@ -96,6 +96,19 @@ def test_the_path_norm_is_rounded_up_by_little(seed: int, scale: float) -> None:
     assert exact <= Fraction(B) <= exact * (1 + Fraction(1, 10**13))
 
 
+def cancelling(seed: int) -> np.ndarray:
+    """41 numbers of size 1e8 whose sum is 1: floats add them to 1 up to 1e-8."""
+    draw = np.random.default_rng(seed)
+    half = 1e8 * draw.normal(size=20)
+    return draw.permutation(np.concatenate([half, -half, [1.0]]))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_path_norm_sees_through_cancellation(seed: int) -> None:
+    weights = Weights((1, 41), {(1, 0): cancelling(seed)[:, None]}, {1: np.ones(41)}, ())
+    assert 1 <= path_norm(weights) <= 1 + 1e-4
+
+
 def test_the_path_norm_of_the_zero_function_is_0() -> None:
     weights = network(0)
     zero = Weights(weights.n, weights.hidden, {1: np.zeros(4)}, weights.phi)
@@ -205,6 +218,17 @@ def test_the_ramp_is_exactly_0_and_1_where_nothing_is_inside() -> None:
     Psi = np.array([[1.0], [2.0]])
     assert margins(weights, Psi, np.ones(2)).ramp(0.5) == 0
     assert margins(weights, Psi, -np.ones(2)).ramp(0.5) == 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_cancellation_inside_a_unit_is_enclosed_and_decided(seed: int) -> None:
+    weights = Weights((41, 1), {(1, 0): np.ones((1, 41))}, {1: np.ones(1)}, ())
+    Psi = cancelling(seed)[None]
+    f, error = by_unit(weights, Psi)
+    assert abs(Fraction(f[0]) - 1) <= Fraction(error[0])
+    found = margins(weights, Psi, np.ones(1))
+    assert found.lower[0] <= 1 <= found.upper[0]
+    assert [found.count(1 + sign * Fraction(1, 10**30)) for sign in (-1, 0, 1)] == [0, 1, 1]
 
 
 def test_an_overflow_is_refused_with_its_point() -> None:

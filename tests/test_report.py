@@ -378,18 +378,19 @@ def _least(oracle: Oracle, id: str, rho):
 # Complexities and checks
 
 
-def test_the_exact_value_of_a_sigmoid_family_is_above_the_printed_lemma_1() -> None:
-    """m = 8, Psi = 1, Lambda_{1,0} = .1: sigmoid(.1) mu_8 > 2 (.1 mu_8), and the corrected lemma holds."""
-    file = model(n=(1, 1, 1), activation="sigmoid", m=8, fill=0.1)
-    spec = NetworkSpec((1, 1, 1), {(1, 0): 0.1, (2, 1): 1.0}, 2.0, "sigmoid")
+@pytest.mark.parametrize("size", [0.1, 0.25])
+def test_the_exact_value_of_a_sigmoid_family_is_above_the_printed_lemma_1(size: float) -> None:
+    """m = 8, Psi = 1, Lambda_{1,0} = a: sigmoid(a) mu_8 > 2 (a mu_8), and the corrected lemma holds."""
+    file = model(n=(1, 1, 1), activation="sigmoid", m=8, fill=size)
+    spec = NetworkSpec((1, 1, 1), {(1, 0): size, (2, 1): 1.0}, 2.0, "sigmoid")
     Psi = torch.tensor([[1.0]] * 8, dtype=torch.float64)
     sample = type(file.sample).of(Psi, file.sample.y)
     found = report.build(dataclasses.replace(file, declared=spec, sample=sample), draws=20)
     top = found.complexities[1]
     mu = 35 / 128
-    assert top.lower == pytest.approx(mu / (1 + math.exp(-0.1)), rel=1e-6)
-    assert top.lemma_1 == pytest.approx(0.2 * mu, rel=1e-9)
-    assert top.lemma_1_corrected == pytest.approx((0.025 + 0.5) * mu, rel=1e-9)
+    assert top.lower == pytest.approx(mu / (1 + math.exp(-size)), rel=1e-6)
+    assert top.lemma_1 == pytest.approx(2 * size * mu, rel=1e-9)
+    assert top.lemma_1_corrected == pytest.approx((size / 4 + 0.5) * mu, rel=1e-9)
     assert top.lower <= top.upper <= top.lemma_1_corrected
     (check,) = [row for row in found.checks if row.claim == "lemma-1" and row.k == 2]
     assert (check.verdict, check.applies, check.exact) == ("violated", False, True)
@@ -399,10 +400,11 @@ def test_the_exact_value_of_a_sigmoid_family_is_above_the_printed_lemma_1() -> N
 
 
 def test_lower_values_stay_below_upper_ones_and_below_the_lemmas_that_apply() -> None:
-    for seed, case in enumerate(CASES[2:8]):
+    for seed, case in enumerate(CASES[2:10]):
         found = report.build(model(**case | {"m": 30, "seed": seed}), draws=20)
         for row in found.complexities:
             assert 0 <= row.lower <= row.upper
+            assert row.upper <= min(x for x in (row.lemma_1_corrected, row.lemma_2_peeled) if x is not None)
         assert {row.verdict for row in found.checks if row.applies} <= {"holds", "not refuted"}
         assert {row.verdict for row in found.checks if row.k == 1} == {"holds"}
 

@@ -56,6 +56,11 @@ class Setting:
         return sum(self.w, Fraction(0))
 
     @property
+    def float_delta(self) -> float:
+        """δ for what is only searched: from 1e-300 on 1/δ is a float."""
+        return max(float(self.delta), 1e-300)
+
+    @property
     def r(self) -> Number:
         return self.sizes.r_inf if self.r_sup is None else self.r_sup
 

@@ -116,7 +116,7 @@ def follows_from_margin_bound(setting: Setting, at: AtRho) -> dict[str, bool]:
     """Which of ON_LEMMA_2 margin-bound proves at this δ and ρ: the printed ones where |h| <= 1."""
 
     def proved(M: float, R: Sequence[float]) -> bool:
-        w, delta = [float(x) for x in setting.w], float(setting.delta)
+        w, delta = [float(x) for x in setting.w], setting.float_delta
         try:
             generalization.theorem_1_range(
                 float(at.margin_error), w, R, rho=float(at.rho), m=setting.m, delta=delta, M=M

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from adanet_theory import related
 from adanet_theory.arrangement import norms
 from adanet_theory.duality import conjugate
 from adanet_theory.margin import MarginBound
-from adanet_theory.spec import Array
+from adanet_theory.spec import Array, finite
 from verify.assumptions import Setting
 from verify.evidence import Weights
 from verify.numeric import AtRho
@@ -55,10 +53,10 @@ def _bound(id: str, maps: list[Array], setting: Setting, at: AtRho) -> MarginBou
     m, Psi = setting.m, setting.margins.Psi
     if id == "golowich-frobenius":
         sizes = [float(np.linalg.norm(U)) for U in maps]
-        R = related.golowich_frobenius(sizes, m=m, square_norms=float(np.sum(norms(Psi, 2.0) ** 2)))
+        R = related.golowich_frobenius(sizes, m=m, square_norms=finite(float(np.sum(norms(Psi, 2.0) ** 2)), id))
     elif id == "golowich-l1":
         sizes = [float(norms(U, 1.0).max()) for U in maps]
-        column = m * setting.sizes.r_rms**2
+        column = finite(m * np.square(setting.sizes.r_rms), id)
         R = related.golowich_l1(sizes, n_0=setting.weights.n[0], m=m, largest_column=column)
     else:
         p = min(setting.spec.p, 2.0)
@@ -66,9 +64,7 @@ def _bound(id: str, maps: list[Array], setting: Setting, at: AtRho) -> MarginBou
         width = max([len(U) for U in maps[:-1]], default=1)
         r = float(norms(Psi, conjugate(p)).max())
         R = related.neyshabur_group(sizes, p=p, width=width, n_0=setting.weights.n[0], m=m, r=r)
-    error, delta = float(at.margin_error), float(setting.delta)
-    if not math.isfinite(R):
-        raise OverflowError(id)
+    error, delta = float(at.margin_error), setting.float_delta
     per_W = R / float(setting.W) * ROUNDED_UP
     bound = related.standard_margin_bound(id, error, per_W, rho=float(at.rho), m=m, delta=delta)
     rounded = {name: term * ROUNDED_UP for name, term in bound.terms.items() if term is not None}

@@ -35,7 +35,7 @@ def read(
     label: str | None = None,
 ) -> Inputs:
     """Everything read and checked; a ValueError names the file and what was expected."""
-    model = model_file.read_any(path, activation or "relu")
+    model = _model(path, activation or "relu")
     notes = []
     if _is_state_dict(model):
         notes.append(_conversion(path, model))
@@ -56,6 +56,16 @@ def read(
         notes += [note for note in dataset.notes if note not in notes]
         test = _points(dataset, model, test_path)
     return Inputs(model, sample, test, tuple(notes))
+
+
+def _model(path: str, activation: str) -> ModelFile:
+    """Whatever a broken or hostile file provokes in zipfile, pickle or torch is said of the file, in one line."""
+    try:
+        return model_file.read_any(path, activation)
+    except ValueError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{path}: cannot be read: {type(error).__name__} {error}".rstrip() + ".") from None
 
 
 def _points(dataset: Dataset, model: ModelFile, path: str) -> Points:

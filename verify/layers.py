@@ -6,7 +6,7 @@ Every number is rounded outward: an upper value is not below what it bounds, a l
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +95,8 @@ def ranges(spec: NetworkSpec, r_sup: Number) -> Ranges:
 
 # Values of R_S
 
+Estimate = Callable[[Array, NetworkSpec, Sampling], Interval | None]
+
 
 def linear(Psi: Array, spec: NetworkSpec, sampling: Sampling) -> Interval | None:
     """R_S(H_1): all signs enumerated or drawn; None where δ is too small for a float to hold 1 - δ/2."""
@@ -162,24 +164,41 @@ def complexities(spec: NetworkSpec, Psi: Array, sizes: FeatureSizes, sampling: S
     values: list[Interval | None] = [None] * spec.depth
     searched: Sequence[Any] = [None] * spec.depth
     if sampling is not None:
-        from verify.ascent import lower_complexities
-
-        values[0] = linear(Psi, spec, sampling)
+        values[0] = _known(linear, Psi, spec, sampling)
         if spec.depth >= 2:
-            values[1] = one_hidden(Psi, spec, sampling)
-            searched = lower_complexities(
-                spec,
-                Psi,
-                draws=sampling.draws,
-                seed=sampling.seed,
-                device=sampling.device,
-                progress=sampling.progress,
-                confidence=min(sampling.confidence, 1 - 2.0**-52),
-            )
+            values[1] = _known(one_hidden, Psi, spec, sampling)
+            searched = _searched(Psi, spec, sampling)
     rows: list[Complexity] = []
     for k in range(1, spec.depth + 1):
         rows.append(_row(spec, k, len(Psi), sizes, rows, values[k - 1], searched[k - 1]))
     return Layers(tuple(rows), tuple(values))
+
+
+def _known(estimate: Estimate, Psi: Array, spec: NetworkSpec, sampling: Sampling) -> Interval | None:
+    """The value, or None where it leaves the floats."""
+    try:
+        value = estimate(Psi, spec, sampling)
+    except OverflowError:
+        return None
+    return value if value is not None and math.isfinite(value.upper) else None
+
+
+def _searched(Psi: Array, spec: NetworkSpec, sampling: Sampling) -> Sequence[Any]:
+    """Lower values of every layer by ascent; Nones where they leave the floats."""
+    from verify.ascent import lower_complexities
+
+    try:
+        return lower_complexities(
+            spec,
+            Psi,
+            draws=sampling.draws,
+            seed=sampling.seed,
+            device=sampling.device,
+            progress=sampling.progress,
+            confidence=min(sampling.confidence, 1 - 2.0**-52),
+        )
+    except OverflowError:
+        return [None] * spec.depth
 
 
 def _row(

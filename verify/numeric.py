@@ -76,7 +76,7 @@ class FixedRho:
         setting = self.setting
         w = [float(x) for x in setting.w]
         error, ramp, r = float(self.at.margin_error), self.at.ramp, float(setting.r)
-        shared: dict[str, Any] = {"rho": float(self.at.rho), "m": m, "delta": float(setting.delta)}
+        shared: dict[str, Any] = {"rho": float(self.at.rho), "m": m, "delta": setting.float_delta}
         if self.id == "theorem-1":
             R = lemma_2(setting, m, setting.sizes.r_inf)
             return generalization.theorem_1(error, w, R, literally=True, **shared)
@@ -101,7 +101,7 @@ AtJ = Callable[[int, float], MarginBound]
 
 def _at_j(id: str, setting: Setting, B: float | None, m: int) -> AtJ:
     """The bound as a function of j and of the ramp at ρ_j."""
-    delta = float(setting.delta)
+    delta = setting.float_delta
     if id == "margin-bound-uniform":
         assert setting.ranges is not None
         w, M, R = [float(x) for x in setting.w], setting.ranges.upper, peeled(setting, m)
@@ -135,7 +135,10 @@ def best(id: str, setting: Setting, B: float | None) -> MarginBound:
     if least.j is None or least.total < 1:
         return least
     for j in range(min(least.j, 0) - 1, -LOWEST_J, -1):
-        ramp = ramp_loss(u, scale * (1 + ETA) ** -j)
+        rho = scale * (1 + ETA) ** -j
+        if math.isinf(rho):
+            break
+        ramp = ramp_loss(u, rho)
         candidate = at(j, ramp)
         if candidate.total < least.total:
             least = candidate
