@@ -17,7 +17,7 @@ env: .venv/installed
 # Trains on data that ships with scikit-learn, then asks what the theory says of the result.
 demo: env
 	mkdir -p demo
-	$(BIN)/adanet-train breast-cancer -o demo/model.pt
+	$(BIN)/adanet-train digits:3-8 -o demo/model.pt
 	$(BIN)/verify-bounds demo/model.pt
 
 test: env
