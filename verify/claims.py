@@ -30,7 +30,7 @@ class Outcome:
     def evidence(self) -> str:
         """One line: the first fact that fails, or else the first."""
         if self.claim.is_read_only:
-            return "read, nothing to compute: " + self.claim.correction
+            return "read: " + self.claim.correction
         telling = [fact for fact in self.facts if not fact.holds] or list(self.facts)
         return str(telling[0]) if telling else "no check"
 
@@ -61,7 +61,7 @@ def select(ids: Iterable[str]) -> list[Claim]:
     wanted = []
     for id in ids:
         if id not in known and id not in numbers:
-            raise ValueError(f"no claim {id!r} in the ledger{_nearest(id, [*known, *numbers])}.")
+            raise ValueError(f"no claim {id!r} in the ledger{_nearest(id, [*known, *numbers])}")
         wanted.append(numbers.get(id, id))
     return [claim for id, claim in known.items() if not wanted or id in wanted]
 
@@ -70,7 +70,7 @@ def _nearest(id: str, known: list[str]) -> str:
     from difflib import get_close_matches
 
     close = get_close_matches(id, known, n=3)
-    return f"; did you mean {', '.join(close)}?" if close else ""
+    return f"; did you mean {', '.join(close)}?" if close else "; --list names them all."
 
 
 def run_all(chosen: Iterable[Claim], *, quick: bool = True, progress: Progress | None = None) -> Iterator[Outcome]:

@@ -53,11 +53,11 @@ def adanet_comparison(test: str = "printed", trials: int = 20) -> Facts:
             deeper += _printed_takes_deeper(w.w, w_deep.w, noise, y, 0.05)
         else:
             deeper += not w.objective <= w_deep.objective
+    left, middle, right = w.objective, w_deep.objective, _value(w.w, noise, y, 0.05)
+    yield Fact("F_t(w, h)", left, "<", middle, "F_t(w', h')", "h is better; the print takes h' all the same")
+    yield Fact("F_t(w, h')", right, ">", middle, "F_t(w', h')", "which the print compares, so it takes h'")
     yield Fact(f"times of {trials} that h' is taken", deeper, "=", trials)
     yield Fact("times that h was better", better, "=", trials)
-    left, middle, right = w.objective, w_deep.objective, _value(w.w, noise, y, 0.05)
-    yield Fact("F_t(w, h)", left, "<", middle, "F_t(w', h')", "which should decide")
-    yield Fact("F_t(w, h')", right, ">", middle, "F_t(w', h')", "which the print compares")
 
 
 @settles("adanet-first-round", {"candidates": ((1, 3), (2, 3))})
@@ -109,7 +109,7 @@ def adanet_stop_optimal(idle: bool = True) -> Facts:
     config = SMALL.replace(learner=_idle if idle else "gradient", lam=0.0, beta=0.01)
     last = adanet.train(Psi, y, config).history[-1]
     start = objective.loss(Phi, y, torch.zeros_like(y))
-    yield Fact("F where it stops", last["objective"], "=", start, "F_0", "", 1e-12)
     pull = (y * Phi.derivative(torch.ones_like(y))) @ Psi / len(y)
     g = layer_score(pull.numpy(), 1.0, 2.0, 1.0)
-    yield Fact("g_1", g, ">", 0.01, "Γ_1", "so F could still fall")
+    yield Fact("g_1 where it stops", g, ">", 0.01, "Γ_1", "so a linear unit would lower F")
+    yield Fact("F where it stops", last["objective"], "=", start, "F_0", "", 1e-12)

@@ -67,7 +67,7 @@ def cvx_derivative(formula: str = "printed") -> Facts:
     eps, mean = _correlation()
     printed = (2 * eps - 1) * mean if formula == "printed" else -eps * mean
     slope = _slope(1.0)
-    yield Fact("|d/dw - (2ε - 1) S_t/m|", abs(slope - printed), ">", 0.01, where=f"printed {printed:.6f}")
+    yield Fact("d/dw", slope, "<", printed - 0.01, "(2ε - 1) S_t/m as printed, less 0.01")
     yield Fact("d/dw", slope, "=", -eps * mean, "-ε S_t/m", "", 1e-8)
 
 
@@ -105,8 +105,8 @@ def cvx_penalty_irrelevant(Gamma: float = 0.1) -> Facts:
     h_1, h_2 = tensor([0.1] * 10), tensor([3.0] * 9 + [-3.0])
     free = [minimise_scalar(h, y, zero, 0.0, LOGISTIC).objective for h in (h_1, h_2)]
     priced = [minimise_scalar(h, y, zero, Gamma, LOGISTIC).objective for h in (h_1, h_2)]
-    yield Fact("min_w F, h_1", free[0], "<", free[1], "h_2", "Γ = 0")
-    yield Fact("min_w F, h_1", priced[0], ">", priced[1], "h_2", f"Γ = {Gamma:g}")
+    yield Fact("min_w F, h_1", priced[0], ">", priced[1], "min_w F, h_2", f"Γ = {Gamma:g}")
+    yield Fact("min_w F, h_1", free[0], "<", free[1], "min_w F, h_2", "Γ = 0: the penalty turned the choice")
 
 
 @settles("cvx-closed-form", {"signed": False})
@@ -142,8 +142,8 @@ def cvx_layer(Gamma: tuple[float, float] = (0.3, 1.0)) -> Facts:
     for z, price in zip((1.0, 1.2), Gamma, strict=True):
         g.append(layer_score([z], 1.0, 2.0, float(LOGISTIC.derivative(tensor([1.0])))))
         F.append(minimise_scalar(z * torch.ones_like(y), y, zero, price, LOGISTIC).objective)
-    yield Fact("g_2", g[1], ">", g[0], "g_1", "so the print takes s = 2")
-    yield Fact("F with s = 2", F[1], ">", F[0], "F with s = 1", f"Γ = {Gamma}")
+    yield Fact("F with s = 2", F[1], ">", F[0], "F with s = 1", f"Γ = {Gamma}; the print takes s = 2")
+    yield Fact("g_2", g[1], ">", g[0], "g_1", "what the print looks at")
     hundred = torch.cat([torch.ones(51), -torch.ones(49)]).double() * 100
     y, zero = torch.ones(100, dtype=torch.float64), torch.zeros(100, dtype=torch.float64)
     one, two = (minimise_scalar(h, y, zero, 0.1, LOGISTIC).objective for h in (torch.ones_like(y), hundred))

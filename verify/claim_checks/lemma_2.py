@@ -58,14 +58,15 @@ def lemma_2_holds(phi: str = "relu", spoil: float = 1.0, trials: int = 20) -> Fa
 def lemma_2_loose(c: float = 1.0, printed: float = 2.0, trials: int = 20) -> Facts:
     """The constants in front of r Π Λ N_k^(1/q) / sqrt(m), n_0 = 154; and the peeled bound against exact values."""
     spec = NetworkSpec.layered((154, 1, 1, 1, 1), 1.0, p=1)
-    for k, corollary, lemma in ((2, 27.1, 6.77), (3, 108.0, 13.5), (4, 433.0, 27.1)):
+    for k, corollary, lemma in ((4, 433.0, 27.1), (3, 108.0, 13.5), (2, 27.1, 6.77)):
         ours = peeled_complexity(spec, k, m=1, r_rms=1.0)
         two = layered_complexity(spec, k, m=1, r_inf=1.0)
         w = [float(s == k) for s in range(1, 5)]
         four = corollary_1(spec, 0.0, w, rho=4.0, m=1, delta=0.5, r_inf=1.0, literally=True).terms["complexity"]
-        yield Fact("constant of Lemma 2", two * printed / 2, "=", lemma, "", f"k = {k}", 0.006 * lemma)
+        where = f"k = {k}, n_0 = 154, times r ΠΛ N^(1/q)/sqrt(m)"
+        yield Fact("constant of lemma-2-peeled", ours, "<", two * printed / 2, "of Lemma 2", where)
+        yield Fact("of Lemma 2", two * printed / 2, "=", lemma, "", f"k = {k}", 0.006 * lemma)
         yield Fact("of Corollary 1, for 4/ρ", four or 0.0, "=", corollary, "", f"k = {k}", 0.006 * corollary)
-        yield Fact("of lemma-2-peeled", ours, "<", two, "constant of Lemma 2", f"k = {k}")
     worst = worst_data = 0.0
     for X in samples(trials):
         for p in NORMS:
@@ -79,15 +80,15 @@ def lemma_2_loose(c: float = 1.0, printed: float = 2.0, trials: int = 20) -> Fac
     yield Fact("largest R_S(H*_2)/its data form", worst_data, "<=", 1.0, where=f"{3 * trials} cases")
 
 
-@settles("h1-exact", {"q": 1.0})
-def h1_exact(q: float | None = None) -> Facts:
+@settles("h1-exact", {"p": math.inf})
+def h1_exact(p: float = 2.0) -> Facts:
     """R_S(H_1) by enumeration and duality against the mean over all signs of the largest u·z on a fine circle."""
     X = samples(1)[0][:5]
     angles = np.linspace(0, 2 * np.pi, 40_001)
     circle = np.stack([np.cos(angles), np.sin(angles)], 1)
     Z = all_signs(len(X)) @ X
     brute = float((Z @ circle.T).max(axis=1).mean()) / len(X)
-    spec = NetworkSpec.layered((2, 1), 1.0, 2.0 if q is None else q / (q - 1) if q > 1 else math.inf)
+    spec = NetworkSpec.layered((2, 1), 1.0, p)
     yield Fact("R_S(H_1)", linear_complexity(X, spec).mean, "=", brute, "brute force", f"p = 2, m = {len(X)}", 1e-7)
 
 
@@ -162,11 +163,11 @@ def _orthogonal_ratio(m: int, phi: str) -> float:
 @settles("depth-lower-abs", {"m": 1}, {"points": ((1.0, 1.0), (1.0, 1.0))})
 def depth_lower_abs(m: int = 12, points: Any = ((1.0, 0.0), (0.0, 1.0))) -> Facts:
     """Open: the best constant for |x| at k = 1. m orthogonal points, p = inf, come as near to 1/2 as one likes."""
+    ratio = _orthogonal_ratio(m, "abs")
+    yield Fact("R_S(H*_2)/R_S(H_1)", ratio, "<", 0.62, where=f"|x|, {m} orthogonal points, p = inf")
+    yield Fact("R_S(H*_2)/R_S(H_1)", ratio, ">", 0.5, where="no example at or below 1/2 is known")
     X = np.array(points)
     sup = unit_supremum(X, all_signs(len(X)), Lambda=1.0, p=math.inf, phi="abs").lower
     R_1 = linear_complexity(X, NetworkSpec.layered((2, 1), 1.0, math.inf)).mean
     ratio = float(sup.mean()) / len(X) / R_1
     yield Fact("R_S(H*_2)/R_S(H_1)", ratio, "=", _orthogonal_ratio(2, "abs"), "formula", "|x|, two points", 1e-12)
-    ratio = _orthogonal_ratio(m, "abs")
-    yield Fact("R_S(H*_2)/R_S(H_1)", ratio, "<", 0.62, where=f"|x|, {m} orthogonal points, p = inf")
-    yield Fact("R_S(H*_2)/R_S(H_1)", ratio, ">", 0.5, where="no example at or below 1/2 is known")

@@ -64,7 +64,8 @@ def objective_unique(copies: int = 2) -> Facts:
     total = float(found.w.sum()) if copies == 1 else float(found.w[0] + 2 * found.w[1])
     ends = [tensor([total, 0.0])[:copies], tensor([0.0, total / 2])[:copies]]
     apart = float((ends[0] - ends[1]).abs().max())
-    yield Fact("distance of two minimisers", apart, ">", 0.5)
+    where = f"units relu(x) and relu(2x), F = {F(ends[0]):.5g} at both"
+    yield Fact("distance of two minimisers", apart, ">", 0.5, where=where)
     yield Fact("F at one", F(ends[0]), "=", F(ends[1]), "F at the other", "relu(x), relu(2x)", 1e-12)
     middle = F((ends[0] + ends[1]) / 2)
     yield Fact("F between them", middle, "<=", (F(ends[0]) + F(ends[1])) / 2 + 1e-12, "mean of F", "F is convex")
@@ -147,5 +148,5 @@ def largest_decrease(K: float = 10.0, Gamma: float = 1e-3) -> Facts:
     start = objective.loss(Phi, y, zero)
     gains = [start - minimise_scalar(Z[:, j].contiguous(), y, zero, Gamma, Phi).objective for j in (0, 1)]
     slopes = (y * Phi.derivative(1 - y * zero)) @ Z / 2
-    yield Fact("slope of coordinate 1", float(slopes[0]), ">", float(slopes[1]), "of coordinate 2", f"K = {K:g}")
-    yield Fact("decrease by coordinate 1", gains[0], "<", gains[1], "by coordinate 2", "of F_0 = 1.3133")
+    yield Fact("decrease by coordinate 1", gains[0], "<", gains[1], "by coordinate 2", f"of F_0 = 1.3133, K = {K:g}")
+    yield Fact("slope of coordinate 1", float(slopes[0]), ">", float(slopes[1]), "of coordinate 2")

@@ -1,0 +1,215 @@
+"""The ledger: complete, consistent, backed by checks that support it and that turn when their example is changed."""
+
+import ast
+import functools
+import importlib
+import math
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from paper_notes import KINDS, SECTIONS, VERDICTS, claims
+from verify.claim_checks import Check, Fact, check_of, registered
+from verify.claims import Outcome, document, run, run_all, select
+from verify.claims_pages import findings, html, markdown, spliced
+
+ROOT = Path(__file__).parents[1]
+LEDGER = claims()
+COMPUTED = [claim for claim in LEDGER.values() if not claim.is_read_only]
+
+
+def marked(id: str, *values: object, name: str = "") -> object:
+    return pytest.param(id, *values, marks=pytest.mark.claim(id), id=name or id)
+
+
+@functools.cache
+def outcome(id: str) -> Outcome:
+    return run(LEDGER[id])
+
+
+def check(id: str) -> Check:
+    found = check_of(id, LEDGER[id].section)
+    assert found is not None
+    return found
+
+
+# The ledger itself
+
+
+def test_every_number_of_the_first_reading_is_in_one_entry() -> None:
+    expected = [f"C{number}" for number in range(1, 83)] + ["C19b", "C19c"]
+    assert Counter(number for claim in LEDGER.values() for number in claim.audit) == Counter(expected)
+
+
+@pytest.mark.parametrize("id", LEDGER)
+def test_an_entry_is_whole(id: str) -> None:
+    claim = LEDGER[id]
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", id)
+    assert claim.section in SECTIONS
+    assert claim.verdict in VERDICTS
+    assert claim.kind in KINDS
+    assert re.search(r"line", claim.where)
+    assert claim.statement.endswith((".", "?", '"'))
+    assert claim.correction or claim.verdict == "holds"
+    assert (claim.rank is None) == (not claim.headline)
+
+
+def test_entries_of_a_section_stand_together_and_ranks_differ() -> None:
+    sections = [claim.section for claim in LEDGER.values()]
+    assert sections == sorted(sections, key=list(SECTIONS).index)
+    ranks = [claim.rank for claim in LEDGER.values() if claim.rank]
+    assert len(set(ranks)) == len(ranks)
+    assert 10 <= len(ranks) <= 16
+
+
+@pytest.mark.parametrize("id", LEDGER)
+def test_the_code_of_a_claim_exists(id: str) -> None:
+    module, _, name = LEDGER[id].code.partition(":")
+    assert functools.reduce(getattr, name.split("."), importlib.import_module(module)) is not None
+
+
+def test_every_proof_is_a_heading_of_the_derivations() -> None:
+    text = (ROOT / "paper_notes" / "derivations.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    assert {claim.proof for claim in LEDGER.values() if claim.proof} <= anchors
+
+
+def test_claims_and_checks_name_each_other() -> None:
+    for section in SECTIONS:
+        importlib.import_module(f"verify.claim_checks.{section}")
+    assert registered() == {claim.id for claim in COMPUTED}
+
+
+def marks() -> dict[str, set[str]]:
+    """The ids in @pytest.mark.claim(..) of every test, by file."""
+    found: dict[str, set[str]] = {}
+    for path in sorted([*(ROOT / "tests").rglob("*.py"), *(ROOT / "verify").rglob("*.py")]):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("mark.claim"):
+                ids = {argument.value for argument in node.args if isinstance(argument, ast.Constant)}
+                found.setdefault(path.name, set()).update(ids)
+    return found
+
+
+def test_tests_name_claims_that_exist() -> None:
+    found = marks()
+    assert "lemma-1" in found["test_estimates.py"]
+    for name, ids in found.items():
+        assert ids <= set(LEDGER), f"{name} marks claims that the ledger does not know"
+
+
+# The evidence
+
+
+@pytest.mark.parametrize("id", [marked(claim.id) for claim in COMPUTED])
+def test_the_check_supports_the_verdict(id: str) -> None:
+    assert outcome(id).facts
+    assert outcome(id).supported, [str(fact) for fact in outcome(id).facts if not fact.holds]
+
+
+@pytest.mark.parametrize("id", [marked(claim.id) for claim in COMPUTED])
+def test_the_check_turns_when_its_example_or_its_formula_is_changed(id: str) -> None:
+    assert check(id).flips
+    for flip in check(id).flips:
+        facts = check(id).facts(**flip)
+        assert not all(fact.holds for fact in facts), f"{flip} leaves the evidence as it was"
+
+
+@pytest.mark.parametrize("id", [claim.id for claim in COMPUTED])
+def test_a_fact_compares_two_numbers(id: str) -> None:
+    for fact in outcome(id).facts:
+        assert math.isfinite(fact.left)
+        assert math.isfinite(fact.right)
+
+
+def test_a_fact_knows_when_it_fails() -> None:
+    assert not Fact("a", 1.0, "<", 1.0).holds
+    assert not Fact("a", math.nan, "<=", 1.0).holds
+    assert not Fact("a", 1.0, "=", 1.1, tolerance=0.01).holds
+    assert Fact("a", 1.0, "=", 1.1, tolerance=0.2).holds
+    assert str(Fact("a", 1.0, "=", 2.0)) == "a = 1 (expected 2)"
+
+
+def test_a_claim_without_a_check_is_not_supported() -> None:
+    stray = LEDGER["hk-bold"].__class__(**{**vars(LEDGER["hk-bold"]), "kind": "exact"})
+    assert not run(stray).supported
+    assert run(stray).evidence == "no check"
+
+
+# The pages
+
+
+def same(found: str, stored: str) -> bool:
+    """Equal words, and numbers that agree to three digits or are both nothing but rounding."""
+    number = r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]\d+)?"
+    if re.split(number, found) != re.split(number, stored):
+        return False
+    pairs = zip(re.findall(number, found), re.findall(number, stored), strict=True)
+    return all(math.isclose(float(a), float(b), rel_tol=1e-3, abs_tol=1e-7) for a, b in pairs)
+
+
+def test_numbers_on_a_page_are_compared() -> None:
+    assert same("a = 0.13672 (m = 8)", "a = 0.13671 (m = 8)")
+    assert same("a = 7.1e-15 <= 1e-12", "a = 3.5e-15 <= 1e-12")
+    assert not same("a = 0.136", "a = 0.137")
+    assert not same("a = 0.136", "b = 0.136")
+    assert not same("a = 1 b", "a = 1")
+
+
+def test_the_page_of_claims_is_current() -> None:
+    """If not: verify-claims --quick --markdown paper_notes/claims.md"""
+    stored = (ROOT / "paper_notes" / "claims.md").read_text(encoding="utf-8").splitlines()
+    found = markdown([outcome(id) for id in LEDGER]).splitlines()
+    assert len(found) == len(stored)
+    for ours, theirs in zip(found, stored, strict=True):
+        assert same(ours, theirs), f"{theirs!r} is now {ours!r}"
+
+
+def test_the_table_of_findings() -> None:
+    ranked = [outcome(claim.id) for claim in LEDGER.values() if claim.rank]
+    table = findings(ranked).splitlines()
+    assert len(table) == len(ranked) + 2
+    assert {len(re.split(r"(?<!\\)\|", line)) for line in table} == {6}
+    assert "lemma-1" in table[2]
+    assert "0.13672 > 0" in table[2]
+    readme = spliced("a\n<!-- findings -->\n<!-- /findings -->\nb\n", findings(ranked))
+    assert spliced(readme, findings(ranked)) == readme
+    with pytest.raises(ValueError, match="findings"):
+        spliced("no markers", "")
+
+
+def test_the_html_page_is_self_contained_and_escaped() -> None:
+    page = html([outcome("lemma-1"), outcome("margin-error-ties"), outcome("hk-bold")])
+    assert not re.search(r"<script|https?:|src=|<link", page)
+    assert "0.13672 &gt; 0" in page
+    assert "y f(x) &lt;= 0" in page
+    assert page.count("<article>") == 3
+
+
+# Selection and JSON
+
+
+def test_claims_are_selected_by_id_or_number() -> None:
+    assert [claim.id for claim in select(["C66", "lemma-1"])] == ["lemma-1", "cvx-joint-minimiser"]
+    assert len(select([])) == len(LEDGER)
+    with pytest.raises(ValueError, match="no claim 'lemma-9' in the ledger; did you mean lemma-2"):
+        select(["lemma-9"])
+
+
+def test_progress_is_told_before_each_claim() -> None:
+    told: list[tuple[int, int, str]] = []
+    outcomes = run_all(select(["hk-bold", "reflection"]), progress=lambda *news: told.append(news))
+    assert [found.claim.id for found in outcomes] == ["hk-bold", "reflection"]
+    assert told == [(0, 2, "hk-bold"), (1, 2, "reflection")]
+
+
+def test_the_document_counts() -> None:
+    found = document([outcome("reflection"), outcome("hk-bold")])
+    assert (found["schema"], found["supported"], found["total"], found["read"]) == ("verify-claims/1", 2, 2, 1)
+    first = found["claims"][0]
+    assert {"id", "where", "verdict", "kind", "supported", "evidence", "seconds", "audit"} <= set(first)
+    assert first["audit"] == ["C7"]
+    assert first["facts"][0]["holds"] is True

@@ -1,0 +1,123 @@
+"""verify-claims: what it prints, what it writes, and its status."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from verify import claim_checks
+from verify.claims_cli import main
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def spoilt(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The check of a claim, working on an example with which it turns."""
+    id = "reflection"
+    check = claim_checks.check_of(id, "definitions")
+    assert check is not None
+    turned = replace(check, function=partial(check.function, **check.flips[0]))
+    monkeypatch.setitem(claim_checks._CHECKS, id, turned)
+    return id
+
+
+def test_one_line_a_claim_under_its_section(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lemma-1", "C7", "window", "--quick"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line and not line.startswith(" ")] == [
+        "Definitions (Sections 2 and 3)",
+        "Lemma 1 and its proof",
+        "Lemma 2 and its proof",
+        "read  window      misprint     read: k-1, .., k-d.  [lines 509-512]",
+        lines[-1],
+    ]
+    (line,) = [line for line in lines if "lemma-1 " in line]
+    assert line.startswith("  ok  lemma-1     false        R_S(H_2) = 0.13672 > 0 = Lemma 1")
+    assert "lines 479-490" in line
+    assert lines[-1].startswith("2 of 2 checks support the recorded verdict; 1 could only be read")
+
+
+def test_verbose_shows_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lemma-2-peeled", "-v", "--quick"]) == 0
+    out = capsys.readouterr().out
+    for part in ("claim ", "true is ", "fact ", "note ", "step    1.", "proof ", "C28", "peeled_complexity"):
+        assert part in out
+    assert max(map(len, out.splitlines())) <= 110
+
+
+def test_a_check_that_turns_is_told(spoilt: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([spoilt, "--quick"]) == 1
+    out = capsys.readouterr().out
+    assert f"FAIL  {spoilt}" in out
+    assert "0 of 1 checks" in out
+    assert f"Not supported: {spoilt}." in out
+    assert main([spoilt, "--quick", "-v"]) == 1
+    assert "NOT: " in capsys.readouterr().out
+    assert main([spoilt, "--quick", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["supported"] == 0
+
+
+def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["C20", "--quick", "--json"]) == 0
+    captured = capsys.readouterr()
+    found = json.loads(captured.out, parse_constant=pytest.fail)
+    assert found["schema"] == "verify-claims/1"
+    assert (found["supported"], found["total"]) == (1, 1)
+    (claim,) = found["claims"]
+    assert (claim["id"], claim["audit"], claim["verdict"], claim["supported"]) == ("lemma-1", ["C20"], "false", True)
+    assert captured.err == ""
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["lema-1"], "no claim 'lema-1' in the ledger; did you mean lemma-1"),
+        (["--html"], "--html: expected one argument"),
+        (["--nonsense"], "--nonsense"),
+        (["window", "--html", "no/such/folder/page.html"], "no/such/folder/page.html: no such folder"),
+    ],
+)
+def test_refusals_are_one_line(argv: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("verify-claims: ")
+    assert captured.err.count("\n") == 1
+    assert message in captured.err
+
+
+def test_pages_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page, text = tmp_path / "claims.html", tmp_path / "claims.md"
+    assert main(["reflection", "--quick", "--html", str(page), "--markdown", str(text)]) == 0
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert "### reflection" in text.read_text(encoding="utf-8")
+
+
+def test_the_list_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list", "lemma-2", "C20"]) == 0
+    assert capsys.readouterr().out == "lemma-1\nlemma-2\n"
+
+
+def test_findings_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lemma-1", "window", "--quick", "--findings"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("| claim of the paper |")
+    assert out.count("\n") == 3
+
+
+def test_help_is_light() -> None:
+    code = (
+        "import sys\n"
+        "from verify.claims_cli import main\n"
+        "assert main(['--help']) == 0\n"
+        "heavy = {'numpy', 'torch', 'sympy', 'scipy'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True, text=True)
+    assert "verify-claims lemma-1" in shown.stdout
+    assert "status: 0" in shown.stdout

@@ -1,0 +1,179 @@
+"""The ledger in words: the page claims.md, the README's table of findings, and a self-contained HTML page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from paper_notes import SECTIONS, VERDICTS, Claim
+from verify.claims import Outcome
+
+_MEANING = {
+    "holds": "true as stated",
+    "holds with an added assumption": "true once a missing condition is added",
+    "loose": "true, needlessly weak",
+    "misprint": "a slip of the print",
+    "false": "refuted by an example, or contradicted by the paper's own numbers",
+    "unsupported": "neither proved nor shown by what the paper offers",
+    "open": "not settled; the best found is recorded",
+}
+
+
+_INTRODUCTION = """\
+{total} statements of *AdaNet* (ICML 2017) and of the theory that replaces them, each with a verdict: {counted}
+Every verdict but those marked *read* is backed by a check that computes both sides, and that comes out the other way
+when its example or its formula is changed. `verify-claims` runs them all, `verify-claims ID -v` shows one in full.
+Proofs are in [derivations.md](derivations.md), the letters in [notation.md](notation.md); lines are those of the
+paper's LaTeX source."""
+
+
+# Markdown
+
+
+def markdown(outcomes: Sequence[Outcome]) -> str:
+    """The page paper_notes/claims.md."""
+    lines = [
+        "<!-- generated from claims.toml by: verify-claims --quick --markdown paper_notes/claims.md -->",
+        "",
+        "# What the paper claims, and what is true",
+        "",
+        _INTRODUCTION.format(total=len(outcomes), counted=_counted(outcomes)),
+        "",
+        "| verdict | meaning | claims |",
+        "|---|---|---|",
+    ]
+    for verdict in VERDICTS:
+        ids = [outcome.claim.id for outcome in outcomes if outcome.claim.verdict == verdict]
+        if ids:
+            links = ", ".join(f"[{id}](#{id})" for id in ids)
+            lines.append(f"| **{verdict}** ({len(ids)}) | {_MEANING[verdict]} | {links} |")
+    for section, title in SECTIONS.items():
+        part = [outcome for outcome in outcomes if outcome.claim.section == section]
+        if part:
+            lines += ["", f"## {title}"]
+            for outcome in part:
+                lines += ["", *_entry(outcome)]
+    return "\n".join(lines) + "\n"
+
+
+def _counted(outcomes: Sequence[Outcome]) -> str:
+    counts = {verdict: sum(outcome.claim.verdict == verdict for outcome in outcomes) for verdict in VERDICTS}
+    stand = counts["holds"] + counts["holds with an added assumption"] + counts["loose"]
+    fall = counts["false"] + counts["unsupported"]
+    return f"{stand} stand, {fall} fall, {counts['misprint']} are misprints, {counts['open']} are open."
+
+
+def _entry(outcome: Outcome) -> list[str]:
+    claim = outcome.claim
+    numbers = f" · {', '.join(claim.audit)}" if claim.audit else ""
+    lines = [f"### {claim.id}", "", f"**{claim.verdict}** · {claim.where}{numbers}", "", f"> {_plain(claim.statement)}"]
+    if claim.correction:
+        lines += ["", f"{_plain(claim.correction)}"]
+    if outcome.facts:
+        lines += ["", "```text", *(str(fact) for fact in outcome.facts), "```"]
+    links = [] if outcome.facts else ["*read*"]
+    if claim.proof:
+        links.append(f"[proof](derivations.md#{claim.proof})")
+    links.append(f"`{claim.code}`")
+    lines += ["", " · ".join(links) + (f" · {_plain(claim.note)}" if claim.note else "")]
+    return lines
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown does not take for markup."""
+    for mark in ("*", "_", "<"):
+        text = text.replace(mark, "\\" + mark)
+    return text
+
+
+def findings(outcomes: Iterable[Outcome]) -> str:
+    """The README's table: the most telling claims, with one number each."""
+    ranked = sorted((outcome for outcome in outcomes if outcome.claim.rank), key=lambda o: o.claim.rank or 0)
+    lines = ["| claim of the paper | verdict | what we found | smallest evidence |", "|---|---|---|---|"]
+    for outcome in ranked:
+        claim = outcome.claim
+        cells = (
+            f"[{claim.id}](paper_notes/claims.md#{claim.id})",
+            f"**{claim.verdict}**",
+            _cell(_plain(claim.headline)),
+            f"`{_cell(outcome.evidence)}`",
+        )
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def spliced(readme: str, table: str) -> str:
+    """The README with the table between its two marker comments.
+
+    >>> spliced("a\\n<!-- findings -->\\nold\\n<!-- /findings -->\\nb\\n", "new\\n")
+    'a\\n<!-- findings -->\\nnew\\n<!-- /findings -->\\nb\\n'
+    """
+    begin, end = "<!-- findings -->\n", "<!-- /findings -->"
+    if readme.count(begin) != 1 or readme.count(end) != 1:
+        raise ValueError("the README must hold the comments <!-- findings --> and <!-- /findings --> once each.")
+    before, _, rest = readme.partition(begin)
+    return before + begin + table + end + rest.partition(end)[2]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+# HTML
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1c1c1e; --paper: #fdfdfb; --soft: #6a6a70; --line: #dcdcd8; --tint: #f2f2ee;
+        --good: #00694c; --bad: #a83c00; --warn: #7a5600; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e8e8e6; --paper: #17181a; --soft: #a0a0a6; --line: #36373b; --tint: #202124;
+          --good: #4cc9a0; --bad: #ff8a50; --warn: #e6b450; } }
+body { margin: 0 auto; max-width: 60rem; padding: 1.5rem 1.25rem 4rem; background: var(--paper); color: var(--ink);
+       font: 16px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.35rem; } h2 { font-size: 1.05rem; margin: 2.25rem 0 .6rem; }
+h3 { font-size: 1rem; margin: 1.4rem 0 0; }
+p { margin: .3rem 0; overflow-wrap: anywhere; } .soft { color: var(--soft); font-size: .9rem; }
+blockquote { margin: .3rem 0; padding-left: .8rem; border-left: 3px solid var(--line); }
+pre { background: var(--tint); padding: .5rem .7rem; overflow-x: auto; font-size: .85rem; margin: .4rem 0; }
+.good { color: var(--good); } .bad { color: var(--bad); } .warn { color: var(--warn); }
+"""
+
+
+def html(outcomes: Sequence[Outcome]) -> str:
+    """One self-contained page: no script, no network."""
+    supported = sum(outcome.supported for outcome in outcomes)
+    body = [
+        "<h1>What the paper claims, and what is true</h1>",
+        f"<p>{escape(_counted(outcomes))} {supported} of {len(outcomes)} verdicts are supported by this run.</p>",
+    ]
+    for section, title in SECTIONS.items():
+        part = [outcome for outcome in outcomes if outcome.claim.section == section]
+        if part:
+            body += [f"<h2>{escape(title)}</h2>", *map(_article, part)]
+    head = (
+        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>verify-claims</title><style>{_STYLE}</style>"
+    )
+    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n' + "\n".join(body) + "\n</body></html>\n"
+
+
+def _article(outcome: Outcome) -> str:
+    claim = outcome.claim
+    failed = "" if outcome.supported else ' <span class="bad">NOT SUPPORTED by this run</span>'
+    parts = [
+        f'<h3 id="{claim.id}">{claim.id} <span class="{_colour(claim)}">{claim.verdict}</span>{failed}</h3>',
+        f'<p class="soft">{escape(claim.where)} · {escape(", ".join(claim.audit) or "ours")} · {claim.kind}</p>',
+        f"<blockquote>{escape(claim.statement)}</blockquote>",
+    ]
+    if claim.correction:
+        parts.append(f"<p>{escape(claim.correction)}</p>")
+    if outcome.facts:
+        parts.append("<pre>" + escape("\n".join(map(str, outcome.facts))) + "</pre>")
+    if claim.note:
+        parts.append(f'<p class="soft">{escape(claim.note)}</p>')
+    return f"<article>{''.join(parts)}</article>"
+
+
+def _colour(claim: Claim) -> str:
+    if claim.verdict in ("holds", "holds with an added assumption", "loose"):
+        return "good"
+    return "warn" if claim.verdict in ("misprint", "open") else "bad"
