@@ -19,6 +19,7 @@ from adanet_theory.spec import NetworkSpec
 from adanet_train.model_file import ModelFile
 from tests.verify_models import model
 from verify import report
+from verify.layers import Sampling, complexities
 from verify.results import BoundReport
 
 PHI = {"relu": lambda x: max(x, mpf(0)), "tanh": mpmath.tanh, "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x))}
@@ -407,6 +408,19 @@ def test_lower_values_stay_below_upper_ones_and_below_the_lemmas_that_apply() ->
             assert row.upper <= min(x for x in (row.lemma_1_corrected, row.lemma_2_peeled) if x is not None)
         assert {row.verdict for row in found.checks if row.applies} <= {"holds", "not refuted"}
         assert {row.verdict for row in found.checks if row.k == 1} == {"holds"}
+
+
+def test_values_from_drawn_signs_share_the_quarter_of_delta_that_is_theirs() -> None:
+    """margin-bound-empirical gives them delta/4 in all; on a plane two layers are drawn, elsewhere one."""
+    for n_0, shares in ((2, 2), (3, 1)):
+        file = model(n=(n_0, 3, 1), m=30)
+        setting = report.make_setting(file, report.stored_sample(file), delta=Fraction(1, 20), r_sup=None)
+        sampling = Sampling(0.05, 50, 0, "cpu")
+        known = complexities(setting.spec, setting.margins.Psi, setting.sizes, sampling)
+        drawn = [value for value in known.values if value is not None]
+        assert len(drawn) == shares
+        assert sum((1 - value.confidence) / 2 for value in drawn) <= 0.05 / 4
+        assert sum((1 - value.confidence) / 2 for value in drawn) == pytest.approx(0.05 / 4)
 
 
 def test_the_same_seed_gives_the_same_report() -> None:

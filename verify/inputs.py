@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +36,7 @@ def read(
     """Everything read and checked; a ValueError names the file and what was expected."""
     model = _model(path, activation or "relu")
     notes = []
-    if _is_state_dict(model):
+    if _is_state_dict(model, path):
         notes.append(_conversion(path, model))
     else:
         check(activation is None, f"{path}: --activation is for a state_dict; a model file names its own.")
@@ -97,10 +96,10 @@ def _classes(model: ModelFile) -> tuple[str, str] | None:
 # A state_dict
 
 
-def _is_state_dict(model: ModelFile) -> bool:
-    """A model file that says so little could as well be one."""
+def _is_state_dict(model: ModelFile, path: str) -> bool:
+    """A state_dict says nothing but weights; a model file that does so too still names its format."""
     nothing = model.declared is None and model.sample is None and not model.meta and not model.extra
-    return nothing and model.features is not None and math.isinf(model.features.r_sup)
+    return nothing and "format" not in archive.load(archive.read_bytes(path), path)
 
 
 def _conversion(path: str, model: ModelFile) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,18 +26,20 @@ FIRST_LAYER_WORK = 2**31
 
 @dataclass(frozen=True)
 class Sampling:
-    """How to estimate; a value from drawn signs is rigorous with probability 1 - δ/4 on each side."""
+    """How to estimate. The upper values from drawn signs hold together with probability 1 - δ/4, the lower ones too."""
 
     delta: float
     draws: int
     seed: int
     device: str
     progress: Progress | None = None
+    intervals: int = 1
+    """How many values rest on drawn signs, and so share δ."""
 
     @property
     def confidence(self) -> float:
-        """1 - δ/2, of which either side takes half, rounded up; 1 where δ is too small for a float to hold it."""
-        return math.nextafter(1 - self.delta / 2, 1.0)
+        """1 - δ/2 shared out, of which either side takes half; rounded up, to 1 where δ is too small for a float."""
+        return math.nextafter(1 - self.delta / 2 / self.intervals, 1.0)
 
 
 # The lemmas, certified
@@ -117,15 +119,10 @@ def linear(Psi: Array, spec: NetworkSpec, sampling: Sampling) -> Interval | None
 
 def one_hidden(Psi: Array, spec: NetworkSpec, sampling: Sampling) -> Interval | None:
     """R_S(H_2) = R_S(H*_2) where its supremum is solved exactly and quickly; None elsewhere."""
-    m, n_0 = Psi.shape
-    phi = spec.phi(1)
-    solved = n_0 == 1 or (phi.is_homogeneous and (n_0 == 2 or _few_cells(m, n_0, spec.p)))
-    if not solved:
-        return None
-    if m <= min(estimates.H2_ENUMERATED, 12 if n_0 > 2 else 16):
+    if len(Psi) <= estimates.H2_ENUMERATED and _is_solved(Psi, spec):
         return _outward(estimates.hidden_complexity(Psi, spec))
     confidence = sampling.confidence
-    if confidence == 1 or n_0 > 2 or m > 5000:
+    if confidence == 1 or not _is_drawn(Psi, spec):
         return None
     rng = np.random.default_rng([sampling.seed, 2])
     return _outward(
@@ -135,8 +132,16 @@ def one_hidden(Psi: Array, spec: NetworkSpec, sampling: Sampling) -> Interval | 
     )
 
 
-def _few_cells(m: int, n_0: int, p: float) -> bool:
-    return p == 2 and m <= 10 and cell_count(m, n_0) <= 2000
+def _is_solved(Psi: Array, spec: NetworkSpec) -> bool:
+    m, n_0 = Psi.shape
+    few_cells = spec.p == 2 and m <= 10 and cell_count(m, n_0) <= 2000
+    return n_0 == 1 or (spec.phi(1).is_homogeneous and (n_0 == 2 or few_cells))
+
+
+def _is_drawn(Psi: Array, spec: NetworkSpec) -> bool:
+    """Whether `one_hidden` draws signs."""
+    m, n_0 = Psi.shape
+    return estimates.H2_ENUMERATED < m <= 5000 and n_0 <= 2 and _is_solved(Psi, spec)
 
 
 def _outward(value: Interval) -> Interval:
@@ -164,6 +169,8 @@ def complexities(spec: NetworkSpec, Psi: Array, sizes: FeatureSizes, sampling: S
     values: list[Interval | None] = [None] * spec.depth
     searched: Sequence[Any] = [None] * spec.depth
     if sampling is not None:
+        if spec.depth >= 2 and _is_drawn(Psi, spec):
+            sampling = replace(sampling, intervals=2)
         values[0] = _known(linear, Psi, spec, sampling)
         if spec.depth >= 2:
             values[1] = _known(one_hidden, Psi, spec, sampling)
