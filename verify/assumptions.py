@@ -66,7 +66,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Assessment:
     """The rows, and for each bound the assumptions that it fails by."""
 
     rows: tuple[Assumption, ...]
@@ -79,7 +79,7 @@ class Verdict:
         return next(row.holds for row in self.rows if row.id == id)
 
 
-def assess(setting: Setting, *, rho_chosen: bool, follows: dict[str, bool]) -> Verdict:
+def assess(setting: Setting, *, rho_chosen: bool, follows: dict[str, bool]) -> Assessment:
     """Every assumption. `follows` says which of ON_LEMMA_2 follow from margin-bound at this δ and ρ."""
     rows = [
         lipschitz(setting.spec),
@@ -108,7 +108,7 @@ def assess(setting: Setting, *, rho_chosen: bool, follows: dict[str, bool]) -> V
         _excuse(failing, "membership", FAMILY)
     _excuse(failing, "delta", [statement for statement in ON_LEMMA_2 if follows[statement]])
     _excuse(failing, "normalised", FIXED_RHO)  # f = 0 has the bound 1
-    return Verdict(tuple(rows), {statement: tuple(ids) for statement, ids in failing.items()})
+    return Assessment(tuple(rows), {statement: tuple(ids) for statement, ids in failing.items()})
 
 
 def _excuse(failing: dict[str, list[str]], id: str, statements: Sequence[str]) -> None:

@@ -76,7 +76,7 @@ def parser() -> Parser:
     add("--rho", type=_number, metavar="R", help="a margin of f/W fixed in advance; default the declared one")
     add("--delta", type=_number, metavar="D", help="each bound holds with probability 1 - D; default 0.05")
     add("--r-sup", type=_number, metavar="R", help="a bound on |Psi| known in advance; default the feature map's")
-    add("--draws", type=int, metavar="N", help="sign vectors for the Rademacher complexities; default 100")
+    add("--draws", type=int, metavar="N", help="sign vectors for the Rademacher complexities; default 64")
     add("--no-estimates", action="store_true", help="no sampling: upper values from the lemmas alone")
     add("--seed", type=int, default=0, metavar="S", help="default 0")
     add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU when there is one")

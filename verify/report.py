@@ -16,7 +16,7 @@ import numpy as np
 from adanet_theory.estimates import Progress
 from adanet_theory.spec import Array, check, check_delta, check_rho
 from verify import bounds, checks, evidence, layers, numeric
-from verify.assumptions import BOUNDS, FIXED_RHO, ON_LEMMA_2, POSTERIOR, Setting, Verdict, assess
+from verify.assumptions import BOUNDS, FIXED_RHO, ON_LEMMA_2, POSTERIOR, Assessment, Setting, assess
 from verify.context import context
 from verify.evidence import Number
 from verify.layers import Layers, Sampling
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from adanet_train.model_file import ModelFile
 
 DELTA = Fraction(1, 20)
-DRAWS = 100
+DRAWS = 64
 MAX_DEPTH = 100  # the ball arithmetic of a family takes time of the third power of its depth
 
 
@@ -202,7 +202,9 @@ def choose_rho(setting: Setting, free: Mapping[str, BoundRow]) -> Fraction:
     return Fraction(float(Fraction(best.rho or 1.0) / setting.W) or 2.0**-1074)
 
 
-def _rows(setting: Setting, at: AtRho, known: Layers, free: Mapping[str, BoundRow], verdict: Verdict) -> list[BoundRow]:
+def _rows(
+    setting: Setting, at: AtRho, known: Layers, free: Mapping[str, BoundRow], verdict: Assessment
+) -> list[BoundRow]:
     """In the order of BOUNDS: first what the paper prints, last what needs no declared family."""
     fixed = {id: bounds.fixed_rho(id, setting, at, known.upper, verdict.why_not(id)) for id in FIXED_RHO}
     return [{**fixed, **free}[id] for id in BOUNDS]
