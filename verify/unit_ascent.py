@@ -18,11 +18,12 @@ from torch import Tensor
 
 from adanet_theory.spec import NetworkSpec
 from adanet_train.network import Pair, apply_activation
-from adanet_train.projection import row_norms
+from adanet_train.projection import nearest, row_norms
 
 Weights = dict[Pair, Tensor]
 """weights[k, s] has shape (candidates, distinct units of layer k, distinct units of layer s)."""
 
+_PROJECTED = (1, 2, math.inf)
 _RACES = (3, 6, 10)  # before these steps the worse half of the starts of each sign vector is given up
 
 
@@ -41,18 +42,20 @@ def dual_vectors(G: Tensor, p: float) -> Tensor:
     if p == 1:
         return torch.zeros_like(G).scatter_(1, first, G.gather(1, first).sign())
     power = (G.abs() / torch.where(largest > 0, largest, 1)) ** (1 / (p - 1))  # q - 1 = 1/(p - 1)
-    return torch.copysign(power / row_norms(power, p).clamp_min(1e-300)[:, None], G)
+    return torch.copysign(power / row_norms(power, p).clamp_min(1)[:, None], G)  # the largest power is 1, or g = 0
 
 
 @dataclass(frozen=True)
 class UnitSearch:
     """Gradient ascent over one unit; `width` distinct units a layer, `restarts` starts for each sign vector.
 
-    The step is u <- Π(u + γ Λ u*), u* the dual vector of the gradient (the direction of steepest ascent in the
-    p-norm; at p = 2 the gradient itself) and Π the scaling back into the ball. A unit is a fixed point iff it
-    satisfies the first-order conditions, for every p. Only steps that raise the value are taken, so γ, which doubles
-    after such a step and is halved after any other, is the candidate's own. The search runs in float32; the value
-    that counts is that of the candidate it found, in float64.
+    The step is u <- Π(u + γ g), g the gradient scaled to the size of the ball, Π the projection, where that is cheap:
+    p = 1, 2 or inf. For other p it is u <- Π(u + γ Λ u*), u* the dual vector of g (the direction of steepest ascent in
+    the p-norm) and Π the scaling back into the ball: here too a unit stays where it is iff it satisfies the
+    first-order conditions.
+
+    Only steps that raise the value are taken, so γ, which doubles after such a step and is halved after any other, is
+    the candidate's own. The search runs in float32; the value that counts is that of the unit it found, in float64.
     """
 
     spec: NetworkSpec
@@ -133,15 +136,20 @@ class UnitSearch:
         return weights
 
     def _random(self, candidates: int, units: int, sources: int, ks: Pair) -> Tensor:
-        """Rows of norm Λ, extreme in random directions; drawn on the CPU, so that every device starts from the same."""
+        """Normal rows brought into the ball; drawn on the CPU, so that every device starts from the same."""
         drawn = torch.randn(candidates * units, sources, generator=self.generator, dtype=self.Psi.dtype)
-        extreme = self.spec.bound(*ks) * dual_vectors(drawn, self.spec.p)
-        return extreme.reshape(candidates, units, sources).to(self.Psi.device)
+        p, bound = self.spec.p, self.spec.bound(*ks)
+        inside = nearest(bound * drawn, bound, p) if p in _PROJECTED else bound * dual_vectors(drawn, p)
+        return inside.reshape(candidates, units, sources).to(self.Psi.device)
 
     def _moved(self, ks: Pair, w: Tensor, slope: Tensor, rate: Tensor) -> Tensor:
-        p, bound = self.spec.p, self.spec.bound(*ks)
-        direction = dual_vectors(slope.reshape(-1, slope.shape[2]), p).reshape(slope.shape)
-        moved = (w + (bound * rate)[:, None, None] * direction).reshape(-1, w.shape[2])
+        p, bound, n = self.spec.p, self.spec.bound(*ks), w.shape[2]
+        rows, g = w.reshape(-1, n), slope.reshape(-1, n)
+        step = (bound * rate).repeat_interleave(w.shape[1])[:, None]
+        if p in _PROJECTED:
+            length = n ** max(0.0, 0.5 - 1 / p) / torch.linalg.vector_norm(g, dim=1, keepdim=True).clamp_min(1e-30)
+            return nearest(rows + step * length * g, bound, p).reshape(w.shape)
+        moved = rows + step * dual_vectors(g, p)
         return (moved * (bound / row_norms(moved, p).clamp_min(bound))[:, None]).reshape(w.shape)
 
     def _inside(self, ks: Pair, w: Tensor) -> Tensor:
