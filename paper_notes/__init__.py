@@ -52,6 +52,11 @@ class Claim:
         """Whether there is nothing to compute: a slip of the print, seen by reading."""
         return self.kind == "reading"
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is not in the paper but takes the place of something that is."""
+        return self.where.startswith("ours")
+
 
 @cache
 def claims() -> Mapping[str, Claim]:

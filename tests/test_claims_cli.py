@@ -103,11 +103,21 @@ def test_the_list_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "lemma-1\nlemma-2\n"
 
 
-def test_findings_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["lemma-1", "window", "--quick", "--findings"]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith("| claim of the paper |")
-    assert out.count("\n") == 3
+def test_findings_are_put_between_the_markers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text("above\n<!-- findings -->\nold\n<!-- /findings -->\nbelow\n", encoding="utf-8")
+    assert main(["lemma-1", "window", "--quick", "--readme", str(readme)]) == 0
+    lines = readme.read_text(encoding="utf-8").splitlines()
+    assert lines[:3] == [
+        "above",
+        "<!-- findings -->",
+        "| claim of the paper | verdict | what we found | smallest evidence |",
+    ]
+    assert lines[5:] == ["<!-- /findings -->", "below"]
+    readme.write_text("no markers\n", encoding="utf-8")
+    assert main(["window", "--readme", str(readme)]) == 2
+    assert readme.read_text(encoding="utf-8") == "no markers\n"
+    assert "<!-- findings -->" in capsys.readouterr().err
 
 
 def test_help_is_light() -> None:

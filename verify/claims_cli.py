@@ -8,6 +8,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def parser() -> Parser:
     add("--json", action="store_true", help="print one JSON document (schema verify-claims/1)")
     add("--html", metavar="FILE", help="write a self-contained page")
     add("--markdown", metavar="FILE", help="write the page paper_notes/claims.md")
-    add("--findings", action="store_true", help="print the README's table of findings")
+    add("--readme", metavar="FILE", help="put the table of findings between the marker comments of that file")
     add("--list", action="store_true", help="print the ids, one a line, and run nothing")
     add("-v", "--verbose", action="store_true", help="statement, correction, derivation and every number")
     return options
@@ -81,15 +82,12 @@ def verify(arguments: argparse.Namespace) -> int:
     if arguments.list:
         print("\n".join(claim.id for claim in chosen))
         return 0
-    for path in (arguments.html, arguments.markdown):
+    for path in (arguments.html, arguments.markdown, arguments.readme):
         if path is not None and not os.path.isdir(os.path.dirname(os.path.abspath(path))):
             raise ValueError(f"{path}: no such folder to write to.")
-    if arguments.findings:
-        chosen = [claim for claim in chosen if claim.rank]
-    silent = arguments.json or arguments.findings
     with Progress() as progress:
         found = claims.run_all(chosen, quick=arguments.quick, progress=progress)
-        outcomes = list(found) if silent else show(found, chosen, verbose=arguments.verbose, progress=progress)
+        outcomes = list(found) if arguments.json else show(found, chosen, verbose=arguments.verbose, progress=progress)
     write(outcomes, arguments)
     if arguments.json:
         print(json.dumps(claims.document(outcomes), indent=1, ensure_ascii=False, allow_nan=False))
@@ -101,10 +99,11 @@ def write(outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> None:
 
     for path, page in ((arguments.html, claims_pages.html), (arguments.markdown, claims_pages.markdown)):
         if path is not None:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(page(outcomes))
-    if arguments.findings:
-        print(claims_pages.findings(outcomes), end="")
+            Path(path).write_text(page(outcomes), encoding="utf-8")
+    if arguments.readme is not None:
+        readme = Path(arguments.readme)
+        text = claims_pages.spliced(readme.read_text(encoding="utf-8"), claims_pages.findings(outcomes))
+        readme.write_text(text, encoding="utf-8")
 
 
 # Text

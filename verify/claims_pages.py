@@ -20,7 +20,7 @@ _MEANING = {
 
 
 _INTRODUCTION = """\
-{total} statements of *AdaNet* (ICML 2017) and of the theory that replaces them, each with a verdict: {counted}
+{total} statements of *AdaNet* (ICML 2017), each with a verdict: {counted} {ours} more are ours and take their place.
 Every verdict but those marked *read* is backed by a check that computes both sides, and that comes out the other way
 when its example or its formula is changed. `verify-claims` runs them all, `verify-claims ID -v` shows one in full.
 Proofs are in [derivations.md](derivations.md), the letters in [notation.md](notation.md); lines are those of the
@@ -32,12 +32,17 @@ paper's LaTeX source."""
 
 def markdown(outcomes: Sequence[Outcome]) -> str:
     """The page paper_notes/claims.md."""
+    paper = [outcome for outcome in outcomes if not outcome.claim.is_ours]
     lines = [
         "<!-- generated from claims.toml by: verify-claims --quick --markdown paper_notes/claims.md -->",
         "",
         "# What the paper claims, and what is true",
         "",
-        _INTRODUCTION.format(total=len(outcomes), counted=_counted(outcomes)),
+        _INTRODUCTION.format(total=len(paper), counted=_counted(paper), ours=len(outcomes) - len(paper)),
+        "",
+        *_in_short(outcomes),
+        "",
+        "## All of them",
         "",
         "| verdict | meaning | claims |",
         "|---|---|---|",
@@ -54,6 +59,20 @@ def markdown(outcomes: Sequence[Outcome]) -> str:
             for outcome in part:
                 lines += ["", *_entry(outcome)]
     return "\n".join(lines) + "\n"
+
+
+def _ranked(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    return sorted((outcome for outcome in outcomes if outcome.claim.rank), key=lambda outcome: outcome.claim.rank or 0)
+
+
+def _in_short(outcomes: Sequence[Outcome]) -> list[str]:
+    lines = ["## In short", ""]
+    for outcome in _ranked(outcomes):
+        claim = outcome.claim
+        lines.append(
+            f"- [{claim.id}](#{claim.id}), **{claim.verdict}**: {_plain(claim.headline)}. `{outcome.evidence}`"
+        )
+    return lines
 
 
 def _counted(outcomes: Sequence[Outcome]) -> str:
@@ -88,9 +107,8 @@ def _plain(text: str) -> str:
 
 def findings(outcomes: Iterable[Outcome]) -> str:
     """The README's table: the most telling claims, with one number each."""
-    ranked = sorted((outcome for outcome in outcomes if outcome.claim.rank), key=lambda o: o.claim.rank or 0)
     lines = ["| claim of the paper | verdict | what we found | smallest evidence |", "|---|---|---|---|"]
-    for outcome in ranked:
+    for outcome in _ranked(outcomes):
         claim = outcome.claim
         cells = (
             f"[{claim.id}](paper_notes/claims.md#{claim.id})",
@@ -141,9 +159,11 @@ pre { background: var(--tint); padding: .5rem .7rem; overflow-x: auto; font-size
 def html(outcomes: Sequence[Outcome]) -> str:
     """One self-contained page: no script, no network."""
     supported = sum(outcome.supported for outcome in outcomes)
+    paper = [outcome for outcome in outcomes if not outcome.claim.is_ours]
     body = [
         "<h1>What the paper claims, and what is true</h1>",
-        f"<p>{escape(_counted(outcomes))} {supported} of {len(outcomes)} verdicts are supported by this run.</p>",
+        f"<p>Of the paper's statements {escape(_counted(paper))}</p>",
+        f"<p>{supported} of {len(outcomes)} verdicts, ours included, are supported by this run.</p>",
     ]
     for section, title in SECTIONS.items():
         part = [outcome for outcome in outcomes if outcome.claim.section == section]

@@ -18,10 +18,11 @@ from adanet_theory.generalization import (
 )
 from adanet_theory.margin import PRIOR, MarginBound, ramp_loss
 from adanet_theory.posterior import a_posteriori, a_posteriori_at, a_posteriori_bounded, a_posteriori_bounded_at
-from adanet_theory.rademacher import peeled_complexity_offset, ranges
+from adanet_theory.rademacher import peeled_complexity, peeled_complexity_offset, ranges
 from adanet_theory.spec import Array, NetworkSpec, activation
 from verify.claim_checks import Fact, Facts, settles
 from verify.claim_checks.lemma_1 import one_feature
+from verify.claim_checks.unbounded import margin_bound_unbounded
 
 DELTA = 0.05
 REFERENCE = {48: (0.826920502923, 0.800502758560), 34: (0.442457203801, 0.416711368683),
@@ -72,6 +73,25 @@ def margin_bound_holds(spoil: float = 1.0, trials: int = 10) -> Facts:
         cases.append((case.risk, _spoilt(bound, spoil)))
     yield _never_below(cases, "margin-bound")
     yield Fact("R(f) of the last", cases[-1][0], "<=", cases[-1][1], "margin-bound", "labels are noise, m = 1000")
+
+
+@settles("margin-bound-unbounded", {"spoil": 0.0}, {"share": 10.0}, thorough={"trials": 200})
+def margin_bound_unbounded_holds(spoil: float = 1.0, share: float = 0.1, trials: int = 10) -> Facts:
+    """Against margin-bound in the paper's setting, ρ a share of the largest |f|; and on overfitted samples."""
+    spec = NetworkSpec.layered((154, 1, 1), 1.0, p=1)
+    R, reach = [peeled_complexity(spec, k, m=9600, r_rms=1.0) for k in (1, 2)], ranges(spec, r_sup=1.0)[-1]
+    ours = margin_bound_unbounded(0.0, [0.0, 1.0], R, rho=share * reach, m=9600, delta=DELTA).total
+    other = margin_bound(0.0, [0.0, 1.0], R, rho=share * reach, m=9600, delta=DELTA, M=reach).total
+    where = f"m = 9600, n_0 = 154, p = 1, l = 2, ρ = {share:g} of the largest |f|"
+    yield Fact("margin-bound-unbounded", ours, "<", other, "margin-bound", where)
+    mass = sum(1 / (2 * (j + 1) * (j + 2)) for j in range(10_000)) + 1 / 2
+    yield Fact("sum of the prior", mass, "<=", 1.0)
+    cases = []
+    for case in overfitted(trials):
+        ramp, m = ramp_loss(case.margins, 1.0), len(case.margins)
+        bound = margin_bound_unbounded(ramp, [1.0, 0.0], [case.R, case.R], rho=1.0, m=m, delta=DELTA)
+        cases.append((case.risk, _spoilt(bound, spoil)))
+    yield _never_below(cases, "margin-bound-unbounded")
 
 
 @settles("margin-bound-uniform", {"spoil": 0.0}, {"prior": 1.0}, thorough={"trials": 200})

@@ -21,6 +21,7 @@ from adanet_theory.rademacher import depth_lower, mean_absolute_sign_sum
 from adanet_theory.related import standard_margin_bound
 from adanet_theory.spec import NetworkSpec
 from verify.claim_checks import Fact, Facts, settles
+from verify.claim_checks.unbounded import price
 
 DELTA = 0.05
 
@@ -204,35 +205,14 @@ def architecture_fixed(fixed: bool = False, m: int = 20_000) -> Facts:
     yield Fact("R(f)", risk, ">", bound.total, "Theorem 1", f"ρ = 1/2, m = {m}, R_m = {R:.4f}")
 
 
-def range_free_price(w_norms: Sequence[float], m: int) -> float:
-    """What Theorem 1 costs without any range: sqrt( Σ_k log(1/π(j_k)) / (2m) ), with 2^-(j+1) < ||w_k||_1 <= 2^-j.
-
-    For fixed c_k in {0, 1, 1/2, 1/4, ..} the class Σ_k v_k·h_k, ||v_k||_1 <= c_k, has complexity Σ_k c_k R_m(H_k), and
-    the margin bound of one class needs no range: its ramp loss lies in [0, 1]. Take c_k = 2^-j_k < 2 ||w_k||_1 and a
-    union with the prior π(0) = 1/2, π(j) = 1/(2 (j+1) (j+2)):
-
-        R(f) <= ramp_ρ(f) + (4/ρ) Σ_k ||w_k||_1 R_m(H_k) + sqrt( [log(1/δ) + Σ_k log(1/π(j_k))] / (2m) ),  W = 1.
-
-    >>> round(range_free_price([0.5, 0.5], 9600), 4)
-    0.0161
-    """
-    price = 0.0
-    for w in w_norms:
-        j = math.floor(-math.log2(w)) if w > 0 else 0
-        price += math.log(2 * (j + 1) * (j + 2)) if w > 0 else math.log(2)
-    return math.sqrt(price / (2 * m))
-
-
 @settles("theorem-1-networks", {"depth": 3072, "m": 48}, thorough={"trials": 200})
 def theorem_1_networks(depth: int = 3, m: int = 9600, trials: int = 20) -> Facts:
-    """Open. What is proved: whatever the range, the printed bound can fail by at most `range_free_price`.
+    """Open. Whatever the range, the printed bound can fail by at most the `price` of margin-bound-unbounded, η = 1.
 
     And a search: linear units of heavy-tailed features, the unit that is best on the sample.
     """
     w = [1 / depth] * depth
-    yield Fact(
-        "Theorem 1 can fail by at most", range_free_price(w, m), "<=", 0.03, where=f"l = {depth}, m = {m}, any M"
-    )
+    yield Fact("Theorem 1 can fail by at most", price(w, m, eta=1.0), "<=", 0.03, where=f"l = {depth}, m = {m}, any M")
     rng = np.random.default_rng(0)
     worst = 0.0
     for _ in range(trials):
