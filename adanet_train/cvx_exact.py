@@ -122,10 +122,11 @@ class NormProblem:
     def at(self, v: Tensor) -> Point:
         """The point v, with the gap of the dual point c Φ'(x), c = min(1, λ / ||slope||_q)."""
         x = self.loss.argument(v)
-        slope = self.loss.slope(x)
+        s = self.loss.Phi.derivative(x)
+        slope = self.loss.slope(s)
         c = (self.penalty / norm(slope, self.q)).clamp_max(1.0)
         length = self.penalty * norm(v, self.p)
-        numbers = torch.stack([self.loss.value(x) + length, self.loss.young(x, c) + length + c * (slope @ v)])
+        numbers = torch.stack([self.loss.value(x) + length, self.loss.young(x, c * s) + length + c * (slope @ v)])
         objective, gap = numbers.tolist()
         finite = math.isfinite(objective) and bool(slope.isfinite().all())
         check(finite, f"Z must be finite and Phi must not overflow, got F(v)={objective}.")

@@ -20,6 +20,7 @@ from adanet_train.sample_loss import SampleLoss
 from adanet_train.surrogates import Surrogate
 
 ROUNDING = 8 * 2.0**-52  # relative: differences of F below it are noise
+TINY = 1e-150  # a starting weight below it is 0: its products would underflow
 
 
 @dataclass(frozen=True)
@@ -106,19 +107,23 @@ class Problem:
         self.free = Gamma == 0
         self.has_free = bool(self.free.any())
 
-    def at(self, w: Tensor) -> Point:
-        """The point w, evaluated afresh so that no rounding piles up."""
+    def at(self, w: Tensor, dual: Tensor | None = None) -> Point:
+        """The point w, evaluated afresh so that no rounding piles up; its gap is to Φ'(x) or the given dual point."""
         x = self.loss.argument(w)
-        slope = self.loss.slope(x)
-        objective, gap = torch.stack([self.value(x, w), self.gap(w, x, slope)]).tolist()
-        return Point(w, x, objective, slope, gap)
+        s = self.loss.Phi.derivative(x)
+        slope = self.loss.slope(s)
+        numbers = [self.value(x, w), self.gap(w, x, s, slope)]
+        if dual is not None:
+            numbers.append(self.gap(w, x, dual, self.loss.slope(dual)))
+        objective, *gaps = torch.stack(numbers).tolist()
+        return Point(w, x, objective, slope, min(gaps))
 
     def start(self, w: Tensor | None) -> Point:
         """The point to start from, checked; 0 if none is given."""
-        w = torch.zeros_like(self.Gamma) if w is None else w.clone()
+        w = torch.zeros_like(self.Gamma) if w is None else w
         right = w.shape == self.Gamma.shape and w.dtype == torch.float64
         check(right, f"w must be float64 of shape {tuple(self.Gamma.shape)}, got {w.dtype} of {tuple(w.shape)}.")
-        point = self.at(w)
+        point = self.at(torch.where(w.abs() < TINY, 0.0, w))
         finite = math.isfinite(point.objective) and bool(point.slope.isfinite().all())
         check(finite, f"H and w must be finite and Phi must not overflow at w, got F(w)={point.objective}.")
         return point
@@ -126,16 +131,16 @@ class Problem:
     def value(self, x: Tensor, w: Tensor) -> Tensor:
         return self.loss.value(x) + self.Gamma @ w.abs()
 
-    def gap(self, w: Tensor, x: Tensor, slope: Tensor) -> Tensor:
-        """F(w) minus the dual value of c Φ'(x), with the largest feasible c <= 1, as a sum of terms >= 0.
+    def gap(self, w: Tensor, x: Tensor, s: Tensor, slope: Tensor) -> Tensor:
+        """F(w) minus the dual value of c s, with the largest feasible c <= 1, as a sum of terms >= 0.
 
-            mean(Φ(x) + Φ*(c Φ') - c Φ' x) + Σ_j (Γ_j |w_j| + c slope_j w_j),     c |slope_j| <= Γ_j where Γ_j > 0
+            mean(Φ(x) + Φ*(c s) - c s x) + Σ_j (Γ_j |w_j| + c slope_j w_j),     c |slope_j| <= Γ_j where Γ_j > 0
 
-        Free coordinates add what their slopes leave open.
+        Free coordinates add what their slopes leave open; slope is that of s.
         """
         ratio = torch.where(slope.abs() > self.Gamma, self.Gamma / slope.abs(), 1.0)
         c = torch.where(self.free, 1.0, ratio).amin() if len(w) else slope.new_ones(())
-        gap = self.loss.young(x, c) + torch.where(self.free, 0.0, self.Gamma * w.abs() + c * slope * w).sum()
+        gap = self.loss.young(x, c * s) + torch.where(self.free, 0.0, self.Gamma * w.abs() + c * slope * w).sum()
         if not self.has_free:
             return gap
         return gap + c * slope[self.free].abs().amax() * w[self.free].abs().sum().clamp_min(1.0)
@@ -168,7 +173,7 @@ class Problem:
         """The point that a line search finds along the step to the minimiser of the quadratic model, and its t."""
         Q = self.loss.curvature(here.x, J, cautious=cautious)
         w = here.w.clone()
-        w[J] = minimise_quadratic(Q, here.slope[J], here.w[J], self.Gamma[J], rtol=1e-3)
+        w[J] = minimise_quadratic(Q, here.slope[J], here.w[J], self.Gamma[J], rtol=1e-6)
         direction = w - here.w
         predicted = float(here.slope @ direction + self.Gamma @ (w.abs() - here.w.abs()))
         return self.line_search(here, direction, predicted)
@@ -188,13 +193,15 @@ class Problem:
         Below rounding F says nothing, yet the gap, which is of first order, still does: it must halve there.
         """
         change = self.loss.change(direction)
+        # Its slopes solve the quadratic model, so it is feasible where those at the new w are only nearly so.
+        dual = self.loss.predicted(here.x, change)
         noise = ROUNDING * here.objective
         t = 1.0
         while t > 1e-12:
             w = here.w + t * direction
             value = float(self.value(here.x - t * change, w))
             if value <= here.objective + t * predicted / 4 + noise:
-                after = self.at(w)
+                after = self.at(w, dual)
                 resolved = after.objective < here.objective - noise or after.gap <= here.gap / 2
                 return (after if resolved else None), t
             t /= 2

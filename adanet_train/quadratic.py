@@ -8,6 +8,8 @@ Coordinate descent needs a number of sweeps that grows with the condition of Q; 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
@@ -21,23 +23,26 @@ def minimise_quadratic(Q: Tensor, g: Tensor, w: Tensor, Gamma: Tensor, rtol: flo
     Q = Q / scale / scale[:, None]
     Q.diagonal().add_(RIDGE)
     w, g, Gamma = w * scale, g / scale, Gamma / scale
-    z, G = w, g
+    z, G, complete = w, g, True
     excess = violation(z, G, Gamma)
     target = rtol * float(excess.max())
     for _ in range(max_iter):
         worst = float(excess.max())
         if worst <= target:
             break
-        step = face_step(Q, z, G, Gamma, excess > target)
+        open_face = (z != 0) & (excess > target)
+        # Coordinates that enter a face that is still losing others make the steps zigzag.
+        enters = open_face if not complete and bool(open_face.any()) else excess > target
+        step = face_step(Q, z, G, Gamma, enters)
         if step is None:
             # Entering together they pushed each other out; one alone never is.
             step = face_step(Q, z, G, Gamma, excess == worst)
         if step is None:
             break
-        z, below = z + step[0], step[1]
+        z, complete = z + step.move, step.complete
         G = g + Q @ (z - w)
         excess = violation(z, G, Gamma)
-        if not below and float(excess.max()) >= worst:
+        if not step.falls and float(excess.max()) >= worst:
             break
     return z / scale
 
@@ -47,11 +52,16 @@ def violation(z: Tensor, G: Tensor, Gamma: Tensor) -> Tensor:
     return torch.where(z == 0, (G.abs() - Gamma).clamp_min(0), (G + Gamma * z.sign()).abs())
 
 
-def face_step(Q: Tensor, z: Tensor, G: Tensor, Gamma: Tensor, enters: Tensor) -> tuple[Tensor, bool] | None:
-    """A step towards the minimiser of the face of z and the entering coordinates, and whether the model falls.
+class Step(NamedTuple):
+    """A move of z, whether it reaches the minimiser of its face, and whether the model falls (but for rounding)."""
 
-    In exact arithmetic it always does; None if no coordinate can enter and the face is already solved.
-    """
+    move: Tensor
+    complete: bool
+    falls: bool
+
+
+def face_step(Q: Tensor, z: Tensor, G: Tensor, Gamma: Tensor, enters: Tensor) -> Step | None:
+    """A step towards the minimiser of the face of z and the entering coordinates; None if the face is empty."""
     signs = torch.where(z == 0, -G.sign(), z.sign())
     slope = G + Gamma * signs
     face = (z != 0) | enters
@@ -67,8 +77,8 @@ def face_step(Q: Tensor, z: Tensor, G: Tensor, Gamma: Tensor, enters: Tensor) ->
         face = face & ~wrong
     steps = torch.stack([line_step(z, direction, Gamma, -(slope @ direction)), clipped_step(z, direction, signs)])
     values = steps @ G + (steps * (steps @ Q)).sum(1) / 2 + ((z + steps).abs() - z.abs()) @ Gamma
-    first, second = values.tolist()
-    return (steps[0], first < 0) if first <= second else (steps[1], second < 0)
+    lowest = int(values.argmin())
+    return Step(steps[lowest], torch.equal(steps[lowest], direction), bool(values[lowest] < 0))
 
 
 def solve(Q: Tensor, b: Tensor) -> Tensor:
@@ -86,7 +96,7 @@ def line_step(z: Tensor, direction: Tensor, Gamma: Tensor, fall: Tensor) -> Tens
 
     The slope along the line starts at -fall, grows by fall t, and jumps by 2 Γ_j |direction_j| at each kink.
     """
-    kinks = torch.where(z * direction < 0, -z / direction, torch.inf)
+    kinks = torch.where(z.sign() * direction < 0, -z / direction, torch.inf)
     times, order = kinks.sort()
     zero = times.new_zeros(1)
     jumps = torch.cat([zero, (2 * Gamma * direction.abs())[order].cumsum(0)])

@@ -11,6 +11,8 @@ from torch import Tensor
 from adanet_theory.spec import check
 from adanet_train.surrogates import Surrogate
 
+BLOCK = 96
+
 
 class SampleLoss:
     """L for columns H[i, j] = h_j(x_i), offset f and labels y in {-1, +1}; the columns stored one after the other."""
@@ -37,9 +39,9 @@ class SampleLoss:
     def value(self, x: Tensor) -> Tensor:
         return self.Phi.value(x).mean()
 
-    def slope(self, x: Tensor) -> Tensor:
-        """∇L = -(1/m) Σ_i Φ'(x_i) y_i h(x_i)."""
-        return self.columns @ (self.y * self.Phi.derivative(x)) / -len(x)
+    def slope(self, s: Tensor) -> Tensor:
+        """-(1/m) Σ_i s_i y_i h(x_i): ∇L at s = Φ'(x)."""
+        return self.columns @ (self.y * s) / -len(s)
 
     def curvature(self, x: Tensor, J: Tensor | None = None, *, cautious: bool = False) -> Tensor:
         """∇²L = (1/m) Σ_i Φ''(x_i) h(x_i) h(x_i)ᵀ, on all columns or those of the index J.
@@ -49,10 +51,21 @@ class SampleLoss:
         weight = self.Phi.second(x)
         if cautious:
             weight = torch.maximum(weight, self.Phi.derivative(x) / (2 + 2 * x.abs()))
+        weight = weight / len(x)
         columns = self.columns if J is None else self.columns[J]
-        return (columns * (weight / len(x))) @ columns.T
+        Q = columns.new_empty(len(columns), len(columns))
+        # By blocks of rows, as half of a symmetric product need not be computed.
+        for i in range(0, len(columns), BLOCK):
+            rows = slice(i, i + BLOCK)
+            block = (columns[rows] * weight) @ columns[i:].T
+            Q[rows, i:], Q[i:, rows] = block, block.T
+        return Q
 
-    def young(self, x: Tensor, c: Tensor) -> Tensor:
-        """mean(Φ(x) + Φ*(s) - s x) >= 0 at s = c Φ'(x): what the loss adds to the gap of the dual point s."""
-        s = c * self.Phi.derivative(x)
+    def predicted(self, x: Tensor, change: Tensor) -> Tensor:
+        """Φ'(x - change) to first order, kept inside the range of Φ': the dual point of a Newton step."""
+        largest = self.Phi.derivative(x.new_full((), torch.inf))
+        return (self.Phi.derivative(x) - self.Phi.second(x) * change).clamp_min(0).minimum(largest)
+
+    def young(self, x: Tensor, s: Tensor) -> Tensor:
+        """mean(Φ(x) + Φ*(s) - s x) >= 0: what the loss adds to the gap between x and the dual point s."""
         return (self.Phi.value(x) + self.Phi.conjugate(s) - s * x).mean()

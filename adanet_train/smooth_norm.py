@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -111,14 +110,13 @@ def stages(p: float, v: Tensor, accuracy: float) -> Iterator[SmoothNorm]:
     elif p == math.inf:
         yield from (SmoothMax(error / (2 * len(v)), error) for error in errors(scale, accuracy))
     else:
-        powers = itertools.takewhile(lambda power: power < p, (2.0**k for k in itertools.count(1)))
-        yield from (SmoothPower(power, 0.0, scale / 10) for power in powers)
         yield SmoothPower(p, 0.0, 0.0)
 
 
 def errors(scale: float, accuracy: float) -> Iterator[float]:
-    """scale/10, scale/100, .. down to the first below accuracy."""
-    error = scale
+    """scale/10, scale/100, .. down to the first that is not above accuracy."""
+    error = scale / 10
     while error > accuracy:
-        error /= 10
         yield error
+        error /= 10
+    yield error

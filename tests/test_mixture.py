@@ -1,0 +1,265 @@
+"""The convex step by its optimality conditions, its certificate, and two independent solvers."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from adanet_train.mixture import Mixture, minimise
+from adanet_train.quadratic import minimise_quadratic, violation
+from adanet_train.surrogates import SURROGATES, Surrogate, surrogate
+
+ALL = pytest.mark.parametrize("Phi", SURROGATES.values(), ids=SURROGATES.keys())
+LOGISTIC = surrogate("logistic")
+
+
+def objective(H: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, Phi: Surrogate, w: Tensor) -> float:
+    return float(Phi.value(1 - y * (f + H @ w)).mean() + (Gamma * w.abs()).sum())
+
+
+def relu_sample(m: int, N: int, seed: int = 0, *, noise: float = 0.5) -> tuple[Tensor, Tensor, Tensor]:
+    """Units of one hidden layer on correlated features: some dead, some twice, labels that no w fits; an offset f."""
+    rng = np.random.default_rng(seed)
+    latent = rng.normal(size=(m, 4))
+    Psi = np.hstack([np.clip(latent @ rng.normal(size=(4, 10)) / 4 + 0.5, 0, 1), np.ones((m, 1))])
+    U = rng.normal(size=(N, 11))
+    U[: N // 10, -1] -= 50
+    U[N // 10 : 2 * (N // 10)] = U[2 * (N // 10) : 3 * (N // 10)]
+    H = torch.tensor(np.maximum(Psi @ U.T, 0))
+    y = torch.tensor(np.where(latent[:, 0] * latent[:, 1] + noise * rng.normal(size=m) > 0, 1.0, -1.0))
+    return H, y, torch.tensor(0.3 * rng.normal(size=m))
+
+
+def full(N: int, Gamma: float) -> Tensor:
+    return torch.full((N,), Gamma, dtype=torch.float64)
+
+
+def worst_condition(H: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, Phi: Surrogate, w: Tensor) -> float:
+    """How far 0 is from the subdifferential of F at w, computed apart from the solver."""
+    x = (1 - y * (f + H @ w)).requires_grad_()
+    (s,) = torch.autograd.grad(Phi.value(x).mean(), x)
+    slope = -(H * (y * s)[:, None]).sum(0)
+    at_zero = (slope.abs() - Gamma).clamp_min(0)
+    return float(torch.where(w == 0, at_zero, (slope + Gamma * w.sign()).abs()).max())
+
+
+def resolution(H: Tensor, y: Tensor, f: Tensor, Phi: Surrogate, found: Mixture, tol: float) -> float:
+    """A condition missed by e lowers F by e²/2κ along its coordinate, κ its curvature within a unit of x."""
+    curvature = math.e * Phi.second(1 - y * (f + H @ found.w))
+    kappa = float((H * H * curvature[:, None]).mean(0).max())
+    return math.sqrt(2 * kappa * tol * max(1, found.objective))
+
+
+@ALL
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6), exponent=st.floats(-6, -0.5), N=st.integers(1, 40))
+def test_optimality_conditions(Phi: Surrogate, seed: int, exponent: float, N: int) -> None:
+    H, y, f = relu_sample(120, N, seed)
+    Gamma = 10**exponent * torch.linspace(0.5, 2, N, dtype=torch.float64)
+    found = minimise(H, y, f, Gamma, Phi, tol=1e-11)
+    assert found.converged, found.reason
+    assert 0 <= found.gap <= 1e-11 * max(1, found.objective)
+    assert worst_condition(H, y, f, Gamma, Phi, found.w) <= resolution(H, y, f, Phi, found, 1e-11)
+    assert found.objective == pytest.approx(objective(H, y, f, Gamma, Phi, found.w), rel=1e-14)
+
+
+@ALL
+@pytest.mark.parametrize("free", [False, True])
+def test_gap_certifies_unfinished_weights(Phi: Surrogate, free: bool) -> None:
+    H, y, f = relu_sample(200, 30)
+    Gamma = full(30, 1e-3)
+    if free:
+        Gamma[25:] = 0
+    optimum = minimise(H, y, f, Gamma, Phi).objective
+    for max_iter in range(5):
+        early = minimise(H, y, f, Gamma, Phi, max_iter=max_iter)
+        assert early.objective - optimum <= early.gap
+        assert early.converged or "max_iter" in early.reason
+
+
+@pytest.mark.parametrize("Gamma", [3e-2, 1e-3, 1e-5])
+def test_agrees_with_glum(Gamma: float) -> None:
+    """log(1 + e^x) with x = -y (w·h + f - y): l1-weighted logistic regression with offset f - y."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from glum import GeneralizedLinearRegressor
+    H, y, f = relu_sample(300, 20)
+    weights = torch.linspace(0.5, 2, 20, dtype=torch.float64)
+    found = minimise(H, y, f, Gamma * weights, LOGISTIC)
+    oracle = GeneralizedLinearRegressor(
+        family="binomial",
+        alpha=Gamma,
+        l1_ratio=1,
+        P1=weights.numpy(),
+        fit_intercept=False,
+        gradient_tol=1e-9,
+        max_iter=500,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        oracle.fit(H.numpy(), (y.numpy() + 1) / 2, offset=(f - y).numpy())
+    theirs = objective(H, y, f, Gamma * weights, LOGISTIC, torch.tensor(oracle.coef_))
+    assert found.objective == pytest.approx(theirs, abs=1e-9)
+    assert found.objective <= theirs + 1e-12
+
+
+@pytest.mark.parametrize("name", ["logistic", "exponential"])
+@pytest.mark.parametrize("Gamma", [1e-1, 1e-3])
+def test_agrees_with_cvxpy(name: str, Gamma: float) -> None:
+    cvxpy = pytest.importorskip("cvxpy")
+    H, y, f = relu_sample(80, 12)
+    w = cvxpy.Variable(12)
+    x = 1 - cvxpy.multiply(y.numpy(), f.numpy() + H.numpy() @ w)
+    loss = cvxpy.logistic(x) if name == "logistic" else cvxpy.exp(x)
+    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum(loss) / 80 + Gamma * cvxpy.norm1(w)))
+    problem.solve(solver="CLARABEL")
+    found = minimise(H, y, f, full(12, Gamma), surrogate(name))
+    assert found.objective == pytest.approx(problem.value, abs=1e-7)
+
+
+@ALL
+def test_duplicate_opposite_and_zero_columns(Phi: Surrogate) -> None:
+    """Copies change nothing; of two copies the dearer one gets exactly 0, as does a column of zeros."""
+    H, y, f = relu_sample(300, 20)
+    alone = minimise(H, y, f, full(20, 1e-3), Phi)
+    wide = torch.cat([H, H, -H, torch.zeros(300, 2, dtype=torch.float64)], 1)
+    Gamma = torch.cat([full(20, 1e-3), full(42, 2e-3)])
+    start = torch.full((62,), 0.1, dtype=torch.float64)
+    for w in (None, start):
+        found = minimise(wide, y, f, Gamma, Phi, w=w)
+        assert found.converged
+        assert found.objective == pytest.approx(alone.objective, abs=2e-10)
+        assert (found.w[20:40] == 0).all()
+        assert (found.w[-2:] == 0).all()
+    same = minimise(torch.cat([H, H], 1), y, f, full(40, 1e-3), Phi)
+    assert same.objective == pytest.approx(alone.objective, abs=2e-10)
+
+
+@ALL
+def test_zeros_are_exact_and_all_zero_above_the_threshold(Phi: Surrogate) -> None:
+    H, y, f = relu_sample(200, 30)
+    slope = (H * (y * Phi.derivative(1 - y * f))[:, None]).mean(0).abs().max()
+    assert (minimise(H, y, f, full(30, float(slope) * 1.0000001), Phi).w == 0).all()
+    assert (minimise(H, y, f, full(30, float(slope) * 0.999), Phi).w != 0).sum() in (1, 2, 3)
+
+
+@ALL
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10**6), size=st.floats(0, 3))
+def test_never_above_the_start(Phi: Surrogate, seed: int, size: float) -> None:
+    H, y, f = relu_sample(60, 15, seed)
+    Gamma = full(15, 1e-3)
+    w = size * torch.tensor(np.random.default_rng(seed).normal(size=15))
+    kept = w.clone()
+    start = minimise(H, y, f, Gamma, Phi, w=w, max_iter=0).objective
+    assert start == pytest.approx(objective(H, y, f, Gamma, Phi, w), rel=1e-13)
+    for max_iter in (1, 2, 200):
+        found = minimise(H, y, f, Gamma, Phi, w=w, max_iter=max_iter)
+        assert found.objective <= start
+    assert found.converged
+    assert (w == kept).all()
+    again = minimise(H, y, f, Gamma, Phi, w=found.w)
+    assert again.iterations <= 1
+    assert again.objective <= found.objective
+
+
+@ALL
+def test_free_columns(Phi: Surrogate) -> None:
+    H, y, f = relu_sample(300, 20)
+    Gamma = full(20, 1e-2)
+    Gamma[-4:] = 0
+    found = minimise(H, y, f, Gamma, Phi)
+    assert found.converged
+    assert worst_condition(H, y, f, Gamma, Phi, found.w) <= resolution(H, y, f, Phi, found, 1e-10)
+    dearer = minimise(H, y, f, Gamma.clamp_min(1e-9), Phi)
+    assert dearer.objective == pytest.approx(found.objective, abs=1e-6)
+
+
+@ALL
+def test_separable_without_penalty_has_no_minimiser(Phi: Surrogate) -> None:
+    rng = np.random.default_rng(0)
+    H, y = torch.tensor(rng.normal(size=(20, 30))), torch.tensor(np.where(rng.random(20) < 0.5, 1.0, -1.0))
+    found = minimise(H, y, 0 * y, full(30, 0.0), Phi)
+    assert not found.converged
+    assert "no minimiser" in found.reason
+    assert 0 <= found.objective <= found.gap <= 1e-9
+    penalised = minimise(H, y, 0 * y, full(30, 1e-6), Phi)
+    assert penalised.converged
+
+
+@ALL
+def test_saturated_offsets(Phi: Surrogate) -> None:
+    """Where Φ is flat or steep Newton steps alone are far too long or overflow; F must still fall to its minimum."""
+    H, y, _ = relu_sample(100, 10)
+    # F of the order of e^40 would drown Γ in the rounding of the slopes, and no certificate could be had.
+    f = (4 if Phi.curvature == math.inf else 40) * torch.tensor(np.random.default_rng(1).normal(size=100))
+    found = minimise(H, y, f, full(10, 1e-2), Phi, tol=1e-8)
+    assert found.converged, found
+    one = torch.ones(1, dtype=torch.float64)
+    far = minimise(one[:, None], one, -60 * one, full(1, 1e-3), Phi, tol=1e-13)
+    assert far.converged
+    # A slope off by e costs e²/2Φ'' of F, and Φ'' is about Φ' = 1e-3 at the minimum: e <= sqrt(2e-3 · 1e-13).
+    assert worst_condition(one[:, None], one, -60 * one, full(1, 1e-3), Phi, far.w) <= 1.5e-8
+
+
+def test_same_bits() -> None:
+    H, y, f = relu_sample(300, 40)
+    first, second = (minimise(H, y, f, full(40, 1e-4), LOGISTIC) for _ in range(2))
+    assert torch.equal(first.w, second.w)
+    assert (first.objective, first.gap) == (second.objective, second.gap)
+
+
+def test_no_columns() -> None:
+    H, y, f = relu_sample(10, 10)
+    found = minimise(H[:, :0], y, f, full(0, 0.0), LOGISTIC)
+    assert isinstance(found, Mixture)
+    assert found.converged
+    assert found.objective == pytest.approx(float(LOGISTIC.value(1 - y * f).mean()))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"H": torch.zeros(4, dtype=torch.float64)}, "H must be a matrix"),
+        ({"H": torch.zeros(4, 2)}, "H must be float64"),
+        ({"H": torch.full((4, 2), torch.nan, dtype=torch.float64)}, "H and w must be finite"),
+        ({"y": torch.tensor([1.0, 0, 1, 1], dtype=torch.float64)}, "y must be -1 or"),
+        ({"y": torch.ones(3, dtype=torch.float64)}, r"y must have shape \(4,\), got \(3,\)"),
+        ({"f": torch.full((4,), torch.inf, dtype=torch.float64)}, "f must be finite"),
+        ({"Gamma": torch.tensor([-1.0, 1], dtype=torch.float64)}, "Gamma_j must be finite and >= 0"),
+        ({"Gamma": torch.ones(3, dtype=torch.float64)}, r"Gamma must have shape \(2,\)"),
+        ({"w": torch.ones(3, dtype=torch.float64)}, "w must be float64 of shape"),
+        ({"Phi": surrogate("exponential"), "f": torch.full((4,), -800.0, dtype=torch.float64)}, "must not overflow"),
+    ],
+)
+def test_bad_input(change: dict[str, object], message: str) -> None:
+    arguments: dict[str, object] = {
+        "H": torch.ones(4, 2, dtype=torch.float64),
+        "y": torch.ones(4, dtype=torch.float64),
+        "f": torch.zeros(4, dtype=torch.float64),
+        "Gamma": torch.ones(2, dtype=torch.float64),
+        "Phi": LOGISTIC,
+    }
+    with pytest.raises(ValueError, match=message) as error:
+        minimise(**(arguments | change))  # type: ignore[arg-type]
+    assert "\n" not in str(error.value)
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10**6), N=st.integers(1, 30), rank=st.integers(1, 30), exponent=st.floats(-6, 0))
+def test_quadratic_model_is_solved_on_any_rank(seed: int, N: int, rank: int, exponent: float) -> None:
+    """Rank-deficient, badly scaled Q, started at a dense w: the optimality conditions hold all the same."""
+    rng = np.random.default_rng(seed)
+    A = torch.tensor(rng.normal(size=(rank, N)) * 10 ** rng.uniform(-2, 2, size=N))
+    Q = A.T @ A / rank
+    g, w = A.T @ torch.tensor(rng.normal(size=rank)) / rank, torch.tensor(rng.normal(size=N))
+    Gamma = 10**exponent * torch.tensor(rng.uniform(0.5, 2, size=N)) * Q.diagonal().sqrt()
+    z = minimise_quadratic(Q, g, w, Gamma, rtol=1e-9)
+    G = g + Q @ (z - w)
+    scale = Q.diagonal().sqrt()
+    assert float((violation(z, G, Gamma) / scale).max()) <= 1e-7 * float((violation(w, g, Gamma) / scale).max())
