@@ -1,6 +1,7 @@
 """The ledger: complete, consistent, backed by checks that support it and that turn when their example is changed."""
 
 import ast
+import dataclasses
 import functools
 import importlib
 import math
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from adanet_theory.derivations import DERIVATIONS, equal
 from paper_notes import KINDS, SECTIONS, VERDICTS, claims
 from verify.claim_checks import Check, Fact, check_of, registered
 from verify.claims import Outcome, document, run, run_all, select
@@ -139,6 +141,17 @@ def test_a_claim_without_a_check_is_not_supported() -> None:
     assert run(stray).evidence == "no check"
 
 
+def test_a_thorough_run_asks_sympy_for_the_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(DERIVATIONS, "reflection", DERIVATIONS["corollary-1"])
+    thorough = run(LEDGER["reflection"], quick=False)
+    assert thorough.supported
+    assert thorough.facts[-1].left == len(DERIVATIONS["corollary-1"]) > 3
+    wrong = DERIVATIONS["corollary-1"][0]
+    wrong = dataclasses.replace(wrong, claim=equal(wrong.claim.lhs, 2 * wrong.claim.rhs))
+    monkeypatch.setitem(DERIVATIONS, "reflection", [wrong])
+    assert not run(LEDGER["reflection"], quick=False).supported
+
+
 # The pages
 
 
@@ -179,6 +192,15 @@ def test_the_table_of_findings() -> None:
     assert spliced(readme, findings(ranked)) == readme
     with pytest.raises(ValueError, match="findings"):
         spliced("no markers", "")
+
+
+def test_the_readme_holds_the_findings() -> None:
+    """If not: verify-claims --quick --readme README.md"""
+    stored = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = spliced(stored, findings([outcome(claim.id) for claim in LEDGER.values() if claim.rank]))
+    assert len(found.splitlines()) == len(stored.splitlines())
+    for ours, theirs in zip(found.splitlines(), stored.splitlines(), strict=True):
+        assert same(ours, theirs), f"{theirs!r} is now {ours!r}"
 
 
 def test_the_html_page_is_self_contained_and_escaped() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,8 @@ class Outcome:
 def run(claim: Claim, *, quick: bool = True) -> Outcome:
     """Run the claim's check; a claim without one, unless it can only be read, is not supported.
 
+    A run that is not quick asks more of the check, and sympy for every step of the claim's derivation.
+
     >>> run(claims()["reflection"]).supported
     True
     """
@@ -46,8 +48,26 @@ def run(claim: Claim, *, quick: bool = True) -> Outcome:
         return Outcome(claim, (), True, 0.0)
     check = check_of(claim.id, claim.section)
     facts = () if check is None else check.facts(**({} if quick else check.thorough))
+    if facts and not quick:
+        facts += derivation(claim)
     supported = bool(facts) and all(fact.holds for fact in facts)
     return Outcome(claim, facts, supported, time.perf_counter() - begin)
+
+
+def derivation(claim: Claim) -> tuple[Fact, ...]:
+    """How many steps of the claim's derivation sympy decides; nothing where it has none."""
+    steps = steps_of(claim)
+    if not steps:
+        return ()
+    decided = sum(step.check() for step in steps)
+    return (Fact("steps of its derivation that sympy decides", decided, "=", len(steps)),)
+
+
+def steps_of(claim: Claim) -> Sequence[Any]:
+    """The `Step`s of adanet_theory.derivations that prove the claim, or the statement its proof is about."""
+    from adanet_theory.derivations import DERIVATIONS
+
+    return DERIVATIONS.get(claim.id) or DERIVATIONS.get(claim.proof) or []
 
 
 def select(ids: Iterable[str]) -> list[Claim]:

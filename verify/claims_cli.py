@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -82,9 +83,7 @@ def verify(arguments: argparse.Namespace) -> int:
     if arguments.list:
         print("\n".join(claim.id for claim in chosen))
         return 0
-    for path in (arguments.html, arguments.markdown, arguments.readme):
-        if path is not None and not os.path.isdir(os.path.dirname(os.path.abspath(path))):
-            raise ValueError(f"{path}: no such folder to write to.")
+    check_outputs(arguments)
     with Progress() as progress:
         found = claims.run_all(chosen, quick=arguments.quick, progress=progress)
         outcomes = list(found) if arguments.json else show(found, chosen, verbose=arguments.verbose, progress=progress)
@@ -92,6 +91,17 @@ def verify(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(claims.document(outcomes), indent=1, ensure_ascii=False, allow_nan=False))
     return 0 if all(outcome.supported for outcome in outcomes) else 1
+
+
+def check_outputs(arguments: argparse.Namespace) -> None:
+    """Refuse what could not be written before the work is done."""
+    for path in (arguments.html, arguments.markdown):
+        if path is not None and (os.path.isdir(path) or not os.path.isdir(os.path.dirname(os.path.abspath(path)))):
+            raise ValueError(f"{path}: no file can be written there.")
+    if arguments.readme is not None:
+        from verify import claims_pages
+
+        claims_pages.spliced(Path(arguments.readme).read_text(encoding="utf-8"), "")
 
 
 def write(outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> None:
@@ -140,7 +150,7 @@ def _line(outcome: Outcome, width: int) -> str:
     verdict = _SHORT.get(claim.verdict, claim.verdict)
     line = f"{_mark(outcome):>4}  {claim.id:<{width}}  {verdict:<11}  {outcome.evidence}  [{claim.where}]"
     if sys.stdout.isatty():
-        room = os.get_terminal_size(sys.stdout.fileno()).columns
+        room = shutil.get_terminal_size().columns
         line = line if len(line) <= room else line[: room - 1] + "…"
     return line
 
@@ -168,10 +178,9 @@ def _full(outcome: Outcome) -> list[str]:
 
 def _steps(claim: Claim) -> list[str]:
     """The steps of the derivation that sympy decides, where the claim has one."""
-    from adanet_theory.derivations import DERIVATIONS
+    from verify.claims import steps_of
 
-    steps = DERIVATIONS.get(claim.id) or DERIVATIONS.get(claim.proof) or []
-    return [f"{number}. {step.reason}" for number, step in enumerate(steps, start=1)]
+    return [f"{number}. {step.reason}" for number, step in enumerate(steps_of(claim), start=1)]
 
 
 def _tally(outcomes: Sequence[Outcome]) -> str:
