@@ -86,3 +86,17 @@ def test_curves_that_do_not_apply_are_dashed():
     )
     styles = {line.get_label(): line.get_linestyle() for line in lines(figure)}
     assert (styles["theorem-1"], styles["margin-bound"]) == ("--", "-")
+
+
+def test_what_is_out_of_reach_is_an_arrow_at_the_edge():
+    row = replace(REPORT.bounds[3], terms={"complexity": 1e50, "confidence": 1e-30}, raw=1e50)
+    markers = {
+        line.get_marker(): float(line.get_xdata()[0])
+        for line in lines(plots.draw_terms(replace(REPORT, bounds=(row,))))
+    }
+    assert (markers[">"], markers["<"]) == (1e4, 1e-4)
+
+
+def test_a_rho_far_beyond_the_margins_does_not_press_them_together():
+    axes = plots.draw_margins(replace(REPORT, rho=1780.0)).axes[0]
+    assert axes.get_xlim()[1] < 2

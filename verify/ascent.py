@@ -101,7 +101,7 @@ def lower_complexities(
                 mean=mean / m,
                 stderr=0.0 if exhaustive else float(np.std(Z[k - 1], ddof=1)) / math.sqrt(draws) / m,
                 draws=0 if exhaustive else draws,
-                method=kind if k == 1 else f"{kind}, ascent from {restarts} starts",
+                method=kind + (", ascent" if k > 1 else "") + (", carried up" if k > search.deepest + 1 else ""),
                 confidence=1.0 if exhaustive else confidence,
             )
         )

@@ -32,7 +32,9 @@ th { font-weight: 600; color: var(--soft); white-space: nowrap; } td.n, th.n { t
 tr.group td { padding-top: 1rem; font-weight: 600; } td.wide { min-width: 14rem; } td code { white-space: nowrap; }
 .cite, .holds { color: var(--good); } .vacuous, .open { color: var(--warn); } .not, .context { color: var(--soft); }
 .FAILS, .violated { color: var(--bad); }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1.5rem 2rem; }
+summary { cursor: pointer; }
+.plots { margin-top: 2rem; display: grid; gap: 1.5rem 2rem;
+         grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); }
 figure { margin: 0; } figure svg { width: 100%; height: auto; } figcaption { color: var(--soft); font-size: .88rem; }
 @media (max-width: 36rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } }
 @media print { body { max-width: none; } .scroll { overflow: visible; } }
@@ -49,11 +51,10 @@ def document(report: BoundReport) -> str:
         _assumptions(report),
         f"<h2>Bounds on the risk, each with probability at least {wording.probability(report.delta)}</h2>",
         _bounds(report),
+        _plots(report),
         "<h2>Rademacher complexities of the family</h2>",
         _layers(report),
         _checks(report),
-        "<h2>Pictures</h2>",
-        _plots(report),
         f'<p class="soft">Model <code>{escape(report.model.sha256)}</code>; bounds rounded up, lower values down.</p>',
     ]
     head = (
@@ -141,11 +142,20 @@ def _checks(report: BoundReport) -> str:
         for row in report.checks
     ]
     head = ["claim", "k", "left side", "which is", "right side", "verdict", ""]
-    return "<h2>Checks</h2>" + _table(head, rows, numbers={1, 2, 4}, wide={6})
+    broken = len(wording.violations(report))
+    title = f"<summary>{len(rows)} checks, {broken or 'none'} violated</summary>"
+    shown = " open" if broken else ""
+    return f"<h2>Checks</h2><details{shown}>{title}{_table(head, rows, numbers={1, 2, 4}, wide={6})}</details>"
 
 
 def _plots(report: BoundReport) -> str:
-    pictures = [("terms", plots.draw_terms(report), "The terms of each bound and their sum.")]
+    pictures = [
+        (
+            "terms",
+            plots.draw_terms(report),
+            "The terms of each bound and their sum; n/a: a formula only, no bound here.",
+        )
+    ]
     if report.complexities:
         caption = "R_S(H_k) by layer: what is known of it, and what each lemma says."
         pictures.append(("complexities", plots.draw_complexities(report), caption))

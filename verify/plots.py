@@ -50,6 +50,7 @@ STYLE: dict[Any, Any] = {
 
 _TERM_COLOURS = {"complexity": ORANGE, "depth": PURPLE, "confidence": SKY}
 _LOSS_COLOUR = BLUE  # margin error, ramp or loss: what the sample itself says
+_REACH = (1e-4, 1e4)  # of the axis of draw_terms
 _LEMMAS = {
     "lemma-1": ("s", RED),
     "lemma-2": ("D", PURPLE),
@@ -111,19 +112,28 @@ def draw_terms(report: BoundReport) -> Figure:
             if term is not None and term > 0 and name != "j":
                 colour = _TERM_COLOURS.get(name, _LOSS_COLOUR)
                 known.setdefault(name, colour)
-                axes.plot(term, y, "o", color=colour)
+                _mark(axes, term, y, "o", color=colour)
         if row.raw:
-            axes.plot(row.raw, y, "|", color=INK, markersize=11, markeredgewidth=1.6)
+            _mark(axes, row.raw, y, "|", color=INK, markersize=11, markeredgewidth=1.6)
     axes.axvline(1, color=INK, linewidth=0.6, linestyle="--")
     axes.set_xscale("log")
     axes.set_yticks(range(len(rows)), [_label(row) for row in reversed(rows)])
     axes.set_ylim(-0.6, max(0.6, len(rows) - 0.4))
     axes.set_xlabel("size (vacuous beyond 1)")
     for name, colour in known.items():
-        axes.plot([], [], "o", color=colour, label=name)
+        axes.plot([], [], "o", color=colour, label=name.replace("_", " "))
     axes.plot([], [], "|", color=INK, markersize=8, markeredgewidth=1.6, label="sum")
     picture.legend(loc="outside upper center", ncols=3, handletextpad=0.2, columnspacing=1.0)
     return picture
+
+
+def _mark(axes: Axes, value: float, y: float, marker: str, **style: Any) -> None:
+    """The value where the eye can compare it with 1; beyond that an arrow at the edge."""
+    least, most = _REACH
+    if value > most:
+        axes.plot(most, y, ">", color=style["color"])
+    else:
+        axes.plot(max(value, least), y, marker if value >= least else "<", **style)
 
 
 def _label(row: BoundRow) -> str:
@@ -136,6 +146,8 @@ def _label(row: BoundRow) -> str:
 @_styled
 def draw_complexities(report: BoundReport) -> Figure:
     """R_S(H_k) between its lower and upper value, and what each lemma says of it, on a logarithmic axis."""
+    from matplotlib.ticker import MaxNLocator
+
     picture, axes = figure(2.2)
     used = set()
     for row in report.complexities:
@@ -150,7 +162,7 @@ def draw_complexities(report: BoundReport) -> Figure:
             used.add(name)
     axes.plot([], [], color=INK, linewidth=5, alpha=0.35, label="lower to upper value")
     axes.set_yscale("log")
-    axes.set_xticks([row.k for row in report.complexities])
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlim(0.5, max([row.k for row in report.complexities], default=1) + 0.5)
     axes.set_xlabel("layer k")
     axes.set_ylabel(r"$\mathfrak{R}_S(H_k)$")
@@ -172,12 +184,13 @@ def draw_margins(report: BoundReport) -> Figure:
         shown = np.unique(np.linspace(0, len(margins) - 1, 400).astype(int))
         axes.step(margins[shown], share[shown], where="post", color=BLUE)
     axes.axvline(0, color=INK, linewidth=0.6)
-    axes.axvline(report.rho, color=RED, linewidth=0.9, linestyle="--", label=f"rho = {wording.near(report.rho)}")
-    axes.plot(report.rho, report.sample.margin_error, "o", color=RED, label="margin error")
+    if report.rho <= 2 * (np.abs(margins).max() if len(margins) else 1):  # else it would press the curve into a line
+        axes.axvline(report.rho, color=RED, linewidth=0.9, linestyle="--", label=f"rho = {wording.near(report.rho)}")
+        axes.plot(report.rho, report.sample.margin_error, "o", color=RED, label="margin error")
+        axes.legend(loc="lower right")
     axes.set_ylim(-0.02, 1.02)
     axes.set_xlabel("margin y f(x)/W")
     axes.set_ylabel("share of points below")
-    axes.legend(loc="lower right")
     return picture
 
 

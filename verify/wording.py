@@ -188,7 +188,7 @@ def remark(row: BoundRow) -> str:
 
 def terms(row: BoundRow) -> str:
     """The sum spelt out; where the statement does not apply, marked as a formula and nothing more."""
-    parts = ", ".join(f"{name} {up(value)}" for name, value in row.terms.items())
+    parts = ", ".join(f"{name.replace('_', ' ')} {up(value)}" for name, value in row.terms.items())
     if group(row) != "not" or not parts:
         return parts
     return f"formula only, no bound here: {'undefined' if row.raw is None else up(row.raw)} from {parts}"
