@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 import tempfile
@@ -30,11 +31,13 @@ def measured(n: tuple[int, ...]) -> dict:
             "without estimates": ["-m", "verify.cli", str(path), "--no-estimates"],
         }
         seconds: dict[str, list[float]] = {name: [] for name in commands}
+        processor: dict[str, list[float]] = {name: [] for name in commands}
         for _ in range(REPEATS):  # in turn, so that all meet the same machine
             for name, arguments in commands.items():
-                start = time.perf_counter()
+                start, used = time.perf_counter(), _processor_seconds()
                 subprocess.run([sys.executable, *arguments], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
                 seconds[name].append(time.perf_counter() - start)
+                processor[name].append(_processor_seconds() - used)
     least = {name: min(times) for name, times in seconds.items()}
     return {
         "work": f"verify-bounds, m=10000, n={'-'.join(map(str, n))}, default draws",
@@ -44,4 +47,11 @@ def measured(n: tuple[int, ...]) -> dict:
         "ours": least["verify"],
         "theirs": least["torch"],
         "without_estimates": least["without estimates"] / least["torch"],
+        "processor_ratio": min(processor["verify"]) / min(processor["torch"]),
     }
+
+
+def _processor_seconds() -> float:
+    """Of all child processes so far: what a busy machine does not change much."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
