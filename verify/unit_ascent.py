@@ -47,7 +47,7 @@ def dual_vectors(G: Tensor, p: float) -> Tensor:
 
 @dataclass(frozen=True)
 class UnitSearch:
-    """Gradient ascent over one unit; `width` distinct units a layer, `restarts` starts for each sign vector.
+    """Gradient ascent over one unit; `width` distinct units a layer, at most `restarts` starts for each sign vector.
 
     The step is u <- Π(u + γ g), g the gradient scaled to the size of the ball, Π the projection, where that is cheap:
     p = 1, 2 or inf. For other p it is u <- Π(u + γ Λ u*), u* the dual vector of g (the direction of steepest ascent in
@@ -118,7 +118,8 @@ class UnitSearch:
     def _starts(self, s: int, signs: Tensor, below: Weights) -> Weights:
         """Random units, and first the best guess: the maximiser of the linear part, or copies of the unit below."""
         spec, rows = self.spec, len(signs)
-        starts = self.restarts if s <= self.deepest else 1
+        # above layer 1 the copies are a good start already
+        starts = 1 if s > self.deepest else self.restarts if s == 1 else -(-self.restarts // 2)
         sizes = {0: spec.n[0]} | {r: self.units(r) for r in range(1, s)} | {s: 1}
         pairs = [(k, r) for (k, r), bound in spec.Lambda.items() if k <= s and bound > 0 and sizes[k] and sizes[r]]
         weights = {(k, r): self._random(starts * rows, sizes[k], sizes[r], (k, r)) for k, r in pairs}
