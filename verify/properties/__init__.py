@@ -1,0 +1,1 @@
+"""The property suite: `pytest --pyargs verify`, or `make thorough` in the repository."""
