@@ -1,0 +1,130 @@
+"""Every bound on the risk against m, depth, ρ, p and width: as printed against corrected, one panel for each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from figures.canvas import FULL, Data, panels, shade_vacuous, styled
+from figures.family import BOUNDS, DELTA, LABELS, N_0, PRINTED, WIDTH, Setting, is_in_range, is_possible
+from verify.plots import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TOP = 1e4
+_LINES: dict[str, dict[str, Any]] = {
+    "corollary-1": {"color": RED, "linestyle": "--"},
+    "theorem-1": {"color": ORANGE, "linestyle": "-."},
+    "theorem-1-range": {"color": PURPLE, "linestyle": ":", "linewidth": 1.6},
+    "margin-bound-uniform": {"color": SKY, "linestyle": "-", "linewidth": 2.4},
+    "a-posteriori-bounded": {"color": GREEN, "linestyle": "-", "marker": "o", "markersize": 2.6},
+    "margin-bound": {"color": BLUE, "linestyle": "-"},
+}
+_AXES = {
+    "m": "sample size $m$",
+    "depth": "depth $l$",
+    "rho": r"margin $\rho$",
+    "p": "norm $p$",
+    "width": "width $n_k$",
+}
+_P_TICKS = {1.5: "3/2", 2.0: "2", 4.0: "4", np.inf: r"$\infty$"}
+
+
+def _values(quick: bool) -> dict[str, list[Any]]:
+    count = 9 if quick else 49
+    inverse_q = np.linspace(0.3, 1.0, count)  # of p: from where M_l still exceeds ρ to p = inf
+    with np.errstate(divide="ignore"):
+        p = 1 / (1 - inverse_q)
+    return {
+        "m": [int(m) for m in np.logspace(2, 9, count).round()],
+        "depth": list(range(2, 11)),
+        "rho": np.logspace(-2, 0, count).tolist(),
+        "p": sorted({*p.tolist(), 2.0}),
+        "width": sorted({int(n) for n in np.logspace(np.log10(2), 3, count).round()} | {WIDTH}),
+    }
+
+
+def compute(*, quick: bool) -> Data:
+    """For each variable its values, and each bound's raw value there; None where it has none."""
+    base = Setting()
+    found: Data = {"base": {"m": base.m, "depth": base.depth, "rho": base.rho, "p": base.p, "width": base.width}}
+    for variable, values in _values(quick).items():
+        settings = [setting for value in values if is_possible(setting := replace(base, **{variable: value}))]
+        found[variable] = {
+            "values": [getattr(setting, variable) for setting in settings],
+            "in_range": [is_in_range(setting) for setting in settings],
+            "raw": {name: [bound(setting).raw for setting in settings] for name, bound in BOUNDS.items()},
+        }
+    return found
+
+
+@styled
+def draw(data: Data) -> Figure:
+    """Five panels and a key; a printed bound is pale where the assumption |h| <= 1 fails."""
+    figure, axes = panels(2, 3, width=FULL, height=3.6, sharey=True)
+    for panel, variable in zip(axes, _AXES, strict=False):
+        _panel(panel, variable, data[variable], data["base"][variable])
+    for panel in (axes[0], axes[3]):
+        panel.set_ylabel("bound on the risk $R(f)$")
+    axes[0].text(0.97, 0.96, "vacuous", transform=axes[0].transAxes, ha="right", va="top", color=INK)
+    _key(axes[5])
+    return figure
+
+
+def _panel(axes: Axes, variable: str, curves: Data, base: float) -> None:
+    x = np.array(curves["values"], dtype=float)
+    inside = np.array(curves["in_range"])
+    if variable == "p":
+        x, base = 1 - 1 / x, 1 - 1 / base
+    for name, raw in curves["raw"].items():
+        y = np.array([np.nan if value is None else value for value in raw])
+        style = dict(_LINES[name])
+        if "marker" in style:
+            style["markevery"] = max(1, len(x) // 8)
+        if name in PRINTED:
+            axes.plot(x, y, **{**style, "alpha": 0.4, "linewidth": 0.8})
+            y = np.where(inside, y, np.nan)
+        axes.plot(x, y, **style)
+    axes.axvline(base, color=INK, linewidth=0.5, linestyle=(0, (1, 3)))
+    shade_vacuous(axes, TOP)
+    axes.set_yscale("log")
+    axes.set_ylim(1e-2, TOP)
+    axes.set_xlabel(_AXES[variable])
+    axes.margins(x=0.02)
+    if variable == "p":
+        axes.set_xticks([1 - 1 / p for p in _P_TICKS], list(_P_TICKS.values()))
+    elif variable == "depth":
+        axes.set_xticks(range(2, 11, 2))
+    else:
+        axes.set_xscale("log")
+    if variable == "m":
+        axes.set_xticks([1e2, 1e4, 1e6, 1e8])
+
+
+def _key(axes: Axes) -> None:
+    axes.set_axis_off()
+    for name, style in _LINES.items():
+        axes.plot([], [], label=LABELS[name], **style)
+    axes.plot([], [], color=INK, alpha=0.4, linewidth=0.8, linestyle="--", label=r"pale: $|h| \leq 1$ fails")
+    axes.plot([], [], color=INK, linewidth=0.5, linestyle=(0, (1, 3)), label="value in the other panels")
+    axes.legend(loc="center left", handlelength=2.4, borderaxespad=0.0, labelspacing=0.7)
+
+
+def caption(data: Data) -> str:
+    base = data["base"]
+    at = data["depth"]["values"].index(base["depth"])
+    numbers = "; ".join(f"{name} {values[at]:.3g}" for name, values in data["depth"]["raw"].items())
+    return (
+        "Every bound on the risk, as printed and corrected, against the sample size m, the depth l, the margin "
+        f"rho, the norm p and the width n_k. Each panel varies one and keeps the others at m = {base['m']}, l = "
+        f"{base['depth']}, rho = {base['rho']:g}, p = {base['p']:g}, n_k = {base['width']}, where the values are: "
+        f"{numbers}. Layered ReLU families, n_0 = {N_0}, ||Psi||_inf <= 1, Lambda_(1,0) = {N_0}^(-1/2) and "
+        f"Lambda_(k,k-1) = {WIDTH}^(-1/2), so that |h| <= 1 there; all mixture weight on the top layer, no margin "
+        f"of f/W below rho, delta = {DELTA:g}. Raw values: grey is vacuous. The corrected bounds take R_m(H_k) from "
+        "lemma-2-peeled, a-posteriori-bounded takes the largest path norm in the family. p and width start where "
+        "M_l >= rho: below, no member has such margins."
+    )

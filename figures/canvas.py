@@ -1,0 +1,64 @@
+"""The sheet the figures are drawn on: the style of verify.plots, panels in a row, and files with the same bytes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verify.plots import COLUMN, INK, STYLE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FULL = 6.75  # inches: both columns of the paper and the gap between them
+FORMATS = ("pdf", "png", "svg")
+Data = dict[str, Any]
+
+# No date, so that equal figures are equal files.
+_METADATA: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+
+
+def styled(draw: Callable[[Data], Figure]) -> Callable[[Data], Figure]:
+    """Draw in the shared style, whatever the reader's own settings are."""
+
+    @functools.wraps(draw)
+    def drawn(data: Data) -> Figure:
+        import matplotlib
+
+        with matplotlib.rc_context():
+            matplotlib.rcdefaults()
+            matplotlib.rcParams.update(STYLE)
+            return draw(data)
+
+    return drawn
+
+
+def panels(
+    rows: int, columns: int, *, height: float, width: float = COLUMN, **shared: Any
+) -> tuple[Figure, list[Axes]]:
+    """A figure of that size in inches and its axes, row by row; to be called from a styled function."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, list(figure.subplots(rows, columns, squeeze=False, **shared).flat)
+
+
+def shade_vacuous(axes: Axes, top: float) -> None:
+    """Grey from 1 to the top: a bound there says nothing of a risk."""
+    axes.axhspan(1, top, color=INK, alpha=0.07, linewidth=0)
+    axes.axhline(1, color=INK, linewidth=0.6)
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write the figure at its own size in the format of the path's ending; a page embeds it with no font missing."""
+    import matplotlib
+
+    kind = path.suffix[1:]
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        # verify.plots leaves text as text for its page; a file that stands alone carries its glyphs with it
+        matplotlib.rcParams.update({**STYLE, "svg.fonttype": "path"})
+        figure.savefig(path, format=kind, dpi=300, metadata=_METADATA[kind])

@@ -1,0 +1,74 @@
+"""The figures by name: their data, computed once and kept, and their files."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from figures.canvas import Data, save
+
+FIGURES = {
+    "bounds-against": "figures.bounds_against",
+    "complexities": "figures.complexities",
+    "vacuity-map": "figures.vacuity_map",
+    "sigmoid-counterexample": "figures.sigmoid_counterexample",
+    "closed-form-step": "figures.closed_form_step",
+}
+OF_A_MODEL: dict[str, str] = {}
+
+
+def module(name: str) -> Any:
+    """The script of that figure."""
+    return importlib.import_module({**FIGURES, **OF_A_MODEL}[name])
+
+
+def data(name: str, *, cache: Path, quick: bool, model: Path | None = None) -> Data:
+    """compute(..) of that figure, or what an earlier call kept in cache if no code or model changed since.
+
+    The data are numbers, texts, lists and dicts; JSON keeps every float to the last bit.
+    """
+    options: dict[str, Any] = {"quick": quick}
+    if name in OF_A_MODEL:
+        options["model"] = model
+    kept = cache / f"{name}{'.quick' if quick else ''}.json"
+    key = _key(name, model if name in OF_A_MODEL else None)
+    if kept.exists():
+        try:
+            found = json.loads(kept.read_text(encoding="utf-8"))
+        except ValueError:  # cut short by an interrupted run
+            found = {}
+        if found.get("key") == key:
+            return dict(found["data"])
+    computed = module(name).compute(**options)
+    cache.mkdir(parents=True, exist_ok=True)
+    kept.write_text(json.dumps({"key": key, "data": computed}), encoding="utf-8")
+    return dict(json.loads(json.dumps(computed)))  # as a later call will find it
+
+
+def write(name: str, found: Data, *, out: Path, formats: Sequence[str]) -> list[Path]:
+    """Draw the data and write the picture in each format, and its caption."""
+    script = module(name)
+    out.mkdir(parents=True, exist_ok=True)
+    figure = script.draw(found)
+    paths = [out / f"{name}.{kind}" for kind in formats]
+    for path in paths:
+        save(figure, path)
+    text = out / f"{name}.txt"
+    text.write_text(script.caption(found) + "\n", encoding="utf-8")
+    return [*paths, text]
+
+
+def _key(name: str, model: Path | None) -> str:
+    """A digest of the code the data come from, and of the model: the drawing of other figures is no part of it."""
+    root = Path(__file__).parents[1]
+    packages = ("adanet_theory", "adanet_train", "verify")
+    sources = sorted(path for package in packages for path in (root / package).rglob("*.py"))
+    shared = [root / "figures" / "family.py", Path(str(module(name).__file__))]
+    digest = hashlib.sha256()
+    for path in [*sources, *shared, *([model] if model else [])]:
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
