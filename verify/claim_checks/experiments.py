@@ -130,7 +130,17 @@ def norm_constraint(enforce: bool = False) -> Facts:
 
     Psi = torch.rand(60, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     y = torch.where(Psi[:, 0] > Psi[:, 1], 1.0, -1.0).double()
-    config = Config(rounds=1, width=4, Lambda=1.01, steps=400, batch=20, learning_rate=0.1, enforce=enforce, lam=1e-6)
+    config = Config(
+        rounds=1,
+        width=4,
+        Lambda=1.01,
+        steps=400,
+        batch=20,
+        learning_rate=0.1,
+        enforce=enforce,
+        lam=1e-6,
+        dtype="float64",
+    )
     network = adanet.train(Psi, y, config).network
     largest = max(float(row_norms(U, 2.0).max()) for U in network.hidden.values())
     yield Fact("largest ||u||_2 of a trained unit", largest, ">", 1.01, "Λ", "400 steps, R = 0")

@@ -130,3 +130,12 @@ def contraction(phi: Callable[[Array], Any] | None = None) -> Facts:
     for name, function in functions:
         ratios = [np.mean((signs @ function(A).T).max(1)) / np.mean((signs @ A.T).max(1)) for A in sets]
         yield Fact("largest E sup Σσφ(a)/E sup Σσa", float(max(ratios)), "<=", 1.0, where=f"{name}, 40 sets")
+        if np.all(function(np.zeros(1)) == 0):
+            worst = max(_moment(signs, function(A)) / _moment(signs, A) for A in sets)
+            yield Fact("largest E e^sup Σσφ(a)/E e^sup Σσa", worst, "<=", 1.0, where=f"{name}, 40 sets")
+    still = _moment(signs, activation("sigmoid")(np.zeros((1, 6))))
+    yield Fact("E e^sup Σσφ(a)", still, ">", 1.0, "E e^sup Σσa", "sigmoid, a = 0: for moments φ(0) = 0 is needed")
+
+
+def _moment(signs: Array, A: Any) -> float:
+    return float(np.mean(np.exp((signs @ np.asarray(A).T).max(axis=1))))
