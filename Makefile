@@ -38,7 +38,7 @@ bench: env
 
 # 10,000 mutations of the bytes of a good model file: never a traceback.
 fuzz: env
-	$(BIN)/python tests/fuzz_model_file.py
+	$(BIN)/python -m tests.fuzz_model_file
 
 # Builds the wheel, installs it in a clean environment and runs the commands from another folder.
 wheel-test: env

@@ -93,10 +93,10 @@ def best_margin(
 ) -> MarginBound:
     """The least over the integers j of bound(j, ramp at ρ_j), ρ_j = scale/(1+η)^j, for the margins y_i f(x_i).
 
-    `scale` = 0 is the zero function, whose bound is 1.
-    What the bound adds to the ramp must grow with j >= 0. So the search can stop: below the first j tried all margins
-    are under ρ_j and the bound is linear in 1/ρ_j, hence >= 1 or larger than at the first; and once the rest plus the
-    training error exceeds the best so far, every larger j does.
+    `scale` = 0 is the zero function, whose bound is 1. What the bound adds to the ramp must grow with j >= 0, and its
+    confidence term with |j|. So the search ends on both sides: upward once the rest plus the training error exceeds
+    the least so far; downward, where all margins are under ρ_j and the bound is linear in 1/ρ_j, at once if it is
+    below 1 (it can only rise), else once the ramp and the confidence term alone exceed the least.
     """
     check_nonnegative("the scale of the margins", scale)
     u = np.sort(np.asarray(margins, dtype=np.float64))
@@ -106,22 +106,30 @@ def best_margin(
     m = len(u)
     errors = int(np.searchsorted(u, 0.0, side="right"))  # y f <= 0: the ramp counts 1 at every ρ
     positive = u[errors:]
-    if len(positive) == 0:
-        return bound(0, 1.0)
     sums = np.concatenate([[0.0], np.cumsum(positive)])
     step = math.log1p(eta)
     reach = int(700 / step)  # (1+η)^j stays a float
-    first = max(min(math.floor((math.log(scale) - math.log(positive[-1])) / step), 0), -reach)
-    last = min(max(math.ceil((math.log(scale) - math.log(positive[0])) / step), 0), reach)  # then the ramp stays
-    best: MarginBound | None = None
-    for j in range(first, last + 1):
+    # The j at which ρ_j is the largest and the least positive margin: below and above them the ramp has one form.
+    ends = [(math.log(scale) - math.log(u)) / step for u in positive[[-1, 0]]] if len(positive) else [0.0, 0.0]
+    first, last = max(min(math.floor(ends[0]), 0), -reach), min(max(math.ceil(ends[1]), 0), reach)
+
+    def at(j: int) -> tuple[MarginBound, float]:
         rho = scale * (1 + eta) ** -j
         inside = int(np.searchsorted(positive, rho))
         ramp = min(max((errors + inside - sums[inside] / rho) / m, 0.0), 1.0)
-        candidate = bound(j, ramp)
-        if best is None or candidate.total < best.total:
-            best = candidate
+        return bound(j, ramp), ramp
+
+    best, _ = at(first)
+    for j in range(first + 1, last + 1):
+        candidate, ramp = at(j)
+        best = min(best, candidate, key=lambda found: found.total)
         if j >= 0 and candidate.total - ramp + errors / m >= best.total:
             break
-    assert best is not None
+    for j in range(first - 1, -reach, -1):
+        if best.total < 1:
+            break
+        candidate, ramp = at(j)
+        best = min(best, candidate, key=lambda found: found.total)
+        if ramp + (candidate.terms.get("confidence") or 0.0) >= best.total:
+            break
     return best

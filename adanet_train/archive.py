@@ -70,7 +70,7 @@ def _records(data: bytes, where: str) -> tuple[bytes, dict[str, int]]:
         root = _root([info.filename for info in members], where)
         _require_honest(members, len(data), where)
         pickled = archive.read(f"{root}/data.pkl")
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError, OSError) as error:
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError, OSError, EOFError) as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(

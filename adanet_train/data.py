@@ -56,6 +56,8 @@ class Dataset:
             return self.values
         ours, theirs = self.names, features.names
         missing = [name for name in theirs if name not in ours]
+        if ours == default_names(len(ours)):  # without names a column too many is a mistake, not one to drop
+            check(len(ours) == len(theirs), f"X must have {len(theirs)} columns, got {len(ours)}.")
         if not missing:
             return features(self.values[:, [ours.index(name) for name in theirs]])
         unnamed = ours == default_names(len(ours)) or theirs == default_names(len(theirs))

@@ -139,7 +139,9 @@ def phi_zero(spec: NetworkSpec) -> Assumption:
 
 def homogeneous(weights: Weights) -> Assumption:
     curved = [phi.name for phi in weights.phi if not phi.is_homogeneous]
-    detail = f"{curved[0]} is not positively homogeneous" if curved else "every activation is positively homogeneous"
+    # The class is that of one activation: choosing it after the sample would need a union over the choices.
+    good = "every activation is positively homogeneous (and taken as chosen before the sample)"
+    detail = f"{curved[0]} is not positively homogeneous" if curved else good
     return Assumption("homogeneous", not curved, detail, POSTERIOR)
 
 

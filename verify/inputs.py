@@ -10,7 +10,6 @@ import numpy as np
 from adanet_theory.spec import check
 from adanet_train import archive, data, model_file
 from adanet_train.data import Dataset
-from adanet_train.features import default_names
 from adanet_train.model_file import ModelFile
 from verify.report import Points
 
@@ -70,9 +69,6 @@ def _model(path: str, activation: str) -> ModelFile:
 def _points(dataset: Dataset, model: ModelFile, path: str) -> Points:
     n_0 = model.network.n[0]
     try:
-        if model.features is not None and not dataset.is_psi and dataset.names == default_names(len(dataset.names)):
-            columns = len(model.features.names)  # without names a column too many is a mistake, not one to drop
-            check(len(dataset.names) == columns, f"X must have {columns} columns, got {len(dataset.names)}.")
         Psi = dataset.Psi(model.features)
         check(Psi.shape[1] == n_0, f"Psi must have n_0={n_0} columns, as the network reads, got {Psi.shape[1]}.")
     except ValueError as error:

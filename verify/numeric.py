@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adanet_theory import generalization, posterior, rademacher
-from adanet_theory.margin import ETA, MarginBound, best_margin, margin_error, ramp_loss
+from adanet_theory.margin import MarginBound, best_margin, margin_error, ramp_loss
 from adanet_theory.solve import smallest_m
 from adanet_theory.spec import Array, OutsideTheoryError
 from verify import layers
@@ -23,7 +23,6 @@ from verify.evidence import up
 from verify.results import BoundRow
 
 LARGEST_M = 10**18
-LOWEST_J = 7000  # 1.05^7000 is 2e148
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,26 +124,8 @@ def _scale(id: str, setting: Setting, B: float | None) -> float:
 
 
 def best(id: str, setting: Setting, B: float | None) -> MarginBound:
-    """The bound at the j where it is least; it has no j where f = 0.
-
-    `best_margin` stops where the bound can only be >= 1. There the least still lies further down, at a larger ρ_j:
-    for j < 0 the ramp and the confidence term grow as j falls, so that the search ends where they alone are too much.
-    """
-    u, scale, at = setting.margins.lower, _scale(id, setting, B), _at_j(id, setting, B, setting.m)
-    least = best_margin(id, u, scale, at)
-    if least.j is None or least.total < 1:
-        return least
-    for j in range(min(least.j, 0) - 1, -LOWEST_J, -1):
-        rho = scale * (1 + ETA) ** -j
-        if math.isinf(rho):
-            break
-        ramp = ramp_loss(u, rho)
-        candidate = at(j, ramp)
-        if candidate.total < least.total:
-            least = candidate
-        if ramp + (candidate.terms["confidence"] or 0.0) >= least.total:
-            break
-    return least
+    """The bound at the j where it is least; it has no j where f = 0."""
+    return best_margin(id, setting.margins.lower, _scale(id, setting, B), _at_j(id, setting, B, setting.m))
 
 
 def _needed_for_all_rho(id: str, setting: Setting, B: float | None) -> int | None:

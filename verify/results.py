@@ -113,6 +113,8 @@ class CheckRow:
 class TestFacts:
     """Held-out data: the error on it and its Clopper-Pearson upper bound, which is a claim about this network."""
 
+    __test__ = False  # not a test of pytest's
+
     error: float
     n: int
     upper: float
