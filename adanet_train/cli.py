@@ -85,6 +85,7 @@ def parser() -> Parser:
     add("--label", default=None, metavar="COLUMN", help="the labels of a .csv file, default y")
     add("--data-dir", default=None, metavar="DIR", help="where mnist and fashion are, default $ADANET_DATA")
     add("--bias", default=None, action=argparse.BooleanOptionalAction, help="a constant feature, default yes")
+    add("--center", default=False, action="store_true", help="features of known range to [-1, 1] instead of [0, 1]")
     add("--no-sample", default=False, action="store_true", help="keep the digest of the sample, not the sample")
     add("--resume", default=False, action="store_true", help="go on from the last finished round in the output file")
     add("--json", default=False, action="store_true", help="print one JSON document instead of the table")
@@ -120,6 +121,7 @@ def train(arguments: argparse.Namespace) -> int:
         label=arguments.label,
         data_dir=arguments.data_dir,
         bias=arguments.bias,
+        center=arguments.center,
     )
     told = any(setting.startswith("r_sup=") for setting in arguments.set)
     config = config.replace(r_sup=range_of(inputs, config, told=told))

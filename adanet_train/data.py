@@ -42,12 +42,19 @@ class Dataset:
     def m(self) -> int:
         return len(self.y)
 
-    def feature_map(self, *, bias: bool = True) -> FeatureMap | None:
-        """X -> Ψ by the range known in advance where there is one, else by this sample; None where this is Ψ."""
+    def feature_map(self, *, bias: bool = True, center: bool = False) -> FeatureMap | None:
+        """X -> Ψ by the range known in advance where there is one, else by this sample; None where this is Ψ.
+
+        `center` takes a known range to [-1, 1]: there an l1 unit tells dark from light without paying for an offset.
+        """
+        check(not center or self.known_range is not None, "--center needs features whose range is known in advance.")
         if self.is_psi:
             return None
         if self.known_range is not None:
-            return FeatureMap.known(self.names, *self.known_range, bias=bias)
+            low, high = self.known_range
+            if center:
+                return FeatureMap.known(self.names, (low + high) / 2, high, clip=False, bias=bias)
+            return FeatureMap.known(self.names, low, high, bias=bias)
         return FeatureMap.fitted(self.values, self.names, bias=bias)
 
     def Psi(self, features: FeatureMap | None) -> Array:

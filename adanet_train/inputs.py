@@ -23,12 +23,14 @@ class Inputs:
     test: tuple[Tensor, Tensor] | None
 
 
-def read_inputs(source: str, *, test: str | None, label: str | None, data_dir: str | None, bias: bool | None) -> Inputs:
+def read_inputs(
+    source: str, *, test: str | None, label: str | None, data_dir: str | None, bias: bool | None, center: bool = False
+) -> Inputs:
     """Everything read and checked before the training begins; `bias` None is yes for X, and no for Psi."""
     dataset = data.load(source, label=label, data_dir=data_dir)
     dataset.require_trainable()
     check(not (dataset.is_psi and bias), "--bias needs X: Psi is taken as it is.")
-    features = dataset.feature_map(bias=bias is not False)
+    features = dataset.feature_map(bias=bias is not False, center=center)
     Psi, y = torch.from_numpy(dataset.Psi(features)), torch.from_numpy(dataset.y)
     if test is None:
         return Inputs(dataset, features, Psi, y, None)

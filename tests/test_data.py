@@ -282,3 +282,14 @@ def test_a_damaged_idx_file_is_refused(tmp_path, content, message):
     path.write_bytes(content)
     (tmp_path / "mnist" / "train-labels-idx1-ubyte").write_bytes(idx(DIGITS))
     assert refusal("mnist:0-1", data_dir=tmp_path).startswith(f"{path}: {message}")
+
+
+def test_a_known_range_may_be_centred() -> None:
+    dataset = load("digits:3-8")
+    features = dataset.feature_map(center=True)
+    Psi = dataset.Psi(features)
+    assert (features.r_sup, features.clip, features.fitted_on_sample) == (1.0, False, False)
+    np.testing.assert_array_equal(Psi[:, :-1], dataset.values / 8 - 1)
+    assert (Psi.min(), Psi.max()) == (-1, 1)
+    with pytest.raises(ValueError, match=r"^--center needs features whose range is known in advance\.$"):
+        load("breast-cancer").feature_map(center=True)
