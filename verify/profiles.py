@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 
 def load() -> None:
@@ -29,6 +29,11 @@ def share(parts: int) -> settings:
     True
     """
     return settings(max_examples=max(1, settings().max_examples // parts))
+
+
+def search() -> settings:
+    """Settings for `hypothesis.find` where any counterexample will do: making it small costs more than finding it."""
+    return settings(max_examples=1000, database=None, deadline=None, phases=[Phase.generate])
 
 
 def scaled(quick: int, thorough: int) -> int:

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import assume, find, given, settings
+from hypothesis import assume, find, given
 from hypothesis import strategies as st
 
 from adanet_theory.duality import p_norm
@@ -25,7 +25,7 @@ from adanet_theory.rademacher import (
 from adanet_theory.spec import Array, NetworkSpec
 from verify.claim_checks.lemma_1 import all_signs
 from verify.claim_checks.lemma_2 import sizes
-from verify.profiles import share
+from verify.profiles import search, share
 from verify.strategies import HOMOGENEOUS, NAMES, SMOOTH, exponents, families, points
 from verify.tightness import below
 
@@ -111,7 +111,7 @@ def test_the_sigmoid_counterexample_is_found_unaided() -> None:
         return R_2.lower > lemma_1(spec, 2, [R_1.upper], literally=True) + 1e-9
 
     every = st.tuples(families(n_0=1, depth=2, activations=(*ZERO_AT_ZERO[::-1], *SMOOTH)), points(1, 3))
-    spec, _ = find(every, fails, settings=settings(max_examples=500, database=None, deadline=None))
+    spec, _ = find(every, fails, settings=search())
     assert spec.phi(1).at_zero != 0
 
 
