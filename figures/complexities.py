@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 P = {"1": 1.0, "2": 2.0, "inf": math.inf}
 _TITLES = {"1": "$p = 1$", "2": "$p = 2$", "inf": r"$p = \infty$"}
 N_0, WIDTH, DEPTH = 2, 3, 4
+_TICKS = (0.1, 0.2, 0.5, 1, 2, 5)
 _LEMMAS: dict[str, dict[str, Any]] = {
     "lemma-2": {"color": ORANGE, "marker": "D", "label": "Lemma 2, printed"},
     "lemma-1": {"color": RED, "marker": "s", "label": "Lemma 1, printed"},
@@ -64,7 +65,7 @@ def compute(*, quick: bool) -> Data:
 @styled
 def draw(data: Data) -> Figure:
     """The bar (or, where it is known exactly, the dash) is R_S(H_k); each mark is what a lemma says of it."""
-    figure, axes = panels(1, 3, width=FULL, height=2.5, sharey=True)
+    figure, axes = panels(1, 3, width=FULL, height=2.7, sharey=True)
     for panel, (name, rows) in zip(axes, data["rows"].items(), strict=True):
         for place, (lemma, style) in enumerate(_LEMMAS.items()):
             known = [(row["k"] + 0.13 * (place - 1.5), row[lemma]) for row in rows if row[lemma]]
@@ -72,13 +73,18 @@ def draw(data: Data) -> Figure:
         for row in rows:
             _value(panel, row)
         panel.set_yscale("log")
+        panel.set_ylim(0.1, 6)
+        panel.set_yticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
+        panel.minorticks_off()
         panel.set_xticks(range(1, DEPTH + 1))
         panel.set_xlim(0.5, DEPTH + 0.5)
         panel.set_xlabel("layer $k$")
         panel.set_title(_TITLES[name])
     axes[0].set_ylabel(r"$\mathfrak{R}_S(H_k)$")
+    axes[0].plot([], [], color=INK, linewidth=1.8, label=r"$\mathfrak{R}_S(H_k)$, exact")
+    axes[0].bar([1], [0], color=INK, alpha=0.25, label="lower to upper value")
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=5, handletextpad=0.3, columnspacing=1.2)
+    figure.legend(handles, labels, loc="outside upper center", ncols=3, columnspacing=1.5)
     return figure
 
 

@@ -18,7 +18,7 @@ FIGURES = {
     "sigmoid-counterexample": "figures.sigmoid_counterexample",
     "closed-form-step": "figures.closed_form_step",
 }
-OF_A_MODEL: dict[str, str] = {}
+OF_A_MODEL = {"model-terms": "figures.model_terms", "model-margins": "figures.model_margins"}
 
 
 def module(name: str) -> Any:
@@ -54,6 +54,8 @@ def write(name: str, found: Data, *, out: Path, formats: Sequence[str]) -> list[
     script = module(name)
     out.mkdir(parents=True, exist_ok=True)
     figure = script.draw(found)
+    figure.draw_without_rendering()  # lays it out, once for all formats
+    figure.set_layout_engine("none")
     paths = [out / f"{name}.{kind}" for kind in formats]
     for path in paths:
         save(figure, path)

@@ -1,0 +1,45 @@
+"""The margins of a trained network on its sample, and the margin error at ρ: needs --model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from figures.canvas import Data
+from figures.model import report
+from verify.plots import draw_margins
+from verify.results import BoundReport
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def compute(*, quick: bool, model: Path) -> Data:
+    """The margins y f(x)/W; they rest on no estimate, so quick changes nothing."""
+    found = report(model, draws=None)
+    return {
+        "margins": np.sort(found.margins).tolist(),
+        "rho": found.rho,
+        "rho_chosen": found.rho_chosen,
+        "margin_error": found.sample.margin_error,
+        "train_error": found.sample.train_error,
+        "sha256": found.model.sha256,
+    }
+
+
+def draw(data: Data) -> Figure:
+    sample = SimpleNamespace(margin_error=data["margin_error"])
+    seen = SimpleNamespace(margins=np.array(data["margins"]), rho=data["rho"], sample=sample)
+    return draw_margins(cast(BoundReport, seen))  # it reads nothing else of a report
+
+
+def caption(data: Data) -> str:
+    origin = "chosen after the fact" if data["rho_chosen"] else "declared before training"
+    return (
+        f"The share of the {len(data['margins'])} training points with margin y f(x)/W at most rho, for every rho. At "
+        f"rho = {data['rho']:.4g}, {origin}, it is the margin error {data['margin_error']:.4g}; the training error is "
+        f"{data['train_error']:.4g}, the median margin {np.median(data['margins']):.4g}. Model {data['sha256'][:12]}."
+    )

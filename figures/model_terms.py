@@ -1,0 +1,47 @@
+"""A trained network's bounds, term by term: needs --model."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+from figures.canvas import Data
+from figures.model import QUICK_DRAWS, report
+from verify.plots import draw_terms
+from verify.results import BoundReport, BoundRow
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def compute(*, quick: bool, model: Path) -> Data:
+    """The rows of the bounds as verify-bounds has them."""
+    from verify.report import DRAWS
+
+    found = report(model, draws=QUICK_DRAWS if quick else DRAWS)
+    return {
+        "bounds": [asdict(row) for row in found.bounds],
+        "rho": found.rho,
+        "delta": found.delta,
+        "m": found.sample.m,
+        "n": list(found.model.n),
+        "sha256": found.model.sha256,
+    }
+
+
+def draw(data: Data) -> Figure:
+    rows = tuple(BoundRow(**{**row, "why_not": tuple(row["why_not"])}) for row in data["bounds"])
+    return draw_terms(cast(BoundReport, SimpleNamespace(bounds=rows)))  # it reads nothing else of a report
+
+
+def caption(data: Data) -> str:
+    applied = [row for row in data["bounds"] if row["applies"] and not row["context"]]
+    values = "; ".join(f"{row['id']} {row['raw']:.4g}" for row in applied if row["raw"] is not None)
+    others = ", ".join(row["id"] for row in data["bounds"] if not row["applies"] and not row["context"])
+    return (
+        f"The bounds on the risk of one trained network, term by term, and their sums: sizes n = {data['n']}, "
+        f"m = {data['m']}, rho = {data['rho']:.4g}, delta = {data['delta']:g}, model {data['sha256'][:12]}. "
+        f"Those that apply: {values or 'none'}. Not applicable (n/a): {others or 'none'}. Beyond 1 a bound is vacuous."
+    )
