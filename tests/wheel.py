@@ -26,12 +26,12 @@ def main() -> int:
         names = zipfile.ZipFile(wheel).namelist()
         packages = {name.split("/")[0] for name in names}
         assert not any(name.startswith("tests/") for name in names), "the wheel holds tests"
-        assert {"adanet_theory", "adanet_train", "verify", "figures", "paper_notes"} <= packages
+        assert {"adanet_theory", "adanet_train", "verify", "figures", "paper_notes"} <= packages, packages
         assert all(f"{package}/py.typed" in names for package in packages if ".dist-info" not in package)
         venv.create(place / "env", with_pip=True)
         bin = place / "env" / "bin"
         run(bin / "python", "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel, cwd=place)
-        for command in ("adanet-train", "verify-bounds"):
+        for command in ("adanet-train", "verify-bounds", "verify-claims"):
             assert "usage" in run(bin / command, "--help", cwd=place).lower()
             run(bin / command, "--version", cwd=place)
         run(bin / "adanet-train", "digits:3-8", "-o", "model.pt", "--rounds", "2", cwd=place)

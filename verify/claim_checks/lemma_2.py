@@ -19,7 +19,6 @@ from adanet_theory.rademacher import (
     peeled_complexity_data,
 )
 from adanet_theory.spec import Array, NetworkSpec, activation
-from adanet_theory.unit_supremum import unit_supremum
 from verify.claim_checks import Fact, Facts, settles
 from verify.claim_checks.lemma_1 import THREE_POINTS, all_signs, one_feature
 
@@ -160,14 +159,23 @@ def _orthogonal_ratio(m: int, phi: str) -> float:
     return float(np.maximum(most, most[::-1]).mean()) / m
 
 
-@settles("depth-lower-abs", {"m": 1}, {"points": ((1.0, 1.0), (1.0, 1.0))})
-def depth_lower_abs(m: int = 12, points: Any = ((1.0, 0.0), (0.0, 1.0))) -> Facts:
-    """Open: the best constant for |x| at k = 1. m orthogonal points, p = inf, come as near to 1/2 as one likes."""
-    ratio = _orthogonal_ratio(m, "abs")
-    yield Fact("R_S(H*_2)/R_S(H_1)", ratio, "<", 0.62, where=f"|x|, {m} orthogonal points, p = inf")
-    yield Fact("R_S(H*_2)/R_S(H_1)", ratio, ">", 0.5, where="no example at or below 1/2 is known")
-    X = np.array(points)
-    sup = unit_supremum(X, all_signs(len(X)), Lambda=1.0, p=math.inf, phi="abs").lower
-    R_1 = linear_complexity(X, NetworkSpec.layered((2, 1), 1.0, math.inf)).mean
-    ratio = float(sup.mean()) / len(X) / R_1
-    yield Fact("R_S(H*_2)/R_S(H_1)", ratio, "=", _orthogonal_ratio(2, "abs"), "formula", "|x|, two points", 1e-12)
+@settles("depth-lower-abs", {"points": ((30.0, 3.0), (-4.0, 40.0), (30.0, -1.0))}, {"copies": 1})
+def depth_lower_abs(points: Any = ((30.0, 3.0), (-4.0, 40.0), (30.0, 1.0)), copies: int = 100_000) -> Facts:
+    """Three points and N copies of them, each with its own two features, p = inf, so that every copy has its own u.
+
+    With A± = sup_u ±Σ σ_i |u·x_i| of one copy, E sup|..| = E max(Σ A+, Σ A-) <= N E A+ + (1/2) sqrt(N E(A+ - A-)²).
+    """
+    X, signs, N = np.array(points), all_signs(len(points)), copies
+    edge = np.linspace(-1, 1, 20_001)
+    sides = np.vstack([np.ones_like(edge), edge])
+    square = np.hstack([sides, sides[::-1]])  # the sup is on the boundary, and |u·x| is even: half of it suffices
+    missed = float(np.abs(X).sum()) * (edge[1] - edge[0]) / 2
+    above = np.maximum((signs @ np.abs(X @ square)).max(axis=1), 0) + missed
+    below = np.maximum((-signs @ np.abs(X @ square)).max(axis=1), 0)
+    linear = len(X) * linear_complexity(X, NetworkSpec.layered((2, 1), 1.0, math.inf)).mean
+    two_sided = float(above.mean()) + math.sqrt(float(np.mean((above - below) ** 2)) / N) / 2
+    where = f"(30,3), (-4,40), (30,1), p = inf, N = {N} copies"
+    yield Fact("E sup|Σσ|h||/N", two_sided, "<", linear / 2, "half of E sup|Σσh|/N", where)
+    ratio = _orthogonal_ratio(12, "abs")
+    yield Fact("R_S(H*_2)/R_S(H_1)", ratio, "=", 0.5 + mean_absolute_sign_sum(12) / 2, "(1 + μ_m)/2",
+               "|x|, 12 orthogonal points, p = inf: near 1/2 already", 1e-9)  # fmt: skip
