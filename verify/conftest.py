@@ -1,11 +1,13 @@
 """pytest hooks of the property suite, in the repository and for `pytest --pyargs verify`.
 
 The profile is HYPOTHESIS_PROFILE: `ci` (default, repeatable) or `thorough` (many examples, fresh randomness). After a
-thorough run, or with --tightness FILE, a table shows how close every statement came; FILE holds it as JSON.
+thorough run, or where the variable TIGHTNESS names a file, a table shows how close every statement came; the file holds
+it as JSON. (A variable, because with --pyargs pytest reads these hooks after its options.)
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from pathlib import Path
 
@@ -17,10 +19,6 @@ from verify.profiles import current, load
 KEY = "tightness"
 
 load()
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--tightness", metavar="FILE", help="write how close each statement came as JSON, and show it")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -36,13 +34,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         item.user_properties.append((KEY, tightness.plain(tightness.taken())))
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     passed = [report for report in terminalreporter.getreports("passed") if report.when == "call"]
     records = [
         record for report in passed for key, value in report.user_properties if key == KEY
         for record in tightness.of_plain(value)
     ]  # fmt: skip
-    file = config.getoption("--tightness", default=None)
+    file = os.environ.get("TIGHTNESS")
     if file:
         tightness.write(records, Path(file))
     if records and (file or current() == "thorough"):
