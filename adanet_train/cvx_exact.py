@@ -132,18 +132,21 @@ class NormProblem:
         check(finite, f"Z must be finite and Phi must not overflow, got F(v)={objective}.")
         return Point(v, x, objective, slope, gap)
 
+    def curvature(self, here: Point) -> Tensor:
+        return self.loss.curvature(self.loss.weight(here.x))
+
 
 def follow(problem: NormProblem, here: Point, tol: float) -> JointStep:
     """Newton steps along the stages of `smooth_norm` until the gap of F itself, not of a stage, is small."""
     best, lower, iterations = here, max(0.0, here.objective - here.gap), 0
     accuracy = tol * max(1.0, here.objective) / (4 * problem.penalty)
-    Q, x = problem.loss.curvature(here.x), here.x
+    Q, x = problem.curvature(here), here.x
     for smooth in stages(problem.p, here.w, accuracy):
         quiet = 0
         while quiet < 3 and best.objective - lower > tol * max(1.0, best.objective) and iterations < MAX_ITER:
             # The third derivative of each Φ is at most the second, so with x this near Q is right within 2%.
             if float((here.x - x).abs().amax()) > 0.02:
-                Q, x = problem.loss.curvature(here.x), here.x
+                Q, x = problem.curvature(here), here.x
             step, decrement = newton_step(problem, smooth, Q, here)
             if smooth.error > accuracy and decrement <= problem.penalty * smooth.error / 10:
                 break

@@ -20,6 +20,7 @@ from adanet_train.sample_loss import SampleLoss
 from adanet_train.surrogates import Surrogate
 
 ROUNDING = 8 * 2.0**-52  # relative: differences of F below it are noise
+LARGE = 200  # columns from which on a second step is cheaper than a second Q
 TINY = 1e-150  # a starting weight below it is 0: its products would underflow
 
 
@@ -49,6 +50,15 @@ class Point:
     objective: float
     slope: Tensor
     gap: float
+
+
+@dataclass(frozen=True)
+class Model:
+    """The curvature Q of the loss on the columns J, made with the weight that stands for Φ''."""
+
+    J: Tensor
+    weight: Tensor
+    Q: Tensor
 
 
 def minimise(
@@ -84,7 +94,7 @@ def minimise(
         if iterations == max_iter:
             reason = f"no convergence in max_iter={max_iter} iterations"
             break
-        after = problem.step(here)
+        after = problem.step(here, tol)
         if after is None:
             break
         here, iterations = after, iterations + 1
@@ -107,16 +117,13 @@ class Problem:
         self.free = Gamma == 0
         self.has_free = bool(self.free.any())
 
-    def at(self, w: Tensor, dual: Tensor | None = None) -> Point:
-        """The point w, evaluated afresh so that no rounding piles up; its gap is to Φ'(x) or the given dual point."""
-        x = self.loss.argument(w)
+    def at(self, w: Tensor, x: Tensor | None = None, dual: Tensor | None = None) -> Point:
+        """The point w; its x if known, and its gap to Φ'(x) or to the given dual point."""
+        x = self.loss.argument(w) if x is None else x
         s = self.loss.Phi.derivative(x)
         slope = self.loss.slope(s)
-        numbers = [self.value(x, w), self.gap(w, x, s, slope)]
-        if dual is not None:
-            numbers.append(self.gap(w, x, dual, self.loss.slope(dual)))
-        objective, *gaps = torch.stack(numbers).tolist()
-        return Point(w, x, objective, slope, min(gaps))
+        gap = self.gap(w, x, s, slope) if dual is None else self.gap(w, x, dual, self.loss.slope(dual))
+        return Point(w, x, float(self.value(x, w)), slope, float(gap))
 
     def start(self, w: Tensor | None) -> Point:
         """The point to start from, checked; 0 if none is given."""
@@ -159,24 +166,31 @@ class Problem:
         margins = self.loss.change(torch.where(self.free, w, 0.0))
         return bool((margins.amin() >= 0) & (margins.amax() > 0))
 
-    def step(self, here: Point) -> Point | None:
-        """One proximal Newton step, tried again with more curvature if far too long; None if float64 resolves none."""
+    def step(self, here: Point, tol: float) -> Point | None:
+        """Two proximal Newton steps on one model, or one with more curvature; None if float64 resolves none."""
         J = self.working_set(here)
-        after, t = self.newton_step(here, J)
+        model = self.model(here, J)
+        after, t = self.model_step(here, model)
         if t < 0.1:
-            second, _ = self.newton_step(here, J, cautious=True)
-            if after is None or (second is not None and second.objective < after.objective):
-                return second
-        return after
+            careful, _ = self.model_step(here, self.model(here, J, cautious=True))
+            return min((p for p in (after, careful) if p), key=lambda p: p.objective, default=None)
+        if after is None or after.gap <= tol * max(1.0, after.objective) or len(J) < LARGE:
+            return after
+        # Third order for the price of two gradients, which here cost far less than another Q.
+        return self.model_step(after, model)[0] or after
 
-    def newton_step(self, here: Point, J: Tensor, *, cautious: bool = False) -> tuple[Point | None, float]:
+    def model(self, here: Point, J: Tensor, *, cautious: bool = False) -> Model:
+        weight = self.loss.weight(here.x, cautious=cautious)
+        return Model(J, weight, self.loss.curvature(weight, J))
+
+    def model_step(self, here: Point, model: Model) -> tuple[Point | None, float]:
         """The point that a line search finds along the step to the minimiser of the quadratic model, and its t."""
-        Q = self.loss.curvature(here.x, J, cautious=cautious)
+        J = model.J
         w = here.w.clone()
-        w[J] = minimise_quadratic(Q, here.slope[J], here.w[J], self.Gamma[J], rtol=1e-6)
+        w[J] = minimise_quadratic(model.Q, here.slope[J], here.w[J], self.Gamma[J], rtol=1e-6)
         direction = w - here.w
         predicted = float(here.slope @ direction + self.Gamma @ (w.abs() - here.w.abs()))
-        return self.line_search(here, direction, predicted)
+        return self.line_search(here, model, direction, predicted)
 
     def working_set(self, here: Point) -> Tensor:
         """The columns in use, and the worst violators: as many again, and some."""
@@ -187,21 +201,21 @@ class Problem:
         used[worst.indices[worst.values > 0]] = True
         return used.nonzero().squeeze(1)
 
-    def line_search(self, here: Point, direction: Tensor, predicted: float) -> tuple[Point | None, float]:
+    def line_search(self, here: Point, model: Model, direction: Tensor, predicted: float) -> tuple[Point | None, float]:
         """The first of t = 1, 1/2, 1/4, .. with F(w + t d) <= F(w) + t predicted/4, up to rounding.
 
         Below rounding F says nothing, yet the gap, which is of first order, still does: it must halve there.
         """
-        change = self.loss.change(direction)
-        # Its slopes solve the quadratic model, so it is feasible where those at the new w are only nearly so.
-        dual = self.loss.predicted(here.x, change)
+        x = self.loss.argument(here.w + direction)
+        change = here.x - x
         noise = ROUNDING * here.objective
         t = 1.0
         while t > 1e-12:
             w = here.w + t * direction
             value = float(self.value(here.x - t * change, w))
             if value <= here.objective + t * predicted / 4 + noise:
-                after = self.at(w, dual)
+                # The slopes of the predicted dual point solve the model: it is feasible where Φ'(x) is only nearly so.
+                after = self.at(w, x, self.loss.predicted(here.x, model.weight, change)) if t == 1 else self.at(w)
                 resolved = after.objective < here.objective - noise or after.gap <= here.gap / 2
                 return (after if resolved else None), t
             t /= 2

@@ -43,15 +43,16 @@ class SampleLoss:
         """-(1/m) Σ_i s_i y_i h(x_i): ∇L at s = Φ'(x)."""
         return self.columns @ (self.y * s) / -len(s)
 
-    def curvature(self, x: Tensor, J: Tensor | None = None, *, cautious: bool = False) -> Tensor:
-        """∇²L = (1/m) Σ_i Φ''(x_i) h(x_i) h(x_i)ᵀ, on all columns or those of the index J.
+    def weight(self, x: Tensor, *, cautious: bool = False) -> Tensor:
+        """Φ''(x); if cautious at least Φ' / (2 + 2|x|): where Φ is nearly linear a Newton step knows no length."""
+        second = self.Phi.second(x)
+        return torch.maximum(second, self.Phi.derivative(x) / (2 + 2 * x.abs())) if cautious else second
 
-        `cautious` puts max(Φ'', Φ' / (2 + 2|x|)) for Φ'': where Φ is nearly linear a Newton step knows no length.
-        """
-        weight = self.Phi.second(x)
-        if cautious:
-            weight = torch.maximum(weight, self.Phi.derivative(x) / (2 + 2 * x.abs()))
-        weight = weight / len(x)
+    def curvature(self, weight: Tensor, J: Tensor | None = None) -> Tensor:
+        """(1/m) Σ_i weight_i h(x_i) h(x_i)ᵀ, on all columns or those of the index J: ∇²L at weight = Φ''(x)."""
+        if J is not None and len(J) > 0.8 * len(self.columns):
+            return self.curvature(weight)[J][:, J]  # a few rows more are cheaper than a copy of all
+        weight = weight / len(weight)
         columns = self.columns if J is None else self.columns[J]
         Q = columns.new_empty(len(columns), len(columns))
         # By blocks of rows, as half of a symmetric product need not be computed.
@@ -61,10 +62,10 @@ class SampleLoss:
             Q[rows, i:], Q[i:, rows] = block, block.T
         return Q
 
-    def predicted(self, x: Tensor, change: Tensor) -> Tensor:
-        """Φ'(x - change) to first order, kept inside the range of Φ': the dual point of a Newton step."""
+    def predicted(self, x: Tensor, weight: Tensor, change: Tensor) -> Tensor:
+        """Φ'(x - change) as a model with that weight has it, kept in the range of Φ': the dual point of its step."""
         largest = self.Phi.derivative(x.new_full((), torch.inf))
-        return (self.Phi.derivative(x) - self.Phi.second(x) * change).clamp_min(0).minimum(largest)
+        return (self.Phi.derivative(x) - weight * change).clamp_min(0).minimum(largest)
 
     def young(self, x: Tensor, s: Tensor) -> Tensor:
         """mean(Φ(x) + Φ*(s) - s x) >= 0: what the loss adds to the gap between x and the dual point s."""
