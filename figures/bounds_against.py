@@ -86,7 +86,8 @@ def _panel(axes: Axes, variable: str, curves: Data, base: float) -> None:
         if "marker" in style:
             style["markevery"] = max(1, len(x) // 8)
         if name in PRINTED:
-            axes.plot(x, y, **{**style, "alpha": 0.4, "linewidth": 0.8})
+            outside = ~inside | np.append(~inside[1:], False)  # from the last point inside, so that the two meet
+            axes.plot(x, np.where(outside, y, np.nan), **{**style, "alpha": 0.4, "linewidth": 0.8})
             y = np.where(inside, y, np.nan)
         axes.plot(x, y, **style)
     axes.axvline(base, color=INK, linewidth=0.5, linestyle=(0, (1, 3)))

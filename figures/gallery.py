@@ -69,7 +69,7 @@ def _key(name: str, model: Path | None) -> str:
     root = Path(__file__).parents[1]
     packages = ("adanet_theory", "adanet_train", "verify")
     sources = sorted(path for package in packages for path in (root / package).rglob("*.py"))
-    shared = [root / "figures" / "family.py", Path(str(module(name).__file__))]
+    shared = [root / "figures" / "family.py", root / "figures" / "model.py", Path(str(module(name).__file__))]
     digest = hashlib.sha256()
     for path in [*sources, *shared, *([model] if model else [])]:
         digest.update(hashlib.sha256(path.read_bytes()).digest())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from figures.canvas import Data
 from figures.model import QUICK_DRAWS, report
+from verify import wording
 from verify.plots import draw_terms
 from verify.results import BoundReport, BoundRow
 
@@ -38,7 +39,9 @@ def draw(data: Data) -> Figure:
 
 def caption(data: Data) -> str:
     applied = [row for row in data["bounds"] if row["applies"] and not row["context"]]
-    values = "; ".join(f"{row['id']} {row['raw']:.4g}" for row in applied if row["raw"] is not None)
+    values = "; ".join(
+        f"{row['id']} {'undefined' if row['raw'] is None else wording.up(row['raw'])}" for row in applied
+    )
     others = ", ".join(row["id"] for row in data["bounds"] if not row["applies"] and not row["context"])
     return (
         f"The bounds on the risk of one trained network, term by term, and their sums: sizes n = {data['n']}, "

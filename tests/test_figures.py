@@ -10,10 +10,11 @@ from adanet_theory import rademacher
 from adanet_theory.estimates import hidden_complexity, linear_complexity
 from adanet_theory.spec import NetworkSpec
 from adanet_train import model_file
-from figures import bounds_against, closed_form_step, complexities, family, gallery, sigmoid_counterexample
+from figures import bounds_against, closed_form_step, complexities, family, gallery, sigmoid_counterexample, vacuity_map
 from figures.__main__ import main
 from figures.canvas import FULL, save
 from tests.verify_models import model as small_model
+from verify.claim_checks.lemma_1 import one_feature
 from verify.plots import COLUMN
 
 NAMES = [*gallery.FIGURES, *gallery.OF_A_MODEL]
@@ -65,23 +66,72 @@ def test_a_figure_fits_its_column_and_clips_no_text(name, quick):
 @pytest.mark.parametrize("name", NAMES)
 def test_equal_data_give_equal_bytes_with_fonts_inside(name, quick, tmp_path):
     data = quick(name)
-    one, two = (gallery.write(name, data, out=tmp_path / n, formats=["pdf", "svg"]) for n in "ab")
-    assert [path.name for path in one] == [f"{name}.pdf", f"{name}.svg", f"{name}.txt"]
-    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
-    pdf = one[0].read_bytes()
+    one = gallery.write(name, data, out=tmp_path / "one", formats=["svg", "pdf"])
+    two = gallery.write(name, data, out=tmp_path / "two", formats=["svg"])
+    svg, pdf, caption = (path.read_bytes() for path in one)
+    assert [svg, caption] == [path.read_bytes() for path in two]
+    assert [path.name for path in two] == [f"{name}.svg", f"{name}.txt"]
+    assert b"<text" not in svg
     assert b"/FontFile2" in pdf
     assert b"/Type3" not in pdf
-    assert b"<text" not in one[1].read_bytes()
 
 
-def test_the_readers_settings_do_not_matter(quick, tmp_path):
+@pytest.mark.parametrize("kind", ["pdf", "png"])
+def test_the_readers_settings_do_not_matter(kind, quick, tmp_path):
     import matplotlib
 
     data = quick("sigmoid-counterexample")
-    save(sigmoid_counterexample.draw(data), tmp_path / "a.png")
+    save(sigmoid_counterexample.draw(data), tmp_path / f"a.{kind}")
     with matplotlib.rc_context({"font.size": 30, "lines.linewidth": 9, "savefig.bbox": "tight", "axes.grid": True}):
-        save(sigmoid_counterexample.draw(data), tmp_path / "b.png")
-    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+        save(sigmoid_counterexample.draw(data), tmp_path / f"b.{kind}")
+    assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+
+
+def drawn(axes):
+    """The y values of every line, a line without points left out."""
+    return [np.asarray(line.get_ydata(), dtype=float) for line in axes.lines if len(line.get_ydata())]
+
+
+def is_among(values, lines):
+    """Whether the values are drawn as one line, or as two that each leave out a part."""
+    y = np.array([np.nan if value is None else value for value in values])
+    shown = [line for line in lines if len(line) == len(y) and np.all(np.isnan(line) | (line == y))]
+    return bool(np.all(np.isnan(y) | np.any([line == y for line in shown], axis=0)))
+
+
+def test_the_curves_drawn_are_the_data(quick):
+    data = quick("bounds-against")
+    panels = bounds_against.draw(data).axes
+    for axes, variable in zip(panels, ("m", "depth", "rho", "p", "width"), strict=False):
+        assert all(is_among(raw, drawn(axes)) for raw in data[variable]["raw"].values())
+    data = quick("sigmoid-counterexample")
+    lines = drawn(sigmoid_counterexample.draw(data).axes[0])
+    assert all(is_among(data[name], lines) for name in ("exact", "lemma-1", "lemma-2", "lemma-1-corrected"))
+    data = quick("closed-form-step")
+    lines = drawn(closed_form_step.draw(data).axes[1])
+    assert all(is_among(values, lines) for values in data["family"].values())
+
+
+def test_the_maps_drawn_are_the_data(quick):
+    data = quick("vacuity-map")
+    panels = vacuity_map.draw(data).axes
+    for axes, cells in zip(panels, data["m_needed"].values(), strict=False):
+        assert np.array_equal(axes.collections[0].get_array(), np.log10(np.array(cells, dtype=float)))
+
+
+def test_the_layers_drawn_are_the_data(quick):
+    data = quick("complexities")
+    panels = complexities.draw(data).axes
+    for axes, rows in zip(panels, data["rows"].values(), strict=True):
+        marks = {float(y) for line in drawn(axes) for y in line}
+        bars = {(bar.get_y(), bar.get_y() + bar.get_height()) for bar in axes.patches}
+        for row in rows:
+            lemmas = [row[name] for name in ("lemma-1", "lemma-2", "lemma-1-corrected", "lemma-2-peeled")]
+            assert {value for value in lemmas if value is not None} <= marks
+            if row["exact"]:
+                assert row["upper"] in marks
+            else:
+                assert any((row["lower"], row["upper"]) == pytest.approx(bar, rel=1e-12) for bar in bars)
 
 
 # Data kept
@@ -184,7 +234,10 @@ def test_the_sigmoid_curve_passes_through_the_audits_points(quick):
     assert [round(data["lemma-1-corrected"][at[x]], 5) for x in (0.0, 0.1)] == [0.13672, 0.14053]
     assert data["lemma-2"][0] == 0
     crossing = sigmoid_counterexample.crossing(data)
-    assert 0.5 < crossing < 0.6
+    spec = NetworkSpec.layered((1, 1, 1), [crossing, 1.0], 2.0, "sigmoid")
+    Psi = one_feature()
+    printed = 2 * linear_complexity(Psi, spec).mean
+    assert printed == pytest.approx(hidden_complexity(Psi, spec).mean, abs=1e-5)
     assert f"{crossing:.3f}" in sigmoid_counterexample.caption(data)
 
 
