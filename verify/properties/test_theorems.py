@@ -34,6 +34,7 @@ from adanet_train.network import Network
 from adanet_train.surrogates import surrogate
 from verify.checks import clopper_pearson_lower, clopper_pearson_upper
 from verify.claim_checks.theorem_1 import deepboost_restated
+from verify.claim_checks.unbounded import margin_bound_unbounded
 from verify.profiles import scaled
 from verify.tightness import keep
 
@@ -134,7 +135,7 @@ def atoms(trials: int, m: int = 200, p: float = 2.0) -> Iterator[Case]:
 # The statements on a case
 
 
-def _theorem_1(case: Case) -> MarginBound:
+def _theorem_1_range(case: Case) -> MarginBound:
     """theorem-1-range, which is Theorem 1 itself where M = 1."""
     error = margin_error(case.margins, case.rho)
     return theorem_1_range(error, case.w, case.R_m, rho=case.rho, m=case.m, delta=DELTA, M=max(case.M))
@@ -143,6 +144,11 @@ def _theorem_1(case: Case) -> MarginBound:
 def _margin_bound(case: Case) -> MarginBound:
     ramp = ramp_loss(case.margins, case.rho)
     return margin_bound(ramp, case.w, case.R_m, rho=case.rho, m=case.m, delta=DELTA, M=max(case.M))
+
+
+def _unbounded(case: Case) -> MarginBound:
+    ramp = ramp_loss(case.margins, case.rho)
+    return margin_bound_unbounded(ramp, case.w, case.R_m, rho=case.rho, m=case.m, delta=DELTA)
 
 
 def _empirical(case: Case) -> MarginBound:
@@ -188,8 +194,9 @@ def _posterior_bounded(case: Case) -> MarginBound:
 
 
 STATEMENTS: Mapping[str, Callable[[Case], MarginBound]] = {
-    "theorem-1": _theorem_1,
+    "theorem-1-range": _theorem_1_range,
     "margin-bound": _margin_bound,
+    "margin-bound-unbounded": _unbounded,
     "margin-bound-empirical": _empirical,
     "margin-bound-uniform": _uniform,
     "objective-bound": _objective,
