@@ -42,8 +42,6 @@ class JointStep:
 def minimise_scalar(h: Tensor, y: Tensor, f: Tensor, Gamma: float, Phi: Surrogate, *, tol: float = 1e-10) -> Mixture:
     """The best weight of one unit: min_w (1/m) Σ Φ(1 - y f - y w h) + Γ |w|; `minimise` on one column, only faster.
 
-    The derivative in w increases, so Newton steps are kept inside the interval where it changes sign.
-
     >>> from adanet_train.surrogates import surrogate
     >>> one = torch.ones(1).double()
     >>> minimise_scalar(one, one, 0 * one, 0.5, surrogate("logistic")).w  # Φ'(1 - w) = 1/2
@@ -54,17 +52,31 @@ def minimise_scalar(h: Tensor, y: Tensor, f: Tensor, Gamma: float, Phi: Surrogat
     start = problem.start(None)
     if abs(float(start.slope)) <= Gamma:
         return problem.result(start, 0.0, 0, tol, "")
-    change = y * h * -start.slope.sign()
+    sign = -start.slope.sign()
+    w, hair, iterations = scalar_root(start.x, sign * y * h, Gamma, Phi, tol)
+    here, beyond = problem.at(sign * w), problem.at(sign * (w + hair))
+    # A hair beyond the minimiser the slope is feasible as it is; just before, a tiny Γ makes its scaling dear.
+    lower = max(here.objective - here.gap, 0.0 if Gamma == 0 else beyond.objective - beyond.gap)
+    here = here if here.objective <= start.objective else start
+    gap = min(max(0.0, here.objective - lower), here.objective)
+    return problem.result(here, gap, iterations, tol, "float64 resolves no further step")
+
+
+def scalar_root(x: Tensor, change: Tensor, Gamma: float, Phi: Surrogate, tol: float) -> tuple[float, float, int]:
+    """The w > 0 where mean(change Φ'(x - w change)), which decreases, is Γ; what rounding leaves open; the iterations.
+
+    Newton steps, kept inside the interval where the sign changes, to the last bit: where Γ is small the certificate
+    feels the rounding of the slope.
+    """
     low, high, w, before = 0.0, math.inf, 0.0, math.inf
+    size = float(change.abs().mean())
     for iterations in itertools.count(1):
-        x = start.x - w * change
-        s = Phi.derivative(x)
-        sums = torch.stack([change @ s, change.abs() @ s, (change * change) @ Phi.second(x), change.abs().sum()])
-        descent, weight, curvature, size = (sums / len(x)).tolist()
+        s, second = Phi.derivative(x - w * change), Phi.second(x - w * change)
+        sums = torch.stack([change @ s, change.abs() @ s, (change * change) @ second])
+        descent, weight, curvature = (sums / len(x)).tolist()
         slope = Gamma - descent
         low, high = (w, high) if slope < 0 else (low, w)
         step = math.inf if curvature == 0 else w - slope / curvature
-        # To the last bit: where Γ is small the certificate feels the rounding of the slope.
         idle = Gamma == 0 and weight * max(1.0, w) <= 1e-3 * tol
         if idle or abs(step - w) <= ROUNDING * w or iterations == MAX_ITER:
             break
@@ -76,14 +88,7 @@ def minimise_scalar(h: Tensor, y: Tensor, f: Tensor, Gamma: float, Phi: Surrogat
         if step == w:
             break
         w, before = step, abs(slope)
-    here = problem.at(-start.slope.sign() * w)
-    # A hair beyond the minimiser the slope is feasible as it is; just before, a tiny Γ makes its scaling dear.
-    hair = 4 * ROUNDING * (w + (weight / curvature if curvature > 0 else 0.0))
-    beyond = problem.at(-start.slope.sign() * (w + hair))
-    lower = max(here.objective - here.gap, 0.0 if Gamma == 0 else beyond.objective - beyond.gap)
-    here = here if here.objective <= start.objective else start
-    gap = min(max(0.0, here.objective - lower), here.objective)
-    return problem.result(here, gap, iterations, tol, "float64 resolves no further step")
+    return w, 4 * ROUNDING * (w + (weight / curvature if curvature > 0 else 0.0)), iterations
 
 
 def minimise_norm(
