@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from figures.canvas import FULL, Data, panels, shade_vacuous, styled
-from figures.family import BOUNDS, DELTA, LABELS, N_0, PRINTED, WIDTH, Setting, is_in_range, is_possible
+from figures.family import BOUNDS, DELTA, LABELS, N_0, PRINTED, WIDTH, Setting, is_in_range, is_possible, margins
 from verify.plots import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY
 
 if TYPE_CHECKING:
@@ -36,13 +36,13 @@ _P_TICKS = {1.5: "3/2", 2.0: "2", 4.0: "4", np.inf: r"$\infty$"}
 
 def _values(quick: bool) -> dict[str, list[Any]]:
     count = 9 if quick else 49
-    inverse_q = np.linspace(0.3, 1.0, count)  # of p: from where M_l still exceeds ρ to p = inf
+    inverse_q = np.linspace(0.3, 1.0, count)  # of p: from where M_l exceeds ρ to p = inf
     with np.errstate(divide="ignore"):
         p = 1 / (1 - inverse_q)
     return {
         "m": [int(m) for m in np.logspace(2, 9, count).round()],
         "depth": list(range(2, 11)),
-        "rho": np.logspace(-2, 0, count).tolist(),
+        "rho": margins(count),
         "p": sorted({*p.tolist(), 2.0}),
         "width": sorted({int(n) for n in np.logspace(np.log10(2), 3, count).round()} | {WIDTH}),
     }
@@ -124,8 +124,8 @@ def caption(data: Data) -> str:
         f"rho, the norm p and the width n_k. Each panel varies one and keeps the others at m = {base['m']}, l = "
         f"{base['depth']}, rho = {base['rho']:g}, p = {base['p']:g}, n_k = {base['width']}, where the values are: "
         f"{numbers}. Layered ReLU families, n_0 = {N_0}, ||Psi||_inf <= 1, Lambda_(1,0) = {N_0}^(-1/2) and "
-        f"Lambda_(k,k-1) = {WIDTH}^(-1/2), so that |h| <= 1 there; all mixture weight on the top layer, no margin "
-        f"of f/W below rho, delta = {DELTA:g}. Raw values: grey is vacuous. The corrected bounds take R_m(H_k) from "
-        "lemma-2-peeled, a-posteriori-bounded takes the largest path norm in the family. p and width start where "
-        "M_l >= rho: below, no member has such margins."
+        f"Lambda_(k,k-1) = {WIDTH}^(-1/2), so that |h| <= 1 there; all mixture weight on the top layer, all margins "
+        f"of f/W above rho, delta = {DELTA:g}. Raw values: grey is vacuous. Theorem 1 takes R_m(H_k) from Lemma 2 "
+        "where both are as printed; the corrected bounds take it from lemma-2-peeled, a-posteriori-bounded takes "
+        "the largest path norm in the family. p and width start where M_l > rho: below, no member has such margins."
     )

@@ -1,8 +1,8 @@
 """One family of networks, and what each bound on the risk says of it: shared by the figures that vary a bound.
 
-Layered ReLU units with 1-Lipschitz steps of size one: Λ_{k,k-1} = n_{k-1}^(-1/2) at the widths and p = 2 of the default
-`Setting`, so that Λ_k N_k^(1/q) = 1 up to the powers of 2 and |h| <= M_k = 1, which Theorem 1 takes for granted. All
-mixture weight is on the top layer, ||Ψ||_inf <= 1, and no training margin of f/W is below ρ: the loss terms are 0.
+Layered ReLU, Λ_{k,k-1} = n_{k-1}^(-1/2) at the widths and p = 2 of the default `Setting`, so that Π Λ N_k^(1/q) = 1 and
+|h| <= M_k = 1, which Theorem 1 takes for granted. All mixture weight is on the top layer, ||Ψ||_inf <= 1, and every
+training margin of f/W exceeds ρ: the loss terms are 0.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+
+import numpy as np
 
 from adanet_theory import generalization, posterior, rademacher
 from adanet_theory.margin import ETA, MarginBound
@@ -74,8 +76,13 @@ def is_in_range(setting: Setting) -> bool:
 
 
 def is_possible(setting: Setting) -> bool:
-    """A member with all margins of f/W at ρ or more exists only if ρ <= M_l."""
-    return setting.rho <= setting.ranges[-1]
+    """A member with all margins of f/W above ρ exists only if ρ < M_l."""
+    return setting.rho < setting.ranges[-1]
+
+
+def margins(count: int) -> list[float]:
+    """ρ from 0.01 to just under 1, the range of the default family; among them 0.1 if count is odd."""
+    return [*np.logspace(-2, 0, count)[:-1].tolist(), 0.99]
 
 
 def _printed(setting: Setting) -> list[float]:

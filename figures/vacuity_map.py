@@ -9,7 +9,7 @@ import numpy as np
 
 from adanet_theory.solve import smallest_m
 from figures.canvas import FULL, Data, panels, styled
-from figures.family import BOUNDS, DELTA, LABELS, N_0, WIDTH, Setting
+from figures.family import BOUNDS, DELTA, LABELS, N_0, WIDTH, Setting, margins
 from verify.plots import INK
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ LEAST, MOST = 2, 14  # powers of ten of m that the colours span
 def compute(*, quick: bool) -> Data:
     """m_needed[bound][i][j] at rho[i] and depth[j]: the least m with a value below 1."""
     depths = [2, 3, 5, 8] if quick else list(range(2, 11))
-    rhos = np.logspace(-2, 0, 5 if quick else 17).tolist()
+    rhos = margins(5 if quick else 17)
 
     def needed(name: str, rho: float, depth: int) -> int | None:
         base = Setting(rho=rho, depth=depth)
@@ -71,7 +71,7 @@ def caption(data: Data) -> str:
         "The sample size from which each bound on the risk is below 1, over the depth l and the margin rho. At l = "
         f"3 and rho = {data['rho'][i]:.3g} it is: {at}. Layered ReLU families, p = 2, n_0 = {N_0}, widths {WIDTH}, "
         "Lambda_(k,k-1) = n_(k-1)^(-1/2), so that |h| <= 1 as Theorem 1 needs; all mixture weight on the top "
-        f"layer, no margin of f/W below rho, delta = {DELTA:g}. Deep down the printed bounds need about 4 (Theorem "
+        f"layer, all margins of f/W above rho, delta = {DELTA:g}. Deep down the printed bounds need about 4 (Theorem "
         "1 with Lemma 2) or 16 times (Corollary 1) the sample for each further layer, the corrected ones next to "
         "nothing."
     )
