@@ -4,7 +4,7 @@ BIN := .venv/bin
 # On two cores one thread per process is faster than two that wait for each other; set it to the cores you have to spare.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: env demo test lint thorough bench wheel-test mutants fuzz clean
+.PHONY: env demo test lint thorough bench figures fuzz wheel-test mutants clean
 
 env: .venv/installed
 
@@ -35,6 +35,10 @@ thorough: env
 # Side-by-side timings, recorded in paper_notes/results/benchmarks.json.
 bench: env
 	$(BIN)/python -m tests.benchmarks
+
+# Every figure into out/figures, from the theory and from a quick training run.
+figures: demo
+	$(BIN)/python -m figures --model demo/model.pt --format pdf,png
 
 # 10,000 mutations of the bytes of a good model file: never a traceback.
 fuzz: env
