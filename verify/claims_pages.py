@@ -158,12 +158,15 @@ pre { background: var(--tint); padding: .5rem .7rem; overflow-x: auto; font-size
 
 def html(outcomes: Sequence[Outcome]) -> str:
     """One self-contained page: no script, no network."""
-    supported = sum(outcome.supported for outcome in outcomes)
+    computed = [outcome for outcome in outcomes if not outcome.claim.is_read_only]
+    supported = sum(outcome.supported for outcome in computed)
+    read = len(outcomes) - len(computed)
     paper = [outcome for outcome in outcomes if not outcome.claim.is_ours]
     body = [
         "<h1>What the paper claims, and what is true</h1>",
         f"<p>Of the paper's statements {escape(_counted(paper))}</p>",
-        f"<p>{supported} of {len(outcomes)} verdicts, ours included, are supported by this run.</p>",
+        f"<p>{supported} of {len(computed)} computed verdicts, ours included, are supported by this run; "
+        f"{read} could only be read.</p>",
     ]
     for section, title in SECTIONS.items():
         part = [outcome for outcome in outcomes if outcome.claim.section == section]
