@@ -165,8 +165,10 @@ def html(outcomes: Sequence[Outcome]) -> str:
     body = [
         "<h1>What the paper claims, and what is true</h1>",
         f"<p>Of the paper's statements {escape(_counted(paper))}</p>",
-        f"<p>{supported} of {len(computed)} computed verdicts, ours included, are supported by this run; "
-        f"{read} could only be read.</p>",
+        (
+            f"<p>{supported} of {len(computed)} computed verdicts, ours included, are supported by this run; "
+            f"{read} could only be read.</p>"
+        ),
     ]
     for section, title in SECTIONS.items():
         part = [outcome for outcome in outcomes if outcome.claim.section == section]
