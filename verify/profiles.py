@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from random import Random
 
 from hypothesis import HealthCheck, Phase, settings
 
@@ -34,6 +35,11 @@ def share(parts: int) -> settings:
 def search() -> settings:
     """Settings for `hypothesis.find` where any counterexample will do: making it small costs more than finding it."""
     return settings(max_examples=1000, database=None, deadline=None, phases=[Phase.generate])
+
+
+def chance() -> Random:
+    """Randomness for `hypothesis.find`, which the profile does not reach: repeatable except in `thorough`."""
+    return Random() if current() == "thorough" else Random(0)
 
 
 def scaled(quick: int, thorough: int) -> int:

@@ -26,7 +26,7 @@ from adanet_theory.rademacher import (
 from adanet_theory.spec import Array, NetworkSpec
 from verify.claim_checks.lemma_1 import all_signs
 from verify.claim_checks.lemma_2 import sizes
-from verify.profiles import search, share
+from verify.profiles import chance, search, share
 from verify.strategies import HOMOGENEOUS, NAMES, SMOOTH, exponents, families, points
 from verify.tightness import below
 
@@ -114,7 +114,7 @@ def test_that_the_constant_is_not_one_is_found_unaided() -> None:
         R_1, R_2 = two_layers(NetworkSpec.layered((3, 1, 1), 1.0, 1.0), X)
         return R_2.lower > 1.1 * R_1.upper
 
-    find(corners, fails, settings=search())
+    find(corners, fails, settings=search(), random=chance())
 
 
 @pytest.mark.claim("lemma-1")
@@ -127,7 +127,7 @@ def test_the_sigmoid_counterexample_is_found_unaided() -> None:
         return R_2.lower > lemma_1(spec, 2, [R_1.upper], literally=True) + 1e-9
 
     every = st.tuples(families(n_0=1, depth=2, activations=(*ZERO_AT_ZERO[::-1], *SMOOTH)), points(1, 3))
-    spec, _ = find(every, fails, settings=search())
+    spec, _ = find(every, fails, settings=search(), random=chance())
     assert spec.phi(1).at_zero != 0
 
 

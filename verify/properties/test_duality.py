@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from adanet_theory.duality import conjugate, dual_vector, p_norm, printed_dual_vector
 from adanet_theory.spec import Array
-from verify.profiles import share
+from verify.profiles import chance, share
 from verify.strategies import exponents, vectors
 from verify.tightness import below
 
@@ -139,5 +139,5 @@ def test_the_failure_of_the_printed_formula_is_found_unaided() -> None:
         return bool(np.any(eps)) and float(printed_dual_vector(eps, 1.0, 2.0) @ eps) < 0.9 * p_norm(eps, 2.0)
 
     whole = arrays(np.float64, st.integers(1, 5), elements=st.integers(-9, 9).map(float))
-    eps = find(whole, fails, settings=settings(max_examples=1000, database=None))
+    eps = find(whole, fails, settings=settings(max_examples=1000, database=None), random=chance())
     assert eps.tolist() == [-1.0], "one negative component is enough"

@@ -14,7 +14,7 @@ from adanet_train import adanet_cvx, objective
 from adanet_train.config import Config
 from adanet_train.cvx_exact import minimise_norm, minimise_scalar
 from adanet_train.surrogates import surrogate
-from verify.profiles import search, share
+from verify.profiles import chance, search, share
 from verify.strategies import Step, columns, labels, steps
 from verify.tightness import below, keep
 
@@ -67,7 +67,7 @@ def test_that_the_closed_form_is_not_the_joint_minimiser_is_found_unaided() -> N
     def fails(step: Step) -> bool:
         return closed_form(step)[1] > joint(step)[0] + 0.05
 
-    found = find(steps(), fails, settings=search())
+    found = find(steps(), fails, settings=search(), random=chance())
     assert found.Z.shape[1] >= 2, "with one input there is nothing to choose"
 
 
@@ -144,7 +144,7 @@ def test_that_a_score_takes_the_wrong_layer_is_found_unaided(rule: str) -> None:
     def fails(pair: tuple[Step, Step]) -> bool:
         return chosen(pair, rule) > chosen(pair, "compare") + 0.01
 
-    find(layers(), fails, settings=search())
+    find(layers(), fails, settings=search(), random=chance())
 
 
 @pytest.mark.claim("cvx-layer")
