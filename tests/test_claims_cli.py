@@ -133,3 +133,8 @@ def test_help_is_light() -> None:
     shown = subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True, text=True)
     assert "verify-claims lemma-1" in shown.stdout
     assert "status: 0" in shown.stdout
+
+
+def test_version(capsys) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("verify-claims ")

@@ -9,6 +9,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -52,6 +53,7 @@ def parser() -> Parser:
     add("--readme", metavar="FILE", help="put the table of findings between the marker comments of that file")
     add("--list", action="store_true", help="print the ids, one a line, and run nothing")
     add("-v", "--verbose", action="store_true", help="statement, correction, derivation and every number")
+    add("--version", action="version", version=f"verify-claims {version('adanet-theory')}")
     return options
 
 
