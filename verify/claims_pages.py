@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from paper_notes import SECTIONS, VERDICTS, Claim
+from verify import stylesheet
 from verify.claims import Outcome
 
 _MEANING = {
@@ -139,22 +140,6 @@ def _cell(text: str) -> str:
 
 # HTML
 
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1c1c1e; --paper: #fdfdfb; --soft: #6a6a70; --line: #dcdcd8; --tint: #f2f2ee;
-        --good: #00694c; --bad: #a83c00; --warn: #7a5600; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e8e8e6; --paper: #17181a; --soft: #a0a0a6; --line: #36373b; --tint: #202124;
-          --good: #4cc9a0; --bad: #ff8a50; --warn: #e6b450; } }
-body { margin: 0 auto; max-width: 60rem; padding: 1.5rem 1.25rem 4rem; background: var(--paper); color: var(--ink);
-       font: 16px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.35rem; } h2 { font-size: 1.05rem; margin: 2.25rem 0 .6rem; }
-h3 { font-size: 1rem; margin: 1.4rem 0 0; }
-p { margin: .3rem 0; overflow-wrap: anywhere; } .soft { color: var(--soft); font-size: .9rem; }
-blockquote { margin: .3rem 0; padding-left: .8rem; border-left: 3px solid var(--line); }
-pre { background: var(--tint); padding: .5rem .7rem; overflow-x: auto; font-size: .85rem; margin: .4rem 0; }
-.good { color: var(--good); } .bad { color: var(--bad); } .warn { color: var(--warn); }
-"""
-
 
 def html(outcomes: Sequence[Outcome]) -> str:
     """One self-contained page: no script, no network."""
@@ -174,11 +159,7 @@ def html(outcomes: Sequence[Outcome]) -> str:
         part = [outcome for outcome in outcomes if outcome.claim.section == section]
         if part:
             body += [f"<h2>{escape(title)}</h2>", *map(_article, part)]
-    head = (
-        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>verify-claims</title><style>{_STYLE}</style>"
-    )
-    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n' + "\n".join(body) + "\n</body></html>\n"
+    return stylesheet.document("verify-claims", "\n".join(body))
 
 
 def _article(outcome: Outcome) -> str:

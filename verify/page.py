@@ -5,40 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from html import escape
 
-from verify import plots, wording
+from verify import plots, stylesheet, wording
 from verify.results import BoundReport, BoundRow
 from verify.wording import NOTHING, down, near, up
-
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1c1c1e; --paper: #fdfdfb; --soft: #6a6a70; --line: #dcdcd8; --tint: #f2f2ee;
-        --good: #00694c; --bad: #a83c00; --warn: #7a5600; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e8e8e6; --paper: #17181a; --soft: #a0a0a6; --line: #36373b; --tint: #202124;
-          --good: #4cc9a0; --bad: #ff8a50; --warn: #e6b450; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 68rem; padding: 1.5rem 1.25rem 4rem; background: var(--paper); color: var(--ink);
-       font: 16px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.35rem; margin: 0 0 .75rem; } h2 { font-size: 1.05rem; margin: 2.25rem 0 .6rem; }
-code, td.n, th.n { font-variant-numeric: tabular-nums; }
-code { font: .92em ui-monospace, monospace; overflow-wrap: anywhere; }
-.verdict { border-left: 4px solid var(--good); background: var(--tint); padding: .9rem 1.1rem; margin: 1rem 0; }
-.verdict.violated { border-color: var(--bad); } .verdict p { margin: 0; font-size: 1.08rem; }
-.verdict p + p, .soft { color: var(--soft); font-size: .9rem; } .verdict p + p { margin-top: .5rem; }
-dl { display: grid; grid-template-columns: 6rem 1fr; gap: .3rem 1rem; margin: 0; } dt { color: var(--soft); }
-dd { margin: 0; overflow-wrap: anywhere; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .92rem; }
-th, td { text-align: left; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-th { font-weight: 600; color: var(--soft); white-space: nowrap; } td.n, th.n { text-align: right; white-space: nowrap; }
-tr.group td { padding-top: 1rem; font-weight: 600; } td.wide { min-width: 14rem; } td code { white-space: nowrap; }
-.cite, .holds { color: var(--good); } .vacuous, .open { color: var(--warn); } .not, .context { color: var(--soft); }
-.FAILS, .violated { color: var(--bad); }
-summary { cursor: pointer; }
-.plots { margin-top: 2rem; display: grid; gap: 1.5rem 2rem;
-         grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); }
-figure { margin: 0; } figure svg { width: 100%; height: auto; } figcaption { color: var(--soft); font-size: .88rem; }
-@media (max-width: 36rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } }
-@media print { body { max-width: none; } .scroll { overflow: visible; } }
-"""
 
 
 def document(report: BoundReport) -> str:
@@ -57,11 +26,7 @@ def document(report: BoundReport) -> str:
         _checks(report),
         f'<p class="soft">Model <code>{escape(report.model.sha256)}</code>; bounds rounded up, lower values down.</p>',
     ]
-    head = (
-        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>verify-bounds {escape(report.model.sha256[:12])}</title><style>{_STYLE}</style>"
-    )
-    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n' + "\n".join(body) + "\n</body></html>\n"
+    return stylesheet.document(f"verify-bounds {report.model.sha256[:12]}", "\n".join(body))
 
 
 def _verdict(report: BoundReport) -> str:
