@@ -1,4 +1,4 @@
-"""Samples by name or by file: breast-cancer, digits:3-8, mnist:0-1, fashion:coat-shirt, or a .csv, .npz or .pt file.
+"""Samples by name or by file: breast-cancer, digits:3-8, mnist:0-1, cifar10:cat-dog, or a .csv, .npz or .pt file.
 
 Labels become -1/+1. Of a pair A-B the class A is -1 and B is +1.
 """
@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from adanet_theory.spec import check
-from adanet_train import data_files
+from adanet_train import cifar10, data_files, image_features
 from adanet_train.features import Array, FeatureMap, as_matrix, default_names
 
-NAMES = "breast-cancer, digits:A-B, mnist:A-B, fashion:A-B"
+NAMES = "breast-cancer, digits:A-B, mnist:A-B, fashion:A-B, cifar10:A-B"
 FASHION = ("tshirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot")
 FOLDERS = {
     "mnist": ("mnist", "MNIST/raw"),
@@ -103,8 +103,7 @@ def load(
         case "mnist" | "fashion":
             return _idx(name, pair, data_dir, test)
         case "cifar10":
-            # its features (histograms of gradients and hue) belong to the experiments
-            raise ValueError(f"{source}: CIFAR-10 is not read by this command; give X and y as .npz, .csv or .pt.")
+            return _cifar10(pair, data_dir, test)
     raise ValueError(f"DATA must be one of {NAMES}, or a .csv, .npz or .pt file, got {str(source)!r}.")
 
 
@@ -204,6 +203,13 @@ def _idx(name: str, pair: str, data_dir: str | Path | None, test: bool) -> Datas
     X = images.reshape(len(images), -1)
     names = tuple(f"pixel{j}" for j in range(X.shape[1]))
     return _of_pair(X, digit, a, b, names, high=255.0, classes=known or "0123456789")
+
+
+def _cifar10(pair: str, data_dir: str | Path | None, test: bool) -> Dataset:
+    a, b = (cifar10.CLASSES[number] for number in _pair("cifar10", pair, cifar10.CLASSES))
+    X, y = cifar10.load_features(a, b, data_dir, "test" if test else "train")
+    note = f"class {a} is -1 and class {b} is +1."
+    return Dataset(X, y, image_features.NAMES, known_range=(0.0, 1.0), notes=(note,))
 
 
 def _find(name: str, folder: Path, stem: str, kind: str) -> Path:

@@ -233,9 +233,8 @@ def test_a_pair_is_two_different_classes(name):
     assert "needs two different classes 0 to 9" in refusal(name)
 
 
-def test_sets_without_a_test_part_and_sets_not_read():
+def test_sets_without_a_test_part():
     assert refusal("breast-cancer", test=True) == "breast-cancer has no test part: give --test-data a file."
-    assert "CIFAR-10 is not read by this command" in refusal("cifar10:deer-truck")
 
 
 def idx(values: np.ndarray) -> bytes:
