@@ -1,4 +1,4 @@
-"""python -m figures: draw the figures, each with its caption, into a folder."""
+"""python -m figures: draw the figures, each with its caption, into a folder; or make the explorer, a page of bounds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
+
+EXAMPLES = """\
+examples:
+  python -m figures --list
+  python -m figures bounds-against vacuity-map --format pdf,png
+  python -m figures --model model.pt --out pictures
+  python -m figures explorer --model model.pt      one page on which the bounds can be tried; has its own --help
+"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -18,45 +26,79 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser() -> Parser:
-    options = Parser(prog="python -m figures", description=__doc__, allow_abbrev=False)
+    options = Parser(
+        prog="python -m figures",
+        description=__doc__.partition(": ")[2] if __doc__ else None,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
     add = options.add_argument
     add("names", nargs="*", metavar="NAME", help="the figures to draw; default all, those of a model with --model")
     add("--list", action="store_true", help="print the names, one a line")
     add("--out", type=Path, default=Path("out/figures"), metavar="DIR", help="default out/figures")
     add("--format", default="pdf", metavar="pdf,png,svg", help="default pdf")
     add("--model", type=Path, metavar="model.pt", help="the network of the figures model-*")
-    add("--quick", action="store_true", help="fewer points, for a first look")
+    add("--quick", action="store_true", help="fewer points and shorter runs, for a first look")
     return options
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    from figures.canvas import FORMATS
-    from figures.gallery import FIGURES, OF_A_MODEL, data, write
+    given = sys.argv[1:] if argv is None else list(argv)
+    if given[:1] == ["explorer"]:
+        from figures import explorer
 
-    arguments = parser().parse_args(argv)
+        return explorer.main(given[1:])
+    arguments = parser().parse_args(given)
+    from figures.gallery import FIGURES, OF_A_MODEL
+
     if arguments.list:
         print("\n".join([*FIGURES, *OF_A_MODEL]))
         return 0
-    formats = arguments.format.split(",")
-    names = arguments.names or [*FIGURES, *(OF_A_MODEL if arguments.model else ())]
     try:
-        for kind in formats:
-            if kind not in FORMATS:
-                raise ValueError(f"--format must list {', '.join(FORMATS)}, got {kind!r}.")
-        for name in names:
-            if name not in {**FIGURES, **OF_A_MODEL}:
-                raise ValueError(f"NAME must be one of {', '.join([*FIGURES, *OF_A_MODEL])}, got {name!r}.")
-            if name in OF_A_MODEL and arguments.model is None:
-                raise ValueError(f"{name} needs --model model.pt.")
+        names = chosen(arguments)
         for place, name in enumerate(names, start=1):
             print(f"[{place}/{len(names)}] {name}", file=sys.stderr, flush=True)
-            found = data(name, cache=arguments.out / "cache", quick=arguments.quick, model=arguments.model)
-            for path in write(name, found, out=arguments.out, formats=formats):
-                print(path)
+            draw(name, arguments)
+    except KeyboardInterrupt:
+        print("figures: interrupted; what was computed is kept.", file=sys.stderr)
+        return 130
     except (ValueError, OSError) as error:
         print(f"figures: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     return 0
+
+
+def chosen(arguments: argparse.Namespace) -> list[str]:
+    """The names to draw, after checking what was given."""
+    from figures.canvas import FORMATS
+    from figures.gallery import FIGURES, OF_A_MODEL
+
+    for kind in arguments.format.split(","):
+        if kind not in FORMATS:
+            raise ValueError(f"--format must list {', '.join(FORMATS)}, got {kind!r}.")
+    for name in arguments.names:
+        if name not in {**FIGURES, **OF_A_MODEL}:
+            raise ValueError(f"NAME must be one of {', '.join([*FIGURES, *OF_A_MODEL])}, got {name!r}.")
+        if name in OF_A_MODEL and arguments.model is None:
+            raise ValueError(f"{name} needs --model model.pt.")
+    return arguments.names or [*FIGURES, *(OF_A_MODEL if arguments.model else ())]
+
+
+def draw(name: str, arguments: argparse.Namespace) -> None:
+    """Write one figure and print its files. One of all that the model has nothing to show for is only named."""
+    from figures.canvas import NotDrawn
+    from figures.gallery import data, write
+
+    try:
+        found = data(name, cache=arguments.out / "cache", quick=arguments.quick, model=arguments.model)
+    except NotDrawn as reason:
+        if name in arguments.names:
+            raise
+        print(f"  not drawn: {reason}", file=sys.stderr)
+        return
+    for path in write(name, found, out=arguments.out, formats=arguments.format.split(",")):
+        print(path)
 
 
 if __name__ == "__main__":

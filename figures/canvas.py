@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 FULL = 6.75  # inches: both columns of the paper and the gap between them
 FORMATS = ("pdf", "png", "svg")
 Data = dict[str, Any]
+# The fonts of a paper, letters and formulas alike; both come with matplotlib. A page keeps its reader's own.
+_PRINT: dict[Any, Any] = {"font.family": "STIXGeneral", "mathtext.fontset": "stix", "svg.fonttype": "path"}
 
 # No date, so that equal figures are equal files.
 _METADATA: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+
+
+class NotDrawn(ValueError):
+    """What was given does not hold what the figure shows."""
 
 
 def styled(draw: Callable[[Data], Figure]) -> Callable[[Data], Figure]:
@@ -30,7 +36,7 @@ def styled(draw: Callable[[Data], Figure]) -> Callable[[Data], Figure]:
 
         with matplotlib.rc_context():
             matplotlib.rcdefaults()
-            matplotlib.rcParams.update(STYLE)
+            matplotlib.rcParams.update({**STYLE, **_PRINT})
             return draw(data)
 
     return drawn
@@ -60,5 +66,5 @@ def save(figure: Figure, path: Path) -> None:
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         # verify.plots leaves text as text for its page; a file that stands alone carries its glyphs with it
-        matplotlib.rcParams.update({**STYLE, "svg.fonttype": "path"})
+        matplotlib.rcParams.update({**STYLE, **_PRINT})
         figure.savefig(path, format=kind, dpi=300, metadata=_METADATA[kind])

@@ -9,16 +9,28 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from figures import results
 from figures.canvas import Data, save
 
 FIGURES = {
+    "architecture": "figures.architecture",
+    "construction": "figures.construction",
+    "cvx-network": "figures.cvx_network",
+    "training-rounds": "figures.training_rounds",
     "bounds-against": "figures.bounds_against",
     "complexities": "figures.complexities",
     "vacuity-map": "figures.vacuity_map",
     "sigmoid-counterexample": "figures.sigmoid_counterexample",
     "closed-form-step": "figures.closed_form_step",
 }
-OF_A_MODEL = {"model-terms": "figures.model_terms", "model-margins": "figures.model_margins"}
+OF_A_MODEL = {
+    "model-terms": "figures.model_terms",
+    "model-margins": "figures.model_margins",
+    "model-network": "figures.architecture",
+    "model-construction": "figures.construction",
+    "model-rounds": "figures.training_rounds",
+}
+_SHARED = ("family", "graph", "model", "results", "runs")  # what the scripts compute with
 
 
 def module(name: str) -> Any:
@@ -65,12 +77,13 @@ def write(name: str, found: Data, *, out: Path, formats: Sequence[str]) -> list[
 
 
 def _key(name: str, model: Path | None) -> str:
-    """A digest of the code the data come from, and of the model: the drawing of other figures is no part of it."""
+    """A digest of the code, results and model that the data come from: other figures' drawing is no part of it."""
     root = Path(__file__).parents[1]
     packages = ("adanet_theory", "adanet_train", "verify")
     sources = sorted(path for package in packages for path in (root / package).rglob("*.py"))
-    shared = [root / "figures" / "family.py", root / "figures" / "model.py", Path(str(module(name).__file__))]
+    shared = [root / "figures" / f"{part}.py" for part in _SHARED] + [Path(str(module(name).__file__))]
+    measured = [results.path(part) for part in getattr(module(name), "RESULTS", ())]
     digest = hashlib.sha256()
-    for path in [*sources, *shared, *([model] if model else [])]:
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    for path in [*sources, *shared, *measured, *([model] if model else [])]:
+        digest.update(hashlib.sha256(path.read_bytes() if path.exists() else b"").digest())
     return digest.hexdigest()

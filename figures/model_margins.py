@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from figures.canvas import Data
+from figures.canvas import Data, styled
 from figures.model import report
 from verify.plots import draw_margins
 from verify.results import BoundReport
@@ -30,6 +30,7 @@ def compute(*, quick: bool, model: Path) -> Data:
     }
 
 
+@styled
 def draw(data: Data) -> Figure:
     sample = SimpleNamespace(margin_error=data["margin_error"])
     seen = SimpleNamespace(margins=np.array(data["margins"]), rho=data["rho"], sample=sample)

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
-from figures.canvas import Data
+from figures.canvas import Data, styled
 from figures.model import QUICK_DRAWS, report
 from verify import wording
 from verify.plots import draw_terms
@@ -32,6 +32,7 @@ def compute(*, quick: bool, model: Path) -> Data:
     }
 
 
+@styled
 def draw(data: Data) -> Figure:
     rows = tuple(BoundRow(**{**row, "why_not": tuple(row["why_not"])}) for row in data["bounds"])
     return draw_terms(cast(BoundReport, SimpleNamespace(bounds=rows)))  # it reads nothing else of a report

@@ -1,7 +1,6 @@
 """The figures draw without warnings or clipped text, twice with the same bytes, and show the theory's own numbers."""
 
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -13,42 +12,16 @@ from adanet_train import model_file
 from figures import bounds_against, closed_form_step, complexities, family, gallery, sigmoid_counterexample, vacuity_map
 from figures.__main__ import main
 from figures.canvas import FULL, save
+from tests.figure_data import NAMES, model_path, quick
 from tests.verify_models import model as small_model
 from verify.claim_checks.lemma_1 import one_feature
 from verify.plots import COLUMN
-
-NAMES = [*gallery.FIGURES, *gallery.OF_A_MODEL]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("figures")
-
-
-@pytest.fixture(scope="module")
-def model_path(folder):
-    path = folder / "model.pt"
-    model_file.write(str(path), small_model())
-    return path
-
-
-@pytest.fixture(scope="module")
-def quick(folder, model_path):
-    """The quick data of a figure, computed once."""
-
-    def found(name):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            return gallery.data(name, cache=folder / "cache", quick=True, model=model_path)
-
-    return found
-
 
 # Pictures
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_figure_fits_its_column_and_clips_no_text(name, quick):
+def test_a_figure_fits_its_column_and_clips_no_text(name):
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     figure = gallery.module(name).draw(quick(name))
@@ -64,7 +37,7 @@ def test_a_figure_fits_its_column_and_clips_no_text(name, quick):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_equal_data_give_equal_bytes_with_fonts_inside(name, quick, tmp_path):
+def test_equal_data_give_equal_bytes_with_fonts_inside(name, tmp_path):
     data = quick(name)
     one = gallery.write(name, data, out=tmp_path / "one", formats=["svg", "pdf"])
     two = gallery.write(name, data, out=tmp_path / "two", formats=["svg"])
@@ -77,7 +50,7 @@ def test_equal_data_give_equal_bytes_with_fonts_inside(name, quick, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["pdf", "png"])
-def test_the_readers_settings_do_not_matter(kind, quick, tmp_path):
+def test_the_readers_settings_do_not_matter(kind, tmp_path):
     import matplotlib
 
     data = quick("sigmoid-counterexample")
@@ -99,7 +72,7 @@ def is_among(values, lines):
     return bool(np.all(np.isnan(y) | np.any([line == y for line in shown], axis=0)))
 
 
-def test_the_curves_drawn_are_the_data(quick):
+def test_the_curves_drawn_are_the_data():
     data = quick("bounds-against")
     panels = bounds_against.draw(data).axes
     for axes, variable in zip(panels, ("m", "depth", "rho", "p", "width"), strict=False):
@@ -112,14 +85,14 @@ def test_the_curves_drawn_are_the_data(quick):
     assert all(is_among(values, lines) for values in data["family"].values())
 
 
-def test_the_maps_drawn_are_the_data(quick):
+def test_the_maps_drawn_are_the_data():
     data = quick("vacuity-map")
     panels = vacuity_map.draw(data).axes
     for axes, cells in zip(panels, data["m_needed"].values(), strict=False):
         assert np.array_equal(axes.collections[0].get_array(), np.log10(np.array(cells, dtype=float)))
 
 
-def test_the_layers_drawn_are_the_data(quick):
+def test_the_layers_drawn_are_the_data():
     data = quick("complexities")
     panels = complexities.draw(data).axes
     for axes, rows in zip(panels, data["rows"].values(), strict=True):
@@ -137,22 +110,22 @@ def test_the_layers_drawn_are_the_data(quick):
 # Data kept
 
 
-def test_a_redraw_computes_nothing(quick, folder, monkeypatch):
-    kept = quick("sigmoid-counterexample")
+def test_a_redraw_computes_nothing(monkeypatch, tmp_path):
+    kept = gallery.data("sigmoid-counterexample", cache=tmp_path, quick=True)
 
     def fail(**_):
         raise AssertionError("computed again")
 
     monkeypatch.setattr(sigmoid_counterexample, "compute", fail)
-    assert gallery.data("sigmoid-counterexample", cache=folder / "cache", quick=True) == kept
+    assert gallery.data("sigmoid-counterexample", cache=tmp_path, quick=True) == kept
     with pytest.raises(AssertionError, match="computed again"):
-        gallery.data("sigmoid-counterexample", cache=folder / "cache", quick=False)
+        gallery.data("sigmoid-counterexample", cache=tmp_path, quick=False)
 
 
-def test_what_was_kept_is_computed_anew_for_another_model_or_after_an_interruption(folder, model_path, tmp_path):
+def test_what_was_kept_is_computed_anew_for_another_model_or_after_an_interruption(tmp_path):
     other = tmp_path / "other.pt"
     model_file.write(str(other), small_model(seed=1))
-    found = [gallery.data("model-margins", cache=tmp_path, quick=True, model=path) for path in (model_path, other)]
+    found = [gallery.data("model-margins", cache=tmp_path, quick=True, model=path) for path in (model_path(), other)]
     assert found[0]["margins"] != found[1]["margins"]
     (tmp_path / "model-margins.quick.json").write_text('{"key": "')
     assert gallery.data("model-margins", cache=tmp_path, quick=True, model=other) == found[1]
@@ -195,7 +168,7 @@ def by_hand(m, depth, rho):
 
 
 @pytest.mark.parametrize("variable", ["m", "depth", "rho"])
-def test_bounds_against_shows_each_bound_at_each_value(variable, quick):
+def test_bounds_against_shows_each_bound_at_each_value(variable):
     data = quick("bounds-against")
     for i, value in enumerate(data[variable]["values"]):
         at = {"m": 100_000, "depth": 3, "rho": 0.1, variable: value}
@@ -205,7 +178,7 @@ def test_bounds_against_shows_each_bound_at_each_value(variable, quick):
         assert {name: raw[i] for name, raw in data[variable]["raw"].items()} == pytest.approx(expected, rel=1e-12)
 
 
-def test_bounds_against_p_and_width_scale_the_complexity(quick):
+def test_bounds_against_p_and_width_scale_the_complexity():
     data = quick("bounds-against")
     for variable in ("p", "width"):
         for i, value in enumerate(data[variable]["values"]):
@@ -218,7 +191,7 @@ def test_bounds_against_p_and_width_scale_the_complexity(quick):
             assert data[variable]["in_range"][i] == (value <= (2 if variable == "p" else 16))
 
 
-def test_the_vacuity_map_holds_the_first_m_below_one(quick):
+def test_the_vacuity_map_holds_the_first_m_below_one():
     data = quick("vacuity-map")
     for name, cells in data["m_needed"].items():
         for i, rho in enumerate(data["rho"]):
@@ -228,7 +201,7 @@ def test_the_vacuity_map_holds_the_first_m_below_one(quick):
                 assert m * rho**2 < 8 or by_hand(m - 1, depth, rho)[name] >= 1
 
 
-def test_the_sigmoid_curve_passes_through_the_audits_points(quick):
+def test_the_sigmoid_curve_passes_through_the_audits_points():
     data = quick("sigmoid-counterexample")
     at = {round(x, 12): i for i, x in enumerate(data["Lambda"])}
     assert [round(data["exact"][at[x]], 5) for x in (0.0, 0.1)] == [0.13672, 0.14052]
@@ -254,7 +227,7 @@ def test_the_closed_form_step_against_the_audits_decreases():
         assert round(exact, 4) == 1.3035
 
 
-def test_no_step_gains_more_than_the_exact_one_and_none_beyond_the_threshold(quick):
+def test_no_step_gains_more_than_the_exact_one_and_none_beyond_the_threshold():
     data = quick("closed-form-step")
     for shares in (*data["random"].values(), *data["family"].values()):
         assert all(0 < share <= 1 + 1e-9 for share in shares)
@@ -266,7 +239,7 @@ def test_no_step_gains_more_than_the_exact_one_and_none_beyond_the_threshold(qui
         assert min(closed_form_step.decreases(Z, y, 0.99 * g, p)) > 0
 
 
-def test_complexities_are_those_of_the_sample(quick):
+def test_complexities_are_those_of_the_sample():
     data = quick("complexities")
     Psi = complexities.sample(data["m"])
     for name, p in complexities.P.items():
@@ -290,7 +263,7 @@ def test_the_family_of_the_complexities_has_unit_steps():
         assert [spec.bound(k, k - 1) * spec.root(k - 1) for k in range(1, 5)] == pytest.approx([1] * 4, rel=1e-12)
 
 
-def test_captions_state_the_numbers(quick):
+def test_captions_state_the_numbers():
     caption = bounds_against.caption(quick("bounds-against"))
     for name, value in by_hand(100_000, 3, 0.1).items():
         assert f"{name} {value:.3g}" in caption

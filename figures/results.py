@@ -1,0 +1,20 @@
+"""The measured results that come with the paper's notes, where they are there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import paper_notes
+
+
+def path(name: str) -> Path:
+    """Where the results of that name are kept."""
+    return Path(paper_notes.__file__).parent / "results" / f"{name}.json"
+
+
+def read(name: str) -> dict[str, Any] | None:
+    """The results of that name; None where they have not been measured, as in an installed package."""
+    file = path(name)
+    return dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else None

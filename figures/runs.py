@@ -1,0 +1,100 @@
+"""Small training runs for the figures that show a network or a history, where no model is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adanet_theory.spec import Array
+from figures.canvas import NotDrawn
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from adanet_train.config import Trained
+    from adanet_train.network import Network
+
+M = 400
+
+
+def rings() -> tuple[Tensor, Tensor]:
+    """Points of the square, y = the sign of cos(2π |x|)."""
+    return _square(lambda x: np.cos(2 * np.pi * np.hypot(*x.T)))
+
+
+def board() -> tuple[Tensor, Tensor]:
+    """Points of the square, y = the sign of sin(3π x_1/2) sin(3π x_2/2)."""
+    return _square(lambda x: np.sin(1.5 * np.pi * x).prod(axis=1))
+
+
+def _square(score: Callable[[Array], Array]) -> tuple[Tensor, Tensor]:
+    """Ψ = (x_1, x_2, 1) for points x of [-1, 1]², and the sign of the score."""
+    import torch
+
+    x = np.random.default_rng(7).uniform(-1, 1, size=(M, 2))
+    y = np.where(score(x) > 0, 1.0, -1.0)
+    return torch.from_numpy(np.column_stack([x, np.ones(M)])), torch.from_numpy(y)
+
+
+@cache
+def adanet(*, quick: bool) -> Trained:
+    """AdaNet on a chequered board: it deepens where that lowers F more. Two figures show the run."""
+    from adanet_train.adanet import train
+    from adanet_train.config import Config
+
+    rounds, steps = (5, 250) if quick else (10, 1000)
+    return train(*board(), Config(rounds=rounds, width=4, max_depth=4, Lambda=2.0, lam=1e-4, steps=steps))
+
+
+def cvx() -> Trained:
+    """AdaNet.CVX with the exact step on two rings: one unit a round."""
+    from adanet_train.adanet_cvx import train
+    from adanet_train.config import Config
+
+    return train(*rings(), Config(rounds=14, Lambda=1.0, lam=1e-4, max_depth=4, step="exact"))
+
+
+def general(n: tuple[int, ...], *, steps: int) -> Network:
+    """Every connection of Section 2 of the paper, units to all layers below and the output to all, trained by Adam."""
+    import torch
+
+    from adanet_train.network import Network
+    from adanet_train.surrogates import surrogate
+
+    Psi, y = rings()
+    generator = torch.Generator().manual_seed(1)
+
+    def start(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=generator, dtype=torch.float64).requires_grad_()
+
+    depth, Phi = len(n) - 1, surrogate("logistic")
+    pairs = [(k, s) for k in range(1, depth + 1) for s in range(min(k - 1, 1), k)]
+    hidden = {(k, s): start(n[k], n[s]) for k, s in pairs}
+    output = {k: start(n[k]) for k in range(1, depth + 1)}
+    network = Network(n, hidden, output, ("relu",) * (depth - 1))
+    optimiser = torch.optim.Adam([*hidden.values(), *output.values()], lr=0.03)
+    for _ in range(steps):
+        optimiser.zero_grad()
+        Phi.value(1 - y * network(Psi)).mean().backward()
+        optimiser.step()
+    return Network(
+        n,
+        {pair: U.detach() for pair, U in hidden.items()},
+        {k: w.detach() for k, w in output.items()},
+        network.activations,
+    )
+
+
+def history(model: Path) -> tuple[list[Any], dict[str, Any]]:
+    """The rounds that a model.pt tells of, and the config of its run."""
+    from adanet_train import model_file, run
+
+    found = model_file.read(model)
+    if not found.meta.get("history"):
+        raise NotDrawn(f"{model} tells of no training rounds.")
+    trained = run.trained_of(found)
+    return trained.history, trained.config.as_dict() | {"n_0": trained.network.n[0], "method": found.meta["method"]}

@@ -1,0 +1,85 @@
+"""The objective, the candidates and the depth over the rounds of a training run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from figures import runs
+from figures.canvas import Data, panels, styled
+from verify.plots import BLUE, INK, ORANGE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def compute(*, quick: bool, model: Path | None = None) -> Data:
+    """Of every round F after it, the depth after it, and each candidate's depth beyond that of the network, and F."""
+    history: list[Any] = runs.adanet(quick=quick).history if model is None else runs.history(model)[0]
+    rounds, depth = [], 1
+    for entry in history:
+        candidates = [
+            {"deeper": found["depth"] > depth, "depth": found["depth"], "objective": found["objective"]}
+            for found in entry["candidates"]
+        ]
+        if entry["chosen"] >= 0:
+            depth = max(depth, candidates[entry["chosen"]]["depth"])
+        rounds.append(
+            {"objective": entry["objective"], "depth": depth, "chosen": entry["chosen"], "candidates": candidates}
+        )
+    return {"rounds": rounds, "model": None if model is None else model.name}
+
+
+@styled
+def draw(data: Data) -> Figure:
+    """F with its candidates above, the depth below; a filled mark was taken."""
+    figure, (above, below) = panels(2, 1, height=2.9, sharex=True, height_ratios=[2.6, 1])
+    t = range(1, len(data["rounds"]) + 1)
+    above.plot(t, [entry["objective"] for entry in data["rounds"]], color=INK, linewidth=1)
+    for place, entry in zip(t, data["rounds"], strict=True):
+        for number, found in enumerate(entry["candidates"]):
+            _mark(above, place, found, number == entry["chosen"])
+    above.plot([], [], "o", color=BLUE, label="as deep as the network")
+    above.plot([], [], "^", color=ORANGE, label="one layer deeper")
+    above.plot([], [], "o", color=INK, fillstyle="none", label="hollow: not taken")
+    above.legend(loc="upper right", handletextpad=0.2, borderaxespad=0.0)
+    above.set_ylabel("objective $F_t$")
+    below.step(t, [entry["depth"] for entry in data["rounds"]], where="mid", color=INK)
+    deepest = max(entry["depth"] for entry in data["rounds"])
+    below.set_yticks(range(1, deepest + 1))
+    below.set_ylim(0.6, deepest + 0.4)
+    below.set_ylabel("depth $l_t$")
+    below.set_xlabel("round $t$")
+    below.set_xlim(0.6, len(data["rounds"]) + 0.4)
+    _whole(below)
+    return figure
+
+
+def _mark(axes: Axes, t: int, found: Data, taken: bool) -> None:
+    marker, colour = ("^", ORANGE) if found["deeper"] else ("o", BLUE)
+    axes.plot(t, found["objective"], marker, color=colour, fillstyle="full" if taken else "none", markersize=4.5)
+
+
+def _whole(axes: Axes) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def caption(data: Data) -> str:
+    rounds = data["rounds"]
+    whose = f"The run that made {data['model']}" if data["model"] else f"A run of AdaNet on {runs.M} points"
+    deepened = [t for t, entry in enumerate(rounds, start=1) if _deepened(entry)]
+    ended = f" In round {len(rounds)} no candidate lowered F enough, and it ended." if rounds[-1]["chosen"] < 0 else ""
+    return (
+        f"{whose}, round by round. Above: the objective after each round (line), {rounds[0]['objective']:.4f} after "
+        f"the first and {rounds[-1]['objective']:.4f} after round {len(rounds)}, and every candidate's own, as deep as "
+        "the network or one layer deeper; filled is the one taken, hollow one that was not. Below: the depth, "
+        f"{rounds[-1]['depth']} at the end; the deeper candidate was taken in "
+        f"{'rounds ' + ', '.join(map(str, deepened)) if deepened else 'no round'}.{ended}"
+    )
+
+
+def _deepened(entry: Data) -> bool:
+    return entry["chosen"] >= 0 and bool(entry["candidates"][entry["chosen"]]["deeper"])
