@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -70,8 +71,8 @@ def _cached(images: Bytes, folder: Path) -> Array:
 
 def _read_cache(path: Path, m: int) -> Array | None:
     try:
-        with np.load(path, allow_pickle=False) as file:
-            X = file["X"].astype(np.float64)
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
+            X = np.asarray(file["X"], dtype=np.float64)
     except Exception:  # absent, or damaged in any of many ways: it is made anew
         return None
     return X if X.shape == (m, len(image_features.NAMES)) else None
@@ -86,4 +87,5 @@ def _write_cache(path: Path, X: Array) -> None:
             np.savez(file, X=X)
         partial.replace(path)
     except OSError:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()

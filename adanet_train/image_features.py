@@ -29,7 +29,7 @@ NAMES = (
     *(f"hog_{row}_{column}_{bin}" for row in range(CELLS) for column in range(CELLS) for bin in range(ORIENTATIONS)),
     *(f"hue_{bin}" for bin in range(HUES)),
 )
-CHUNK = 500
+CHUNK = 20
 """Images at a time, so that what one step leaves is in the cache for the next."""
 
 Integers = NDArray[np.int32]
@@ -40,76 +40,70 @@ def features(images: Any) -> Array:
     images = np.asarray(images)
     sound = images.dtype == np.uint8 and images.shape[1:] == (SIDE, SIDE, 3)
     check(sound, f"images must be uint8 of shape (m, 32, 32, 3), got {images.dtype} of shape {images.shape}.")
+    largest = 255 * np.sqrt(2)
     X = np.empty((len(images), len(NAMES)))
     for start in range(0, len(images), CHUNK):
-        chunk = images[start : start + CHUNK].astype(np.int32)
-        rows = X[start : start + CHUNK]
-        largest = 255 * np.sqrt(2)
+        chunk, rows = planes(images[start : start + CHUNK]), X[start : start + CHUNK]
         rows[:, :-HUES] = np.minimum(2 * np.sqrt(gradient_histograms(chunk) / largest), 1)
         rows[:, -HUES:] = np.sqrt(hue_histograms(chunk))
     return X
 
 
-def gradient_histograms(images: Integers) -> Array:
+def planes(images: Any) -> Integers:
+    """Red, green and blue, [3, m, 32, 32], each in one piece: the sums below run along it."""
+    return np.ascontiguousarray(np.moveaxis(images, -1, 0), dtype=np.int32)
+
+
+def gradient_histograms(colours: Integers) -> Array:
     """v of every cell and bin, [m, 144]: cells row by row, and in each its bins from 0 to 180 degrees."""
-    dx, dy = _gradient(images)
+    m = colours.shape[1]
+    gradient = _gradient(colours)
     magnitude, orientation = _tables()
-    place = (dx + 255) * 511 + (dy + 255)
-    histogram = _image_numbers(len(images)) * CELLS**2 + _cell_numbers()
+    side = np.arange(SIDE) // CELL
+    cell = np.arange(m)[:, None, None] * CELLS**2 + side[:, None] * CELLS + side
     counts = np.bincount(
-        (histogram * ORIENTATIONS + orientation[place]).ravel(),
-        weights=magnitude[place].ravel(),
-        minlength=len(images) * CELLS**2 * ORIENTATIONS,
+        (cell * ORIENTATIONS + orientation[gradient]).ravel(),
+        weights=magnitude[gradient].ravel(),
+        minlength=m * CELLS**2 * ORIENTATIONS,
     )
-    return counts.reshape(len(images), -1) / CELL**2
+    return counts.reshape(m, -1) / CELL**2
 
 
-def _gradient(images: Integers) -> tuple[Integers, Integers]:
-    """(dx, dy) of the channel with the largest |g|, the first of them at ties; [m, 32, 32] each."""
-    d = np.zeros((2, *images.shape), dtype=np.int32)
-    np.subtract(images[:, :, 2:], images[:, :, :-2], out=d[0, :, :, 1:-1])
-    np.subtract(images[:, 2:], images[:, :-2], out=d[1, :, 1:-1])
-    squares = d[0] ** 2 + d[1] ** 2
-    dx, dy, best = d[0, ..., 0], d[1, ..., 0], squares[..., 0]
-    for channel in (1, 2):
-        larger = squares[..., channel] > best
-        dx, dy = np.where(larger, d[0, ..., channel], dx), np.where(larger, d[1, ..., channel], dy)
-        best = np.maximum(best, squares[..., channel])
-    return dx, dy
+def _gradient(colours: Integers) -> Integers:
+    """The gradient of the channel with the largest |g|, the first of them at ties, as its place in _tables()."""
+    dx, dy = np.zeros((2, *colours.shape), dtype=np.int32)
+    dx.reshape(3, -1)[:, 1:-1] = colours.reshape(3, -1)[:, 2:] - colours.reshape(3, -1)[:, :-2]
+    dx[..., (0, -1)] = 0  # in one run over all pixels, so that first and last columns met another row
+    dy[..., 1:-1, :] = colours[..., 2:, :] - colours[..., :-2, :]
+    squares, places = dx * dx + dy * dy, 511 * dx + dy + 511 * 255 + 255
+    gradient, best = places[0], squares[0]
+    for place, square in zip(places[1:], squares[1:], strict=True):
+        gradient = np.where(square > best, place, gradient)
+        best = np.maximum(best, square)
+    return gradient
 
 
 @cache
-def _tables() -> tuple[Array, Integers]:
-    """|g| and the orientation's bin for each of the 511² gradients there are, at (dx + 255) 511 + dy + 255."""
+def _tables() -> tuple[Array, NDArray[np.intp]]:
+    """|g| and the orientation's bin for each of the 511² gradients there are, at 511 (dx + 255) + dy + 255."""
     dx, dy = (d.ravel() for d in np.meshgrid(np.arange(-255, 256), np.arange(-255, 256), indexing="ij"))
     degrees = np.rad2deg(np.arctan2(dy, dx)) % 180
-    return np.hypot(dx, dy), np.floor(degrees * ORIENTATIONS / 180).astype(np.int32) % ORIENTATIONS
+    return np.hypot(dx, dy), np.floor(degrees * ORIENTATIONS / 180).astype(np.intp)
 
 
-def hue_histograms(images: Integers) -> Array:
+def hue_histograms(colours: Integers) -> Array:
     """c of every bin, [m, 10], from red over green and blue back to red.
 
     The hue in sixths of the circle is (k C + difference)/C with whole numbers, C the largest minus the smallest channel
-    and k = 0, 2, 4 where red, green, blue is the largest; so its bin needs no rounding.
+    and k = 0, 2, 4 where red, green, blue is the largest. Numerator and denominator are below 2^14, so that the rounded
+    quotient of two of them never reaches a whole number from below: every pixel is in its true bin.
     """
-    red, green, blue = np.moveaxis(images, -1, 0)
+    red, green, blue = colours
+    m = len(red)
     top = np.maximum(np.maximum(red, green), blue)
     C = top - np.minimum(np.minimum(red, green), blue)
-    sixths = np.where(
-        top == red,
-        (green - blue) % np.maximum(6 * C, 1),
-        np.where(top == green, 2 * C + blue - red, 4 * C + red - green),
-    )
-    bins = HUES * sixths // np.maximum(6 * C, 1)
-    place = _image_numbers(len(images)) * (HUES + 1) + np.where(C > 0, bins, HUES)
-    counts = np.bincount(place.ravel(), minlength=len(images) * (HUES + 1)).reshape(-1, HUES + 1)
-    return counts[:, :HUES] / SIDE**2
-
-
-def _image_numbers(count: int) -> Integers:
-    return np.arange(count, dtype=np.int32)[:, None, None]
-
-
-def _cell_numbers() -> Integers:
-    cell = np.arange(SIDE, dtype=np.int32) // CELL
-    return cell[:, None] * CELLS + cell
+    kC = np.where(top == red, green - blue, np.where(top == green, 2 * C + blue - red, 4 * C + red - green))
+    kC += np.where(kC < 0, 6 * C, 0)
+    bins = (HUES * kC).astype(np.float32) / np.maximum(6 * C, 1).astype(np.float32)
+    place = np.arange(m)[:, None, None] * (HUES + 1) + np.where(C > 0, bins.astype(np.int32), HUES)
+    return np.bincount(place.ravel(), minlength=m * (HUES + 1)).reshape(m, -1)[:, :HUES] / SIDE**2
