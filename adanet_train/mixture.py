@@ -169,6 +169,8 @@ class Problem:
     def step(self, here: Point, tol: float) -> Point | None:
         """Two proximal Newton steps on one model, or one with more curvature; None if float64 resolves none."""
         J = self.working_set(here)
+        if len(J) == 0:  # w = 0 is optimal, and its gap is rounding
+            return None
         model = self.model(here, J)
         after, t = self.model_step(here, model)
         if t < 0.1:

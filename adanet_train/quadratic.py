@@ -85,7 +85,7 @@ def solve(Q: Tensor, b: Tensor) -> Tensor:
     """Q^-1 b for a scaled, ridged, positive definite Q; more ridge in the rare case that rounding asks for it."""
     factor, failed = torch.linalg.cholesky_ex(Q)
     ridge = RIDGE
-    while bool(failed):
+    while bool(failed) and ridge < 1:  # a nan in Q is no matter of ridge
         ridge *= 100
         factor, failed = torch.linalg.cholesky_ex(Q + ridge * torch.eye(len(Q), dtype=Q.dtype, device=Q.device))
     return torch.cholesky_solve(b[:, None], factor).squeeze(1)

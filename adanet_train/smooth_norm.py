@@ -102,8 +102,13 @@ class SmoothMax(SmoothNorm):
 
 
 def stages(p: float, v: Tensor, accuracy: float) -> Iterator[SmoothNorm]:
-    """Ever closer functions, from one that is easy at the scale of v to one with error below `accuracy`."""
+    """Ever closer functions, from one that is easy at the scale of v to one with error below `accuracy`.
+
+    None at v = 0, which has no scale: there the norm has a kink, and what is not yet gained is rounding.
+    """
     scale = float(v.abs().amax())
+    if scale == 0:
+        return
     if p < 2:
         root = len(v) ** (1 / p)
         yield from (SmoothPower(p, error / root, error) for error in errors(scale * root, accuracy))

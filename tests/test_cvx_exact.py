@@ -98,6 +98,16 @@ def test_joint_step_is_zero_exactly_above_the_threshold(Phi: Surrogate, p: float
     assert below.objective < objective(Z, y, f, threshold * 0.99, p, Phi, 0 * below.v)
 
 
+@NORMS
+@pytest.mark.parametrize("seed", [2, 21, 35])
+@pytest.mark.parametrize("below", [1e-7, 1e-8, 1e-12, 3e-16])
+def test_a_penalty_at_the_threshold_ends(p: float, below: float, seed: int) -> None:
+    """Where the gain of any step is rounding, the step ends with its certificate, also if asked for no gap at all."""
+    Z, y, f = sample(20, 5, seed)
+    penalty = p_norm(slope(Z, y, f, LOGISTIC, torch.zeros(5).double()).numpy(), conjugate(p)) * (1 - below)
+    assert minimise_norm(Z, y, f, penalty, p, LOGISTIC, tol=0.0).gap <= 1e-14
+
+
 @settings(max_examples=40)
 @given(
     seed=st.integers(0, 10**6),
