@@ -240,7 +240,7 @@ def _weighted_sum(spec: NetworkSpec, k: int, values: Sequence[float], statement:
 
 
 def depth_lower(spec: NetworkSpec, k: int, R_S_k: float) -> float:
-    """depth-lower: a lower bound on R_S(H*_{k+1}) from R_S(H*_k), layered ReLU or |x|.
+    """depth-lower: a lower bound on R_S(H*_{k+1}) from R_S(H*_k), layered ReLU (k >= 2: or |x|).
 
         R_S(H*_{k+1}) >= Λ_{k+1,k} n_k^(1/q) R_S(H*_k)   for k >= 2,   and half of it (sharp) for k = 1, ReLU
 

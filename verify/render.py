@@ -129,7 +129,7 @@ def to_tex(report: BoundReport) -> str:
         [
             f"% {SCHEMA}, model sha256 {report.model.sha256}",
             f"% {_tex_comment(wording.sentence(report))}",
-            r"\begin{tabular}{lrrrl}",
+            r"\begin{tabular}{@{}lrrrl@{}}",
             r"\toprule",
             " & ".join(head) + r" \\",
             r"\midrule",
