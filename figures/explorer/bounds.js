@@ -1,0 +1,155 @@
+"use strict";
+// state -> what every statement says. The statements are FORMULAS[id][depth], printed from the symbolic twins; here
+// stands only what goes into them, and to whom they apply. No document: the tests run this file outside a page too.
+
+const ETA = DATA.eta;
+
+// What the statements read, all defaults filled in.
+function values(state) {
+  const l = depth(state), facts = state.phi.map((name) => DATA.activations[name]), W = sum(state.w);
+  const by = (name) => Object.fromEntries(facts.map((fact, i) => [i + 1, fact[name] ?? Infinity]));
+  const Lambda = Object.fromEntries(state.Lambda.flatMap((row, i) =>
+    row.map((x, j) => [`${i + 1},${i === 0 ? 0 : j + 1}`, x])));
+  const margin_error = state.margin_error ?? lossAt(state.rho).margin_error;
+  const ramp = state.ramp ?? (state.margin_error === null ? lossAt(state.rho).ramp : margin_error);
+  return {
+    l, m: state.m, rho: state.rho, delta: state.delta, p: state.p, n: state.n, w: state.w, W, Lambda, eta: ETA,
+    L: by("L"), c: by("c"), e: by("e"), phi0: by("phi0"), sup: by("sup"), margin_error, ramp, d: state.d ?? l - 1,
+    r_inf: state.r_inf, r_sup: state.r_sup ?? state.r_inf, r_rms: state.r_rms ?? state.r_inf,
+  };
+}
+
+const sum = (list) => list.reduce((a, b) => a + b, 0);
+
+// Margin error and ramp of the model's own margins of f/W; a block of margins counts as its least.
+function lossAt(rho) {
+  const {u, count} = DATA.margins, m = sum(count);
+  return {
+    margin_error: sum(count.map((n, i) => (u[i] <= rho ? n : 0))) / m,
+    ramp: sum(count.map((n, i) => n * Math.min(1, Math.max(0, 1 - u[i] / rho)))) / m,
+  };
+}
+
+// Layer by layer: complexities as printed and peeled, the least upper value of R_S(H_k), and the range.
+function layers(v) {
+  const rows = [];
+  for (let k = 1; k <= v.l; k++) {
+    const at = (id, more = {}) => FORMULAS[id][k]({...v, ...more}).total;
+    const centred = rows.every((row) => v.phi0[row.k] === 0);
+    const peeled = centred ? "lemma-2-peeled" : "lemma-2-peeled-offset";
+    const first = k === 1 ? at("h1-closed") : at("lemma-1-corrected", {R: rows.map((row) => row.R_S)});
+    rows.push({
+      k, "lemma-2": at("lemma-2"), "lemma-2-sup": at("lemma-2", {r_inf: v.r_sup}),
+      peeled: at(peeled, {r_rms: v.r_sup}), R_S: Math.min(first, at(peeled)), M: at("range"),
+    });
+  }
+  return rows;
+}
+
+// The largest path norm of a member of the family: the range of f/W at |Psi| <= 1, for activations with phi(0) = 0.
+function largestPathNorm(v) {
+  return sum(v.w.map((w, i) => (w / v.W) * FORMULAS.range[i + 1]({...v, r_sup: 1}).total));
+}
+
+// The least j with rho_j = scale/(1+eta)^j <= rho: the ramp at rho_j is then at most the ramp at rho. A rho that is a
+// rho_j itself, up to rounding, keeps its j.
+const indexOf = (scale, rho) => Math.ceil(Math.log(scale / rho) / Math.log1p(ETA) - 1e-9);
+
+// Every bound: {id, terms, raw, value, vacuous, whyNot, rho, j}. raw is null where the formula has no value.
+function evaluate(state) {
+  const v = values(state), rows = layers(v), R = (name) => rows.map((row) => row[name]);
+  const M_k = R("M"), M = Math.max(...M_k), W_M = sum(v.w.map((w, i) => w * M_k[i])) / v.W;
+  const B = state.B ?? (v.W > 0 ? largestPathNorm(v) : 0);
+  const uniform = atIndex(state, v, W_M), posterior = atIndex(state, v, B);
+  const c = Math.max(1, ...state.phi.slice(0, v.d).map((name) => DATA.activations[name].e));
+  const given = {
+    "theorem-1": {R: R("lemma-2")},
+    "corollary-1": {},
+    "theorem-1-range": {R: R("lemma-2-sup"), M},
+    "margin-bound": {R: R("peeled"), M},
+    "margin-bound-uniform": {R: R("peeled"), M_k, ...uniform},
+    "margin-bound-empirical": {R: R("R_S"), M, M_k},
+    "a-posteriori": {c, ...posterior},
+    "a-posteriori-bounded": {c, ...posterior},
+  };
+  const sizes = {"theorem-1": v.W, "corollary-1": v.W, "margin-bound-uniform": W_M, "a-posteriori": B, "a-posteriori-bounded": B};
+  const holds = assumptions(state, v, rows, M);
+  const bounds = DATA.bounds.map((id) => {
+    const found = (sizes[id] ?? M * v.W) > 0 ? FORMULAS[id][v.l]({...v, ...given[id]}) : trivial(id);
+    const raw = Number.isFinite(found.total) ? found.total : null;
+    return {
+      id, terms: found.terms, raw, value: raw === null ? 1 : Math.min(1, raw), vacuous: raw === null || raw >= 1,
+      whyNot: DATA.needs.filter(([name, ids]) => ids.includes(id) && !holds[name].holds(id)).map(([name]) => name),
+      rho: given[id].rho_j ?? v.rho, j: given[id].j ?? null,
+    };
+  });
+  return {bounds, layers: rows, assumptions: holds, M, B, v};
+}
+
+// The zero function: its bound is 1.
+const trivial = (id) => ({terms: Object.fromEntries(DATA.terms[id].map((name, i) => [name, i ? 0 : 1])), total: 1});
+
+function atIndex(state, v, scale) {
+  if (!(scale > 0)) return {j: null};
+  const j = indexOf(scale, v.rho), rho_j = scale / (1 + ETA) ** j;
+  const own = state.ramp === null && state.margin_error === null;
+  return {j, rho_j, ramp: own ? lossAt(rho_j).ramp : v.ramp};
+}
+
+// Each assumption: whether it holds for a statement that needs it, and in words. Ids and who needs them: verify-bounds.
+function assumptions(state, v, rows, M) {
+  const facts = state.phi.map((name) => ({name, ...DATA.activations[name]}));
+  const kept = (id) => !state.unmet.includes(id);
+  const yes = (holds, detail) => ({holds: () => holds, detail});
+  const steep = facts.find((fact) => fact.L > 1), raised = facts.find((fact) => fact.phi0 > 0);
+  const curved = facts.slice(0, v.d).find((fact) => !fact.homogeneous);
+  const skips = state.Lambda.flatMap((row, i) => row.slice(0, -1).map((x, j) => x > 0 && `${i + 1} reads ${j + 1}`));
+  const skip = skips.find(Boolean);
+  const printed = follows(v, 1, rows.map((row) => row["lemma-2"]));
+  const mended = follows(v, M, rows.map((row) => row["lemma-2-sup"]));
+  return {
+    lipschitz: yes(!steep, steep && `${steep.name} has Lipschitz constant ${near(steep.L)} > 1`),
+    "phi-zero": yes(!raised, raised && `${raised.name}(0) = ${near(raised.phi0)}, not 0`),
+    homogeneous: yes(!curved, curved && `${curved.name} is not positively homogeneous`),
+    layered: yes(!skip, `layer ${skip}, not only the layer below`),
+    range: yes(M <= 1, `|h| can reach M = ${near(M)}; Theorem 1 takes |h| ≤ 1 for granted`),
+    depth: yes(v.l >= 2, `l = ${v.l}: the print divides by log l`),
+    "r-inf": yes(v.r_inf >= v.r_sup, "the print has E[r∞], which may exceed the sample's r∞; only r∞ = r_sup excludes it"),
+    delta: {
+      holds: (id) => (id === "theorem-1-range" ? mended : printed),
+      detail: `δ = ${v.delta} is too small: the print's proof does not reach it, nor does margin-bound`,
+    },
+    membership: yes(kept("membership"), "the network is not in the family"),
+    "r-sup": yes(kept("r-sup"), "no bound on |Ψ| beyond the sample is known"),
+    "fixed-in-advance": {
+      holds: (id) => kept("family") && (kept("rho") || id === "margin-bound-uniform"),
+      detail: `${kept("family") ? "ρ was" : "the family was"} chosen after the sample was seen`,
+    },
+    "feature-map": yes(kept("feature-map"), "Ψ was fitted on the sample"),
+  };
+}
+
+// Whether Theorem 1 at range M is no smaller than margin-bound there, or says nothing: then it is proved.
+function follows(v, M, R) {
+  if (!(v.W > 0 && M > 0)) return true;
+  const range = FORMULAS["theorem-1-range"][v.l]({...v, M, R}).total;
+  const proved = FORMULAS["margin-bound"][v.l]({...v, M, R, ramp: v.margin_error}).total;
+  return !Number.isFinite(range ?? NaN) || range >= 1 || v.rho >= M || range >= proved;
+}
+
+// Numbers for the eye: a bound is rounded up, other numbers to the nearest.
+function up(x, digits = 4) {
+  if (x === null || !Number.isFinite(x)) return "–";
+  const step = 10 ** (Math.floor(Math.log10(Math.abs(x) || 1)) - digits + 1), rounded = Number(x.toPrecision(digits));
+  return plain(rounded < x ? Number((rounded + step).toPrecision(digits)) : rounded);
+}
+
+function near(x, digits = 4) {
+  return x === Infinity ? "∞" : plain(Number(x.toPrecision(digits)));
+}
+
+function plain(x) {
+  const size = Math.abs(x);
+  if (x === 0 || (size >= 1e-3 && size < 1e6)) return String(x);
+  return x.toExponential().replace("e+", "e");
+}

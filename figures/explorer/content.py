@@ -1,0 +1,102 @@
+"""What the explorer offers: the statements as JavaScript, the activations, and the setting it opens with."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from adanet_theory.margin import ETA
+from adanet_theory.spec import activation
+from adanet_theory.symbolic import STATEMENTS, activation_facts
+from verify.assumptions import BOUNDS, FAMILY, ON_LEMMA_2, POSTERIOR, PRINTED
+
+DEPTHS = 10
+MAX_DEPTHS = 20
+LEMMAS = ("lemma-2", "lemma-2-peeled", "lemma-2-peeled-offset", "h1-closed", "lemma-1-corrected", "range")
+ACTIVATIONS = ("relu", "leaky_relu:0.1", "abs", "identity", "tanh", "elu", "gelu", "softplus", "sigmoid")
+
+NEEDS = {
+    "lipschitz": (*ON_LEMMA_2, *POSTERIOR),
+    "phi-zero": ON_LEMMA_2,
+    "homogeneous": POSTERIOR,
+    "membership": FAMILY,
+    "layered": ON_LEMMA_2,
+    "range": PRINTED,
+    "depth": PRINTED,
+    "r-sup": (*FAMILY, "a-posteriori-bounded"),
+    "r-inf": PRINTED,
+    "delta": ON_LEMMA_2,
+    "fixed-in-advance": FAMILY,
+    "feature-map": BOUNDS,
+}
+"""Which bounds fail by which assumption, as verify-bounds has it."""
+
+PROMISES = {
+    "family": "depth, widths, Λ and p were fixed before the sample was drawn",
+    "rho": "so was ρ",
+    "feature-map": "so was Ψ",
+    "r-sup": "r_sup bounds |Ψ| on the whole support, not only on the sample",
+    "membership": "the network is in the family: every unit has ‖u‖ₚ ≤ Λ",
+}
+"""What no number can show: the reader says it, and may take it back."""
+
+# |h| <= M_k = 1 on every layer, so that Theorem 1 applies: n^(1/2) Λ = 1.
+STATE: dict[str, Any] = {
+    "m": 100_000,
+    "rho": 0.1,
+    "delta": 0.05,
+    "p": 2.0,
+    "n": [16, 16, 16, 16],
+    "Lambda": [[0.25], [0.25], [0.0, 0.25]],
+    "w": [0.0, 0.0, 1.0],
+    "phi": ["relu", "relu"],
+    "r_inf": 1.0,
+    "r_sup": None,
+    "r_rms": None,
+    "margin_error": 0.0,
+    "ramp": None,
+    "B": None,
+    "d": None,
+    "unmet": [],
+}
+
+
+def facts(name: str) -> dict[str, Any]:
+    """The facts of an activation as numbers, from its exact ones; sup is None where φ is unbounded."""
+    exact = activation_facts(name)
+    numbers = {key: float(exact[key]) for key in ("L", "c", "e", "phi0", "sup")}
+    bounded = numbers["sup"] if math.isfinite(numbers["sup"]) else None
+    return {**numbers, "sup": bounded, "homogeneous": activation(name).is_homogeneous}
+
+
+@cache
+def formulas(depths: int) -> str:
+    """FORMULAS[id][depth]: each statement as a function of its values, printed from its symbolic twin."""
+
+    def bodies(id: str) -> Iterable[str]:
+        yield "null"
+        for depth in range(1, depths + 1):
+            yield f"(v) => {{\n{STATEMENTS[id].javascript(depth)}\n}}"
+
+    entries = (f"{json.dumps(id)}: [{', '.join(bodies(id))}]" for id in (*BOUNDS, *LEMMAS))
+    return "const FORMULAS = {\n" + ",\n".join(entries) + "\n};\n"
+
+
+def data(state: Mapping[str, Any], *, margins: Mapping[str, Any] | None, depths: int) -> str:
+    """DATA: all that the scripts read besides the formulas."""
+    content = {
+        "bounds": list(BOUNDS),
+        "terms": {id: list(STATEMENTS[id].terms) for id in BOUNDS},
+        "needs": [[id, list(statements)] for id, statements in NEEDS.items()],
+        "promises": list(PROMISES.items()),
+        "activations": {name: facts(name) for name in dict.fromkeys([*ACTIVATIONS, *state["phi"]])},
+        "eta": ETA,
+        "depths": depths,
+        "state": {**state, "p": "inf" if state["p"] == math.inf else state["p"]},
+        "margins": margins,
+    }
+    text = json.dumps(content, allow_nan=False, ensure_ascii=False)
+    return f"const DATA = {text};\n".replace("<", "\\u003c")  # nothing of a file ends the script

@@ -1,0 +1,90 @@
+"""A trained network's values as the setting the explorer opens with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adanet_theory.spec import Array, NetworkSpec, check
+from figures.explorer.content import MAX_DEPTHS
+from verify.assumptions import Setting
+from verify.results import BoundReport
+
+EXACT_MARGINS = 2000
+"""So many margins are kept one by one; of more, blocks of equal size."""
+
+
+def opening(model: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """(state, margins, a line of words) of a model file and the sample in it."""
+    from verify import inputs, wording
+    from verify.report import DELTA, build, make_setting, stored_sample
+
+    given = inputs.read(str(model))
+    setting = make_setting(given.model, given.sample or stored_sample(given.model), delta=DELTA, r_sup=None)
+    report = build(given.model, sample=given.sample, draws=None)
+    depth = setting.spec.depth
+    check(depth <= MAX_DEPTHS, f"{model}: the explorer offers l <= {MAX_DEPTHS}, got l={depth}.")
+    W = float(setting.W) or 1.0
+    words = f"{wording.network(report)}. Family: {wording.family(report)}. Sample: {wording.sample(report)}."
+    return state(setting, report, W), blocks(setting.margins.lower / W), words
+
+
+def state(setting: Setting, report: BoundReport, W: float) -> dict[str, Any]:
+    """Depth, widths, Λ and p of the family; the network's own path norm and hidden layers; ρ and what was promised."""
+    spec, hidden = setting.spec, setting.weights.depth - 1
+    return {
+        "m": setting.m,
+        "rho": _margin(setting, report, W),
+        "delta": report.delta,
+        "p": spec.p,
+        "n": list(spec.n),
+        "Lambda": _rows(spec),
+        "w": [float(w) for w in setting.w],
+        "phi": [phi.name for phi in spec.activations],
+        "r_inf": setting.sizes.r_inf,
+        "r_sup": float(setting.r_sup) if setting.r_sup is not None and setting.r_sup >= setting.sizes.r_inf else None,
+        "r_rms": min(setting.sizes.r_rms, setting.sizes.r_inf),
+        "margin_error": None,
+        "ramp": None,
+        "B": None if report.model.path_norm is None else report.model.path_norm / W,
+        "d": hidden,
+        "unmet": _unmet(setting, report),
+    }
+
+
+def _margin(setting: Setting, report: BoundReport, W: float) -> float:
+    """The report's ρ; but one chosen where nothing is below 1 may be far from every margin: then the middle margin."""
+    middle = float(np.median(setting.margins.middle / W))
+    says_something = any(row.applies and not row.vacuous for row in report.bounds)
+    return report.rho if says_something or not report.rho_chosen or middle <= 0 else middle
+
+
+def _rows(spec: NetworkSpec) -> list[list[float]]:
+    below = [[spec.bound(k, s) for s in range(1, k)] for k in range(2, spec.depth + 1)]
+    return [[spec.bound(1, 0)], *below]
+
+
+def _unmet(setting: Setting, report: BoundReport) -> list[str]:
+    holds = {row.id: row.holds for row in report.assumptions}
+    unmet = {
+        "family": not setting.is_declared,
+        "rho": report.rho_chosen,
+        "feature-map": not holds["feature-map"],
+        "r-sup": holds["r-sup"] is not True,
+        "membership": holds["membership"] is False,
+    }
+    return [id for id, broken in unmet.items() if broken]
+
+
+def blocks(margins: Array, most: int = EXACT_MARGINS) -> dict[str, Any]:
+    """The margins in order, with how often each counts; of many, blocks that count as their least.
+
+    So the margin error and the ramp of the blocks are never below those of the margins.
+
+    >>> blocks(np.array([3.0, 1.0, 2.0, 4.0, 5.0]), most=2)
+    {'u': [1.0, 4.0], 'count': [3, 2]}
+    """
+    parts = np.array_split(np.sort(margins), min(most, len(margins)))
+    return {"u": [float(part[0]) for part in parts], "count": [len(part) for part in parts]}

@@ -1,0 +1,119 @@
+"""The explorer as one HTML page: every statement term by term beside its formulas, and the scripts that fill it in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from importlib import resources
+from string import Template
+from typing import Any
+
+from adanet_theory import latex
+from adanet_theory.symbolic import STATEMENTS
+from figures.explorer.content import DEPTHS, LEMMAS, PROMISES, STATE, data, formulas
+from figures.explorer.mathml import math, sentence
+from verify import stylesheet
+from verify.assumptions import BOUNDS, PRINTED
+
+_SCRIPTS = ("state.js", "bounds.js", "chart.js", "page.js")
+_READS = {
+    "theorem-1": "ℜ(ℋₖ) is bounded by lemma-2 at r∞.",
+    "corollary-1": "The sample's r∞ stands for its expectation.",
+    "theorem-1-range": "ℜ(ℋₖ) is bounded by lemma-2 at r_sup, M = max Mₖ.",
+    "margin-bound": "ℜ(ℋₖ) is bounded by lemma-2-peeled at r_sup, M = max Mₖ.",
+    "margin-bound-uniform": "ℜ(ℋₖ) is bounded by lemma-2-peeled at r_sup; j is the least with ρⱼ ≤ ρ.",
+    "margin-bound-empirical": "R̂(ℋₖ) is the least of h1-closed or lemma-1-corrected and lemma-2-peeled, at r_rms.",
+    "a-posteriori": "j is the least with ρⱼ ≤ ρ; B = the largest path norm in the family where none is given.",
+    "a-posteriori-bounded": "j is the least with ρⱼ ≤ ρ; B = the largest path norm in the family where none is given.",
+}
+_COLUMNS = ("lemma-2, printed", "lemma-2-peeled", "least upper value of R̂(ℋₖ)", "range Mₖ")
+
+
+def document(
+    state: Mapping[str, Any] | None = None, *, margins: Mapping[str, Any] | None = None, words: str = ""
+) -> str:
+    """The whole page; with a state of one's own, the one it opens with."""
+    opening = dict(state or STATE)
+    depths = max(DEPTHS, len(opening["n"]) - 1)
+    script = "\n".join([data(opening, margins=margins, depths=depths), formulas(depths), *map(_asset, _SCRIPTS)])
+    return stylesheet.document("AdaNet's bounds", _body(words), style=_asset("explorer.css"), script=script)
+
+
+def _asset(name: str) -> str:
+    return resources.files("figures.explorer").joinpath(name).read_text(encoding="utf-8")
+
+
+def _body(words: str) -> str:
+    return Template(_asset("page.html")).substitute(
+        words=f"<p>It opens with a trained network: {escape(words)}</p>" if words else "",
+        promises=_promises(),
+        key=_key(),
+        printed="".join(_bound(id) for id in BOUNDS if id in PRINTED),
+        corrected="".join(_bound(id) for id in BOUNDS if id not in PRINTED),
+        heads="".join(f'<th scope="col" class="n">{escape(head)}</th>' for head in _COLUMNS),
+        lemmas="".join(map(_lemma, LEMMAS)),
+        probe=_PROBE,
+    )
+
+
+# Shows whether the browser has a mathematical font; see page.js.
+_PROBE = '<div id="probe" aria-hidden="true">{}{}</div>'.format(
+    *(f'<math><mo>(</mo><mspace height="{height}" width="1em"></mspace></math>' for height in ("0.1em", "9em"))
+)
+
+
+def _promises() -> str:
+    return "".join(
+        f'<label class="tick"><input type="checkbox" id="promise-{id}"> {escape(text)}</label>'
+        for id, text in PROMISES.items()
+    )
+
+
+def _key() -> str:
+    return "".join(
+        f'<label class="is-{id}"><input type="checkbox" id="show-{id}" checked>{_SWATCH}<code>{id}</code>'
+        f'<span id="k-{id}" class="n"></span></label>'
+        for id in BOUNDS
+    )
+
+
+_SWATCH = '<svg class="swatch" viewBox="0 0 28 8" aria-hidden="true"><path d="M0 4H28"></path></svg>'
+
+
+def _bound(id: str) -> str:
+    """One statement: its value, a bar of its terms, and each term's formula beside its number."""
+    statement = STATEMENTS[id]
+    rows = "".join(
+        f'<tr><th scope="row" class="t-{_kind(name)}">{escape(name.replace("_", " "))}</th>'
+        f'<td class="formula">{math(latex.latex_of(term), display=True)}</td>'
+        f'<td class="n"><data data-term="{name}"></data></td></tr>'
+        for name, term in statement.terms.items()
+    )
+    total = '<tr class="total"><th scope="row">sum</th><td></td><td class="n"><data data-term="total"></data></td></tr>'
+    bar = "".join(f'<span class="t-{_kind(name)}"></span>' for name in statement.terms)
+    return f"""<article class="bound is-{id}" id="b-{id}">
+<h3>{_SWATCH}<code>{id}</code><span class="mark"></span><data class="value"></data></h3>
+<div class="bar" aria-hidden="true">{bar}</div>
+<div class="scroll"><table class="terms"><tbody>{rows}{total}</tbody></table></div>
+<p class="why soft"></p><details><summary>where</summary>{_where(id, _READS[id])}</details>
+</article>
+"""
+
+
+def _kind(term: str) -> str:
+    return term if term in ("complexity", "depth", "confidence") else "loss"
+
+
+def _where(id: str, *more: str) -> str:
+    """The definitions a statement uses, and what else there is to say, one a line."""
+    statement = STATEMENTS[id]
+    clauses = [*map(latex.latex_definition, statement.definitions), *statement.given]
+    lines = [*map(sentence, clauses), *map(escape, more)]
+    return f'<ul class="where">{"".join(f"<li>{line}</li>" for line in lines)}</ul>'
+
+
+def _lemma(id: str) -> str:
+    statement = STATEMENTS[id]
+    (term,) = statement.terms.values()
+    formula = f"{latex.latex_of(statement.lhs)} {latex.RELATION[statement.relation]} {latex.latex_of(term)}"
+    return f'<h3><code>{id}</code></h3><p class="lemma">{math(formula, display=True)}</p>{_where(id)}'
