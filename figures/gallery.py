@@ -22,6 +22,10 @@ FIGURES = {
     "vacuity-map": "figures.vacuity_map",
     "sigmoid-counterexample": "figures.sigmoid_counterexample",
     "closed-form-step": "figures.closed_form_step",
+    "failure-frequency": "figures.failure_frequency",
+    "paper-tables": "figures.paper_tables",
+    "tightness": "figures.tightness",
+    "training-time": "figures.training_time",
 }
 OF_A_MODEL = {
     "model-terms": "figures.model_terms",

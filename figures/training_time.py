@@ -1,0 +1,127 @@
+"""Training time against peers, from the benchmark results: ours as a multiple of theirs."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from figures import results
+from figures.canvas import FULL, Data, panels, styled
+from verify.plots import BLUE, INK, ORANGE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+RESULTS = ("benchmarks",)
+TRAINING = ("training", "mixture", "experiment")  # the benchmarks that train
+
+
+def compute(*, quick: bool) -> Data:
+    """The ratios of like works together, each with its target, from the results or else from a timing made now."""
+    measured = results.read("benchmarks")
+    rows = [row for row in measured["rows"] if row["benchmark"] in TRAINING] if measured else []
+    if not rows:
+        return {"works": grouped(timed()), "machine": None}
+    return {"works": grouped(rows), "machine": ", ".join(sorted({row["machine"] for row in rows}))}
+
+
+def grouped(rows: list[dict[str, Any]]) -> list[Data]:
+    """One entry for each kind of work and peer: what differs only in Γ or in a remark in brackets is one."""
+    found: dict[tuple[str, str], Data] = {}
+    for row in rows:
+        key = re.sub(r", Gamma=[^,]*|, gap [^,]*", "", row["work"]), re.sub(r" \(.*\)", "", row["against"])
+        entry = found.setdefault(key, {"work": key[0], "against": key[1], "ratios": [], "target": target(row)})
+        entry["ratios"].append(row["ratio"])
+    return list(found.values())
+
+
+def target(row: dict[str, Any]) -> float | None:
+    """The number in a target such as "<= 0.5" or "<= 1/50, accuracy >= 0.947".
+
+    >>> target({"target": "<= 1/50, accuracy >= 0.947"}), target({"target": "converges"})
+    (0.02, None)
+    """
+    number = re.match(r"<= (\d+(?:\.\d+)?)(?:/(\d+))?", row["target"])
+    return float(number[1]) / float(number[2] or 1) if number else None
+
+
+def timed() -> list[dict[str, Any]]:
+    """Where nothing was recorded: three rounds of AdaNet on breast cancer against scikit-learn's network."""
+    import torch
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.neural_network import MLPClassifier
+
+    from adanet_train import adanet
+    from adanet_train.config import Config
+
+    X, labels = load_breast_cancer(return_X_y=True)
+    X = (X - X.min(0)) / (X.max(0) - X.min(0))
+    Psi, y = torch.from_numpy(X), torch.from_numpy(2.0 * labels - 1)
+    ours = _seconds(lambda: adanet.train(Psi, y, Config(rounds=3, width=20, steps=1000, lam=1e-3)))
+    theirs = _seconds(lambda: MLPClassifier((60,), max_iter=1000, random_state=0).fit(X, labels))
+    work = "AdaNet on breast cancer, three rounds"
+    return [{"work": work, "against": "scikit-learn's MLPClassifier", "ratio": ours / theirs, "target": "none"}]
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def lines(works: list[Data]) -> list[tuple[str, Data | None]]:
+    """What to print from top to bottom: for each peer a heading with what its works share, then each work."""
+    found: list[tuple[str, Data | None]] = []
+    for peer in dict.fromkeys(work["against"] for work in works):
+        own = [work for work in works if work["against"] == peer]
+        words = [work["work"].split(", ") for work in own]
+        shared = [word for word in words[0] if all(word in others for others in words)] if len(own) > 1 else []
+        found.append((f"against {peer}" + (f": {', '.join(shared)}" if shared else ""), None))
+        for work, parts in zip(own, words, strict=True):
+            found.append((", ".join(part for part in parts if part not in shared), work))
+    return found
+
+
+@styled
+def draw(data: Data) -> Figure:
+    """A row for each work under the peer it is timed against; left of 1 ours is faster."""
+    rows = lines(data["works"])
+    figure, (axes,) = panels(1, 1, width=FULL, height=0.8 + 0.165 * len(rows))
+    for y, (text, work) in enumerate(rows):
+        if work is None:
+            axes.text(-0.02, y, text, ha="right", va="center", style="italic", transform=axes.get_yaxis_transform())
+            continue
+        axes.axhline(y, color=INK, linewidth=0.3, alpha=0.3, zorder=0)
+        axes.plot(work["ratios"], [y] * len(work["ratios"]), "o", color=BLUE, markersize=4)
+        if work["target"] is not None:
+            axes.plot(work["target"], y, "|", color=ORANGE, markersize=9, markeredgewidth=1.8)
+    axes.axvline(1, color=INK, linewidth=0.6)
+    axes.set_xscale("log")
+    named = {y: text for y, (text, work) in enumerate(rows) if work is not None}
+    axes.set_yticks(list(named), list(named.values()))
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlabel("our time / theirs")
+    axes.plot([], [], "o", color=BLUE, markersize=4, label="measured")
+    axes.plot([], [], "|", color=ORANGE, markersize=8, markeredgewidth=1.8, label="target, at most")
+    figure.legend(loc="outside upper right", ncols=2, handletextpad=0.2)
+    return figure
+
+
+def caption(data: Data) -> str:
+    numbers = "; ".join(f"{work['work']} against {work['against']}: {_span(work['ratios'])}" for work in data["works"])
+    origin = (
+        f"timed side by side ({data['machine']})" if data["machine"] else "from one quick timing made for this figure"
+    )
+    return (
+        f"Training time as a multiple of a peer's, {origin}. Left of 1 ours is faster; several dots are several "
+        f"penalties Gamma. {numbers}."
+    )
+
+
+def _span(ratios: list[float]) -> str:
+    least, most = min(ratios), max(ratios)
+    return f"{least:.3g}" if least == most else f"{least:.3g} to {most:.3g}"
