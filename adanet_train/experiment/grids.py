@@ -1,0 +1,168 @@
+"""The settings that a protocol tries: the paper's (full), what two cores finish in an hour or two (reduced), tiny.
+
+A setting is a dict of fields of Config. The paper leaves open: p (here 2), and whether ||u||_p <= Λ held while training
+(here it does: without it the bounds say nothing of the result).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adanet_theory.spec import check
+
+Setting = dict[str, Any]
+GRIDS = ("full", "reduced", "tiny")
+
+
+@dataclass(frozen=True)
+class Space:
+    """Ranges for the Gaussian-process search of a network, and how long it may search."""
+
+    trials: int
+    random: int
+    """How many of them are random, before there is anything to model."""
+    lam: tuple[float, float]
+    learning_rate: tuple[float, float]
+    layers: tuple[int, int]
+    units: tuple[int, int]
+    fixed: Setting
+
+
+@dataclass(frozen=True)
+class Grid:
+    adanet: Sequence[Setting]
+    lr: Sequence[Setting]
+    nn: Sequence[Setting]
+    nn_gp: Space
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A variant of Table 3: the method of the trainer, and the settings to choose from."""
+
+    name: str
+    method: str
+    settings: Sequence[Setting]
+
+
+def product(fixed: Setting, **values: Iterable[Any]) -> list[Setting]:
+    """Every combination of the values, each with the fixed fields.
+
+    >>> product({"batch": 100}, lam=(0.0, 1e-4), width=(100,))
+    [{'batch': 100, 'lam': 0.0, 'width': 100}, {'batch': 100, 'lam': 0.0001, 'width': 100}]
+    """
+    combinations = itertools.product(*values.values())
+    return [{**fixed, **dict(zip(values, combination, strict=True))} for combination in combinations]
+
+
+def grid(name: str) -> Grid:
+    check(name in GRIDS, f"grid must be one of {', '.join(GRIDS)}, got grid={name!r}.")
+    return {"full": full, "reduced": reduced, "tiny": tiny}[name]()
+
+
+def hidden(layers: Iterable[int], units: Iterable[int]) -> list[tuple[int, ...]]:
+    return [(n,) * count for count, n in itertools.product(layers, units)]
+
+
+def full() -> Grid:
+    """Section 5.1 of the paper: 360 settings for AdaNet, 360 for NN, 24 for LR, 500 trials for NN-GP."""
+    eta = (1e-4, 1e-3, 1e-2, 1e-1)
+    lam = (0.0, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
+    sgd: Setting = {"steps": 10_000, "batch": 100, "optimiser": "sgd", "check_every": 1000}
+    return Grid(
+        adanet=product(
+            {**sgd, "rounds": 30, "tol": 1e-6},
+            lam=(0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4),
+            width=(100, 150, 250),
+            learning_rate=eta,
+            Lambda=(1.0, 1.005, 1.01, 1.1, 1.2),
+        ),
+        lr=product(sgd, lam=lam, learning_rate=eta),
+        nn=product(sgd, lam=lam, learning_rate=eta, hidden=hidden((1, 2, 3), (100, 150, 512, 1024, 2048))),
+        nn_gp=Space(500, 10, (1e-5, 1.0), (1e-5, 1.0), (1, 3), (100, 2048), sgd),
+    )
+
+
+def reduced() -> Grid:
+    """What two cores finish in about an hour: fewer values, and Adam, which needs fewer steps than the paper's SGD."""
+    adam: Setting = {"batch": 100, "optimiser": "adam", "check_every": 250}
+    return Grid(
+        adanet=product(
+            {**adam, "steps": 500, "rounds": 4, "max_depth": 2, "width": 250, "Lambda": 1.01, "tol": 1e-5},
+            lam=(1e-6, 1e-5),
+            learning_rate=(1e-3,),
+        ),
+        lr=product({**adam, "steps": 3000}, lam=(0.0, 1e-4), learning_rate=(1e-2,)),
+        nn=product({**adam, "steps": 2000, "learning_rate": 1e-3}, lam=(0.0, 1e-5), hidden=hidden((1,), (512,))),
+        nn_gp=Space(6, 3, (1e-5, 1.0), (1e-4, 1e-1), (1, 3), (100, 512), {**adam, "steps": 2000}),
+    )
+
+
+def tiny() -> Grid:
+    """For trying the machinery: seconds, and accuracies to match."""
+    quick: Setting = {"steps": 60, "batch": 50, "optimiser": "adam", "check_every": 30}
+    return Grid(
+        adanet=product(
+            {**quick, "rounds": 2, "max_depth": 2, "tol": 1e-4}, lam=(1e-5, 1e-4), width=(8,), learning_rate=(0.01,)
+        ),
+        lr=product(quick, lam=(0.0,), learning_rate=(0.1,)),
+        nn=product(quick, lam=(0.0, 1e-4), learning_rate=(0.01,), hidden=hidden((1,), (16,))),
+        nn_gp=Space(3, 2, (1e-5, 1.0), (1e-4, 1e-1), (1, 2), (8, 32), quick),
+    )
+
+
+VARIANTS = ("base", "R", "P", "D", "SD", "cvx", "cvx-exact", "bound")
+
+
+def variants(name: str) -> list[Variant]:
+    """The settings of every variant: AdaNet's own, with what the variant changes.
+
+    SD measures complexity by standard deviations of outputs, which are some hundred times smaller than Lemma 2's
+    bound, so its λ is larger. P reads from the last subnetwork only. AdaNet.CVX adds one unit a round.
+    """
+    settings = grid(name).adanet
+    larger = {"full": 100.0, "reduced": 100.0, "tiny": 100.0}[name]
+    rounds = {"full": 1000, "reduced": 100, "tiny": 5}[name]
+    without_lam = [{**setting, "lam": 0.0} for setting in settings]
+    by_variant = {variant: [{**setting, "variant": variant} for setting in settings] for variant in ("R", "P", "D")}
+    sd = [{**setting, "variant": "SD", "lam": setting["lam"] * larger, "Lambda": 1.01} for setting in settings]
+    cvx = product({"rounds": rounds, "max_depth": 2}, lam=sorted({setting["lam"] for setting in settings}))
+    bound = {"objective": "bound", "complexity": "lemma-2-peeled", "largest_rho": True}
+    return [
+        Variant("base", "adanet", settings),
+        *(Variant(variant, "adanet", found) for variant, found in by_variant.items()),
+        Variant("SD", "adanet", _distinct(sd)),
+        Variant("cvx", "cvx", cvx),
+        Variant("cvx-exact", "cvx-exact", cvx),
+        Variant("bound", "adanet", _distinct([{**setting, **bound} for setting in without_lam])),
+    ]
+
+
+def _distinct(settings: Iterable[Setting]) -> list[Setting]:
+    return list({tuple(setting.items()): setting for setting in settings}.values())
+
+
+def count(grid: Grid, methods: Iterable[str], folds: Sequence[int]) -> Mapping[str, int]:
+    """How many trials of each method a data set takes."""
+    settings = {"adanet": len(grid.adanet), "lr": len(grid.lr), "nn": len(grid.nn), "nn-gp": grid.nn_gp.trials}
+    return {method: settings[method] * len(folds) for method in methods}
+
+
+def described(grid: Grid) -> dict[str, Any]:
+    """The grid as it stands in the results: what is fixed, and the values tried of the rest."""
+    lists = {"adanet": grid.adanet, "lr": grid.lr, "nn": grid.nn}
+    return {**{name: _varied(settings) for name, settings in lists.items()}, "nn-gp": dataclasses.asdict(grid.nn_gp)}
+
+
+def _varied(settings: Sequence[Setting]) -> dict[str, Any]:
+    """
+    >>> _varied([{"batch": 100, "lam": 0.0}, {"batch": 100, "lam": 0.1}])
+    {'settings': 2, 'batch': 100, 'lam': [0.0, 0.1]}
+    """
+    fields = list(dict.fromkeys(name for setting in settings for name in setting))
+    values = {name: list(dict.fromkeys(setting.get(name) for setting in settings)) for name in fields}
+    return {"settings": len(settings), **{name: v[0] if len(v) == 1 else v for name, v in values.items()}}

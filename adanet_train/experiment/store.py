@@ -1,0 +1,72 @@
+"""Where results land: one JSON file per trial, written atomically under the digest of the trial's description.
+
+A trial that is in the store is never run again, so a run that was killed goes on where it stopped. The description
+holds what determines the result (data, method, setting, fold, seed) and nothing of the code or the machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def digest(description: Mapping[str, Any]) -> str:
+    """A name for the description that does not depend on the order of its keys.
+
+    >>> digest({"a": 1, "b": [2.0]}) == digest({"b": [2.0], "a": 1})
+    True
+    """
+    text = json.dumps(description, sort_keys=True, allow_nan=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+class Store:
+    """A folder of results; several runs may share it."""
+
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+        self.directory.mkdir(parents=True, exist_ok=True)
+
+    def path(self, description: Mapping[str, Any], suffix: str = ".json") -> Path:
+        name = digest(description)
+        return self.directory / name[:2] / f"{name}{suffix}"
+
+    def get(self, description: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The result, or None where there is none; a file that is not one of ours is as good as none."""
+        try:
+            entry = json.loads(self.path(description).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        sound = isinstance(entry, dict) and entry.get("trial") == _plain(description)
+        result = entry.get("result") if sound else None
+        return result if isinstance(result, dict) else None
+
+    def put(self, description: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+        """Written beside its place, then renamed into it: a reader sees all of it or nothing."""
+        text = json.dumps({"trial": description, "result": result}, allow_nan=False, indent=1)
+        write_atomically(self.path(description), text + "\n")
+
+
+def write_atomically(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _plain(description: Mapping[str, Any]) -> Any:
+    """As it comes back from a file: lists for tuples."""
+    return json.loads(json.dumps(description))
