@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ class Dataset:
     classes: tuple[str, str] | None = None
     """The names of the classes -1 and +1, where they have any."""
     notes: tuple[str, ...] = ()
+    own_map: FeatureMap | None = None
+    """X -> Ψ, where the features come with a map of their own."""
 
     @property
     def m(self) -> int:
@@ -50,6 +52,8 @@ class Dataset:
         check(not center or self.known_range is not None, "--center needs features whose range is known in advance.")
         if self.is_psi:
             return None
+        if self.own_map is not None:
+            return replace(self.own_map, bias=bias)
         if self.known_range is not None:
             low, high = self.known_range
             if center:
