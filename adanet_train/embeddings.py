@@ -16,6 +16,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
@@ -79,22 +80,38 @@ def embed(
     table = _Table(d, draw)
     n = (COUNTS + sum(table.sizes) + 1, *hidden, 1)
     U = [_start(n_k, n_below, draw) for n_below, n_k in pairwise(n)]
-    optimisers = (torch.optim.Adam(U, lr=learning_rate), torch.optim.SparseAdam([table.numbers], lr=learning_rate))
+    optimisers = [_Adam(values, learning_rate) for values in (table.numbers, *U)]
     for rows in _batches(part.m, batch, steps, draw):
         some = part[rows]
+        met, place = table.rows(some.codes).unique(return_inverse=True)
+        leaves = [values.requires_grad_() for values in (table.numbers[met], *(u.clone() for u in U))]
         counts, y = torch.from_numpy(some.counts / scale).float(), torch.from_numpy(some.y).float()
-        f = _forward(torch.cat([counts, table(some.codes), torch.ones(len(y), 1)], dim=1), U)
-        loss = torch.nn.functional.softplus(-y * f).mean() + lam * torch.stack([(u * u).sum() for u in U]).sum()
-        for optimiser in optimisers:
-            optimiser.zero_grad()
-        loss.backward()
-        for optimiser in optimisers:
-            optimiser.step()
+        f = _forward(torch.cat([counts, table.pick(leaves[0][place]), torch.ones(len(y), 1)], dim=1), leaves[1:])
+        size = torch.stack([(u * u).sum() for u in leaves[1:]]).sum()
+        slopes = torch.autograd.grad(torch.nn.functional.softplus(-y * f).mean() + lam * size, leaves)
+        slopes[0][met == 0] = 0
+        for optimiser, slope, where in zip(optimisers, slopes, (met, *[slice(None)] * len(U)), strict=True):
+            optimiser.step(slope, where)
     return _fixed(scale, table, U, n)
 
 
+class _Adam:
+    """Adam on the rows that a step reads; what is known of the others waits until they are read again."""
+
+    def __init__(self, values: Tensor, rate: float) -> None:
+        self.values, self.rate, self.steps = values, rate, 0
+        self.mean, self.square = torch.zeros_like(values), torch.zeros_like(values)
+
+    def step(self, slope: Tensor, rows: Any) -> None:
+        self.steps += 1
+        mean, square = self.mean[rows].lerp(slope, 0.1), self.square[rows].lerp(slope * slope, 0.001)
+        self.mean[rows], self.square[rows] = mean, square
+        spread = (square / (1 - 0.999**self.steps)).sqrt() + 1e-8
+        self.values[rows] -= self.rate / (1 - 0.9**self.steps) * mean / spread
+
+
 class _Table:
-    """All tables as one, side by side at the width of the largest: one lookup and one sparse gradient a step.
+    """All tables as one, side by side at the width of the largest: one lookup and one gradient a step.
 
     Its row 0 is zero and stays it; the values 1..d_f of category f are the rows behind those of the categories before.
     """
@@ -105,24 +122,25 @@ class _Table:
         width = max(1, *self.sizes)
         self.numbers = torch.rand(1 + int(self.starts[-1]), width, generator=draw) * 0.2 - 0.1
         self.numbers[0] = 0
-        self.numbers.requires_grad_()
         self.used = torch.from_numpy(np.flatnonzero(np.arange(width) < np.array(self.sizes)[:, None]))
 
-    def __call__(self, codes: Codes) -> Tensor:
-        """[m, Σ_f k_f]"""
-        rows = torch.from_numpy(np.where(codes > 0, codes + self.starts[:-1], 0))
-        numbers = torch.nn.functional.embedding(rows, self.numbers, padding_idx=0, sparse=True)
+    def rows(self, codes: Codes) -> Tensor:
+        """Where the numbers of each code are, [m, 26]."""
+        return torch.from_numpy(np.where(codes > 0, codes + self.starts[:-1], 0))
+
+    def pick(self, numbers: Tensor) -> Tensor:
+        """The k_f numbers of each category out of the width of all, [m, Σ_f k_f]."""
         return numbers.flatten(1)[:, self.used]
 
     def split(self) -> list[Tensor]:
         """The table [1 + d_f, k_f] of each category."""
-        numbers = self.numbers.detach().double()
+        numbers = self.numbers.double()
         spans = zip(self.starts[:-1], self.starts[1:], self.sizes, strict=True)
         return [torch.cat([numbers[:1, :k], numbers[1 + start : 1 + end, :k]]) for start, end, k in spans]
 
 
 def _start(rows: int, columns: int, draw: torch.Generator) -> Tensor:
-    return (torch.randn(rows, columns, generator=draw) * math.sqrt(2 / columns)).requires_grad_()
+    return torch.randn(rows, columns, generator=draw) * math.sqrt(2 / columns)
 
 
 def _batches(m: int, batch: int, steps: int, draw: torch.Generator) -> Iterator[NDArray[np.int64]]:
@@ -149,7 +167,7 @@ def _fixed(scale: Array, table: _Table, U: Sequence[Tensor], n: tuple[int, ...])
     largest = torch.tensor([float(t.abs().max()) if t.any() else 1.0 for t in tables], dtype=torch.float64)
     ones = torch.ones(COUNTS, dtype=torch.float64)
     given_back = torch.cat([ones, largest.repeat_interleave(torch.tensor(table.sizes)), ones[:1]])
-    weights = [u.detach().double() for u in U]
+    weights = [u.double() for u in U]
     pairs = {(k, k - 1): u for k, u in enumerate([weights[0] * given_back, *weights[1:]], 1)}
     network = Network(n, pairs, {len(n) - 1: ones[:1]}, ("relu",) * (len(n) - 2))
     return Embedding(scale, tuple((t / size).numpy() for t, size in zip(tables, largest, strict=True))), network

@@ -244,8 +244,10 @@ def test_the_network_is_the_one_that_was_trained(monkeypatch):
     embedding, network = embed(part, D, draw(), hidden=(8, 4), steps=20)
     scale, table, U, _ = kept
     counts = torch.from_numpy(part.counts / scale).float()
-    raw = embeddings._forward(torch.cat([counts, table(part.codes), torch.ones(300, 1)], dim=1), U)
-    np.testing.assert_allclose(network(psi(embedding, part)).numpy(), raw.detach().numpy(), rtol=1e-4, atol=1e-5)
+    raw = embeddings._forward(
+        torch.cat([counts, table.pick(table.numbers[table.rows(part.codes)]), torch.ones(300, 1)], dim=1), U
+    )
+    np.testing.assert_allclose(network(psi(embedding, part)).numpy(), raw.numpy(), rtol=1e-4, atol=1e-5)
 
 
 def test_psi_lies_in_the_cube_and_zero_is_the_zero_vector():
@@ -303,3 +305,14 @@ def test_no_rows_and_no_values():
     embedding, network = embed(nothing, (0,) * 26, draw(), hidden=(), steps=3)
     assert embedding(nothing).shape == (50, 13)
     assert network.n == (14, 1)
+
+
+def test_adam_is_the_textbooks_and_leaves_other_rows_alone():
+    values = np.array([[1.0, -2.0], [3.0, 4.0]])
+    adam = embeddings._Adam(torch.tensor(values), 0.1)
+    mean = square = np.zeros(2)
+    for t, slope in enumerate(np.array([[1.0, -3.0], [0.5, 2.0], [-4.0, 0.1]]), 1):
+        adam.step(torch.tensor(slope[None]), torch.tensor([1]))
+        mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
+        values[1] -= 0.1 * (mean / (1 - 0.9**t)) / (np.sqrt(square / (1 - 0.999**t)) + 1e-8)
+    np.testing.assert_allclose(adam.values.numpy(), values, rtol=1e-12)
