@@ -351,7 +351,7 @@ def objective_bound(
     check_nonnegative("the loss", loss)
     W_M = total((w * M_k for w, M_k in zip(w_norms, M, strict=True)), "W_M")
     if W_M == 0:
-        return MarginBound("objective-bound", {"loss": 1.0, "complexity": 0.0, "depth": 0.0, "confidence": 0.0}, rho)
+        return zero_function("objective-bound", "loss")
     index = abs(math.log(W_M / rho)) / math.log1p(eta)
     weighted = total((w * R for w, R in zip(w_norms, R_m, strict=True)), "objective-bound")
     terms = {
