@@ -69,7 +69,8 @@ class Config:
     corrective: bool = False
     """Minimise F over all of w again after every round."""
     learner: str | Callable[..., Any] = "gradient"
-    """"gradient", "random" (the best of many random subnetworks), or a function (task, generator) -> weights."""
+    """"gradient", "units" (w weighs the hidden units one by one), "random" (the best of many random subnetworks), or a
+    function (task, generator) -> weights."""
     optimiser: str = "sgd"
     learning_rate: float = 0.1
     steps: int = 2_000
@@ -133,7 +134,7 @@ class Config:
         if not callable(self.complexity):
             _check_choice("complexity", self.complexity, COMPLEXITIES)
         if not callable(self.learner):
-            _check_choice("learner", self.learner, ("gradient", "random"))
+            _check_choice("learner", self.learner, ("gradient", "units", "random"))
         if self.objective == "bound":
             # The other complexities are not upper bounds on R_m(H_k) known before the sample is drawn.
             check(

@@ -118,6 +118,49 @@ def gradient(task: Task, generator: torch.Generator) -> list[Tensor]:
     return descend(Search(_problem(task, U), U, w, task.config), generator)
 
 
+def units(task: Task, generator: torch.Generator) -> list[Tensor]:
+    """Train B hidden units under one output that starts at f_{t-1}, and let each unit of the top layer read one.
+
+    With `gradient` the top layer is a second linear map below w: their product moves in steps that grow with ||w||_1,
+    and its rows stay random mixtures, on which Γ ||w||_1 charges signal and noise alike. Here w weighs the hidden units
+    themselves. Their norms are free while training: for a homogeneous φ they can be set to Λ afterwards.
+    """
+    config = task.config
+    check(config.variant != "R", "the learner 'units' has no penalty on w to search with, got variant='R'.")
+    if task.depth == 1:
+        return gradient(task, generator)
+    U = [_he(shape, generator).to(task.y.device) for shape in task.shapes[:-1]]
+    v = task.y.new_zeros(1, task.units)
+    problem = Problem(
+        inputs=[*task.inputs[:-1], task.inputs[-1][:, :0]],
+        y=task.y,
+        f=task.f,
+        output_layers=(task.depth,),
+        train_w=False,
+        dropout=config.dropout if config.variant == "D" else 0.0,
+    )
+    U = descend(Search(problem, [*U, v], [torch.ones_like(task.y[:1])], config), generator)[:-1]
+    top = torch.eye(task.units, dtype=torch.float64, device=v.device) * task.spec.bound(task.depth, task.depth - 1)
+    return [*_at_bounds(task, U), torch.nn.functional.pad(top, (task.inputs[-1].shape[1], 0))]
+
+
+def _he(shape: tuple[int, int], generator: torch.Generator) -> Tensor:
+    return torch.randn(shape, generator=generator, dtype=torch.float64) * math.sqrt(2 / shape[1])
+
+
+def _at_bounds(task: Task, U: Sequence[Tensor]) -> list[Tensor]:
+    """Rows of norm Λ where φ is homogeneous; what reads them is scaled the other way, so that the function stays."""
+    found: list[Tensor] = []
+    scale = U[0].new_ones(0)
+    for k, rows in enumerate(U, start=1):
+        rows = torch.cat([rows[:, : rows.shape[1] - len(scale)], rows[:, rows.shape[1] - len(scale) :] * scale], 1)
+        scale = row_norms(rows, task.config.p).clamp_min(1e-300) / task.spec.bound(k, k - 1)
+        if not task.spec.activations[k - 1].is_homogeneous:
+            scale = torch.ones_like(scale)
+        found.append(rows / scale[:, None])
+    return found
+
+
 def descend(search: Search, generator: torch.Generator) -> list[Tensor]:
     """The best weights seen in `steps` steps; ends early when `patience` looks in a row saw no new best value."""
     config = search.config
@@ -153,4 +196,4 @@ def _problem(task: Task, U: Sequence[Tensor]) -> Problem:
     )
 
 
-LEARNERS: dict[str, WeakLearner] = {"gradient": gradient, "random": best_random}
+LEARNERS: dict[str, WeakLearner] = {"gradient": gradient, "units": units, "random": best_random}

@@ -8,13 +8,13 @@ import torch
 from torch import Tensor
 
 from adanet_theory.spec import ACTIVATIONS
-from adanet_train import mixture
+from adanet_train import mixture, weak_learners
 from adanet_train.complexity import penalty
 from adanet_train.config import Config
 from adanet_train.network import activation_slope, apply_activation
 from adanet_train.search import Problem, Search
 from adanet_train.surrogates import surrogate
-from adanet_train.weak_learners import Task, candidate, gradient, start
+from adanet_train.weak_learners import Task, candidate, descend, gradient, start
 from adanet_train.weak_learners import generator as draws
 
 
@@ -127,7 +127,7 @@ def test_a_look_at_a_large_sorted_sample_sees_both_classes(monkeypatch):
     assert looked == pytest.approx(every_third.item(), rel=1e-12)
 
 
-@pytest.mark.parametrize("learner", ["gradient", "random"])
+@pytest.mark.parametrize("learner", ["gradient", "units", "random"])
 @pytest.mark.parametrize("p", [1.0, 1.5, 2.0, math.inf])
 @pytest.mark.parametrize("depth", [1, 3])
 def test_learners_keep_to_the_family(learner, p, depth):
@@ -212,6 +212,33 @@ def test_variant_D_drops_existing_inputs_only():
     full = t.inputs[1][t.inputs[1] != 0]
     assert 0.4 < len(kept) / len(full) < 0.6
     assert set(kept.tolist()) <= set((2 * full).tolist())
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, math.inf])
+@pytest.mark.parametrize("depth", [2, 3])
+def test_units_on_their_bounds_span_the_function_that_was_trained(p, depth, monkeypatch):
+    """The rows go to norm Λ, yet some w on the units gives the trained output again: nothing is lost by scaling."""
+    searches = []
+    monkeypatch.setattr(weak_learners, "descend", lambda search, g: searches.append(search) or descend(search, g))
+    config = Config(p=p, Lambda=0.7, learner="units", steps=50, check_every=50, batch=60, dtype="float64", rounds=3)
+    config = config.replace(optimiser="adam", learning_rate=0.05)
+    t = task(config, depth=depth, existing=3 if depth == 2 else 0)
+    U = candidate(t, draws(0, 1, 0))
+    for V in U:
+        torch.testing.assert_close(torch.linalg.vector_norm(V, p, dim=1), torch.full((5,), 0.7).double())
+    trained = searches[0]._forward(searches[0].x)[-1]
+    assert trained.abs().max() > 0.1
+    H = t.outputs(U)[-1]
+    w = torch.linalg.lstsq(H, trained[:, None]).solution
+    torch.testing.assert_close((H @ w)[:, 0], trained, rtol=1e-6, atol=1e-8)
+
+
+def test_units_start_where_f_stands():
+    """No step: the output that is trained on top of f_{t-1} is 0, so that a candidate never begins above F."""
+    t = task(Config(learner="units", steps=0))
+    assert [tuple(V.shape) for V in candidate(t, draws(0, 1, 0))] == t.shapes
+    with pytest.raises(ValueError, match="variant='R'"):
+        candidate(task(Config(learner="units", variant="R")), draws(0, 1, 0))
 
 
 def test_a_learner_of_ones_own():
