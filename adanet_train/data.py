@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adanet_theory.spec import check
-from adanet_train import cifar10, data_files, image_features
+from adanet_train import data_files
 from adanet_train.features import Array, FeatureMap, as_matrix, default_names
 
 NAMES = "breast-cancer, digits:A-B, mnist:A-B, fashion:A-B, cifar10:A-B"
@@ -210,6 +210,8 @@ def _idx(name: str, pair: str, data_dir: str | Path | None, test: bool) -> Datas
 
 
 def _cifar10(pair: str, data_dir: str | Path | None, test: bool) -> Dataset:
+    from adanet_train import cifar10, image_features
+
     a, b = (cifar10.CLASSES[number] for number in _pair("cifar10", pair, cifar10.CLASSES))
     X, y = cifar10.load_features(a, b, data_dir, "test" if test else "train")
     note = f"class {a} is -1 and class {b} is +1."
