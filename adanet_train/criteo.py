@@ -15,11 +15,8 @@ into memory or, with `folder`, into arrays on the disk.
 
 from __future__ import annotations
 
-import gzip
-import io
 import math
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,11 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adanet_theory.spec import check
-
-COUNTS, CATEGORIES = 13, 26
-COLUMNS = 1 + COUNTS + CATEGORIES
-BLOCK = 16 << 20
-"""Bytes at a time, about 65,000 rows."""
+from adanet_train.criteo_rows import CATEGORIES, COUNTS, blocks, require_polars, tables
 
 Codes = NDArray[np.int32]
 Progress = Callable[[int, int], None]
@@ -102,8 +95,8 @@ def read(
     """
     path = Path(path)
     check(min_count >= 1, f"min_count must be >= 1, got min_count={min_count}.")
-    _polars()
-    N = sum(block.count(b"\n") for block in _blocks(path))
+    require_polars()
+    N = sum(block.count(b"\n") for block in blocks(path))
     check(N >= 7, f"{path}: {N} rows, expected at least 7.")
     m, held_out = split(N)
     check(fit_rows is None or 1 <= fit_rows <= m, f"fit_rows must be in 1 to {m}, got fit_rows={fit_rows}.")
@@ -121,75 +114,6 @@ class _Steps:
         self.done += rows
         if self.progress is not None:
             self.progress(self.done, self.total)
-
-
-# Rows
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
-    """Whole lines, each with its end."""
-    check(path.is_file(), f"{path}: no such file.")
-    rest = b""
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
-            while block := file.read(BLOCK):
-                check(len(rest) <= BLOCK, f"{path}: a line of more than {BLOCK} bytes.")
-                lines, end, begun = (rest + block).rpartition(b"\n")
-                if end:
-                    yield lines + end
-                rest = begun
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{path}: {' '.join(str(error).split())}") from None
-    if rest:
-        yield rest + b"\n"
-
-
-def _tables(path: Path) -> Iterator[tuple[Any, Any, Any]]:
-    """Labels [n], counts [n, 13] as float64 with nan where missing, and categories [n, 26] with -1 where missing."""
-    first = 1
-    for block in _blocks(path):
-        lines = block.count(b"\n")
-        try:
-            yield _parse(block.replace(b"\r\n", b"\n") if b"\r" in block else block, lines)
-        except ValueError as error:
-            raise ValueError(
-                f"{path}: {_ragged(block, first) or f'rows {first} to {first + lines - 1}: {error}'}"
-            ) from None
-        first += lines
-
-
-def _parse(block: bytes, lines: int) -> tuple[Any, Any, Any]:
-    pl = _polars()
-    names = [f"x{j}" for j in range(COLUMNS)]
-    numbers, digits = names[1 : 1 + COUNTS], names[1 + COUNTS :]
-    schema = {name: pl.String if name in digits else pl.Int64 for name in names}
-    check(block.count(b"\t") == lines * (COLUMNS - 1), "ragged")  # polars would fill a short row
-    try:
-        table = pl.read_csv(io.BytesIO(block), separator="\t", has_header=False, schema=schema, quote_char=None)
-        codes = table.select(pl.col(digits).str.to_integer(base=16, dtype=pl.Int64).fill_null(-1)).to_numpy()
-    except pl.exceptions.PolarsError as error:
-        line = (str(error).strip().splitlines() or ["unreadable"])[0]
-        raise ValueError(f"{line[:120]}; expected whole numbers and hexadecimal digits.") from None
-    label = table["x0"].fill_null(-1).to_numpy()
-    check(len(label) == lines, f"{len(label)} rows of {lines} could be read.")
-    check(bool(np.isin(label, (0, 1)).all()), "a label that is not 0 or 1.")
-    check(bool((codes >> 32 <= 0).all() and (codes >= -1).all()), "a category of more than 8 digits.")
-    return label, table.select(pl.col(numbers).cast(pl.Float64).fill_null(math.nan)).to_numpy(), codes
-
-
-def _ragged(block: bytes, first: int) -> str:
-    """The first row that has not 40 cells, if there is one."""
-    cells = ((number, line.count(b"\t") + 1) for number, line in enumerate(block.splitlines(), first))
-    told = (f"row {number} has {n} cells, expected {COLUMNS} separated by tabs." for number, n in cells if n != COLUMNS)
-    return next(told, "")
-
-
-def _polars() -> Any:
-    try:
-        import polars
-    except ImportError:
-        raise ValueError("reading Criteo needs polars: pip install 'adanet-theory[experiments]'.") from None
-    return polars
 
 
 # Categories
@@ -231,7 +155,7 @@ def _vocabulary(path: Path, m: int, min_count: int, steps: _Steps) -> tuple[NDAr
     """The values met at least `min_count` times in the first m rows."""
     tallies = [Tally() for _ in range(CATEGORIES)]
     left = m
-    for label, _, codes in _tables(path):
+    for label, _, codes in tables(path):
         for tally, column in zip(tallies, codes[:left].T, strict=True):
             tally.add(column)
         steps.add(min(left, len(label)))
@@ -249,7 +173,7 @@ def _encode(path: Path, N: int, vocabulary: tuple[NDArray[np.uint32], ...], fold
     codes = _array(folder, "codes", np.int32, (N, CATEGORIES))
     y = _array(folder, "y", np.float64, (N,))
     start = 0
-    for label, numbers, digits in _tables(path):
+    for label, numbers, digits in tables(path):
         rows = slice(start, start + len(label))
         y[rows] = 2 * label - 1
         counts[rows] = log_counts(numbers)

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from adanet_theory.spec import check
-from adanet_train.criteo import COUNTS, Codes, Part, embedding_size
+from adanet_train.criteo import Codes, Part, embedding_size
+from adanet_train.criteo_rows import COUNTS
 from adanet_train.data import Dataset
 from adanet_train.features import Array, FeatureMap
 from adanet_train.network import Network

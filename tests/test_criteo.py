@@ -12,7 +12,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adanet_train import criteo, embeddings
+from adanet_train import criteo, criteo_rows, embeddings
 from adanet_train.adanet import train
 from adanet_train.config import Config
 from adanet_train.criteo import Part, embedding_size, read
@@ -72,7 +72,7 @@ def parts(found) -> tuple[list, list, list]:
 @pytest.mark.parametrize("block", [1 << 24, 3000])
 @pytest.mark.parametrize("name", ["train.txt", "train.txt.gz"])
 def test_the_reader_is_the_plain_loop(tmp_path, monkeypatch, name, block, end, last):
-    monkeypatch.setattr(criteo, "BLOCK", block)
+    monkeypatch.setattr(criteo_rows, "BLOCK", block)
     monkeypatch.setattr(criteo.Tally, "LEAST", 3)  # merge again and again
     path = write(tmp_path / name, some_rows(), end, last)
     found = read(path, min_count=20)
@@ -181,7 +181,7 @@ def test_files_that_are_none(tmp_path, sample, monkeypatch):
     with pytest.raises(ValueError, match=r"cut\.gz: Compressed file ended before"):
         read(packed)
     (tmp_path / "endless").write_bytes(b"1" * 5000)
-    monkeypatch.setattr(criteo, "BLOCK", 1000)
+    monkeypatch.setattr(criteo_rows, "BLOCK", 1000)
     with pytest.raises(ValueError, match=r"endless: a line of more than 1000 bytes\.$"):
         read(tmp_path / "endless")
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from adanet_train import criteo
+from adanet_train.criteo_rows import CATEGORIES, COLUMNS, COUNTS
 from adanet_train.image_features import features
 from tests.benchmarks.bench_estimates import interleaved
 
@@ -87,9 +88,9 @@ def plain(path: Path) -> tuple[int, np.ndarray, np.ndarray]:
 
 def random_file(path: Path, N: int = 50_000) -> Path:
     rng = np.random.default_rng(0)
-    counts = rng.geometric(0.02, (N, criteo.COUNTS)) - 1
-    values = rng.zipf(1.3, (N, criteo.CATEGORIES)) % (1 << 32)
-    missing = rng.random((N, criteo.COLUMNS - 1)) < 0.15
+    counts = rng.geometric(0.02, (N, COUNTS)) - 1
+    values = rng.zipf(1.3, (N, CATEGORIES)) % (1 << 32)
+    missing = rng.random((N, COLUMNS - 1)) < 0.15
     with open(path, "w") as file:
         for label, row, digits, absent in zip(rng.random(N) < 0.25, counts, values, missing, strict=True):
             cells = [*map(str, row.tolist()), *(f"{value:08x}" for value in digits.tolist())]
