@@ -96,7 +96,7 @@ def reduced() -> Grid:
     return Grid(
         adanet=product(
             {**adam, "steps": 2000, "rounds": 4, "max_depth": 2, "width": 250, "learner": "units", "tol": 1e-5},
-            lam=(3e-5, 1e-4),
+            lam=(1e-5, 3e-5),
             learning_rate=(1e-3,),
             Lambda=(1.01,),
         ),
