@@ -58,7 +58,7 @@ def _folder(data_dir: str | Path | None) -> Path:
 
 def _cached(images: Bytes, folder: Path) -> Array:
     """The features under a name that holds a digest of the images and of the code that makes features of them."""
-    digest = hashlib.sha256(Path(image_features.__file__).read_bytes())
+    digest = hashlib.sha256(image_features.CODE.encode())
     digest.update(images.tobytes())
     path = folder / f"features-{digest.hexdigest()[:24]}.npz"
     kept = _read_cache(path, len(images))

@@ -56,6 +56,10 @@ def fetch(data_dir: str | Path, progress: Progress | None = None) -> Path:
     if not missing:
         return folder
     report = progress or (lambda done, total: None)
+    by_hand = folder.parent / "cifar-10-binary.tar.gz"
+    if by_hand.is_file():
+        _unpack(by_hand, folder, missing)
+        return folder
     try:
         _from_official(folder, missing, report)
     except (OSError, http.client.HTTPException) as official:
@@ -95,10 +99,14 @@ def _from_official(folder: Path, missing: tuple[str, ...], report: Progress) -> 
             if attempt == ATTEMPTS - 1 or not archive.exists():
                 raise
     try:
-        for name, content in cifar10_files.contents(archive, missing).items():
-            _install(folder, name, content)
+        _unpack(archive, folder, missing)
     finally:  # used up, or not the archive at all and then nothing to go on from
         archive.unlink()
+
+
+def _unpack(archive: Path, folder: Path, missing: tuple[str, ...]) -> None:
+    for name, content in cifar10_files.contents(archive, missing).items():
+        _install(folder, name, content)
 
 
 def _download(url: str, path: Path, report: Progress) -> None:

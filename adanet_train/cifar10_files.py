@@ -33,18 +33,22 @@ PLACES = ("cifar-10-batches-bin", "cifar-10-batches-py", "cifar-10-binary.tar.gz
 
 
 def find(data_dir: Path) -> Path:
-    """The folder or archive of the batches, in `data_dir` or its subfolder cifar10."""
+    """The folder or archive of the batches, in `data_dir` or its subfolder cifar10; complete ones before others."""
     roots = (data_dir / "cifar10", data_dir)
+    found = []
     for root in roots:
-        for place in (root / name for name in PLACES):
-            if place.exists():
-                return place
-        if (root / "data_batch_1.bin").exists() or (root / "data_batch_1").exists():
-            return root
-    raise ValueError(
-        f"cifar10: no {', '.join(PLACES[2:])} (or their folders) in {roots[0]} or {roots[1]}: put one there, or fetch "
-        "them by adanet-experiment data cifar10; name the folder by --data-dir or ADANET_DATA."
-    )
+        found += [folder for folder in (root / PLACES[0], root / PLACES[1], root) if _missing(folder) != BATCHES]
+        found += [archive for archive in (root / PLACES[2], root / PLACES[3]) if archive.is_file()]
+    if not found:
+        raise ValueError(
+            f"cifar10: no {', '.join(PLACES[2:])} (or their folders) in {roots[0]} or {roots[1]}: put one there, or "
+            "fetch them by adanet-experiment data cifar10; name the folder by --data-dir or ADANET_DATA."
+        )
+    return next((place for place in found if place.is_file() or not _missing(place)), found[0])
+
+
+def _missing(folder: Path) -> tuple[str, ...]:
+    return tuple(name for name in BATCHES if not any((folder / file).is_file() for file in (f"{name}.bin", name)))
 
 
 def read(place: Path, names: tuple[str, ...] = BATCHES) -> tuple[Bytes, Bytes]:

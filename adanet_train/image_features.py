@@ -9,12 +9,14 @@ no bin. The feature is sqrt(c).
 Nothing here is fitted to a sample. A difference of pixels is at most 255 in either direction, so v <= 255 √2 for every
 image there can be and the root lies in [0, 1]; it is stretched by 2 and clipped because natural cells stay below a
 half (a bin takes part of a cell's pixels only). Roots, because the spread of a count grows with its size: linear
-classifiers on the roots are better than on v and c themselves.
+classifiers on the roots are better than on v and c themselves, as seen on the four classes that the paper leaves out.
 """
 
 from __future__ import annotations
 
+import hashlib
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,8 @@ NAMES = (
     *(f"hog_{row}_{column}_{bin}" for row in range(CELLS) for column in range(CELLS) for bin in range(ORIENTATIONS)),
     *(f"hue_{bin}" for bin in range(HUES)),
 )
+CODE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+"""What the features depend on beside the images, for those who keep them."""
 CHUNK = 20
 """Images at a time, so that what one step leaves is in the cache for the next."""
 

@@ -116,6 +116,13 @@ def test_an_unpacked_folder_may_be_the_data_dir_itself(tmp_path, monkeypatch):
     assert len(cifar10.load_pair("cat", "dog")[1]) == 6 * N // 5
 
 
+def test_what_is_complete_goes_before_a_folder_that_is_not(tmp_path):
+    (tmp_path / "cifar10" / "cifar-10-batches-bin").mkdir(parents=True)
+    write_folder(tmp_path / "cifar10" / "cifar-10-batches-py", {"data_batch_1": b"begun"})
+    write_tar(tmp_path / "cifar-10-binary.tar.gz", LAYOUTS["cifar-10-binary.tar.gz"])
+    assert len(cifar10.load_pair("cat", "dog", tmp_path)[1]) == 6 * N // 5
+
+
 def test_pairs_that_are_none(tmp_path):
     assert refusal(tmp_path, "cat", "cat") == "a pair needs two different classes, got cat-cat."
     assert "a class must be one of airplane, automobile" in refusal(tmp_path, "cat", "cow")
@@ -357,6 +364,14 @@ def test_a_download_that_was_complete_is_used(tmp_path, server):
     cifar10.fetch(tmp_path)
     assert installed(tmp_path) == sorted(BINARY)
     assert server.asked == [f"bytes={len(server.content)}-"]
+
+
+def test_an_archive_put_there_by_hand_is_unpacked_and_kept(tmp_path, server):
+    (tmp_path / "cifar10").mkdir()
+    (tmp_path / "cifar10" / "cifar-10-binary.tar.gz").write_bytes(server.content)
+    cifar10.fetch(tmp_path)
+    assert installed(tmp_path) == sorted([*BINARY, "cifar-10-binary.tar.gz"])
+    assert server.asked == []
 
 
 def test_what_has_another_md5_is_not_put_in_place(tmp_path, server, monkeypatch):

@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adanet_train import criteo, criteo_rows, embeddings
@@ -163,6 +163,13 @@ def test_rows_without_labels_are_refused(tmp_path):
         read(path)
 
 
+def test_a_row_that_lacks_its_last_cell_is_not_filled_up(tmp_path):
+    rows = some_rows()
+    rows[9] = rows[9][:-1]
+    with pytest.raises(ValueError, match=r"train\.txt: row 10 has 39 cells, expected 40 separated by tabs\.$"):
+        read(write(tmp_path / "train.txt", rows))
+
+
 def test_one_row_longer_and_one_shorter_are_not_taken_for_two_good_ones(tmp_path):
     rows = some_rows()
     rows[8] = [*rows[8], "a"]
@@ -202,6 +209,8 @@ def test_unsound_arguments_and_a_missing_polars(sample, monkeypatch):
 
 
 @given(st.integers(0, 10**9))
+@example(25)
+@example(26)
 def test_the_size_of_an_embedding(d):
     k = embedding_size(d)
     assert k == d if d <= 25 else k**4 <= 6**4 * d < (k + 1) ** 4
