@@ -438,6 +438,11 @@ def test_overflow_is_named() -> None:
         (lambda: margin_bound_uniform_at(900, 0.0, [1.0], [1e300], m=5, delta=0.05, M=[1.0]), "margin-bound-uniform"),
         (lambda: objective_bound(0.0, [1e10], [1e300], m=5, delta=0.05, M=[1.0]), "objective-bound"),
         (lambda: objective_bound(0.0, [1e10], [1.0], m=5, delta=0.05, M=[1e300]), "W_M"),
+        (lambda: objective_bound(0.0, [1.0], [1e300], m=5, delta=0.05, M=[1.0], rho=1e-10), "objective-bound"),
+        (
+            lambda: objective_bound(0.0, [1.0] * 2, [1.0] * 2, m=5, delta=0.05, M=[1e300] * 2, rho=1e-10),
+            "objective-bound",
+        ),
         (lambda: margin_bound(0.0, [1e308, 1e308], [1.0, 1.0], rho=1.0, m=5, delta=0.05, M=1.0), "W"),
     ]:
         with pytest.raises(OverflowError) as caught:
