@@ -50,10 +50,10 @@ def random_state(seed: int, *, of_model: bool = False) -> State:
 
 
 def _tiny_delta(rng: Random) -> State:
-    """M = 1 and the complexity small beside it: at a tiny δ Theorem 1 does not follow from margin-bound."""
+    """M = 1 and the complexity small beside it: at a tiny δ Theorem 1 does not follow from margin-bound, if ρ < M."""
     layers = {"n": [5, 16, 16], "Lambda": [[0.001], [1000.0]], "w": [1.0, 0.0], "phi": ["relu"], "p": 1.0}
     losses = {"margin_error": 0.0, "ramp": None, "B": None, "d": None, "unmet": []}
-    sizes = {"r_inf": 1.0, "r_sup": None, "r_rms": None, "m": 1000, "rho": 0.97}
+    sizes = {"r_inf": 1.0, "r_sup": None, "r_rms": None, "m": 1000, "rho": rng.choice([0.97, 1.03])}
     return {**layers, **losses, **sizes, "delta": float(f"{10 ** rng.uniform(-300, -2):.3g}")}
 
 

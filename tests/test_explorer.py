@@ -293,6 +293,13 @@ def test_the_zero_function_has_the_bound_one(whole: str) -> None:
 
 
 @needs_node
+def test_margins_beyond_the_range_are_called_impossible(whole: str) -> None:
+    """|f/W| <= 1 in the opening family, so at rho >= 1 the margin error of every member is 1."""
+    settings = [{**content.STATE, "rho": rho, "margin_error": error} for rho in (0.99, 1.0) for error in (0.5, 1.0)]
+    assert by_node("states.map((state) => evaluate(state).impossible)", settings, whole) == [False, False, True, False]
+
+
+@needs_node
 def test_another_depth_copies_the_layer_below_and_keeps_the_weight_on_top(whole: str) -> None:
     shown = "[atDepth(states[0], 5), atDepth(states[0], 1), atDepth(atDepth(states[1], 4), 2)]"
     skips = {**content.STATE, "Lambda": [[1], [2], [3, 4]], "w": [1, 2, 0], "n": [7, 8, 9, 10], "phi": ["abs", "tanh"]}
@@ -359,6 +366,8 @@ def test_a_models_margins_give_the_losses_at_every_margin(saved: Any) -> None:
     document = page.document(opening, margins=margins, words=words)
     exact = [u for u, count in zip(margins["u"], margins["count"], strict=True) for _ in range(count)]
     settings = [random_state(seed, of_model=True) for seed in range(100)]
+    positive = [u for u in exact if u > 0]
+    settings += [{**opening, "rho": u} for u in positive[:: len(positive) // 5]]  # a margin equal to rho is an error
     open_ended = 0
     for state, found in zip(settings, by_node(EVALUATE, settings, document), strict=True):
         if not Reference(state, exact).near_a_jump():

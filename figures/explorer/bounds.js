@@ -83,7 +83,8 @@ function evaluate(state) {
       rho: given[id].rho_j ?? v.rho, j: given[id].j ?? null,
     };
   });
-  return {bounds, layers: rows, assumptions: holds, M, B, v};
+  // |f/W| <= W_M: at a larger rho every margin is an error
+  return {bounds, layers: rows, assumptions: holds, B, v, W_M, impossible: v.margin_error < 1 && v.rho >= W_M};
 }
 
 // The zero function: its bound is 1.

@@ -40,6 +40,7 @@ class Chart {
   constructor(svg, pick) {
     this.svg = svg;
     this.points = [];
+    this.width = 640;
     svg.addEventListener("pointermove", (event) => this.follow(event));
     svg.addEventListener("pointerleave", () => this.read(null));
     svg.addEventListener("click", (event) => {
@@ -64,7 +65,6 @@ class Chart {
       if (point) for (const end of ["x1", "x2"]) this.cursor?.setAttribute(end, this.px(point.x));
       read(point);
     };
-    this.width = Math.max(280, this.svg.clientWidth || 640);
     this.height = Math.round(Math.min(400, Math.max(260, this.width * 0.55)));
     [this.low, this.high] = limits(this.points);
     this.svg.replaceChildren();

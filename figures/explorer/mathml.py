@@ -161,7 +161,7 @@ class _Reader:
     def fence(self) -> str:
         token = self.next()
         sign = _OPERATORS[token[1:]] if token.startswith("\\") else _PLAIN[token]
-        return f'<mo stretchy="true">{sign}</mo>'
+        return f'<mo stretchy="true" lspace="0" rspace="0">{sign}</mo>'
 
     def cases(self) -> str:
         rows = [[self.row(("&", "\\\\", r"\end{cases}"))]]

@@ -27,7 +27,9 @@ def opening(model: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
     depth = setting.spec.depth
     check(depth <= MAX_DEPTHS, f"{model}: the explorer offers l <= {MAX_DEPTHS}, got l={depth}.")
     W = float(setting.W) or 1.0
-    words = f"{wording.network(report)}. Family: {wording.family(report)}. Sample: {wording.sample(report)}."
+    words = (
+        f"{wording.network(report)}. Family: {wording.family(report)}. Sample: m = {setting.m:,}, its margins inside."
+    )
     return state(setting, report, W), blocks(setting.margins.lower / W), words
 
 
@@ -58,7 +60,7 @@ def _margin(setting: Setting, report: BoundReport, W: float) -> float:
     """The report's ρ; but one chosen where nothing is below 1 may be far from every margin: then the middle margin."""
     middle = float(np.median(setting.margins.middle / W))
     says_something = any(row.applies and not row.vacuous for row in report.bounds)
-    return report.rho if says_something or not report.rho_chosen or middle <= 0 else middle
+    return report.rho if says_something or not report.rho_chosen or middle <= 0 else float(f"{middle:.3g}")
 
 
 def _rows(spec: NetworkSpec) -> list[list[float]]:

@@ -191,8 +191,9 @@ function showBound(bound, notes) {
   article.dataset.whyNot = bound.whyNot.join(" ");
   article.dataset.j = bound.j ?? "";
   const at = bound.j === null ? "" : `At j = ${bound.j}, ρⱼ = ${near(bound.rho)} of f/W. `;
-  const because = bound.whyNot.map((id) => `${id}: ${notes[id].detail}`).join("; ");
-  article.querySelector(".why").textContent = at + (applies ? "" : `A formula only, no bound here. Fails ${because}.`);
+  const because = bound.whyNot.map((id) => `${id} (${notes[id].detail})`).join(", ");
+  const formula = bound.value === null ? "" : "A formula only, no bound here: ";
+  article.querySelector(".why").textContent = at + (applies ? "" : `${formula}fails ${because}.`);
   showBar(article.querySelector(".bar"), bound);
 }
 
@@ -246,32 +247,49 @@ function showTable() {
     ...point.bounds.map((bound) => element("td", {class: bound.whyNot.length ? "n not" : "n"}, bound.raw === null ? "–" : up(bound.raw, 3))))));
 }
 
+// No numbers at all: what stands in the fields is no setting.
+function showNothing(reason) {
+  cancelAnimationFrame(show.frame);
+  clearTimeout(show.later);
+  const [first, second] = $("summary").children;
+  first.textContent = `No bound applies: ${reason}`;
+  second.textContent = "";
+  $("summary").className = "verdict none";
+  for (const id of DATA.bounds) {
+    const terms = Object.fromEntries(DATA.terms[id].map((name) => [name, null]));
+    showBound({id, terms, raw: null, value: null, whyNot: ["input"], j: null}, {input: {detail: reason.replace(/\.$/, "")}});
+  }
+  $("layers").replaceChildren();
+}
+
 function show() {
   const wrong = [...Object.entries(typed), ...faults(state)];
   showControls(wrong);
   document.body.classList.toggle("wrong", wrong.length > 0);
-  if (wrong.length) {
-    $("summary").children[0].textContent = `No bound applies: ${wrong[0][1]}`;
-    $("summary").children[1].textContent = "";
-    $("summary").className = "verdict none";
-    return;
-  }
+  if (wrong.length) return showNothing(wrong[0][1]);
   const found = evaluate(state);
   showDefaults(found);
+  $("impossible").hidden = !found.impossible;
+  $("impossible").textContent = `No network of the family is like this: |f/W| ≤ ${near(found.W_M)} ≤ ρ, so all its margins are errors.`;
   showSummary(found.bounds);
   for (const bound of found.bounds) showBound(bound, found.assumptions);
   showLayers(found.layers);
   $("x").value = x;
-  chart.draw(state, x, hidden, (point) => showKey(point, found.bounds));
-  if ($("numbers").open) showTable();
+  cancelAnimationFrame(show.frame); // the numbers at once, the curves once a frame
+  show.frame = requestAnimationFrame(() => showCurves(found.bounds));
   $("link").href = `#${write(state, {x})}`;
   clearTimeout(show.later); // browsers limit how often a page may write its address
   show.later = setTimeout(() => history.replaceState(null, "", $("link").href), 300);
 }
 
-function restore() {
-  if (location.hash.length < 2) return;
-  const found = read(location.hash.slice(1)), variable = new URLSearchParams(location.hash.slice(1)).get("x");
+function showCurves(bounds) {
+  chart.draw(state, x, hidden, (point) => showKey(point, bounds));
+  if ($("numbers").open) showTable();
+}
+
+function restore(hash) {
+  if (hash.length < 2) return;
+  const found = read(hash.slice(1)), variable = new URLSearchParams(hash.slice(1)).get("x");
   typed = {};
   if (Object.hasOwn(VARIABLES, variable ?? "")) x = variable;
   $("stranger").hidden = found !== null;
@@ -294,11 +312,15 @@ for (const id of DATA.bounds) {
   });
 }
 $("numbers").addEventListener("toggle", () => $("numbers").open && chart.points.length && showTable());
-addEventListener("hashchange", () => {
+addEventListener("hashchange", (event) => {
   document.activeElement?.blur(); // so that every field takes the value of the link
-  restore();
+  restore(new URL(event.newURL).hash); // not location's, which a change of a moment ago may just have overwritten
   show();
 });
-new ResizeObserver(() => show()).observe($("chart").parentElement);
-restore();
+new ResizeObserver(([entry]) => {
+  if (chart.width === entry.contentRect.width) return; // only the height changed, by the drawing itself
+  chart.width = entry.contentRect.width;
+  show();
+}).observe($("chart").parentElement);
+restore(location.hash);
 show();

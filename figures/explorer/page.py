@@ -45,7 +45,7 @@ def _asset(name: str) -> str:
 
 def _body(words: str) -> str:
     return Template(_asset("page.html")).substitute(
-        words=f"<p>It opens with a trained network: {escape(words)}</p>" if words else "",
+        words=f'<p class="soft">It opens with a trained network: {escape(words)}</p>' if words else "",
         promises=_promises(),
         key=_key(),
         printed="".join(_bound(id) for id in BOUNDS if id in PRINTED),
@@ -85,11 +85,12 @@ def _bound(id: str) -> str:
     statement = STATEMENTS[id]
     rows = "".join(
         f'<tr><th scope="row" class="t-{_kind(name)}">{escape(name.replace("_", " "))}</th>'
-        f'<td class="formula">{math(latex.latex_of(term), display=True)}</td>'
+        f'<td class="formula"><div>{math(latex.latex_of(term), display=True)}</div></td>'
         f'<td class="n"><data data-term="{name}"></data></td></tr>'
         for name, term in statement.terms.items()
     )
-    total = '<tr class="total"><th scope="row">sum</th><td></td><td class="n"><data data-term="total"></data></td></tr>'
+    total = '<tr class="total"><th scope="row">sum</th><td class="formula"></td>'
+    total += '<td class="n"><data data-term="total"></data></td></tr>'
     bar = "".join(f'<span class="t-{_kind(name)}"></span>' for name in statement.terms)
     return f"""<article class="bound is-{id}" id="b-{id}">
 <h3>{_SWATCH}<code>{id}</code><span class="mark"></span><data class="value"></data></h3>
