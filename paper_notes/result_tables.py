@@ -87,7 +87,74 @@ def _comparisons(result: Result) -> Table:
     return Table("AdaNet minus the other method", ["pair", "against", "difference", "p", "p, Holm"], rows, note)
 
 
-PROTOCOLS: dict[str, Callable[[Result], list[Table]]] = {"cifar-pairs": cifar_pairs}
+VARIANTS = {
+    "base": "AdaNet",
+    **{variant: f"AdaNet.{variant}" for variant in ("R", "P", "D", "SD")},
+    "cvx": "AdaNet.CVX, closed-form step",
+    "cvx-exact": "AdaNet.CVX, exact step",
+    "bound": "AdaNet, bound objective",
+}
+
+
+def variants(result: Result) -> list[Table]:
+    pair = result["rows"][0]["pair"]
+    printed = {**paper.VARIANTS, "AdaNet": paper.ACCURACY[pair]["AdaNet"]} if pair == "deer-truck" else {}
+    p = {entry["against"]: entry for entry in result.get("comparisons", [])}
+    rows = []
+    for row in result["rows"]:
+        name = VARIANTS[row["method"]]
+        against = p.get(row["method"])
+        difference = ["-", "-"] if against is None else [f"{-against['difference']:+.4f}", number(against["p_holm"])]
+        rows.append([name, measured(row), _printed(printed.get(name)), *difference, layers(row)])
+    note = "Difference to AdaNet over the folds, p by Nadeau and Bengio (2003) and Holm. Units of layers 1, 2, .."
+    header = ["variant", "ours", "paper", "minus AdaNet", "p, Holm", "units"]
+    return [Table(f"Variants of AdaNet on {pair}", header, rows, note)]
+
+
+def criteo(result: Result) -> list[Table]:
+    rows = []
+    for row in result["rows"]:
+        name = METHODS[row["method"]]
+        printed = paper.CRITEO_ACCURACY.get(name)
+        ours = f"{row['accuracy']:.4f} ± {row['standard_error']:.4f}"
+        theirs = "-" if printed is None else f"{printed:.4f}"
+        rows.append([name, ours, theirs, f"{row['log_loss']:.4f}", layers(row)])
+    size = result["rows"][0]["m_test"]
+    note = f"Ours on {size} test rows of a sample, ± the binomial standard error; the paper's on 6,548,659 rows."
+    return [Table("Criteo", ["method", "accuracy", "paper", "log loss", "units"], rows, note)]
+
+
+BOUNDS = ("corollary-1", "margin-bound-uniform", "a-posteriori", "a-posteriori-bounded")
+
+
+def bounds(result: Result) -> list[Table]:
+    rows = []
+    for row in result["rows"]:
+        values = [bounded(row["bounds"].get(name)) for name in BOUNDS]
+        rows.append([row["pair"], METHODS[row["method"]], f"{row['test_error']:.4f}", f"{row['W']:.3g}", *values])
+    note = (
+        "The value of each bound before it is cut at 1, and * where it does not apply to the network. "
+        "A bound of 1 or more says nothing."
+    )
+    return [Table("What the bounds say of the winners", ["pair", "method", "test error", "W", *BOUNDS], rows, note)]
+
+
+def bounded(bound: Result | None) -> str:
+    """
+    >>> bounded({"raw": 12.345, "applies": True}), bounded({"raw": 0.5, "applies": False}), bounded(None)
+    ('12.3', '0.5*', '-')
+    """
+    if bound is None or bound["raw"] is None:
+        return "-"
+    return f"{bound['raw']:.3g}" + ("" if bound["applies"] else "*")
+
+
+PROTOCOLS: dict[str, Callable[[Result], list[Table]]] = {
+    "cifar-pairs": cifar_pairs,
+    "variants": variants,
+    "criteo": criteo,
+    "bounds": bounds,
+}
 
 
 # Cells
@@ -116,6 +183,11 @@ def units(row: Result | None) -> str:
         return "-"
     hidden = ", ".join(f"{n:.4g}" for n in row["units"]) or "0"
     return f"{hidden} + {row['top']:.4g}" if row["method"] == "adanet" else hidden
+
+
+def layers(row: Result) -> str:
+    """All layers, the top one too."""
+    return ", ".join(f"{n:.4g}" for n in [*row["units"], row["top"]])
 
 
 def number(value: float | None) -> str:

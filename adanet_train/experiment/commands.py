@@ -11,7 +11,7 @@ from typing import Any
 
 from adanet_theory.spec import check
 from adanet_train.experiment import bounds as certificates
-from adanet_train.experiment import cifar_pairs, grids, results, trials
+from adanet_train.experiment import cifar_pairs, criteo_ads, grids, results, trials
 from adanet_train.experiment import variants as table_3
 from adanet_train.experiment.cifar_pairs import Protocol
 from adanet_train.experiment.progress import Download, Progress
@@ -67,6 +67,25 @@ def _planned(chosen: Sequence[grids.Variant], folds: Sequence[int]) -> dict[str,
     return planned
 
 
+def criteo(arguments: argparse.Namespace) -> int:
+    methods = _among("methods", arguments.methods, criteo_ads.METHODS)
+    settings = {method: found for method, found in grids.criteo(arguments.grid).items() if method in methods}
+    planned = {method: len(found) for method, found in settings.items()}
+    with Progress(planned, quiet=arguments.quiet) as progress:
+        runner = _runner(arguments, progress, criteo_ads.work, data=arguments.criteo)
+        rows = criteo_ads.criteo(
+            runner, settings, seed=arguments.seed, report=lambda rows: save(arguments, rows, data=_file(arguments))
+        )
+    for row in rows:
+        units = ", ".join(f"{n:g}" for n in row["units"])
+        print(f"{row['method']:10}accuracy {row['accuracy']:.4f}, log loss {row['log_loss']:.4f}   units {units}")
+    return 0
+
+
+def _file(arguments: argparse.Namespace) -> str:
+    return Path(arguments.criteo).name
+
+
 def bounds(arguments: argparse.Namespace) -> int:
     path = Path(arguments.winners or out_path(arguments).with_name("cifar-pairs.json"))
     winners = results.read(path)["rows"]
@@ -87,9 +106,11 @@ def bounds(arguments: argparse.Namespace) -> int:
 # What the protocols share
 
 
-def _runner(arguments: argparse.Namespace, progress: Progress, work: Work = trials.run) -> Runner:
+def _runner(
+    arguments: argparse.Namespace, progress: Progress, work: Work = trials.run, data: str | None = None
+) -> Runner:
     backend = on_cluster(arguments.scheduler) if arguments.scheduler else on_cores(arguments.jobs)
-    return Runner(Store(arguments.store), work, backend, _absolute(arguments.data_dir), progress)
+    return Runner(Store(arguments.store), work, backend, _absolute(data or arguments.data_dir), progress)
 
 
 def _absolute(folder: str | None) -> str | None:
@@ -141,5 +162,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "data": data,
     "cifar-pairs": pairs,
     "variants": variants,
+    "criteo": criteo,
     "bounds": bounds,
 }

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from adanet_theory.spec import check
 from adanet_train.experiment.folds import FOLDS, split
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def sample(name: str, data_dir: str | None) -> Dataset:
     kind, _, pair = name.partition(":")
     if kind != "cifar10":
         return data.load(name, data_dir=data_dir)
+    check(pair.count("-") == 1, f"a pair must be A-B, got {pair!r}.")
     a, b = pair.split("-")
     X, y = cifar10.load_features(a, b, data_dir)
     return data.Dataset(X, y, image_features.NAMES, known_range=(0.0, 1.0))

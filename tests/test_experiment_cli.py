@@ -1,0 +1,214 @@
+"""adanet-experiment from its options to its tables, on small data."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adanet_train import cifar10
+from adanet_train.experiment import cli, grids, search
+from adanet_train.experiment.store import Store
+from paper_notes import result_tables
+from paper_notes import tables as paper
+
+ROOT = Path(__file__).parents[1]
+SMALL = ["--pairs", "digits:3-8", "--grid", "tiny", "--folds", "2", "--quiet"]
+
+
+@pytest.fixture
+def places(tmp_path):
+    return ["--store", str(tmp_path / "store"), "--out", str(tmp_path / "out" / "result.json")]
+
+
+def result_of(tmp_path):
+    found = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert list(found)[:6] == ["protocol", "command", "versions", "seed", "machine", "seconds"]
+    return found
+
+
+# Options
+
+
+def test_help_is_quick_and_shows_examples():
+    code = (
+        "import sys; from adanet_train.experiment.cli import main; main(['--help'])\n"
+        "heavy = {'torch', 'numpy', 'sklearn', 'scipy', 'optuna', 'joblib', 'rich'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True, text=True).stdout
+    for name in ("data cifar10", "cifar-pairs", "variants", "criteo", "bounds", "--scheduler"):
+        assert name in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "the following arguments are required: NAME"),
+        (["cifar"], "invalid choice"),
+        (["cifar-pairs", "--folds", "11"], "folds must be 1 to 10 of the folds 0 to 9, got '11'"),
+        (["cifar-pairs", "--folds", "1,1"], "folds must be"),
+        (["cifar-pairs", "--jobs", "0"], "must be an integer >= 1"),
+        (["cifar-pairs", "--methods", "svm"], "methods must be among adanet, lr, nn, nn-gp, got svm."),
+        (["cifar-pairs", "--pairs", "deer-lorry", "--grid", "tiny"], "a class must be one of"),
+        (["cifar-pairs", "--pairs", "deer", "--grid", "tiny"], "a pair must be A-B, got 'deer'."),
+        (["variants", "--pairs", "a-b,c-d"], "variants takes one pair, got 2."),
+        (["criteo"], "criteo needs --criteo FILE"),
+        (["bounds", "--winners", "absent.json"], "absent.json"),
+    ],
+)
+def test_refusals_are_one_line(words, message, places, capsys):
+    known = words[:1] in (["cifar-pairs"], ["variants"], ["criteo"], ["bounds"])
+    assert cli.main([*words, *(places if known else [])]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("adanet-experiment")
+    assert message in captured.err
+
+
+def test_data_calls_the_fetcher(monkeypatch, tmp_path, capsys):
+    seen = []
+    monkeypatch.setattr(cifar10, "fetch", lambda folder, progress: seen.append(folder) or tmp_path)
+    assert cli.main(["data", "cifar10", "--data-dir", str(tmp_path)]) == 0
+    assert seen == [str(tmp_path)]
+    assert str(tmp_path) in capsys.readouterr().out
+
+
+# Protocols
+
+
+def test_pairs_from_options_to_tables(places, tmp_path, capsys):
+    assert cli.main(["cifar-pairs", *SMALL, *places, "--methods", "adanet,lr,nn"]) == 0
+    found = result_of(tmp_path)
+    assert found["command"] == (
+        "adanet-experiment cifar-pairs --grid tiny --pairs digits:3-8 --methods adanet,lr,nn --folds 0,1 --seed 0"
+    )
+    assert [row["method"] for row in found["rows"]] == ["adanet", "lr", "nn"]
+    assert all(0.8 < row["accuracy"] <= 1 and len(row["tests"]) == 2 for row in found["rows"])
+    assert [entry["against"] for entry in found["comparisons"]] == ["lr", "nn"]
+    assert found["grid"]["adanet"]["lam"] == [1e-5, 1e-4]
+    assert "digits:3-8" in capsys.readouterr().out
+    assert "| digits:3-8 | ours |" in (tmp_path / "out" / "result.md").read_text()
+    # what was not run before is added, what was is kept
+    files = len(list((tmp_path / "store").rglob("*.json")))
+    assert cli.main(["cifar-pairs", *SMALL, *places, "--methods", "adanet,lr"]) == 0
+    assert len(list((tmp_path / "store").rglob("*.json"))) == files
+    assert [{**row} for row in result_of(tmp_path)["rows"]] == found["rows"][:2]
+
+
+def test_variants_and_bounds(places, tmp_path, capsys):
+    assert cli.main(["variants", *SMALL, *places]) == 0
+    found = result_of(tmp_path)
+    assert [row["method"] for row in found["rows"]] == list(grids.VARIANTS)
+    assert {entry["against"] for entry in found["comparisons"]} == set(grids.VARIANTS) - {"base"}
+    methods = {row["method"]: row["setting"] for row in found["rows"]}
+    assert methods["SD"]["variant"] == "SD"
+    assert methods["bound"]["objective"] == "bound"
+    assert cli.main(["cifar-pairs", *SMALL, *places, "--methods", "adanet,nn"]) == 0
+    winners = str(tmp_path / "winners.json")
+    (tmp_path / "out" / "result.json").rename(winners)
+    small = ["--folds", "1", "--quiet"]
+    assert cli.main(["bounds", *small, *places, "--winners", winners]) == 0
+    rows = result_of(tmp_path)["rows"]
+    assert [row["method"] for row in rows] == ["adanet", "nn"]
+    pairs = json.loads(Path(winners).read_text())["rows"]
+    for row, winner in zip(rows, pairs, strict=True):
+        assert row["verdict"] == "holds"
+        assert row["test_error"] == pytest.approx(1 - winner["tests"][0])  # the same network, trained again
+    assert rows[0]["bounds"]["margin-bound-uniform"]["applies"]
+    assert not rows[1]["bounds"]["corollary-1"]["applies"]  # NN declares no family
+    assert "test error" in capsys.readouterr().out
+    assert "| digits:3-8 | NN |" in (tmp_path / "out" / "result.md").read_text()
+
+
+def test_criteo_keeps_no_row(places, tmp_path, capsys):
+    pytest.importorskip("polars", reason="Criteo is read with polars")
+    rng = np.random.default_rng(0)
+    lines = []
+    for _ in range(2100):
+        counts = rng.geometric(0.2, 13) * 7919
+        digits = [f"{value * 0x1F2E3D4:08x}" for value in rng.integers(1, 4, 26)]
+        lines.append("\t".join([str(int(counts[0] > 5 * 7919)), *map(str, counts), *digits]))
+    data = tmp_path / "rows.txt"
+    data.write_text("\n".join(lines) + "\n")
+    assert cli.main(["criteo", "--grid", "tiny", "--criteo", str(data), "--quiet", *places]) == 0
+    rows = result_of(tmp_path)["rows"]
+    assert [row["method"] for row in rows] == ["adanet", "nn", "lr"]
+    assert all(row["m_test"] == 300 and (300 * row["accuracy"]) % 1 == pytest.approx(0, abs=1e-9) for row in rows)
+    assert len({row["log_loss"] for row in rows}) == 3
+    kept = "".join(path.read_text() for path in [*tmp_path.rglob("*.json"), *tmp_path.rglob("*.md")])
+    assert "1f2e3d4" not in kept
+    assert "7919" not in kept
+    assert "log loss" in capsys.readouterr().out
+
+
+# The search
+
+
+def test_the_search_does_not_depend_on_when_it_was_broken_off(tmp_path):
+    space = grids.Space(6, 3, (1e-5, 1.0), (1e-4, 1e-1), (1, 3), (8, 64), {"steps": 1})
+
+    def evaluate(setting):
+        score = -abs(np.log10(setting["lam"]) + 3) - abs(len(setting["hidden"]) - 2)
+        return [{"validation": float(score), "test": 0.0, "seconds": 0.0}]
+
+    def break_off(after):
+        left = iter(range(after))
+
+        def evaluate_some(setting):
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            return evaluate(setting)
+
+        return evaluate_some
+
+    whole = search.search(space, evaluate, Store(tmp_path / "a"), {"data": "x"}, seed=1)
+    for after in (1, 4):
+        with pytest.raises(KeyboardInterrupt):
+            search.search(space, break_off(after), Store(tmp_path / "b"), {"data": "x"}, seed=1)
+    again = search.search(space, evaluate, Store(tmp_path / "b"), {"data": "x"}, seed=1)
+    assert again.setting == whole.setting
+    files = [{path.name: path.read_text() for path in (tmp_path / name).rglob("*.json")} for name in "ab"]
+    assert files[0] == files[1]
+    assert len(files[0]) == 6
+    other = search.search(space, evaluate, Store(tmp_path / "c"), {"data": "x"}, seed=2)
+    assert other.setting != whole.setting
+    assert whole.tried == 6
+    assert 1 <= len(whole.setting["hidden"]) <= 3
+
+
+# The tables
+
+
+def test_the_paper_stands_beside_ours(tmp_path):
+    row = {"accuracy": 0.95, "sd": 0.01, "units": [500.0], "top": 400.0}
+    result = {
+        "protocol": "cifar-pairs",
+        "command": "c",
+        "rows": [{"pair": "cat-dog", "method": method, **row} for method in ("adanet", "lr", "nn", "nn-gp")],
+        "comparisons": [{"pair": "cat-dog", "against": "lr", "difference": 0.02, "p": 0.01, "p_holm": 0.03}],
+    }
+    path = tmp_path / "cifar-pairs.json"
+    path.write_text(json.dumps(result))
+    assert result_tables.main([str(path)]) == 0
+    text, tex = path.with_suffix(".md").read_text(), path.with_suffix(".tex").read_text()
+    assert "| cat-dog | paper | 0.6924 ± 0.0129 |" in text
+    assert "500 + 400 (1800, 25)" in text
+    assert "| cat-dog | LR | +0.0200 | 0.01 | 0.03 |" in text
+    assert r"0.6924 $\pm$ 0.0129" in tex
+    for name in ("AdaNet", "LR", "NN", "NN-GP"):
+        assert f"{paper.ACCURACY['cat-dog'][name][0]:.4f}" in text
+    # as many cells in every line of a LaTeX table
+    for block in tex.split(r"\begin{tabular}")[1:]:
+        lines = [line for line in block.splitlines() if line.endswith(r"\\")]
+        assert len({line.count(" & ") for line in lines}) == 1
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path, capsys):
+    path = tmp_path / "other.json"
+    path.write_text('{"protocol": "other", "rows": []}')
+    assert result_tables.main([str(path)]) == 2
+    assert "protocol must be one of" in capsys.readouterr().err
