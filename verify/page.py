@@ -51,16 +51,16 @@ def _assumptions(report: BoundReport) -> str:
 
 
 def _bounds(report: BoundReport) -> str:
+    head = ["statement", "bound", "raw", "rho of f/W", "rho of f", "remark", "terms"]
     rows: list[str] = []
     for key, found in wording.grouped(report):
         rows.append(f'<tr class="group {key}"><td colspan="7">{wording.GROUPS[key]}</td></tr>')
-        rows += [_row(_bound(row, report.model.W), numbers={1, 2, 3, 4}, wide={5, 6}) for row in found]
+        rows += [_row(head, _bound(row, report.model.W), numbers={1, 2, 3, 4}, wide={5, 6}) for row in found]
     if report.test is not None:
         test = report.test
         remark = f"error {near(test.error)} on {test.n:,} points"
         rows.append('<tr class="group cite"><td colspan="7">Held out (Clopper-Pearson)</td></tr>')
-        rows.append(_row([_code("held-out"), up(test.upper), "", "", "", remark, ""], numbers={1}, wide={5, 6}))
-    head = ["statement", "bound", "raw", "rho of f/W", "rho of f", "remark", "terms"]
+        rows.append(_row(head, [_code("held-out"), up(test.upper), "", "", "", remark, ""], numbers={1}, wide={5, 6}))
     return _framed(head, rows, numbers={1, 2, 3, 4})
 
 
@@ -143,16 +143,22 @@ def _plots(report: BoundReport) -> str:
 def _table(
     head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Set[int] = frozenset(), wide: Set[int] = frozenset()
 ) -> str:
-    return _framed(head, [_row(row, numbers=numbers, wide=wide) for row in rows], numbers)
+    return _framed(head, [_row(head, row, numbers=numbers, wide=wide) for row in rows], numbers)
 
 
 def _framed(head: Sequence[str], rows: Iterable[str], numbers: Set[int]) -> str:
     titles = "".join(f'<th{_class(i, numbers)} scope="col">{title}</th>' for i, title in enumerate(head))
-    return f'<div class="scroll"><table><thead><tr>{titles}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    parts = f"<thead><tr>{titles}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f'<div class="scroll"><table class="stack">{parts}</table></div>'
 
 
-def _row(cells: Sequence[str], *, numbers: Set[int], wide: Set[int] = frozenset()) -> str:
-    return "<tr>" + "".join(f"<td{_class(i, numbers, wide)}>{cell}</td>" for i, cell in enumerate(cells)) + "</tr>"
+def _row(head: Sequence[str], cells: Sequence[str], *, numbers: Set[int], wide: Set[int] = frozenset()) -> str:
+    """Each cell carries its column's title, which a narrow screen shows beside it."""
+    marked = (
+        f'<td{_class(i, numbers, wide)} data-label="{title}">{cell}</td>'
+        for i, (title, cell) in enumerate(zip(head, cells, strict=True))
+    )
+    return f"<tr>{''.join(marked)}</tr>"
 
 
 def _class(i: int, numbers: Set[int], wide: Set[int] = frozenset()) -> str:
