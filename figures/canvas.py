@@ -58,6 +58,13 @@ def shade_vacuous(axes: Axes, top: float) -> None:
     axes.axhline(1, color=INK, linewidth=0.6)
 
 
+def settle(figure: Figure) -> Figure:
+    """Lay the figure out once: a layout done again for every format would come out a little different."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    return figure
+
+
 def save(figure: Figure, path: Path) -> None:
     """Write the figure at its own size in the format of the path's ending; a page embeds it with no font missing."""
     import matplotlib

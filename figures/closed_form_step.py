@@ -78,7 +78,9 @@ def draw(data: Data) -> Figure:
         y = np.arange(1, len(shares) + 1) / len(shares)
         style = {**_LINES[name], "markevery": max(1, len(shares) // 6), "drawstyle": "steps-post"}
         left.plot([shares[0], *shares], [0, *y], **style)
-        right.plot(data["K"], data["family"][name], label=_NAMES[name], **{**_LINES[name], "markevery": 2})
+        right.plot(data["K"], data["family"][name], **{**_LINES[name], "markevery": 2})
+        x, side = (_at(shares, 0.25) - 0.02, "right") if name != "2" else (_at(shares, 0.4) + 0.02, "left")
+        left.text(x, 0.26, _NAMES[name], color=_LINES[name]["color"], ha=side)
     left.axvline(1, color=INK, linewidth=0.6)
     left.set_xlim(0, 1.02)
     left.set_ylim(0, 1.02)
@@ -91,8 +93,16 @@ def draw(data: Data) -> Figure:
     right.set_xlabel("$K$")
     right.set_ylabel("closed-form / exact")
     right.set_title("two points, units $(K+1, 1-K)$ and $(0.9, 0.9)$")
-    right.legend(loc="lower left", handlelength=2.6)
+    at = len(data["K"]) // 2
+    K, one, two = data["K"][at], data["family"]["1"][at], data["family"]["2"][at]
+    right.text(K / 1.6, one / 4, "$p = 1$", color=BLUE, ha="right", va="top")
+    right.text(K * 1.6, two * 4, r"$p = 2$ and $\infty$", color=GREEN)
     return figure
+
+
+def _at(shares: list[float], level: float) -> float:
+    """Where the curve of the sorted shares reaches the level."""
+    return shares[math.ceil(level * len(shares)) - 1]
 
 
 def caption(data: Data) -> str:

@@ -73,7 +73,7 @@ def draw(data: Data) -> Figure:
         for row in rows:
             _value(panel, row)
         panel.set_yscale("log")
-        panel.set_ylim(0.1, 6)
+        panel.set_ylim(0.1, 8)
         panel.set_yticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
         panel.minorticks_off()
         panel.set_xticks(range(1, DEPTH + 1))

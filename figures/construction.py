@@ -59,7 +59,8 @@ def draw(data: Data) -> Figure:
     for place, (panel, found) in enumerate(zip(axes, data["candidates"], strict=True)):
         _panel(panel, data, found["units"], depth)
         taken = ", taken" if place == data["chosen"] else ""
-        title = f"({'ab'[place]}) {len(found['units'])} layers: $F = {found['objective']:.4f}${taken}"
+        depth_here = "1 layer" if len(found["units"]) == 1 else f"{len(found['units'])} layers"
+        title = f"({'ab'[place]}) {depth_here}: $F = {found['objective']:.4g}${taken}"
         panel.set_title(title, fontsize=8, loc="left", x=0.02, pad=3)
     return figure
 
@@ -69,11 +70,11 @@ def _panel(axes: Axes, data: Data, candidate: list[int], depth: int) -> None:
     rows = len(parts)
     colours = [_EARLIER[i % len(_EARLIER)] for i in range(rows - 1)] + [RED]
     for row, units in enumerate(parts):
+        _join(axes, (0, row), (1, row), colours[row])
         for k in range(1, len(units) + 1):
             for below in range(row + 1):
-                if k == 1 or (k - 1 <= len(parts[below]) and _is_read(data, below, row)):
-                    start = (0.0, row) if k == 1 else (k - 1, below)
-                    _join(axes, start, (k, row), colours[row])
+                if 1 <= k - 1 <= len(parts[below]) and _is_read(data, below, row):
+                    _join(axes, (k - 1, below), (k, row), colours[row])
             if data["reads_all"] or k == len(units):
                 _join(axes, (k, row), (depth + 1, row), GREEN)
     for row, units in enumerate(parts):
@@ -111,13 +112,13 @@ def _block(axes: Axes, x: float, first: int, last: int, text: str, colour: str) 
 
 def caption(data: Data) -> str:
     same, deeper = data["candidates"]
-    before = "" if data["objective_before"] is None else f" F was {data['objective_before']:.4f} before."
+    before = "" if data["objective_before"] is None else f" F was {data['objective_before']:.5g} before."
     choice = {-1: "neither was taken", 0: "(a) was taken", 1: "(b) was taken"}[data["chosen"]]
     reads = "every block" if data["reads_all"] else "the top block of each round"
     return (
         f"AdaNet's incremental construction in a run on n_0 = {data['n_0']} features. Rows are rounds, columns layers; "
         "a box is a block of that many units, a line joins all of one block with all of another. The output f reads "
         f"{reads}. Round {data['round']} (red) compares (a) a subnetwork with units {same['units']}, "
-        f"F = {same['objective']:.5f}, with (b) one of units {deeper['units']}, F = {deeper['objective']:.5f}: "
+        f"F = {same['objective']:.5g}, with (b) one of units {deeper['units']}, F = {deeper['objective']:.5g}: "
         f"{choice}.{before}"
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from figures import results
-from figures.canvas import Data, save
+from figures.canvas import Data, save, settle
 
 FIGURES = {
     "architecture": "figures.architecture",
@@ -69,9 +69,7 @@ def write(name: str, found: Data, *, out: Path, formats: Sequence[str]) -> list[
     """Draw the data and write the picture in each format, and its caption."""
     script = module(name)
     out.mkdir(parents=True, exist_ok=True)
-    figure = script.draw(found)
-    figure.draw_without_rendering()  # lays it out, once for all formats
-    figure.set_layout_engine("none")
+    figure = settle(script.draw(found))
     paths = [out / f"{name}.{kind}" for kind in formats]
     for path in paths:
         save(figure, path)

@@ -73,8 +73,8 @@ def caption(data: Data) -> str:
     deepened = [t for t, entry in enumerate(rounds, start=1) if _deepened(entry)]
     ended = f" In round {len(rounds)} no candidate lowered F enough, and it ended." if rounds[-1]["chosen"] < 0 else ""
     return (
-        f"{whose}, round by round. Above: the objective after each round (line), {rounds[0]['objective']:.4f} after "
-        f"the first and {rounds[-1]['objective']:.4f} after round {len(rounds)}, and every candidate's own, as deep as "
+        f"{whose}, round by round. Above: the objective after each round (line), {rounds[0]['objective']:.4g} after "
+        f"the first and {rounds[-1]['objective']:.4g} after round {len(rounds)}, and every candidate's own, as deep as "
         "the network or one layer deeper; filled is the one taken, hollow one that was not. Below: the depth, "
         f"{rounds[-1]['depth']} at the end; the deeper candidate was taken in "
         f"{'rounds ' + ', '.join(map(str, deepened)) if deepened else 'no round'}.{ended}"

@@ -49,7 +49,7 @@ def draw(data: Data) -> Figure:
         step = 2 if np.nanmax(power) - np.nanmin(power) > 5 else 1
         levels = [x for x in range(LEAST + 1, 19) if x % step == 0]
         lines = panel.contour(depth, rho, power, levels=levels, colors=INK, linewidths=0.7)
-        panel.clabel(lines, fontsize=7, fmt=lambda x: f"$10^{{{x:.0f}}}$", inline_spacing=2)
+        panel.clabel(lines, fontsize=8, fmt=lambda x: f"$10^{{{x:.0f}}}$", inline_spacing=2)
         panel.set_title(LABELS[name], fontsize=8)
         panel.set_yscale("log")
         panel.set_xticks([d for d in depth if d % 2 == 0])

@@ -1,52 +1,59 @@
 """The figures draw without warnings or clipped text, twice with the same bytes, and show the theory's own numbers."""
 
-import math
+import sys
+import types
+import warnings
 
 import numpy as np
 import pytest
 
-from adanet_theory import rademacher
-from adanet_theory.estimates import hidden_complexity, linear_complexity
-from adanet_theory.spec import NetworkSpec
 from adanet_train import model_file
-from figures import bounds_against, closed_form_step, complexities, family, gallery, sigmoid_counterexample, vacuity_map
+from figures import bounds_against, closed_form_step, complexities, gallery, sigmoid_counterexample, vacuity_map
 from figures.__main__ import main
-from figures.canvas import FULL, save
+from figures.canvas import FULL, NotDrawn, save, settle
 from tests.figure_data import NAMES, model_path, quick
 from tests.verify_models import model as small_model
-from verify.claim_checks.lemma_1 import one_feature
 from verify.plots import COLUMN
 
 # Pictures
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_figure_fits_its_column_and_clips_no_text(name):
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    figure = gallery.module(name).draw(quick(name))
+def test_a_figure_fits_its_column_and_its_files_carry_their_fonts_and_the_same_bytes(name, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure, again = (settle(gallery.module(name).draw(quick(name))) for _ in range(2))
     assert figure.get_figwidth() in (COLUMN, FULL)
+    check_nothing_is_clipped(figure)
+    paths = [tmp_path / "a.svg", tmp_path / "b.svg", tmp_path / "a.pdf"]
+    for path, drawn in zip(paths, (figure, again, figure), strict=True):
+        save(drawn, path)
+    svg, same, pdf = (path.read_bytes() for path in paths)
+    assert svg == same
+    assert b"<text" not in svg
+    assert b"/FontFile2" in pdf
+    assert b"/Type3" not in pdf
+
+
+def check_nothing_is_clipped(figure):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     box = figure.get_tightbbox(canvas.get_renderer())
     width, height = figure.get_size_inches()
-    assert box.x0 >= -0.01
-    assert box.y0 >= -0.01
+    assert min(box.x0, box.y0) >= -0.01
     assert box.x1 <= width + 0.01
     assert box.y1 <= height + 0.01
+    sizes = {text.get_fontsize() for text in figure.findobj(Text) if text.get_text() and text.get_visible()}
+    assert sizes <= {8, 9}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_equal_data_give_equal_bytes_with_fonts_inside(name, tmp_path):
-    data = quick(name)
-    one = gallery.write(name, data, out=tmp_path / "one", formats=["svg", "pdf"])
-    two = gallery.write(name, data, out=tmp_path / "two", formats=["svg"])
-    svg, pdf, caption = (path.read_bytes() for path in one)
-    assert [svg, caption] == [path.read_bytes() for path in two]
-    assert [path.name for path in two] == [f"{name}.svg", f"{name}.txt"]
-    assert b"<text" not in svg
-    assert b"/FontFile2" in pdf
-    assert b"/Type3" not in pdf
+def test_a_written_figure_has_its_caption_beside_it(tmp_path):
+    paths = gallery.write("cvx-network", quick("cvx-network"), out=tmp_path / "new", formats=["svg"])
+    assert [path.name for path in paths] == ["cvx-network.svg", "cvx-network.txt"]
+    assert paths[1].read_text(encoding="utf-8").startswith("A network that AdaNet.CVX made in 14 rounds")
 
 
 @pytest.mark.parametrize("kind", ["pdf", "png"])
@@ -131,146 +138,6 @@ def test_what_was_kept_is_computed_anew_for_another_model_or_after_an_interrupti
     assert gallery.data("model-margins", cache=tmp_path, quick=True, model=other) == found[1]
 
 
-# Numbers
-
-
-def test_the_base_family_has_range_one():
-    for depth in range(2, 11):
-        setting = family.Setting(depth=depth)
-        assert setting.ranges == [1.0] * depth
-        assert family.is_in_range(setting)
-    assert not family.is_in_range(family.Setting(p=2.1))
-    assert not family.is_in_range(family.Setting(width=17))
-    assert family.is_possible(family.Setting(width=2))
-    assert not family.is_possible(family.Setting(width=1))
-    assert not family.is_possible(family.Setting(rho=1.0))  # a margin equal to rho counts as an error
-    assert all(family.is_possible(family.Setting(rho=rho)) for rho in family.margins(5))
-
-
-def by_hand(m, depth, rho):
-    """The bounds on the base family, where every product of Λ n^(1/q) is 1, written out."""
-    log_n, root = math.log(2 * 144), math.sqrt
-    deep, tail = 2 / rho * root(math.log(depth) / m), math.log(2 / 0.05) / (2 * m)
-    C = root(math.ceil(4 / rho**2 * math.log(rho**2 * m / math.log(depth))) * math.log(depth) / m + tail)
-    peeled = root(2 * (log_n + (depth - 1) * math.log(1.5)) / m)
-    j = math.ceil(math.log(1 / rho) / math.log(1.05))
-    scale, prior = 1.05**j, math.log((math.pi**2 / 3 - 1) / 0.05) + 2 * math.log(j + 1)
-    A = 1 + 1.5 * 2.5 ** (depth - 2)
-    return {
-        "corollary-1": 2 / rho * 4**depth * root(2 * log_n / m) + deep + C,
-        "theorem-1": 4 / rho * 2**depth * root(log_n / (2 * m)) + deep + C,
-        "theorem-1-range": 4 / rho * peeled + deep + C,
-        "margin-bound": 2 / rho * peeled + 2 / rho * root(2 * math.log(depth) / m) + root(math.log(20) / (2 * m)),
-        "margin-bound-uniform": 2 * scale * (peeled + root(2 * math.log(depth) / m)) + root(prior / (2 * m)),
-        "a-posteriori-bounded": 2 * scale * root(2 * math.log(2 * 144 * A) / m)
-        + root((prior + math.log(depth * (depth + 1))) / (2 * m)),
-    }
-
-
-@pytest.mark.parametrize("variable", ["m", "depth", "rho"])
-def test_bounds_against_shows_each_bound_at_each_value(variable):
-    data = quick("bounds-against")
-    for i, value in enumerate(data[variable]["values"]):
-        at = {"m": 100_000, "depth": 3, "rho": 0.1, variable: value}
-        if at["m"] * at["rho"] ** 2 <= 4 * math.log(at["depth"]):
-            continue
-        expected = by_hand(at["m"], at["depth"], at["rho"])
-        assert {name: raw[i] for name, raw in data[variable]["raw"].items()} == pytest.approx(expected, rel=1e-12)
-
-
-def test_bounds_against_p_and_width_scale_the_complexity():
-    data = quick("bounds-against")
-    for variable in ("p", "width"):
-        for i, value in enumerate(data[variable]["values"]):
-            p, n = (value, 16) if variable == "p" else (2.0, value)
-            M = (144 * n**2) ** (1 - 1 / p) / (12 * 16)
-            rest = by_hand(100_000, 3, 0.1)["corollary-1"] - 20 * 64 * math.sqrt(2 * math.log(288) / 100_000)
-            complexity = data[variable]["raw"]["corollary-1"][i] - rest
-            assert complexity == pytest.approx(20 * 64 * M * math.sqrt(2 * math.log(288) / 100_000), rel=1e-9)
-            assert M > 0.1
-            assert data[variable]["in_range"][i] == (value <= (2 if variable == "p" else 16))
-
-
-def test_the_vacuity_map_holds_the_first_m_below_one():
-    data = quick("vacuity-map")
-    for name, cells in data["m_needed"].items():
-        for i, rho in enumerate(data["rho"]):
-            for j, depth in enumerate(data["depth"]):
-                m = cells[i][j]
-                assert by_hand(m, depth, rho)[name] < 1
-                assert m * rho**2 < 8 or by_hand(m - 1, depth, rho)[name] >= 1
-
-
-def test_the_sigmoid_curve_passes_through_the_audits_points():
-    data = quick("sigmoid-counterexample")
-    at = {round(x, 12): i for i, x in enumerate(data["Lambda"])}
-    assert [round(data["exact"][at[x]], 5) for x in (0.0, 0.1)] == [0.13672, 0.14052]
-    assert [round(data["lemma-1"][at[x]], 5) for x in (0.0, 0.1)] == [0.0, 0.03046]
-    assert [round(data["lemma-1-corrected"][at[x]], 5) for x in (0.0, 0.1)] == [0.13672, 0.14053]
-    assert data["lemma-2"][0] == 0
-    crossing = sigmoid_counterexample.crossing(data)
-    spec = NetworkSpec.layered((1, 1, 1), [crossing, 1.0], 2.0, "sigmoid")
-    Psi = one_feature()
-    printed = 2 * linear_complexity(Psi, spec).mean
-    assert printed == pytest.approx(hidden_complexity(Psi, spec).mean, abs=1e-5)
-    assert f"{crossing:.3f}" in sigmoid_counterexample.caption(data)
-
-
-def test_the_closed_form_step_against_the_audits_decreases():
-    two_points = np.array([[3.0, 1.0], [-1.0, 1.0]])
-    start = math.log1p(math.e)
-    closed, exact = closed_form_step.decreases(two_points, np.ones(2), 0.1, 2.0)
-    assert (round(start - closed, 4), round(start - exact, 4)) == (0.8197, 0.412)
-    for K, expected in ((10, "0.0132"), (100, "0.00014"), (1000, "1.4e-06")):
-        closed, exact = closed_form_step.decreases(*closed_form_step.diverging(K), 1e-3, 1.0)
-        assert f"{closed:.{3 if K == 10 else 2}g}" == expected
-        assert round(exact, 4) == 1.3035
-
-
-def test_no_step_gains_more_than_the_exact_one_and_none_beyond_the_threshold():
-    data = quick("closed-form-step")
-    for shares in (*data["random"].values(), *data["family"].values()):
-        assert all(0 < share <= 1 + 1e-9 for share in shares)
-    rng = np.random.default_rng(0)
-    Z, y = rng.normal(size=(9, 3)), rng.choice([-1.0, 1.0], size=9)
-    for p in closed_form_step.P.values():
-        g = closed_form_step.threshold(Z, y, p)
-        assert closed_form_step.decreases(Z, y, 1.001 * g, p) == pytest.approx((0, 0), abs=1e-12)
-        assert min(closed_form_step.decreases(Z, y, 0.99 * g, p)) > 0
-
-
-def test_complexities_are_those_of_the_sample():
-    data = quick("complexities")
-    Psi = complexities.sample(data["m"])
-    for name, p in complexities.P.items():
-        spec, rows = complexities.family(p), data["rows"][name]
-        R = [linear_complexity(Psi, spec).mean, hidden_complexity(Psi, spec).mean]
-        assert [row["exact"] for row in rows] == [True, True, False, False]
-        assert [row["upper"] for row in rows[:2]] == pytest.approx(R, rel=1e-9)
-        assert rows[1]["lemma-1"] == pytest.approx(2 * R[0], rel=1e-9)
-        assert rows[1]["lemma-1-corrected"] == pytest.approx(1.5 * R[0], rel=1e-9)
-        for row in rows:
-            assert row["lower"] <= row["upper"]
-            r_inf = float(np.abs(Psi).max())
-            printed = rademacher.layered_complexity(spec, row["k"], m=data["m"], r_inf=r_inf)
-            assert row["lemma-2"] == pytest.approx(printed, rel=1e-9)
-
-
-def test_the_family_of_the_complexities_has_unit_steps():
-    for p in (1.0, 2.0, math.inf):
-        spec = complexities.family(p)
-        assert isinstance(spec, NetworkSpec)
-        assert [spec.bound(k, k - 1) * spec.root(k - 1) for k in range(1, 5)] == pytest.approx([1] * 4, rel=1e-12)
-
-
-def test_captions_state_the_numbers():
-    caption = bounds_against.caption(quick("bounds-against"))
-    for name, value in by_hand(100_000, 3, 0.1).items():
-        assert f"{name} {value:.3g}" in caption
-    for name in NAMES:
-        assert gallery.module(name).caption(quick(name)).endswith(".")
-
-
 # The command
 
 
@@ -304,3 +171,37 @@ def test_the_command_refuses_in_one_line(arguments, message, capsys, tmp_path):
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("figures: ")
     assert message in last
+
+
+def test_a_model_without_rounds_is_drawn_without_them(tmp_path, capsys):
+    path = tmp_path / "model.pt"
+    model_file.write(str(path), small_model())
+    with pytest.raises(NotDrawn, match="tells of no training rounds"):
+        gallery.data("model-rounds", cache=tmp_path, quick=True, model=path)
+    arguments = ["model-rounds", "--model", str(path), "--out", str(tmp_path)]
+    assert main(arguments) == 2
+    assert "tells of no training rounds" in capsys.readouterr().err
+
+
+def test_of_all_figures_one_that_the_model_has_nothing_for_is_only_named(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "model.pt"
+    model_file.write(str(path), small_model())
+    monkeypatch.setattr(gallery, "FIGURES", {})
+    monkeypatch.setattr(
+        gallery, "OF_A_MODEL", {name: gallery.OF_A_MODEL[name] for name in ("model-rounds", "model-margins")}
+    )
+    assert main(["--model", str(path), "--out", str(tmp_path), "--format", "svg", "--quick"]) == 0
+    printed = capsys.readouterr()
+    assert "  not drawn: " in printed.err
+    assert [line.rsplit("/", 1)[1] for line in printed.out.splitlines()] == ["model-margins.svg", "model-margins.txt"]
+
+
+def test_the_explorer_has_a_command_of_its_own(monkeypatch):
+    seen = []
+    explorer = types.ModuleType("figures.explorer")
+    explorer.main = lambda argv: seen.append(argv) or 3
+    monkeypatch.setitem(sys.modules, "figures.explorer", explorer)
+    monkeypatch.setattr("figures.explorer", explorer, raising=False)
+    assert main(["explorer", "--model", "x.pt"]) == 3
+    assert seen == [["--model", "x.pt"]]
+    assert "explorer" not in NAMES

@@ -100,3 +100,23 @@ def test_what_is_out_of_reach_is_an_arrow_at_the_edge():
 def test_a_rho_far_beyond_the_margins_does_not_press_them_together():
     axes = plots.draw_margins(replace(REPORT, rho=1780.0)).axes[0]
     assert axes.get_xlim()[1] < 2
+
+
+def test_no_two_terms_share_a_colour_or_a_marker():
+    names = ("margin_error", "ramp", "loss", "complexity", "depth", "confidence")
+    row = replace(REPORT.bounds[3], terms=dict.fromkeys(names, 0.1), raw=0.6)
+    figure = plots.draw_terms(replace(REPORT, bounds=(row,)))
+    key = [line for line in figure.axes[0].lines if line.get_label()[0] != "_"]
+    assert [line.get_label() for line in key] == [*(name.replace("_", " ") for name in names), "sum"]
+    assert len({line.get_color() for line in key}) == len(key)
+    assert len({line.get_marker() for line in key}) == len(key)
+
+
+@pytest.mark.parametrize(("rho", "error"), [(0.1, 0.04), (0.9, 0.88)])
+def test_rho_and_the_margin_error_are_named_beside_their_line(rho, error):
+    sample = replace(REPORT.sample, margin_error=error)
+    axes = plots.draw_margins(replace(REPORT, rho=rho, sample=sample)).axes[0]
+    (text,) = axes.texts
+    assert text.get_text() == rf"$\rho = {rho}$" + f"\nmargin error {error}"
+    assert text.xy[0] == rho
+    assert axes.get_legend() is None

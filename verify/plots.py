@@ -48,8 +48,15 @@ STYLE: dict[Any, Any] = {
     "pdf.fonttype": 42,
 }
 
-_TERM_COLOURS = {"complexity": ORANGE, "depth": PURPLE, "confidence": SKY}
-_LOSS_COLOUR = BLUE  # margin error, ramp or loss: what the sample itself says
+# a marker of its own for each term, so that grey print tells them apart too
+_TERMS = {
+    "margin error": ("^", GREEN),
+    "ramp": ("o", BLUE),
+    "complexity": ("s", ORANGE),
+    "depth": ("D", PURPLE),
+    "confidence": ("v", SKY),
+}
+_OTHER_TERM = ("P", RED)  # the loss of the objective
 _REACH = (1e-4, 1e4)  # of the axis of draw_terms
 _LEMMAS = {
     "lemma-1": ("s", RED),
@@ -106,13 +113,12 @@ def draw_terms(report: BoundReport) -> Figure:
     """Every term of every bound on one logarithmic axis; the bar is their sum, the raw value."""
     rows = [row for row in report.bounds if any(term for term in row.terms.values())]
     picture, axes = figure(0.9 + 0.24 * max(1, len(rows)))
-    known: dict[str, str] = {}
+    known: dict[str, tuple[str, str]] = {}
     for y, row in enumerate(reversed(rows)):
         for name, term in row.terms.items():
             if term is not None and term > 0 and name != "j":
-                colour = _TERM_COLOURS.get(name, _LOSS_COLOUR)
-                known.setdefault(name, colour)
-                _mark(axes, term, y, "o", color=colour)
+                marker, colour = known.setdefault(name, _TERMS.get(name.replace("_", " "), _OTHER_TERM))
+                _mark(axes, term, y, marker, color=colour)
         if row.raw:
             _mark(axes, row.raw, y, "|", color=INK, markersize=11, markeredgewidth=1.6)
     axes.axvline(1, color=INK, linewidth=0.6, linestyle="--")
@@ -120,8 +126,8 @@ def draw_terms(report: BoundReport) -> Figure:
     axes.set_yticks(range(len(rows)), [_label(row) for row in reversed(rows)])
     axes.set_ylim(-0.6, max(0.6, len(rows) - 0.4))
     axes.set_xlabel("size (vacuous beyond 1)")
-    for name, colour in known.items():
-        axes.plot([], [], "o", color=colour, label=name.replace("_", " "))
+    for name, (marker, colour) in known.items():
+        axes.plot([], [], marker, color=colour, label=name.replace("_", " "))
     axes.plot([], [], "|", color=INK, markersize=8, markeredgewidth=1.6, label="sum")
     picture.legend(loc="outside upper center", ncols=3, handletextpad=0.2, columnspacing=1.0)
     return picture
@@ -164,7 +170,7 @@ def draw_complexities(report: BoundReport) -> Figure:
     axes.set_yscale("log")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlim(0.5, max([row.k for row in report.complexities], default=1) + 0.5)
-    axes.set_xlabel("layer k")
+    axes.set_xlabel("layer $k$")
     axes.set_ylabel(r"$\mathfrak{R}_S(H_k)$")
     picture.legend(loc="outside upper center", ncols=2)
     return picture
@@ -185,13 +191,31 @@ def draw_margins(report: BoundReport) -> Figure:
         axes.step(margins[shown], share[shown], where="post", color=BLUE)
     axes.axvline(0, color=INK, linewidth=0.6)
     if report.rho <= 2 * (np.abs(margins).max() if len(margins) else 1):  # else it would press the curve into a line
-        axes.axvline(report.rho, color=RED, linewidth=0.9, linestyle="--", label=f"rho = {wording.near(report.rho)}")
-        axes.plot(report.rho, report.sample.margin_error, "o", color=RED, label="margin error")
-        axes.legend(loc="lower right")
+        axes.axvline(report.rho, color=RED, linewidth=0.9, linestyle="--")
+        axes.plot(report.rho, report.sample.margin_error, "o", color=RED)
+        _name_margin(axes, report.rho, report.sample.margin_error)
     axes.set_ylim(-0.02, 1.02)
-    axes.set_xlabel("margin y f(x)/W")
+    axes.set_xlabel(r"margin $y\,f(x)/W$")
     axes.set_ylabel("share of points below")
     return picture
+
+
+def _name_margin(axes: Axes, rho: float, margin_error: float) -> None:
+    """ρ and the margin error beside the line: above the curve where it is still low, below it where it is high."""
+    low, high = axes.get_xlim()
+    right, top = rho < (low + high) / 2, margin_error < 0.5
+    text = rf"$\rho = {wording.near(rho)}$" + f"\nmargin error {wording.near(margin_error)}"
+    place = (4 if right else -4, -2 if top else 4)
+    axes.annotate(
+        text,
+        (rho, 1.0 if top else 0.0),
+        place,
+        textcoords="offset points",
+        ha="left" if right else "right",
+        va="top" if top else "bottom",
+        color=RED,
+        linespacing=1.4,
+    )
 
 
 # Against rho
@@ -215,7 +239,7 @@ def draw_bound_against_rho(report: BoundReport) -> Figure:
     axes.axvline(report.rho, color=RED, linewidth=0.9, linestyle="--")
     axes.set_ylim(0, top)
     axes.set_xscale("log")
-    axes.set_xlabel("rho, on the scale of f/W")
+    axes.set_xlabel(r"$\rho$, on the scale of $f/W$")
     axes.set_ylabel("bound on the risk")
     if report.curves or free:
         picture.legend(loc="outside upper center", ncols=2)
