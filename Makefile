@@ -4,7 +4,7 @@ BIN := .venv/bin
 # On two cores one thread per process is faster than two that wait for each other; set it to the cores you have to spare.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: env demo test lint thorough bench figures fuzz wheel-test mutants clean
+.PHONY: env demo test lint thorough bench bench-tensorflow figures fuzz wheel-test mutants clean
 
 env: .venv/installed
 
@@ -36,6 +36,19 @@ thorough: env
 bench: env
 	$(BIN)/python -m tests.benchmarks
 
+# Against the TensorFlow package, which needs older versions of everything: in its own environment, jax left out.
+bench-tensorflow: env .venv-tensorflow/installed
+	TENSORFLOW_PYTHON=.venv-tensorflow/bin/python $(BIN)/python -m tests.benchmarks tensorflow
+
+.venv-tensorflow/installed:
+	test -x .venv-tensorflow/bin/python || $(PYTHON) -m venv .venv-tensorflow
+	.venv-tensorflow/bin/python -m pip install --quiet --no-deps \
+		tensorflow-cpu==2.12.0 keras==2.12.0 tensorflow-estimator==2.12.0 adanet==0.9.0 gast==0.4.0
+	.venv-tensorflow/bin/python -m pip install --quiet absl-py astunparse flatbuffers google-pasta grpcio h5py libclang \
+		numpy==1.23.5 opt-einsum packaging "protobuf<4.24" setuptools six tensorboard==2.12.3 termcolor typing-extensions \
+		"wrapt<1.15"
+	touch $@
+
 # Every figure into out/figures, from the theory and from a quick training run.
 figures: demo
 	$(BIN)/python -m figures --model demo/model.pt --format pdf,png
@@ -61,5 +74,5 @@ mutants: .venv-mutants/installed
 	touch $@
 
 clean:
-	rm -rf .venv .venv-mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist mutants demo out *.egg-info
+	rm -rf .venv .venv-mutants .venv-tensorflow .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist mutants demo out *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

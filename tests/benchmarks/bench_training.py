@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import torch
 
-from adanet_train import adanet, adanet_cvx
+from adanet_train import adanet_cvx
 from adanet_train.config import Config
 from adanet_train.search import Problem, Search
 
@@ -84,33 +84,6 @@ def cvx_row(m: int, rounds: int) -> dict[str, object]:
     }
 
 
-def breast_cancer_row() -> dict[str, object]:
-    """Against the recorded run of the TensorFlow package (adanet 0.9.0, TF 2.12): accuracy 0.947 in about 84 s."""
-    import numpy as np
-    from sklearn.datasets import load_breast_cancer
-    from sklearn.model_selection import train_test_split
-
-    X, labels = load_breast_cancer(return_X_y=True)
-    X, X_test, y, y_test = train_test_split(X, 2.0 * labels - 1, test_size=0.2, random_state=0)
-    low, high = X.min(0), X.max(0)
-    Psi, Psi_test = (
-        torch.from_numpy(np.hstack([np.clip((Z - low) / (high - low), 0, 1), np.ones((len(Z), 1))]))
-        for Z in (X, X_test)
-    )
-    start = time.perf_counter()
-    trained = adanet.train(Psi, torch.from_numpy(y), Config(rounds=3, width=20, steps=1000, lam=1e-3))
-    seconds = time.perf_counter() - start
-    accuracy = float((torch.from_numpy(y_test) * trained.network(Psi_test) > 0).double().mean())
-    return {
-        "work": "AdaNet on breast cancer",
-        "against": "the TensorFlow package, recorded: 0.947 in 84 s",
-        "ratio": seconds / 84,
-        "target": "<= 1/50, accuracy >= 0.947",
-        "accuracy": round(accuracy, 4),
-        "seconds_taken": round(seconds, 2),
-    }
-
-
 def run() -> list[dict[str, object]]:
     torch.set_num_threads(1)
     steps = [
@@ -119,4 +92,4 @@ def run() -> list[dict[str, object]]:
         for depth in (2, 3)
         for optimiser in ("sgd", "adam")
     ]
-    return [*steps, cvx_row(1000, 500), cvx_row(10_000, 100), breast_cancer_row()]
+    return [*steps, cvx_row(1000, 500), cvx_row(10_000, 100)]
