@@ -90,6 +90,7 @@ def _comparisons(result: Result) -> Table:
 VARIANTS = {
     "base": "AdaNet",
     **{variant: f"AdaNet.{variant}" for variant in ("R", "P", "D", "SD")},
+    "units": "AdaNet, hidden units weighed one by one",
     "cvx": "AdaNet.CVX, closed-form step",
     "cvx-exact": "AdaNet.CVX, exact step",
     "bound": "AdaNet, bound objective",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adanet_train.experiment import grids, selection
+from adanet_train.experiment import cost, grids, selection
 from adanet_train.experiment.folds import split
 from adanet_train.experiment.significance import corrected_t_test, holm
 from adanet_train.experiment.store import Store, digest, write_atomically
@@ -173,6 +173,33 @@ def test_the_full_grid_has_the_papers_size():
     assert grid.nn_gp.trials == paper.GP_TRIALS
     assert {setting["width"] for setting in grid.adanet} == set(paper.BLOCKS)
     assert {(setting["rounds"], setting["steps"]) for setting in grid.adanet} == {(paper.ROUNDS, paper.STEPS)}
+
+
+def test_the_cost_counts_every_step_of_the_full_grid():
+    """360 settings, 10 folds, 5 pairs, 10,000 steps; AdaNet trains two candidates in each of its rounds."""
+    steps = {method: sum(shapes.values()) for method, shapes in cost.work(rounds=10).items()}
+    each = 10 * 5 * paper.STEPS
+    assert steps["nn"] == 360 * each
+    assert steps["nn-gp"] == pytest.approx(paper.GP_TRIALS * each)
+    assert steps["adanet"] == 360 * 2 * 10 * each
+    assert steps["lr"] == 24 * each
+
+
+def test_a_step_in_the_cost_has_the_shapes_it_is_told():
+    search = cost._search(cost.candidate(4, 3, rounds=6))
+    assert [tuple(U.shape) for U in search.U] == [(4, 155), (4, 12 + 4), (4, 12 + 4)]
+    assert cost.network((8, 8)).flops == 200 * (2 * 8 * 155 + 3 * 8 * 8 + 3 * 8)
+
+
+@pytest.mark.parametrize("name", grids.GRIDS)
+def test_every_variant_is_a_config(name):
+    found = grids.variants(name)
+    assert tuple(variant.name for variant in found) == grids.VARIANTS
+    for variant in found:
+        assert variant.settings
+        for setting in variant.settings:
+            config = Trial("digits:3-8", variant.method, 0, setting).config
+            assert config.variant == (variant.name if variant.name in ("R", "P", "D", "SD") else "base")
 
 
 @pytest.mark.parametrize("name", grids.GRIDS)

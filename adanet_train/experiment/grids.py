@@ -119,31 +119,37 @@ def tiny() -> Grid:
     )
 
 
-VARIANTS = ("base", "R", "P", "D", "SD", "cvx", "cvx-exact", "bound")
+VARIANTS = ("base", "R", "P", "D", "SD", "units", "cvx", "cvx-exact", "bound")
 
 
 def variants(name: str) -> list[Variant]:
-    """The settings of every variant: AdaNet's own, with what the variant changes.
+    """The settings of every variant: those of `searched`, with what the variant changes.
 
-    SD measures complexity by standard deviations of outputs, which are some hundred times smaller than Lemma 2's
-    bound, so its λ is larger. P reads from the last subnetwork only. AdaNet.CVX adds one unit a round.
+    SD measures complexity by the standard deviations of outputs, some hundred times smaller than Lemma 2's bound, so
+    its λ is larger; there is no Λ in it. AdaNet.CVX adds one unit a round.
     """
-    settings = grid(name).adanet
-    larger = {"full": 100.0, "reduced": 100.0, "tiny": 100.0}[name]
+    settings = searched(name)
     rounds = {"full": 1000, "reduced": 100, "tiny": 5}[name]
-    without_lam = [{**setting, "lam": 0.0} for setting in settings]
-    by_variant = {variant: [{**setting, "variant": variant} for setting in settings] for variant in ("R", "P", "D")}
-    sd = [{**setting, "variant": "SD", "lam": setting["lam"] * larger, "Lambda": 1.01} for setting in settings]
+    sd = [{**setting, "variant": "SD", "lam": setting["lam"] * 100, "Lambda": 1.01} for setting in settings]
     cvx = product({"rounds": rounds, "max_depth": 2}, lam=sorted({setting["lam"] for setting in settings}))
-    bound = {"objective": "bound", "complexity": "lemma-2-peeled", "largest_rho": True}
+    bound = {"objective": "bound", "complexity": "lemma-2-peeled", "largest_rho": True, "lam": 0.0}
     return [
         Variant("base", "adanet", settings),
-        *(Variant(variant, "adanet", found) for variant, found in by_variant.items()),
+        *(Variant(one, "adanet", [{**setting, "variant": one} for setting in settings]) for one in ("R", "P", "D")),
         Variant("SD", "adanet", _distinct(sd)),
+        Variant("units", "adanet", [{**setting, "learner": "units"} for setting in grid(name).adanet]),
         Variant("cvx", "cvx", cvx),
         Variant("cvx-exact", "cvx-exact", cvx),
-        Variant("bound", "adanet", _distinct([{**setting, **bound} for setting in without_lam])),
+        Variant("bound", "adanet", _distinct([{**setting, **bound} for setting in settings])),
     ]
+
+
+def searched(name: str) -> list[Setting]:
+    """AdaNet by the paper's search over (w, u), which the variants R, P and D change."""
+    if name != "reduced":
+        return list(grid(name).adanet)
+    adam: Setting = {"batch": 100, "optimiser": "adam", "learning_rate": 3e-3, "steps": 1000, "check_every": 250}
+    return product({**adam, "rounds": 4, "max_depth": 2, "width": 150, "tol": 1e-4}, lam=(1e-5, 1e-4), Lambda=(1.01,))
 
 
 def criteo(name: str) -> dict[str, list[Setting]]:
