@@ -188,6 +188,13 @@ def test_depth_one_is_outside_the_print(browser: Chromium) -> None:
         assert ("depth" in shown[id]["whyNot"]) == (id in PRINTED)
 
 
+def test_margins_that_no_member_has_are_no_good_news(browser: Chromium) -> None:
+    browser.run("document.querySelector('#reset').click()")
+    assert browser.run(SHOWN)["summary"].startswith("Risk ≤ 0.2")
+    browser.run(f"{TYPE}({json.dumps([('f-rho', '2')])})")
+    assert browser.run(SHOWN)["summary"].startswith("No such network: in the family |f/W| ≤ 1 ≤ ρ")
+
+
 CURVES = """new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(
   chart.points.map(({x: at, bounds}) => (
     {x: at === Infinity ? "inf" : at, state: VARIABLES[x].set(state, at), bounds}))))))"""

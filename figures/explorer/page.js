@@ -216,13 +216,14 @@ function showLayers(rows) {
     }))));
 }
 
-function showSummary(bounds) {
+function showSummary({bounds, impossible, W_M}) {
   const [first, second] = $("summary").children, sure = near(1 - state.delta, 6);
-  const usable = bounds.filter((bound) => !bound.whyNot.length && !bound.vacuous);
+  const usable = impossible ? [] : bounds.filter((bound) => !bound.whyNot.length && !bound.vacuous);
   const best = usable.reduce((a, b) => (a === null || b.value < a.value ? b : a), null);
   first.textContent = best
     ? `Risk ≤ ${up(best.value)} with probability ≥ ${sure}, by ${best.id}.`
     : bounds.some((bound) => !bound.whyNot.length) ? "No bound that applies is below 1." : "No bound applies.";
+  if (impossible) first.textContent = `No such network: in the family |f/W| ≤ ${near(W_M)} ≤ ρ, so every margin is an error at ρ.`;
   const said = (bound) => (bound.whyNot.length ? "does not apply" : bound.raw === null ? "undefined" : `${up(bound.raw)}${bound.vacuous ? ", vacuous" : ""}`);
   second.textContent = `As printed: ${bounds.slice(0, 2).map((bound) => `${bound.id} ${said(bound)}`).join("; ")}.`;
   $("summary").className = best ? "verdict" : "verdict none";
@@ -269,9 +270,7 @@ function show() {
   if (wrong.length) return showNothing(wrong[0][1]);
   const found = evaluate(state);
   showDefaults(found);
-  $("impossible").hidden = !found.impossible;
-  $("impossible").textContent = `No network of the family is like this: |f/W| ≤ ${near(found.W_M)} ≤ ρ, so all its margins are errors.`;
-  showSummary(found.bounds);
+  showSummary(found);
   for (const bound of found.bounds) showBound(bound, found.assumptions);
   showLayers(found.layers);
   $("x").value = x;
@@ -318,8 +317,9 @@ addEventListener("hashchange", (event) => {
   show();
 });
 new ResizeObserver(([entry]) => {
-  if (chart.width === entry.contentRect.width) return; // only the height changed, by the drawing itself
-  chart.width = entry.contentRect.width;
+  const width = Math.max(280, entry.contentRect.width);
+  if (chart.width === width) return; // only the height changed, by the drawing itself
+  chart.width = width;
   show();
 }).observe($("chart").parentElement);
 restore(location.hash);
