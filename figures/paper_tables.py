@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 RESULTS = ("cifar-pairs", "variants", "criteo")
 METHODS = {"adanet": "AdaNet", "nn-gp": "NN-GP", "nn": "NN", "lr": "LR"}
+_OWN = {"base": "AdaNet", "units": "unit by unit", "cvx": "CVX", "cvx-exact": "CVX, exact", "bound": "bound objective"}
 STAND_IN = "digits:3-8"
 
 Cell = dict[str, Any]  # "mean", "low", "high" of an accuracy
@@ -43,6 +44,12 @@ def interval(mean: float, sd: float | None, folds: int, share: float = 1 / 8) ->
     return {"mean": mean, "low": mean - half, "high": min(1.0, mean + half)}
 
 
+def binomial(mean: float, size: int) -> Cell:
+    """95% for an accuracy on so many test points, normal approximation."""
+    half = 1.96 * math.sqrt(mean * (1 - mean) / size)
+    return {"mean": mean, "low": mean - half, "high": mean + half}
+
+
 def _paper(known: tuple[float, float] | None) -> Cell | None:
     return None if known is None else interval(*known, tables.FOLDS)
 
@@ -61,6 +68,7 @@ def compute(*, quick: bool) -> Data:
     pairs = {pair: _pair(pair, rows) for pair in tables.ACCURACY}
     found: Data = {"pairs": pairs, "variants": _variants(measured["variants"], rows), "units": _units(rows)}
     found["criteo"] = _criteo(measured["criteo"])
+    found["criteo_rows"] = measured["criteo"]["rows"][0]["m_test"] if measured["criteo"] else None
     found["stand-in"] = None if rows else stand_in(folds=3 if quick else tables.FOLDS)
     found["grid"] = measured["cifar-pairs"].get("command") if measured["cifar-pairs"] else None
     return found
@@ -89,31 +97,31 @@ def _variants(measured: dict[str, Any] | None, rows: list[dict[str, Any]]) -> Da
 
 
 def variant_name(row: dict[str, Any]) -> str:
-    """The paper's name of a variant.
+    """The paper's name of a variant, or a short one of ours.
 
-    >>> variant_name({"variant": "R"}), variant_name({"method": "adanet-SD"}), variant_name({"variant": "base"})
-    ('AdaNet.R', 'AdaNet.SD', 'AdaNet')
-    >>> variant_name({"variant": "cvx-exact"})
-    'cvx-exact'
+    >>> variant_name({"method": "base"}), variant_name({"method": "SD"}), variant_name({"method": "cvx-exact"})
+    ('AdaNet', 'AdaNet.SD', 'CVX, exact')
     """
-    name = str(row.get("variant") or row["method"])
-    letter = name.removeprefix("AdaNet.").removeprefix("adanet-").removeprefix("adanet.")
-    if letter in ("base", "adanet", "AdaNet"):
-        return "AdaNet"
-    return f"AdaNet.{letter}" if f"AdaNet.{letter}" in tables.VARIANTS else letter
+    name = str(row["method"])
+    return f"AdaNet.{name}" if f"AdaNet.{name}" in tables.VARIANTS else _OWN.get(name, name)
 
 
 def _criteo(measured: dict[str, Any] | None) -> Data:
-    own = {METHODS.get(row["method"], row["method"]): row["accuracy"] for row in measured["rows"]} if measured else {}
+    """Table 4, one test sample each: the intervals are binomial."""
+    own = {METHODS[row["method"]]: row for row in measured["rows"]} if measured else {}
+    printed = {name: binomial(accuracy, tables.CRITEO_HELD_OUT) for name, accuracy in tables.CRITEO_ACCURACY.items()}
     return {
-        name: {"paper": interval(accuracy, None, 1), "ours": interval(own[name], None, 1) if name in own else None}
-        for name, accuracy in tables.CRITEO_ACCURACY.items()
+        name: {
+            "paper": printed.get(name),
+            "ours": binomial(own[name]["accuracy"], own[name]["m_test"]) if name in own else None,
+        }
+        for name in dict.fromkeys([*printed, *own])
     }
 
 
 def _units(rows: list[dict[str, Any]]) -> Data:
-    """All units of AdaNet's layers, the paper's and ours."""
-    own = {row["pair"]: sum(row["units"]) + row["top"] for row in rows if row["method"] == "adanet"}
+    """AdaNet's hidden units in all layers; not those of ours in the top layer, which no activation follows."""
+    own = {row["pair"]: sum(row["units"]) for row in rows if row["method"] == "adanet"}
     return {pair: {"paper": sum(units[:2]), "ours": own.get(pair)} for pair, units in tables.UNITS.items()}
 
 
@@ -191,7 +199,7 @@ def _draw_units(axes: Axes, units: Data) -> None:
     axes.set_yticks(y, list(units))
     axes.set_ylim(len(units) - 0.5, -0.5)
     axes.set_xlim(0, 1.15 * np.nanmax([*paper, *ours]))
-    axes.set_title("units of AdaNet", fontsize=8)
+    axes.set_title("hidden units of AdaNet", fontsize=8)
     axes.axvline(0, color=INK, linewidth=0.6)
 
 
@@ -201,11 +209,15 @@ def caption(data: Data) -> str:
     missing = [pair for pair, cell in pairs.items() if cell is None]
     text = (
         "The paper's tables (squares) beside ours (dots): accuracy on CIFAR-10 pairs, AdaNet's variants on deer-truck, "
-        "Criteo, and the average number of AdaNet's units. Intervals are 95% for the mean over ten folds, corrected "
-        "for their overlap (Nadeau and Bengio), for both; the paper gives none for Criteo. "
+        "Criteo, and the average number of AdaNet's hidden units. Intervals are 95%, for both: for the mean over ten folds, "
+        "corrected for their overlap (Nadeau and Bengio), and binomial for Criteo. "
     )
     if known:
         text += f"AdaNet, ours: {', '.join(known)}. Made by: {data['grid']}. "
+    if data["criteo_rows"]:
+        text += (
+            f"Criteo: ours on {data['criteo_rows']} test rows of a sample, the paper's on {tables.CRITEO_HELD_OUT}. "
+        )
     if missing:
         text += f"Not measured by us: {', '.join(missing)}. "
     if data["stand-in"] is not None:

@@ -58,6 +58,8 @@ def run_suite(*, quick: bool) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "tightness.json"
         profile = {"HYPOTHESIS_PROFILE": "mutants" if quick else "ci", "TIGHTNESS": str(file)}
+        root = str(Path(__file__).parents[1])  # a source tree need not be installed
+        profile["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", "verify.properties"]
         parts = ["-k", "(test_complexities or no_more_often) and not unaided"] if quick else []
         done = subprocess.run(

@@ -397,17 +397,17 @@ def test_measured_pairs_stand_beside_the_papers(monkeypatch):
         "top": 9.0,
     }
     pairs = {"rows": [row], "command": "the command"}
-    variants = {"rows": [{"variant": "R", "accuracy": 0.93, "sd": None, "tests": [0.93]}]}
+    variants = {"rows": [{"method": "R", "accuracy": 0.93, "sd": None, "tests": [0.93]}]}
     monkeypatch.setattr(results, "read", {"cifar-pairs": pairs, "variants": variants, "criteo": None}.get)
     found = paper_tables.compute(quick=True)
     assert found["stand-in"] is None
     cell = found["pairs"]["cat-dog"]["AdaNet"]
     assert (cell["paper"]["mean"], cell["ours"]["mean"]) == (tables.ACCURACY["cat-dog"]["AdaNet"][0], 0.7)
     assert found["pairs"]["cat-dog"]["LR"]["ours"] is None
-    assert found["units"]["cat-dog"] == {"paper": 1825, "ours": 99.0}
+    assert found["units"]["cat-dog"] == {"paper": 1825, "ours": 90.0}
     assert found["variants"]["AdaNet.R"]["ours"]["mean"] == 0.93
     shown = {float(x) for axes in paper_tables.draw(found).axes for line in axes.lines for x in line.get_xdata()}
-    assert {0.7, 0.6924, 0.93, 0.9336, 1825.0, 99.0} <= shown
+    assert {0.7, 0.6924, 0.93, 0.9336, 1825.0, 90.0} <= shown
     caption = paper_tables.caption(found)
     assert "cat-dog 0.7000" in caption
     assert "Not measured by us: deer-truck," in caption
