@@ -132,7 +132,8 @@ def bounds(result: Result) -> list[Table]:
     rows = []
     for row in result["rows"]:
         values = [bounded(row["bounds"].get(name)) for name in BOUNDS]
-        rows.append([row["pair"], METHODS[row["method"]], f"{row['test_error']:.4f}", f"{row['W']:.3g}", *values])
+        name = (METHODS | VARIANTS)[row["method"]]
+        rows.append([row["pair"], name, f"{row['test_error']:.4f}", f"{row['W']:.3g}", *values])
     note = (
         "The value of each bound before it is cut at 1, and * where it does not apply to the network. "
         "A bound of 1 or more says nothing."

@@ -175,6 +175,13 @@ def test_the_full_grid_has_the_papers_size():
     assert {(setting["rounds"], setting["steps"]) for setting in grid.adanet} == {(paper.ROUNDS, paper.STEPS)}
 
 
+def test_the_count_is_by_who_trains():
+    """Progress hears of the trials of NN-GP as those of NN."""
+    grid = grids.grid("full")
+    assert grids.count(grid, ["adanet", "nn", "nn-gp"], range(10)) == {"adanet": 3600, "nn": 8600}
+    assert grids.count(grid, ["lr"], range(2)) == {"lr": 48}
+
+
 def test_the_cost_counts_every_step_of_the_full_grid():
     """360 settings, 10 folds, 5 pairs, 10,000 steps; AdaNet trains two candidates in each of its rounds."""
     steps = {method: sum(shapes.values()) for method, shapes in cost.work(rounds=10).items()}

@@ -16,7 +16,12 @@ from adanet_train.experiment.runner import Runner
 from adanet_train.experiment.tools import run_module
 from adanet_train.experiment.trials import Trial
 
-TRAINERS = {"adanet": "adanet", "lr": "lr", "nn": "nn", "nn-gp": "nn"}
+TRAINERS = {
+    **{method: method for method in ("adanet", "lr", "nn", "cvx", "cvx-exact")},
+    "nn-gp": "nn",
+    **dict.fromkeys(("base", "R", "P", "D", "SD", "units", "bound"), "adanet"),
+}
+"""Who trains what a row of cifar-pairs or variants names."""
 
 
 def bounds(runner: Runner, winners: Sequence[Mapping[str, Any]], *, folds: Sequence[int], seed: int) -> list[Row]:

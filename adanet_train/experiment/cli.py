@@ -16,7 +16,7 @@ examples:
   adanet-experiment cifar-pairs --data-dir /shared/data --grid full --scheduler tcp://head:8786
   adanet-experiment variants --data-dir data
   adanet-experiment criteo --data-dir data --criteo train.txt
-  adanet-experiment bounds --data-dir data --winners results/cifar-pairs.json
+  adanet-experiment bounds --data-dir data --winners out/cifar-pairs.json,out/variants.json
 
 Every trial lands in the store the moment it is done: stop the command however you like, the same command goes on.
 On a cluster every worker needs this package and sees the data at the same --data-dir.
@@ -65,7 +65,9 @@ def parser() -> Parser:
     _add_pairs(names.add_parser("cifar-pairs", help="Tables 1 and 2: five pairs of CIFAR-10", allow_abbrev=False))
     _add_variants(names.add_parser("variants", help="Table 3: variants of AdaNet", allow_abbrev=False))
     _add_criteo(names.add_parser("criteo", help="Table 4: click prediction", allow_abbrev=False))
-    _add_bounds(names.add_parser("bounds", help="verify-bounds on the winners of cifar-pairs", allow_abbrev=False))
+    _add_bounds(
+        names.add_parser("bounds", help="verify-bounds on the winners, by default of fold 0", allow_abbrev=False)
+    )
     return options
 
 
@@ -90,7 +92,9 @@ def _add_criteo(protocol: Parser) -> None:
 
 def _add_bounds(protocol: Parser) -> None:
     _add_run(protocol)
-    protocol.add_argument("--winners", metavar="FILE", help="results of cifar-pairs, default beside --out")
+    winners = "results of cifar-pairs or variants, default cifar-pairs.json beside --out"
+    protocol.add_argument("--winners", type=_names, default=[], metavar="FILE,..", help=winners)
+    protocol.set_defaults(folds=(0,))
 
 
 def _add_run(protocol: Parser) -> None:

@@ -87,15 +87,16 @@ def _file(arguments: argparse.Namespace) -> str:
 
 
 def bounds(arguments: argparse.Namespace) -> int:
-    path = Path(arguments.winners or out_path(arguments).with_name("cifar-pairs.json"))
-    winners = results.read(path)["rows"]
+    paths = arguments.winners or [str(out_path(arguments).with_name("cifar-pairs.json"))]
+    found = [results.read(path) for path in paths]
+    winners = [row for result in found for row in result["rows"]]
     planned = dict.fromkeys(certificates.TRAINERS.values(), 0)
     for winner in winners:
         planned[certificates.trial_of(winner, 0, 0).method] += len(arguments.folds)
     with Progress(planned, quiet=arguments.quiet) as progress:
         runner = _runner(arguments, progress, certificates.work)
         rows = certificates.bounds(runner, winners, folds=arguments.folds, seed=arguments.seed)
-    save(arguments, rows, winners=results.read(path)["command"])
+    save(arguments, rows, winners=[result["command"] for result in found])
     for row in rows:
         best = min((b["value"] for b in row["bounds"].values() if b["applies"]), default=None)
         said = "no bound applies" if best is None else f"the least bound that applies is {best:.4g}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -183,10 +183,14 @@ def _distinct(settings: Iterable[Setting]) -> list[Setting]:
     return list({tuple(setting.items()): setting for setting in settings}.values())
 
 
-def count(grid: Grid, methods: Iterable[str], folds: Sequence[int]) -> Mapping[str, int]:
-    """How many trials of each method a data set takes."""
+def count(grid: Grid, methods: Iterable[str], folds: Sequence[int]) -> dict[str, int]:
+    """How many trials of each of the trainer's methods a data set takes; those of NN-GP train networks too."""
     settings = {"adanet": len(grid.adanet), "lr": len(grid.lr), "nn": len(grid.nn), "nn-gp": grid.nn_gp.trials}
-    return {method: settings[method] * len(folds) for method in methods}
+    trials: dict[str, int] = {}
+    for method in methods:
+        trainer = method.removesuffix("-gp")
+        trials[trainer] = trials.get(trainer, 0) + settings[method] * len(folds)
+    return trials
 
 
 def described(grid: Grid) -> dict[str, Any]:
