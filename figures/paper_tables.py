@@ -209,8 +209,8 @@ def caption(data: Data) -> str:
     missing = [pair for pair, cell in pairs.items() if cell is None]
     text = (
         "The paper's tables (squares) beside ours (dots): accuracy on CIFAR-10 pairs, AdaNet's variants on deer-truck, "
-        "Criteo, and the average number of AdaNet's hidden units. Intervals are 95%, for both: for the mean over ten folds, "
-        "corrected for their overlap (Nadeau and Bengio), and binomial for Criteo. "
+        "Criteo, and the average number of AdaNet's hidden units. Intervals are 95%, for both: for the mean over ten "
+        "folds, corrected for their overlap (Nadeau and Bengio), and binomial for Criteo. "
     )
     if known:
         text += f"AdaNet, ours: {', '.join(known)}. Made by: {data['grid']}. "
