@@ -180,6 +180,15 @@ def test_a_bad_value_is_named_and_no_bound_is_shown_for_it(
     assert browser.run(SHOWN)["faults"] == ""
 
 
+def test_a_slider_mends_what_was_typed(browser: Chromium) -> None:
+    browser.run("document.querySelector('#reset').click()")
+    browser.run(f"{TYPE}({json.dumps([('f-l', '99')])})")
+    assert browser.run(SHOWN)["faults"] != ""
+    browser.run(f"(() => {{ const s = document.querySelector('#s-l'); s.value = 4; {MOVED} }})()")
+    assert browser.run(SHOWN)["faults"] == ""
+    assert browser.run("document.querySelector('#f-l').value") == "4"
+
+
 def test_depth_one_is_outside_the_print(browser: Chromium) -> None:
     browser.run("document.querySelector('#reset').click()")
     browser.run(f"{TYPE}({json.dumps([('f-l', '1')])})")

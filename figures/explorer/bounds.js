@@ -72,7 +72,9 @@ function evaluate(state) {
     "a-posteriori": {c, ...posterior},
     "a-posteriori-bounded": {c, ...posterior},
   };
-  const sizes = {"theorem-1": v.W, "corollary-1": v.W, "margin-bound-uniform": W_M, "a-posteriori": B, "a-posteriori-bounded": B};
+  const sizes = {
+    "theorem-1": v.W, "corollary-1": v.W, "margin-bound-uniform": W_M, "a-posteriori": B, "a-posteriori-bounded": B,
+  };
   const holds = assumptions(state, v, rows, M);
   const bounds = DATA.bounds.map((id) => {
     const found = (sizes[id] ?? M * v.W) > 0 ? FORMULAS[id][v.l]({...v, ...given[id]}) : trivial(id);
@@ -115,7 +117,7 @@ function assumptions(state, v, rows, M) {
     layered: yes(!skip, `layer ${skip}, not only the layer below`),
     range: yes(M <= 1, `|h| can reach M = ${near(M)}; Theorem 1 takes |h| ≤ 1 for granted`),
     depth: yes(v.l >= 2, `l = ${v.l}: the print divides by log l`),
-    "r-inf": yes(v.r_inf >= v.r_sup, "the print has E[r∞], which may exceed the sample's r∞; only r∞ = r_sup excludes it"),
+    "r-inf": yes(v.r_inf >= v.r_sup, "the print has E[r∞], which may exceed the sample's unless r∞ = r_sup"),
     delta: {
       holds: (id) => (id === "theorem-1-range" ? mended : printed),
       detail: `δ = ${v.delta} is too small: the print's proof does not reach it, nor does margin-bound`,

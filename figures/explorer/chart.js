@@ -75,7 +75,8 @@ class Chart {
       this.make("line", {...this.upright(here), class: "here"});
     }
     for (const id of DATA.bounds) if (!hidden.has(id)) this.curve(id);
-    this.cursor = this.make("line", {y1: MARGIN.top, y2: this.height - MARGIN.bottom, class: "cursor", visibility: "hidden"});
+    const ends = {y1: MARGIN.top, y2: this.height - MARGIN.bottom};
+    this.cursor = this.make("line", {...ends, class: "cursor", visibility: "hidden"});
     this.read(null);
   }
 

@@ -15,7 +15,7 @@ from figures.explorer.mathml import math, sentence
 from verify import stylesheet
 from verify.assumptions import BOUNDS, PRINTED
 
-_SCRIPTS = ("state.js", "bounds.js", "chart.js", "page.js")
+_SCRIPTS = ("state.js", "bounds.js", "chart.js", "controls.js", "results.js", "page.js")
 _READS = {
     "theorem-1": "ℜ(ℋₖ) is bounded by lemma-2 at r∞.",
     "corollary-1": "The sample's r∞ stands for its expectation.",

@@ -89,7 +89,7 @@ function valueAt(variable, t) {
   return variable.whole ? Math.max(1, Math.round(short)) : short;
 }
 
-// What is wrong with a state: [key of the field, sentence] for each fault. The key of a layer's entry ends in its index.
+// What is wrong with a state: [key of the field, sentence] for each fault.
 function faults(state) {
   const found = [];
   const check = (holds, key, condition, value) => {
@@ -111,7 +111,8 @@ function faults(state) {
   const most = state.margin_error ?? 1;
   check(unset("ramp") || (state.ramp >= 0 && state.ramp <= most), "ramp", "in [0, margin error]", state.ramp);
   check(unset("B") || size(state.B), "B", "finite and ≥ 0", state.B);
-  check(unset("d") || (Number.isInteger(state.d) && state.d >= 0 && state.d < depth(state)), "d", "in [0, l - 1]", state.d);
+  const hidden = Number.isInteger(state.d) && state.d >= 0 && state.d < depth(state);
+  check(unset("d") || hidden, "d", "in [0, l - 1]", state.d);
   state.n.forEach((n, k) => check(whole(n), `n_${k}`, "an integer in [1, 1e15]", n));
   state.w.forEach((w, i) => check(size(w), `w_${i + 1}`, "finite and ≥ 0", w));
   state.Lambda.forEach((row, i) => row.forEach((x, j) => {
