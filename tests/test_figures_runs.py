@@ -1,0 +1,273 @@
+"""What the figures show of networks, samples and measurements, against the runs and records they are drawn from."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import t as student
+
+from adanet_train import objective
+from adanet_train.network import Network
+from figures import (
+    architecture,
+    construction,
+    failure_frequency,
+    graph,
+    paper_tables,
+    results,
+    runs,
+    tightness,
+    training_rounds,
+    training_time,
+)
+from figures.canvas import NotDrawn
+from paper_notes import tables
+from tests.figure_data import quick, trained
+from verify.checks import clopper_pearson_upper
+from verify.claim_checks.theorem_1 import deepboost_restated
+from verify.properties import test_theorems as suite
+from verify.tightness import Closest, plain
+
+# Networks and their training
+
+
+def test_a_graph_holds_the_weights_of_its_network():
+    network = trained().network
+    found = graph.of(network)
+    assert found["n"] == list(network.n)
+    weights = {(k, s): U.numpy() for (k, s), U in network.hidden.items()}
+    weights |= {(network.depth + 1, k): w.numpy()[None] for k, w in network.output.items()}
+    assert found["connections"] == sum(np.count_nonzero(U) for U in weights.values())
+    drawn = {(k, i, s, j): u for k, i, s, j, u in found["edges"]}
+    assert len(drawn) == len(found["edges"])
+    for (k, s), U in weights.items():
+        for i in found["shown"][k]:
+            largest = max(np.abs(V[i]).max(initial=0) for (above, _), V in weights.items() if above == k)
+            for j in found["shown"][s]:
+                worth_it = U[i, j] != 0 and (k > network.depth or abs(U[i, j]) >= 0.3 * largest)
+                assert drawn.get((k, i, s, j)) == (U[i, j] if worth_it else None)
+
+
+def test_of_a_wide_layer_the_units_with_the_largest_weights_upward_are_shown():
+    hidden = {(1, 0): torch.ones(12, 2, dtype=torch.float64)}
+    w = torch.tensor([0.1, 3, 1, 1, 1, 0.2, 1, 1, 1, 1, -2, 0.3], dtype=torch.float64)
+    found = graph.of(Network((2, 12), hidden, {1: w}, ()))
+    assert found["shown"][1] == [1, 2, 3, 4, 6, 7, 8, 9, 10]
+    assert "(+3)" in [text.get_text() for text in architecture.draw(found).axes[0].texts][1]
+
+
+def test_every_connection_and_unit_is_drawn():
+    found = quick("architecture")
+    patches = architecture.draw(found).axes[0].patches
+    assert len(patches) == len(found["edges"]) + sum(found["n"]) + 1
+    assert all(0 <= s < k <= 4 for k, _, s, _, _ in found["edges"])
+    assert any(s < k - 1 <= 2 for k, _, s, _, _ in found["edges"])  # the point of the figure
+
+
+def test_the_cvx_network_reads_only_the_layer_below_and_what_was_there():
+    found = quick("cvx-network")
+    assert sum(found["n"][1:]) == found["rounds"]
+    assert all(s == k - 1 for k, _, s, _, _ in found["edges"] if k < len(found["n"]))
+    assert {j for k, _, s, j, _ in found["edges"] if (k, s) == (len(found["n"]), 1)} == set(found["shown"][1])
+
+
+def test_the_rounds_are_those_of_the_run():
+    run, found = trained(), quick("model-rounds")["rounds"]
+    assert [entry["objective"] for entry in found] == [entry["objective"] for entry in run.history]
+    assert found[-1]["objective"] == pytest.approx(objective.recomputed(run, *runs.board()), rel=1e-12)
+    assert found[-1]["depth"] == run.network.depth
+    for before, entry in zip([{"depth": 1}, *found], found, strict=False):
+        values = [candidate["objective"] for candidate in entry["candidates"]]
+        assert [candidate["deeper"] for candidate in entry["candidates"]] == [False, True][: len(values)]
+        assert [candidate["depth"] - before["depth"] for candidate in entry["candidates"]] == [0, 1][: len(values)]
+        if entry["chosen"] >= 0:
+            assert values[entry["chosen"]] == min(values) == pytest.approx(entry["objective"], rel=1e-9)
+    axes = training_rounds.draw(quick("model-rounds")).axes
+    assert list(axes[0].lines[0].get_ydata()) == [entry["objective"] for entry in found]
+    assert list(axes[1].lines[0].get_ydata()) == [entry["depth"] for entry in found]
+
+
+def test_the_construction_shows_the_blocks_of_the_network():
+    run, found = trained(), quick("model-construction")
+    t = found["round"]
+    parts = [entry["candidates"][entry["chosen"]]["units"] for entry in run.history[: t - 1]]
+    assert found["before"] == parts
+    assert [candidate["objective"] for candidate in found["candidates"]] == [
+        candidate["objective"] for candidate in run.history[t - 1]["candidates"]
+    ]
+    same, deeper = (len(candidate["units"]) for candidate in found["candidates"])
+    assert (same, deeper) == (max(map(len, parts), default=1), same + 1)
+    for panel, candidate in zip(construction.draw(found).axes, found["candidates"], strict=True):
+        blocks = [text.get_text() for text in panel.texts]
+        assert blocks.count("3") == sum(map(len, [*parts, candidate["units"]]))
+        # Ψ to each first block; each block of layer k >= 2 to all of layer k-1 up to its round; each top block to f
+        sizes = [*map(len, parts), len(candidate["units"])]
+        above = sum(
+            sum(k - 1 <= below for below in sizes[: row + 1])
+            for row, top in enumerate(sizes)
+            for k in range(2, top + 1)
+        )
+        assert len(panel.lines) == len(sizes) + above + len(sizes)
+
+
+def test_a_construction_of_another_method_is_refused(tmp_path):
+    from adanet_train import model_file, run
+
+    path = tmp_path / "cvx.pt"
+    sample = model_file.Sample.of(*runs.rings())
+    model_file.write(path, run.model_of(runs.cvx(), "cvx-exact", features=None, sample=sample))
+    with pytest.raises(NotDrawn, match="must be AdaNet's, got method cvx-exact"):
+        construction.compute(quick=True, model=path)
+
+
+# How often bounds fail
+
+
+@pytest.mark.parametrize("distribution", ["noise", "atoms"])
+def test_the_statements_with_delta_free_are_the_suites(distribution):
+    for name, bound in failure_frequency.BOUNDS.items():
+        ours = [bound(case, suite.DELTA) for case in suite.DISTRIBUTIONS[distribution](3)]
+        theirs = [suite.STATEMENTS[name](case).total for case in suite.DISTRIBUTIONS[distribution](3)]
+        assert ours == pytest.approx(theirs, rel=1e-12), name
+
+
+def test_failures_are_counted_at_each_delta():
+    found = quick("failure-frequency")
+    cases = list(suite.DISTRIBUTIONS["noise"](found["trials"]))
+    for place, delta in enumerate(found["delta"]):
+        confidence = math.sqrt(math.log(1 / delta) / (2 * 400))
+        unpaid = sum(np.mean(np.clip(1 - case.margins / 0.99, 0, 1)) + confidence < 0.5 for case in cases)
+        assert found["failed"]["noise"]["without complexity"][place] == unpaid
+        assert found["failed"]["noise"]["training error alone"][place] == sum(
+            np.mean(c.margins <= 0) < 0.5 for c in cases
+        )
+    for distribution in ("noise", "atoms"):
+        assert not any(any(found["failed"][distribution][name]) for name in failure_frequency.BOUNDS)
+
+
+def test_the_restated_theorem_fails_on_every_sample_at_every_delta():
+    found = quick("failure-frequency")
+    at = found["delta"].index(0.05)
+    facts = list(deepboost_restated(trials=found["trials"]))
+    assert found["failed"]["blocks"]["Theorem 1, printed"][at] == facts[1].left == found["trials"]
+    assert not any(found["failed"]["blocks"]["margin-bound"] + found["failed"]["blocks"]["theorem-1-range"])
+
+
+@pytest.mark.parametrize("delta", [0.05, 0.2])
+def test_the_held_out_bound_fails_with_this_probability(delta):
+    """By going through every count of errors."""
+    m, risk = 12, 0.3
+    fails = [clopper_pearson_upper(k, m, Fraction(str(delta))) < risk for k in range(m + 1)]
+    weights = [math.comb(m, k) * risk**k * (1 - risk) ** (m - k) for k in range(m + 1)]
+    expected = sum(weight for weight, failed in zip(weights, fails, strict=True) if failed)
+    assert failure_frequency._held_out(m, risk, delta) == pytest.approx(expected, rel=1e-12)
+
+
+# Records
+
+
+def test_tightness_is_shown_by_claim_the_closest_first(monkeypatch):
+    kept = [Closest("lemma-1, k = 2", 0.5, "", 7), Closest("lemma-2", 0.25, "", 1), Closest("F convex", 1.0, "", 1)]
+    kept += [Closest("lemma-1, k = 3", 0.4, "", 2), Closest("h1-closed", 0.9, "", 3)]
+    monkeypatch.setattr(results, "read", lambda name: {"statements": plain(kept)} if name == "tightness" else None)
+    found = tightness.compute(quick=True)
+    assert list(found["claims"]) == ["h1-closed", "lemma-1", "lemma-2"]
+    assert [part["ratio"] for part in found["claims"]["lemma-1"]] == [0.5, 0.4]
+    assert (found["others"], found["source"]) == (1, "a thorough run")
+    axes = tightness.draw(found).axes[0]
+    assert {0.9, 0.5, 0.4, 0.25} <= {float(x) for line in axes.lines for x in line.get_xdata()}
+    assert "13 examples of 4 statements of 3 claims" in tightness.caption(found)
+
+
+def test_a_quick_run_of_the_suite_finds_no_claim_refuted():
+    found = quick("tightness")
+    assert {"lemma-1", "lemma-2-peeled", "margin-bound", "a-posteriori"} <= set(found["claims"])
+    assert all(0 < part["ratio"] <= 1 + 1e-9 for parts in found["claims"].values() for part in parts)
+
+
+ROWS = [
+    {
+        "benchmark": "mixture",
+        "work": "convex step, m=9, B=150, Gamma=0.1, gap 1e-08",
+        "against": "glum (tol=1)",
+        "ratio": 0.2,
+    },
+    {
+        "benchmark": "mixture",
+        "work": "convex step, m=9, B=150, Gamma=1, gap 1e-08",
+        "against": "glum (tol=2)",
+        "ratio": 0.3,
+    },
+    {
+        "benchmark": "mixture",
+        "work": "convex step, m=9, B=500, Gamma=1, gap 1e-08",
+        "against": "glum (tol=2)",
+        "ratio": 0.1,
+    },
+    {"benchmark": "verify", "work": "verify-bounds", "against": "importing torch", "ratio": 3.0},
+    {"benchmark": "training", "work": "AdaNet", "against": "another package", "ratio": 0.01},
+]
+
+
+def test_training_times_are_grouped_by_work_and_peer(monkeypatch):
+    rows = [{**row, "machine": "one", "target": "<= 0.5"} for row in ROWS]
+    monkeypatch.setattr(results, "read", lambda name: {"rows": rows})
+    found = training_time.compute(quick=True)
+    assert [work["ratios"] for work in found["works"]] == [[0.2, 0.3], [0.1], [0.01]]
+    assert {work["target"] for work in found["works"]} == {0.5}
+    assert [text for text, _ in training_time.lines(found["works"])] == [
+        "against glum: convex step, m=9",
+        "B=150",
+        "B=500",
+        "against another package",
+        "AdaNet",
+    ]
+    drawn = {float(x) for line in training_time.draw(found).axes[0].lines for x in line.get_xdata()}
+    assert {0.2, 0.3, 0.1, 0.01} <= drawn
+    assert "0.2 to 0.3" in training_time.caption(found)
+
+
+def test_the_interval_is_nadeau_and_bengios():
+    tests = [0.91, 0.94, 0.92, 0.93]
+    found = paper_tables.interval(np.mean(tests), np.std(tests, ddof=1), 4, share=1 / 3)
+    scale = np.std(tests, ddof=1) * math.sqrt(1 / 4 + 1 / 3)
+    assert (found["low"], found["high"]) == pytest.approx(student.interval(0.95, 3, np.mean(tests), scale), rel=1e-9)
+
+
+def test_measured_pairs_stand_beside_the_papers(monkeypatch):
+    row = {
+        "pair": "cat-dog",
+        "method": "adanet",
+        "accuracy": 0.7,
+        "sd": 0.01,
+        "tests": [0.7] * 10,
+        "units": [90.0],
+        "top": 9.0,
+    }
+    pairs = {"rows": [row], "command": "the command"}
+    variants = {"rows": [{"method": "R", "accuracy": 0.93, "sd": None, "tests": [0.93]}]}
+    monkeypatch.setattr(results, "read", {"cifar-pairs": pairs, "variants": variants, "criteo": None}.get)
+    found = paper_tables.compute(quick=True)
+    assert found["stand-in"] is None
+    cell = found["pairs"]["cat-dog"]["AdaNet"]
+    assert (cell["paper"]["mean"], cell["ours"]["mean"]) == (tables.ACCURACY["cat-dog"]["AdaNet"][0], 0.7)
+    assert found["pairs"]["cat-dog"]["LR"]["ours"] is None
+    assert found["units"]["cat-dog"] == {"paper": 1825, "ours": 90.0}
+    assert found["variants"]["AdaNet.R"]["ours"]["mean"] == 0.93
+    shown = {float(x) for axes in paper_tables.draw(found).axes for line in axes.lines for x in line.get_xdata()}
+    assert {0.7, 0.6924, 0.93, 0.9336, 1825.0, 90.0} <= shown
+    caption = paper_tables.caption(found)
+    assert "cat-dog 0.7000" in caption
+    assert "Not measured by us: deer-truck," in caption
+
+
+def test_without_results_a_quick_run_stands_in_and_the_caption_says_so(monkeypatch):
+    monkeypatch.setattr(results, "read", lambda name: None)
+    found = paper_tables.compute(quick=True)
+    assert set(found["stand-in"]) == {"AdaNet", "NN", "LR"}
+    assert all(0.9 < cell["ours"]["mean"] <= 1 for cell in found["stand-in"].values())
+    assert "a quick run on digits:3-8, which is not in the paper" in paper_tables.caption(found)
+    found = training_time.compute(quick=True)
+    assert "one quick timing made for this figure" in training_time.caption(found)
