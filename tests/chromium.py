@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,8 @@ import tempfile
 from typing import Any
 
 PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+
+PATIENCE = 90
 
 # Puts our two ends of the pipes where the browser looks for them.
 LAUNCH = """
@@ -62,7 +65,7 @@ class Chromium:
         try:
             self.send("Browser.close")
             self.process.wait(20)
-        except (OSError, EOFError, subprocess.TimeoutExpired):
+        except (OSError, EOFError, TimeoutError, subprocess.TimeoutExpired):
             self.process.kill()
             self.process.wait()
         for end in (self.out, self.answers):
@@ -85,6 +88,9 @@ class Chromium:
 
     def receive(self) -> dict[str, Any]:
         while b"\0" not in self.rest:
+            ready, _, _ = select.select([self.answers], [], [], PATIENCE)
+            if not ready:
+                raise TimeoutError(f"chromium has been silent for {PATIENCE} seconds.")
             chunk = os.read(self.answers, 1 << 16)
             if not chunk:
                 raise EOFError("chromium has gone.")

@@ -57,6 +57,11 @@ class Chart {
     return node;
   }
 
+  clear() {
+    this.points = [];
+    this.svg.replaceChildren();
+  }
+
   draw(state, name, hidden, read) {
     this.variable = VARIABLES[name];
     this.points = sweep(state, name);
@@ -75,6 +80,8 @@ class Chart {
       this.make("line", {...this.upright(here), class: "here"});
     }
     for (const id of DATA.bounds) if (!hidden.has(id)) this.curve(id);
+    const corner = {x: this.width - MARGIN.right - 6, y: MARGIN.top + 16};
+    this.make("text", {...corner, class: "area", "text-anchor": "end"}, "vacuous");
     const ends = {y1: MARGIN.top, y2: this.height - MARGIN.bottom};
     this.cursor = this.make("line", {...ends, class: "cursor", visibility: "hidden"});
     this.read(null);
@@ -100,7 +107,6 @@ class Chart {
     const clip = this.make("clipPath", {id: "inside"});
     clip.append(this.make("rect", {...span, y: top - 1, height: bottom - top + 2}));
     this.make("rect", {...span, y: top, height: this.py(1) - top, class: "vacuous-area"});
-    this.make("text", {x: right - 6, y: top + 16, class: "area", "text-anchor": "end"}, "vacuous");
     for (let e = this.low; e <= this.high; e++) {
       const y = this.py(10 ** e), label = e < -3 ? `1e${e}` : String(Number(`1e${e}`));
       this.make("line", {x1: MARGIN.left, x2: right, y1: y, y2: y, class: e === 0 ? "one" : "grid"});

@@ -69,7 +69,7 @@ function extraControl([name, words, symbol]) {
 function buildControls() {
   for (const [group, names] of Object.entries(GROUPS)) $(`g-${group}`).append(...names.map(variableControl));
   for (const [group, extras] of Object.entries(EXTRA)) $(`g-${group}`).append(...extras.map(extraControl));
-  $("phi").append(element("option", {value: ""}, "differ"), ...activations());
+  $("phi").append(element("option", {value: ""}, "–"), ...activations());
   $("phi").addEventListener("change", () => {
     if ($("phi").value) change({...copy(state), phi: state.phi.map(() => $("phi").value)});
   });
@@ -159,6 +159,7 @@ function showControls(wrong) {
   }));
   state.phi.forEach((name, i) => fill(`f-phi_${i + 1}`, name));
   $("phi").value = same(state.phi) ?? "";
+  $("phi").disabled = depth(state) < 2;
   $("skips").checked = state.Lambda.some((row) => row.slice(0, -1).some((bound) => bound > 0));
   $("skips").disabled = depth(state) < 3;
   for (const [id] of DATA.promises) $(`promise-${id}`).checked = !state.unmet.includes(id);

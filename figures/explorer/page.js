@@ -21,18 +21,19 @@ function showNothing(reason) {
   first.textContent = `No bound applies: ${reason}`;
   second.textContent = "";
   $("summary").className = "verdict none";
-  const notes = {input: {detail: reason.replace(/\.$/, "")}};
   for (const id of DATA.bounds) {
     const terms = Object.fromEntries(DATA.terms[id].map((name) => [name, null]));
-    showBound({id, terms, raw: null, value: null, whyNot: ["input"], j: null}, notes);
+    showBound({id, terms, raw: null, value: null, whyNot: ["input"], j: null}, {input: {}});
+    $(`b-${id}`).querySelector(".why").textContent = reason;
+    $(`k-${id}`).textContent = "–";
   }
-  $("layers").replaceChildren();
+  chart.clear();
+  for (const id of ["layers", "table-body"]) $(id).replaceChildren();
 }
 
 function show() {
   const wrong = [...Object.entries(typed), ...faults(state)];
   showControls(wrong);
-  document.body.classList.toggle("wrong", wrong.length > 0);
   if (wrong.length) return showNothing(wrong[0][1]);
   const found = evaluate(state);
   showDefaults(found);

@@ -20,8 +20,8 @@ function showBound(bound, notes) {
   article.dataset.j = bound.j ?? "";
   const at = bound.j === null ? "" : `At j = ${bound.j}, ρⱼ = ${near(bound.rho)} of f/W. `;
   const because = bound.whyNot.map((id) => `${id} (${notes[id].detail})`).join(", ");
-  const formula = bound.value === null ? "" : "A formula only, no bound here: ";
-  article.querySelector(".why").textContent = at + (applies ? "" : `${formula}fails ${because}.`);
+  const why = applies ? "" : `A formula only, no bound here: fails ${because}.`;
+  article.querySelector(".why").textContent = at + why;
   showBar(article.querySelector(".bar"), bound);
 }
 
