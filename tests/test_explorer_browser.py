@@ -3,7 +3,9 @@
 import json
 import math
 import os
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -251,7 +253,7 @@ def test_nothing_sticks_out_at_any_width(browser: Chromium, width: int) -> None:
     browser.send("Emulation.clearDeviceMetricsOverride")
 
 
-def test_every_control_has_a_name_and_is_reached_by_the_keyboard(browser: Chromium) -> None:
+def test_every_control_has_a_name_of_its_own(browser: Chromium) -> None:
     browser.send("Accessibility.enable")
     nodes = browser.send("Accessibility.getFullAXTree")["nodes"]
     roles = {"textbox", "slider", "combobox", "checkbox", "button", "link"}
@@ -260,13 +262,47 @@ def test_every_control_has_a_name_and_is_reached_by_the_keyboard(browser: Chromi
     assert [node for node in controls if not node["name"]["value"].strip()] == []
     names = [node["name"]["value"] for node in controls if node["role"]["value"] == "slider"]
     assert len(names) == len(set(names))
-    assert browser.run("[...document.querySelectorAll('[tabindex]')].length") == 0
+
+
+def press(browser: Chromium, key: str, code: int) -> None:
+    for kind in ("keyDown", "keyUp"):
+        browser.send("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+
+
+def test_the_keyboard_alone_moves_every_slider(browser: Chromium) -> None:
+    browser.run("document.querySelector('#reset').click()")
+    browser.run("document.activeElement.blur(); scrollTo(0, 0)")
+    moved = set()
+    for _ in range(120):
+        press(browser, "Tab", 9)
+        name = browser.run("document.activeElement.dataset.slider ?? document.activeElement.id")
+        if name in ("m", "rho", "margin_error", "delta", "l", "p", "n_0", "n_k", "Lambda", "r_inf"):
+            before, numbers = browser.run(f"document.querySelector('#f-{name}').value"), browser.run(SHOWN)["bounds"]
+            for _ in range(40 if name in ("n_0", "n_k") else 1):  # a small whole number takes more than one step
+                press(browser, "ArrowRight", 39)
+            assert browser.run(f"document.querySelector('#f-{name}').value") != before
+            assert browser.run(SHOWN)["bounds"] != numbers, name
+            moved.add(name)
+    assert len(moved) == 10
 
 
 def test_the_page_asks_the_network_for_nothing(browser: Chromium) -> None:
     assert [url for url in browser.requests() if not url.startswith("file:")] == []
     said = browser.run("fetch('data:text/plain,x').then(() => 'fetched', () => 'refused')")
     assert said == "refused"
+
+
+def test_a_root_has_brackets_where_it_would_not_stretch(browser: Chromium, tmp_path: Path) -> None:
+    """Without a mathematical font the sign stays small, and sqrt(a/b) would look like sqrt(a)/b."""
+    shown = "getComputedStyle(document.querySelector('msqrt .bracket')).display !== 'none'"
+    fonts = re.search(r"math \{ font-family: ([^;]*), math;", page.document())
+    assert fonts is not None
+    for name, list in (("none.html", '"No Such Font", "Nor This"'), ("some.html", '"No Such Font", serif')):
+        path = tmp_path / name
+        path.write_text(page.document().replace(fonts[1], list), encoding="utf-8")
+        with Chromium() as other:
+            other.open(path.as_uri())
+            assert other.run(shown) == (name == "none.html")
 
 
 def test_dark_and_light_are_told_apart_and_readable(browser: Chromium) -> None:

@@ -62,13 +62,18 @@ function restore(hash) {
   if (found) state = found;
 }
 
-// Without a mathematical font a bracket beside something tall is no taller than one beside something small.
-function stretches() {
-  const [small, tall] = document.querySelectorAll("#probe mo");
-  return tall.getBoundingClientRect().height > 2 * small.getBoundingClientRect().height;
+// Whether a font of the stylesheet's list for formulas is there: a text set in it is not as wide as in the fallback.
+function hasMathFont() {
+  const pen = document.createElement("canvas").getContext("2d");
+  const width = (font) => {
+    pen.font = `64px ${font}`;
+    return pen.measureText("mW√∑Λρ").width;
+  };
+  const listed = getComputedStyle(document.querySelector("math")).fontFamily.split(",").slice(0, -1);
+  return listed.some((font) => width(`${font}, monospace`) !== width("monospace"));
 }
 
-document.body.classList.toggle("plain-roots", !stretches());
+document.body.classList.toggle("plain-roots", !hasMathFont());
 buildControls();
 chart = new Chart($("chart"), (value) => change(VARIABLES[x].set(state, value)));
 for (const id of DATA.bounds) {

@@ -52,14 +52,7 @@ def _body(words: str) -> str:
         corrected="".join(_bound(id) for id in BOUNDS if id not in PRINTED),
         heads="".join(f'<th scope="col" class="n">{escape(head)}</th>' for head in _COLUMNS),
         lemmas="".join(map(_lemma, LEMMAS)),
-        probe=_PROBE,
     )
-
-
-# Shows whether the browser has a mathematical font; see page.js.
-_PROBE = '<div id="probe" aria-hidden="true">{}{}</div>'.format(
-    *(f'<math><mo>(</mo><mspace height="{height}" width="1em"></mspace></math>' for height in ("0.1em", "9em"))
-)
 
 
 def _promises() -> str:
