@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figures import runs
-from figures.canvas import Data, panels, styled
+from figures.canvas import Data, NotDrawn, panels, styled
 from verify.plots import BLUE, INK, ORANGE
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 def compute(*, quick: bool, model: Path | None = None) -> Data:
     """Of every round F after it, the depth after it, and each candidate's depth beyond that of the network, and F."""
     history: list[Any] = runs.adanet(quick=quick).history if model is None else runs.history(model)[0]
+    if len(history) < 2:
+        raise NotDrawn("one round is no course of training.")
     rounds, depth = [], 1
     for entry in history:
         candidates = [
@@ -40,7 +42,7 @@ def draw(data: Data) -> Figure:
     for place, entry in zip(t, data["rounds"], strict=True):
         for number, found in enumerate(entry["candidates"]):
             _mark(above, place, found, number == entry["chosen"])
-    above.plot([], [], "o", color=BLUE, label="as deep as the network")
+    above.plot([], [], "o", color=BLUE, label="no deeper")
     above.plot([], [], "^", color=ORANGE, label="one layer deeper")
     above.plot([], [], "o", color=INK, fillstyle="none", label="hollow: not taken")
     above.legend(loc="upper right", handletextpad=0.2, borderaxespad=0.0)
@@ -74,8 +76,9 @@ def caption(data: Data) -> str:
     ended = f" In round {len(rounds)} no candidate lowered F enough, and it ended." if rounds[-1]["chosen"] < 0 else ""
     return (
         f"{whose}, round by round. Above: the objective after each round (line), {rounds[0]['objective']:.4g} after "
-        f"the first and {rounds[-1]['objective']:.4g} after round {len(rounds)}, and every candidate's own, as deep as "
-        "the network or one layer deeper; filled is the one taken, hollow one that was not. Below: the depth, "
+        f"the first and {rounds[-1]['objective']:.4g} after round {len(rounds)}, and every candidate's own, no deeper "
+        "than the network (circles) or one layer deeper (triangles); filled is the one taken, hollow one that was "
+        "not. Below: the depth, "
         f"{rounds[-1]['depth']} at the end; the deeper candidate was taken in "
         f"{'rounds ' + ', '.join(map(str, deepened)) if deepened else 'no round'}.{ended}"
     )

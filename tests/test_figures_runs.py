@@ -1,6 +1,7 @@
 """What the figures show of networks, samples and measurements, against the runs and records they are drawn from."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -120,6 +121,16 @@ def test_a_construction_of_another_method_is_refused(tmp_path):
     model_file.write(path, run.model_of(runs.cvx(), "cvx-exact", features=None, sample=sample))
     with pytest.raises(NotDrawn, match="must be AdaNet's, got method cvx-exact"):
         construction.compute(quick=True, model=path)
+
+
+def test_a_run_of_one_round_is_refused(tmp_path):
+    from adanet_train import model_file, run
+
+    path = tmp_path / "short.pt"
+    short = replace(trained(), history=trained().history[:1])
+    model_file.write(path, run.model_of(short, "adanet", features=None, sample=model_file.Sample.of(*runs.board())))
+    with pytest.raises(NotDrawn, match="one round is no course of training"):
+        training_rounds.compute(quick=True, model=path)
 
 
 # How often bounds fail
