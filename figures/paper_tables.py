@@ -199,7 +199,7 @@ def _draw_units(axes: Axes, units: Data) -> None:
     axes.set_yticks(y, list(units))
     axes.set_ylim(len(units) - 0.5, -0.5)
     axes.set_xlim(0, 1.15 * np.nanmax([*paper, *ours]))
-    axes.set_title("hidden units of AdaNet", fontsize=8)
+    axes.set_title("hidden units", fontsize=8)
     axes.axvline(0, color=INK, linewidth=0.6)
 
 

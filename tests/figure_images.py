@@ -1,6 +1,6 @@
 """Baseline pictures of a few figures; `python -m tests.figure_images` makes them anew after a change that was meant.
 
-They are drawn without text and without a layout that depends on it, so that only what the data show is compared.
+They are drawn without text, keys and a layout that depend on fonts, so that only what the data show is compared.
 """
 
 from pathlib import Path
@@ -66,13 +66,14 @@ ROUNDS = {
 def pixels(figure):
     """The drawing at 80 dots an inch, rows by columns by colours, 0 to 255."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.legend import Legend
     from matplotlib.text import Text
 
     figure.set_layout_engine("none")
     figure.set_dpi(80)
     canvas = FigureCanvasAgg(figure)
-    for text in figure.findobj(Text):
-        text.set_visible(False)
+    for part in (*figure.findobj(Text), *figure.findobj(Legend)):
+        part.set_visible(False)
     canvas.draw()
     return np.asarray(canvas.buffer_rgba())[..., :3].astype(float)
 
