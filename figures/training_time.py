@@ -94,7 +94,7 @@ def draw(data: Data) -> Figure:
             axes.text(-0.02, y, text, ha="right", va="center", style="italic", transform=axes.get_yaxis_transform())
             continue
         axes.axhline(y, color=INK, linewidth=0.3, alpha=0.3, zorder=0)
-        axes.plot(work["ratios"], [y] * len(work["ratios"]), "o", color=BLUE, markersize=4)
+        axes.plot(work["ratios"], [y] * len(work["ratios"]), "o", color=BLUE, markersize=4, zorder=3)
         if work["target"] is not None:
             axes.plot(work["target"], y, "|", color=ORANGE, markersize=9, markeredgewidth=1.8)
     axes.axvline(1, color=INK, linewidth=0.6)
@@ -112,13 +112,15 @@ def draw(data: Data) -> Figure:
 
 
 def caption(data: Data) -> str:
-    numbers = "; ".join(f"{work['work']} against {work['against']}: {_span(work['ratios'])}" for work in data["works"])
     origin = (
         f"timed side by side ({data['machine']})" if data["machine"] else "from one quick timing made for this figure"
     )
+    numbers = "; ".join(
+        text if work is None else f"{text}: {_span(work['ratios'])}" for text, work in lines(data["works"])
+    )
     return (
-        f"Training time as a multiple of a peer's, {origin}. Left of 1 ours is faster; several dots are several "
-        f"penalties Gamma. {numbers}."
+        f"Training time as a multiple of a peer's, {origin}. Left of 1 ours is faster; several dots in a row are "
+        f"several penalties Gamma. By peer: {numbers}."
     )
 
 
