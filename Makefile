@@ -4,7 +4,7 @@ BIN := .venv/bin
 # On two cores one thread per process is faster than two that wait for each other; set it to the cores you have to spare.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: env demo test lint thorough bench bench-tensorflow figures fuzz wheel-test mutants clean
+.PHONY: env demo test lint thorough bench bench-tensorflow figures fuzz wheel-test browser-test mutants clean
 
 env: .venv/installed
 
@@ -60,6 +60,13 @@ fuzz: env
 # Builds the wheel, installs it in a clean environment and runs the commands from another folder.
 wheel-test: env
 	$(BIN)/python tests/wheel.py
+
+# The explorer in a real browser; installs Debian's chromium where there is none.
+SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
+browser-test: env
+	command -v chromium || command -v chromium-browser || command -v google-chrome || \
+		{ $(SUDO) apt-get update -qq && $(SUDO) apt-get install --quiet --yes chromium; }
+	BROWSER_TEST=1 $(BIN)/python -m pytest -q tests/test_explorer_browser.py
 
 # Mutation testing of the numeric modules; mutmut wants an older pytest, so it has an environment of its own.
 mutants: .venv-mutants/installed

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from adanet_train.model_file import Sample
 
 EXAMPLES = """\
-DATA is breast-cancer, digits:3-8, mnist:0-1, fashion:coat-shirt, or a .csv, .npz or .pt file with y and X (or Psi).
+DATA is breast-cancer, digits:3-8, mnist:0-1, fashion:coat-shirt, cifar10:cat-dog,
+or a .csv, .npz or .pt file with y and X (or Psi).
 
 examples:
   adanet-train breast-cancer -o model.pt
@@ -83,7 +84,7 @@ def parser() -> Parser:
     add("--set", action="append", default=[], metavar="NAME=VALUE", help="any other field of Config, may be repeated")
     add("--test-data", default=None, metavar="F", help="a name or a file; only for the test error")
     add("--label", default=None, metavar="COLUMN", help="the labels of a .csv file, default y")
-    add("--data-dir", default=None, metavar="DIR", help="where mnist and fashion are, default $ADANET_DATA")
+    add("--data-dir", default=None, metavar="DIR", help="where mnist, fashion and cifar10 are, default $ADANET_DATA")
     add("--bias", default=None, action=argparse.BooleanOptionalAction, help="a constant feature, default yes")
     add("--center", default=False, action="store_true", help="features of known range to [-1, 1] instead of [0, 1]")
     add("--no-sample", default=False, action="store_true", help="keep the digest of the sample, not the sample")

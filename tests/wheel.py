@@ -31,11 +31,12 @@ def main() -> int:
         venv.create(place / "env", with_pip=True)
         bin = place / "env" / "bin"
         run(bin / "python", "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel, cwd=place)
-        for command in ("adanet-train", "verify-bounds", "verify-claims"):
+        for command in ("adanet-train", "adanet-experiment", "verify-bounds", "verify-claims"):
             assert "usage" in run(bin / command, "--help", cwd=place).lower()
             run(bin / command, "--version", cwd=place)
         run(bin / "adanet-train", "digits:3-8", "-o", "model.pt", "--rounds", "2", cwd=place)
         print(run(bin / "verify-bounds", "model.pt", cwd=place))
+        run(bin / "python", "-m", "figures", "explorer", "--model", "model.pt", "--out", "explorer.html", cwd=place)
     print("the wheel works")
     return 0
 
