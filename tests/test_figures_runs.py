@@ -59,6 +59,13 @@ def test_of_a_wide_layer_the_units_with_the_largest_weights_upward_are_shown():
     assert "(+3)" in [text.get_text() for text in architecture.draw(found).axes[0].texts][1]
 
 
+@pytest.mark.parametrize("network", [Network.empty(3), Network((2, 3), {(1, 0): torch.ones(3, 2)}, {}, ())])
+def test_a_network_of_nothing_can_be_drawn(network):
+    found = graph.of(network)
+    assert len(architecture.draw(found).axes[0].patches) == len(found["edges"]) + sum(network.n) + 1
+    assert len(found["edges"]) == 2 * network.n[1]
+
+
 def test_every_connection_and_unit_is_drawn():
     found = quick("architecture")
     patches = architecture.draw(found).axes[0].patches
