@@ -122,8 +122,8 @@ def caption(data: Data) -> str:
     return (
         "Every bound on the risk that needs no sample, as printed and corrected, against the sample size m, the depth "
         "l, the margin rho, the norm p and the width n_k. Each panel varies one and keeps the others at "
-        f"m = {base['m']}, l = {base['depth']}, rho = {base['rho']:g}, p = {base['p']:g}, n_k = {base['width']}, where the values are: "
-        f"{numbers}. Layered ReLU families, n_0 = {N_0}, ||Psi||_inf <= 1, Lambda_(1,0) = {N_0}^(-1/2) and "
+        f"m = {base['m']}, l = {base['depth']}, rho = {base['rho']:g}, p = {base['p']:g}, n_k = {base['width']}, where "
+        f"the values are: {numbers}. Layered ReLU families, n_0 = {N_0}, ||Psi||_inf <= 1, Lambda_(1,0) = {N_0}^(-1/2) and "
         f"Lambda_(k,k-1) = {WIDTH}^(-1/2), so that |h| <= 1 there; all mixture weight on the top layer, all margins "
         f"of f/W above rho, delta = {DELTA:g}. Raw values: grey is vacuous. Theorem 1 takes R_m(H_k) from Lemma 2 "
         "where both are as printed; the corrected bounds take it from lemma-2-peeled, a-posteriori-bounded takes "
