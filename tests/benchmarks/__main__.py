@@ -23,12 +23,13 @@ def machine() -> str:
 
 def main(argv: list[str]) -> int:
     names = argv or sorted(path.stem.removeprefix("bench_") for path in HERE.glob("bench_*.py"))
-    record = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"rows": []}
     for name in names:
         start = time.perf_counter()
         rows = importlib.import_module(f"tests.benchmarks.bench_{name}").run()
         for row in rows:
             print(f"{row['work']:60} against {row['against']:30} ratio {row['ratio']:.3g} (target {row['target']})")
+        # Read only now: another run may have recorded its rows meanwhile.
+        record = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"rows": []}
         kept = [row for row in record["rows"] if row["benchmark"] != name]
         seconds = round(time.perf_counter() - start, 1)
         record["rows"] = kept + [{"benchmark": name, "seconds": seconds, "machine": machine(), **row} for row in rows]
