@@ -185,7 +185,7 @@ def _accuracies(axes: Axes, cells: Data, title: str) -> None:
                 axes.plot(found["mean"], y + shift, marker, color=colour, fillstyle=fill, markersize=3.6)
     axes.set_yticks(range(len(cells)), list(cells))
     axes.set_ylim(len(cells) - 0.5, -0.5)
-    axes.xaxis.set_major_locator(MaxNLocator(3 if title != "Criteo" else 2))
+    axes.xaxis.set_major_locator(MaxNLocator(2))
     axes.margins(x=0.15)
     axes.set_title(title, fontsize=8)
 
