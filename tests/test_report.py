@@ -449,6 +449,7 @@ def test_context_rows_claim_nothing() -> None:
     context = [row for row in found.bounds if row.context]
     assert {row.id for row in context} == {"golowich-frobenius", "golowich-l1", "neyshabur-group"}
     assert all(row.raw > 0 and row.value is None and not row.applies for row in context)
+    assert all(0 <= row.terms["margin_error"] - found.sample.margin_error <= 2**-52 for row in context)
     assert all(row.raw is None for row in report.build(model(), draws=None).bounds if row.context)
 
 

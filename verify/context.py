@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 
 from adanet_theory import related
@@ -68,4 +71,6 @@ def _bound(id: str, maps: list[Array], setting: Setting, at: AtRho) -> MarginBou
     per_W = R / float(setting.W) * ROUNDED_UP
     bound = related.standard_margin_bound(id, error, per_W, rho=float(at.rho), m=m, delta=delta)
     rounded = {name: term * ROUNDED_UP for name, term in bound.terms.items() if term is not None}
-    return MarginBound(id, rounded, bound.rho)
+    # A count over m needs no more than its own float, and 1 is not to be printed as 1.001.
+    error = error if Fraction(error) >= at.margin_error else math.nextafter(error, 1.0)
+    return MarginBound(id, rounded | {"margin_error": error}, bound.rho)
