@@ -68,6 +68,7 @@ def compute(*, quick: bool) -> Data:
     pairs = {pair: _pair(pair, rows) for pair in tables.ACCURACY}
     found: Data = {"pairs": pairs, "variants": _variants(measured["variants"], rows), "units": _units(rows)}
     found["criteo"] = _criteo(measured["criteo"])
+    found["own_variants"] = measured["variants"] is not None
     found["criteo_rows"] = measured["criteo"]["rows"][0]["m_test"] if measured["criteo"] else None
     found["stand-in"] = None if rows else stand_in(folds=3 if quick else tables.FOLDS)
     found["grid"] = measured["cifar-pairs"].get("command") if measured["cifar-pairs"] else None
@@ -214,6 +215,14 @@ def caption(data: Data) -> str:
     )
     if known:
         text += f"AdaNet, ours: {', '.join(known)}. Made by: {data['grid']}. "
+    absent = [
+        name for name, there in (("the variants", data["own_variants"]), ("Criteo", data["criteo_rows"])) if not there
+    ]
+    absent += [name for name in METHODS.values() if known and not any(c[name]["ours"] for c in data["pairs"].values())]
+    if absent:
+        text += f"No results of ours for {', '.join(absent)}. "
+    if known and not data["own_variants"]:
+        text += "Our AdaNet among the variants is that of the pairs. "
     if data["criteo_rows"]:
         text += (
             f"Criteo: ours on {data['criteo_rows']} test rows of a sample, the paper's on {tables.CRITEO_HELD_OUT}. "

@@ -24,7 +24,7 @@ def compute(*, quick: bool) -> Data:
     rows = [row for row in measured["rows"] if row["benchmark"] in TRAINING] if measured else []
     if not rows:
         return {"works": grouped(timed()), "machine": None}
-    return {"works": grouped(rows), "machine": ", ".join(sorted({row["machine"] for row in rows}))}
+    return {"works": grouped(rows), "machine": "; ".join(sorted({row["machine"] for row in rows}))}
 
 
 def grouped(rows: list[dict[str, Any]]) -> list[Data]:
@@ -113,7 +113,9 @@ def draw(data: Data) -> Figure:
 
 def caption(data: Data) -> str:
     origin = (
-        f"timed side by side ({data['machine']})" if data["machine"] else "from one quick timing made for this figure"
+        f"side by side unless recorded ({data['machine']})"
+        if data["machine"]
+        else "from one quick timing made for this figure"
     )
     numbers = "; ".join(
         text if work is None else f"{text}: {_span(work['ratios'])}" for text, work in lines(data["works"])

@@ -279,6 +279,7 @@ def test_measured_pairs_stand_beside_the_papers(monkeypatch):
     caption = paper_tables.caption(found)
     assert "cat-dog 0.7000" in caption
     assert "Not measured by us: deer-truck," in caption
+    assert "No results of ours for Criteo, NN-GP, NN, LR." in caption
 
 
 def test_without_results_a_quick_run_stands_in_and_the_caption_says_so(monkeypatch):
