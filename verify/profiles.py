@@ -1,4 +1,4 @@
-"""Hypothesis profiles: `ci` (default, repeatable), `thorough` (many examples, fresh randomness), `mutants` (few)."""
+"""Hypothesis profiles: `ci` (default, repeatable), `thorough` (many examples, fresh randomness), `mutants` (few, not shrunk)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ def load() -> None:
     slow = [HealthCheck.too_slow]
     settings.register_profile("ci", derandomize=True, deadline=None, max_examples=100, suppress_health_check=slow)
     settings.register_profile("thorough", deadline=None, max_examples=5000, suppress_health_check=slow)
-    few = {"derandomize": True, "deadline": None, "max_examples": 20, "database": None}
+    # A mutant that fails is killed, however large the example: shrinking would cost more than all the rest.
+    phases = [Phase.explicit, Phase.generate]
+    few = {"derandomize": True, "deadline": None, "max_examples": 20, "database": None, "phases": phases}
     settings.register_profile("mutants", suppress_health_check=list(HealthCheck), **few)  # type: ignore[arg-type]
     settings.load_profile(current())
 
