@@ -173,7 +173,7 @@ def criteo(name: str) -> dict[str, list[Setting]]:
     adam: Setting = {"batch": 512, "optimiser": "adam", "learning_rate": 1e-3, "learner": "units", "tol": 1e-4}
     size: Setting = {"rounds": 2, "max_depth": 2, "width": 8 if quick else 125, "steps": 20 if quick else 500}
     return {
-        "adanet": product({**adam, **size, "check_every": 100}, lam=(1e-5,) if quick else (1e-6, 1e-5)),
+        "adanet": product({**adam, **size, "check_every": 100}, lam=(1e-5,) if quick else (1e-6, 1e-5, 1e-4, 1e-3)),
         "nn": product({"lam": 0.0}, hidden=((8,),) if quick else ((512,), (512, 512))),
         "lr": [{"hidden": ()}],
     }
