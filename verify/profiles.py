@@ -1,4 +1,4 @@
-"""Hypothesis profiles: `ci` (default, repeatable), `thorough` (many examples, fresh randomness), `mutants` (few, not shrunk)."""
+"""Hypothesis profiles: `ci` (default, repeatable), `thorough` (many, fresh randomness), `mutants` (few, not shrunk)."""
 
 from __future__ import annotations
 
