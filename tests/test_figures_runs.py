@@ -144,11 +144,11 @@ def test_a_run_of_one_round_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("distribution", ["noise", "atoms"])
-def test_the_statements_with_delta_free_are_the_suites(distribution):
-    for name, bound in failure_frequency.BOUNDS.items():
-        ours = [bound(case, suite.DELTA) for case in suite.DISTRIBUTIONS[distribution](3)]
-        theirs = [suite.STATEMENTS[name](case).total for case in suite.DISTRIBUTIONS[distribution](3)]
-        assert ours == pytest.approx(theirs, rel=1e-12), name
+@pytest.mark.parametrize("statement", suite.STATEMENTS)
+def test_the_statements_of_the_suite_fall_as_delta_grows(statement, distribution):
+    case = next(suite.DISTRIBUTIONS[distribution](1))
+    totals = [suite.STATEMENTS[statement](case, delta).total for delta in (0.01, suite.DELTA, 0.5)]
+    assert totals[0] > totals[1] > totals[2]
 
 
 def test_failures_are_counted_at_each_delta():
@@ -162,7 +162,7 @@ def test_failures_are_counted_at_each_delta():
             np.mean(c.margins <= 0) < 0.5 for c in cases
         )
     for distribution in ("noise", "atoms"):
-        assert not any(any(found["failed"][distribution][name]) for name in failure_frequency.BOUNDS)
+        assert not any(any(found["failed"][distribution][name]) for name in suite.STATEMENTS)
 
 
 def test_the_restated_theorem_fails_on_every_sample_at_every_delta():

@@ -135,43 +135,43 @@ def atoms(trials: int, m: int = 200, p: float = 2.0) -> Iterator[Case]:
 # The statements on a case
 
 
-def _theorem_1_range(case: Case) -> MarginBound:
+def _theorem_1_range(case: Case, delta: float = DELTA) -> MarginBound:
     """theorem-1-range, which is Theorem 1 itself where M = 1."""
     error = margin_error(case.margins, case.rho)
-    return theorem_1_range(error, case.w, case.R_m, rho=case.rho, m=case.m, delta=DELTA, M=max(case.M))
+    return theorem_1_range(error, case.w, case.R_m, rho=case.rho, m=case.m, delta=delta, M=max(case.M))
 
 
-def _margin_bound(case: Case) -> MarginBound:
+def _margin_bound(case: Case, delta: float = DELTA) -> MarginBound:
     ramp = ramp_loss(case.margins, case.rho)
-    return margin_bound(ramp, case.w, case.R_m, rho=case.rho, m=case.m, delta=DELTA, M=max(case.M))
+    return margin_bound(ramp, case.w, case.R_m, rho=case.rho, m=case.m, delta=delta, M=max(case.M))
 
 
-def _unbounded(case: Case) -> MarginBound:
+def _unbounded(case: Case, delta: float = DELTA) -> MarginBound:
     ramp = ramp_loss(case.margins, case.rho)
-    return margin_bound_unbounded(ramp, case.w, case.R_m, rho=case.rho, m=case.m, delta=DELTA)
+    return margin_bound_unbounded(ramp, case.w, case.R_m, rho=case.rho, m=case.m, delta=delta)
 
 
-def _empirical(case: Case) -> MarginBound:
+def _empirical(case: Case, delta: float = DELTA) -> MarginBound:
     """R_S(H_1) from drawn signs, at δ/4; R_S(H_2) <= (3/2) (M_2/M_1) R_S(H_1), lemma-1-corrected."""
     spec = NetworkSpec.layered((case.Psi.shape[1], 1), case.M[0], p=1)
-    first = sampled_linear_complexity(case.Psi, spec, draws=64, rng=case.rng, confidence=1 - DELTA / 2).upper
+    first = sampled_linear_complexity(case.Psi, spec, draws=64, rng=case.rng, confidence=1 - delta / 2).upper
     R_S = (first, 1.5 * case.M[1] / case.M[0] * first)
     ramp = ramp_loss(case.margins, case.rho)
-    return margin_bound_empirical(ramp, case.w, R_S, rho=case.rho, m=case.m, delta=DELTA, M=case.M)
+    return margin_bound_empirical(ramp, case.w, R_S, rho=case.rho, m=case.m, delta=delta, M=case.M)
 
 
-def _uniform(case: Case) -> MarginBound:
-    return margin_bound_uniform(case.margins, case.w, case.R_m, delta=DELTA, M=case.M)
+def _uniform(case: Case, delta: float = DELTA) -> MarginBound:
+    return margin_bound_uniform(case.margins, case.w, case.R_m, delta=delta, M=case.M)
 
 
-def _objective(case: Case) -> MarginBound:
+def _objective(case: Case, delta: float = DELTA) -> MarginBound:
     """At the multiple of f that makes it least, which may be chosen after the fact too."""
 
     def at(c: float) -> MarginBound:
         u = torch.from_numpy(c * case.margins)
         loss = objective.loss(surrogate("logistic"), torch.ones_like(u), u)
         w, rho = [c * w_k for w_k in case.w], surrogate("logistic").rho_max
-        return objective_bound(loss, w, case.R_m, m=case.m, delta=DELTA, M=case.M, rho=rho)
+        return objective_bound(loss, w, case.R_m, m=case.m, delta=delta, M=case.M, rho=rho)
 
     return min((at(c) for c in (0.25, 0.5, 1.0, 2.0, 4.0)), key=lambda bound: bound.total)
 
@@ -182,18 +182,18 @@ def _as_network(case: Case) -> tuple[int, float]:
     return d, float(np.abs(case.margins).max()) * (1 + d)
 
 
-def _posterior(case: Case) -> MarginBound:
+def _posterior(case: Case, delta: float = DELTA) -> MarginBound:
     d, B = _as_network(case)
     r_rms = math.sqrt(float((case.Psi**2).mean(axis=0).max()))
-    return a_posteriori(case.margins, B, d=d, n_0=case.Psi.shape[1], r_rms=r_rms, delta=DELTA)
+    return a_posteriori(case.margins, B, d=d, n_0=case.Psi.shape[1], r_rms=r_rms, delta=delta)
 
 
-def _posterior_bounded(case: Case) -> MarginBound:
+def _posterior_bounded(case: Case, delta: float = DELTA) -> MarginBound:
     d, B = _as_network(case)
-    return a_posteriori_bounded(case.margins, B, d=d, n_0=case.Psi.shape[1], r_sup=1.0, delta=DELTA)
+    return a_posteriori_bounded(case.margins, B, d=d, n_0=case.Psi.shape[1], r_sup=1.0, delta=delta)
 
 
-STATEMENTS: Mapping[str, Callable[[Case], MarginBound]] = {
+STATEMENTS: Mapping[str, Callable[..., MarginBound]] = {
     "theorem-1-range": _theorem_1_range,
     "margin-bound": _margin_bound,
     "margin-bound-unbounded": _unbounded,
