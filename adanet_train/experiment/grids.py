@@ -149,7 +149,7 @@ def searched(name: str) -> list[Setting]:
     if name != "reduced":
         return list(grid(name).adanet)
     adam: Setting = {"batch": 100, "optimiser": "adam", "learning_rate": 3e-3, "steps": 1000, "check_every": 250}
-    return product({**adam, "rounds": 4, "max_depth": 2, "width": 150, "tol": 1e-4}, lam=(1e-5, 1e-4), Lambda=(1.01,))
+    return product({**adam, "rounds": 4, "max_depth": 2, "width": 150, "tol": 1e-4}, lam=(1e-4,), Lambda=(1.01,))
 
 
 def criteo(name: str) -> dict[str, list[Setting]]:
