@@ -62,9 +62,9 @@ def _check_mixture(w_norms: Sequence[float], *per_layer: Sequence[float]) -> flo
     return total(w_norms, "W")
 
 
-def _mean(w_norms: Sequence[float], W: float, values: Sequence[float], statement: str) -> float:
-    """Σ_k (||w_k||_1/W) values_k."""
-    return total((w / W * value for w, value in zip(w_norms, values, strict=True) if w > 0), statement)
+def _mean(w_norms: Sequence[float], W: float, values: Sequence[float]) -> float:
+    """Σ_k (||w_k||_1/W) values_k; a mean exceeds the largest float only by rounding."""
+    return total((w / W * value for w, value in zip(w_norms, values, strict=True) if w > 0), "R_m")
 
 
 def _require_theorem_1(depth: int, M: Sequence[float] | None) -> None:
@@ -103,7 +103,7 @@ def theorem_1(
         _require_theorem_1(len(w_norms), M)
     if W == 0:
         return zero_function("theorem-1", "margin_error")
-    complexity = finite(4 / rho * _mean(w_norms, W, R_m, "theorem-1"), "theorem-1")
+    complexity = finite(4 / rho * _mean(w_norms, W, R_m), "theorem-1")
     return _printed("theorem-1", margin_error, complexity, rho, len(w_norms), m, delta)
 
 
@@ -159,7 +159,7 @@ def corollary_1(
     root = math.sqrt(2 * math.log(2 * spec.n[0]) / m)
     factors = [4 * spec.bound(s, s - 1) * spec.root(s - 1) for s in range(1, spec.depth + 1)]
     per_layer = [product([2 / rho, r_inf, *factors[:k], root], "corollary-1") for k in range(1, spec.depth + 1)]
-    complexity = _mean(w_norms, W, per_layer, "corollary-1")
+    complexity = _mean(w_norms, W, per_layer)
     return _printed("corollary-1", margin_error, complexity, rho, spec.depth, m, delta)
 
 
@@ -197,7 +197,7 @@ def theorem_1_range(
     check_nonnegative("M", M)
     if W == 0 or M == 0:
         return zero_function("theorem-1-range", "margin_error")
-    complexity = finite(4 / rho * _mean(w_norms, W, R_m, "theorem-1-range"), "theorem-1-range")
+    complexity = finite(4 / rho * _mean(w_norms, W, R_m), "theorem-1-range")
     bound = _printed("theorem-1-range", margin_error, complexity, rho, len(w_norms), m, delta, M)
     replaced = margin_bound(margin_error, w_norms, R_m, rho=rho, m=m, delta=delta, M=M)
     if not (bound.is_vacuous or rho >= M or bound.total >= replaced.total):
@@ -224,7 +224,7 @@ def margin_bound(
         return zero_function("margin-bound", "ramp")
     terms = {
         "ramp": ramp,
-        "complexity": finite(2 / rho * _mean(w_norms, W, R_m, "margin-bound"), "margin-bound"),
+        "complexity": finite(2 / rho * _mean(w_norms, W, R_m), "margin-bound"),
         "depth": finite(2 * M / rho * math.sqrt(2 * math.log(len(w_norms)) / m), "margin-bound"),
         "confidence": math.sqrt(math.log(1 / delta) / (2 * m)),
     }

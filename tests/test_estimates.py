@@ -26,7 +26,7 @@ from adanet_theory.rademacher import (
     peeled_complexity,
 )
 from adanet_theory.spec import NetworkSpec, activation
-from adanet_theory.unit_supremum import by_milp, unit_supremum
+from adanet_theory.unit_supremum import _CURVATURE, _GRID, by_milp, unit_supremum
 
 INF = math.inf
 NORMS = [1.0, 1.5, 2.0, 3.0, INF]
@@ -553,3 +553,24 @@ RNG = np.random.default_rng(0)
 def test_refusals_name_symbol_condition_and_value(call, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_variance_factor_names_what_is_wrong() -> None:
+    with pytest.raises(ValueError) as caught:
+        variance_factor([[1.0]], 2.0, Lambda=-1.0)
+    assert str(caught.value) == "Lambda must be finite and >= 0, got Lambda=-1.0."
+    with pytest.raises(OverflowError) as overflow:
+        variance_factor([[1e200]], 2.0)
+    assert str(overflow.value) == "the variance factor v exceeds the largest float, 1.8e308."
+
+
+@pytest.mark.parametrize(("phi", "method"), [("relu", "line"), ("tanh", "grid on a line")])
+def test_a_line_tells_its_method_and_its_errors(phi: str, method: str) -> None:
+    """rounding is at least that of the sums; the gap is the error of interpolation, of second order in the spacing."""
+    X, signs = np.array([[100.0], [-300.0]]), all_signs(2)
+    sup = unit_supremum(X, signs, Lambda=0.5, p=2.0, phi=phi)
+    assert sup.method == method
+    assert 2 * 200 * 2.0**-53 < sup.rounding < 100 * 200 * 2.0**-52
+    if phi == "tanh":
+        spacing = 2 * 0.5 / (_GRID - 1)
+        assert sup.upper - sup.lower == pytest.approx(_CURVATURE["tanh"] * 1e5 * spacing**2 / 8, rel=1e-9)

@@ -75,7 +75,9 @@ def test_the_bounds_that_fix_rho(lists, m, rho, delta, error) -> None:
             "depth": 2 / mpf(rho) * root,
             "confidence": oracle_C(rho, depth, m, delta),
         }
-        same(theorem_1(error, w, R, rho=rho, m=m, delta=delta, literally=True).terms, terms)
+        bound = theorem_1(error, w, R, rho=rho, m=m, delta=delta, literally=True)
+        assert (bound.id, bound.rho) == ("theorem-1", rho)
+        same(bound.terms, terms)
     terms = {
         "ramp": error,
         "complexity": 2 / mpf(rho) * mean,
@@ -399,6 +401,10 @@ def test_refusals_of_the_rest() -> None:
             "the margin error and the ramp must be in [0, 1], got 2.0.",
         ),
         (
+            lambda: margin_bound_empirical(0.0, [1.0], [1.0], m=5, delta=0.05, rho=1.0, M=[1.0, 1.0]),
+            "l=1 layers need as many values, got 2.",
+        ),
+        (
             lambda: objective_bound(0.0, [-1.0], [1.0], m=5, delta=0.05, M=[1.0]),
             "||w_1||_1 must be finite and >= 0, got ||w_1||_1=-1.0.",
         ),
@@ -443,6 +449,8 @@ def test_overflow_is_named() -> None:
             lambda: objective_bound(0.0, [1.0] * 2, [1.0] * 2, m=5, delta=0.05, M=[1e300] * 2, rho=1e-10),
             "objective-bound",
         ),
+        (lambda: margin_bound(0.0, [1.0] * 2, [0.0] * 2, rho=1e-10, m=5, delta=0.05, M=1e300), "margin-bound"),
+        (lambda: theorem_1(0.0, [1.0] * 2, [0.0] * 2, rho=1e-308, m=1, delta=0.05, literally=True), "theorem-1"),
         (lambda: margin_bound(0.0, [1e308, 1e308], [1.0, 1.0], rho=1.0, m=5, delta=0.05, M=1.0), "W"),
     ]:
         with pytest.raises(OverflowError) as caught:

@@ -101,6 +101,7 @@ def test_first_layer_closed_is_above_the_exact_value(points, p) -> None:
     [
         (2, 7, "1"),
         (1.5, 7, "sqrt(2) * (gamma(2) / sqrt(pi)) ** (mpf(1) / 3)"),
+        (1.25, 1000, "sqrt(2) * (gamma(3) / sqrt(pi)) ** (mpf(1) / 5)"),
         (1.1, 1, "sqrt(2 * log(2))"),
         (1.01, 7, "sqrt(2 * log(14))"),
         (1, 7, "sqrt(2 * log(14))"),
@@ -158,6 +159,7 @@ def test_constants_of_lemma_2() -> None:
     assert [layered_complexity(spec, k, m=1, r_inf=1.0) for k in (2, 3, 4)] == pytest.approx(
         [6.77, 13.54, 27.08], abs=5e-3
     )
+    assert layered_complexity(spec, 2, m=9, r_inf=1.0) == pytest.approx(layered_complexity(spec, 2, m=1, r_inf=1.0) / 3)
     doubled = NetworkSpec.layered((154, 1, 1, 1, 1), 1.0, 1, "abs")  # |x| pays the factor 2
     assert [peeled_complexity(doubled, k, m=1, r_rms=1.0) for k in (2, 3, 4)] == pytest.approx(
         [3.58, 3.77, 3.95], abs=5e-3
@@ -287,6 +289,7 @@ def test_refusals_name_symbol_condition_and_value(call, message: str) -> None:
 
 
 DEEP = NetworkSpec.layered((2, 1, 1), 1e150, 2)
+WIDE = NetworkSpec((1, 1, 1, 1), {(1, 0): 1.0, (2, 1): 1.0, (3, 1): 1.7e308, (3, 2): 1.7e308}, 2)
 HUGE = NetworkSpec.layered((10**6, 10**6, 10**6), 1e200, math.inf)
 
 
@@ -305,6 +308,8 @@ HUGE = NetworkSpec.layered((10**6, 10**6, 10**6), 1e200, math.inf)
         (lambda: peeling_factors(NetworkSpec.layered((10**10, 1), 1e300, math.inf)), "P_1"),
         (lambda: peeled_complexity(NetworkSpec.layered((2, 1), 1e300, 2), 1, m=5, r_rms=1e10), "lemma-2-peeled"),
         (lambda: peeled_complexity_data(DEEP, 2, m=5, R_S_1=1e160, square_norms=1.0), "lemma-2-peeled-data"),
+        (lambda: peeled_complexity_offset(DEEP, 2, m=1, r_rms=1e8), "lemma-2-peeled-offset"),
+        (lambda: peeling_factors(WIDE), "P_3"),
         (lambda: ranges(HUGE, r_sup=1.0), "M_2"),
         (lambda: ranges(HUGE, r_sup=1e150), "M_1"),
         (lambda: depth_lower(HUGE, 1, 1e150), "depth-lower"),
