@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from adanet_theory import estimates
-from adanet_theory.arrangement import by_cells, by_sectors, by_vertices, cell_count, cells, norms
+from adanet_theory.arrangement import by_cells, by_sectors, by_vertices, cell_count, cells, norms, vertex_count
 from adanet_theory.estimates import (
     hidden_complexity,
     linear_complexity,
@@ -574,3 +574,39 @@ def test_a_line_tells_its_method_and_its_errors(phi: str, method: str) -> None:
     if phi == "tanh":
         spacing = 2 * 0.5 / (_GRID - 1)
         assert sup.upper - sup.lower == pytest.approx(_CURVATURE["tanh"] * 1e5 * spacing**2 / 8, rel=1e-9)
+
+
+@pytest.mark.parametrize(("p", "unit"), [(1.0, 40.0), (2.0, 40.0), (4.0, 71.75), (INF, 71.75)])
+@pytest.mark.parametrize("copies", [10, 3000])
+def test_variance_factor_of_features_that_share_no_point(p: float, unit: float, copies: int) -> None:
+    """Each point has one feature of twenty, of size 1/20, .., 1: both forms of v by hand, and v rounded upwards."""
+    sizes = np.arange(1, 21) / 20
+    X = np.tile(np.diag(sizes * np.array([1, -1] * 10)), (copies, 1))
+    v = variance_factor(np.random.default_rng(0).permutation(X), p) * 10 / copies
+    assert v == pytest.approx(unit, rel=1e-9)
+    assert p > 2 or v > unit * (1 + 1e-14)
+
+
+def test_variance_factor_of_fewer_points_than_features() -> None:
+    X = np.hstack([np.eye(3), np.zeros((3, 40))]) * np.array([[1.0], [2.0], [3.0]])
+    assert variance_factor(np.tile(X, (8, 1)), 2.0) == pytest.approx(8 * 14, rel=1e-12)  # bounded differences
+    spread = np.hstack([np.eye(8), np.zeros((8, 4))])
+    assert variance_factor(spread, 2.0) == pytest.approx(4.0, rel=1e-9)  # 4 sup Σ (u·Ψ)²
+
+
+def test_how_many_vertices_there_are() -> None:
+    """Choices of n_0 - 1 among the m hyperplanes of the points and those of the ball: u_j = 0, and |u_i| = |u_j|."""
+    assert vertex_count(10, 3, 1.0) == math.comb(10 + 3, 2)
+    assert vertex_count(10, 3, INF) == math.comb(10 + 6, 2)
+    assert vertex_count(5, 4, 1.0) == math.comb(5 + 4, 3)
+
+
+def test_sampled_suprema_are_of_the_second_layer_and_its_activation() -> None:
+    Psi, signs = np.eye(2), {"draws": 64, "rng": np.random.default_rng(0)}
+    with pytest.raises(ValueError):
+        sampled_hidden_complexity(Psi, NetworkSpec.layered((2, 1), 1.0, 2), **signs)
+    Psi = np.random.default_rng(1).standard_normal((8, 2))
+    for phi in ("relu", "abs"):
+        spec = NetworkSpec.layered((2, 1, 1), 1.0, 2, phi)
+        drawn = sampled_hidden_complexity(Psi, spec, draws=1000, rng=np.random.default_rng(0))
+        assert drawn.mean == pytest.approx(hidden_complexity(Psi, spec).mean, abs=4 * drawn.stderr)
