@@ -117,11 +117,11 @@ def _names(text: str) -> list[str]:
 
 def _folds(text: str) -> tuple[int, ...]:
     """
-    >>> _folds("3"), _folds("0,4")
-    ((0, 1, 2), (0, 4))
+    >>> _folds("3"), _folds("0,4"), _folds("7,")
+    ((0, 1, 2), (0, 4), (7,))
     """
-    numbers = [int(part) for part in text.split(",")]
-    folds = range(numbers[0]) if len(numbers) == 1 else numbers
+    numbers = [int(part) for part in text.split(",") if part.strip()]
+    folds = range(numbers[0]) if "," not in text else numbers
     if not folds or len(set(folds)) < len(folds) or not all(0 <= fold < 10 for fold in folds):
         raise argparse.ArgumentTypeError(f"folds must be 1 to 10 of the folds 0 to 9, got {text!r}")
     return tuple(folds)
