@@ -121,7 +121,7 @@ def _folds(text: str) -> tuple[int, ...]:
     ((0, 1, 2), (0, 4), (7,))
     """
     numbers = [int(part) for part in text.split(",") if part.strip()]
-    folds = range(numbers[0]) if "," not in text else numbers
+    folds = range(numbers[0]) if numbers and "," not in text else numbers
     if not folds or len(set(folds)) < len(folds) or not all(0 <= fold < 10 for fold in folds):
         raise argparse.ArgumentTypeError(f"folds must be 1 to 10 of the folds 0 to 9, got {text!r}")
     return tuple(folds)
