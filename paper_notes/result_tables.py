@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from typing import Any
 
@@ -135,20 +136,21 @@ def bounds(result: Result) -> list[Table]:
         name = (METHODS | VARIANTS)[row["method"]]
         rows.append([row["pair"], name, f"{row['test_error']:.4f}", f"{row['W']:.3g}", *values])
     note = (
-        "The value of each bound before it is cut at 1, and * where it does not apply to the network. "
+        "The value of each bound before it is cut at 1, rounded upwards; n/a: does not apply to the network. "
         "A bound of 1 or more says nothing."
     )
     return [Table("What the bounds say of the winners", ["pair", "method", "test error", "W", *BOUNDS], rows, note)]
 
 
 def bounded(bound: Result | None) -> str:
+    """A bound with three digits, never below its value; no number where it does not apply.
+
+    >>> bounded({"raw": 12.31, "applies": True}), bounded({"raw": 0.5, "applies": False}), bounded(None)
+    ('12.4', 'n/a', 'n/a')
     """
-    >>> bounded({"raw": 12.345, "applies": True}), bounded({"raw": 0.5, "applies": False}), bounded(None)
-    ('12.3', '0.5*', '-')
-    """
-    if bound is None or bound["raw"] is None:
-        return "-"
-    return f"{bound['raw']:.3g}" + ("" if bound["applies"] else "*")
+    if bound is None or bound["raw"] is None or not bound["applies"]:
+        return "n/a"
+    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(bound['raw']):g}"
 
 
 PROTOCOLS: dict[str, Callable[[Result], list[Table]]] = {
