@@ -62,6 +62,11 @@ def _check_mixture(w_norms: Sequence[float], *per_layer: Sequence[float]) -> flo
     return total(w_norms, "W")
 
 
+def _weighted(w_norms: Sequence[float], values: Sequence[float], name: str) -> float:
+    """Σ_k ||w_k||_1 values_k."""
+    return total((w * value for w, value in zip(w_norms, values, strict=True)), name)
+
+
 def _mean(w_norms: Sequence[float], W: float, values: Sequence[float]) -> float:
     """Σ_k (||w_k||_1/W) values_k; a mean exceeds the largest float only by rounding."""
     return total((w / W * value for w, value in zip(w_norms, values, strict=True) if w > 0), "R_m")
@@ -276,7 +281,7 @@ def margin_bound_uniform(
     """
     _check_mixture(w_norms, R_m, M)
     margins = np.asarray(margins)
-    W_M = total((w * M_k for w, M_k in zip(w_norms, M, strict=True)), "W_M")
+    W_M = _weighted(w_norms, M, "W_M")
 
     def at(j: int, ramp: float) -> MarginBound:
         return margin_bound_uniform_at(j, ramp, w_norms, R_m, m=len(margins), delta=delta, M=M, eta=eta)
@@ -308,10 +313,10 @@ def margin_bound_uniform_at(
     """
     _check_mixture(w_norms, R_m, M)
     check_risk(ramp, m, delta)
-    W_M = total((w * M_k for w, M_k in zip(w_norms, M, strict=True)), "W_M")
+    W_M = _weighted(w_norms, M, "W_M")
     check(W_M > 0, "W_M = sum_k ||w_k||_1 M_k must be > 0, got 0.")
     scale = growth(eta, j, "margin-bound-uniform")
-    weighted = total((w * R for w, R in zip(w_norms, R_m, strict=True)), "margin-bound-uniform")
+    weighted = _weighted(w_norms, R_m, "margin-bound-uniform")
     terms = {
         "ramp": ramp,
         "complexity": finite(2 * scale * (weighted / W_M), "margin-bound-uniform"),
@@ -349,11 +354,11 @@ def objective_bound(
     check_delta(delta)
     check_rho(rho)
     check_nonnegative("the loss", loss)
-    W_M = total((w * M_k for w, M_k in zip(w_norms, M, strict=True)), "W_M")
+    W_M = _weighted(w_norms, M, "W_M")
     if W_M == 0:
         return zero_function("objective-bound", "loss")
     index = abs(math.log(W_M / rho)) / math.log1p(eta)
-    weighted = total((w * R for w, R in zip(w_norms, R_m, strict=True)), "objective-bound")
+    weighted = _weighted(w_norms, R_m, "objective-bound")
     terms = {
         "loss": loss,
         "complexity": finite((1 + eta) * 2 * weighted / rho, "objective-bound"),

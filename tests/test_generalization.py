@@ -397,6 +397,26 @@ def test_refusals_of_the_rest() -> None:
             "l=1 layers need as many values, got 2.",
         ),
         (
+            lambda: margin_bound_uniform_at(0, 0.0, [-1.0], [1.0], m=5, delta=0.05, M=[1.0]),
+            "||w_1||_1 must be finite and >= 0, got ||w_1||_1=-1.0.",
+        ),
+        (
+            lambda: margin_bound_uniform_at(0, 0.0, [1.0], [1.0, 1.0], m=5, delta=0.05, M=[1.0]),
+            "l=1 layers need as many values, got 2.",
+        ),
+        (
+            lambda: margin_bound_uniform([1.0], [-1.0], [1.0], delta=0.05, M=[1.0]),
+            "||w_1||_1 must be finite and >= 0, got ||w_1||_1=-1.0.",
+        ),
+        (
+            lambda: margin_bound_uniform([1.0], [1.0], [1.0, 1.0], delta=0.05, M=[1.0]),
+            "l=1 layers need as many values, got 2.",
+        ),
+        (
+            lambda: margin_bound_uniform([1.0], [1.0], [1.0], delta=0.05, M=[1.0, 1.0]),
+            "l=1 layers need as many values, got 2.",
+        ),
+        (
             lambda: margin_bound_uniform_at(0, 2.0, [1.0], [1.0], m=5, delta=0.05, M=[1.0]),
             "the margin error and the ramp must be in [0, 1], got 2.0.",
         ),
@@ -442,6 +462,13 @@ def test_overflow_is_named() -> None:
             "corollary-1",
         ),
         (lambda: margin_bound_uniform_at(900, 0.0, [1.0], [1e300], m=5, delta=0.05, M=[1.0]), "margin-bound-uniform"),
+        (lambda: margin_bound_uniform_at(0, 0.0, [1e10], [1.0], m=5, delta=0.05, M=[1e300]), "W_M"),
+        (lambda: margin_bound_uniform_at(0, 0.0, [1e10], [1e300], m=5, delta=0.05, M=[1.0]), "margin-bound-uniform"),
+        (
+            lambda: margin_bound_uniform_at(10**6, 0.0, [1.0], [1.0], m=5, delta=0.05, M=[1.0]),
+            "margin-bound-uniform at j=1000000",
+        ),
+        (lambda: margin_bound_uniform([1.0], [1e10], [1.0], delta=0.05, M=[1e300]), "W_M"),
         (lambda: objective_bound(0.0, [1e10], [1e300], m=5, delta=0.05, M=[1.0]), "objective-bound"),
         (lambda: objective_bound(0.0, [1e10], [1.0], m=5, delta=0.05, M=[1e300]), "W_M"),
         (lambda: objective_bound(0.0, [1.0], [1e300], m=5, delta=0.05, M=[1.0], rho=1e-10), "objective-bound"),
