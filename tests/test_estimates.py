@@ -610,3 +610,12 @@ def test_sampled_suprema_are_of_the_second_layer_and_its_activation() -> None:
         spec = NetworkSpec.layered((2, 1, 1), 1.0, 2, phi)
         drawn = sampled_hidden_complexity(Psi, spec, draws=1000, rng=np.random.default_rng(0))
         assert drawn.mean == pytest.approx(hidden_complexity(Psi, spec).mean, abs=4 * drawn.stderr)
+
+
+@pytest.mark.parametrize("p", [1.0, INF])
+def test_a_mixed_integer_program_whose_value_is_small(p: float) -> None:
+    """Two equal points of opposite signs cancel, and nearly equal ones nearly do: lower is a value that is attained."""
+    equal, near = np.array([[1.0, 0.5], [1.0, 0.5]]), np.array([[1.0, 0.0], [1.0, 0.25]])
+    signs = np.array([[1.0, -1.0]])
+    assert by_milp(equal, signs, p, (0.0, 1.0))[0] == pytest.approx([0.0], abs=1e-9)
+    assert by_milp(near, signs, p, (0.0, 1.0))[0] == pytest.approx([0.25], abs=1e-6)
