@@ -108,7 +108,10 @@ def variants(result: Result) -> list[Table]:
         against = p.get(row["method"])
         difference = ["-", "-"] if against is None else [f"{-against['difference']:+.4f}", number(against["p_holm"])]
         rows.append([name, measured(row), _printed(printed.get(name)), *difference, layers(row)])
-    note = "Difference to AdaNet over the folds, p by Nadeau and Bengio (2003) and Holm. Units of layers 1, 2, .."
+    note = (
+        "Difference to AdaNet over the folds, p by Nadeau and Bengio (2003) and Holm. Units of layers 1, 2, .. "
+        "f = 0: no network was worth its price."
+    )
     header = ["variant", "ours", "paper", "minus AdaNet", "p, Holm", "units"]
     return [Table(f"Variants of AdaNet on {pair}", header, rows, note)]
 
@@ -166,11 +169,13 @@ PROTOCOLS: dict[str, Callable[[Result], list[Table]]] = {
 
 def measured(row: Result | None) -> str:
     """
-    >>> measured({"accuracy": 0.93, "sd": 0.0123}), measured(None)
-    ('0.9300 ± 0.0123', '-')
+    >>> measured({"accuracy": 0.93, "sd": 0.0123}), measured(None), measured({"accuracy": 0.0, "sd": 0.0, "top": 0.0})
+    ('0.9300 ± 0.0123', '-', 'f = 0')
     """
     if row is None:
         return "-"
+    if row.get("top") == 0:  # no network was worth its price, and y f(x) = 0 counts as an error
+        return "f = 0"
     return f"{row['accuracy']:.4f}" + ("" if row["sd"] is None else f" ± {row['sd']:.4f}")
 
 

@@ -72,7 +72,7 @@ def comparisons(
         train, test = sizes(data_of(ours["pair"]), data_dir)
         for theirs in (one for one in rows if one["pair"] == ours["pair"] and one["method"] != method):
             check(len(ours["tests"]) == len(theirs["tests"]), "methods compared must have run on the same folds.")
-            if len(ours["tests"]) < 2:
+            if len(ours["tests"]) < 2 or theirs["top"] == 0:  # one fold, or f = 0 on all of them
                 continue
             differences = [a - b for a, b in zip(ours["tests"], theirs["tests"], strict=True)]
             seen = corrected_t_test(differences, train=train, test=test)
