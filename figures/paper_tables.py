@@ -69,6 +69,7 @@ def compute(*, quick: bool) -> Data:
     found: Data = {"pairs": pairs, "variants": _variants(measured["variants"], rows), "units": _units(rows)}
     found["criteo"] = _criteo(measured["criteo"])
     found["own_variants"] = measured["variants"] is not None
+    found["zero"] = [variant_name(row) for row in (measured["variants"] or {"rows": []})["rows"] if row.get("top") == 0]
     found["criteo_rows"] = measured["criteo"]["rows"][0]["m_test"] if measured["criteo"] else None
     found["stand-in"] = None if rows else stand_in(folds=3 if quick else tables.FOLDS)
     found["grid"] = measured["cifar-pairs"].get("command") if measured["cifar-pairs"] else None
@@ -86,7 +87,7 @@ def _pair(pair: str, rows: list[dict[str, Any]]) -> Data:
 def _variants(measured: dict[str, Any] | None, rows: list[dict[str, Any]]) -> Data:
     """Table 3, on deer-truck, and the base that it is to be read against."""
     base = next((row for row in rows if (row["pair"], row["method"]) == ("deer-truck", "adanet")), None)
-    own = {variant_name(row): row for row in measured["rows"]} if measured else {}
+    own = {variant_name(row): row for row in measured["rows"] if row.get("top") != 0} if measured else {}
     found = {
         "AdaNet": {"paper": _paper(tables.ACCURACY["deer-truck"]["AdaNet"]), "ours": _ours(own.get("AdaNet", base))}
     }
@@ -223,6 +224,8 @@ def caption(data: Data) -> str:
         text += f"No results of ours for {', '.join(absent)}. "
     if known and not data["own_variants"]:
         text += "Our AdaNet among the variants is that of the pairs. "
+    if data["zero"]:
+        text += f"Not drawn: {', '.join(data['zero'])}, where f = 0 was taken. "
     if data["criteo_rows"]:
         text += (
             f"Criteo: ours on {data['criteo_rows']} test rows of a sample, the paper's on {tables.CRITEO_HELD_OUT}. "
