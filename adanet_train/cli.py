@@ -8,10 +8,10 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from adanet_theory.spec import check
+from adanet_train.command_line import Parser, project_version
 
 if TYPE_CHECKING:
     from adanet_train.config import Config, Trained
@@ -30,12 +30,6 @@ examples:
 then
   verify-bounds model.pt
 """
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """One line, no usage dump."""
-        self.exit(2, f"{self.prog}: {message}\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -90,15 +84,8 @@ def parser() -> Parser:
     add("--no-sample", default=False, action="store_true", help="keep the digest of the sample, not the sample")
     add("--resume", default=False, action="store_true", help="go on from the last finished round in the output file")
     add("--json", default=False, action="store_true", help="print one JSON document instead of the table")
-    add("--version", action="version", version=f"adanet-train {_version()}")
+    add("--version", action="version", version=f"adanet-train {project_version()}")
     return options
-
-
-def _version() -> str:
-    try:
-        return version("adanet-theory")
-    except PackageNotFoundError:  # run from a source tree
-        return "unknown"
 
 
 def _numbers(text: str) -> float | tuple[float, ...]:

@@ -6,7 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+
+from adanet_train.command_line import Parser
 
 EXAMPLES = """\
 examples:
@@ -15,14 +16,6 @@ examples:
   python -m figures --model model.pt --out pictures
   python -m figures explorer --model model.pt      one page on which the bounds can be tried; has its own --help
 """
-
-
-class Parser(argparse.ArgumentParser):
-    """One line on stderr and status 2, no usage dump."""
-
-    def error(self, message: str) -> NoReturn:
-        print(f"figures: {message}", file=sys.stderr)
-        raise SystemExit(2)
 
 
 def parser() -> Parser:

@@ -9,13 +9,14 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
-from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from paper_notes import Claim
     from verify.claims import Outcome
+
+from adanet_train.command_line import Parser, project_version
 
 EXAMPLES = """\
 ID is the name of a claim (lemma-1) or its number in the first reading (C20); without one, all are run.
@@ -28,12 +29,6 @@ examples:
 
 status: 0 every check supports its recorded verdict, 1 one does not, 2 unknown claim or unusable option
 """
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """One line, no usage dump."""
-        self.exit(2, f"{self.prog}: {' '.join(message.split())}\n")
 
 
 def parser() -> Parser:
@@ -53,7 +48,7 @@ def parser() -> Parser:
     add("--readme", metavar="FILE", help="put the table of findings between the marker comments of that file")
     add("--list", action="store_true", help="print the ids, one a line, and run nothing")
     add("-v", "--verbose", action="store_true", help="statement, correction, derivation and every number")
-    add("--version", action="version", version=f"verify-claims {version('adanet-theory')}")
+    add("--version", action="version", version=f"verify-claims {project_version()}")
     return options
 
 

@@ -10,8 +10,9 @@ import sys
 import time
 from collections.abc import Sequence
 from fractions import Fraction
-from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
+
+from adanet_train.command_line import Parser, project_version
 
 if TYPE_CHECKING:
     from verify.results import BoundReport
@@ -30,12 +31,6 @@ examples:
 
 status: 0 nothing that applies is violated and the network is in its declared family, 1 otherwise, 2 unusable input
 """
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """One line, no usage dump."""
-        self.exit(2, f"{self.prog}: {' '.join(message.split())}\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -86,15 +81,8 @@ def parser() -> Parser:
     add("--tex", metavar="FILE", help="write a table for a paper")
     add("--activation", metavar="A", help="of a state_dict that is not ReLU, without biases above layer 1")
     add("--label", metavar="COLUMN", help="the labels of a .csv file, default y")
-    add("--version", action="version", version=f"verify-bounds {_version()}")
+    add("--version", action="version", version=f"verify-bounds {project_version()}")
     return options
-
-
-def _version() -> str:
-    try:
-        return version("adanet-theory")
-    except PackageNotFoundError:  # run from a source tree
-        return "unknown"
 
 
 def _number(text: str) -> Fraction | float:

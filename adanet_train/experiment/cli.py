@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
-from typing import NoReturn
+
+from adanet_train.command_line import Parser, project_version
 
 EXAMPLES = """\
 examples:
@@ -22,12 +22,6 @@ Every trial lands in the store the moment it is done: stop the command however y
 On a cluster every worker needs this package and sees the data at the same --data-dir.
 """
 PAIRS = "deer-truck,deer-horse,automobile-truck,cat-dog,dog-horse"
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """One line, no usage dump."""
-        self.exit(2, f"{self.prog}: {' '.join(message.split())}\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,7 +51,7 @@ def parser() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    options.add_argument("--version", action="version", version=f"adanet-experiment {_version()}")
+    options.add_argument("--version", action="version", version=f"adanet-experiment {project_version()}")
     names = options.add_subparsers(dest="name", metavar="NAME", required=True, parser_class=Parser)
     data = names.add_parser("data", help="fetch a data set", allow_abbrev=False)
     data.add_argument("set", choices=("cifar10",), help="which")
@@ -139,13 +133,6 @@ def _natural(text: str) -> int:
     if value < 0:
         raise argparse.ArgumentTypeError(f"must be an integer >= 0, got {text}")
     return value
-
-
-def _version() -> str:
-    try:
-        return version("adanet-theory")
-    except PackageNotFoundError:  # run from a source tree
-        return "unknown"
 
 
 if __name__ == "__main__":

@@ -5,19 +5,11 @@ Its formulas are JavaScript printed from the symbolic statements for every depth
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
-
-class Parser(argparse.ArgumentParser):
-    """One line on stderr and status 2, no usage dump."""
-
-    def error(self, message: str) -> NoReturn:
-        print(f"figures explorer: {message}", file=sys.stderr)
-        raise SystemExit(2)
+from adanet_train.command_line import Parser
 
 
 def parser() -> Parser:
