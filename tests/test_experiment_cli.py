@@ -141,10 +141,27 @@ def test_criteo_keeps_no_row(places, tmp_path, capsys):
     assert [row["method"] for row in rows] == ["adanet", "nn", "lr"]
     assert all(row["m_test"] == 300 and (300 * row["accuracy"]) % 1 == pytest.approx(0, abs=1e-9) for row in rows)
     assert len({row["log_loss"] for row in rows}) == 3
+    assert "log loss" in capsys.readouterr().out
+    winners = tmp_path / "winners.json"
+    (tmp_path / "out" / "result.json").rename(winners)
+    ask = ["bounds", "--quiet", *places, "--winners", str(winners)]
+    assert cli.main(ask) == 2
+    assert cli.main([*ask, "--criteo", "other.txt"]) == 2
+    assert "the file they were trained on" in (said := capsys.readouterr().err)
+    assert "trained on rows.txt, got --criteo other.txt" in said
+    assert cli.main([*ask, "--criteo", str(data)]) == 0
+    found = result_of(tmp_path)["rows"]
+    assert [(row["pair"], row["method"]) for row in found] == [("criteo", row["method"]) for row in rows]
+    for row, winner in zip(found, rows, strict=True):
+        assert row["test_error"] == pytest.approx(1 - winner["accuracy"])  # the same network, trained again
+        assert row["m"] == 1500
+        # the embedding was learned on the same rows: no statement on the risk covers that
+        assert not any(bound["applies"] for bound in row["bounds"].values())
+        assert row["bounds"]["a-posteriori"]["why_not"] == ["feature-map"]
+    assert capsys.readouterr().out.count("no bound applies") == 3
     kept = "".join(path.read_text() for path in [*tmp_path.rglob("*.json"), *tmp_path.rglob("*.md")])
     assert "1f2e3d4" not in kept
     assert "7919" not in kept
-    assert "log loss" in capsys.readouterr().out
 
 
 # The search

@@ -237,5 +237,5 @@ def small_delta(delta: Fraction, follows: dict[str, bool]) -> Assumption:
 def feature_map(fitted_on_sample: bool) -> Assumption:
     detail = "Psi was fixed before the sample"
     if fitted_on_sample:
-        detail = "the scaling of Psi was fitted on the sample: no bound on the risk covers it"
+        detail = "Psi was fitted on the sample: no bound on the risk covers it"
     return Assumption("feature-map", not fitted_on_sample, detail, BOUNDS)

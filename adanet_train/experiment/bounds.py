@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adanet_theory.spec import check
-from adanet_train.experiment import trials
+from adanet_train.experiment import criteo_ads, trials
 from adanet_train.experiment.cifar_pairs import Row, data_of
 from adanet_train.experiment.runner import Runner
 from adanet_train.experiment.tools import run_module
 from adanet_train.experiment.trials import Trial
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from adanet_train.model_file import ModelFile
 
 TRAINERS = {
     **{method: method for method in ("adanet", "lr", "nn", "cvx", "cvx-exact")},
@@ -34,6 +40,13 @@ def bounds(runner: Runner, winners: Sequence[Mapping[str, Any]], *, folds: Seque
     ]
 
 
+def criteo_bounds(runner: Runner, winners: Sequence[Mapping[str, Any]], *, seed: int) -> list[Row]:
+    """The same for the winners of `criteo`, where `runner.data_dir` is the file and there are no folds."""
+    todo = [criteo_trial_of(winner, runner.data_dir, seed) for winner in winners]
+    results = runner.run(todo)
+    return [{"pair": "criteo", "method": trial.method, **result} for trial, result in zip(todo, results, strict=True)]
+
+
 def trial_of(winner: Mapping[str, Any], fold: int, seed: int) -> Trial:
     known = winner.get("method") in TRAINERS and isinstance(winner.get("setting"), dict) and "pair" in winner
     check(known, f"a winner needs pair, setting and one of the methods {', '.join(TRAINERS)}, got {winner!r:.100}.")
@@ -41,23 +54,45 @@ def trial_of(winner: Mapping[str, Any], fold: int, seed: int) -> Trial:
     return Trial(data_of(winner["pair"]), method, fold, winner["setting"], seed, kind="bounds")
 
 
-def work(trial: Trial, data_dir: str | None) -> dict[str, Any]:
-    """Train, write model.pt with its sample and the test fold beside it, run verify-bounds, and keep what it says."""
-    import numpy as np
+def criteo_trial_of(winner: Mapping[str, Any], path: str | None, seed: int) -> Trial:
+    methods = criteo_ads.METHODS
+    known = winner.get("method") in methods and isinstance(winner.get("setting"), dict)
+    check(known, f"a winner of criteo needs setting and one of {', '.join(methods)}, got {winner!r:.100}.")
+    return dataclasses.replace(criteo_ads.trial_of(path, winner["method"], winner["setting"], seed), kind="bounds")
 
-    from adanet_train import model_file, run
+
+def work(trial: Trial, data_dir: str | None) -> dict[str, Any]:
+    """Train and ask."""
+    from adanet_train import run
 
     start = time.perf_counter()
     fold = trials.fold_of(trial, data_dir)
     trained = trials.train(trial, fold)
+    model = run.model_of(trained, trial.method, features=fold.features, sample=None)
+    return {**asked(model, fold.train, fold.test), "seconds": round(time.perf_counter() - start, 3)}
+
+
+def criteo_work(trial: Trial, path: str | None) -> dict[str, Any]:
+    """Train and ask; `path` is that of the data."""
+    start = time.perf_counter()
+    model, train, test = criteo_ads.model_of(trial, path)
+    return {**asked(model, train, test), "seconds": round(time.perf_counter() - start, 3)}
+
+
+def asked(model: ModelFile, train: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor]) -> dict[str, Any]:
+    """What verify-bounds says of the network; the files that it reads are gone afterwards."""
+    import numpy as np
+
+    from adanet_train import model_file
+
     with tempfile.TemporaryDirectory() as folder:
-        model, test = Path(folder) / "model.pt", Path(folder) / "test.npz"
-        sample = model_file.Sample.of(*fold.train)
-        model_file.write(model, run.model_of(trained, trial.method, features=fold.features, sample=sample))
-        np.savez(test, Psi=fold.test[0].numpy(), y=fold.test[1].numpy())
-        words = [str(model), "--test-data", str(test), "--no-estimates", "--json", "--device", "cpu"]
-        said = json.loads(run_module("verify.cli", *words, statuses=(0, 1)))
-    return {**summary(said), "seconds": round(time.perf_counter() - start, 3)}
+        place = Path(folder)
+        model_file.write(place / "model.pt", model)
+        for name, (Psi, y) in (("train", train), ("test", test)):
+            np.savez(place / f"{name}.npz", Psi=Psi.numpy(), y=y.numpy())
+        data = ["--data", str(place / "train.npz"), "--test-data", str(place / "test.npz")]
+        words = [str(place / "model.pt"), *data, "--no-estimates", "--json", "--device", "cpu"]
+        return summary(json.loads(run_module("verify.cli", *words, statuses=(0, 1))))
 
 
 def summary(said: Mapping[str, Any]) -> dict[str, Any]:

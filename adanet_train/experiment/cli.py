@@ -86,8 +86,9 @@ def _add_criteo(protocol: Parser) -> None:
 
 def _add_bounds(protocol: Parser) -> None:
     _add_run(protocol)
-    winners = "results of cifar-pairs or variants, default cifar-pairs.json beside --out"
+    winners = "results of cifar-pairs, variants or criteo, default cifar-pairs.json beside --out"
     protocol.add_argument("--winners", type=_names, default=[], metavar="FILE,..", help=winners)
+    protocol.add_argument("--criteo", metavar="FILE", help="the file that the winners of criteo were trained on")
     protocol.set_defaults(folds=(0,))
 
 

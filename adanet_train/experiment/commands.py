@@ -89,19 +89,34 @@ def _file(arguments: argparse.Namespace) -> str:
 def bounds(arguments: argparse.Namespace) -> int:
     paths = arguments.winners or [str(out_path(arguments).with_name("cifar-pairs.json"))]
     found = [results.read(path) for path in paths]
-    winners = [row for result in found for row in result["rows"]]
+    ads = [row for one in found if one.get("protocol") == "criteo" for row in _of_this_file(one, arguments)]
+    winners = [row for one in found if one.get("protocol") != "criteo" for row in one["rows"]]
     planned = dict.fromkeys(certificates.TRAINERS.values(), 0)
     for winner in winners:
         planned[certificates.trial_of(winner, 0, 0).method] += len(arguments.folds)
+    for winner in ads:
+        planned[certificates.criteo_trial_of(winner, arguments.criteo, 0).method] += 1
     with Progress(planned, quiet=arguments.quiet) as progress:
         runner = _runner(arguments, progress, certificates.work)
         rows = certificates.bounds(runner, winners, folds=arguments.folds, seed=arguments.seed)
+        if ads:
+            runner = _runner(arguments, progress, certificates.criteo_work, data=arguments.criteo)
+            rows += certificates.criteo_bounds(runner, ads, seed=arguments.seed)
     save(arguments, rows, winners=[result["command"] for result in found])
     for row in rows:
         best = min((b["value"] for b in row["bounds"].values() if b["applies"]), default=None)
         said = "no bound applies" if best is None else f"the least bound that applies is {best:.4g}"
         print(f"{row['pair']:18}{row['method']:10}test error {row['test_error']:.4f}, {said}")
     return 0
+
+
+def _of_this_file(result: Mapping[str, Any], arguments: argparse.Namespace) -> Sequence[Mapping[str, Any]]:
+    """The winners of `criteo`, if it read the file that is given now."""
+    check(arguments.criteo is not None, "the winners of criteo need --criteo FILE, the file they were trained on.")
+    known = result.get("data") == _file(arguments)
+    check(known, f"the winners were trained on {result.get('data')}, got --criteo {_file(arguments)}.")
+    rows: Sequence[Mapping[str, Any]] = result["rows"]
+    return rows
 
 
 # What the protocols share

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adanet_theory.spec import check
+from adanet_theory.spec import NetworkSpec, check
 from adanet_train.experiment.cifar_pairs import Row
 from adanet_train.experiment.grids import Setting
 from adanet_train.experiment.runner import Runner
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from adanet_train.criteo import Criteo, Part
     from adanet_train.embeddings import Embedding
+    from adanet_train.model_file import ModelFile
     from adanet_train.network import Network
 
 METHODS = ("adanet", "nn", "lr")
@@ -66,7 +67,7 @@ def work(trial: Trial, path: str | None) -> dict[str, Any]:
     torch.set_num_threads(1)
     data = _read(str(path))
     start = time.process_time()
-    network, embedding, rounds = (_adanet if trial.method == "adanet" else _network)(trial, data)
+    network, _, rounds, embedding = _trained(trial, data)
     seconds = time.process_time() - start
     outputs = {name: _outputs(network, embedding, getattr(data, name)) for name in ("train", "validation", "test")}
     labels = {name: torch.from_numpy(getattr(data, name).y) for name in outputs}
@@ -81,6 +82,23 @@ def work(trial: Trial, path: str | None) -> dict[str, Any]:
     }
 
 
+def model_of(trial: Trial, path: str | None) -> tuple[ModelFile, tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+    """The trial's network as a model.pt without its sample, the training part and the test part, as (Psi, y)."""
+    import torch
+
+    from adanet_train.model_file import ModelFile
+    from adanet_train.run import versions
+
+    torch.set_num_threads(1)
+    data = _read(str(path))
+    network, declared, _, embedding = _trained(trial, data)
+    meta = {"method": trial.method, "seed": trial.seed, "versions": versions()}
+    rho = trial.config.rho if declared is not None else None
+    model = ModelFile(network, declared, rho, embedding.feature_map(), None, meta)
+    train, test = ((_Psi(embedding, part), torch.from_numpy(part.y)) for part in (data.train, data.test))
+    return model, train, test
+
+
 @functools.lru_cache(maxsize=1)
 def _read(path: str) -> Criteo:
     from adanet_train.criteo import read
@@ -88,25 +106,20 @@ def _read(path: str) -> Criteo:
     return read(path)
 
 
-def _network(trial: Trial, data: Criteo) -> tuple[Network, Embedding, int]:
-    import torch
-
-    from adanet_train.embeddings import embed
-
-    draw = torch.Generator().manual_seed(trial.seed)
-    embedding, network = embed(data.train, data.d, draw, **trial.setting)
-    return network, embedding, 1
-
-
-def _adanet(trial: Trial, data: Criteo) -> tuple[Network, Embedding, int]:
+def _trained(trial: Trial, data: Criteo) -> tuple[Network, NetworkSpec | None, int, Embedding]:
+    """The network, the family it was declared in, the rounds, and the embedding whose Ψ it reads."""
     import torch
 
     from adanet_train.adanet import train
+    from adanet_train.embeddings import embed
 
+    if trial.method != "adanet":
+        draw = torch.Generator().manual_seed(trial.seed)
+        embedding, network = embed(data.train, data.d, draw, **trial.setting)
+        return network, None, 1, embedding
     embedding = _embedding(data, trial.seed)
-    y = torch.from_numpy(data.train.y)
-    trained = train(_Psi(embedding, data.train), y, trial.config)
-    return trained.network, embedding, len(trained.history)
+    trained = train(_Psi(embedding, data.train), torch.from_numpy(data.train.y), trial.config)
+    return trained.network, trained.declared, len(trained.history), embedding
 
 
 @functools.lru_cache(maxsize=1)
