@@ -28,9 +28,9 @@ lint: env
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# The same properties with many more examples and fresh randomness, for hours; prints how tight each bound came.
+# The property suite with many more examples and fresh randomness, about an hour; prints how tight each bound came.
 thorough: env
-	HYPOTHESIS_PROFILE=thorough TIGHTNESS=paper_notes/results/tightness.json $(BIN)/python -m pytest -q -n 2
+	HYPOTHESIS_PROFILE=thorough TIGHTNESS=paper_notes/results/tightness.json $(BIN)/python -m pytest -q -n 2 verify
 
 # Side-by-side timings, recorded in paper_notes/results/benchmarks.json.
 bench: env

@@ -102,7 +102,7 @@ def reduced() -> Grid:
         ),
         lr=product({**adam, "steps": 3000}, lam=(0.0, 1e-5), learning_rate=(1e-2,)),
         nn=product({**adam, "learning_rate": 1e-3}, lam=(0.0,), hidden=hidden((1,), (512,)), steps=(2000, 4000)),
-        nn_gp=Space(5, 3, (1e-5, 1.0), (1e-4, 1e-1), (1, 3), (100, 512), {**adam, "steps": 1500}),
+        nn_gp=Space(20, 8, (1e-5, 1.0), (1e-4, 1e-1), (1, 3), (100, 512), {**adam, "steps": 2000}),
     )
 
 
