@@ -89,6 +89,18 @@ def test_dual_vector_refuses(arguments: tuple, message: str) -> None:
         dual_vector(*arguments)
 
 
+@pytest.mark.parametrize("p", [1.0, 1.5, 3.0, math.inf])
+def test_single_precision_is_read_in_double(p: float) -> None:
+    eps = np.array([0.1, -0.7, 0.3], dtype=np.float32)
+    assert p_norm(eps, p) == p_norm(eps.astype(np.float64), p)
+    assert np.array_equal(dual_vector(eps, 0.1, p), dual_vector(eps.astype(np.float64), 0.1, p))
+    assert dual_vector(eps, 0.1, p).dtype == np.float64
+
+
+def test_nothing_to_weigh() -> None:
+    assert dual_vector([], 1.0, 2.0).shape == (0,)
+
+
 def test_print_lacks_the_sign() -> None:
     """Audit C61: ε = (17/30, -.8), p = 2: u·ε = -.3253 as printed, .9804 with the sign."""
     eps = np.array([17 / 30, -0.8])

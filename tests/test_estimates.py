@@ -542,6 +542,10 @@ RNG = np.random.default_rng(0)
             lambda: sampled_linear_complexity(np.eye(2), SPEC, draws=9, rng=RNG, confidence=1.0),
             r"confidence must be in \(0, 1\), got confidence=1.0\.",
         ),
+        (
+            lambda: sampled_linear_complexity(np.eye(2), SPEC, draws=9, rng=RNG, confidence=0.0),
+            r"confidence must be in \(0, 1\), got confidence=0.0\.",
+        ),
         (lambda: unit_supremum(np.eye(2), np.ones((1, 3)), Lambda=1.0, p=2), r"signs must have m=2 columns"),
         (lambda: unit_supremum(np.eye(2), np.zeros((1, 2)), Lambda=1.0, p=2), r"signs must be \+1 or -1\."),
         (lambda: unit_supremum(np.eye(2), np.ones((1, 2)), Lambda=-1.0, p=2), r"Lambda must be .* got Lambda=-1"),
@@ -587,6 +591,14 @@ def test_variance_factor_of_features_that_share_no_point(p: float, unit: float, 
     assert p > 2 or v > unit * (1 + 1e-14)
 
 
+def test_variance_factor_of_features_that_go_together() -> None:
+    """Singular values 1.2, 1, .., 1 in directions that all features share: 4 · 1.2² at p = 2, less at p = 1."""
+    H = np.array([[(-1.0) ** (i & j).bit_count() for j in range(8)] for i in range(8)]) / math.sqrt(8)
+    X = H @ np.diag([1.2] + [1.0] * 7) @ H.T
+    assert variance_factor(X, 2.0) == pytest.approx(4 * 1.44, rel=1e-9)
+    assert variance_factor(X, 1.0) == pytest.approx(4 * (1.44 + 7) / 8, rel=1e-9)
+
+
 def test_variance_factor_of_fewer_points_than_features() -> None:
     X = np.hstack([np.eye(3), np.zeros((3, 40))]) * np.array([[1.0], [2.0], [3.0]])
     assert variance_factor(np.tile(X, (8, 1)), 2.0) == pytest.approx(8 * 14, rel=1e-12)  # bounded differences
@@ -599,6 +611,46 @@ def test_how_many_vertices_there_are() -> None:
     assert vertex_count(10, 3, 1.0) == math.comb(10 + 3, 2)
     assert vertex_count(10, 3, INF) == math.comb(10 + 6, 2)
     assert vertex_count(5, 4, 1.0) == math.comb(5 + 4, 3)
+
+
+def test_an_interval_tells_how_it_was_found() -> None:
+    drawn = {"draws": 2, "rng": np.random.default_rng(0)}  # two are enough for a standard error
+    assert linear_complexity(np.eye(2), SPEC).method == "all signs"
+    assert sampled_linear_complexity(np.eye(2), SPEC, **drawn).method == "drawn signs"
+    sectors = unit_supremum(np.eye(2), all_signs(2), Lambda=1.0, p=2.0).method
+    assert hidden_complexity(np.eye(2), SPEC).method == f"all signs, {sectors}"
+    assert sampled_hidden_complexity(np.eye(2), SPEC, **drawn).method == f"drawn signs, {sectors}"
+
+
+def test_as_many_points_as_can_be_enumerated() -> None:
+    """μ_16 for the ReLU on one repeated point: half the points count on average, in absolute value."""
+    value = hidden_complexity(np.ones((16, 1)), spec_of(1, 2.0))
+    assert value.mean == pytest.approx(np.abs(all_signs(16).sum(axis=1)).mean() / 16)
+
+
+def test_the_time_limit_reaches_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def record(*words, time_limit=None, **more):
+        seen.append(time_limit)
+        return unit_supremum(*words, time_limit=time_limit, **more)
+
+    monkeypatch.setattr(estimates, "unit_supremum", record)
+    hidden_complexity(np.eye(2), SPEC, time_limit=7.0)
+    sampled_hidden_complexity(np.eye(2), SPEC, draws=4, rng=np.random.default_rng(0), time_limit=9.0)
+    assert seen == [7.0, 9.0]
+
+
+def test_the_two_errors_of_a_sampled_interval() -> None:
+    """Rounding widens it on both sides, and the sampling error is rounded upwards."""
+    ones = np.ones(50)
+    value = estimates._sampled(ones, ones, 0.25, 2.0, 0.0, 0.9, "x")
+    assert (value.lower, value.mean, value.upper) == (1.5, 2.0, 2.5)
+    margin = math.sqrt(2 * math.log(2 / 0.05) / 50)
+    value = estimates._sampled(ones, ones, 0.0, 1.0, 1.0, 0.95, "x")
+    assert 1 + margin * (1 + 1e-10) < value.upper < 1 + margin * (1 + 1e-8)
+    with pytest.raises(OverflowError, match=r"^R_S exceeds the largest float, 1\.8e308\.$"):
+        estimates._sampled(1e200 * ones, 1e200 * ones, 0.0, 1e200, 1.0, 0.95, "x")
 
 
 def test_sampled_suprema_are_of_the_second_layer_and_its_activation() -> None:

@@ -253,12 +253,13 @@ def test_margin_bound_is_below_theorem_1(rho, depth, m, delta) -> None:
 def test_uniform_takes_the_best_margin() -> None:
     w, R, M = [0.5, 1.0], [0.001, 0.002], [1.0, 2.0]
     margins = [2.4, 1.0, 0.5, -0.1] * 50_000
-    best = margin_bound_uniform(margins, w, R, delta=0.05, M=M)
-    tried = []
-    for j in range(-20, 120):
-        ramp = ramp_loss(margins, 2.5 / 1.05**j)
-        tried.append(margin_bound_uniform_at(j, ramp, w, R, m=200_000, delta=0.05, M=M).raw)
-    assert best.raw == pytest.approx(min(tried), abs=1e-12)
+    for eta in (0.05, 0.5):
+        best = margin_bound_uniform(margins, w, R, delta=0.05, M=M, eta=eta)
+        tried = []
+        for j in range(-20, 120):
+            ramp = ramp_loss(margins, 2.5 / (1 + eta) ** j)
+            tried.append(margin_bound_uniform_at(j, ramp, w, R, m=200_000, delta=0.05, M=M, eta=eta).raw)
+        assert best.raw == pytest.approx(min(tried), abs=1e-12)
     assert margin_bound_uniform([0.0], [0.0], [1.0], delta=0.05, M=[1.0]).raw == 1
 
 

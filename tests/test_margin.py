@@ -83,6 +83,26 @@ def test_best_margin_at_its_edges() -> None:
         best_margin("x", [1.0], -1.0, bound)
 
 
+def test_best_margin_below_the_first_j() -> None:
+    """Where every margin is under ρ_0 and the bound is vacuous, a larger ρ may be better: here j = -1, 2.15."""
+
+    def bound(j: int, ramp: float) -> MarginBound:
+        return MarginBound("x", {"ramp": ramp, "complexity": 2 * 2.0**j, "confidence": 0.4 * abs(j)}, rho=1.0, j=j)
+
+    best = best_margin("x", [0.5], 1.0, bound, eta=1.0)
+    assert (best.j, best.total) == (-1, pytest.approx(0.75 + 1 + 0.4))
+
+
+def test_single_precision_margins_are_read_in_double() -> None:
+    margins = np.array([0.1, 0.2, 0.7], dtype=np.float32)
+    assert ramp_loss(margins, 0.3) == ramp_loss(margins.astype(np.float64), 0.3)
+
+    def bound(j: int, ramp: float) -> MarginBound:
+        return MarginBound("x", {"ramp": ramp, "rest": 0.01 * 1.05**j}, rho=1.0, j=j)
+
+    assert best_margin("x", margins, 1.0, bound) == best_margin("x", margins.astype(np.float64), 1.0, bound)
+
+
 def test_best_margin_uses_its_own_grid() -> None:
     seen = []
 

@@ -128,15 +128,16 @@ def test_path_norm_of_missing_parts() -> None:
 
 @given(st.lists(st.floats(-1, 3), min_size=1, max_size=30), st.floats(0.1, 20), st.integers(0, 3))
 def test_the_best_margin(margins, B, d) -> None:
-    m = len(margins)
-    shared = {"d": d, "n_0": 5, "delta": 0.05}
-    best = a_posteriori(margins, B, r_rms=0.01, c=1.25, **shared)
-    bounded = a_posteriori_bounded(margins, B, r_sup=0.01, c=1.25, **shared)
+    """c and η are not the defaults, and m is large enough for the bounds to say something."""
+    margins = np.repeat(margins, 500)
+    shared = {"d": d, "n_0": 5, "delta": 0.05, "c": 1.25, "eta": 0.1}
+    best = a_posteriori(margins, B, r_rms=0.01, **shared)
+    bounded = a_posteriori_bounded(margins, B, r_sup=0.01, **shared)
     tried, tried_bounded = [], []
-    for j in range(-80, 120):
-        ramp = ramp_loss(margins, B / 1.05**j)
-        tried.append(a_posteriori_at(j, ramp, B, r_rms=0.01, m=m, c=1.25, **shared).raw)
-        tried_bounded.append(a_posteriori_bounded_at(j, ramp, B, r_sup=0.01, m=m, c=1.25, **shared).raw)
+    for j in range(-40, 90):
+        ramp = ramp_loss(margins, B / 1.1**j)
+        tried.append(a_posteriori_at(j, ramp, B, r_rms=0.01, m=len(margins), **shared).raw)
+        tried_bounded.append(a_posteriori_bounded_at(j, ramp, B, r_sup=0.01, m=len(margins), **shared).raw)
     assert best.value == pytest.approx(min(1, *tried), abs=1e-12)
     assert bounded.value == pytest.approx(min(1, *tried_bounded), abs=1e-12)
 

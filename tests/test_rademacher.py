@@ -240,6 +240,7 @@ def test_depth_lower_asks_for_what_its_proof_uses() -> None:
 
 
 SPEC = NetworkSpec.layered((2, 2, 2), 1.0, 2)
+THREE_LAYERS = NetworkSpec.layered((3, 2, 2, 1), 1.0, p=2)
 
 
 @pytest.mark.parametrize(
@@ -248,6 +249,7 @@ SPEC = NetworkSpec.layered((2, 2, 2), 1.0, 2)
         (lambda: lemma_1(SPEC, 1, []), "k must be a layer in [2, 2], got k=1."),
         (lambda: lemma_1(SPEC, 2, []), "R_S must hold the values of the 1 layers below k=2, got 0."),
         (lambda: lemma_1(SPEC, 2, [-0.5]), "R_S(H_1) must be finite and >= 0, got R_S(H_1)=-0.5."),
+        (lambda: lemma_1(THREE_LAYERS, 3, [0.5, -0.5]), "R_S(H_2) must be finite and >= 0, got R_S(H_2)=-0.5."),
         (lambda: lemma_1_corrected(SPEC, 2, [0.5], m=0), "m must be an integer >= 1, got m=0."),
         (lambda: lemma_1_exact(SPEC, 3, [0.5, 0.5]), "k must be a layer in [2, 2], got k=3."),
         (lambda: first_layer_closed(SPEC, m=0, r_rms=1.0), "m must be an integer >= 1, got m=0."),
