@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +12,17 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from adanet_theory import estimates
-from adanet_theory.arrangement import by_cells, by_sectors, by_vertices, cell_count, cells, norms, vertex_count
+from adanet_theory import unit_supremum as unit_supremum_module
+from adanet_theory.arrangement import (
+    by_cells,
+    by_sectors,
+    by_vertices,
+    candidate_vertices,
+    cell_count,
+    cells,
+    norms,
+    vertex_count,
+)
 from adanet_theory.estimates import (
     hidden_complexity,
     linear_complexity,
@@ -26,7 +38,7 @@ from adanet_theory.rademacher import (
     peeled_complexity,
 )
 from adanet_theory.spec import NetworkSpec, activation
-from adanet_theory.unit_supremum import _CURVATURE, _GRID, by_milp, unit_supremum
+from adanet_theory.unit_supremum import _CURVATURE, _GRID, by_milp, matrix, unit_supremum
 
 INF = math.inf
 NORMS = [1.0, 1.5, 2.0, 3.0, INF]
@@ -311,15 +323,89 @@ def test_milp_stopped_early_still_encloses() -> None:
     assert exact[0] <= upper[0] <= np.abs(X).max(axis=1).sum() + 1e-4
 
 
+def test_what_is_asked_of_the_solver_and_made_of_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No point: 0 and the sum of all lengths. A point outside the ball: the value on the ball's edge."""
+    X, S, asked = np.array([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0]]), np.ones((1, 2)), []
+    answer = SimpleNamespace(x=None, fun=None, mip_dual_bound=None)
+
+    def solve(*words, options, **more):
+        asked.append(options)
+        return answer
+
+    monkeypatch.setattr("scipy.optimize.milp", solve)
+    lower, upper = by_milp(X, S, 1.0, (0.0, 1.0))
+    assert (lower, upper) == ([0.0], [pytest.approx(3.0, rel=1e-5)])
+    answer.x = np.array([0.0, 4.0, 0.0] + [0.0] * (3 + 3 * 2))
+    assert by_milp(X, S, 1.0, (0.0, 1.0), 5.0)[0] == [2.0]
+    assert [one["time_limit"] for one in asked] == [INF, INF, 5.0, 5.0]
+    assert {one["mip_rel_gap"] for one in asked} == {0.0}
+
+
 def test_unit_supremum_turns_to_milp_beyond_the_vertices(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.default_rng(2).standard_normal((6, 3))
     S = all_signs(6)[:3]
-    near = unit_supremum(X, S, Lambda=2.0, p=INF)
-    monkeypatch.setattr("adanet_theory.unit_supremum.MOST_VERTICES", 10)
-    far = unit_supremum(X, S, Lambda=2.0, p=INF)
-    assert (near.method, far.method) == ("vertices", "milp")
-    assert far.lower == pytest.approx(near.lower, rel=1e-8)
-    assert np.all(near.upper <= far.upper)
+    for p in (1.0, INF):
+        monkeypatch.setattr(unit_supremum_module, "MOST_VERTICES", vertex_count(6, 3, p))
+        near = unit_supremum(X, S, Lambda=2.0, p=p)
+        monkeypatch.setattr(unit_supremum_module, "MOST_VERTICES", vertex_count(6, 3, p) - 1)
+        far = unit_supremum(X, S, Lambda=2.0, p=p)
+        assert (near.method, far.method) == ("vertices", "milp")
+        assert far.lower == pytest.approx(near.lower, rel=1e-8)
+        assert np.all(near.upper <= far.upper)
+        assert far.rounding == near.rounding > 0
+    limits = []
+
+    def record(X, S, p, slopes, time_limit=None):
+        limits.append(time_limit)
+        return by_milp(X, S, p, slopes, time_limit)
+
+    monkeypatch.setattr(unit_supremum_module, "by_milp", record)
+    unit_supremum(X, S, Lambda=2.0, p=INF, time_limit=5.0)
+    assert limits == [5.0]
+
+
+def test_unit_supremum_visits_no_more_cells_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, S = np.random.default_rng(2).standard_normal((6, 3)), all_signs(6)[:3]
+    monkeypatch.setattr(unit_supremum_module, "MOST_CELLS", cell_count(6, 3))
+    assert unit_supremum(X, S, Lambda=2.0, p=2.0).method == "cells"
+    monkeypatch.setattr(unit_supremum_module, "MOST_CELLS", cell_count(6, 3) - 1)
+    message = r"^the supremum over a unit is solved for n_0 <= 2, for p in {1, inf}, and for p = 2 up to 31 cells, got"
+    with pytest.raises(ValueError, match=message):
+        unit_supremum(X, S, Lambda=2.0, p=2.0)
+
+
+def test_the_rounding_error_grows_with_the_slope_and_the_features() -> None:
+    """At least m + n_0 roundings of Σ_i L Λ ||x_i||_q, whatever the way."""
+    rng = np.random.default_rng(3)
+    for m, n_0, p, phi, L in [(30, 2, 2.0, "leaky_relu:3", 3.0), (3, 40, 2.0, "identity", 1.0)]:
+        X = rng.standard_normal((m, n_0))
+        sup = unit_supremum(X, np.ones((1, m)), Lambda=0.5, p=p, phi=phi)
+        least = (m + n_0) * 2.0**-52 * L * 0.5 * sum(naive_norm(x, 2.0) for x in X)
+        assert least <= sup.rounding <= 4 * least + 40 * 2.0**-52 * L * sum(naive_norm(x, 2.0) for x in X)
+        assert sup.method == ("duality" if phi == "identity" else "sectors")
+
+
+@pytest.mark.parametrize("p", [1.0, INF])
+def test_vertices_do_not_depend_on_how_long_a_point_is(p: float) -> None:
+    X = np.random.default_rng(4).standard_normal((3, 3))
+    found, scaled = candidate_vertices(X, p), candidate_vertices(X * np.array([[1e-150], [1.0], [1e150]]), p)
+    assert np.minimum(np.abs(found - scaled), np.abs(found + scaled)).max() < 1e-9
+
+
+def test_whole_numbers_and_other_floats_are_read_in_double() -> None:
+    exact = linear_complexity([[-128.0, 3.0], [100.0, 100.0]], spec_of(2, 2.0))
+    for dtype in (np.int8, np.float16, np.float32):
+        assert linear_complexity(np.array([[-128, 3], [100, 100]], dtype=dtype), spec_of(2, 2.0)) == exact
+    X, signs = np.random.default_rng(5).standard_normal((9, 3)).astype(np.float32), all_signs(9)[:40]
+    for p in (1.0, 2.0, INF):
+        single = unit_supremum(X, signs.astype(np.int8), Lambda=0.1, p=p)
+        assert np.array_equal(single.lower, unit_supremum(X.astype(np.float64), signs, Lambda=0.1, p=p).lower)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert matrix([[1.7e308], [1.7e308]]).shape == (2, 1)  # finite, though its sum is not
+        assert norms(np.array([[1e200, 0.0]]), 2.0) == [1e200]
+        with pytest.raises(ValueError, match=r"^Psi must be finite\.$"):
+            matrix([[INF], [-INF]])
 
 
 @pytest.mark.parametrize("p", NORMS)
@@ -547,7 +633,7 @@ RNG = np.random.default_rng(0)
             r"confidence must be in \(0, 1\), got confidence=0.0\.",
         ),
         (lambda: unit_supremum(np.eye(2), np.ones((1, 3)), Lambda=1.0, p=2), r"signs must have m=2 columns"),
-        (lambda: unit_supremum(np.eye(2), np.zeros((1, 2)), Lambda=1.0, p=2), r"signs must be \+1 or -1\."),
+        (lambda: unit_supremum(np.eye(2), np.zeros((1, 2)), Lambda=1.0, p=2), r"^signs must be \+1 or -1\.$"),
         (lambda: unit_supremum(np.eye(2), np.ones((1, 2)), Lambda=-1.0, p=2), r"Lambda must be .* got Lambda=-1"),
         (lambda: unit_supremum(np.eye(2), np.ones((1, 2)), Lambda=1.0, p=0.5), r"p must be .* got p=0.5"),
         (lambda: unit_supremum(np.eye(2), np.ones((1, 2)), Lambda=1.0, p=2, phi="tanh"), r"homogeneous.*got tanh"),
@@ -649,6 +735,8 @@ def test_the_two_errors_of_a_sampled_interval() -> None:
     margin = math.sqrt(2 * math.log(2 / 0.05) / 50)
     value = estimates._sampled(ones, ones, 0.0, 1.0, 1.0, 0.95, "x")
     assert 1 + margin * (1 + 1e-10) < value.upper < 1 + margin * (1 + 1e-8)
+    with pytest.raises(OverflowError, match=r"^R_S exceeds the largest float, 1\.8e308\.$"):
+        linear_complexity([[1e308]], NetworkSpec.layered((1, 1), 10.0, 2))
     with pytest.raises(OverflowError, match=r"^R_S exceeds the largest float, 1\.8e308\.$"):
         estimates._sampled(1e200 * ones, 1e200 * ones, 0.0, 1e200, 1.0, 0.95, "x")
 

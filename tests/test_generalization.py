@@ -466,6 +466,10 @@ def test_overflow_is_named() -> None:
         (lambda: margin_bound_uniform_at(0, 0.0, [1e10], [1.0], m=5, delta=0.05, M=[1e300]), "W_M"),
         (lambda: margin_bound_uniform_at(0, 0.0, [1e10], [1e300], m=5, delta=0.05, M=[1.0]), "margin-bound-uniform"),
         (
+            lambda: margin_bound_uniform_at(14_540, 0.0, [1.0, 1.0], [0.0, 0.0], m=1, delta=0.05, M=[1.0, 1.0]),
+            "margin-bound-uniform",
+        ),
+        (
             lambda: margin_bound_uniform_at(10**6, 0.0, [1.0], [1.0], m=5, delta=0.05, M=[1.0]),
             "margin-bound-uniform at j=1000000",
         ),

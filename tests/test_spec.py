@@ -215,6 +215,12 @@ def test_conditions_admit_their_edges() -> None:
     check_layer(NetworkSpec((1, 1), {}, 1), 1)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_an_activation_computes_in_double(name: str) -> None:
+    x = np.array([-0.7, 0.1, 3.0], dtype=np.float32)
+    assert np.array_equal(activation(name)(x), activation(name)(x.astype(np.float64)))
+
+
 def test_overflow_is_reported() -> None:
     assert finite(1e308, "x") == 1e308
     assert total([1e16, 1.0, -1e16], "x") == 1.0
