@@ -120,6 +120,7 @@ JUDGED = [
     (r"unit_supremum\.by_milp", r"scale = ", "a program in other units: 0 has any"),
     (r"unit_supremum\.by_milp", r"slack = ", "the tolerances of the solver, larger or smaller by a factor"),
     (r"unit_supremum\.matrix", r"XXfiubXX", "letters that no dtype has"),
+    (r"unit_supremum\.matrix", r"dtype in|astype\(None\)", SAME + "what reads Ψ turns it to doubles again"),
     # arrangements
     (r"arrangement\.by_sectors", r"extra = ", SAME + "a line where there need be none, or a longer ray"),
     (r"arrangement\.by_sectors", r"U\[\(", SAME + "the length or the sign of a ray that stands for its line"),

@@ -388,7 +388,7 @@ def test_the_rounding_error_grows_with_the_slope_and_the_features() -> None:
 @pytest.mark.parametrize("p", [1.0, INF])
 def test_vertices_do_not_depend_on_how_long_a_point_is(p: float) -> None:
     X = np.random.default_rng(4).standard_normal((3, 3))
-    found, scaled = candidate_vertices(X, p), candidate_vertices(X * np.array([[1e-150], [1.0], [1e150]]), p)
+    found, scaled = candidate_vertices(X, p), candidate_vertices(X * np.array([[1e-200], [1.0], [1e200]]), p)
     assert np.minimum(np.abs(found - scaled), np.abs(found + scaled)).max() < 1e-9
 
 

@@ -94,7 +94,7 @@ def test_best_margin_below_the_first_j() -> None:
 
 
 def test_single_precision_margins_are_read_in_double() -> None:
-    margins = np.array([0.1, 0.2, 0.7], dtype=np.float32)
+    margins = np.random.default_rng(0).uniform(-0.1, 1, 1001).astype(np.float32)
     assert ramp_loss(margins, 0.3) == ramp_loss(margins.astype(np.float64), 0.3)
 
     def bound(j: int, ramp: float) -> MarginBound:
