@@ -28,7 +28,7 @@ lint: env
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# The property suite with many more examples and fresh randomness, about an hour; prints how tight each bound came.
+# The property suite with many more examples and fresh randomness, about forty minutes; prints how tight each bound came.
 thorough: env
 	HYPOTHESIS_PROFILE=thorough TIGHTNESS=paper_notes/results/tightness.json $(BIN)/python -m pytest -q -n 2 verify
 
