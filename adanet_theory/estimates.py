@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,12 +104,10 @@ def sampled_linear_complexity(
     values = np.empty(draws)
     for start in range(0, draws, _PANEL):
         width = min(_PANEL, draws - start)
-        # buffers, because fresh memory for each block would cost as much as drawing the signs
-        signs, product, sums = _sign_buffer(min(m, _BLOCK), width), np.empty((n_0, width)), np.zeros((n_0, width))
+        product, sums = np.empty((n_0, width)), np.zeros((n_0, width))
         done = start * m
-        for block in _blocks(X):
-            _draw_signs(rng, signs[: len(block)])
-            sums += np.matmul(block.T, signs[: len(block), :width], out=product)
+        for block, signs in _signed_blocks(X, width, rng):
+            sums += np.matmul(block.T, signs[:, :width], out=product)
             done += width * len(block)
             if progress is not None:
                 progress(done, draws * m)
@@ -274,6 +273,28 @@ def _draw_signs(rng: np.random.Generator, signs: Array) -> None:
     words = rng.integers(0, 2**64 - 1, size=(len(signs), signs.shape[1] // 64), dtype=np.uint64, endpoint=True)
     octets = words.astype("<u8", copy=False).view(np.uint8)
     np.take(_SIGNS_OF_BYTE, octets, axis=0, out=signs.reshape(*octets.shape, 8), mode="clip")
+
+
+def _signed_blocks(X: NDArray[Any], draws: int, rng: np.random.Generator) -> Iterator[tuple[Array, Array]]:
+    """The blocks of Ψ, each with its signs; while a block is used, a thread draws the signs of the next.
+
+    Two buffers, because fresh memory for each block would cost as much as drawing the signs.
+    """
+    blocks = range(0, len(X), _BLOCK)
+    buffers = [_sign_buffer(min(len(X), _BLOCK), draws) for _ in blocks[:2]]
+
+    def draw(number: int) -> Array:
+        signs = buffers[number % 2][: len(X) - blocks[number]]
+        _draw_signs(rng, signs)
+        return signs
+
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        drawn = thread.submit(draw, 0)
+        for number, block in enumerate(_blocks(X)):
+            signs = drawn.result()
+            if number + 1 < len(blocks):
+                drawn = thread.submit(draw, number + 1)
+            yield block, signs
 
 
 # From values to an interval

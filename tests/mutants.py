@@ -101,7 +101,7 @@ JUDGED = [
     (r"estimates\.(sampled_hidden_complexity|_sign_buffer)", r"65", BLOCK),
     (r"estimates\._draw_signs", r"integers\((1, )?2\*\*64|copy=|\"<u8\", \)", "a copy, or 1 word in 2^64"),
     (r"estimates\._draw_signs", r"take\((?!.*\"clip\")", "what take does outside 0..255, where no byte is"),
-    (r"estimates\._signed_blocks", r"buffers = |\[:\d\]", "memory used again, for speed"),
+    (r"estimates\._signed_blocks", r"buffers = |max_workers|<= len", "memory, or a thread that has nothing to do"),
     (
         r"estimates\._may_be_flat",
         r"",
