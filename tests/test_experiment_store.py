@@ -7,9 +7,10 @@ import statistics
 
 import numpy as np
 import pytest
+import torch
 from scipy import stats
 
-from adanet_train.experiment import cost, grids, selection
+from adanet_train.experiment import cost, grids, selection, trials
 from adanet_train.experiment.folds import split
 from adanet_train.experiment.significance import corrected_t_test, holm
 from adanet_train.experiment.store import Store, digest, write_atomically
@@ -98,6 +99,21 @@ def test_the_folds_are_the_papers():
 def test_there_are_ten_folds(m, i, symbol):
     with pytest.raises(ValueError, match=symbol):
         split(m, i, seed=0)
+
+
+def test_a_trial_tells_the_three_parts_apart():
+    """Computed again from the points of the folds, for a network that has learned little: the three differ."""
+    trial = Trial("digits:3-8", "lr", 2, {"steps": 3, "batch": 10, "check_every": 3}, seed=1)
+    found = trials.run(trial, None)
+    dataset = trials.sample("digits:3-8", None)
+    Psi, y = dataset.Psi(dataset.feature_map()), dataset.y
+    network = trials.train(trial, trials.fold_of(trial, None)).network
+    parts = split(dataset.m, 2, seed=1)
+    for name in ("train", "validation", "test"):
+        rows = getattr(parts, name)
+        margins = y[rows] * network(torch.from_numpy(Psi[rows])).numpy()
+        assert found[name] == pytest.approx((margins > 0).mean())
+    assert len({found[name] for name in ("train", "validation", "test")}) == 3
 
 
 # Significance
