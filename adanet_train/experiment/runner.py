@@ -69,7 +69,7 @@ def on_cluster(address: str) -> Backend:
 
     def backend(work: Work, trials: Sequence[Trial], data_dir: str | None) -> Iterator[tuple[Trial, Result]]:
         with Client(address, timeout=30, set_as_default=False) as client:
-            futures = [client.submit(_labelled, work, trial, data_dir, pure=False, retries=2) for trial in trials]
+            futures = [client.submit(_labelled, work, trial, data_dir, pure=False) for trial in trials]
             for future in as_completed(futures, loop=client.loop):
                 yield future.result()
                 future.release()
