@@ -7,10 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
-from adanet_train import cifar10
-from adanet_train.experiment import cli, grids, search
+from adanet_theory.spec import NetworkSpec
+from adanet_train import cifar10, model_file
+from adanet_train.experiment import bounds, cifar_pairs, cli, criteo_ads, grids, search
 from adanet_train.experiment.store import Store
+from adanet_train.network import Network
 from paper_notes import result_tables
 from paper_notes import tables as paper
 
@@ -118,12 +121,33 @@ def test_variants_and_bounds(places, tmp_path, capsys):
     assert [row["method"] for row in rows] == ["adanet", "nn"]
     pairs = json.loads(Path(winners).read_text())["rows"]
     for row, winner in zip(rows, pairs, strict=True):
+        assert bounds.trial_of(winner, 1, 3).description["setting"] == winner["setting"]
         assert row["verdict"] == "holds"
         assert row["test_error"] == pytest.approx(1 - winner["tests"][0])  # the same network, trained again
     assert rows[0]["bounds"]["margin-bound-uniform"]["applies"]
     assert not rows[1]["bounds"]["corollary-1"]["applies"]  # NN declares no family
     assert "test error" in capsys.readouterr().out
     assert "| digits:3-8 | NN |" in (tmp_path / "out" / "result.md").read_text()
+
+
+def test_a_network_outside_its_family_is_a_finding_not_an_error():
+    one = torch.ones(1, 1, dtype=torch.float64)
+    network = Network((2, 1, 1), {(1, 0): one.expand(1, 2), (2, 1): 3 * one}, {2: one[0]}, ("relu",))
+    model = model_file.ModelFile(network, NetworkSpec.layered((2, 1, 1), 2.0, 1), 0.5)
+    part = torch.ones(4, 2).double(), torch.tensor([1.0, 1.0, 1.0, -1.0]).double()
+    said = bounds.asked(model, part, part)
+    assert said["verdict"] == "violated"
+    assert (said["m"], said["train_error"], said["test_error"]) == (4, 0.25, 0.25)
+
+
+def test_adanet_stands_on_the_left_of_a_comparison():
+    rows = [
+        {"pair": "digits:3-8", "method": "adanet", "tests": [0.9, 0.92], "top": 1.0},
+        {"pair": "digits:3-8", "method": "lr", "tests": [0.8, 0.85], "top": 1.0},
+    ]
+    (entry,) = cifar_pairs.comparisons(rows, None)
+    assert (entry["against"], entry["difference"]) == ("lr", pytest.approx(0.085))
+    assert entry["t"] > 0
 
 
 def test_criteo_keeps_no_row(places, tmp_path, capsys):
@@ -142,6 +166,9 @@ def test_criteo_keeps_no_row(places, tmp_path, capsys):
     assert all(row["m_test"] == 300 and (300 * row["accuracy"]) % 1 == pytest.approx(0, abs=1e-9) for row in rows)
     assert len({row["log_loss"] for row in rows}) == 3
     assert "log loss" in capsys.readouterr().out
+    nothing = {**grids.criteo("tiny")["adanet"][0], "lam": 1e6}  # f = 0, and y f = 0 is an error
+    found = criteo_ads.work(criteo_ads.trial_of(str(data), "adanet", nothing, 0), str(data))
+    assert (found["n"][-1], found["test"], found["train"]) == (0, 0.0, 0.0)
     winners = tmp_path / "winners.json"
     (tmp_path / "out" / "result.json").rename(winners)
     ask = ["bounds", "--quiet", *places, "--winners", str(winners)]
