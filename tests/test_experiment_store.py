@@ -223,6 +223,9 @@ def test_every_variant_is_a_config(name):
         for setting in variant.settings:
             config = Trial("digits:3-8", variant.method, 0, setting).config
             assert config.variant == (variant.name if variant.name in ("R", "P", "D", "SD") else "base")
+    lams = {variant.name: {setting["lam"] for setting in variant.settings} for variant in found}
+    assert lams["R"] == lams["P"] == lams["D"] == lams["base"]
+    assert lams["SD"] == {100 * lam for lam in lams["base"]}  # standard deviations are that much smaller than bounds
 
 
 @pytest.mark.parametrize("name", grids.GRIDS)
