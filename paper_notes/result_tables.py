@@ -142,6 +142,8 @@ def bounds(result: Result) -> list[Table]:
         "The value of each bound before it is cut at 1, rounded upwards; n/a: does not apply to the network. "
         "A bound of 1 or more says nothing."
     )
+    if any("feature-map" in row["bounds"].get("a-posteriori", {}).get("why_not", ()) for row in result["rows"]):
+        note += " On criteo the features were learned on the sample: no bound on the risk covers that."
     return [Table("What the bounds say of the winners", ["pair", "method", "test error", "W", *BOUNDS], rows, note)]
 
 

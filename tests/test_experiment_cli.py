@@ -127,7 +127,9 @@ def test_variants_and_bounds(places, tmp_path, capsys):
     assert rows[0]["bounds"]["margin-bound-uniform"]["applies"]
     assert not rows[1]["bounds"]["corollary-1"]["applies"]  # NN declares no family
     assert "test error" in capsys.readouterr().out
-    assert "| digits:3-8 | NN |" in (tmp_path / "out" / "result.md").read_text()
+    table = (tmp_path / "out" / "result.md").read_text()
+    assert "| digits:3-8 | NN |" in table
+    assert "criteo" not in table
 
 
 def test_a_network_outside_its_family_is_a_finding_not_an_error():
@@ -186,6 +188,7 @@ def test_criteo_keeps_no_row(places, tmp_path, capsys):
         assert not any(bound["applies"] for bound in row["bounds"].values())
         assert row["bounds"]["a-posteriori"]["why_not"] == ["feature-map"]
     assert capsys.readouterr().out.count("no bound applies") == 3
+    assert "On criteo the features were learned on the sample" in (tmp_path / "out" / "result.md").read_text()
     kept = "".join(path.read_text() for path in [*tmp_path.rglob("*.json"), *tmp_path.rglob("*.md")])
     assert "1f2e3d4" not in kept
     assert "7919" not in kept
