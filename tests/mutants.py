@@ -92,7 +92,11 @@ JUDGED = [
     (r"posterior\.a_posteriori(_bounded)?_at", r"growth\(", SAME + "an overflow was met before, in the complexity"),
     (r"solve\.smallest_m", r"high // 3", "a bisection that starts from a wider interval"),
     (r"margin\.best_margin", r"701|\[1\.0, 0\.0\]|\[0\.0, 1\.0\]|, 1\), reach|last \+ 2|first \+ 1, -r", "tries more"),
-    (r"margin\.best_margin", r"j > 0|j >= 1|- errors|> best|<= 1|or 1\.0", "tries more, or stops at a tie"),
+    (
+        r"margin\.best_margin",
+        r"j > 0|j >= 1|- errors|> best|<= 1|or 1\.0|ramp [-+] \(candidate",
+        "tries more, or stops at a tie",
+    ),
     (r"margin\.best_margin", r"0\.0\), 2\.0\)", SAME + "a ramp above 1 would be an error of rounding"),
     # estimates
     (r"estimates\.sampled_linear_complexity", r"sums -=", SAME + "-σ has the law of σ and the same norm"),
@@ -101,7 +105,11 @@ JUDGED = [
     (r"estimates\.(sampled_hidden_complexity|_sign_buffer)", r"65", BLOCK),
     (r"estimates\._draw_signs", r"integers\((1, )?2\*\*64|copy=|\"<u8\", \)", "a copy, or 1 word in 2^64"),
     (r"estimates\._draw_signs", r"take\((?!.*\"clip\")", "what take does outside 0..255, where no byte is"),
-    (r"estimates\._signed_blocks", r"buffers = |max_workers|<= len", "memory, or a thread that has nothing to do"),
+    (
+        r"estimates\._signed_blocks",
+        r"buffers = |max_workers|<= len|number - 1 <",
+        "memory, or a thread that has nothing to do",
+    ),
     (
         r"estimates\._may_be_flat",
         r"",

@@ -339,6 +339,8 @@ def test_what_is_asked_of_the_solver_and_made_of_its_answer(monkeypatch: pytest.
     assert by_milp(X, S, 1.0, (0.0, 1.0), 5.0)[0] == [2.0]
     assert [one["time_limit"] for one in asked] == [INF, INF, 5.0, 5.0]
     assert {one["mip_rel_gap"] for one in asked} == {0.0}
+    answer.fun, answer.mip_dual_bound = -1.0, -1.25  # stopped early: the dual bound is the bound, in units of max|Ψ|
+    assert by_milp(X, S, 1.0, (0.0, 1.0))[1] == [pytest.approx(2.5, rel=1e-5)]
 
 
 def test_unit_supremum_turns_to_milp_beyond_the_vertices(monkeypatch: pytest.MonkeyPatch) -> None:
