@@ -14,12 +14,13 @@ import torch
 from torch import Tensor
 
 from adanet_theory.spec import NetworkSpec
-from adanet_train import mixture, objective
+from adanet_train import objective
 from adanet_train.complexity import Penalty, penalty
 from adanet_train.config import Callback as Callback
 from adanet_train.config import Config as Config
 from adanet_train.config import Trained as Trained
 from adanet_train.config import check_resume, check_sample
+from adanet_train.convex import mixture
 from adanet_train.growth import Growth, Part, regrown
 from adanet_train.surrogates import surrogate
 from adanet_train.weak_learners import Task, candidate, generator

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from adanet_theory.spec import check
 from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
+from adanet_train.descent import Problem, Search
 from adanet_train.network import Network
-from adanet_train.search import Problem, Search
 from adanet_train.surrogates import surrogate
 from adanet_train.weak_learners import descend, generator
 

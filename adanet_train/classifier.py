@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import nn
 
 from adanet_theory.spec import NetworkSpec, check
-from adanet_train import model_file
-from adanet_train.features import Array
-from adanet_train.model_file import ModelFile, Sample
+from adanet_train.data.features import Array
+from adanet_train.model import file as model_file
+from adanet_train.model.file import ModelFile, Sample
 from adanet_train.module import NetworkModule
 from adanet_train.objective import chosen
 from adanet_train.surrogates import surrogate

@@ -16,7 +16,7 @@ from adanet_train.command_line import Parser, project_version
 if TYPE_CHECKING:
     from adanet_train.config import Config, Trained
     from adanet_train.inputs import Inputs
-    from adanet_train.model_file import Sample
+    from adanet_train.model.file import Sample
 
 EXAMPLES = """\
 DATA is breast-cancer, digits:3-8, mnist:0-1, fashion:coat-shirt, cifar10:cat-dog,
@@ -97,8 +97,9 @@ def _numbers(text: str) -> float | tuple[float, ...]:
 
 
 def train(arguments: argparse.Namespace) -> int:
-    from adanet_train import model_file, run
+    from adanet_train import run
     from adanet_train.inputs import range_of, read_inputs
+    from adanet_train.model import file as model_file
     from adanet_train.progress import Progress, closing_table
 
     start = time.perf_counter()
@@ -185,8 +186,9 @@ def read_resume(arguments: argparse.Namespace, config: Config, sample: Sample) -
     """The run in the output file, if it is there and was one of this method on this sample."""
     from pathlib import Path
 
-    from adanet_train import model_file, run
+    from adanet_train import run
     from adanet_train.config import check_resume
+    from adanet_train.model import file as model_file
 
     if not Path(arguments.output).exists():
         return None

@@ -17,11 +17,12 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import validate_data
 
 from adanet_theory.spec import check
-from adanet_train import model_file, run
+from adanet_train import run
 from adanet_train.classifier import NetworkClassifier
 from adanet_train.config import Config
-from adanet_train.features import Array, FeatureMap, default_names
-from adanet_train.model_file import ModelFile, Sample
+from adanet_train.data.features import Array, FeatureMap, default_names
+from adanet_train.model import file as model_file
+from adanet_train.model.file import ModelFile, Sample
 
 __all__ = ["AdaNetCVXClassifier", "AdaNetClassifier", "NetworkClassifier", "load"]
 

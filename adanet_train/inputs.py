@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from adanet_theory.spec import check
-from adanet_train import data
 from adanet_train.config import Config
-from adanet_train.data import Dataset
-from adanet_train.features import FeatureMap
+from adanet_train.data import datasets as data
+from adanet_train.data.datasets import Dataset
+from adanet_train.data.features import FeatureMap
 
 
 @dataclass(frozen=True, eq=False)

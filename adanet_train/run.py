@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 
 from adanet_theory.spec import check
-from adanet_train import model_file
 from adanet_train.config import Config, Trained
-from adanet_train.features import FeatureMap
-from adanet_train.model_file import ModelFile, Sample
+from adanet_train.data.features import FeatureMap
+from adanet_train.model import file as model_file
+from adanet_train.model.file import ModelFile, Sample
 
 METHODS = ("adanet", "cvx", "cvx-exact", "lr", "nn")
 

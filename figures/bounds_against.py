@@ -9,7 +9,7 @@ import numpy as np
 
 from figures.canvas import FULL, Data, panels, shade_vacuous, styled
 from figures.family import BOUNDS, DELTA, LABELS, N_0, PRINTED, WIDTH, Setting, is_in_range, is_possible, margins
-from verify.plots import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY
+from verify.show.plots import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

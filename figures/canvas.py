@@ -1,4 +1,4 @@
-"""The sheet the figures are drawn on: the style of verify.plots, panels in a row, and files with the same bytes."""
+"""The sheet of the figures: the style of verify.show.plots, panels in a row, and files with the same bytes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.plots import COLUMN, INK, STYLE
+from verify.show.plots import COLUMN, INK, STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,6 +72,6 @@ def save(figure: Figure, path: Path) -> None:
     kind = path.suffix[1:]
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        # verify.plots leaves text as text for its page; a file that stands alone carries its glyphs with it
+        # verify.show.plots leaves text as text for its page; a file that stands alone carries its glyphs with it
         matplotlib.rcParams.update({**STYLE, **_PRINT})
         figure.savefig(path, format=kind, dpi=300, metadata=_METADATA[kind])

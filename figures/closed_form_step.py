@@ -10,7 +10,7 @@ import numpy as np
 from adanet_theory.duality import dual_vector, layer_score
 from adanet_theory.spec import Array
 from figures.canvas import FULL, Data, panels, styled
-from verify.plots import BLUE, GREEN, INK, ORANGE
+from verify.show.plots import BLUE, GREEN, INK, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,7 +31,7 @@ def decreases(Z: Array, y: Array, Gamma: float, p: float) -> tuple[float, float]
     """F(0) - F of the closed-form unit with its best weight, and of the joint minimiser; f = 0, Λ = 1, logistic Φ."""
     import torch
 
-    from adanet_train.cvx_exact import minimise_norm, minimise_scalar
+    from adanet_train.convex.cvx_exact import minimise_norm, minimise_scalar
     from adanet_train.surrogates import surrogate
 
     Phi = surrogate("logistic")

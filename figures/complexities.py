@@ -9,7 +9,7 @@ import numpy as np
 
 from adanet_theory.spec import Array, NetworkSpec
 from figures.canvas import FULL, Data, panels, styled
-from verify.plots import BLUE, GREEN, INK, ORANGE, RED
+from verify.show.plots import BLUE, GREEN, INK, ORANGE, RED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,9 +39,9 @@ def family(p: float) -> NetworkSpec:
 
 
 def compute(*, quick: bool) -> Data:
-    """For each p the rows of `verify.layers`: every sign vector taken, so that nothing is drawn at random."""
-    from verify.evidence import feature_sizes
-    from verify.layers import Sampling, complexities
+    """For each p the rows of `verify.network.layers`: every sign vector taken, so that nothing is drawn at random."""
+    from verify.network.evidence import feature_sizes
+    from verify.network.layers import Sampling, complexities
 
     m = 5 if quick else 10
     Psi = sample(m)

@@ -15,13 +15,13 @@ import numpy as np
 from adanet_theory import generalization
 from adanet_theory.margin import MarginBound, ramp_loss
 from figures.canvas import FULL, Data, panels, styled
-from verify.plots import BLUE, GREEN, INK, ORANGE, RED
+from verify.show.plots import BLUE, GREEN, INK, ORANGE, RED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from verify.properties.test_theorems import Case
+    from verify.suite.test_theorems import Case
 
 DELTAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 LEVEL = Fraction(1, 40)  # on either side of an interval: 95% in all
@@ -76,7 +76,7 @@ def _blocks(trials: int) -> dict[str, list[int]]:
 
 def compute(*, quick: bool) -> Data:
     """For each distribution and statement, on how many of the samples R(f) exceeds it, at each δ."""
-    from verify.properties.test_theorems import DISTRIBUTIONS, STATEMENTS
+    from verify.suite.test_theorems import DISTRIBUTIONS, STATEMENTS
 
     trials = 100 if quick else 2000
     found: Data = {"trials": trials, "delta": list(DELTAS), "failed": {}}
@@ -159,7 +159,7 @@ def _failing(failed: dict[str, list[int]]) -> list[tuple[str, list[int]]]:
 
 def _interval(count: int, trials: int) -> tuple[float, float]:
     """Clopper-Pearson, 95%."""
-    from verify.checks import clopper_pearson_lower, clopper_pearson_upper
+    from verify.network.checks import clopper_pearson_lower, clopper_pearson_upper
 
     return clopper_pearson_lower(count, trials, LEVEL), clopper_pearson_upper(count, trials, LEVEL)
 

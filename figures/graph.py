@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from figures.canvas import Data, panels
-from verify.plots import COLUMN, GREEN, INK, ORANGE, SKY
+from verify.show.plots import COLUMN, GREEN, INK, ORANGE, SKY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from verify.results import BoundReport
+from verify.network.results import BoundReport
 
 QUICK_DRAWS = 8
 
 
 def report(model: Path, *, draws: int | None) -> BoundReport:
     """What verify-bounds says of the model and the sample in its file, on the CPU, so that the figure is repeatable."""
-    from verify import inputs
-    from verify.report import build
+    from verify.network import inputs
+    from verify.network.report import build
 
     given = inputs.read(str(model))
     return build(given.model, sample=given.sample, draws=draws)

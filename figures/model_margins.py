@@ -10,8 +10,8 @@ import numpy as np
 
 from figures.canvas import Data, styled
 from figures.model import report
-from verify.plots import draw_margins
-from verify.results import BoundReport
+from verify.network.results import BoundReport
+from verify.show.plots import draw_margins
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, cast
 
 from figures.canvas import Data, styled
 from figures.model import QUICK_DRAWS, report
-from verify import wording
-from verify.plots import draw_terms
-from verify.results import BoundReport, BoundRow
+from verify.network.results import BoundReport, BoundRow
+from verify.show import wording
+from verify.show.plots import draw_terms
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def compute(*, quick: bool, model: Path) -> Data:
     """The rows of the bounds as verify-bounds has them."""
-    from verify.report import DRAWS
+    from verify.network.report import DRAWS
 
     found = report(model, draws=QUICK_DRAWS if quick else DRAWS)
     return {

@@ -10,7 +10,7 @@ import numpy as np
 from figures import results
 from figures.canvas import FULL, Data, styled
 from paper_notes import tables
-from verify.plots import BLUE, INK, ORANGE
+from verify.show.plots import BLUE, INK, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

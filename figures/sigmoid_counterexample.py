@@ -10,8 +10,8 @@ from adanet_theory.estimates import hidden_complexity, linear_complexity
 from adanet_theory.rademacher import layered_complexity, lemma_1, lemma_1_corrected
 from adanet_theory.spec import NetworkSpec
 from figures.canvas import Data, panels, styled
-from verify.claim_checks.lemma_1 import one_feature
-from verify.plots import BLUE, INK, ORANGE, RED
+from verify.claims.checks.lemma_1 import one_feature
+from verify.show.plots import BLUE, INK, ORANGE, RED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

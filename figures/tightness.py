@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from figures import results
 from figures.canvas import FULL, Data, panels, styled
-from verify.plots import BLUE, INK, SKY
+from verify.show.plots import BLUE, INK, SKY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,7 +60,7 @@ def run_suite(*, quick: bool) -> list[dict[str, Any]]:
         profile = {"HYPOTHESIS_PROFILE": "mutants" if quick else "ci", "TIGHTNESS": str(file)}
         root = str(Path(__file__).parents[1])  # a source tree need not be installed
         profile["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", "verify.properties"]
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", "verify.suite"]
         parts = ["-k", "(test_complexities or no_more_often) and not unaided"] if quick else []
         done = subprocess.run(
             [*command, *parts, "-c", os.devnull, "--rootdir", folder],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from figures import runs
 from figures.canvas import Data, NotDrawn, panels, styled
-from verify.plots import BLUE, INK, ORANGE
+from verify.show.plots import BLUE, INK, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from figures import results
 from figures.canvas import FULL, Data, panels, styled
-from verify.plots import BLUE, INK, ORANGE
+from verify.show.plots import BLUE, INK, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,7 @@ import numpy as np
 from adanet_theory.solve import smallest_m
 from figures.canvas import FULL, Data, panels, styled
 from figures.family import BOUNDS, DELTA, LABELS, N_0, WIDTH, Setting, margins
-from verify.plots import INK
+from verify.show.plots import INK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,5 +1,5 @@
 """The hypothesis profile named by HYPOTHESIS_PROFILE: `ci` (default, repeatable), `thorough` or `mutants`."""
 
-from verify.profiles import load
+from verify.suite.profiles import load
 
 load()

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from adanet_train import model_file
+from adanet_train.model import file as model_file
 from tests.verify_models import model
-from verify.cli import main
+from verify.network.cli import main
 
 
 def mutated(data: bytes, draw: np.random.Generator) -> bytes:

@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pytest
 
-from adanet_train.features import FeatureMap
-from adanet_train.model_file import Sample
+from adanet_train.data.features import FeatureMap
+from adanet_train.model.file import Sample
 from tests.verify_models import model
-from verify import bounds, report
+from verify.network import bounds, report
 
 FAMILY = {
     "theorem-1",

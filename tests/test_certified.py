@@ -19,10 +19,10 @@ from hypothesis import given, target
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from adanet_theory import certified
-from adanet_theory.certified import Undefined, evaluate, lower, spec_values, terms_upper, upper
 from adanet_theory.spec import NetworkSpec
-from adanet_theory.symbolic import STATEMENTS
+from adanet_theory.twins import certified
+from adanet_theory.twins.certified import Undefined, evaluate, lower, spec_values, terms_upper, upper
+from adanet_theory.twins.symbolic import STATEMENTS
 
 ACTIVATIONS = ["relu", "leaky_relu:0.1", "tanh", "sigmoid", "softplus", "abs", "identity", "elu", "gelu"]
 

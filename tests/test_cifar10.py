@@ -17,8 +17,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from adanet_train import cifar10, cifar10_fetch, cifar10_files, data, image_features
-from adanet_train.cifar10_files import BATCHES
+from adanet_train.data import cifar10, cifar10_fetch, cifar10_files
+from adanet_train.data import datasets as data
+from adanet_train.data import images as image_features
+from adanet_train.data.cifar10_files import BATCHES
 
 N = 30
 

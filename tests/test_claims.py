@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from adanet_theory.derivations import DERIVATIONS, equal
+from adanet_theory.twins.derivations import DERIVATIONS, equal
 from paper_notes import KINDS, SECTIONS, VERDICTS, claims
-from verify.claim_checks import Check, Fact, check_of, registered
-from verify.claims import Outcome, document, run, run_all, select
-from verify.claims_pages import findings, html, markdown, spliced
+from verify.claims.checks import Check, Fact, check_of, registered
+from verify.claims.pages import findings, html, markdown, spliced
+from verify.claims.run import Outcome, document, run, run_all, select
 
 ROOT = Path(__file__).parents[1]
 LEDGER = claims()
@@ -81,7 +81,7 @@ def test_every_proof_is_a_heading_of_the_derivations() -> None:
 
 def test_claims_and_checks_name_each_other() -> None:
     for section in SECTIONS:
-        importlib.import_module(f"verify.claim_checks.{section}")
+        importlib.import_module(f"verify.claims.checks.{section}")
     assert registered() == {claim.id for claim in COMPUTED}
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from verify import claim_checks
-from verify.claims_cli import main
+from verify.claims import checks as claim_checks
+from verify.claims.cli import main
 
 ROOT = Path(__file__).parents[1]
 
@@ -125,7 +125,7 @@ def test_findings_are_put_between_the_markers(tmp_path: Path, capsys: pytest.Cap
 def test_help_is_light() -> None:
     code = (
         "import sys\n"
-        "from verify.claims_cli import main\n"
+        "from verify.claims.cli import main\n"
         "assert main(['--help']) == 0\n"
         "heavy = {'numpy', 'torch', 'sympy', 'scipy'} & set(sys.modules)\n"
         "assert not heavy, heavy"

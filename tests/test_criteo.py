@@ -12,11 +12,11 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from adanet_train import criteo, criteo_rows, embeddings
 from adanet_train.adanet import train
 from adanet_train.config import Config
-from adanet_train.criteo import Part, embedding_size, read
-from adanet_train.embeddings import embed
+from adanet_train.data import criteo, criteo_rows, embeddings
+from adanet_train.data.criteo import Part, embedding_size, read
+from adanet_train.data.embeddings import embed
 
 pytest.importorskip("polars", reason="Criteo is read with polars")
 

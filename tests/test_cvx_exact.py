@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from adanet_theory.duality import conjugate, dual_vector, p_norm
-from adanet_train.cvx_exact import NormProblem, minimise_norm, minimise_scalar
-from adanet_train.mixture import minimise
-from adanet_train.sample_loss import SampleLoss
-from adanet_train.smooth_norm import SmoothMax, SmoothNorm, SmoothPower, dual_direction, norm
+from adanet_train.convex.cvx_exact import NormProblem, minimise_norm, minimise_scalar
+from adanet_train.convex.mixture import minimise
+from adanet_train.convex.sample_loss import SampleLoss
+from adanet_train.convex.smooth_norm import SmoothMax, SmoothNorm, SmoothPower, dual_direction, norm
 from adanet_train.surrogates import SURROGATES, Surrogate, surrogate
 
 ALL = pytest.mark.parametrize("Phi", SURROGATES.values(), ids=SURROGATES.keys())

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from adanet_train import data
-from adanet_train.data import Dataset, load
-from adanet_train.features import FeatureMap
+from adanet_train.data import datasets as data
+from adanet_train.data.datasets import Dataset, load
+from adanet_train.data.features import FeatureMap
 
 X = np.array([[1.0, 20.0], [3.0, 40.0], [2.0, 20.0]])
 Y = np.array([1, -1, 1])

@@ -7,9 +7,9 @@ import dataclasses
 import pytest
 import sympy as sp
 
-from adanet_theory import certified, derivations
-from adanet_theory.derivations import DERIVATIONS, Step, equal
-from adanet_theory.notation import Lambda, k, s
+from adanet_theory.twins import certified, derivations
+from adanet_theory.twins.derivations import DERIVATIONS, Step, equal
+from adanet_theory.twins.notation import Lambda, k, s
 
 STEPS = [pytest.param(step, id=f"{name}-{i}") for name, steps in DERIVATIONS.items() for i, step in enumerate(steps)]
 

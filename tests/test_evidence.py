@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adanet_theory.spec import activation
-from verify import evidence
-from verify.checks import clopper_pearson_lower, clopper_pearson_upper
-from verify.evidence import Weights, down, exact_sum, feature_sizes, path_norm, up
-from verify.margins import by_unit, margins
+from verify.network import evidence
+from verify.network.checks import clopper_pearson_lower, clopper_pearson_upper
+from verify.network.evidence import Weights, down, exact_sum, feature_sizes, path_norm, up
+from verify.network.margins import by_unit, margins
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -189,7 +189,7 @@ def test_curved_activations_are_enclosed(name: str) -> None:
     """Against the ball arithmetic that decides the ties."""
     import flint
 
-    from verify.margins import _ball
+    from verify.network.margins import _ball
 
     weights, Psi = network(1, name=name), np.random.default_rng(2).normal(size=(10, 3))
     found = margins(weights, Psi, np.ones(10))

@@ -10,12 +10,13 @@ import pytest
 import torch
 
 from adanet_theory.spec import NetworkSpec
-from adanet_train import cifar10, model_file
-from adanet_train.experiment import bounds, cifar_pairs, cli, criteo_ads, grids, search
-from adanet_train.experiment.store import Store
+from adanet_train.data import cifar10
+from adanet_train.model import file as model_file
 from adanet_train.network import Network
-from paper_notes import result_tables
 from paper_notes import tables as paper
+from verify.experiments import bounds, cifar_pairs, cli, criteo_ads, grids, result_tables
+from verify.experiments import gp as search
+from verify.experiments.store import Store
 
 ROOT = Path(__file__).parents[1]
 SMALL = ["--pairs", "digits:3-8", "--grid", "tiny", "--folds", "2", "--quiet"]
@@ -37,7 +38,7 @@ def result_of(tmp_path):
 
 def test_help_is_quick_and_shows_examples():
     code = (
-        "import sys; from adanet_train.experiment.cli import main; main(['--help'])\n"
+        "import sys; from verify.experiments.cli import main; main(['--help'])\n"
         "heavy = {'torch', 'numpy', 'sklearn', 'scipy', 'optuna', 'joblib', 'rich'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )

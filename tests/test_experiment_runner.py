@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from adanet_train.experiment import cli, trials
-from adanet_train.experiment.progress import Progress
-from adanet_train.experiment.runner import Runner, on_cluster, on_cores
-from adanet_train.experiment.store import Store
-from adanet_train.experiment.trials import Trial
+from verify.experiments import cli, trials
+from verify.experiments.progress import Progress
+from verify.experiments.runner import Runner, on_cluster, on_cores
+from verify.experiments.store import Store
+from verify.experiments.trials import Trial
 
 QUICK = {"steps": 20, "check_every": 20, "rounds": 1, "width": 4, "max_depth": 2, "tol": 1e-3, "hidden": (4,)}
 RUN = ["cifar-pairs", "--pairs", "digits:3-8", "--grid", "tiny", "--folds", "3", "--methods", "adanet,lr,nn,nn-gp"]
-COMMAND = [sys.executable, "-m", "adanet_train.experiment.cli"]
+COMMAND = [sys.executable, "-m", "verify.experiments.cli"]
 
 
 def echo(trial: Trial, data_dir: str | None) -> dict:

@@ -10,12 +10,12 @@ import pytest
 import torch
 from scipy import stats
 
-from adanet_train.experiment import cost, grids, selection, trials
-from adanet_train.experiment.folds import split
-from adanet_train.experiment.significance import corrected_t_test, holm
-from adanet_train.experiment.store import Store, digest, write_atomically
-from adanet_train.experiment.trials import Trial
 from paper_notes import tables as paper
+from verify.experiments import cost, grids, selection, trials
+from verify.experiments.folds import split
+from verify.experiments.significance import corrected_t_test, holm
+from verify.experiments.store import Store, digest, write_atomically
+from verify.experiments.trials import Trial
 
 # The store
 

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 from adanet_theory import margin
-from adanet_theory.latex import latex_definition, latex_of
-from adanet_theory.symbolic import STATEMENTS
-from adanet_train import model_file
+from adanet_theory.twins.latex import latex_definition, latex_of
+from adanet_theory.twins.symbolic import STATEMENTS
+from adanet_train.model import file as model_file
 from figures import explorer
 from figures.explorer import content, mathml, network, page
 from tests.explorer_settings import Reference, State, random_state
 from tests.verify_models import model as small_model
-from verify import stylesheet
-from verify.assumptions import BOUNDS, FIXED_RHO, POSTERIOR
+from verify.network.assumptions import BOUNDS, FIXED_RHO, POSTERIOR
+from verify.show import stylesheet
 
 SETTINGS = [random_state(seed) for seed in range(300)]
 
@@ -344,8 +344,8 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @needs_node
 def test_a_model_opens_with_what_verify_bounds_says_of_it(saved: Any) -> None:
-    from verify import inputs
-    from verify.report import build
+    from verify.network import inputs
+    from verify.network.report import build
 
     state, margins, words = network.opening(saved)
     report = build(inputs.read(str(saved)).model, draws=None, rho=state["rho"])
@@ -392,8 +392,8 @@ def test_blocks_of_margins_err_on_the_safe_side() -> None:
 
 
 def test_the_needs_are_those_of_verify_bounds(saved: Any) -> None:
-    from verify import inputs
-    from verify.report import build
+    from verify.network import inputs
+    from verify.network.report import build
 
     report = build(inputs.read(str(saved)).model, draws=None)
     theirs = {row.id: set(row.statements) & set(BOUNDS) for row in report.assumptions if row.id != "normalised"}

@@ -15,7 +15,7 @@ from figures.explorer import content, page
 from tests import chromium
 from tests.chromium import Chromium
 from tests.explorer_settings import Reference, State, random_state
-from verify.assumptions import BOUNDS, PRINTED
+from verify.network.assumptions import BOUNDS, PRINTED
 
 pytestmark = pytest.mark.skipif(
     chromium.PROGRAM is None, reason="no chromium is installed: make browser-test installs it and runs this"

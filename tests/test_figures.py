@@ -7,13 +7,13 @@ import warnings
 import numpy as np
 import pytest
 
-from adanet_train import model_file
+from adanet_train.model import file as model_file
 from figures import bounds_against, closed_form_step, complexities, gallery, sigmoid_counterexample, vacuity_map
 from figures.__main__ import main
 from figures.canvas import FULL, NotDrawn, save, settle
 from tests.figure_data import NAMES, model_path, quick
 from tests.verify_models import model as small_model
-from verify.plots import COLUMN
+from verify.show.plots import COLUMN
 
 # Pictures
 

@@ -17,7 +17,7 @@ from figures import (
     sigmoid_counterexample,
 )
 from tests.figure_data import NAMES, quick
-from verify.claim_checks.lemma_1 import one_feature
+from verify.claims.checks.lemma_1 import one_feature
 
 # The theory
 

@@ -26,10 +26,10 @@ from figures import (
 from figures.canvas import NotDrawn
 from paper_notes import tables
 from tests.figure_data import quick, trained
-from verify.checks import clopper_pearson_upper
-from verify.claim_checks.theorem_1 import deepboost_restated
-from verify.properties import test_theorems as suite
-from verify.tightness import Closest, plain
+from verify.claims.checks.theorem_1 import deepboost_restated
+from verify.network.checks import clopper_pearson_upper
+from verify.suite import test_theorems as suite
+from verify.suite.tightness import Closest, plain
 
 # Networks and their training
 
@@ -121,7 +121,8 @@ def test_the_construction_shows_the_blocks_of_the_network():
 
 
 def test_a_construction_of_another_method_is_refused(tmp_path):
-    from adanet_train import model_file, run
+    from adanet_train import run
+    from adanet_train.model import file as model_file
 
     path = tmp_path / "cvx.pt"
     sample = model_file.Sample.of(*runs.rings())
@@ -131,7 +132,8 @@ def test_a_construction_of_another_method_is_refused(tmp_path):
 
 
 def test_a_run_of_one_round_is_refused(tmp_path):
-    from adanet_train import model_file, run
+    from adanet_train import run
+    from adanet_train.model import file as model_file
 
     path = tmp_path / "short.pt"
     short = replace(trained(), history=trained().history[:1])

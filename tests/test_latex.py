@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from adanet_theory import certified, latex
-from adanet_theory.notation import KEYS
 from adanet_theory.spec import NetworkSpec
-from adanet_theory.symbolic import STATEMENTS
+from adanet_theory.twins import certified, latex
+from adanet_theory.twins.notation import KEYS
+from adanet_theory.twins.symbolic import STATEMENTS
 
 Env = dict[str, Any]
 Node = Callable[[Env], float]

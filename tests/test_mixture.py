@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from adanet_train.mixture import Mixture, minimise
-from adanet_train.quadratic import minimise_quadratic, violation
+from adanet_train.convex.mixture import Mixture, minimise
+from adanet_train.convex.quadratic import minimise_quadratic, violation
 from adanet_train.surrogates import SURROGATES, Surrogate, surrogate
 
 ALL = pytest.mark.parametrize("Phi", SURROGATES.values(), ids=SURROGATES.keys())

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adanet_theory.spec import NetworkSpec
-from adanet_train import model_file
-from adanet_train.features import FeatureMap
-from adanet_train.model_file import ModelFile, ModelFileError, Sample, read, read_any, read_state_dict, write
+from adanet_train.data.features import FeatureMap
+from adanet_train.model import file as model_file
+from adanet_train.model.file import ModelFile, ModelFileError, Sample, read, read_any, read_state_dict, write
 from adanet_train.network import Network, apply_activation
 
 
@@ -436,7 +436,7 @@ def test_a_damaged_pickle_in_a_sound_archive_never_fails_otherwise(changes):
 
 
 def test_reading_files_imports_no_trainer():
-    command = "import adanet_train.model_file, sys; print(*[n for n in sys.modules if n.startswith('adanet_train.')])"
+    command = "import adanet_train.model.file, sys; print(*[n for n in sys.modules if n.startswith('adanet_train.')])"
     shown = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True).stdout
     modules = ("archive", "features", "model_fields", "model_file", "network", "state_dict")
     assert sorted(shown.split()) == [f"adanet_train.{name}" for name in modules]

@@ -8,9 +8,9 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from adanet_train.complexity import penalty
 from adanet_train.config import Config
+from adanet_train.descent import Problem, Search
 from adanet_train.growth import Growth, Part
 from adanet_train.network import Network
-from adanet_train.search import Problem, Search
 from adanet_train.weak_learners import Task, start
 from adanet_train.weak_learners import generator as draws
 

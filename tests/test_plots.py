@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.example_report import OUTSIDE, REPORT, SIGMOID
-from verify import plots
+from verify.show import plots
 
 DRAW = [plots.draw_terms, plots.draw_complexities, plots.draw_margins, plots.draw_bound_against_rho]
 BARE = replace(REPORT, complexities=(), bounds=(), curves={}, margins=np.zeros(0))

@@ -1,6 +1,6 @@
 """The property suite itself: it turns when a formula is spoilt, it runs from anywhere, it says how close things came.
 
-The suite is collected from verify/properties.
+The suite is collected from verify/suite.
 """
 
 import json
@@ -18,16 +18,16 @@ import numpy as np
 import pytest
 from hypothesis import Phase, settings
 
-from verify import tightness
-from verify.properties import (
+from verify.suite import (
     test_complexities,
     test_duality,
     test_laws,
     test_objective,
     test_steps,
     test_theorems,
+    tightness,
 )
-from verify.tightness import Closest, below, keep, merged, of_plain, plain, table, taken, write
+from verify.suite.tightness import Closest, below, keep, merged, of_plain, plain, table, taken, write
 
 
 def times(factor: float) -> Callable[[Callable], Callable]:

@@ -8,8 +8,8 @@ from hypothesis import find, given
 from hypothesis import strategies as st
 
 from adanet_theory.spec import NetworkSpec
-from verify.profiles import chance, search
-from verify.strategies import NAMES, Step, bounds, columns, exponents, families, labels, points, steps, vectors
+from verify.suite.profiles import chance, search
+from verify.suite.strategies import NAMES, Step, bounds, columns, exponents, families, labels, points, steps, vectors
 
 any_family = st.integers(1, 4).flatmap(lambda depth: families(n_0=2, depth=depth))
 

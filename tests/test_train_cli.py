@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_train import cli, config, data, model_file, objective, run, surrogates
+from adanet_train import cli, config, objective, run, surrogates
 from adanet_train.config import Config
+from adanet_train.data import datasets as data
+from adanet_train.model import file as model_file
 
 KEYS = ["schema", "method", "rounds", "depth", "n", "objective", "train_error", "test_error", "seconds", "model"]
 QUICK = ["--set", "steps=30", "--width", "4", "--rounds", "3", "--lam", "1e-4"]

@@ -18,10 +18,10 @@ import pytest
 import torch
 
 from adanet_theory.spec import NetworkSpec
-from adanet_train import model_file
-from adanet_train.model_file import Sample
+from adanet_train.model import file as model_file
+from adanet_train.model.file import Sample
 from tests.verify_models import model
-from verify.cli import main
+from verify.network.cli import main
 
 ROOT = Path(__file__).parents[1]
 QUICK = ["--no-estimates"]
@@ -196,7 +196,7 @@ def test_a_file_without_its_sample_wants_the_data(tmp_path, capsys) -> None:
 
 
 def test_html_and_tex_are_written(tmp_path, capsys) -> None:
-    pytest.importorskip("verify.page")
+    pytest.importorskip("verify.show.page")
     page, tex = tmp_path / "page.html", tmp_path / "table.tex"
     assert main([written(tmp_path), *QUICK, "--html", str(page), "--tex", str(tex)]) == 0
     assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html")
@@ -206,7 +206,7 @@ def test_html_and_tex_are_written(tmp_path, capsys) -> None:
 def test_help_and_version_import_nothing_heavy() -> None:
     for flag in ("--help", "--version"):
         code = (
-            "import sys\nfrom verify.cli import main\n"
+            "import sys\nfrom verify.network.cli import main\n"
             f"assert main([{flag!r}]) == 0\n"
             "heavy = {'torch', 'sympy', 'numpy', 'scipy', 'sklearn', 'matplotlib', 'rich'} & set(sys.modules)\n"
             "assert not heavy, heavy"
@@ -486,7 +486,7 @@ def test_an_output_is_never_one_of_the_inputs(tmp_path, capsys) -> None:
 
 def test_a_broken_pipe_leaves_no_traceback(tmp_path) -> None:
     path = written(tmp_path)
-    command = f"{sys.executable} -m verify.cli {path} --no-estimates -v | head -c 1"
+    command = f"{sys.executable} -m verify.network.cli {path} --no-estimates -v | head -c 1"
     done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr

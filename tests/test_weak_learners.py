@@ -8,11 +8,12 @@ import torch
 from torch import Tensor
 
 from adanet_theory.spec import ACTIVATIONS
-from adanet_train import mixture, weak_learners
+from adanet_train import weak_learners
 from adanet_train.complexity import penalty
 from adanet_train.config import Config
+from adanet_train.convex import mixture
+from adanet_train.descent import Problem, Search
 from adanet_train.network import activation_slope, apply_activation
-from adanet_train.search import Problem, Search
 from adanet_train.surrogates import surrogate
 from adanet_train.weak_learners import Task, candidate, descend, gradient, start
 from adanet_train.weak_learners import generator as draws
@@ -114,7 +115,7 @@ def test_weights_once_seen_stay_as_they_were(dtype):
 
 
 def test_a_look_at_a_large_sorted_sample_sees_both_classes(monkeypatch):
-    monkeypatch.setattr("adanet_train.search._LOOK", 20)
+    monkeypatch.setattr("adanet_train.descent._LOOK", 20)
     config = Config(dtype="float64")
     t = task(config)
     order = t.y.argsort()

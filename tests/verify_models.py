@@ -7,8 +7,8 @@ import torch
 
 from adanet_theory.arrangement import norms
 from adanet_theory.spec import NetworkSpec
-from adanet_train.features import FeatureMap
-from adanet_train.model_file import ModelFile, Sample
+from adanet_train.data.features import FeatureMap
+from adanet_train.model.file import ModelFile, Sample
 from adanet_train.network import Network
 
 

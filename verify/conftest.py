@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from verify import tightness
-from verify.profiles import current, load
+from verify.suite import tightness
+from verify.suite.profiles import current, load
 
 KEY = "tightness"
 

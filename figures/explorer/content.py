@@ -10,8 +10,8 @@ from typing import Any
 
 from adanet_theory.margin import ETA
 from adanet_theory.spec import activation
-from adanet_theory.symbolic import STATEMENTS, activation_facts
-from verify.assumptions import BOUNDS, FAMILY, ON_LEMMA_2, POSTERIOR, PRINTED
+from adanet_theory.twins.symbolic import STATEMENTS, activation_facts
+from verify.network.assumptions import BOUNDS, FAMILY, ON_LEMMA_2, POSTERIOR, PRINTED
 
 DEPTHS = 10
 MAX_DEPTHS = 20

@@ -1,6 +1,6 @@
 """The statements' LaTeX as MathML, which every current browser sets without a library or a network.
 
-Only what `adanet_theory.latex` prints is read; anything else is refused rather than shown wrong.
+Only what `adanet_theory.twins.latex` prints is read; anything else is refused rather than shown wrong.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ import numpy as np
 
 from adanet_theory.spec import Array, NetworkSpec, check
 from figures.explorer.content import MAX_DEPTHS
-from verify.assumptions import Setting
-from verify.results import BoundReport
+from verify.network.assumptions import Setting
+from verify.network.results import BoundReport
 
 EXACT_MARGINS = 2000
 """So many margins are kept one by one; of more, blocks of equal size."""
@@ -18,8 +18,9 @@ EXACT_MARGINS = 2000
 
 def opening(model: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
     """(state, margins, a line of words) of a model file and the sample in it."""
-    from verify import inputs, wording
-    from verify.report import DELTA, build, make_setting, stored_sample
+    from verify.network import inputs
+    from verify.network.report import DELTA, build, make_setting, stored_sample
+    from verify.show import wording
 
     given = inputs.read(str(model))
     setting = make_setting(given.model, given.sample or stored_sample(given.model), delta=DELTA, r_sup=None)

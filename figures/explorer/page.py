@@ -8,12 +8,12 @@ from importlib import resources
 from string import Template
 from typing import Any
 
-from adanet_theory import latex
-from adanet_theory.symbolic import STATEMENTS
+from adanet_theory.twins import latex
+from adanet_theory.twins.symbolic import STATEMENTS
 from figures.explorer.content import DEPTHS, LEMMAS, PROMISES, STATE, data, formulas
 from figures.explorer.mathml import math, sentence
-from verify import stylesheet
-from verify.assumptions import BOUNDS, PRINTED
+from verify.network.assumptions import BOUNDS, PRINTED
+from verify.show import stylesheet
 
 _SCRIPTS = ("state.js", "bounds.js", "chart.js", "controls.js", "results.js", "page.js")
 _READS = {

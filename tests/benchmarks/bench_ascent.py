@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from adanet_theory.spec import NetworkSpec
-from adanet_train.projection import nearest_
-from verify.ascent import lower_complexities
+from adanet_train.convex.projection import nearest_
+from verify.network.ascent import lower_complexities
 
 DRAWS, RESTARTS, STEPS = 100, 8, 25
 

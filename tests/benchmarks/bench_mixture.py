@@ -14,7 +14,7 @@ import torch
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from adanet_train.mixture import minimise
+from adanet_train.convex.mixture import minimise
 from adanet_train.surrogates import surrogate
 
 GAP = 1e-8

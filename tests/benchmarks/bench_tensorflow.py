@@ -19,10 +19,10 @@ import numpy as np
 import torch
 
 from adanet_train import adanet
-from adanet_train.cifar10 import load_features
 from adanet_train.config import Config
-from adanet_train.experiment.folds import split
+from adanet_train.data.cifar10 import load_features
 from adanet_train.run import error_rate
+from verify.experiments.folds import split
 
 SCRIPT = Path(__file__).with_name("tensorflow_adanet.py")
 Split = dict[str, np.ndarray]  # X, y, X_test, y_test; labels 0 and 1

@@ -19,7 +19,7 @@ def run() -> list[dict]:
 
 def measured(n: tuple[int, ...]) -> dict:
     """At the default draws, from the command to the printed report."""
-    from adanet_train import model_file
+    from adanet_train.model import file as model_file
     from tests.verify_models import model
 
     with tempfile.TemporaryDirectory() as folder:
@@ -27,8 +27,8 @@ def measured(n: tuple[int, ...]) -> dict:
         model_file.write(path, model(n=n, m=10_000))
         commands = {
             "torch": ["-c", "import torch"],
-            "verify": ["-m", "verify.cli", str(path)],
-            "without estimates": ["-m", "verify.cli", str(path), "--no-estimates"],
+            "verify": ["-m", "verify.network.cli", str(path)],
+            "without estimates": ["-m", "verify.network.cli", str(path), "--no-estimates"],
         }
         seconds: dict[str, list[float]] = {name: [] for name in commands}
         processor: dict[str, list[float]] = {name: [] for name in commands}

@@ -1,0 +1,412 @@
+"""The sympy twin of every statement: symbols, recursions and terms as the paper writes them, l and k symbolic.
+
+`STATEMENTS[id]` holds each statement; `certified` evaluates it, `.latex()` and `.javascript(depth)` print it. The
+numeric modules are written apart from this one and compared with it, so that a slip in either shows.
+
+The letters, and the names that a dict of values holds, are in `notation`.
+"""
+# ruff: noqa: F405
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+from sympy import Eq, Max, Min, Piecewise, Product, Rational, Sum, log, oo, pi, sqrt
+
+from adanet_theory.spec import Activation
+from adanet_theory.spec import activation as named_activation
+from adanet_theory.twins import javascript, latex
+from adanet_theory.twins.notation import *  # noqa: F403 - the letters
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement: `lhs relation sum of terms`, with the definitions it uses.
+
+    >>> STATEMENTS["lemma-1"].relation, STATEMENTS["lemma-1"].rhs
+    ('<=', 2*Sum(DualRoot(n[s], p)*Lambda[k, s]*R_S[s], (s, 1, k - 1)))
+    """
+
+    id: str
+    where: str
+    lhs: sp.Expr
+    relation: str
+    terms: Mapping[str, sp.Expr]
+    definitions: tuple[Definition, ...] = ()
+    given: tuple[str, ...] = ()
+
+    @property
+    def rhs(self) -> sp.Expr:
+        return sp.Add(*self.terms.values())
+
+    def latex(self) -> str:
+        """The full statement with its definitions, in LaTeX (amsmath, amssymb)."""
+        return latex.latex_statement(self)
+
+    def javascript(self, depth: int) -> str:
+        """The body of a JavaScript function of `v`, the values, that returns {terms, total} at l = k = depth.
+
+        Lambda is keyed "k,s"; oo is Infinity or "inf"; where the statement has no value a term is null.
+        """
+        return javascript.javascript_statement(self, depth)
+
+
+CONJUGATE = r"$1/q = 1 - 1/p$"
+below = (s, 1, k - 1)
+layers = (k, 1, l)
+weights = Lambda[k, s] * DualRoot(n[s], p)
+
+define_W = Definition(W, Sum(w[k], layers))
+define_W_M = Definition(W_M, Sum(w[k] * M_k[k], layers))
+define_q = Definition(q, 1 / (1 - 1 / p))
+define_mu = Definition(WalkMean(m), WalkMean(m).doit())
+define_C = Definition(ConfidenceC(rho, l, m, delta), ConfidenceC(rho, l, m, delta).doit())
+define_N = Definition(N[k], Product(n[s - 1], (s, 1, k)))
+define_kappa = Definition(
+    kappa_q,
+    Piecewise((1, p >= 2), (sqrt(2) * (sp.gamma((q + 1) / 2) / sqrt(pi)) ** (1 / q), p > 1), (oo, True)),
+)
+define_C_q = Definition(C_q, Min(root(2 * log(2 * n[0])), kappa_q))
+define_A_d = Definition(A_d, Piecewise((1, Eq(d, 0)), (1 + c_phi * (1 + c_phi) ** (d - 1), True)))
+
+
+def define_Lambda_k(factor: int) -> Definition:
+    """Lambda_k, which is one product in Lemma 2 (factor 2) and another in Corollary 1 (factor 4)."""
+    return Definition(Lambda_k[k], Product(factor * Lambda[s, s - 1], (s, 1, k)))
+
+
+recursion_P = Recursion(P[k], Sum(weights * L[s] * P[s], below), Lambda[1, 0] * DualRoot(n[0], p))
+# The weights pi_s = Lambda_{k,s} n_s^(1/q) L_s P_s/P_k sum to 1; where P_k = 0 nothing is summed and D_k is not used.
+recursion_D = Recursion(
+    D[k],
+    Piecewise((1, Eq(P[k], 0)), (Sum(weights * L[s] * P[s] * e[s] * D[s], below) / P[k], True)),
+    sp.S.One,
+)
+recursion_Q = Recursion(Q[k], Sum(weights * (L[s] * Q[s] + phi0[s]), below), r_rms * Lambda[1, 0] * DualRoot(n[0], p))
+recursion_M = Recursion(
+    M_k[k], Sum(weights * Min(L[s] * M_k[s] + phi0[s], sup[s]), below), Lambda[1, 0] * DualRoot(n[0], p) * r_sup
+)
+recursion_b = Recursion(b[k], c_phi * Sum(b[s], below), sp.S.One)
+
+# The prior 1/((pi^2/3 - 1)(|j|+1)^2) on the integers, in a confidence term.
+prior = log((pi**2 / 3 - 1) / delta) + 2 * log(abs(j) + 1)
+sampled = log(1 / delta) + log((d + 1) * (d + 2)) + log(pi**2 / 3 - 1) + 2 * log(abs(j) + 1)
+define_rho_W = Definition(rho_j, W_M / (1 + eta) ** j)
+define_rho_B = Definition(rho_j, B / (1 + eta) ** j)
+massart = root(2 * log(2 * n[0]) / m)
+depth_term = 2 * M / rho * root(2 * log(l) / m)
+in_range = r"$|h| \leq M$ for all $h \in \mathcal H_1, \dots, \mathcal H_l$"
+
+_ALL = [
+    # As printed
+    Statement("lemma-1", "Lemma 1", R_S[k], "<=", {"value": 2 * Sum(weights * R_S[s], below)}, (), (CONJUGATE,)),
+    Statement(
+        "lemma-2",
+        "Lemma 2",
+        Rstar_S[k],
+        "<=",
+        {"value": r_inf * Lambda_k[k] * DualRoot(N[k], p) * root(log(2 * n[0]) / (2 * m))},
+        (define_Lambda_k(2), define_N),
+        (CONJUGATE,),
+    ),
+    Statement(
+        "theorem-1",
+        "Theorem 1",
+        risk,
+        "<=",
+        {
+            "margin_error": margin_error,
+            "complexity": 4 / rho * Sum(w[k] / W * R_m[k], layers),
+            "depth": 2 / rho * root(log(l) / m),
+            "confidence": ConfidenceC(rho, l, m, delta),
+        },
+        (define_W, define_C),
+    ),
+    Statement(
+        "corollary-1",
+        "Corollary 1",
+        risk,
+        "<=",
+        {
+            "margin_error": margin_error,
+            "complexity": 2 / rho * Sum(w[k] / W * (r_inf * Lambda_k[k] * DualRoot(N[k], p) * massart), layers),
+            "depth": 2 / rho * root(log(l) / m),
+            "confidence": ConfidenceC(rho, l, m, delta),
+        },
+        (define_W, define_Lambda_k(4), define_N, define_C),
+        (CONJUGATE,),
+    ),
+    Statement("confidence-C", "Theorem 1", ConfidenceC(rho, l, m, delta), "=", {"value": define_C.rhs}),
+    Statement(
+        "rho-uniform",
+        "after Theorem 1",
+        price,
+        "=",
+        {"value": root(log(log(2 / rho) / log(2)) / m)},
+        (),
+        (r"$\rho \leq 1$",),
+    ),
+    Statement(
+        "cvx-closed-form",
+        "Theorem 2 (AdaNet.CVX)",
+        u[i],
+        "=",
+        {"value": Lambda[s, s - 1] * abs(eps[i]) ** (q - 1) / DualNorm(n[s - 1], p) ** (q / p)},
+        (define_q,),
+    ),
+    # Complexities, corrected
+    Statement("lemma-1-exact", "theory", R_S[k], "=", {"value": Sum(weights * E_sup[s] / m, below)}, (), (CONJUGATE,)),
+    Statement(
+        "lemma-1-corrected",
+        "theory",
+        R_S[k],
+        "<=",
+        {"value": Sum(weights * (c[s] * R_S[s] + phi0[s] * WalkMean(m)), below)},
+        (define_mu,),
+        (CONJUGATE,),
+    ),
+    Statement("h1-exact", "theory", R_S[1], "=", {"value": Lambda[1, 0] / m * E_norm}, (), (CONJUGATE,)),
+    Statement(
+        "h1-closed",
+        "theory",
+        R_S[1],
+        "<=",
+        {"value": r_rms * Lambda[1, 0] * DualRoot(n[0], p) * C_q / sqrt(m)},
+        (define_C_q, define_kappa, define_q),
+    ),
+    Statement(
+        "lemma-2-peeled",
+        "theory",
+        R_S[k],
+        "<=",
+        {"value": r_rms * P[k] * root(2 * log(2 * n[0] * D[k]) / m)},
+        (recursion_P, recursion_D),
+        (CONJUGATE,),
+    ),
+    Statement(
+        "lemma-2-peeled-data",
+        "theory",
+        Rstar_S[k],
+        "<=",
+        {
+            "value": Product(Lambda[s, s - 1] * DualRoot(n[s - 1], p) * L[s - 1], (s, 2, k))
+            * (R_S[1] + Lambda[1, 0] / m * root(2 * log(Product(e[s], (s, 1, k - 1))) * sum_sq))
+        },
+        (),
+        (CONJUGATE,),
+    ),
+    Statement(
+        "lemma-2-peeled-offset",
+        "theory",
+        R_S[k],
+        "<=",
+        {"value": Q[k] * root(2 * log(2**k * n[0]) / m)},
+        (recursion_Q,),
+        (CONJUGATE,),
+    ),
+    Statement(
+        "depth-lower",
+        "theory",
+        Rstar_S[k + 1],
+        ">=",
+        {"value": Piecewise((Rational(1, 2), Eq(k, 1)), (1, True)) * Lambda[k + 1, k] * DualRoot(n[k], p) * Rstar_S[k]},
+        (),
+        (CONJUGATE, r"every $\varphi_s$ is the ReLU, or, for $k \ge 2$, the ReLU or $|\cdot|$"),
+    ),
+    Statement(
+        "range",
+        "theory",
+        sp.Symbol(r"\sup_{h \in \mathcal H_k} |h|"),
+        "<=",
+        {"value": M_k[k]},
+        (recursion_M,),
+        (CONJUGATE,),
+    ),
+    # Risk bounds, corrected
+    Statement(
+        "theorem-1-range",
+        "theory",
+        risk,
+        "<=",
+        {
+            "margin_error": margin_error,
+            "complexity": 4 / rho * Sum(w[k] / W * R_m[k], layers),
+            "depth": 2 * M / rho * root(log(l) / m),
+            "confidence": ConfidenceC(rho / M, l, m, delta),
+        },
+        (define_W, define_C),
+        (in_range,),
+    ),
+    Statement(
+        "margin-bound",
+        "theory",
+        risk,
+        "<=",
+        {
+            "ramp": ramp,
+            "complexity": 2 / rho * Sum(w[k] / W * R_m[k], layers),
+            "depth": depth_term,
+            "confidence": root(log(1 / delta) / (2 * m)),
+        },
+        (define_W,),
+        (in_range,),
+    ),
+    Statement(
+        "margin-bound-uniform",
+        "theory",
+        risk,
+        "<=",
+        {
+            "ramp": ramp_j,
+            "complexity": 2 / rho_j * Sum(w[k] * R_m[k], layers),
+            "depth": 2 * (1 + eta) ** j * root(2 * log(l) / m),
+            "confidence": root(prior / (2 * m)),
+        },
+        (define_rho_W, define_W_M),
+        (r"$|h| \leq M_k$ for all $h \in \mathcal H_k$",),
+    ),
+    Statement(
+        "margin-bound-empirical",
+        "theory",
+        risk,
+        "<=",
+        {
+            "ramp": ramp,
+            "complexity": 2 / rho * Sum(w[k] / W * (R_S[k] + M_k[k] * root(log(4 * l / delta) / (2 * m))), layers),
+            "depth": depth_term,
+            "confidence": root(log(2 / delta) / (2 * m)),
+        },
+        (define_W,),
+        (r"$|h| \leq M_k \leq M$ for all $h \in \mathcal H_k$",),
+    ),
+    Statement(
+        "a-posteriori",
+        "theory",
+        risk,
+        "<=",
+        {
+            "ramp": ramp_j,
+            "complexity": 2 * (1 + eta) ** j * r_rms * root(2 * log(2 * n[0] * A_d) / m),
+            "confidence": 2 * root(sampled / (2 * m)),
+        },
+        (define_rho_B, define_A_d),
+        (r"$B$ is the path norm of $f$ and $d = l - 1$",),
+    ),
+    Statement(
+        "a-posteriori-bounded",
+        "theory",
+        risk,
+        "<=",
+        {
+            "ramp": ramp_j,
+            "complexity": 2 * (1 + eta) ** j * r_sup * root(2 * log(2 * n[0] * A_d) / m),
+            "confidence": root(sampled / (2 * m)),
+        },
+        (define_rho_B, define_A_d),
+        (r"$B$ is the path norm of $f$ and $d = l - 1$",),
+    ),
+    Statement(
+        "objective-bound",
+        "theory",
+        risk,
+        "<=",
+        {
+            "loss": loss,
+            "complexity": 2 * (1 + eta) * Sum(w[k] * R_m[k], layers),
+            "depth": 2 * (1 + eta) * Sum(w[k] * M_k[k], layers) * root(2 * log(l) / m),
+            "confidence": root((log((pi**2 / 3 - 1) / delta) + 2 * log(2 + abs(log(W_M) / log(1 + eta)))) / (2 * m)),
+        },
+        (define_W_M,),
+        (r"$\Phi(1 - u) \geq \min(1, \max(0, 1 - u))$", r"$|h| \leq M_k$ for all $h \in \mathcal H_k$"),
+    ),
+    # AdaNet.CVX, corrected
+    Statement(
+        "cvx-closed-form-corrected",
+        "theory",
+        u[i],
+        "=",
+        {"value": Lambda[s, s - 1] * sp.sign(eps[i]) * abs(eps[i]) ** (q - 1) / DualNorm(n[s - 1], p) ** (q - 1)},
+        (define_q,),
+    ),
+    Statement("cvx-score", "theory", g_s, "=", {"value": Lambda[s, s - 1] * DualNorm(n[s - 1], p) * S / m}),
+    Statement(
+        "cvx-decrease",
+        "theory",
+        decrease,
+        ">=",
+        {"value": Max(g_s - Gamma, 0) ** 2 / (2 * tau * h_ms)},
+        (),
+        (r"$\Phi'' \leq \tau$", r"$\overline{h^2} = \frac1m \sum_{i=1}^m h(x_i)^2$"),
+    ),
+]
+STATEMENTS: dict[str, Statement] = {statement.id: statement for statement in _ALL}
+
+
+# Activation facts, exact
+
+
+def _facts(a: Any, b: Any, odd: Any, even: Any, at_zero: Any, largest: Any) -> dict[str, Any]:
+    a, b, odd, even = (sp.sympify(x) for x in (a, b, odd, even))
+    lipschitz = Max(abs(a), abs(b))
+    # A slope in [a, b] is (a+b)/2, the slope of an odd function, plus one of size (b-a)/2; the two sizes add up to L.
+    linear, rest = abs(a + b) / 2, (b - a) / 2
+    return {
+        "slopes": (a, b),
+        "L": lipschitz,
+        "odd": odd,
+        "even": even,
+        "c": Min(2 * lipschitz, odd + 2 * even, linear + 2 * rest),
+        "e": sp.S.One if even == 0 else 2 - linear / lipschitz,
+        "phi0": sp.sympify(at_zero),
+        "sup": sp.sympify(largest),
+    }
+
+
+_GELU = Rational(1, 2) + sp.erf(1) / 2 + sp.exp(-1) / sqrt(pi)
+_FACTS = {
+    "relu": (0, 1, Rational(1, 2), Rational(1, 2), 0, oo),
+    "tanh": (0, 1, 1, 0, 0, 1),
+    "sigmoid": (0, Rational(1, 4), Rational(1, 4), 0, Rational(1, 2), 1),
+    "softplus": (0, 1, Rational(1, 2), Rational(1, 2), log(2), oo),
+    "abs": (-1, 1, 0, 1, 0, oo),
+    "identity": (1, 1, 1, 0, 0, oo),
+    "elu": (0, 1, 1, Rational(1, 2), 0, oo),
+    "gelu": (1 - _GELU, _GELU, Rational(1, 2), _GELU - Rational(1, 2), 0, oo),
+}
+
+
+def _exact(x: float) -> sp.Expr:
+    return oo if x == math.inf else Rational(*x.as_integer_ratio())
+
+
+def activation_facts(phi: str | Activation) -> dict[str, Any]:
+    """L, c (c_phi), e (e_phi), phi0, sup, slopes, odd and even (Lipschitz constants of the parts), as exact numbers.
+
+    The parameter of "leaky_relu:A" is the decimal A where phi is a name, and the binary value of the float that
+    computes where phi is an `Activation`. An `Activation` of one's own keeps the binary values of its own facts.
+
+    >>> activation_facts("leaky_relu:0.1")["c"]
+    29/20
+    >>> activation_facts("gelu")["c"]
+    2*exp(-1)/sqrt(pi) + 1/2 + erf(1)
+    """
+    if isinstance(phi, str):
+        name = named_activation(phi).name
+        if name in _FACTS:
+            return _facts(*_FACTS[name])
+        return _leaky(Rational(*Fraction(phi.partition(":")[2] or "0.01").as_integer_ratio()))
+    if phi.name in _FACTS and phi == named_activation(phi.name):
+        return _facts(*_FACTS[phi.name])
+    parts = (*phi.slopes, phi.odd_lipschitz, phi.even_lipschitz, abs(phi.at_zero), phi.sup)
+    if phi.name.startswith("leaky_relu:") and phi == named_activation(phi.name):
+        return _leaky(_exact(float(phi.name.partition(":")[2])))
+    return _facts(*map(_exact, parts))
+
+
+def _leaky(a: sp.Rational) -> dict[str, Any]:
+    return _facts(Min(a, 1), Max(a, 1), abs(1 + a) / 2, abs(1 - a) / 2, 0, oo)

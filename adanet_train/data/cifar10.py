@@ -1,0 +1,92 @@
+"""CIFAR-10: two of its classes as images or as their 154 features, and the fetching of its files.
+
+    images, y = load_pair("deer", "truck", data_dir)    # uint8 [12000, 32, 32, 3], -1 and +1
+    X, y = load_features("deer", "truck", data_dir)     # float64 [12000, 154] in [0, 1]
+    fetch(data_dir, progress)                           # once; into data_dir/cifar10
+
+The paper's ten folds are of the 6,000 images of each class, of the training batches and the test batch together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from adanet_theory.spec import check
+from adanet_train.data import cifar10_files
+from adanet_train.data import images as image_features
+from adanet_train.data.cifar10_fetch import fetch
+from adanet_train.data.cifar10_files import BATCHES, Bytes
+from adanet_train.data.features import Array
+
+__all__ = ["CLASSES", "PAIRS", "fetch", "load_features", "load_pair"]
+
+CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+PAIRS = (("deer", "truck"), ("deer", "horse"), ("automobile", "truck"), ("cat", "dog"), ("dog", "horse"))
+"""The pairs of Table 1."""
+
+Part = Literal["all", "train", "test"]
+_BATCHES: dict[str, tuple[str, ...]] = {"all": BATCHES, "train": BATCHES[:5], "test": BATCHES[5:]}
+
+
+def load_pair(a: str, b: str, data_dir: str | Path | None = None, part: Part = "all") -> tuple[Bytes, Array]:
+    """The images [m, 32, 32, 3] of class a, which is -1, and of class b, +1, in the order of the batches.
+
+    `data_dir`, by default ADANET_DATA, or its subfolder cifar10, holds an official archive or its unpacked folder.
+    """
+    for name in (a, b):
+        check(name in CLASSES, f"a class must be one of {', '.join(CLASSES)}, got {name!r}.")
+    check(a != b, f"a pair needs two different classes, got {a}-{b}.")
+    images, labels = cifar10_files.read(cifar10_files.find(_folder(data_dir)), _BATCHES[part])
+    chosen = np.isin(labels, (CLASSES.index(a), CLASSES.index(b)))
+    return images[chosen], np.where(labels[chosen] == CLASSES.index(b), 1.0, -1.0)
+
+
+def load_features(a: str, b: str, data_dir: str | Path | None = None, part: Part = "all") -> tuple[Array, Array]:
+    """The 154 features of the pair, computed once and then kept in data_dir/cifar10; Psi but for the bias."""
+    images, y = load_pair(a, b, data_dir, part)
+    return _cached(images, _folder(data_dir) / "cifar10"), y
+
+
+def _folder(data_dir: str | Path | None) -> Path:
+    return Path(data_dir or os.environ.get("ADANET_DATA") or ".")
+
+
+def _cached(images: Bytes, folder: Path) -> Array:
+    """The features under a name that holds a digest of the images and of the code that makes features of them."""
+    digest = hashlib.sha256(image_features.CODE.encode())
+    digest.update(images.tobytes())
+    path = folder / f"features-{digest.hexdigest()[:24]}.npz"
+    kept = _read_cache(path, len(images))
+    if kept is not None:
+        return kept
+    X = image_features.features(images)
+    _write_cache(path, X)
+    return X
+
+
+def _read_cache(path: Path, m: int) -> Array | None:
+    try:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
+            X = np.asarray(file["X"], dtype=np.float64)
+    except Exception:  # absent, or damaged in any of many ways: it is made anew
+        return None
+    return X if X.shape == (m, len(image_features.NAMES)) else None
+
+
+def _write_cache(path: Path, X: Array) -> None:
+    """Atomically; a folder that cannot be written is no reason to fail."""
+    partial = path.with_suffix(f".{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(partial, "wb") as file:
+            np.savez(file, X=X)
+        partial.replace(path)
+    except OSError:
+        with suppress(OSError):
+            partial.unlink()

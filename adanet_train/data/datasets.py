@@ -1,0 +1,231 @@
+"""Samples by name or by file: breast-cancer, digits:3-8, mnist:0-1, cifar10:cat-dog, or a .csv, .npz or .pt file.
+
+Labels become -1/+1. Of a pair A-B the class A is -1 and B is +1.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adanet_theory.spec import check
+from adanet_train.data import files as data_files
+from adanet_train.data.features import Array, FeatureMap, as_matrix, default_names
+
+NAMES = "breast-cancer, digits:A-B, mnist:A-B, fashion:A-B, cifar10:A-B"
+FASHION = ("tshirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot")
+FOLDERS = {
+    "mnist": ("mnist", "MNIST/raw"),
+    "fashion": ("fashion", "fashion-mnist", "FashionMNIST/raw", "dataset-fashion-mnist"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """X, or Psi where the features are final already, with labels -1/+1; `notes` says what was mapped."""
+
+    values: Array
+    y: Array
+    names: tuple[str, ...]
+    is_psi: bool = False
+    known_range: tuple[float, float] | None = None
+    classes: tuple[str, str] | None = None
+    """The names of the classes -1 and +1, where they have any."""
+    notes: tuple[str, ...] = ()
+    own_map: FeatureMap | None = None
+    """X -> Ψ, where the features come with a map of their own."""
+
+    @property
+    def m(self) -> int:
+        return len(self.y)
+
+    def feature_map(self, *, bias: bool = True, center: bool = False) -> FeatureMap | None:
+        """X -> Ψ by the range known in advance where there is one, else by this sample; None where this is Ψ.
+
+        `center` takes a known range to [-1, 1]: there an l1 unit tells dark from light without paying for an offset.
+        """
+        check(not center or self.known_range is not None, "--center needs features whose range is known in advance.")
+        if self.is_psi:
+            return None
+        if self.own_map is not None:
+            return replace(self.own_map, bias=bias)
+        if self.known_range is not None:
+            low, high = self.known_range
+            if center:
+                return FeatureMap.known(self.names, (low + high) / 2, high, clip=False, bias=bias)
+            return FeatureMap.known(self.names, low, high, bias=bias)
+        return FeatureMap.fitted(self.values, self.names, bias=bias)
+
+    def Psi(self, features: FeatureMap | None) -> Array:
+        """Ψ through the map of a model; named columns are put in the map's order."""
+        if features is None or self.is_psi:
+            return self.values
+        ours, theirs = self.names, features.names
+        missing = [name for name in theirs if name not in ours]
+        if ours == default_names(len(ours)):  # without names a column too many is a mistake, not one to drop
+            check(len(ours) == len(theirs), f"X must have {len(theirs)} columns, got {len(ours)}.")
+        if not missing:
+            return features(self.values[:, [ours.index(name) for name in theirs]])
+        unnamed = ours == default_names(len(ours)) or theirs == default_names(len(theirs))
+        check(unnamed, f"X has no column {missing[0]!r}, which the model reads.")
+        return features(self.values)
+
+    def require_trainable(self) -> None:
+        check(self.m >= 2, f"m must be >= 2 to train, got m={self.m}.")
+        found = np.unique(self.y).tolist()
+        check(len(found) == 2, f"y must hold both classes, got only {found[0]:+.0f}.")
+
+
+def load(
+    source: str | Path,
+    *,
+    label: str | None = None,
+    data_dir: str | Path | None = None,
+    test: bool = False,
+    classes: tuple[str, str] | None = None,
+) -> Dataset:
+    """The sample of that name or file. `test` asks for the test part of a name; `classes` are those of training."""
+    path = Path(source)
+    match path.suffix.lower():
+        case ".csv":
+            return _dataset(data_files.read_csv(path, label), path, classes)
+        case ".npz":
+            return _dataset(data_files.read_npz(path), path, classes)
+        case ".pt":
+            return _dataset(data_files.read_pt(path), path, classes)
+    name, _, pair = str(source).partition(":")
+    match name:
+        case "breast-cancer" if not pair:
+            return _breast_cancer(test)
+        case "digits":
+            return _digits(pair, test)
+        case "mnist" | "fashion":
+            return _idx(name, pair, data_dir, test)
+        case "cifar10":
+            return _cifar10(pair, data_dir, test)
+    raise ValueError(f"DATA must be one of {NAMES}, or a .csv, .npz or .pt file, got {str(source)!r}.")
+
+
+def _dataset(arrays: dict[str, Any], path: Path, classes: tuple[str, str] | None) -> Dataset:
+    is_psi = "Psi" in arrays
+    symbol = "Psi" if is_psi else "X"
+    try:
+        values = as_matrix(arrays[symbol], symbol)
+        y = np.asarray(arrays["y"])
+        check(len(values) >= 1, f"{symbol} must have at least one row, got m=0.")
+        check(y.shape == (len(values),), f"y must have shape ({len(values)},), got {y.shape}.")
+        signs, found, note = labels(y, classes)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    names = arrays.get("names", default_names(values.shape[1]))
+    return Dataset(values, signs, names, is_psi, classes=found, notes=(note,) if note else ())
+
+
+def labels(y: Any, classes: tuple[str, str] | None = None) -> tuple[Array, tuple[str, str] | None, str]:
+    """Labels -1/+1, the names of the classes if they are strings, and what was mapped.
+
+    >>> labels(np.array(["no", "yes", "no"]))
+    (array([-1.,  1., -1.]), ('no', 'yes'), "labels 'no' and 'yes' mapped to -1 and +1.")
+    """
+    if y.dtype.kind == "U":
+        found = sorted(set(y.tolist()))
+        shown = ", ".join(repr(name) for name in found[:4])
+        if classes is None:
+            check(len(found) == 2, f"y must hold two classes, got {len(found)}: {shown}.")
+            classes = (found[0], found[1])
+        check(set(found) <= set(classes), f"y must hold {classes[0]!r} and {classes[1]!r} as in training, got {shown}.")
+        note = f"labels {classes[0]!r} and {classes[1]!r} mapped to -1 and +1."
+        return np.where(y == classes[1], 1.0, -1.0), classes, note
+    check(y.dtype.kind in "buif", f"y must hold numbers, got dtype {y.dtype}.")
+    signs = y.astype(np.float64)
+    if np.isin(signs, (-1, 1)).all():
+        return signs, None, ""
+    if np.isin(signs, (0, 1)).all():
+        return 2 * signs - 1, None, "labels 0 and 1 mapped to -1 and +1."
+    shown = ", ".join(f"{value:g}" for value in np.unique(signs)[:4])
+    raise ValueError(f"y must be -1/+1 or 0/1, got {shown}.")
+
+
+# Names
+
+
+def _pair(data: str, pair: str, known: tuple[str, ...]) -> tuple[int, int]:
+    """A-B as the numbers of two classes, given by number or by name."""
+    parts = pair.split("-")
+    numbers = [known.index(part) if part in known else int(part) if part.isdecimal() else -1 for part in parts]
+    sound = len(numbers) == 2 and numbers[0] != numbers[1] and all(0 <= number < 10 for number in numbers)
+    choices = f" ({', '.join(known)})" if known else ""
+    check(sound, f"{data}:A-B needs two different classes 0 to 9{choices}, got {data}:{pair}.")
+    return numbers[0], numbers[1]
+
+
+def _of_pair(
+    X: Any, digit: Any, a: int, b: int, names: tuple[str, ...], high: float, classes: Sequence[str] = "0123456789"
+) -> Dataset:
+    chosen = np.isin(digit, (a, b))
+    y = np.where(digit[chosen] == b, 1.0, -1.0)
+    note = f"class {classes[a]} is -1 and class {classes[b]} is +1."
+    return Dataset(X[chosen].astype(np.float64), y, names, known_range=(0.0, high), notes=(note,))
+
+
+def _no_test_part(name: str, test: bool) -> None:
+    check(not test, f"{name} has no test part: give --test-data a file.")
+
+
+def _breast_cancer(test: bool) -> Dataset:
+    from sklearn.datasets import load_breast_cancer
+
+    _no_test_part("breast-cancer", test)
+    bunch = load_breast_cancer()
+    names = tuple(str(name) for name in bunch.feature_names)
+    note = "malignant is -1 and benign is +1."
+    return Dataset(bunch.data.astype(np.float64), 2.0 * bunch.target - 1, names, notes=(note,))
+
+
+def _digits(pair: str, test: bool) -> Dataset:
+    from sklearn.datasets import load_digits
+
+    _no_test_part("digits", test)
+    a, b = _pair("digits", pair, ())
+    bunch = load_digits()
+    return _of_pair(bunch.data, bunch.target, a, b, tuple(bunch.feature_names), high=16.0)
+
+
+def _idx(name: str, pair: str, data_dir: str | Path | None, test: bool) -> Dataset:
+    known = FASHION if name == "fashion" else ()
+    a, b = _pair(name, pair, known)
+    part = "t10k" if test else "train"
+    folder = Path(data_dir or os.environ.get("ADANET_DATA") or ".")
+    images = data_files.read_idx(_find(name, folder, f"{part}-images", "idx3-ubyte"))
+    digit = data_files.read_idx(_find(name, folder, f"{part}-labels", "idx1-ubyte"))
+    check(images.ndim == 3 and digit.shape == images.shape[:1], f"{name}: images and labels do not fit together.")
+    X = images.reshape(len(images), -1)
+    names = tuple(f"pixel{j}" for j in range(X.shape[1]))
+    return _of_pair(X, digit, a, b, names, high=255.0, classes=known or "0123456789")
+
+
+def _cifar10(pair: str, data_dir: str | Path | None, test: bool) -> Dataset:
+    from adanet_train.data import cifar10
+    from adanet_train.data import images as image_features
+
+    a, b = (cifar10.CLASSES[number] for number in _pair("cifar10", pair, cifar10.CLASSES))
+    X, y = cifar10.load_features(a, b, data_dir, "test" if test else "train")
+    note = f"class {a} is -1 and class {b} is +1."
+    return Dataset(X, y, image_features.NAMES, known_range=(0.0, 1.0), notes=(note,))
+
+
+def _find(name: str, folder: Path, stem: str, kind: str) -> Path:
+    places = [folder / place for place in FOLDERS[name]]
+    for place in places:
+        for file in (f"{stem}-{kind}", f"{stem}-{kind}.gz", f"{stem}.{kind}", f"{stem}.{kind}.gz"):
+            if (place / file).is_file():
+                return place / file
+    raise ValueError(
+        f"{name}: no {stem}-{kind}[.gz] in {' or '.join(str(place) for place in places)}: put the four idx files of "
+        "the data's home page there, and name the folder above them by --data-dir or ADANET_DATA."
+    )

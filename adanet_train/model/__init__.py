@@ -1,0 +1,1 @@
+"""model.pt: read, validated, written."""

@@ -1,0 +1,197 @@
+"""model.pt, version 1: a network, the family it was declared in, its features and its sample, as plain values.
+
+    "format": "adanet-theory", "version": 1
+    "activation": a name, or a list for layers 1..l-1
+    "hidden": {"k,s": Tensor[n_k, n_s]}, "output": {"k": Tensor[n_k]}      a missing one is zero
+    "declared": {"p", "n", "Lambda": {"k,s": float}, "rho"}                may be absent
+    "features": {"names", "low", "high", "clip", "bias", "fitted_on_sample", "r_sup"}      absent: the identity
+    "sample": {"Psi", "y"} or {"m", "sha256"}                              may be absent
+    "meta": {...}                                                          other keys are kept
+
+Equal models give equal bytes: every value is rebuilt in one canonical form, and the archive is made in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from adanet_theory.spec import NetworkSpec, check
+from adanet_train.data.features import FeatureMap, default_names
+from adanet_train.model import archive, fields
+from adanet_train.model.archive import ModelFileError
+from adanet_train.model.fields import Sample
+from adanet_train.model.state_dict import read_state_dict
+from adanet_train.network import Network
+
+__all__ = ["ModelFile", "ModelFileError", "Sample", "check_writable", "read", "read_any", "read_state_dict", "write"]
+
+FORMAT, VERSION = "adanet-theory", 1
+_KEYS = ("format", "version", "activation", "hidden", "output", "declared", "features", "sample", "meta")
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFile:
+    """What a model.pt holds; `sha256` is that of its bytes, `extra` the keys that this version does not know."""
+
+    network: Network
+    declared: NetworkSpec | None = None
+    declared_rho: float | None = None
+    features: FeatureMap | None = None
+    sample: Sample | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    sha256: str | None = None
+
+    def Psi(self, X: Any) -> Tensor:
+        """Ψ on the rows of X; X itself where the file holds no feature map."""
+        Psi = torch.as_tensor(X if self.features is None else self.features(X), dtype=torch.float64)
+        fits = Psi.ndim == 2 and Psi.shape[1] == self.network.n[0]
+        check(fits, f"Psi must have shape [m, {self.network.n[0]}], got {list(Psi.shape)}.")
+        return Psi
+
+
+# Reading
+
+
+def read(path: str | Path) -> ModelFile:
+    """The model in the file, every value validated before any arithmetic."""
+    return decode(archive.read_bytes(path), str(path))
+
+
+def read_any(path: str | Path, activation: str = "relu") -> ModelFile:
+    """A model.pt, or the state_dict of a torch MLP; Ψ of the latter is x, with a constant behind it for its biases."""
+    data = archive.read_bytes(path)
+    loaded = archive.load(data, str(path))
+    if not isinstance(loaded, dict) or not loaded or "format" in loaded:
+        return decode(data, str(path))
+    if not all(isinstance(value, Tensor) for value in loaded.values()):
+        keys = ", ".join(repr(key) for key in list(loaded)[:4])
+        raise ModelFileError(f"{path}: a dict of {keys}.., expected format {FORMAT!r} or a plain state_dict.")
+    try:
+        network = read_state_dict(loaded, activation)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from None
+    columns = next(value.shape[1] for value in loaded.values() if value.ndim == 2)
+    features = FeatureMap.identity(default_names(columns), bias=network.n[0] > columns)
+    return ModelFile(network, features=features, sha256=hashlib.sha256(data).hexdigest())
+
+
+def decode(data: bytes, where: str) -> ModelFile:
+    """The model in the bytes of a file; `where` opens the line of a ModelFileError."""
+    loaded = archive.load(data, where)
+    try:
+        return replace(_model(loaded), sha256=hashlib.sha256(data).hexdigest())
+    except (ValueError, OverflowError) as error:
+        raise ModelFileError(f"{where}: {error}") from None
+
+
+def _model(loaded: Any) -> ModelFile:
+    check(isinstance(loaded, dict), f"holds a {type(loaded).__name__}, expected a dict with format {FORMAT!r}.")
+    check(loaded.get("format") == FORMAT, f"format must be {FORMAT!r}, got {str(loaded.get('format'))[:40]!r}.")
+    version = loaded.get("version")
+    check(type(version) is int and 1 <= version <= VERSION, f"version must be <= {VERSION}, got {version!r}.")
+    hidden, output = fields.hidden_weights(loaded.get("hidden")), fields.output_weights(loaded.get("output"))
+    features = fields.feature_map(loaded["features"]) if "features" in loaded else None
+    sample = fields.sample(loaded["sample"]) if "sample" in loaded else None
+    N = fields.declared_sizes(loaded["declared"]) if "declared" in loaded else None
+    n_0_claims = [] if N is None else [("declared n", N[0])]
+    if features is not None:
+        n_0_claims.append(("features", features.n_0))
+    if sample is not None and sample.Psi is not None:
+        n_0_claims.append(("sample Psi", sample.Psi.shape[1]))
+    n = fields.layer_sizes(hidden, output, n_0_claims)
+
+    if N is not None:
+        fields.require_fit(n, N)
+    activations = fields.activation_names(loaded.get("activation"), len(N or n) - 2)
+    network = Network(n, hidden, output, activations[: len(n) - 2])
+    declared, rho = fields.declared_family(loaded["declared"], activations) if N is not None else (None, None)
+    meta = loaded.get("meta", {})
+    check(isinstance(meta, dict), f"meta must be a dict, got a {type(meta).__name__}.")
+    extra = {key: value for key, value in loaded.items() if key not in _KEYS}
+    return ModelFile(network, declared, rho, features, sample, meta, extra)
+
+
+# Writing
+
+
+def write(path: str | Path, model: ModelFile) -> ModelFile:
+    """Write atomically: beside the target, read back and compared, then renamed. Returns what was read back."""
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        data = encode(model)
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        written = decode(temporary.read_bytes(), str(path))
+        check(encode(written) == data, "what was written does not read back as the model.")
+        temporary.replace(target)
+        return written
+    except OSError as error:
+        raise ModelFileError(f"{path}: cannot be written: {error.strerror or error}.") from None
+    except ModelFileError:
+        raise
+    except ValueError as error:
+        raise ModelFileError(f"{path}: {error}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def check_writable(path: str | Path) -> None:
+    """Refuse an output that could not be written, before the work and not after it."""
+    target = Path(os.path.realpath(path))
+    check(not target.exists() or target.is_file(), f"{path}: cannot be written: not a regular file.")
+    probe = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        probe.touch(exist_ok=False)
+        probe.unlink()
+    except OSError as error:
+        raise ModelFileError(f"{path}: cannot be written: {error.strerror or error}.") from None
+
+
+def encode(model: ModelFile) -> bytes:
+    """The bytes of the file, a function of the model's values alone."""
+    buffer = io.BytesIO()
+    torch.save(fields.plain(_payload(model), "the model"), buffer)
+    return buffer.getvalue()
+
+
+def _payload(model: ModelFile) -> dict[str, Any]:
+    network = model.network
+    # Absent weights of the output and of layer 1 are written as zeros: they tell the sizes of all layers.
+    hidden = {(1, 0): torch.zeros(network.n[1], network.n[0])} | dict(network.hidden)
+    output = {k: network.output.get(k, torch.zeros(network.n[k])) for k in range(1, network.depth + 1)}
+    activations = _activations(model)
+    return dict(model.extra) | {
+        "format": FORMAT,
+        "version": VERSION,
+        "activation": activations[0] if len(set(activations)) == 1 else activations,
+        "hidden": {f"{k},{s}": fields.dense(U) for (k, s), U in sorted(hidden.items())},
+        "output": {f"{k}": fields.dense(w) for k, w in output.items()},
+        "declared": fields.declared_dict(model.declared, model.declared_rho) if model.declared else None,
+        "features": fields.features_dict(model.features) if model.features else None,
+        "sample": fields.sample_dict(model.sample) if model.sample else None,
+        "meta": model.meta,
+    }
+
+
+def _activations(model: ModelFile) -> list[str]:
+    """The activations of the declared family, which is the deeper one; the network's must be the first of them."""
+    own = list(model.network.activations)
+    if model.declared is None:
+        return own
+    declared = [phi.name for phi in model.declared.activations]
+    check(own == declared[: len(own)], f"activation must be the declared {declared[: len(own)]}, got {own}.")
+    return declared

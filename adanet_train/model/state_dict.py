@@ -1,0 +1,93 @@
+"""The state_dict of a plain torch MLP as a Network: the Linear layers in the order in which they are registered.
+
+Layer k of l computes W_k φ(h_{k-1}) + b_k. The last Linear is layer l, read by w_l = (1): one logit is f, of two logits
+f is the second minus the first. A bias is a weight on a unit that is constantly 1: below layer 1 a constant feature
+appended last to x, above it a constant unit, last in its layer, that reads the constant one below and needs φ(1) = 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from adanet_theory.spec import activation as activation_of
+from adanet_theory.spec import check
+from adanet_train.model import archive
+from adanet_train.model.archive import ModelFileError
+from adanet_train.network import Network
+
+Linear = tuple[str, Tensor, Tensor | None]
+
+
+def read_state_dict(source: str | Path | Mapping[str, Any], activation: str = "relu") -> Network:
+    """The Network of a state_dict, given as a file or as a dict; n_0 counts the constant feature if there is a bias.
+
+    >>> network = read_state_dict({"weight": torch.tensor([[2.0, 3.0]]), "bias": torch.tensor([5.0])})
+    >>> network.n, network.hidden[1, 0].tolist()
+    ((3, 1), [[2.0, 3.0, 5.0]])
+    """
+    where = "state_dict" if isinstance(source, Mapping) else str(source)
+    state = source if isinstance(source, Mapping) else archive.load(archive.read_bytes(source), where)
+    try:
+        return _network(_linears(state), activation_of(activation).name)
+    except ValueError as error:
+        raise ModelFileError(f"{where}: {error}") from None
+
+
+def _linears(state: Any) -> list[Linear]:
+    """(name, W_k, b_k) in order, every shape and value checked; anything but a stack of Linears is refused."""
+    check(isinstance(state, Mapping) and len(state) > 0, "not a dict of tensors, expected a state_dict.")
+    parts: dict[str, dict[str, Tensor]] = {}
+    for key, value in state.items():
+        prefix, _, kind = key.rpartition(".")
+        check(isinstance(value, Tensor), f"{key!r} is no tensor, expected the state_dict of a stack of Linears.")
+        known = kind in ("weight", "bias") and value.ndim == (2 if kind == "weight" else 1)
+        check(known, f"{key!r} of shape {list(value.shape)} is no weight or bias of a Linear.")
+        check(value.is_floating_point(), f"{key!r} must be real floating, got {value.dtype}.")
+        tensor = value.detach().to("cpu", torch.float64)
+        check(bool(torch.isfinite(tensor).all()), f"{key!r} must be finite, got nan or inf.")
+        parts.setdefault(prefix, {})[kind] = tensor
+    for name, part in parts.items():
+        check("weight" in part, f"'{name}.bias' has no weight beside it, expected a Linear.")
+        bias = part.get("bias")
+        fits = bias is None or len(bias) == len(part["weight"])
+        check(fits, f"'{name}.bias' does not fit the {len(part['weight'])} rows of its weight.")
+    linears = [(name, part["weight"], part.get("bias")) for name, part in parts.items()]
+    for (below, W, _), (above, V, _) in pairwise(linears):
+        fits = V.shape[1] == W.shape[0]
+        check(fits, f"'{above}' reads {V.shape[1]} units, but '{below}' before it has {W.shape[0]}.")
+    check(min(min(W.shape) for _, W, _ in linears) >= 1, "a Linear without units.")
+    return [*linears[:-1], _one_logit(*linears[-1])]
+
+
+def _one_logit(name: str, W: Tensor, b: Tensor | None) -> Linear:
+    check(len(W) in (1, 2), f"the last Linear '{name}' has {len(W)} outputs, expected one logit or two.")
+    if len(W) == 1:
+        return name, W, b
+    return name, W[1:] - W[:1], None if b is None else b[1:] - b[:1]
+
+
+def _network(linears: list[Linear], phi: str) -> Network:
+    depth = len(linears)
+    highest_bias = max((k for k, (_, _, b) in enumerate(linears, start=1) if b is not None), default=0)
+    check(
+        highest_bias <= 1 or float(activation_of(phi)(1.0)) == 1,
+        f"the bias of layer {highest_bias} needs a constant unit and so phi(1) = 1, which {phi} does not have; "
+        "expected no biases above layer 1.",
+    )
+    hidden = {}
+    for k, (_, W, b) in enumerate(linears, start=1):
+        if k <= highest_bias:
+            W = torch.hstack([W, (torch.zeros(len(W), dtype=W.dtype) if b is None else b)[:, None]])
+        if k < highest_bias:
+            constant = W.new_zeros(1, W.shape[1])
+            constant[0, -1] = 1
+            W = torch.vstack([W, constant])
+        hidden[k, k - 1] = W.contiguous()
+    n = (hidden[1, 0].shape[1], *(len(hidden[k, k - 1]) for k in range(1, depth + 1)))
+    return Network(n, hidden, {depth: torch.ones(1, dtype=torch.float64)}, (phi,) * (depth - 1))

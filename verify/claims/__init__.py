@@ -1,0 +1,1 @@
+"""verify-claims: the ledger of the paper's claims, run and shown."""

@@ -1,0 +1,140 @@
+"""adanet-experiment NAME: the paper's experiments on real data, on the cores or on a cluster, resumable."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from adanet_train.command_line import Parser, project_version
+
+EXAMPLES = """\
+examples:
+  adanet-experiment data cifar10 --data-dir data
+  adanet-experiment cifar-pairs --data-dir data --grid reduced --jobs 2
+  adanet-experiment cifar-pairs --data-dir data --pairs cat-dog --methods adanet,lr --grid tiny
+  adanet-experiment cifar-pairs --data-dir /shared/data --grid full --scheduler tcp://head:8786
+  adanet-experiment variants --data-dir data
+  adanet-experiment criteo --data-dir data --criteo train.txt
+  adanet-experiment bounds --data-dir data --winners out/cifar-pairs.json,out/variants.json
+
+Every trial lands in the store the moment it is done: stop the command however you like, the same command goes on.
+On a cluster every worker needs this package and sees the data at the same --data-dir.
+"""
+PAIRS = "deer-truck,deer-horse,automobile-truck,cat-dog,dog-horse"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    try:
+        arguments = parser().parse_args(argv)
+    except SystemExit as done:
+        return int(done.code or 0)
+    try:
+        from verify.experiments import commands
+
+        return commands.COMMANDS[arguments.name](arguments)
+    except KeyboardInterrupt:
+        print(
+            "adanet-experiment: interrupted: what is done is in the store, the same command goes on.", file=sys.stderr
+        )
+        return 130
+    except (ValueError, OSError) as error:
+        print(f"adanet-experiment: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+
+
+def parser() -> Parser:
+    options = Parser(
+        prog="adanet-experiment",
+        description=__doc__.partition(": ")[2] if __doc__ else None,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    options.add_argument("--version", action="version", version=f"adanet-experiment {project_version()}")
+    names = options.add_subparsers(dest="name", metavar="NAME", required=True, parser_class=Parser)
+    data = names.add_parser("data", help="fetch a data set", allow_abbrev=False)
+    data.add_argument("set", choices=("cifar10",), help="which")
+    data.add_argument("--data-dir", metavar="DIR", help="where to put it, default $ADANET_DATA")
+    _add_pairs(names.add_parser("cifar-pairs", help="Tables 1 and 2: five pairs of CIFAR-10", allow_abbrev=False))
+    _add_variants(names.add_parser("variants", help="Table 3: variants of AdaNet", allow_abbrev=False))
+    _add_criteo(names.add_parser("criteo", help="Table 4: click prediction", allow_abbrev=False))
+    _add_bounds(
+        names.add_parser("bounds", help="verify-bounds on the winners, by default of fold 0", allow_abbrev=False)
+    )
+    return options
+
+
+def _add_pairs(protocol: Parser) -> None:
+    _add_run(protocol)
+    add = protocol.add_argument
+    add("--pairs", type=_names, default=_names(PAIRS), metavar="A-B,..", help=f"default {PAIRS}")
+    add("--methods", type=_names, default=_names("adanet,lr,nn,nn-gp"), metavar="M,..", help="default all four")
+
+
+def _add_variants(protocol: Parser) -> None:
+    _add_run(protocol)
+    protocol.add_argument("--pairs", type=_names, default=["deer-truck"], metavar="A-B", help="default deer-truck")
+    protocol.add_argument("--methods", type=_names, default=[], metavar="V,..", help="default all variants")
+
+
+def _add_criteo(protocol: Parser) -> None:
+    _add_run(protocol)
+    protocol.add_argument("--criteo", metavar="FILE", help="train.txt or a sample of it, plain or .gz")
+    protocol.add_argument("--methods", type=_names, default=[], metavar="M,..", help="default adanet,nn,lr")
+
+
+def _add_bounds(protocol: Parser) -> None:
+    _add_run(protocol)
+    winners = "results of cifar-pairs, variants or criteo, default cifar-pairs.json beside --out"
+    protocol.add_argument("--winners", type=_names, default=[], metavar="FILE,..", help=winners)
+    protocol.add_argument("--criteo", metavar="FILE", help="the file that the winners of criteo were trained on")
+    protocol.set_defaults(folds=(0,))
+
+
+def _add_run(protocol: Parser) -> None:
+    """What all protocols share."""
+    add = protocol.add_argument
+    add("--grid", default="reduced", choices=("full", "reduced", "tiny"), help="default reduced; full is the paper's")
+    add("--folds", type=_folds, default=tuple(range(10)), metavar="N|I,J,..", help="the first N, or these; default 10")
+    add("--jobs", type=_positive, default=1, metavar="N", help="trials at the same time on this machine, default 1")
+    add("--scheduler", metavar="ADDRESS", help="run the trials on the Dask cluster of this address")
+    add("--store", default="out/store", metavar="DIR", help="where trials are kept, default out/store")
+    add("--out", metavar="FILE", help="results, with tables beside them; default out/NAME.json")
+    add("--seed", type=_natural, default=0, metavar="S", help="of folds and trainings, default 0")
+    add("--data-dir", metavar="DIR", help="where the data is, default $ADANET_DATA")
+    add("--quiet", action="store_true", help="no progress")
+
+
+def _names(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _folds(text: str) -> tuple[int, ...]:
+    """
+    >>> _folds("3"), _folds("0,4"), _folds("7,")
+    ((0, 1, 2), (0, 4), (7,))
+    """
+    numbers = [int(part) for part in text.split(",") if part.strip()]
+    folds = range(numbers[0]) if numbers and "," not in text else numbers
+    if not folds or len(set(folds)) < len(folds) or not all(0 <= fold < 10 for fold in folds):
+        raise argparse.ArgumentTypeError(f"folds must be 1 to 10 of the folds 0 to 9, got {text!r}")
+    return tuple(folds)
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"must be an integer >= 1, got {text}")
+    return value
+
+
+def _natural(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"must be an integer >= 0, got {text}")
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

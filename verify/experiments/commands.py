@@ -1,0 +1,183 @@
+"""What each NAME of adanet-experiment does with its options: build the runner, run the protocol, write the results."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from adanet_theory.spec import check
+from verify.experiments import bounds as certificates
+from verify.experiments import cifar_pairs, criteo_ads, grids, results, trials
+from verify.experiments import variants as table_3
+from verify.experiments.cifar_pairs import Protocol
+from verify.experiments.progress import Download, Progress
+from verify.experiments.runner import Runner, Work, on_cluster, on_cores
+from verify.experiments.store import Store
+from verify.experiments.tables import write_tables
+
+
+def data(arguments: argparse.Namespace) -> int:
+    from adanet_train.data import cifar10
+
+    with Download() as progress:
+        folder = cifar10.fetch(arguments.data_dir or os.environ.get("ADANET_DATA") or ".", progress)
+    print(f"{arguments.set} is in {folder}.")
+    return 0
+
+
+def pairs(arguments: argparse.Namespace) -> int:
+    methods = _among("methods", arguments.methods, cifar_pairs.METHODS)
+    grid = grids.grid(arguments.grid)
+    planned = {method: n * len(arguments.pairs) for method, n in grids.count(grid, methods, arguments.folds).items()}
+    with Progress(planned, quiet=arguments.quiet) as progress:
+        protocol = Protocol(_runner(arguments, progress), grid, folds=arguments.folds, seed=arguments.seed)
+
+        def report(rows: Sequence[Mapping[str, Any]]) -> None:
+            compared = cifar_pairs.comparisons(rows, arguments.data_dir)
+            save(arguments, rows, comparisons=compared, grid=grids.described(grid))
+
+        rows = cifar_pairs.cifar_pairs(protocol, arguments.pairs, methods, report)
+    return show(arguments, rows)
+
+
+def variants(arguments: argparse.Namespace) -> int:
+    names = _among("methods", arguments.methods, grids.VARIANTS)
+    check(len(arguments.pairs) == 1, f"variants takes one pair, got {len(arguments.pairs)}.")
+    chosen = [variant for variant in grids.variants(arguments.grid) if variant.name in names]
+    with Progress(_planned(chosen, arguments.folds), quiet=arguments.quiet) as progress:
+        grid = grids.grid(arguments.grid)
+        protocol = Protocol(_runner(arguments, progress), grid, folds=arguments.folds, seed=arguments.seed)
+
+        def report(rows: Sequence[Mapping[str, Any]]) -> None:
+            save(arguments, rows, comparisons=cifar_pairs.comparisons(rows, arguments.data_dir, "base"))
+
+        rows = table_3.variants(protocol, arguments.pairs[0], chosen, report)
+    return show(arguments, rows)
+
+
+def _planned(chosen: Sequence[grids.Variant], folds: Sequence[int]) -> dict[str, int]:
+    """Trials by the trainer's method."""
+    planned: dict[str, int] = {}
+    for variant in chosen:
+        planned[variant.method] = planned.get(variant.method, 0) + len(variant.settings) * len(folds)
+    return planned
+
+
+def criteo(arguments: argparse.Namespace) -> int:
+    methods = _among("methods", arguments.methods, criteo_ads.METHODS)
+    settings = {method: found for method, found in grids.criteo(arguments.grid).items() if method in methods}
+    planned = {method: len(found) for method, found in settings.items()}
+    with Progress(planned, quiet=arguments.quiet) as progress:
+        runner = _runner(arguments, progress, criteo_ads.work, data=arguments.criteo)
+        rows = criteo_ads.criteo(
+            runner, settings, seed=arguments.seed, report=lambda rows: save(arguments, rows, data=_file(arguments))
+        )
+    for row in rows:
+        units = ", ".join(f"{n:g}" for n in row["units"])
+        print(f"{row['method']:10}accuracy {row['accuracy']:.4f}, log loss {row['log_loss']:.4f}   units {units}")
+    return 0
+
+
+def _file(arguments: argparse.Namespace) -> str:
+    return Path(arguments.criteo).name
+
+
+def bounds(arguments: argparse.Namespace) -> int:
+    paths = arguments.winners or [str(out_path(arguments).with_name("cifar-pairs.json"))]
+    found = [results.read(path) for path in paths]
+    ads = [row for one in found if one.get("protocol") == "criteo" for row in _of_this_file(one, arguments)]
+    winners = [row for one in found if one.get("protocol") != "criteo" for row in one["rows"]]
+    planned = dict.fromkeys(certificates.TRAINERS.values(), 0)
+    for winner in winners:
+        planned[certificates.trial_of(winner, 0, 0).method] += len(arguments.folds)
+    for winner in ads:
+        planned[certificates.criteo_trial_of(winner, arguments.criteo, 0).method] += 1
+    with Progress(planned, quiet=arguments.quiet) as progress:
+        runner = _runner(arguments, progress, certificates.work)
+        rows = certificates.bounds(runner, winners, folds=arguments.folds, seed=arguments.seed)
+        if ads:
+            runner = _runner(arguments, progress, certificates.criteo_work, data=arguments.criteo)
+            rows += certificates.criteo_bounds(runner, ads, seed=arguments.seed)
+    save(arguments, rows, winners=[result["command"] for result in found])
+    for row in rows:
+        best = min((b["value"] for b in row["bounds"].values() if b["applies"]), default=None)
+        said = "no bound applies" if best is None else f"the least bound that applies is {best:.4g}"
+        print(f"{row['pair']:18}{row['method']:10}test error {row['test_error']:.4f}, {said}")
+    return 0
+
+
+def _of_this_file(result: Mapping[str, Any], arguments: argparse.Namespace) -> Sequence[Mapping[str, Any]]:
+    """The winners of `criteo`, if it read the file that is given now."""
+    check(arguments.criteo is not None, "the winners of criteo need --criteo FILE, the file they were trained on.")
+    known = result.get("data") == _file(arguments)
+    check(known, f"the winners were trained on {result.get('data')}, got --criteo {_file(arguments)}.")
+    rows: Sequence[Mapping[str, Any]] = result["rows"]
+    return rows
+
+
+# What the protocols share
+
+
+def _runner(
+    arguments: argparse.Namespace, progress: Progress, work: Work = trials.run, data: str | None = None
+) -> Runner:
+    backend = on_cluster(arguments.scheduler) if arguments.scheduler else on_cores(arguments.jobs)
+    return Runner(Store(arguments.store), work, backend, _absolute(data or arguments.data_dir), progress)
+
+
+def _absolute(folder: str | None) -> str | None:
+    """A worker may run in another folder."""
+    return None if folder is None else str(Path(folder).resolve())
+
+
+def _among(name: str, chosen: Sequence[str], known: Sequence[str]) -> Sequence[str]:
+    chosen = chosen or known
+    unknown = [one for one in chosen if one not in known]
+    check(not unknown, f"{name} must be among {', '.join(known)}, got {', '.join(unknown)}.")
+    return chosen
+
+
+def save(arguments: argparse.Namespace, rows: Iterable[Mapping[str, Any]], **more: Any) -> None:
+    """The results so far, and the tables made of them."""
+    rows = list(rows)
+    seconds = sum(row.get("seconds") or 0.0 for row in rows)
+    path = out_path(arguments)
+    results.write(path, results.document(arguments.name, command_of(arguments), arguments.seed, seconds, rows, **more))
+    write_tables(path)
+
+
+def out_path(arguments: argparse.Namespace) -> Path:
+    return Path(arguments.out or Path("out") / f"{arguments.name}.json")
+
+
+def command_of(arguments: argparse.Namespace) -> str:
+    """The command that gives the same rows; where things are and how many run at a time is not part of it."""
+    words = ["adanet-experiment", arguments.name, "--grid", arguments.grid]
+    for name in ("pairs", "methods"):
+        if getattr(arguments, name, None):
+            words += [f"--{name}", ",".join(getattr(arguments, name))]
+    if len(arguments.folds) < 10:
+        words += ["--folds", ",".join(map(str, arguments.folds)) + ("," if len(arguments.folds) == 1 else "")]
+    return " ".join([*words, "--seed", str(arguments.seed)])
+
+
+def show(arguments: argparse.Namespace, rows: Sequence[Mapping[str, Any]]) -> int:
+    for row in rows:
+        sd = "" if row["sd"] is None else f" ± {row['sd']:.4f}"
+        units = ", ".join(f"{n:g}" for n in [*row["units"], row["top"]])
+        print(f"{row['pair']:18}{row['method']:10}{row['accuracy']:.4f}{sd}   units {units}")
+    print(f"written: {out_path(arguments)}", file=sys.stderr)
+    return 0
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "data": data,
+    "cifar-pairs": pairs,
+    "variants": variants,
+    "criteo": criteo,
+    "bounds": bounds,
+}

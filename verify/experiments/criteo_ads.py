@@ -1,0 +1,145 @@
+"""Table 4 of the paper: AdaNet and NN with embeddings on Criteo's click data, in the order of time.
+
+NN and LR learn their embeddings with the network. AdaNet reads those of a network trained before it on the same rows:
+the theory's Ψ is fixed, see adanet_train.data.embeddings. The validation part chooses the setting, the test part is
+used once. What is kept are accuracies and sizes: no row of the data, and no network.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adanet_theory.spec import NetworkSpec, check
+from verify.experiments.cifar_pairs import Row
+from verify.experiments.grids import Setting
+from verify.experiments.runner import Runner
+from verify.experiments.selection import best, row
+from verify.experiments.trials import Trial
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from adanet_train.data.criteo import Criteo, Part
+    from adanet_train.data.embeddings import Embedding
+    from adanet_train.model.file import ModelFile
+    from adanet_train.network import Network
+
+METHODS = ("adanet", "nn", "lr")
+
+
+def criteo(
+    runner: Runner, settings: Mapping[str, Sequence[Setting]], *, seed: int, report: Callable[[list[Row]], None]
+) -> list[Row]:
+    """One row for each method."""
+    rows: list[Row] = []
+    for method, tried in settings.items():
+        results = runner.run([trial_of(runner.data_dir, method, setting, seed) for setting in tried])
+        choice = best(tried, [[result] for result in results])
+        found = row(choice)
+        del found["tests"]
+        test = choice.results[0]["m_test"]
+        accuracy = found["accuracy"]
+        spread = {
+            "standard_error": math.sqrt(accuracy * (1 - accuracy) / test),
+            "log_loss": choice.results[0]["log_loss"],
+        }
+        rows.append({"method": method, **found, **spread, "m_test": test})
+        report(rows)
+    return rows
+
+
+def trial_of(path: str | None, method: str, setting: Setting, seed: int) -> Trial:
+    """The file is known by its name and its size: it may hold 45 million rows."""
+    check(path is not None and Path(path).is_file(), f"criteo needs --criteo FILE, train.txt or a sample, got {path}.")
+    file = Path(path or "")
+    return Trial(f"criteo:{file.name}:{file.stat().st_size}", method, 0, setting, seed, kind="criteo")
+
+
+def work(trial: Trial, path: str | None) -> dict[str, Any]:
+    """One trial; `path` is that of the data."""
+    import torch
+
+    torch.set_num_threads(1)
+    data = _read(str(path))
+    start = time.process_time()
+    network, _, rounds, embedding = _trained(trial, data)
+    seconds = time.process_time() - start
+    outputs = {name: _outputs(network, embedding, getattr(data, name)) for name in ("train", "validation", "test")}
+    labels = {name: torch.from_numpy(getattr(data, name).y) for name in outputs}
+    margins = {name: labels[name] * outputs[name] for name in outputs}
+    return {
+        **{name: float((margin > 0).double().mean()) for name, margin in margins.items()},
+        "log_loss": float(torch.nn.functional.softplus(-margins["test"]).mean()),
+        "m_test": len(labels["test"]),
+        "n": list(network.n),
+        "rounds": rounds,
+        "seconds": round(seconds, 3),
+    }
+
+
+def model_of(trial: Trial, path: str | None) -> tuple[ModelFile, tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+    """The trial's network as a model.pt without its sample, the training part and the test part, as (Psi, y)."""
+    import torch
+
+    from adanet_train.model.file import ModelFile
+    from adanet_train.run import versions
+
+    torch.set_num_threads(1)
+    data = _read(str(path))
+    network, declared, _, embedding = _trained(trial, data)
+    meta = {"method": trial.method, "seed": trial.seed, "versions": versions()}
+    rho = trial.config.rho if declared is not None else None
+    model = ModelFile(network, declared, rho, embedding.feature_map(), None, meta)
+    train, test = ((_Psi(embedding, part), torch.from_numpy(part.y)) for part in (data.train, data.test))
+    return model, train, test
+
+
+@functools.lru_cache(maxsize=1)
+def _read(path: str) -> Criteo:
+    from adanet_train.data.criteo import read
+
+    return read(path)
+
+
+def _trained(trial: Trial, data: Criteo) -> tuple[Network, NetworkSpec | None, int, Embedding]:
+    """The network, the family it was declared in, the rounds, and the embedding whose Ψ it reads."""
+    import torch
+
+    from adanet_train.adanet import train
+    from adanet_train.data.embeddings import embed
+
+    if trial.method != "adanet":
+        draw = torch.Generator().manual_seed(trial.seed)
+        embedding, network = embed(data.train, data.d, draw, **trial.setting)
+        return network, None, 1, embedding
+    embedding = _embedding(data, trial.seed)
+    trained = train(_Psi(embedding, data.train), torch.from_numpy(data.train.y), trial.config)
+    return trained.network, trained.declared, len(trained.history), embedding
+
+
+@functools.lru_cache(maxsize=1)
+def _embedding(data: Criteo, seed: int) -> Embedding:
+    import torch
+
+    from adanet_train.data.embeddings import embed
+
+    return embed(data.train, data.d, torch.Generator().manual_seed(seed))[0]
+
+
+def _Psi(embedding: Embedding, part: Part) -> Tensor:
+    import torch
+
+    return torch.from_numpy(embedding.feature_map()(embedding(part)))
+
+
+def _outputs(network: Network, embedding: Embedding, part: Part) -> Tensor:
+    """f on the rows, some at a time."""
+    import torch
+
+    chunks = [network(_Psi(embedding, part[start : start + 10_000])) for start in range(0, part.m, 10_000)]
+    return torch.cat(chunks)

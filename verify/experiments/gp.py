@@ -1,0 +1,104 @@
+"""NN-GP: the hyperparameters of a network by a Gaussian process (optuna's GPSampler), in the paper's ranges.
+
+Trial n depends on the seed, on n and on the trials before it, on nothing else, and its parameters are in the store like
+any result: a search that was killed goes on as if it had not been.
+"""
+
+from __future__ import annotations
+
+import statistics
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from verify.experiments.grids import Setting, Space
+from verify.experiments.selection import Choice, Result, best
+from verify.experiments.store import Store
+
+if TYPE_CHECKING:
+    from optuna import Study
+
+Evaluate = Callable[[Setting], Sequence[Result]]
+"""The results of a setting, one per fold."""
+
+
+def search(space: Space, evaluate: Evaluate, store: Store, label: Mapping[str, Any], seed: int) -> Choice:
+    """The best of space.trials settings; `label` tells this search from others in the store."""
+    try:
+        import optuna
+    except ImportError:
+        raise ValueError("nn-gp needs optuna: pip install 'adanet-theory[experiments]'.") from None
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(direction="maximize")
+    settings: list[Setting] = []
+    results: list[Sequence[Result]] = []
+    for number in range(space.trials):
+        description = {"search": "gp", **label, "seed": seed, "space": _ranges(space), "number": number}
+        parameters = store.get(description)
+        if parameters is None:
+            parameters = suggest(study, space, seed, number)
+            store.put(description, parameters)
+        setting = setting_of(parameters, space)
+        found = evaluate(setting)
+        study.add_trial(
+            optuna.trial.create_trial(
+                params=parameters,
+                distributions=distributions(space),
+                value=statistics.fmean(result["validation"] for result in found),
+            )
+        )
+        settings.append(setting)
+        results.append(found)
+    return best(settings, results)
+
+
+def distributions(space: Space) -> dict[str, Any]:
+    from optuna.distributions import FloatDistribution, IntDistribution
+
+    return {
+        "lam": FloatDistribution(*space.lam, log=True),
+        "learning_rate": FloatDistribution(*space.learning_rate, log=True),
+        "layers": IntDistribution(*space.layers),
+        "units": IntDistribution(*space.units, log=True),
+    }
+
+
+def suggest(study: Study, space: Space, seed: int, number: int) -> dict[str, Any]:
+    """What a sampler made for this trial alone proposes after the trials that the study holds."""
+    from optuna.exceptions import ExperimentalWarning
+    from optuna.samplers import GPSampler
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExperimentalWarning)
+        study.sampler = GPSampler(
+            seed=1000 * seed + number, n_startup_trials=space.random, deterministic_objective=False
+        )
+    probe = study.ask(distributions(space))
+    study.tell(probe, state=_failed())  # it only served to ask
+    return dict(probe.params)
+
+
+def setting_of(parameters: Mapping[str, Any], space: Space) -> Setting:
+    return {
+        **space.fixed,
+        "lam": parameters["lam"],
+        "learning_rate": parameters["learning_rate"],
+        "hidden": (parameters["units"],) * parameters["layers"],
+    }
+
+
+def _failed() -> Any:
+    from optuna.trial import TrialState
+
+    return TrialState.FAIL
+
+
+def _ranges(space: Space) -> dict[str, Any]:
+    return {
+        "lam": list(space.lam),
+        "learning_rate": list(space.learning_rate),
+        "layers": list(space.layers),
+        "units": list(space.units),
+        "random": space.random,
+        "fixed": space.fixed,
+    }

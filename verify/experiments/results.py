@@ -1,0 +1,56 @@
+"""The file that a protocol leaves: its command, versions, machine, time and rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from verify.experiments.store import write_atomically
+
+PACKAGES = ("adanet-theory", "numpy", "scipy", "torch", "scikit-learn", "optuna")
+
+
+def document(
+    protocol: str, command: str, seed: int, seconds: float, rows: Sequence[Mapping[str, Any]], **more: Any
+) -> dict[str, Any]:
+    """`seconds` are those of all the trainings that the rows rest on, whenever they were run."""
+    return {
+        "protocol": protocol,
+        "command": command,
+        "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
+        "seed": seed,
+        "machine": machine(),
+        "seconds": round(seconds, 1),
+        **more,
+        "rows": [dict(row) for row in rows],
+    }
+
+
+def machine() -> str:
+    return f"{platform.machine()}, {os.cpu_count()} cores, one torch thread per trial"
+
+
+def write(path: str | Path, result: Mapping[str, Any]) -> None:
+    write_atomically(Path(path), json.dumps(result, indent=1, allow_nan=False) + "\n")
+
+
+def read(path: str | Path) -> dict[str, Any]:
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: expected the JSON of a protocol's results: {error}.") from None
+    if not isinstance(found, dict) or not isinstance(found.get("rows"), list):
+        raise ValueError(f"{path}: expected the JSON of a protocol's results, with rows.")
+    return found
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "absent"

@@ -1,0 +1,134 @@
+"""A trial: one method with one setting, trained on one fold. It is data, so that any process can run it."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from adanet_theory.spec import check
+from verify.experiments.folds import FOLDS, split
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from adanet_train.config import Config, Trained
+    from adanet_train.data.datasets import Dataset
+    from adanet_train.data.features import FeatureMap
+
+
+@dataclass(frozen=True)
+class Trial:
+    data: str
+    """A name that `sample` knows, cifar10:deer-truck for one."""
+    method: str
+    """One of adanet_train.run.METHODS."""
+    fold: int
+    setting: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of Config; what is not named is the config's own default."""
+    seed: int = 0
+    kind: str = "train"
+    """What is done with it: "train", or "bounds" (train, and ask verify-bounds about the network)."""
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What determines the result."""
+        return {
+            "kind": self.kind,
+            "data": self.data,
+            "method": self.method,
+            "setting": {name: list(v) if isinstance(v, tuple) else v for name, v in sorted(self.setting.items())},
+            "fold": self.fold,
+            "seed": self.seed,
+        }
+
+    @property
+    def config(self) -> Config:
+        """Each fold has randomness of its own; AdaNet.CVX with the exact step is told by the method's name."""
+        from adanet_train.config import Config
+        from adanet_train.run import method_config
+
+        config = Config.from_dict({**self.description["setting"], "seed": self.seed * FOLDS + self.fold})
+        return method_config(self.method, config)
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """The three parts of a fold as the trainer sees them: (Psi, y) each."""
+
+    features: FeatureMap | None
+    train: tuple[Tensor, Tensor]
+    validation: tuple[Tensor, Tensor]
+    test: tuple[Tensor, Tensor]
+
+
+@functools.lru_cache(maxsize=2)
+def sample(name: str, data_dir: str | None) -> Dataset:
+    """All points of a name; of CIFAR-10 those of the test batch too, as the paper's folds have 12,000 points."""
+    from adanet_train.data import cifar10
+    from adanet_train.data import datasets as data
+    from adanet_train.data import images as image_features
+
+    kind, _, pair = name.partition(":")
+    if kind != "cifar10":
+        return data.load(name, data_dir=data_dir)
+    check(pair.count("-") == 1, f"a pair must be A-B, got {pair!r}.")
+    a, b = pair.split("-")
+    X, y = cifar10.load_features(a, b, data_dir)
+    return data.Dataset(X, y, image_features.NAMES, known_range=(0.0, 1.0))
+
+
+def fold_of(trial: Trial, data_dir: str | None) -> Fold:
+    import torch
+
+    dataset = sample(trial.data, data_dir)
+    features = dataset.feature_map()
+    Psi, y = torch.from_numpy(dataset.Psi(features)), torch.from_numpy(dataset.y)
+    parts = split(dataset.m, trial.fold, trial.seed)
+    train, validation, test = ((Psi[rows], y[rows]) for rows in (parts.train, parts.validation, parts.test))
+    return Fold(features, train, validation, test)
+
+
+def train(trial: Trial, fold: Fold) -> Trained:
+    """In one thread: trials run side by side, and the bits then do not depend on the number of cores."""
+    import torch
+
+    from adanet_train.run import trainer
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        return trainer(trial.method)(*fold.train, trial.config)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def run(trial: Trial, data_dir: str | None) -> dict[str, Any]:
+    """Accuracy on the three parts, the architecture, and the seconds of the training.
+
+    Seconds of this process's CPU time: what else runs on the machine does not count.
+    """
+    from adanet_train.run import error_rate
+
+    fold = fold_of(trial, data_dir)
+    start = time.process_time()
+    trained = train(trial, fold)
+    seconds = time.process_time() - start
+    parts = {"train": fold.train, "validation": fold.validation, "test": fold.test}
+    accuracies = {name: 1 - error_rate(trained.network, *part) for name, part in parts.items()}
+    return {
+        **accuracies,
+        "n": list(trained.network.n),
+        "rounds": len(trained.history),
+        "objective": trained.history[-1]["objective"],
+        "seconds": round(seconds, 3),
+    }
+
+
+def sizes(name: str, data_dir: str | None) -> tuple[int, int]:
+    """How many points a fold trains on, and tests on."""
+    m = sample(name, data_dir).m
+    parts = split(m, 0, 0)
+    return len(parts.train), len(parts.test)

@@ -1,0 +1,224 @@
+"""verify-bounds model.pt: whether a network is inside the theory of AdaNet, and what the bounds say about it."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import re
+import sys
+import time
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from adanet_train.command_line import Parser, project_version
+
+if TYPE_CHECKING:
+    from verify.network.results import BoundReport
+
+MAX_DRAWS = 1_000_000
+
+EXAMPLES = """\
+MODEL is a model.pt of adanet-train, or with --data the state_dict of a plain torch MLP.
+FILE is a .npz, .csv (with a header) or .pt file with y and X (goes through the model's feature map) or Psi (does not).
+
+examples:
+  verify-bounds model.pt
+  verify-bounds model.pt -v --test-data held_out.npz
+  verify-bounds model.pt --rho 0.1 --delta 0.01 --json
+  verify-bounds mlp.pt --data train.csv --label class --r-sup 1 --html report.html
+
+status: 0 nothing that applies is violated and the network is in its declared family, 1 otherwise, 2 unusable input
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    try:
+        arguments = parser().parse_args(argv)
+    except SystemExit as done:
+        return int(done.code or 0)
+    try:
+        return verify(arguments)
+    except KeyboardInterrupt:
+        return _refuse("interrupted.", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains at exit
+        return 2
+    except MemoryError:
+        return _refuse("out of memory.")
+    except (ValueError, ArithmeticError, OSError, RuntimeError) as error:
+        return _refuse(str(error) or type(error).__name__)
+
+
+def _refuse(message: str, status: int = 2) -> int:
+    print(f"verify-bounds: {' '.join(message.split())}", file=sys.stderr)
+    return status
+
+
+def parser() -> Parser:
+    options = Parser(
+        prog="verify-bounds",
+        description=__doc__.partition(": ")[2] if __doc__ else None,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = options.add_argument
+    add("model", metavar="MODEL", help="the network, see below")
+    add("--data", metavar="FILE", help="the sample; default the one in the model file")
+    add("--test-data", metavar="FILE", help="held-out points: test error and Clopper-Pearson bound")
+    add("--rho", type=_number, metavar="R", help="a margin of f/W fixed in advance; default the declared one")
+    add("--delta", type=_number, metavar="D", help="each bound holds with probability 1 - D; default 0.05")
+    add("--r-sup", type=_number, metavar="R", help="a bound on |Psi| known in advance; default the feature map's")
+    add("--draws", type=int, metavar="N", help="sign vectors for the Rademacher complexities; default 64")
+    add("--no-estimates", action="store_true", help="no sampling: upper values from the lemmas alone")
+    add("--seed", type=int, default=0, metavar="S", help="default 0")
+    add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU when there is one")
+    add("-v", "--verbose", action="store_true", help="every assumption, term and check")
+    add("--json", action="store_true", help="print one JSON document (schema verify-bounds/1)")
+    add("--html", metavar="FILE", help="write a self-contained page with plots")
+    add("--tex", metavar="FILE", help="write a table for a paper")
+    add("--activation", metavar="A", help="of a state_dict that is not ReLU, without biases above layer 1")
+    add("--label", metavar="COLUMN", help="the labels of a .csv file, default y")
+    add("--version", action="version", version=f"verify-bounds {project_version()}")
+    return options
+
+
+def _number(text: str) -> Fraction | float:
+    """The decimal that was typed, exactly; what is 0, inf or nan as a float stays one, for the check of its range."""
+    value = float(text)
+    return Fraction(text) if math.isfinite(value) and value != 0 and len(text) <= 400 else value
+
+
+# The run
+
+
+def verify(arguments: argparse.Namespace) -> int:
+    _check_options(arguments)
+    from verify.network import inputs, report
+
+    device = _device(arguments.device)
+    given = inputs.read(
+        arguments.model,
+        data_path=arguments.data,
+        test_path=arguments.test_data,
+        activation=arguments.activation,
+        label=arguments.label,
+    )
+    _check_outputs(arguments)
+    options: dict[str, Any] = {"rho": arguments.rho, "r_sup": arguments.r_sup, "seed": arguments.seed}
+    if arguments.delta is not None:
+        options["delta"] = arguments.delta
+    if arguments.no_estimates or arguments.draws is not None:
+        options["draws"] = arguments.draws
+    with Progress() as progress:
+        found = report.build(
+            given.model,
+            sample=given.sample,
+            test=given.test,
+            device=device,
+            curves=arguments.html is not None,
+            notes=given.notes,
+            progress=progress,
+            **options,
+        )
+    show(found, arguments)
+    return report.status(found)
+
+
+def show(found: BoundReport, arguments: argparse.Namespace) -> None:
+    from verify.show import render
+
+    for path, write in ((arguments.html, render.to_html), (arguments.tex, render.to_tex)):
+        if path is not None:
+            text = write(found)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+    if arguments.json:
+        print(render.to_json(found), flush=True)
+        return
+    from rich.console import Console
+
+    render.text(found, verbose=arguments.verbose, console=Console(highlight=False))
+
+
+def _check_options(arguments: argparse.Namespace) -> None:
+    """What can be refused before torch is imported."""
+    draws, seed = arguments.draws, arguments.seed
+    if draws is not None and not 2 <= draws <= MAX_DRAWS:
+        raise ValueError(f"draws must be an integer in [2, {MAX_DRAWS}], got draws={draws}.")
+    if draws is not None and arguments.no_estimates:
+        raise ValueError("--draws is without effect beside --no-estimates: give one of them.")
+    if not 0 <= seed < 2**63:
+        raise ValueError(f"seed must be an integer >= 0 and < 2^63, got seed={seed}.")
+    conditions = {
+        "delta": ("in (0, 1)", lambda x: 0 < x < 1),
+        "rho": ("> 0 and finite", lambda x: 0 < x < math.inf),
+        "r_sup": ("> 0 and finite", lambda x: 0 < x < math.inf),
+    }
+    for name, (condition, holds) in conditions.items():
+        value = getattr(arguments, name)
+        if value is not None and not holds(value):
+            raise ValueError(f"{name} must be {condition}, got {name}={float(value):g}.")
+
+
+def _check_outputs(arguments: argparse.Namespace) -> None:
+    """Refuse an output that could not be written, or that is one of the inputs, before the work."""
+    from adanet_train.model import file as model_file
+
+    outputs = [path for path in (arguments.html, arguments.tex) if path is not None]
+    taken = [path for path in (arguments.model, arguments.data, arguments.test_data) if path is not None]
+    for path in outputs:
+        if os.path.realpath(path) in {os.path.realpath(other) for other in taken}:
+            raise ValueError(f"{path}: is read by this command, expected another file to write.")
+        taken.append(path)
+        model_file.check_writable(path)
+
+
+def _device(name: str) -> str:
+    if name == "cpu":
+        return name
+    if not re.fullmatch(r"auto|cuda(:[0-9]{1,3})?", name):
+        raise ValueError(f"device must be auto, cpu, cuda or cuda:N, got {name[:40]!r}.")
+    import torch
+
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if int(name.partition(":")[2] or 0) >= count:
+        raise ValueError(f"device {name!r} is not available here.")
+    return name
+
+
+class Progress:
+    """A bar on stderr, on a terminal and for what takes longer than a second; progress(done, total)."""
+
+    def __init__(self) -> None:
+        self.begin = time.monotonic()
+        self.bar: Any = None
+
+    def __call__(self, done: int, total: int) -> None:
+        if self.bar is None:
+            if time.monotonic() - self.begin < 1 or not sys.stderr.isatty():
+                return
+            from rich.console import Console
+            from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+            from rich.progress import Progress as Bar
+
+            columns = (TextColumn("R_S(H_k)"), BarColumn(40), TaskProgressColumn())
+            self.bar = Bar(*columns, console=Console(stderr=True), transient=True)
+            self.task = self.bar.add_task("", total=total)
+            self.bar.start()
+        self.bar.update(self.task, completed=done, total=total)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

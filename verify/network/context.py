@@ -1,0 +1,76 @@
+"""Other people's complexities at this network's norms: context for the reader of a report, never a claim."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from adanet_theory import related
+from adanet_theory.arrangement import norms
+from adanet_theory.duality import conjugate
+from adanet_theory.margin import MarginBound
+from adanet_theory.spec import Array, finite
+from verify.network.assumptions import Setting
+from verify.network.evidence import Weights
+from verify.network.numeric import AtRho
+from verify.network.results import BoundRow
+
+ROUNDED_UP = 1 + 2.0**-40
+
+
+def stack(weights: Weights) -> list[Array] | None:
+    """f as W_l φ(W_{l-1} φ(.. W_1 Ψ)) with a single last row w_l^T U_{l,l-1}; None if f reads more than that."""
+    depth = weights.depth
+    plain = all(s == k - 1 or not U.any() for (k, s), U in weights.hidden.items())
+    top = all(k == depth or not w.any() for k, w in weights.output.items())
+    whole = all((k, k - 1) in weights.hidden for k in range(1, depth + 1)) and depth in weights.output
+    if not (plain and top and whole):
+        return None
+    maps = [weights.hidden[k, k - 1] for k in range(1, depth + 1)]
+    return [*maps[:-1], (weights.output[depth] @ maps[-1])[None]]
+
+
+def context(setting: Setting, at: AtRho) -> list[BoundRow]:
+    """The standard margin bound with the complexities of Golowich et al. and Neyshabur et al., for f/W."""
+    return [_row(id, setting, at) for id in ("golowich-frobenius", "golowich-l1", "neyshabur-group")]
+
+
+def _row(id: str, setting: Setting, at: AtRho) -> BoundRow:
+    maps = stack(setting.weights)
+    why_not = ("fixed-in-advance",) if maps is not None else ("layered", "fixed-in-advance")
+    nothing = BoundRow(id, None, None, {}, False, why_not, True, float(at.rho), context=True)
+    if maps is None or setting.W == 0:
+        return nothing
+    try:
+        bound = _bound(id, maps, setting, at)
+        raw = bound.raw
+    except OverflowError:
+        return nothing
+    assert raw is not None
+    return BoundRow(id, raw, None, dict(bound.terms), False, why_not, raw >= 1, bound.rho, context=True)
+
+
+def _bound(id: str, maps: list[Array], setting: Setting, at: AtRho) -> MarginBound:
+    m, Psi = setting.m, setting.margins.Psi
+    if id == "golowich-frobenius":
+        sizes = [float(np.linalg.norm(U)) for U in maps]
+        R = related.golowich_frobenius(sizes, m=m, square_norms=finite(float(np.sum(norms(Psi, 2.0) ** 2)), id))
+    elif id == "golowich-l1":
+        sizes = [float(norms(U, 1.0).max()) for U in maps]
+        column = finite(m * np.square(setting.sizes.r_rms), id)
+        R = related.golowich_l1(sizes, n_0=setting.weights.n[0], m=m, largest_column=column)
+    else:
+        p = min(setting.spec.p, 2.0)
+        sizes = [float(norms(U, p).max()) for U in maps]
+        width = max([len(U) for U in maps[:-1]], default=1)
+        r = float(norms(Psi, conjugate(p)).max())
+        R = related.neyshabur_group(sizes, p=p, width=width, n_0=setting.weights.n[0], m=m, r=r)
+    error, delta = float(at.margin_error), setting.float_delta
+    per_W = R / float(setting.W) * ROUNDED_UP
+    bound = related.standard_margin_bound(id, error, per_W, rho=float(at.rho), m=m, delta=delta)
+    rounded = {name: term * ROUNDED_UP for name, term in bound.terms.items() if term is not None}
+    # A count over m needs no more than its own float, and 1 is not to be printed as 1.001.
+    error = error if Fraction(error) >= at.margin_error else math.nextafter(error, 1.0)
+    return MarginBound(id, rounded | {"margin_error": error}, bound.rho)

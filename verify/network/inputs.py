@@ -1,0 +1,112 @@
+"""What verify-bounds is given: the model, the sample and the test data, and what was converted on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adanet_theory.spec import check
+from adanet_train.data import datasets as data
+from adanet_train.data.datasets import Dataset
+from adanet_train.model import archive
+from adanet_train.model import file as model_file
+from adanet_train.model.file import ModelFile
+from verify.network.report import Points
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """`sample` is None where the model file's own is meant; `notes` are for the reader."""
+
+    model: ModelFile
+    sample: Points | None
+    test: Points | None
+    notes: tuple[str, ...]
+
+
+def read(
+    path: str,
+    *,
+    data_path: str | None = None,
+    test_path: str | None = None,
+    activation: str | None = None,
+    label: str | None = None,
+) -> Inputs:
+    """Everything read and checked; a ValueError names the file and what was expected."""
+    model = _model(path, activation or "relu")
+    notes = []
+    if _is_state_dict(model, path):
+        notes.append(_conversion(path, model))
+    else:
+        check(activation is None, f"{path}: --activation is for a state_dict; a model file names its own.")
+    classes, sample = _classes(model), None
+    if data_path is not None:
+        dataset = data.load(data_path, label=label, classes=classes)
+        classes = dataset.classes or classes
+        notes += dataset.notes
+        sample = _points(dataset, model, data_path)
+        notes += _other_sample(model, sample)
+    missing = sample is None and (model.sample is None or model.sample.Psi is None)
+    check(not missing, f"{path}: holds no sample, expected --data FILE with the points it was trained on.")
+    test = None
+    if test_path is not None:
+        dataset = data.load(test_path, label=label, test=True, classes=classes)
+        notes += [note for note in dataset.notes if note not in notes]
+        test = _points(dataset, model, test_path)
+    return Inputs(model, sample, test, tuple(notes))
+
+
+def _model(path: str, activation: str) -> ModelFile:
+    """Whatever a broken or hostile file provokes in zipfile, pickle or torch is said of the file, in one line."""
+    try:
+        return model_file.read_any(path, activation)
+    except ValueError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{path}: cannot be read: {type(error).__name__} {error}".rstrip() + ".") from None
+
+
+def _points(dataset: Dataset, model: ModelFile, path: str) -> Points:
+    n_0 = model.network.n[0]
+    try:
+        Psi = dataset.Psi(model.features)
+        check(Psi.shape[1] == n_0, f"Psi must have n_0={n_0} columns, as the network reads, got {Psi.shape[1]}.")
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return Points(np.ascontiguousarray(Psi, dtype=np.float64), dataset.y)
+
+
+def _other_sample(model: ModelFile, sample: Points) -> list[str]:
+    if model.sample is None or model.sample.matches(sample.Psi, sample.y):
+        return []
+    return ["--data is not the sample that the file was trained on; the bounds are stated on --data."]
+
+
+def _classes(model: ModelFile) -> tuple[str, str] | None:
+    """The names of the classes -1 and +1, if training left them in the file."""
+    names: Any = model.meta.get("classes")
+    sound = isinstance(names, list) and len(names) == 2 and all(isinstance(name, str) for name in names)
+    return (names[0], names[1]) if sound else None
+
+
+# A state_dict
+
+
+def _is_state_dict(model: ModelFile, path: str) -> bool:
+    """A state_dict says nothing but weights; a model file that does so too still names its format."""
+    nothing = model.declared is None and model.sample is None and not model.meta and not model.extra
+    return nothing and "format" not in archive.load(archive.read_bytes(path), path)
+
+
+def _conversion(path: str, model: ModelFile) -> str:
+    loaded = archive.load(archive.read_bytes(path), path)
+    weights = [value for value in loaded.values() if getattr(value, "ndim", 0) == 2]
+    biased = model.features is not None and model.features.bias
+    parts = [f"read as the state_dict of {len(weights)} Linear layers, the last one collapsed into f"]
+    if biased:
+        parts.append("biases carried exactly by a constant feature and constant units")
+    if weights and len(weights[-1]) == 2:
+        parts.append("f is the second logit minus the first")
+    return "; ".join(parts) + "."

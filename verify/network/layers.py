@@ -1,0 +1,252 @@
+"""What is known of R_S(H_k) and of the range of H_k, layer by layer: values, upper values, and what the lemmas say.
+
+Every number is rounded outward: an upper value is not below what it bounds, a lower one not above.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from adanet_theory import estimates
+from adanet_theory.arrangement import cell_count
+from adanet_theory.estimates import Interval, Progress
+from adanet_theory.spec import Array, NetworkSpec
+from verify.network.evidence import FeatureSizes, Number
+from verify.network.results import Complexity
+
+# An estimate encloses the rounding of its sums; this much more encloses that of the factors in front of them.
+FACTORS = 2.0**-44
+FIRST_LAYER_WORK = 2**31
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How to estimate. The upper values from drawn signs hold together with probability 1 - δ/4, the lower ones too."""
+
+    delta: float
+    draws: int
+    seed: int
+    device: str
+    progress: Progress | None = None
+    intervals: int = 1
+    """How many values rest on drawn signs, and so share δ."""
+
+    @property
+    def confidence(self) -> float:
+        """1 - δ/2 shared out, of which either side takes half; rounded up, to 1 where δ is too small for a float."""
+        return math.nextafter(1 - self.delta / 2 / self.intervals, 1.0)
+
+
+# The lemmas, certified
+
+
+def lemma(id: str, spec: NetworkSpec, k: int, *, lower: bool = False, **values: Any) -> float | None:
+    """The right side of a statement on R_S(H_k), rounded up (or down); None beyond the largest float."""
+    from adanet_theory.twins import certified
+
+    rounded = certified.lower if lower else certified.upper
+    try:
+        return rounded(id, {**certified.spec_values(spec), "k": k, **values})
+    except OverflowError:
+        return None
+
+
+def layered_complexity(spec: NetworkSpec, k: int, *, m: int, r_inf: Number) -> float | None:
+    """lemma-2, evaluated literally."""
+    return lemma("lemma-2", spec, k, m=m, r_inf=r_inf)
+
+
+def peeled_complexity(spec: NetworkSpec, k: int, *, m: int, r: Number) -> float | None:
+    """lemma-2-peeled, or lemma-2-peeled-offset where φ(0) != 0 below k."""
+    return lemma(peeled_id(spec, k), spec, k, m=m, r_rms=r)
+
+
+def peeled_id(spec: NetworkSpec, k: int) -> str:
+    centred = all(spec.phi(s).at_zero == 0 for s in range(1, k))
+    return "lemma-2-peeled" if centred else "lemma-2-peeled-offset"
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """M_1, .., M_l with |h| <= M_k on H_k, rounded down and up."""
+
+    lower: list[float]
+    upper: list[float]
+
+    @property
+    def M(self) -> float:
+        return max(self.upper)
+
+
+def ranges(spec: NetworkSpec, r_sup: Number) -> Ranges:
+    """The ranges at r_sup; OverflowError beyond the largest float."""
+    from adanet_theory.twins import certified
+
+    values = {**certified.spec_values(spec), "r_sup": r_sup}
+    layers = range(1, spec.depth + 1)
+    return Ranges(
+        [certified.lower("range", {**values, "k": k}) for k in layers],
+        [certified.upper("range", {**values, "k": k}) for k in layers],
+    )
+
+
+# Values of R_S
+
+Estimate = Callable[[Array, NetworkSpec, Sampling], Interval | None]
+
+
+def linear(Psi: Array, spec: NetworkSpec, sampling: Sampling) -> Interval | None:
+    """R_S(H_1): all signs enumerated or drawn; None where δ is too small for a float to hold 1 - δ/2."""
+    if len(Psi) <= estimates.H1_ENUMERATED:
+        return _outward(estimates.linear_complexity(Psi, spec))
+    confidence = sampling.confidence
+    if confidence == 1:
+        return None
+    rng = np.random.default_rng([sampling.seed, 1])
+    # the supremum of H_1 is a norm: ten times the draws of the searched layers while that costs little
+    draws = max(sampling.draws, min(10 * sampling.draws, FIRST_LAYER_WORK // Psi.size))
+    return _outward(
+        estimates.sampled_linear_complexity(
+            Psi, spec, draws=draws, rng=rng, confidence=confidence, progress=sampling.progress
+        )
+    )
+
+
+def one_hidden(Psi: Array, spec: NetworkSpec, sampling: Sampling) -> Interval | None:
+    """R_S(H_2) = R_S(H*_2) where its supremum is solved exactly and quickly; None elsewhere."""
+    if len(Psi) <= estimates.H2_ENUMERATED and _is_solved(Psi, spec):
+        return _outward(estimates.hidden_complexity(Psi, spec))
+    confidence = sampling.confidence
+    if confidence == 1 or not _is_drawn(Psi, spec):
+        return None
+    rng = np.random.default_rng([sampling.seed, 2])
+    return _outward(
+        estimates.sampled_hidden_complexity(
+            Psi, spec, draws=sampling.draws, rng=rng, confidence=confidence, progress=sampling.progress
+        )
+    )
+
+
+def _is_solved(Psi: Array, spec: NetworkSpec) -> bool:
+    m, n_0 = Psi.shape
+    few_cells = spec.p == 2 and m <= 10 and cell_count(m, n_0) <= 2000
+    return n_0 == 1 or (spec.phi(1).is_homogeneous and (n_0 == 2 or few_cells))
+
+
+def _is_drawn(Psi: Array, spec: NetworkSpec) -> bool:
+    """Whether `one_hidden` draws signs."""
+    m, n_0 = Psi.shape
+    return estimates.H2_ENUMERATED < m <= 5000 and n_0 <= 2 and _is_solved(Psi, spec)
+
+
+def _outward(value: Interval) -> Interval:
+    lower, upper = value.lower * (1 - FACTORS), value.upper * (1 + FACTORS)
+    return Interval(lower, upper, value.mean, value.stderr, value.draws, value.method, value.confidence)
+
+
+# The rows
+
+
+@dataclass(frozen=True)
+class Layers:
+    """The rows of the report, and the values among them that rest on no lemma."""
+
+    rows: tuple[Complexity, ...]
+    values: tuple[Interval | None, ...]
+
+    @property
+    def upper(self) -> list[float | None]:
+        return [row.upper for row in self.rows]
+
+
+def complexities(spec: NetworkSpec, Psi: Array, sizes: FeatureSizes, sampling: Sampling | None) -> Layers:
+    """R_S(H_1), .., R_S(H_l) of the family; without sampling, upper values from the lemmas alone."""
+    values: list[Interval | None] = [None] * spec.depth
+    searched: Sequence[Any] = [None] * spec.depth
+    if sampling is not None:
+        if spec.depth >= 2 and _is_drawn(Psi, spec):
+            sampling = replace(sampling, intervals=2)
+        values[0] = _known(linear, Psi, spec, sampling)
+        if spec.depth >= 2:
+            values[1] = _known(one_hidden, Psi, spec, sampling)
+            searched = _searched(Psi, spec, sampling)
+    rows: list[Complexity] = []
+    for k in range(1, spec.depth + 1):
+        rows.append(_row(spec, k, len(Psi), sizes, rows, values[k - 1], searched[k - 1]))
+    return Layers(tuple(rows), tuple(values))
+
+
+def _known(estimate: Estimate, Psi: Array, spec: NetworkSpec, sampling: Sampling) -> Interval | None:
+    """The value, or None where it leaves the floats."""
+    try:
+        value = estimate(Psi, spec, sampling)
+    except OverflowError:
+        return None
+    return value if value is not None and math.isfinite(value.upper) else None
+
+
+def _searched(Psi: Array, spec: NetworkSpec, sampling: Sampling) -> Sequence[Any]:
+    """Lower values of every layer by ascent; Nones where they leave the floats."""
+    from verify.network.ascent import lower_complexities
+
+    try:
+        return lower_complexities(
+            spec,
+            Psi,
+            draws=sampling.draws,
+            seed=sampling.seed,
+            device=sampling.device,
+            progress=sampling.progress,
+            confidence=min(sampling.confidence, 1 - 2.0**-52),
+        )
+    except OverflowError:
+        return [None] * spec.depth
+
+
+def _row(
+    spec: NetworkSpec,
+    k: int,
+    m: int,
+    sizes: FeatureSizes,
+    below: Sequence[Complexity],
+    value: Interval | None,
+    searched: Any,
+) -> Complexity:
+    R = [row.upper for row in below]
+    known = k >= 2 and None not in R
+    peeled = peeled_complexity(spec, k, m=m, r=sizes.r_rms)
+    corrected = lemma("lemma-1-corrected", spec, k, m=m, R=R) if known else None
+    candidates = [peeled, corrected, _from_first_layer(spec, k, m, sizes, R)]
+    if value is not None:
+        candidates.append(value.upper)
+    below_R = [found.lower * (1 - FACTORS) for found in (value, searched) if found is not None]
+    shown = value if value is not None else searched
+    return Complexity(
+        k=k,
+        lower=max(below_R, default=None),
+        upper=min((x for x in candidates if x is not None), default=None),
+        stderr=shown.stderr if shown else None,
+        draws=shown.draws if shown else None,
+        method=shown.method if shown else "lemmas",
+        lemma_1=lemma("lemma-1", spec, k, R=R) if known else None,
+        lemma_2=layered_complexity(spec, k, m=m, r_inf=sizes.r_inf) if spec.is_layered else None,
+        lemma_1_corrected=corrected,
+        lemma_2_peeled=peeled if peeled_id(spec, k) == "lemma-2-peeled" else None,
+    )
+
+
+def _from_first_layer(
+    spec: NetworkSpec, k: int, m: int, sizes: FeatureSizes, R: Sequence[float | None]
+) -> float | None:
+    """h1-closed for k = 1; above it lemma-2-peeled-data, which starts from R_S(H_1) of the sample."""
+    if k == 1:
+        return lemma("h1-closed", spec, 1, m=m, r_rms=sizes.r_rms)
+    usable = spec.is_layered and peeled_id(spec, k) == "lemma-2-peeled" and R[0] is not None
+    if not usable or math.isinf(sizes.square_norms):
+        return None
+    return lemma("lemma-2-peeled-data", spec, k, m=m, R=R, sum_sq=sizes.square_norms)

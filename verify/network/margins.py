@@ -1,0 +1,254 @@
+"""The margins y f(x) of a network, enclosed: what is counted at a threshold is counted exactly, ties included.
+
+f is evaluated in float64 with a proved bound on its error at each point. With A_k the weight of all paths from a unit
+of layer k to the output, a rounding error e of h_k changes f by at most A_k . |e|, and a sum of N products errs by at
+most N ulps of the sum of their sizes. So
+
+    |f - computed f| <= N EPS [ Σ_s G_s . |φ(h_s)| + Σ_k |w_k| . |h_k| ],   G_s = Σ_{k>s} |U_{k,s}|^T A_k,
+    A_k = |w_k| + L_k G_k,   h_0 = Ψ.
+
+The few points that this leaves undecided are evaluated unit by unit, and then in ball arithmetic: the weights are
+dyadic, so for piecewise linear φ the balls shrink to points and even a tie is decided.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from adanet_theory.spec import Activation, Array
+from verify.network.evidence import EPS, TINY, Weights, down, up
+
+BLOCK = 2048  # points at a time, to bound the memory
+EXACT_WORK = 10_000_000  # products in ball arithmetic at one threshold, some ten seconds; then ties count as below
+ACTIVATION_ULPS = 64  # no library function here errs by more, against max(1, |φ|)
+
+
+@dataclass(frozen=True, eq=False)
+class Margins:
+    """y_i f(x_i) = middle_i ± radius_i for the rows of Psi."""
+
+    weights: Weights
+    Psi: Array
+    y: Array
+    middle: Array
+    radius: Array
+
+    @property
+    def m(self) -> int:
+        return len(self.y)
+
+    @property
+    def lower(self) -> Array:
+        return np.nextafter(self.middle - self.radius, -math.inf)
+
+    @property
+    def upper(self) -> Array:
+        return np.nextafter(self.middle + self.radius, math.inf)
+
+    def count(self, threshold: Fraction) -> int:
+        """#{ i : y_i f(x_i) <= threshold }, exactly (up to EXACT_WORK; beyond it, ties count)."""
+        low, high = down(threshold), up(threshold)
+        open_ = np.flatnonzero((self.upper > low) & (self.lower <= high))
+        decided = int(np.count_nonzero(self.upper <= low))
+        if len(open_) == 0:
+            return decided
+        f, error = by_unit(self.weights, self.Psi[open_])
+        u = self.y[open_] * f
+        below = np.nextafter(u + error, math.inf) <= low if threshold else u + error <= 0
+        above = np.nextafter(u - error, -math.inf) > high if threshold else u - error > 0
+        return decided + int(below.sum()) + self._count_exactly(open_[~below & ~above], threshold)
+
+    def _count_exactly(self, points: Any, threshold: Fraction) -> int:
+        """Equal points are evaluated once."""
+        if len(points) == 0:
+            return 0
+        rows, times = np.unique(np.column_stack([self.y[points], self.Psi[points]]), axis=0, return_counts=True)
+        work = sum(U.size for U in self.weights.hidden.values()) + 1
+        affordable = max(EXACT_WORK // work, 1)
+        known = zip(rows[:affordable], times, strict=False)
+        below = sum(int(count) for row, count in known if _at_most(self.weights, row[1:], int(row[0]), threshold))
+        return below + int(times[affordable:].sum())
+
+    def ramp(self, rho: float) -> float:
+        """An upper value of (1/m) Σ_i ψ_ρ(y_i f(x_i)), ρ rounded up beforehand: the ramp grows with ρ."""
+        u = self.lower
+        wrong = int(np.count_nonzero(u <= 0))
+        inside = u[(u > 0) & (u < rho)]
+        # a quotient and a difference below 1: two roundings for each point, the sum is rounded once
+        total = wrong + math.fsum(np.append(1 - inside / rho, len(inside) * EPS))
+        return min(1.0, up(Fraction(math.nextafter(total, math.inf)) / self.m)) if total else 0.0
+
+
+@np.errstate(over="ignore", invalid="ignore")  # looked for in the result
+def margins(weights: Weights, Psi: Array, y: Array) -> Margins:
+    """The margins of the network on the points Psi with labels y = ±1."""
+    sensitivity = _sensitivity(weights)
+    parts = [_evaluate(weights, block, sensitivity) for block in _blocks(Psi)]
+    f, error = (np.concatenate(values) for values in zip(*parts, strict=True))
+    if not (np.isfinite(f) & np.isfinite(error)).all():
+        row = int(np.flatnonzero(~(np.isfinite(f) & np.isfinite(error)))[0])
+        raise ValueError(f"f must stay within float64, got an overflow at point {row} of the sample.")
+    return Margins(weights, Psi, y, y * f, error)
+
+
+def _blocks(Psi: Array) -> Iterator[Array]:
+    for start in range(0, len(Psi), BLOCK):
+        yield Psi[start : start + BLOCK]
+
+
+# In float64, with a bound on the error
+
+
+def _roundings(weights: Weights) -> int:
+    """N: the longest sum, that of a unit or that of the output, and the roundings of one φ."""
+    return sum(weights.n) + weights.depth + ACTIVATION_ULPS
+
+
+@dataclass(frozen=True, eq=False)
+class _Sensitivity:
+    """G_s for s = 0..l-1, and what does not depend on the point: underflows, and the errors of a curved φ."""
+
+    G: list[Array]
+    constant: float
+
+
+def _sensitivity(weights: Weights) -> _Sensitivity:
+    depth, N = weights.depth, _roundings(weights)
+    G = [np.zeros(n_s) for n_s in weights.n]
+    constant = N * TINY
+    for k in range(depth, 0, -1):
+        slope = weights.phi[k - 1].lipschitz if k < depth else 0.0
+        A = np.abs(weights.output.get(k, np.zeros(weights.n[k]))) + slope * G[k]
+        constant += N * TINY * float(A.sum())
+        if k < depth and not weights.phi[k - 1].is_homogeneous:
+            constant += ACTIVATION_ULPS * EPS * float(G[k].sum())
+        for s, U in weights.reads(k):
+            G[s] += np.abs(U).T @ A
+    return _Sensitivity(G[:depth], constant)
+
+
+def _evaluate(weights: Weights, Psi: Array, sensitivity: _Sensitivity) -> tuple[Array, Array]:
+    """f on the rows of Psi, and a bound on the error of each value."""
+    N = _roundings(weights)
+    f, size = np.zeros(len(Psi)), np.zeros(len(Psi))
+    outputs = [Psi]
+    for k in range(1, weights.depth + 1):
+        h = _preactivation(weights, k, outputs, len(Psi))
+        w = weights.output.get(k)
+        if w is not None:
+            f += h @ w
+            size += np.abs(h) @ np.abs(w)
+        if k < weights.depth:
+            outputs.append(weights.phi[k - 1](h))
+    for x, G in zip(outputs, sensitivity.G, strict=True):
+        size += np.abs(x) @ G
+    return f, N * EPS * size + sensitivity.constant
+
+
+def _preactivation(weights: Weights, k: int, outputs: list[Any], points: int) -> Any:
+    h = np.zeros((points, weights.n[k]))
+    for s, U in weights.reads(k):
+        h = h + outputs[s] @ U.T
+    return h
+
+
+def by_unit(weights: Weights, Psi: Array) -> tuple[Array, Array]:
+    """f and a bound on its error, with the error of every unit: slower, but a ReLU that is surely off has none."""
+    N = _roundings(weights)
+    f, error = np.zeros(len(Psi)), np.zeros(len(Psi))
+    outputs, errors = [Psi], [np.zeros_like(Psi)]
+    for k in range(1, weights.depth + 1):
+        h = _preactivation(weights, k, outputs, len(Psi))
+        e = np.zeros_like(h)
+        for s, U in weights.reads(k):
+            reach = errors[s] * (1 + N * EPS) + 2 * N * EPS * np.abs(outputs[s])
+            e = e + reach @ np.abs(U).T + N * TINY * np.any(reach, axis=1)[:, None]
+        w = weights.output.get(k)
+        if w is not None:
+            f += h @ w
+            reach = e * (1 + N * EPS) + 2 * N * EPS * np.abs(h)
+            error += reach @ np.abs(w) + N * TINY * np.any(reach, axis=1)
+        if k < weights.depth:
+            outputs_k, errors_k = _through(weights.phi[k - 1], h, e)
+            outputs.append(outputs_k)
+            errors.append(errors_k)
+    return f, error * (1 + N * EPS)
+
+
+def _through(phi: Activation, h: Array, e: Array) -> tuple[Array, Array]:
+    x = phi(h)
+    error = phi.lipschitz * e + (0 if phi.is_homogeneous else ACTIVATION_ULPS * EPS)
+    if phi.name == "relu":
+        error = np.where(h <= -e, 0.0, error)
+        x = np.where(h <= -e, 0.0, x)
+    return x, error
+
+
+# In ball arithmetic
+
+
+def _at_most(weights: Weights, Psi: Array, y: int, threshold: Fraction) -> bool:
+    """Whether y f <= threshold at one point; where 16384 bits do not decide, it counts as such."""
+    import flint
+    from flint import arb, fmpq
+
+    bits = 256
+    while bits <= 16384:
+        with flint.ctx.workprec(bits):
+            margin = y * _ball(weights, Psi, arb)
+            limit = arb(fmpq(threshold.numerator, threshold.denominator))
+            if margin <= limit:
+                return True
+            if margin > limit:
+                return False
+        bits *= 4
+    return True
+
+
+def _ball(weights: Weights, Psi: Array, arb: Any) -> Any:
+    exact = np.vectorize(arb, otypes=[object])
+    outputs = [_nonzero(exact, Psi)]
+    f = arb(0)
+    for k in range(1, weights.depth + 1):
+        h = [arb(0)] * weights.n[k]
+        for s, U in weights.reads(k):
+            columns, values = outputs[s]
+            if len(columns) and len(U):
+                h = list(h + exact(U[:, columns]) @ values)
+        w = weights.output.get(k)
+        if w is not None:
+            f = sum((arb(float(w[i])) * h[i] for i in np.flatnonzero(w)), f)
+        if k < weights.depth:
+            phi = _on_balls(weights.phi[k - 1], arb)
+            x = [phi(value) for value in h]
+            kept = [i for i, value in enumerate(x) if not value.is_zero()]
+            outputs.append((kept, np.array([x[i] for i in kept], dtype=object)))
+    return f
+
+
+def _nonzero(exact: Any, x: Array) -> tuple[list[int], Any]:
+    kept = [int(i) for i in np.flatnonzero(x)]
+    return kept, (exact(x[kept]) if kept else np.zeros(0, dtype=object))
+
+
+def _on_balls(phi: Activation, arb: Any) -> Callable[[Any], Any]:
+    kind, _, parameter = phi.name.partition(":")
+    slope = arb(float(parameter)) if parameter else arb(0)
+    functions: dict[str, Callable[[Any], Any]] = {
+        "relu": lambda x: x.max(0),
+        "leaky_relu": lambda x: x.max(0) + slope * x.min(0),
+        "abs": abs,
+        "identity": lambda x: x,
+        "tanh": lambda x: x.tanh(),
+        "sigmoid": lambda x: 1 / (1 + (-x).exp()),
+        "softplus": lambda x: x.exp().log1p(),
+        "elu": lambda x: x.max(0) + x.min(0).expm1(),
+        "gelu": lambda x: x * (1 + (x / arb(2).sqrt()).erf()) / 2,
+    }
+    return functions[kind]

@@ -1,0 +1,251 @@
+"""model, data -> BoundReport: what the theory says about this network. `render` prints it, nothing is computed later.
+
+report = build(model_file.read("model.pt"), delta=Fraction("0.05"))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from adanet_theory.estimates import Progress
+from adanet_theory.spec import Array, check, check_delta, check_rho
+from verify.network import bounds, checks, evidence, layers, numeric
+from verify.network.assumptions import BOUNDS, FIXED_RHO, ON_LEMMA_2, POSTERIOR, Assessment, Setting, assess
+from verify.network.context import context
+from verify.network.evidence import Number
+from verify.network.layers import Layers, Sampling
+from verify.network.margins import margins
+from verify.network.numeric import AtRho
+from verify.network.results import (
+    BoundReport,
+    BoundRow,
+    DeclaredFacts,
+    ModelFacts,
+    SampleFacts,
+    TestFacts,
+)
+
+if TYPE_CHECKING:
+    from adanet_train.model.file import ModelFile
+
+DELTA = Fraction(1, 20)
+DRAWS = 64
+MAX_DEPTH = 100  # the ball arithmetic of a family takes time of the third power of its depth
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Ψ and labels -1/+1."""
+
+    Psi: Array
+    y: Array
+
+
+def build(
+    model: ModelFile,
+    *,
+    sample: Points | None = None,
+    test: Points | None = None,
+    rho: Number | None = None,
+    delta: Number = DELTA,
+    r_sup: Number | None = None,
+    draws: int | None = DRAWS,
+    seed: int = 0,
+    device: str = "cpu",
+    curves: bool = False,
+    notes: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> BoundReport:
+    """The report on the model and its sample, or on the sample given instead; draws=None estimates nothing.
+
+    Numbers are taken exactly: a float at its binary value, a Fraction("0.05") as the decimal that was meant. A rho
+    that is passed here counts as fixed in advance, as a declared one does; otherwise it is chosen.
+    """
+    _check_options(rho, delta, r_sup, draws, seed)
+    with np.errstate(all="ignore"):  # what overflows is looked for, and refused or left out
+        return _build(model, sample, test, rho, delta, r_sup, draws, seed, device, curves, notes, progress)
+
+
+def _check_options(rho: Number | None, delta: Number, r_sup: Number | None, draws: int | None, seed: int) -> None:
+    check_delta(float(delta))
+    if rho is not None:
+        check_rho(float(rho))
+    if r_sup is not None:
+        check(0 < r_sup < math.inf, f"r_sup must be > 0 and finite, got r_sup={float(r_sup)}.")
+    check(draws is None or draws >= 2, f"draws must be an integer >= 2, got draws={draws}.")
+    check(0 <= seed < 2**63, f"seed must be an integer >= 0 and < 2^63, got seed={seed}.")
+
+
+def _build(
+    model: ModelFile,
+    sample: Points | None,
+    test: Points | None,
+    rho: Number | None,
+    delta: Number,
+    r_sup: Number | None,
+    draws: int | None,
+    seed: int,
+    device: str,
+    curves: bool,
+    notes: Sequence[str],
+    progress: Progress | None,
+) -> BoundReport:
+    setting = make_setting(model, sample or stored_sample(model), delta=Fraction(delta), r_sup=r_sup)
+    sampling = None if draws is None else Sampling(float(delta), draws, seed, device, progress)
+    known = layers.complexities(setting.spec, setting.margins.Psi, setting.sizes, sampling)
+    B = path_norm(setting)
+
+    declared_rho = model.declared_rho if rho is None else rho
+    free = _free_rows(setting, B, rho_chosen=declared_rho is None)
+    chosen = choose_rho(setting, free) if declared_rho is None else Fraction(declared_rho)
+    at = AtRho.of(setting, chosen)
+    verdict = assess(setting, rho_chosen=declared_rho is None, follows=bounds.follows_from_margin_bound(setting, at))
+    rows = [numeric.with_m_needed(row, setting, at, known.upper, B) for row in _rows(setting, at, known, free, verdict)]
+
+    errors, tested = _held_out(setting, test)
+    found = checks.layer_checks(setting.spec, setting.m, setting.sizes, known)
+    found += checks.bound_checks(rows, tested, errors, setting.delta)
+    violated = verdict.holds("membership") is False or any(row.applies and row.verdict == "violated" for row in found)
+    W = float(setting.W)
+    return BoundReport(
+        model=_model_facts(model, setting, B),
+        declared=_declared_facts(setting) if setting.is_declared else None,
+        sample=_sample_facts(setting, at),
+        rho=float(chosen),
+        delta=float(delta),
+        rho_chosen=declared_rho is None,
+        assumptions=verdict.rows,
+        complexities=known.rows,
+        bounds=(*rows, *context(setting, at)),
+        checks=tuple(found),
+        test=tested,
+        verdict="violated" if violated else "holds",
+        notes=tuple(notes),
+        margins=setting.margins.middle / W if W else setting.margins.middle,
+        curves=numeric.rho_curves(setting, known.upper) if curves else {},
+    )
+
+
+def status(report: BoundReport) -> int:
+    """0: nothing that applies is violated and the network is in its declared family; 1: otherwise."""
+    return int(report.verdict == "violated")
+
+
+# What the statements read
+
+
+def stored_sample(model: ModelFile) -> Points:
+    sample = model.sample
+    if sample is None or sample.Psi is None or sample.y is None:
+        raise ValueError("the model file holds no sample: --data FILE must give it.")
+    return Points(sample.Psi.numpy(), sample.y.numpy())
+
+
+def make_setting(model: ModelFile, sample: Points, *, delta: Fraction, r_sup: Number | None) -> Setting:
+    """Everything exact or rounded outward; the family is the declared one, else the measured one."""
+    weights = evidence.Weights.of(model.network)
+    spec = model.declared if model.declared is not None else evidence.measured_family(weights)
+    check(spec.depth <= MAX_DEPTH, f"the depth must be at most {MAX_DEPTH}, got l={spec.depth}.")
+    if r_sup is None and model.features is not None and math.isfinite(model.features.r_sup):
+        r_sup = model.features.r_sup
+    sizes = evidence.feature_sizes(sample.Psi, spec.q)
+    try:
+        ranges = layers.ranges(spec, sizes.r_inf if r_sup is None else r_sup)
+    except OverflowError:
+        ranges = None
+    return Setting(
+        weights=weights,
+        spec=spec,
+        is_declared=model.declared is not None,
+        margins=margins(weights, sample.Psi, sample.y),
+        sizes=sizes,
+        w=evidence.w_norms(weights, spec.depth),
+        ranges=ranges,
+        delta=delta,
+        r_sup=r_sup,
+        fitted_on_sample=model.features is not None and model.features.fitted_on_sample,
+    )
+
+
+def path_norm(setting: Setting) -> float | None:
+    """B, rounded up; None unless every activation is homogeneous and B is a float."""
+    if not setting.weights.is_homogeneous:
+        return None
+    try:
+        return evidence.path_norm(setting.weights)
+    except OverflowError:
+        return None
+
+
+# The bounds
+
+
+def _free_rows(setting: Setting, B: float | None, *, rho_chosen: bool) -> dict[str, BoundRow]:
+    """The bounds that hold for all margins at once; they need no ρ, and may choose it for the others."""
+    verdict = assess(setting, rho_chosen=rho_chosen, follows=dict.fromkeys(ON_LEMMA_2, True))
+    rows = {id: bounds.after_the_fact(id, setting, B, verdict.why_not(id)) for id in POSTERIOR}
+    return {"margin-bound-uniform": bounds.uniform(setting, verdict.why_not("margin-bound-uniform")), **rows}
+
+
+def choose_rho(setting: Setting, free: Mapping[str, BoundRow]) -> Fraction:
+    """ρ on the scale of f/W at which the best of the free bounds stands, one that applies before one that does not."""
+    usable = [row for row in free.values() if row.raw is not None and row.rho]
+    if not usable or setting.W == 0:
+        return Fraction(1)
+    best = min(usable, key=lambda row: (not row.applies, row.raw))
+    return Fraction(float(Fraction(best.rho or 1.0) / setting.W) or 2.0**-1074)
+
+
+def _rows(
+    setting: Setting, at: AtRho, known: Layers, free: Mapping[str, BoundRow], verdict: Assessment
+) -> list[BoundRow]:
+    """In the order of BOUNDS: first what the paper prints, last what needs no declared family."""
+    fixed = {id: bounds.fixed_rho(id, setting, at, known.upper, verdict.why_not(id)) for id in FIXED_RHO}
+    return [{**fixed, **free}[id] for id in BOUNDS]
+
+
+def _held_out(setting: Setting, test: Points | None) -> tuple[int, TestFacts | None]:
+    if test is None:
+        return 0, None
+    errors = margins(setting.weights, test.Psi, test.y).count(Fraction(0))
+    return errors, checks.held_out(errors, len(test.y), setting.delta)
+
+
+# The facts
+
+
+def _model_facts(model: ModelFile, setting: Setting, B: float | None) -> ModelFacts:
+    p = setting.spec.p if setting.is_declared else 1.0
+    return ModelFacts(
+        sha256=model.sha256 or "",
+        depth=model.network.depth,
+        n=tuple(model.network.n),
+        activation=tuple(model.network.activations),
+        w_norms={k: evidence.up(norm) for k, norm in enumerate(setting.w[: model.network.depth], start=1)},
+        W=evidence.up(setting.W),
+        measured=evidence.largest_norms(setting.weights, p),
+        path_norm=B,
+        layered=setting.spec.is_layered,
+    )
+
+
+def _declared_facts(setting: Setting) -> DeclaredFacts:
+    spec = setting.spec
+    return DeclaredFacts(spec.p, spec.q, spec.n, dict(spec.Lambda))
+
+
+def _sample_facts(setting: Setting, at: AtRho) -> SampleFacts:
+    return SampleFacts(
+        m=setting.m,
+        r_inf=setting.sizes.r_inf,
+        r_rms=setting.sizes.r_rms,
+        margin_error=float(at.margin_error),
+        ramp=at.ramp,
+        train_error=setting.margins.count(Fraction(0)) / setting.m,
+    )

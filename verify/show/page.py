@@ -1,0 +1,181 @@
+"""The report as one HTML page: no network, no script, light or dark as the reader's system is, wide or narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Set
+from html import escape
+
+from verify.network.results import BoundReport, BoundRow
+from verify.show import plots, stylesheet, wording
+from verify.show.wording import NOTHING, down, near, up
+
+
+def document(report: BoundReport) -> str:
+    """The whole document. Everything that may come from the file passes through html.escape."""
+    body = [
+        "<h1>What the theory says about this network</h1>",
+        _verdict(report),
+        _facts(report),
+        f"<h2>Assumptions: {escape(wording.tally(report))}</h2>",
+        _assumptions(report),
+        f"<h2>Bounds on the risk, each with probability at least {wording.probability(report.delta)}</h2>",
+        _bounds(report),
+        _plots(report),
+        "<h2>Rademacher complexities of the family</h2>",
+        _layers(report),
+        _checks(report),
+        f'<p class="soft">Model <code>{escape(report.model.sha256)}</code>; bounds rounded up, lower values down.</p>',
+    ]
+    return stylesheet.document(f"verify-bounds {report.model.sha256[:12]}", "\n".join(body))
+
+
+def _verdict(report: BoundReport) -> str:
+    caution = wording.caution(report)
+    more = f"<p>{escape(caution)}</p>" if caution else ""
+    kind = "verdict violated" if report.verdict == "violated" else "verdict"
+    return f'<section class="{kind}"><p>{escape(wording.sentence(report))}</p>{more}</section>'
+
+
+def _facts(report: BoundReport) -> str:
+    facts = [("network", wording.network(report)), ("family", wording.family(report))]
+    facts += [("sample", wording.sample(report)), *(("note", note) for note in report.notes)]
+    return "<dl>" + "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in facts) + "</dl>"
+
+
+def _assumptions(report: BoundReport) -> str:
+    rows = [
+        [_mark(wording.holds(row)), _code(row.id), escape(row.detail), _codes(row.statements)]
+        for row in sorted(report.assumptions, key=lambda row: (row.holds is True, row.holds is None))
+    ]
+    return _table(["", "assumption", "here", "needed by"], rows, wide={2, 3})
+
+
+def _bounds(report: BoundReport) -> str:
+    head = ["statement", "bound", "raw", "rho of f/W", "rho of f", "remark", "terms"]
+    rows: list[str] = []
+    for key, found in wording.grouped(report):
+        rows.append(f'<tr class="group {key}"><td colspan="7">{wording.GROUPS[key]}</td></tr>')
+        rows += [_row(head, _bound(row, report.model.W), numbers={1, 2, 3, 4}, wide={5, 6}) for row in found]
+    if report.test is not None:
+        test = report.test
+        remark = f"error {near(test.error)} on {test.n:,} points"
+        rows.append('<tr class="group cite"><td colspan="7">Held out (Clopper-Pearson)</td></tr>')
+        rows.append(_row(head, [_code("held-out"), up(test.upper), "", "", "", remark, ""], numbers={1}, wide={5, 6}))
+    return _framed(head, rows, numbers={1, 2, 3, 4})
+
+
+def _bound(row: BoundRow, W: float) -> list[str]:
+    """A statement that does not apply shows no bound; its terms are marked as a formula only."""
+    words = [escape(wording.remark(row)), _soft(wording.terms(row))]
+    if wording.group(row) == "not":
+        return [_code(row.id), *[NOTHING] * 4, *words]
+    value = NOTHING if row.context else up(row.value)
+    return [_code(row.id), value, up(row.raw), *map(near, wording.scales(row, W)), *words]
+
+
+def _layers(report: BoundReport) -> str:
+    if not report.complexities:
+        return '<p class="soft">None were estimated.</p>'
+    head = ["k", "lower", "upper", "stderr", "lemma-1", "lemma-2", "lemma-1-corrected", "lemma-2-peeled", "method"]
+    rows = [
+        [
+            str(row.k),
+            down(row.lower),
+            up(row.upper),
+            up(row.stderr, 2),
+            *map(up, wording.lemmas(row).values()),
+            escape(wording.method(row)),
+        ]
+        for row in report.complexities
+    ]
+    return _table(head, rows, numbers=set(range(8)), wide={8})
+
+
+def _checks(report: BoundReport) -> str:
+    if not report.checks:
+        return ""
+    rows = [
+        [
+            _code(row.claim),
+            str(row.k or ""),
+            down(row.lhs),
+            "exact" if row.exact else "lower value",
+            up(row.rhs),
+            _mark(row.verdict),
+            "" if row.applies else "does not apply here",
+        ]
+        for row in report.checks
+    ]
+    head = ["claim", "k", "left side", "which is", "right side", "verdict", ""]
+    broken = len(wording.violations(report))
+    title = f"<summary>{len(rows)} checks, {broken or 'none'} violated</summary>"
+    shown = " open" if broken else ""
+    return f"<h2>Checks</h2><details{shown}>{title}{_table(head, rows, numbers={1, 2, 4}, wide={6})}</details>"
+
+
+def _plots(report: BoundReport) -> str:
+    pictures = [
+        (
+            "terms",
+            plots.draw_terms(report),
+            "The terms of each bound and their sum; n/a: a formula only, no bound here.",
+        )
+    ]
+    if report.complexities:
+        caption = "R_S(H_k) by layer: what is known of it, and what each lemma says."
+        pictures.append(("complexities", plots.draw_complexities(report), caption))
+    if len(report.margins):
+        caption = "Margins of f/W: the curve at rho is the margin error."
+        pictures.append(("margins", plots.draw_margins(report), caption))
+    if report.curves:
+        caption = "Bounds against rho; dashed where one does not apply, shaded where it would be vacuous."
+        pictures.append(("against-rho", plots.draw_bound_against_rho(report), caption))
+    shown = [
+        f"<figure>{plots.svg(picture, name)}<figcaption>{escape(caption)}</figcaption></figure>"
+        for name, picture, caption in pictures
+    ]
+    return f'<div class="plots">{"".join(shown)}</div>'
+
+
+# Pieces; the cells they take are already HTML
+
+
+def _table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Set[int] = frozenset(), wide: Set[int] = frozenset()
+) -> str:
+    return _framed(head, [_row(head, row, numbers=numbers, wide=wide) for row in rows], numbers)
+
+
+def _framed(head: Sequence[str], rows: Iterable[str], numbers: Set[int]) -> str:
+    titles = "".join(f'<th{_class(i, numbers)} scope="col">{title}</th>' for i, title in enumerate(head))
+    parts = f"<thead><tr>{titles}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f'<div class="scroll"><table class="stack">{parts}</table></div>'
+
+
+def _row(head: Sequence[str], cells: Sequence[str], *, numbers: Set[int], wide: Set[int] = frozenset()) -> str:
+    """Each cell carries its column's title, which a narrow screen shows beside it."""
+    marked = (
+        f'<td{_class(i, numbers, wide)} data-label="{title}">{cell}</td>'
+        for i, (title, cell) in enumerate(zip(head, cells, strict=True))
+    )
+    return f"<tr>{''.join(marked)}</tr>"
+
+
+def _class(i: int, numbers: Set[int], wide: Set[int] = frozenset()) -> str:
+    return ' class="n"' if i in numbers else ' class="wide"' if i in wide else ""
+
+
+def _mark(word: str) -> str:
+    return f'<span class="{word.replace(" ", "-")}">{word}</span>'
+
+
+def _code(text: str) -> str:
+    return f"<code>{escape(text)}</code>"
+
+
+def _codes(names: Iterable[str]) -> str:
+    return " ".join(map(_code, names))
+
+
+def _soft(text: str) -> str:
+    return f'<span class="soft">{escape(text)}</span>'

@@ -1,0 +1,289 @@
+"""How a report is put into words: numbers rounded to the safe side, rows sorted by what a reader may do with them.
+
+The terminal, the page and the TeX table share these, so that the three never disagree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from itertools import groupby
+
+from verify.network.results import Assumption, BoundReport, BoundRow, CheckRow, Complexity
+
+NOTHING = "-"
+
+
+# Numbers
+
+
+def up(x: float | None, digits: int = 4) -> str:
+    """A bound, rounded upwards: what is shown is never below the number.
+
+    >>> up(0.18669524), up(44.90001), up(1.0), up(1234567.0), up(None)
+    ('0.1867', '44.91', '1', '1.235e6', '-')
+    """
+    return _shown(x, digits, ROUND_CEILING)
+
+
+def down(x: float | None, digits: int = 4) -> str:
+    """A lower value, rounded downwards.
+
+    >>> down(0.18669524), down(0.0)
+    ('0.1866', '0')
+    """
+    return _shown(x, digits, ROUND_FLOOR)
+
+
+def near(x: float | None, digits: int = 4) -> str:
+    """A measured fact, rounded to nearest.
+
+    >>> near(0.1), near(12.34567), near(float("inf"))
+    ('0.1', '12.35', 'inf')
+    """
+    text = _shown(x, digits, ROUND_HALF_EVEN)
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+
+
+def _shown(x: float | None, digits: int, rounding: str) -> str:
+    """Decimal(x) is the float exactly, so the rounding is that of the number itself."""
+    if x is None or math.isnan(x):
+        return NOTHING
+    if math.isinf(x):
+        return "inf" if x > 0 else "-inf"
+    exact = Decimal(x)
+    value = exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), rounding)
+    power = value.adjusted()
+    if value == 0 or -3 <= power < 6:
+        text = f"{value:f}"
+        return text.rstrip("0").rstrip(".") if value == value.to_integral_value() and "." in text else text
+    return f"{value.scaleb(-power):f}".rstrip("0").rstrip(".") + f"e{power}"
+
+
+def probability(delta: float) -> str:
+    """1 - delta, rounded downwards.
+
+    >>> probability(0.05)
+    '0.95'
+    """
+    # 1 - delta of the decimal that was typed: the float below 0.05 would otherwise show as 0.9499.
+    return f"{1 - Decimal(repr(delta)):f}"
+
+
+# The network, the family and the sample, in one line each
+
+
+def network(report: BoundReport) -> str:
+    model = report.model
+    kinds = list(dict.fromkeys(model.activation))
+    parts = [f"l = {model.depth}", f"n = {sizes(model.n)}", ", ".join(kinds) or "no activation"]
+    parts.append("layered" if model.layered else "with skip connections")
+    parts.append(f"W = {near(model.W)}")
+    if model.path_norm is not None:
+        parts.append(f"path norm B = {near(model.path_norm)}")
+    return ", ".join(parts)
+
+
+def family(report: BoundReport) -> str:
+    declared = report.declared
+    if declared is None:
+        return "none declared; families are the measured ones with p = 1, fixed after the fact"
+    return f"declared, p = {near(declared.p)}, n <= {sizes(declared.n)}, Lambda <= {_weights(declared.Lambda)}"
+
+
+def _weights(Lambda: Mapping[tuple[int, int], float]) -> str:
+    if len(Lambda) > 1 and len(set(Lambda.values())) == 1:
+        return near(next(iter(Lambda.values())))
+    named = [f"{near(bound)} ({pair(ks)})" for ks, bound in Lambda.items()]
+    return ", ".join(named[:4] + ["..."] * (len(named) > 4))
+
+
+def sample(report: BoundReport) -> str:
+    S = report.sample
+    return (
+        f"m = {S.m:,}, r_inf = {near(S.r_inf)}, r_rms = {near(S.r_rms)}, training error {near(S.train_error)}; "
+        f"at rho = {near(report.rho)} of f/W ({near(report.rho * report.model.W)} of f, "
+        f"{'chosen from the sample' if report.rho_chosen else 'fixed in advance'}): "
+        f"margin error {near(S.margin_error)}, ramp {near(S.ramp)}"
+    )
+
+
+def sizes(n: tuple[int, ...]) -> str:
+    """n_0-n_1-..-n_l; a run of three or more equal layers is written once.
+
+    >>> sizes((154, 2000, 1)), sizes((30, 4500, 4500, 4500, 1))
+    ('154-2000-1', '30-4500(x3)-1')
+    """
+    runs = [(size, len(list(same))) for size, same in groupby(n)]
+    return "-".join(f"{size}(x{length})" if length > 2 else "-".join([str(size)] * length) for size, length in runs)
+
+
+def pair(ks: tuple[int, int]) -> str:
+    return f"{ks[0]},{ks[1]}"
+
+
+# Assumptions
+
+
+def holds(row: Assumption) -> str:
+    """One word for whether an assumption holds; "open" where nobody can tell from the file."""
+    return {True: "holds", False: "FAILS", None: "open"}[row.holds]
+
+
+def tally(report: BoundReport) -> str:
+    found = [holds(row) for row in report.assumptions]
+    parts = [f"{found.count('holds')} hold"]
+    if "FAILS" in found:
+        number = found.count("FAILS")
+        parts.append(f"{number} fail{'s' * (number == 1)}")
+    if "open" in found:
+        parts.append(f"{found.count('open')} cannot be told from the file")
+    return ", ".join(parts)
+
+
+# Bounds
+
+
+GROUPS: Mapping[str, str] = {
+    "cite": "May be cited",
+    "vacuous": "Apply, but say nothing at this m (vacuous)",
+    "not": "Do not apply to this network",
+    "context": "Context: others' bounds at this network's norms, no claim about it",
+}
+
+
+def group(row: BoundRow) -> str:
+    """Which of GROUPS a bound belongs to."""
+    if row.context:
+        return "context"
+    if not row.applies:
+        return "not"
+    return "vacuous" if row.vacuous else "cite"
+
+
+def grouped(report: BoundReport) -> list[tuple[str, list[BoundRow]]]:
+    """The bounds by group, in the report's order inside each; empty groups are left out."""
+    rows = {key: [row for row in report.bounds if group(row) == key] for key in GROUPS}
+    return [(key, found) for key, found in rows.items() if found]
+
+
+def scales(row: BoundRow, W: float) -> tuple[float | None, float | None]:
+    """(rho on the scale of f/W, rho on the scale of f): a bound with an index j has its rho_j on the scale of f."""
+    if row.rho is None:
+        return None, None
+    if row.j is not None:
+        return (row.rho / W if W > 0 else None), row.rho
+    return row.rho, row.rho * W
+
+
+def remark(row: BoundRow) -> str:
+    """Why a bound does not apply, or what would make a vacuous one say something."""
+    if not row.applies:
+        return "" if row.context or not row.why_not else "fails: " + ", ".join(row.why_not)
+    if row.vacuous:
+        return f"needs m = {count(row.m_needed)}" if row.m_needed else "at no m below 1"
+    return "" if row.j is None else f"j = {row.j}"
+
+
+def terms(row: BoundRow) -> str:
+    """The sum spelt out; where the statement does not apply, marked as a formula and nothing more."""
+    parts = ", ".join(f"{name.replace('_', ' ')} {up(value)}" for name, value in row.terms.items())
+    if group(row) != "not" or not parts:
+        return parts
+    return f"formula only, no bound here: {'undefined' if row.raw is None else up(row.raw)} from {parts}"
+
+
+def count(m: int | None) -> str:
+    """A number of points; a large one rounded upwards.
+
+    >>> count(53000), count(12_345_678_901)
+    ('53,000', '1.235e10')
+    """
+    if m is None:
+        return NOTHING
+    return f"{m:,}" if m < 10**7 else up(float(m))
+
+
+# Layers and checks
+
+
+def enclosure(row: Complexity) -> str:
+    """lower .. upper, rounded outward."""
+    return f"{down(row.lower)} .. {up(row.upper)}"
+
+
+def method(row: Complexity) -> str:
+    return row.method + (f", {row.draws:,} draws" if row.draws else "")
+
+
+def lemmas(row: Complexity) -> dict[str, float | None]:
+    return {
+        "lemma-1": row.lemma_1,
+        "lemma-2": row.lemma_2,
+        "lemma-1-corrected": row.lemma_1_corrected,
+        "lemma-2-peeled": row.lemma_2_peeled,
+    }
+
+
+def violations(report: BoundReport) -> list[CheckRow]:
+    return [row for row in report.checks if row.verdict == "violated"]
+
+
+def violation(row: CheckRow) -> str:
+    where = "" if row.k is None else f" at k = {row.k}"
+    value = "exact value" if row.exact else "lower value"
+    reach = "it applies here" if row.applies else "it does not apply here"
+    return f"{row.claim} is violated{where}: {value} {down(row.lhs)} > {up(row.rhs)}; {reach}"
+
+
+def outcome(row: CheckRow) -> str:
+    """Both sides of a check and its verdict."""
+    where = "" if row.k is None else f" at k = {row.k}"
+    kind = "exact" if row.exact else "lower"
+    reach = "" if row.applies else ", does not apply"
+    return f"{row.claim}{where}: {down(row.lhs)} ({kind}) against {up(row.rhs)}: {row.verdict}{reach}"
+
+
+# The verdict
+
+
+def sentence(report: BoundReport) -> str:
+    """The verdict, as a reviewer may quote it."""
+    broken = [row for row in violations(report) if row.applies]
+    if broken:
+        return "Violated: " + "; ".join(map(violation, broken)) + "."
+    if report.verdict == "violated":
+        outside = [row.detail for row in report.assumptions if row.id == "membership" and row.holds is False]
+        detail = f": {outside[0].rstrip('.')}" if outside else ""
+        return f"The network is not in its declared family{detail}. {_strongest(report)}"
+    return f"Nothing that applies is violated. {_strongest(report)}"
+
+
+def _strongest(report: BoundReport) -> str:
+    """What the least bound says, and beside it the held-out one, which is no theory of the network."""
+    parts = []
+    citable = {row.id: row.value for row in report.bounds if group(row) == "cite" and row.value is not None}
+    if citable:
+        best = min(citable, key=lambda id: citable[id])
+        sure = f"with probability at least {probability(report.delta)} over the sample"
+        parts.append(f"By {best}, {sure}, the risk of this network is at most {up(citable[best])}.")
+    elif any(row.applies and not row.context for row in report.bounds):
+        parts.append("No bound that applies is below 1: the theory says nothing about the risk of this network.")
+    else:
+        parts.append("No bound applies to this network.")
+    if report.test is not None:
+        parts.append(f"Held-out data bound it by {up(report.test.upper)}.")
+    return " ".join(parts)
+
+
+def caution(report: BoundReport) -> str | None:
+    """The least of several bounds, named after looking, costs a union bound; None if there is only one."""
+    number = sum(group(row) == "cite" for row in report.bounds) + (report.test is not None)
+    if number < 2:
+        return None
+    together = max(Decimal(0), 1 - number * Decimal(repr(report.delta)))
+    return (
+        f"Each bound holds by itself with probability at least {probability(report.delta)}; "
+        f"all {number} that may be cited hold together with probability at least {together:f}."
+    )
