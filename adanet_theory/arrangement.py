@@ -18,8 +18,8 @@ from itertools import combinations
 
 import numpy as np
 
+from adanet_theory.checks import Array
 from adanet_theory.duality import conjugate
-from adanet_theory.spec import Array
 
 Slopes = tuple[float, float]
 

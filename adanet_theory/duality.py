@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adanet_theory.spec import Array, check, check_nonnegative
+from adanet_theory.checks import Array, check, check_nonnegative
 
 
 def conjugate(p: float) -> float:

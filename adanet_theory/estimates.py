@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adanet_theory.activations import Activation, activation
 from adanet_theory.arrangement import norms
+from adanet_theory.checks import Array, check, check_nonnegative, finite
 from adanet_theory.duality import conjugate
-from adanet_theory.spec import Activation, Array, NetworkSpec, activation, check, check_nonnegative, finite
+from adanet_theory.spec import NetworkSpec
 from adanet_theory.unit_supremum import EPS, Supremum, matrix, unit_supremum
 
 Progress = Callable[[int, int], None]

@@ -13,9 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adanet_theory.margin import ETA, PRIOR, MarginBound, best_margin, growth, zero_function
-from adanet_theory.spec import (
-    NetworkSpec,
+from adanet_theory.checks import (
     OutsideTheoryError,
     check,
     check_delta,
@@ -27,6 +25,8 @@ from adanet_theory.spec import (
     product,
     total,
 )
+from adanet_theory.margin import ETA, PRIOR, MarginBound, best_margin, growth, zero_function
+from adanet_theory.spec import NetworkSpec
 
 # As printed
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adanet_theory.spec import check, check_nonnegative, check_rho, total
+from adanet_theory.checks import check, check_nonnegative, check_rho, total
 
 ETA = 0.05  # a bound that holds for all margins is tried on a geometric grid of ratio 1 + η
 # Σ 1/(|j|+1)² over all integers j: the prior 1/((π²/3 - 1)(|j|+1)²) pays for choosing the margin ρ_j after the fact.

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from adanet_theory.checks import Array, check, check_nonnegative, check_risk, finite
 from adanet_theory.margin import ETA, PRIOR, MarginBound, best_margin, growth
-from adanet_theory.spec import Array, check, check_nonnegative, check_risk, finite
 
 
 def path_norm(hidden: Mapping[tuple[int, int], Array], output: Mapping[int, Array], *, depth: int) -> float:

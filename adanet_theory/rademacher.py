@@ -9,17 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from adanet_theory.spec import (
-    NetworkSpec,
-    OutsideTheoryError,
-    check,
-    check_layer,
-    check_m,
-    check_nonnegative,
-    finite,
-    product,
-    total,
-)
+from adanet_theory.checks import OutsideTheoryError, check, check_m, check_nonnegative, finite, product, total
+from adanet_theory.spec import NetworkSpec, check_layer
 
 
 def mean_absolute_sign_sum(m: int) -> float:

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from adanet_theory.checks import check, check_m, check_nonnegative, check_rho, check_risk, finite, product
 from adanet_theory.duality import conjugate
 from adanet_theory.margin import MarginBound
-from adanet_theory.spec import check, check_m, check_nonnegative, check_rho, check_risk, finite, product
 
 
 def _check_norms(norms: Sequence[float]) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adanet_theory.activations import Activation, activation
 from adanet_theory.arrangement import (
     Slopes,
     by_cells,
@@ -25,8 +26,8 @@ from adanet_theory.arrangement import (
     norms,
     vertex_count,
 )
+from adanet_theory.checks import Array, check, check_nonnegative
 from adanet_theory.duality import conjugate
-from adanet_theory.spec import Activation, Array, activation, check, check_nonnegative
 
 EPS = float(np.finfo(np.float64).eps)
 

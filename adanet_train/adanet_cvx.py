@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from adanet_theory import duality
-from adanet_theory.spec import NetworkSpec, check
+from adanet_theory.checks import check
+from adanet_theory.spec import NetworkSpec
 from adanet_train import objective
 from adanet_train.complexity import penalty
 from adanet_train.config import Callback, Config, Trained, check_resume, check_sample

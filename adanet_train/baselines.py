@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
 from adanet_train.descent import Problem, Search
 from adanet_train.network import Network

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from adanet_train.command_line import Parser, project_version
 
 if TYPE_CHECKING:

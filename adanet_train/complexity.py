@@ -16,7 +16,8 @@ import torch
 from torch import Tensor
 
 from adanet_theory import rademacher
-from adanet_theory.spec import NetworkSpec, check
+from adanet_theory.checks import check
+from adanet_theory.spec import NetworkSpec
 from adanet_train.config import Config
 from adanet_train.surrogates import surrogate
 

@@ -11,7 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from adanet_theory.spec import NetworkSpec, activation, check, check_nonnegative, check_rho
+from adanet_theory.activations import activation
+from adanet_theory.checks import check, check_nonnegative, check_rho
+from adanet_theory.spec import NetworkSpec
 from adanet_train.network import Network
 from adanet_train.surrogates import surrogate
 

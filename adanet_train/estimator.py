@@ -16,7 +16,7 @@ import torch
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from adanet_train import run
 from adanet_train.classifier import NetworkClassifier
 from adanet_train.config import Config

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from adanet_train.config import Config
 from adanet_train.data import datasets as data
 from adanet_train.data.datasets import Dataset

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from adanet_train.config import Config, Trained
 from adanet_train.data.features import FeatureMap
 from adanet_train.model import file as model_file

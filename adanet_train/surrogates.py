@@ -15,7 +15,7 @@ from typing import ClassVar, final
 import torch
 from torch import Tensor
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 
 
 class Surrogate(ABC):

@@ -15,7 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adanet_theory.spec import NetworkSpec, check
+from adanet_theory.checks import check
+from adanet_theory.spec import NetworkSpec
 from adanet_train.complexity import Penalty
 from adanet_train.config import Config
 from adanet_train.convex import mixture

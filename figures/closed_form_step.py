@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adanet_theory.checks import Array
 from adanet_theory.duality import dual_vector, layer_score
-from adanet_theory.spec import Array
 from figures.canvas import FULL, Data, panels, styled
 from verify.show.plots import BLUE, GREEN, INK, ORANGE
 

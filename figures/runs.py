@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adanet_theory.spec import Array
+from adanet_theory.checks import Array
 from figures.canvas import NotDrawn
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from random import Random
 from typing import Any
 
 from adanet_theory import generalization, posterior, rademacher
+from adanet_theory.checks import OutsideTheoryError
 from adanet_theory.margin import ETA, MarginBound, margin_error, ramp_loss
-from adanet_theory.spec import NetworkSpec, OutsideTheoryError
+from adanet_theory.spec import NetworkSpec
 from figures.explorer.content import ACTIVATIONS, DEPTHS, PROMISES
 
 State = dict[str, Any]

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adanet_theory import generalization, posterior, rademacher
+from adanet_theory.checks import OutsideTheoryError
 from adanet_theory.duality import dual_vector, guaranteed_decrease, layer_score
 from adanet_theory.margin import MarginBound
-from adanet_theory.spec import NetworkSpec, OutsideTheoryError
+from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins import certified
 
 SMOOTH = ["relu", "tanh", "leaky_relu:0.1", "leaky_relu:-0.5", "abs", "identity", "elu", "gelu"]

@@ -13,6 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from adanet_theory import estimates
 from adanet_theory import unit_supremum as unit_supremum_module
+from adanet_theory.activations import activation
 from adanet_theory.arrangement import (
     by_cells,
     by_sectors,
@@ -37,7 +38,7 @@ from adanet_theory.rademacher import (
     lemma_1_corrected,
     peeled_complexity,
 )
-from adanet_theory.spec import NetworkSpec, activation
+from adanet_theory.spec import NetworkSpec
 from adanet_theory.unit_supremum import _CURVATURE, _GRID, by_milp, matrix, unit_supremum
 
 INF = math.inf

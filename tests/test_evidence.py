@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adanet_theory.spec import activation
+from adanet_theory.activations import activation
 from verify.network import evidence
 from verify.network.checks import clopper_pearson_lower, clopper_pearson_upper
 from verify.network.evidence import Weights, down, exact_sum, feature_sizes, path_norm, up

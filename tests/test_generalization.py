@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
+from adanet_theory.checks import OutsideTheoryError
 from adanet_theory.generalization import (
     confidence_term,
     corollary_1,
@@ -20,7 +21,7 @@ from adanet_theory.generalization import (
     theorem_1_range,
 )
 from adanet_theory.margin import ramp_loss
-from adanet_theory.spec import NetworkSpec, OutsideTheoryError
+from adanet_theory.spec import NetworkSpec
 
 mp.dps = 50
 layers = st.integers(1, 6)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_theory.spec import ACTIVATIONS, activation
+from adanet_theory.activations import ACTIVATIONS, activation
 from adanet_train.network import Network, apply_activation
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, target
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
+from adanet_theory.checks import OutsideTheoryError
 from adanet_theory.duality import conjugate, p_norm
 from adanet_theory.rademacher import (
     depth_lower,
@@ -24,7 +25,7 @@ from adanet_theory.rademacher import (
     peeling_factors,
     ranges,
 )
-from adanet_theory.spec import NetworkSpec, OutsideTheoryError
+from adanet_theory.spec import NetworkSpec
 
 P = st.sampled_from([1, 1.5, 2, 3, math.inf])
 PHI = st.sampled_from(["relu", "tanh", "leaky_relu:0.1", "abs", "identity", "elu", "gelu", "sigmoid", "softplus"])

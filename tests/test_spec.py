@@ -9,23 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adanet_theory.spec import (
-    ACTIVATIONS,
-    Activation,
-    NetworkSpec,
+from adanet_theory.activations import ACTIVATIONS, Activation, activation, leaky_relu
+from adanet_theory.checks import (
     OutsideTheoryError,
-    activation,
     check_delta,
-    check_layer,
     check_m,
     check_nonnegative,
     check_rho,
     check_risk,
     finite,
-    leaky_relu,
     product,
     total,
 )
+from adanet_theory.spec import NetworkSpec, check_layer
 
 NAMES = [name for name in ACTIVATIONS if ":" not in name] + [
     f"leaky_relu:{a}" for a in (-2.0, -1.0, -0.3, 0.0, 0.1, 1.0, 3.0)

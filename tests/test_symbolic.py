@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from adanet_theory.spec import NetworkSpec, activation
+from adanet_theory.activations import activation
+from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins import certified
 from adanet_theory.twins.notation import B, DualRoot, L, Lambda, Recursion, WalkMean, eta, j, k, l, n, p, plain, s
 from adanet_theory.twins.symbolic import STATEMENTS, activation_facts, recursion_P

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from adanet_theory.spec import ACTIVATIONS
+from adanet_theory.activations import ACTIVATIONS
 from adanet_train import weak_learners
 from adanet_train.complexity import penalty
 from adanet_train.config import Config

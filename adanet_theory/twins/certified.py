@@ -20,7 +20,8 @@ import flint
 import sympy as sp
 from flint import arb
 
-from adanet_theory.spec import NetworkSpec, check
+from adanet_theory.checks import check
+from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins.balls import Environment, Undecided, Undefined, compiled
 from adanet_theory.twins.notation import Definition
 from adanet_theory.twins.symbolic import STATEMENTS, Statement, activation_facts

@@ -18,8 +18,8 @@ from typing import Any
 import sympy as sp
 from sympy import Eq, Max, Min, Piecewise, Product, Rational, Sum, log, oo, pi, sqrt
 
-from adanet_theory.spec import Activation
-from adanet_theory.spec import activation as named_activation
+from adanet_theory.activations import Activation
+from adanet_theory.activations import activation as named_activation
 from adanet_theory.twins import javascript, latex
 from adanet_theory.twins.notation import *  # noqa: F403 - the letters
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 
 
 def exact(value: Any) -> Any:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from adanet_theory.checks import check, check_nonnegative
 from adanet_theory.duality import conjugate
-from adanet_theory.spec import check, check_nonnegative
 from adanet_train.convex.mixture import ROUNDING, Mixture, Point, Problem, minimise
 from adanet_train.convex.quadratic import RIDGE, solve
 from adanet_train.convex.sample_loss import SampleLoss

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from adanet_train.convex.quadratic import minimise_quadratic
 from adanet_train.convex.sample_loss import SampleLoss
 from adanet_train.surrogates import Surrogate

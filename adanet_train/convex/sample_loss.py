@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from adanet_train.surrogates import Surrogate
 
 BLOCK = 96

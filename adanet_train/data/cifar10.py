@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from adanet_train.data import cifar10_files
 from adanet_train.data import images as image_features
 from adanet_train.data.cifar10_fetch import fetch

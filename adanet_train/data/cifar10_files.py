@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 
 Bytes = NDArray[np.uint8]
 

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from adanet_train.data.criteo_rows import CATEGORIES, COUNTS, blocks, require_polars, tables
 
 Codes = NDArray[np.int32]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 
 COUNTS, CATEGORIES = 13, 26
 COLUMNS = 1 + COUNTS + CATEGORIES

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from adanet_train.data import files as data_files
 from adanet_train.data.features import Array, FeatureMap, as_matrix, default_names
 

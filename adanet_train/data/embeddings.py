@@ -23,7 +23,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from adanet_train.data.criteo import Codes, Part, embedding_size
 from adanet_train.data.criteo_rows import COUNTS
 from adanet_train.data.datasets import Dataset

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 
 Array = NDArray[np.float64]
 

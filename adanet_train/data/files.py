@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 
 MAX_BYTES = 4 << 30
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from adanet_train.data.features import Array
 
 SIDE, CELL, ORIENTATIONS, HUES = 32, 8, 9, 10

@@ -16,7 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adanet_theory.spec import NetworkSpec, activation, check, check_rho
+from adanet_theory.activations import activation
+from adanet_theory.checks import check, check_rho
+from adanet_theory.spec import NetworkSpec
 from adanet_train.data.features import FeatureMap
 from adanet_train.network import Pair
 

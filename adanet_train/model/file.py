@@ -25,7 +25,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from adanet_theory.spec import NetworkSpec, check
+from adanet_theory.checks import check
+from adanet_theory.spec import NetworkSpec
 from adanet_train.data.features import FeatureMap, default_names
 from adanet_train.model import archive, fields
 from adanet_train.model.archive import ModelFileError

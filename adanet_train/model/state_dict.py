@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from adanet_theory.spec import activation as activation_of
-from adanet_theory.spec import check
+from adanet_theory.activations import activation as activation_of
+from adanet_theory.checks import check
 from adanet_train.model import archive
 from adanet_train.model.archive import ModelFileError
 from adanet_train.network import Network

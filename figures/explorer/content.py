@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
+from adanet_theory.activations import activation
 from adanet_theory.margin import ETA
-from adanet_theory.spec import activation
 from adanet_theory.twins.symbolic import STATEMENTS, activation_facts
 from verify.network.assumptions import BOUNDS, FAMILY, ON_LEMMA_2, POSTERIOR, PRINTED
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory.spec import Array, NetworkSpec, check
+from adanet_theory.checks import Array, check
+from adanet_theory.spec import NetworkSpec
 from figures.explorer.content import MAX_DEPTHS
 from verify.network.assumptions import Setting
 from verify.network.results import BoundReport

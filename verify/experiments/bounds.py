@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from verify.experiments import criteo_ads, trials
 from verify.experiments.cifar_pairs import Row, data_of
 from verify.experiments.runner import Runner

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from verify.experiments.gp import search
 from verify.experiments.grids import Grid, Setting
 from verify.experiments.runner import Runner

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from verify.experiments import bounds as certificates
 from verify.experiments import cifar_pairs, criteo_ads, grids, results, trials
 from verify.experiments import variants as table_3

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 
 FOLDS = 10
 

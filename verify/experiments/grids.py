@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 
 Setting = dict[str, Any]
 GRIDS = ("full", "reduced", "tiny")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from verify.experiments.progress import Progress
 from verify.experiments.store import Store
 from verify.experiments.trials import Trial

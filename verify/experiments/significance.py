@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from verify.experiments.folds import FOLDS, split
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adanet_theory.spec import Array, NetworkSpec, check
+from adanet_theory.checks import Array, check
+from adanet_theory.spec import NetworkSpec
 from adanet_theory.unit_supremum import matrix
 from verify.network.unit_ascent import UnitSearch, Weights
 

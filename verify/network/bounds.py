@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 from adanet_theory import generalization
+from adanet_theory.checks import OutsideTheoryError
 from adanet_theory.margin import ETA, zero_function
-from adanet_theory.spec import OutsideTheoryError
 from verify.network import layers, numeric
 from verify.network.assumptions import ON_LEMMA_2, Setting
 from verify.network.evidence import up

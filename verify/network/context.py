@@ -9,9 +9,9 @@ import numpy as np
 
 from adanet_theory import related
 from adanet_theory.arrangement import norms
+from adanet_theory.checks import Array, finite
 from adanet_theory.duality import conjugate
 from adanet_theory.margin import MarginBound
-from adanet_theory.spec import Array, finite
 from verify.network.assumptions import Setting
 from verify.network.evidence import Weights
 from verify.network.numeric import AtRho

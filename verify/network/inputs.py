@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory.spec import check
+from adanet_theory.checks import check
 from adanet_train.data import datasets as data
 from adanet_train.data.datasets import Dataset
 from adanet_train.model import archive

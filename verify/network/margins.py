@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory.spec import Activation, Array
+from adanet_theory.activations import Activation
+from adanet_theory.checks import Array
 from verify.network.evidence import EPS, TINY, Weights, down, up
 
 BLOCK = 2048  # points at a time, to bound the memory

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from adanet_theory import generalization, posterior, rademacher
+from adanet_theory.checks import Array, OutsideTheoryError
 from adanet_theory.margin import MarginBound, best_margin, margin_error, ramp_loss
 from adanet_theory.solve import smallest_m
-from adanet_theory.spec import Array, OutsideTheoryError
 from verify.network import layers
 from verify.network.assumptions import FIXED_RHO, PRINTED, Setting
 from verify.network.evidence import up

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from adanet_theory.checks import Array, check, check_delta, check_rho
 from adanet_theory.estimates import Progress
-from adanet_theory.spec import Array, check, check_delta, check_rho
 from verify.network import bounds, checks, evidence, layers, numeric
 from verify.network.assumptions import BOUNDS, FIXED_RHO, ON_LEMMA_2, POSTERIOR, Assessment, Setting, assess
 from verify.network.context import context

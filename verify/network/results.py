@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from adanet_theory.spec import Array
+from adanet_theory.checks import Array
 
 Verdict = Literal["holds", "not refuted", "violated"]
 

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from torch import Tensor
 
-from adanet_theory.spec import ACTIVATIONS, Array, NetworkSpec
+from adanet_theory.activations import ACTIVATIONS
+from adanet_theory.checks import Array
+from adanet_theory.spec import NetworkSpec
 from adanet_train.surrogates import SURROGATES
 
 SMOOTH = ("sigmoid", "softplus", "tanh")

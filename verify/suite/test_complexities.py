@@ -11,6 +11,7 @@ from hypothesis import assume, find, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from adanet_theory.checks import Array
 from adanet_theory.duality import p_norm
 from adanet_theory.estimates import Interval, hidden_complexity, linear_complexity
 from adanet_theory.rademacher import (
@@ -23,7 +24,7 @@ from adanet_theory.rademacher import (
     peeled_complexity_data,
     peeled_complexity_offset,
 )
-from adanet_theory.spec import Array, NetworkSpec
+from adanet_theory.spec import NetworkSpec
 from verify.claims.checks.lemma_1 import all_signs
 from verify.claims.checks.lemma_2 import sizes
 from verify.suite.profiles import chance, search, share

@@ -10,8 +10,8 @@ from hypothesis import assume, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from adanet_theory.checks import Array
 from adanet_theory.duality import conjugate, dual_vector, p_norm, printed_dual_vector
-from adanet_theory.spec import Array
 from verify.suite.profiles import chance, share
 from verify.suite.strategies import exponents, vectors
 from verify.suite.tightness import below

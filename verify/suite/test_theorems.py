@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import torch
 
+from adanet_theory.checks import Array
 from adanet_theory.estimates import sampled_linear_complexity
 from adanet_theory.generalization import (
     margin_bound,
@@ -28,7 +29,7 @@ from adanet_theory.generalization import (
 from adanet_theory.margin import MarginBound, margin_error, ramp_loss
 from adanet_theory.posterior import a_posteriori, a_posteriori_bounded, path_norm
 from adanet_theory.rademacher import ranges
-from adanet_theory.spec import Array, NetworkSpec
+from adanet_theory.spec import NetworkSpec
 from adanet_train import objective
 from adanet_train.network import Network
 from adanet_train.surrogates import surrogate

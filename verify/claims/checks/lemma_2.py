@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from adanet_theory.activations import activation
+from adanet_theory.checks import Array
 from adanet_theory.duality import p_norm
 from adanet_theory.estimates import hidden_complexity, linear_complexity
 from adanet_theory.generalization import corollary_1
@@ -18,7 +20,7 @@ from adanet_theory.rademacher import (
     peeled_complexity,
     peeled_complexity_data,
 )
-from adanet_theory.spec import Array, NetworkSpec, activation
+from adanet_theory.spec import NetworkSpec
 from verify.claims.checks import Fact, Facts, settles
 from verify.claims.checks.lemma_1 import THREE_POINTS, all_signs, one_feature
 

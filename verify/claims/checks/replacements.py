@@ -9,6 +9,8 @@ from functools import cache
 
 import numpy as np
 
+from adanet_theory.activations import activation
+from adanet_theory.checks import Array
 from adanet_theory.estimates import hidden_complexity
 from adanet_theory.generalization import (
     margin_bound,
@@ -20,7 +22,7 @@ from adanet_theory.generalization import (
 from adanet_theory.margin import PRIOR, MarginBound, ramp_loss
 from adanet_theory.posterior import a_posteriori, a_posteriori_at, a_posteriori_bounded, a_posteriori_bounded_at
 from adanet_theory.rademacher import peeled_complexity, peeled_complexity_offset, ranges
-from adanet_theory.spec import Array, NetworkSpec, activation
+from adanet_theory.spec import NetworkSpec
 from verify.claims.checks import Fact, Facts, settles
 from verify.claims.checks.lemma_1 import one_feature
 from verify.claims.checks.unbounded import margin_bound_unbounded

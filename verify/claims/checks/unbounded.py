@@ -18,8 +18,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from adanet_theory.checks import check, check_rho, check_risk, total
 from adanet_theory.margin import ETA, MarginBound
-from adanet_theory.spec import check, check_rho, check_risk, total
 
 
 def _index(share: float, eta: float) -> int:

@@ -1,0 +1,83 @@
+"""The conditions all statements share, each with its line of refusal; sums and products that do not overflow unseen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class OutsideTheoryError(ValueError):
+    """The statement is not proved for this input; `assumption` names what fails."""
+
+    def __init__(self, assumption: str, message: str) -> None:
+        super().__init__(f"{message} [assumption: {assumption}]")
+        self.assumption = assumption
+
+
+def check(condition: bool, message: str) -> None:
+    """Raise ValueError with the message unless the condition holds."""
+    if not condition:
+        raise ValueError(message)
+
+
+def check_m(m: float) -> None:
+    check(m >= 1 and m == int(m), f"m must be an integer >= 1, got m={m}.")
+
+
+def check_rho(rho: float) -> None:
+    check(0 < rho < math.inf, f"rho must be > 0 and finite, got rho={rho}.")
+
+
+def check_delta(delta: float) -> None:
+    check(0 < delta < 1, f"delta must be in (0, 1), got delta={delta}.")
+
+
+def check_risk(error: float, m: float, delta: float) -> None:
+    check(0 <= error <= 1, f"the margin error and the ramp must be in [0, 1], got {error}.")
+    check_m(m)
+    check_delta(delta)
+
+
+def check_nonnegative(symbol: str, value: float) -> None:
+    check(0 <= value < math.inf, f"{symbol} must be finite and >= 0, got {symbol}={value}.")
+
+
+def finite(value: float, statement: str) -> float:
+    """The value, or OverflowError where the true value is beyond the largest float: never inf."""
+    if math.isinf(value):
+        raise OverflowError(f"{statement} exceeds the largest float, 1.8e308.")
+    return value
+
+
+def total(values: Iterable[float], statement: str) -> float:
+    """The sum of the values, correctly rounded, or OverflowError where it is beyond the largest float.
+
+    >>> total([0.1] * 10, "a sum")
+    1.0
+    """
+    try:
+        return finite(math.fsum(values), statement)
+    except OverflowError:
+        raise OverflowError(f"{statement} exceeds the largest float, 1.8e308.") from None
+
+
+def product(factors: Iterable[float], statement: str) -> float:
+    """The product of factors >= 0 in any order: only the result may overflow or underflow, no partial product.
+
+    >>> product([2.0**1000, 2.0**1000, 2.0**-1000, 2.0**-999], "a product")
+    2.0
+    """
+    mantissa, exponent = 1.0, 0
+    for factor in factors:
+        part, power = math.frexp(factor)
+        mantissa, shift = math.frexp(mantissa * part)
+        exponent += power + shift
+    try:
+        return math.ldexp(mantissa, exponent)
+    except OverflowError:
+        raise OverflowError(f"{statement} exceeds the largest float, 1.8e308.") from None
