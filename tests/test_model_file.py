@@ -490,7 +490,9 @@ def test_a_relu_mlp_saved_to_a_file_is_read_with_its_biases(tmp_path):
     layers = torch_mlp([3, 5, 4, 1], [True] * 3, seed=0)
     module = torch.nn.Sequential(layers[0], torch.nn.ReLU(), layers[1], torch.nn.ReLU(), layers[2])
     torch.save(module.state_dict(), tmp_path / "mlp.pt")
-    file = read_any(tmp_path / "mlp.pt")
+    with pytest.raises(ModelFileError, match="does not name its activation, expected --activation relu"):
+        read_any(tmp_path / "mlp.pt")
+    file = read_any(tmp_path / "mlp.pt", "relu")
     assert file.network.n == (4, 6, 5, 1)
     assert (file.declared, file.sample, file.features.r_sup) == (None, None, float("inf"))
     X = np.random.default_rng(0).normal(size=(50, 3))

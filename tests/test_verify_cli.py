@@ -133,7 +133,8 @@ def test_a_state_dict_with_biases_is_the_same_function(tmp_path, capsys, outputs
     net = mlp(outputs)
     torch.save(net.state_dict(), tmp_path / "mlp.pt")
     data = table(tmp_path / "data.npz", m=200)
-    status, found = document(capsys, str(tmp_path / "mlp.pt"), "--data", data, *QUICK)
+    relu = ("--activation", "relu")
+    status, found = document(capsys, str(tmp_path / "mlp.pt"), "--data", data, *relu, *QUICK)
     assert status == 0
     with np.load(data) as file, torch.no_grad():
         logits = net.double()(torch.from_numpy(file["X"])).numpy()
@@ -141,14 +142,48 @@ def test_a_state_dict_with_biases_is_the_same_function(tmp_path, capsys, outputs
         error = float(np.mean(file["y"] * f <= 0))
     assert found["sample"]["train_error"] == error
     assert found["declared"] is None
-    assert found["model"]["n"] == [4, 6, 5, 1]
+    assert found["model"]["n"] == [4, 6, 5, outputs]
     applies = {row["id"]: row["applies"] for row in found["bounds"]}
     assert applies["a-posteriori"]
     assert not any(applies[id] for id in ("theorem-1", "margin-bound", "margin-bound-uniform", "a-posteriori-bounded"))
-    main([str(tmp_path / "mlp.pt"), "--data", data, *QUICK])
+    main([str(tmp_path / "mlp.pt"), "--data", data, *relu, *QUICK])
     out = " ".join(capsys.readouterr().out.split())
-    assert "state_dict of 3 Linear layers" in out
+    assert "state_dict of 3 Linear layers with relu between them" in out
     assert ("second logit minus the first" in out) == (outputs == 2)
+
+
+def test_a_state_dict_without_its_activation_is_refused_with_the_way_on(tmp_path, capsys) -> None:
+    """The weights of a tanh network read as ReLU are another network: nothing may be said about it."""
+    torch.save(mlp(bias=False).state_dict(), tmp_path / "mlp.pt")
+    data = table(tmp_path / "data.npz", m=50)
+    line = refused(capsys, str(tmp_path / "mlp.pt"), "--data", data)
+    assert "a state_dict does not name its activation" in line
+    assert "--activation relu" in line
+    errors = []
+    for phi in ("relu", "tanh"):
+        status, found = document(capsys, str(tmp_path / "mlp.pt"), "--data", data, "--activation", phi, *QUICK)
+        assert (status, found["model"]["activation"]) == (0, phi)
+        errors.append(found["sample"]["train_error"])
+    with np.load(data) as file, torch.no_grad():
+        linears = [layer.double() for layer in mlp(bias=False) if isinstance(layer, torch.nn.Linear)]
+        h = linears[1](torch.tanh(linears[0](torch.from_numpy(file["X"]))))
+        f = linears[2](torch.tanh(h)).numpy()[:, 0]
+        assert errors[1] == float(np.mean(file["y"] * f <= 0)) != errors[0]
+
+
+def test_the_difference_of_two_logits_is_not_rounded(tmp_path, capsys) -> None:
+    """Second minus first logit is 2^-60 > 0 at (1, 1); the float of 2^-60 - 1 is -1, and f would be 0, an error."""
+    W = torch.tensor([[1.0, -1.0], [2.0**-60, 0.0]], dtype=torch.float64)
+    torch.save({"weight": W}, tmp_path / "linear.pt")
+    np.savez(tmp_path / "data.npz", X=np.ones((20, 2)), y=np.ones(20))
+    _, found = document(capsys, str(tmp_path / "linear.pt"), "--data", str(tmp_path / "data.npz"), *QUICK)
+    assert found["sample"]["train_error"] == 0
+
+
+def test_a_single_linear_layer_has_no_activation_to_name(tmp_path, capsys) -> None:
+    torch.save(torch.nn.Linear(3, 1).state_dict(), tmp_path / "linear.pt")
+    status, _ = document(capsys, str(tmp_path / "linear.pt"), "--data", table(tmp_path / "data.npz", m=50), *QUICK)
+    assert status == 0
 
 
 def test_test_data_give_the_error_and_its_bound(tmp_path, capsys) -> None:

@@ -69,8 +69,11 @@ def read(path: str | Path) -> ModelFile:
     return decode(archive.read_bytes(path), str(path))
 
 
-def read_any(path: str | Path, activation: str = "relu") -> ModelFile:
-    """A model.pt, or the state_dict of a torch MLP; Ψ of the latter is x, with a constant behind it for its biases."""
+def read_any(path: str | Path, activation: str | None = None) -> ModelFile:
+    """A model.pt, or the state_dict of a torch MLP with its activation, which a state_dict does not say.
+
+    Ψ of the latter is x, with a constant behind it for its biases.
+    """
     data = archive.read_bytes(path)
     loaded = archive.load(data, str(path))
     if not isinstance(loaded, dict) or not loaded or "format" in loaded:

@@ -1,7 +1,8 @@
 """The state_dict of a plain torch MLP as a Network: the Linear layers in the order in which they are registered.
 
-Layer k of l computes W_k φ(h_{k-1}) + b_k. The last Linear is layer l, read by w_l = (1): one logit is f, of two logits
-f is the second minus the first. A bias is a weight on a unit that is constantly 1: below layer 1 a constant feature
+Layer k of l computes W_k φ(h_{k-1}) + b_k. The last Linear is layer l: one logit is f, read by w_l = (1); of two logits
+f is the second minus the first, read by w_l = (-1, 1), so that no difference of weights is rounded. The file does not
+say φ: the user must. A bias is a weight on a unit that is constantly 1: below layer 1 a constant feature
 appended last to x, above it a constant unit, last in its layer, that reads the constant one below and needs φ(1) = 1.
 """
 
@@ -24,8 +25,10 @@ from adanet_train.network import Network
 Linear = tuple[str, Tensor, Tensor | None]
 
 
-def read_state_dict(source: str | Path | Mapping[str, Any], activation: str = "relu") -> Network:
+def read_state_dict(source: str | Path | Mapping[str, Any], activation: str | None = None) -> Network:
     """The Network of a state_dict, given as a file or as a dict; n_0 counts the constant feature if there is a bias.
+
+    Without an activation only a single Linear is read: taken for ReLU, a tanh network would be another network.
 
     >>> network = read_state_dict({"weight": torch.tensor([[2.0, 3.0]]), "bias": torch.tensor([5.0])})
     >>> network.n, network.hidden[1, 0].tolist()
@@ -34,9 +37,19 @@ def read_state_dict(source: str | Path | Mapping[str, Any], activation: str = "r
     where = "state_dict" if isinstance(source, Mapping) else str(source)
     state = source if isinstance(source, Mapping) else archive.load(archive.read_bytes(source), where)
     try:
-        return _network(_linears(state), activation_of(activation).name)
+        linears = _linears(state)
+        return _network(linears, _activation(activation, len(linears)))
     except ValueError as error:
         raise ModelFileError(f"{where}: {error}") from None
+
+
+def _activation(name: str | None, depth: int) -> str:
+    check(
+        name is not None or depth == 1,
+        "a state_dict does not name its activation, expected --activation relu, or the one that the network was "
+        "trained with (activation='relu' in Python).",
+    )
+    return activation_of(name or "identity").name
 
 
 def _linears(state: Any) -> list[Linear]:
@@ -62,14 +75,9 @@ def _linears(state: Any) -> list[Linear]:
         fits = V.shape[1] == W.shape[0]
         check(fits, f"'{above}' reads {V.shape[1]} units, but '{below}' before it has {W.shape[0]}.")
     check(min(min(W.shape) for _, W, _ in linears) >= 1, "a Linear without units.")
-    return [*linears[:-1], _one_logit(*linears[-1])]
-
-
-def _one_logit(name: str, W: Tensor, b: Tensor | None) -> Linear:
+    name, W, _ = linears[-1]
     check(len(W) in (1, 2), f"the last Linear '{name}' has {len(W)} outputs, expected one logit or two.")
-    if len(W) == 1:
-        return name, W, b
-    return name, W[1:] - W[:1], None if b is None else b[1:] - b[:1]
+    return linears
 
 
 def _network(linears: list[Linear], phi: str) -> Network:
@@ -90,4 +98,5 @@ def _network(linears: list[Linear], phi: str) -> Network:
             W = torch.vstack([W, constant])
         hidden[k, k - 1] = W.contiguous()
     n = (hidden[1, 0].shape[1], *(len(hidden[k, k - 1]) for k in range(1, depth + 1)))
-    return Network(n, hidden, {depth: torch.ones(1, dtype=torch.float64)}, (phi,) * (depth - 1))
+    w = torch.tensor([1.0] if n[-1] == 1 else [-1.0, 1.0], dtype=torch.float64)
+    return Network(n, hidden, {depth: w}, (phi,) * (depth - 1))

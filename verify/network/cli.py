@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 MAX_DRAWS = 1_000_000
 
 EXAMPLES = """\
-MODEL is a model.pt of adanet-train, or with --data the state_dict of a plain torch MLP.
+MODEL is a model.pt of adanet-train, or with --data and --activation the state_dict of a plain torch MLP.
 FILE is a .npz, .csv (with a header) or .pt file with y and X (goes through the model's feature map) or Psi (does not).
 
 examples:
   verify-bounds model.pt
   verify-bounds model.pt -v --test-data held_out.npz
   verify-bounds model.pt --rho 0.1 --delta 0.01 --json
-  verify-bounds mlp.pt --data train.csv --label class --r-sup 1 --html report.html
+  verify-bounds mlp.pt --activation relu --data train.csv --label class --r-sup 1 --html report.html
 
 status: 0 nothing that applies is violated and the network is in its declared family, 1 otherwise, 2 unusable input
 """
@@ -79,7 +79,7 @@ def parser() -> Parser:
     add("--json", action="store_true", help="print one JSON document (schema verify-bounds/1)")
     add("--html", metavar="FILE", help="write a self-contained page with plots")
     add("--tex", metavar="FILE", help="write a table for a paper")
-    add("--activation", metavar="A", help="of a state_dict that is not ReLU, without biases above layer 1")
+    add("--activation", metavar="A", help="of a state_dict, which does not say it: relu, leaky_relu:0.1, tanh..")
     add("--label", metavar="COLUMN", help="the labels of a .csv file, default y")
     add("--version", action="version", version=f"verify-bounds {project_version()}")
     return options

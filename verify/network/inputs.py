@@ -35,7 +35,7 @@ def read(
     label: str | None = None,
 ) -> Inputs:
     """Everything read and checked; a ValueError names the file and what was expected."""
-    model = _model(path, activation or "relu")
+    model = _model(path, activation)
     notes = []
     if _is_state_dict(model, path):
         notes.append(_conversion(path, model))
@@ -58,7 +58,7 @@ def read(
     return Inputs(model, sample, test, tuple(notes))
 
 
-def _model(path: str, activation: str) -> ModelFile:
+def _model(path: str, activation: str | None) -> ModelFile:
     """Whatever a broken or hostile file provokes in zipfile, pickle or torch is said of the file, in one line."""
     try:
         return model_file.read_any(path, activation)
@@ -104,7 +104,9 @@ def _conversion(path: str, model: ModelFile) -> str:
     loaded = archive.load(archive.read_bytes(path), path)
     weights = [value for value in loaded.values() if getattr(value, "ndim", 0) == 2]
     biased = model.features is not None and model.features.bias
-    parts = [f"read as the state_dict of {len(weights)} Linear layers, the last one collapsed into f"]
+    phi = model.network.activations
+    between = f" with {phi[0]} between them, as --activation says, and nothing beside them" if phi else ""
+    parts = [f"read as the state_dict of {len(weights)} Linear layers{between}"]
     if biased:
         parts.append("biases carried exactly by a constant feature and constant units")
     if weights and len(weights[-1]) == 2:
