@@ -1,0 +1,58 @@
+"""A certificate: PAC-Bayes-kl for a randomised network, turned into a statement about the network itself.
+
+D (derandomisation). If for every (x, y) with y f(x) <= 0 the randomised network has P_Q(loss = 1 | x, y) >= b > 0, then
+b R(f) <= E_Q R, and so with probability >= 1-δ, for all Q and all G settings of a grid at once,
+
+    R(f) <= kl^-1( E_Q R_S, [KL(Q||P) + log(ξ(m) G/δ)]/m ) / b.
+
+The loss may depend on the setting, never on Q; b may depend on Q.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from adanet_theory.checks import check, check_risk
+from adanet_theory.kl import kl_inverse, xi
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """R(f) <= raw, and what decides it: `empirical` E_Q R_S, `KL`, `grid` log G, `b`, the setting (N, k, beta, ..).
+
+    >>> Certificate("vote-certificate", {"empirical": 0.0, "KL": 9.0, "b": 0.5}, raw=1.25).value
+    1.0
+    """
+
+    id: str
+    terms: Mapping[str, float]
+    raw: float
+
+    @property
+    def value(self) -> float:
+        """min(1, raw): what the statement says of a risk."""
+        return min(1.0, self.raw)
+
+    @property
+    def is_vacuous(self) -> bool:
+        return self.raw >= 1
+
+
+def certificate(
+    id: str, empirical: float, *, KL: float, grid: float, b: float, m: int, delta: float, **setting: float
+) -> Certificate:
+    """kl^-1( empirical, [KL + log(ξ(m)/δ) + grid]/m ) / b at a setting, whose letters become terms too.
+
+    >>> found = certificate("a", 0.01, KL=20.0, grid=5.0, b=0.9, m=2000, delta=0.05, N=40)
+    >>> round(found.raw, 12), found.terms["N"]
+    (0.043610791446, 40)
+    """
+    check_risk(empirical, m, delta)
+    # KL >= 0 in truth; a sum of floats may end a rounding below.
+    check(-1e-9 <= KL < math.inf, f"KL must be finite and >= 0, got KL={KL}.")
+    check(0 < b <= 1, f"b must be in (0, 1], got b={b}.")
+    exponent = (max(KL, 0.0) + math.log(xi(m) / delta) + grid) / m
+    raw = kl_inverse(empirical, exponent) / b
+    return Certificate(id, {**setting, "empirical": empirical, "KL": KL, "grid": grid, "b": b}, raw)

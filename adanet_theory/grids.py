@@ -1,0 +1,34 @@
+"""The settings a certificate may choose after seeing the sample, fixed here once, and what the choice costs.
+
+A certificate that holds at every setting of a grid of G at once, each with confidence δ/G, pays log G in the exponent.
+A setting may also have a prior of its own: the priors of all settings sum to at most 1, and it pays log(1/prior).
+"""
+
+from __future__ import annotations
+
+import math
+
+from adanet_theory.checks import check
+
+# N, the number of votes (or of expected counts under the prior): round(10 2^(a/2)), 10 to 40,960.
+VOTES = tuple(round(10 * 2 ** (a / 2)) for a in range(25))
+# β of the Polya urn or of the negative binomial; 0 stands for the iid prior, the limit β -> inf.
+IID = 0.0
+BETAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+PRIORS = (IID, *BETAS)
+THRESHOLDS = 41  # of path-certificate
+
+
+def check_setting(N: int, beta: float, *, priors: tuple[float, ...] = PRIORS) -> None:
+    """Refuse a setting that is not on the grid: nobody has paid for it."""
+    check(N in VOTES, f"N must be on the grid of votes, {VOTES[0]} .. {VOTES[-1]}, got N={N}.")
+    check(beta in priors, f"beta must be one of {', '.join(map(str, priors))}, got beta={beta}.")
+
+
+def vote_grid(N: int) -> float:
+    """log G of vote-certificate at N: 25 values of N, N+1 of k, the iid prior and six β.
+
+    >>> round(math.exp(vote_grid(20480))) == 25 * 20481 * 7
+    True
+    """
+    return math.log(len(VOTES) * (N + 1) * len(PRIORS))

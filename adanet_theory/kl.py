@@ -1,0 +1,98 @@
+"""The binary relative entropy, its two inverses, the constant ξ(m) of PAC-Bayes-kl, and the binomial tail inverted.
+
+    kl(q, p) = q log(q/p) + (1-q) log((1-q)/(1-p)),   0 log 0 = 0
+
+PAC-Bayes-kl (Seeger 2002, Maurer 2004): a loss in [0, 1], a prior P fixed before the sample of m iid points. With
+probability >= 1-δ, for all Q at once:  kl(E_Q R_S, E_Q R) <= [KL(Q||P) + log(ξ(m)/δ)]/m.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from adanet_theory.checks import Array, check, check_delta, check_m
+
+_HALVINGS = 80  # an interval of length 1 becomes shorter than the last bit of any p >= 2^-27
+
+
+def kl(q: ArrayLike, p: ArrayLike) -> Array:
+    """kl(q, p) = q log(q/p) + (1-q) log((1-q)/(1-p)), element by element; inf where q is not absolutely continuous.
+
+    >>> float(kl(0.0, 0.5)) == math.log(2), float(kl(0.25, 0.25)), float(kl(0.5, 1.0))
+    (True, 0.0, inf)
+    """
+    from scipy.special import rel_entr
+
+    q, p = np.asarray(q, dtype=np.float64), np.asarray(p, dtype=np.float64)
+    return np.asarray(rel_entr(q, p) + rel_entr(1 - q, 1 - p), dtype=np.float64)
+
+
+def kl_inverses(q: ArrayLike, c: ArrayLike) -> Array:
+    """kl^-1(q, c) = max{ p : kl(q, p) <= c }, element by element: the upper end after bisection."""
+    low, c = np.broadcast_arrays(np.asarray(q, dtype=np.float64), np.asarray(c, dtype=np.float64))
+    check(bool(np.all((low >= 0) & (low <= 1))), "q must be in [0, 1].")
+    check(bool(np.all(c >= 0)), "c must be >= 0.")
+    # Pinsker, kl >= 2 (p-q)^2, gives the first upper end; low keeps kl <= c and high kl > c.
+    q, low, high = low, low.copy(), np.minimum(low + np.sqrt(c / 2), 1.0)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        inside = kl(q, middle) <= c
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    return high
+
+
+def kl_inverse(q: float, c: float) -> float:
+    """kl^-1(q, c) = max{ p : kl(q, p) <= c }, increasing in both.
+
+    >>> round(kl_inverse(0.01, 0.02), 15)
+    0.044270024395351
+    >>> round(kl_inverse(0.0, math.log(2 * math.sqrt(12_000) / 0.05) / 12_000), 15)
+    0.000698523453696
+    """
+    return float(kl_inverses(q, c))
+
+
+def kl_inverse_lower(q: float, c: float) -> float:
+    """min{ p : kl(q, p) <= c } = 1 - kl^-1(1-q, c).
+
+    >>> kl_inverse_lower(0.0, 0.5), round(kl_inverse_lower(0.5, float(kl(0.5, 0.2))), 12)
+    (0.0, 0.2)
+    """
+    return max(0.0, 1 - kl_inverse(1 - q, c))
+
+
+@lru_cache(maxsize=64)
+def xi(m: int) -> float:
+    """ξ(m) = Σ_{k=0..m} C(m,k) (k/m)^k (1-k/m)^(m-k) <= 2 sqrt(m), = E exp(m kl(X/m, p)) for X ~ Bin(m, p), 0 < p < 1.
+
+    By Abel's identity ξ(m) = Σ_{j=0..m} Π_{i<j} (1 - i/m), all of whose terms but O(sqrt m) vanish.
+
+    >>> xi(1), round(xi(8), 14), round(xi(1437), 12), round(xi(12_000), 11)
+    (2.0, 4.24501800537109, 48.179761461119, 137.96130255879)
+    """
+    check_m(m)
+    # Beyond j = 40 sqrt(m) a term is below exp(-800), the least float.
+    i = np.arange(min(m, math.ceil(40 * math.sqrt(m))), dtype=np.float64)
+    return math.fsum([1.0, *np.cumprod(1 - i / m)])
+
+
+def clopper_pearson(errors: int, m: int, delta: float) -> float:
+    """held-out: R(f) <= max{ p : P[Bin(m, p) <= errors] >= δ }, on m iid points never used in training.
+
+    With probability >= 1-δ over those points: the (1-δ) quantile of Beta(errors+1, m-errors), 1 at errors = m.
+
+    >>> round(clopper_pearson(0, 100, 0.05), 12) == round(1 - 0.05 ** (1 / 100), 12), clopper_pearson(3, 3, 0.05)
+    (True, 1.0)
+    """
+    from scipy.special import betaincinv
+
+    check_m(m)
+    check_delta(delta)
+    check(
+        0 <= errors <= m and errors == int(errors), f"errors must be an integer in [0, m], got errors={errors}, m={m}."
+    )
+    return 1.0 if errors == m else float(betaincinv(errors + 1, m - errors, 1 - delta))

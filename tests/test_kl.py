@@ -1,0 +1,75 @@
+"""kl, its inverses and xi against their definitions; Clopper-Pearson against the binomial tail."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from adanet_theory.kl import clopper_pearson, kl, kl_inverse, kl_inverse_lower, kl_inverses, xi
+
+
+def test_kl_is_the_relative_entropy_of_two_coins() -> None:
+    q, p = np.random.default_rng(0).uniform(0.01, 0.99, (2, 50))
+    expected = q * np.log(q) - q * np.log(p) + (1 - q) * np.log1p(-q) - (1 - q) * np.log1p(-p)
+    assert np.allclose(kl(q, p), expected, rtol=1e-11, atol=1e-14)
+
+
+@pytest.mark.parametrize("q", [0.0, 1e-6, 0.01, 0.3, 0.9, 1.0])
+@pytest.mark.parametrize("c", [1e-6, 1e-3, 0.1, 2.0])
+def test_the_inverses_are_where_kl_meets_c(q: float, c: float) -> None:
+    high, low = kl_inverse(q, c), kl_inverse_lower(q, c)
+    assert low <= q <= high
+    for p in (high, low):
+        assert p in (0.0, 1.0) or float(kl(q, p)) == pytest.approx(c, rel=1e-6)
+    assert high == 1.0 or float(kl(q, min(1.0, high + 1e-9 * (1 - high)))) >= c * (1 - 1e-9)
+
+
+def test_the_inverse_grows_in_both() -> None:
+    q, c = np.linspace(0, 1, 21)[:, None], np.linspace(0, 1, 21)
+    table = kl_inverses(q, c)
+    assert np.all(np.diff(table, axis=0) >= 0)
+    assert np.all(np.diff(table, axis=1) >= 0)
+    assert np.array_equal(table[:, 0], q[:, 0])
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 8, 30, 61])
+def test_xi_is_its_defining_sum(m: int) -> None:
+    parts = (math.comb(m, k) * Fraction(k, m) ** k * Fraction(m - k, m) ** (m - k) for k in range(m + 1))
+    assert xi(m) == pytest.approx(float(sum(parts)), rel=1e-14)
+
+
+def test_xi_lies_between_its_asymptote_and_two_sqrt_m() -> None:
+    for m in (100, 12_000, 1_000_000):
+        assert xi(m) == pytest.approx(math.sqrt(math.pi * m / 2) + 2 / 3, rel=1e-3)
+        assert xi(m) < 2 * math.sqrt(m)
+
+
+@pytest.mark.parametrize(("errors", "m"), [(0, 20), (3, 50), (49, 50), (117, 469)])
+def test_clopper_pearson_is_the_last_risk_the_errors_do_not_refute(errors: int, m: int) -> None:
+    upper = clopper_pearson(errors, m, 0.05)
+    assert binom.cdf(errors, m, upper) == pytest.approx(0.05, rel=1e-9)
+    assert errors / m < upper
+
+
+def test_clopper_pearson_fails_at_most_delta_often_exactly() -> None:
+    m, delta = 40, 0.1
+    bounds = np.array([clopper_pearson(errors, m, delta) for errors in range(m + 1)])
+    for p in np.linspace(0.001, 0.999, 499):
+        assert binom.pmf(np.arange(m + 1), m, p)[bounds < p].sum() <= delta + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (lambda: xi(0), "m must be an integer >= 1, got m=0."),
+        (lambda: kl_inverse(1.5, 0.1), "q must be in"),
+        (lambda: kl_inverse(0.5, -0.1), "c must be >= 0"),
+        (lambda: clopper_pearson(5, 4, 0.05), "errors must be an integer in"),
+        (lambda: clopper_pearson(1, 4, 0.0), "delta must be in"),
+    ],
+)
+def test_refusals(call: object, line: str) -> None:
+    with pytest.raises(ValueError, match=line):
+        call()  # type: ignore[operator]

@@ -1,0 +1,130 @@
+"""vote-certificate against enumeration: the law of the votes, the KL of sequences, the failure frequency."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from adanet_theory import vote
+from adanet_theory.grids import BETAS, PRIORS, VOTES, vote_grid
+from adanet_theory.kl import kl_inverse, xi
+from adanet_theory.vote import (
+    vote_b,
+    vote_certificate,
+    vote_certificate_at,
+    vote_empirical,
+    vote_kl,
+    vote_kl_iid,
+    vote_kl_polya,
+)
+
+
+def urn(sequence: tuple[int, ...], n: int, beta: float) -> float:
+    """Probability of a sequence of draws from a Polya urn, draw by draw."""
+    counts, probability = [0] * n, 1.0
+    for t, j in enumerate(sequence):
+        probability *= (beta + counts[j]) / (n * beta + t)
+        counts[j] += 1
+    return probability
+
+
+def enumerated_kl(theta: list[float], N: int, prior: object) -> float:
+    n, terms = len(theta), []
+    for sequence in itertools.product(range(n), repeat=N):
+        q = math.prod(theta[j] for j in sequence)
+        if q > 0:
+            terms.append(q * math.log(q / prior(sequence)))  # type: ignore[operator]
+    return math.fsum(terms)
+
+
+@pytest.mark.parametrize("theta", [[0.5, 0.3, 0.2], [1.0, 0.0, 0.0], [0.9, 0.0, 0.1]])
+@pytest.mark.parametrize("N", [1, 4, 7])
+def test_both_kl_by_enumeration_of_sequences(theta: list[float], N: int) -> None:
+    assert vote_kl_iid(theta, N, n=3) == pytest.approx(enumerated_kl(theta, N, lambda s: 3.0**-N), abs=1e-12)
+    for beta in (0.001, 0.3, 2.0):
+        expected = enumerated_kl(theta, N, lambda s, beta=beta: urn(s, 3, beta))
+        assert vote_kl_polya(theta, N, n=3, beta=beta) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_many_voters_go_through_windows_and_chunks() -> None:
+    """Against the tail form Σ_i log(β+i) P(c > i), with no window."""
+    from scipy.stats import binom
+
+    theta = np.random.default_rng(1).dirichlet(np.full(300, 0.05))
+    N, n, beta = 1280, 700, 0.01
+    i = np.arange(N)
+    rising = sum(float(np.sum(np.log(beta + i) * binom.sf(i, N, t))) for t in theta)
+    expected = N * float(np.sum(theta * np.log(theta))) + float(np.sum(np.log(n * beta + i))) - rising
+    assert vote_kl(theta, N, n=n, beta=beta) == pytest.approx(expected, rel=1e-10)
+
+
+def test_the_right_votes_are_binomial_by_simulation_of_thresholds() -> None:
+    rng = np.random.default_rng(2)
+    N, draws, Psi = 12, 40_000, np.array([0.6, -0.2, 0.9])
+    theta, sign = np.array([0.5, 0.25, 0.25]), np.array([1, 1, -1])
+    chosen = rng.choice(3, p=theta, size=(draws, N))
+    votes = (sign[chosen] * Psi[chosen] > rng.uniform(-1, 1, (draws, N))).sum(axis=1)
+    u = float(theta @ (sign * Psi))
+    for k in range(N):
+        assert np.mean(votes <= k) == pytest.approx(vote_empirical([u], N, k), abs=0.012)
+        assert np.mean(N - votes <= k) == pytest.approx(vote_empirical([-u], N, k), abs=0.012)
+
+
+def test_the_formula_at_a_setting_from_its_parts() -> None:
+    u, theta = np.linspace(-0.1, 0.5, 200), [0.25] * 4
+    found = vote_certificate_at(u, theta, n=20, N=113, k=70, beta=0.03, delta=0.1)
+    exponent = (vote_kl_polya(theta, 113, n=20, beta=0.03) + math.log(xi(200) * 25 * 114 * 7 / 0.1)) / 200
+    q = sum(
+        sum(math.comb(113, c) * ((1 + x) / 2) ** c * ((1 - x) / 2) ** (113 - c) for c in range(71)) for x in u
+    ) / len(u)
+    b = sum(math.comb(113, c) for c in range(71)) / 2**113
+    assert found.raw == pytest.approx(kl_inverse(q, exponent) / b, rel=1e-10)
+    assert found.terms == pytest.approx(
+        {"N": 113, "k": 70, "beta": 0.03, "empirical": q, "KL": found.terms["KL"], "grid": vote_grid(113), "b": b}
+    )
+
+
+def test_the_search_finds_the_least_of_the_whole_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All k one by one, at the best prior of each N, on the first six N."""
+    rng = np.random.default_rng(3)
+    u, theta = np.clip(rng.normal(0.35, 0.15, 150), -1, 1), rng.dirichlet(np.ones(5))
+    monkeypatch.setattr(vote, "VOTES", VOTES[:6])
+    found = vote_certificate(u, theta, n=40, delta=0.05)
+    prior = {N: min(PRIORS, key=lambda beta, N=N: vote_kl(theta, N, n=40, beta=beta)) for N in VOTES[:6]}
+    least = min(
+        vote_certificate_at(u, theta, n=40, N=N, k=k, beta=prior[N], delta=0.05).raw
+        for N in VOTES[:6]
+        for k in range(N // 3, N)
+    )
+    assert least <= found.raw <= least * (1 + 1e-3)
+    assert found.terms["N"] > 10
+
+
+def test_an_error_costs_at_least_b() -> None:
+    for N in VOTES[:8]:
+        for k in range(0, N, 3):
+            assert all(vote_empirical([u], N, k) >= vote_b(N, k) - 1e-15 for u in (-1.0, -0.3, 0.0))
+
+
+def test_settings_that_nobody_paid_for_are_refused() -> None:
+    good = {"n": 4, "N": 20, "k": 12, "beta": 0.03, "delta": 0.05}
+    for change, line in [
+        ({"N": 21}, "N must be on the grid"),
+        ({"beta": 0.02}, "beta must be one of"),
+        ({"k": 20}, "k must be in"),
+        ({"delta": 1.5}, "delta must be in"),
+        ({"n": 1}, "at most n entries"),
+    ]:
+        with pytest.raises(ValueError, match=line):
+            vote_certificate_at([0.1], [0.5, 0.5], **(good | change))
+    with pytest.raises(ValueError, match="sum to 1"):
+        vote_certificate_at([0.1], [0.5, 0.4], **good)
+    with pytest.raises(ValueError, match="must be in"):
+        vote_certificate_at([1.1], [0.5, 0.5], **good)
+
+
+def test_the_grid_is_a_prior() -> None:
+    assert len(VOTES) == 25
+    assert len(BETAS) == 6
+    assert math.fsum((N + 1) * len(PRIORS) * math.exp(-vote_grid(N)) for N in VOTES) == pytest.approx(1)
