@@ -7,6 +7,7 @@ A setting may also have a prior of its own: the priors of all settings sum to at
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from adanet_theory.checks import check
 
@@ -32,3 +33,42 @@ def vote_grid(N: int) -> float:
     True
     """
     return math.log(len(VOTES) * (N + 1) * len(PRIORS))
+
+
+def path_threshold(N: int, index: int) -> int:
+    """k of path-certificate: floor(index sqrt(N)/8), index = 0 .. 40, which is 0 to 5 standard deviations of N votes.
+
+    >>> path_threshold(20480, 0), path_threshold(20480, 12), path_threshold(20480, 40)
+    (0, 214, 715)
+    """
+    check(0 <= index < THRESHOLDS, f"the index of k must be in [0, {THRESHOLDS}), got {index}.")
+    return math.isqrt(index * index * N // 64)
+
+
+def path_thresholds(N: int) -> tuple[int, ...]:
+    """All k of path-certificate at N."""
+    return tuple(path_threshold(N, index) for index in range(THRESHOLDS))
+
+
+def shape_cost(counts: Sequence[Sequence[tuple[int, int]]]) -> float:
+    """log(1/prior) of a signed tree: counts[t] lists (plus, minus) children of every node at level t above the last.
+
+        prior = 1/((d+1)(d+2)) Π_v 1/((h+1)^2 (h+2)),   h = children of v,  v at the levels 0 .. d-1
+
+    d = len(counts) has the prior 1/((d+1)(d+2)), h the prior 1/((h+1)(h+2)), and each of its h+1 splits 1/(h+1).
+
+    >>> round(math.exp(shape_cost([])), 9), round(math.exp(shape_cost([[(2, 2)]])), 9)
+    (2.0, 900.0)
+    """
+    d = len(counts)
+    sizes = [plus + minus for level in counts for plus, minus in level]
+    return math.log((d + 1) * (d + 2)) + math.fsum(math.log((h + 1) ** 2 * (h + 2)) for h in sizes)
+
+
+def path_grid(counts: Sequence[Sequence[tuple[int, int]]]) -> float:
+    """log G of path-certificate: 25 values of N, six β, 41 of k, and the shape of the tree at its own price.
+
+    >>> round(math.exp(path_grid([[(2, 2)]]))) == 25 * 6 * 41 * 900
+    True
+    """
+    return math.log(len(VOTES) * len(BETAS) * THRESHOLDS) + shape_cost(counts)

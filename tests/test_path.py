@@ -1,0 +1,186 @@
+"""path-certificate by exact laws: eps against adversarial points, KL against its sum, draws against the convolution."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import nbinom, poisson, skellam
+
+from adanet_theory.grids import BETAS, VOTES, path_grid, path_thresholds, shape_cost
+from adanet_theory.kl import kl_inverse, xi
+from adanet_theory.path import (
+    all_law,
+    choices,
+    path_certificate,
+    path_certificate_at,
+    path_empirical,
+    path_empirical_exact,
+    path_eps,
+    path_eps_chernoff,
+    path_eps_convex,
+    path_kl,
+)
+from adanet_theory.tree import Tree, one_layer
+
+
+def random_tree(rng: np.random.Generator, nodes: int, depth: int) -> Tree:
+    """A tree of the depth at most, masses with zeros among them, one feature per node."""
+    parent, level = [-1], [0]
+    while len(parent) < nodes:
+        above = int(rng.integers(len(parent)))
+        if level[above] < depth:
+            parent.append(above)
+            level.append(level[above] + 1)
+    p = rng.dirichlet(np.full(nodes, 0.7)) * (rng.random(nodes) < 0.85)
+    p[-1] += 1e-3
+    return Tree(tuple(parent), tuple(rng.choice([1, -1], nodes)), np.diag(p / p.sum()), B=1.0)
+
+
+def law_of_g(tree: Tree, v: int, nu: float, means: np.ndarray, size: int) -> np.ndarray:
+    """Masses of G_v on -size .. size, from scipy's Skellam and plain sums: an oracle apart from `laws`."""
+    grid, p = np.arange(-size, size + 1), float(tree.p[v])
+    a, b = nu * (p + means[v]) / 2, nu * (p - means[v]) / 2
+    if a <= 1e-12 or b <= 1e-12:
+        mass = poisson.pmf(grid, max(a, 0)) if b <= 1e-12 else poisson.pmf(-grid, b)
+    else:
+        mass = skellam.pmf(grid, a, b)
+    for c in tree.children(v):
+        below = law_of_g(tree, c, nu, means, size)
+        part = np.where(grid > 0, below, 0.0)
+        part[size] = below[: size + 1].sum()
+        mass = np.convolve(mass, part if tree.sign[c] > 0 else part[::-1])[size : 3 * size + 1]
+    return mass
+
+
+def wrong_means(tree: Tree, y: int, rng: np.random.Generator) -> np.ndarray | None:
+    """Means |m_v| <= p_v, many of them extreme, with y z_root <= 0 and as close to 0 as the root's leaf allows."""
+    means = tree.p * rng.choice([-1, -0.5, 0, 0.5, 1, rng.uniform(-1, 1)], len(tree.p))
+    means[0] = 0
+    rest = float(tree.value(means))
+    means[0] = np.clip(-rest, -tree.p[0], tree.p[0])
+    return means if y * tree.value(means) <= 1e-12 else None
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_where_f_is_wrong_the_random_network_exceeds_k_at_most_eps_often(depth: int) -> None:
+    rng, closest, cases = np.random.default_rng(depth), 0.0, 0
+    for _ in range(12):
+        tree, nu = random_tree(rng, int(rng.integers(2, 7)), depth), float(rng.choice([3.0, 12.0, 30.0]))
+        size = math.ceil(nu + 9 * math.sqrt(nu) + 10)
+        for y, _ in itertools.product((1, -1), range(6)):
+            means = wrong_means(tree, y, rng)
+            if means is None:
+                continue
+            mass = law_of_g(tree, 0, nu, means, size)[::y]
+            for k in (0, 2, 5):
+                exceeds, eps = mass[size + k + 1 :].sum(), path_eps(tree, nu, k)
+                assert exceeds <= eps + 1e-12
+                assert eps <= path_eps_convex(tree, nu, k) + 1e-12
+                closest, cases = max(closest, exceeds / eps), cases + 1
+    assert cases > 100
+    assert closest > 0.98  # eps is attained: at all means 0, for instance, where no unit has the sign of -y
+
+
+def test_half_of_eps_is_exceeded() -> None:
+    """The statement has no room for a constant: with z = 0 at every plus unit the law is D itself."""
+    tree = one_layer(np.array([0.3]), np.array([0.4, 0.3]), np.ones((2, 1)))
+    exceeds = law_of_g(tree, 0, 20.0, np.zeros(3), 80)[81 + 6 :].sum()
+    assert exceeds == pytest.approx(path_eps(tree, 20.0, 6), rel=1e-10)
+
+
+def test_the_worst_j_need_not_be_all() -> None:
+    """At k = 0 a law concentrated above 0 loses by more noise: the maximum over J is needed."""
+    tree = one_layer(np.array([0.01]), np.array([0.5, 0.05, -0.44]), np.ones((3, 1)))
+    every = max(all_law(tree, 40.0, e).above(0) for e in (1, -1))
+    assert path_eps(tree, 40.0, 0) > every * 1.01
+
+
+def test_the_chernoff_form_is_above_the_exact_one() -> None:
+    rng = np.random.default_rng(8)
+    for _ in range(6):
+        tree = random_tree(rng, 5, 1)
+        for k in (3, 8):
+            assert path_eps(tree, 20.0, k) <= path_eps_chernoff(tree, 20.0, k) + 1e-12
+    with pytest.raises(ValueError, match="one hidden layer"):
+        path_eps_chernoff(random_tree(np.random.default_rng(0), 6, 3), 20.0, 3)
+
+
+def test_many_choices_fall_back_to_the_convex_form() -> None:
+    v = np.array([1.0] * 3 + [-1.0] * 9)
+    tree = one_layer(np.array([1.0]), v, np.ones((12, 1)))
+    assert choices(tree) == 2**9 + 2**3
+    assert path_eps(tree, 100.0, 12) == path_eps_convex(tree, 100.0, 12)
+
+
+@pytest.mark.parametrize("beta", [0.003, 0.3, 1.5])
+def test_kl_of_poisson_against_negative_binomial(beta: float) -> None:
+    rates, A, N = np.array([0.01, 0.7, 3.0, 40.0]), 9, 40
+    b, c = A * beta / N, np.arange(400)
+    log_prior = nbinom.logpmf(c, beta, b / (1 + b))
+    expected = -(A - len(rates)) * log_prior[0]
+    for r in rates:
+        expected += np.sum(poisson.pmf(c, r) * (poisson.logpmf(c, r) - log_prior))
+    assert path_kl(rates, A=A, N=N, beta=beta) == pytest.approx(float(expected), rel=1e-11)
+
+
+def test_the_draws_agree_with_the_convolution_and_stay_above_it() -> None:
+    rng = np.random.default_rng(4)
+    tree = one_layer(rng.normal(size=3), np.array([1.0, -0.7, 0.4]), rng.normal(size=(3, 3)))
+    x, y = rng.uniform(-1, 1, (7, 3)), np.array([1, -1, 1, 1, -1, 1, -1])
+    exact = path_empirical_exact(tree, tree.means(x), y, 40.0, 3)
+    size = 140
+    masses = [law_of_g(tree, 0, 40.0, row, size)[::label] for label, row in zip(y, tree.means(x), strict=True)]
+    assert exact == pytest.approx(np.mean([mass[: size + 4].sum() for mass in masses]), rel=1e-9)
+    uppers = [path_empirical(tree, tree.means(x), y, 40.0, 3, delta=0.1, seed=s, draws=7_000)[0] for s in range(30)]
+    assert np.mean(np.array(uppers) < exact) <= 0.2
+    assert np.max(uppers) < exact + 0.04
+    assert path_empirical(tree, tree.means(x), y, 40.0, 3, delta=0.1, seed=0, draws=7_000) == (uppers[0], 7_000)
+
+
+def test_the_formula_at_a_setting_from_its_parts() -> None:
+    rng = np.random.default_rng(6)
+    tree = one_layer(np.array([1.0, 0.0]), np.array([1.0, -0.5]), rng.normal(size=(2, 2)))
+    x = rng.uniform(-1, 1, (300, 2))
+    y = np.sign(tree.value(tree.means(x)))
+    found = path_certificate_at(
+        tree, x, y, N=160, k=path_thresholds(160)[9], beta=0.03, delta=0.1, seed=0, draws=30_000
+    )
+    terms = found.terms
+    exponent = (terms["KL"] + math.log(xi(300) / 0.09) + math.log(25 * 6 * 41) + math.log(6 * 9 * 4)) / 300
+    assert found.raw == pytest.approx(kl_inverse(terms["empirical"], exponent) / (1 - path_eps(tree, 160, 14)))
+    assert (terms["N"], terms["k"], terms["beta"], terms["draws"]) == (160, 14, 0.03, 30_000)
+    assert terms["KL"] == path_kl(160 * np.abs(tree.q), A=12, N=160, beta=0.03)
+    for change, line in [
+        ({"k": 13}, "k must be on the grid"),
+        ({"beta": 0.0}, "beta must be"),
+        ({"N": 150}, "N must be"),
+    ]:
+        setting = {"N": 160, "k": 14, "beta": 0.03} | change
+        with pytest.raises(ValueError, match=line):
+            path_certificate_at(tree, x, y, **setting, delta=0.1, seed=0)
+    with pytest.raises(ValueError, match="x must be in"):
+        path_certificate_at(tree, 2 * x, y, N=160, k=14, beta=0.03, delta=0.1, seed=0)
+
+
+def test_the_search_says_something_of_an_easy_network() -> None:
+    rng = np.random.default_rng(7)
+    x = rng.uniform(-1, 1, (2000, 3))
+    tree = one_layer(np.array([0.2, 0.0, 0.0]), np.array([-1.0]), np.array([[0.0, 1.0, 0.0]]))
+    score = tree.value(tree.means(x))
+    x, y = x[np.abs(score) > 0.1], np.sign(score[np.abs(score) > 0.1])
+    found = path_certificate(tree, x, y, delta=0.05, seed=0, draws=100_000)
+    assert found.raw < 0.2
+    assert path_certificate(tree, x, y, delta=0.05, seed=0, draws=100_000) == found
+
+
+def test_the_prior_over_shapes_sums_to_at_most_one() -> None:
+    """All ordered signed trees of depth <= 2 with at most 40 children per node."""
+    nodes = [(a, h - a) for h in range(41) for a in range(h + 1)]
+    one = sum(math.exp(-shape_cost([[c]])) for c in nodes)
+    leaf = sum(math.exp(-(shape_cost([[c]]) - math.log(6))) for c in nodes)  # Σ over the children of one node, near 1
+    two = sum(math.exp(-shape_cost([[c], [(0, 0)] * sum(c)])) * (leaf * 2) ** sum(c) for c in nodes if sum(c) <= 40)
+    assert 0.9 < leaf < 1
+    assert math.exp(-shape_cost([])) + one + two < 1
+    assert path_grid([]) == pytest.approx(math.log(len(VOTES) * len(BETAS) * 41 * 2))
+    assert all(len(path_thresholds(N)) == 41 for N in VOTES)
