@@ -24,7 +24,7 @@ from adanet_theory.arrangement import norms
 from adanet_theory.checks import Array, check, check_nonnegative, finite
 from adanet_theory.duality import conjugate
 from adanet_theory.spec import NetworkSpec
-from adanet_theory.unit_supremum import EPS, Supremum, matrix, unit_supremum
+from adanet_theory.unit_supremum import EPS, TINY, Supremum, matrix, unit_supremum
 
 Progress = Callable[[int, int], None]
 
@@ -67,7 +67,7 @@ def linear_complexity(Psi: Any, spec: NetworkSpec) -> Interval:
     >>> round(linear_complexity(three_points, NetworkSpec.layered((3, 1), 1.0, p=1)).mean, 12)
     0.5
     """
-    X = _sample(Psi, spec)
+    X, power = _normalised(_sample(Psi, spec))
     m = len(X)
     check(m <= H1_ENUMERATED, f"m must be <= {H1_ENUMERATED} to enumerate the signs, got m={m}.")
     # σ and -σ give the same norm, so the last sign stays +; the rest splits in two halves whose sums are added.
@@ -75,7 +75,8 @@ def linear_complexity(Psi: Any, spec: NetworkSpec) -> Interval:
     low = _all_signs(half) @ X[:half]
     high = _all_signs(m - half - 1) @ X[half:-1] + X[-1]
     mean = math.fsum(math.fsum(norms(row + low, spec.q)) for row in high) / 2 ** (m - 1)
-    return _enumerated(mean, mean, _rounding(X.shape[1], _lengths(X, spec.q)), spec.bound(1, 0) / m, "all signs")
+    rounding = _rounding(X.shape[1], _lengths(X, spec.q))
+    return _enumerated(mean, mean, rounding, _Scale((spec.bound(1, 0),), m, power), "all signs")
 
 
 def sampled_linear_complexity(
@@ -100,7 +101,7 @@ def sampled_linear_complexity(
     >>> value.lower < 0.0796 < value.upper  # μ_100 = 0.0796
     True
     """
-    X = _sample(Psi, spec)
+    X, power = _normalised(_sample(Psi, spec))
     _check_sampling(draws, rng, confidence)
     m, n_0 = X.shape
     values = np.empty(draws)
@@ -116,7 +117,8 @@ def sampled_linear_complexity(
         values[start : start + width] = norms(sums.T, spec.q)
     lengths = _lengths(X, spec.q)
     spread = _spread(X, spec.p, lengths, 1.0, activation("identity"))
-    return _sampled(values, values, _rounding(n_0, lengths), spec.bound(1, 0) / m, spread, confidence, "drawn signs")
+    scale = _Scale((spec.bound(1, 0),), m, power)
+    return _sampled(values, values, _rounding(n_0, lengths), scale, spread, confidence, "drawn signs")
 
 
 def hidden_complexity(Psi: Any, spec: NetworkSpec, *, time_limit: float | None = None) -> Interval:
@@ -128,13 +130,13 @@ def hidden_complexity(Psi: Any, spec: NetworkSpec, *, time_limit: float | None =
     >>> round(hidden_complexity(three_points, NetworkSpec.layered((3, 1, 1), 1.0, p=1)).mean, 12)
     0.583333333333
     """
-    X = _sample(Psi, spec, layers=2)
+    X, Lambda, scale = _unit_problem(Psi, spec)
     m = len(X)
     check(m <= H2_ENUMERATED, f"m must be <= {H2_ENUMERATED} to enumerate the signs, got m={m}.")
     signs = np.column_stack([_all_signs(m - 1), np.ones(2 ** (m - 1))])  # the supremum is even in σ
-    sup = unit_supremum(X, signs, Lambda=spec.bound(1, 0), p=spec.p, phi=spec.phi(1), time_limit=time_limit)
+    sup = unit_supremum(X, signs, Lambda=Lambda, p=spec.p, phi=spec.phi(1), time_limit=time_limit)
     lower, upper = (math.fsum(values) / len(signs) for values in (sup.lower, sup.upper))
-    return _enumerated(lower, upper, sup.rounding, _outer(spec) / m, f"all signs, {sup.method}")
+    return _enumerated(lower, upper, sup.rounding, scale, f"all signs, {sup.method}")
 
 
 def sampled_hidden_complexity(
@@ -159,9 +161,9 @@ def sampled_hidden_complexity(
     >>> value.lower < hidden_complexity(np.eye(2), spec).mean < value.upper
     True
     """
-    X = _sample(Psi, spec, layers=2)
+    X, Lambda, scale = _unit_problem(Psi, spec)
     _check_sampling(draws, rng, confidence)
-    m, Lambda, phi = len(X), spec.bound(1, 0), spec.phi(1)
+    m, phi = len(X), spec.phi(1)
     panel = 64 * (1 + _SIGNS // (64 * m))
     parts: list[Supremum] = []
     for start in range(0, draws, panel):
@@ -175,7 +177,7 @@ def sampled_hidden_complexity(
     lower, upper = (np.concatenate(values) for values in zip(*((s.lower, s.upper) for s in parts), strict=True))
     spread = _spread(X, spec.p, _lengths(X, spec.q), Lambda, phi)
     method = f"drawn signs, {parts[0].method}"
-    return _sampled(lower, upper, parts[0].rounding, _outer(spec) / m, spread, confidence, method)
+    return _sampled(lower, upper, parts[0].rounding, scale, spread, confidence, method)
 
 
 def variance_factor(Psi: Any, p: float, *, Lambda: float = 1.0, phi: str | Activation = "identity") -> float:
@@ -303,7 +305,7 @@ def _signed_blocks(X: NDArray[Any], draws: int, rng: np.random.Generator) -> Ite
 
 
 def _rounding(n_0: int, lengths: Array) -> float:
-    """An upper value of the error of a computed || Σ_i σ_i Ψ(x_i) ||_q, barring underflow; lengths: ||Ψ(x_i)||_q.
+    """An upper value of the error of a computed || Σ_i σ_i Ψ(x_i) ||_q, Ψ normalised; lengths: ||Ψ(x_i)||_q.
 
     A sum of m terms in blocks errs by at most (block + blocks) roundings of Σ_i |Ψ_ij|, whatever the order inside
     a block, and || Σ_i |Ψ(x_i)| ||_q <= Σ_i ||Ψ(x_i)||_q; the norm adds n_0 roundings and a few. EPS is two unit
@@ -313,14 +315,40 @@ def _rounding(n_0: int, lengths: Array) -> float:
     return (min(m, _BLOCK + m // _BLOCK + 1) + n_0 + 16) * EPS * math.fsum(lengths)
 
 
-def _enumerated(lower: float, upper: float, rounding: float, scale: float, method: str) -> Interval:
+@dataclass(frozen=True)
+class _Scale:
+    """What a mean supremum is multiplied by: Π factors 2^power / m, without an underflow on the way."""
+
+    factors: tuple[float, ...]
+    m: int
+    power: int = 0
+
+    def __call__(self, x: float) -> float:
+        mantissa, exponent = math.frexp(x)
+        for factor in self.factors:
+            mantissa, more = math.frexp(mantissa * math.frexp(factor)[0])
+            exponent += more + math.frexp(factor)[1]
+        try:
+            return math.ldexp(mantissa / self.m, exponent + self.power)
+        except OverflowError:
+            raise OverflowError("R_S exceeds the largest float, 1.8e308.") from None
+
+    def outward(self, lower: float, upper: float) -> tuple[float, float]:
+        """Both ends, with the roundings of a few factors and the underflow of the last; nothing stays nothing."""
+        least, most = self(max(lower, 0.0)), self(upper)
+        if upper == 0 or 0 in self.factors:
+            return 0.0, 0.0
+        return max(least * (1 - 16 * EPS) - TINY, 0.0), most * (1 + 16 * EPS) + TINY
+
+
+def _enumerated(lower: float, upper: float, rounding: float, scale: _Scale, method: str) -> Interval:
     """The interval around the averages of lower and upper suprema over all signs."""
-    mean = finite(scale * (lower + upper) / 2, "R_S")
-    return Interval(scale * max(lower - rounding, 0.0), scale * (upper + rounding), mean, 0.0, 0, method, 1.0)
+    mean = scale((lower + upper) / 2)
+    return Interval(*scale.outward(lower - rounding, upper + rounding), mean, 0.0, 0, method, 1.0)
 
 
 def _sampled(
-    lower: Array, upper: Array, rounding: float, scale: float, spread: float, confidence: float, method: str
+    lower: Array, upper: Array, rounding: float, scale: _Scale, spread: float, confidence: float, method: str
 ) -> Interval:
     """The interval around the means of the drawn suprema, widened by the sampling and the rounding error."""
     draws = len(lower)
@@ -328,15 +356,29 @@ def _sampled(
     margin = (1 + 1e-9) * spread * math.sqrt(2 * math.log(2 / (1 - confidence)) / draws) + rounding
     least, most = (math.fsum(values) / draws for values in (lower, upper))
     middle = (lower + upper) / 2
-    mean = finite(scale * (least + most) / 2, "R_S")
     unit = float(middle.max()) or 1.0
-    stderr = scale * unit * float(np.std(middle / unit, ddof=1)) / math.sqrt(draws)
-    return Interval(scale * max(least - margin, 0.0), scale * (most + margin), mean, stderr, draws, method, confidence)
+    stderr = scale(unit * float(np.std(middle / unit, ddof=1)) / math.sqrt(draws))
+    ends = scale.outward(least - margin, most + margin)
+    return Interval(*ends, scale((least + most) / 2), stderr, draws, method, confidence)
 
 
-def _outer(spec: NetworkSpec) -> float:
-    """Λ_{2,1} n_1^(1/q), the factor of the second layer."""
-    return spec.bound(2, 1) * spec.root(1)
+def _normalised(X: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """X = 2^power Y with Y far from under- and overflow; power = 0 for the usual sample, which is not copied."""
+    largest = max(float(X.max()), -float(X.min()))
+    power = math.frexp(largest)[1]
+    if largest == 0 or abs(power) < 100:
+        return X, 0
+    return np.ldexp(np.asarray(X, dtype=np.float64), -power), power
+
+
+def _unit_problem(Psi: Any, spec: NetworkSpec) -> tuple[NDArray[Any], float, _Scale]:
+    """The sample, the Λ of the hidden unit and the factor in front: T is homogeneous in both where φ is."""
+    X = _sample(Psi, spec, layers=2)
+    outer = (spec.bound(2, 1), spec.root(1))
+    if not spec.phi(1).is_homogeneous:
+        return X, spec.bound(1, 0), _Scale(outer, len(X))
+    Y, power = _normalised(X)
+    return Y, 1.0, _Scale((spec.bound(1, 0), *outer), len(X), power)
 
 
 def _sample(Psi: Any, spec: NetworkSpec, layers: int = 1) -> NDArray[Any]:

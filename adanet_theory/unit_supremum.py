@@ -30,6 +30,7 @@ from adanet_theory.checks import Array, check, check_nonnegative
 from adanet_theory.duality import conjugate
 
 EPS = float(np.finfo(np.float64).eps)
+TINY = 2.0**-1022  # what an underflow loses at most
 
 # How many candidates by_vertices may try, and how many cells by_cells may visit, before another way is sought.
 MOST_VERTICES = 200_000
@@ -108,6 +109,8 @@ def on_a_line(X: Array, S: Array, Lambda: float, phi: Activation) -> Supremum:
     """
     x = X[:, 0]
     rounding = float((len(x) + 16) * EPS * np.sum(abs(phi.at_zero) + phi.lipschitz * Lambda * np.abs(x)))
+    if Lambda > 0 and np.any(x):
+        rounding += 2 * len(x) * TINY
     if phi.is_homogeneous:
         u, gap, method = np.array([Lambda, -Lambda]), 0.0, "line"
     else:

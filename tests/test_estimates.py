@@ -733,15 +733,17 @@ def test_the_time_limit_reaches_the_programs(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_two_errors_of_a_sampled_interval() -> None:
     """Rounding widens it on both sides, and the sampling error is rounded upwards."""
     ones = np.ones(50)
-    value = estimates._sampled(ones, ones, 0.25, 2.0, 0.0, 0.9, "x")
-    assert (value.lower, value.mean, value.upper) == (1.5, 2.0, 2.5)
+    value = estimates._sampled(ones, ones, 0.25, estimates._Scale((2.0,), 1), 0.0, 0.9, "x")
+    assert (value.lower, value.mean, value.upper) == pytest.approx((1.5, 2.0, 2.5), rel=1e-14)
+    assert value.lower < 1.5
+    assert value.upper > 2.5
     margin = math.sqrt(2 * math.log(2 / 0.05) / 50)
-    value = estimates._sampled(ones, ones, 0.0, 1.0, 1.0, 0.95, "x")
+    value = estimates._sampled(ones, ones, 0.0, estimates._Scale((1.0,), 1), 1.0, 0.95, "x")
     assert 1 + margin * (1 + 1e-10) < value.upper < 1 + margin * (1 + 1e-8)
     with pytest.raises(OverflowError, match=r"^R_S exceeds the largest float, 1\.8e308\.$"):
         linear_complexity([[1e308]], NetworkSpec.layered((1, 1), 10.0, 2))
     with pytest.raises(OverflowError, match=r"^R_S exceeds the largest float, 1\.8e308\.$"):
-        estimates._sampled(1e200 * ones, 1e200 * ones, 0.0, 1e200, 1.0, 0.95, "x")
+        estimates._sampled(1e200 * ones, 1e200 * ones, 0.0, estimates._Scale((1e200,), 1), 1.0, 0.95, "x")
 
 
 def test_sampled_suprema_are_of_the_second_layer_and_its_activation() -> None:

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from adanet_theory.checks import Array, check
 from adanet_theory.spec import NetworkSpec
-from adanet_theory.unit_supremum import matrix
+from adanet_theory.unit_supremum import TINY, matrix
 from verify.network.unit_ascent import UnitSearch, Weights
 
 Progress = Callable[[int, int], None]
@@ -88,13 +88,13 @@ def lower_complexities(
     if not np.isfinite(Z).all():
         raise OverflowError("R_S exceeds the largest float, 1.8e308.")
     reach = ranges(spec, X)
-    spread = spreads(spec, X, reach)
+    spread, lost = spreads(spec, X, reach), _underflow(spec, m)
     error = 0.0 if exhaustive else math.sqrt(2 * math.log(1 / (1 - confidence)) / draws)
     kind = "all signs" if exhaustive else "drawn signs"
     values = []
     for k in range(1, spec.depth + 1):
         mean = math.fsum(Z[k - 1]) / len(signs)
-        slack = (1 + 1e-9) * error * spread[k] + _rounding(spec, m, reach[k])
+        slack = (1 + 1e-9) * error * spread[k] + _rounding(spec, m, reach[k]) + m * lost[k]
         values.append(
             LowerValue(
                 k,
@@ -219,6 +219,16 @@ def _longest(X: Array, p: float) -> float:
 def _rounding(spec: NetworkSpec, m: int, reach: Array) -> float:
     """An upper value of the error of a computed Z_k: a rounding for each of the terms of its sums, with room."""
     return (m + sum(spec.n[:-1]) + 64 * spec.depth) * 2.0**-50 * float(reach.sum())
+
+
+def _underflow(spec: NetworkSpec, m: int) -> list[float]:
+    """Upper values of what underflow may add to a unit of layer k, amplified by the layers above; [0] is empty."""
+    once = (m + sum(spec.n[:-1]) + 64 * spec.depth) * TINY
+    lost = [0.0, once]
+    for k in range(2, spec.depth + 1):
+        from_below = (spec.bound(k, s) * spec.root(s) * (spec.phi(s).lipschitz * lost[s] + TINY) for s in range(1, k))
+        lost.append(sum(from_below, once))
+    return lost
 
 
 def _checked(spec: NetworkSpec, Psi: Any, draws: int, confidence: float) -> Array:

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
 from adanet_theory.spec import NetworkSpec
-from verify.network.evidence import FeatureSizes, Number, Weights, row_norms, up
+from verify.network.evidence import FeatureSizes, Number, Weights, up
 from verify.network.layers import Ranges
 from verify.network.margins import Margins
+from verify.network.membership import outside
 from verify.network.results import Assumption
 
 PRINTED = ("theorem-1", "corollary-1")
@@ -154,14 +153,12 @@ def membership(setting: Setting) -> Assumption:
         return Assumption("membership", None, detail, FAMILY)
     spec = setting.spec
     worst: tuple[float, str] | None = None
-    for (k, s), norms in row_norms(setting.weights, spec.p).items():
+    for (k, s), i, norm in outside(setting.weights, spec):
         bound = spec.bound(k, s)
-        if len(norms) and norms.max() > bound:
-            i = int(np.argmax(norms))
-            excess = float(norms[i]) / bound if bound else float("inf")
-            where = f"unit {i} of layer {k} (row {i} of hidden '{k},{s}', counted from 0)"
-            line = f"{where} has norm {float(norms[i])!r} > Lambda_{{{k},{s}}} = {bound!r}"
-            worst = max(worst or (0.0, ""), (excess, line))
+        excess = norm / bound if bound else float("inf")
+        where = f"unit {i} of layer {k} (row {i} of hidden '{k},{s}', counted from 0)"
+        line = f"{where} has norm {norm!r} > Lambda_{{{k},{s}}} = {bound!r}"
+        worst = max(worst or (0.0, ""), (excess, line))
     detail = worst[1] if worst else f"every unit has ||u||_p <= Lambda, p = {spec.p:g}"
     return Assumption("membership", worst is None, detail, FAMILY)
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adanet_theory import posterior
 from adanet_theory.activations import Activation, activation
 from adanet_theory.arrangement import norms
 from adanet_theory.checks import Array
@@ -143,8 +142,7 @@ def path_norm(weights: Weights) -> float:
     parts = [enlarged(_collapsed(weights, s) @ paths[s], weights.n[s]) for s in range(weights.depth)]
     B = float(enlarged(sum(parts), weights.depth))
     if B < 1e-280:  # where TINY counts, above all for f = 0
-        exact = posterior.path_norm(_fractions(weights.hidden), _fractions(weights.output), depth=weights.depth)
-        return exact * (1 + weights.depth * EPS)
+        return up(_exact_path_norm(weights))
     if not math.isfinite(B):
         raise OverflowError("the path norm exceeds the largest float, 1.8e308.")
     return B
@@ -159,11 +157,27 @@ def _collapsed(weights: Weights, s: int) -> Array:
             v = v + U.T @ w
             size = size + np.abs(U).T @ np.abs(w)
             terms += len(w) + 1
-    return np.asarray(enlarged(np.abs(v) + terms * EPS * size, 2))
+    return np.asarray(enlarged(np.abs(v) + terms * EPS * size, terms + 2))
 
 
-def _fractions(arrays: Mapping[Any, Array]) -> dict[Any, Any]:
-    return {key: np.vectorize(Fraction, otypes=[object])(x) for key, x in arrays.items() if x.size}
+def _exact_path_norm(weights: Weights) -> Fraction:
+    """B as a fraction: no sum of denormals is rounded."""
+    hidden = {pair: _fractions(U) for pair, U in weights.hidden.items() if U.size}
+    output = {k: _fractions(w) for k, w in weights.output.items() if w.size}
+    paths: dict[int, Any] = {0: np.array([Fraction(1)] * weights.n[0], dtype=object)}
+    for k in range(1, weights.depth):
+        reads = [np.abs(hidden[k, s]) @ paths[s] for s in range(k) if (k, s) in hidden]
+        paths[k] = sum(reads, np.array([Fraction(0)] * weights.n[k], dtype=object))
+    B = Fraction(0)
+    for s in range(weights.depth):
+        collapsed = [hidden[k, s].T @ w for k, w in output.items() if (k, s) in hidden]
+        if collapsed:
+            B += np.abs(sum(collapsed)) @ paths[s]
+    return B
+
+
+def _fractions(x: Array) -> Any:
+    return np.vectorize(Fraction, otypes=[object])(x)
 
 
 # The features
@@ -191,9 +205,11 @@ def feature_sizes(Psi: Array, q: float) -> FeatureSizes:
     power = math.frexp(r_inf)[1]
     scaled = np.ldexp(Psi, -power)
     mean_square = float(enlarged(np.einsum("ij,ij->j", scaled, scaled).max(), m + 1)) / m
-    r_rms = math.ldexp(math.nextafter(math.sqrt(mean_square) * (1 + 2 * EPS), math.inf), power)
+    r_rms = up(Fraction(math.sqrt(mean_square) * (1 + 4 * EPS)) * Fraction(2) ** power)
     sizes = _norm_up(norms(scaled, q), n_0)
     squares = float(enlarged(sizes @ sizes, m + 1))
-    with np.errstate(over="ignore"):
-        square_norms = float(np.ldexp(squares, 2 * power))
+    try:
+        square_norms = up(Fraction(squares) * Fraction(2) ** (2 * power))
+    except OverflowError:
+        square_norms = math.inf
     return FeatureSizes(r_inf, min(r_rms, r_inf), square_norms)

@@ -5,7 +5,9 @@ of layer k to the output, a rounding error e of h_k changes f by at most A_k . |
 most N ulps of the sum of their sizes. So
 
     |f - computed f| <= N EPS [ Σ_s G_s . |φ(h_s)| + Σ_k |w_k| . |h_k| ],   G_s = Σ_{k>s} |U_{k,s}|^T A_k,
-    A_k = |w_k| + L_k G_k,   h_0 = Ψ.
+    A_k = |w_k| + L_k G_k,   h_0 = Ψ,
+
+and TINY more for every operation, amplified by A_k, for what underflows.
 
 The few points that this leaves undecided are evaluated unit by unit, and then in ball arithmetic: the weights are
 dyadic, so for piecewise linear φ the balls shrink to points and even a tie is decided.
@@ -130,7 +132,7 @@ def _sensitivity(weights: Weights) -> _Sensitivity:
         if k < depth and not weights.phi[k - 1].is_homogeneous:
             constant += ACTIVATION_ULPS * EPS * float(G[k].sum())
         for s, U in weights.reads(k):
-            G[s] += np.abs(U).T @ A
+            G[s] += np.abs(U).T @ A + len(A) * TINY
     return _Sensitivity(G[:depth], constant)
 
 
@@ -168,13 +170,11 @@ def by_unit(weights: Weights, Psi: Array) -> tuple[Array, Array]:
         h = _preactivation(weights, k, outputs, len(Psi))
         e = np.zeros_like(h)
         for s, U in weights.reads(k):
-            reach = errors[s] * (1 + N * EPS) + 2 * N * EPS * np.abs(outputs[s])
-            e = e + reach @ np.abs(U).T + N * TINY * np.any(reach, axis=1)[:, None]
+            e = e + _propagated(np.abs(U).T, np.abs(outputs[s]), errors[s], N)
         w = weights.output.get(k)
         if w is not None:
             f += h @ w
-            reach = e * (1 + N * EPS) + 2 * N * EPS * np.abs(h)
-            error += reach @ np.abs(w) + N * TINY * np.any(reach, axis=1)
+            error += _propagated(np.abs(w)[:, None], np.abs(h), e, N)[:, 0]
         if k < weights.depth:
             outputs_k, errors_k = _through(weights.phi[k - 1], h, e)
             outputs.append(outputs_k)
@@ -182,9 +182,20 @@ def by_unit(weights: Weights, Psi: Array) -> tuple[Array, Array]:
     return f, error * (1 + N * EPS)
 
 
+def _propagated(U: Array, x: Array, error: Array, N: int) -> Array:
+    """The error of x @ U that is due to the error of x and to N roundings; U, x >= 0. All zeros give exactly zero.
+
+    x @ U is formed before it is multiplied by EPS: EPS x may underflow where U is large enough to bring it back.
+    """
+    used = np.any((x != 0) | (error != 0), axis=1)[:, None]
+    return np.asarray((1 + 2 * N * EPS) * (error @ U) + 2 * N * EPS * (x @ U) + 4 * N * TINY * used)
+
+
 def _through(phi: Activation, h: Array, e: Array) -> tuple[Array, Array]:
     x = phi(h)
     error = phi.lipschitz * e + (0 if phi.is_homogeneous else ACTIVATION_ULPS * EPS)
+    if phi.name.startswith("leaky_relu"):
+        error = error + TINY * (h != 0)  # the slope times h may underflow
     if phi.name == "relu":
         error = np.where(h <= -e, 0.0, error)
         x = np.where(h <= -e, 0.0, x)

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from torch import Tensor
 
-from adanet_theory.activations import ACTIVATIONS
+from adanet_theory.activations import ACTIVATIONS, activation
 from adanet_theory.checks import Array
 from adanet_theory.spec import NetworkSpec
 from adanet_train.surrogates import SURROGATES
+from verify.network.evidence import Weights
 
 SMOOTH = ("sigmoid", "softplus", "tanh")
 HOMOGENEOUS = ("relu", "leaky_relu:0.1", "abs", "identity")
@@ -101,3 +102,31 @@ def steps(draw: st.DrawFn, *, names: tuple[str, ...] = tuple(SURROGATES)) -> Ste
     p = draw(st.sampled_from([1.0, 1.5, 2.0, 3.0, math.inf]))
     f = draw(columns(m, 1, reach=1.0))[:, 0].contiguous()
     return Step(draw(columns(m, n)), draw(labels(m)), f, Gamma, p, draw(st.sampled_from(names)))
+
+
+# Floats at their edges, for what is printed as exact or outward
+
+
+def edges(largest: int = 300) -> st.SearchStrategy[float]:
+    """Denormals, huge ones up to 2^largest, whole numbers, and numbers an ulp or two from one another or apart."""
+    denormal = st.integers(1, 2**12).map(lambda k: k * 2.0**-1074)
+    power = st.tuples(st.integers(2**52, 2**53 - 1), st.integers(-1074, largest - 53))
+    near = st.integers(-3, 3).map(lambda k: 1.0 + k * 2.0**-52)
+    size = st.one_of(st.integers(0, 3).map(float), near, denormal, power.map(lambda x: math.ldexp(*x)))
+    return st.tuples(size, st.sampled_from([1.0, -1.0])).map(lambda x: x[0] * x[1])
+
+
+def edge_arrays(*shape: int, largest: int = 300) -> st.SearchStrategy[Array]:
+    return arrays(np.float64, shape, elements=edges(largest), fill=st.nothing())
+
+
+@st.composite
+def edge_networks(draw: st.DrawFn) -> Weights:
+    """A network of one to three layers, skips included, a piecewise linear activation, weights at the edges."""
+    n = tuple(draw(st.lists(st.integers(1, 3), min_size=2, max_size=4)))
+    depth = len(n) - 1
+    pairs = [(k, s) for k in range(1, depth + 1) for s in range(k) if s > 0 or k == 1]
+    hidden = {(k, s): draw(edge_arrays(n[k], n[s], largest=150)) for k, s in pairs if s == k - 1 or draw(st.booleans())}
+    output = {k: draw(edge_arrays(n[k], largest=150)) for k in range(1, depth + 1) if k == depth or draw(st.booleans())}
+    phi = activation(draw(st.sampled_from(HOMOGENEOUS)))
+    return Weights(n, hidden, output, (phi,) * (depth - 1))
