@@ -105,6 +105,10 @@ class NetworkSpec:
         n_s = self.n[s]
         return float(n_s) ** (1 - 1 / self.p) if n_s else 0.0
 
+    def is_centred(self, k: int) -> bool:
+        """Whether φ_s(0) = 0 at every layer s < k."""
+        return all(phi.at_zero == 0 for phi in self.activations[: k - 1])
+
     def require_phi_zero(self, below: int) -> None:
         """Refuse where φ_s(0) != 0 for some layer s < below that Lemmas 1-2 pass through."""
         for s in range(1, below):

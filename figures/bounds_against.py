@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adanet_theory import catalogue
 from figures.canvas import FULL, Data, panels, shade_vacuous, styled
-from figures.family import BOUNDS, DELTA, LABELS, N_0, PRINTED, WIDTH, Setting, is_in_range, is_possible, margins
+from figures.family import DELTA, N_0, WIDTH, Setting, bounds, is_in_range, is_possible, margins, value
 from verify.show.plots import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY
 
 if TYPE_CHECKING:
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TOP = 1e4
-_LINES: dict[str, dict[str, Any]] = {
-    "corollary-1": {"color": RED, "linestyle": "--"},
-    "theorem-1": {"color": ORANGE, "linestyle": "-."},
-    "theorem-1-range": {"color": PURPLE, "linestyle": ":", "linewidth": 1.6},
-    "margin-bound-uniform": {"color": SKY, "linestyle": "-", "linewidth": 2.4},
-    "a-posteriori-bounded": {"color": GREEN, "linestyle": "-", "marker": "o", "markersize": 2.6},
-    "margin-bound": {"color": BLUE, "linestyle": "-"},
-}
+_LINES: tuple[dict[str, Any], ...] = (
+    {"color": ORANGE, "linestyle": "-."},
+    {"color": RED, "linestyle": "--"},
+    {"color": PURPLE, "linestyle": ":", "linewidth": 1.6},
+    {"color": BLUE, "linestyle": "-"},
+    {"color": SKY, "linestyle": "-", "linewidth": 2.4},
+    {"color": GREEN, "linestyle": "-", "marker": "o", "markersize": 2.6},
+)
 _AXES = {
     "m": "sample size $m$",
     "depth": "depth $l$",
@@ -32,6 +33,12 @@ _AXES = {
     "width": "width $n_k$",
 }
 _P_TICKS = {1.5: "3/2", 2.0: "2", 4.0: "4", np.inf: r"$\infty$"}
+
+
+def _line(id: str) -> dict[str, Any]:
+    """A style of its own for each bound, in their order."""
+    place = catalogue.ids(bounds()).index(id)
+    return dict(_LINES[place % len(_LINES)])
 
 
 def _values(quick: bool) -> dict[str, list[Any]]:
@@ -57,7 +64,7 @@ def compute(*, quick: bool) -> Data:
         found[variable] = {
             "values": [getattr(setting, variable) for setting in settings],
             "in_range": [is_in_range(setting) for setting in settings],
-            "raw": {name: [bound(setting).raw for setting in settings] for name, bound in BOUNDS.items()},
+            "raw": {bound.id: [value(bound, setting).raw for setting in settings] for bound in bounds()},
         }
     return found
 
@@ -82,10 +89,10 @@ def _panel(axes: Axes, variable: str, curves: Data, base: float) -> None:
         x, base = 1 - 1 / x, 1 - 1 / base
     for name, raw in curves["raw"].items():
         y = np.array([np.nan if value is None else value for value in raw])
-        style = dict(_LINES[name])
+        style = _line(name)
         if "marker" in style:
             style["markevery"] = max(1, len(x) // 8)
-        if name in PRINTED:
+        if catalogue.bound(name).is_printed:
             outside = ~inside | np.append(~inside[1:], False)  # from the last point inside, so that the two meet
             axes.plot(x, np.where(outside, y, np.nan), **{**style, "alpha": 0.4, "linewidth": 0.8})
             y = np.where(inside, y, np.nan)
@@ -108,11 +115,22 @@ def _panel(axes: Axes, variable: str, curves: Data, base: float) -> None:
 
 def _key(axes: Axes) -> None:
     axes.set_axis_off()
-    for name, style in _LINES.items():
-        axes.plot([], [], label=LABELS[name], **style)
+    for bound in bounds():
+        axes.plot([], [], label=bound.title, **_line(bound.id))
     axes.plot([], [], color=INK, alpha=0.4, linewidth=0.8, linestyle="--", label=r"pale: $|h| \leq 1$ fails")
     axes.plot([], [], color=INK, linewidth=0.5, linestyle=(0, (1, 3)), label="value in the other panels")
     axes.legend(loc="center left", handlelength=2.4, borderaxespad=0.0, labelspacing=0.7)
+
+
+def complexities() -> str:
+    """Which lemma bounds the complexity in which bound.
+
+    >>> complexities().partition(", ")[0]
+    'lemma-2 in theorem-1'
+    """
+    lemmas = dict.fromkeys(bound.complexity for bound in bounds() if bound.complexity is not None)
+    users = {lemma: [bound.id for bound in bounds() if bound.complexity == lemma] for lemma in lemmas}
+    return " and by ".join(f"{lemma} in {', '.join(ids)}" for lemma, ids in users.items())
 
 
 def caption(data: Data) -> str:
@@ -125,8 +143,7 @@ def caption(data: Data) -> str:
         f"m = {base['m']}, l = {base['depth']}, rho = {base['rho']:g}, p = {base['p']:g}, n_k = {base['width']}, where "
         f"the values are: {numbers}. Layered ReLU families, n_0 = {N_0}, ||Psi||_inf <= 1, Lambda_(1,0) = "
         f"{N_0}^(-1/2) and Lambda_(k,k-1) = {WIDTH}^(-1/2), so that |h| <= 1 there; all mixture weight on the top "
-        f"layer, all margins of f/W above rho, delta = {DELTA:g}. Raw values: grey is vacuous. Theorem 1 takes "
-        "R_m(H_k) from Lemma 2 where both are as printed; the corrected bounds take it from lemma-2-peeled, "
-        "a-posteriori-bounded takes the largest path norm in the family. p and width start where M_l > rho: below, no "
-        "member has such margins."
+        f"layer, all margins of f/W above rho, delta = {DELTA:g}. Raw values: grey is vacuous. R_m(H_k) is bounded by "
+        f"{complexities()}; a-posteriori-bounded takes the largest path norm in the family. p and width start where "
+        "M_l > rho: below, no member has such margins."
     )

@@ -8,14 +8,15 @@ training margin of f/W exceeds ρ: the loss terms are 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 
-from adanet_theory import generalization, posterior, rademacher
+from adanet_theory import catalogue, rademacher
+from adanet_theory.catalogue import Bound
 from adanet_theory.margin import ETA, MarginBound
+from adanet_theory.quantities import Quantities, evaluate
 from adanet_theory.spec import NetworkSpec
 
 N_0 = 144
@@ -39,15 +40,11 @@ class Setting:
 
     @property
     def w_norms(self) -> list[float]:
-        return self.on_top(1.0)
+        return [0.0] * (self.depth - 1) + [1.0]
 
     @property
     def ranges(self) -> list[float]:
         return _ranges(self.depth, self.p, self.width)
-
-    def on_top(self, value: float) -> list[float]:
-        """The value at layer l and 0 below, where no mixture weight is."""
-        return [0.0] * (self.depth - 1) + [value]
 
 
 # A search for the least m asks for the same family a hundred times.
@@ -85,76 +82,38 @@ def margins(count: int) -> list[float]:
     return [*np.logspace(-2, 0, count)[:-1].tolist(), 0.99]
 
 
-def _printed(setting: Setting) -> list[float]:
-    """R_m(H_l) by Lemma 2 as printed."""
-    return setting.on_top(rademacher.layered_complexity(setting.spec, setting.depth, m=setting.m, r_inf=1.0))
-
-
-def _peeled(setting: Setting) -> list[float]:
-    """R_m(H_l) by lemma-2-peeled."""
-    return setting.on_top(rademacher.peeled_complexity(setting.spec, setting.depth, m=setting.m, r_rms=1.0))
-
-
 def _index(scale: float, rho: float) -> int:
     """The least j with ρ_j = scale/(1+η)^j <= ρ, so that the loss at ρ_j is 0 too."""
     return math.ceil(math.log(scale / rho) / math.log1p(ETA))
 
 
-def corollary_1(setting: Setting) -> MarginBound:
-    return generalization.corollary_1(
-        setting.spec, 0.0, setting.w_norms, rho=setting.rho, m=setting.m, delta=DELTA, r_inf=1.0, literally=True
-    )
-
-
-def theorem_1(setting: Setting) -> MarginBound:
-    """Theorem 1 over Lemma 2, both as printed."""
-    return generalization.theorem_1(
-        0.0, setting.w_norms, _printed(setting), rho=setting.rho, m=setting.m, delta=DELTA, literally=True
-    )
-
-
-def theorem_1_range(setting: Setting) -> MarginBound:
-    """Theorem 1 with its range repaired, over lemma-2-peeled."""
-    return generalization.theorem_1_range(
-        0.0, setting.w_norms, _peeled(setting), rho=setting.rho, m=setting.m, delta=DELTA, M=max(setting.ranges)
-    )
-
-
-def margin_bound(setting: Setting) -> MarginBound:
-    return generalization.margin_bound(
-        0.0, setting.w_norms, _peeled(setting), rho=setting.rho, m=setting.m, delta=DELTA, M=max(setting.ranges)
-    )
-
-
-def margin_bound_uniform(setting: Setting) -> MarginBound:
-    M = setting.ranges
-    return generalization.margin_bound_uniform_at(
-        _index(M[-1], setting.rho), 0.0, setting.w_norms, _peeled(setting), m=setting.m, delta=DELTA, M=M
-    )
-
-
-def a_posteriori_bounded(setting: Setting) -> MarginBound:
-    """At the largest path norm of a member."""
+def quantities(setting: Setting) -> Quantities:
+    """What a bound reads here: the loss terms are 0, and B is the largest path norm of a member."""
     B = _path_norm(setting.depth, setting.p, setting.width)
-    return posterior.a_posteriori_bounded_at(
-        _index(B, setting.rho), 0.0, B, d=setting.depth - 1, n_0=N_0, r_sup=1.0, m=setting.m, delta=DELTA
+    return Quantities(
+        setting.spec,
+        setting.w_norms,
+        setting.m,
+        DELTA,
+        r_inf=1.0,
+        r_rms=1.0,
+        r_sup=1.0,
+        rho=setting.rho,
+        M=setting.ranges,
+        B=B,
+        d=setting.depth - 1,
     )
 
 
-PRINTED = ("corollary-1", "theorem-1")
-BOUNDS: dict[str, Callable[[Setting], MarginBound]] = {
-    "corollary-1": corollary_1,
-    "theorem-1": theorem_1,
-    "theorem-1-range": theorem_1_range,
-    "margin-bound-uniform": margin_bound_uniform,
-    "a-posteriori-bounded": a_posteriori_bounded,
-    "margin-bound": margin_bound,
-}
-LABELS = {
-    "corollary-1": "Corollary 1, printed",
-    "theorem-1": "Theorem 1, printed",
-    "theorem-1-range": "Theorem 1, range mended",
-    "margin-bound-uniform": "margin-bound-uniform",
-    "a-posteriori-bounded": "a-posteriori-bounded",
-    "margin-bound": "margin-bound",
-}
+def value(bound: Bound, setting: Setting) -> MarginBound:
+    """The bound by its record; one for all margins at the largest ρ_j <= ρ."""
+    given = quantities(setting)
+    scales = {"W_M": setting.ranges[-1], "B": given.B}
+    if bound.scale in scales:
+        given = replace(given, j=_index(scales[bound.scale] or 0.0, setting.rho))
+    return evaluate(bound, given)
+
+
+def bounds() -> tuple[Bound, ...]:
+    """Those that need no sample: their complexity is a lemma at a size of Ψ known beforehand."""
+    return catalogue.select(lambda bound: bound.group in ("paper", "corrected") and bound.at in ("r_inf", "r_sup"))

@@ -12,7 +12,8 @@ QUICK_DRAWS = 8
 def report(model: Path, *, draws: int | None) -> BoundReport:
     """What verify-bounds says of the model and the sample in its file, on the CPU, so that the figure is repeatable."""
     from verify.network import inputs
+    from verify.network.question import Question
     from verify.network.report import build
 
     given = inputs.read(str(model))
-    return build(given.model, sample=given.sample, draws=draws)
+    return build(given.model, Question(draws=draws), sample=given.sample)

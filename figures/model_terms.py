@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def compute(*, quick: bool, model: Path) -> Data:
     """The rows of the bounds as verify-bounds has them."""
-    from verify.network.report import DRAWS
+    from verify.network.question import DRAWS
 
     found = report(model, draws=QUICK_DRAWS if quick else DRAWS)
     return {
@@ -39,11 +39,11 @@ def draw(data: Data) -> Figure:
 
 
 def caption(data: Data) -> str:
-    applied = [row for row in data["bounds"] if row["applies"] and not row["context"]]
+    applied = [row for row in data["bounds"] if row["applies"] and row["group"] != "context"]
     values = "; ".join(
         f"{row['id']} {'undefined' if row['raw'] is None else wording.up(row['raw'])}" for row in applied
     )
-    others = ", ".join(row["id"] for row in data["bounds"] if not row["applies"] and not row["context"])
+    others = ", ".join(row["id"] for row in data["bounds"] if not row["applies"] and row["group"] != "context")
     return (
         f"The bounds on the risk of one trained network, term by term, and their sums: sizes n = {data['n']}, "
         f"m = {data['m']}, rho = {data['rho']:.4g}, delta = {data['delta']:g}, model {data['sha256'][:12]}. "

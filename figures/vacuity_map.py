@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from adanet_theory import catalogue
+from adanet_theory.catalogue import Bound
 from adanet_theory.solve import smallest_m
 from figures.canvas import FULL, Data, panels, styled
-from figures.family import BOUNDS, DELTA, LABELS, N_0, WIDTH, Setting, margins
+from figures.family import DELTA, N_0, WIDTH, Setting, bounds, margins, value
 from verify.show.plots import INK
 
 if TYPE_CHECKING:
@@ -23,11 +25,11 @@ def compute(*, quick: bool) -> Data:
     depths = [2, 3, 5, 8] if quick else list(range(2, 11))
     rhos = margins(5 if quick else 17)
 
-    def needed(name: str, rho: float, depth: int) -> int | None:
+    def needed(bound: Bound, rho: float, depth: int) -> int | None:
         base = Setting(rho=rho, depth=depth)
-        return smallest_m(lambda m: BOUNDS[name](replace(base, m=m)))
+        return smallest_m(lambda m: value(bound, replace(base, m=m)))
 
-    found = {name: [[needed(name, rho, depth) for depth in depths] for rho in rhos] for name in BOUNDS}
+    found = {bound.id: [[needed(bound, rho, depth) for depth in depths] for rho in rhos] for bound in bounds()}
     return {"depth": depths, "rho": rhos, "m_needed": found}
 
 
@@ -50,7 +52,7 @@ def draw(data: Data) -> Figure:
         levels = [x for x in range(LEAST + 1, 19) if x % step == 0]
         lines = panel.contour(depth, rho, power, levels=levels, colors=INK, linewidths=0.7)
         panel.clabel(lines, fontsize=8, fmt=lambda x: f"$10^{{{x:.0f}}}$", inline_spacing=2)
-        panel.set_title(LABELS[name], fontsize=8)
+        panel.set_title(catalogue.bound(name).title, fontsize=8)
         panel.set_yscale("log")
         panel.set_xticks([d for d in depth if d % 2 == 0])
     for panel in (axes[0], axes[3]):

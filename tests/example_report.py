@@ -92,7 +92,9 @@ REPORT = BoundReport(
             8.0,
             j=16,
         ),
-        BoundRow("golowich-l1", 3.5, None, {"complexity": 3.4, "confidence": 0.1}, False, (), True, 0.1, context=True),
+        BoundRow(
+            "golowich-l1", 3.5, None, {"complexity": 3.4, "confidence": 0.1}, False, (), True, 0.1, group="context"
+        ),
     ),
     checks=(
         CheckRow("lemma-1", 2, 0.01100001, 0.0294, False, True, "not refuted"),

@@ -12,6 +12,7 @@ from adanet_train.data.features import FeatureMap
 from adanet_train.model.file import Sample
 from tests.verify_models import model
 from verify.network import bounds, report
+from verify.network.question import Question
 
 FAMILY = {
     "theorem-1",
@@ -35,7 +36,7 @@ def inside(**changes):
 
 
 def built(file, **options):
-    return report.build(file, **{"draws": None} | options)
+    return report.build(file, Question(**{"draws": None} | options))
 
 
 def failing(found) -> dict[str, tuple[str, ...]]:

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from adanet_theory import margin
+from adanet_theory import catalogue, margin
 from adanet_theory.twins.latex import latex_definition, latex_of
 from adanet_theory.twins.symbolic import STATEMENTS
 from adanet_train.model import file as model_file
@@ -20,9 +20,11 @@ from figures import explorer
 from figures.explorer import content, mathml, network, page
 from tests.explorer_settings import Reference, State, random_state
 from tests.verify_models import model as small_model
-from verify.network.assumptions import BOUNDS, FIXED_RHO, POSTERIOR
 from verify.show import stylesheet
 
+BOUNDS = catalogue.ids(catalogue.theory())
+FIXED_RHO = [bound.id for bound in catalogue.theory() if bound.scale == "rho"]
+POSTERIOR = [bound.id for bound in catalogue.theory() if bound.scale == "B"]
 SETTINGS = [random_state(seed) for seed in range(300)]
 
 
@@ -345,10 +347,11 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @needs_node
 def test_a_model_opens_with_what_verify_bounds_says_of_it(saved: Any) -> None:
     from verify.network import inputs
+    from verify.network.question import Question
     from verify.network.report import build
 
     state, margins, words = network.opening(saved)
-    report = build(inputs.read(str(saved)).model, draws=None, rho=state["rho"])
+    report = build(inputs.read(str(saved)).model, Question(draws=None, rho=state["rho"]))
     (found,) = by_node(EVALUATE, [state], page.document(state, margins=margins, words=words))
     rows = {row["id"]: row for row in found["bounds"]}
     assert {row.id for row in report.bounds if not row.context} == set(rows)
@@ -393,9 +396,10 @@ def test_blocks_of_margins_err_on_the_safe_side() -> None:
 
 def test_the_needs_are_those_of_verify_bounds(saved: Any) -> None:
     from verify.network import inputs
+    from verify.network.question import Question
     from verify.network.report import build
 
-    report = build(inputs.read(str(saved)).model, draws=None)
+    report = build(inputs.read(str(saved)).model, Question(draws=None))
     theirs = {row.id: set(row.statements) & set(BOUNDS) for row in report.assumptions if row.id != "normalised"}
     assert {id: set(statements) for id, statements in content.NEEDS.items()} == theirs
     assert list(theirs) == list(content.NEEDS)

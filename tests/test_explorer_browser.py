@@ -11,11 +11,11 @@ from urllib.parse import urlencode
 
 import pytest
 
+from adanet_theory import catalogue
 from figures.explorer import content, page
 from tests import chromium
 from tests.chromium import Chromium
 from tests.explorer_settings import Reference, State, random_state
-from verify.network.assumptions import BOUNDS, PRINTED
 
 pytestmark = pytest.mark.skipif(
     chromium.PROGRAM is None, reason="no chromium is installed: make browser-test installs it and runs this"
@@ -208,8 +208,8 @@ def test_depth_one_is_outside_the_print(browser: Chromium) -> None:
     browser.run("document.querySelector('#reset').click()")
     browser.run(f"{TYPE}({json.dumps([('f-l', '1')])})")
     shown = browser.run(SHOWN)["bounds"]
-    for id in BOUNDS:
-        assert ("depth" in shown[id]["whyNot"]) == (id in PRINTED)
+    for bound in catalogue.theory():
+        assert ("depth" in shown[bound.id]["whyNot"]) == bound.is_printed
 
 
 def test_margins_that_no_member_has_are_no_good_news(browser: Chromium) -> None:
@@ -239,7 +239,7 @@ def test_the_curves_are_those_of_the_bounds(browser: Chromium, name: str) -> Non
             raw = reference.bounds()[row["id"]].raw
             assert row["raw"] == (None if raw is None else pytest.approx(raw, rel=1e-12))
     drawn = browser.run("[...document.querySelectorAll('#chart path.curve')].map((path) => path.getAttribute('d'))")
-    assert len(drawn) >= len(BOUNDS)
+    assert len(drawn) >= len(catalogue.theory())
     assert not any("NaN" in path or "Infinity" in path for path in drawn)
     assert browser.complaints() == []
 

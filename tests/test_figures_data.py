@@ -47,7 +47,7 @@ def by_hand(m, depth, rho):
     return {
         "corollary-1": 2 / rho * 4**depth * root(2 * log_n / m) + deep + C,
         "theorem-1": 4 / rho * 2**depth * root(log_n / (2 * m)) + deep + C,
-        "theorem-1-range": 4 / rho * peeled + deep + C,
+        "theorem-1-range": 4 / rho * 2**depth * root(log_n / (2 * m)) + deep + C,
         "margin-bound": 2 / rho * peeled + 2 / rho * root(2 * math.log(depth) / m) + root(math.log(20) / (2 * m)),
         "margin-bound-uniform": 2 * scale * (peeled + root(2 * math.log(depth) / m)) + root(prior / (2 * m)),
         "a-posteriori-bounded": 2 * scale * root(2 * math.log(2 * 144 * A) / m)

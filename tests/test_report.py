@@ -20,6 +20,7 @@ from adanet_train.model.file import ModelFile
 from tests.verify_models import model
 from verify.network import report
 from verify.network.layers import Sampling, complexities
+from verify.network.question import Question
 from verify.network.results import BoundReport
 
 PHI = {"relu": lambda x: max(x, mpf(0)), "tanh": mpmath.tanh, "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x))}
@@ -235,7 +236,7 @@ def test_every_bound_against_an_independent_calculation(case: dict) -> None:
     """Certified: at least the real value; and no looser than the rounding of sums allows."""
     mpmath.mp.dps = 40
     file = model(**case)
-    found = report.build(file, draws=None)
+    found = report.build(file, Question(draws=None))
     oracle, bounds = Oracle(file), rows(found)
     rho = mpf(file.declared_rho)
     assert_certified(bounds["theorem-1"], oracle.theorem_1(rho))
@@ -266,7 +267,7 @@ def test_every_bound_against_an_independent_calculation(case: dict) -> None:
 def test_the_lemmas_against_an_independent_calculation() -> None:
     mpmath.mp.dps = 40
     file = model(n=(2, 3, 2, 2), p=1.5, more=(4,))
-    found, oracle = report.build(file, draws=None), Oracle(file)
+    found, oracle = report.build(file, Question(draws=None)), Oracle(file)
     for row in found.complexities:
         expected = oracle.lemma_2(row.k, oracle.r_inf)
         assert expected <= mpf(row.lemma_2) <= expected * (1 + mpf(10) ** -14)
@@ -282,7 +283,7 @@ def test_the_lemmas_against_an_independent_calculation() -> None:
 def test_a_sigmoid_network_uses_the_offset_form() -> None:
     mpmath.mp.dps = 40
     file = model(n=(2, 3, 2), activation="sigmoid", p=1.0)
-    found, oracle = report.build(file, draws=None), Oracle(file)
+    found, oracle = report.build(file, Question(draws=None)), Oracle(file)
     Q = [mpf(1), mpf(1) / 4 + mpf(1) / 2]  # r_sup = Lambda = 1, p = 1
     R = [Q[k - 1] * mpmath.sqrt(2 * (mpmath.log(4) + (k - 1) * mpmath.log(2)) / oracle.m) for k in (1, 2)]
     oracle.ranges = lambda: [mpf(1), mpf(3) / 4]
@@ -308,8 +309,8 @@ def test_reference_points_of_the_after_the_fact_bound() -> None:
 
 def test_a_rho_that_is_given_counts_as_fixed_and_one_that_is_chosen_does_not() -> None:
     file = dataclasses.replace(model(), declared_rho=None)
-    chosen = report.build(file, draws=None)
-    given = report.build(file, draws=None, rho=0.3)
+    chosen = report.build(file, Question(draws=None))
+    given = report.build(file, Question(draws=None, rho=0.3))
     assert chosen.rho_chosen
     assert not given.rho_chosen
     assert rows(given)["margin-bound"].applies
@@ -322,7 +323,7 @@ def test_a_rho_that_is_given_counts_as_fixed_and_one_that_is_chosen_does_not() -
 
 def test_without_a_declared_family_the_measured_one_stands_in() -> None:
     file = model(declared=False)
-    found = report.build(file, draws=None)
+    found = report.build(file, Question(draws=None))
     assert found.declared is None
     for (k, s), U in file.network.hidden.items():
         assert found.model.measured[k, s] == pytest.approx(float(U.abs().sum(1).max()), rel=1e-12)
@@ -339,7 +340,7 @@ def test_without_a_declared_family_the_measured_one_stands_in() -> None:
 def test_the_zero_function_has_the_bound_one() -> None:
     file = model()
     zero = dataclasses.replace(file.network, output={k: 0 * w for k, w in file.network.output.items()})
-    found = report.build(dataclasses.replace(file, network=zero), draws=None)
+    found = report.build(dataclasses.replace(file, network=zero), Question(draws=None))
     assert found.sample.train_error == 1
     assert found.model.path_norm == 0
     assert all(row.raw == 1 for row in found.bounds if not row.context)
@@ -347,7 +348,7 @@ def test_the_zero_function_has_the_bound_one() -> None:
 
 def test_the_printed_statements_have_no_value_where_the_radicand_is_negative() -> None:
     file = model(n=(3, 4, 2), m=60, rho=0.01)
-    row = rows(report.build(file, draws=None))["theorem-1"]
+    row = rows(report.build(file, Question(draws=None)))["theorem-1"]
     assert row.raw is None
     assert row.vacuous
     assert row.terms["confidence"] is None
@@ -358,7 +359,7 @@ def test_the_printed_statements_have_no_value_where_the_radicand_is_negative() -
 def test_m_needed_is_where_the_bound_falls_below_one(case: dict) -> None:
     """All else equal: the same margins, repeated, at that m and one point less."""
     file = model(**case | {"m": 50, "flips": 0.0})
-    for row in report.build(file, draws=None).bounds:
+    for row in report.build(file, Question(draws=None)).bounds:
         if row.m_needed is None or row.id not in ("margin-bound", "margin-bound-uniform", "a-posteriori"):
             continue
         assert row.vacuous
@@ -386,7 +387,7 @@ def test_the_exact_value_of_a_sigmoid_family_is_above_the_printed_lemma_1(size: 
     spec = NetworkSpec((1, 1, 1), {(1, 0): size, (2, 1): 1.0}, 2.0, "sigmoid")
     Psi = torch.tensor([[1.0]] * 8, dtype=torch.float64)
     sample = type(file.sample).of(Psi, file.sample.y)
-    found = report.build(dataclasses.replace(file, declared=spec, sample=sample), draws=20)
+    found = report.build(dataclasses.replace(file, declared=spec, sample=sample), Question(draws=20))
     top = found.complexities[1]
     mu = 35 / 128
     assert top.lower == pytest.approx(mu / (1 + math.exp(-size)), rel=1e-6)
@@ -402,7 +403,7 @@ def test_the_exact_value_of_a_sigmoid_family_is_above_the_printed_lemma_1(size: 
 
 def test_lower_values_stay_below_upper_ones_and_below_the_lemmas_that_apply() -> None:
     for seed, case in enumerate(CASES[2:10]):
-        found = report.build(model(**case | {"m": 30, "seed": seed}), draws=20)
+        found = report.build(model(**case | {"m": 30, "seed": seed}), Question(draws=20))
         for row in found.complexities:
             assert 0 <= row.lower <= row.upper
             assert row.upper <= min(x for x in (row.lemma_1_corrected, row.lemma_2_peeled) if x is not None)
@@ -414,7 +415,7 @@ def test_values_from_drawn_signs_share_the_quarter_of_delta_that_is_theirs() -> 
     """margin-bound-empirical gives them delta/4 in all; on a plane two layers are drawn, elsewhere one."""
     for n_0, shares in ((2, 2), (3, 1)):
         file = model(n=(n_0, 3, 1), m=30)
-        setting = report.make_setting(file, report.stored_sample(file), delta=Fraction(1, 20), r_sup=None)
+        setting = report.make_setting(file, Question())
         sampling = Sampling(0.05, 50, 0, "cpu")
         known = complexities(setting.spec, setting.margins.Psi, setting.sizes, sampling)
         drawn = [value for value in known.values if value is not None]
@@ -425,14 +426,14 @@ def test_values_from_drawn_signs_share_the_quarter_of_delta_that_is_theirs() -> 
 
 def test_the_same_seed_gives_the_same_report() -> None:
     file = model(m=100)
-    assert report.build(file, draws=10, seed=3) == report.build(file, draws=10, seed=3)
-    assert report.build(file, draws=10, seed=3) != report.build(file, draws=10, seed=4)
+    assert report.build(file, Question(draws=10, seed=3)) == report.build(file, Question(draws=10, seed=3))
+    assert report.build(file, Question(draws=10, seed=3)) != report.build(file, Question(draws=10, seed=4))
 
 
 def test_held_out_points_give_the_test_error_and_its_bound() -> None:
     file, other = model(), model(seed=0, flips=0.5, m=200)
     test = report.Points(other.sample.Psi.numpy(), other.sample.y.numpy())
-    found = report.build(file, test=test, draws=None)
+    found = report.build(file, Question(draws=None), test=test)
     errors = int(((file.network(other.sample.Psi) * other.sample.y) <= 0).sum())
     assert found.test.error == errors / 200
     tail = sum(
@@ -445,18 +446,18 @@ def test_held_out_points_give_the_test_error_and_its_bound() -> None:
 
 
 def test_context_rows_claim_nothing() -> None:
-    found = report.build(model(n=(3, 4, 2), top_only=True), draws=None)
+    found = report.build(model(n=(3, 4, 2), top_only=True), Question(draws=None))
     context = [row for row in found.bounds if row.context]
     assert {row.id for row in context} == {"golowich-frobenius", "golowich-l1", "neyshabur-group"}
     assert all(row.raw > 0 and row.value is None and not row.applies for row in context)
     assert all(0 <= row.terms["margin_error"] - found.sample.margin_error <= 2**-52 for row in context)
-    assert all(row.raw is None for row in report.build(model(), draws=None).bounds if row.context)
+    assert all(row.raw is None for row in report.build(model(), Question(draws=None)).bounds if row.context)
 
 
 def test_a_network_outside_its_family_is_named_and_changes_the_status() -> None:
     file = model(n=(3, 4, 2), Lambda=1.0)
     file.network.hidden[2, 1][1] *= 1.5
-    found = report.build(file, draws=None)
+    found = report.build(file, Question(draws=None))
     (row,) = [row for row in found.assumptions if row.id == "membership"]
     assert row.holds is False
     assert "unit 1 of layer 2" in row.detail
@@ -467,10 +468,10 @@ def test_a_network_outside_its_family_is_named_and_changes_the_status() -> None:
 
 
 def test_curves_are_the_bounds_as_functions_of_rho() -> None:
-    found = report.build(model(), draws=None, curves=True)
+    found = report.build(model(), Question(draws=None, curves=True))
     rho, raw = found.curves["margin-bound"]
     place = int(np.argmin(np.abs(rho - found.rho)))
-    again = report.build(model(), draws=None, rho=float(rho[place]))
+    again = report.build(model(), Question(draws=None, rho=float(rho[place])))
     assert raw[place] == pytest.approx(rows(again)["margin-bound"].raw, rel=1e-9)
 
 
@@ -488,4 +489,4 @@ def test_curves_are_the_bounds_as_functions_of_rho() -> None:
 )
 def test_options_out_of_range_are_refused(options: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message.replace("(", r"\(").replace(")", r"\)")):
-        report.build(model(), **options)
+        Question(**options)

@@ -62,7 +62,7 @@ def test_the_document_has_the_keys_of_its_schema(tmp_path, capsys) -> None:
     expected = "theorem-1 corollary-1 theorem-1-range margin-bound margin-bound-uniform margin-bound-empirical"
     assert ids[:8] == [*expected.split(), "a-posteriori", "a-posteriori-bounded"]
     for row in found["bounds"]:
-        assert set(row) == {"id", "raw", "value", "terms", "applies", "why_not", "vacuous", "rho"}
+        assert set(row) == {"id", "group", "raw", "value", "terms", "applies", "why_not", "vacuous", "rho"}
         assert (row["value"] is None) == (not row["applies"])
         assert ("j" in row["terms"]) == (row["id"].endswith("uniform") or row["id"].startswith("a-posteriori"))
     assert found["rho"] == 0.2

@@ -39,7 +39,7 @@ function layers(v) {
     const peeled = centred ? "lemma-2-peeled" : "lemma-2-peeled-offset";
     const first = k === 1 ? at("h1-closed") : at("lemma-1-corrected", {R: rows.map((row) => row.R_S)});
     rows.push({
-      k, "lemma-2": at("lemma-2"), "lemma-2-sup": at("lemma-2", {r_inf: v.r_sup}),
+      k, "lemma-2": at("lemma-2"), "lemma-2 r_sup": at("lemma-2", {r_inf: v.r_sup}),
       peeled: at(peeled, {r_rms: v.r_sup}), R_S: Math.min(first, at(peeled)), M: at("range"),
     });
   }
@@ -60,37 +60,34 @@ function evaluate(state) {
   const v = values(state), rows = layers(v), R = (name) => rows.map((row) => row[name]);
   const M_k = R("M"), M = Math.max(...M_k), W_M = sum(v.w.map((w, i) => w * M_k[i])) / v.W;
   const B = state.B ?? (v.W > 0 ? largestPathNorm(v) : 0);
-  const uniform = atIndex(state, v, W_M), posterior = atIndex(state, v, B);
   const c = Math.max(1, ...state.phi.slice(0, v.d).map((name) => DATA.activations[name].e));
-  const given = {
-    "theorem-1": {R: R("lemma-2")},
-    "corollary-1": {},
-    "theorem-1-range": {R: R("lemma-2-sup"), M},
-    "margin-bound": {R: R("peeled"), M},
-    "margin-bound-uniform": {R: R("peeled"), M_k, ...uniform},
-    "margin-bound-empirical": {R: R("R_S"), M, M_k},
-    "a-posteriori": {c, ...posterior},
-    "a-posteriori-bounded": {c, ...posterior},
-  };
-  const sizes = {
-    "theorem-1": v.W, "corollary-1": v.W, "margin-bound-uniform": W_M, "a-posteriori": B, "a-posteriori-bounded": B,
-  };
+  // What a bound reads besides the setting, by its record in the catalogue: its scale of the margin, and its range.
+  const scales = {rho: v.W, W_M, B}, at = {W_M: atIndex(state, v, W_M), B: {c, ...atIndex(state, v, B)}};
+  const size = (bound) => (bound.scale === "rho" && bound.range ? M * v.W : scales[bound.scale]);
+  const given = (bound) => ({R: R(column(bound)), M, M_k, ...at[bound.scale]});
   const holds = assumptions(state, v, rows, M);
-  const bounds = DATA.bounds.map((id) => {
-    const found = (sizes[id] ?? M * v.W) > 0 ? FORMULAS[id][v.l]({...v, ...given[id]}) : trivial(id);
+  const bounds = DATA.bounds.map((bound) => {
+    const {id} = bound, values = given(bound);
+    const found = size(bound) > 0 ? FORMULAS[id][v.l]({...v, ...values}) : trivial(bound);
     const raw = Number.isFinite(found.total) ? found.total : null;
     return {
       id, terms: found.terms, raw, value: raw === null ? 1 : Math.min(1, raw), vacuous: raw === null || raw >= 1,
-      whyNot: DATA.needs.filter(([name, ids]) => ids.includes(id) && !holds[name].holds(id)).map(([name]) => name),
-      rho: given[id].rho_j ?? v.rho, j: given[id].j ?? null,
+      whyNot: DATA.needs.filter(([name, ids]) => ids.includes(id) && !holds[name].holds(bound)).map(([name]) => name),
+      rho: values.rho_j ?? v.rho, j: values.j ?? null,
     };
   });
   // |f/W| <= W_M: at a larger rho every margin is an error
   return {bounds, layers: rows, assumptions: holds, B, v, W_M, impossible: v.margin_error < 1 && v.rho >= W_M};
 }
 
+// The column of `layers` in which the complexity of a bound stands.
+function column({complexity, at}) {
+  if (complexity === "lemma-2") return at === "r_sup" ? "lemma-2 r_sup" : "lemma-2";
+  return complexity === "R_S" ? "R_S" : "peeled";
+}
+
 // The zero function: its bound is 1.
-const trivial = (id) => ({terms: Object.fromEntries(DATA.terms[id].map((name, i) => [name, i ? 0 : 1])), total: 1});
+const trivial = ({terms}) => ({terms: Object.fromEntries(terms.map((name, i) => [name, i ? 0 : 1])), total: 1});
 
 function atIndex(state, v, scale) {
   if (!(scale > 0)) return {j: null};
@@ -109,7 +106,7 @@ function assumptions(state, v, rows, M) {
   const skips = state.Lambda.flatMap((row, i) => row.slice(0, -1).map((x, j) => x > 0 && `${i + 1} reads ${j + 1}`));
   const skip = skips.find(Boolean);
   const printed = follows(v, 1, rows.map((row) => row["lemma-2"]));
-  const mended = follows(v, M, rows.map((row) => row["lemma-2-sup"]));
+  const mended = follows(v, M, rows.map((row) => row["lemma-2 r_sup"]));
   return {
     lipschitz: yes(!steep, steep && `${steep.name} has Lipschitz constant ${near(steep.L)} > 1`),
     "phi-zero": yes(!raised, raised && `${raised.name}(0) = ${near(raised.phi0)}, not 0`),
@@ -119,13 +116,13 @@ function assumptions(state, v, rows, M) {
     depth: yes(v.l >= 2, `l = ${v.l}: the print divides by log l`),
     "r-inf": yes(v.r_inf >= v.r_sup, "the print has E[r∞], which may exceed the sample's unless r∞ = r_sup"),
     delta: {
-      holds: (id) => (id === "theorem-1-range" ? mended : printed),
+      holds: (bound) => (bound.range ? mended : printed),
       detail: `δ = ${v.delta} is too small: the print's proof does not reach it, nor does margin-bound`,
     },
     membership: yes(kept("membership"), "the network is not in the family"),
     "r-sup": yes(kept("r-sup"), "no bound on |Ψ| beyond the sample is known"),
     "fixed-in-advance": {
-      holds: (id) => kept("family") && (kept("rho") || id === "margin-bound-uniform"),
+      holds: (bound) => kept("family") && (kept("rho") || bound.scale === "W_M"),
       detail: `${kept("family") ? "ρ was" : "the family was"} chosen after the sample was seen`,
     },
     "feature-map": yes(kept("feature-map"), "Ψ was fitted on the sample"),

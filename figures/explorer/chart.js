@@ -79,7 +79,7 @@ class Chart {
     if (here !== undefined && Math.abs(position(this.variable, here) - 0.5) <= 0.5) {
       this.make("line", {...this.upright(here), class: "here"});
     }
-    for (const id of DATA.bounds) if (!hidden.has(id)) this.curve(id);
+    for (const {id} of DATA.bounds) if (!hidden.has(id)) this.curve(id);
     const corner = {x: this.width - MARGIN.right - 6, y: MARGIN.top + 16};
     this.make("text", {...corner, class: "area", "text-anchor": "end"}, "vacuous");
     const ends = {y1: MARGIN.top, y2: this.height - MARGIN.bottom};

@@ -8,29 +8,22 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
+from adanet_theory import catalogue
 from adanet_theory.activations import activation
+from adanet_theory.catalogue import Bound
 from adanet_theory.margin import ETA
 from adanet_theory.twins.symbolic import STATEMENTS, activation_facts
-from verify.network.assumptions import BOUNDS, FAMILY, ON_LEMMA_2, POSTERIOR, PRINTED
 
 DEPTHS = 10
 MAX_DEPTHS = 20
 LEMMAS = ("lemma-2", "lemma-2-peeled", "lemma-2-peeled-offset", "h1-closed", "lemma-1-corrected", "range")
 ACTIVATIONS = ("relu", "leaky_relu:0.1", "abs", "identity", "tanh", "elu", "gelu", "softplus", "sigmoid")
 
+BOUNDS = catalogue.theory()
 NEEDS = {
-    "lipschitz": (*ON_LEMMA_2, *POSTERIOR),
-    "phi-zero": ON_LEMMA_2,
-    "homogeneous": POSTERIOR,
-    "membership": FAMILY,
-    "layered": ON_LEMMA_2,
-    "range": PRINTED,
-    "depth": PRINTED,
-    "r-sup": (*FAMILY, "a-posteriori-bounded"),
-    "r-inf": PRINTED,
-    "delta": ON_LEMMA_2,
-    "fixed-in-advance": FAMILY,
-    "feature-map": BOUNDS,
+    id: tuple(bound.id for bound in BOUNDS if id in bound.needs)
+    for id in catalogue.ASSUMPTIONS
+    if id != "normalised"  # f/W is what the page is about
 }
 """Which bounds fail by which assumption, as verify-bounds has it."""
 
@@ -81,15 +74,27 @@ def formulas(depths: int) -> str:
         for depth in range(1, depths + 1):
             yield f"(v) => {{\n{STATEMENTS[id].javascript(depth)}\n}}"
 
-    entries = (f"{json.dumps(id)}: [{', '.join(bodies(id))}]" for id in (*BOUNDS, *LEMMAS))
+    entries = (f"{json.dumps(id)}: [{', '.join(bodies(id))}]" for id in (*catalogue.ids(BOUNDS), *LEMMAS))
     return "const FORMULAS = {\n" + ",\n".join(entries) + "\n};\n"
+
+
+def _record(bound: Bound) -> dict[str, Any]:
+    """What the scripts read of a record."""
+    return {
+        "id": bound.id,
+        "printed": bound.is_printed,
+        "complexity": bound.complexity,
+        "at": bound.at,
+        "scale": bound.scale,
+        "range": bound.range,
+        "terms": list(STATEMENTS[bound.id].terms),
+    }
 
 
 def data(state: Mapping[str, Any], *, margins: Mapping[str, Any] | None, depths: int) -> str:
     """DATA: all that the scripts read besides the formulas."""
     content = {
-        "bounds": list(BOUNDS),
-        "terms": {id: list(STATEMENTS[id].terms) for id in BOUNDS},
+        "bounds": [_record(bound) for bound in BOUNDS],
         "needs": [[id, list(statements)] for id, statements in NEEDS.items()],
         "promises": list(PROMISES.items()),
         "activations": {name: facts(name) for name in dict.fromkeys([*ACTIVATIONS, *state["phi"]])},

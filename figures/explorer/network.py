@@ -20,12 +20,13 @@ EXACT_MARGINS = 2000
 def opening(model: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
     """(state, margins, a line of words) of a model file and the sample in it."""
     from verify.network import inputs
-    from verify.network.report import DELTA, build, make_setting, stored_sample
+    from verify.network.question import Question
+    from verify.network.report import make_setting, of_setting
     from verify.show import wording
 
-    given = inputs.read(str(model))
-    setting = make_setting(given.model, given.sample or stored_sample(given.model), delta=DELTA, r_sup=None)
-    report = build(given.model, sample=given.sample, draws=None)
+    given, question = inputs.read(str(model)), Question(draws=None)
+    setting = make_setting(given.model, question, given.sample)
+    report = of_setting(given.model, setting, question)
     depth = setting.spec.depth
     check(depth <= MAX_DEPTHS, f"{model}: the explorer offers l <= {MAX_DEPTHS}, got l={depth}.")
     W = float(setting.W) or 1.0

@@ -21,8 +21,8 @@ function showNothing(reason) {
   first.textContent = `No bound applies: ${reason}`;
   second.textContent = "";
   $("summary").className = "verdict none";
-  for (const id of DATA.bounds) {
-    const terms = Object.fromEntries(DATA.terms[id].map((name) => [name, null]));
+  for (const {id, terms: names} of DATA.bounds) {
+    const terms = Object.fromEntries(names.map((name) => [name, null]));
     showBound({id, terms, raw: null, value: null, whyNot: ["input"], j: null}, {input: {}});
     $(`b-${id}`).querySelector(".why").textContent = reason;
     $(`k-${id}`).textContent = "–";
@@ -76,7 +76,7 @@ function hasMathFont() {
 document.body.classList.toggle("plain-roots", !hasMathFont());
 buildControls();
 chart = new Chart($("chart"), (value) => change(VARIABLES[x].set(state, value)));
-for (const id of DATA.bounds) {
+for (const {id} of DATA.bounds) {
   $(`show-${id}`).addEventListener("change", (event) => {
     hidden[event.target.checked ? "delete" : "add"](id);
     show();

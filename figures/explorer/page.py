@@ -8,24 +8,21 @@ from importlib import resources
 from string import Template
 from typing import Any
 
+from adanet_theory import catalogue
+from adanet_theory.catalogue import Bound
 from adanet_theory.twins import latex
 from adanet_theory.twins.symbolic import STATEMENTS
-from figures.explorer.content import DEPTHS, LEMMAS, PROMISES, STATE, data, formulas
+from figures.explorer.content import BOUNDS, DEPTHS, LEMMAS, PROMISES, STATE, data, formulas
 from figures.explorer.mathml import math, sentence
-from verify.network.assumptions import BOUNDS, PRINTED
 from verify.show import stylesheet
 
 _SCRIPTS = ("state.js", "bounds.js", "chart.js", "controls.js", "results.js", "page.js")
-_READS = {
-    "theorem-1": "ℜ(ℋₖ) is bounded by lemma-2 at r∞.",
-    "corollary-1": "The sample's r∞ stands for its expectation.",
-    "theorem-1-range": "ℜ(ℋₖ) is bounded by lemma-2 at r_sup, M = max Mₖ.",
-    "margin-bound": "ℜ(ℋₖ) is bounded by lemma-2-peeled at r_sup, M = max Mₖ.",
-    "margin-bound-uniform": "ℜ(ℋₖ) is bounded by lemma-2-peeled at r_sup; j is the least with ρⱼ ≤ ρ.",
-    "margin-bound-empirical": "R̂(ℋₖ) is the least of h1-closed or lemma-1-corrected and lemma-2-peeled, at r_rms.",
-    "a-posteriori": "j is the least with ρⱼ ≤ ρ; B = the largest path norm in the family where none is given.",
-    "a-posteriori-bounded": "j is the least with ρⱼ ≤ ρ; B = the largest path norm in the family where none is given.",
+_COMPLEXITIES = {
+    "lemma-2": "ℜ(ℋₖ) is bounded by lemma-2",
+    "lemma-2-peeled": "ℜ(ℋₖ) is bounded by lemma-2-peeled",
+    "R_S": "R̂(ℋₖ) is the least of h1-closed or lemma-1-corrected and lemma-2-peeled,",
 }
+_SIZES = {"r_inf": "r∞", "r_sup": "r_sup", "r_rms": "r_rms"}
 _COLUMNS = ("lemma-2, printed", "lemma-2-peeled", "least upper value of R̂(ℋₖ)", "range Mₖ")
 
 
@@ -48,8 +45,8 @@ def _body(words: str) -> str:
         words=f'<p class="soft">It opens with a trained network: {escape(words)}</p>' if words else "",
         promises=_promises(),
         key=_key(),
-        printed="".join(_bound(id) for id in BOUNDS if id in PRINTED),
-        corrected="".join(_bound(id) for id in BOUNDS if id not in PRINTED),
+        printed="".join(_bound(bound) for bound in BOUNDS if bound.is_printed),
+        corrected="".join(_bound(bound) for bound in BOUNDS if not bound.is_printed),
         heads="".join(f'<th scope="col" class="n">{escape(head)}</th>' for head in _COLUMNS),
         lemmas="".join(map(_lemma, LEMMAS)),
     )
@@ -66,16 +63,31 @@ def _key() -> str:
     return "".join(
         f'<label class="is-{id}"><input type="checkbox" id="show-{id}" checked>{_SWATCH}<code>{id}</code>'
         f'<span id="k-{id}" class="n"></span></label>'
-        for id in BOUNDS
+        for id in catalogue.ids(BOUNDS)
     )
 
 
 _SWATCH = '<svg class="swatch" viewBox="0 0 28 8" aria-hidden="true"><path d="M0 4H28"></path></svg>'
 
 
-def _bound(id: str) -> str:
+def _reads(bound: Bound) -> str:
+    """Which complexity stands in a bound, at which size of Ψ, and at which margin of a grid it is shown."""
+    parts = []
+    if bound.complexity is not None and bound.reads & {"R_m", "R_S"}:
+        largest = ", M = max Mₖ" if bound.range == "M" else ""
+        parts.append(f"{_COMPLEXITIES[bound.complexity]} at {_SIZES[bound.at or 'r_inf']}{largest}")
+    elif bound.at == "r_inf":
+        parts.append("The sample's r∞ stands for its expectation")
+    if bound.scale != "rho":
+        parts.append("j is the least with ρⱼ ≤ ρ")
+    if bound.scale == "B":
+        parts.append("B = the largest path norm in the family where none is given")
+    return "; ".join(parts) + "."
+
+
+def _bound(bound: Bound) -> str:
     """One statement: its value, a bar of its terms, and each term's formula beside its number."""
-    statement = STATEMENTS[id]
+    id, statement = bound.id, STATEMENTS[bound.id]
     rows = "".join(
         f'<tr><th scope="row" class="t-{_kind(name)}">{escape(name.replace("_", " "))}</th>'
         f'<td class="formula"><div>{math(latex.latex_of(term), display=True)}</div></td>'
@@ -89,7 +101,7 @@ def _bound(id: str) -> str:
 <h3>{_SWATCH}<code>{id}</code><span class="mark"></span><data class="value"></data></h3>
 <div class="bar" aria-hidden="true">{bar}</div>
 <div class="scroll"><table class="terms"><tbody>{rows}{total}</tbody></table></div>
-<p class="why soft"></p><details><summary>where</summary>{_where(id, _READS[id])}</details>
+<p class="why soft"></p><details><summary>where</summary>{_where(id, _reads(bound))}</details>
 </article>
 """
 

@@ -59,7 +59,8 @@ function showSummary({bounds, impossible, W_M}) {
     if (whyNot.length) return "does not apply";
     return raw === null ? "undefined" : `${up(raw)}${vacuous ? ", vacuous" : ""}`;
   };
-  second.textContent = `As printed: ${bounds.slice(0, 2).map((bound) => `${bound.id} ${said(bound)}`).join("; ")}.`;
+  const printed = bounds.filter((_, i) => DATA.bounds[i].printed);
+  second.textContent = `As printed: ${printed.map((bound) => `${bound.id} ${said(bound)}`).join("; ")}.`;
   $("summary").className = best ? "verdict" : "verdict none";
 }
 
@@ -76,7 +77,7 @@ function showKey(point, bounds) {
 // The curves' numbers, for those who do not see them.
 function showTable() {
   const step = Math.max(1, Math.floor(chart.points.length / 12)), kept = chart.points.filter((_, i) => i % step === 0);
-  const heads = [VARIABLES[x].symbol, ...DATA.bounds];
+  const heads = [VARIABLES[x].symbol, ...DATA.bounds.map(({id}) => id)];
   $("table-head").replaceChildren(...heads.map((head) => element("th", {scope: "col", class: "n"}, head)));
   $("table-body").replaceChildren(...kept.map((point) => element("tr", {},
     element("th", {scope: "row", class: "n"}, near(point.x)),

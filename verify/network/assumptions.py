@@ -1,16 +1,17 @@
 """Which statements are about this network on this sample: one row for each assumption, and who fails by it.
 
-theorem-1, corollary-1, theorem-1-range and the three forms of margin-bound are about the declared family; a-posteriori
-and a-posteriori-bounded about the network alone. All of them need Ψ to be fixed before the sample was drawn: a class of
-functions of Ψ(x) is a class of functions of x only then. Lemmas 1-2 hold for every sample, whatever was fitted to it.
+Who needs what is in the catalogue (`Bound.needs`); here stands whether it holds. All bounds on a risk need Ψ to be
+fixed before the sample was drawn: a class of functions of Ψ(x) is a class of functions of x only then. Lemmas 1-2 hold
+for every sample, whatever was fitted to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from adanet_theory import catalogue
+from adanet_theory.catalogue import Bound
 from adanet_theory.spec import NetworkSpec
 from verify.network.evidence import FeatureSizes, Number, Weights, up
 from verify.network.layers import Ranges
@@ -18,13 +19,12 @@ from verify.network.margins import Margins
 from verify.network.membership import outside
 from verify.network.results import Assumption
 
-PRINTED = ("theorem-1", "corollary-1")
-FIXED_RHO = (*PRINTED, "theorem-1-range", "margin-bound", "margin-bound-empirical")
-FAMILY = (*PRINTED, "theorem-1-range", "margin-bound", "margin-bound-uniform", "margin-bound-empirical")
-POSTERIOR = ("a-posteriori", "a-posteriori-bounded")
-BOUNDS = (*FAMILY, *POSTERIOR)
-ON_LEMMA_2 = (*PRINTED, "theorem-1-range")
-"""Their complexity term is Lemma 2 (Corollary 1 has it built in), so they need what it needs."""
+LEMMAS = {
+    "lipschitz": ("lemma-1", "lemma-2"),
+    "phi-zero": ("lemma-1", "lemma-2", "lemma-2-peeled"),
+    "layered": ("lemma-2",),
+}
+"""What the statements on R_S(H_k) need."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,24 +63,47 @@ class Setting:
     def r(self) -> Number:
         return self.sizes.r_inf if self.r_sup is None else self.r_sup
 
+    def radius(self, bound: Bound) -> Number:
+        """The size of Ψ that the bound reads."""
+        return {"r_inf": self.sizes.r_inf, "r_rms": self.sizes.r_rms}.get(bound.at or "", self.r)
+
 
 @dataclass(frozen=True)
 class Assessment:
     """The rows, and for each bound the assumptions that it fails by."""
 
     rows: tuple[Assumption, ...]
-    failing: dict[str, tuple[str, ...]]
+    is_declared: bool
+    follows: tuple[str, ...] = ()
 
-    def why_not(self, statement: str) -> tuple[str, ...]:
-        return self.failing[statement]
+    def why_not(self, bound: Bound) -> tuple[str, ...]:
+        """The ids of what the bound needs and is not known to hold."""
+        broken = (row.id for row in self.rows if row.id in bound.needs and row.holds is not True)
+        return tuple(id for id in broken if not self._is_excused(id, bound))
+
+    def _is_excused(self, id: str, bound: Bound) -> bool:
+        """Some rows are about more than one thing, and a statement may need only one of them."""
+        if id == "fixed-in-advance":  # the family and the margin
+            return self.is_declared and bound.scale == "W_M"
+        if id == "membership":  # a family that was not declared fails by fixed-in-advance already
+            return not self.is_declared
+        if id == "delta":
+            return bound.id in self.follows
+        return id == "normalised"  # f = 0 has the bound 1
 
     def holds(self, id: str) -> bool | None:
         return next(row.holds for row in self.rows if row.id == id)
 
+    def at_rho(self, delta: Fraction, follows: dict[str, bool]) -> Assessment:
+        """With the one row that needs ρ: `follows` says which statements on Lemma 2 follow from margin-bound there."""
+        place = catalogue.ASSUMPTIONS.index("delta")
+        rows = (*self.rows[:place], small_delta(delta, follows), *self.rows[place:])
+        return replace(self, rows=rows, follows=tuple(id for id, proved in follows.items() if proved))
 
-def assess(setting: Setting, *, rho_chosen: bool, follows: dict[str, bool]) -> Assessment:
-    """Every assumption. `follows` says which of ON_LEMMA_2 follow from margin-bound at this δ and ρ."""
-    rows = [
+
+def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
+    """Every assumption but `delta`, which is known only at a ρ, in the order of the catalogue."""
+    rows = (
         lipschitz(setting.spec),
         phi_zero(setting.spec),
         homogeneous(setting.weights),
@@ -91,28 +114,14 @@ def assess(setting: Setting, *, rho_chosen: bool, follows: dict[str, bool]) -> A
         normalised(setting.W),
         r_sup(setting),
         r_inf(setting),
-        small_delta(setting.delta, follows),
         fixed_in_advance(setting.is_declared, rho_chosen),
         feature_map(setting.fitted_on_sample),
-    ]
-    failing: dict[str, list[str]] = {statement: [] for statement in BOUNDS}
-    for row in rows:
-        for statement in row.statements:
-            if statement in failing and row.holds is not True:
-                failing[statement].append(row.id)
-    # Some rows are about more than one thing, and a statement may need only one of them.
-    if setting.is_declared:
-        _excuse(failing, "fixed-in-advance", ("margin-bound-uniform",))
-    else:
-        _excuse(failing, "membership", FAMILY)
-    _excuse(failing, "delta", [statement for statement in ON_LEMMA_2 if follows[statement]])
-    _excuse(failing, "normalised", FIXED_RHO)  # f = 0 has the bound 1
-    return Assessment(tuple(rows), {statement: tuple(ids) for statement, ids in failing.items()})
+    )
+    return Assessment(rows, setting.is_declared)
 
 
-def _excuse(failing: dict[str, list[str]], id: str, statements: Sequence[str]) -> None:
-    for statement in statements:
-        failing[statement] = [other for other in failing[statement] if other != id]
+def _row(id: str, holds: bool | None, detail: str) -> Assumption:
+    return Assumption(id, holds, detail, (*LEMMAS.get(id, ()), *catalogue.needing(id)))
 
 
 # The activations
@@ -124,7 +133,7 @@ def lipschitz(spec: NetworkSpec) -> Assumption:
     if steep:
         s, phi = steep[0]
         detail = f"{phi.name} at layer {s} has Lipschitz constant {phi.lipschitz:.6g}"
-    return Assumption("lipschitz", not steep, detail, ("lemma-1", "lemma-2", *ON_LEMMA_2, *POSTERIOR))
+    return _row("lipschitz", not steep, detail)
 
 
 def phi_zero(spec: NetworkSpec) -> Assumption:
@@ -133,7 +142,7 @@ def phi_zero(spec: NetworkSpec) -> Assumption:
     if raised:
         s, phi = raised[0]
         detail = f"{phi.name}(0) = {phi.at_zero:.6g} at layer {s}: Lemmas 1-2 as printed fail for it"
-    return Assumption("phi-zero", not raised, detail, ("lemma-1", "lemma-2", "lemma-2-peeled", *ON_LEMMA_2))
+    return _row("phi-zero", not raised, detail)
 
 
 def homogeneous(weights: Weights) -> Assumption:
@@ -141,7 +150,7 @@ def homogeneous(weights: Weights) -> Assumption:
     # The class is that of one activation: choosing it after the sample would need a union over the choices.
     good = "every activation is positively homogeneous (and taken as chosen before the sample)"
     detail = f"{curved[0]} is not positively homogeneous" if curved else good
-    return Assumption("homogeneous", not curved, detail, POSTERIOR)
+    return _row("homogeneous", not curved, detail)
 
 
 # The family
@@ -150,7 +159,7 @@ def homogeneous(weights: Weights) -> Assumption:
 def membership(setting: Setting) -> Assumption:
     if not setting.is_declared:
         detail = "no family was declared; its statements are shown at the measured norms (p = 1)"
-        return Assumption("membership", None, detail, FAMILY)
+        return _row("membership", None, detail)
     spec = setting.spec
     worst: tuple[float, str] | None = None
     for (k, s), i, norm in outside(setting.weights, spec):
@@ -160,32 +169,32 @@ def membership(setting: Setting) -> Assumption:
         line = f"{where} has norm {norm!r} > Lambda_{{{k},{s}}} = {bound!r}"
         worst = max(worst or (0.0, ""), (excess, line))
     detail = worst[1] if worst else f"every unit has ||u||_p <= Lambda, p = {spec.p:g}"
-    return Assumption("membership", worst is None, detail, FAMILY)
+    return _row("membership", worst is None, detail)
 
 
 def layered(spec: NetworkSpec) -> Assumption:
     skips = [f"{k},{s}" for (k, s), bound in spec.Lambda.items() if bound > 0 and s != k - 1]
     detail = f"layer {skips[0][0]} reads layer {skips[0].partition(',')[2]}" if skips else "units read the layer below"
-    return Assumption("layered", not skips, detail, ("lemma-2", *ON_LEMMA_2))
+    return _row("layered", not skips, detail)
 
 
 def range_one(setting: Setting) -> Assumption:
     """|h| <= 1, which Theorem 1 needs and does not say. r_inf <= r_sup, so a range above 1 at r_inf settles it."""
     if setting.ranges is None:
-        return Assumption("range", False, "the ranges exceed the largest float", PRINTED)
+        return _row("range", False, "the ranges exceed the largest float")
     M = setting.ranges.M
     at = "r_sup" if setting.r_sup is not None else "r_inf, for want of r_sup"
     holds = None if M <= 1 and setting.r_sup is None else M <= 1
-    return Assumption("range", holds, f"|h| <= M = {M:.6g} at {at}; Theorem 1 takes |h| <= 1 for granted", PRINTED)
+    return _row("range", holds, f"|h| <= M = {M:.6g} at {at}; Theorem 1 takes |h| <= 1 for granted")
 
 
 def depth(spec: NetworkSpec) -> Assumption:
-    return Assumption("depth", spec.depth >= 2, f"l = {spec.depth}; the print divides by log l", PRINTED)
+    return _row("depth", spec.depth >= 2, f"l = {spec.depth}; the print divides by log l")
 
 
 def normalised(W: Fraction) -> Assumption:
     shown = f"W = {up(W):.6g}: margins are those of f/W, which errs where f does" if W else "f = 0: every bound is 1"
-    return Assumption("normalised", W > 0, shown, FIXED_RHO)
+    return _row("normalised", W > 0, shown)
 
 
 def fixed_in_advance(is_declared: bool, rho_chosen: bool) -> Assumption:
@@ -195,21 +204,20 @@ def fixed_in_advance(is_declared: bool, rho_chosen: bool) -> Assumption:
         detail = "depth, widths, Lambda and p are declared, rho was chosen on the sample"
     else:
         detail = "depth, widths, Lambda, p and rho are declared"
-    return Assumption("fixed-in-advance", is_declared and not rho_chosen, detail, FAMILY)
+    return _row("fixed-in-advance", is_declared and not rho_chosen, detail)
 
 
 # The features and the confidence
 
 
 def r_sup(setting: Setting) -> Assumption:
-    statements = (*FAMILY, "a-posteriori-bounded")
     r = f"r_inf = {setting.sizes.r_inf:.6g}"
     if setting.r_sup is None:
         detail = f"no bound on |Psi| beyond the sample is known (--r-sup); {r} stands for it"
-        return Assumption("r-sup", None, detail, statements)
+        return _row("r-sup", None, detail)
     holds = setting.sizes.r_inf <= setting.r_sup
     detail = f"{r} {'<=' if holds else '>'} r_sup = {float(setting.r_sup):.6g}"
-    return Assumption("r-sup", holds, detail, statements)
+    return _row("r-sup", holds, detail)
 
 
 def r_inf(setting: Setting) -> Assumption:
@@ -219,20 +227,20 @@ def r_inf(setting: Setting) -> Assumption:
     detail += (
         ", which is at most r_sup = r_inf" if greatest else ", which may be larger: only r_inf = r_sup excludes it"
     )
-    return Assumption("r-inf", greatest or None, detail, PRINTED)
+    return _row("r-inf", greatest or None, detail)
 
 
 def small_delta(delta: Fraction, follows: dict[str, bool]) -> Assumption:
     """The proof of the print does not reach its constants; it follows from margin-bound, if delta is not tiny."""
-    missing = [statement for statement in ON_LEMMA_2 if not follows[statement]]
+    missing = [id for id, proved in follows.items() if not proved]
     detail = f"delta = {float(delta):g} is large enough for Theorem 1 to follow from margin-bound"
     if missing:
         detail = f"delta = {float(delta):g} is too small for {' and '.join(missing)} to follow from margin-bound"
-    return Assumption("delta", not missing, detail, ON_LEMMA_2)
+    return _row("delta", not missing, detail)
 
 
 def feature_map(fitted_on_sample: bool) -> Assumption:
     detail = "Psi was fixed before the sample"
     if fitted_on_sample:
         detail = "Psi was fitted on the sample: no bound on the risk covers it"
-    return Assumption("feature-map", not fitted_on_sample, detail, BOUNDS)
+    return _row("feature-map", not fitted_on_sample, detail)

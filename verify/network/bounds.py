@@ -11,11 +11,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from adanet_theory import generalization
+from adanet_theory import catalogue, generalization
+from adanet_theory.catalogue import Bound
 from adanet_theory.checks import OutsideTheoryError
 from adanet_theory.margin import ETA, zero_function
+from adanet_theory.quantities import complexities
 from verify.network import layers, numeric
-from verify.network.assumptions import ON_LEMMA_2, Setting
+from verify.network.assumptions import Setting
 from verify.network.evidence import up
 from verify.network.numeric import AtRho
 from verify.network.results import BoundRow
@@ -53,71 +55,80 @@ def _one_by_one(id: str, values: Mapping[str, Any]) -> Terms:
 
 
 def row(
-    id: str, terms: Terms, raw: float | None, why_not: Sequence[str], rho: float | None, j: int | None = None
+    bound: Bound, terms: Terms, raw: float | None, why_not: Sequence[str], rho: float | None, j: int | None = None
 ) -> BoundRow:
     value = None if why_not else (1.0 if raw is None else min(1.0, raw))
-    return BoundRow(id, raw, value, terms, not why_not, tuple(why_not), raw is None or raw >= 1, rho, j)
+    vacuous = raw is None or raw >= 1
+    return BoundRow(bound.id, raw, value, terms, not why_not, tuple(why_not), vacuous, rho, j, group=bound.group)
 
 
-def trivial(id: str, first: str, why_not: Sequence[str], rho: float | None) -> BoundRow:
+def trivial(bound: Bound, why_not: Sequence[str], rho: float | None) -> BoundRow:
     """f = 0: the bound is 1."""
-    return row(id, dict(zero_function(id, first).terms), 1.0, why_not, rho)
+    return row(bound, dict(zero_function(bound.id, bound.loss).terms), 1.0, why_not, rho)
+
+
+# What the twins read
+
+
+def _certified_complexities(bound: Bound, setting: Setting, R_S: Sequence[float | None]) -> Sequence[float | None]:
+    """R_m(H_k) or R_S(H_k), k = 1..l, by the bound's own rule, rounded up."""
+    if bound.complexity == "R_S":
+        return R_S
+    spec, r = setting.spec, setting.radius(bound)
+    every = range(1, spec.depth + 1)
+    if bound.complexity == "lemma-2":
+        return [layers.layered_complexity(spec, k, m=setting.m, r_inf=r) for k in every]
+    return [layers.peeled_complexity(spec, k, m=setting.m, r=r) for k in every]
+
+
+def _values(bound: Bound, setting: Setting, R_S: Sequence[float | None]) -> dict[str, Any] | None:
+    """All but the margin and its loss; None where a complexity or a range exceeds the largest float."""
+    from adanet_theory.twins import certified
+
+    values = certified.spec_values(setting.spec)
+    values |= {"w": setting.w, "m": setting.m, "delta": setting.delta, "eta": EXACT_ETA}
+    values |= {"r_inf": setting.sizes.r_inf, "r_rms": setting.sizes.r_rms, "r_sup": setting.r}
+    if bound.reads & {"R_m", "R_S"}:
+        values["R"] = list(_certified_complexities(bound, setting, R_S))
+        if None in values["R"]:
+            return None
+    if bound.range is not None:
+        if setting.ranges is None:
+            return None
+        values |= {"M": setting.ranges.M, "M_k": setting.ranges.upper}
+    return values
 
 
 # Statements that fix rho
 
 
-def fixed_rho(id: str, setting: Setting, at: AtRho, R_S: Sequence[float | None], why_not: Sequence[str]) -> BoundRow:
-    """The row of one of FIXED_RHO at this ρ, about f/W."""
-    first = "margin_error" if id in ON_LEMMA_2 else "ramp"
-    scaled = id in ("theorem-1-range", "margin-bound", "margin-bound-empirical")
-    if setting.W == 0 or (scaled and setting.ranges is not None and setting.ranges.M == 0):
-        return trivial(id, first, why_not, float(at.rho))
-    values = _values(id, setting, at, R_S)
+def fixed_rho(
+    bound: Bound, setting: Setting, at: AtRho, R_S: Sequence[float | None], why_not: Sequence[str]
+) -> BoundRow:
+    """The row of a statement about f/W at this ρ."""
+    rho = float(at.rho)
+    if setting.W == 0 or (bound.range is not None and setting.ranges is not None and setting.ranges.M == 0):
+        return trivial(bound, why_not, rho)
+    values = _values(bound, setting, R_S)
     if values is None:
-        return row(id, {}, None, why_not, float(at.rho))
-    terms, raw = certified_terms(id, values)
-    if id == "theorem-1-range" and setting.ranges is not None and raw is not None:
-        # C is not monotone in M where the bound is vacuous: there the larger of both ends
-        other_terms, other = certified_terms(id, values | {"M": max(setting.ranges.lower)})
+        return row(bound, {}, None, why_not, rho)
+    values |= {"rho": at.rho, "margin_error": at.margin_error, "ramp": at.ramp}
+    terms, raw = certified_terms(bound.id, values)
+    if bound.range == "M" and setting.ranges is not None and raw is not None:
+        # C of Theorem 1 is not monotone in M where the bound is vacuous: there the larger of both ends
+        other_terms, other = certified_terms(bound.id, values | {"M": max(setting.ranges.lower)})
         if other is not None and other > raw:
             terms, raw = other_terms, other
-    return row(id, terms, raw, why_not, float(at.rho))
-
-
-def _values(id: str, setting: Setting, at: AtRho, R_S: Sequence[float | None]) -> dict[str, Any] | None:
-    """What the symbolic statement reads; None where a complexity or a range exceeds the largest float."""
-    from adanet_theory.twins import certified
-
-    spec, m = setting.spec, setting.m
-    values = {"l": spec.depth, "w": setting.w, "rho": at.rho, "m": m, "delta": setting.delta}
-    values |= {"margin_error": at.margin_error, "ramp": at.ramp}
-    every = range(1, spec.depth + 1)
-    if id == "corollary-1":
-        return values | certified.spec_values(spec) | {"r_inf": setting.sizes.r_inf}
-    R: Sequence[float | None]
-    if id == "theorem-1":
-        R = [layers.layered_complexity(spec, k, m=m, r_inf=setting.sizes.r_inf) for k in every]
-    elif id == "theorem-1-range":
-        R = [layers.layered_complexity(spec, k, m=m, r_inf=setting.r) for k in every]
-    elif id == "margin-bound":
-        R = [layers.peeled_complexity(spec, k, m=m, r=setting.r) for k in every]
-    else:
-        R = R_S
-    if None in R or (id != "theorem-1" and setting.ranges is None):
-        return None
-    values["R"] = list(R)
-    if id != "theorem-1" and setting.ranges is not None:
-        values |= {"M": setting.ranges.M, "M_k": setting.ranges.upper}
-    return values
+    return row(bound, terms, raw, why_not, rho)
 
 
 def follows_from_margin_bound(setting: Setting, at: AtRho) -> dict[str, bool]:
-    """Which of ON_LEMMA_2 margin-bound proves at this δ and ρ: the printed ones where |h| <= 1."""
+    """Which of the statements on Lemma 2 margin-bound proves at this δ and ρ: the printed ones where |h| <= 1."""
 
-    def proved(M: float, R: Sequence[float]) -> bool:
+    def proved(bound: Bound, M: float) -> bool:
         w, delta = [float(x) for x in setting.w], setting.float_delta
         try:
+            R = complexities(bound, numeric.quantities(setting))
             generalization.theorem_1_range(
                 float(at.margin_error), w, R, rho=float(at.rho), m=setting.m, delta=delta, M=M
             )
@@ -127,49 +138,47 @@ def follows_from_margin_bound(setting: Setting, at: AtRho) -> dict[str, bool]:
             pass  # then it is vacuous
         return True
 
-    printed = proved(1.0, numeric.lemma_2(setting, setting.m, setting.sizes.r_inf))
-    # 4Λ for 2Λ: corollary-1 is never below theorem-1
-    scaled = setting.ranges is None or proved(setting.ranges.M, numeric.lemma_2(setting, setting.m, float(setting.r)))
-    return {"theorem-1": printed, "corollary-1": printed, "theorem-1-range": scaled}
+    def follows(bound: Bound) -> bool:
+        # 4Λ for 2Λ: corollary-1 is never below theorem-1
+        if bound.range is None:
+            return proved(bound, 1.0)
+        return setting.ranges is None or proved(bound, setting.ranges.M)
+
+    return {bound.id: follows(bound) for bound in catalogue.select(lambda bound: "delta" in bound.needs)}
 
 
 # Statements that hold for all rho_j at once
 
 
-def uniform(setting: Setting, why_not: Sequence[str]) -> BoundRow:
-    """margin-bound-uniform at its best j, on f itself."""
-    id, ranges = "margin-bound-uniform", setting.ranges
-    if ranges is None:
-        return row(id, {}, None, why_not, None)
+def for_all_rho(bound: Bound, setting: Setting, B: float | None, why_not: Sequence[str]) -> BoundRow:
+    """The row of a statement on f itself, at its best j; no raw value where its scale is not defined."""
+    if (setting.ranges if bound.scale == "W_M" else B) is None:
+        return row(bound, {}, None, why_not, None)
     try:
-        best = numeric.best("margin-bound-uniform", setting, None)
+        best = numeric.best(bound, setting, B)
     except OverflowError:
-        return row(id, {}, None, why_not, None)
+        return row(bound, {}, None, why_not, None)
     if best.j is None:
-        return trivial(id, "ramp", why_not, None)
-    R = [layers.peeled_complexity(setting.spec, k, m=setting.m, r=setting.r) for k in range(1, setting.spec.depth + 1)]
-    W_M = sum((w * Fraction(M) for w, M in zip(setting.w, ranges.upper, strict=True)), Fraction(0))
-    rho = up(W_M / (1 + EXACT_ETA) ** best.j)
-    values = {"l": setting.spec.depth, "w": setting.w, "R": R, "M_k": ranges.lower, "m": setting.m}
-    values |= {"delta": setting.delta, "eta": EXACT_ETA, "j": best.j, "ramp": setting.margins.ramp(rho)}
-    terms, raw = certified_terms(id, values)
-    return row(id, terms, raw, why_not, rho, best.j)
+        return trivial(bound, why_not, None)
+    values = _values(bound, setting, ())
+    if values is None:
+        return row(bound, {}, None, why_not, None)
+    scale, values = _at_scale(bound, setting, B, values)
+    rho = up(scale / (1 + EXACT_ETA) ** best.j)
+    terms, raw = certified_terms(bound.id, values | {"j": best.j, "ramp": setting.margins.ramp(rho)})
+    return row(bound, terms, raw, why_not, rho, best.j)
 
 
-def after_the_fact(id: str, setting: Setting, B: float | None, why_not: Sequence[str]) -> BoundRow:
-    """a-posteriori or a-posteriori-bounded at its best j; no raw value where B is not defined."""
+def _at_scale(
+    bound: Bound, setting: Setting, B: float | None, values: dict[str, Any]
+) -> tuple[Fraction, dict[str, Any]]:
+    """ρ_0, rounded up, and the values with what goes with it: W_M divides, so its ranges are the lower ones."""
+    if bound.scale == "W_M":
+        assert setting.ranges is not None
+        W_M = sum((w * Fraction(M) for w, M in zip(setting.w, setting.ranges.upper, strict=True)), Fraction(0))
+        return W_M, values | {"M_k": setting.ranges.lower}
     from adanet_theory.twins.symbolic import activation_facts
 
-    if B is None:
-        return row(id, {}, None, why_not, None)
-    best = numeric.best(id, setting, B)
-    if best.j is None:
-        return trivial(id, "ramp", why_not, None)
-    phi = setting.weights.phi
-    c = max([activation_facts(phi_s)["e"] for phi_s in phi], default=1)
-    rho = up(Fraction(B) / (1 + EXACT_ETA) ** best.j)
-    values = {"d": setting.weights.depth - 1, "n": list(setting.weights.n), "m": setting.m, "delta": setting.delta}
-    values |= {"c": c, "B": B, "eta": EXACT_ETA, "j": best.j, "ramp": setting.margins.ramp(rho)}
-    values |= {"r_rms": setting.sizes.r_rms, "r_sup": setting.r}
-    terms, raw = certified_terms(id, values)
-    return row(id, terms, raw, why_not, rho, best.j)
+    assert B is not None
+    c = max([activation_facts(phi)["e"] for phi in setting.weights.phi], default=1)
+    return Fraction(B), values | {"d": setting.weights.depth - 1, "n": list(setting.weights.n), "c": c, "B": B}

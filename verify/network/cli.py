@@ -9,12 +9,14 @@ import re
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from adanet_train.command_line import Parser, project_version
 
 if TYPE_CHECKING:
+    from verify.network.question import Question
     from verify.network.results import BoundReport
 
 MAX_DRAWS = 1_000_000
@@ -95,7 +97,7 @@ def _number(text: str) -> Fraction | float:
 
 
 def verify(arguments: argparse.Namespace) -> int:
-    _check_options(arguments)
+    question = ask(arguments)
     from verify.network import inputs, report
 
     device = _device(arguments.device)
@@ -107,21 +109,14 @@ def verify(arguments: argparse.Namespace) -> int:
         label=arguments.label,
     )
     _check_outputs(arguments)
-    options: dict[str, Any] = {"rho": arguments.rho, "r_sup": arguments.r_sup, "seed": arguments.seed}
-    if arguments.delta is not None:
-        options["delta"] = arguments.delta
-    if arguments.no_estimates or arguments.draws is not None:
-        options["draws"] = arguments.draws
     with Progress() as progress:
         found = report.build(
             given.model,
+            replace(question, device=device),
             sample=given.sample,
             test=given.test,
-            device=device,
-            curves=arguments.html is not None,
             notes=given.notes,
             progress=progress,
-            **options,
         )
     show(found, arguments)
     return report.status(found)
@@ -143,24 +138,23 @@ def show(found: BoundReport, arguments: argparse.Namespace) -> None:
     render.text(found, verbose=arguments.verbose, console=Console(highlight=False))
 
 
-def _check_options(arguments: argparse.Namespace) -> None:
-    """What can be refused before torch is imported."""
-    draws, seed = arguments.draws, arguments.seed
+def ask(arguments: argparse.Namespace) -> Question:
+    """The question, checked before torch is imported; its device is found later."""
+    from verify.network.question import DELTA, DRAWS, Question
+
+    draws = arguments.draws
     if draws is not None and not 2 <= draws <= MAX_DRAWS:
         raise ValueError(f"draws must be an integer in [2, {MAX_DRAWS}], got draws={draws}.")
     if draws is not None and arguments.no_estimates:
         raise ValueError("--draws is without effect beside --no-estimates: give one of them.")
-    if not 0 <= seed < 2**63:
-        raise ValueError(f"seed must be an integer >= 0 and < 2^63, got seed={seed}.")
-    conditions = {
-        "delta": ("in (0, 1)", lambda x: 0 < x < 1),
-        "rho": ("> 0 and finite", lambda x: 0 < x < math.inf),
-        "r_sup": ("> 0 and finite", lambda x: 0 < x < math.inf),
-    }
-    for name, (condition, holds) in conditions.items():
-        value = getattr(arguments, name)
-        if value is not None and not holds(value):
-            raise ValueError(f"{name} must be {condition}, got {name}={float(value):g}.")
+    return Question(
+        rho=arguments.rho,
+        delta=DELTA if arguments.delta is None else arguments.delta,
+        r_sup=arguments.r_sup,
+        draws=None if arguments.no_estimates else draws or DRAWS,
+        seed=arguments.seed,
+        curves=arguments.html is not None,
+    )
 
 
 def _check_outputs(arguments: argparse.Namespace) -> None:

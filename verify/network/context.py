@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 
-from adanet_theory import related
+from adanet_theory import catalogue, related
 from adanet_theory.arrangement import norms
 from adanet_theory.checks import Array, finite
 from adanet_theory.duality import conjugate
@@ -34,13 +35,13 @@ def stack(weights: Weights) -> list[Array] | None:
 
 def context(setting: Setting, at: AtRho) -> list[BoundRow]:
     """The standard margin bound with the complexities of Golowich et al. and Neyshabur et al., for f/W."""
-    return [_row(id, setting, at) for id in ("golowich-frobenius", "golowich-l1", "neyshabur-group")]
+    return [_row(id, setting, at) for id in COMPLEXITIES]
 
 
 def _row(id: str, setting: Setting, at: AtRho) -> BoundRow:
     maps = stack(setting.weights)
-    why_not = ("fixed-in-advance",) if maps is not None else ("layered", "fixed-in-advance")
-    nothing = BoundRow(id, None, None, {}, False, why_not, True, float(at.rho), context=True)
+    why_not = tuple(need for need in catalogue.bound(id).needs if need != "layered" or maps is None)
+    nothing = BoundRow(id, None, None, {}, False, why_not, True, float(at.rho), group="context")
     if maps is None or setting.W == 0:
         return nothing
     try:
@@ -49,27 +50,41 @@ def _row(id: str, setting: Setting, at: AtRho) -> BoundRow:
     except OverflowError:
         return nothing
     assert raw is not None
-    return BoundRow(id, raw, None, dict(bound.terms), False, why_not, raw >= 1, bound.rho, context=True)
+    return BoundRow(id, raw, None, dict(bound.terms), False, why_not, raw >= 1, bound.rho, group="context")
+
+
+def _frobenius(maps: list[Array], setting: Setting) -> float:
+    square_norms = finite(float(np.sum(norms(setting.margins.Psi, 2.0) ** 2)), "golowich-frobenius")
+    return related.golowich_frobenius([float(np.linalg.norm(U)) for U in maps], m=setting.m, square_norms=square_norms)
+
+
+def _l1(maps: list[Array], setting: Setting) -> float:
+    sizes = [float(norms(U, 1.0).max()) for U in maps]
+    column = finite(setting.m * np.square(setting.sizes.r_rms), "golowich-l1")
+    return related.golowich_l1(sizes, n_0=setting.weights.n[0], m=setting.m, largest_column=column)
+
+
+def _group(maps: list[Array], setting: Setting) -> float:
+    p = min(setting.spec.p, 2.0)
+    sizes = [float(norms(U, p).max()) for U in maps]
+    width = max([len(U) for U in maps[:-1]], default=1)
+    r = float(norms(setting.margins.Psi, conjugate(p)).max())
+    return related.neyshabur_group(sizes, p=p, width=width, n_0=setting.weights.n[0], m=setting.m, r=r)
+
+
+COMPLEXITIES: dict[str, Callable[[list[Array], Setting], float]] = {
+    "golowich-frobenius": _frobenius,
+    "golowich-l1": _l1,
+    "neyshabur-group": _group,
+}
+"""By their ids in the catalogue."""
 
 
 def _bound(id: str, maps: list[Array], setting: Setting, at: AtRho) -> MarginBound:
-    m, Psi = setting.m, setting.margins.Psi
-    if id == "golowich-frobenius":
-        sizes = [float(np.linalg.norm(U)) for U in maps]
-        R = related.golowich_frobenius(sizes, m=m, square_norms=finite(float(np.sum(norms(Psi, 2.0) ** 2)), id))
-    elif id == "golowich-l1":
-        sizes = [float(norms(U, 1.0).max()) for U in maps]
-        column = finite(m * np.square(setting.sizes.r_rms), id)
-        R = related.golowich_l1(sizes, n_0=setting.weights.n[0], m=m, largest_column=column)
-    else:
-        p = min(setting.spec.p, 2.0)
-        sizes = [float(norms(U, p).max()) for U in maps]
-        width = max([len(U) for U in maps[:-1]], default=1)
-        r = float(norms(Psi, conjugate(p)).max())
-        R = related.neyshabur_group(sizes, p=p, width=width, n_0=setting.weights.n[0], m=m, r=r)
+    R = COMPLEXITIES[id](maps, setting)
     error, delta = float(at.margin_error), setting.float_delta
     per_W = R / float(setting.W) * ROUNDED_UP
-    bound = related.standard_margin_bound(id, error, per_W, rho=float(at.rho), m=m, delta=delta)
+    bound = related.standard_margin_bound(id, error, per_W, rho=float(at.rho), m=setting.m, delta=delta)
     rounded = {name: term * ROUNDED_UP for name, term in bound.terms.items() if term is not None}
     # A count over m needs no more than its own float, and 1 is not to be printed as 1.001.
     error = error if Fraction(error) >= at.margin_error else math.nextafter(error, 1.0)

@@ -13,7 +13,7 @@ from adanet_train.data.datasets import Dataset
 from adanet_train.model import archive
 from adanet_train.model import file as model_file
 from adanet_train.model.file import ModelFile
-from verify.network.report import Points
+from verify.network.question import Points
 
 
 @dataclass(frozen=True, eq=False)

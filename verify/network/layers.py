@@ -68,8 +68,7 @@ def peeled_complexity(spec: NetworkSpec, k: int, *, m: int, r: Number) -> float 
 
 
 def peeled_id(spec: NetworkSpec, k: int) -> str:
-    centred = all(spec.phi(s).at_zero == 0 for s in range(1, k))
-    return "lemma-2-peeled" if centred else "lemma-2-peeled-offset"
+    return "lemma-2-peeled" if spec.is_centred(k) else "lemma-2-peeled-offset"
 
 
 @dataclass(frozen=True)

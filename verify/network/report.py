@@ -1,27 +1,28 @@
-"""model, data -> BoundReport: what the theory says about this network. `render` prints it, nothing is computed later.
+"""model, data -> BoundReport: what the theory says about this network. `show` prints it, nothing is computed later.
 
-report = build(model_file.read("model.pt"), delta=Fraction("0.05"))
+report = build(model_file.read("model.pt"), Question(delta=Fraction("0.05")))
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adanet_theory.checks import Array, check, check_delta, check_rho
+from adanet_theory import catalogue
+from adanet_theory.checks import check
 from adanet_theory.estimates import Progress
 from verify.network import bounds, checks, evidence, layers, numeric
-from verify.network.assumptions import BOUNDS, FIXED_RHO, ON_LEMMA_2, POSTERIOR, Assessment, Setting, assess
+from verify.network.assumptions import Assessment, Setting, assess
 from verify.network.context import context
-from verify.network.evidence import Number
 from verify.network.layers import Layers, Sampling
 from verify.network.margins import margins
 from verify.network.numeric import AtRho
+from verify.network.question import Points, Question
+from verify.network.registered import registered
 from verify.network.results import (
     BoundReport,
     BoundRow,
@@ -34,79 +35,47 @@ from verify.network.results import (
 if TYPE_CHECKING:
     from adanet_train.model.file import ModelFile
 
-DELTA = Fraction(1, 20)
-DRAWS = 64
 MAX_DEPTH = 100  # the ball arithmetic of a family takes time of the third power of its depth
-
-
-@dataclass(frozen=True, eq=False)
-class Points:
-    """Ψ and labels -1/+1."""
-
-    Psi: Array
-    y: Array
 
 
 def build(
     model: ModelFile,
+    question: Question | None = None,
     *,
     sample: Points | None = None,
     test: Points | None = None,
-    rho: Number | None = None,
-    delta: Number = DELTA,
-    r_sup: Number | None = None,
-    draws: int | None = DRAWS,
-    seed: int = 0,
-    device: str = "cpu",
-    curves: bool = False,
     notes: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> BoundReport:
-    """The report on the model and its sample, or on the sample given instead; draws=None estimates nothing.
-
-    Numbers are taken exactly: a float at its binary value, a Fraction("0.05") as the decimal that was meant. A rho
-    that is passed here counts as fixed in advance, as a declared one does; otherwise it is chosen.
-    """
-    _check_options(rho, delta, r_sup, draws, seed)
+    """The report on the model and its sample, or on the sample given instead."""
+    question = question or Question()
     with np.errstate(all="ignore"):  # what overflows is looked for, and refused or left out
-        return _build(model, sample, test, rho, delta, r_sup, draws, seed, device, curves, notes, progress)
+        setting = make_setting(model, question, sample)
+        return of_setting(model, setting, question, test=test, notes=notes, progress=progress)
 
 
-def _check_options(rho: Number | None, delta: Number, r_sup: Number | None, draws: int | None, seed: int) -> None:
-    check_delta(float(delta))
-    if rho is not None:
-        check_rho(float(rho))
-    if r_sup is not None:
-        check(0 < r_sup < math.inf, f"r_sup must be > 0 and finite, got r_sup={float(r_sup)}.")
-    check(draws is None or draws >= 2, f"draws must be an integer >= 2, got draws={draws}.")
-    check(0 <= seed < 2**63, f"seed must be an integer >= 0 and < 2^63, got seed={seed}.")
-
-
-def _build(
+def of_setting(
     model: ModelFile,
-    sample: Points | None,
-    test: Points | None,
-    rho: Number | None,
-    delta: Number,
-    r_sup: Number | None,
-    draws: int | None,
-    seed: int,
-    device: str,
-    curves: bool,
-    notes: Sequence[str],
-    progress: Progress | None,
+    setting: Setting,
+    question: Question,
+    *,
+    test: Points | None = None,
+    notes: Sequence[str] = (),
+    progress: Progress | None = None,
 ) -> BoundReport:
-    setting = make_setting(model, sample or stored_sample(model), delta=Fraction(delta), r_sup=r_sup)
-    sampling = None if draws is None else Sampling(float(delta), draws, seed, device, progress)
-    known = layers.complexities(setting.spec, setting.margins.Psi, setting.sizes, sampling)
+    """The report at a setting that is made."""
+    known = layers.complexities(setting.spec, setting.margins.Psi, setting.sizes, _sampling(question, progress))
     B = path_norm(setting)
 
-    declared_rho = model.declared_rho if rho is None else rho
-    free = _free_rows(setting, B, rho_chosen=declared_rho is None)
+    declared_rho = model.declared_rho if question.rho is None else question.rho
+    verdict = assess(setting, rho_chosen=declared_rho is None)
+    free = _free_rows(setting, B, verdict)
     chosen = choose_rho(setting, free) if declared_rho is None else Fraction(declared_rho)
     at = AtRho.of(setting, chosen)
-    verdict = assess(setting, rho_chosen=declared_rho is None, follows=bounds.follows_from_margin_bound(setting, at))
-    rows = [numeric.with_m_needed(row, setting, at, known.upper, B) for row in _rows(setting, at, known, free, verdict)]
+    verdict = verdict.at_rho(setting.delta, bounds.follows_from_margin_bound(setting, at))
+    rows = _rows(setting, at, known, free, verdict)
+    rows = [numeric.with_m_needed(row, setting, at, known.upper, B) for row in rows]
+    rows += registered(numeric.quantities(setting, at, known.upper, B), verdict)
 
     errors, tested = _held_out(setting, test)
     found = checks.layer_checks(setting.spec, setting.m, setting.sizes, known)
@@ -118,7 +87,7 @@ def _build(
         declared=_declared_facts(setting) if setting.is_declared else None,
         sample=_sample_facts(setting, at),
         rho=float(chosen),
-        delta=float(delta),
+        delta=float(question.delta),
         rho_chosen=declared_rho is None,
         assumptions=verdict.rows,
         complexities=known.rows,
@@ -128,8 +97,14 @@ def _build(
         verdict="violated" if violated else "holds",
         notes=tuple(notes),
         margins=setting.margins.middle / W if W else setting.margins.middle,
-        curves=numeric.rho_curves(setting, known.upper) if curves else {},
+        curves=numeric.rho_curves(setting, known.upper) if question.curves else {},
     )
+
+
+def _sampling(question: Question, progress: Progress | None) -> Sampling | None:
+    if question.draws is None:
+        return None
+    return Sampling(float(question.delta), question.draws, question.seed, question.device, progress)
 
 
 def status(report: BoundReport) -> int:
@@ -147,8 +122,12 @@ def stored_sample(model: ModelFile) -> Points:
     return Points(sample.Psi.numpy(), sample.y.numpy())
 
 
-def make_setting(model: ModelFile, sample: Points, *, delta: Fraction, r_sup: Number | None) -> Setting:
-    """Everything exact or rounded outward; the family is the declared one, else the measured one."""
+def make_setting(model: ModelFile, question: Question, sample: Points | None = None) -> Setting:
+    """Everything exact or rounded outward, on the model's own sample where no other is given.
+
+    The family is the declared one, else the measured one.
+    """
+    sample, r_sup = sample or stored_sample(model), question.r_sup
     weights = evidence.Weights.of(model.network)
     spec = model.declared if model.declared is not None else evidence.measured_family(weights)
     check(spec.depth <= MAX_DEPTH, f"the depth must be at most {MAX_DEPTH}, got l={spec.depth}.")
@@ -167,7 +146,7 @@ def make_setting(model: ModelFile, sample: Points, *, delta: Fraction, r_sup: Nu
         sizes=sizes,
         w=evidence.w_norms(weights, spec.depth),
         ranges=ranges,
-        delta=delta,
+        delta=Fraction(question.delta),
         r_sup=r_sup,
         fitted_on_sample=model.features is not None and model.features.fitted_on_sample,
     )
@@ -186,11 +165,10 @@ def path_norm(setting: Setting) -> float | None:
 # The bounds
 
 
-def _free_rows(setting: Setting, B: float | None, *, rho_chosen: bool) -> dict[str, BoundRow]:
+def _free_rows(setting: Setting, B: float | None, verdict: Assessment) -> dict[str, BoundRow]:
     """The bounds that hold for all margins at once; they need no ρ, and may choose it for the others."""
-    verdict = assess(setting, rho_chosen=rho_chosen, follows=dict.fromkeys(ON_LEMMA_2, True))
-    rows = {id: bounds.after_the_fact(id, setting, B, verdict.why_not(id)) for id in POSTERIOR}
-    return {"margin-bound-uniform": bounds.uniform(setting, verdict.why_not("margin-bound-uniform")), **rows}
+    free = [bound for bound in catalogue.theory() if bound.scale in ("W_M", "B")]
+    return {bound.id: bounds.for_all_rho(bound, setting, B, verdict.why_not(bound)) for bound in free}
 
 
 def choose_rho(setting: Setting, free: Mapping[str, BoundRow]) -> Fraction:
@@ -205,9 +183,10 @@ def choose_rho(setting: Setting, free: Mapping[str, BoundRow]) -> Fraction:
 def _rows(
     setting: Setting, at: AtRho, known: Layers, free: Mapping[str, BoundRow], verdict: Assessment
 ) -> list[BoundRow]:
-    """In the order of BOUNDS: first what the paper prints, last what needs no declared family."""
-    fixed = {id: bounds.fixed_rho(id, setting, at, known.upper, verdict.why_not(id)) for id in FIXED_RHO}
-    return [{**fixed, **free}[id] for id in BOUNDS]
+    """In the order of the catalogue: first what the paper prints, last what needs no declared family."""
+    fixed = [bound for bound in catalogue.theory() if bound.scale == "rho"]
+    rows = {bound.id: bounds.fixed_rho(bound, setting, at, known.upper, verdict.why_not(bound)) for bound in fixed}
+    return [(rows | dict(free))[bound.id] for bound in catalogue.theory()]
 
 
 def _held_out(setting: Setting, test: Points | None) -> tuple[int, TestFacts | None]:

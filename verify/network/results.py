@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from adanet_theory.catalogue import Group
 from adanet_theory.checks import Array
 
 Verdict = Literal["holds", "not refuted", "violated"]
@@ -93,7 +94,12 @@ class BoundRow:
     rho: float | None
     j: int | None = None
     m_needed: int | None = None
-    context: bool = False
+    group: Group = "corrected"
+
+    @property
+    def context(self) -> bool:
+        """Whether it is there for comparison only, no claim about the network."""
+        return self.group == "context"
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,7 @@ _CHECK = ("claim", "k", "lhs", "rhs", "exact", "applies", "verdict")
 def _bound(row: BoundRow) -> dict[str, Any]:
     return {
         "id": row.id,
+        "group": row.group,
         "raw": row.raw,
         "value": row.value,
         "terms": dict(row.terms) | ({} if row.j is None else {"j": row.j}),

@@ -1,0 +1,314 @@
+"""One record per statement on a risk: its names, the numbers it reads, what it needs, and where its proof is.
+
+The report, the figures, the explorer and the tables go over these records, in this order; what more than one of them
+has to know of a bound stands here and nowhere else. A record only names the numeric form and, by its id, the symbolic
+twin (`twins.symbolic.STATEMENTS[id]`): the two are written apart. `quantities` puts numbers into the numeric form.
+
+A bound of one's own: register(Bound("mine", "My bound", "user", my_function, needs=("feature-map",))).
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import Any, Literal, get_args
+
+from adanet_theory.checks import check
+
+Group = Literal["paper", "corrected", "certificate", "held-out", "context", "user"]
+Loss = Literal["margin_error", "ramp", "other"]
+Complexity = Literal["lemma-2", "lemma-2-peeled", "R_S"]
+Radius = Literal["r_inf", "r_sup", "r_rms"]
+Scale = Literal["rho", "W_M", "B"]
+
+ASSUMPTIONS = (
+    "lipschitz",
+    "phi-zero",
+    "homogeneous",
+    "membership",
+    "layered",
+    "range",
+    "depth",
+    "normalised",
+    "r-sup",
+    "r-inf",
+    "delta",
+    "fixed-in-advance",
+    "feature-map",
+)
+"""What a statement may need, in the order in which a report goes through it."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One statement on the risk of f.
+
+    `function` is the numeric form, itself or as "module:name"; the names of its parameters say what it reads.
+    `complexity` says which upper value stands for R_m(H_k) or R_S(H_k), `at` which size of Ψ is in it (or in the bound
+    itself): r_inf of the sample, its r_rms, or r_sup, known beforehand. "R_S" is the least value known above R_S(H_k).
+    `scale` is that of the margin: "rho", fixed, of f/W; or the ρ_0 of a grid of margins of f, "W_M" or "B".
+    `range` says whether M is the largest of the ranges ("M") or all of them ("M_k"); None where the bound reads none.
+    `needs` are ids of ASSUMPTIONS; `assumes` says in words what nothing here can check.
+    """
+
+    id: str
+    title: str
+    group: Group
+    function: str | Callable[..., Any]
+    loss: Loss = "other"
+    complexity: Complexity | None = None
+    at: Radius | None = None
+    scale: Scale | None = None
+    range: Literal["M", "M_k"] | None = None
+    needs: tuple[str, ...] = ()
+    reference: str = ""
+    assumes: str = ""
+
+    def __post_init__(self) -> None:
+        check(
+            re.fullmatch(r"[a-z0-9][a-z0-9-]*", self.id) is not None, f"id must be like my-bound, got id={self.id!r}."
+        )
+        check(self.group in get_args(Group), f"group must be one of {', '.join(get_args(Group))}, got {self.group!r}.")
+        for id in self.needs:
+            check(id in ASSUMPTIONS, f"needs must be of {', '.join(ASSUMPTIONS)}, got {id!r}: say it in `assumes`.")
+
+    @property
+    def is_printed(self) -> bool:
+        return self.group == "paper"
+
+    @property
+    def is_claim(self) -> bool:
+        """Whether it claims something of the network where its assumptions hold."""
+        return self.group != "context"
+
+    @property
+    def numeric(self) -> Callable[..., Any]:
+        return self.function if callable(self.function) else _imported(self.function)
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The names of the parameters of the numeric form."""
+        return _parameters(self.numeric)
+
+
+@lru_cache
+def _imported(name: str) -> Callable[..., Any]:
+    module, _, function = name.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found
+
+
+@lru_cache
+def _parameters(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(inspect.signature(function).parameters)
+
+
+# The statements
+
+_FAMILY = ("membership", "r-sup", "fixed-in-advance", "feature-map")
+_LEMMA_2 = ("lipschitz", "phi-zero", "layered", "delta")
+_PRINT = (*_LEMMA_2, "range", "depth", "r-inf")
+_HERE = "adanet_theory.generalization:"
+_PROOFS = "paper_notes/derivations.md#"
+
+_BUILT_IN = (
+    Bound(
+        "theorem-1",
+        "Theorem 1, printed",
+        "paper",
+        _HERE + "theorem_1",
+        loss="margin_error",
+        complexity="lemma-2",
+        at="r_inf",
+        scale="rho",
+        needs=(*_FAMILY, *_PRINT, "normalised"),
+        reference="Cortes et al., ICML 2017, Theorem 1",
+    ),
+    Bound(
+        "corollary-1",
+        "Corollary 1, printed",
+        "paper",
+        _HERE + "corollary_1",
+        loss="margin_error",
+        complexity="lemma-2",
+        at="r_inf",
+        scale="rho",
+        needs=(*_FAMILY, *_PRINT, "normalised"),
+        reference="Cortes et al., ICML 2017, Corollary 1",
+    ),
+    Bound(
+        "theorem-1-range",
+        "Theorem 1, range mended",
+        "corrected",
+        _HERE + "theorem_1_range",
+        loss="margin_error",
+        complexity="lemma-2",
+        at="r_sup",
+        scale="rho",
+        range="M",
+        needs=(*_FAMILY, *_LEMMA_2, "normalised"),
+        reference=_PROOFS + "theorem-1-range",
+    ),
+    Bound(
+        "margin-bound",
+        "margin-bound",
+        "corrected",
+        _HERE + "margin_bound",
+        loss="ramp",
+        complexity="lemma-2-peeled",
+        at="r_sup",
+        scale="rho",
+        range="M",
+        needs=(*_FAMILY, "normalised"),
+        reference=_PROOFS + "margin-bound",
+    ),
+    Bound(
+        "margin-bound-uniform",
+        "margin-bound-uniform",
+        "corrected",
+        _HERE + "margin_bound_uniform_at",
+        loss="ramp",
+        complexity="lemma-2-peeled",
+        at="r_sup",
+        scale="W_M",
+        range="M_k",
+        needs=_FAMILY,
+        reference=_PROOFS + "margin-bound-uniform",
+    ),
+    Bound(
+        "margin-bound-empirical",
+        "margin-bound-empirical",
+        "corrected",
+        _HERE + "margin_bound_empirical",
+        loss="ramp",
+        complexity="R_S",
+        at="r_rms",
+        scale="rho",
+        range="M_k",
+        needs=(*_FAMILY, "normalised"),
+        reference=_PROOFS + "margin-bound-empirical",
+    ),
+    Bound(
+        "a-posteriori",
+        "a-posteriori",
+        "corrected",
+        "adanet_theory.posterior:a_posteriori_at",
+        loss="ramp",
+        at="r_rms",
+        scale="B",
+        needs=("lipschitz", "homogeneous", "feature-map"),
+        reference=_PROOFS + "a-posteriori-a-posteriori-bounded",
+    ),
+    Bound(
+        "a-posteriori-bounded",
+        "a-posteriori-bounded",
+        "corrected",
+        "adanet_theory.posterior:a_posteriori_bounded_at",
+        loss="ramp",
+        at="r_sup",
+        scale="B",
+        needs=("lipschitz", "homogeneous", "r-sup", "feature-map"),
+        reference=_PROOFS + "a-posteriori-a-posteriori-bounded",
+    ),
+    Bound(
+        "golowich-frobenius",
+        "Golowich et al., Frobenius",
+        "context",
+        "adanet_theory.related:golowich_frobenius",
+        loss="margin_error",
+        scale="rho",
+        needs=("layered", "fixed-in-advance"),
+        reference="Golowich, Rakhlin, Shamir, COLT 2018, Theorem 1",
+    ),
+    Bound(
+        "golowich-l1",
+        "Golowich et al., l1",
+        "context",
+        "adanet_theory.related:golowich_l1",
+        loss="margin_error",
+        scale="rho",
+        needs=("layered", "fixed-in-advance"),
+        reference="Golowich, Rakhlin, Shamir, COLT 2018, Theorem 2",
+    ),
+    Bound(
+        "neyshabur-group",
+        "Neyshabur et al., group norms",
+        "context",
+        "adanet_theory.related:neyshabur_group",
+        loss="margin_error",
+        scale="rho",
+        needs=("layered", "fixed-in-advance"),
+        reference="Neyshabur, Tomioka, Srebro, COLT 2015, Theorem 1",
+    ),
+)
+
+
+# Queries
+
+_catalogue: dict[str, Bound] = {bound.id: bound for bound in _BUILT_IN}
+
+
+def bound(id: str) -> Bound:
+    """The record of that id.
+
+    >>> bound("theorem-1-range").complexity
+    'lemma-2'
+    """
+    check(id in _catalogue, f"there is no bound {id!r}.")
+    return _catalogue[id]
+
+
+def select(wanted: Callable[[Bound], bool] = lambda bound: True) -> tuple[Bound, ...]:
+    """The records that are wanted, in the order of the catalogue: the paper's first, registered ones last."""
+    return tuple(bound for bound in _catalogue.values() if wanted(bound))
+
+
+def of_group(*groups: Group) -> tuple[Bound, ...]:
+    return select(lambda bound: bound.group in groups)
+
+
+def theory() -> tuple[Bound, ...]:
+    """The paper's statements and those that replace them: what has a twin, and what the explorer shows.
+
+    >>> [bound.id for bound in theory() if bound.is_printed]
+    ['theorem-1', 'corollary-1']
+    """
+    return of_group("paper", "corrected")
+
+
+def ids(bounds: tuple[Bound, ...]) -> tuple[str, ...]:
+    return tuple(bound.id for bound in bounds)
+
+
+def needing(assumption: str) -> tuple[str, ...]:
+    """The ids of the claims that need the assumption."""
+    return ids(select(lambda bound: bound.is_claim and assumption in bound.needs))
+
+
+# A bound of one's own
+
+
+def register(bound: Bound) -> Bound:
+    """Add a record of group "user" (a claim) or "context"; reports and figures made from now on show it.
+
+    Its function returns a MarginBound, a dict of terms or one number, rounded up by whoever wrote it.
+    """
+    check(bound.group in ("user", "context"), f"group must be user or context, got group={bound.group!r}.")
+    check(bound.id not in _catalogue, f"there is a bound {bound.id!r} already.")
+    check(callable(bound.numeric), f"the function of {bound.id!r} cannot be called.")
+    _catalogue[bound.id] = bound
+    return bound
+
+
+def registered() -> tuple[Bound, ...]:
+    return select(lambda bound: bound.id not in ids(_BUILT_IN))
+
+
+def forget(id: str) -> None:
+    """Take a registered bound out again."""
+    check(id in ids(registered()), f"no bound {id!r} was registered.")
+    del _catalogue[id]

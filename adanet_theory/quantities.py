@@ -1,0 +1,124 @@
+"""The numbers that a bound reads, put into its numeric form as its record says. Floats: `twins.certified` rounds."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from adanet_theory import rademacher
+from adanet_theory.catalogue import Bound
+from adanet_theory.checks import check
+from adanet_theory.margin import MarginBound
+from adanet_theory.spec import NetworkSpec
+
+
+@dataclass(frozen=True)
+class Quantities:
+    """What is known of a family, a sample and a network, named as the parameters of the numeric forms are.
+
+    w_norms lists ||w_k||_1 as trained, M the ranges of H_1, .., H_l, R_S the least values known above R_S(H_k).
+    margin_error and ramp are those of f/W at ρ, or, of a margin that is chosen, the ramp of f at ρ_j. B, d and c are
+    the network's own (see `posterior`).
+    """
+
+    spec: NetworkSpec
+    w_norms: Sequence[float]
+    m: int
+    delta: float
+    r_inf: float
+    r_rms: float
+    r_sup: float
+    margin_error: float = 0.0
+    ramp: float = 0.0
+    rho: float | None = None
+    j: int | None = None
+    R_S: Sequence[float | None] | None = None
+    M: Sequence[float] | None = None
+    B: float | None = None
+    d: int = 0
+    c: float = 1.5
+
+    @property
+    def n_0(self) -> int:
+        return self.spec.n[0]
+
+    @property
+    def W(self) -> float:
+        return sum(self.w_norms)
+
+
+def complexities(bound: Bound, given: Quantities) -> list[float]:
+    """R_m(H_k) or R_S(H_k), k = 1..l, by the bound's own rule; 0 for a layer without mixture weight: none reads it."""
+    if bound.complexity == "R_S":
+        known = given.R_S
+        if known is None or None in known:
+            raise OverflowError(f"R_S of {bound.id} exceeds the largest float, 1.8e308.")
+        return [R for R in known if R is not None]
+    check(bound.complexity is not None and bound.at is not None, f"{bound.id} names no complexity.")
+    r = getattr(given, bound.at or "")
+    of_layer = _lemma_2 if bound.complexity == "lemma-2" else _peeled
+    return [of_layer(given.spec, k, given.m, r) if w > 0 else 0.0 for k, w in enumerate(given.w_norms, start=1)]
+
+
+def _lemma_2(spec: NetworkSpec, k: int, m: int, r: float) -> float:
+    return rademacher.layered_complexity(spec, k, m=m, r_inf=r, literally=True)
+
+
+def _peeled(spec: NetworkSpec, k: int, m: int, r: float) -> float:
+    """lemma-2-peeled, or lemma-2-peeled-offset where φ(0) != 0 below k."""
+    if spec.is_centred(k):
+        return rademacher.peeled_complexity(spec, k, m=m, r_rms=r)
+    return rademacher.peeled_complexity_offset(spec, k, m=m, r_rms=r)
+
+
+@lru_cache
+def _required(function: Any) -> frozenset[str]:
+    parameters = inspect.signature(function).parameters.values()
+    return frozenset(parameter.name for parameter in parameters if parameter.default is parameter.empty)
+
+
+def arguments(bound: Bound, given: Quantities) -> dict[str, Any]:
+    """The keyword arguments of the numeric form; `literally`, for whoever asks judges the assumptions apart."""
+    found: dict[str, Any] = {}
+    for name in bound.reads:
+        if name in ("R_m", "R_S"):
+            found[name] = complexities(bound, given)
+        elif name == "M":
+            if bound.range is not None:
+                found[name] = _ranges(bound, given)
+        elif name == "literally":
+            found[name] = True
+        elif hasattr(given, name):
+            found[name] = getattr(given, name)
+        else:
+            check(name not in _required(bound.numeric), f"{bound.id} reads {name!r}, which is no quantity of a report.")
+    return found
+
+
+def _ranges(bound: Bound, given: Quantities) -> Any:
+    if given.M is None:
+        raise OverflowError(f"the range in {bound.id} exceeds the largest float, 1.8e308.")
+    return max(given.M) if bound.range == "M" else list(given.M)
+
+
+def evaluate(bound: Bound, given: Quantities) -> MarginBound:
+    """The bound in floats, term by term.
+
+    >>> from adanet_theory.catalogue import bound
+    >>> spec = NetworkSpec.layered((154, 1, 1), 1.0, p=1)
+    >>> given = Quantities(spec, [0.0, 1.0], 9600, 0.05, 1.0, 1.0, 1.0, rho=0.5, M=[1.0, 1.0])
+    >>> {name: round(term, 4) for name, term in evaluate(bound("corollary-1"), given).terms.items()}
+    {'margin_error': 0.0, 'complexity': 2.2113, 'depth': 0.034, 'confidence': 0.0982}
+    """
+    return as_margin_bound(bound, bound.numeric(**arguments(bound, given)), given.rho)
+
+
+def as_margin_bound(bound: Bound, found: Any, rho: float | None) -> MarginBound:
+    """What a numeric form returned: a MarginBound of ours; of a user's bound also terms by name, or one number."""
+    if isinstance(found, MarginBound):
+        return found
+    terms = dict(found) if hasattr(found, "items") else {"value": float(found)}
+    return MarginBound(bound.id, terms, rho)

@@ -1,0 +1,47 @@
+"""What verify-bounds is asked about a network, checked once; light, so that a command refuses before it loads torch."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from adanet_theory.checks import Array, check, check_delta, check_rho
+from verify.network.evidence import Number
+
+DELTA = Fraction(1, 20)
+DRAWS = 64
+
+
+@dataclass(frozen=True)
+class Question:
+    """The margin, the confidence, what is known of Ψ, and how much to estimate; draws=None estimates nothing.
+
+    Numbers are taken exactly: a float at its binary value, a Fraction("0.05") as the decimal that was meant. A ρ that
+    is given here counts as fixed in advance, as a declared one does; otherwise it is chosen. `curves` is for pictures.
+    """
+
+    rho: Number | None = None
+    delta: Number = DELTA
+    r_sup: Number | None = None
+    draws: int | None = DRAWS
+    seed: int = 0
+    device: str = "cpu"
+    curves: bool = False
+
+    def __post_init__(self) -> None:
+        check_delta(float(self.delta))
+        if self.rho is not None:
+            check_rho(float(self.rho))
+        if self.r_sup is not None:
+            check(0 < self.r_sup < math.inf, f"r_sup must be > 0 and finite, got r_sup={float(self.r_sup)}.")
+        check(self.draws is None or self.draws >= 2, f"draws must be an integer >= 2, got draws={self.draws}.")
+        check(0 <= self.seed < 2**63, f"seed must be an integer >= 0 and < 2^63, got seed={self.seed}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Ψ and labels -1/+1."""
+
+    Psi: Array
+    y: Array

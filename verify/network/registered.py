@@ -1,0 +1,36 @@
+"""The bounds that a user registered with the catalogue, as rows of the report: a claim where what they need holds.
+
+Their numbers are those of their own functions, in floats; what a record only `assumes` is named beside them.
+"""
+
+from __future__ import annotations
+
+from adanet_theory import catalogue
+from adanet_theory.catalogue import Bound
+from adanet_theory.checks import OutsideTheoryError
+from adanet_theory.margin import MarginBound
+from adanet_theory.quantities import Quantities, evaluate
+from verify.network.assumptions import Assessment
+from verify.network.results import BoundRow
+
+
+def registered(given: Quantities, verdict: Assessment) -> list[BoundRow]:
+    return [_row(bound, given, verdict.why_not(bound)) for bound in catalogue.registered()]
+
+
+def _row(bound: Bound, given: Quantities, why_not: tuple[str, ...]) -> BoundRow:
+    found = _value(bound, given)
+    raw = None if found is None else found.raw
+    applies = bound.is_claim and not why_not
+    value = None if not applies else 1.0 if raw is None else min(1.0, raw)
+    terms, rho = ({}, None) if found is None else (dict(found.terms), found.rho)
+    vacuous = raw is None or raw >= 1
+    return BoundRow(bound.id, raw, value, terms, applies, why_not, vacuous, rho, group=bound.group)
+
+
+def _value(bound: Bound, given: Quantities) -> MarginBound | None:
+    """None where it is undefined at these numbers."""
+    try:
+        return evaluate(bound, given)
+    except (OverflowError, OutsideTheoryError):
+        return None
