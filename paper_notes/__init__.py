@@ -19,6 +19,7 @@ SECTIONS: Mapping[str, str] = {
     "cvx": "AdaNet.CVX (Appendix C)",
     "experiments": "Experiments (Section 6)",
     "replacements": "What takes their place",
+    "classes": "Many classes (Section 2, Appendix A)",
 }
 VERDICTS = ("holds", "holds with an added assumption", "loose", "misprint", "false", "unsupported", "open")
 KINDS = ("symbolic", "exact", "property", "statistical", "counterexample", "reading")

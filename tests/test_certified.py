@@ -189,6 +189,25 @@ def mu(z: Sixty) -> Any:
     return mp.exp(mp.loggamma(mpf(2 * t + 1) / 2) - mp.loggamma(t + 1)) / mp.sqrt(mp.pi)
 
 
+def multiclass(z: Sixty) -> list[Any]:
+    complexity = 4 / z.rho * z.mean_w(lambda k: z.at("R", k))
+    depth = 4 * z.M * mp.sqrt(2 * (mp.log(z.raw["C"]) + mp.log(z.l)) / z.m) / z.rho
+    return [z.ramp, complexity, depth, mp.sqrt(z.tail(1))]
+
+
+def multiclass_uniform(z: Sixty) -> list[Any]:
+    two = uniform(z)
+    depth = 4 * (1 + z.eta) ** z.j * mp.sqrt(2 * (mp.log(z.raw["C"]) + mp.log(z.l)) / z.m)
+    return [two[0], 2 * two[1], depth, two[3]]
+
+
+def multiclass_posterior(z: Sixty, r: Any) -> Any:
+    d = z.raw["d"]
+    A = 1 if d == 0 else 1 + z.c * (1 + z.c) ** (d - 1)
+    logs = mp.log(2) + mp.log(z.raw["C"]) + mp.log(z.at("n", 0)) + mp.log(A)
+    return 4 * (1 + z.eta) ** z.j * r * mp.sqrt(2 * logs / z.m)
+
+
 def empirical(z: Sixty) -> list[Any]:
     width = mp.sqrt(mp.log(4 * z.l / z.delta) / (2 * z.m))
     complexity = 2 / z.rho * z.mean_w(lambda k: z.at("R", k) + z.at("M_k", k) * width)
@@ -235,6 +254,10 @@ BY_HAND: dict[str, Callable[[Sixty], Any]] = {
     "a-posteriori": lambda z: [z.ramp, z.posterior(z.r_rms), 2 * z.posterior_tail()],
     "a-posteriori-bounded": lambda z: [z.ramp, z.posterior(z.r_sup), z.posterior_tail()],
     "objective-bound": objective,
+    "multiclass-margin-bound": multiclass,
+    "multiclass-margin-bound-uniform": multiclass_uniform,
+    "multiclass-a-posteriori": lambda z: [z.ramp, multiclass_posterior(z, z.r_rms), 2 * z.posterior_tail()],
+    "multiclass-a-posteriori-bounded": lambda z: [z.ramp, multiclass_posterior(z, z.r_sup), z.posterior_tail()],
 }
 
 
@@ -284,6 +307,7 @@ def examples(draw: st.DrawFn) -> dict[str, Any]:
         "eta": rng.choice([0.05, Fraction(1, 20), 1.0]),
         "j": rng.randint(-60, 60),
         "d": rng.randint(0, 6),
+        "C": rng.randint(2, 1000),
         **{name: number() for name in ("M", "r_inf", "r_rms", "r_sup", "B", "E_norm", "sum_sq", "S", "h_ms", "tau")},
         **{name: rng.choice([0.0, rng.random()]) for name in ("margin_error", "ramp", "loss", "g_s", "Gamma")},
     }
@@ -291,7 +315,7 @@ def examples(draw: st.DrawFn) -> dict[str, Any]:
 
 def for_statement(name: str, values: dict[str, Any], rng: Random) -> dict[str, Any]:
     """The same values with what two statements read differently: c as one number, eps over a few units."""
-    if name.startswith("a-posteriori"):
+    if "a-posteriori" in name:
         return {**values, "c": rng.choice([Fraction(3, 2), 1.45, 2, 1])}
     if name.startswith("cvx"):
         size = rng.randint(1, 5)

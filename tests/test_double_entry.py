@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adanet_theory import generalization, posterior, rademacher
+from adanet_theory import generalization, multiclass, posterior, rademacher
 from adanet_theory.checks import OutsideTheoryError
 from adanet_theory.duality import dual_vector, guaranteed_decrease, layer_score
 from adanet_theory.margin import MarginBound
@@ -224,3 +224,30 @@ def test_an_overflow_is_reported_by_both() -> None:
         rademacher.layered_complexity(spec, 2, m=5, r_inf=1.0)
     with pytest.raises(OverflowError, match=r"^lemma-2 exceeds the largest float"):
         certified.upper("lemma-2", values)
+
+
+@settings(max_examples=200)
+@given(situations(), st.integers(2, 1000), st.integers(0, 60))
+def test_many_classes(x: Situation, C: int, d: int) -> None:
+    posterior = {"C": C, "d": d, "n_0": x.spec.n[0], "m": x.m, "delta": x.delta}
+    at = {"eta": 0.05, "c": 1.5, "d": d, "C": C}
+    sampled, bounded = multiclass.multiclass_a_posteriori_at, multiclass.multiclass_a_posteriori_bounded_at
+    same_bound(x, "multiclass-a-posteriori", lambda: sampled(x.j, x.error, 1.0, r_rms=x.r, **posterior), **at)
+    same_bound(x, "multiclass-a-posteriori-bounded", lambda: bounded(x.j, x.error, 1.0, r_sup=x.r, **posterior), **at)
+    if sum(w * M for w, M in zip(x.w, x.M, strict=True)) == 0:
+        return
+    fixed = {"C": C, "rho": x.rho, "m": x.m, "delta": x.delta, "M": max(x.M)}
+    same_bound(
+        x,
+        "multiclass-margin-bound",
+        lambda: multiclass.multiclass_margin_bound(x.error, x.w, x.R, **fixed),
+        C=C,
+    )
+    free = {"C": C, "m": x.m, "delta": x.delta, "M": x.M}
+    same_bound(
+        x,
+        "multiclass-margin-bound-uniform",
+        lambda: multiclass.multiclass_margin_bound_uniform_at(x.j, x.error, x.w, x.R, **free),
+        eta=0.05,
+        C=C,
+    )

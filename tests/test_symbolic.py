@@ -27,6 +27,8 @@ CORRECTED = {
     *("lemma-2-peeled", "lemma-2-peeled-data", "lemma-2-peeled-offset"),
     *("theorem-1-range", "margin-bound", "margin-bound-uniform", "margin-bound-empirical"),
     *("a-posteriori", "a-posteriori-bounded", "objective-bound"),
+    *("multiclass-margin-bound", "multiclass-margin-bound-uniform"),
+    *("multiclass-a-posteriori", "multiclass-a-posteriori-bounded"),
     *("cvx-closed-form-corrected", "cvx-score", "cvx-decrease"),
 }
 FULL = ["complexity", "depth", "confidence"]
@@ -40,6 +42,10 @@ TERMS = {
     "a-posteriori": ["ramp", "complexity", "confidence"],
     "a-posteriori-bounded": ["ramp", "complexity", "confidence"],
     "objective-bound": ["loss", *FULL],
+    "multiclass-margin-bound": ["ramp", *FULL],
+    "multiclass-margin-bound-uniform": ["ramp", *FULL],
+    "multiclass-a-posteriori": ["ramp", "complexity", "confidence"],
+    "multiclass-a-posteriori-bounded": ["ramp", "complexity", "confidence"],
 }
 
 
@@ -198,6 +204,7 @@ def float_values(depth: int, p: float, seed: int) -> dict[str, Any]:
         "m": rng.choice([1, 7, 800, 9600, 10**9]),
         "j": rng.randint(-30, 30),
         "d": rng.randint(0, 5),
+        "C": rng.randint(2, 1000),
         "s": 1,
         "i": 1,
     }
@@ -209,7 +216,7 @@ def facts_of(spec: NetworkSpec) -> dict[str, Any]:
 
 
 def values_for(name: str, values: dict[str, Any]) -> dict[str, Any]:
-    if name.startswith("a-posteriori"):
+    if "a-posteriori" in name:
         return {**values, "c": 1.5}
     return {**values, "eps": values["eps"][: values["n"][0]]}
 

@@ -13,6 +13,7 @@ The names a dict of values holds. A list starts at index 1, that of `n` at 0; a 
     r_inf, r_rms, r_sup size of the features
     margin_error, ramp, loss    the empirical term
     L, c, e, phi0, sup  facts of phi_s, by layer: Lipschitz constant, c_phi, e_phi, |phi(0)|, sup|phi| (oo allowed)
+    C                   the number of classes, where they are more than two: w is then ||w_k||_1 = sum_y ||w_{k,y}||_1
     c, B                in a-posteriori one number e_phi, and the path norm (it enters through rho_j alone)
     E_sup               E sup_{H_s} |sum_i sigma_i phi_s(h(x_i))|, by layer
     E_norm, sum_sq      E ||sum_i sigma_i Psi(x_i)||_q;  sum_i ||Psi(x_i)||_q^2
@@ -53,6 +54,7 @@ rho_j = sp.Symbol("rho_j", positive=True)
 A_d = sp.Symbol("A_d", positive=True)
 q, kappa_q, C_q = sp.symbols("q kappa_q C_q", positive=True)
 risk = sp.Symbol("risk", nonnegative=True)
+classes = sp.Symbol("C", integer=True, positive=True)
 price = sp.Symbol("price", nonnegative=True)
 decrease = sp.Symbol("decrease", nonnegative=True)
 

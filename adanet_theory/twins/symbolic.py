@@ -324,6 +324,61 @@ _ALL = [
         (define_W_M,),
         (r"$\Phi(1 - u) \geq \min(1, \max(0, 1 - u))$", r"$|h| \leq M_k$ for all $h \in \mathcal H_k$"),
     ),
+    # C classes: margins f(x, y) - max f(x, y'), ||w_k||_1 and B summed over the classes
+    Statement(
+        "multiclass-margin-bound",
+        "theory",
+        risk,
+        "<=",
+        {
+            "ramp": ramp,
+            "complexity": 4 / rho * Sum(w[k] / W * R_m[k], layers),
+            "depth": 4 * M / rho * root(2 * log(classes * l) / m),
+            "confidence": root(log(1 / delta) / (2 * m)),
+        },
+        (define_W,),
+        (in_range,),
+    ),
+    Statement(
+        "multiclass-margin-bound-uniform",
+        "theory",
+        risk,
+        "<=",
+        {
+            "ramp": ramp_j,
+            "complexity": 4 / rho_j * Sum(w[k] * R_m[k], layers),
+            "depth": 4 * (1 + eta) ** j * root(2 * log(classes * l) / m),
+            "confidence": root(prior / (2 * m)),
+        },
+        (define_rho_W, define_W_M),
+        (r"$|h| \leq M_k$ for all $h \in \mathcal H_k$",),
+    ),
+    Statement(
+        "multiclass-a-posteriori",
+        "theory",
+        risk,
+        "<=",
+        {
+            "ramp": ramp_j,
+            "complexity": 4 * (1 + eta) ** j * r_rms * root(2 * log(2 * classes * n[0] * A_d) / m),
+            "confidence": 2 * root(sampled / (2 * m)),
+        },
+        (define_rho_B, define_A_d),
+        (r"$B$ is the sum of the path norms of the $C$ outputs and $d = l - 1$",),
+    ),
+    Statement(
+        "multiclass-a-posteriori-bounded",
+        "theory",
+        risk,
+        "<=",
+        {
+            "ramp": ramp_j,
+            "complexity": 4 * (1 + eta) ** j * r_sup * root(2 * log(2 * classes * n[0] * A_d) / m),
+            "confidence": root(sampled / (2 * m)),
+        },
+        (define_rho_B, define_A_d),
+        (r"$B$ is the sum of the path norms of the $C$ outputs and $d = l - 1$",),
+    ),
     # AdaNet.CVX, corrected
     Statement(
         "cvx-closed-form-corrected",

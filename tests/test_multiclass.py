@@ -1,0 +1,125 @@
+"""C classes: the margins, the contraction behind the constants by enumeration, and how often the bounds fail."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from adanet_theory.multiclass import (
+    centred_outputs,
+    kuznetsov_mohri_syed,
+    multiclass_a_posteriori,
+    multiclass_a_posteriori_at,
+    multiclass_margin_bound,
+    multiclass_margins,
+)
+from adanet_theory.posterior import a_posteriori_at
+
+
+def test_margins_against_a_loop() -> None:
+    rng = np.random.default_rng(0)
+    f, y = rng.normal(size=(40, 5)), rng.integers(0, 5, 40)
+    expected = [f[i, y[i]] - max(f[i, c] for c in range(5) if c != y[i]) for i in range(40)]
+    np.testing.assert_array_equal(multiclass_margins(f, y), expected)
+    with pytest.raises(ValueError, match=r"^f must hold >= 2 scores a point, got shape \(3, 1\)\.$"):
+        multiclass_margins(np.zeros((3, 1)), [0, 0, 0])
+
+
+def signs(count: int) -> np.ndarray:
+    return np.array(list(itertools.product([-1.0, 1.0], repeat=count)))
+
+
+def contraction(f: np.ndarray, y: np.ndarray, rho: float, penalty: np.ndarray) -> tuple[float, float]:
+    """E sup [Σ σ_i ψ_ρ(margin_i) - pen] and E sup [(2/ρ) Σ σ_{i,c} f_c(x_i) - pen] over a finite class f[h, i, c]."""
+    ramp = np.array([np.clip(1 - multiclass_margins(scores, y) / rho, 0, 1) for scores in f])
+    left = (signs(f.shape[1]) @ ramp.T - penalty).max(axis=1).mean()
+    flat = f.reshape(len(f), -1)
+    right = (2 / rho * signs(flat.shape[1]) @ flat.T - penalty).max(axis=1).mean()
+    return left, right
+
+
+@pytest.mark.claim("multiclass-margin-bound")
+def test_the_vector_contraction_by_enumeration() -> None:
+    rng = np.random.default_rng(1)
+    closest = 0.0
+    for _ in range(400):
+        count, m, C = rng.integers(2, 7), rng.integers(1, 4), rng.integers(2, 5)
+        if m * C > 10:
+            continue
+        f = rng.normal(size=(count, m, C)) * rng.choice([0.1, 1.0, 3.0])
+        y = rng.integers(0, C, m)
+        left, right = contraction(f, y, rng.choice([0.3, 1.0, 3.0]), rng.choice([0.0, 1.0]) * rng.random(count))
+        assert left <= right + 1e-12
+        closest = max(closest, left / right if right > 0 else 0.0)
+    assert closest > 0.3  # the class is not always trivial
+
+
+@pytest.mark.claim("multiclass-margin-bound")
+def test_half_the_contraction_constant_is_refuted() -> None:
+    """Two functions at one point whose margins are 0 and ρ: (1/ρ) in place of 2/ρ would fail."""
+    f = np.array([[[0.5, -0.5]], [[-0.5, 0.5]]]) * 0.5
+    left, right = contraction(f + np.array([0.25, 0.0]), np.array([0]), 1.0, np.zeros(2))
+    assert left <= right
+    assert left > right / 2
+
+
+def finite_distribution(rng: np.random.Generator, C: int) -> tuple[np.ndarray, np.ndarray]:
+    """Eight points on the unit sphere of l_inf with labels that no linear map can all get right."""
+    return rng.uniform(-1, 1, size=(8, 3)), rng.integers(0, C, 8)
+
+
+@pytest.mark.claim("multiclass-a-posteriori")
+def test_overfitted_linear_networks_stay_under_the_bound() -> None:
+    rng = np.random.default_rng(2)
+    below = 0
+    for trial in range(60):
+        C, m = 3 + trial % 3, 4000
+        x, labels = finite_distribution(rng, C)
+        weight = rng.dirichlet(np.ones(8))
+        rows = rng.choice(8, m, p=weight)
+        y = np.where(rng.random(m) < 0.1, rng.integers(0, C, m), labels[rows])
+        v = np.linalg.lstsq(x[rows], np.eye(C)[y], rcond=None)[0].T
+        v = centred_outputs(v)
+        r_rms = float(np.sqrt((x[rows] ** 2).mean(axis=0)).max())
+        found = multiclass_a_posteriori(
+            multiclass_margins(x[rows] @ v.T, y), float(np.abs(v).sum()), C=C, d=0, n_0=3, r_rms=r_rms, delta=0.05
+        )
+        wrong = np.array([multiclass_margins(x @ v.T, np.full(8, c)) <= 0 for c in range(C)])  # [c, point]
+        right_label = 0.9 * np.eye(C)[labels].T + 0.1 / C
+        risk = float((weight * (wrong * right_label).sum(axis=0)).sum())
+        assert risk <= found.value
+        below += found.value < 1
+    assert below > 10
+
+
+def test_centring_keeps_the_margins_and_shrinks_the_norm() -> None:
+    rng = np.random.default_rng(3)
+    v, x, y = rng.normal(size=(6, 4)), rng.normal(size=(50, 4)), rng.integers(0, 6, 50)
+    before, after = multiclass_margins(x @ v.T, y), multiclass_margins(x @ centred_outputs(v).T, y)
+    np.testing.assert_allclose(before, after, atol=1e-12)
+    shifts = [np.abs(v - rng.normal(size=4)).sum() for _ in range(100)]
+    assert np.abs(centred_outputs(v)).sum() <= min(*shifts, np.abs(v).sum())
+
+
+def test_two_classes_cost_twice_the_complexity_and_log_2() -> None:
+    at = {"d": 1, "n_0": 100, "r_rms": 1.0, "m": 9600, "delta": 0.05}
+    two, many = a_posteriori_at(3, 0.1, 1.0, **at), multiclass_a_posteriori_at(3, 0.1, 1.0, C=2, **at)
+    ratio = math.sqrt(math.log(2 * 200 * 2.5) / math.log(2 * 100 * 2.5))
+    assert many.terms["complexity"] == pytest.approx(2 * ratio * two.terms["complexity"])
+    assert many.terms["confidence"] == two.terms["confidence"]
+
+
+def test_the_price_of_classes_is_logarithmic_here_and_linear_there() -> None:
+    at = {"rho": 0.5, "m": 60_000, "delta": 0.05}
+    ours = [multiclass_margin_bound(0, [1, 1], [1e-3, 2e-3], C=C, M=1.0, **at).total for C in (10, 1000)]
+    theirs = [kuznetsov_mohri_syed(0, [1, 1], [1e-3, 2e-3], C=C, **at).terms["complexity"] for C in (10, 1000)]
+    assert ours[1] < 1.7 * ours[0]
+    assert theirs[1] == pytest.approx(100 * theirs[0])
+
+
+def test_refusals() -> None:
+    with pytest.raises(ValueError, match=r"^C must be an integer >= 2, got C=1\.$"):
+        multiclass_margin_bound(0, [1], [0.1], C=1, rho=1, m=10, delta=0.1, M=1)
+    with pytest.raises(ValueError, match=r"^l must be >= 2, got l=1\.$"):
+        kuznetsov_mohri_syed(0, [1.0], [0.1], C=3, rho=1, m=10, delta=0.1)
