@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -98,7 +99,7 @@ def multiclass_margin_bound_holds(
 @settles("multiclass-margin-bound-uniform", {"j": 1})
 def multiclass_uniform_holds(j: int = 0) -> Facts:
     """At W_M = ρ it is multiclass-margin-bound but for the price of the prior."""
-    at = {"C": 10, "m": 9600, "delta": DELTA}
+    at: dict[str, Any] = {"C": 10, "m": 9600, "delta": DELTA}
     free = multiclass_margin_bound_uniform_at(j, 0.1, [1.0, 1.0], [0.01, 0.02], M=[1.0, 1.0], **at)
     fixed = multiclass_margin_bound(0.1, [1.0, 1.0], [0.01, 0.02], M=1.0, rho=1.0, **at)
     for term in ("complexity", "depth"):
@@ -112,11 +113,18 @@ def multiclass_a_posteriori_holds(spoil: float = 1.0, classes: int = CLASSES, tr
     bounds = []
     for case in overfitted(trials):
         j = math.ceil(-math.log(float(case.margins.min())) / math.log1p(ETA))
-        at_j = {"C": CLASSES, "d": 0, "n_0": case.n_0, "r_rms": 1.0, "m": len(case.margins), "delta": DELTA}
+        at_j: dict[str, Any] = {
+            "C": CLASSES,
+            "d": 0,
+            "n_0": case.n_0,
+            "r_rms": 1.0,
+            "m": len(case.margins),
+            "delta": DELTA,
+        }
         ramp = ramp_loss(case.margins, (1 + ETA) ** -j)
         bounds.append(_spoilt(multiclass_a_posteriori_at(j, ramp, 1.0, **at_j), spoil))
     yield _never_below(bounds)
-    at = {"d": 1, "r_rms": 1.0, "m": 9600, "delta": DELTA}
+    at: dict[str, Any] = {"d": 1, "r_rms": 1.0, "m": 9600, "delta": DELTA}
     many = multiclass_a_posteriori_at(5, 0.0, 1.0, C=classes, n_0=154, **at).terms["complexity"] or 0.0
     two = a_posteriori_at(5, 0.0, 1.0, n_0=154 * CLASSES, **at).terms["complexity"] or 0.0
     yield Fact("complexity", many, "=", 2 * two, "2 x that of two classes and C n_0 features", f"C = {CLASSES}", 1e-12)
@@ -124,7 +132,7 @@ def multiclass_a_posteriori_holds(spoil: float = 1.0, classes: int = CLASSES, tr
 
 @settles("multiclass-a-posteriori-bounded", {"factor": 1.0})
 def multiclass_a_posteriori_bounded_holds(factor: float = 2.0) -> Facts:
-    at = {"d": 2, "r_sup": 1.0, "m": 9600, "delta": DELTA}
+    at: dict[str, Any] = {"d": 2, "r_sup": 1.0, "m": 9600, "delta": DELTA}
     many = multiclass_a_posteriori_bounded_at(5, 0.0, 1.0, C=10, n_0=154, **at)
     two = a_posteriori_bounded_at(5, 0.0, 1.0, n_0=1540, **at)
     left, right = many.terms["complexity"] or 0.0, two.terms["complexity"] or 0.0
@@ -136,7 +144,7 @@ def multiclass_a_posteriori_bounded_holds(factor: float = 2.0) -> Facts:
 @settles("multiclass-straightforward", {"C": 2})
 def the_price_of_classes(C: int = 100) -> Facts:
     """What the best published bound for such ensembles costs in C, beside ours."""
-    at = {"rho": 0.5, "m": 60_000, "delta": DELTA}
+    at: dict[str, Any] = {"rho": 0.5, "m": 60_000, "delta": DELTA}
     theirs = kuznetsov_mohri_syed(0.0, [1.0, 1.0], [1e-3, 2e-3], C=C, **at).terms["complexity"] or 0.0
     ours = multiclass_margin_bound(0.0, [1.0, 1.0], [1e-3, 2e-3], C=C, M=1.0, **at)
     where = f"C = {C}, m = 60,000, ρ = 1/2, R_m = .001 and .002"
