@@ -99,6 +99,10 @@ def _gelu(x: Array) -> Array:
     return np.asarray(x * ndtr(x))
 
 
+def _silu(x: Array) -> Array:
+    return x * _sigmoid(x)
+
+
 def _sigmoid(x: Array) -> Array:
     e = np.exp(-np.abs(x))
     return np.where(x >= 0, 1, e) / (1 + e)
@@ -106,6 +110,9 @@ def _sigmoid(x: Array) -> Array:
 
 # The slope of GELU is largest at sqrt(2), where it is 1/2 + erf(1)/2 + 1/(e sqrt(pi)), and least at -sqrt(2).
 _GELU_SLOPE = 0.5 + math.erf(1) / 2 + 1 / (math.e * math.sqrt(math.pi))
+
+# The slope of SiLU, x/(1 + e^-x), is largest where x tanh(x/2) = 2, and 1/2 + x/4 there: 1.0998393.., here rounded up.
+_SILU_SLOPE = 1.09983933
 
 _PLAIN = {
     a.name: a
@@ -118,6 +125,7 @@ _PLAIN = {
         Activation("identity", (1.0, 1.0), 1.0, 0.0, 0.0, math.inf, True, _identity),
         Activation("elu", (0.0, 1.0), 1.0, 0.5, 0.0, math.inf, False, _elu),
         Activation("gelu", (1 - _GELU_SLOPE, _GELU_SLOPE), 0.5, _GELU_SLOPE - 0.5, 0.0, math.inf, False, _gelu),
+        Activation("silu", (1 - _SILU_SLOPE, _SILU_SLOPE), 0.5, _SILU_SLOPE - 0.5, 0.0, math.inf, False, _silu),
     ]
 }
 

@@ -42,6 +42,7 @@ _CURVATURE = {
     "softplus": 0.25,
     "tanh": 4 / math.sqrt(27),
     "gelu": math.sqrt(2 / math.pi),
+    "silu": 0.5,
     "elu": 1.0,
 }
 _GRID = 4097

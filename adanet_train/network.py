@@ -42,6 +42,8 @@ def apply_activation(name: str, h: Tensor) -> Tensor:
             return functional.elu(h)
         case "gelu":
             return functional.gelu(h)
+        case "silu":
+            return functional.silu(h)
     raise ValueError(f"activation must be a name of adanet_theory.spec, got {name!r}.")
 
 
@@ -70,6 +72,8 @@ def activation_slope(name: str, h: Tensor) -> Tensor:
         case "gelu":
             density = torch.exp(-h * h / 2) / math.sqrt(2 * math.pi)
             return torch.special.ndtr(h) + h * density
+        case "silu":
+            return torch.sigmoid(h) * (1 + h * torch.sigmoid(-h))
     raise ValueError(f"activation must be a name of adanet_theory.spec, got {name!r}.")
 
 

@@ -470,7 +470,7 @@ def test_sectors_at_a_real_sample_size() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["relu", "leaky_relu:-0.5", "abs", "identity", "sigmoid", "softplus", "tanh", "elu", "gelu"]
+    "name", ["relu", "leaky_relu:-0.5", "abs", "identity", "sigmoid", "softplus", "tanh", "elu", "gelu", "silu"]
 )
 def test_line_encloses_a_finer_grid(name: str) -> None:
     rng = np.random.default_rng(0)
@@ -484,7 +484,7 @@ def test_line_encloses_a_finer_grid(name: str) -> None:
     assert np.max(sup.upper - sup.lower) < 3e-6
 
 
-@pytest.mark.parametrize("name", ["sigmoid", "softplus", "tanh", "elu", "gelu"])
+@pytest.mark.parametrize("name", ["sigmoid", "softplus", "tanh", "elu", "gelu", "silu"])
 def test_curvature_is_that_of_the_function(name: str) -> None:
     from adanet_theory.unit_supremum import _CURVATURE
 

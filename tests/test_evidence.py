@@ -184,7 +184,9 @@ def test_points_where_every_unit_is_off_are_decided_at_once() -> None:
     assert not error.any()
 
 
-@pytest.mark.parametrize("name", ["tanh", "sigmoid", "softplus", "elu", "gelu", "leaky_relu:0.3", "abs", "identity"])
+@pytest.mark.parametrize(
+    "name", ["tanh", "sigmoid", "softplus", "elu", "gelu", "silu", "leaky_relu:0.3", "abs", "identity"]
+)
 def test_curved_activations_are_enclosed(name: str) -> None:
     """Against the ball arithmetic that decides the ties."""
     import flint

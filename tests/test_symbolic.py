@@ -79,7 +79,9 @@ def test_the_margins_of_a_posteriori_form_a_grid_below_the_path_norm(name: str) 
 LEAKY = ["leaky_relu", "leaky_relu:0.1", "leaky_relu:-0.5", "leaky_relu:-2", "leaky_relu:3", "leaky_relu:1"]
 
 
-@pytest.mark.parametrize("name", ["relu", "tanh", "sigmoid", "softplus", "abs", "identity", "elu", "gelu", *LEAKY])
+@pytest.mark.parametrize(
+    "name", ["relu", "tanh", "sigmoid", "softplus", "abs", "identity", "elu", "gelu", "silu", *LEAKY]
+)
 def test_exact_facts_agree_with_the_floats_of_spec(name: str) -> None:
     phi, facts = activation(name), activation_facts(name)
     floats = {
@@ -111,6 +113,14 @@ def test_the_steepest_slope_of_gelu_is_at_sqrt_2() -> None:
     assert sp.solveset(sp.simplify(sp.diff(slope, x) * sp.exp(x**2 / 2)), x, sp.S.Reals) == {-sp.sqrt(2), sp.sqrt(2)}
     assert sp.simplify(slope.subs(x, sp.sqrt(2)) - activation_facts("gelu")["L"]) == 0
     assert sp.simplify(slope.subs(x, -sp.sqrt(2)) - activation_facts("gelu")["slopes"][0]) == 0
+
+
+def test_the_steepest_slope_of_silu_is_that_of_its_facts_rounded_up() -> None:
+    x = sp.Symbol("x", real=True)
+    slope = sp.diff(x / (1 + sp.exp(-x)), x)
+    steepest = sp.nsolve(sp.diff(slope, x), x, 2.4, prec=40)
+    assert abs(steepest * sp.tanh(steepest / 2) - 2) < sp.Float("1e-30", 40)
+    assert 0 < activation_facts("silu")["L"] - slope.subs(x, steepest) < sp.Rational(1, 10**8)
 
 
 @pytest.mark.parametrize("name", ["relu", "softplus", "abs", "elu", "gelu", "leaky_relu:0.1", "leaky_relu:-2"])

@@ -361,6 +361,14 @@ A_POSTERIORI = [
         "G_1 and the d families phi(G_s) together: 1 + c sum_{s<=d} b_s = A_d",
     ),
     Step(equal(define_A_d.rhs.subs(d, 0), 1), "d = 0: a linear function"),
+    Step(
+        equal(1 + _c * Sum((1 + _c) ** (s - 1), (s, 1, k - 1)).doit(), (1 + _c) ** (k - 1)),
+        "with x read at every level, b'_k = (1+c)^(k-1) solves b'_k = 1 + c sum_{s<k} b'_s",
+    ),
+    Step(
+        equal(define_A_d.rhs.args[1].expr.subs({c_phi: _c, d: d + 1}) - (1 + _c) ** d, 1 + (_c - 1) * (1 + _c) ** d),
+        "and b'_{d+1} = (1+c)^d <= A_{d+1} for c >= 1: such a network counts one level more",
+    ),
     Step(equal(Sum(1 / ((d + 1) * (d + 2)), (d, 0, oo)).doit(), 1), "the prior over d is a probability"),
     Step(
         equal(1 + 2 * Sum(1 / (j + 1) ** 2, (j, 1, oo)).doit(), pi**2 / 3 - 1),

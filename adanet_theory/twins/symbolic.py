@@ -423,6 +423,7 @@ def _facts(a: Any, b: Any, odd: Any, even: Any, at_zero: Any, largest: Any) -> d
 
 
 _GELU = Rational(1, 2) + sp.erf(1) / 2 + sp.exp(-1) / sqrt(pi)
+_SILU = Rational(109983933, 10**8)  # 1/2 + x/4 at x tanh(x/2) = 2, rounded up
 _FACTS = {
     "relu": (0, 1, Rational(1, 2), Rational(1, 2), 0, oo),
     "tanh": (0, 1, 1, 0, 0, 1),
@@ -432,6 +433,7 @@ _FACTS = {
     "identity": (1, 1, 1, 0, 0, oo),
     "elu": (0, 1, 1, Rational(1, 2), 0, oo),
     "gelu": (1 - _GELU, _GELU, Rational(1, 2), _GELU - Rational(1, 2), 0, oo),
+    "silu": (1 - _SILU, _SILU, Rational(1, 2), _SILU - Rational(1, 2), 0, oo),
 }
 
 

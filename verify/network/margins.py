@@ -16,7 +16,7 @@ dyadic, so for piecewise linear φ the balls shrink to points and even a tie is 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -25,6 +25,7 @@ import numpy as np
 
 from adanet_theory.activations import Activation
 from adanet_theory.checks import Array
+from verify.network.balls import activation_on_balls
 from verify.network.evidence import EPS, TINY, Weights, down, up
 
 BLOCK = 2048  # points at a time, to bound the memory
@@ -237,7 +238,7 @@ def _ball(weights: Weights, Psi: Array, arb: Any) -> Any:
         if w is not None:
             f = sum((arb(float(w[i])) * h[i] for i in np.flatnonzero(w)), f)
         if k < weights.depth:
-            phi = _on_balls(weights.phi[k - 1], arb)
+            phi = activation_on_balls(weights.phi[k - 1])
             x = [phi(value) for value in h]
             kept = [i for i, value in enumerate(x) if not value.is_zero()]
             outputs.append((kept, np.array([x[i] for i in kept], dtype=object)))
@@ -247,20 +248,3 @@ def _ball(weights: Weights, Psi: Array, arb: Any) -> Any:
 def _nonzero(exact: Any, x: Array) -> tuple[list[int], Any]:
     kept = [int(i) for i in np.flatnonzero(x)]
     return kept, (exact(x[kept]) if kept else np.zeros(0, dtype=object))
-
-
-def _on_balls(phi: Activation, arb: Any) -> Callable[[Any], Any]:
-    kind, _, parameter = phi.name.partition(":")
-    slope = arb(float(parameter)) if parameter else arb(0)
-    functions: dict[str, Callable[[Any], Any]] = {
-        "relu": lambda x: x.max(0),
-        "leaky_relu": lambda x: x.max(0) + slope * x.min(0),
-        "abs": abs,
-        "identity": lambda x: x,
-        "tanh": lambda x: x.tanh(),
-        "sigmoid": lambda x: 1 / (1 + (-x).exp()),
-        "softplus": lambda x: x.exp().log1p(),
-        "elu": lambda x: x.max(0) + x.min(0).expm1(),
-        "gelu": lambda x: x * (1 + (x / arb(2).sqrt()).erf()) / 2,
-    }
-    return functions[kind]

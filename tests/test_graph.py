@@ -1,0 +1,252 @@
+"""verify.network.graph: values within their proved error, path norms against the unrolled network, levels."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any
+
+import flint
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from adanet_theory.activations import activation
+from adanet_theory.posterior import path_norm as layered_path_norm
+from verify.network import graph as graphs
+from verify.network.graph import Graph, Node
+from verify.network.operations import (
+    Activate,
+    Affine,
+    Average,
+    Cat,
+    Convolution,
+    Dense,
+    Largest,
+    Operation,
+    Reshape,
+    Sum,
+    Window,
+)
+
+RELU = Activate(activation("relu"))
+
+
+def normal(seed: int, *shape: int) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def chain(shape: tuple[int, ...], *steps: Operation | tuple[Operation, tuple[int, ...]]) -> Graph:
+    """Each step reads the one before, or the nodes that it names."""
+    nodes: list[Node] = []
+    examples = [torch.zeros(1, *shape, dtype=torch.float64)]
+    for step in steps:
+        operation, read = step if isinstance(step, tuple) else (step, (len(nodes),))
+        examples.append(operation.value(*(examples[i] for i in read)))
+        nodes.append(Node(operation, read, tuple(examples[-1].shape[1:])))
+    return Graph(shape, tuple(nodes))
+
+
+def plane(kernel: int, stride: int = 1, padding: int = 0, dilation: int = 1) -> Window:
+    return Window((kernel, kernel), (stride, stride), (padding,) * 4, (dilation, dilation))
+
+
+def residual() -> Graph:
+    """Two convolutions around a skip, average pooling, and a read-out of x itself beside it."""
+    return chain(
+        (2, 5, 5),
+        Convolution(normal(1, 4, 2, 3, 3), normal(2, 4), plane(3, padding=1)),
+        RELU,
+        Convolution(normal(3, 4, 2, 3, 3), normal(4, 4), plane(3, padding=2, dilation=2), groups=2),
+        (Sum((1.0, -0.5)), (2, 3)),
+        RELU,
+        Average(plane(2, stride=2), 0.25),
+        Reshape((16,)),
+        (Reshape((50,)), (0,)),
+        (Cat(0), (7, 8)),
+        Dense(normal(5, 1, 66), normal(6, 1)),
+    )
+
+
+def pooled() -> Graph:
+    return chain(
+        (1, 6),
+        Convolution(normal(7, 3, 1, 3), normal(8, 3), Window((3,), (1,), (1, 1), (1,))),
+        Affine(normal(9, 3, 1), normal(10, 3, 1)),
+        Activate(activation("leaky_relu:0.25")),
+        Largest(Window((3,), (2,), (1, 1), (1,))),
+        Reshape((9,)),
+        Dense(normal(11, 1, 9)),
+    )
+
+
+GRAPHS = {"residual": residual, "pooled": pooled}
+
+
+# Brute force: every linear operation as a matrix, by what it does to the basis
+
+
+def matrix(operation: Operation, shapes: list[tuple[int, ...]]) -> tuple[Tensor, Tensor]:
+    """(A, b) of a linear operation: column by column, one input after the other."""
+    zeros = [torch.zeros(1, *shape, dtype=torch.float64) for shape in shapes]
+    b = operation.value(*zeros).flatten()
+    columns = []
+    for i, shape in enumerate(shapes):
+        for place in range(math.prod(shape)):
+            read = [x.clone() for x in zeros]
+            read[i].view(-1)[place] = 1
+            columns.append(operation.value(*read).flatten() - b)
+    return torch.stack(columns, dim=1), b
+
+
+def unrolled(graph: Graph) -> tuple[dict[tuple[int, ...], Tensor], dict[int, Tensor]]:
+    """What each node is as a signed sum of x, 1 and the nodes that are not linear; windows are nodes of their own."""
+    shapes = {0: graph.shape} | {i: node.shape for i, node in enumerate(graph.nodes, start=1)}
+    n = math.prod(graph.shape)
+    maps: dict[int, dict[int, Tensor]] = {0: {0: torch.eye(n, dtype=torch.float64)}}
+    reads = {}
+    for i, node in enumerate(graph.nodes, start=1):
+        size = math.prod(node.shape)
+        if not node.operation.is_linear:
+            reads[i] = maps[node.inputs[0]]
+            maps[i] = {i: torch.eye(size, dtype=torch.float64)}
+            continue
+        A, b = matrix(node.operation, [shapes[j] for j in node.inputs])
+        parts: dict[int, Tensor] = {-1: b[:, None]}
+        start = 0
+        for j in node.inputs:
+            block = A[:, start : start + math.prod(shapes[j])]
+            start += block.shape[1]
+            for source, M in maps[j].items():
+                parts[source] = parts.get(source, torch.zeros(size, M.shape[1], dtype=torch.float64)) + block @ M
+        maps[i] = parts
+    return reads, maps[len(graph.nodes)]  # type: ignore[return-value]
+
+
+def brute_force_path_norm(graph: Graph) -> float:
+    """Σ |v| P with signed collapsed maps at the output and absolute node-by-node maps below."""
+    shapes = {0: graph.shape} | {i: node.shape for i, node in enumerate(graph.nodes, start=1)}
+    P: dict[int, Tensor] = {0: torch.ones(math.prod(graph.shape), dtype=torch.float64)}
+    for i, node in enumerate(graph.nodes, start=1):
+        below = torch.cat([P[j] for j in node.inputs])
+        if node.operation.is_linear:
+            A, b = matrix(node.operation, [shapes[j] for j in node.inputs])
+            P[i] = A.abs() @ below + b.abs()
+        elif isinstance(node.operation, Largest):
+            windows = node.operation.window.indices(shapes[node.inputs[0]])
+            P[i] = torch.tensor(
+                [
+                    sum(float(below[j - 1]) for j in windows[channel, :, place] if j)
+                    for channel, place in product(range(windows.shape[0]), range(windows.shape[2]))
+                ],
+                dtype=torch.float64,
+            )
+        else:
+            P[i] = below
+    _, out = unrolled(graph)
+    one = torch.ones(1, dtype=torch.float64)
+    return float(sum(M.abs()[0] @ (one if i == -1 else P[i]) for i, M in out.items()))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_path_norm_is_that_of_the_unrolled_network_and_never_below(name: str) -> None:
+    graph = GRAPHS[name]()
+    expected = brute_force_path_norm(graph)
+    found = graphs.path_norm(graph)
+    assert expected * (1 - 1e-13) <= found <= expected * (1 + 1e-11)
+
+
+def test_path_norm_is_the_layered_one_on_a_stack() -> None:
+    U, V, w = normal(1, 5, 3), normal(2, 4, 5), normal(3, 2, 4)
+    graph = chain((3,), Dense(U), RELU, Dense(V), RELU, Dense(w)).read((-1.0, 1.0))
+    hidden = {(1, 0): U.numpy(), (2, 1): V.numpy(), (3, 2): (w[1:] - w[:1]).numpy()}
+    assert graphs.path_norm(graph) == pytest.approx(layered_path_norm(hidden, {3: np.ones(1)}, depth=3), rel=1e-12)
+
+
+def test_linear_maps_are_collapsed_only_above_the_last_activations() -> None:
+    cancels = Dense(torch.tensor([[1.0, -1.0]], dtype=torch.float64))
+    twice = Dense(torch.ones(2, 1, dtype=torch.float64))
+    assert graphs.path_norm(chain((1,), twice, cancels)) < 1e-13
+    assert graphs.path_norm(chain((1,), twice, RELU, cancels)) == pytest.approx(2, rel=1e-12)
+    assert graphs.path_norm(chain((1,), twice, cancels, RELU)) == pytest.approx(2, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_f_is_at_most_its_path_norm_where_the_features_are_at_most_1(name: str) -> None:
+    graph = GRAPHS[name]()
+    X = np.random.default_rng(0).choice([-1.0, 1.0], size=(2000, *graph.shape))
+    f, error = graphs.values(graph, X)
+    assert (np.abs(f) - error).max() <= graphs.path_norm(graph)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_values_lie_within_their_error_of_the_balls(name: str) -> None:
+    graph = GRAPHS[name]()
+    X = np.random.default_rng(1).normal(size=(5, *graph.shape)) * 1e3
+    f, error = graphs.values(graph, X)
+    for x, value, e in zip(X, f, error, strict=True):
+        with flint.ctx.workprec(4096):
+            ball = graphs.balls(graph, x)[0]
+            assert float(ball.rad()) == 0
+            difference = abs(ball - flint.arb(float(value[0])))
+            assert difference <= flint.arb(float(e[0]))
+            assert 0 < float(e[0]) < 1e-9 * graphs.path_norm(graph) * 1e3
+
+
+@pytest.mark.parametrize("name", ["tanh", "sigmoid", "softplus", "elu", "gelu", "silu", "abs", "leaky_relu:-0.5"])
+def test_values_of_every_activation_lie_within_their_error(name: str) -> None:
+    graph = chain((2,), Dense(normal(1, 6, 2), normal(2, 6)), Activate(activation(name)), Dense(normal(3, 1, 6)))
+    X = np.random.default_rng(2).normal(size=(4, 2)) * 3
+    f, error = graphs.values(graph, X)
+    for x, value, e in zip(X, f[:, 0], error[:, 0], strict=True):
+        with flint.ctx.workprec(512):
+            assert abs(graphs.balls(graph, x)[0] - flint.arb(float(value))) <= flint.arb(float(e))
+
+
+def test_blocks_do_not_change_the_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = residual()
+    X = np.random.default_rng(3).normal(size=(7, *graph.shape)).astype(np.float32)
+    whole, _ = graphs.values(graph, X)
+    monkeypatch.setattr(graphs, "BLOCK_NUMBERS", 200)
+    parts, _ = graphs.values(graph, X)
+    np.testing.assert_allclose(parts, whole, rtol=0, atol=1e-12)
+
+
+# Levels
+
+
+def test_levels_count_the_activations_of_the_longest_path() -> None:
+    assert (residual().d, residual().peeling, residual().rereads) == (2, 1.5, False)
+    assert [phi.name for phi in residual().phi] == ["relu"]
+    graph = pooled()  # three numbers in a window: two levels of |x| above the leaky ReLU
+    assert (graph.d, graph.peeling, graph.rereads) == (3, 2.0, False)
+    assert [phi.name for phi in graph.phi] == ["abs", "leaky_relu:0.25"]
+
+
+def test_activations_that_share_a_level_add_up() -> None:
+    mixed = chain((2,), Dense(normal(1, 3, 2)), RELU, (Activate(activation("abs")), (1,)), (Sum((1.0, 1.0)), (2, 3)))
+    assert (mixed.d, mixed.peeling) == (1, 3.5)
+
+
+@pytest.mark.parametrize(
+    ("steps", "rereads"),
+    [
+        ((Dense(normal(1, 2, 2)), RELU, (Sum((1.0, 1.0)), (0, 2))), False),
+        ((Dense(normal(1, 2, 2)), RELU, (Sum((1.0, 1.0)), (0, 2)), RELU), True),
+        ((Dense(normal(1, 2, 2), normal(2, 2)), RELU, Dense(normal(3, 2, 2), normal(4, 2)), RELU), False),
+    ],
+)
+def test_whether_x_is_read_again_above_the_first_level(steps: Any, rereads: bool) -> None:
+    assert chain((2,), *steps).rereads is rereads
+
+
+def test_windows_of_two_numbers_of_x_are_a_first_level_and_wider_ones_read_it_again() -> None:
+    two, three = (Largest(Window((k,), (1,), (0, 0), (1,))) for k in (2, 3))
+    assert (chain((1, 4), two).rereads, chain((1, 4), two).d) == (False, 1)
+    assert (chain((1, 4), three).rereads, chain((1, 4), three).d) == (True, 3)
+
+
+def test_biases_are_one_more_feature() -> None:
+    assert chain((3,), Dense(normal(1, 1, 3))).n_0 == 3
+    assert residual().n_0 == 51

@@ -1,0 +1,364 @@
+"""What a node of a network's graph computes: linear maps, activations, the largest of a window.
+
+Every operation has a value in float64, and three more readings of the same map:
+
+    size(x, one)   Σ |coefficient| x + |bias| one on x >= 0: sizes of paths and of errors pass through this
+    exact(x)       on arrays of balls, one point at a time
+    roundings      N, at most so many roundings in one number of the value, of the size or of a slope
+
+A convolution is the linear map it stands for, with its weights tied; it is never unrolled for a sample.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from adanet_theory.activations import Activation
+from adanet_train.network import apply_activation
+from verify.network.balls import activation_on_balls, exact
+
+Shape = tuple[int, ...]
+Balls = Any  # numpy arrays of flint.arb, without the axis of the points
+
+
+class Operation(Protocol):
+    """The axis 0 of every tensor is that of the points."""
+
+    @property
+    def roundings(self) -> int: ...
+    @property
+    def is_linear(self) -> bool: ...
+    @property
+    def has_bias(self) -> bool: ...
+    @property
+    def value(self) -> Callable[..., Tensor]: ...
+    @property
+    def size(self) -> Callable[..., Tensor]: ...
+    @property
+    def exact(self) -> Callable[..., Balls]: ...
+
+
+class _Plain:
+    """Linear, without a bias and without a rounding, unless it says otherwise."""
+
+    @property
+    def is_linear(self) -> bool:
+        return True
+
+    @property
+    def has_bias(self) -> bool:
+        return False
+
+    @property
+    def roundings(self) -> int:
+        return 0
+
+
+@dataclass(frozen=True, eq=False)
+class Dense(_Plain):
+    """W x + b on the last axis."""
+
+    W: Tensor
+    b: Tensor | None = None
+
+    @property
+    def roundings(self) -> int:
+        return max(self.W.shape) + 2
+
+    @property
+    def has_bias(self) -> bool:
+        return self.b is not None
+
+    @cached_property
+    def _sizes(self) -> tuple[Tensor, Tensor | None]:
+        return self.W.abs(), None if self.b is None else self.b.abs()
+
+    def value(self, x: Tensor) -> Tensor:
+        return functional.linear(x, self.W, self.b)
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        W, b = self._sizes
+        return functional.linear(x, W, None if b is None else one * b)
+
+    def exact(self, x: Balls) -> Balls:
+        found = x @ exact(self.W.numpy().T)
+        return found if self.b is None else found + exact(self.b.numpy())
+
+
+@dataclass(frozen=True)
+class Window:
+    """Where a window reads: one or two axes of the space, behind the axis of the channels."""
+
+    kernel: Shape
+    stride: Shape
+    padding: tuple[int, ...]
+    """As functional.pad reads it: low and high of the last axis, then of the one before."""
+    dilation: Shape
+    mode: str = "constant"
+
+    def plane(self, x: Tensor) -> Tensor:
+        """x padded, with two axes of the space."""
+        kind = x if not any(self.padding) else functional.pad(x, self.padding, mode=self.mode)
+        return kind.unsqueeze(2) if len(self.kernel) == 1 else kind
+
+    def line(self, x: Tensor) -> Tensor:
+        return x.squeeze(2) if len(self.kernel) == 1 else x
+
+    def two(self, values: Shape) -> tuple[int, int]:
+        return (1, values[0]) if len(values) == 1 else (values[0], values[1])
+
+    @property
+    def points(self) -> int:
+        return math.prod(self.kernel)
+
+    def indices(self, shape: Shape) -> Any:
+        """Places in (0, x_1, x_2, ..) of what each window reads: [channel, point of the kernel, window]."""
+        places = torch.arange(1, math.prod(shape) + 1, dtype=torch.float64).reshape(1, *shape)
+        columns = functional.unfold(
+            self.plane(places), self.two(self.kernel), self.two(self.dilation), 0, self.two(self.stride)
+        )
+        return columns.reshape(shape[0], self.points, -1).long().numpy()
+
+    def read(self, x: Balls) -> Balls:
+        from flint import arb
+
+        return np.concatenate([[arb(0)], x.ravel()])[self.indices(x.shape)]
+
+    def out_space(self, space: Shape) -> Shape:
+        padded = [n + sum(self.padding[2 * i : 2 * i + 2]) for i, n in enumerate(reversed(space))][::-1]
+        reach = [(kernel - 1) * step for kernel, step in zip(self.kernel, self.dilation, strict=True)]
+        return tuple((n - r - 1) // s + 1 for n, r, s in zip(padded, reach, self.stride, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Convolution(_Plain):
+    """Σ over the window and the channels of its group of W x, plus b: a Dense whose rows share their weights."""
+
+    W: Tensor
+    b: Tensor | None
+    window: Window
+    groups: int = 1
+
+    @property
+    def roundings(self) -> int:
+        return max(self.W.shape[1], self.W.shape[0] // self.groups) * self.window.points + 2
+
+    @property
+    def has_bias(self) -> bool:
+        return self.b is not None
+
+    def _apply(self, x: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
+        w, plane = self.window, self.window.plane(x)
+        kernel = W.unsqueeze(2) if len(w.kernel) == 1 else W
+        return w.line(functional.conv2d(plane, kernel, b, w.two(w.stride), 0, w.two(w.dilation), self.groups))
+
+    def value(self, x: Tensor) -> Tensor:
+        return self._apply(x, self.W, self.b)
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        return self._apply(x, self.W.abs(), None if self.b is None else one * self.b.abs())
+
+    def exact(self, x: Balls) -> Balls:
+        read = self.window.read(x)
+        W = exact(self.W.reshape(self.groups, -1, self.W.shape[1] * self.window.points).numpy())
+        parts = read.reshape(self.groups, W.shape[2], -1)
+        found = np.concatenate([W[g] @ parts[g] for g in range(self.groups)])
+        if self.b is not None:
+            found = found + exact(self.b.numpy())[:, None]
+        return found.reshape(len(found), *self.window.out_space(x.shape[1:]))
+
+
+@dataclass(frozen=True, eq=False)
+class Average(_Plain):
+    """weight times the sum over a window, channel by channel: average pooling, padding counted as zeros."""
+
+    window: Window
+    weight: float
+
+    @property
+    def roundings(self) -> int:
+        return self.window.points + 2
+
+    def value(self, x: Tensor) -> Tensor:
+        w = self.window
+        total = functional.avg_pool2d(w.plane(x), w.two(w.kernel), w.two(w.stride), divisor_override=1)
+        return w.line(total) * self.weight
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        return self.value(x)
+
+    def exact(self, x: Balls) -> Balls:
+        from flint import arb
+
+        found = self.window.read(x).sum(axis=1) * arb(self.weight)
+        return found.reshape(x.shape[0], *self.window.out_space(x.shape[1:]))
+
+
+@dataclass(frozen=True, eq=False)
+class Affine(_Plain):
+    """scale x + shift, each of a shape that spreads over that of one point."""
+
+    scale: Tensor | None
+    shift: Tensor | None
+
+    @property
+    def roundings(self) -> int:
+        spread = max((x.numel() for x in (self.scale, self.shift) if x is not None), default=1)
+        return 2 + spread  # the slopes of a spread x are summed
+
+    @property
+    def has_bias(self) -> bool:
+        return self.shift is not None
+
+    def value(self, x: Tensor) -> Tensor:
+        scaled = x if self.scale is None else x * self.scale
+        return scaled if self.shift is None else scaled + self.shift
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        scaled = x if self.scale is None else x * self.scale.abs()
+        return scaled if self.shift is None else scaled + one * self.shift.abs()
+
+    def exact(self, x: Balls) -> Balls:
+        scaled = x if self.scale is None else x * exact(self.scale.numpy())
+        return scaled if self.shift is None else scaled + exact(self.shift.numpy())
+
+
+@dataclass(frozen=True)
+class Sum(_Plain):
+    """Σ_i a_i x_i of equal shapes."""
+
+    coefficients: tuple[float, ...]
+
+    @property
+    def roundings(self) -> int:
+        return 2 * len(self.coefficients)
+
+    def value(self, *x: Tensor) -> Tensor:
+        terms = [x_i if a == 1 else a * x_i for a, x_i in zip(self.coefficients, x, strict=True)]
+        total = terms[0]
+        for term in terms[1:]:
+            total = total + term
+        return total
+
+    def size(self, *x: Tensor, one: float) -> Tensor:
+        return Sum(tuple(abs(a) for a in self.coefficients)).value(*x)
+
+    def exact(self, *x: Balls) -> Balls:
+        from flint import arb
+
+        return sum(arb(a) * x_i for a, x_i in zip(self.coefficients, x, strict=True))
+
+
+@dataclass(frozen=True)
+class Cat(_Plain):
+    """Behind each other along an axis of one point."""
+
+    axis: int
+
+    def value(self, *x: Tensor) -> Tensor:
+        return torch.cat(x, dim=self.axis + 1)
+
+    def size(self, *x: Tensor, one: float) -> Tensor:
+        return self.value(*x)
+
+    def exact(self, *x: Balls) -> Balls:
+        return np.concatenate(x, axis=self.axis)
+
+
+@dataclass(frozen=True)
+class Reshape(_Plain):
+    """The same numbers in another shape; `axes` permutes the axes of a point first."""
+
+    shape: Shape
+    axes: tuple[int, ...] | None = None
+
+    def value(self, x: Tensor) -> Tensor:
+        turned = x if self.axes is None else x.permute(0, *(axis + 1 for axis in self.axes))
+        return turned.reshape(len(x), *self.shape)
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        return self.value(x)
+
+    def exact(self, x: Balls) -> Balls:
+        turned = x if self.axes is None else x.transpose(self.axes)
+        return turned.reshape(self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Activate(_Plain):
+    """φ, number by number."""
+
+    phi: Activation
+
+    @property
+    def is_linear(self) -> bool:
+        return False
+
+    def value(self, x: Tensor) -> Tensor:
+        return apply_activation(self.phi.name, x)
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        """By homogeneity a unit divided by its path norm is a unit; |φ(x)| <= |x| for |slopes| <= 1."""
+        return x
+
+    def exact(self, x: Balls) -> Balls:
+        return np.vectorize(activation_on_balls(self.phi), otypes=[object])(x) if x.size else x
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        return (self.phi.name,)
+
+
+@dataclass(frozen=True)
+class Largest(_Plain):
+    """The largest of each window: max(a, b) = (a + b)/2 + |a - b|/2, ⌈log2 K⌉ levels of |x| for K numbers.
+
+    Each step has the path norm P_a + P_b, so the whole window has the sum of its path norms; the padding is no number.
+    """
+
+    window: Window
+
+    @property
+    def is_linear(self) -> bool:
+        return False
+
+    @property
+    def roundings(self) -> int:
+        return self.window.points
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        return ("abs",) * math.ceil(math.log2(self.window.points))
+
+    def value(self, x: Tensor) -> Tensor:
+        w = self.window
+        lowest = functional.pad(x, w.padding, value=-math.inf) if any(w.padding) else x
+        plane = lowest.unsqueeze(2) if len(w.kernel) == 1 else lowest
+        return w.line(functional.max_pool2d(plane, w.two(w.kernel), w.two(w.stride), 0, w.two(w.dilation)))
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        w, plane = self.window, self.window.plane(x)
+        columns = functional.unfold(plane, w.two(w.kernel), w.two(w.dilation), 0, w.two(w.stride))
+        total = columns.reshape(len(x), x.shape[1], w.points, -1).sum(dim=2)
+        return total.reshape(len(x), x.shape[1], *w.out_space(tuple(x.shape[2:])))
+
+    def exact(self, x: Balls) -> Balls:
+        windows = self.window.indices(x.shape)
+        flat = x.ravel()
+        found = np.empty((x.shape[0], windows.shape[2]), dtype=object)
+        for channel, place in np.ndindex(*found.shape):
+            read = [flat[i - 1] for i in windows[channel, :, place] if i]
+            largest = read[0]
+            for ball in read[1:]:
+                largest = largest.max(ball)
+            found[channel, place] = largest
+        return found.reshape(x.shape[0], *self.window.out_space(x.shape[1:]))
