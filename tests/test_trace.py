@@ -1,0 +1,190 @@
+"""verify.network.trace: modules read by torch.fx, checked against themselves, refused by name."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from verify.network import graph as graphs
+from verify.network.operations import Affine, Convolution
+from verify.network.trace import UnreadableModule, require_equal, trace
+
+
+def settled(module: nn.Module, seed: int = 0) -> nn.Module:
+    """In eval mode, every number of it drawn anew, the running statistics too."""
+    generator = torch.Generator().manual_seed(seed)
+    for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
+        if tensor.is_floating_point():
+            drawn = torch.randn(tensor.shape, generator=generator)
+            tensor.data = drawn.abs() + 0.5 if name.endswith("running_var") else drawn
+    return module.eval()
+
+
+class Residual(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Conv2d(2, 4, 3, stride=2, padding=1)
+        self.body = nn.Sequential(
+            nn.Conv2d(4, 4, 3, padding="same", bias=False), nn.BatchNorm2d(4), nn.ReLU(inplace=True), nn.Dropout2d()
+        )
+        self.norm = nn.BatchNorm2d(4)
+        self.read = nn.Linear(4, 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = functional.relu(self.stem(x))
+        x = functional.relu(x + self.body(self.norm(x)))
+        return self.read(x.mean((2, 3)))
+
+
+class Dressed(nn.Module):
+    """Sizes computed in forward, a skip to the output, constants around the input."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mean = nn.Buffer(torch.tensor([0.5, -1.0, 2.0]))
+        self.first, self.second = nn.Linear(3, 4), nn.Linear(7, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = (x - self.mean) / 2 + 1
+        h = functional.leaky_relu(self.first(x), 0.2).view(x.size(0), -1)
+        return -self.second(torch.cat([h, abs(x)], dim=1)).squeeze(1)
+
+
+READ: list[tuple[nn.Module, tuple[int, ...]]] = [
+    (Residual(), (2, 8, 8)),
+    (Dressed(), (3,)),
+    (nn.Sequential(nn.Flatten(), nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 1)), (2, 3)),
+    (nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ELU(), nn.Linear(4, 2)), (3,)),
+    (
+        nn.Sequential(
+            nn.Conv1d(2, 4, 3, dilation=2, padding=2, groups=2, padding_mode="circular"),
+            nn.GELU(),
+            nn.AvgPool1d(2, padding=1),
+            nn.BatchNorm1d(4),
+            nn.Softplus(),
+            nn.MaxPool1d(2, stride=1),
+            nn.SiLU(),
+            nn.AdaptiveAvgPool1d(1),
+            nn.Flatten(),
+            nn.Sigmoid(),
+            nn.Linear(4, 1),
+        ),
+        (2, 8),
+    ),
+    (
+        nn.Sequential(
+            nn.Conv2d(1, 3, (2, 3), stride=(1, 2), padding=(1, 0)),
+            nn.LeakyReLU(0.3),
+            nn.MaxPool2d(3, stride=2, padding=1),
+            nn.AvgPool2d(2, divisor_override=3),
+            nn.Flatten(),
+            nn.Identity(),
+            nn.LazyLinear(2),
+        ),
+        (1, 9, 9),
+    ),
+]
+
+
+@pytest.mark.parametrize(("module", "shape"), READ)
+def test_what_is_read_is_the_module_on_every_point(module: nn.Module, shape: tuple[int, ...]) -> None:
+    with torch.no_grad():
+        module(torch.zeros(2, *shape))
+    module = settled(module)
+    graph = trace(module, shape)
+    X = np.random.default_rng(0).normal(size=(40, *shape)).astype(np.float32)
+    assert require_equal(graph, module, X) < 1e-8
+    f, _ = graphs.values(graph, X)
+    with torch.no_grad():
+        own = module(torch.from_numpy(X)).reshape(len(X), -1).double().numpy()
+    np.testing.assert_allclose(f, own, rtol=2e-4, atol=2e-4)
+
+
+def test_batch_norm_is_folded_only_into_what_nobody_else_reads() -> None:
+    graph = trace(settled(Residual()), (2, 8, 8))
+    names = [(type(node.operation), node.name) for node in graph.nodes]
+    assert (Convolution, "module 'body.0' (Conv2d), module 'body.1' (BatchNorm2d)") in names
+    assert (Affine, "module 'norm' (BatchNorm2d)") in names
+
+
+def test_a_graph_that_differs_from_the_module_is_an_error() -> None:
+    module = settled(nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1)))
+    graph = trace(module, (2,))
+    module[0].register_forward_hook(lambda _, __, output: output * 1.0001)  # type: ignore[operator]
+    with pytest.raises(UnreadableModule, match=r"where the module gives .* not read"):
+        require_equal(graph, module, np.ones((3, 2)))
+
+
+def test_an_in_place_change_of_what_is_read_again_is_an_error() -> None:
+    class InPlace(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            h = x * 1.0
+            return h + functional.relu(h, inplace=True)
+
+    graph = trace(InPlace(), (1,))
+    with pytest.raises(UnreadableModule, match="in-place"):
+        require_equal(graph, InPlace(), np.array([[-1.0], [1.0]]))
+
+
+class Branching(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x if x.sum() > 0 else -x
+
+
+class Squared(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * x
+
+
+class Mixing(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.reshape(-1)
+
+
+REFUSED: list[tuple[nn.Module, tuple[int, ...], str]] = [
+    (nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2)), (2,), r"module '1' \(LayerNorm\) cannot be read: it divides"),
+    (nn.Sequential(nn.Linear(2, 2), nn.PReLU()), (2,), r"module '1' \(PReLU\) cannot be read: its slope was trained"),
+    (nn.Sequential(nn.Linear(2, 2), nn.LogSoftmax(1)), (2,), r"module '1' .* must be the logits themselves"),
+    (nn.Sequential(nn.Linear(2, 2), nn.Hardtanh()), (2,), r"module '1' \(Hardtanh\) .* no statement here covers it"),
+    (nn.Sequential(nn.Conv2d(1, 1, 1), nn.MaxPool2d(2, ceil_mode=True)), (1, 3, 3), r"module '1' .*ceil_mode=False"),
+    (nn.Sequential(nn.AvgPool2d(3, padding=1, count_include_pad=False)), (1, 3, 3), r"count_include_pad=True"),
+    (nn.Sequential(nn.AdaptiveAvgPool2d(2)), (1, 3, 3), r"\(3, 3\) is no multiple of \(2, 2\)"),
+    (nn.Sequential(nn.GELU(approximate="tanh")), (2,), "another function"),
+    (nn.Sequential(nn.Linear(3, 1)), (2,), r"module '0' \(Linear\) cannot be read: does not fit what it reads"),
+    (Branching(), (2,), "forward cannot be traced by torch.fx"),
+    (Squared(), (2,), "function 'mul' cannot be read: a product of two parts"),
+    (Mixing(), (2,), "mixes the points of a batch"),
+    (nn.LSTM(2, 2), (2, 2), r"LSTM"),
+]
+
+
+@pytest.mark.parametrize(("module", "shape", "message"), REFUSED)
+def test_what_cannot_be_read_is_refused_by_its_name_in_one_line(
+    module: nn.Module, shape: tuple[int, ...], message: str
+) -> None:
+    with pytest.raises(UnreadableModule, match=message) as caught:
+        trace(module.eval(), shape)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("part", [nn.BatchNorm1d(2), nn.Dropout()])
+def test_training_mode_is_refused(part: Any) -> None:
+    module = nn.Sequential(nn.Linear(2, 2), part)
+    with pytest.raises(UnreadableModule, match=re.escape("training mode, where")):
+        trace(module, (2,))
+
+
+def test_the_module_itself_is_left_alone() -> None:
+    module = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+    before = [p.clone() for p in module.parameters()]
+    trace(module, (2,))
+    assert module.training
+    assert all(
+        p.dtype == torch.float32 and bool((p == q).all()) for p, q in zip(module.parameters(), before, strict=True)
+    )

@@ -1,0 +1,239 @@
+"""An nn.Module in memory -> its Graph, by torch.fx: what forward does is written down, node by node, and then checked.
+
+Nothing is guessed: a module or function that stands in none of the tables below is refused by its name. The graph is
+evaluated against the module on the sample before anything is said of it.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, fx, nn
+
+from adanet_theory.checks import Array
+from verify.network import graph as graphs
+from verify.network.evidence import EPS
+from verify.network.graph import Graph, Node
+from verify.network.operations import Operation, Reshape, Shape
+
+POINTS = 3  # rows of the example from which the shapes are read
+SLACK = 1000  # a difference of so many error bounds is no rounding any more
+SOFTPLUS = 3e-9  # torch's softplus is x itself beyond 20, off by e^-20
+
+
+class UnreadableModule(ValueError):
+    """The module is not a network that can be read; one line that says which part, why, and what could be done."""
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """Node number `node` of the graph, and what it is on the example."""
+
+    node: int
+    example: Tensor
+
+    @property
+    def shape(self) -> Shape:
+        return tuple(self.example.shape[1:])
+
+
+@dataclass(eq=False)
+class Recorder:
+    """The nodes so far; `name` is the module or function that is being read."""
+
+    nodes: list[Node] = field(default_factory=list)
+    name: str = ""
+    foldable: int = 0
+    """The node that only this module reads, 0 if there is none: a BatchNorm may be folded into it."""
+
+    def add(self, operation: Operation, *read: Value) -> Value:
+        try:
+            example = operation.value(*(value.example for value in read))
+        except (RuntimeError, IndexError) as error:
+            raise self.refusal(f"does not fit what it reads ({str(error).splitlines()[0]})") from None
+        shape = tuple(example.shape[1:])
+        if len(example) != POINTS or math.prod(shape) == 0:
+            raise self.refusal("mixes the points of a batch, or has no output at all")
+        self.nodes.append(Node(operation, tuple(value.node for value in read), shape, self.name))
+        return Value(len(self.nodes), example)
+
+    def replace(self, operation: Operation, value: Value) -> Value:
+        """The node with another operation on what it reads."""
+        node = self.nodes[value.node - 1]
+        self.nodes[value.node - 1] = Node(operation, node.inputs, node.shape, f"{node.name}, {self.name}")
+        return value
+
+    def refusal(self, reason: str) -> UnreadableModule:
+        return UnreadableModule(f"{self.name} cannot be read: {reason}.")
+
+
+def trace(module: nn.Module, shape: Shape) -> Graph:
+    """The graph of the module on points of this shape, in eval mode."""
+    from verify.network import modules
+
+    _require_eval(module)
+    double = _double(module)
+    try:
+        traced = fx.symbolic_trace(double)
+    except Exception as error:  # whatever forward does with a symbol
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise UnreadableModule(
+            f"{type(module).__name__}: forward cannot be traced by torch.fx ({reason}); write it without branches "
+            "that depend on the values of a tensor."
+        ) from None
+    reader = _Reader(traced, modules.MODULES, modules.FUNCTIONS, modules.METHODS)
+    with torch.no_grad():
+        output = reader.run(torch.zeros(POINTS, *shape, dtype=torch.float64))
+    return _finished(reader.recorder, output, shape, type(module).__name__)
+
+
+def _require_eval(module: nn.Module) -> None:
+    for name, part in module.named_modules():
+        changing = isinstance(part, nn.modules.batchnorm._NormBase | nn.modules.dropout._DropoutNd)
+        if changing and part.training:
+            raise UnreadableModule(
+                f"module {name!r} ({type(part).__name__}) is in training mode, where the network is another one for "
+                "every batch; call module.eval() first."
+            )
+
+
+def _double(module: nn.Module) -> nn.Module:
+    """A float64 copy on the CPU; the weights are the same numbers."""
+    try:
+        return copy.deepcopy(module).to("cpu", torch.float64).eval()
+    except Exception as error:
+        name = type(module).__name__
+        raise UnreadableModule(f"{name}: cannot be copied in float64 ({type(error).__name__}: {error}).") from None
+
+
+def _finished(recorder: Recorder, output: Any, shape: Shape, name: str) -> Graph:
+    if not isinstance(output, Value):
+        raise UnreadableModule(f"{name}: forward must return one tensor, got a {type(output).__name__}.")
+    recorder.name = "output"
+    if output.node == 0 or len(output.shape) != 1:
+        flat = math.prod(output.shape)
+        if len(output.shape) > 1 and flat not in output.shape:
+            raise UnreadableModule(f"{name}: outputs must have the shape (m, c), got (m, {output.shape}).")
+        output = recorder.add(Reshape((flat,)), output)
+    kept = _used(recorder.nodes, output.node)
+    return Graph(shape, kept)
+
+
+def _used(nodes: Sequence[Node], last: int) -> tuple[Node, ...]:
+    """What the output reads, renumbered."""
+    needed, pending = set(), [last]
+    while pending:
+        i = pending.pop()
+        if i and i not in needed:
+            needed.add(i)
+            pending += nodes[i - 1].inputs
+    number = {0: 0} | {i: new for new, i in enumerate(sorted(needed), start=1)}
+    return tuple(
+        Node(node.operation, tuple(number[j] for j in node.inputs), node.shape, node.name)
+        for i, node in enumerate(nodes, start=1)
+        if i in needed
+    )
+
+
+class _Reader(fx.Interpreter):
+    """Runs the traced module on Values: every step either records nodes or computes plain numbers (shapes)."""
+
+    def __init__(
+        self,
+        traced: fx.GraphModule,
+        modules: Sequence[tuple[type, Callable[..., Any]]],
+        functions: dict[Any, Callable[..., Any]],
+        methods: dict[str, Callable[..., Any]],
+    ) -> None:
+        super().__init__(traced)
+        self.modules, self.functions, self.methods = modules, functions, methods
+        self.recorder = Recorder()
+        self.extra_traceback = False  # a refusal is one line
+        self.made: dict[fx.Node, int] = {}
+
+    def run_node(self, n: fx.Node) -> Any:
+        before = len(self.recorder.nodes)
+        source = n.args[0] if n.args and isinstance(n.args[0], fx.Node) else None
+        alone = source is not None and len(source.users) == 1 and self.made.get(source) == before
+        self.recorder.foldable = before if alone else 0
+        self.recorder.name = f"{n.op.removeprefix('call_')} {str(n.target)!r}"
+        found = super().run_node(n)
+        if len(self.recorder.nodes) == before + 1 or (self.recorder.foldable and isinstance(found, Value)):
+            self.made[n] = len(self.recorder.nodes)
+        return found
+
+    def placeholder(self, target: Any, args: Any, kwargs: Any) -> Any:
+        example = super().placeholder(target, args, kwargs)
+        return Value(0, example) if isinstance(example, Tensor) else example
+
+    def call_module(self, target: Any, args: Any, kwargs: Any) -> Any:
+        module = self.fetch_attr(target)
+        self.recorder.name = f"module {target!r} ({type(module).__name__})"
+        for kind, rule in self.modules:
+            if isinstance(module, kind):
+                return rule(self.recorder, module, *args, **kwargs)
+        raise self.recorder.refusal("no statement here covers it; " + KNOWN)
+
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        if not _reads_value((args, kwargs)):
+            return target(*args, **kwargs)
+        self.recorder.name = f"function {getattr(target, '__name__', target)!r}"
+        return self._call(self.functions.get(target), args, kwargs)
+
+    def call_method(self, target: Any, args: Any, kwargs: Any) -> Any:
+        if not _reads_value((args, kwargs)):
+            return super().call_method(target, args, kwargs)
+        self.recorder.name = f"method {target!r}"
+        return self._call(self.methods.get(str(target)), args, kwargs)
+
+    def _call(self, rule: Callable[..., Any] | None, args: Any, kwargs: Any) -> Any:
+        if rule is None:
+            raise self.recorder.refusal("no statement here covers it; " + KNOWN)
+        try:
+            return rule(self.recorder, *args, **kwargs)
+        except TypeError:
+            raise self.recorder.refusal("its arguments are not understood; " + KNOWN) from None
+
+
+KNOWN = (
+    "expected Linear, Conv1d/2d, pooling, BatchNorm, Flatten, reshape, sums, cat and the activations; replace it, or "
+    "hand over the part of the network that stands on its features"
+)
+
+
+def _reads_value(arguments: Any) -> bool:
+    if isinstance(arguments, Value):
+        return True
+    if isinstance(arguments, dict):
+        return any(map(_reads_value, arguments.values()))
+    return isinstance(arguments, list | tuple) and any(map(_reads_value, arguments))
+
+
+# Whether it is the same network
+
+
+def require_equal(graph: Graph, module: nn.Module, X: Array) -> float:
+    """The largest difference between the graph and the module, both in float64; a ValueError beyond rounding."""
+    double = _double(module)
+    largest, seen = 0.0, 0
+    tolerance = SLACK if "softplus" not in {phi.name for phi in graph.phi} else SLACK * (1 + SOFTPLUS / EPS)
+    with torch.no_grad():
+        for block in graphs.blocks(graph, X):
+            f, error = graphs.with_errors(graph, block)
+            own = double(block).reshape(f.shape)
+            difference = (f - own).abs()
+            wrong = ~(difference <= tolerance * error)
+            if bool(wrong.any()):
+                row = int(wrong.any(dim=1).nonzero()[0])
+                raise UnreadableModule(
+                    f"{type(module).__name__}: read as a graph it gives {float(f[row][wrong[row]][0])!r} at point "
+                    f"{seen + row} where the module gives {float(own[row][wrong[row]][0])!r}: it does something that "
+                    "was not read (hooks, in-place changes, a branch on values)."
+                )
+            largest, seen = max(largest, float(difference.max())), seen + len(block)
+    return largest
