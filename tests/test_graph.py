@@ -168,6 +168,8 @@ def test_linear_maps_are_collapsed_only_above_the_last_activations() -> None:
     cancels = Dense(torch.tensor([[1.0, -1.0]], dtype=torch.float64))
     twice = Dense(torch.ones(2, 1, dtype=torch.float64))
     assert graphs.path_norm(chain((1,), twice, cancels)) < 1e-13
+    with pytest.raises(OverflowError, match="below 1e-200"):
+        graphs.path_norm(chain((1,), Dense(torch.zeros(1, 1, dtype=torch.float64))))
     assert graphs.path_norm(chain((1,), twice, RELU, cancels)) == pytest.approx(2, rel=1e-12)
     assert graphs.path_norm(chain((1,), twice, cancels, RELU)) == pytest.approx(2, rel=1e-12)
 
@@ -202,6 +204,15 @@ def test_values_of_every_activation_lie_within_their_error(name: str) -> None:
     for x, value, e in zip(X, f[:, 0], error[:, 0], strict=True):
         with flint.ctx.workprec(512):
             assert abs(graphs.balls(graph, x)[0] - flint.arb(float(value))) <= flint.arb(float(e))
+
+
+def test_what_underflows_on_the_way_is_in_the_error() -> None:
+    small, large = (Dense(torch.tensor([[x]], dtype=torch.float64)) for x in (2.0**-600, 2.0**1000))
+    graph = chain((1,), small, RELU, large)
+    x = np.array([[2.0**-474 * (1 + 2.0**-52)]])  # the product is the least denormal number and a half
+    f, error = graphs.values(graph, x)
+    with flint.ctx.workprec(2048):
+        assert abs(graphs.balls(graph, x[0])[0] - flint.arb(float(f[0, 0]))) <= flint.arb(float(error[0, 0]))
 
 
 def test_blocks_do_not_change_the_values(monkeypatch: pytest.MonkeyPatch) -> None:

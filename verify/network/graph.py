@@ -184,12 +184,17 @@ def _propagated(operation: Operation, read: list[tuple[Tensor, Tensor]]) -> tupl
     N = operation.roundings
     if N == 0:
         return value, operation.value(*e)
-    reach = [error * (1 + 2 * N * EPS) + 2 * N * EPS * size.abs() for size, error in zip(x, e, strict=True)]
+    reach = [_reach(size.abs(), error, N) for size, error in zip(x, e, strict=True)]
     error = operation.size(*reach, one=2 * N * EPS)
     # nothing underflows where all that is read is exactly 0
     alive = torch.stack([part.reshape(len(part), -1).any(dim=1) for part in reach]).any(dim=0)
-    tiny = (N * TINY * alive).reshape(-1, *[1] * (error.ndim - 1))
+    tiny = (N * TINY * alive.double()).reshape(-1, *[1] * (error.ndim - 1))
     return value, error * (1 + 2 * N * EPS) + tiny
+
+
+def _reach(x: Tensor, e: Tensor, N: int) -> Tensor:
+    """e and N ulps of x; TINY more, since EPS x may underflow before a large weight brings it back."""
+    return e * (1 + 2 * N * EPS) + 2 * N * EPS * x + TINY * ((x != 0) | (e != 0)).double()
 
 
 def _through(phi: Activation, h: Tensor, value: Tensor, e: Tensor) -> tuple[Tensor, Tensor]:
@@ -198,7 +203,7 @@ def _through(phi: Activation, h: Tensor, value: Tensor, e: Tensor) -> tuple[Tens
         off = h <= -e
         return value.masked_fill(off, 0.0), error.masked_fill(off, 0.0)
     if phi.name.startswith("leaky_relu"):
-        return value, error + EPS * value.abs()
+        return value, error + EPS * value.abs() + TINY * (h != 0).double()
     return value, error if phi.is_homogeneous else error + ACTIVATION_ULPS * EPS * (1 + value.abs())
 
 
@@ -226,6 +231,8 @@ def path_norm(graph: Graph) -> float:
     parts = [(v[i].abs() + 2 * N * EPS * size[i] + N * TINY) @ paths[i] for i in v]
     roundings = N + sum(len(paths[i]) for i in v) + len(parts) + 4
     B = float(torch.stack(parts).sum() * (1 + 2 * roundings * EPS)) + roundings * TINY
+    if B < 1e-200:  # nothing is said of f = 0, nor where what underflows would count
+        raise OverflowError("the path norm is below 1e-200.")
     if not math.isfinite(B):
         raise OverflowError("the path norm exceeds the largest float, 1.8e308.")
     return B
