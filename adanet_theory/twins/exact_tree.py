@@ -1,0 +1,112 @@
+"""The unrolled tree of a homogeneous network in exact weights, node by node, written apart from `adanet_theory.tree`.
+
+Every weight on a path is a product of the file's numbers; here it is a ball around it, 0 only where a factor is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import flint
+import numpy as np
+from flint import arb
+
+from adanet_theory.checks import Array, check
+from adanet_theory.tree import Tree
+from adanet_theory.twins.tails import BITS
+
+
+@dataclass(frozen=True)
+class ExactTree:
+    """parent, sign and the weights of each node by feature, not divided by B = the sum of all their sizes."""
+
+    parent: tuple[int, ...]
+    sign: tuple[int, ...]
+    weights: tuple[Mapping[int, arb], ...]
+    n_0: int
+
+    @property
+    def B(self) -> arb:
+        with flint.ctx.workprec(BITS):
+            return sum((abs(x) for row in self.weights for x in row.values()), arb(0))
+
+    @property
+    def masses(self) -> list[arb]:
+        """p_v, which sum to 1."""
+        with flint.ctx.workprec(BITS):
+            B = self.B
+            return [sum((abs(x) for x in row.values()), arb(0)) / B for row in self.weights]
+
+    @property
+    def atoms(self) -> list[arb]:
+        """theta_a > 0, which sum to 1."""
+        with flint.ctx.workprec(BITS):
+            B = self.B
+            return [abs(x) / B for row in self.weights for x in row.values()]
+
+    def rounded(self) -> Tree:
+        """The tree in floats, each weight the float next to the exact one."""
+        q = np.zeros((len(self.parent), self.n_0))
+        with flint.ctx.workprec(BITS):
+            B = self.B
+            for v, row in enumerate(self.weights):
+                for j, x in row.items():
+                    q[v, j] = float(x / B)
+        return Tree(self.parent, self.sign, q, float(B))
+
+
+def exact_tree(
+    hidden: Mapping[tuple[int, int], Array],
+    output: Mapping[int, Array],
+    *,
+    depth: int,
+    slopes: tuple[float, float] = (1.0, 0.0),
+    max_nodes: int = 64,
+) -> ExactTree:
+    """f = sum_k w_k . h_k, unrolled: ValueError where more than max_nodes nodes are needed."""
+    n_0 = hidden[1, 0].shape[1] if (1, 0) in hidden else 0
+    check(n_0 > 0, "the network must read its features.")
+    nodes: list[tuple[int, int, dict[int, arb]]] = []
+
+    def collapsed(reads: dict[int, dict[int, arb]], s: int) -> dict[int, arb]:
+        """The weight of every unit of layer s (feature, at s = 0) in sum_k reads[k] . h_k."""
+        found: dict[int, arb] = {}
+        for k, weights in reads.items():
+            for i, weight in weights.items() if (k, s) in hidden else ():
+                row = hidden[k, s][i]
+                for t in np.flatnonzero(row):
+                    found[int(t)] = found.get(int(t), arb(0)) + weight * arb(float(row[t]))
+        return {t: x for t, x in found.items() if x != 0}
+
+    def pieces(weight: arb) -> Iterator[tuple[int, arb]]:
+        """weight phi(z) as signs and inner weights: a relu(z) - c relu(-z)."""
+        for side, slope in zip((1, -1), slopes, strict=True):
+            outer = weight * arb(slope) * side
+            if outer != 0:
+                yield (1 if outer > 0 else -1), side * abs(outer)
+
+    def grow(parent: int, sign: int, reads: dict[int, dict[int, arb]]) -> None:
+        check(len(nodes) < max_nodes, f"the unrolled tree must have at most {max_nodes} nodes.")
+        here = len(nodes)
+        nodes.append((parent, sign, collapsed(reads, 0)))
+        for s in range(1, depth):
+            for i, weight in collapsed(reads, s).items():
+                for child_sign, inner in pieces(weight):
+                    if _reads_anything(hidden, s, i):
+                        grow(here, child_sign, {s: {i: inner}})
+
+    with flint.ctx.workprec(BITS):
+        grow(-1, 1, {k: {i: arb(float(x)) for i, x in enumerate(w) if x != 0} for k, w in output.items()})
+    parent, sign, weights = zip(*nodes, strict=True)
+    return ExactTree(parent, sign, weights, n_0)
+
+
+def _reads_anything(hidden: Mapping[tuple[int, int], Array], k: int, i: int) -> bool:
+    """Whether unit i of layer k is not identically 0."""
+    if k == 1:
+        return (1, 0) in hidden and bool(np.any(hidden[1, 0][i] != 0))
+    return any(
+        (k, s) in hidden and any(_reads_anything(hidden, s, int(t)) for t in np.flatnonzero(hidden[k, s][i]))
+        for s in range(1, k)
+    )

@@ -1,0 +1,167 @@
+"""Certificates of a network, rounded outward: never below the value of the formula at the exact numbers given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+from flint import arb
+
+from adanet_theory import grids
+from adanet_theory.certificate import Certificate
+from adanet_theory.checks import Array, check, check_delta, check_m
+from adanet_theory.path import path_errors
+from adanet_theory.tree import Tree
+from adanet_theory.twins.balls import ball
+from adanet_theory.twins.exact_tree import ExactTree
+from adanet_theory.twins.skellam import Shape, eps_upper, lower_b
+from adanet_theory.twins.tails import (
+    BITS,
+    binomial_cdf_ball,
+    binomial_rising_lower,
+    down,
+    kl_inverse_ball,
+    poisson_rising_lower,
+    right_votes_upper,
+    up,
+    xi_ball,
+)
+from adanet_theory.twins.values import exact
+
+
+def exact_ball(x: Any) -> arb:
+    """A ball around an exact number: a float's binary value, a Fraction, a decimal string; a ball is itself."""
+    return x if isinstance(x, arb) else ball(exact(x))
+
+
+def derandomised_upper(
+    id: str, empirical: float, *, KL: float, G: arb, b: float, m: int, delta: Any, **setting: float
+) -> Certificate:
+    """kl^-1(empirical, [KL + log(xi(m) G/delta)]/m)/b, rounded up once, from an upper KL and a lower b."""
+    check_m(m)
+    with flint.ctx.workprec(BITS):
+        exponent = (arb(max(KL, 0.0)) + (xi_ball(m) * G / exact_ball(delta)).log()) / m
+        raw = up(kl_inverse_ball(arb(empirical), exponent) / arb(b)) if b > 0 else math.inf
+        terms = {**setting, "empirical": empirical, "KL": KL, "grid": up(G.log()), "b": b}
+    return Certificate(id, terms, raw)
+
+
+def vote_upper(u: Array, v: Sequence[Any], *, n: int, N: int, k: int, beta: float, delta: Any) -> Certificate:
+    """vote-certificate at a setting, for margins not below u_i and theta_j = |v_j|/sum |v_j| exactly.
+
+    `beta` is read as the decimal of the grid; v holds exact numbers or balls, zeros left out or not.
+    """
+    grids.check_setting(N, beta)
+    check(0 < float(exact(delta)) < 1, f"delta must be in (0, 1), got delta={delta}.")
+    with flint.ctx.workprec(BITS):
+        theta = simplex(v)
+        KL = _iid_kl(theta, N, n) if beta == grids.IID else _polya_kl(theta, N, n, decimal(beta))
+        b = down(binomial_cdf_ball(N, k, arb(1) / 2))
+        G = arb(len(grids.VOTES) * (N + 1) * len(grids.PRIORS))
+    empirical = right_votes_upper(u, N, k)
+    parts = {"KL": KL, "G": G, "b": b, "m": len(u), "delta": delta}
+    return derandomised_upper("vote-certificate", empirical, **parts, N=N, k=k, beta=beta)
+
+
+def simplex(v: Sequence[Any]) -> list[arb]:
+    """theta_j = |v_j|/sum |v_j| for the v_j that are not 0."""
+    sizes = [abs(exact_ball(x)) for x in v]
+    sizes = [x for x in sizes if x != 0]
+    total = sum(sizes, arb(0))
+    check(len(sizes) > 0, "the weights must not all be 0.")
+    return [x / total for x in sizes]
+
+
+def decimal(beta: float) -> arb:
+    """The decimal a float was written as: 0.003, not the float next to it."""
+    return exact_ball(Fraction(repr(beta)))
+
+
+def _iid_kl(theta: Sequence[arb], N: int, n: int) -> float:
+    check(len(theta) <= n, f"theta must have at most n entries > 0, got {len(theta)} with n={n}.")
+    return up(N * sum((t * (n * t).log() for t in theta), arb(0)))
+
+
+def _polya_kl(theta: Sequence[arb], N: int, n: int, beta: arb) -> float:
+    check(len(theta) <= n, f"theta must have at most n entries > 0, got {len(theta)} with n={n}.")
+    entropy = N * sum((t * t.log() for t in theta), arb(0))
+    urn = (n * beta + N).lgamma() - (n * beta).lgamma()
+    if len(theta) == 1:  # Bin(N, 1) is N
+        return up(urn - (beta + N).lgamma() + beta.lgamma())
+    return up(entropy + urn - arb(binomial_rising_lower(theta, N, beta)))
+
+
+def clopper_pearson_upper(errors: int, m: int, delta: Any) -> float:
+    """A float >= max{ p : P[Bin(m, p) <= errors] >= delta }: a p at which balls decide that the tail is below delta."""
+    from adanet_theory.kl import clopper_pearson
+
+    guess = clopper_pearson(errors, m, float(exact(delta)))
+    check_delta(float(exact(delta)))
+    gap = 2.0**-46
+    with flint.ctx.workprec(BITS):
+        while guess < 1:
+            p = min(1.0, guess * (1 + gap))
+            if p < 1 and binomial_cdf_ball(m, errors, arb(p)) < exact_ball(delta):
+                return p
+            guess, gap = (guess, gap * 16) if p < 1 else (1.0, gap)
+    return 1.0
+
+
+def lower_margins(margins: Array, B: arb) -> Array:
+    """Floats not above y_i f(x_i)/B, for lower values of the margins and a ball B > 0."""
+    smallest, largest = down(B), up(B)
+    return np.nextafter(np.where(margins >= 0, margins / largest, margins / smallest), -np.inf)
+
+
+def path_upper(
+    tree: ExactTree, x: Array, y: Array, *, N: int, k: int, beta: float, delta: Any, seed: int, draws: int
+) -> Certificate:
+    """path-certificate at a setting, nu = N, for the exact weights; x is within a rounding of the exact features.
+
+    The empirical part is drawn with a tenth of delta. Rates that are off by e in all move the law by at most e (the
+    distance of two Poisson laws is at most that of their rates), which is added.
+    """
+    grids.check_setting(N, beta, priors=grids.BETAS)
+    check(k in grids.path_thresholds(N), f"k must be on the grid of thresholds of N={N}, got k={k}.")
+    rounded = tree.rounded()
+    empirical, total = _drawn_upper(rounded, x, y, N, k, delta, seed, draws)
+    A = 2 * tree.n_0 * len(tree.parent)
+    with flint.ctx.workprec(BITS):
+        KL = _path_kl([N * t for t in tree.atoms], A, N, decimal(beta))
+        G = shape_price(rounded.counts) * len(grids.VOTES) * len(grids.BETAS) * grids.THRESHOLDS
+        main = exact_ball(delta) * 9 / 10
+    b = lower_b(eps_upper(Shape(tree.parent, tree.sign, tree.masses), N, k))
+    setting = {"N": N, "k": k, "beta": beta, "draws": total}
+    return derandomised_upper("path-certificate", empirical, KL=KL, G=G, b=b, m=len(y), delta=main, **setting)
+
+
+def shape_price(counts: Sequence[Sequence[tuple[int, int]]]) -> arb:
+    """1/prior of a signed tree: (d+1)(d+2) prod_v (h+1)^2 (h+2)."""
+    d = len(counts)
+    price = arb((d + 1) * (d + 2))
+    for level in counts:
+        for plus, minus in level:
+            price *= (plus + minus + 1) ** 2 * (plus + minus + 2)
+    return price
+
+
+def _path_kl(rates: Sequence[arb], A: int, N: int, beta: arb) -> float:
+    check(len(rates) <= A, f"there must be at most A={A} rates, got {len(rates)}.")
+    b = A * beta / N
+    own = sum((r * r.log() - r for r in rates), arb(0)) + sum(rates, arb(0)) * b.log1p()
+    return up(own + A * beta * (1 / b).log1p() - arb(poisson_rising_lower(rates, beta)))
+
+
+def _drawn_upper(
+    tree: Tree, x: Array, y: Array, N: int, k: int, delta: Any, seed: int, draws: int
+) -> tuple[float, int]:
+    """An upper value of the empirical part, and the number of draws."""
+    errors, total = path_errors(tree, tree.means(x), y, N, k, seed=seed, draws=draws)
+    slack = N * (tree.q.shape[1] + 8) * 2.0**-51
+    with flint.ctx.workprec(BITS):
+        share = (10 / exact_ball(delta)).log() / total
+        return min(1.0, up(kl_inverse_ball(arb(errors) / total, share) + arb(slack))), total

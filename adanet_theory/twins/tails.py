@@ -1,0 +1,266 @@
+"""Tails and expectations of certificates, rounded outward: balls where one number is asked, arrays where thousands are.
+
+An array starts from masses that balls enclose and goes on by ratios of non-negative floats. Every operation errs by
+at most a factor 1 + 2^-53, so that after t steps of fewer than 8 operations the result is within (1 + 2^-53)^(8t)
+(`slack`), whatever the order of the sums; what a window leaves out is bounded by a geometric series, or is safe to
+leave out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import flint
+import numpy as np
+from flint import arb
+
+from adanet_theory.checks import Array, check
+
+BITS = 128
+_TINY = 1e-290  # more than all that underflow can lose
+
+
+def slack(steps: int) -> float:
+    """A float >= (1 + 2^-53)^(8 steps) for steps <= 2^40: 1 + 2^-49 steps."""
+    return 1 + (steps + 2) * 2.0**-49
+
+
+def up(x: arb) -> float:
+    """The least float that is not below the ball, or inf."""
+    value = float(x.upper())
+    return math.nextafter(value, math.inf)
+
+
+def down(x: arb) -> float:
+    """A float that is not above the ball."""
+    return math.nextafter(float(x.lower()), -math.inf)
+
+
+def kl_ball(q: arb, p: arb) -> arb:
+    """kl(q, p) for 0 < q < 1 and 0 < p < 1."""
+    return q * (q / p).log() + (1 - q) * ((1 - q) / (1 - p)).log()
+
+
+def kl_inverse_ball(q: arb, c: arb) -> arb:
+    """max{ p : kl(q, p) <= c }: Newton's method proposes an end, a certain comparison of balls decides it."""
+    if q == 0:
+        return 1 - (-c).exp()
+    if c == 0 or q == 1:
+        return q
+    low, high = _kl_end(q.lower(), c.lower(), -1), _kl_end(q.upper(), c.upper(), 1)
+    return low.union(high)
+
+
+def _kl_end(q: arb, c: arb, side: int) -> arb:
+    """A p with kl(q, p) > c (side = 1) or < c (side = -1), as near the root as the precision allows."""
+    q, c = q.mid(), c.mid()
+    if q >= 1:
+        return arb(1)
+    if q <= 0:
+        return 1 - (-c).exp() if q == 0 else arb(0)
+    p = _kl_newton(q, c)
+    gap = (1 - p) * arb(2) ** (20 - flint.ctx.prec)
+    while True:
+        end = (p + side * gap).mid()
+        if end >= 1:
+            return arb(1)
+        if end <= q:
+            return q
+        value = kl_ball(q, end)
+        if (value > c) if side > 0 else (value < c):
+            return end
+        gap *= 16
+
+
+def _kl_newton(q: arb, c: arb) -> arb:
+    """Near the root: from the right, where a convex increasing function sends Newton's method down to it."""
+    from adanet_theory.kl import kl_inverse
+
+    p = arb(min(kl_inverse(min(1.0, max(0.0, float(q))), float(c)), 1 - 2.0**-53))
+    for _ in range(60):
+        slope = (1 - q) / (1 - p) - q / p
+        if not slope > 0:
+            break
+        step = ((kl_ball(q, p) - c) / slope).mid()
+        p = (p - step).mid()
+        if abs(step) < (1 - p) * arb(2) ** (16 - flint.ctx.prec):
+            break
+    return p
+
+
+def xi_ball(m: int) -> arb:
+    """xi(m) = sum_j prod_{i<j} (1 - i/m), j = 0 .. m (Abel); the terms fall: the rest is at most m times the last."""
+    product, total = arb(1), arb(1)
+    for i in range(m):
+        product *= arb(m - i) / m
+        total += product
+        if product * m < arb(2) ** (-flint.ctx.prec):
+            return total + (product * m).union(arb(0))
+    return total
+
+
+def binomial_mass(N: int, c: int, p: arb) -> arb:
+    """P[Bin(N, p) = c] for 0 < p < 1."""
+    return (_log_choose(N, c, flint.ctx.prec) + c * p.log() + (N - c) * (1 - p).log()).exp()
+
+
+@lru_cache(maxsize=4096)
+def _log_choose(N: int, c: int, bits: int) -> arb:
+    return arb(N + 1).lgamma() - arb(c + 1).lgamma() - arb(N - c + 1).lgamma()
+
+
+def binomial_cdf_ball(N: int, k: int, p: arb) -> arb:
+    """P[Bin(N, p) <= k] for 0 < p < 1, 0 <= k < N: the sum over the side away from the mean."""
+    if k < N * float(p.mid()):
+        return _binomial_side(N, k, p)
+    return 1 - _binomial_side(N, N - k - 1, 1 - p)
+
+
+def _binomial_side(N: int, k: int, p: arb) -> arb:
+    """P[Bin(N, p) <= k], k below the mean or near it: masses downwards, then a geometric bound."""
+    mass = binomial_mass(N, k, p)
+    total, odds = mass, (1 - p) / p
+    for j in range(k, 0, -1):
+        ratio = odds * j / (N - j + 1)
+        mass *= ratio
+        total += mass
+        if ratio < 1 and mass < total * arb(2) ** (-flint.ctx.prec):
+            return total + (mass * ratio / (1 - ratio)).union(arb(0))
+    return total
+
+
+def right_votes_upper(u: Array, N: int, k: int) -> float:
+    """A float >= (1/m) sum_i P[Bin(N, (1+u_i)/2) <= k], for the exact values of the floats u_i in [-1, 1]."""
+    check(0 <= k < N, f"k must be in [0, N), got k={k}, N={N}.")
+    u = np.maximum(np.asarray(u, dtype=np.float64), -1.0)
+    check(bool(np.all(u <= 1)), "a margin must be at most 1.")
+    values, counts = np.unique(u, return_counts=True)
+    bounds = np.where(values >= 1, 0.0, 1.0)
+    # The mean (1+u)N/2 above k: sum the masses below; else what lies above k is summed from below and taken from 1.
+    inside = np.abs(values) < 1
+    below = inside & ((1 + values) * N / 2 > k + 1)
+    above = inside & ~below
+    bounds[below] = _cdf_upper(values[below], N, k)
+    bounds[above] = np.nextafter(1 - _tail_lower(values[above], N, k), 2)
+    mean = math.fsum(np.minimum(bounds, 1.0) * counts) / len(u)
+    return min(1.0, mean * slack(4))
+
+
+def _start(u: Array, N: int, c: int, end: Any) -> Array:
+    """P[Bin(N, (1+u)/2) = c], one end of its ball, for every u."""
+    with flint.ctx.workprec(BITS):
+        choose, half = _log_choose(N, c, BITS), arb(2).log() * N
+        logs = ((1 + arb(x), 1 - arb(x)) for x in u.tolist())
+        masses = [end((choose - half + c * a.log() + (N - c) * b.log()).exp()) for a, b in logs]
+    return np.maximum(np.array(masses, dtype=np.float64), 0.0)
+
+
+def _cdf_upper(u: Array, N: int, k: int) -> Array:
+    """Upper values of P[Bin <= k], the mean above k + 1: masses downwards from k."""
+    if len(u) == 0:
+        return u
+    odds = (1 - u) / (1 + u)
+    mass = _start(u, N, k, up)
+    total, steps = mass.copy(), 0
+    for j in range(k, 0, -1):
+        mass = mass * (odds * (j / (N - j + 1)))
+        total += mass
+        steps += 1
+        if steps % 16 == 0 and np.all(mass <= total * 2.0**-60 + _TINY):
+            ratio = odds * (j / (N - j + 1))
+            total += mass * ratio / np.maximum(1 - ratio * slack(8), 2.0**-20)
+            check(bool(np.all(ratio < 1 - 2.0**-19)), "the masses must fall where the sum ends.")
+            break
+    return total * slack(2 * steps) + _TINY
+
+
+def _tail_lower(u: Array, N: int, k: int) -> Array:
+    """Lower values of P[Bin > k]: masses upwards from k + 1, as far as they matter."""
+    if len(u) == 0:
+        return u
+    odds = (1 + u) / (1 - u)
+    mass = _start(u, N, k + 1, down)
+    total, steps = mass.copy(), 0
+    for j in range(k + 1, N):
+        mass = mass * (odds * ((N - j) / (j + 1)))
+        total += mass
+        steps += 1
+        if steps % 16 == 0 and np.all(mass <= total * 2.0**-56):
+            break
+    return np.maximum(total / slack(2 * steps) - _TINY, 0.0)
+
+
+def log_rising_lower(beta: arb, counts: int) -> Array:
+    """Lower values of sum_{1 <= i < c} log(beta + i) for c = 0 .. counts - 1: lgamma(c + beta) - lgamma(1 + beta)."""
+    with flint.ctx.workprec(BITS):
+        logs = [0.0, 0.0, *(down((beta + i).log()) for i in range(1, counts - 1))]
+    return np.cumsum(np.array(logs[:counts])) / slack(counts)
+
+
+def binomial_rising_lower(theta: Sequence[arb], N: int, beta: arb) -> float:
+    """A float <= sum_j E_{c ~ Bin(N, theta_j)} [lgamma(c + beta) - lgamma(beta)], 0 < theta_j < 1, beta < 1.
+
+    The term of c >= 1 is log(beta) + a number >= 0: P(c >= 1) is rounded up, the masses down, and one left out is safe.
+    """
+    check(bool(beta < 1), f"beta must be < 1, got beta={beta}.")
+    with flint.ctx.workprec(BITS):
+        at_least_one = sum((1 - (N * (-t).log1p()).exp() for t in theta), arb(0))
+        first = down(beta.log() * at_least_one)
+        modes = np.array([min(N, math.floor((N + 1) * float(t))) for t in theta])
+        starts = np.array([max(0.0, down(binomial_mass(N, int(c), t))) for c, t in zip(modes, theta, strict=True)])
+        odds = np.array([max(0.0, down(t / (1 - t))) for t in theta])
+        against = np.array([max(0.0, down((1 - t) / t)) for t in theta])
+    mass = _masses_lower(modes, starts, odds, against, N, _reach(modes, N))
+    return first + _weighted(mass, beta)
+
+
+def poisson_rising_lower(rates: Sequence[arb], beta: arb) -> float:
+    """A float <= sum_a E_{c ~ Poisson(r_a)} [lgamma(c + beta) - lgamma(beta)], r_a > 0, beta < 1."""
+    check(bool(beta < 1), f"beta must be < 1, got beta={beta}.")
+    with flint.ctx.workprec(BITS):
+        first = down(beta.log() * sum((1 - (-r).exp() for r in rates), arb(0)))
+        modes = np.array([math.floor(float(r)) for r in rates])
+        logs = ((int(c), r) for c, r in zip(modes, rates, strict=True))
+        starts = np.array([max(0.0, down((c * r.log() - r - arb(c + 1).lgamma()).exp())) for c, r in logs])
+        odds = np.array([max(0.0, down(r)) for r in rates])
+        against = np.array([max(0.0, down(1 / r)) for r in rates])
+    mass = _masses_lower(modes, starts, odds, against, None, _reach(modes, None))
+    return first + _weighted(mass, beta)
+
+
+def _reach(modes: np.ndarray, N: int | None) -> int:
+    """Steps away from the mode after which nothing is left that a double notices."""
+    top = int(modes.max())
+    return math.ceil(9 * math.sqrt(top + 1)) + 20 if N is None else min(N, math.ceil(9 * math.sqrt(top + 1)) + 20)
+
+
+def _masses_lower(modes: np.ndarray, starts: Array, odds: Array, against: Array, N: int | None, reach: int) -> Array:
+    """Lower values of the masses, summed over the atoms, by count: ratios up and down from each mode.
+
+    Binomial (N given): P(c+1)/P(c) = odds (N-c)/(c+1); Poisson: odds/(c+1).
+    """
+    total = np.zeros(int(modes.max()) + reach + 2)
+    np.add.at(total, modes, starts)
+    c, mass = modes.copy(), starts.copy()
+    for _ in range(reach):
+        mass = mass * (odds / (c + 1)) * (1.0 if N is None else np.maximum(N - c, 0))
+        c = c + 1
+        np.add.at(total, c, mass)
+    c, mass = modes.copy(), starts.copy()
+    for _ in range(reach):
+        alive = c > 0
+        if not alive.any():
+            break
+        c, mass, odds_down = c[alive], mass[alive], against[alive]
+        mass = mass * (odds_down * c) / (1.0 if N is None else N - c + 1)
+        against, c = odds_down, c - 1
+        np.add.at(total, c, mass)
+    return np.maximum(total / slack(reach + len(modes)) - _TINY, 0.0)
+
+
+def _weighted(mass: Array, beta: arb) -> float:
+    """A lower value of sum_c mass[c] sum_{1 <= i < c} log(beta + i)."""
+    return float(np.sum(mass * log_rising_lower(beta, len(mass))) / slack(2 * len(mass)))

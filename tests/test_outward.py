@@ -1,0 +1,218 @@
+"""Certified certificates: on the safe side of exact rationals and of reference values, and hardly above them."""
+
+import math
+from fractions import Fraction
+
+import flint
+import mpmath
+import numpy as np
+import pytest
+from flint import arb
+
+from adanet_theory import path, tree, vote
+from adanet_theory.grids import BETAS, path_grid, path_thresholds
+from adanet_theory.kl import clopper_pearson, kl_inverse, xi
+from adanet_theory.twins import outward, skellam, tails
+from adanet_theory.twins.exact_tree import exact_tree
+
+TIGHT = 1e-9
+
+
+def above(number: float, exact: float | Fraction, rel: float = TIGHT, room: float = 1e-280) -> None:
+    """number >= exact, by at most a factor 1 + rel and the room."""
+    assert Fraction(number) >= Fraction(exact)
+    assert number <= float(exact) * (1 + rel) + room
+
+
+@pytest.mark.parametrize("q", ["0", "0.000001", "0.01", "0.3", "0.5", "0.999", "1"])
+@pytest.mark.parametrize("c", ["0", "0.0000001", "0.02", "1", "40"])
+def test_the_ball_of_the_inverse_holds_the_root(q: str, c: str) -> None:
+    with flint.ctx.workprec(128), mpmath.workdps(40):
+        ball = tails.kl_inverse_ball(outward.exact_ball(q), outward.exact_ball(c))
+        x, y = mpmath.mpf(q), mpmath.mpf(c)
+        root = 1 - mpmath.exp(-y) if x == 0 else mpmath.mpf(kl_inverse(float(q), float(c)))
+        if 0 < x < 1 and y > 0 and root < 1 - mpmath.mpf(10) ** -12:
+
+            def gap(p: mpmath.mpf) -> mpmath.mpf:
+                return x * mpmath.log(x / p) + (1 - x) * mpmath.log((1 - x) / (1 - p)) - y
+
+            root = mpmath.findroot(gap, (root * (1 - mpmath.mpf(10) ** -13), root), solver="secant")
+        assert mpmath.mpf(tails.down(ball)) <= root + mpmath.mpf(10) ** -30
+        assert root <= tails.up(ball)
+        assert tails.up(ball) - tails.down(ball) <= 4 * math.ulp(1.0) * float(root) + 5e-323
+
+
+def test_reference_values() -> None:
+    with flint.ctx.workprec(128):
+        for q, c, expected in [("0.01", "0.02", "0.0442700243953511")]:
+            assert float(tails.kl_inverse_ball(outward.exact_ball(q), outward.exact_ball(c))) == pytest.approx(
+                float(expected), abs=1e-16
+            )
+        for m, expected_xi in [(8, 4.24501800537109), (1437, 48.1797614611188), (12_000, 137.961302558794)]:
+            assert float(tails.xi_ball(m)) == pytest.approx(expected_xi, rel=1e-14)
+        eps = {500: 0.000266873389943940, 209: 0.0998145501030567}
+        shape = skellam.Shape((-1, 0, 0, 0, 0), (1, 1, 1, -1, -1), [arb(1) / 5] * 5)
+        for k, expected_eps in eps.items():
+            above(skellam.eps_upper(shape, 20480, k), expected_eps)
+    found = outward.vote_upper(np.full(12_000, 0.02), [1] * 20, n=1568, N=20480, k=10347, beta=0.003, delta="0.05")
+    above(found.raw, 0.161539127697334, rel=1e-8)
+    above(found.terms["KL"], 197.071771459312, rel=1e-8)
+    assert found.terms["b"] == pytest.approx(0.933498675491306, abs=1e-15)
+    assert found.terms["b"] <= 0.9334986754913061
+
+
+@pytest.mark.parametrize("m", [1, 2, 7, 40])
+def test_xi_in_balls_holds_the_defining_sum(m: int) -> None:
+    exact = sum(math.comb(m, k) * Fraction(k, m) ** k * Fraction(m - k, m) ** (m - k) for k in range(m + 1))
+    with flint.ctx.workprec(128):
+        assert tails.xi_ball(m).contains(outward.exact_ball(exact))
+        assert tails.xi_ball(10**6).overlaps(arb(xi(10**6)) * (1 + arb(0, 1e-12)))
+
+
+def below(N: int, k: int, u: float) -> Fraction:
+    p = (1 + Fraction(u)) / 2
+    return sum(math.comb(N, c) * p**c * (1 - p) ** (N - c) for c in range(k + 1))
+
+
+@pytest.mark.parametrize("N", [1, 10, 80])
+def test_right_votes_are_rounded_up(N: int) -> None:
+    u = np.array([-1.0, -0.7, -1e-3, 0.0, 1e-9, 0.02, 0.4, 0.999, 1 - 2**-53, 1.0])
+    for k in {0, N // 3, N // 2, N - 1}:
+        for x in u:
+            above(tails.right_votes_upper(np.array([x]), N, k), below(N, k, x), room=1e-14)
+        exact = sum(below(N, k, x) for x in [*u, *u, 0.4]) / 21
+        above(tails.right_votes_upper(np.array([*u, *u, 0.4]), N, k), exact, room=1e-14)
+        with flint.ctx.workprec(128):
+            ball = tails.binomial_cdf_ball(N, k, arb(1) / 2)
+            assert ball.contains(outward.exact_ball(below(N, k, 0.0)))
+            assert ball.rel_accuracy_bits() > 90
+
+
+@pytest.mark.parametrize("beta", BETAS)
+def test_the_kl_of_votes_is_rounded_up(beta: float) -> None:
+    rng = np.random.default_rng(0)
+    for N in (10, 320, 5120):
+        v = np.concatenate([rng.normal(size=7), [0.0, 40.0, 1e-9, 1e-300]])
+        weights = np.abs(v) / np.abs(v).sum()
+        for setting in (beta, 0.0):
+            found = outward.vote_upper(np.zeros(3), v, n=30, N=N, k=N // 2, beta=setting, delta=0.1).terms["KL"]
+            expected = vote.vote_kl(weights, N, n=30, beta=setting)
+            assert found >= expected - 1e-9
+            assert found == pytest.approx(expected, rel=1e-7)
+    alone = outward.vote_upper(np.zeros(3), [3.0], n=30, N=10, k=5, beta=beta, delta=0.1).terms["KL"]
+    above(alone, sum(math.log((30 * beta + t) / (beta + t)) for t in range(10)) * (1 - 1e-15))
+
+
+@pytest.mark.parametrize("beta", [0.001, 0.3])
+def test_the_two_expectations_are_rounded_down(beta: float) -> None:
+    """Against high-precision sums over all counts."""
+    with mpmath.workdps(40), flint.ctx.workprec(128):
+        b = mpmath.mpf(repr(beta))
+
+        def rising(c: int) -> mpmath.mpf:
+            return mpmath.loggamma(c + b) - mpmath.loggamma(b)
+
+        thetas = [Fraction(1, 7), Fraction(1, 1000), Fraction(9, 10)]
+        exact = mpmath.mpf(0)
+        for t in thetas:
+            p = mpmath.mpf(t.numerator) / t.denominator
+            exact += sum(mpmath.binomial(60, c) * p**c * (1 - p) ** (60 - c) * rising(c) for c in range(1, 61))
+        found = tails.binomial_rising_lower([outward.exact_ball(t) for t in thetas], 60, outward.decimal(beta))
+        assert found <= exact
+        assert found == pytest.approx(float(exact), rel=1e-10)
+        rates = [Fraction(1, 1000), Fraction(5, 2), Fraction(40)]
+        exact = mpmath.mpf(0)
+        for t in rates:
+            r = mpmath.mpf(t.numerator) / t.denominator
+            exact += sum(mpmath.exp(-r) * r**c / mpmath.factorial(c) * rising(c) for c in range(1, 160))
+        found = tails.poisson_rising_lower([outward.exact_ball(t) for t in rates], outward.decimal(beta))
+        assert found <= exact
+        assert found == pytest.approx(float(exact), rel=1e-10)
+
+
+@pytest.mark.parametrize("size", ["0", "0.0001", "1", "30", "3000"])
+def test_skellam_masses_are_rounded_up(size: str) -> None:
+    with flint.ctx.workprec(128), mpmath.workdps(30):
+        law = skellam.symmetric_skellam_upper(outward.exact_ball(size))
+        x = mpmath.mpf(size)
+        for n in {0, 1, 5, (len(law.mass) - 1) // 2}:
+            if abs(n) < (len(law.mass) + 1) // 2:
+                exact = mpmath.exp(-x) * mpmath.besseli(n, x)
+                assert law.mass[n - law.first] >= exact
+                assert law.mass[n - law.first] <= exact * (1 + mpmath.mpf(10) ** -10) + mpmath.mpf(10) ** -300
+    assert math.fsum(law.mass) + law.outside >= 1
+    assert math.fsum(law.mass) == pytest.approx(1, abs=1e-10)
+    assert law.outside < 1e-15
+
+
+def test_eps_is_rounded_up_on_trees() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(8):
+        hidden = {(1, 0): rng.normal(size=(3, 2)), (2, 1): rng.normal(size=(2, 3)), (3, 2): rng.normal(size=(1, 2))}
+        output = {1: rng.normal(size=3), 3: np.ones(1)}
+        exact = exact_tree(hidden, output, depth=3)
+        numeric = tree.unrolled(hidden, output, depth=3)
+        rounded = exact.rounded()
+        assert (rounded.parent, rounded.sign) == (numeric.parent, numeric.sign)
+        assert np.allclose(rounded.q, numeric.q, rtol=1e-13)
+        assert float(exact.B) == pytest.approx(numeric.B, rel=1e-14)
+        shape = skellam.Shape(exact.parent, exact.sign, exact.masses)
+        for nu, k in ((20, 3), (160, 14)):
+            found = skellam.eps_upper(shape, nu, k)
+            assert found == pytest.approx(path.path_eps(numeric, nu, k), rel=1e-8)
+            assert found >= path.path_eps(numeric, nu, k) * (1 - 1e-12)
+
+
+def test_the_convex_form_is_rounded_up() -> None:
+    v = np.array([1.0] * 3 + [-1.0] * 9)
+    numeric = tree.one_layer(np.array([1.0]), v, np.ones((12, 1)))
+    shape = skellam.Shape(numeric.parent, numeric.sign, [arb(1) / 13] * 13)
+    found = skellam.eps_upper(shape, 160, 25)
+    above(found, path.path_eps_convex(numeric, 160, 25) * (1 - 1e-12), rel=1e-2)
+
+
+def test_the_certified_path_certificate_is_that_of_the_same_draws() -> None:
+    rng = np.random.default_rng(2)
+    hidden = {(1, 0): rng.normal(size=(3, 4)), (2, 1): np.array([[0.0, 1.0, -0.5]])}
+    output = {1: np.array([1.0, 0.0, 0.0]), 2: np.ones(1)}
+    exact, numeric = exact_tree(hidden, output, depth=2), tree.unrolled(hidden, output, depth=2)
+    x = rng.uniform(-1, 1, (200, 4))
+    y = np.where(numeric.value(numeric.means(x)) > 0, 1, -1)
+    setting = {"N": 320, "k": path_thresholds(320)[8], "beta": 0.03, "seed": 3, "draws": 20_000}
+    certified = outward.path_upper(exact, x, y, **setting, delta="0.1")
+    plain = path.path_certificate_at(numeric, x, y, **setting, delta=0.1)
+    above(certified.raw, plain.raw * (1 - 1e-12), rel=1e-7)
+    assert certified.terms["b"] <= plain.terms["b"] + 1e-15
+    assert certified.terms == pytest.approx(dict(plain.terms), rel=1e-7)
+    assert certified.terms["grid"] == pytest.approx(path_grid(numeric.counts))
+
+
+@pytest.mark.parametrize("slopes", [(1.0, 0.0), (1.0, 0.1), (1.0, -1.0)])
+def test_the_exact_tree_is_the_tree(slopes: tuple[float, float]) -> None:
+    rng = np.random.default_rng(4)
+    hidden = {(1, 0): rng.normal(size=(2, 3)), (2, 1): rng.normal(size=(2, 2))}
+    output = {1: rng.normal(size=2), 2: rng.normal(size=2)}
+    exact, numeric = (f(hidden, output, depth=2, slopes=slopes) for f in (exact_tree, tree.unrolled))
+    x = rng.uniform(-1, 1, (20, 3))
+    rounded = exact.rounded()
+    assert np.allclose(rounded.value(rounded.means(x)) * rounded.B, numeric.value(numeric.means(x)) * numeric.B)
+    assert len(exact.atoms) == np.count_nonzero(numeric.q)
+    assert sum(map(float, exact.masses)) == pytest.approx(1)
+    with pytest.raises(ValueError, match="at most 2 nodes"):
+        exact_tree(hidden, output, depth=2, slopes=slopes, max_nodes=2)
+
+
+@pytest.mark.parametrize(("errors", "m"), [(0, 1), (0, 100), (3, 40), (39, 40), (40, 40), (500, 10_000)])
+def test_clopper_pearson_is_rounded_up(errors: int, m: int) -> None:
+    found, numeric = outward.clopper_pearson_upper(errors, m, "0.05"), clopper_pearson(errors, m, 0.05)
+    assert found == pytest.approx(numeric, rel=1e-9)
+    if errors < m <= 100:
+        p = Fraction(found)
+        assert sum(math.comb(m, c) * p**c * (1 - p) ** (m - c) for c in range(errors + 1)) <= Fraction(5, 100)
+
+
+def test_margins_are_divided_downwards() -> None:
+    with flint.ctx.workprec(128):
+        found = outward.lower_margins(np.array([1.0, -1.0, 0.0]), outward.exact_ball(Fraction(3)))
+    assert [Fraction(x) <= Fraction(y, 3) for x, y in zip(found.tolist(), (1, -1, 0), strict=True)] == [True] * 3
+    assert found == pytest.approx([1 / 3, -1 / 3, 0.0])
