@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+"""progress(done, total), which long work calls now and then."""
 
 
 class OutsideTheoryError(ValueError):

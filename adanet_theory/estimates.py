@@ -11,7 +11,7 @@ Nothing here is estimated from one side only: an `Interval` holds the true value
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -21,12 +21,10 @@ from numpy.typing import NDArray
 
 from adanet_theory.activations import Activation, activation
 from adanet_theory.arrangement import norms
-from adanet_theory.checks import Array, check, check_nonnegative, finite
+from adanet_theory.checks import Array, Progress, check, check_nonnegative, finite
 from adanet_theory.duality import conjugate
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.unit_supremum import EPS, TINY, Supremum, matrix, unit_supremum
-
-Progress = Callable[[int, int], None]
 
 H1_ENUMERATED = 20  # R_S(H_1) is exact up to this m: 2^19 sums of n_0 numbers
 H2_ENUMERATED = 16  # R_S(H*_2) is exact up to this m: 2^15 suprema

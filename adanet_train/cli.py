@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from adanet_theory.checks import check
-from adanet_train.command_line import Parser, project_version
+from adanet_train import command_line
+from adanet_train.command_line import Bar, Parser
 
 if TYPE_CHECKING:
     from adanet_train.config import Config, Trained
@@ -33,18 +34,7 @@ then
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    try:
-        arguments = parser().parse_args(argv)
-    except SystemExit as done:
-        return int(done.code or 0)
-    try:
-        return train(arguments)
-    except KeyboardInterrupt:
-        print("adanet-train: interrupted.", file=sys.stderr)
-        return 130
-    except (ValueError, OSError) as error:
-        print(f"adanet-train: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+    return command_line.run(parser(), train, argv)
 
 
 def parser() -> Parser:
@@ -53,9 +43,7 @@ def parser() -> Parser:
         prog="adanet-train",
         description=__doc__.partition(": ")[2] if __doc__ else None,
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         argument_default=argparse.SUPPRESS,
-        allow_abbrev=False,
     )
     add = options.add_argument
     add("data", metavar="DATA", help="a name or a file, see below")
@@ -84,7 +72,7 @@ def parser() -> Parser:
     add("--no-sample", default=False, action="store_true", help="keep the digest of the sample, not the sample")
     add("--resume", default=False, action="store_true", help="go on from the last finished round in the output file")
     add("--json", default=False, action="store_true", help="print one JSON document instead of the table")
-    add("--version", action="version", version=f"adanet-train {project_version()}")
+    options.add_version()
     return options
 
 
@@ -100,7 +88,7 @@ def train(arguments: argparse.Namespace) -> int:
     from adanet_train import run
     from adanet_train.inputs import range_of, read_inputs
     from adanet_train.model import file as model_file
-    from adanet_train.progress import Progress, closing_table
+    from adanet_train.progress import Rounds, closing_table
 
     start = time.perf_counter()
     config = run.method_config(arguments.method, make_config(arguments))
@@ -114,7 +102,7 @@ def train(arguments: argparse.Namespace) -> int:
     )
     told = any(setting.startswith("r_sup=") for setting in arguments.set)
     config = config.replace(r_sup=range_of(inputs, config, told=told))
-    model_file.check_writable(arguments.output)
+    command_line.check_writable(arguments.output)
     sample = model_file.Sample.of(inputs.Psi, inputs.y)
     resume = read_resume(arguments, config, sample) if arguments.resume else None
     notes = {"classes": inputs.dataset.classes} if inputs.dataset.classes else {}
@@ -123,10 +111,11 @@ def train(arguments: argparse.Namespace) -> int:
         arguments.output,
         lambda trained: run.model_of(trained, arguments.method, features=inputs.features, sample=kept, notes=notes),
     )
-    with Progress(config.rounds, inputs.dataset.notes) as progress:
+    with Bar("round") as bar:
         try:
             train_method = run.trainer(arguments.method)
-            trained = train_method(inputs.Psi, inputs.y, config, callback=_both(saver, progress), resume=resume)
+            callback = _both(saver, Rounds(bar, config.rounds, inputs.dataset.notes))
+            trained = train_method(inputs.Psi, inputs.y, config, callback=callback, resume=resume)
         except KeyboardInterrupt:
             saver.flush()
             return _interrupted(arguments, saver.rounds_saved or (len(resume.history) if resume else 0))
@@ -137,25 +126,23 @@ def train(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _both(saver: Any, progress: Any) -> Any:
+def _both(saver: Any, rounds: Any) -> Any:
     def callback(trained: Trained) -> None:
         saver(trained)
-        progress(trained)
+        rounds(trained)
 
     return callback
 
 
 def _interrupted(arguments: argparse.Namespace, done: int) -> int:
     state = f"{arguments.output} holds round {done}; --resume goes on from there" if done else "no round was finished"
-    print(f"adanet-train: interrupted: {state}.", file=sys.stderr)
-    return 130
+    return command_line.refuse("adanet-train", f"interrupted: {state}.", 130)
 
 
 def make_config(arguments: argparse.Namespace) -> Config:
     """The Config of the options that were given; --set reaches the fields that have no option of their own."""
     from dataclasses import fields
 
-    from adanet_train import run
     from adanet_train.config import Config
 
     defaults = {field.name: field.default for field in fields(Config)}
@@ -165,7 +152,7 @@ def make_config(arguments: argparse.Namespace) -> Config:
         check(bool(equals) and name in defaults, f"--set needs NAME=VALUE of a field of Config, got {setting!r}.")
         given[name] = _value(text, defaults[name])
     try:
-        return Config(**given | {"device": run.device(str(given["device"]))})
+        return Config(**given | {"device": command_line.device(str(given["device"]))})
     except TypeError as error:
         raise ValueError(f"a --set VALUE is not of its field's type: {error}.") from None
 

@@ -1,20 +1,270 @@
-"""What the commands share: errors of one line with status 2, and the version they tell. Imports nothing heavy."""
+"""What all commands share: the parser, errors of one line with status 2, the progress bar, files written whole,
+the device, the data's folder and the versions. Imports nothing heavy.
+"""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
+import re
+import secrets
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
-from typing import NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
+
+PROJECT = "adanet-theory"
 
 
 class Parser(argparse.ArgumentParser):
+    """Options in full only, and the epilog as it was written."""
+
+    def __init__(self, prog: str | None = None, **more: Any) -> None:
+        more.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(prog, allow_abbrev=False, **more)
+
     def error(self, message: str) -> NoReturn:
         """One line, no usage dump."""
-        self.exit(2, f"{self.prog}: {' '.join(message.split())}\n")
+        self.exit(2, f"{self.prog}: {_one_line(message)}\n")
+
+    def add_version(self) -> None:
+        self.add_argument("--version", action="version", version=f"{self.prog} {versions([PROJECT])[PROJECT]}")
 
 
-def project_version() -> str:
+def run(
+    parser: Parser,
+    command: Callable[[argparse.Namespace], int],
+    argv: Sequence[str] | None = None,
+    *,
+    interrupted: str = "interrupted.",
+) -> int:
+    """The status of the command: its own, 2 after one line on stderr for what it refuses, 130 if interrupted."""
     try:
-        return version("adanet-theory")
-    except PackageNotFoundError:  # run from a source tree
-        return "unknown"
+        status = _status(parser, command, argv)
+        sys.stdout.flush()  # here a reader that left early can still be met with silence
+        return status
+    except KeyboardInterrupt:
+        return refuse(parser.prog, interrupted, 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains at exit
+        return 2
+    except (ValueError, ArithmeticError, OSError, RuntimeError, MemoryError) as error:
+        return refuse(parser.prog, told(error))
+
+
+def _status(parser: Parser, command: Callable[[argparse.Namespace], int], argv: Sequence[str] | None) -> int:
+    try:
+        arguments = parser.parse_args(argv)
+    except SystemExit as done:
+        return int(done.code or 0)
+    return command(arguments)
+
+
+def refuse(name: str, message: str, status: int = 2) -> int:
+    print(f"{name}: {_one_line(message)}", file=sys.stderr)
+    return status
+
+
+def told(error: BaseException) -> str:
+    """The error in words; of one for want of memory what was asked for, where it is known.
+
+    >>> told(ValueError("m must be >= 2 to train,\\n got m=1."))
+    'm must be >= 2 to train, got m=1.'
+    >>> told(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8589934592 bytes."))
+    'out of memory: 8 GiB were asked for at once.'
+    >>> told(MemoryError())
+    'out of memory.'
+    """
+    text = _one_line(str(error))
+    asked = re.search(r"allocate ([\d.]+) (bytes|[KMGTPE]iB)\b", text)
+    if asked and isinstance(error, MemoryError | RuntimeError):
+        return f"out of memory: {_size(float(asked[1]), asked[2])} were asked for at once."
+    if isinstance(error, MemoryError):
+        return f"out of memory: {text}" if text else "out of memory."
+    return text or type(error).__name__
+
+
+def _size(value: float, unit: str) -> str:
+    """
+    >>> _size(3 * 2**31, "bytes"), _size(256, "TiB")
+    ('6 GiB', '256 TiB')
+    """
+    units = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+    place = units.index(unit)
+    while value >= 1000 and place + 1 < len(units):
+        value, place = value / 1024, place + 1
+    return f"{value:.3g} {units[place]}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+# Progress
+
+
+class Bar:
+    """How far long work is, on stderr: on a terminal a bar after a second, else a line every ten seconds.
+
+    with Bar("fetching") as progress: fetch(folder, progress)      calls progress(done, total)
+    """
+
+    AFTER, EVERY = 1.0, 10.0  # seconds
+
+    def __init__(self, what: str, *, quiet: bool = False) -> None:
+        self.what, self.quiet = what, quiet
+        self.on_terminal = not quiet and sys.stderr.isatty()
+        self.begin = self.spoke = time.monotonic()
+        self.done, self.total, self.words = 0, 0, ""
+        self.shown: Any = None
+        self.lock = threading.RLock()
+        self.timer = threading.Timer(self.AFTER, self._show)  # the first step may take long
+        self.timer.daemon = True
+
+    def __enter__(self) -> Bar:
+        if self.on_terminal:
+            self.timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.timer.cancel()
+            self.on_terminal, self.quiet = False, True
+            self._hide()
+
+    def __call__(self, done: int, total: int, words: str = "") -> None:
+        self.done, self.total, self.words = done, total, words
+        now = time.monotonic()
+        if self.on_terminal and now - self.begin >= self.AFTER:
+            self._show()
+        elif not self.on_terminal and not self.quiet and now - self.spoke >= self.EVERY:
+            self.say(self.line())
+
+    def line(self) -> str:
+        share = f" {self.done / self.total:.0%}" if self.total else ""
+        return f"{self.what}{share}" + (f", {self.words}" if self.words else "")
+
+    def say(self, line: str) -> None:
+        """A line of its own, above the bar."""
+        with self.hidden():
+            print(line, file=sys.stderr, flush=True)
+        self.spoke = time.monotonic()
+
+    @contextlib.contextmanager
+    def hidden(self) -> Iterator[None]:
+        """The terminal without the bar, to print on; the next step shows it again."""
+        with self.lock:
+            self._hide()
+            yield
+
+    def _show(self) -> None:
+        with self.lock:
+            if not self.on_terminal:
+                return
+            if self.shown is None:
+                self.shown = _rich_bar(self.what)
+                self.shown.start()
+            self.shown.update(
+                self.shown.task_ids[0], completed=self.done, total=self.total or None, words=self.words, refresh=True
+            )
+
+    def _hide(self) -> None:
+        if self.shown is not None:
+            self.shown.stop()
+            self.shown = None
+
+
+def _rich_bar(what: str) -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(30),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[words]}", markup=False),
+    )
+    # stdout may be a file though stderr is a terminal: nothing is to be redirected
+    console = Console(stderr=True, highlight=False)
+    bar = Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
+    bar.add_task(what, total=None, words="")
+    return bar
+
+
+# Files
+
+
+@contextlib.contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """A new file beside `path` to write; it takes its place when the block ends, and is gone if the block fails."""
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        yield temporary
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_file(path: str | Path, content: str | bytes) -> None:
+    """All of the content or nothing: whoever reads the file meanwhile sees the old one."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def check_writable(path: str | Path) -> None:
+    """Refuse an output that could not be written, before the work and not after it."""
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{path}: cannot be written: not a regular file.")
+    probe = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        probe.touch(exist_ok=False)
+        probe.unlink()
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be written: {error.strerror or error}.") from None
+
+
+# Where things are
+
+
+def device(name: str) -> str:
+    """The device of that name, if it is here; "auto" is the GPU when there is one."""
+    if name == "cpu":
+        return name
+    if not re.fullmatch(r"auto|cuda(:[0-9]{1,3})?", name):
+        raise ValueError(f"device must be auto, cpu, cuda or cuda:N, got {name[:40]!r}.")
+    import torch
+
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if name == "auto":
+        return "cuda" if count else "cpu"
+    if int(name.partition(":")[2] or 0) >= count:
+        raise ValueError(f"device {name!r} is not available here.")
+    return name
+
+
+def data_folder(data_dir: str | Path | None) -> Path:
+    """The folder of the data sets: the one that is named, or $ADANET_DATA, or the current one."""
+    return Path(data_dir or os.environ.get("ADANET_DATA") or ".")
+
+
+def versions(packages: Sequence[str] = (PROJECT, "numpy", "torch")) -> dict[str, str]:
+    """Of the packages, and of Python: what a model and a results file record."""
+    import platform
+
+    found = {"python": platform.python_version()}
+    for name in packages:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # of the project: run from a source tree
+            found[name] = "unknown" if name == PROJECT else "absent"
+    return found

@@ -19,6 +19,7 @@ from sklearn.utils.validation import validate_data
 from adanet_theory.checks import check
 from adanet_train import run
 from adanet_train.classifier import NetworkClassifier
+from adanet_train.command_line import device
 from adanet_train.config import Config
 from adanet_train.data.features import Array, FeatureMap, default_names
 from adanet_train.model import file as model_file
@@ -59,7 +60,7 @@ class _Trained(NetworkClassifier):
         """The Config of these parameters."""
         known = {field.name for field in fields(Config)}
         given = {name: value for name, value in self.get_params(deep=False).items() if name in known}
-        return Config(**given | {"device": run.device(given["device"]), "r_sup": r_sup})
+        return Config(**given | {"device": device(given["device"]), "r_sup": r_sup})
 
     def _feature_map(self, X: Array) -> FeatureMap:
         names = tuple(getattr(self, "feature_names_in_", default_names(X.shape[1])))

@@ -1,49 +1,26 @@
-"""What adanet-train shows: a line per round, a bar below them on a terminal, and the closing table."""
+"""What adanet-train shows: a line per round, and the closing table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
-
+from adanet_train.command_line import Bar
 from adanet_train.config import Trained
 
 
-class Progress:
+class Rounds:
     """Called after every round; on stderr, so that stdout holds the result alone."""
 
-    def __init__(self, rounds: int, notes: Sequence[str] = ()) -> None:
-        self.console = Console(stderr=True, highlight=False)
-        self.bar: Bar | None = None
-        if self.console.is_terminal:
-            columns = (TextColumn("round"), MofNCompleteColumn(), BarColumn(20), TimeElapsedColumn())
-            self.bar = Bar(*columns, console=self.console, transient=True)
-            self.task = self.bar.add_task("rounds", total=rounds)
-        self.notes = list(notes)
-
-    def __enter__(self) -> Progress:
-        if self.bar is not None:
-            self.bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self.bar is not None:
-            self.bar.stop()
+    def __init__(self, bar: Bar, rounds: int, notes: Sequence[str] = ()) -> None:
+        self.bar, self.rounds, self.notes = bar, rounds, list(notes)
 
     def __call__(self, trained: Trained) -> None:
         # the notes with the first round and not before: a run refused at its start says one line only
-        lines = [*self.notes, f"round {len(trained.history)}: {round_line(trained.history[-1])}"]
+        for line in [*self.notes, f"round {len(trained.history)}: {round_line(trained.history[-1])}"]:
+            self.bar.say(line)
         self.notes = []
-        for line in lines:
-            self.console.print(line, markup=False, soft_wrap=True)
-        if self.bar is not None:
-            self.bar.update(self.task, completed=len(trained.history))
+        self.bar(len(trained.history), self.rounds, f"{len(trained.history)} of {self.rounds}")
 
 
 def round_line(entry: Mapping[str, Any]) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Callable, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
+from adanet_train.command_line import versions
 from adanet_train.config import Config, Trained
 from adanet_train.data.features import FeatureMap
 from adanet_train.model import file as model_file
@@ -42,17 +40,6 @@ def trainer(method: str) -> Train:
 def method_config(method: str, config: Config) -> Config:
     """cvx-exact is AdaNet.CVX with the exact step."""
     return config.replace(step="exact") if method == "cvx-exact" else config
-
-
-def device(name: str) -> str:
-    """The device of that name; "auto" is the GPU when there is one."""
-    if name == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        torch.empty(0, device=name)
-    except (RuntimeError, AssertionError, NotImplementedError):
-        raise ValueError(f"device {name!r} is not available here.") from None
-    return name
 
 
 def error_rate(network: Callable[[Tensor], Tensor], Psi: Tensor, y: Tensor) -> float:
@@ -94,16 +81,6 @@ def trained_of(model: ModelFile) -> Trained:
         return Trained(model.network, model.declared, list(history or []), Config.from_dict(config or {}))
     except TypeError as error:
         raise ValueError(f"meta config is not one of this version: {error}.") from None
-
-
-def versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for package in ("adanet-theory", "numpy", "torch"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:  # run from a source tree
-            found[package] = "unknown"
-    return found
 
 
 class Saver:

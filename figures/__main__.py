@@ -7,7 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from adanet_train.command_line import Parser
+from adanet_train import command_line
+from adanet_train.command_line import Bar, Parser
 
 EXAMPLES = """\
 examples:
@@ -23,8 +24,6 @@ def parser() -> Parser:
         prog="python -m figures",
         description=__doc__.partition(": ")[2] if __doc__ else None,
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = options.add_argument
     add("names", nargs="*", metavar="NAME", help="the figures to draw; default all, those of a model with --model")
@@ -42,23 +41,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         from figures import explorer
 
         return explorer.main(given[1:])
-    arguments = parser().parse_args(given)
+    interrupted = "interrupted; what was computed is kept."
+    return command_line.run(parser(), draw_all, given, interrupted=interrupted)
+
+
+def draw_all(arguments: argparse.Namespace) -> int:
     from figures.gallery import FIGURES, OF_A_MODEL
 
     if arguments.list:
         print("\n".join([*FIGURES, *OF_A_MODEL]))
         return 0
-    try:
-        names = chosen(arguments)
+    names = chosen(arguments)
+    with Bar("figures") as bar:
         for place, name in enumerate(names, start=1):
-            print(f"[{place}/{len(names)}] {name}", file=sys.stderr, flush=True)
-            draw(name, arguments)
-    except KeyboardInterrupt:
-        print("figures: interrupted; what was computed is kept.", file=sys.stderr)
-        return 130
-    except (ValueError, OSError) as error:
-        print(f"figures: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+            bar.say(f"[{place}/{len(names)}] {name}")
+            bar(place - 1, len(names), name)
+            draw(name, arguments, bar)
     return 0
 
 
@@ -78,7 +76,7 @@ def chosen(arguments: argparse.Namespace) -> list[str]:
     return arguments.names or [*FIGURES, *(OF_A_MODEL if arguments.model else ())]
 
 
-def draw(name: str, arguments: argparse.Namespace) -> None:
+def draw(name: str, arguments: argparse.Namespace, bar: Bar) -> None:
     """Write one figure and print its files. One of all that the model has nothing to show for is only named."""
     from figures.canvas import NotDrawn
     from figures.gallery import data, write
@@ -88,10 +86,11 @@ def draw(name: str, arguments: argparse.Namespace) -> None:
     except NotDrawn as reason:
         if name in arguments.names:
             raise
-        print(f"  not drawn: {reason}", file=sys.stderr)
+        bar.say(f"  not drawn: {reason}")
         return
-    for path in write(name, found, out=arguments.out, formats=arguments.format.split(",")):
-        print(path)
+    paths = write(name, found, out=arguments.out, formats=arguments.format.split(","))
+    with bar.hidden():
+        print(*paths, sep="\n")
 
 
 if __name__ == "__main__":

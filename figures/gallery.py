@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from adanet_train.command_line import write_file
 from figures import results
 from figures.canvas import Data, save, settle
 
@@ -60,8 +61,7 @@ def data(name: str, *, cache: Path, quick: bool, model: Path | None = None) -> D
         if found.get("key") == key:
             return dict(found["data"])
     computed = module(name).compute(**options)
-    cache.mkdir(parents=True, exist_ok=True)
-    kept.write_text(json.dumps({"key": key, "data": computed}), encoding="utf-8")
+    write_file(kept, json.dumps({"key": key, "data": computed}))
     return dict(json.loads(json.dumps(computed)))  # as a later call will find it
 
 
@@ -74,7 +74,7 @@ def write(name: str, found: Data, *, out: Path, formats: Sequence[str]) -> list[
     for path in paths:
         save(figure, path)
     text = out / f"{name}.txt"
-    text.write_text(script.caption(found) + "\n", encoding="utf-8")
+    write_file(text, script.caption(found) + "\n")
     return [*paths, text]
 
 

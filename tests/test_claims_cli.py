@@ -79,8 +79,8 @@ def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
         (["lema-1"], "no claim 'lema-1' in the ledger; did you mean lemma-1"),
         (["--html"], "--html: expected one argument"),
         (["--nonsense"], "--nonsense"),
-        (["window", "--html", "no/such/folder/page.html"], "no/such/folder/page.html: no file can be written"),
-        (["window", "--markdown", "."], ".: no file can be written there"),
+        (["window", "--html", "no/such/folder/page.html"], "no/such/folder/page.html: cannot be written"),
+        (["window", "--markdown", "."], ".: cannot be written: not a regular file"),
         (["window", "--readme", "no-such-file.md"], "no-such-file.md"),
     ],
 )

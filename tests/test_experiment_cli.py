@@ -14,7 +14,7 @@ from adanet_train.data import cifar10
 from adanet_train.model import file as model_file
 from adanet_train.network import Network
 from paper_notes import tables as paper
-from verify.experiments import bounds, cifar_pairs, cli, criteo_ads, grids, result_tables
+from verify.experiments import bounds, cifar_pairs, cli, criteo_ads, grids, tables
 from verify.experiments import gp as search
 from verify.experiments.store import Store
 
@@ -77,7 +77,7 @@ def test_data_calls_the_fetcher(monkeypatch, tmp_path, capsys):
     seen = []
     monkeypatch.setattr(cifar10, "fetch", lambda folder, progress: seen.append(folder) or tmp_path)
     assert cli.main(["data", "cifar10", "--data-dir", str(tmp_path)]) == 0
-    assert seen == [str(tmp_path)]
+    assert seen == [tmp_path]
     assert str(tmp_path) in capsys.readouterr().out
 
 
@@ -243,7 +243,7 @@ def test_the_paper_stands_beside_ours(tmp_path):
     }
     path = tmp_path / "cifar-pairs.json"
     path.write_text(json.dumps(result))
-    assert result_tables.main([str(path)]) == 0
+    assert tables.main([str(path)]) == 0
     text, tex = path.with_suffix(".md").read_text(), path.with_suffix(".tex").read_text()
     assert "| cat-dog | paper | 0.6924 ± 0.0129 |" in text
     assert "500 + 400 (1800, 25)" in text
@@ -260,5 +260,5 @@ def test_the_paper_stands_beside_ours(tmp_path):
 def test_a_file_of_another_kind_is_refused(tmp_path, capsys):
     path = tmp_path / "other.json"
     path.write_text('{"protocol": "other", "rows": []}')
-    assert result_tables.main([str(path)]) == 2
+    assert tables.main([str(path)]) == 2
     assert "protocol must be one of" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from verify.experiments import cli, trials
-from verify.experiments.progress import Progress
+from verify.experiments.progress import Trials
 from verify.experiments.runner import Runner, on_cluster, on_cores
 from verify.experiments.store import Store
 from verify.experiments.trials import Trial
@@ -89,7 +89,7 @@ def test_results_are_kept_though_a_later_trial_fails(tmp_path):
 
 
 def test_the_estimate_weighs_methods_by_their_cost():
-    progress = Progress({"adanet": 10, "lr": 100})
+    progress = Trials({"adanet": 10, "lr": 100})
     assert progress.seconds_left(1.0) is None
     progress.done("adanet", 9.0)
     progress.skip(["lr"] * 50)

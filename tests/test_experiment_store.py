@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import statistics
 
 import numpy as np
@@ -14,7 +13,7 @@ from paper_notes import tables as paper
 from verify.experiments import cost, grids, selection, trials
 from verify.experiments.folds import split
 from verify.experiments.significance import corrected_t_test, holm
-from verify.experiments.store import Store, digest, write_atomically
+from verify.experiments.store import Store, digest
 from verify.experiments.trials import Trial
 
 # The store
@@ -59,20 +58,6 @@ def test_a_damaged_file_is_no_result(tmp_path, text):
     assert store.get(trial.description) is None
     store.put(trial.description, {"test": 0.5})
     assert store.get(trial.description) == {"test": 0.5}
-
-
-def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch):
-    path = tmp_path / "result.json"
-    write_atomically(path, "old")
-
-    def full(*_):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="disk full"):
-        write_atomically(path, "new")
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_no_nan_enters_the_store(tmp_path):

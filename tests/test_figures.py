@@ -169,7 +169,7 @@ def test_the_command_lists_one_name_a_line(capsys):
 def test_the_command_refuses_in_one_line(arguments, message, capsys, tmp_path):
     assert main([*arguments, "--out", str(tmp_path)]) == 2
     last = capsys.readouterr().err.splitlines()[-1]
-    assert last.startswith("figures: ")
+    assert last.startswith("python -m figures: ")
     assert message in last
 
 

@@ -267,7 +267,7 @@ def test_bad_data_is_refused_in_one_line(content, message, output, tmp_path, cap
         (["--lam", "nan"], "lam must be finite and >= 0, got lam=nan."),
         (["--method", "svm"], "argument --method: invalid choice: 'svm'"),
         (["--device", "cuda:7"], "device 'cuda:7' is not available here."),
-        (["--device", "abacus"], "device 'abacus' is not available here."),
+        (["--device", "abacus"], "device must be auto, cpu, cuda or cuda:N, got 'abacus'."),
         (["--set", "tol=tiny"], "a --set VALUE is not of its field's type"),
         (["--set", "speed=3"], "--set needs NAME=VALUE of a field of Config, got 'speed=3'."),
         (["--set", "steps=2.5"], "steps must be an integer >= 0, got 2.5."),

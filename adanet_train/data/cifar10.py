@@ -10,7 +10,6 @@ The paper's ten folds are of the 6,000 images of each class, of the training bat
 from __future__ import annotations
 
 import hashlib
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -18,6 +17,7 @@ from typing import Literal
 import numpy as np
 
 from adanet_theory.checks import check
+from adanet_train.command_line import data_folder, replacing
 from adanet_train.data import cifar10_files
 from adanet_train.data import images as image_features
 from adanet_train.data.cifar10_fetch import fetch
@@ -42,7 +42,7 @@ def load_pair(a: str, b: str, data_dir: str | Path | None = None, part: Part = "
     for name in (a, b):
         check(name in CLASSES, f"a class must be one of {', '.join(CLASSES)}, got {name!r}.")
     check(a != b, f"a pair needs two different classes, got {a}-{b}.")
-    images, labels = cifar10_files.read(cifar10_files.find(_folder(data_dir)), _BATCHES[part])
+    images, labels = cifar10_files.read(cifar10_files.find(data_folder(data_dir)), _BATCHES[part])
     chosen = np.isin(labels, (CLASSES.index(a), CLASSES.index(b)))
     return images[chosen], np.where(labels[chosen] == CLASSES.index(b), 1.0, -1.0)
 
@@ -50,11 +50,7 @@ def load_pair(a: str, b: str, data_dir: str | Path | None = None, part: Part = "
 def load_features(a: str, b: str, data_dir: str | Path | None = None, part: Part = "all") -> tuple[Array, Array]:
     """The 154 features of the pair, computed once and then kept in data_dir/cifar10; Psi but for the bias."""
     images, y = load_pair(a, b, data_dir, part)
-    return _cached(images, _folder(data_dir) / "cifar10"), y
-
-
-def _folder(data_dir: str | Path | None) -> Path:
-    return Path(data_dir or os.environ.get("ADANET_DATA") or ".")
+    return _cached(images, data_folder(data_dir) / "cifar10"), y
 
 
 def _cached(images: Bytes, folder: Path) -> Array:
@@ -80,13 +76,8 @@ def _read_cache(path: Path, m: int) -> Array | None:
 
 
 def _write_cache(path: Path, X: Array) -> None:
-    """Atomically; a folder that cannot be written is no reason to fail."""
-    partial = path.with_suffix(f".{os.getpid()}.part")
-    try:
+    """A folder that cannot be written is no reason to fail."""
+    with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(partial, "wb") as file:
+        with replacing(path) as temporary, open(temporary, "wb") as file:
             np.savez(file, X=X)
-        partial.replace(path)
-    except OSError:
-        with suppress(OSError):
-            partial.unlink()

@@ -10,19 +10,19 @@ import hashlib
 import http.client
 import io
 import json
-import os
 import shutil
 import subprocess
 import tarfile
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from adanet_theory.checks import check
+from adanet_theory.checks import Progress, check
+from adanet_train.command_line import write_file
 from adanet_train.data import cifar10_files
 
 URL = "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"
@@ -41,8 +41,6 @@ MD5 = {
 }
 ATTEMPTS = 3
 SECONDS_OF_SILENCE = 30
-
-Progress = Callable[[int, int], None]
 
 
 def fetch(data_dir: str | Path, progress: Progress | None = None) -> Path:
@@ -81,9 +79,7 @@ def _install(folder: Path, name: str, content: bytes) -> None:
     """The batch under its name, after its md5 was found right."""
     md5 = hashlib.md5(content, usedforsecurity=False).hexdigest()
     check(md5 == MD5[name], f"cifar10: {name} has the md5 {md5}, expected {MD5[name]}: fetch it again.")
-    partial = folder / f"{name}.{os.getpid()}.part"
-    partial.write_bytes(content)
-    partial.replace(folder / f"{name}.bin")
+    write_file(folder / f"{name}.bin", content)
 
 
 # The official address

@@ -16,7 +16,6 @@ into memory or, with `folder`, into arrays on the disk.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,11 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adanet_theory.checks import check
+from adanet_theory.checks import Progress, check
 from adanet_train.data.criteo_rows import CATEGORIES, COUNTS, blocks, require_polars, tables
 
 Codes = NDArray[np.int32]
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)

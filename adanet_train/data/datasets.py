@@ -5,7 +5,6 @@ Labels become -1/+1. Of a pair A-B the class A is -1 and B is +1.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from adanet_theory.checks import check
+from adanet_train.command_line import data_folder
 from adanet_train.data import files as data_files
 from adanet_train.data.features import Array, FeatureMap, as_matrix, default_names
 
@@ -200,7 +200,7 @@ def _idx(name: str, pair: str, data_dir: str | Path | None, test: bool) -> Datas
     known = FASHION if name == "fashion" else ()
     a, b = _pair(name, pair, known)
     part = "t10k" if test else "train"
-    folder = Path(data_dir or os.environ.get("ADANET_DATA") or ".")
+    folder = data_folder(data_dir)
     images = data_files.read_idx(_find(name, folder, f"{part}-images", "idx3-ubyte"))
     digit = data_files.read_idx(_find(name, folder, f"{part}-labels", "idx1-ubyte"))
     check(images.ndim == 3 and digit.shape == images.shape[:1], f"{name}: images and labels do not fit together.")

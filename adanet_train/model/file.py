@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,6 +25,7 @@ from torch import Tensor
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
+from adanet_train.command_line import replacing
 from adanet_train.data.features import FeatureMap, default_names
 from adanet_train.model import archive, fields
 from adanet_train.model.archive import ModelFileError
@@ -34,7 +33,7 @@ from adanet_train.model.fields import Sample
 from adanet_train.model.state_dict import read_state_dict
 from adanet_train.network import Network
 
-__all__ = ["ModelFile", "ModelFileError", "Sample", "check_writable", "read", "read_any", "read_state_dict", "write"]
+__all__ = ["ModelFile", "ModelFileError", "Sample", "read", "read_any", "read_state_dict", "write"]
 
 FORMAT, VERSION = "adanet-theory", 1
 _KEYS = ("format", "version", "activation", "hidden", "output", "declared", "features", "sample", "meta")
@@ -131,17 +130,12 @@ def _model(loaded: Any) -> ModelFile:
 
 def write(path: str | Path, model: ModelFile) -> ModelFile:
     """Write atomically: beside the target, read back and compared, then renamed. Returns what was read back."""
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         data = encode(model)
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        written = decode(temporary.read_bytes(), str(path))
-        check(encode(written) == data, "what was written does not read back as the model.")
-        temporary.replace(target)
+        with replacing(path) as temporary:
+            temporary.write_bytes(data)
+            written = decode(temporary.read_bytes(), str(path))
+            check(encode(written) == data, "what was written does not read back as the model.")
         return written
     except OSError as error:
         raise ModelFileError(f"{path}: cannot be written: {error.strerror or error}.") from None
@@ -149,20 +143,6 @@ def write(path: str | Path, model: ModelFile) -> ModelFile:
         raise
     except ValueError as error:
         raise ModelFileError(f"{path}: {error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def check_writable(path: str | Path) -> None:
-    """Refuse an output that could not be written, before the work and not after it."""
-    target = Path(os.path.realpath(path))
-    check(not target.exists() or target.is_file(), f"{path}: cannot be written: not a regular file.")
-    probe = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        probe.touch(exist_ok=False)
-        probe.unlink()
-    except OSError as error:
-        raise ModelFileError(f"{path}: cannot be written: {error.strerror or error}.") from None
 
 
 def encode(model: ModelFile) -> bytes:

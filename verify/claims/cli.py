@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from paper_notes import Claim
     from verify.claims.run import Outcome
 
-from adanet_train.command_line import Parser, project_version
+from adanet_train import command_line
+from adanet_train.command_line import Bar, Parser
 
 EXAMPLES = """\
 ID is the name of a claim (lemma-1) or its number in the first reading (C20); without one, all are run.
@@ -36,8 +36,6 @@ def parser() -> Parser:
         prog="verify-claims",
         description="Run the checks behind the ledger of the paper's claims.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = options.add_argument
     add("ids", nargs="*", metavar="ID", help="claims to run; default all")
@@ -48,29 +46,12 @@ def parser() -> Parser:
     add("--readme", metavar="FILE", help="put the table of findings between the marker comments of that file")
     add("--list", action="store_true", help="print the ids, one a line, and run nothing")
     add("-v", "--verbose", action="store_true", help="statement, correction, derivation and every number")
-    add("--version", action="version", version=f"verify-claims {project_version()}")
+    options.add_version()
     return options
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    try:
-        arguments = parser().parse_args(argv)
-    except SystemExit as done:
-        return int(done.code or 0)
-    try:
-        return verify(arguments)
-    except KeyboardInterrupt:
-        return _refuse("interrupted.", 130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains at exit
-        return 2
-    except (ValueError, OSError) as error:
-        return _refuse(str(error))
-
-
-def _refuse(message: str, status: int = 2) -> int:
-    print(f"verify-claims: {' '.join(message.split())}", file=sys.stderr)
-    return status
+    return command_line.run(parser(), verify, argv)
 
 
 def verify(arguments: argparse.Namespace) -> int:
@@ -81,7 +62,7 @@ def verify(arguments: argparse.Namespace) -> int:
         print("\n".join(claim.id for claim in chosen))
         return 0
     check_outputs(arguments)
-    with Progress() as progress:
+    with Bar("claims") as progress:
         found = claims.run_all(chosen, quick=arguments.quick, progress=progress)
         outcomes = list(found) if arguments.json else show(found, chosen, verbose=arguments.verbose, progress=progress)
     write(outcomes, arguments)
@@ -93,8 +74,8 @@ def verify(arguments: argparse.Namespace) -> int:
 def check_outputs(arguments: argparse.Namespace) -> None:
     """Refuse what could not be written before the work is done."""
     for path in (arguments.html, arguments.markdown):
-        if path is not None and (os.path.isdir(path) or not os.path.isdir(os.path.dirname(os.path.abspath(path)))):
-            raise ValueError(f"{path}: no file can be written there.")
+        if path is not None:
+            command_line.check_writable(path)
     if arguments.readme is not None:
         from verify.claims import pages as claims_pages
 
@@ -106,27 +87,27 @@ def write(outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> None:
 
     for path, page in ((arguments.html, claims_pages.html), (arguments.markdown, claims_pages.markdown)):
         if path is not None:
-            Path(path).write_text(page(outcomes), encoding="utf-8")
+            command_line.write_file(path, page(outcomes))
     if arguments.readme is not None:
         readme = Path(arguments.readme)
         text = claims_pages.spliced(readme.read_text(encoding="utf-8"), claims_pages.findings(outcomes))
-        readme.write_text(text, encoding="utf-8")
+        command_line.write_file(readme, text)
 
 
 # Text
 
 
-def show(found: Iterable[Outcome], chosen: Sequence[Claim], *, verbose: bool, progress: Progress) -> list[Outcome]:
+def show(found: Iterable[Outcome], chosen: Sequence[Claim], *, verbose: bool, progress: Bar) -> list[Outcome]:
     """Print each outcome as it comes, under the heading of its section, and the tally."""
     from paper_notes import SECTIONS
 
     outcomes: list[Outcome] = []
     width = max(len(claim.id) for claim in chosen)
     for outcome in found:
-        progress.hide()
-        if not outcomes or outcomes[-1].claim.section != outcome.claim.section:
-            print(("\n" if outcomes else "") + SECTIONS[outcome.claim.section])
-        print("\n".join(_full(outcome)) if verbose else _line(outcome, width), flush=True)
+        with progress.hidden():
+            if not outcomes or outcomes[-1].claim.section != outcome.claim.section:
+                print(("\n" if outcomes else "") + SECTIONS[outcome.claim.section])
+            print("\n".join(_full(outcome)) if verbose else _line(outcome, width), flush=True)
         outcomes.append(outcome)
     print("\n" + _tally(outcomes))
     return outcomes
@@ -189,29 +170,6 @@ def _tally(outcomes: Sequence[Outcome]) -> str:
     text += f"; {read} could only be read" if read else ""
     failed = [outcome.claim.id for outcome in computed if not outcome.supported]
     return f"{text} ({seconds:.0f} s)." + (f" Not supported: {', '.join(failed)}." if failed else "")
-
-
-class Progress:
-    """The claim being checked, on stderr, if that is a terminal."""
-
-    def __init__(self) -> None:
-        self.visible = False
-
-    def __call__(self, done: int, total: int, id: str) -> None:
-        if sys.stderr.isatty():
-            print(f"\r\x1b[K[{done + 1}/{total}] {id}", end="", file=sys.stderr, flush=True)
-            self.visible = True
-
-    def hide(self) -> None:
-        if self.visible:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-            self.visible = False
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.hide()
 
 
 if __name__ == "__main__":

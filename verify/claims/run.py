@@ -11,8 +11,6 @@ from typing import Any
 from paper_notes import Claim, claims
 from verify.claims.checks import Fact, check_of
 
-Progress = Callable[[int, int, str], None]
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -93,7 +91,9 @@ def _nearest(id: str, known: list[str]) -> str:
     return f"; did you mean {', '.join(close)}?" if close else "; --list names them all."
 
 
-def run_all(chosen: Iterable[Claim], *, quick: bool = True, progress: Progress | None = None) -> Iterator[Outcome]:
+def run_all(
+    chosen: Iterable[Claim], *, quick: bool = True, progress: Callable[[int, int, str], None] | None = None
+) -> Iterator[Outcome]:
     """The outcomes one by one; progress(done, total, id) is called before each."""
     listed = list(chosen)
     for done, claim in enumerate(listed):

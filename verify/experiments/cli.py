@@ -6,7 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from adanet_train.command_line import Parser, project_version
+from adanet_train import command_line
+from adanet_train.command_line import Parser
 
 EXAMPLES = """\
 examples:
@@ -25,22 +26,14 @@ PAIRS = "deer-truck,deer-horse,automobile-truck,cat-dog,dog-horse"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    try:
-        arguments = parser().parse_args(argv)
-    except SystemExit as done:
-        return int(done.code or 0)
-    try:
-        from verify.experiments import commands
+    interrupted = "interrupted: what is done is in the store, the same command goes on."
+    return command_line.run(parser(), experiment, argv, interrupted=interrupted)
 
-        return commands.COMMANDS[arguments.name](arguments)
-    except KeyboardInterrupt:
-        print(
-            "adanet-experiment: interrupted: what is done is in the store, the same command goes on.", file=sys.stderr
-        )
-        return 130
-    except (ValueError, OSError) as error:
-        print(f"adanet-experiment: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+
+def experiment(arguments: argparse.Namespace) -> int:
+    from verify.experiments import commands
+
+    return commands.COMMANDS[arguments.name](arguments)
 
 
 def parser() -> Parser:
@@ -48,20 +41,16 @@ def parser() -> Parser:
         prog="adanet-experiment",
         description=__doc__.partition(": ")[2] if __doc__ else None,
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
-    options.add_argument("--version", action="version", version=f"adanet-experiment {project_version()}")
+    options.add_version()
     names = options.add_subparsers(dest="name", metavar="NAME", required=True, parser_class=Parser)
-    data = names.add_parser("data", help="fetch a data set", allow_abbrev=False)
+    data = names.add_parser("data", help="fetch a data set")
     data.add_argument("set", choices=("cifar10",), help="which")
     data.add_argument("--data-dir", metavar="DIR", help="where to put it, default $ADANET_DATA")
-    _add_pairs(names.add_parser("cifar-pairs", help="Tables 1 and 2: five pairs of CIFAR-10", allow_abbrev=False))
-    _add_variants(names.add_parser("variants", help="Table 3: variants of AdaNet", allow_abbrev=False))
-    _add_criteo(names.add_parser("criteo", help="Table 4: click prediction", allow_abbrev=False))
-    _add_bounds(
-        names.add_parser("bounds", help="verify-bounds on the winners, by default of fold 0", allow_abbrev=False)
-    )
+    _add_pairs(names.add_parser("cifar-pairs", help="Tables 1 and 2: five pairs of CIFAR-10"))
+    _add_variants(names.add_parser("variants", help="Table 3: variants of AdaNet"))
+    _add_criteo(names.add_parser("criteo", help="Table 4: click prediction"))
+    _add_bounds(names.add_parser("bounds", help="verify-bounds on the winners, by default of fold 0"))
     return options
 
 

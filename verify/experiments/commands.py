@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from adanet_theory.checks import check
+from adanet_train.command_line import Bar, data_folder
 from verify.experiments import bounds as certificates
-from verify.experiments import cifar_pairs, criteo_ads, grids, results, trials
+from verify.experiments import cifar_pairs, criteo_ads, grids, results, tables, trials
 from verify.experiments import variants as table_3
 from verify.experiments.cifar_pairs import Protocol
-from verify.experiments.progress import Download, Progress
+from verify.experiments.progress import Trials
 from verify.experiments.runner import Runner, Work, on_cluster, on_cores
 from verify.experiments.store import Store
-from verify.experiments.tables import write_tables
 
 
 def data(arguments: argparse.Namespace) -> int:
     from adanet_train.data import cifar10
 
-    with Download() as progress:
-        folder = cifar10.fetch(arguments.data_dir or os.environ.get("ADANET_DATA") or ".", progress)
+    with Bar(f"fetching {arguments.set}") as progress:
+        folder = cifar10.fetch(data_folder(arguments.data_dir), progress)
     print(f"{arguments.set} is in {folder}.")
     return 0
 
@@ -33,8 +32,8 @@ def pairs(arguments: argparse.Namespace) -> int:
     methods = _among("methods", arguments.methods, cifar_pairs.METHODS)
     grid = grids.grid(arguments.grid)
     planned = {method: n * len(arguments.pairs) for method, n in grids.count(grid, methods, arguments.folds).items()}
-    with Progress(planned, quiet=arguments.quiet) as progress:
-        protocol = Protocol(_runner(arguments, progress), grid, folds=arguments.folds, seed=arguments.seed)
+    with _bar(arguments) as bar:
+        protocol = Protocol(_runner(arguments, Trials(planned, bar)), grid, folds=arguments.folds, seed=arguments.seed)
 
         def report(rows: Sequence[Mapping[str, Any]]) -> None:
             compared = cifar_pairs.comparisons(rows, arguments.data_dir)
@@ -48,9 +47,10 @@ def variants(arguments: argparse.Namespace) -> int:
     names = _among("methods", arguments.methods, grids.VARIANTS)
     check(len(arguments.pairs) == 1, f"variants takes one pair, got {len(arguments.pairs)}.")
     chosen = [variant for variant in grids.variants(arguments.grid) if variant.name in names]
-    with Progress(_planned(chosen, arguments.folds), quiet=arguments.quiet) as progress:
+    planned = _planned(chosen, arguments.folds)
+    with _bar(arguments) as bar:
         grid = grids.grid(arguments.grid)
-        protocol = Protocol(_runner(arguments, progress), grid, folds=arguments.folds, seed=arguments.seed)
+        protocol = Protocol(_runner(arguments, Trials(planned, bar)), grid, folds=arguments.folds, seed=arguments.seed)
 
         def report(rows: Sequence[Mapping[str, Any]]) -> None:
             save(arguments, rows, comparisons=cifar_pairs.comparisons(rows, arguments.data_dir, "base"))
@@ -71,8 +71,8 @@ def criteo(arguments: argparse.Namespace) -> int:
     methods = _among("methods", arguments.methods, criteo_ads.METHODS)
     settings = {method: found for method, found in grids.criteo(arguments.grid).items() if method in methods}
     planned = {method: len(found) for method, found in settings.items()}
-    with Progress(planned, quiet=arguments.quiet) as progress:
-        runner = _runner(arguments, progress, criteo_ads.work, data=arguments.criteo)
+    with _bar(arguments) as bar:
+        runner = _runner(arguments, Trials(planned, bar), criteo_ads.work, data=arguments.criteo)
         rows = criteo_ads.criteo(
             runner, settings, seed=arguments.seed, report=lambda rows: save(arguments, rows, data=_file(arguments))
         )
@@ -96,7 +96,8 @@ def bounds(arguments: argparse.Namespace) -> int:
         planned[certificates.trial_of(winner, 0, 0).method] += len(arguments.folds)
     for winner in ads:
         planned[certificates.criteo_trial_of(winner, arguments.criteo, 0).method] += 1
-    with Progress(planned, quiet=arguments.quiet) as progress:
+    with _bar(arguments) as bar:
+        progress = Trials(planned, bar)
         runner = _runner(arguments, progress, certificates.work)
         rows = certificates.bounds(runner, winners, folds=arguments.folds, seed=arguments.seed)
         if ads:
@@ -122,8 +123,12 @@ def _of_this_file(result: Mapping[str, Any], arguments: argparse.Namespace) -> S
 # What the protocols share
 
 
+def _bar(arguments: argparse.Namespace) -> Bar:
+    return Bar(arguments.name, quiet=arguments.quiet)
+
+
 def _runner(
-    arguments: argparse.Namespace, progress: Progress, work: Work = trials.run, data: str | None = None
+    arguments: argparse.Namespace, progress: Trials, work: Work = trials.run, data: str | None = None
 ) -> Runner:
     backend = on_cluster(arguments.scheduler) if arguments.scheduler else on_cores(arguments.jobs)
     return Runner(Store(arguments.store), work, backend, _absolute(data or arguments.data_dir), progress)
@@ -147,7 +152,7 @@ def save(arguments: argparse.Namespace, rows: Iterable[Mapping[str, Any]], **mor
     seconds = sum(row.get("seconds") or 0.0 for row in rows)
     path = out_path(arguments)
     results.write(path, results.document(arguments.name, command_of(arguments), arguments.seed, seconds, rows, **more))
-    write_tables(path)
+    tables.write(path)
 
 
 def out_path(arguments: argparse.Namespace) -> Path:

@@ -9,14 +9,16 @@ the published peak, and beside it what launching the kernels of each step takes 
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adanet_train import command_line
+from adanet_train.command_line import Parser
 from verify.experiments import grids, results
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 N_0, M, BATCH, STEPS, FOLDS, PAIRS, ROUNDS = 155, 9600, 100, 10_000, 10, 5, 10
 GPU, PEAK = "A100, float32 without tensor cores", 19.5e12  # published by its maker
+TIMED_FLOPS, TIMED_STEPS, TIMES = 2e9, 50, 4  # a time is taken of so much work, of at most so many steps, so often
 LAUNCH, KERNELS = 4e-6, 30  # seconds to launch a kernel, roughly; kernels of a step of one hidden layer
 
 
@@ -90,14 +93,14 @@ def seconds_per_step(shape: Shape) -> float:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     draw = torch.Generator().manual_seed(0)
-    search, count = _search(shape), max(2, int(2e9 / shape.flops) if shape.flops < 1e9 else 2)
+    search, steps = _search(shape), min(max(2, int(TIMED_FLOPS / shape.flops)), TIMED_STEPS)
     try:
         search.run(1, draw)
         times = []
-        for _ in range(4):
+        for _ in range(TIMES):
             start = time.process_time()
-            search.run(min(count, 50), draw)
-            times.append((time.process_time() - start) / min(count, 50))
+            search.run(steps, draw)
+            times.append((time.process_time() - start) / steps)
         return min(times)
     finally:
         torch.set_num_threads(threads)
@@ -143,12 +146,22 @@ def _estimated(shapes: Mapping[Shape, float]) -> dict[str, float]:
     return {name: round(value / 3600, 1) for name, value in hours.items()}
 
 
+def parser() -> Parser:
+    options = Parser(prog="python -m verify.experiments.cost", description=__doc__)
+    options.add_argument("files", nargs="*", metavar="FILE", help="results to which the estimate is added")
+    return options
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    words = sys.argv[1:] if argv is None else argv
+    return command_line.run(parser(), add_estimate, argv)
+
+
+def add_estimate(arguments: argparse.Namespace) -> int:
+    known = {path: results.read(path) for path in arguments.files}
     found = estimate()
     print(json.dumps(found, indent=1))
-    for path in map(Path, words):
-        results.write(path, {**results.read(path), "full_grid_cost": found})
+    for path, result in known.items():
+        results.write(path, {**result, "full_grid_cost": found})
     return 0
 
 

@@ -87,8 +87,8 @@ def model_of(trial: Trial, path: str | None) -> tuple[ModelFile, tuple[Tensor, T
     """The trial's network as a model.pt without its sample, the training part and the test part, as (Psi, y)."""
     import torch
 
+    from adanet_train.command_line import versions
     from adanet_train.model.file import ModelFile
-    from adanet_train.run import versions
 
     torch.set_num_threads(1)
     data = _read(str(path))

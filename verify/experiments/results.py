@@ -6,13 +6,12 @@ import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from verify.experiments.store import write_atomically
+from adanet_train.command_line import PROJECT, versions, write_file
 
-PACKAGES = ("adanet-theory", "numpy", "scipy", "torch", "scikit-learn", "optuna")
+PACKAGES = (PROJECT, "numpy", "scipy", "torch", "scikit-learn", "optuna")
 
 
 def document(
@@ -22,7 +21,7 @@ def document(
     return {
         "protocol": protocol,
         "command": command,
-        "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
+        "versions": versions(PACKAGES),
         "seed": seed,
         "machine": machine(),
         "seconds": round(seconds, 1),
@@ -36,7 +35,7 @@ def machine() -> str:
 
 
 def write(path: str | Path, result: Mapping[str, Any]) -> None:
-    write_atomically(Path(path), json.dumps(result, indent=1, allow_nan=False) + "\n")
+    write_file(path, json.dumps(result, indent=1, allow_nan=False) + "\n")
 
 
 def read(path: str | Path) -> dict[str, Any]:
@@ -47,10 +46,3 @@ def read(path: str | Path) -> dict[str, Any]:
     if not isinstance(found, dict) or not isinstance(found.get("rows"), list):
         raise ValueError(f"{path}: expected the JSON of a protocol's results, with rows.")
     return found
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "absent"

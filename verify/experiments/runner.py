@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from adanet_theory.checks import check
-from verify.experiments.progress import Progress
+from verify.experiments.progress import Trials
 from verify.experiments.store import Store
 from verify.experiments.trials import Trial
 
@@ -20,10 +20,10 @@ Backend = Callable[[Work, Sequence[Trial], str | None], Iterator[tuple[Trial, Re
 
 class Runner:
     def __init__(
-        self, store: Store, work: Work, backend: Backend, data_dir: str | None = None, progress: Progress | None = None
+        self, store: Store, work: Work, backend: Backend, data_dir: str | None = None, progress: Trials | None = None
     ) -> None:
         self.store, self.work, self.backend, self.data_dir = store, work, backend, data_dir
-        self.progress = progress or Progress()
+        self.progress = progress or Trials()
 
     def run(self, trials: Sequence[Trial]) -> list[Result]:
         """The results of the trials, in their order."""

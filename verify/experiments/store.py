@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from adanet_train.command_line import write_file
 
 
 def digest(description: Mapping[str, Any]) -> str:
@@ -49,22 +49,7 @@ class Store:
     def put(self, description: Mapping[str, Any], result: Mapping[str, Any]) -> None:
         """Written beside its place, then renamed into it: a reader sees all of it or nothing."""
         text = json.dumps({"trial": description, "result": result}, allow_nan=False, indent=1)
-        write_atomically(self.path(description), text + "\n")
-
-
-def write_atomically(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        write_file(self.path(description), text + "\n")
 
 
 def _plain(description: Mapping[str, Any]) -> Any:

@@ -1,12 +1,289 @@
-"""Markdown and LaTeX of a results file, beside it. The paper's numbers are in paper_notes: its command makes them."""
+"""python -m verify.experiments.tables FILE.json..: the tables of a protocol's results beside the paper's.
+
+Writes FILE.md and FILE.tex; both are made of the same `Table`s, so they say the same.
+"""
 
 from __future__ import annotations
 
+import argparse
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
 from pathlib import Path
+from typing import Any
 
-from verify.experiments.tools import run_module
+from adanet_train import command_line
+from adanet_train.command_line import Parser, write_file
+from paper_notes import tables as paper
+from verify.experiments import results
+
+METHODS = {"adanet": "AdaNet", "lr": "LR", "nn": "NN", "nn-gp": "NN-GP"}
+
+Result = Mapping[str, Any]
 
 
-def write_tables(path: str | Path) -> None:
+@dataclass(frozen=True)
+class Table:
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+
+def tables(result: Result) -> list[Table]:
+    """The tables of a results file, by its protocol."""
+    protocol = result.get("protocol")
+    if protocol not in PROTOCOLS:
+        raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}, got {protocol!r}.")
+    return PROTOCOLS[protocol](result)
+
+
+# The protocols
+
+
+def cifar_pairs(result: Result) -> list[Table]:
+    pairs = list(dict.fromkeys(row["pair"] for row in result["rows"]))
+    return [_accuracies(result, pairs), _units(result, pairs), _comparisons(result)]
+
+
+def _accuracies(result: Result, pairs: Sequence[str]) -> Table:
+    found = {(row["pair"], row["method"]): row for row in result["rows"]}
+    rows = []
+    for pair in pairs:
+        ours = [measured(found.get((pair, method))) for method in METHODS]
+        printed = paper.ACCURACY.get(pair, {})
+        rows.append([pair, "ours", *ours])
+        rows.append([pair, "paper", *[_printed(printed.get(name)) for name in METHODS.values()]])
+    header = ["pair", "", *METHODS.values()]
+    return Table("Accuracy on the test folds, ± standard deviation over the folds", header, rows)
+
+
+def _units(result: Result, pairs: Sequence[str]) -> Table:
+    """Mean units of each layer; the paper's beside them, in brackets."""
+    found = {(row["pair"], row["method"]): row for row in result["rows"]}
+    rows = []
+    for pair in pairs:
+        adanet, nn, gp = (found.get((pair, method)) for method in ("adanet", "nn", "nn-gp"))
+        printed = paper.UNITS.get(pair)
+        theirs = [f"{printed[0]}, {printed[1]}", str(printed[2]), str(printed[3])] if printed else ["-"] * 3
+        rows.append([pair, *[f"{units(row)} ({known})" for row, known in zip((adanet, nn, gp), theirs, strict=True)]])
+    note = (
+        "Hidden units in layers 1, 2, ..; for AdaNet + the units of the top layer, which no activation follows and "
+        "which the output reads. In brackets the paper's (AdaNet: first and second layer)."
+    )
+    return Table("Average number of units in each layer", ["pair", "AdaNet", "NN", "NN-GP"], rows, note)
+
+
+def _comparisons(result: Result) -> Table:
+    rows = [
+        [
+            entry["pair"],
+            METHODS[entry["against"]],
+            f"{entry['difference']:+.4f}",
+            number(entry["p"]),
+            number(entry["p_holm"]),
+        ]
+        for entry in result.get("comparisons", [])
+    ]
+    note = "Two-sided, over the folds, corrected for their overlap (Nadeau and Bengio 2003); Holm over all rows."
+    return Table("AdaNet minus the other method", ["pair", "against", "difference", "p", "p, Holm"], rows, note)
+
+
+VARIANTS = {
+    "base": "AdaNet",
+    **{variant: f"AdaNet.{variant}" for variant in ("R", "P", "D", "SD")},
+    "units": "AdaNet, hidden units weighed one by one",
+    "cvx": "AdaNet.CVX, closed-form step",
+    "cvx-exact": "AdaNet.CVX, exact step",
+    "bound": "AdaNet, bound objective",
+}
+
+
+def variants(result: Result) -> list[Table]:
+    pair = result["rows"][0]["pair"]
+    printed = {**paper.VARIANTS, "AdaNet": paper.ACCURACY[pair]["AdaNet"]} if pair == "deer-truck" else {}
+    p = {entry["against"]: entry for entry in result.get("comparisons", [])}
+    rows = []
+    for row in result["rows"]:
+        name = VARIANTS[row["method"]]
+        against = p.get(row["method"])
+        difference = ["-", "-"] if against is None else [f"{-against['difference']:+.4f}", number(against["p_holm"])]
+        rows.append([name, measured(row), _printed(printed.get(name)), *difference, layers(row)])
+    note = (
+        "Difference to AdaNet over the folds, p by Nadeau and Bengio (2003) and Holm. Units of layers 1, 2, .. "
+        "f = 0: no network was worth its price."
+    )
+    header = ["variant", "ours", "paper", "minus AdaNet", "p, Holm", "units"]
+    return [Table(f"Variants of AdaNet on {pair}", header, rows, note)]
+
+
+def criteo(result: Result) -> list[Table]:
+    rows = []
+    for row in result["rows"]:
+        name = METHODS[row["method"]]
+        printed = paper.CRITEO_ACCURACY.get(name)
+        ours = f"{row['accuracy']:.4f} ± {row['standard_error']:.4f}"
+        theirs = "-" if printed is None else f"{printed:.4f}"
+        rows.append([name, ours, theirs, f"{row['log_loss']:.4f}", layers(row)])
+    size = result["rows"][0]["m_test"]
+    note = f"Ours on {size} test rows of a sample, ± the binomial standard error; the paper's on 6,548,659 rows."
+    return [Table("Criteo", ["method", "accuracy", "paper", "log loss", "units"], rows, note)]
+
+
+BOUNDS = ("corollary-1", "margin-bound-uniform", "a-posteriori", "a-posteriori-bounded")
+
+
+def bounds(result: Result) -> list[Table]:
+    rows = []
+    for row in result["rows"]:
+        values = [bounded(row["bounds"].get(name)) for name in BOUNDS]
+        name = (METHODS | VARIANTS)[row["method"]]
+        rows.append([row["pair"], name, f"{row['test_error']:.4f}", f"{row['W']:.3g}", *values])
+    note = (
+        "The value of each bound before it is cut at 1, rounded upwards; n/a: does not apply to the network. "
+        "A bound of 1 or more says nothing."
+    )
+    if any("feature-map" in row["bounds"].get("a-posteriori", {}).get("why_not", ()) for row in result["rows"]):
+        note += " On criteo the features were learned on the sample: no bound on the risk covers that."
+    return [Table("What the bounds say of the winners", ["pair", "method", "test error", "W", *BOUNDS], rows, note)]
+
+
+def bounded(bound: Result | None) -> str:
+    """A bound with three digits, never below its value; no number where it does not apply.
+
+    >>> bounded({"raw": 12.31, "applies": True}), bounded({"raw": 0.5, "applies": False}), bounded(None)
+    ('12.4', 'n/a', 'n/a')
+    """
+    if bound is None or bound["raw"] is None or not bound["applies"]:
+        return "n/a"
+    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(bound['raw']):g}"
+
+
+PROTOCOLS: dict[str, Callable[[Result], list[Table]]] = {
+    "cifar-pairs": cifar_pairs,
+    "variants": variants,
+    "criteo": criteo,
+    "bounds": bounds,
+}
+
+
+# Cells
+
+
+def measured(row: Result | None) -> str:
+    """
+    >>> measured({"accuracy": 0.93, "sd": 0.0123}), measured(None), measured({"accuracy": 0.0, "sd": 0.0, "top": 0.0})
+    ('0.9300 ± 0.0123', '-', 'f = 0')
+    """
+    if row is None:
+        return "-"
+    if row.get("top") == 0:  # no network was worth its price, and y f(x) = 0 counts as an error
+        return "f = 0"
+    return f"{row['accuracy']:.4f}" + ("" if row["sd"] is None else f" ± {row['sd']:.4f}")
+
+
+def _printed(known: tuple[float, float] | None) -> str:
+    return "-" if known is None else f"{known[0]:.4f} ± {known[1]:.4f}"
+
+
+def units(row: Result | None) -> str:
+    """
+    >>> units({"method": "nn", "units": [512.0], "top": 1.0}), units({"method": "adanet", "units": [90.5], "top": 60.0})
+    ('512', '90.5 + 60')
+    """
+    if row is None:
+        return "-"
+    hidden = ", ".join(f"{n:.4g}" for n in row["units"]) or "0"
+    return f"{hidden} + {row['top']:.4g}" if row["method"] == "adanet" else hidden
+
+
+def layers(row: Result) -> str:
+    """All layers, the top one too."""
+    return ", ".join(f"{n:.4g}" for n in [*row["units"], row["top"]])
+
+
+def number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2g}"
+
+
+# The two forms
+
+
+def markdown(table: Table) -> str:
+    lines = [f"### {table.title}", "", _line(table.header), _line(["---"] * len(table.header))]
+    lines += [_line(row) for row in table.rows]
+    return "\n".join([*lines, *(["", table.note] if table.note else []), ""])
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def latex(table: Table) -> str:
+    body = [" & ".join(_tex(cell) for cell in row) + r" \\" for row in (table.header, *table.rows)]
+    lines = [
+        r"\begin{table}",
+        rf"\caption{{{_tex(table.title)}. {_tex(table.note)}}}",
+        rf"\begin{{tabular}}{{{'l' * len(table.header)}}}",
+        r"\hline",
+        body[0],
+        r"\hline",
+        *body[1:],
+        r"\hline",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+_TEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "±": r"$\pm$", "<": "$<$", ">": "$>$", "^": r"\^{}"}
+_TEX |= {
+    "λ": r"$\lambda$",
+    "η": r"$\eta$",
+    "Λ": r"$\Lambda$",
+    "Γ": r"$\Gamma$",
+    "ρ": r"$\rho$",
+    "\\": r"\textbackslash{}",
+}
+
+
+def _tex(text: str) -> str:
+    """
+    >>> _tex("0.9 ± 0.1 & 5 %")
+    '0.9 $\\\\pm$ 0.1 \\\\& 5 \\\\%'
+    """
+    return re.sub("|".join(map(re.escape, _TEX)), lambda match: _TEX[match.group()], text)
+
+
+def write(path: Path) -> None:
     """NAME.md and NAME.tex beside NAME.json."""
-    run_module("verify.experiments.result_tables", str(path))
+    result = results.read(path)
+    try:
+        found = tables(result)
+    except KeyError as missing:
+        raise ValueError(f"{path}: a row has no {missing}.") from None
+    source = f"Made from {path.name} by `python -m verify.experiments.tables`; the run: `{result['command']}`."
+    write_file(path.with_suffix(".md"), "\n".join([*map(markdown, found), source, ""]))
+    write_file(path.with_suffix(".tex"), "\n".join(map(latex, found)))
+
+
+def parser() -> Parser:
+    options = Parser(prog="python -m verify.experiments.tables", description=__doc__)
+    options.add_argument("files", nargs="+", type=Path, metavar="FILE.json", help="the results of a protocol")
+    return options
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return command_line.run(parser(), write_all, argv)
+
+
+def write_all(arguments: argparse.Namespace) -> int:
+    for path in arguments.files:
+        write(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

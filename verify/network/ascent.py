@@ -12,7 +12,6 @@ T_s(σ) >= Σ_r Λ_{s,r} n_r^(1/q) T_r(σ): the sum of the maximisers of the lay
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,12 +19,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adanet_theory.checks import Array, check
+from adanet_theory.checks import Array, Progress, check
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.unit_supremum import TINY, matrix
 from verify.network.unit_ascent import UnitSearch, Weights
-
-Progress = Callable[[int, int], None]
 
 # Numbers held at once in a layer's outputs; the draws are taken in as many batches as that needs.
 _BATCH = 2**22

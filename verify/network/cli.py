@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import re
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from adanet_train.command_line import Parser, project_version
+from adanet_train import command_line
+from adanet_train.command_line import Bar, Parser
 
 if TYPE_CHECKING:
     from verify.network.question import Question
@@ -36,26 +35,7 @@ status: 0 nothing that applies is violated and the network is in its declared fa
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    try:
-        arguments = parser().parse_args(argv)
-    except SystemExit as done:
-        return int(done.code or 0)
-    try:
-        return verify(arguments)
-    except KeyboardInterrupt:
-        return _refuse("interrupted.", 130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains at exit
-        return 2
-    except MemoryError:
-        return _refuse("out of memory.")
-    except (ValueError, ArithmeticError, OSError, RuntimeError) as error:
-        return _refuse(str(error) or type(error).__name__)
-
-
-def _refuse(message: str, status: int = 2) -> int:
-    print(f"verify-bounds: {' '.join(message.split())}", file=sys.stderr)
-    return status
+    return command_line.run(parser(), verify, argv)
 
 
 def parser() -> Parser:
@@ -63,8 +43,6 @@ def parser() -> Parser:
         prog="verify-bounds",
         description=__doc__.partition(": ")[2] if __doc__ else None,
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = options.add_argument
     add("model", metavar="MODEL", help="the network, see below")
@@ -83,7 +61,7 @@ def parser() -> Parser:
     add("--tex", metavar="FILE", help="write a table for a paper")
     add("--activation", metavar="A", help="of a state_dict, which does not say it: relu, leaky_relu:0.1, tanh..")
     add("--label", metavar="COLUMN", help="the labels of a .csv file, default y")
-    add("--version", action="version", version=f"verify-bounds {project_version()}")
+    options.add_version()
     return options
 
 
@@ -100,7 +78,7 @@ def verify(arguments: argparse.Namespace) -> int:
     question = ask(arguments)
     from verify.network import inputs, report
 
-    device = _device(arguments.device)
+    device = command_line.device(arguments.device)
     given = inputs.read(
         arguments.model,
         data_path=arguments.data,
@@ -109,7 +87,7 @@ def verify(arguments: argparse.Namespace) -> int:
         label=arguments.label,
     )
     _check_outputs(arguments)
-    with Progress() as progress:
+    with Bar("R_S(H_k)") as progress:
         found = report.build(
             given.model,
             replace(question, device=device),
@@ -127,9 +105,7 @@ def show(found: BoundReport, arguments: argparse.Namespace) -> None:
 
     for path, write in ((arguments.html, render.to_html), (arguments.tex, render.to_tex)):
         if path is not None:
-            text = write(found)
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
+            command_line.write_file(path, write(found))
     if arguments.json:
         print(render.to_json(found), flush=True)
         return
@@ -159,59 +135,13 @@ def ask(arguments: argparse.Namespace) -> Question:
 
 def _check_outputs(arguments: argparse.Namespace) -> None:
     """Refuse an output that could not be written, or that is one of the inputs, before the work."""
-    from adanet_train.model import file as model_file
-
     outputs = [path for path in (arguments.html, arguments.tex) if path is not None]
     taken = [path for path in (arguments.model, arguments.data, arguments.test_data) if path is not None]
     for path in outputs:
         if os.path.realpath(path) in {os.path.realpath(other) for other in taken}:
             raise ValueError(f"{path}: is read by this command, expected another file to write.")
         taken.append(path)
-        model_file.check_writable(path)
-
-
-def _device(name: str) -> str:
-    if name == "cpu":
-        return name
-    if not re.fullmatch(r"auto|cuda(:[0-9]{1,3})?", name):
-        raise ValueError(f"device must be auto, cpu, cuda or cuda:N, got {name[:40]!r}.")
-    import torch
-
-    if name == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if int(name.partition(":")[2] or 0) >= count:
-        raise ValueError(f"device {name!r} is not available here.")
-    return name
-
-
-class Progress:
-    """A bar on stderr, on a terminal and for what takes longer than a second; progress(done, total)."""
-
-    def __init__(self) -> None:
-        self.begin = time.monotonic()
-        self.bar: Any = None
-
-    def __call__(self, done: int, total: int) -> None:
-        if self.bar is None:
-            if time.monotonic() - self.begin < 1 or not sys.stderr.isatty():
-                return
-            from rich.console import Console
-            from rich.progress import BarColumn, TaskProgressColumn, TextColumn
-            from rich.progress import Progress as Bar
-
-            columns = (TextColumn("R_S(H_k)"), BarColumn(40), TaskProgressColumn())
-            self.bar = Bar(*columns, console=Console(stderr=True), transient=True)
-            self.task = self.bar.add_task("", total=total)
-            self.bar.start()
-        self.bar.update(self.task, completed=done, total=total)
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()
+        command_line.check_writable(path)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ import numpy as np
 
 from adanet_theory import estimates
 from adanet_theory.arrangement import cell_count
-from adanet_theory.checks import Array
-from adanet_theory.estimates import Interval, Progress
+from adanet_theory.checks import Array, Progress
+from adanet_theory.estimates import Interval
 from adanet_theory.spec import NetworkSpec
 from verify.network.evidence import FeatureSizes, Number
 from verify.network.results import Complexity

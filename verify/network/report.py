@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adanet_theory import catalogue
-from adanet_theory.checks import check
-from adanet_theory.estimates import Progress
+from adanet_theory.checks import Progress, check
 from verify.network import bounds, checks, evidence, layers, numeric
 from verify.network.assumptions import Assessment, Setting, assess
 from verify.network.context import context

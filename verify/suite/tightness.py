@@ -15,6 +15,8 @@ from typing import Any
 
 from hypothesis import currently_in_test_context, target
 
+from adanet_train.command_line import write_file
+
 SCHEMA = "tightness/1"
 
 
@@ -107,4 +109,4 @@ def table(records: Iterable[Closest]) -> str:
 def write(records: Iterable[Closest], path: Path) -> None:
     """The records as JSON, schema tightness/1."""
     document = {"schema": SCHEMA, "statements": plain(merged(records))}
-    path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_file(path, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
