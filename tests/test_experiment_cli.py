@@ -16,7 +16,9 @@ from adanet_train.network import Network
 from paper_notes import tables as paper
 from verify.experiments import bounds, cifar_pairs, cli, criteo_ads, grids, tables
 from verify.experiments import gp as search
+from verify.experiments.selection import PairRow, Scores
 from verify.experiments.store import Store
+from verify.experiments.trials import Source
 
 ROOT = Path(__file__).parents[1]
 SMALL = ["--pairs", "digits:3-8", "--grid", "tiny", "--folds", "2", "--quiet"]
@@ -139,18 +141,19 @@ def test_a_network_outside_its_family_is_a_finding_not_an_error():
     model = model_file.ModelFile(network, NetworkSpec.layered((2, 1, 1), 2.0, 1), 0.5)
     part = torch.ones(4, 2).double(), torch.tensor([1.0, 1.0, 1.0, -1.0]).double()
     said = bounds.asked(model, part, part)
+    json.dumps(said, allow_nan=False)
     assert said["verdict"] == "violated"
     assert (said["m"], said["train_error"], said["test_error"]) == (4, 0.25, 0.25)
 
 
 def test_adanet_stands_on_the_left_of_a_comparison():
-    rows = [
-        {"pair": "digits:3-8", "method": "adanet", "tests": [0.9, 0.92], "top": 1.0},
-        {"pair": "digits:3-8", "method": "lr", "tests": [0.8, 0.85], "top": 1.0},
-    ]
-    (entry,) = cifar_pairs.comparisons(rows, None)
-    assert (entry["against"], entry["difference"]) == ("lr", pytest.approx(0.085))
-    assert entry["t"] > 0
+    scores = Scores(0.9, 0.01, 0.9, 0.9, [8.0], 1.0, 1.0, {}, 1, 1.0)
+    tests = {"lr": [0.8, 0.85], "adanet": [0.9, 0.92]}
+    rows = [PairRow("digits:3-8", method, scores, found) for method, found in tests.items()]
+    (entry,) = cifar_pairs.comparisons(rows, Source())
+    assert (entry.against, entry.difference) == ("lr", pytest.approx(0.085))
+    assert entry.t is not None
+    assert entry.t > 0
 
 
 def test_criteo_keeps_no_row(places, tmp_path, capsys):
@@ -169,8 +172,9 @@ def test_criteo_keeps_no_row(places, tmp_path, capsys):
     assert all(row["m_test"] == 300 and (300 * row["accuracy"]) % 1 == pytest.approx(0, abs=1e-9) for row in rows)
     assert len({row["log_loss"] for row in rows}) == 3
     assert "log loss" in capsys.readouterr().out
+    source = Source(criteo=str(data))
     nothing = {**grids.criteo("tiny")["adanet"][0], "lam": 1e6}  # f = 0, and y f = 0 is an error
-    found = criteo_ads.work(criteo_ads.trial_of(str(data), "adanet", nothing, 0), str(data))
+    found = criteo_ads.work(criteo_ads.trial_of(source, "adanet", nothing, 0), source)
     assert (found["n"][-1], found["test"], found["train"]) == (0, 0.0, 0.0)
     winners = tmp_path / "winners.json"
     (tmp_path / "out" / "result.json").rename(winners)

@@ -14,24 +14,24 @@ from verify.experiments import cli, trials
 from verify.experiments.progress import Trials
 from verify.experiments.runner import Runner, on_cluster, on_cores
 from verify.experiments.store import Store
-from verify.experiments.trials import Trial
+from verify.experiments.trials import Source, Trial
 
 QUICK = {"steps": 20, "check_every": 20, "rounds": 1, "width": 4, "max_depth": 2, "tol": 1e-3, "hidden": (4,)}
 RUN = ["cifar-pairs", "--pairs", "digits:3-8", "--grid", "tiny", "--folds", "3", "--methods", "adanet,lr,nn,nn-gp"]
 COMMAND = [sys.executable, "-m", "verify.experiments.cli"]
 
 
-def echo(trial: Trial, data_dir: str | None) -> dict:
+def echo(trial: Trial, source: Source) -> dict:
     """A trial that leaves a mark whenever it is run."""
-    if data_dir is not None:
-        with open(Path(data_dir) / f"{trial.method}-{trial.fold}", "a") as file:
+    if source.folder is not None:
+        with open(Path(source.folder) / f"{trial.method}-{trial.fold}", "a") as file:
             file.write("x")
     return {"validation": trial.fold / 10, "seconds": 0.0}
 
 
-def lasting(trial: Trial, data_dir: str | None) -> dict:
+def lasting(trial: Trial, source: Source) -> dict:
     """Half a second, so that a worker can be killed while it runs."""
-    result = echo(trial, data_dir)
+    result = echo(trial, source)
     time.sleep(0.5)
     return {**result, "pid": os.getpid()}
 
@@ -47,16 +47,16 @@ def rows_of(path: Path) -> list:
 @pytest.mark.parametrize("method", ["adanet", "lr", "nn", "cvx", "cvx-exact"])
 def test_a_trial_repeats_to_the_bit(method):
     trial = Trial("digits:3-8", method, 4, QUICK)
-    first, second = (trials.run(trial, None) | {"seconds": 0} for _ in range(2))
+    first, second = (trials.run(trial, Source()) | {"seconds": 0} for _ in range(2))
     assert first == second
     assert set(first) == {"train", "validation", "test", "n", "rounds", "objective", "seconds"}
-    assert first != trials.run(Trial("digits:3-8", method, 5, QUICK), None) | {"seconds": 0}
+    assert first != trials.run(Trial("digits:3-8", method, 5, QUICK), Source()) | {"seconds": 0}
 
 
 def test_the_parts_of_a_fold_are_kept_apart():
     """The accuracies of the result are those of the network on its own three parts."""
     trial = Trial("digits:3-8", "nn", 4, {**QUICK, "steps": 200, "optimiser": "adam", "learning_rate": 0.01})
-    fold, result = trials.fold_of(trial, None), trials.run(trial, None)
+    fold, result = trials.fold_of(trial, Source()), trials.run(trial, Source())
     network = trials.train(trial, fold).network
     for name, (Psi, y) in {"train": fold.train, "validation": fold.validation, "test": fold.test}.items():
         assert result[name] == pytest.approx(float((y * network(Psi) > 0).double().mean()))
@@ -68,7 +68,7 @@ def test_the_parts_of_a_fold_are_kept_apart():
 
 def test_what_is_in_the_store_is_not_run_again(tmp_path):
     todo = [Trial("digits:3-8", "nn", fold) for fold in range(4)]
-    runner = Runner(Store(tmp_path / "store"), echo, on_cores(1), str(tmp_path))
+    runner = Runner(Store(tmp_path / "store"), echo, on_cores(1), Source(str(tmp_path)))
     runner.run(todo[:2])
     results = runner.run(todo[::-1])
     assert [result["validation"] for result in results] == [0.3, 0.2, 0.1, 0.0]
@@ -76,10 +76,10 @@ def test_what_is_in_the_store_is_not_run_again(tmp_path):
 
 
 def test_results_are_kept_though_a_later_trial_fails(tmp_path):
-    def fails_at_2(trial, data_dir):
+    def fails_at_2(trial, source):
         if trial.fold == 2:
             raise ValueError("no such thing")
-        return echo(trial, data_dir)
+        return echo(trial, source)
 
     todo = [Trial("digits:3-8", "nn", fold) for fold in range(4)]
     store = Store(tmp_path)
@@ -148,7 +148,7 @@ def test_a_lost_worker_loses_no_result(cluster, tmp_path):
     store = Store(tmp_path / "store")
     backend = on_cluster(cluster.scheduler_address)
     results, killed = {}, None
-    for trial, result in backend(lasting, todo, str(tmp_path)):
+    for trial, result in backend(lasting, todo, Source(str(tmp_path))):
         store.put(trial.description, result)
         results[trial.fold] = result
         if killed is None:

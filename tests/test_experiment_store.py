@@ -14,7 +14,7 @@ from verify.experiments import cost, grids, selection, trials
 from verify.experiments.folds import split
 from verify.experiments.significance import corrected_t_test, holm
 from verify.experiments.store import Store, digest
-from verify.experiments.trials import Trial
+from verify.experiments.trials import Source, Trial
 
 # The store
 
@@ -89,10 +89,10 @@ def test_there_are_ten_folds(m, i, symbol):
 def test_a_trial_tells_the_three_parts_apart():
     """Computed again from the points of the folds, for a network that has learned little: the three differ."""
     trial = Trial("digits:3-8", "lr", 2, {"steps": 3, "batch": 10, "check_every": 3}, seed=1)
-    found = trials.run(trial, None)
-    dataset = trials.sample("digits:3-8", None)
+    found = trials.run(trial, Source())
+    dataset = trials.sample("digits:3-8", Source())
     Psi, y = dataset.Psi(dataset.feature_map()), dataset.y
-    network = trials.train(trial, trials.fold_of(trial, None)).network
+    network = trials.train(trial, trials.fold_of(trial, Source())).network
     parts = split(dataset.m, 2, seed=1)
     for name in ("train", "validation", "test"):
         rows = getattr(parts, name)
@@ -159,11 +159,11 @@ def test_the_validation_folds_choose_and_the_test_folds_report():
 
     good_test = [result(0.6, 1.0), result(0.6, 1.0)]
     good_validation = [result(0.9, 0.5), result(0.5, 0.7)]
-    row = selection.row(selection.best([{"lam": 0.0}, {"lam": 1.0}], [good_test, good_validation]))
-    assert row["setting"] == {"lam": 1.0}
-    assert row["accuracy"] == pytest.approx(0.6)
-    assert row["sd"] == pytest.approx(0.1 * math.sqrt(2))
-    assert (row["tried"], row["seconds"], row["units"], row["top"]) == (2, 8.0, [8], 1)
+    row = selection.scores(selection.best([{"lam": 0.0}, {"lam": 1.0}], [good_test, good_validation]))
+    assert row.setting == {"lam": 1.0}
+    assert row.accuracy == pytest.approx(0.6)
+    assert row.sd == pytest.approx(0.1 * math.sqrt(2))
+    assert (row.tried, row.seconds, row.units, row.top) == (2, 8.0, [8], 1)
 
 
 def test_the_full_grid_has_the_papers_size():

@@ -24,11 +24,9 @@ from adanet_train.data.cifar10_fetch import fetch
 from adanet_train.data.cifar10_files import BATCHES, Bytes
 from adanet_train.data.features import Array
 
-__all__ = ["CLASSES", "PAIRS", "fetch", "load_features", "load_pair"]
+__all__ = ["CLASSES", "fetch", "load_features", "load_pair"]
 
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
-PAIRS = (("deer", "truck"), ("deer", "horse"), ("automobile", "truck"), ("cat", "dog"), ("dog", "horse"))
-"""The pairs of Table 1."""
 
 Part = Literal["all", "train", "test"]
 _BATCHES: dict[str, tuple[str, ...]] = {"all": BATCHES, "train": BATCHES[:5], "test": BATCHES[5:]}

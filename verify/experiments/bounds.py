@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adanet_theory.checks import check
 from verify.experiments import criteo_ads, trials
-from verify.experiments.cifar_pairs import Row, data_of
+from verify.experiments.cifar_pairs import data_of
 from verify.experiments.runner import Runner
-from verify.experiments.tools import run_module
-from verify.experiments.trials import Trial
+from verify.experiments.trials import Source, Trial
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from adanet_train.model.file import ModelFile
+    from verify.network.results import BoundReport
 
 TRAINERS = {
     **{method: method for method in ("adanet", "lr", "nn", "cvx", "cvx-exact")},
@@ -30,21 +28,39 @@ TRAINERS = {
 """Who trains what a row of cifar-pairs or variants names."""
 
 
-def bounds(runner: Runner, winners: Sequence[Mapping[str, Any]], *, folds: Sequence[int], seed: int) -> list[Row]:
+@dataclass(frozen=True)
+class NetworkRow:
+    """A line of the table: what verify-bounds says of a network; no fold where the data has none."""
+
+    pair: str
+    method: str
+    fold: int | None
+    said: Mapping[str, Any]
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """As it stands in the results."""
+        fold = {} if self.fold is None else {"fold": self.fold}
+        return {"pair": self.pair, "method": self.method, **fold, **self.said}
+
+
+def bounds(
+    runner: Runner, winners: Sequence[Mapping[str, Any]], *, folds: Sequence[int], seed: int
+) -> list[NetworkRow]:
     """The winners trained again on the folds, to the same bits, and asked about; one row per network."""
     todo = [(winner, trial_of(winner, fold, seed)) for winner in winners for fold in folds]
     results = runner.run([trial for _, trial in todo])
     return [
-        {"pair": winner["pair"], "method": winner["method"], "fold": trial.fold, **result}
+        NetworkRow(winner["pair"], winner["method"], trial.fold, result)
         for (winner, trial), result in zip(todo, results, strict=True)
     ]
 
 
-def criteo_bounds(runner: Runner, winners: Sequence[Mapping[str, Any]], *, seed: int) -> list[Row]:
-    """The same for the winners of `criteo`, where `runner.data_dir` is the file and there are no folds."""
-    todo = [criteo_trial_of(winner, runner.data_dir, seed) for winner in winners]
+def criteo_bounds(runner: Runner, winners: Sequence[Mapping[str, Any]], *, seed: int) -> list[NetworkRow]:
+    """The same for the winners of `criteo`, where there are no folds."""
+    todo = [criteo_trial_of(winner, runner.source, seed) for winner in winners]
     results = runner.run(todo)
-    return [{"pair": "criteo", "method": trial.method, **result} for trial, result in zip(todo, results, strict=True)]
+    return [NetworkRow("criteo", trial.method, None, result) for trial, result in zip(todo, results, strict=True)]
 
 
 def trial_of(winner: Mapping[str, Any], fold: int, seed: int) -> Trial:
@@ -54,60 +70,51 @@ def trial_of(winner: Mapping[str, Any], fold: int, seed: int) -> Trial:
     return Trial(data_of(winner["pair"]), method, fold, winner["setting"], seed, kind="bounds")
 
 
-def criteo_trial_of(winner: Mapping[str, Any], path: str | None, seed: int) -> Trial:
+def criteo_trial_of(winner: Mapping[str, Any], source: Source, seed: int) -> Trial:
     methods = criteo_ads.METHODS
     known = winner.get("method") in methods and isinstance(winner.get("setting"), dict)
     check(known, f"a winner of criteo needs setting and one of {', '.join(methods)}, got {winner!r:.100}.")
-    return dataclasses.replace(criteo_ads.trial_of(path, winner["method"], winner["setting"], seed), kind="bounds")
+    return dataclasses.replace(criteo_ads.trial_of(source, winner["method"], winner["setting"], seed), kind="bounds")
 
 
-def work(trial: Trial, data_dir: str | None) -> dict[str, Any]:
+def work(trial: Trial, source: Source) -> dict[str, Any]:
     """Train and ask."""
+    start = time.perf_counter()
+    trained = criteo_ads.model_of if trial.data.startswith("criteo:") else _model_of
+    said = asked(*trained(trial, source))
+    return {**said, "seconds": round(time.perf_counter() - start, 3)}
+
+
+def _model_of(trial: Trial, source: Source) -> tuple[ModelFile, tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+    """The trial's network as a model.pt without its sample, the training part and the test part, as (Psi, y)."""
     from adanet_train import run
 
-    start = time.perf_counter()
-    fold = trials.fold_of(trial, data_dir)
+    fold = trials.fold_of(trial, source)
     trained = trials.train(trial, fold)
-    model = run.model_of(trained, trial.method, features=fold.features, sample=None)
-    return {**asked(model, fold.train, fold.test), "seconds": round(time.perf_counter() - start, 3)}
-
-
-def criteo_work(trial: Trial, path: str | None) -> dict[str, Any]:
-    """Train and ask; `path` is that of the data."""
-    start = time.perf_counter()
-    model, train, test = criteo_ads.model_of(trial, path)
-    return {**asked(model, train, test), "seconds": round(time.perf_counter() - start, 3)}
+    return run.model_of(trained, trial.method, features=fold.features, sample=None), fold.train, fold.test
 
 
 def asked(model: ModelFile, train: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor]) -> dict[str, Any]:
-    """What verify-bounds says of the network; the files that it reads are gone afterwards."""
-    import numpy as np
+    """What verify-bounds --no-estimates says of the network."""
+    from verify.network.question import Points, Question
+    from verify.network.report import build
 
-    from adanet_train.model import file as model_file
-
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        model_file.write(place / "model.pt", model)
-        for name, (Psi, y) in (("train", train), ("test", test)):
-            np.savez(place / f"{name}.npz", Psi=Psi.numpy(), y=y.numpy())
-        data = ["--data", str(place / "train.npz"), "--test-data", str(place / "test.npz")]
-        words = [str(place / "model.pt"), *data, "--no-estimates", "--json", "--device", "cpu"]
-        return summary(json.loads(run_module("verify.network.cli", *words, statuses=(0, 1))))
+    sample, held_out = (Points(Psi.numpy(), y.numpy()) for Psi, y in (train, test))
+    return summary(build(model, Question(draws=None), sample=sample, test=held_out))
 
 
-def summary(said: Mapping[str, Any]) -> dict[str, Any]:
+def summary(said: BoundReport) -> dict[str, Any]:
     """Of the report: the network, its errors, and each bound with the reason where it does not apply."""
-    model, sample, test = said["model"], said["sample"], said["test"]
     return {
-        "n": model["n"],
-        "W": model["W"],
-        "path_norm": model["path_norm"],
-        "m": sample["m"],
-        "train_error": sample["train_error"],
-        "test_error": test["error"],
-        "verdict": said["verdict"],
+        "n": list(said.model.n),
+        "W": said.model.W,
+        "path_norm": said.model.path_norm,
+        "m": said.sample.m,
+        "train_error": said.sample.train_error,
+        "test_error": None if said.test is None else said.test.error,
+        "verdict": said.verdict,
         "bounds": {
-            bound["id"]: {name: bound[name] for name in ("value", "raw", "applies", "why_not")}
-            for bound in said["bounds"]
+            row.id: {"value": row.value, "raw": row.raw, "applies": row.applies, "why_not": list(row.why_not)}
+            for row in said.bounds
         },
     }

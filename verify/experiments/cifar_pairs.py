@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from adanet_theory.checks import check
 from verify.experiments.gp import search
 from verify.experiments.grids import Grid, Setting
 from verify.experiments.runner import Runner
-from verify.experiments.selection import Choice, best, row
+from verify.experiments.selection import Choice, PairRow, best
 from verify.experiments.significance import corrected_t_test, holm
-from verify.experiments.trials import Trial, sizes
+from verify.experiments.trials import Source, Trial, sizes
 
-PAIRS = ("deer-truck", "deer-horse", "automobile-truck", "cat-dog", "dog-horse")
 METHODS = ("adanet", "lr", "nn", "nn-gp")
-
-Row = dict[str, Any]
 
 
 class Protocol:
@@ -46,14 +44,13 @@ class Protocol:
 
 
 def cifar_pairs(
-    protocol: Protocol, pairs: Iterable[str], methods: Iterable[str], report: Callable[[list[Row]], None]
-) -> list[Row]:
+    protocol: Protocol, pairs: Iterable[str], methods: Iterable[str], report: Callable[[list[PairRow]], None]
+) -> list[PairRow]:
     """One row for each pair and method; `report` sees the rows after each."""
-    rows: list[Row] = []
+    rows: list[PairRow] = []
     for pair in pairs:
         for method in methods:
-            choice = protocol.choose(data_of(pair), method)
-            rows.append({"pair": pair, "method": method, **row(choice)})
+            rows.append(PairRow.of(pair, method, protocol.choose(data_of(pair), method)))
             report(rows)
     return rows
 
@@ -63,21 +60,34 @@ def data_of(pair: str) -> str:
     return pair if ":" in pair or pair == "breast-cancer" else f"cifar10:{pair}"
 
 
-def comparisons(
-    rows: Sequence[Mapping[str, Any]], data_dir: str | None, method: str = "adanet"
-) -> list[dict[str, Any]]:
-    """The method against every other on each pair, p-values by Nadeau and Bengio, and adjusted by Holm for all."""
-    found: list[dict[str, Any]] = []
-    for ours in (one for one in rows if one["method"] == method):
-        train, test = sizes(data_of(ours["pair"]), data_dir)
-        for theirs in (one for one in rows if one["pair"] == ours["pair"] and one["method"] != method):
-            check(len(ours["tests"]) == len(theirs["tests"]), "methods compared must have run on the same folds.")
-            if len(ours["tests"]) < 2 or theirs["top"] == 0:  # one fold, or f = 0 on all of them
-                continue
-            differences = [a - b for a, b in zip(ours["tests"], theirs["tests"], strict=True)]
-            seen = corrected_t_test(differences, train=train, test=test)
-            values = {"difference": seen.difference, "t": seen.t, "p": seen.p}
-            found.append({"pair": ours["pair"], "against": theirs["method"], **values})
-    for entry, adjusted in zip(found, holm([entry["p"] for entry in found]), strict=True):
-        entry["p_holm"] = adjusted
-    return found
+@dataclass(frozen=True)
+class Compared:
+    """One method against another on a pair: p by Nadeau and Bengio, and adjusted by Holm for all of the table."""
+
+    pair: str
+    against: str
+    difference: float
+    t: float | None
+    p: float
+    p_holm: float
+
+
+def comparisons(rows: Sequence[PairRow], source: Source, method: str = "adanet") -> list[Compared]:
+    """The method against every other on each pair."""
+    found = [
+        _compared(ours, theirs, source)
+        for ours in rows
+        if ours.method == method
+        for theirs in rows
+        if theirs.pair == ours.pair and theirs.method != method
+        if len(ours.tests) > 1 and theirs.scores.top != 0  # with one fold, or f = 0 on all, there is nothing to compare
+    ]
+    return [replace(one, p_holm=p) for one, p in zip(found, holm([one.p for one in found]), strict=True)]
+
+
+def _compared(ours: PairRow, theirs: PairRow, source: Source) -> Compared:
+    check(len(ours.tests) == len(theirs.tests), "methods compared must have run on the same folds.")
+    train, test = sizes(data_of(ours.pair), source)
+    differences = [a - b for a, b in zip(ours.tests, theirs.tests, strict=True)]
+    seen = corrected_t_test(differences, train=train, test=test)
+    return Compared(ours.pair, theirs.method, seen.difference, seen.t, seen.p, p_holm=seen.p)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from adanet_train import command_line
 from adanet_train.command_line import Parser
+from paper_notes import tables as paper
 
 EXAMPLES = """\
 examples:
@@ -22,7 +23,6 @@ examples:
 Every trial lands in the store the moment it is done: stop the command however you like, the same command goes on.
 On a cluster every worker needs this package and sees the data at the same --data-dir.
 """
-PAIRS = "deer-truck,deer-horse,automobile-truck,cat-dog,dog-horse"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,7 +57,13 @@ def parser() -> Parser:
 def _add_pairs(protocol: Parser) -> None:
     _add_run(protocol)
     add = protocol.add_argument
-    add("--pairs", type=_names, default=_names(PAIRS), metavar="A-B,..", help=f"default {PAIRS}")
+    add(
+        "--pairs",
+        type=_names,
+        default=list(paper.ACCURACY),
+        metavar="A-B,..",
+        help=f"default {','.join(paper.ACCURACY)}",
+    )
     add("--methods", type=_names, default=_names("adanet,lr,nn,nn-gp"), metavar="M,..", help="default all four")
 
 
@@ -85,7 +91,13 @@ def _add_run(protocol: Parser) -> None:
     """What all protocols share."""
     add = protocol.add_argument
     add("--grid", default="reduced", choices=("full", "reduced", "tiny"), help="default reduced; full is the paper's")
-    add("--folds", type=_folds, default=tuple(range(10)), metavar="N|I,J,..", help="the first N, or these; default 10")
+    add(
+        "--folds",
+        type=_folds,
+        default=tuple(range(paper.FOLDS)),
+        metavar="N|I,J,..",
+        help="the first N, or these; default 10",
+    )
     add("--jobs", type=_positive, default=1, metavar="N", help="trials at the same time on this machine, default 1")
     add("--scheduler", metavar="ADDRESS", help="run the trials on the Dask cluster of this address")
     add("--store", default="out/store", metavar="DIR", help="where trials are kept, default out/store")
@@ -106,7 +118,7 @@ def _folds(text: str) -> tuple[int, ...]:
     """
     numbers = [int(part) for part in text.split(",") if part.strip()]
     folds = range(numbers[0]) if numbers and "," not in text else numbers
-    if not folds or len(set(folds)) < len(folds) or not all(0 <= fold < 10 for fold in folds):
+    if not folds or len(set(folds)) < len(folds) or not all(0 <= fold < paper.FOLDS for fold in folds):
         raise argparse.ArgumentTypeError(f"folds must be 1 to 10 of the folds 0 to 9, got {text!r}")
     return tuple(folds)
 

@@ -10,13 +10,18 @@ from typing import Any
 
 from adanet_theory.checks import check
 from adanet_train.command_line import Bar, data_folder
+from paper_notes.tables import FOLDS
 from verify.experiments import bounds as certificates
 from verify.experiments import cifar_pairs, criteo_ads, grids, results, tables, trials
 from verify.experiments import variants as table_3
+from verify.experiments.bounds import NetworkRow
 from verify.experiments.cifar_pairs import Protocol
+from verify.experiments.criteo_ads import ClickRow
 from verify.experiments.progress import Trials
 from verify.experiments.runner import Runner, Work, on_cluster, on_cores
+from verify.experiments.selection import PairRow
 from verify.experiments.store import Store
+from verify.experiments.trials import Source
 
 
 def data(arguments: argparse.Namespace) -> int:
@@ -35,9 +40,9 @@ def pairs(arguments: argparse.Namespace) -> int:
     with _bar(arguments) as bar:
         protocol = Protocol(_runner(arguments, Trials(planned, bar)), grid, folds=arguments.folds, seed=arguments.seed)
 
-        def report(rows: Sequence[Mapping[str, Any]]) -> None:
-            compared = cifar_pairs.comparisons(rows, arguments.data_dir)
-            save(arguments, rows, comparisons=compared, grid=grids.described(grid))
+        def report(rows: Sequence[PairRow]) -> None:
+            compared = cifar_pairs.comparisons(rows, _source(arguments))
+            save(arguments, rows, comparisons=[vars(one) for one in compared], grid=grids.described(grid))
 
         rows = cifar_pairs.cifar_pairs(protocol, arguments.pairs, methods, report)
     return show(arguments, rows)
@@ -52,8 +57,9 @@ def variants(arguments: argparse.Namespace) -> int:
         grid = grids.grid(arguments.grid)
         protocol = Protocol(_runner(arguments, Trials(planned, bar)), grid, folds=arguments.folds, seed=arguments.seed)
 
-        def report(rows: Sequence[Mapping[str, Any]]) -> None:
-            save(arguments, rows, comparisons=cifar_pairs.comparisons(rows, arguments.data_dir, "base"))
+        def report(rows: Sequence[PairRow]) -> None:
+            compared = cifar_pairs.comparisons(rows, _source(arguments), "base")
+            save(arguments, rows, comparisons=[vars(one) for one in compared])
 
         rows = table_3.variants(protocol, arguments.pairs[0], chosen, report)
     return show(arguments, rows)
@@ -72,13 +78,13 @@ def criteo(arguments: argparse.Namespace) -> int:
     settings = {method: found for method, found in grids.criteo(arguments.grid).items() if method in methods}
     planned = {method: len(found) for method, found in settings.items()}
     with _bar(arguments) as bar:
-        runner = _runner(arguments, Trials(planned, bar), criteo_ads.work, data=arguments.criteo)
+        runner = _runner(arguments, Trials(planned, bar), criteo_ads.work)
         rows = criteo_ads.criteo(
             runner, settings, seed=arguments.seed, report=lambda rows: save(arguments, rows, data=_file(arguments))
         )
     for row in rows:
-        units = ", ".join(f"{n:g}" for n in row["units"])
-        print(f"{row['method']:10}accuracy {row['accuracy']:.4f}, log loss {row['log_loss']:.4f}   units {units}")
+        units = ", ".join(f"{n:g}" for n in row.scores.units)
+        print(f"{row.method:10}accuracy {row.scores.accuracy:.4f}, log loss {row.log_loss:.4f}   units {units}")
     return 0
 
 
@@ -95,19 +101,16 @@ def bounds(arguments: argparse.Namespace) -> int:
     for winner in winners:
         planned[certificates.trial_of(winner, 0, 0).method] += len(arguments.folds)
     for winner in ads:
-        planned[certificates.criteo_trial_of(winner, arguments.criteo, 0).method] += 1
+        planned[certificates.criteo_trial_of(winner, _source(arguments), 0).method] += 1
     with _bar(arguments) as bar:
-        progress = Trials(planned, bar)
-        runner = _runner(arguments, progress, certificates.work)
+        runner = _runner(arguments, Trials(planned, bar), certificates.work)
         rows = certificates.bounds(runner, winners, folds=arguments.folds, seed=arguments.seed)
-        if ads:
-            runner = _runner(arguments, progress, certificates.criteo_work, data=arguments.criteo)
-            rows += certificates.criteo_bounds(runner, ads, seed=arguments.seed)
+        rows += certificates.criteo_bounds(runner, ads, seed=arguments.seed)
     save(arguments, rows, winners=[result["command"] for result in found])
     for row in rows:
-        best = min((b["value"] for b in row["bounds"].values() if b["applies"]), default=None)
-        said = "no bound applies" if best is None else f"the least bound that applies is {best:.4g}"
-        print(f"{row['pair']:18}{row['method']:10}test error {row['test_error']:.4f}, {said}")
+        best = min((b["value"] for b in row.said["bounds"].values() if b["applies"]), default=None)
+        words = "no bound applies" if best is None else f"the least bound that applies is {best:.4g}"
+        print(f"{row.pair:18}{row.method:10}test error {row.said['test_error']:.4f}, {words}")
     return 0
 
 
@@ -127,16 +130,15 @@ def _bar(arguments: argparse.Namespace) -> Bar:
     return Bar(arguments.name, quiet=arguments.quiet)
 
 
-def _runner(
-    arguments: argparse.Namespace, progress: Trials, work: Work = trials.run, data: str | None = None
-) -> Runner:
+def _runner(arguments: argparse.Namespace, progress: Trials, work: Work = trials.run) -> Runner:
     backend = on_cluster(arguments.scheduler) if arguments.scheduler else on_cores(arguments.jobs)
-    return Runner(Store(arguments.store), work, backend, _absolute(data or arguments.data_dir), progress)
+    return Runner(Store(arguments.store), work, backend, _source(arguments), progress)
 
 
-def _absolute(folder: str | None) -> str | None:
-    """A worker may run in another folder."""
-    return None if folder is None else str(Path(folder).resolve())
+def _source(arguments: argparse.Namespace) -> Source:
+    """Absolute paths: a worker may run in another folder."""
+    given = (arguments.data_dir, getattr(arguments, "criteo", None))
+    return Source(*(None if path is None else str(Path(path).resolve()) for path in given))
 
 
 def _among(name: str, chosen: Sequence[str], known: Sequence[str]) -> Sequence[str]:
@@ -146,10 +148,10 @@ def _among(name: str, chosen: Sequence[str], known: Sequence[str]) -> Sequence[s
     return chosen
 
 
-def save(arguments: argparse.Namespace, rows: Iterable[Mapping[str, Any]], **more: Any) -> None:
+def save(arguments: argparse.Namespace, found: Iterable[PairRow | ClickRow | NetworkRow], **more: Any) -> None:
     """The results so far, and the tables made of them."""
-    rows = list(rows)
-    seconds = sum(row.get("seconds") or 0.0 for row in rows)
+    rows = [row.plain for row in found]
+    seconds = sum(row["seconds"] for row in rows)
     path = out_path(arguments)
     results.write(path, results.document(arguments.name, command_of(arguments), arguments.seed, seconds, rows, **more))
     tables.write(path)
@@ -165,16 +167,17 @@ def command_of(arguments: argparse.Namespace) -> str:
     for name in ("pairs", "methods"):
         if getattr(arguments, name, None):
             words += [f"--{name}", ",".join(getattr(arguments, name))]
-    if len(arguments.folds) < 10:
+    if len(arguments.folds) < FOLDS:
         words += ["--folds", ",".join(map(str, arguments.folds)) + ("," if len(arguments.folds) == 1 else "")]
     return " ".join([*words, "--seed", str(arguments.seed)])
 
 
-def show(arguments: argparse.Namespace, rows: Sequence[Mapping[str, Any]]) -> int:
+def show(arguments: argparse.Namespace, rows: Sequence[PairRow]) -> int:
     for row in rows:
-        sd = "" if row["sd"] is None else f" ± {row['sd']:.4f}"
-        units = ", ".join(f"{n:g}" for n in [*row["units"], row["top"]])
-        print(f"{row['pair']:18}{row['method']:10}{row['accuracy']:.4f}{sd}   units {units}")
+        found = row.scores
+        sd = "" if found.sd is None else f" ± {found.sd:.4f}"
+        units = ", ".join(f"{n:g}" for n in [*found.units, found.top])
+        print(f"{row.pair:18}{row.method:10}{found.accuracy:.4f}{sd}   units {units}")
     print(f"written: {out_path(arguments)}", file=sys.stderr)
     return 0
 

@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 from adanet_train import command_line
 from adanet_train.command_line import Parser
+from paper_notes import tables as paper
 from verify.experiments import grids, results
 
 if TYPE_CHECKING:
     from adanet_train.descent import Search
 
-N_0, M, BATCH, STEPS, FOLDS, PAIRS, ROUNDS = 155, 9600, 100, 10_000, 10, 5, 10
+N_0, BATCH, ROUNDS = 155, 100, 10
 GPU, PEAK = "A100, float32 without tensor cores", 19.5e12  # published by its maker
 TIMED_FLOPS, TIMED_STEPS, TIMES = 2e9, 50, 4  # a time is taken of so much work, of at most so many steps, so often
 LAUNCH, KERNELS = 4e-6, 30  # seconds to launch a kernel, roughly; kernels of a step of one hidden layer
@@ -67,7 +68,7 @@ def network(hidden: Sequence[int]) -> Shape:
 def work(rounds: int) -> dict[str, dict[Shape, float]]:
     """Steps of each shape in the full grid, for all pairs and folds, by method."""
     grid = grids.full()
-    each = STEPS * FOLDS * PAIRS
+    each = paper.STEPS * paper.FOLDS * len(paper.ACCURACY)
     steps: dict[str, dict[Shape, float]] = {method: {} for method in ("adanet", "lr", "nn", "nn-gp")}
 
     def add(method: str, shape: Shape, count: float) -> None:
@@ -113,8 +114,8 @@ def _search(shape: Shape) -> Search:
     from adanet_train.descent import Problem, Search
 
     draw = torch.Generator().manual_seed(0)
-    inputs = [torch.rand(M, n, generator=draw, dtype=torch.float64) for n in shape.existing]
-    y = torch.where(torch.rand(M, generator=draw) < 0.5, -1.0, 1.0).double()
+    inputs = [torch.rand(paper.TRAIN_SIZE, n, generator=draw, dtype=torch.float64) for n in shape.existing]
+    y = torch.where(torch.rand(paper.TRAIN_SIZE, generator=draw) < 0.5, -1.0, 1.0).double()
     below = [0, *shape.units[:-1]]
     U = [
         torch.randn(n, x.shape[1] + own, generator=draw, dtype=torch.float64) / 20

@@ -11,16 +11,16 @@ import functools
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
-from verify.experiments.cifar_pairs import Row
 from verify.experiments.grids import Setting
 from verify.experiments.runner import Runner
-from verify.experiments.selection import best, row
-from verify.experiments.trials import Trial
+from verify.experiments.selection import Choice, Scores, best, scores
+from verify.experiments.trials import Source, Trial
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -33,40 +33,55 @@ if TYPE_CHECKING:
 METHODS = ("adanet", "nn", "lr")
 
 
+@dataclass(frozen=True)
+class ClickRow:
+    """A line of the table: what a method's best setting does on the test part."""
+
+    method: str
+    scores: Scores
+    standard_error: float
+    log_loss: float
+    m_test: int
+
+    @classmethod
+    def of(cls, method: str, choice: Choice) -> ClickRow:
+        (result,), found = choice.results, scores(choice)
+        standard_error = math.sqrt(found.accuracy * (1 - found.accuracy) / result["m_test"])
+        return cls(method, found, standard_error, result["log_loss"], result["m_test"])
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """As it stands in the results."""
+        last = {"standard_error": self.standard_error, "log_loss": self.log_loss, "m_test": self.m_test}
+        return {"method": self.method, **vars(self.scores), **last}
+
+
 def criteo(
-    runner: Runner, settings: Mapping[str, Sequence[Setting]], *, seed: int, report: Callable[[list[Row]], None]
-) -> list[Row]:
+    runner: Runner, settings: Mapping[str, Sequence[Setting]], *, seed: int, report: Callable[[list[ClickRow]], None]
+) -> list[ClickRow]:
     """One row for each method."""
-    rows: list[Row] = []
+    rows: list[ClickRow] = []
     for method, tried in settings.items():
-        results = runner.run([trial_of(runner.data_dir, method, setting, seed) for setting in tried])
-        choice = best(tried, [[result] for result in results])
-        found = row(choice)
-        del found["tests"]
-        test = choice.results[0]["m_test"]
-        accuracy = found["accuracy"]
-        spread = {
-            "standard_error": math.sqrt(accuracy * (1 - accuracy) / test),
-            "log_loss": choice.results[0]["log_loss"],
-        }
-        rows.append({"method": method, **found, **spread, "m_test": test})
+        results = runner.run([trial_of(runner.source, method, setting, seed) for setting in tried])
+        rows.append(ClickRow.of(method, best(tried, [[result] for result in results])))
         report(rows)
     return rows
 
 
-def trial_of(path: str | None, method: str, setting: Setting, seed: int) -> Trial:
+def trial_of(source: Source, method: str, setting: Setting, seed: int) -> Trial:
     """The file is known by its name and its size: it may hold 45 million rows."""
+    path = source.criteo
     check(path is not None and Path(path).is_file(), f"criteo needs --criteo FILE, train.txt or a sample, got {path}.")
     file = Path(path or "")
     return Trial(f"criteo:{file.name}:{file.stat().st_size}", method, 0, setting, seed, kind="criteo")
 
 
-def work(trial: Trial, path: str | None) -> dict[str, Any]:
-    """One trial; `path` is that of the data."""
+def work(trial: Trial, source: Source) -> dict[str, Any]:
+    """One trial."""
     import torch
 
     torch.set_num_threads(1)
-    data = _read(str(path))
+    data = _read(str(source.criteo))
     start = time.process_time()
     network, _, rounds, embedding = _trained(trial, data)
     seconds = time.process_time() - start
@@ -83,7 +98,7 @@ def work(trial: Trial, path: str | None) -> dict[str, Any]:
     }
 
 
-def model_of(trial: Trial, path: str | None) -> tuple[ModelFile, tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+def model_of(trial: Trial, source: Source) -> tuple[ModelFile, tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
     """The trial's network as a model.pt without its sample, the training part and the test part, as (Psi, y)."""
     import torch
 
@@ -91,7 +106,7 @@ def model_of(trial: Trial, path: str | None) -> tuple[ModelFile, tuple[Tensor, T
     from adanet_train.model.file import ModelFile
 
     torch.set_num_threads(1)
-    data = _read(str(path))
+    data = _read(str(source.criteo))
     network, declared, _, embedding = _trained(trial, data)
     meta = {"method": trial.method, "seed": trial.seed, "versions": versions()}
     rho = trial.config.rho if declared is not None else None

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adanet_theory.checks import check
-
-FOLDS = 10
+from paper_notes.tables import FOLDS
 
 Index = NDArray[np.intp]
 

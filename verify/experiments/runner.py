@@ -11,18 +11,18 @@ from typing import Any
 from adanet_theory.checks import check
 from verify.experiments.progress import Trials
 from verify.experiments.store import Store
-from verify.experiments.trials import Trial
+from verify.experiments.trials import Source, Trial
 
 Result = dict[str, Any]
-Work = Callable[[Trial, str | None], Result]
-Backend = Callable[[Work, Sequence[Trial], str | None], Iterator[tuple[Trial, Result]]]
+Work = Callable[[Trial, Source], Result]
+Backend = Callable[[Work, Sequence[Trial], Source], Iterator[tuple[Trial, Result]]]
 
 
 class Runner:
     def __init__(
-        self, store: Store, work: Work, backend: Backend, data_dir: str | None = None, progress: Trials | None = None
+        self, store: Store, work: Work, backend: Backend, source: Source | None = None, progress: Trials | None = None
     ) -> None:
-        self.store, self.work, self.backend, self.data_dir = store, work, backend, data_dir
+        self.store, self.work, self.backend, self.source = store, work, backend, source or Source()
         self.progress = progress or Trials()
 
     def run(self, trials: Sequence[Trial]) -> list[Result]:
@@ -31,7 +31,7 @@ class Runner:
         found = [self.store.get(description) for description in descriptions]
         missing = [trial for trial, result in zip(trials, found, strict=True) if result is None]
         self.progress.skip([trial.method for trial, result in zip(trials, found, strict=True) if result is not None])
-        for trial, result in self.backend(self.work, missing, self.data_dir) if missing else ():
+        for trial, result in self.backend(self.work, missing, self.source) if missing else ():
             self.store.put(trial.description, result)
             self.progress.done(trial.method, result["seconds"])
         return [self._kept(description) for description in descriptions]
@@ -45,20 +45,20 @@ class Runner:
 def on_cores(jobs: int) -> Backend:
     """Processes, one trial at a time each: what a worker holds when it is killed is one trial."""
 
-    def backend(work: Work, trials: Sequence[Trial], data_dir: str | None) -> Iterator[tuple[Trial, Result]]:
+    def backend(work: Work, trials: Sequence[Trial], source: Source) -> Iterator[tuple[Trial, Result]]:
         if jobs == 1:
-            yield from ((trial, work(trial, data_dir)) for trial in trials)
+            yield from ((trial, work(trial, source)) for trial in trials)
             return
         from joblib import Parallel, delayed
 
         pool = Parallel(n_jobs=jobs, batch_size=1, pre_dispatch="n_jobs", return_as="generator_unordered")
-        yield from pool(delayed(_labelled)(work, trial, data_dir) for trial in trials)
+        yield from pool(delayed(_labelled)(work, trial, source) for trial in trials)
 
     return backend
 
 
 def on_cluster(address: str) -> Backend:
-    """A Dask cluster by the address of its scheduler; its workers need this package, and the data at data_dir.
+    """A Dask cluster by the address of its scheduler; its workers need this package, the data where the source says.
 
     The trials of a worker that is lost are given to another one.
     """
@@ -67,9 +67,9 @@ def on_cluster(address: str) -> Backend:
     except ImportError:
         raise ValueError("--scheduler needs Dask: pip install 'adanet-theory[cluster]'.") from None
 
-    def backend(work: Work, trials: Sequence[Trial], data_dir: str | None) -> Iterator[tuple[Trial, Result]]:
+    def backend(work: Work, trials: Sequence[Trial], source: Source) -> Iterator[tuple[Trial, Result]]:
         with Client(address, timeout=30, set_as_default=False) as client:
-            futures = [client.submit(_labelled, work, trial, data_dir, pure=False) for trial in trials]
+            futures = [client.submit(_labelled, work, trial, source, pure=False) for trial in trials]
             for future in as_completed(futures, loop=client.loop):
                 yield future.result()
                 future.release()
@@ -77,6 +77,6 @@ def on_cluster(address: str) -> Backend:
     return backend
 
 
-def _labelled(work: Work, trial: Trial, data_dir: str | None) -> tuple[Trial, Result]:
+def _labelled(work: Work, trial: Trial, source: Source) -> tuple[Trial, Result]:
     """Results come back in the order in which they finish, so each brings its trial."""
-    return trial, work(trial, data_dir)
+    return trial, work(trial, source)

@@ -27,6 +27,10 @@ class Choice:
     def validation(self) -> float:
         return statistics.fmean(result["validation"] for result in self.results)
 
+    @property
+    def tests(self) -> list[float]:
+        return [result["test"] for result in self.results]
+
 
 def best(settings: Sequence[Mapping[str, Any]], results: Sequence[Sequence[Result]]) -> Choice:
     """results[j] are those of settings[j], one per fold; of equals the first is taken.
@@ -40,26 +44,57 @@ def best(settings: Sequence[Mapping[str, Any]], results: Sequence[Sequence[Resul
     return max(choices, key=lambda choice: choice.validation)
 
 
-def row(choice: Choice) -> dict[str, Any]:
-    """Mean and standard deviation over the test folds, and the architecture.
+@dataclass(frozen=True)
+class Scores:
+    """Mean and standard deviation over the test folds, and the architecture."""
 
-    `units` are the mean numbers of units of layers 1, 2, .. below the top one, whose units no activation follows, and
-    `top` those of the top layer; a layer that a fold's network does not have counts as 0.
-    """
-    tests = [result["test"] for result in choice.results]
-    return {
-        "accuracy": statistics.fmean(tests),
-        "sd": statistics.stdev(tests) if len(tests) > 1 else None,
-        "validation": choice.validation,
-        "train": statistics.fmean(result["train"] for result in choice.results),
-        "units": mean_units([result["n"][1:-1] for result in choice.results]),
-        "top": statistics.fmean(result["n"][-1] for result in choice.results),
-        "rounds": statistics.fmean(result["rounds"] for result in choice.results),
-        "setting": dict(choice.setting),
-        "tried": choice.tried,
-        "seconds": round(choice.seconds, 1),
-        "tests": tests,
-    }
+    accuracy: float
+    sd: float | None
+    validation: float
+    train: float
+    units: Sequence[float]
+    """Mean numbers of units of layers 1, 2, .. below the top one, whose units no activation follows."""
+    top: float
+    """Those of the top layer; a layer that a fold's network does not have counts as 0."""
+    rounds: float
+    setting: Mapping[str, Any]
+    tried: int
+    seconds: float
+
+
+def scores(choice: Choice) -> Scores:
+    tests = choice.tests
+    return Scores(
+        accuracy=statistics.fmean(tests),
+        sd=statistics.stdev(tests) if len(tests) > 1 else None,
+        validation=choice.validation,
+        train=statistics.fmean(result["train"] for result in choice.results),
+        units=mean_units([result["n"][1:-1] for result in choice.results]),
+        top=statistics.fmean(result["n"][-1] for result in choice.results),
+        rounds=statistics.fmean(result["rounds"] for result in choice.results),
+        setting=dict(choice.setting),
+        tried=choice.tried,
+        seconds=round(choice.seconds, 1),
+    )
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """A line of cifar-pairs and of variants: what a method's best setting does on a pair, fold by fold."""
+
+    pair: str
+    method: str
+    scores: Scores
+    tests: Sequence[float]
+
+    @classmethod
+    def of(cls, pair: str, method: str, choice: Choice) -> PairRow:
+        return cls(pair, method, scores(choice), choice.tests)
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """As it stands in the results."""
+        return {"pair": self.pair, "method": self.method, **vars(self.scores), "tests": self.tests}
 
 
 def mean_units(units: Sequence[Sequence[int]]) -> list[float]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from adanet_theory.checks import check
-from verify.experiments.folds import FOLDS, split
+from paper_notes.tables import FOLDS
+from verify.experiments.folds import split
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
     from adanet_train.config import Config, Trained
     from adanet_train.data.datasets import Dataset
     from adanet_train.data.features import FeatureMap
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a process finds the data that trials name: the folder of the data sets, and the file of Criteo's rows."""
+
+    folder: str | None = None
+    """None: $ADANET_DATA, or the current folder."""
+    criteo: str | None = None
 
 
 @dataclass(frozen=True)
@@ -65,25 +75,23 @@ class Fold:
 
 
 @functools.lru_cache(maxsize=2)
-def sample(name: str, data_dir: str | None) -> Dataset:
+def sample(name: str, source: Source) -> Dataset:
     """All points of a name; of CIFAR-10 those of the test batch too, as the paper's folds have 12,000 points."""
-    from adanet_train.data import cifar10
-    from adanet_train.data import datasets as data
-    from adanet_train.data import images as image_features
+    from adanet_train.data import cifar10, datasets, images
 
     kind, _, pair = name.partition(":")
     if kind != "cifar10":
-        return data.load(name, data_dir=data_dir)
+        return datasets.load(name, data_dir=source.folder)
     check(pair.count("-") == 1, f"a pair must be A-B, got {pair!r}.")
     a, b = pair.split("-")
-    X, y = cifar10.load_features(a, b, data_dir)
-    return data.Dataset(X, y, image_features.NAMES, known_range=(0.0, 1.0))
+    X, y = cifar10.load_features(a, b, source.folder)
+    return datasets.Dataset(X, y, images.NAMES, known_range=(0.0, 1.0))
 
 
-def fold_of(trial: Trial, data_dir: str | None) -> Fold:
+def fold_of(trial: Trial, source: Source) -> Fold:
     import torch
 
-    dataset = sample(trial.data, data_dir)
+    dataset = sample(trial.data, source)
     features = dataset.feature_map()
     Psi, y = torch.from_numpy(dataset.Psi(features)), torch.from_numpy(dataset.y)
     parts = split(dataset.m, trial.fold, trial.seed)
@@ -105,14 +113,14 @@ def train(trial: Trial, fold: Fold) -> Trained:
         torch.set_num_threads(threads)
 
 
-def run(trial: Trial, data_dir: str | None) -> dict[str, Any]:
+def run(trial: Trial, source: Source) -> dict[str, Any]:
     """Accuracy on the three parts, the architecture, and the seconds of the training.
 
     Seconds of this process's CPU time: what else runs on the machine does not count.
     """
     from adanet_train.run import error_rate
 
-    fold = fold_of(trial, data_dir)
+    fold = fold_of(trial, source)
     start = time.process_time()
     trained = train(trial, fold)
     seconds = time.process_time() - start
@@ -127,8 +135,8 @@ def run(trial: Trial, data_dir: str | None) -> dict[str, Any]:
     }
 
 
-def sizes(name: str, data_dir: str | None) -> tuple[int, int]:
+def sizes(name: str, source: Source) -> tuple[int, int]:
     """How many points a fold trains on, and tests on."""
-    m = sample(name, data_dir).m
+    m = sample(name, source).m
     parts = split(m, 0, 0)
     return len(parts.train), len(parts.test)

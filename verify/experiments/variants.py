@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from verify.experiments.cifar_pairs import Protocol, Row, data_of
+from verify.experiments.cifar_pairs import Protocol, data_of
 from verify.experiments.grids import Variant
-from verify.experiments.selection import best, row
+from verify.experiments.selection import PairRow, best
 
 
 def variants(
-    protocol: Protocol, pair: str, chosen: Iterable[Variant], report: Callable[[list[Row]], None]
-) -> list[Row]:
+    protocol: Protocol, pair: str, chosen: Iterable[Variant], report: Callable[[list[PairRow]], None]
+) -> list[PairRow]:
     """One row for each variant, with the setting of the best mean validation accuracy."""
-    rows: list[Row] = []
+    rows: list[PairRow] = []
     for variant in chosen:
         found = protocol.evaluate(data_of(pair), variant.method, variant.settings)
-        rows.append({"pair": pair, "method": variant.name, **row(best(variant.settings, found))})
+        rows.append(PairRow.of(pair, variant.name, best(variant.settings, found)))
         report(rows)
     return rows
