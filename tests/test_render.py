@@ -66,7 +66,7 @@ KEYS = {
     "declared": "p q n Lambda",
     "sample": "m r_inf r_rms margin_error ramp train_error",
     "assumptions": "id holds detail",
-    "complexities": "k lower upper stderr draws method lemma-1 lemma-2 lemma-1-corrected lemma-2-peeled",
+    "complexities": "k lower upper stderr draws method confidence lemma-1 lemma-2 lemma-1-corrected lemma-2-peeled",
     "bounds": "id group raw value terms applies why_not vacuous rho",
     "checks": "claim k lhs rhs exact applies verdict",
     "test": "error n upper",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from adanet_theory.arrangement import cell_count
 from adanet_theory.checks import Array, Progress
 from adanet_theory.estimates import Interval
 from adanet_theory.spec import NetworkSpec
-from verify.network.evidence import FeatureSizes, Number
+from verify.network.evidence import FeatureSizes, Number, down
 from verify.network.results import Complexity
 
 # An estimate encloses the rounding of its sums; this much more encloses that of the factors in front of them.
@@ -27,7 +28,8 @@ FIRST_LAYER_WORK = 2**31
 
 @dataclass(frozen=True)
 class Sampling:
-    """How to estimate. The upper values from drawn signs hold together with probability 1 - δ/4, the lower ones too."""
+    """How to estimate. The upper values from drawn signs hold together with probability 1 - δ/4; so do the lower ends
+    of the same intervals, and so do the lower values of all layers that are searched."""
 
     delta: float
     draws: int
@@ -41,6 +43,10 @@ class Sampling:
     def confidence(self) -> float:
         """1 - δ/2 shared out, of which either side takes half; rounded up, to 1 where δ is too small for a float."""
         return math.nextafter(1 - self.delta / 2 / self.intervals, 1.0)
+
+    def confidence_of_search(self, layers: int) -> float:
+        """1 - δ/4 shared out among the layers whose lower value is searched: the union over them is paid."""
+        return min(math.nextafter(1 - self.delta / 4 / layers, 1.0), 1 - 2.0**-52)
 
 
 # The lemmas, certified
@@ -174,11 +180,17 @@ def complexities(spec: NetworkSpec, Psi: Array, sizes: FeatureSizes, sampling: S
         values[0] = _known(linear, Psi, spec, sampling)
         if spec.depth >= 2:
             values[1] = _known(one_hidden, Psi, spec, sampling)
-            searched = _searched(Psi, spec, sampling)
+        searched = _searched(Psi, spec, sampling, values)
+    together = _together([*values, *searched])
     rows: list[Complexity] = []
     for k in range(1, spec.depth + 1):
-        rows.append(_row(spec, k, len(Psi), sizes, rows, values[k - 1], searched[k - 1]))
+        rows.append(_row(spec, k, len(Psi), sizes, rows, values[k - 1] or searched[k - 1], together))
     return Layers(tuple(rows), tuple(values))
+
+
+def _together(found: Sequence[Any]) -> float:
+    """The probability with which all ends that rest on drawn signs hold at once, by the union, rounded down."""
+    return max(0.0, down(1 - sum((1 - Fraction(one.confidence) for one in found if one is not None), Fraction(0))))
 
 
 def _known(estimate: Estimate, Psi: Array, spec: NetworkSpec, sampling: Sampling) -> Interval | None:
@@ -190,22 +202,29 @@ def _known(estimate: Estimate, Psi: Array, spec: NetworkSpec, sampling: Sampling
     return value if value is not None and math.isfinite(value.upper) else None
 
 
-def _searched(Psi: Array, spec: NetworkSpec, sampling: Sampling) -> Sequence[Any]:
-    """Lower values of every layer by ascent; Nones where they leave the floats."""
+def _searched(Psi: Array, spec: NetworkSpec, sampling: Sampling, values: Sequence[Interval | None]) -> Sequence[Any]:
+    """Lower values by ascent of the layers without a value; Nones elsewhere, and where they leave the floats.
+
+    A layer whose value is known keeps to it: a random lower value could lie above an exact one.
+    """
     from verify.network.ascent import lower_complexities
 
+    missing = values.count(None)
+    if missing == 0:
+        return [None] * spec.depth
     try:
-        return lower_complexities(
+        found = lower_complexities(
             spec,
             Psi,
             draws=sampling.draws,
             seed=sampling.seed,
             device=sampling.device,
             progress=sampling.progress,
-            confidence=min(sampling.confidence, 1 - 2.0**-52),
+            confidence=sampling.confidence_of_search(missing),
         )
     except OverflowError:
         return [None] * spec.depth
+    return [None if value is not None else lower for value, lower in zip(values, found, strict=True)]
 
 
 def _row(
@@ -214,25 +233,29 @@ def _row(
     m: int,
     sizes: FeatureSizes,
     below: Sequence[Complexity],
-    value: Interval | None,
-    searched: Any,
+    found: Any,
+    together: float,
 ) -> Complexity:
+    """`found` is the Interval of the layer, or the LowerValue of its search; `together` the confidence of all draws."""
     R = [row.upper for row in below]
     known = k >= 2 and None not in R
     peeled = peeled_complexity(spec, k, m=m, r=sizes.r_rms)
     corrected = lemma("lemma-1-corrected", spec, k, m=m, R=R) if known else None
-    candidates = [peeled, corrected, _from_first_layer(spec, k, m, sizes, R)]
-    if value is not None:
-        candidates.append(value.upper)
-    below_R = [found.lower * (1 - FACTORS) for found in (value, searched) if found is not None]
-    shown = value if value is not None else searched
+    from_first = _from_first_layer(spec, k, m, sizes, R)
+    sure = [peeled, from_first if k == 1 else None]
+    if all(row.confidence == 1 for row in below):
+        sure += [corrected, from_first]
+    value = found.upper if isinstance(found, Interval) else None
+    upper = min((x for x in (peeled, corrected, from_first, value) if x is not None), default=None)
+    is_sure = found is None or found.confidence == 1
     return Complexity(
         k=k,
-        lower=max(below_R, default=None),
-        upper=min((x for x in candidates if x is not None), default=None),
-        stderr=shown.stderr if shown else None,
-        draws=shown.draws if shown else None,
-        method=shown.method if shown else "lemmas",
+        lower=found.lower * (1 - FACTORS) if found else None,
+        upper=upper,
+        stderr=found.stderr if found else None,
+        draws=found.draws if found else None,
+        method=found.method if found else "lemmas",
+        confidence=1.0 if is_sure and (upper == value or upper in sure) else together,
         lemma_1=lemma("lemma-1", spec, k, R=R) if known else None,
         lemma_2=layered_complexity(spec, k, m=m, r_inf=sizes.r_inf) if spec.is_layered else None,
         lemma_1_corrected=corrected,

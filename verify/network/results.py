@@ -66,7 +66,11 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Complexity:
-    """R_S(H_k) of the declared family: lower <= truth <= upper; a lemma is None where it is not about this family."""
+    """R_S(H_k) of the declared family: lower <= truth <= upper; a lemma is None where it is not about this family.
+
+    The interval holds surely if `confidence` is 1, else with at least that probability over the drawn signs, and the
+    intervals of all layers together with the least of their confidences.
+    """
 
     k: int
     lower: float | None
@@ -74,6 +78,7 @@ class Complexity:
     stderr: float | None
     draws: int | None
     method: str
+    confidence: float
     lemma_1: float | None
     lemma_2: float | None
     lemma_1_corrected: float | None

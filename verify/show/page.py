@@ -88,7 +88,8 @@ def _layers(report: BoundReport) -> str:
         ]
         for row in report.complexities
     ]
-    return _table(head, rows, numbers=set(range(8)), wide={8})
+    table = _table(head, rows, numbers=set(range(8)), wide={8})
+    return f'{table}<p class="soft">{escape(wording.together(report))}</p>'
 
 
 def _checks(report: BoundReport) -> str:

@@ -50,9 +50,7 @@ def to_json(report: BoundReport) -> str:
         "rho_chosen": report.rho_chosen,
         "assumptions": [{key: getattr(row, key) for key in ("id", "holds", "detail")} for row in report.assumptions],
         "complexities": [
-            {key: getattr(row, key) for key in ("k", "lower", "upper", "stderr", "draws", "method")}
-            | wording.lemmas(row)
-            for row in report.complexities
+            {key: getattr(row, key) for key in _COMPLEXITY} | wording.lemmas(row) for row in report.complexities
         ],
         "bounds": [_bound(row) for row in report.bounds],
         "checks": [{key: getattr(row, key) for key in _CHECK} for row in report.checks],
@@ -63,6 +61,7 @@ def to_json(report: BoundReport) -> str:
 
 
 _SAMPLE = ("m", "r_inf", "r_rms", "margin_error", "ramp", "train_error")
+_COMPLEXITY = ("k", "lower", "upper", "stderr", "draws", "method", "confidence")
 _CHECK = ("claim", "k", "lhs", "rhs", "exact", "applies", "verdict")
 
 

@@ -105,6 +105,7 @@ class _Page:
             self.line(f"{row.k:3}{wording.enclosure(row):>21}{up(row.stderr, 2):>8}{values}")
             if verbose:
                 self.line(f"{'':5}{wording.method(row)}", "dim", 5)
+        self.line(f"  {wording.together(report)}", "dim", 2)
         for check in wording.violations(report):
             self.line(f"  {wording.violation(check)}", "bold red" if check.applies else "yellow", 4)
         for check in report.checks if verbose else ():

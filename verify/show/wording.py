@@ -217,6 +217,14 @@ def method(row: Complexity) -> str:
     return row.method + (f", {row.draws:,} draws" if row.draws else "")
 
 
+def together(report: BoundReport) -> str:
+    """With which confidence the intervals of R_S hold."""
+    least = min(row.confidence for row in report.complexities)
+    if least == 1:
+        return "Every interval holds surely: no sign was drawn at random."
+    return f"All intervals hold together with probability >= {down(least)} over the drawn signs."
+
+
 def lemmas(row: Complexity) -> dict[str, float | None]:
     return {
         "lemma-1": row.lemma_1,
