@@ -42,14 +42,17 @@ def read_bytes(path: str | Path) -> bytes:
         raise ModelFileError(f"{path}: {error.strerror or error}.") from None
 
 
-def load(data: bytes, where: str) -> Any:
-    """What torch.save wrote, from str, int, float, bool, None, list, dict and dense tensors only; else refused."""
+def load(data: bytes, where: str, *, checkpoint: bool = False) -> Any:
+    """What torch.save wrote, from str, int, float, bool, None, list, dict and dense tensors only; else refused.
+
+    Beside the weights a checkpoint holds what an optimiser keeps: tuples, and dicts whose keys are numbers.
+    """
     _Inspector(*_records(data, where), where).load()
     try:
         loaded = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
     except Exception as error:  # a damaged archive fails in many ways
         raise ModelFileError(f"{where}: torch cannot read it: {_first_line(error)}") from None
-    _require_plain(loaded, where)
+    _require_plain(loaded, where, checkpoint)
     return loaded
 
 
@@ -240,7 +243,7 @@ class _Inspector(pickle._Unpickler):
 # What was loaded
 
 
-def _require_plain(loaded: Any, where: str) -> None:
+def _require_plain(loaded: Any, where: str, checkpoint: bool) -> None:
     """Only plain values and dense CPU tensors, MAX_NESTING deep at most; values shared many times count each time."""
     items = 0
     pending: list[tuple[Any, int]] = [(loaded, 0)]
@@ -250,10 +253,10 @@ def _require_plain(loaded: Any, where: str) -> None:
         if nesting > MAX_NESTING or items > MAX_ITEMS:
             raise ModelFileError(f"{where}: nested deeper than {MAX_NESTING} or more than {MAX_ITEMS} items.")
         if isinstance(value, dict):
-            if any(type(key) is not str for key in value):
+            if any(type(key) is not str and not (checkpoint and type(key) is int) for key in value):
                 raise ModelFileError(f"{where}: a dict with a key that is not a str.")
             pending += [(item, nesting + 1) for item in value.values()]
-        elif isinstance(value, list):
+        elif isinstance(value, (list, tuple) if checkpoint else list):
             pending += [(item, nesting + 1) for item in value]
         elif isinstance(value, torch.Tensor):
             if value.layout != torch.strided or value.device.type != "cpu":

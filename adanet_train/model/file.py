@@ -30,7 +30,7 @@ from adanet_train.data.features import FeatureMap, default_names
 from adanet_train.model import archive, fields
 from adanet_train.model.archive import ModelFileError
 from adanet_train.model.fields import Sample
-from adanet_train.model.state_dict import read_state_dict
+from adanet_train.model.state_dict import load_weights, read_state_dict, weights
 from adanet_train.network import Network
 
 __all__ = ["ModelFile", "ModelFileError", "Sample", "read", "read_any", "read_state_dict", "write"]
@@ -74,19 +74,21 @@ def read_any(path: str | Path, activation: str | None = None) -> ModelFile:
     Ψ of the latter is x, with a constant behind it for its biases.
     """
     data = archive.read_bytes(path)
-    loaded = archive.load(data, str(path))
+    loaded = load_weights(data, str(path))
     if not isinstance(loaded, dict) or not loaded or "format" in loaded:
         return decode(data, str(path))
-    if not all(isinstance(value, Tensor) for value in loaded.values()):
-        keys = ", ".join(repr(key) for key in list(loaded)[:4])
-        raise ModelFileError(f"{path}: a dict of {keys}.., expected format {FORMAT!r} or a plain state_dict.")
     try:
-        network = read_state_dict(loaded, activation)
+        return replace(of_state_dict(loaded, activation), sha256=hashlib.sha256(data).hexdigest())
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from None
-    columns = next(value.shape[1] for value in loaded.values() if value.ndim == 2)
+
+
+def of_state_dict(state: Mapping[str, Any], activation: str | None) -> ModelFile:
+    """The network of a state_dict or checkpoint; Ψ is x, with a constant behind it for its biases."""
+    network = read_state_dict(state, activation)
+    columns = next(value.shape[1] for value in weights(state).values() if value.ndim == 2)
     features = FeatureMap.identity(default_names(columns), bias=network.n[0] > columns)
-    return ModelFile(network, features=features, sha256=hashlib.sha256(data).hexdigest())
+    return ModelFile(network, features=features)
 
 
 def decode(data: bytes, where: str) -> ModelFile:

@@ -18,11 +18,15 @@ from torch import Tensor
 
 from adanet_theory.activations import activation as activation_of
 from adanet_theory.checks import check
-from adanet_train.model import archive
+from adanet_train.model import archive, safetensors
 from adanet_train.model.archive import ModelFileError
 from adanet_train.network import Network
 
 Linear = tuple[str, Tensor, Tensor | None]
+
+_FROM_PYTHON = (
+    "a file of weights does not say how they are connected: verify_bounds(module, X, y) reads the module itself"
+)
 
 
 def read_state_dict(source: str | Path | Mapping[str, Any], activation: str | None = None) -> Network:
@@ -35,12 +39,50 @@ def read_state_dict(source: str | Path | Mapping[str, Any], activation: str | No
     ((3, 1), [[2.0, 3.0, 5.0]])
     """
     where = "state_dict" if isinstance(source, Mapping) else str(source)
-    state = source if isinstance(source, Mapping) else archive.load(archive.read_bytes(source), where)
     try:
+        state = weights(source if isinstance(source, Mapping) else load_weights(archive.read_bytes(source), where))
         linears = _linears(state)
         return _network(linears, _activation(activation, len(linears)))
     except ValueError as error:
         raise ModelFileError(f"{where}: {error}") from None
+
+
+def load_weights(data: bytes, where: str) -> Any:
+    """What torch.save wrote, or a .safetensors file."""
+    if safetensors.is_safetensors(data):
+        return safetensors.load(data, where)
+    return archive.load(data, where, checkpoint=True)
+
+
+def weights(loaded: Any) -> Mapping[str, Any]:
+    """The state_dict itself, or the one that a checkpoint holds under one of CHECKPOINT beside other things.
+
+    >>> list(weights({"epoch": 3, "model": {"module.0.weight": torch.ones(1, 2)}}))
+    ['0.weight']
+    """
+    check(isinstance(loaded, Mapping) and len(loaded) > 0, "not a dict of tensors, expected a state_dict.")
+    if all(isinstance(value, Tensor) for value in loaded.values()):
+        return {_plain_name(key): value for key, value in loaded.items()}
+    found = [key for key in CHECKPOINT if isinstance(loaded.get(key), Mapping)]
+    keys = ", ".join(repr(key) for key in list(loaded)[:4])
+    expected = f"expected a state_dict, or one under {' or '.join(map(repr, CHECKPOINT))}"
+    check(len(found) == 1, f"a dict of {keys}.. with {len(found)} state_dicts, {expected}.")
+    inner = loaded[found[0]]
+    check(
+        all(isinstance(value, Tensor) for value in inner.values()), f"{found[0]!r} holds more than tensors, {expected}."
+    )
+    return weights(inner)
+
+
+CHECKPOINT = ("state_dict", "model_state_dict", "model", "net")
+_WRAPPERS = ("module.", "_orig_mod.")
+
+
+def _plain_name(name: str) -> str:
+    """Without what DataParallel and torch.compile put before it."""
+    while (wrapper := next((w for w in _WRAPPERS if name.startswith(w)), None)) is not None:
+        name = name.removeprefix(wrapper)
+    return name
 
 
 def _activation(name: str | None, depth: int) -> str:
@@ -60,7 +102,7 @@ def _linears(state: Any) -> list[Linear]:
         prefix, _, kind = key.rpartition(".")
         check(isinstance(value, Tensor), f"{key!r} is no tensor, expected the state_dict of a stack of Linears.")
         known = kind in ("weight", "bias") and value.ndim == (2 if kind == "weight" else 1)
-        check(known, f"{key!r} of shape {list(value.shape)} is no weight or bias of a Linear.")
+        check(known, f"{key!r} of shape {list(value.shape)} is no weight or bias of a Linear; {_FROM_PYTHON}.")
         check(value.is_floating_point(), f"{key!r} must be real floating, got {value.dtype}.")
         tensor = value.detach().to("cpu", torch.float64)
         check(bool(torch.isfinite(tensor).all()), f"{key!r} must be finite, got nan or inf.")

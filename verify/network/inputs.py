@@ -13,6 +13,7 @@ from adanet_train.data.datasets import Dataset
 from adanet_train.model import archive
 from adanet_train.model import file as model_file
 from adanet_train.model.file import ModelFile
+from adanet_train.model.state_dict import load_weights
 from verify.network.question import Points
 
 
@@ -38,7 +39,7 @@ def read(
     model = _model(path, activation)
     notes = []
     if _is_state_dict(model, path):
-        notes.append(_conversion(path, model))
+        notes.append(conversion(model))
     else:
         check(activation is None, f"{path}: --activation is for a state_dict; a model file names its own.")
     classes, sample = _classes(model), None
@@ -97,18 +98,16 @@ def _classes(model: ModelFile) -> tuple[str, str] | None:
 def _is_state_dict(model: ModelFile, path: str) -> bool:
     """A state_dict says nothing but weights; a model file that does so too still names its format."""
     nothing = model.declared is None and model.sample is None and not model.meta and not model.extra
-    return nothing and "format" not in archive.load(archive.read_bytes(path), path)
+    return nothing and "format" not in load_weights(archive.read_bytes(path), path)
 
 
-def _conversion(path: str, model: ModelFile) -> str:
-    loaded = archive.load(archive.read_bytes(path), path)
-    weights = [value for value in loaded.values() if getattr(value, "ndim", 0) == 2]
+def conversion(model: ModelFile) -> str:
     biased = model.features is not None and model.features.bias
     phi = model.network.activations
     between = f" with {phi[0]} between them, as --activation says, and nothing beside them" if phi else ""
-    parts = [f"read as the state_dict of {len(weights)} Linear layers{between}"]
+    parts = [f"read as the state_dict of {model.network.depth} Linear layers{between}"]
     if biased:
         parts.append("biases carried exactly by a constant feature and constant units")
-    if weights and len(weights[-1]) == 2:
+    if model.network.n[-1] == 2:
         parts.append("f is the second logit minus the first")
     return "; ".join(parts) + "."
