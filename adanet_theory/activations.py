@@ -1,4 +1,8 @@
-"""The activations: what the theory needs to know of each, and the function itself."""
+"""The activations: what the theory needs to know of each, and the function itself. This is the record of them.
+
+Written apart from it and held against it by tests, each a table by `kind`: the exact facts and the function on balls
+(adanet_theory.twins.activations), the value and the slope on tensors (adanet_train.activations).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,8 @@ class Activation:
     """What the theory needs to know of an activation φ, and φ itself on arrays.
 
     `slopes` are the infimum and supremum of φ'; `odd_lipschitz` and `even_lipschitz` the Lipschitz constants of
-    the odd and the even part of φ - φ(0); `sup` is sup |φ|.
+    the odd and the even part of φ - φ(0); `sup` is sup |φ|; `curvature` is the Lipschitz constant of φ', inf where
+    φ has a kink or nobody has said.
 
     >>> relu = activation("relu")
     >>> relu.lipschitz, relu.at_zero, relu.contraction, relu.is_homogeneous
@@ -33,6 +38,22 @@ class Activation:
     sup: float
     is_homogeneous: bool
     function: Callable[[Array], Array] = field(repr=False, compare=False)
+    curvature: float = math.inf
+
+    @property
+    def kind(self) -> str:
+        """The name without its parameter."""
+        return self.name.partition(":")[0]
+
+    @property
+    def parameter(self) -> float | None:
+        """A of leaky_relu:A.
+
+        >>> activation("leaky_relu:0.1").parameter, activation("relu").parameter
+        (0.1, None)
+        """
+        text = self.name.partition(":")[2]
+        return float(text) if text else None
 
     def __call__(self, x: Any) -> Array:
         return self.function(np.asarray(x, dtype=np.float64))
@@ -108,28 +129,36 @@ def _sigmoid(x: Array) -> Array:
     return np.where(x >= 0, 1, e) / (1 + e)
 
 
+def _half_linear(steepest: float) -> tuple[tuple[float, float], float, float]:
+    """Slopes, odd and even Lipschitz constant of a φ whose odd part is x/2, from its largest slope."""
+    return (1 - steepest, steepest), 0.5, steepest - 0.5
+
+
 # The slope of GELU is largest at sqrt(2), where it is 1/2 + erf(1)/2 + 1/(e sqrt(pi)), and least at -sqrt(2).
 _GELU_SLOPE = 0.5 + math.erf(1) / 2 + 1 / (math.e * math.sqrt(math.pi))
 
-# The slope of SiLU, x/(1 + e^-x), is largest where x tanh(x/2) = 2, and 1/2 + x/4 there: 1.0998393.., here rounded up.
+# SiLU is x σ(x), σ the sigmoid. Its odd part is x/2, as σ(x) + σ(-x) = 1. Its second derivative is
+# σ'(x) (2 - x tanh(x/2)), largest at 0, so the slope is largest where x tanh(x/2) = 2 and least at -x. There
+# σ = 1/2 + 1/x and σ' = 1/4 - 1/x², so that the slope is σ + x σ' = 1/2 + x/4 = 1.0998393.., here rounded up.
 _SILU_SLOPE = 1.09983933
 
 _PLAIN = {
     a.name: a
     for a in [
         Activation("relu", (0.0, 1.0), 0.5, 0.5, 0.0, math.inf, True, _relu),
-        Activation("tanh", (0.0, 1.0), 1.0, 0.0, 0.0, 1.0, False, np.tanh),
-        Activation("sigmoid", (0.0, 0.25), 0.25, 0.0, 0.5, 1.0, False, _sigmoid),
-        Activation("softplus", (0.0, 1.0), 0.5, 0.5, math.log(2), math.inf, False, _softplus),
+        Activation("tanh", (0.0, 1.0), 1.0, 0.0, 0.0, 1.0, False, np.tanh, 4 / math.sqrt(27)),
+        Activation("sigmoid", (0.0, 0.25), 0.25, 0.0, 0.5, 1.0, False, _sigmoid, math.sqrt(3) / 18),
+        Activation("softplus", (0.0, 1.0), 0.5, 0.5, math.log(2), math.inf, False, _softplus, 0.25),
         Activation("abs", (-1.0, 1.0), 0.0, 1.0, 0.0, math.inf, True, np.abs),
-        Activation("identity", (1.0, 1.0), 1.0, 0.0, 0.0, math.inf, True, _identity),
-        Activation("elu", (0.0, 1.0), 1.0, 0.5, 0.0, math.inf, False, _elu),
-        Activation("gelu", (1 - _GELU_SLOPE, _GELU_SLOPE), 0.5, _GELU_SLOPE - 0.5, 0.0, math.inf, False, _gelu),
-        Activation("silu", (1 - _SILU_SLOPE, _SILU_SLOPE), 0.5, _SILU_SLOPE - 0.5, 0.0, math.inf, False, _silu),
+        Activation("identity", (1.0, 1.0), 1.0, 0.0, 0.0, math.inf, True, _identity, 0.0),
+        Activation("elu", (0.0, 1.0), 1.0, 0.5, 0.0, math.inf, False, _elu, 1.0),
+        Activation("gelu", *_half_linear(_GELU_SLOPE), 0.0, math.inf, False, _gelu, math.sqrt(2 / math.pi)),
+        Activation("silu", *_half_linear(_SILU_SLOPE), 0.0, math.inf, False, _silu, 0.5),
     ]
 }
 
 ACTIVATIONS = (*sorted(_PLAIN), "leaky_relu:A")
+KINDS = frozenset([*_PLAIN, "leaky_relu"])
 
 
 def leaky_relu(a: float) -> Activation:

@@ -36,15 +36,6 @@ TINY = 2.0**-1022  # what an underflow loses at most
 MOST_VERTICES = 200_000
 MOST_CELLS = 20_000
 
-# sup |φ''|; for ELU the Lipschitz constant of φ'
-_CURVATURE = {
-    "sigmoid": math.sqrt(3) / 18,
-    "softplus": 0.25,
-    "tanh": 4 / math.sqrt(27),
-    "gelu": math.sqrt(2 / math.pi),
-    "silu": 0.5,
-    "elu": 1.0,
-}
 _GRID = 4097
 
 
@@ -104,7 +95,7 @@ def unit_supremum(
 def on_a_line(X: Array, S: Array, Lambda: float, phi: Activation) -> Supremum:
     """T for n_0 = 1 and any φ: attained at u = ±Λ for homogeneous φ, else on a grid of spacing h,
 
-        max over the grid <= T <= max over the grid + κ Σ_i Ψ(x_i)² h²/8,   κ = sup |φ''|,
+        max over the grid <= T <= max over the grid + κ Σ_i Ψ(x_i)² h²/8,   κ the Lipschitz constant of φ',
 
     the error of linear interpolation.
     """
@@ -116,7 +107,7 @@ def on_a_line(X: Array, S: Array, Lambda: float, phi: Activation) -> Supremum:
         u, gap, method = np.array([Lambda, -Lambda]), 0.0, "line"
     else:
         u, method = np.linspace(-Lambda, Lambda, _GRID), "grid on a line"
-        gap = _CURVATURE[phi.name] * float(x @ x) * (2 * Lambda / (_GRID - 1)) ** 2 / 8
+        gap = phi.curvature * float(x @ x) * (2 * Lambda / (_GRID - 1)) ** 2 / 8
     F = phi(x[:, None] * u)
     lower = np.concatenate([np.abs(part @ F).max(axis=1) for part in np.array_split(S, len(S) // 512 + 1)])
     return Supremum(lower, lower + gap, rounding, method)

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from adanet_train.activations import activation_slope, apply_activation
 from adanet_train.config import Config
 from adanet_train.convex.projection import nearest_
-from adanet_train.network import activation_slope, apply_activation
 from adanet_train.surrogates import Surrogate, surrogate
 
 # The objective is looked at on at most this many points: a look must stay cheaper than the steps between two.

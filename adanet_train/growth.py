@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from adanet_train.activations import apply_activation
 from adanet_train.config import Trained
-from adanet_train.network import Block, Network, apply_activation
+from adanet_train.network import Block, Network
 from adanet_train.objective import chosen, penalties
 
 

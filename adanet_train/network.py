@@ -5,76 +5,18 @@ h_1 = U_{1,0} Ψ,    h_k = Σ_{1 <= s < k} U_{k,s} φ_s(h_s),    f = Σ_k w_k ·
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn import functional
+
+from adanet_train.activations import apply_activation
 
 Pair = tuple[int, int]
 Block = Mapping[int, Tensor]
 """New units by layer: block[k] has one row per new unit of layer k; its columns are all the units of layer k-1,
 first the old ones, then those of the same block (of Ψ for k = 1)."""
-
-
-def apply_activation(name: str, h: Tensor) -> Tensor:
-    """φ(h) for an activation name of adanet_theory.spec."""
-    kind, _, parameter = name.partition(":")
-    match kind:
-        case "relu":
-            return h.clamp_min(0)
-        case "leaky_relu":
-            return functional.leaky_relu(h, float(parameter or 0.01))
-        case "abs":
-            return h.abs()
-        case "identity":
-            return h
-        case "tanh":
-            return torch.tanh(h)
-        case "sigmoid":
-            return torch.sigmoid(h)
-        case "softplus":
-            # torch's softplus is h itself beyond a threshold, off by e^-20 there.
-            return h.clamp_min(0) + torch.log1p(torch.exp(-h.abs()))
-        case "elu":
-            return functional.elu(h)
-        case "gelu":
-            return functional.gelu(h)
-        case "silu":
-            return functional.silu(h)
-    raise ValueError(f"activation must be a name of adanet_theory.spec, got {name!r}.")
-
-
-def activation_slope(name: str, h: Tensor) -> Tensor:
-    """φ'(h); at a kink the slope from the left, as autograd has it for relu (0 at 0)."""
-    kind, _, parameter = name.partition(":")
-    match kind:
-        case "relu":
-            # Comparisons give boolean tensors, which cost ten times as much here.
-            return h.sign().clamp_min_(0)
-        case "leaky_relu":
-            a = float(parameter or 0.01)
-            return h.sign().clamp_min_(0).mul_(1 - a).add_(a)
-        case "abs":
-            return h.sign()
-        case "identity":
-            return torch.ones_like(h)
-        case "tanh":
-            return 1 - torch.tanh(h) ** 2
-        case "sigmoid":
-            return torch.sigmoid(h) * torch.sigmoid(-h)
-        case "softplus":
-            return torch.sigmoid(h)
-        case "elu":
-            return torch.exp(h.clamp_max(0))
-        case "gelu":
-            density = torch.exp(-h * h / 2) / math.sqrt(2 * math.pi)
-            return torch.special.ndtr(h) + h * density
-        case "silu":
-            return torch.sigmoid(h) * (1 + h * torch.sigmoid(-h))
-    raise ValueError(f"activation must be a name of adanet_theory.spec, got {name!r}.")
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ from torch import Tensor
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
+from adanet_train.activations import apply_activation
 from adanet_train.complexity import Penalty
 from adanet_train.config import Config
 from adanet_train.convex import mixture
 from adanet_train.convex.projection import members, row_norms
 from adanet_train.descent import Problem, Search
-from adanet_train.network import apply_activation
 from adanet_train.surrogates import surrogate
 
 

@@ -39,7 +39,7 @@ from adanet_theory.rademacher import (
     peeled_complexity,
 )
 from adanet_theory.spec import NetworkSpec
-from adanet_theory.unit_supremum import _CURVATURE, _GRID, by_milp, matrix, unit_supremum
+from adanet_theory.unit_supremum import _GRID, by_milp, matrix, unit_supremum
 
 INF = math.inf
 NORMS = [1.0, 1.5, 2.0, 3.0, INF]
@@ -486,12 +486,10 @@ def test_line_encloses_a_finer_grid(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["sigmoid", "softplus", "tanh", "elu", "gelu", "silu"])
 def test_curvature_is_that_of_the_function(name: str) -> None:
-    from adanet_theory.unit_supremum import _CURVATURE
-
     phi, h = activation(name), 1e-4
     x = np.linspace(-4, 4, 8001) + 0.37 * h
     second = np.abs(phi(x + h) - 2 * phi(x) + phi(x - h)) / h**2
-    assert second.max() == pytest.approx(_CURVATURE[name], rel=1e-3)
+    assert second.max() == pytest.approx(activation(name).curvature, rel=1e-3)
 
 
 # What the theory says of the values
@@ -666,7 +664,7 @@ def test_a_line_tells_its_method_and_its_errors(phi: str, method: str) -> None:
     assert 2 * 200 * 2.0**-53 < sup.rounding < 100 * 200 * 2.0**-52
     if phi == "tanh":
         spacing = 2 * 0.5 / (_GRID - 1)
-        assert sup.upper - sup.lower == pytest.approx(_CURVATURE["tanh"] * 1e5 * spacing**2 / 8, rel=1e-9)
+        assert sup.upper - sup.lower == pytest.approx(activation("tanh").curvature * 1e5 * spacing**2 / 8, rel=1e-9)
 
 
 @pytest.mark.parametrize(("p", "unit"), [(1.0, 40.0), (2.0, 40.0), (4.0, 71.75), (INF, 71.75)])

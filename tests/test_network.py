@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from adanet_theory.activations import ACTIVATIONS, activation
-from adanet_train.network import Network, apply_activation
+from adanet_train.activations import apply_activation
+from adanet_train.network import Network
 
 
 def randn(*shape: int, seed: int = 0) -> torch.Tensor:

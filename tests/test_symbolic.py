@@ -18,8 +18,9 @@ import sympy as sp
 from adanet_theory.activations import activation
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins import certified
+from adanet_theory.twins.activations import activation_facts
 from adanet_theory.twins.notation import B, DualRoot, L, Lambda, Recursion, WalkMean, eta, j, k, l, n, p, plain, s
-from adanet_theory.twins.symbolic import STATEMENTS, activation_facts, recursion_P
+from adanet_theory.twins.symbolic import STATEMENTS, recursion_P
 
 PRINTED = {"lemma-1", "lemma-2", "theorem-1", "corollary-1", "rho-uniform", "cvx-closed-form", "confidence-C"}
 CORRECTED = {

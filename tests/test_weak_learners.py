@@ -9,11 +9,11 @@ from torch import Tensor
 
 from adanet_theory.activations import ACTIVATIONS
 from adanet_train import weak_learners
+from adanet_train.activations import activation_slope, apply_activation
 from adanet_train.complexity import penalty
 from adanet_train.config import Config
 from adanet_train.convex import mixture
 from adanet_train.descent import Problem, Search
-from adanet_train.network import activation_slope, apply_activation
 from adanet_train.surrogates import surrogate
 from adanet_train.weak_learners import Task, candidate, descend, gradient, start
 from adanet_train.weak_learners import generator as draws

@@ -22,9 +22,10 @@ from flint import arb
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
+from adanet_theory.twins.activations import activation_facts
 from adanet_theory.twins.balls import Environment, Undecided, Undefined, compiled
 from adanet_theory.twins.notation import Definition
-from adanet_theory.twins.symbolic import STATEMENTS, Statement, activation_facts
+from adanet_theory.twins.symbolic import STATEMENTS, Statement
 from adanet_theory.twins.values import Values
 
 __all__ = ["Undefined", "enclosures", "evaluate", "lower", "spec_values", "terms_upper", "upper"]

@@ -12,12 +12,13 @@ from adanet_theory import catalogue
 from adanet_theory.activations import activation
 from adanet_theory.catalogue import Bound
 from adanet_theory.margin import ETA
-from adanet_theory.twins.symbolic import STATEMENTS, activation_facts
+from adanet_theory.twins.activations import activation_facts
+from adanet_theory.twins.symbolic import STATEMENTS
 
 DEPTHS = 10
 MAX_DEPTHS = 20
 LEMMAS = ("lemma-2", "lemma-2-peeled", "lemma-2-peeled-offset", "h1-closed", "lemma-1-corrected", "range")
-ACTIVATIONS = ("relu", "leaky_relu:0.1", "abs", "identity", "tanh", "elu", "gelu", "softplus", "sigmoid")
+ACTIVATIONS = ("relu", "leaky_relu:0.1", "abs", "identity", "tanh", "elu", "gelu", "silu", "softplus", "sigmoid")
 
 BOUNDS = catalogue.theory()
 NEEDS = {

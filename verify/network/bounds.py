@@ -177,7 +177,7 @@ def _at_scale(
         assert setting.ranges is not None
         W_M = sum((w * Fraction(M) for w, M in zip(setting.w, setting.ranges.upper, strict=True)), Fraction(0))
         return W_M, values | {"M_k": setting.ranges.lower}
-    from adanet_theory.twins.symbolic import activation_facts
+    from adanet_theory.twins.activations import activation_facts
 
     assert B is not None
     c = max([activation_facts(phi)["e"] for phi in setting.weights.phi], default=1)

@@ -25,7 +25,6 @@ import numpy as np
 
 from adanet_theory.activations import Activation
 from adanet_theory.checks import Array
-from verify.network.balls import activation_on_balls
 from verify.network.evidence import EPS, TINY, Weights, down, up
 
 BLOCK = 2048  # points at a time, to bound the memory
@@ -225,6 +224,8 @@ def _at_most(weights: Weights, Psi: Array, y: int, threshold: Fraction) -> bool:
 
 
 def _ball(weights: Weights, Psi: Array, arb: Any) -> Any:
+    from adanet_theory.twins.activations import activation_on_balls
+
     exact = np.vectorize(arb, otypes=[object])
     outputs = [_nonzero(exact, Psi)]
     f = arb(0)

@@ -23,8 +23,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from adanet_theory.activations import Activation
-from adanet_train.network import apply_activation
-from verify.network.balls import activation_on_balls, exact
+from adanet_train.activations import apply_activation
+from verify.network.balls import exact
 
 Shape = tuple[int, ...]
 Balls = Any  # numpy arrays of flint.arb, without the axis of the points
@@ -311,6 +311,8 @@ class Activate(_Plain):
         return x
 
     def exact(self, x: Balls) -> Balls:
+        from adanet_theory.twins.activations import activation_on_balls
+
         return np.vectorize(activation_on_balls(self.phi), otypes=[object])(x) if x.size else x
 
     @property

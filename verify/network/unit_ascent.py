@@ -17,8 +17,9 @@ import torch
 from torch import Tensor
 
 from adanet_theory.spec import NetworkSpec
+from adanet_train.activations import apply_activation
 from adanet_train.convex.projection import nearest, row_norms
-from adanet_train.network import Pair, apply_activation
+from adanet_train.network import Pair
 
 Weights = dict[Pair, Tensor]
 """weights[k, s] has shape (candidates, distinct units of layer k, distinct units of layer s)."""
