@@ -19,29 +19,9 @@ from itertools import combinations
 import numpy as np
 
 from adanet_theory.checks import Array
-from adanet_theory.duality import conjugate
+from adanet_theory.norms import conjugate, dual_direction, norms
 
 Slopes = tuple[float, float]
-
-
-def norms(X: Array, q: float) -> Array:
-    """||x||_q along the last axis, scaled by the largest entry where a power would overflow or underflow.
-
-    >>> norms(np.array([[2e200] * 4, [0.0] * 4]), 2.0).tolist()
-    [4e+200, 0.0]
-    """
-    if q == 2:
-        squares = np.einsum("...j,...j->...", X, X)  # gives inf without a warning
-        if np.all((squares > 1e-280) & (squares < 1e300)):
-            return np.asarray(np.sqrt(squares))
-    size = np.abs(X)
-    if q == 1:
-        return np.asarray(size.sum(axis=-1))
-    largest = size.max(axis=-1, keepdims=True)
-    if q == math.inf:
-        return np.asarray(largest[..., 0])
-    np.divide(size, largest, out=size, where=largest > 0)
-    return np.asarray(largest[..., 0] * (size**q).sum(axis=-1) ** (1 / q))
 
 
 def homogeneous(z: Array, slopes: Slopes) -> Array:
@@ -92,19 +72,17 @@ def _around(terms: Array, before: Array, jumps: Array, both: Array, U: Array, p:
         on_lines = np.abs(side[:, :, 0] * U[:, 0] + side[:, :, 1] * U[:, 1])
         best = np.maximum(best, on_lines.max(axis=1))
         if 1 < p < math.inf:
-            best = np.maximum(best, _inside(side, U, conjugate(p)).max(axis=1))
+            best = np.maximum(best, _inside(side, U, p).max(axis=1))
     return best
 
 
-def _inside(c: Array, U: Array, q: float) -> Array:
+def _inside(c: Array, U: Array, p: float) -> Array:
     """||c||_q where ± the dual vector of c lies between its line and the next, else 0."""
-    largest = np.abs(c).max(axis=-1, keepdims=True)
-    scaled = np.divide(np.abs(c), largest, out=np.zeros_like(c), where=largest > 0)
-    dual = np.copysign(scaled ** (q - 1), c)
+    dual = dual_direction(c, p)
     following = np.vstack([U[1:], -U[:1]])
     left = U[:, 0] * dual[..., 1] - U[:, 1] * dual[..., 0]
     right = dual[..., 0] * following[:, 1] - dual[..., 1] * following[:, 0]
-    return np.where(left * right >= 0, norms(c, q), 0.0)
+    return np.where(left * right >= 0, norms(c, conjugate(p)), 0.0)
 
 
 # p = 1 and p = inf: vertices

@@ -14,31 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adanet_theory.checks import Array, check, check_nonnegative
-
-
-def conjugate(p: float) -> float:
-    """q with 1/p + 1/q = 1.
-
-    >>> conjugate(1), conjugate(2), conjugate(float("inf"))
-    (inf, 2.0, 1.0)
-    """
-    check(p >= 1, f"p must be in [1, inf], got p={p}.")
-    if p == 1:
-        return math.inf
-    return 1.0 if p == math.inf else p / (p - 1)
-
-
-def p_norm(x: ArrayLike, p: float) -> float:
-    """||x||_p, scaled by max|x_i| so that no power over- or underflows.
-
-    >>> p_norm([2e200, -2e200, 2e200, 2e200], 2)
-    4e+200
-    """
-    magnitude = np.abs(np.asarray(x, dtype=np.float64))
-    largest = float(magnitude.max(initial=0.0))
-    if largest == 0 or p == math.inf:
-        return largest
-    return largest * float(np.sum((magnitude / largest) ** p)) ** (1 / p)
+from adanet_theory.norms import conjugate, dual_direction, p_norm
 
 
 def dual_vector(eps: ArrayLike, Lambda: float, p: float) -> Array:
@@ -58,20 +34,16 @@ def dual_vector(eps: ArrayLike, Lambda: float, p: float) -> Array:
     check_nonnegative("Lambda", Lambda)
     eps = np.asarray(eps, dtype=np.float64)
     check(eps.ndim == 1 and bool(np.isfinite(eps).all()), "eps must be a vector of finite numbers.")
-    magnitude = np.abs(eps)
-    largest = magnitude.max(initial=0.0)
-    if largest == 0:
-        return np.zeros_like(eps)
+    if p == math.inf or not eps.any():
+        return np.asarray(Lambda * np.sign(eps))
     if p == 1:
-        u = np.zeros_like(eps)
-        u[magnitude.argmax()] = 1
-    elif p == math.inf:
-        u = np.ones_like(eps)
+        u, first = np.zeros_like(eps), np.abs(eps).argmax()
+        u[first] = np.sign(eps[first])
     else:
-        scaled = magnitude / largest
-        u = scaled ** (1 / (p - 1)) / np.sum(scaled ** (p / (p - 1))) ** (1 / p)
+        u = dual_direction(eps, p)
+        u /= p_norm(u, p)
     # The print has no sign (claim cvx-sign): with it missing, one ε_i < 0 already costs more than half the descent.
-    return np.asarray(Lambda * np.sign(eps) * u)
+    return np.asarray(Lambda * u)
 
 
 def printed_dual_vector(eps: ArrayLike, Lambda: float, p: float) -> Array:

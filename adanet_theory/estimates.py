@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adanet_theory.activations import Activation, activation
-from adanet_theory.arrangement import norms
 from adanet_theory.checks import Array, Progress, check, check_nonnegative, finite
-from adanet_theory.duality import conjugate
+from adanet_theory.norms import all_signs, conjugate, norms
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.unit_supremum import EPS, TINY, Supremum, matrix, unit_supremum
 
@@ -70,8 +69,8 @@ def linear_complexity(Psi: Any, spec: NetworkSpec) -> Interval:
     check(m <= H1_ENUMERATED, f"m must be <= {H1_ENUMERATED} to enumerate the signs, got m={m}.")
     # σ and -σ give the same norm, so the last sign stays +; the rest splits in two halves whose sums are added.
     half = m // 2
-    low = _all_signs(half) @ X[:half]
-    high = _all_signs(m - half - 1) @ X[half:-1] + X[-1]
+    low = all_signs(half) @ X[:half]
+    high = all_signs(m - half - 1) @ X[half:-1] + X[-1]
     mean = math.fsum(math.fsum(norms(row + low, spec.q)) for row in high) / 2 ** (m - 1)
     rounding = _rounding(X.shape[1], _lengths(X, spec.q))
     return _enumerated(mean, mean, rounding, _Scale((spec.bound(1, 0),), m, power), "all signs")
@@ -131,7 +130,7 @@ def hidden_complexity(Psi: Any, spec: NetworkSpec, *, time_limit: float | None =
     X, Lambda, scale = _unit_problem(Psi, spec)
     m = len(X)
     check(m <= H2_ENUMERATED, f"m must be <= {H2_ENUMERATED} to enumerate the signs, got m={m}.")
-    signs = np.column_stack([_all_signs(m - 1), np.ones(2 ** (m - 1))])  # the supremum is even in σ
+    signs = np.column_stack([all_signs(m - 1), np.ones(2 ** (m - 1))])  # the supremum is even in σ
     sup = unit_supremum(X, signs, Lambda=Lambda, p=spec.p, phi=spec.phi(1), time_limit=time_limit)
     lower, upper = (math.fsum(values) / len(signs) for values in (sup.lower, sup.upper))
     return _enumerated(lower, upper, sup.rounding, scale, f"all signs, {sup.method}")
@@ -249,11 +248,6 @@ def _blocks(X: NDArray[Any]) -> Iterator[Array]:
 
 
 # Signs
-
-
-def _all_signs(m: int) -> Array:
-    """The 2^m sign vectors as rows."""
-    return np.asarray(1.0 - 2.0 * (np.arange(2**m)[:, None] >> np.arange(m) & 1))
 
 
 _SIGNS_OF_BYTE = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")

@@ -13,8 +13,8 @@ import math
 from collections.abc import Sequence
 
 from adanet_theory.checks import check, check_m, check_nonnegative, check_rho, check_risk, finite, product
-from adanet_theory.duality import conjugate
 from adanet_theory.margin import MarginBound
+from adanet_theory.norms import conjugate
 
 
 def _check_norms(norms: Sequence[float]) -> None:

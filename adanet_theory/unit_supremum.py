@@ -23,11 +23,10 @@ from adanet_theory.arrangement import (
     by_vertices,
     cell_count,
     homogeneous,
-    norms,
     vertex_count,
 )
 from adanet_theory.checks import Array, check, check_nonnegative
-from adanet_theory.duality import conjugate
+from adanet_theory.norms import conjugate, norms
 
 EPS = float(np.finfo(np.float64).eps)
 TINY = 2.0**-1022  # what an underflow loses at most

@@ -21,9 +21,10 @@ from adanet_train.activations import apply_activation
 from adanet_train.complexity import penalty
 from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
 from adanet_train.convex import cvx_exact
-from adanet_train.convex.projection import members, row_norms
+from adanet_train.convex.projection import members
 from adanet_train.growable import Growable
 from adanet_train.network import Network
+from adanet_train.norms import row_norms
 from adanet_train.surrogates import surrogate
 
 

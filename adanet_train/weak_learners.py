@@ -21,8 +21,9 @@ from adanet_train.activations import apply_activation
 from adanet_train.complexity import Penalty
 from adanet_train.config import Config
 from adanet_train.convex import mixture
-from adanet_train.convex.projection import members, row_norms
+from adanet_train.convex.projection import members
 from adanet_train.descent import Problem, Search
+from adanet_train.norms import row_norms
 from adanet_train.surrogates import surrogate
 
 

@@ -139,7 +139,7 @@ JUDGED = [
     (r"arrangement\.candidate_vertices", r"out=None", "what a point 0 leaves in memory: any hyperplane is feasible"),
     (r"arrangement\._around", r"<= p|p <=", SAME + "at p = 1 and inf the lines alone suffice"),
     (r"arrangement\._inside", r"largest|> 0, norms", "scaling, and a maximum on a line, which the lines give as well"),
-    (r"arrangement\.norms", r"np\.all|\.\.\.J", SAME + "the scaled form, which the other only makes faster"),
+    (r"norms\.norms", r"np\.all|\.\.\.J", SAME + "the scaled form, which the other only makes faster"),
     (r"arrangement\._ball_normals", r"- sign", SAME + "the same normals in another order"),
     (r"arrangement\.by_cells", r">=", SAME + "points on the flat are 0, and a tie changes nothing"),
     (r"arrangement\._coordinates_on_flat", r"", SAME + "another length of the normals of the same hyperplanes"),

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from adanet_theory import duality
+from adanet_theory import duality, norms
 from adanet_train import adanet_cvx, objective
 from adanet_train.config import Config, Trained
 from adanet_train.growable import Growable
@@ -97,7 +97,7 @@ def test_a_round_is_the_best_that_its_step_can_do(step, p):
     assert all(F(u, float(w) + change) >= least for change in (-1e-3, 1e-3))
     pull = (y * Phi.derivative(torch.ones_like(y))) @ Psi
     if step == "closed-form":
-        assert float(u @ pull) == pytest.approx(0.8 * duality.p_norm(pull.numpy(), duality.conjugate(p)), rel=1e-9)
+        assert float(u @ pull) == pytest.approx(0.8 * norms.p_norm(pull.numpy(), norms.conjugate(p)), rel=1e-9)
     rng = np.random.default_rng(0)
     for _ in range(50 if step == "exact" else 0):
         v = u.numpy() + 0.05 * rng.standard_normal(4)

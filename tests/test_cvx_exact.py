@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from adanet_theory.duality import conjugate, dual_vector, p_norm
+from adanet_theory.duality import dual_vector
+from adanet_theory.norms import conjugate, p_norm
 from adanet_train.convex.cvx_exact import NormProblem, minimise_norm, minimise_scalar
 from adanet_train.convex.mixture import minimise
 from adanet_train.convex.sample_loss import SampleLoss
-from adanet_train.convex.smooth_norm import SmoothMax, SmoothNorm, SmoothPower, dual_direction, norm
+from adanet_train.convex.smooth_norm import SmoothMax, SmoothNorm, SmoothPower, norm
 from adanet_train.surrogates import SURROGATES, Surrogate, surrogate
 
 ALL = pytest.mark.parametrize("Phi", SURROGATES.values(), ids=SURROGATES.keys())
@@ -192,12 +193,6 @@ def test_smooth_norms_tend_to_the_norm(p: float) -> None:
     v = torch.tensor([3.0, -1.0, 0.0, 2.0, -3.0], dtype=torch.float64)
     phi: SmoothNorm = SmoothMax(1e-9, 0.0) if p == math.inf else SmoothPower(p, 1e-9, 0.0)
     assert float(phi.at(v).value) == pytest.approx(p_norm(v.numpy(), p), abs=1e-6)
-
-
-@pytest.mark.parametrize("p", [1.05, 2, 7, math.inf])
-def test_dual_direction_is_the_theorys_dual_vector(p: float) -> None:
-    g = torch.tensor([0.3, -2.0, 0.0, 1e-3], dtype=torch.float64)
-    np.testing.assert_allclose(dual_direction(g, p).numpy(), dual_vector(-g.numpy(), 1.0, p), rtol=1e-12, atol=1e-300)
 
 
 @pytest.mark.parametrize(

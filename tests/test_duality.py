@@ -9,40 +9,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from adanet_theory.duality import (
-    conjugate,
     dual_vector,
     guaranteed_decrease,
     is_optimal,
     layer_score,
-    p_norm,
     printed_dual_vector,
 )
+from adanet_theory.norms import conjugate, p_norm
 
 finite_floats = st.floats(-1e300, 1e300, allow_subnormal=True)
 vectors = arrays(np.float64, st.integers(1, 6), elements=finite_floats)
 norms = st.one_of(st.sampled_from([1.0, 2.0, math.inf, 1.001, 1e4]), st.floats(1, 50))
-
-
-@given(vectors, norms)
-def test_p_norm(x: np.ndarray, p: float) -> None:
-    largest = np.abs(x).max()
-    unit = x / largest if largest > 0 else x
-    assert p_norm(x, p) == pytest.approx(largest * np.linalg.norm(unit, p), rel=1e-12)
-
-
-def test_p_norm_of_nothing_is_zero() -> None:
-    assert p_norm([], 2) == 0
-    assert p_norm([0.0, -0.0], 2) == 0
-
-
-@given(norms)
-def test_conjugate(p: float) -> None:
-    assert 1 / p + 1 / conjugate(p) == pytest.approx(1, abs=1e-12)
-
-
-def test_conjugate_refuses() -> None:
-    with pytest.raises(ValueError, match=r"^p must be in \[1, inf\], got p=0\.5\.$"):
-        conjugate(0.5)
 
 
 @given(vectors, norms, st.sampled_from([0.0, 0.5, 1.0, 3.0]))

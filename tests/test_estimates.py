@@ -21,7 +21,6 @@ from adanet_theory.arrangement import (
     candidate_vertices,
     cell_count,
     cells,
-    norms,
     vertex_count,
 )
 from adanet_theory.estimates import (
@@ -31,6 +30,7 @@ from adanet_theory.estimates import (
     sampled_linear_complexity,
     variance_factor,
 )
+from adanet_theory.norms import norms
 from adanet_theory.rademacher import (
     depth_lower,
     layered_complexity,

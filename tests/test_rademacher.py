@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from adanet_theory.checks import OutsideTheoryError
-from adanet_theory.duality import conjugate, p_norm
+from adanet_theory.norms import conjugate, p_norm
 from adanet_theory.rademacher import (
     depth_lower,
     first_layer_closed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from adanet_theory.arrangement import norms
+from adanet_theory.norms import norms
 from adanet_theory.spec import NetworkSpec
 from adanet_train.data.features import FeatureMap
 from adanet_train.model.file import ModelFile, Sample

@@ -17,11 +17,12 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check, check_nonnegative
-from adanet_theory.duality import conjugate
+from adanet_theory.norms import conjugate
 from adanet_train.convex.mixture import ROUNDING, Mixture, Point, Problem, minimise
 from adanet_train.convex.quadratic import RIDGE, solve
 from adanet_train.convex.sample_loss import SampleLoss
-from adanet_train.convex.smooth_norm import SmoothNorm, dual_direction, norm, stages
+from adanet_train.convex.smooth_norm import SmoothNorm, norm, stages
+from adanet_train.norms import dual_vectors
 from adanet_train.surrogates import Surrogate
 
 MAX_ITER = 1000
@@ -113,7 +114,7 @@ def minimise_norm(
     here = problem.at(y.new_zeros(Z.shape[1]))
     if float(norm(here.slope, problem.q)) <= penalty:
         return JointStep(here.w, here.objective, 0.0, 0, True)
-    u = dual_direction(here.slope, p)
+    u = -dual_vectors(here.slope[None], p)[0]
     here = problem.at(u * minimise_scalar(Z @ u, y, f, penalty, Phi, tol=tol).w)
     return follow(problem, here, tol)
 

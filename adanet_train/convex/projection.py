@@ -11,23 +11,10 @@ import math
 import torch
 from torch import Tensor
 
+from adanet_train.norms import row_norms
+
 # The root searches halve an interval or better: this many steps exhaust a float64.
 _STEPS = 80
-
-
-def row_norms(U: Tensor, p: float) -> Tensor:
-    """||u||_p of each row, scaled by the largest entry so that no power over- or underflows.
-
-    >>> row_norms(torch.tensor([[3.0, -4.0], [0.0, 0.0]]), 2).tolist()
-    [5.0, 0.0]
-    """
-    if U.shape[1] == 0:
-        return U.new_zeros(len(U))
-    largest = U.abs().amax(1)
-    if p == math.inf:
-        return largest
-    scale = torch.where(largest > 0, largest, 1)
-    return scale * torch.linalg.vector_norm(U / scale[:, None], p, dim=1)
 
 
 def nearest(U: Tensor, Lambda: float, p: float) -> Tensor:

@@ -11,20 +11,12 @@ from typing import final
 import torch
 from torch import Tensor
 
-from adanet_theory.duality import conjugate
+from adanet_train.norms import row_norms
 
 
 def norm(v: Tensor, p: float) -> Tensor:
-    """||v||_p, scaled by max |v_j| so that no power over- or underflows."""
-    largest = v.abs().amax()
-    return torch.where(largest > 0, largest * torch.linalg.vector_norm(v / largest, p), 0.0)
-
-
-def dual_direction(g: Tensor, p: float) -> Tensor:
-    """The steepest descent direction of the p-norm: argmin of u · g over ||u||_p <= 1, for 1 < p and g != 0."""
-    magnitude = g.abs() / g.abs().amax()
-    u = -g.sign() * magnitude ** (conjugate(p) - 1)
-    return u / norm(u, p)
+    """||v||_p."""
+    return row_norms(v[None], p)[0]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import Array, Progress, check
+from adanet_theory.norms import all_signs, norms, p_norm
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.unit_supremum import TINY, matrix
 from verify.network.unit_ascent import UnitSearch, Weights
@@ -78,7 +79,7 @@ def lower_complexities(
     m = len(X)
     generator = torch.Generator().manual_seed(seed)
     exhaustive = m - 1 <= math.log2(draws)
-    signs = _all_signs(m) if exhaustive else _random_signs(draws, m, generator)
+    signs = _half_of_all(m) if exhaustive else _random_signs(draws, m, generator)
     sample = torch.tensor(X, dtype=torch.float64, device=device)
     search = UnitSearch(spec, sample, generator, restarts, steps, width)
     Z = _suprema(search, signs, progress).cpu().numpy()
@@ -146,10 +147,9 @@ def _by_layer(search: UnitSearch, part: Tensor) -> list[Tensor]:
     return found
 
 
-def _all_signs(m: int) -> Tensor:
-    """Half of the 2^m sign vectors: Z_k is even in σ."""
-    bits = torch.arange(2 ** (m - 1))[:, None] >> torch.arange(m) & 1
-    return 1.0 - 2.0 * bits.double()
+def _half_of_all(m: int) -> Tensor:
+    """Of the 2^m sign vectors those with the last sign +: Z_k is even in σ."""
+    return torch.from_numpy(all_signs(m)[: 2 ** (m - 1)])
 
 
 def _random_signs(draws: int, m: int, generator: torch.Generator) -> Tensor:
@@ -161,7 +161,7 @@ def _random_signs(draws: int, m: int, generator: torch.Generator) -> Tensor:
 
 def ranges(spec: NetworkSpec, X: Array) -> list[Array]:
     """M_k(x_i) >= sup_{H_k} |h(x_i)|: the M_k of the theory with ||Ψ(x_i)||_q for n_0^(1/q) r_sup; [0] is empty."""
-    M = [np.zeros(0), spec.bound(1, 0) * np.linalg.norm(X, spec.q, axis=1)]
+    M = [np.zeros(0), spec.bound(1, 0) * norms(X, spec.q)]
     for k in range(2, spec.depth + 1):
         reach = np.zeros(len(X))
         for s in range(1, k):
@@ -189,20 +189,14 @@ def spreads(spec: NetworkSpec, X: Array, reach: list[Array]) -> list[float]:
             phi = spec.phi(s)
             far = min(phi.lipschitz * E[s] + abs(phi.at_zero) * root_m, phi.sup * root_m)
             E[k] += spec.bound(k, s) * spec.root(s) * far
-    return [0.0] + [min(_length(M), math.sqrt(2) * e) for M, e in zip(reach[1:], E[1:], strict=True)]
-
-
-def _length(x: Array) -> float:
-    """||x||_2, scaled so that no square overflows."""
-    largest = float(np.abs(x).max())
-    return largest * float(np.linalg.norm(x / largest)) if largest > 0 else 0.0
+    return [0.0] + [min(p_norm(M, 2), math.sqrt(2) * e) for M, e in zip(reach[1:], E[1:], strict=True)]
 
 
 def _longest(X: Array, p: float) -> float:
     """An upper value of sup_{||u||_p <= 1} ||Ψ u||_2; inf where its eigenvalue problem would be too large."""
     m, n_0 = X.shape
     if p == 1:
-        return max(_length(column) for column in X.T) * (1 + m * 2.0**-51)
+        return max(p_norm(column, 2) for column in X.T) * (1 + m * 2.0**-51)
     if min(m, n_0) > 4096:
         return math.inf
     unit = float(np.abs(X).max()) or 1.0

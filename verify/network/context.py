@@ -9,10 +9,9 @@ from fractions import Fraction
 import numpy as np
 
 from adanet_theory import catalogue, related
-from adanet_theory.arrangement import norms
 from adanet_theory.checks import Array, finite
-from adanet_theory.duality import conjugate
 from adanet_theory.margin import MarginBound
+from adanet_theory.norms import conjugate, norms
 from verify.network.assumptions import Setting
 from verify.network.evidence import Weights
 from verify.network.numeric import AtRho

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adanet_theory.activations import Activation, activation
-from adanet_theory.arrangement import norms
 from adanet_theory.checks import Array
+from adanet_theory.norms import norms
 from adanet_theory.spec import NetworkSpec
 
 if TYPE_CHECKING:

@@ -18,32 +18,15 @@ from torch import Tensor
 
 from adanet_theory.spec import NetworkSpec
 from adanet_train.activations import apply_activation
-from adanet_train.convex.projection import nearest, row_norms
+from adanet_train.convex.projection import nearest
 from adanet_train.network import Pair
+from adanet_train.norms import dual_vectors, row_norms
 
 Weights = dict[Pair, Tensor]
 """weights[k, s] has shape (candidates, distinct units of layer k, distinct units of layer s)."""
 
 _PROJECTED = (1, 2, math.inf)
 _RACES = (3, 6, 10)  # before these steps the worse half of the starts of each sign vector is given up
-
-
-def dual_vectors(G: Tensor, p: float) -> Tensor:
-    """The u with ||u||_p <= 1 that maximises u . g, row by row: u_i = sgn(g_i) |g_i|^(q-1) / ||g||_q^(q-1).
-
-    All weight on the first largest entry at p = 1, all signs at p = inf; g = 0 gives 0.
-
-    >>> G = torch.tensor([[3.0, -4.0]])
-    >>> [dual_vectors(G, p).tolist() for p in (1, 2, math.inf)]
-    [[[0.0, -1.0]], [[0.6000000238418579, -0.800000011920929]], [[1.0, -1.0]]]
-    """
-    if p == math.inf or G.shape[1] == 0:
-        return G.sign()
-    largest, first = G.abs().max(dim=1, keepdim=True)
-    if p == 1:
-        return torch.zeros_like(G).scatter_(1, first, G.gather(1, first).sign())
-    power = (G.abs() / torch.where(largest > 0, largest, 1)) ** (1 / (p - 1))  # q - 1 = 1/(p - 1)
-    return torch.copysign(power / row_norms(power, p).clamp_min(1)[:, None], G)  # the largest power is 1, or g = 0
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from adanet_theory.checks import Array
-from adanet_theory.duality import p_norm
 from adanet_theory.estimates import Interval, hidden_complexity, linear_complexity
+from adanet_theory.norms import all_signs, p_norm
 from adanet_theory.rademacher import (
     depth_lower,
     first_layer_closed,
@@ -25,7 +25,6 @@ from adanet_theory.rademacher import (
     peeled_complexity_offset,
 )
 from adanet_theory.spec import NetworkSpec
-from verify.claims.checks.lemma_1 import all_signs
 from verify.claims.checks.lemma_2 import sizes
 from verify.suite.profiles import chance, search, share
 from verify.suite.strategies import HOMOGENEOUS, NAMES, SMOOTH, exponents, families, points

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from adanet_theory.checks import Array
-from adanet_theory.duality import conjugate, dual_vector, p_norm, printed_dual_vector
+from adanet_theory.duality import dual_vector, printed_dual_vector
+from adanet_theory.norms import conjugate, p_norm
 from verify.suite.profiles import chance, share
 from verify.suite.strategies import exponents, vectors
 from verify.suite.tightness import below

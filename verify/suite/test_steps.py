@@ -9,7 +9,8 @@ from hypothesis import assume, find, given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from adanet_theory.duality import dual_vector, guaranteed_decrease, is_optimal, layer_score, p_norm
+from adanet_theory.duality import dual_vector, guaranteed_decrease, is_optimal, layer_score
+from adanet_theory.norms import p_norm
 from adanet_train import adanet_cvx, objective
 from adanet_train.config import Config
 from adanet_train.convex.cvx_exact import minimise_norm, minimise_scalar

@@ -9,12 +9,12 @@ import numpy as np
 
 from adanet_theory.generalization import corollary_1, margin_bound, theorem_1
 from adanet_theory.margin import MarginBound
+from adanet_theory.norms import all_signs
 from adanet_theory.rademacher import layered_complexity, peeled_complexity, ranges
 from adanet_theory.related import standard_margin_bound
 from adanet_theory.solve import smallest_m
 from adanet_theory.spec import NetworkSpec
 from verify.claims.checks import Fact, Facts, settles
-from verify.claims.checks.lemma_1 import all_signs
 
 M, DELTA, N_0 = 9600, 0.05, 154  # the paper's setting: ten folds of 12,000 points less two, 154 features in [0, 1]
 

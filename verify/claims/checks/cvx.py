@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adanet_theory.duality import conjugate, dual_vector, guaranteed_decrease, layer_score, p_norm, printed_dual_vector
+from adanet_theory.duality import dual_vector, guaranteed_decrease, layer_score, printed_dual_vector
+from adanet_theory.norms import conjugate, p_norm
 from adanet_train import adanet_cvx, objective
 from adanet_train.config import Config
 from adanet_train.convex.cvx_exact import minimise_norm, minimise_scalar

@@ -11,8 +11,8 @@ import numpy as np
 
 from adanet_theory.activations import activation
 from adanet_theory.checks import Array
-from adanet_theory.duality import p_norm
 from adanet_theory.margin import margin_error, ramp_loss
+from adanet_theory.norms import p_norm
 from adanet_theory.rademacher import mean_absolute_sign_sum
 from verify.claims.checks import Fact, Facts, settles
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from adanet_theory.activations import activation
 from adanet_theory.checks import Array
-from adanet_theory.duality import p_norm
 from adanet_theory.estimates import hidden_complexity, linear_complexity
+from adanet_theory.norms import all_signs, p_norm
 from adanet_theory.rademacher import lemma_1, lemma_1_corrected, lemma_1_exact
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.unit_supremum import unit_supremum
@@ -23,10 +23,6 @@ THREE_POINTS = ((1.0, 1.0, 0.0), (1.0, 0.0, 1.0), (0.0, 1.0, -1.0))
 def one_feature() -> Array:
     """The sample behind the numbers of the sigmoid: eight points, one feature."""
     return np.random.default_rng(8).uniform(-1, 1, size=(8, 1))
-
-
-def all_signs(m: int) -> Array:
-    return np.asarray(1.0 - 2.0 * (np.arange(2**m)[:, None] >> np.arange(m) & 1))
 
 
 def two_layers(X: Any, p: float, phi: str = "relu", n_1: int = 1, Lambda: float = 1.0) -> tuple[float, float]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from adanet_theory.activations import activation
 from adanet_theory.checks import Array
-from adanet_theory.duality import p_norm
 from adanet_theory.estimates import hidden_complexity, linear_complexity
 from adanet_theory.generalization import corollary_1
+from adanet_theory.norms import all_signs, p_norm
 from adanet_theory.rademacher import (
     depth_lower,
     first_layer_closed,
@@ -22,7 +22,7 @@ from adanet_theory.rademacher import (
 )
 from adanet_theory.spec import NetworkSpec
 from verify.claims.checks import Fact, Facts, settles
-from verify.claims.checks.lemma_1 import THREE_POINTS, all_signs, one_feature
+from verify.claims.checks.lemma_1 import THREE_POINTS, one_feature
 
 NORMS = (1.0, 2.0, math.inf)
 
