@@ -72,3 +72,25 @@ def path_grid(counts: Sequence[Sequence[tuple[int, int]]]) -> float:
     True
     """
     return math.log(len(VOTES) * len(BETAS) * THRESHOLDS) + shape_cost(counts)
+
+
+# τ of gauss-certificate, in standard deviations of a unit vector under the prior.
+TAUS = tuple(t / 4 for t in range(13))
+
+
+def gauss_grid() -> float:
+    """log G of gauss-certificate: the 13 values of τ.
+
+    >>> round(math.exp(gauss_grid()))
+    13
+    """
+    return math.log(len(TAUS))
+
+
+def classes_grid(N: int) -> float:
+    """log G of vote-certificate-multiclass at N: 25 values of N, six β, N+1 of k.
+
+    >>> round(math.exp(classes_grid(20480))) == 25 * 6 * 20481
+    True
+    """
+    return math.log(len(VOTES) * len(BETAS) * (N + 1))

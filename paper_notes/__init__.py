@@ -20,6 +20,7 @@ SECTIONS: Mapping[str, str] = {
     "experiments": "Experiments (Section 6)",
     "replacements": "What takes their place",
     "classes": "Many classes (Section 2, Appendix A)",
+    "certificates": "Certificates: bounds that say something",
 }
 VERDICTS = ("holds", "holds with an added assumption", "loose", "misprint", "false", "unsupported", "open")
 KINDS = ("symbolic", "exact", "property", "statistical", "counterexample", "reading")

@@ -1,0 +1,302 @@
+"""Certificates: each part of a statement against enumeration or exact laws, the whole on overfitted samples."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from adanet_theory import grids
+from adanet_theory.checks import Array
+from adanet_theory.gauss import gauss_b, gauss_certificate_at, gauss_empirical, gauss_kl
+from adanet_theory.kl import clopper_pearson, kl, kl_inverse, xi
+from adanet_theory.path import path_empirical_exact, path_eps, path_eps_chernoff, path_eps_convex, path_kl
+from adanet_theory.stochastic import gaussian_kl, stochastic_certificate
+from adanet_theory.tree import Tree
+from adanet_theory.vote import vote_b, vote_certificate, vote_empirical, vote_kl_iid, vote_kl_polya
+from adanet_theory.vote_multiclass import classes_b, classes_empirical
+from verify.claims.checks import Fact, Facts, settles
+
+DELTA = 0.05
+
+
+# PAC-Bayes-kl and points held out
+
+
+@settles("pac-bayes-kl", {"factor": 0.5}, thorough={"largest": 300})
+def the_moment_of_kl_is_xi(factor: float = 1.0, largest: int = 40) -> Facts:
+    """E exp(m kl(X/m, p)) for X ~ Bin(m, p), over all p of a grid and all m."""
+    from scipy.stats import binom
+
+    gap = 0.0
+    for m in range(1, largest + 1):
+        counts = np.arange(m + 1)
+        for p in (0.01, 0.3, 0.5, 0.9):
+            moment = float(np.sum(binom.pmf(counts, m, p) * np.exp(m * kl(counts / m, p))))
+            gap = max(gap, abs(moment / (factor * xi(m)) - 1))
+    yield Fact("largest |E exp(m kl)/ξ(m) - 1|", gap, "<=", 1e-9, "", f"m = 1 .. {largest}, four p")
+    yield Fact("ξ(12,000)", factor * xi(12_000), "<=", 2 * math.sqrt(12_000), "2 sqrt(m)")
+    yield _kl_failures(factor)
+
+
+def _kl_failures(factor: float, m: int = 60, p: float = 0.35, delta: float = 0.5) -> Fact:
+    """One hypothesis, P = Q: how often its risk is above the statement, exactly."""
+    from scipy.stats import binom
+
+    counts = np.arange(m + 1)
+    bounds = np.array([kl_inverse(c / m, math.log(factor * xi(m) / delta) / m) for c in counts])
+    return Fact("probability that R is above it", float(binom.pmf(counts, m, p)[bounds < p].sum()), "<=", delta, "δ")
+
+
+@settles("held-out", {"level": 2.0})
+def clopper_pearson_fails_at_most_delta_often(level: float = 1.0, m: int = 40) -> Facts:
+    """The greatest probability of failure over the risks, exactly; with δ at `level` δ it is more than δ."""
+    from scipy.stats import binom
+
+    bounds = np.array([clopper_pearson(errors, m, min(0.99, level * DELTA)) for errors in range(m + 1)])
+    risks = np.concatenate([np.linspace(0.001, 0.999, 400), bounds[:-1] + 1e-9])
+    worst = max(float(binom.pmf(np.arange(m + 1), m, risk)[bounds < risk].sum()) for risk in risks)
+    yield Fact("greatest probability of failure", worst, "<=", DELTA, "δ", f"m = {m}, all risks")
+    yield Fact("it is attained", worst, ">", 0.99 * DELTA, ".99 δ")
+
+
+# vote-certificate
+
+
+@settles("vote-certificate", {"kl": 0.5}, {"b": 1.05}, {"G": 0.5}, {"vote": 0.5}, thorough={"trials": 60})
+def vote_certificate_holds(
+    kl: float = 1.0, b: float = 1.0, G: float = 1.0, vote: float = 1.0, trials: int = 6
+) -> Facts:
+    """The two KL by enumeration of sequences, b, the grid, the law of the votes, and labels independent of x."""
+    theta, N = (0.5, 0.3, 0.2), 6
+    for name, numeric, prior in (
+        ("iid", vote_kl_iid(theta, N, n=3), lambda s: 3.0**-N),
+        ("Polya, β = .03", vote_kl_polya(theta, N, n=3, beta=0.03), lambda s: urn(s, 3, 0.03)),
+    ):
+        exact = _sequence_kl(theta, N, prior)
+        yield Fact(f"KL_N, {name}", kl * numeric, "=", exact, "sum over all sequences", "n = 3, N = 6", 1e-10)
+    settings = [(N, k) for N in (10, 57) for k in range(0, N, 4)]
+    least = min(vote_empirical([u], N, k) / (b * vote_b(N, k)) for N, k in settings for u in (-1.0, -0.2, 0.0))
+    yield Fact("least P(loss = 1)/b where f is wrong", least, ">=", 1 - 1e-12, "", "u <= 0")
+    paid = math.fsum((N + 1) * len(grids.PRIORS) / (G * math.exp(grids.vote_grid(N))) for N in grids.VOTES)
+    yield Fact("sum of the priors of all settings", paid, "<=", 1 + 1e-9)
+    yield Fact(
+        "largest gap", _vote_law(vote), "<=", 0.01, "", "right votes of 40,000 drawn sequences against Bin(N, (1+u)/2)"
+    )
+    values = [_overfitted_vote(seed, size, kl) for seed in range(trials) for size in (1, 20)]
+    broken = sum(value < 0.5 for value in values)
+    where = f"labels independent of x, R(f) = 1/2, least {min(values):.3f}"
+    yield Fact(f"certificates of {len(values)} below R(f)", broken, "<=", DELTA * len(values), "δ of them", where)
+
+
+def urn(sequence: tuple[int, ...], n: int, beta: float) -> float:
+    """The probability of a sequence of draws from a Polya urn, one after another."""
+    counts, probability = [0] * n, 1.0
+    for t, j in enumerate(sequence):
+        probability *= (beta + counts[j]) / (n * beta + t)
+        counts[j] += 1
+    return probability
+
+
+def _sequence_kl(theta: tuple[float, ...], N: int, prior: Callable[[tuple[int, ...]], float]) -> float:
+    terms = []
+    for sequence in itertools.product(range(len(theta)), repeat=N):
+        q = math.prod(theta[j] for j in sequence)
+        terms.append(q * math.log(q / prior(sequence)))
+    return math.fsum(terms)
+
+
+def _vote_law(vote: float, N: int = 12) -> float:
+    """Thresholds uniform on [-1, 1] make a vote of mean s Ψ: the largest gap between the drawn and the binomial law."""
+    rng = np.random.default_rng(0)
+    values, theta = np.array([0.6, -0.2, -0.9]), np.array([0.5, 0.25, 0.25])
+    chosen = rng.choice(3, p=theta, size=(40_000, N))
+    right = (values[chosen] > rng.uniform(-1, 1, chosen.shape)).sum(axis=1)
+    u = vote * float(theta @ values)
+    return max(abs(float(np.mean(right <= k)) - vote_empirical([u], N, k)) for k in range(N))
+
+
+@cache
+def _overfitted_vote(seed: int, size: int, kl: float, m: int = 200, n_0: int = 2000) -> float:
+    """The certificate of the mean of the features that agree best with random labels."""
+    rng = np.random.default_rng(seed)
+    x, y = 1.0 - 2.0 * rng.integers(0, 2, (m, n_0)), 1.0 - 2.0 * rng.integers(0, 2, m)
+    agreement = x.T @ y / m
+    best = np.argsort(-np.abs(agreement))[:size]
+    u = y * (x[:, best] @ np.sign(agreement[best])) / size
+    found = vote_certificate(u, [1 / size] * size, n=2 * n_0, delta=DELTA)
+    exponent = (kl * found.terms["KL"] + math.log(xi(m) / DELTA) + found.terms["grid"]) / m
+    return kl_inverse(found.terms["empirical"], exponent) / found.terms["b"]
+
+
+# path-certificate
+
+
+def random_tree(rng: np.random.Generator, nodes: int, depth: int) -> Tree:
+    """A signed tree with one feature of its own per node, so that the means q_v · x may be anything in ±p_v."""
+    parent, level = [-1], [0]
+    while len(parent) < nodes:
+        above = int(rng.integers(len(parent)))
+        if level[above] < depth:
+            parent.append(above)
+            level.append(level[above] + 1)
+    p = rng.dirichlet(np.full(nodes, 0.7))
+    return Tree(tuple(parent), tuple(int(s) for s in rng.choice([1, -1], nodes)), np.diag(p), B=1.0)
+
+
+def wrong_point(tree: Tree, y: int, rng: np.random.Generator) -> Array | None:
+    """Means at which y f <= 0, most of them extreme and f as near to 0 as the root's own mass allows."""
+    means = tree.p * rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0], len(tree.p))
+    means[0] = 0.0
+    means[0] = np.clip(-float(tree.value(means)), -tree.p[0], tree.p[0])
+    return means if y * float(tree.value(means)) <= 1e-12 else None
+
+
+@cache
+def _exceeded(trees: int) -> tuple[float, int]:
+    """The largest P(y g > k)/eps(k) at wrong points, and how many were tried."""
+    rng, ratio, tried = np.random.default_rng(1), 0.0, 0
+    for _ in range(trees):
+        tree, nu = random_tree(rng, int(rng.integers(2, 7)), int(rng.integers(1, 4))), float(rng.choice([3.0, 15.0]))
+        for y, k in itertools.product((1, -1), (0, 2)):
+            eps = path_eps(tree, nu, k)
+            for _ in range(4):
+                means = wrong_point(tree, y, rng)
+                if means is not None:
+                    exceeds = 1 - path_empirical_exact(tree, means[None], [y], nu, k)
+                    ratio, tried = max(ratio, exceeds / eps), tried + 1
+    return ratio, tried
+
+
+@settles("path-certificate", {"eps": 0.9}, {"kl": 0.5}, {"G": 0.5}, thorough={"trees": 300})
+def path_certificate_holds(eps: float = 1.0, kl: float = 1.0, G: float = 1.0, trees: int = 25) -> Facts:
+    """eps against exact laws at adversarial points of random trees, its other two forms above it, the KL, the grid."""
+    ratio, tried = _exceeded(trees)
+    where = f"{tried} points with y f <= 0 of {trees} trees, depth 1 to 3"
+    yield Fact("largest P(y g > k)/eps(k)", ratio / eps, "<=", 1 + 1e-9, "", where)
+    yield Fact("it is attained", ratio, ">", 0.95, "", where)
+    tree = Tree((-1, 0, 0, 0, 0), (1, 1, 1, -1, -1), np.full((5, 1), 0.2), B=1.0)
+    exact = path_eps(tree, 20480, 500)
+    yield Fact(
+        "exact eps", exact, "<=", path_eps_convex(tree, 20480, 500), "convex form", "p = .2 x 5, N = 20480, k = 500"
+    )
+    yield Fact("exact eps", exact, "<=", path_eps_chernoff(tree, 20480, 500), "Chernoff form")
+    yield Fact("KL", kl * path_kl(_RATES, A=9, N=40, beta=0.03), "=", _summed_kl(9, 40, 0.03), "summed", "", 1e-9)
+    yield Fact("sum of the priors of shapes", _shape_priors() / G, "<=", 1.0, "", "depth <= 1, at most 60 children")
+
+
+_RATES = np.array([0.01, 0.7, 3.0, 40.0])
+
+
+def _summed_kl(A: int, N: int, beta: float) -> float:
+    """Σ_a Σ_c Poisson(c) log(Poisson(c)/negative binomial(c)), from scipy's two laws."""
+    from scipy.stats import nbinom, poisson
+
+    b, c = A * beta / N, np.arange(400)
+    prior = nbinom.logpmf(c, beta, b / (1 + b))
+    used = sum(float(np.sum(poisson.pmf(c, r) * (poisson.logpmf(c, r) - prior))) for r in _RATES)
+    return used - (A - len(_RATES)) * float(prior[0])
+
+
+def _shape_priors() -> float:
+    counts = [(plus, h - plus) for h in range(61) for plus in range(h + 1)]
+    return math.exp(-grids.shape_cost([])) + sum(math.exp(-grids.shape_cost([[count]])) for count in counts)
+
+
+# Many classes
+
+
+@settles("vote-certificate-multiclass", {"b": 1.05}, {"pi": 1.0}, thorough={"points": 2000})
+def multiclass_votes_hold(b: float = 1.0, pi: float = 2.0, points: int = 150) -> Facts:
+    """P(loss = 1) against b at scores where f errs, exactly; `pi` classes of p in b, two are right."""
+    rng, least = np.random.default_rng(2), math.inf
+    for _ in range(points):
+        p = rng.dirichlet(np.ones(4))
+        scores = p * rng.choice([-0.99, -0.5, 0.0, 0.5, 0.99], 4)
+        y, k, N = int(rng.integers(4)), int(rng.choice([0, 1, 3])), float(rng.choice([4.0, 20.0]))
+        if rng.random() < 0.5:  # a tie of the two heaviest classes, where b is attained
+            first, second = np.argsort(p)[-2:]
+            scores, y = np.where(np.isin(np.arange(4), [first, second]), 0.0, -0.99 * p), int(first)
+        if scores[y] <= np.delete(scores, y).max():
+            bound = classes_b(p if pi == 2 else np.sort(p)[-1:], N, k)
+            least = min(least, classes_empirical(scores[None], [y], p, N, k) / (b * bound))
+    yield Fact("least P(loss = 1)/b where f is wrong", least, ">=", 1 - 1e-9, "", f"{points} points, four classes")
+    yield Fact("it is attained", least, "<", 1.04)
+    prior = math.fsum((N + 1) * 6 / math.exp(grids.classes_grid(N)) for N in grids.VOTES)
+    yield Fact("sum of the priors of all settings", prior, "<=", 1 + 1e-9)
+
+
+# Gaussian certificates
+
+
+@settles("gauss-certificate", {"b": 1.05}, {"kl": 0.5})
+def gauss_certificate_holds(b: float = 1.0, kl: float = 1.0) -> Facts:
+    rng, least = np.random.default_rng(3), math.inf
+    s, w = np.array([0.4, 1.2, 0.9]), np.array([1.0, -0.3, 0.2])
+    for phi in [*rng.normal(size=(60, 3)), np.array([0.0, 1.0, 0.0])]:
+        size, deviation = float(np.linalg.norm(phi)), float(np.sqrt(phi**2 @ s**2))
+        for tau in (0.0, 1.0, 2.5):
+            loss = gauss_empirical([min(0.0, float(phi @ w))], [size], [deviation], tau)
+            least = min(least, loss / (b * gauss_b(tau, 1.2)))
+            least = min(least, gauss_empirical([0.0], [size], [deviation], tau) / (b * gauss_b(tau, 1.2)))
+    yield Fact("least P(loss = 1)/b where f is wrong", least, ">=", 1 - 1e-12, "", "s = (.4, 1.2, .9)")
+    draws = w + s * rng.normal(size=(200_000, 3))
+    ratio = -0.5 * (((draws - w) / s) ** 2).sum(axis=1) - np.log(s).sum() + 0.5 * (draws**2).sum(axis=1)
+    yield Fact("KL", kl * gauss_kl(w, s), "=", float(ratio.mean()), "mean log-ratio of 200,000 draws", "", 0.01)
+
+
+def draft_bound(empirical: float, *, KL: float, tau: float, m: int, delta: float) -> float:
+    """The draft: the threshold τ s(x) in place of τ||φ(x)||, b = Φ(τ), the same grid."""
+    exponent = (KL + math.log(xi(m) / delta) + grids.gauss_grid()) / m
+    return kl_inverse(empirical, exponent) / gauss_b(tau)
+
+
+def one_hot_failure(
+    n: int, m: int, seed: int, bound: float | None = 0.0, tau: float = 2.0, delta: float = DELTA
+) -> tuple[float, float]:
+    """One-hot φ, labels by coin: a bound and R(f) of the Q that gives each seen j s = (1+z^2)^(-1/2), w = z s y.
+
+    bound = 0.0 evaluates the draft at the best z, None the statement that holds. On a point not seen f = 0: an error.
+    """
+    rng = np.random.default_rng(seed)
+    seen = len(np.unique(rng.integers(n, size=m)))
+    values = []
+    for z in np.linspace(3.0, 8.0, 26):
+        s = (1 + z**2) ** -0.5
+        KL = seen * (((z * s) ** 2 + s**2) / 2 - 0.5 - math.log(s))
+        if bound is None:
+            found = gauss_certificate_at([z * s] * m, [1.0] * m, [s] * m, KL=KL, s_max=1.0, tau=tau, delta=delta).raw
+        else:
+            found = draft_bound(gauss_empirical([z * s], [s], [s], tau), KL=KL, tau=tau, m=m, delta=delta)
+        values.append(found)
+    return min(values), 1 - seen / n
+
+
+@settles("gauss-draft", {"n": 60}, thorough={"trials": 200})
+def the_draft_is_false(n: int = 10_000, m: int = 50, trials: int = 20) -> Facts:
+    found = [one_hot_failure(n, m, seed) for seed in range(trials)]
+    broken = sum(value < risk for value, risk in found)
+    where = (
+        f"one-hot φ, n = {n:,}, m = {m}: draft {max(v for v, _ in found):.3f}, R(f) >= {min(r for _, r in found):.3f}"
+    )
+    yield Fact(f"samples of {trials} with R(f) above it", broken, ">", DELTA * trials, "δ of them", where)
+    yield Fact("gauss-certificate there", one_hot_failure(n, m, 0, bound=None)[0], ">=", 1.0)
+
+
+@settles("stochastic-certificate", {"kl": 0.5}, {"share": 0.0})
+def stochastic_certificate_holds(kl: float = 1.0, share: float = 0.1) -> Facts:
+    """The KL against the mean log-ratio of draws, and a draw shared by all points counted once."""
+    rng = np.random.default_rng(4)
+    w, s, w_0, s_0 = (np.array(x) for x in ([0.5, -1.0], [0.3, 0.8], [0.1, -0.4], [0.5, 0.7]))
+    x = w + s * rng.normal(size=(400_000, 2))
+    ratio = (((x - w_0) / s_0) ** 2 - ((x - w) / s) ** 2).sum(axis=1) / 2 + np.log(s_0 / s).sum()
+    where = "mean log-ratio of 400,000 draws"
+    yield Fact("KL", kl * gaussian_kl(w, s, w_0, s_0), "=", float(ratio.mean()), where, "", 0.01)
+    m, draws, errors = 50, 8, 0.25
+    found = stochastic_certificate(errors, draws=draws, shared=True, KL=0.0, m=m, delta=DELTA)
+    left = found.terms["empirical"]
+    right = kl_inverse(errors, math.log(1 / (max(share, 1e-300) * DELTA)) / draws)
+    yield Fact("empirical part", left, "=", right, "kl^-1 at T = 8 shared draws and .1 δ", "", 1e-12)
