@@ -26,6 +26,7 @@ Radius = Literal["r_inf", "r_sup", "r_rms"]
 Scale = Literal["rho", "W_M", "B"]
 
 ASSUMPTIONS = (
+    "iid",
     "lipschitz",
     "phi-zero",
     "homogeneous",
@@ -109,7 +110,7 @@ def _parameters(function: Callable[..., Any]) -> frozenset[str]:
 
 # The statements
 
-_FAMILY = ("membership", "r-sup", "fixed-in-advance", "feature-map")
+_FAMILY = ("iid", "membership", "r-sup", "fixed-in-advance", "feature-map")
 _LEMMA_2 = ("lipschitz", "phi-zero", "layered", "delta")
 _PRINT = (*_LEMMA_2, "range", "depth", "r-inf")
 _HERE = "adanet_theory.generalization:"
@@ -200,7 +201,7 @@ _BUILT_IN = (
         loss="ramp",
         at="r_rms",
         scale="B",
-        needs=("lipschitz", "homogeneous", "feature-map"),
+        needs=("iid", "lipschitz", "homogeneous", "feature-map"),
         reference=_PROOFS + "a-posteriori-a-posteriori-bounded",
     ),
     Bound(
@@ -211,7 +212,7 @@ _BUILT_IN = (
         loss="ramp",
         at="r_sup",
         scale="B",
-        needs=("lipschitz", "homogeneous", "r-sup", "feature-map"),
+        needs=("iid", "lipschitz", "homogeneous", "r-sup", "feature-map"),
         reference=_PROOFS + "a-posteriori-a-posteriori-bounded",
     ),
     Bound(

@@ -10,6 +10,7 @@ from verify.network.results import (
     BoundReport,
     BoundRow,
     CheckRow,
+    Citation,
     Complexity,
     DeclaredFacts,
     ModelFacts,
@@ -37,11 +38,11 @@ REPORT = BoundReport(
     delta=0.05,
     rho_chosen=False,
     assumptions=(
-        Assumption("lipschitz", True, "relu has L = 1", ("theorem-1", "margin-bound")),
-        Assumption("phi-zero", True, "relu(0) = 0", ("lemma-1", "lemma-2")),
-        Assumption("membership", True, "the largest row norm is 1 <= 1.01 (unit 17 of layer 2)", ("margin-bound",)),
-        Assumption("range", False, "M_2 = 1.01 > 1: units of layer 2 may exceed 1", ("theorem-1", "corollary-1")),
-        Assumption("r-sup", None, "no bound on ||Psi||_inf over the whole support is known; --r-sup gives one", ()),
+        Assumption("lipschitz", "holds", "relu has L = 1", ("theorem-1", "margin-bound")),
+        Assumption("phi-zero", "holds", "relu(0) = 0", ("lemma-1", "lemma-2")),
+        Assumption("membership", "holds", "the largest row norm is 1 <= 1.01 (unit 17 of layer 2)", ("margin-bound",)),
+        Assumption("range", "fails", "M_2 = 1.01 > 1: units of layer 2 may exceed 1", ("theorem-1", "corollary-1")),
+        Assumption("r-sup", "open", "no bound on ||Psi||_inf over the whole support is known; --r-sup gives one", ()),
     ),
     complexities=(
         Complexity(1, 0.01234567, 0.01456789, 0.00023, 200, "drawn signs", 0.9625, None, 0.0234, None, 0.0234),
@@ -102,6 +103,7 @@ REPORT = BoundReport(
     ),
     test=TestFacts(error=0.011, n=2400, upper=0.0153),
     verdict="holds",
+    cite=Citation("a-posteriori-bounded", 0.19012345, 0.01, ("iid", "r-sup"), 5),
     notes=("labels 0/1 were mapped to -1/+1",),
     margins=np.concatenate([np.linspace(-0.1, 0.1, 39), np.linspace(0.11, 1.0, 921)]),  # 39/960 = 0.040625
     curves={"margin-bound": (_RHO, 0.25 / _RHO + 0.05), "a-posteriori": (_RHO, 0.01 / _RHO + 0.1)},
@@ -119,11 +121,12 @@ SIGMOID = replace(
         CheckRow("lemma-1-corrected", 2, 0.13672, 0.13672, True, True, "holds"),
     ),
     test=None,
+    cite=None,
     notes=(HOSTILE,),
 )
 
 OUTSIDE = replace(
     REPORT,
-    assumptions=(Assumption("membership", False, "unit 17 of layer 2 has norm 1.02 > Lambda_{2,1} = 1.01", ()),),
+    assumptions=(Assumption("membership", "fails", "unit 17 of layer 2 has norm 1.02 > Lambda_{2,1} = 1.01", ()),),
     verdict="violated",
 )

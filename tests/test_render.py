@@ -61,15 +61,17 @@ def test_shapes_of_a_bound(x, text):
 # JSON
 
 KEYS = {
-    "": "schema model declared sample rho delta rho_chosen assumptions complexities bounds checks test verdict",
+    "": "schema model declared sample rho delta rho_chosen assumptions complexities bounds checks test "
+    "cite tried notes verdict",
     "model": "sha256 depth n activation w_norms W measured path_norm layered",
     "declared": "p q n Lambda",
     "sample": "m r_inf r_rms margin_error ramp train_error",
-    "assumptions": "id holds detail",
+    "assumptions": "id status holds detail",
     "complexities": "k lower upper stderr draws method confidence lemma-1 lemma-2 lemma-1-corrected lemma-2-peeled",
     "bounds": "id group raw value terms applies why_not vacuous rho",
     "checks": "claim k lhs rhs exact applies verdict",
     "test": "error n upper",
+    "cite": "id value delta among assumes",
 }
 
 
@@ -170,7 +172,7 @@ def test_layers_are_enclosed_outward():
 
 def test_failed_and_open_assumptions_are_shown_and_the_others_only_when_verbose():
     text, verbose = shown(REPORT), shown(REPORT, verbose=True)
-    assert "Assumptions: 3 hold, 1 fails, 1 cannot be told from the file" in text
+    assert "Assumptions: 3 hold, 0 assumed, 1 fails, 1 open" in text
     assert line_of(text, "FAILS").split()[1] == "range"
     assert line_of(text, "open").split()[1] == "r-sup"
     assert "lipschitz" not in text
@@ -185,19 +187,25 @@ def test_markup_of_a_file_is_text():
 # The verdict
 
 
-def test_the_sentence_quotes_the_least_bound_that_may_be_cited():
+def test_the_sentence_quotes_the_citation_with_what_was_paid_and_what_it_assumes():
     sentence = wording.sentence(REPORT)
     assert "By a-posteriori-bounded, with probability at least 0.95 over the sample" in sentence
-    assert sentence.endswith("the risk of this network is at most 0.1867. Held-out data bound it by 0.01530.")
-    assert "0.85" in wording.caution(REPORT)  # three bounds at delta = 0.05
-    alone = replace(REPORT, bounds=REPORT.bounds[:4], test=None)
-    assert wording.caution(alone) is None
-    assert "By a-posteriori, " in wording.sentence(alone)
+    assert "at most 0.1902 (at delta = 0.01, which pays for the least of 5 that could have been quoted)" in sentence
+    assert sentence.endswith("It assumes iid and r-sup. Held-out data alone bound it by 0.01530.")
+    named = replace(REPORT, cite=replace(REPORT.cite, among=1, delta=0.05, assumes=()), test=None)
+    assert wording.sentence(named).endswith("the risk of this network is at most 0.1902.")
+    tried = replace(named, tried=4)
+    assert "which pays for 4 settings tried on the sample" in wording.sentence(tried)
+
+
+def test_the_sentence_where_the_price_of_choosing_is_too_high():
+    unpaid = replace(REPORT, cite=None, test=None)
+    assert "below 1 once its choice is paid for" in wording.sentence(unpaid)
 
 
 def test_the_sentence_when_nothing_applies_or_all_is_vacuous():
     assert wording.sentence(SIGMOID) == "Nothing that applies is violated. No bound applies to this network."
-    vacuous = replace(REPORT, bounds=REPORT.bounds[:3], test=None)
+    vacuous = replace(REPORT, bounds=REPORT.bounds[:3], test=None, cite=None)
     assert "No bound that applies is below 1" in wording.sentence(vacuous)
 
 
@@ -276,7 +284,7 @@ def test_the_page_is_whole_and_needs_nothing_else(report):
 
 def test_the_page_says_what_the_terminal_says():
     words = " ".join(Page(render.to_html(REPORT)).words)
-    for said in (wording.sentence(REPORT), wording.caution(REPORT), wording.network(REPORT), wording.sample(REPORT)):
+    for said in (wording.sentence(REPORT), wording.network(REPORT), wording.sample(REPORT)):
         assert said in words
     for row in REPORT.bounds:
         assert row.id in words
@@ -288,7 +296,7 @@ def test_nothing_of_a_file_becomes_markup():
     report = replace(
         SIGMOID,
         model=replace(SIGMOID.model, activation=(HOSTILE,), sha256=HOSTILE),
-        assumptions=(Assumption(HOSTILE, False, HOSTILE, (HOSTILE,)),),
+        assumptions=(Assumption(HOSTILE, "fails", HOSTILE, (HOSTILE,)),),
         complexities=(replace(SIGMOID.complexities[0], method=HOSTILE),),
         bounds=(replace(SIGMOID.bounds[0], id=HOSTILE, why_not=(HOSTILE,), terms={HOSTILE: 1.0}),),
         checks=(CheckRow(HOSTILE, 1, 0.0, 1.0, True, True, "holds"),),

@@ -17,7 +17,7 @@ from verify.network.evidence import FeatureSizes, Number, Weights, up
 from verify.network.layers import Ranges
 from verify.network.margins import Margins
 from verify.network.membership import outside
-from verify.network.results import Assumption
+from verify.network.results import Assumption, Status
 
 LEMMAS = {
     "lipschitz": ("lemma-1", "lemma-2"),
@@ -25,6 +25,24 @@ LEMMAS = {
     "layered": ("lemma-2",),
 }
 """What the statements on R_S(H_k) need."""
+ON_SAMPLE = ("iid", "membership", "normalised", "r-inf", "delta")
+"""What may come out either way with the sample: a bound that fails by these alone could have been quoted."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is known of where the points came from: the word of the file on Ψ, and what was counted on the rows.
+
+    `told` where the file says how Ψ was made; `clipped` where its map keeps |Ψ| <= r_sup everywhere; `r_seen` is the
+    largest |Ψ| of all points seen, test points too; `repeats` the points of the sample that equal an earlier one.
+    """
+
+    fitted_on_sample: bool
+    told: bool
+    clipped: bool
+    r_seen: float
+    repeats: int
+    discrete: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +62,7 @@ class Setting:
     ranges: Ranges | None
     delta: Fraction
     r_sup: Number | None
-    fitted_on_sample: bool
+    source: Source
 
     @property
     def m(self) -> int:
@@ -78,7 +96,7 @@ class Assessment:
 
     def why_not(self, bound: Bound) -> tuple[str, ...]:
         """The ids of what the bound needs and is not known to hold."""
-        broken = (row.id for row in self.rows if row.id in bound.needs and row.holds is not True)
+        broken = (row.id for row in self.rows if row.id in bound.needs and row.status in ("open", "fails"))
         return tuple(id for id in broken if not self._is_excused(id, bound))
 
     def _is_excused(self, id: str, bound: Bound) -> bool:
@@ -90,6 +108,19 @@ class Assessment:
         if id == "delta":
             return bound.id in self.follows
         return id == "normalised"  # f = 0 has the bound 1
+
+    def assumed(self, bound: Bound) -> tuple[str, ...]:
+        """What a citation of the bound takes for granted: what nothing here can check."""
+        needed = [row for row in self.rows if row.id in bound.needs]
+        return tuple(row.id for row in needed if row.status == "assumed" or self._is_declaration(row))
+
+    def _is_declaration(self, row: Assumption) -> bool:
+        """A family that was declared, beside a ρ that was not: the bound needs the first only, and takes its word."""
+        return row.id == "fixed-in-advance" and self.is_declared
+
+    def could_apply(self, bound: Bound) -> bool:
+        """Whether nothing that was fixed before the sample rules the bound out: then it might have been quoted."""
+        return all(id in ON_SAMPLE for id in self.why_not(bound))
 
     def holds(self, id: str) -> bool | None:
         return next(row.holds for row in self.rows if row.id == id)
@@ -104,6 +135,7 @@ class Assessment:
 def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
     """Every assumption but `delta`, which is known only at a ρ, in the order of the catalogue."""
     rows = (
+        iid(setting),
         lipschitz(setting.spec),
         phi_zero(setting.spec),
         homogeneous(setting.weights),
@@ -115,13 +147,29 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
         r_sup(setting),
         r_inf(setting),
         fixed_in_advance(setting.is_declared, rho_chosen),
-        feature_map(setting.fitted_on_sample),
+        feature_map(setting.source),
     )
     return Assessment(rows, setting.is_declared)
 
 
-def _row(id: str, holds: bool | None, detail: str) -> Assumption:
-    return Assumption(id, holds, detail, (*LEMMAS.get(id, ()), *catalogue.needing(id)))
+def _row(id: str, status: Status | bool, detail: str) -> Assumption:
+    """A row; True and False are what was checked here."""
+    word: Status = status if isinstance(status, str) else "holds" if status else "fails"
+    return Assumption(id, word, detail, (*LEMMAS.get(id, ()), *catalogue.needing(id)))
+
+
+# The sample
+
+
+def iid(setting: Setting) -> Assumption:
+    """Points drawn independently from one law: nothing can show it, but rows that repeat speak against it."""
+    repeats, m = setting.source.repeats, setting.m
+    if repeats == 0:
+        return _row("iid", "assumed", "no row repeats; that the points were drawn independently is taken for granted")
+    found = f"{repeats:,} of {m:,} rows repeat an earlier one"
+    if setting.source.discrete:
+        return _row("iid", "assumed", f"{found}, taken as draws of their own (--discrete)")
+    return _row("iid", "fails", f"{found}: copies are no new draws (if the law has atoms: --discrete)")
 
 
 # The activations
@@ -159,7 +207,7 @@ def homogeneous(weights: Weights) -> Assumption:
 def membership(setting: Setting) -> Assumption:
     if not setting.is_declared:
         detail = "no family was declared; its statements are shown at the measured norms (p = 1)"
-        return _row("membership", None, detail)
+        return _row("membership", "open", detail)
     spec = setting.spec
     worst: tuple[float, str] | None = None
     for (k, s), i, norm in outside(setting.weights, spec):
@@ -184,8 +232,8 @@ def range_one(setting: Setting) -> Assumption:
         return _row("range", False, "the ranges exceed the largest float")
     M = setting.ranges.M
     at = "r_sup" if setting.r_sup is not None else "r_inf, for want of r_sup"
-    holds = None if M <= 1 and setting.r_sup is None else M <= 1
-    return _row("range", holds, f"|h| <= M = {M:.6g} at {at}; Theorem 1 takes |h| <= 1 for granted")
+    status: Status | bool = "open" if M <= 1 and setting.r_sup is None else M <= 1
+    return _row("range", status, f"|h| <= M = {M:.6g} at {at}; Theorem 1 takes |h| <= 1 for granted")
 
 
 def depth(spec: NetworkSpec) -> Assumption:
@@ -203,21 +251,25 @@ def fixed_in_advance(is_declared: bool, rho_chosen: bool) -> Assumption:
     elif rho_chosen:
         detail = "depth, widths, Lambda and p are declared, rho was chosen on the sample"
     else:
-        detail = "depth, widths, Lambda, p and rho are declared"
-    return _row("fixed-in-advance", is_declared and not rho_chosen, detail)
+        detail = "depth, widths, Lambda, p and rho are declared; that this came before the sample is the file's word"
+        return _row("fixed-in-advance", "assumed", detail)
+    return _row("fixed-in-advance", False, detail)
 
 
 # The features and the confidence
 
 
 def r_sup(setting: Setting) -> Assumption:
-    r = f"r_inf = {setting.sizes.r_inf:.6g}"
     if setting.r_sup is None:
-        detail = f"no bound on |Psi| beyond the sample is known (--r-sup); {r} stands for it"
-        return _row("r-sup", None, detail)
-    holds = setting.sizes.r_inf <= setting.r_sup
-    detail = f"{r} {'<=' if holds else '>'} r_sup = {float(setting.r_sup):.6g}"
-    return _row("r-sup", holds, detail)
+        r = f"r_inf = {setting.sizes.r_inf:.6g}"
+        return _row("r-sup", "open", f"no bound on |Psi| beyond the sample is known (--r-sup); {r} stands for it")
+    source, bound = setting.source, f"r_sup = {float(setting.r_sup):.6g}"
+    if source.r_seen > setting.r_sup:
+        return _row("r-sup", False, f"|Psi| = {source.r_seen:.6g} > {bound} at a point that was seen")
+    if source.clipped and setting.r_sup >= 1:
+        return _row("r-sup", True, f"the feature map clips: |Psi| <= 1 <= {bound} everywhere")
+    detail = f"|Psi| <= {source.r_seen:.6g} <= {bound} at all points seen; beyond them it is told"
+    return _row("r-sup", "assumed", detail)
 
 
 def r_inf(setting: Setting) -> Assumption:
@@ -227,7 +279,7 @@ def r_inf(setting: Setting) -> Assumption:
     detail += (
         ", which is at most r_sup = r_inf" if greatest else ", which may be larger: only r_inf = r_sup excludes it"
     )
-    return _row("r-inf", greatest or None, detail)
+    return _row("r-inf", greatest or "open", detail)
 
 
 def small_delta(delta: Fraction, follows: dict[str, bool]) -> Assumption:
@@ -239,8 +291,9 @@ def small_delta(delta: Fraction, follows: dict[str, bool]) -> Assumption:
     return _row("delta", not missing, detail)
 
 
-def feature_map(fitted_on_sample: bool) -> Assumption:
-    detail = "Psi was fixed before the sample"
-    if fitted_on_sample:
-        detail = "Psi was fitted on the sample: no bound on the risk covers it"
-    return _row("feature-map", not fitted_on_sample, detail)
+def feature_map(source: Source) -> Assumption:
+    if source.fitted_on_sample:
+        return _row("feature-map", False, "Psi was fitted on the sample: no bound on the risk covers it")
+    if source.told:
+        return _row("feature-map", True, "the file's map scales by ranges that were known before the sample")
+    return _row("feature-map", "assumed", "nothing says how Psi was made: it must have been fixed before the sample")

@@ -61,6 +61,9 @@ def parser() -> Parser:
     add("--tex", metavar="FILE", help="write a table for a paper")
     add("--activation", metavar="A", help="of a state_dict, which does not say it: relu, leaky_relu:0.1, tanh..")
     add("--label", metavar="COLUMN", help="the labels of a .csv file, default y")
+    add("--cite", metavar="ID", help="the statement to quote, named beforehand: at D; default the least, at D/K")
+    add("--tried", type=int, metavar="N", help="settings tried on this sample: every bound at D/N; default the file's")
+    add("--discrete", action="store_true", help="the law of the data has atoms: rows that repeat are draws, not copies")
     options.add_version()
     return options
 
@@ -130,6 +133,9 @@ def ask(arguments: argparse.Namespace) -> Question:
         draws=None if arguments.no_estimates else draws or DRAWS,
         seed=arguments.seed,
         curves=arguments.html is not None,
+        cite=arguments.cite,
+        tried=arguments.tried,
+        discrete=arguments.discrete,
     )
 
 

@@ -76,7 +76,7 @@ def _points(dataset: Dataset, model: ModelFile, path: str) -> Points:
         check(Psi.shape[1] == n_0, f"Psi must have n_0={n_0} columns, as the network reads, got {Psi.shape[1]}.")
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    return Points(np.ascontiguousarray(Psi, dtype=np.float64), dataset.y)
+    return Points(np.ascontiguousarray(Psi, dtype=np.float64), dataset.y, mapped=not dataset.is_psi)
 
 
 def _other_sample(model: ModelFile, sample: Points) -> list[str]:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from adanet_theory import catalogue
 from adanet_theory.checks import Array, check, check_delta, check_rho
 from verify.network.evidence import Number
 
@@ -19,6 +20,9 @@ class Question:
 
     Numbers are taken exactly: a float at its binary value, a Fraction("0.05") as the decimal that was meant. A ρ that
     is given here counts as fixed in advance, as a declared one does; otherwise it is chosen. `curves` is for pictures.
+    `cite` names the statement to be quoted before anything was seen; `tried` counts the settings, maps and families
+    that were tried on the same sample (None: what the model file says); `discrete` says that the law of the data has
+    atoms, so that rows may repeat.
     """
 
     rho: Number | None = None
@@ -28,6 +32,9 @@ class Question:
     seed: int = 0
     device: str = "cpu"
     curves: bool = False
+    cite: str | None = None
+    tried: int | None = None
+    discrete: bool = False
 
     def __post_init__(self) -> None:
         check_delta(float(self.delta))
@@ -36,12 +43,18 @@ class Question:
         if self.r_sup is not None:
             check(0 < self.r_sup < math.inf, f"r_sup must be > 0 and finite, got r_sup={float(self.r_sup)}.")
         check(self.draws is None or self.draws >= 2, f"draws must be an integer >= 2, got draws={self.draws}.")
+        if self.tried is not None:
+            check(self.tried >= 1, f"tried must be an integer >= 1, got tried={self.tried}.")
+        if self.cite is not None:
+            known = catalogue.ids(catalogue.select(lambda bound: bound.is_claim))
+            check(self.cite in known, f"cite must be one of {', '.join(known)}, got {self.cite!r}.")
         check(0 <= self.seed < 2**63, f"seed must be an integer >= 0 and < 2^63, got seed={self.seed}.")
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Ψ and labels -1/+1."""
+    """Ψ and labels -1/+1; `mapped` where Ψ was made by the model's own feature map."""
 
     Psi: Array
     y: Array
+    mapped: bool = True

@@ -7,21 +7,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from adanet_theory import catalogue
+from adanet_theory.catalogue import Bound
 from adanet_theory.checks import Progress, check
 from verify.network import bounds, checks, evidence, layers, numeric
-from verify.network.assumptions import Assessment, Setting, assess
+from verify.network.assumptions import Assessment, Setting, Source, assess
+from verify.network.citation import cite, quotable
 from verify.network.context import context
 from verify.network.layers import Layers, Sampling
 from verify.network.margins import margins
 from verify.network.numeric import AtRho
 from verify.network.question import Points, Question
 from verify.network.registered import registered
+from verify.network.repeats import repeated, shared
 from verify.network.results import (
     BoundReport,
     BoundRow,
@@ -49,7 +53,7 @@ def build(
     """The report on the model and its sample, or on the sample given instead."""
     question = question or Question()
     with np.errstate(all="ignore"):  # what overflows is looked for, and refused or left out
-        setting = make_setting(model, question, sample)
+        setting = make_setting(model, question, sample, test)
         return of_setting(model, setting, question, test=test, notes=notes, progress=progress)
 
 
@@ -63,18 +67,27 @@ def of_setting(
     progress: Progress | None = None,
 ) -> BoundReport:
     """The report at a setting that is made."""
-    known = layers.complexities(setting.spec, setting.margins.Psi, setting.sizes, _sampling(question, progress))
     B = path_norm(setting)
-
     declared_rho = model.declared_rho if question.rho is None else question.rho
-    verdict = assess(setting, rho_chosen=declared_rho is None)
-    free = _free_rows(setting, B, verdict)
+    known_before = assess(setting, rho_chosen=declared_rho is None)
+    # at the δ of a citation, so that one estimate of R_S serves the rows and it
+    share = setting.delta / (1 if question.cite else quotable(known_before, has_test=test is not None))
+    sampling = _sampling(question, share, progress)
+    known = layers.complexities(setting.spec, setting.margins.Psi, setting.sizes, sampling)
+    free = _free_rows(setting, B, known_before)
     chosen = choose_rho(setting, free) if declared_rho is None else Fraction(declared_rho)
     at = AtRho.of(setting, chosen)
-    verdict = verdict.at_rho(setting.delta, bounds.follows_from_margin_bound(setting, at))
+    verdict = known_before.at_rho(setting.delta, bounds.follows_from_margin_bound(setting, at))
     rows = _rows(setting, at, known, free, verdict)
     rows = [numeric.with_m_needed(row, setting, at, known.upper, B) for row in rows]
     rows += registered(numeric.quantities(setting, at, known.upper, B), verdict)
+
+    def row_at(bound: Bound, delta: Fraction) -> BoundRow:
+        there = replace(setting, delta=delta)
+        sure = known_before.at_rho(delta, bounds.follows_from_margin_bound(there, at))
+        if bound.scale == "rho":
+            return bounds.fixed_rho(bound, there, at, known.upper, sure.why_not(bound))
+        return bounds.for_all_rho(bound, there, B, sure.why_not(bound))
 
     errors, tested = _held_out(setting, test)
     found = checks.layer_checks(setting.spec, setting.m, setting.sizes, known)
@@ -94,16 +107,25 @@ def of_setting(
         checks=tuple(found),
         test=tested,
         verdict="violated" if violated else "holds",
+        cite=cite(
+            rows,
+            verdict,
+            named=question.cite,
+            delta=setting.delta,
+            row_at=row_at,
+            held_out_at=None if test is None else lambda delta: checks.held_out(errors, len(test.y), delta).upper,
+        ),
+        tried=_tried(model, question),
         notes=tuple(notes),
         margins=setting.margins.middle / W if W else setting.margins.middle,
         curves=numeric.rho_curves(setting, known.upper) if question.curves else {},
     )
 
 
-def _sampling(question: Question, progress: Progress | None) -> Sampling | None:
+def _sampling(question: Question, delta: Fraction, progress: Progress | None) -> Sampling | None:
     if question.draws is None:
         return None
-    return Sampling(float(question.delta), question.draws, question.seed, question.device, progress)
+    return Sampling(float(delta), question.draws, question.seed, question.device, progress)
 
 
 def status(report: BoundReport) -> int:
@@ -118,10 +140,42 @@ def stored_sample(model: ModelFile) -> Points:
     sample = model.sample
     if sample is None or sample.Psi is None or sample.y is None:
         raise ValueError("the model file holds no sample: --data FILE must give it.")
-    return Points(sample.Psi.numpy(), sample.y.numpy())
+    return Points(sample.Psi.numpy(), sample.y.numpy(), mapped=model.features is not None)
 
 
-def make_setting(model: ModelFile, question: Question, sample: Points | None = None) -> Setting:
+def _source(model: ModelFile, question: Question, sample: Points, test: Points | None, r_inf: float) -> Source:
+    """What is known of the points; held-out points that are points of the sample are refused."""
+    if test is not None and not question.discrete:
+        same = shared(test.Psi, test.y, sample.Psi, sample.y)
+        check(
+            same == 0,
+            f"{same:,} of the {len(test.y):,} test points are points of the sample: held-out points must not have been "
+            "used in training (if the law has atoms: --discrete).",
+        )
+    features = model.features
+    told = features is not None and math.isfinite(features.r_sup) and sample.mapped
+    return Source(
+        fitted_on_sample=features is not None and features.fitted_on_sample,
+        told=told,
+        clipped=told and features is not None and features.clip,
+        r_seen=max(r_inf, float(np.abs(test.Psi).max(initial=0.0)) if test is not None else 0.0),
+        repeats=repeated(sample.Psi, sample.y),
+        discrete=question.discrete,
+    )
+
+
+def _tried(model: ModelFile, question: Question) -> int:
+    """How many settings were tried on the sample: what is asked, else what the file says."""
+    if question.tried is not None:
+        return question.tried
+    told = model.extra.get("tried", 1)
+    check(isinstance(told, int) and told >= 1, f"tried must be an integer >= 1, got tried={told!r} in the model file.")
+    return int(told)
+
+
+def make_setting(
+    model: ModelFile, question: Question, sample: Points | None = None, test: Points | None = None
+) -> Setting:
     """Everything exact or rounded outward, on the model's own sample where no other is given.
 
     The family is the declared one, else the measured one.
@@ -145,9 +199,9 @@ def make_setting(model: ModelFile, question: Question, sample: Points | None = N
         sizes=sizes,
         w=evidence.w_norms(weights, spec.depth),
         ranges=ranges,
-        delta=Fraction(question.delta),
+        delta=Fraction(question.delta) / _tried(model, question),
         r_sup=r_sup,
-        fitted_on_sample=model.features is not None and model.features.fitted_on_sample,
+        source=_source(model, question, sample, test, sizes.r_inf),
     )
 
 

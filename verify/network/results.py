@@ -54,14 +54,41 @@ class SampleFacts:
     train_error: float
 
 
+Status = Literal["holds", "assumed", "open", "fails"]
+
+
 @dataclass(frozen=True)
 class Assumption:
-    """One condition of the theory: whether it holds here (None: nobody can tell from the file), and who needs it."""
+    """One condition of the theory: what is known of it here, and who needs it.
+
+    holds: checked here. assumed: nothing here can check it, so a citation names it. open: it could be known and is not,
+    which stops the bounds that need it. fails: checked here, and it does not hold.
+    """
 
     id: str
-    holds: bool | None
+    status: Status
     detail: str
     statements: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool | None:
+        """True, None or False, as in the first documents of schema verify-bounds/1."""
+        return {"holds": True, "fails": False}.get(self.status)
+
+
+@dataclass(frozen=True)
+class Citation:
+    """The statement that may be quoted, at the confidence that was paid for choosing it.
+
+    `delta` is what is left of δ for this statement: divided by `tried`, the settings tried on the sample, and by
+    `among`, the statements that could have been quoted in its place (1 where it was named beforehand).
+    """
+
+    id: str
+    value: float
+    delta: float
+    assumes: tuple[str, ...]
+    among: int
 
 
 @dataclass(frozen=True)
@@ -147,6 +174,8 @@ class BoundReport:
     checks: tuple[CheckRow, ...]
     test: TestFacts | None
     verdict: Literal["holds", "violated"]
+    cite: Citation | None = None
+    tried: int = 1
     notes: tuple[str, ...] = ()
     margins: Array = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
     curves: Mapping[str, tuple[Array, Array]] = field(default_factory=dict, repr=False, compare=False)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from html import escape
 
 from verify.network.results import BoundReport, BoundRow
 from verify.show import plots, stylesheet, wording
 from verify.show.wording import NOTHING, down, near, up
+
+_ORDER: Mapping[str, int] = {"fails": 0, "open": 1, "assumed": 2, "holds": 3}
 
 
 def document(report: BoundReport) -> str:
@@ -18,7 +20,7 @@ def document(report: BoundReport) -> str:
         _facts(report),
         f"<h2>Assumptions: {escape(wording.tally(report))}</h2>",
         _assumptions(report),
-        f"<h2>Bounds on the risk, each with probability at least {wording.probability(report.delta)}</h2>",
+        f"<h2>Bounds on the risk, {escape(wording.alone(report))}</h2>",
         _bounds(report),
         _plots(report),
         "<h2>Rademacher complexities of the family</h2>",
@@ -30,10 +32,8 @@ def document(report: BoundReport) -> str:
 
 
 def _verdict(report: BoundReport) -> str:
-    caution = wording.caution(report)
-    more = f"<p>{escape(caution)}</p>" if caution else ""
     kind = "verdict violated" if report.verdict == "violated" else "verdict"
-    return f'<section class="{kind}"><p>{escape(wording.sentence(report))}</p>{more}</section>'
+    return f'<section class="{kind}"><p>{escape(wording.sentence(report))}</p></section>'
 
 
 def _facts(report: BoundReport) -> str:
@@ -45,7 +45,7 @@ def _facts(report: BoundReport) -> str:
 def _assumptions(report: BoundReport) -> str:
     rows = [
         [_mark(wording.holds(row)), _code(row.id), escape(row.detail), _codes(row.statements)]
-        for row in sorted(report.assumptions, key=lambda row: (row.holds is True, row.holds is None))
+        for row in sorted(report.assumptions, key=lambda row: _ORDER[row.status])
     ]
     return _table(["", "assumption", "here", "needed by"], rows, wide={2, 3})
 

@@ -22,7 +22,7 @@ SCHEMA = "verify-bounds/1"
 
 def to_json(report: BoundReport) -> str:
     """The document of schema verify-bounds/1: no NaN or Infinity, null for what does not exist, p = inf as "inf"."""
-    model, declared, test = report.model, report.declared, report.test
+    model, declared, test, cite = report.model, report.declared, report.test, report.cite
     document = {
         "schema": SCHEMA,
         "model": {
@@ -48,13 +48,20 @@ def to_json(report: BoundReport) -> str:
         "rho": report.rho,
         "delta": report.delta,
         "rho_chosen": report.rho_chosen,
-        "assumptions": [{key: getattr(row, key) for key in ("id", "holds", "detail")} for row in report.assumptions],
+        "assumptions": [
+            {key: getattr(row, key) for key in ("id", "status", "holds", "detail")} for row in report.assumptions
+        ],
         "complexities": [
             {key: getattr(row, key) for key in _COMPLEXITY} | wording.lemmas(row) for row in report.complexities
         ],
         "bounds": [_bound(row) for row in report.bounds],
         "checks": [{key: getattr(row, key) for key in _CHECK} for row in report.checks],
         "test": None if test is None else {"error": test.error, "n": test.n, "upper": test.upper},
+        "cite": None
+        if cite is None
+        else {key: getattr(cite, key) for key in ("id", "value", "delta", "among", "assumes")},
+        "tried": report.tried,
+        "notes": list(report.notes),
         "verdict": report.verdict,
     }
     return json.dumps(_plain(document), indent=1, allow_nan=False)

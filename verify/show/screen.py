@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _STYLE = {"cite": "bold green", "vacuous": "yellow", "not": "dim", "context": "dim italic"}
 _LAYERS = 6  # of a deeper family the first ones and the last are shown, unless verbose
-_HOLDS = {"holds": "", "FAILS": "bold red", "open": "yellow"}
+_HOLDS = {"holds": "", "assumed": "cyan", "FAILS": "bold red", "open": "yellow"}
 
 
 def show(report: BoundReport, *, verbose: bool, console: Console) -> None:
@@ -56,17 +56,17 @@ class _Page:
     def assumptions(self, report: BoundReport, verbose: bool) -> None:
         self.heading(f"Assumptions: {wording.tally(report)}")
         for row in report.assumptions:
-            if verbose or row.holds is not True:
+            if verbose or row.status != "holds":
                 self.assumption(row, verbose)
 
     def assumption(self, row: Assumption, verbose: bool) -> None:
         word = wording.holds(row)
-        self.line(f"  {word:6} {row.id:16} {row.detail}", _HOLDS[word], 26)
+        self.line(f"  {word:7} {row.id:16} {row.detail}", _HOLDS[word], 27)
         if verbose and row.statements:
-            self.line(f"{'':26}needed by {', '.join(row.statements)}", "dim", 26)
+            self.line(f"{'':27}needed by {', '.join(row.statements)}", "dim", 27)
 
     def bounds(self, report: BoundReport, verbose: bool) -> None:
-        self.heading(f"Risk, each bound with probability >= {wording.probability(report.delta)}")
+        self.heading(f"Risk, {wording.alone(report)}")
         self.line(f"{'':26}{'bound':>8}{'raw':>9}{'rho (f/W)':>10}{'rho (f)':>9}", "dim")
         for key, rows in wording.grouped(report):
             self.line(f"  {wording.GROUPS[key]}", _STYLE[key])
@@ -115,6 +115,3 @@ class _Page:
         self.line()
         style = "bold red" if report.verdict == "violated" else "bold"
         self.line(f"Verdict  {wording.sentence(report)}", style, 9)
-        caution = wording.caution(report)
-        if caution is not None:
-            self.line(f"{'':9}{caution}", "dim", 9)

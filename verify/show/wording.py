@@ -127,18 +127,19 @@ def pair(ks: tuple[int, int]) -> str:
 
 
 def holds(row: Assumption) -> str:
-    """One word for whether an assumption holds; "open" where nobody can tell from the file."""
-    return {True: "holds", False: "FAILS", None: "open"}[row.holds]
+    """One word for what is known of an assumption."""
+    return "FAILS" if row.status == "fails" else row.status
 
 
 def tally(report: BoundReport) -> str:
-    found = [holds(row) for row in report.assumptions]
-    parts = [f"{found.count('holds')} hold"]
-    if "FAILS" in found:
-        number = found.count("FAILS")
+    """How many hold (checked here), are assumed (nothing here can check them), fail, and are open."""
+    found = [row.status for row in report.assumptions]
+    parts = [f"{found.count('holds')} hold", f"{found.count('assumed')} assumed"]
+    if "fails" in found:
+        number = found.count("fails")
         parts.append(f"{number} fail{'s' * (number == 1)}")
     if "open" in found:
-        parts.append(f"{found.count('open')} cannot be told from the file")
+        parts.append(f"{found.count('open')} open")
     return ", ".join(parts)
 
 
@@ -146,7 +147,7 @@ def tally(report: BoundReport) -> str:
 
 
 GROUPS: Mapping[str, str] = {
-    "cite": "May be cited",
+    "cite": "Say something, each by itself",
     "vacuous": "Apply, but say nothing at this m (vacuous)",
     "not": "Do not apply to this network",
     "context": "Context: others' bounds at this network's norms, no claim about it",
@@ -269,29 +270,43 @@ def sentence(report: BoundReport) -> str:
 
 
 def _strongest(report: BoundReport) -> str:
-    """What the least bound says, and beside it the held-out one, which is no theory of the network."""
-    parts = []
-    citable = {row.id: row.value for row in report.bounds if group(row) == "cite" and row.value is not None}
-    if citable:
-        best = min(citable, key=lambda id: citable[id])
-        sure = f"with probability at least {probability(report.delta)} over the sample"
-        parts.append(f"By {best}, {sure}, the risk of this network is at most {up(citable[best])}.")
-    elif any(row.applies and not row.context for row in report.bounds):
-        parts.append("No bound that applies is below 1: the theory says nothing about the risk of this network.")
-    else:
-        parts.append("No bound applies to this network.")
-    if report.test is not None:
-        parts.append(f"Held-out data bound it by {up(report.test.upper)}.")
+    """The statement that may be quoted with what it assumes, or that there is none; held-out data beside it."""
+    parts = [citation(report) or _nothing(report)]
+    quoted = report.cite is not None and report.cite.id == "held-out"
+    if report.test is not None and not quoted:
+        parts.append(f"Held-out data alone bound it by {up(report.test.upper)}.")
     return " ".join(parts)
 
 
-def caution(report: BoundReport) -> str | None:
-    """The least of several bounds, named after looking, costs a union bound; None if there is only one."""
-    number = sum(group(row) == "cite" for row in report.bounds) + (report.test is not None)
-    if number < 2:
+def citation(report: BoundReport) -> str | None:
+    """By which statement, with which probability, at most what, assuming what; None where nothing may be quoted."""
+    cite = report.cite
+    if cite is None:
         return None
-    together = max(Decimal(0), 1 - number * Decimal(repr(report.delta)))
-    return (
-        f"Each bound holds by itself with probability at least {probability(report.delta)}; "
-        f"all {number} that may be cited hold together with probability at least {together:f}."
-    )
+    sure = f"with probability at least {probability(report.delta)} over the sample"
+    known = f" It assumes {' and '.join(cite.assumes)}." if cite.assumes else ""
+    return f"By {cite.id}, {sure}, the risk of this network is at most {up(cite.value)}{_paid(report)}.{known}"
+
+
+def _paid(report: BoundReport) -> str:
+    """What the choice cost."""
+    cite = report.cite
+    assert cite is not None
+    paid = [f"the least of {cite.among} that could have been quoted"] * (cite.among > 1)
+    paid += [f"{report.tried} settings tried on the sample"] * (report.tried > 1)
+    return f" (at delta = {near(cite.delta)}, which pays for {' and '.join(paid)})" if paid else ""
+
+
+def _nothing(report: BoundReport) -> str:
+    applying = [row for row in report.bounds if row.applies and not row.context]
+    if not applying:
+        return "No bound applies to this network."
+    if all(row.vacuous for row in applying):
+        return "No bound that applies is below 1: the theory says nothing about the risk of this network."
+    return "No bound that applies is below 1 once its choice is paid for: name one beforehand (--cite)."
+
+
+def alone(report: BoundReport) -> str:
+    """What the probability of the rows means."""
+    tried = f", {report.tried} settings tried" if report.tried > 1 else ""
+    return f"each bound by itself with probability >= {probability(report.delta)}{tried}"

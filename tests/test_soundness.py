@@ -1,0 +1,183 @@
+"""The sentence around the number: repeated rows, held-out points that are not, and what choosing a bound costs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from adanet_train.data.features import FeatureMap
+from adanet_train.model import file as model_file
+from adanet_train.model.file import ModelFile, Sample
+from adanet_train.network import Network
+from tests.verify_models import model
+from verify.network import report
+from verify.network.citation import quotable
+from verify.network.cli import main
+from verify.network.question import Points, Question
+from verify.network.repeats import repeated, shared
+
+
+def status(found, id: str) -> str:
+    (row,) = [row for row in found.assumptions if row.id == id]
+    return row.status
+
+
+def linear(m: int = 20_000, seed: int = 0, told: bool = True) -> ModelFile:
+    """f = 8 x_1, y = sgn x_1 with |x_1| = 1: every margin is B, so that the bounds after the fact are small."""
+    draw = np.random.default_rng(seed)
+    Psi = draw.uniform(-1, 1, size=(m, 3))
+    Psi[:, 0] = np.where(Psi[:, 0] > 0, 1.0, -1.0)
+    network = Network((3, 1), {(1, 0): torch.tensor([[8.0, 0.0, 0.0]], dtype=torch.float64)}, {1: torch.ones(1)}, ())
+    features = FeatureMap.known(["a", "b", "c"], -1.0, 1.0, bias=False, clip=False) if told else None
+    return ModelFile(network, None, None, features, Sample.of(Psi, Psi[:, 0].copy()))
+
+
+# iid
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_repeated_rows_are_counted_as_a_set_counts_them(columns: int) -> None:
+    draw = np.random.default_rng(columns)
+    Psi, y = draw.integers(-2, 3, size=(500, columns)) * 1.0, draw.choice([-1.0, 1.0], 500)
+    rows = [tuple(row) for row in np.c_[Psi, y]]
+    assert repeated(Psi, y) == 500 - len(set(rows))
+    other, other_y = draw.integers(-3, 4, size=(300, columns)) * 1.0, draw.choice([-1.0, 1.0], 300)
+    assert shared(other, other_y, Psi, y) == sum(tuple(row) in set(rows) for row in np.c_[other, other_y])
+
+
+def test_a_row_with_another_label_is_another_point() -> None:
+    Psi = np.zeros((2, 4))
+    assert repeated(Psi, np.array([1.0, -1.0])) == 0
+    assert repeated(Psi, np.array([1.0, 1.0])) == 1
+
+
+def test_twelve_coins_repeated_certify_nothing() -> None:
+    """R(f) >= 1/2 whatever f is, and the file says m = 19,992."""
+    draw = np.random.default_rng(0)
+    Psi, y = draw.choice([-1.0, 1.0], size=(12, 40)), draw.choice([-1.0, 1.0], 12)
+    v = np.linalg.lstsq(Psi, y, rcond=None)[0]
+    network = Network((40, 1), {(1, 0): torch.from_numpy(v[None])}, {1: torch.ones(1, dtype=torch.float64)}, ())
+    sample = Sample.of(np.tile(Psi, (1666, 1)), np.tile(y, 1666))
+    file = ModelFile(network, None, None, None, sample)
+    found = report.build(file, Question(draws=None))
+    assert status(found, "iid") == "fails"
+    assert "19,980 of 19,992 rows repeat an earlier one" in found.assumptions[0].detail
+    assert found.cite is None
+    assert not any(row.applies for row in found.bounds)
+    told = report.build(file, Question(draws=None, discrete=True))
+    assert status(told, "iid") == "assumed"
+    assert told.cite is not None
+    assert "iid" in told.cite.assumes
+
+
+def test_rows_that_do_not_repeat_leave_iid_assumed() -> None:
+    found = report.build(linear(500), Question(draws=None))
+    assert status(found, "iid") == "assumed"
+    assert "iid" in found.cite.assumes
+
+
+# The feature map and its range
+
+
+def test_psi_of_unknown_making_is_assumed_and_named_in_the_citation() -> None:
+    found = report.build(linear(told=False), Question(draws=None))
+    assert status(found, "feature-map") == "assumed"
+    assert "feature-map" in found.cite.assumes
+    assert status(report.build(linear(), Question(draws=None)), "feature-map") == "holds"
+
+
+def test_r_sup_holds_only_where_the_map_clips_and_fails_at_a_test_point_beyond_it() -> None:
+    file = linear()
+    assert status(report.build(file, Question(draws=None)), "r-sup") == "assumed"
+    clipped = dataclasses.replace(file, features=dataclasses.replace(file.features, clip=True))
+    assert status(report.build(clipped, Question(draws=None)), "r-sup") == "holds"
+    other = linear(100, seed=1).sample
+    far = Points(5 * other.Psi.numpy(), other.y.numpy())
+    found = report.build(file, Question(draws=None), test=far)
+    assert status(found, "r-sup") == "fails"
+    assert "r-sup" in {row.id: row.why_not for row in found.bounds}["a-posteriori-bounded"]
+
+
+def test_the_sample_given_as_test_data_is_refused(tmp_path, capsys) -> None:
+    file = model()
+    model_file.write(tmp_path / "model.pt", file)
+    np.savez(tmp_path / "train.npz", Psi=file.sample.Psi.numpy(), y=file.sample.y.numpy())
+    assert main([str(tmp_path / "model.pt"), "--no-estimates", "--test-data", str(tmp_path / "train.npz")]) == 2
+    assert "60 of the 60 test points are points of the sample" in capsys.readouterr().err
+
+
+# Which bound may be quoted
+
+
+def row(found, id: str):
+    return next(row for row in found.bounds if row.id == id)
+
+
+def test_the_least_of_several_is_quoted_at_its_share_of_delta() -> None:
+    file = linear()
+    found = report.build(file, Question(draws=None))
+    cite = found.cite
+    assert cite.among > 1
+    assert cite.delta == pytest.approx(0.05 / cite.among)
+    assert cite.value > row(found, cite.id).value
+    at_share = report.build(file, Question(draws=None, delta=Fraction(1, 20) / cite.among))
+    assert row(at_share, cite.id).value == cite.value
+
+
+def test_a_statement_named_beforehand_is_quoted_at_delta() -> None:
+    found = report.build(linear(), Question(draws=None, cite="a-posteriori"))
+    assert (found.cite.id, found.cite.among, found.cite.delta) == ("a-posteriori", 1, 0.05)
+    assert found.cite.value == row(found, "a-posteriori").value
+    none = report.build(linear(), Question(draws=None, cite="theorem-1"))
+    assert none.cite is None
+
+
+def test_settings_that_were_tried_are_paid() -> None:
+    plain = report.build(linear(), Question(draws=None, cite="a-posteriori"))
+    tried = report.build(linear(), Question(draws=None, cite="a-posteriori", tried=20))
+    paid = report.build(linear(), Question(draws=None, cite="a-posteriori", delta=Fraction(1, 400)))
+    assert plain.cite.value < tried.cite.value == paid.cite.value
+    assert row(tried, "a-posteriori").value == tried.cite.value
+    assert tried.tried == 20
+    told = dataclasses.replace(linear(), extra={"tried": 20})
+    assert report.build(told, Question(draws=None, cite="a-posteriori")).cite.value == tried.cite.value
+
+
+def test_what_the_sample_decides_is_counted_among_the_quotable() -> None:
+    """r_inf < r_sup happens to rule Theorem 1 out on this sample: with another it would have been quoted."""
+    file = model(n=(3, 4, 2), p=1.0, m=40)
+    found = report.build(file, Question(draws=None))
+    assert row(found, "theorem-1").why_not == ("r-inf",)
+    from verify.network.assumptions import assess
+
+    setting = report.make_setting(file, Question(draws=None))
+    verdict = assess(setting, rho_chosen=False)
+    applying = sum(bound.applies for bound in found.bounds)
+    assert quotable(verdict, has_test=False) > applying
+    assert quotable(verdict, has_test=True) == quotable(verdict, has_test=False) + 1
+
+
+def test_the_document_and_the_words_say_what_was_paid(tmp_path, capsys) -> None:
+    model_file.write(tmp_path / "model.pt", linear())
+    path = str(tmp_path / "model.pt")
+    assert main([path, "--no-estimates", "--json", "--tried", "3"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["tried"] == 3
+    assert found["cite"]["delta"] == pytest.approx(0.05 / 3 / found["cite"]["among"])
+    assert set(found["cite"]["assumes"]) <= {row["id"] for row in found["assumptions"] if row["status"] == "assumed"}
+    main([path, "--no-estimates", "--cite", "a-posteriori"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "By a-posteriori, with probability at least 0.95 over the sample" in text
+    assert "It assumes iid." in text
+
+
+def test_bad_questions_are_refused_in_one_line(tmp_path, capsys) -> None:
+    assert main([str(tmp_path / "none.pt"), "--tried", "0"]) == 2
+    assert capsys.readouterr().err == "verify-bounds: tried must be an integer >= 1, got tried=0.\n"
+    assert main([str(tmp_path / "none.pt"), "--cite", "theorem-9"]) == 2
+    assert "cite must be one of theorem-1, corollary-1" in capsys.readouterr().err
