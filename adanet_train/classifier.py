@@ -16,8 +16,8 @@ from torch import nn
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
 from adanet_train.data.features import Array
-from adanet_train.model import file as model_file
-from adanet_train.model.file import ModelFile, Sample
+from adanet_train.model import model_file
+from adanet_train.model.model_file import ModelFile, Sample
 from adanet_train.module import NetworkModule
 from adanet_train.objective import chosen
 from adanet_train.surrogates import surrogate

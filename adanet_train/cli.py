@@ -17,7 +17,7 @@ from adanet_train.command_line import Bar, Parser
 if TYPE_CHECKING:
     from adanet_train.config import Config, Trained
     from adanet_train.inputs import Inputs
-    from adanet_train.model.file import Sample
+    from adanet_train.model.model_file import Sample
 
 EXAMPLES = """\
 DATA is breast-cancer, digits:3-8, mnist:0-1, fashion:coat-shirt, cifar10:cat-dog,
@@ -87,7 +87,7 @@ def _numbers(text: str) -> float | tuple[float, ...]:
 def train(arguments: argparse.Namespace) -> int:
     from adanet_train import run
     from adanet_train.inputs import range_of, read_inputs
-    from adanet_train.model import file as model_file
+    from adanet_train.model import model_file
     from adanet_train.progress import Rounds, closing_table
 
     start = time.perf_counter()
@@ -175,7 +175,7 @@ def read_resume(arguments: argparse.Namespace, config: Config, sample: Sample) -
 
     from adanet_train import run
     from adanet_train.config import check_resume
-    from adanet_train.model import file as model_file
+    from adanet_train.model import model_file
 
     if not Path(arguments.output).exists():
         return None

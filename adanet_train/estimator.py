@@ -22,8 +22,8 @@ from adanet_train.classifier import NetworkClassifier
 from adanet_train.command_line import device
 from adanet_train.config import Config
 from adanet_train.data.features import Array, FeatureMap, default_names
-from adanet_train.model import file as model_file
-from adanet_train.model.file import ModelFile, Sample
+from adanet_train.model import model_file
+from adanet_train.model.model_file import ModelFile, Sample
 
 __all__ = ["AdaNetCVXClassifier", "AdaNetClassifier", "NetworkClassifier", "load"]
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from adanet_theory.checks import check
 from adanet_train.config import Config
-from adanet_train.data import datasets as data
+from adanet_train.data import datasets
 from adanet_train.data.datasets import Dataset
 from adanet_train.data.features import FeatureMap
 
@@ -27,14 +27,14 @@ def read_inputs(
     source: str, *, test: str | None, label: str | None, data_dir: str | None, bias: bool | None, center: bool = False
 ) -> Inputs:
     """Everything read and checked before the training begins; `bias` None is yes for X, and no for Psi."""
-    dataset = data.load(source, label=label, data_dir=data_dir)
+    dataset = datasets.load(source, label=label, data_dir=data_dir)
     dataset.require_trainable()
     check(not (dataset.is_psi and bias), "--bias needs X: Psi is taken as it is.")
     features = dataset.feature_map(bias=bias is not False, center=center)
     Psi, y = torch.from_numpy(dataset.Psi(features)), torch.from_numpy(dataset.y)
     if test is None:
         return Inputs(dataset, features, Psi, y, None)
-    held_out = data.load(test, label=label, data_dir=data_dir, test=True, classes=dataset.classes)
+    held_out = datasets.load(test, label=label, data_dir=data_dir, test=True, classes=dataset.classes)
     check(held_out.is_psi == dataset.is_psi, f"{test}: expected {'Psi' if dataset.is_psi else 'X'} as in training.")
     test_Psi = torch.from_numpy(held_out.Psi(features))
     fits = test_Psi.shape[1] == Psi.shape[1]

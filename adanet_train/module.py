@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from adanet_train.model.file import ModelFile
+from adanet_train.model.model_file import ModelFile
 from adanet_train.network import Network
 
 

@@ -13,8 +13,8 @@ from adanet_theory.checks import check
 from adanet_train.command_line import versions
 from adanet_train.config import Config, Trained
 from adanet_train.data.features import FeatureMap
-from adanet_train.model import file as model_file
-from adanet_train.model.file import ModelFile, Sample
+from adanet_train.model import model_file
+from adanet_train.model.model_file import ModelFile, Sample
 
 METHODS = ("adanet", "cvx", "cvx-exact", "lr", "nn")
 

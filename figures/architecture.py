@@ -18,7 +18,7 @@ def compute(*, quick: bool, model: Path | None = None) -> Data:
     """The network of the model, or a small one with every connection that the paper allows."""
     if model is None:
         return graph.of(runs.general(N, steps=60 if quick else 600))
-    from adanet_train.model import file as model_file
+    from adanet_train.model import model_file
 
     return {**graph.of(model_file.read_any(model).network), "model": model.name}
 

@@ -92,7 +92,7 @@ def general(n: tuple[int, ...], *, steps: int) -> Network:
 def history(model: Path) -> tuple[list[Any], dict[str, Any]]:
     """The rounds that a model.pt tells of, and the config of its run."""
     from adanet_train import run
-    from adanet_train.model import file as model_file
+    from adanet_train.model import model_file
 
     found = model_file.read(model)
     if not found.meta.get("history"):

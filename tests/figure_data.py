@@ -9,7 +9,7 @@ from pathlib import Path
 
 from adanet_train import adanet, run
 from adanet_train.config import Config
-from adanet_train.model import file as model_file
+from adanet_train.model import model_file
 from figures import gallery, runs
 
 NAMES = [*gallery.FIGURES, *gallery.OF_A_MODEL]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from adanet_train.model import file as model_file
+from adanet_train.model import model_file
 from tests.verify_models import model
 from verify.network.cli import main
 

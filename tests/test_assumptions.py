@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adanet_train.data.features import FeatureMap
-from adanet_train.model.file import Sample
+from adanet_train.model.model_file import Sample
 from tests.verify_models import model
 from verify.network import bounds, report
 from verify.network.question import Question

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from adanet_train.model import file as model_file
+from adanet_train.model import model_file
 from adanet_train.model.archive import ModelFileError
 
 

@@ -17,9 +17,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from adanet_train.data import cifar10, cifar10_fetch, cifar10_files
-from adanet_train.data import datasets as data
-from adanet_train.data import images as image_features
+from adanet_train.data import cifar10, cifar10_fetch, cifar10_files, datasets, image_features
 from adanet_train.data.cifar10_files import BATCHES
 
 N = 30
@@ -130,12 +128,12 @@ def test_pairs_that_are_none(tmp_path):
     assert "a class must be one of airplane, automobile" in refusal(tmp_path, "cat", "cow")
     assert "no cifar-10-binary.tar.gz, cifar-10-python.tar.gz (or their folders)" in refusal(tmp_path)
     with pytest.raises(ValueError, match=r"cifar10:A-B needs two different classes .*, got cifar10:cat-cow"):
-        data.load("cifar10:cat-cow", data_dir=tmp_path)
+        datasets.load("cifar10:cat-cow", data_dir=tmp_path)
 
 
 def test_the_name_gives_the_features_of_the_training_or_the_test_part(tmp_path):
     write_folder(tmp_path / "cifar10" / "cifar-10-batches-bin", BINARY)
-    train, test = (data.load("cifar10:cat-dog", data_dir=tmp_path, test=part) for part in (False, True))
+    train, test = (datasets.load("cifar10:cat-dog", data_dir=tmp_path, test=part) for part in (False, True))
     images, y = cifar10.load_pair("cat", "dog", tmp_path, "test")
     assert np.array_equal(test.values, image_features.features(images))
     assert (test.y.tolist(), len(train.y)) == (y.tolist(), N)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from adanet_train.data import datasets as data
+from adanet_train.data import datasets
 from adanet_train.data.datasets import Dataset, load
 from adanet_train.data.features import FeatureMap
 
@@ -108,7 +108,7 @@ def test_labels_are_mapped_and_said(table):
     assert named.notes == ("labels 'ham' and 'spam' mapped to -1 and +1.",)
     assert load(table("a,y\n1,spam\n"), classes=("ham", "spam")).y.tolist() == [1]
     assert "as in training, got 'eggs'" in refusal(table("a,y\n1,eggs\n"), classes=("ham", "spam"))
-    assert data.labels(np.array([True, False]))[0].tolist() == [1, -1]
+    assert datasets.labels(np.array([True, False]))[0].tolist() == [1, -1]
 
 
 @pytest.mark.parametrize(

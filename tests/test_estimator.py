@@ -16,8 +16,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from adanet_train.config import Config
 from adanet_train.data.features import FeatureMap
 from adanet_train.estimator import AdaNetClassifier, AdaNetCVXClassifier, NetworkClassifier, load
-from adanet_train.model import file as model_file
-from adanet_train.model.file import ModelFile, ModelFileError
+from adanet_train.model import model_file
+from adanet_train.model.model_file import ModelFile, ModelFileError
 from adanet_train.network import Network
 from adanet_train.surrogates import surrogate
 

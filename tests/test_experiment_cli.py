@@ -11,11 +11,10 @@ import torch
 
 from adanet_theory.spec import NetworkSpec
 from adanet_train.data import cifar10
-from adanet_train.model import file as model_file
+from adanet_train.model import model_file
 from adanet_train.network import Network
 from paper_notes import tables as paper
-from verify.experiments import bounds, cifar_pairs, cli, criteo_ads, grids, tables
-from verify.experiments import gp as search
+from verify.experiments import bounds, cifar_pairs, cli, criteo_ads, gp, grids, tables
 from verify.experiments.selection import PairRow, Scores
 from verify.experiments.store import Store
 from verify.experiments.trials import Source
@@ -219,16 +218,16 @@ def test_the_search_does_not_depend_on_when_it_was_broken_off(tmp_path):
 
         return evaluate_some
 
-    whole = search.search(space, evaluate, Store(tmp_path / "a"), {"data": "x"}, seed=1)
+    whole = gp.search(space, evaluate, Store(tmp_path / "a"), {"data": "x"}, seed=1)
     for after in (1, 4):
         with pytest.raises(KeyboardInterrupt):
-            search.search(space, break_off(after), Store(tmp_path / "b"), {"data": "x"}, seed=1)
-    again = search.search(space, evaluate, Store(tmp_path / "b"), {"data": "x"}, seed=1)
+            gp.search(space, break_off(after), Store(tmp_path / "b"), {"data": "x"}, seed=1)
+    again = gp.search(space, evaluate, Store(tmp_path / "b"), {"data": "x"}, seed=1)
     assert again.setting == whole.setting
     files = [{path.name: path.read_text() for path in (tmp_path / name).rglob("*.json")} for name in "ab"]
     assert files[0] == files[1]
     assert len(files[0]) == 6
-    other = search.search(space, evaluate, Store(tmp_path / "c"), {"data": "x"}, seed=2)
+    other = gp.search(space, evaluate, Store(tmp_path / "c"), {"data": "x"}, seed=2)
     assert other.setting != whole.setting
     assert whole.tried == 6
     assert 1 <= len(whole.setting["hidden"]) <= 3

@@ -15,7 +15,7 @@ import pytest
 from adanet_theory import catalogue, margin
 from adanet_theory.twins.latex import latex_definition, latex_of
 from adanet_theory.twins.symbolic import STATEMENTS
-from adanet_train.model import file as model_file
+from adanet_train.model import model_file
 from figures import explorer
 from figures.explorer import content, mathml, network, page
 from tests.explorer_settings import Reference, State, random_state

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from adanet_train.model import file as model_file
+from adanet_train.model import model_file
 from figures import bounds_against, closed_form_step, complexities, gallery, sigmoid_counterexample, vacuity_map
 from figures.__main__ import main
 from figures.canvas import FULL, NotDrawn, save, settle

@@ -122,7 +122,7 @@ def test_the_construction_shows_the_blocks_of_the_network():
 
 def test_a_construction_of_another_method_is_refused(tmp_path):
     from adanet_train import run
-    from adanet_train.model import file as model_file
+    from adanet_train.model import model_file
 
     path = tmp_path / "cvx.pt"
     sample = model_file.Sample.of(*runs.rings())
@@ -133,7 +133,7 @@ def test_a_construction_of_another_method_is_refused(tmp_path):
 
 def test_a_run_of_one_round_is_refused(tmp_path):
     from adanet_train import run
-    from adanet_train.model import file as model_file
+    from adanet_train.model import model_file
 
     path = tmp_path / "short.pt"
     short = replace(trained(), history=trained().history[:1])

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from adanet_theory.spec import NetworkSpec
 from adanet_train.activations import apply_activation
 from adanet_train.data.features import FeatureMap
-from adanet_train.model import file as model_file
-from adanet_train.model.file import ModelFile, ModelFileError, Sample, read, read_any, read_state_dict, write
+from adanet_train.model import model_file
+from adanet_train.model.model_file import ModelFile, ModelFileError, Sample, read, read_any, read_state_dict, write
 from adanet_train.network import Network
 
 
@@ -429,10 +429,12 @@ def test_a_damaged_pickle_in_a_sound_archive_never_fails_otherwise(changes):
 
 
 def test_reading_files_imports_no_trainer():
-    command = "import adanet_train.model.file, sys; print(*[n for n in sys.modules if n.startswith('adanet_train.')])"
+    command = (
+        "import adanet_train.model.model_file, sys; print(*[n for n in sys.modules if n.startswith('adanet_train.')])"
+    )
     shown = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True).stdout
-    model = [f"model.{name}" for name in ("archive", "fields", "file", "safetensors", "state_dict")]
-    modules = ("command_line", "data", "data.features", "model", *model, "network")
+    model = [f"model.{name}" for name in ("archive", "fields", "model_file", "safetensors", "state_dict")]
+    modules = ("activations", "command_line", "data", "data.features", "model", *model, "network")
     assert sorted(shown.split()) == [f"adanet_train.{name}" for name in modules]
 
 

@@ -16,7 +16,7 @@ import torch
 from mpmath import mpf
 
 from adanet_theory.spec import NetworkSpec
-from adanet_train.model.file import ModelFile
+from adanet_train.model.model_file import ModelFile
 from tests.verify_models import model
 from verify.network import report
 from verify.network.layers import Sampling, complexities

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from adanet_train.data.features import FeatureMap
-from adanet_train.model import file as model_file
-from adanet_train.model.file import ModelFile, Sample
+from adanet_train.model import model_file
+from adanet_train.model.model_file import ModelFile, Sample
 from adanet_train.network import Network
 from tests.verify_models import model
 from verify.network import report

@@ -15,8 +15,8 @@ import torch
 
 from adanet_train import cli, config, objective, run, surrogates
 from adanet_train.config import Config
-from adanet_train.data import datasets as data
-from adanet_train.model import file as model_file
+from adanet_train.data import datasets
+from adanet_train.model import model_file
 
 KEYS = ["schema", "method", "rounds", "depth", "n", "objective", "train_error", "test_error", "seconds", "model"]
 QUICK = ["--set", "steps=30", "--width", "4", "--rounds", "3", "--lam", "1e-4"]
@@ -63,7 +63,7 @@ def test_every_method_writes_what_it_says(method, table, output, tmp_path, capsy
     assert shown["rounds"] == len(model.meta["history"])
     assert shown["objective"] == model.meta["history"][-1]["objective"]
     for key, name in (("train_error", "train.csv"), ("test_error", "test.csv")):
-        sample = data.load(tmp_path / name, label="class")
+        sample = datasets.load(tmp_path / name, label="class")
         f = model.network(torch.from_numpy(sample.Psi(model.features))).numpy()
         assert shown[key] == np.mean(sample.y * f <= 0)
     assert shown["train_error"] < 0.35
@@ -109,7 +109,7 @@ def test_without_the_sample_the_file_holds_its_digest(table, output):
     assert cli.main([*table, "-o", output, "--no-sample"]) == 0
     model = model_file.read(output)
     assert model.sample.Psi is None
-    sample = data.load(table[0], label="class")
+    sample = datasets.load(table[0], label="class")
     assert model.sample.matches(sample.Psi(model.features), sample.y)
 
 

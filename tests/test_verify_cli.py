@@ -18,8 +18,8 @@ import pytest
 import torch
 
 from adanet_theory.spec import NetworkSpec
-from adanet_train.model import file as model_file
-from adanet_train.model.file import Sample
+from adanet_train.model import model_file
+from adanet_train.model.model_file import Sample
 from tests.verify_models import model
 from verify.network.cli import main
 

@@ -8,7 +8,7 @@ import torch
 from adanet_theory.norms import norms
 from adanet_theory.spec import NetworkSpec
 from adanet_train.data.features import FeatureMap
-from adanet_train.model.file import ModelFile, Sample
+from adanet_train.model.model_file import ModelFile, Sample
 from adanet_train.network import Network
 
 

@@ -18,8 +18,7 @@ import numpy as np
 
 from adanet_theory.checks import check
 from adanet_train.command_line import data_folder, replacing
-from adanet_train.data import cifar10_files
-from adanet_train.data import images as image_features
+from adanet_train.data import cifar10_files, image_features
 from adanet_train.data.cifar10_fetch import fetch
 from adanet_train.data.cifar10_files import BATCHES, Bytes
 from adanet_train.data.features import Array

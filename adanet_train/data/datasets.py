@@ -210,8 +210,7 @@ def _idx(name: str, pair: str, data_dir: str | Path | None, test: bool) -> Datas
 
 
 def _cifar10(pair: str, data_dir: str | Path | None, test: bool) -> Dataset:
-    from adanet_train.data import cifar10
-    from adanet_train.data import images as image_features
+    from adanet_train.data import cifar10, image_features
 
     a, b = (cifar10.CLASSES[number] for number in _pair("cifar10", pair, cifar10.CLASSES))
     X, y = cifar10.load_features(a, b, data_dir, "test" if test else "train")

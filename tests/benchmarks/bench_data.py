@@ -17,7 +17,7 @@ import numpy as np
 
 from adanet_train.data import criteo
 from adanet_train.data.criteo_rows import CATEGORIES, COLUMNS, COUNTS
-from adanet_train.data.images import features
+from adanet_train.data.image_features import features
 from tests.benchmarks.bench_estimates import interleaved
 
 MIN_COUNT = 100

@@ -19,7 +19,7 @@ def run() -> list[dict]:
 
 def measured(n: tuple[int, ...]) -> dict:
     """At the default draws, from the command to the printed report."""
-    from adanet_train.model import file as model_file
+    from adanet_train.model import model_file
     from tests.verify_models import model
 
     with tempfile.TemporaryDirectory() as folder:

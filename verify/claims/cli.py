@@ -55,19 +55,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def verify(arguments: argparse.Namespace) -> int:
-    from verify.claims import run as claims
+    from verify.claims import run
 
-    chosen = claims.select(arguments.ids)
+    chosen = run.select(arguments.ids)
     if arguments.list:
         print("\n".join(claim.id for claim in chosen))
         return 0
     check_outputs(arguments)
     with Bar("claims") as progress:
-        found = claims.run_all(chosen, quick=arguments.quick, progress=progress)
+        found = run.run_all(chosen, quick=arguments.quick, progress=progress)
         outcomes = list(found) if arguments.json else show(found, chosen, verbose=arguments.verbose, progress=progress)
     write(outcomes, arguments)
     if arguments.json:
-        print(json.dumps(claims.document(outcomes), indent=1, ensure_ascii=False, allow_nan=False))
+        print(json.dumps(run.document(outcomes), indent=1, ensure_ascii=False, allow_nan=False))
     return 0 if all(outcome.supported for outcome in outcomes) else 1
 
 
@@ -77,20 +77,20 @@ def check_outputs(arguments: argparse.Namespace) -> None:
         if path is not None:
             command_line.check_writable(path)
     if arguments.readme is not None:
-        from verify.claims import pages as claims_pages
+        from verify.claims import pages
 
-        claims_pages.spliced(Path(arguments.readme).read_text(encoding="utf-8"), "")
+        pages.spliced(Path(arguments.readme).read_text(encoding="utf-8"), "")
 
 
 def write(outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> None:
-    from verify.claims import pages as claims_pages
+    from verify.claims import pages
 
-    for path, page in ((arguments.html, claims_pages.html), (arguments.markdown, claims_pages.markdown)):
+    for path, page in ((arguments.html, pages.html), (arguments.markdown, pages.markdown)):
         if path is not None:
             command_line.write_file(path, page(outcomes))
     if arguments.readme is not None:
         readme = Path(arguments.readme)
-        text = claims_pages.spliced(readme.read_text(encoding="utf-8"), claims_pages.findings(outcomes))
+        text = pages.spliced(readme.read_text(encoding="utf-8"), pages.findings(outcomes))
         command_line.write_file(readme, text)
 
 

@@ -17,7 +17,7 @@ from verify.experiments.trials import Source, Trial
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from adanet_train.model.file import ModelFile
+    from adanet_train.model.model_file import ModelFile
     from verify.network.results import BoundReport
 
 TRAINERS = {

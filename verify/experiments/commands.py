@@ -11,9 +11,7 @@ from typing import Any
 from adanet_theory.checks import check
 from adanet_train.command_line import Bar, data_folder
 from paper_notes.tables import FOLDS
-from verify.experiments import bounds as certificates
-from verify.experiments import cifar_pairs, criteo_ads, grids, results, tables, trials
-from verify.experiments import variants as table_3
+from verify.experiments import bounds, cifar_pairs, criteo_ads, grids, results, tables, trials, variants
 from verify.experiments.bounds import NetworkRow
 from verify.experiments.cifar_pairs import Protocol
 from verify.experiments.criteo_ads import ClickRow
@@ -24,7 +22,7 @@ from verify.experiments.store import Store
 from verify.experiments.trials import Source
 
 
-def data(arguments: argparse.Namespace) -> int:
+def fetch_data(arguments: argparse.Namespace) -> int:
     from adanet_train.data import cifar10
 
     with Bar(f"fetching {arguments.set}") as progress:
@@ -33,7 +31,7 @@ def data(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def pairs(arguments: argparse.Namespace) -> int:
+def run_pairs(arguments: argparse.Namespace) -> int:
     methods = _among("methods", arguments.methods, cifar_pairs.METHODS)
     grid = grids.grid(arguments.grid)
     planned = {method: n * len(arguments.pairs) for method, n in grids.count(grid, methods, arguments.folds).items()}
@@ -48,7 +46,7 @@ def pairs(arguments: argparse.Namespace) -> int:
     return show(arguments, rows)
 
 
-def variants(arguments: argparse.Namespace) -> int:
+def run_variants(arguments: argparse.Namespace) -> int:
     names = _among("methods", arguments.methods, grids.VARIANTS)
     check(len(arguments.pairs) == 1, f"variants takes one pair, got {len(arguments.pairs)}.")
     chosen = [variant for variant in grids.variants(arguments.grid) if variant.name in names]
@@ -61,7 +59,7 @@ def variants(arguments: argparse.Namespace) -> int:
             compared = cifar_pairs.comparisons(rows, _source(arguments), "base")
             save(arguments, rows, comparisons=[vars(one) for one in compared])
 
-        rows = table_3.variants(protocol, arguments.pairs[0], chosen, report)
+        rows = variants.variants(protocol, arguments.pairs[0], chosen, report)
     return show(arguments, rows)
 
 
@@ -73,7 +71,7 @@ def _planned(chosen: Sequence[grids.Variant], folds: Sequence[int]) -> dict[str,
     return planned
 
 
-def criteo(arguments: argparse.Namespace) -> int:
+def run_criteo(arguments: argparse.Namespace) -> int:
     methods = _among("methods", arguments.methods, criteo_ads.METHODS)
     settings = {method: found for method, found in grids.criteo(arguments.grid).items() if method in methods}
     planned = {method: len(found) for method, found in settings.items()}
@@ -92,20 +90,20 @@ def _file(arguments: argparse.Namespace) -> str:
     return Path(arguments.criteo).name
 
 
-def bounds(arguments: argparse.Namespace) -> int:
+def run_bounds(arguments: argparse.Namespace) -> int:
     paths = arguments.winners or [str(out_path(arguments).with_name("cifar-pairs.json"))]
     found = [results.read(path) for path in paths]
     ads = [row for one in found if one.get("protocol") == "criteo" for row in _of_this_file(one, arguments)]
     winners = [row for one in found if one.get("protocol") != "criteo" for row in one["rows"]]
-    planned = dict.fromkeys(certificates.TRAINERS.values(), 0)
+    planned = dict.fromkeys(bounds.TRAINERS.values(), 0)
     for winner in winners:
-        planned[certificates.trial_of(winner, 0, 0).method] += len(arguments.folds)
+        planned[bounds.trial_of(winner, 0, 0).method] += len(arguments.folds)
     for winner in ads:
-        planned[certificates.criteo_trial_of(winner, _source(arguments), 0).method] += 1
+        planned[bounds.criteo_trial_of(winner, _source(arguments), 0).method] += 1
     with _bar(arguments) as bar:
-        runner = _runner(arguments, Trials(planned, bar), certificates.work)
-        rows = certificates.bounds(runner, winners, folds=arguments.folds, seed=arguments.seed)
-        rows += certificates.criteo_bounds(runner, ads, seed=arguments.seed)
+        runner = _runner(arguments, Trials(planned, bar), bounds.work)
+        rows = bounds.bounds(runner, winners, folds=arguments.folds, seed=arguments.seed)
+        rows += bounds.criteo_bounds(runner, ads, seed=arguments.seed)
     save(arguments, rows, winners=[result["command"] for result in found])
     for row in rows:
         best = min((b["value"] for b in row.said["bounds"].values() if b["applies"]), default=None)
@@ -183,9 +181,9 @@ def show(arguments: argparse.Namespace, rows: Sequence[PairRow]) -> int:
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
-    "data": data,
-    "cifar-pairs": pairs,
-    "variants": variants,
-    "criteo": criteo,
-    "bounds": bounds,
+    "data": fetch_data,
+    "cifar-pairs": run_pairs,
+    "variants": run_variants,
+    "criteo": run_criteo,
+    "bounds": run_bounds,
 }

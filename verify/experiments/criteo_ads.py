@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from adanet_train.data.criteo import Criteo, Part
     from adanet_train.data.embeddings import Embedding
-    from adanet_train.model.file import ModelFile
+    from adanet_train.model.model_file import ModelFile
     from adanet_train.network import Network
 
 METHODS = ("adanet", "nn", "lr")
@@ -103,7 +103,7 @@ def model_of(trial: Trial, source: Source) -> tuple[ModelFile, tuple[Tensor, Ten
     import torch
 
     from adanet_train.command_line import versions
-    from adanet_train.model.file import ModelFile
+    from adanet_train.model.model_file import ModelFile
 
     torch.set_num_threads(1)
     data = _read(str(source.criteo))

@@ -77,7 +77,7 @@ class Fold:
 @functools.lru_cache(maxsize=2)
 def sample(name: str, source: Source) -> Dataset:
     """All points of a name; of CIFAR-10 those of the test batch too, as the paper's folds have 12,000 points."""
-    from adanet_train.data import cifar10, datasets, images
+    from adanet_train.data import cifar10, datasets, image_features
 
     kind, _, pair = name.partition(":")
     if kind != "cifar10":
@@ -85,7 +85,7 @@ def sample(name: str, source: Source) -> Dataset:
     check(pair.count("-") == 1, f"a pair must be A-B, got {pair!r}.")
     a, b = pair.split("-")
     X, y = cifar10.load_features(a, b, source.folder)
-    return datasets.Dataset(X, y, images.NAMES, known_range=(0.0, 1.0))
+    return datasets.Dataset(X, y, image_features.NAMES, known_range=(0.0, 1.0))
 
 
 def fold_of(trial: Trial, source: Source) -> Fold:

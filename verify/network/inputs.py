@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from adanet_theory.checks import check
-from adanet_train.data import datasets as data
+from adanet_train.data import datasets
 from adanet_train.data.datasets import Dataset
-from adanet_train.model import archive
-from adanet_train.model import file as model_file
-from adanet_train.model.file import ModelFile
+from adanet_train.model import archive, model_file
+from adanet_train.model.model_file import ModelFile
 from adanet_train.model.state_dict import load_weights
 from verify.network.question import Points
 
@@ -44,7 +43,7 @@ def read(
         check(activation is None, f"{path}: --activation is for a state_dict; a model file names its own.")
     classes, sample = _classes(model), None
     if data_path is not None:
-        dataset = data.load(data_path, label=label, classes=classes)
+        dataset = datasets.load(data_path, label=label, classes=classes)
         classes = dataset.classes or classes
         notes += dataset.notes
         sample = _points(dataset, model, data_path)
@@ -53,7 +52,7 @@ def read(
     check(not missing, f"{path}: holds no sample, expected --data FILE with the points it was trained on.")
     test = None
     if test_path is not None:
-        dataset = data.load(test_path, label=label, test=True, classes=classes)
+        dataset = datasets.load(test_path, label=label, test=True, classes=classes)
         notes += [note for note in dataset.notes if note not in notes]
         test = _points(dataset, model, test_path)
     return Inputs(model, sample, test, tuple(notes))

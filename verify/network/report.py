@@ -36,7 +36,7 @@ from verify.network.results import (
 )
 
 if TYPE_CHECKING:
-    from adanet_train.model.file import ModelFile
+    from adanet_train.model.model_file import ModelFile
 
 MAX_DEPTH = 100  # the ball arithmetic of a family takes time of the third power of its depth
 
