@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,10 +73,8 @@ def bounds(x: Point) -> dict[str, MarginBound]:
         C.multiclass_a_posteriori_bounded_at(x.j, x.error, 1.0, C=x.C, r_sup=x.r, **net),
         unbounded.margin_bound_unbounded(*mixture, **fixed),
     ]
-    try:
+    with suppress(OutsideTheoryError):  # δ too small for it to follow from margin-bound
         found.append(G.theorem_1_range(*mixture, M=top, **fixed))
-    except OutsideTheoryError:
-        pass  # δ too small for it to follow from margin-bound
     return {bound.id: bound for bound in found}
 
 

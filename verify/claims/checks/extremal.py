@@ -1,11 +1,11 @@
-"""Distributions on which a bound is nearly attained, everything about them exact: they refute a bound that is too small.
+"""Distributions on which a bound is nearly attained, all about them exact: they refute a bound that is too small.
 
 `Memorised`: f is 1 on the sample and 0 on what the sample did not show. That attains the 2 of (2/ρ) R_m(H).
 `Rare`: the best of very many rare features. It comes within a factor 1/2 of the complexity term of a-posteriori, and no
 nearer: 2 R_S is attained by functions that know the sample by heart, of which an l1-ball over n_0 features holds only
 log n_0, and for two-valued features the deviation is sqrt(1 - q)/2 of 2 r_rms sqrt(2 log(2 n_0)/m).
-`coin_tail`: one function fixed beforehand, whose errors are coins: at a small δ the exact binomial tail needs nearly all
-of sqrt(log(1/δ)/(2m)).
+`coin_tail`: one function fixed beforehand, whose errors are coins: at a small δ the exact binomial tail needs nearly
+all of sqrt(log(1/δ)/(2m)).
 """
 
 from __future__ import annotations
