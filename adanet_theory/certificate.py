@@ -11,11 +11,15 @@ The loss may depend on the setting, never on Q; b may depend on Q.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from adanet_theory.checks import check, check_risk
-from adanet_theory.kl import kl_inverse, xi
+import numpy as np
+
+from adanet_theory.checks import Array, check, check_risk
+from adanet_theory.kl import kl, kl_inverse, kl_inverses, xi
+
+LARGEST_M = 10**18
 
 
 @dataclass(frozen=True)
@@ -56,3 +60,52 @@ def certificate(
     exponent = (max(KL, 0.0) + math.log(xi(m) / delta) + grid) / m
     raw = kl_inverse(empirical, exponent) / b
     return Certificate(id, {**setting, "empirical": empirical, "KL": KL, "grid": grid, "b": b}, raw)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Settings that share N, β and the KL and differ in k: empirical[i] and b[i] at k[i], in floats, for a search."""
+
+    N: int
+    beta: float
+    KL: float
+    grid: float
+    k: Array
+    empirical: Array
+    b: Array
+
+    def values(self, m: int, delta: float) -> Array:
+        """The certificate at every k."""
+        exponent = (max(self.KL, 0.0) + self.grid + math.log(xi(m) / delta)) / m
+        return np.asarray(kl_inverses(np.clip(self.empirical, 0, 1), exponent) / np.maximum(self.b, 1e-300))
+
+    def m_needed(self, delta: float) -> float:
+        """The least m at which one of them is below 1, the sample's margins and the KL being as they are.
+
+        kl^-1(q, C/m) < b means m > C/kl(q, b); ξ(m), which grows like sqrt(m), is found by repeating.
+        """
+        q, b = np.clip(self.empirical, 0, 1), np.clip(self.b, 0, 1)
+        rate = float(np.max(np.where(q < b, kl(q, np.minimum(b, 1 - 1e-15)), 0.0)))
+        if rate == 0:
+            return math.inf
+        m = 1.0
+        for _ in range(20):
+            m = (max(self.KL, 0.0) + self.grid + math.log((math.sqrt(math.pi * m / 2) + 1) / delta)) / rate
+        return m
+
+
+def least(found: Sequence[Candidates], m: int, delta: float) -> tuple[int, int, float]:
+    """The N, k and β of the least certificate among the candidates."""
+    best = []
+    for candidates in found:
+        values = candidates.values(m, delta)
+        at = int(np.argmin(values))
+        best.append((float(values[at]), int(candidates.k[at]), candidates.N, candidates.beta))
+    _, k, N, beta = min(best)
+    return N, k, beta
+
+
+def m_needed(found: Sequence[Candidates], delta: float) -> int | None:
+    """About how large a sample would make the best candidate say something; None beyond 10^18."""
+    m = min(candidates.m_needed(delta) for candidates in found)
+    return math.ceil(m) if m <= LARGEST_M else None

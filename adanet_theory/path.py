@@ -14,10 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adanet_theory.certificate import Certificate, certificate
+from adanet_theory.certificate import Candidates, Certificate, certificate, least
 from adanet_theory.checks import Array, check, check_delta
 from adanet_theory.grids import BETAS, VOTES, check_setting, path_grid, path_thresholds
-from adanet_theory.kl import kl_inverse, kl_inverses, xi
+from adanet_theory.kl import kl_inverse
 from adanet_theory.laws import ZERO, Law, skellam, symmetric_skellam
 from adanet_theory.tree import Tree
 
@@ -267,23 +267,24 @@ def path_certificate_at(
 
 def path_certificate(tree: Tree, x: Array, y: ArrayLike, *, delta: float, seed: int, draws: int = DRAWS) -> Certificate:
     """path-certificate at the best setting that a search finds on draws of its own; every setting is paid for."""
-    N, k, beta = _search(tree, x, np.asarray(y), delta, np.random.default_rng([seed, 1]))
+    found = path_candidates(tree, x, y, seed=seed)
+    N, k, beta = least(found, len(x), (1 - SAMPLED) * delta)
     return path_certificate_at(tree, x, y, N=N, k=k, beta=beta, delta=delta, seed=seed, draws=draws)
 
 
-def _search(tree: Tree, x: Array, y: Array, delta: float, rng: np.random.Generator) -> tuple[int, int, float]:
-    means, (nodes, n_0), m = tree.means(x), tree.q.shape, len(x)
-    price = math.log(xi(m) / ((1 - SAMPLED) * delta)) + path_grid(tree.counts)
-    found: list[tuple[float, int, int, float]] = []
+def path_candidates(tree: Tree, x: Array, y: ArrayLike, *, seed: int) -> list[Candidates]:
+    """For every N of the grid the β of least KL and all k, eps at J = all, on draws of at most 20,000 examples."""
+    rng, nodes, n_0 = np.random.default_rng([seed, 1]), len(tree.parent), tree.q.shape[1]
+    some = np.unique(np.linspace(0, len(x) - 1, min(len(x), _SEARCH_DRAWS)).astype(int))
+    means, labels = tree.means(x[some]), np.asarray(y)[some]
+    found = []
     for N in VOTES:
         KL = path_kls(N * np.abs(tree.q), A=2 * n_0 * nodes, N=N)
-        best = int(np.argmin(KL))
-        grid = np.array(path_thresholds(N))
-        drawn = np.sort(path_draws(tree, means, y, N, math.ceil(_SEARCH_DRAWS / m), rng))
-        empirical = np.searchsorted(drawn, grid, side="right") / len(drawn)
+        k = np.array(path_thresholds(N))
+        drawn = np.sort(path_draws(tree, means, labels, N, math.ceil(_SEARCH_DRAWS / len(some)), rng))
+        empirical = np.searchsorted(drawn, k, side="right") / len(drawn)
         laws = [all_law(tree, N, e) for e in (1, -1)]
-        b = 1 - np.array([max(law.above(at) for law in laws) for at in grid])
-        values = kl_inverses(empirical, (KL[best] + price) / m) / np.maximum(b, 1e-9)
-        found.append((float(values.min()), int(grid[values.argmin()]), N, BETAS[best]))
-    _, k, N, beta = min(found)
-    return N, k, beta
+        b = 1 - np.array([max(law.above(int(at)) for law in laws) for at in k])
+        best = int(np.argmin(KL))
+        found.append(Candidates(N, BETAS[best], float(KL[best]), path_grid(tree.counts), k, empirical, b))
+    return found

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adanet_theory.certificate import Certificate, certificate
+from adanet_theory.certificate import Candidates, Certificate, certificate, least
 from adanet_theory.checks import Array, check
 from adanet_theory.grids import BETAS, IID, PRIORS, VOTES, check_setting, vote_grid
-from adanet_theory.kl import kl_inverses, xi
 
 _GROUPS = 256  # margins are searched in groups of neighbours; the setting found is evaluated at all of them
 _STEPS = np.linspace(-2, 5, 29)  # k = N/2 + step sqrt(N)/2
@@ -100,8 +99,7 @@ def vote_certificate(u: ArrayLike, theta: ArrayLike, *, n: int, delta: float) ->
     >>> found.terms["N"], found.terms["beta"], round(found.raw, 10)
     (40960, 0.001, 0.0266300364)
     """
-    margins = _margins(u)
-    N, k, beta = _search(*_grouped(margins), _simplex(theta, n), n, len(margins), delta)
+    N, k, beta = vote_setting(u, vote_candidates(u, theta, n=n), delta=delta)
     return vote_certificate_at(u, theta, n=n, N=N, k=k, beta=beta, delta=delta)
 
 
@@ -177,27 +175,32 @@ def _grouped(u: Array) -> tuple[Array, Array]:
     return np.add.reduceat(np.sort(u), edges[:-1]) / sizes, sizes / len(u)
 
 
-def _search(u: Array, share: Array, theta: Array, n: int, m: int, delta: float) -> tuple[int, int, float]:
-    """The best (N, k, β) on coarse k, then the best k between the neighbours, for the three best N."""
+def vote_candidates(u: ArrayLike, theta: ArrayLike, *, n: int) -> list[Candidates]:
+    """For every N of the grid the prior of least KL, and k about N/2 in steps of sqrt(N)/8."""
+    margins, share = _grouped(_margins(u))
+    weights = _simplex(theta, n)
     found = []
     for N in VOTES:
-        KL = np.array([vote_kl_iid(theta, N, n=n), *_polya(theta, N, n, BETAS)])
-        beta = int(np.argmin(KL))  # the least KL is the least certificate at every k
-        exponent = (max(KL[beta], 0.0) + math.log(xi(m) / delta) + vote_grid(N)) / m
-        coarse = np.unique(np.clip(np.floor(N / 2 + _STEPS * math.sqrt(N) / 2), 0, N - 1))
-        found.append((*_best_k(u, share, N, coarse, exponent), N, exponent, PRIORS[beta]))
-    best = []
-    for _, centre, N, exponent, prior in sorted(found)[:3]:
-        step = math.ceil(math.sqrt(N) / 8)
-        near = np.arange(max(0, centre - step), min(N, centre + step + 1), dtype=np.float64)
-        best.append((*_best_k(u, share, N, near, exponent), N, prior))
-    _, k, N, prior = min(best)
-    return N, k, prior
+        KL = np.array([vote_kl_iid(weights, N, n=n), *_polya(weights, N, n, BETAS)])
+        best = int(np.argmin(KL))  # the least KL is the least certificate at every k
+        k = np.unique(np.clip(np.floor(N / 2 + _STEPS * math.sqrt(N) / 2), 0, N - 1))
+        found.append(_candidates(margins, share, N, k, PRIORS[best], float(KL[best])))
+    return found
 
 
-def _best_k(u: Array, share: Array, N: int, k: Array, exponent: float) -> tuple[float, int]:
-    """The least certificate over the k given, and its k."""
+def _candidates(u: Array, share: Array, N: int, k: Array, beta: float, KL: float) -> Candidates:
     empirical = _right_votes_cdf(u, N, k[:, None]) @ share
-    values = kl_inverses(np.minimum(empirical, 1.0), exponent) / _right_votes_cdf(np.zeros(len(k)), N, k)
-    at = int(np.argmin(values))
-    return float(values[at]), int(k[at])
+    return Candidates(N, beta, KL, vote_grid(N), k, empirical, _right_votes_cdf(np.zeros(len(k)), N, k))
+
+
+def vote_setting(u: ArrayLike, found: Sequence[Candidates], *, delta: float) -> tuple[int, int, float]:
+    """The best N, k, β: that of the candidates, and then the best k between the neighbours, for the three best N."""
+    margins, m = _margins(u), len(np.asarray(u))
+    groups, share = _grouped(margins)
+    finer = []
+    for coarse in sorted(found, key=lambda candidates: float(candidates.values(m, delta).min()))[:3]:
+        N, step = coarse.N, math.ceil(math.sqrt(coarse.N) / 8)
+        centre = int(coarse.k[int(np.argmin(coarse.values(m, delta)))])
+        k = np.arange(max(0, centre - step), min(N, centre + step + 1), dtype=np.float64)
+        finer.append(_candidates(groups, share, N, k, coarse.beta, coarse.KL))
+    return least(finer, m, delta)

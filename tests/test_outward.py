@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from flint import arb
 
-from adanet_theory import path, tree, vote
+from adanet_theory import gauss, path, tree, vote
 from adanet_theory.grids import BETAS, path_grid, path_thresholds
 from adanet_theory.kl import clopper_pearson, kl_inverse, xi
 from adanet_theory.twins import outward, skellam, tails
-from adanet_theory.twins.exact_tree import exact_tree
+from adanet_theory.twins.exact_tree import exact_tree, linear_weights
 
 TIGHT = 1e-9
 
@@ -192,14 +192,15 @@ def test_the_exact_tree_is_the_tree(slopes: tuple[float, float]) -> None:
     rng = np.random.default_rng(4)
     hidden = {(1, 0): rng.normal(size=(2, 3)), (2, 1): rng.normal(size=(2, 2))}
     output = {1: rng.normal(size=2), 2: rng.normal(size=2)}
-    exact, numeric = (f(hidden, output, depth=2, slopes=slopes) for f in (exact_tree, tree.unrolled))
+    exact = exact_tree(hidden, output, depth=2, slopes=[slopes])
+    numeric = tree.unrolled(hidden, output, depth=2, slopes=slopes)
     x = rng.uniform(-1, 1, (20, 3))
     rounded = exact.rounded()
     assert np.allclose(rounded.value(rounded.means(x)) * rounded.B, numeric.value(numeric.means(x)) * numeric.B)
     assert len(exact.atoms) == np.count_nonzero(numeric.q)
     assert sum(map(float, exact.masses)) == pytest.approx(1)
     with pytest.raises(ValueError, match="at most 2 nodes"):
-        exact_tree(hidden, output, depth=2, slopes=slopes, max_nodes=2)
+        exact_tree(hidden, output, depth=2, slopes=[slopes], max_nodes=2)
 
 
 @pytest.mark.parametrize(("errors", "m"), [(0, 1), (0, 100), (3, 40), (39, 40), (40, 40), (500, 10_000)])
@@ -216,3 +217,33 @@ def test_margins_are_divided_downwards() -> None:
         found = outward.lower_margins(np.array([1.0, -1.0, 0.0]), outward.exact_ball(Fraction(3)))
     assert [Fraction(x) <= Fraction(y, 3) for x, y in zip(found.tolist(), (1, -1, 0), strict=True)] == [True] * 3
     assert found == pytest.approx([1 / 3, -1 / 3, 0.0])
+
+
+def test_the_weights_of_a_linear_network() -> None:
+    rng = np.random.default_rng(5)
+    hidden = {(1, 0): rng.normal(size=(4, 3)), (2, 1): rng.normal(size=(2, 4)), (3, 1): rng.normal(size=(1, 4))}
+    output = {1: rng.normal(size=4), 2: rng.normal(size=2), 3: rng.normal(size=1)}
+    layers = output[1] + hidden[2, 1].T @ output[2] + hidden[3, 1].T @ output[3]
+    assert np.allclose([float(x) for x in linear_weights(hidden, output, depth=3)], hidden[1, 0].T @ layers)
+
+
+@pytest.mark.parametrize("tau", [0.0, 1.5])
+def test_gauss_is_rounded_up(tau: float) -> None:
+    rng = np.random.default_rng(6)
+    phi, v = rng.normal(size=(50, 7)), rng.normal(size=7)
+    margins, norms = np.abs(phi @ v), np.linalg.norm(phi, axis=1)
+    margins[0], phi[1] = -0.3, 0.0
+    norms[1] = margins[1] = 0.0
+    size = float(np.linalg.norm(v))
+    a = 4.0
+    expected = gauss.gauss_certificate_at(margins * a / size, norms, norms, KL=a**2 / 2, s_max=1.0, tau=tau, delta=0.05)
+    certified = outward.gauss_upper(margins, phi, [arb(x) for x in v], a=a, tau=tau, delta="0.05")
+    above(certified.raw, expected.raw * (1 - 1e-13))
+    assert dict(certified.terms) == pytest.approx({**expected.terms, "a": a})
+
+
+def test_many_margins_are_taken_in_groups_by_their_least() -> None:
+    u = np.random.default_rng(7).normal(0.1, 0.05, 50_000)
+    every, some = tails.right_votes_upper(u[:9_000], 640, 340), vote.vote_empirical(u[:9_000], 640, 340)
+    above(every, some * (1 - 1e-12))
+    above(tails.right_votes_upper(u, 640, 340), vote.vote_empirical(u, 640, 340) * (1 - 1e-12), rel=1e-2)

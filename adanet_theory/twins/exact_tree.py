@@ -5,7 +5,7 @@ Every weight on a path is a product of the file's numbers; here it is a ball aro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import flint
@@ -15,6 +15,8 @@ from flint import arb
 from adanet_theory.checks import Array, check
 from adanet_theory.tree import Tree
 from adanet_theory.twins.tails import BITS
+
+MAX_NODES = 64
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,13 @@ def exact_tree(
     output: Mapping[int, Array],
     *,
     depth: int,
-    slopes: tuple[float, float] = (1.0, 0.0),
-    max_nodes: int = 64,
+    slopes: Sequence[tuple[float, float]] | None = None,
+    max_nodes: int = MAX_NODES,
 ) -> ExactTree:
-    """f = sum_k w_k . h_k, unrolled: ValueError where more than max_nodes nodes are needed."""
+    """f = sum_k w_k . h_k, unrolled: ValueError where more than max_nodes nodes are needed.
+
+    slopes[s-1] = (a, c) says that phi_s(z) = a relu(z) - c relu(-z); all are the ReLU, (1, 0), where none are given.
+    """
     n_0 = hidden[1, 0].shape[1] if (1, 0) in hidden else 0
     check(n_0 > 0, "the network must read its features.")
     nodes: list[tuple[int, int, dict[int, arb]]] = []
@@ -79,9 +84,9 @@ def exact_tree(
                     found[int(t)] = found.get(int(t), arb(0)) + weight * arb(float(row[t]))
         return {t: x for t, x in found.items() if x != 0}
 
-    def pieces(weight: arb) -> Iterator[tuple[int, arb]]:
-        """weight phi(z) as signs and inner weights: a relu(z) - c relu(-z)."""
-        for side, slope in zip((1, -1), slopes, strict=True):
+    def pieces(weight: arb, s: int) -> Iterator[tuple[int, arb]]:
+        """weight phi_s(z) as signs and inner weights."""
+        for side, slope in zip((1, -1), (1.0, 0.0) if slopes is None else slopes[s - 1], strict=True):
             outer = weight * arb(slope) * side
             if outer != 0:
                 yield (1 if outer > 0 else -1), side * abs(outer)
@@ -92,7 +97,7 @@ def exact_tree(
         nodes.append((parent, sign, collapsed(reads, 0)))
         for s in range(1, depth):
             for i, weight in collapsed(reads, s).items():
-                for child_sign, inner in pieces(weight):
+                for child_sign, inner in pieces(weight, s):
                     if _reads_anything(hidden, s, i):
                         grow(here, child_sign, {s: {i: inner}})
 
@@ -110,3 +115,20 @@ def _reads_anything(hidden: Mapping[tuple[int, int], Array], k: int, i: int) -> 
         (k, s) in hidden and any(_reads_anything(hidden, s, int(t)) for t in np.flatnonzero(hidden[k, s][i]))
         for s in range(1, k)
     )
+
+
+def linear_weights(hidden: Mapping[tuple[int, int], Array], output: Mapping[int, Array], *, depth: int) -> list[arb]:
+    """v with f = v . x for a network whose activations are all the identity, as balls; one entry for every feature."""
+    n_0 = hidden[1, 0].shape[1] if (1, 0) in hidden else 0
+    with flint.ctx.workprec(BITS):
+        reads: dict[int, dict[int, arb]] = {
+            k: {i: arb(float(x)) for i, x in enumerate(w) if x != 0} for k, w in output.items()
+        }
+        for k in range(depth, 0, -1):
+            for s in range(k):
+                for i, weight in reads.get(k, {}).items() if (k, s) in hidden else ():
+                    below = reads.setdefault(s, {})
+                    for t in np.flatnonzero(hidden[k, s][i]):
+                        below[int(t)] = below.get(int(t), arb(0)) + weight * arb(float(hidden[k, s][i, t]))
+        v = reads.get(0, {})
+        return [v.get(j, arb(0)) for j in range(n_0)]

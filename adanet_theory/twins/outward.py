@@ -25,8 +25,10 @@ from adanet_theory.twins.tails import (
     binomial_rising_lower,
     down,
     kl_inverse_ball,
+    normal_upper,
     poisson_rising_lower,
     right_votes_upper,
+    slack,
     up,
     xi_ball,
 )
@@ -93,6 +95,33 @@ def _polya_kl(theta: Sequence[arb], N: int, n: int, beta: arb) -> float:
     if len(theta) == 1:  # Bin(N, 1) is N
         return up(urn - (beta + N).lgamma() + beta.lgamma())
     return up(entropy + urn - arb(binomial_rising_lower(theta, N, beta)))
+
+
+def gauss_upper(margins: Array, phi: Array, w: Sequence[Any], *, a: float, tau: float, delta: Any) -> Certificate:
+    """gauss-certificate at s = 1 for w rescaled to the length a, for margins y_i w . phi_i not below those given."""
+    check(tau in grids.TAUS, f"tau must be on the grid {grids.TAUS[0]} .. {grids.TAUS[-1]}, got tau={tau}.")
+    with flint.ctx.workprec(BITS):
+        size = sum((exact_ball(x) ** 2 for x in w), arb(0)).sqrt()
+        KL, b = up(arb(a) ** 2 / 2), down((-arb(tau) / arb(2).sqrt()).erfc() / 2)
+        least, most = down(size), up(size)
+        G = arb(len(grids.TAUS))
+    z = _normal_arguments(margins, phi, least, most, a, tau)
+    parts = {"KL": KL, "G": G, "b": b, "m": len(margins), "delta": delta}
+    return derandomised_upper("gauss-certificate", normal_upper(z), **parts, tau=tau, a=a)
+
+
+def _normal_arguments(margins: Array, phi: Array, least: float, most: float, a: float, tau: float) -> Array:
+    """Floats >= tau - a y_i w . phi_i/(|w| |phi_i|), least <= |w| <= most; inf where phi_i is 0 or its square nearly."""
+    wide = slack(phi.shape[1] + 8)
+    power = math.frexp(float(np.abs(phi).max()))[1]
+    scaled = np.ldexp(phi, -power)
+    norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+    there = norms > 1e-140  # below it squares underflow
+    norms = np.ldexp(norms, power)
+    size = np.where(margins >= 0, norms * most * wide, norms * least / wide)
+    cosine = np.divide(margins, size, out=np.zeros_like(margins), where=there)
+    z = tau - a * cosine + (tau + a * np.abs(cosine)) * 2.0**-49
+    return np.where(there, z, math.inf)
 
 
 def clopper_pearson_upper(errors: int, m: int, delta: Any) -> float:

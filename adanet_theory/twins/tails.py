@@ -20,6 +20,7 @@ from flint import arb
 from adanet_theory.checks import Array, check
 
 BITS = 128
+_MOST = 20_000
 _TINY = 1e-290  # more than all that underflow can lose
 
 
@@ -137,7 +138,7 @@ def right_votes_upper(u: Array, N: int, k: int) -> float:
     check(0 <= k < N, f"k must be in [0, N), got k={k}, N={N}.")
     u = np.maximum(np.asarray(u, dtype=np.float64), -1.0)
     check(bool(np.all(u <= 1)), "a margin must be at most 1.")
-    values, counts = np.unique(u, return_counts=True)
+    values, counts = _groups(u)
     bounds = np.where(values >= 1, 0.0, 1.0)
     # The mean (1+u)N/2 above k: sum the masses below; else what lies above k is summed from below and taken from 1.
     inside = np.abs(values) < 1
@@ -147,6 +148,15 @@ def right_votes_upper(u: Array, N: int, k: int) -> float:
     bounds[above] = np.nextafter(1 - _tail_lower(values[above], N, k), 2)
     mean = math.fsum(np.minimum(bounds, 1.0) * counts) / len(u)
     return min(1.0, mean * slack(4))
+
+
+def _groups(u: Array) -> tuple[Array, np.ndarray]:
+    """The different values and how often each occurs; of more than 20,000, the least of each group stands for it."""
+    values, counts = np.unique(u, return_counts=True)
+    if len(values) <= _MOST:
+        return values, counts
+    edges = np.unique(np.linspace(0, len(values), _MOST + 1).astype(int))[:-1]
+    return values[edges], np.add.reduceat(counts, edges)
 
 
 def _start(u: Array, N: int, c: int, end: Any) -> Array:
@@ -264,3 +274,13 @@ def _masses_lower(modes: np.ndarray, starts: Array, odds: Array, against: Array,
 def _weighted(mass: Array, beta: arb) -> float:
     """A lower value of sum_c mass[c] sum_{1 <= i < c} log(beta + i)."""
     return float(np.sum(mass * log_rising_lower(beta, len(mass))) / slack(2 * len(mass)))
+
+
+def normal_upper(z: Array) -> float:
+    """A float >= the mean of Phi(z_i) for the exact values of the floats z_i; -inf counts 0 and inf counts 1."""
+    values, counts = _groups(-z)  # the least -z is the greatest z
+    with flint.ctx.workprec(BITS):
+        root = arb(2).sqrt()
+        phi = [1.0 if x == -math.inf else up((arb(x) / root).erfc() / 2) for x in values.tolist() if x < math.inf]
+    total = math.fsum(np.array(phi) * counts[: len(phi)])
+    return min(1.0, total / len(z) * slack(4))
