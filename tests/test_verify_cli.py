@@ -56,7 +56,7 @@ def test_the_document_has_the_keys_of_its_schema(tmp_path, capsys) -> None:
     keys += " cite tried notes verdict"
     assert set(found) == set(keys.split())
     assert found["schema"] == "verify-bounds/1"
-    keys = "sha256 depth n activation w_norms W measured path_norm layered"
+    keys = "sha256 depth n activation w_norms W measured path_norm layered graph"
     assert set(found["model"]) == set(keys.split())
     assert found["model"]["sha256"] == model_file.read(tmp_path / "model.pt").sha256
     ids = [row["id"] for row in found["bounds"]]

@@ -207,6 +207,8 @@ def homogeneous(weights: Weights) -> Assumption:
 def membership(setting: Setting) -> Assumption:
     if not setting.is_declared:
         detail = "no family was declared; its statements are shown at the measured norms (p = 1)"
+        if setting.weights.graph is not None:
+            detail = "no family was declared; this network is a graph, which the paper's families of layers do not hold"
         return _row("membership", "open", detail)
     spec = setting.spec
     worst: tuple[float, str] | None = None

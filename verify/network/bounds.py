@@ -107,6 +107,8 @@ def fixed_rho(
 ) -> BoundRow:
     """The row of a statement about f/W at this ρ."""
     rho = float(at.rho)
+    if setting.weights.graph is not None:  # in no family of layers
+        return row(bound, {}, None, why_not, None)
     if setting.W == 0 or (bound.range is not None and setting.ranges is not None and setting.ranges.M == 0):
         return trivial(bound, why_not, rho)
     values = _values(bound, setting, R_S)
@@ -180,5 +182,5 @@ def _at_scale(
     from adanet_theory.twins.activations import activation_facts
 
     assert B is not None
-    c = max([activation_facts(phi)["e"] for phi in setting.weights.phi], default=1)
-    return Fraction(B), values | {"d": setting.weights.depth - 1, "n": list(setting.weights.n), "c": c, "B": B}
+    c = max([sum(activation_facts(phi)["e"] for phi in level) for level in setting.weights.levels], default=1)
+    return Fraction(B), values | {"d": setting.weights.d, "n": list(setting.weights.n), "c": c, "B": B}

@@ -22,6 +22,7 @@ from adanet_theory.spec import NetworkSpec
 
 if TYPE_CHECKING:
     from adanet_train.network import Network
+    from verify.network.graph import Graph
 
 EPS = 2.0**-52
 TINY = 2.0**-1022
@@ -77,12 +78,13 @@ def enlarged(x: Any, roundings: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """The network as float64 arrays."""
+    """The network as float64 arrays; or a graph that is not made of layers, of which n are the units by level."""
 
     n: tuple[int, ...]
     hidden: Mapping[Pair, Array]
     output: Mapping[int, Array]
     phi: tuple[Activation, ...]
+    graph: Graph | None = None
 
     @classmethod
     def of(cls, network: Network) -> Weights:
@@ -90,9 +92,25 @@ class Weights:
         output = {k: w.numpy() for k, w in network.output.items()}
         return cls(network.n, hidden, output, tuple(activation(name) for name in network.activations))
 
+    @classmethod
+    def of_graph(cls, graph: Graph) -> Weights:
+        """f itself is the one unit of the last layer, read by w = 1."""
+        n = (graph.n_0, *graph.units, 1)
+        return cls(n, {}, {len(n) - 1: np.ones(1)}, graph.phi, graph)
+
     @property
     def depth(self) -> int:
         return len(self.n) - 1
+
+    @property
+    def d(self) -> int:
+        """The levels that a-posteriori counts: hidden layers, or the activations on the longest path."""
+        return self.depth - 1 if self.graph is None else self.graph.d
+
+    @property
+    def levels(self) -> tuple[tuple[Activation, ...], ...]:
+        """The activations of each level."""
+        return tuple((phi,) for phi in self.phi) if self.graph is None else self.graph.levels
 
     @property
     def is_homogeneous(self) -> bool:
@@ -127,13 +145,23 @@ def _norm_up(x: Any, n: int) -> Any:
 
 
 def measured_family(weights: Weights) -> NetworkSpec:
-    """The smallest family at p = 1 that holds the network, rounded up: nobody declared it before training."""
+    """The smallest family at p = 1 that holds the network, rounded up: nobody declared it before training.
+
+    Of a graph only the activations are told, of each level the one that asks most; no statement reads its norms.
+    """
+    if weights.graph is not None:
+        hardest = [max(level, key=lambda phi: (phi.lipschitz > 1, phi.at_zero != 0)) for level in weights.levels]
+        return NetworkSpec(weights.n, {}, 1.0, hardest)
     return NetworkSpec(weights.n, largest_norms(weights, 1.0), 1.0, weights.phi)
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def path_norm(weights: Weights) -> float:
     """An upper value of B, the path norm of f with its last two linear maps collapsed (`posterior.path_norm`)."""
+    if weights.graph is not None:
+        from verify.network import graph
+
+        return graph.path_norm(weights.graph)
     paths = {0: np.ones(weights.n[0])}
     for k in range(1, weights.depth):
         paths[k] = np.zeros(weights.n[k])
@@ -190,6 +218,13 @@ class FeatureSizes:
     r_inf: float
     r_rms: float
     square_norms: float
+
+
+def with_constant(sizes: FeatureSizes, has_bias: bool) -> FeatureSizes:
+    """The sizes with one more feature that is constantly 1; nobody reads the norms of its points."""
+    if not has_bias:
+        return sizes
+    return FeatureSizes(max(sizes.r_inf, 1.0), max(sizes.r_rms, 1.0), math.inf)
 
 
 def feature_sizes(Psi: Array, q: float) -> FeatureSizes:

@@ -87,6 +87,16 @@ class Graph:
         return self._levels.d + self.rereads
 
     @property
+    def units(self) -> tuple[int, ...]:
+        """Numbers of each level, windows counted at their last one."""
+        return self._levels.units
+
+    @property
+    def levels(self) -> tuple[tuple[Activation, ...], ...]:
+        """The activations of each level."""
+        return tuple(tuple(activation(name) for name in level) for level in self._levels.names)
+
+    @property
     def phi(self) -> tuple[Activation, ...]:
         """The activations that occur, each once."""
         names = sorted({name for level in self._levels.names for name in level})
@@ -99,7 +109,7 @@ class Graph:
     @property
     def peeling(self) -> float:
         """c: at each level e_φ of its activations summed; the largest level counts."""
-        return max((sum(activation(name).peeling for name in level) for level in self._levels.names), default=1.0)
+        return max((sum(phi.peeling for phi in level) for level in self.levels), default=1.0)
 
     @property
     def rereads(self) -> bool:
@@ -126,11 +136,13 @@ def _walk(graph: Graph, first: Any, step: Callable[[int, Node, list[Any]], Any])
 class _Levels:
     d: int
     names: tuple[tuple[str, ...], ...]
+    units: tuple[int, ...]
     rereads: bool
 
 
 def _levels(graph: Graph) -> _Levels:
     names: list[set[str]] = []
+    units: dict[int, int] = {}
     rereads = False
 
     def step(_: int, node: Node, read: list[tuple[int, bool]]) -> tuple[int, bool]:
@@ -143,11 +155,13 @@ def _levels(graph: Graph) -> _Levels:
             level += 1
             names.extend(set() for _ in range(level - len(names)))
             names[level - 1].add(name)
+        units[level] = units.get(level, 0) + math.prod(node.shape)
         # (a + b)/2 passes on what it reads; an activation does not
         return level, direct and isinstance(node.operation, Largest)
 
     d, _ = _walk(graph, (0, True), step)
-    return _Levels(d, tuple(tuple(sorted(level)) for level in names), rereads)
+    counts = tuple(units.get(level, 0) for level in range(1, len(names) + 1))
+    return _Levels(d, tuple(tuple(sorted(level)) for level in names), counts, rereads)
 
 
 # Values

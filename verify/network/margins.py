@@ -19,13 +19,16 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adanet_theory.activations import Activation
 from adanet_theory.checks import Array
 from verify.network.evidence import EPS, TINY, Weights, down, up
+
+if TYPE_CHECKING:
+    from verify.network.graph import Graph
 
 BLOCK = 2048  # points at a time, to bound the memory
 EXACT_WORK = 10_000_000  # products in ball arithmetic at one threshold, some ten seconds; then ties count as below
@@ -73,6 +76,8 @@ class Margins:
             return 0
         rows, times = np.unique(np.column_stack([self.y[points], self.Psi[points]]), axis=0, return_counts=True)
         work = sum(U.size for U in self.weights.hidden.values()) + 1
+        if self.weights.graph is not None:
+            work = self.weights.graph.work
         affordable = max(EXACT_WORK // work, 1)
         known = zip(rows[:affordable], times, strict=False)
         below = sum(int(count) for row, count in known if _at_most(self.weights, row[1:], int(row[0]), threshold))
@@ -91,13 +96,27 @@ class Margins:
 @np.errstate(over="ignore", invalid="ignore")  # looked for in the result
 def margins(weights: Weights, Psi: Array, y: Array) -> Margins:
     """The margins of the network on the points Psi with labels y = ±1."""
+    if weights.graph is not None:
+        f, error = _of_graph(weights.graph, Psi)
+        return _finite(weights, Psi, y, f, error)
     sensitivity = _sensitivity(weights)
     parts = [_evaluate(weights, block, sensitivity) for block in _blocks(Psi)]
     f, error = (np.concatenate(values) for values in zip(*parts, strict=True))
+    return _finite(weights, Psi, y, f, error)
+
+
+def _finite(weights: Weights, Psi: Array, y: Array, f: Array, error: Array) -> Margins:
     if not (np.isfinite(f) & np.isfinite(error)).all():
         row = int(np.flatnonzero(~(np.isfinite(f) & np.isfinite(error)))[0])
         raise ValueError(f"f must stay within float64, got an overflow at point {row} of the sample.")
     return Margins(weights, Psi, y, y * f, error)
+
+
+def _of_graph(network: Graph, Psi: Array) -> tuple[Array, Array]:
+    from verify.network import graph
+
+    f, error = graph.values(network, Psi)
+    return f[:, 0], error[:, 0]
 
 
 def _blocks(Psi: Array) -> Iterator[Array]:
@@ -163,6 +182,8 @@ def _preactivation(weights: Weights, k: int, outputs: list[Any], points: int) ->
 
 def by_unit(weights: Weights, Psi: Array) -> tuple[Array, Array]:
     """f and a bound on its error, with the error of every unit: slower, but a ReLU that is surely off has none."""
+    if weights.graph is not None:
+        return _of_graph(weights.graph, Psi)
     N = _roundings(weights)
     f, error = np.zeros(len(Psi)), np.zeros(len(Psi))
     outputs, errors = [Psi], [np.zeros_like(Psi)]
@@ -224,6 +245,10 @@ def _at_most(weights: Weights, Psi: Array, y: int, threshold: Fraction) -> bool:
 
 
 def _ball(weights: Weights, Psi: Array, arb: Any) -> Any:
+    if weights.graph is not None:
+        from verify.network import graph
+
+        return graph.balls(weights.graph, Psi)[0]
     from adanet_theory.twins.activations import activation_on_balls
 
     exact = np.vectorize(arb, otypes=[object])

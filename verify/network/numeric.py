@@ -63,8 +63,8 @@ def quantities(
         R_S=R_S,
         M=None if setting.ranges is None else setting.ranges.upper,
         B=B,
-        d=weights.depth - 1,
-        c=max((phi.peeling for phi in weights.phi), default=1.0),
+        d=weights.d,
+        c=max((sum(phi.peeling for phi in level) for level in weights.levels), default=1.0),
     )
     if at is None:
         return found

@@ -13,13 +13,18 @@ from adanet_theory.quantities import Quantities, evaluate
 from verify.network.assumptions import Assessment
 from verify.network.results import BoundRow
 
-
-def registered(given: Quantities, verdict: Assessment) -> list[BoundRow]:
-    return [_row(bound, given, verdict.why_not(bound)) for bound in catalogue.registered()]
+OF_A_FAMILY = frozenset({"spec", "w_norms", "R_m", "R_S", "M"})
 
 
-def _row(bound: Bound, given: Quantities, why_not: tuple[str, ...]) -> BoundRow:
-    found = _value(bound, given)
+def registered(given: Quantities, verdict: Assessment, *, in_layers: bool) -> list[BoundRow]:
+    """Of a graph nothing is known that is about a family of layers: a bound that reads such a thing has no value."""
+    found = catalogue.registered()
+    undefined = {bound.id for bound in found if not in_layers and bound.reads & OF_A_FAMILY}
+    return [_row(bound, None if bound.id in undefined else given, verdict.why_not(bound)) for bound in found]
+
+
+def _row(bound: Bound, given: Quantities | None, why_not: tuple[str, ...]) -> BoundRow:
+    found = None if given is None else _value(bound, given)
     raw = None if found is None else found.raw
     applies = bound.is_claim and not why_not
     value = None if not applies else 1.0 if raw is None else min(1.0, raw)

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
 from adanet_theory.checks import Progress, check
+from adanet_theory.spec import NetworkSpec
 from verify.network import bounds, checks, evidence, layers, numeric
 from verify.network.assumptions import Assessment, Setting, Source, assess
 from verify.network.citation import cite, quotable
 from verify.network.context import context
-from verify.network.layers import Layers, Sampling
+from verify.network.evidence import Number, Weights
+from verify.network.layers import Layers, Ranges, Sampling
 from verify.network.margins import margins
 from verify.network.numeric import AtRho
 from verify.network.question import Points, Question
@@ -37,12 +39,30 @@ from verify.network.results import (
 
 if TYPE_CHECKING:
     from adanet_train.model.model_file import ModelFile
+    from verify.network.graph import Graph
 
 MAX_DEPTH = 100  # the ball arithmetic of a family takes time of the third power of its depth
 
 
+@dataclass(frozen=True, eq=False)
+class GraphModel:
+    """A network that is no stack of layers, with what a model file could say of it, which is nothing."""
+
+    graph: Graph
+    declared: None = None
+    declared_rho: None = None
+    features: None = None
+    sample: None = None
+    sha256: None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def weights(self) -> Weights:
+        return Weights.of_graph(self.graph)
+
+
 def build(
-    model: ModelFile,
+    model: ModelFile | GraphModel,
     question: Question | None = None,
     *,
     sample: Points | None = None,
@@ -58,7 +78,7 @@ def build(
 
 
 def of_setting(
-    model: ModelFile,
+    model: ModelFile | GraphModel,
     setting: Setting,
     question: Question,
     *,
@@ -72,15 +92,15 @@ def of_setting(
     known_before = assess(setting, rho_chosen=declared_rho is None)
     # at the δ of a citation, so that one estimate of R_S serves the rows and it
     share = setting.delta / (1 if question.cite else quotable(known_before, has_test=test is not None))
-    sampling = _sampling(question, share, progress)
-    known = layers.complexities(setting.spec, setting.margins.Psi, setting.sizes, sampling)
+    known = _known(setting, _sampling(question, share, progress))
     free = _free_rows(setting, B, known_before)
     chosen = choose_rho(setting, free) if declared_rho is None else Fraction(declared_rho)
     at = AtRho.of(setting, chosen)
     verdict = known_before.at_rho(setting.delta, bounds.follows_from_margin_bound(setting, at))
     rows = _rows(setting, at, known, free, verdict)
     rows = [numeric.with_m_needed(row, setting, at, known.upper, B) for row in rows]
-    rows += registered(numeric.quantities(setting, at, known.upper, B), verdict)
+    in_layers = setting.weights.graph is None
+    rows += registered(numeric.quantities(setting, at, known.upper, B), verdict, in_layers=in_layers)
 
     def row_at(bound: Bound, delta: Fraction) -> BoundRow:
         there = replace(setting, delta=delta)
@@ -118,8 +138,15 @@ def of_setting(
         tried=_tried(model, question),
         notes=tuple(notes),
         margins=setting.margins.middle / W if W else setting.margins.middle,
-        curves=numeric.rho_curves(setting, known.upper) if question.curves else {},
+        curves=numeric.rho_curves(setting, known.upper) if question.curves and in_layers else {},
     )
+
+
+def _known(setting: Setting, sampling: Sampling | None) -> Layers:
+    """R_S of the family; a graph stands in none."""
+    if setting.weights.graph is not None:
+        return Layers((), ())
+    return layers.complexities(setting.spec, setting.margins.Psi, setting.sizes, sampling)
 
 
 def _sampling(question: Question, delta: Fraction, progress: Progress | None) -> Sampling | None:
@@ -136,14 +163,16 @@ def status(report: BoundReport) -> int:
 # What the statements read
 
 
-def stored_sample(model: ModelFile) -> Points:
+def stored_sample(model: ModelFile | GraphModel) -> Points:
     sample = model.sample
     if sample is None or sample.Psi is None or sample.y is None:
         raise ValueError("the model file holds no sample: --data FILE must give it.")
     return Points(sample.Psi.numpy(), sample.y.numpy(), mapped=model.features is not None)
 
 
-def _source(model: ModelFile, question: Question, sample: Points, test: Points | None, r_inf: float) -> Source:
+def _source(
+    model: ModelFile | GraphModel, question: Question, sample: Points, test: Points | None, r_inf: float
+) -> Source:
     """What is known of the points; held-out points that are points of the sample are refused."""
     if test is not None and not question.discrete:
         same = shared(test.Psi, test.y, sample.Psi, sample.y)
@@ -164,7 +193,7 @@ def _source(model: ModelFile, question: Question, sample: Points, test: Points |
     )
 
 
-def _tried(model: ModelFile, question: Question) -> int:
+def _tried(model: ModelFile | GraphModel, question: Question) -> int:
     """How many settings were tried on the sample: what is asked, else what the file says."""
     if question.tried is not None:
         return question.tried
@@ -174,23 +203,21 @@ def _tried(model: ModelFile, question: Question) -> int:
 
 
 def make_setting(
-    model: ModelFile, question: Question, sample: Points | None = None, test: Points | None = None
+    model: ModelFile | GraphModel, question: Question, sample: Points | None = None, test: Points | None = None
 ) -> Setting:
     """Everything exact or rounded outward, on the model's own sample where no other is given.
 
     The family is the declared one, else the measured one.
     """
     sample, r_sup = sample or stored_sample(model), question.r_sup
-    weights = evidence.Weights.of(model.network)
+    weights = model.weights if isinstance(model, GraphModel) else Weights.of(model.network)
     spec = model.declared if model.declared is not None else evidence.measured_family(weights)
     check(spec.depth <= MAX_DEPTH, f"the depth must be at most {MAX_DEPTH}, got l={spec.depth}.")
     if r_sup is None and model.features is not None and math.isfinite(model.features.r_sup):
         r_sup = model.features.r_sup
     sizes = evidence.feature_sizes(sample.Psi, spec.q)
-    try:
-        ranges = layers.ranges(spec, sizes.r_inf if r_sup is None else r_sup)
-    except OverflowError:
-        ranges = None
+    if weights.graph is not None:
+        sizes = evidence.with_constant(sizes, weights.graph.has_bias)
     return Setting(
         weights=weights,
         spec=spec,
@@ -198,11 +225,19 @@ def make_setting(
         margins=margins(weights, sample.Psi, sample.y),
         sizes=sizes,
         w=evidence.w_norms(weights, spec.depth),
-        ranges=ranges,
+        ranges=_ranges(weights, spec, sizes.r_inf if r_sup is None else r_sup),
         delta=Fraction(question.delta) / _tried(model, question),
         r_sup=r_sup,
         source=_source(model, question, sample, test, sizes.r_inf),
     )
+
+
+def _ranges(weights: Weights, spec: NetworkSpec, r: Number) -> Ranges | None:
+    """None beyond the largest float, and for a graph."""
+    try:
+        return layers.ranges(spec, r) if weights.graph is None else None
+    except OverflowError:
+        return None
 
 
 def path_norm(setting: Setting) -> float | None:
@@ -252,18 +287,20 @@ def _held_out(setting: Setting, test: Points | None) -> tuple[int, TestFacts | N
 # The facts
 
 
-def _model_facts(model: ModelFile, setting: Setting, B: float | None) -> ModelFacts:
+def _model_facts(model: ModelFile | GraphModel, setting: Setting, B: float | None) -> ModelFacts:
     p = setting.spec.p if setting.is_declared else 1.0
+    weights = setting.weights
     return ModelFacts(
         sha256=model.sha256 or "",
-        depth=model.network.depth,
-        n=tuple(model.network.n),
-        activation=tuple(model.network.activations),
-        w_norms={k: evidence.up(norm) for k, norm in enumerate(setting.w[: model.network.depth], start=1)},
+        depth=weights.depth,
+        n=weights.n,
+        activation=tuple(phi.name for phi in weights.phi),
+        w_norms={k: evidence.up(norm) for k, norm in enumerate(setting.w[: weights.depth], start=1)},
         W=evidence.up(setting.W),
         measured=evidence.largest_norms(setting.weights, p),
         path_norm=B,
-        layered=setting.spec.is_layered,
+        layered=weights.graph is None and setting.spec.is_layered,
+        graph=None if weights.graph is None else len(weights.graph.nodes),
     )
 
 

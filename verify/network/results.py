@@ -30,6 +30,8 @@ class ModelFacts:
     measured: Mapping[tuple[int, int], float]
     path_norm: float | None
     layered: bool
+    graph: int | None = None
+    """The nodes of a network that is not made of layers."""
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ def to_json(report: BoundReport) -> str:
             "measured": _by_pair(model.measured),
             "path_norm": model.path_norm,
             "layered": model.layered,
+            "graph": model.graph,
         },
         "declared": None
         if declared is None

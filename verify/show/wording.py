@@ -78,7 +78,10 @@ def network(report: BoundReport) -> str:
     model = report.model
     kinds = list(dict.fromkeys(model.activation))
     parts = [f"l = {model.depth}", f"n = {sizes(model.n)}", ", ".join(kinds) or "no activation"]
-    parts.append("layered" if model.layered else "with skip connections")
+    if model.graph is not None:
+        parts.append(f"a graph of {model.graph} nodes")
+    else:
+        parts.append("layered" if model.layered else "with skip connections")
     parts.append(f"W = {near(model.W)}")
     if model.path_norm is not None:
         parts.append(f"path norm B = {near(model.path_norm)}")
@@ -87,6 +90,8 @@ def network(report: BoundReport) -> str:
 
 def family(report: BoundReport) -> str:
     declared = report.declared
+    if report.model.graph is not None:
+        return "none declared; the paper's families are made of layers, and this network is a graph"
     if declared is None:
         return "none declared; families are the measured ones with p = 1, fixed after the fact"
     return f"declared, p = {near(declared.p)}, n <= {sizes(declared.n)}, Lambda <= {_weights(declared.Lambda)}"
