@@ -18,6 +18,7 @@ from verify.experiments import bounds, cifar_pairs, cli, criteo_ads, gp, grids, 
 from verify.experiments.selection import PairRow, Scores
 from verify.experiments.store import Store
 from verify.experiments.trials import Source
+from verify.network import cli as network_cli
 
 ROOT = Path(__file__).parents[1]
 SMALL = ["--pairs", "digits:3-8", "--grid", "tiny", "--folds", "2", "--quiet"]
@@ -143,6 +144,26 @@ def test_a_network_outside_its_family_is_a_finding_not_an_error():
     json.dumps(said, allow_nan=False)
     assert said["verdict"] == "violated"
     assert (said["m"], said["train_error"], said["test_error"]) == (4, 0.25, 0.25)
+
+
+def test_what_is_asked_is_what_the_command_says(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    weights = {(1, 0): torch.from_numpy(rng.normal(size=(3, 2))), (2, 1): torch.from_numpy(rng.normal(size=(1, 3)))}
+    network = Network((2, 3, 1), weights, {2: torch.ones(1, dtype=torch.float64)}, ("relu",))
+    model = model_file.ModelFile(network, NetworkSpec.layered((2, 3, 1), 9.0, 2))
+    parts = [(rng.uniform(-1, 1, size=(m, 2)), rng.choice([-1.0, 1.0], m)) for m in (40, 30)]
+    model_file.write(tmp_path / "model.pt", model)
+    for name, (Psi, y) in zip(("train", "test"), parts, strict=True):
+        np.savez(tmp_path / f"{name}.npz", Psi=Psi, y=y)
+    words = ["--data", str(tmp_path / "train.npz"), "--test-data", str(tmp_path / "test.npz"), "--no-estimates"]
+    network_cli.main([str(tmp_path / "model.pt"), *words, "--json"])
+    said = json.loads(capsys.readouterr().out)
+    asked = bounds.asked(model, *((torch.from_numpy(Psi), torch.from_numpy(y)) for Psi, y in parts))
+    assert [asked["n"], asked["W"], asked["path_norm"]] == [said["model"][key] for key in ("n", "W", "path_norm")]
+    assert (asked["m"], asked["train_error"]) == (said["sample"]["m"], said["sample"]["train_error"])
+    assert (asked["test_error"], asked["verdict"]) == (said["test"]["error"], said["verdict"])
+    kept = ("value", "raw", "applies", "why_not")
+    assert asked["bounds"] == {row["id"]: {key: row[key] for key in kept} for row in said["bounds"]}
 
 
 def test_adanet_stands_on_the_left_of_a_comparison():

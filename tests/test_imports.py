@@ -53,3 +53,36 @@ def test_the_theory_imports_light() -> None:
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+ONCE = {
+    "adanet_train/command_line.py": (
+        "importlib.metadata",
+        'ADANET_DATA")',
+        "os.fsync",
+        "rich.progress",
+        "except KeyboardInterrupt",
+        "BrokenPipeError",
+        "python_version",
+        "is_available()",
+    ),
+    "adanet_theory/checks.py": ("Progress = ",),
+    "adanet_theory/norms.py": (">> np.arange(m)",),
+}
+
+
+@pytest.mark.parametrize(("home", "text"), [(home, text) for home, texts in ONCE.items() for text in texts])
+def test_what_is_shared_is_written_once(home: str, text: str) -> None:
+    found = [str(path.relative_to(ROOT)) for path in modules() if text in path.read_text()]
+    allowed = {home, "adanet_train/cli.py"} if text == "except KeyboardInterrupt" else {home}
+    assert home in found
+    assert set(found) <= allowed  # adanet-train says which round an interrupted run has left
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_experiments_stand_above_the_rest_of_verify(path: Path) -> None:
+    rooms = path.relative_to(ROOT).parts[:2]
+    if rooms[0] == "figures" or rooms == ("verify", "experiments"):
+        assert "subprocess" not in imported(path) or path.name == "tightness.py"  # pytest runs in a process of its own
+    else:
+        assert "verify.experiments" not in path.read_text()

@@ -10,8 +10,9 @@ import os
 import platform
 import sys
 import time
-from importlib.metadata import version
 from pathlib import Path
+
+from adanet_train.command_line import versions
 
 HERE = Path(__file__).parent
 RESULTS = HERE.parents[1] / "paper_notes" / "results" / "benchmarks.json"
@@ -35,7 +36,7 @@ def main(argv: list[str]) -> int:
         record["rows"] = kept + [{"benchmark": name, "seconds": seconds, "machine": machine(), **row} for row in rows]
         record |= {
             "command": "python -m tests.benchmarks",
-            "versions": {package: version(package) for package in ("numpy", "scipy", "torch")},
+            "versions": versions(("numpy", "scipy", "torch")),
             "seed": 0,
             "machine": machine(),
             "seconds": round(sum({row["benchmark"]: row["seconds"] for row in record["rows"]}.values()), 1),

@@ -13,10 +13,10 @@ import json
 import sys
 import tempfile
 import time
-from importlib.metadata import version
 from pathlib import Path
 
 from adanet_train import cli as train
+from adanet_train.command_line import versions
 from tests.benchmarks.__main__ import RESULTS, machine
 from verify.network import cli as verify
 
@@ -69,7 +69,7 @@ def main(argv: list[str]) -> int:
                 rows.append(r)
     record = {
         "command": "python -m tests.benchmarks.mnist_bound DATA_DIR",
-        "versions": {package: version(package) for package in ("numpy", "torch", "python-flint")},
+        "versions": versions(("numpy", "torch", "python-flint")),
         "seed": 0,
         "machine": machine(),
         "seconds": round(time.perf_counter() - start, 1),
