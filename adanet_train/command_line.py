@@ -8,12 +8,10 @@ import argparse
 import contextlib
 import os
 import re
-import secrets
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -32,7 +30,15 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {_one_line(message)}\n")
 
     def add_version(self) -> None:
-        self.add_argument("--version", action="version", version=f"{self.prog} {versions([PROJECT])[PROJECT]}")
+        self.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+
+
+class _Version(argparse.Action):
+    """Looks the version up when it is asked for: that takes longer than --help."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        print(parser.prog, versions([PROJECT])[PROJECT])
+        parser.exit()
 
 
 def run(
@@ -203,7 +209,7 @@ def _rich_bar(what: str) -> Any:
 def replacing(path: str | Path) -> Iterator[Path]:
     """A new file beside `path` to write; it takes its place when the block ends, and is gone if the block fails."""
     target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
     try:
         yield temporary
         with open(temporary, "rb+") as file:
@@ -225,7 +231,7 @@ def check_writable(path: str | Path) -> None:
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         raise ValueError(f"{path}: cannot be written: not a regular file.")
-    probe = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    probe = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
     try:
         probe.touch(exist_ok=False)
         probe.unlink()
@@ -260,6 +266,7 @@ def data_folder(data_dir: str | Path | None) -> Path:
 def versions(packages: Sequence[str] = (PROJECT, "numpy", "torch")) -> dict[str, str]:
     """Of the packages, and of Python: what a model and a results file record."""
     import platform
+    from importlib.metadata import PackageNotFoundError, version
 
     found = {"python": platform.python_version()}
     for name in packages:

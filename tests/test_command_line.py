@@ -246,6 +246,6 @@ def test_versions_are_those_of_the_packages(monkeypatch):
     def missing(name):
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(command_line, "version", missing)
+    monkeypatch.setattr("importlib.metadata.version", missing)
     assert versions()["adanet-theory"] == "unknown"
     assert list(versions()) == ["python", "adanet-theory", "numpy", "torch"]

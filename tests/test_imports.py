@@ -58,7 +58,7 @@ def test_the_theory_imports_light() -> None:
 ONCE = {
     "adanet_train/command_line.py": (
         "importlib.metadata",
-        'ADANET_DATA")',
+        'get("ADANET_DATA")',
         "os.fsync",
         "rich.progress",
         "except KeyboardInterrupt",
