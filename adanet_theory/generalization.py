@@ -50,7 +50,7 @@ def confidence_term(rho: float, depth: int, m: int, delta: float) -> float | Non
     return math.sqrt(radicand) if radicand >= 0 else None
 
 
-def _check_mixture(w_norms: Sequence[float], *per_layer: Sequence[float]) -> float:
+def check_mixture(w_norms: Sequence[float], *per_layer: Sequence[float]) -> float:
     """W, after checking the mixture weights and the lists that go with them layer by layer."""
     check(len(w_norms) >= 1, "w_norms must hold ||w_1||_1, .., ||w_l||_1, got none.")
     for k, norm in enumerate(w_norms, start=1):
@@ -101,7 +101,7 @@ def theorem_1(
     >>> {name: round(term, 6) for name, term in bound.terms.items()}
     {'margin_error': 0.0, 'complexity': 0.12, 'depth': 0.033302, 'confidence': 0.096613}
     """
-    W = _check_mixture(w_norms, R_m)
+    W = check_mixture(w_norms, R_m)
     check_risk(margin_error, m, delta)
     check_rho(rho)
     if not literally:
@@ -148,7 +148,7 @@ def corollary_1(
     >>> round(bound.terms["complexity"], 4)
     2.2113
     """
-    W = _check_mixture(w_norms)
+    W = check_mixture(w_norms)
     check_risk(margin_error, m, delta)
     check_rho(rho)
     check_nonnegative("r_inf", r_inf)
@@ -196,7 +196,7 @@ def theorem_1_range(
     >>> {name: round(term, 6) for name, term in bound.terms.items()}
     {'margin_error': 0.0, 'complexity': 0.08, 'depth': 0.033302, 'confidence': 0.096613}
     """
-    W = _check_mixture(w_norms, R_m)
+    W = check_mixture(w_norms, R_m)
     check_risk(margin_error, m, delta)
     check_rho(rho)
     check_nonnegative("M", M)
@@ -221,7 +221,7 @@ def margin_bound(
     >>> {name: round(term, 6) for name, term in bound.terms.items()}
     {'ramp': 0.0, 'complexity': 0.06, 'depth': 0.047096, 'confidence': 0.012239}
     """
-    W = _check_mixture(w_norms, R_m)
+    W = check_mixture(w_norms, R_m)
     check_risk(ramp, m, delta)
     check_rho(rho)
     check_nonnegative("M", M)
@@ -255,7 +255,7 @@ def margin_bound_empirical(
     >>> {name: round(term, 6) for name, term in bound.terms.items()}
     {'ramp': 0.0, 'complexity': 0.143719, 'depth': 0.047096, 'confidence': 0.013581}
     """
-    _check_mixture(w_norms, R_S, M)
+    check_mixture(w_norms, R_S, M)
     check_m(m)
     check_delta(delta)
     deviation = math.sqrt(math.log(4 * len(w_norms) / delta) / (2 * m))
@@ -279,7 +279,7 @@ def margin_bound_uniform(
     >>> bound.j, round(bound.value, 6)
     (0, 0.057376)
     """
-    _check_mixture(w_norms, R_m, M)
+    check_mixture(w_norms, R_m, M)
     margins = np.asarray(margins)
     W_M = _weighted(w_norms, M, "W_M")
 
@@ -311,7 +311,7 @@ def margin_bound_uniform_at(
     >>> {name: round(term, 6) for name, term in bound.terms.items()}
     {'ramp': 0.0, 'complexity': 0.032578, 'depth': 0.038358, 'confidence': 0.020761}
     """
-    _check_mixture(w_norms, R_m, M)
+    check_mixture(w_norms, R_m, M)
     check_risk(ramp, m, delta)
     W_M = _weighted(w_norms, M, "W_M")
     check(W_M > 0, "W_M = sum_k ||w_k||_1 M_k must be > 0, got 0.")
@@ -349,7 +349,7 @@ def objective_bound(
     >>> {name: round(term, 6) for name, term in bound.terms.items()}
     {'loss': 0.1, 'complexity': 0.042, 'depth': 0.049451, 'confidence': 0.021674}
     """
-    _check_mixture(w_norms, R_m, M)
+    check_mixture(w_norms, R_m, M)
     check_m(m)
     check_delta(delta)
     check_rho(rho)

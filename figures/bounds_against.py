@@ -22,7 +22,8 @@ _LINES: tuple[dict[str, Any], ...] = (
     {"color": RED, "linestyle": "--"},
     {"color": PURPLE, "linestyle": ":", "linewidth": 1.6},
     {"color": BLUE, "linestyle": "-"},
-    {"color": SKY, "linestyle": "-", "linewidth": 2.4},
+    {"color": SKY, "linestyle": "-", "linewidth": 2.8, "zorder": 1.8},  # under margin-bound, which it nearly meets
+    {"color": INK, "linestyle": (0, (4, 1.5)), "linewidth": 1.6},
     {"color": GREEN, "linestyle": "-", "marker": "o", "markersize": 2.6},
 )
 _AXES = {

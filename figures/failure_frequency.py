@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from verify.suite.test_theorems import Case
+    from verify.suite.distributions import Case
 
 DELTAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 LEVEL = Fraction(1, 40)  # on either side of an interval: 95% in all
@@ -76,7 +76,7 @@ def _blocks(trials: int) -> dict[str, list[int]]:
 
 def compute(*, quick: bool) -> Data:
     """For each distribution and statement, on how many of the samples R(f) exceeds it, at each δ."""
-    from verify.suite.test_theorems import DISTRIBUTIONS, STATEMENTS
+    from verify.suite.distributions import DISTRIBUTIONS, STATEMENTS
 
     trials = 100 if quick else 2000
     found: Data = {"trials": trials, "delta": list(DELTAS), "failed": {}}

@@ -39,11 +39,12 @@ def draw(data: Data) -> Figure:
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
-    figure, axes = panels(2, 3, width=FULL, height=3.7, sharex=True, sharey=True)
+    columns = -(-len(data["m_needed"]) // 2)
+    figure, axes = panels(2, columns, width=FULL, height=3.7, sharex=True, sharey=True)
     depth, rho = np.array(data["depth"]), np.array(data["rho"])
     # the light end of a map, on which ink stays readable; it darkens evenly, in grey too
     colours = ListedColormap(colormaps["Blues"](np.linspace(0, 0.65, 256)))
-    for panel, (name, m) in zip(axes, data["m_needed"].items(), strict=True):
+    for panel, (name, m) in zip(axes, data["m_needed"].items(), strict=False):
         power = np.log10(np.array([[np.nan if value is None else value for value in row] for row in m]))
         shades = panel.pcolormesh(
             depth, rho, power, cmap=colours, vmin=LEAST, vmax=MOST, shading="nearest", rasterized=True
@@ -55,10 +56,14 @@ def draw(data: Data) -> Figure:
         panel.set_title(catalogue.bound(name).title, fontsize=8)
         panel.set_yscale("log")
         panel.set_xticks([d for d in depth if d % 2 == 0])
-    for panel in (axes[0], axes[3]):
+    for panel in (axes[0], axes[columns]):
         panel.set_ylabel(r"margin $\rho$")
-    for panel in axes[3:]:
+    for panel in axes[columns:]:
         panel.set_xlabel("depth $l$")
+    for panel in axes[len(data["m_needed"]) :]:
+        panel.set_axis_off()
+        axes[columns - 1].set_xlabel("depth $l$")
+        axes[columns - 1].tick_params(labelbottom=True)
     bar = figure.colorbar(shades, ax=axes, extend="both", aspect=35, pad=0.015)
     bar.set_ticks(range(LEAST, MOST + 1, 2), labels=[f"$10^{{{x}}}$" for x in range(LEAST, MOST + 1, 2)])
     bar.set_label("$m$ needed for a bound below 1")
@@ -73,9 +78,8 @@ def caption(data: Data) -> str:
         "The sample size from which each bound on the risk is below 1, over the depth l and the margin rho. At l = "
         f"3 and rho = {data['rho'][i]:.3g} it is: {at}. Layered ReLU families, p = 2, n_0 = {N_0}, widths {WIDTH}, "
         "Lambda_(k,k-1) = n_(k-1)^(-1/2), so that |h| <= 1 as Theorem 1 needs; all mixture weight on the top "
-        f"layer, all margins of f/W above rho, delta = {DELTA:g}. Deep down the printed bounds need about 4 (Theorem "
-        "1 with Lemma 2) or 16 times (Corollary 1) the sample for each further layer, the corrected ones next to "
-        "nothing."
+        f"layer, all margins of f/W above rho, delta = {DELTA:g}. Deep down the bounds on Lemma 2 need about 4 "
+        "times (Corollary 1: 16 times) the sample for each further layer, the others next to nothing."
     )
 
 

@@ -4,7 +4,7 @@ import math
 from random import Random
 from typing import Any
 
-from adanet_theory import generalization, posterior, rademacher
+from adanet_theory import generalization, posterior, rademacher, unbounded
 from adanet_theory.checks import OutsideTheoryError
 from adanet_theory.margin import ETA, MarginBound, margin_error, ramp_loss
 from adanet_theory.spec import NetworkSpec
@@ -156,6 +156,8 @@ class Reference:
             generalization.margin_bound(ramp, w, peeled, M=max(M), **self.fixed),
             generalization.margin_bound_uniform_at(j, at_j, w, peeled, M=M, **self.common),
             generalization.margin_bound_empirical(ramp, w, self.upper(), M=M, **self.fixed),
+            unbounded.margin_bound_unbounded(ramp, w, peeled, **self.fixed),
+            unbounded.unbounded_empirical(ramp, w, self.upper(), **self.fixed),
             posterior.a_posteriori_at(i, at_i, B, r_rms=self.r_rms, **network),
             posterior.a_posteriori_bounded_at(i, at_i, B, r_sup=self.r_sup, **network),
         ]
@@ -207,5 +209,6 @@ class Reference:
         inside = [math.log(scale / rho) / math.log1p(ETA) for scale in self.scales()]
         if log_l > 0:
             inside += [4 / r**2 * math.log(r**2 * self.m / log_l) for r in (rho, rho / max(self.M))]
+        inside += [-math.log(w / self.W) / math.log1p(ETA) for w in self.state["w"] if 0 < w < self.W]
         # beyond 1e12 one unit more or less does not show in 12 digits
         return any(abs(x) < 1e12 and abs(x - round(x)) < max(1e-6, 1e-13 * abs(x)) for x in inside)

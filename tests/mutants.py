@@ -88,7 +88,7 @@ JUDGED = [
     (r"generalization\.confidence_term", r"radicand > 0", "a radicand of exactly 0 is no value that floats give"),
     (r"generalization\.theorem_1_range", r"bound\.total > replaced\.total", "a tie of two sums of floats"),
     (r"generalization\._mean", r"total\(", SAME + "a mean of finite values does not overflow, and 0 adds nothing"),
-    (r"generalization\.margin_bound_uniform", r"_check_mixture", SAME + "margin_bound_uniform_at checks again"),
+    (r"generalization\.margin_bound_uniform", r"check_mixture", SAME + "margin_bound_uniform_at checks again"),
     (r"posterior\.a_posteriori(_bounded)?_at", r"growth\(", SAME + "an overflow was met before, in the complexity"),
     (r"solve\.smallest_m", r"high // 3", "a bisection that starts from a wider interval"),
     (r"margin\.best_margin", r"701|\[1\.0, 0\.0\]|\[0\.0, 1\.0\]|, 1\), reach|last \+ 2|first \+ 1, -r", "tries more"),

@@ -214,6 +214,19 @@ def empirical(z: Sixty) -> list[Any]:
     return [z.ramp, complexity, z.depth(2, z.M), mp.sqrt(z.tail(2))]
 
 
+def unbounded(z: Sixty, factor: int, numerator: Any) -> list[Any]:
+    """Each share rounded up by multiplying 1 with 1/(1+η) while it stays above; a layer without weight pays log 2."""
+    w = [z.at("w", k) for k in range(1, z.raw["l"] + 1)]
+    complexity, paid = mpf(0), mp.log(numerator / z.delta)
+    for k, w_k in enumerate(w, start=1):
+        j, a = 0, mpf(1)
+        while w_k > 0 and a / (1 + z.eta) >= w_k / sum(w):
+            j, a = j + 1, a / (1 + z.eta)
+        complexity += 2 / z.rho * (a * z.at("R", k) if w_k > 0 else 0)
+        paid += mp.log(2 * (j + 1) * (j + 2)) if w_k > 0 else mp.log(2)
+    return [z.ramp, complexity, factor * mp.sqrt(paid / (2 * z.m))]
+
+
 def decrease(z: Sixty) -> Any:
     return max(z.g_s - z.Gamma, 0) ** 2 / (2 * z.tau * z.h_ms)
 
@@ -251,6 +264,8 @@ BY_HAND: dict[str, Callable[[Sixty], Any]] = {
     ],
     "margin-bound-uniform": uniform,
     "margin-bound-empirical": empirical,
+    "margin-bound-unbounded": lambda z: unbounded(z, 1, 1),
+    "unbounded-empirical": lambda z: unbounded(z, 2, mpf(4) / 3),
     "a-posteriori": lambda z: [z.ramp, z.posterior(z.r_rms), 2 * z.posterior_tail()],
     "a-posteriori-bounded": lambda z: [z.ramp, z.posterior(z.r_sup), z.posterior_tail()],
     "objective-bound": objective,

@@ -14,7 +14,7 @@ import pytest
 from adanet_theory.twins.derivations import DERIVATIONS, equal
 from paper_notes import KINDS, SECTIONS, VERDICTS, claims
 from verify.claims.checks import Check, Fact, check_of, registered
-from verify.claims.pages import findings, html, markdown, spliced
+from verify.claims.pages import bounds, findings, html, markdown, spliced
 from verify.claims.run import Outcome, document, run, run_all, select
 
 ROOT = Path(__file__).parents[1]
@@ -201,6 +201,12 @@ def test_the_readme_holds_the_findings() -> None:
     assert len(found.splitlines()) == len(stored.splitlines())
     for ours, theirs in zip(found.splitlines(), stored.splitlines(), strict=True):
         assert same(ours, theirs), f"{theirs!r} is now {ours!r}"
+
+
+def test_the_readme_holds_the_table_of_the_bounds() -> None:
+    """If not: verify-claims --quick --readme README.md"""
+    stored = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert spliced(stored, bounds(), "bounds") == stored
 
 
 def test_the_html_page_is_self_contained_and_escaped() -> None:

@@ -18,6 +18,7 @@ from adanet_theory.duality import dual_vector, guaranteed_decrease, layer_score
 from adanet_theory.margin import MarginBound
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins import certified
+from adanet_theory.unbounded import margin_bound_unbounded, unbounded_empirical
 
 SMOOTH = ["relu", "tanh", "leaky_relu:0.1", "leaky_relu:-0.5", "abs", "identity", "elu", "gelu"]
 OFFSET = ["sigmoid", "softplus"]
@@ -84,6 +85,12 @@ def near_a_jump(situation: Situation, M: float) -> bool:
         return False
     rho = situation.rho / M
     x = 4 / rho**2 * math.log(rho**2 * situation.m / math.log(depth))
+    return abs(x - round(x)) <= 1e-9 * (1 + abs(x))
+
+
+def near_a_step(share: float) -> bool:
+    """Whether the floor in j_k could be decided differently in floats; a share of 1 has j_k = 0 in both."""
+    x = -math.log(share) / math.log1p(0.05) if 0 < share < 1 - 1e-9 else 0.5
     return abs(x - round(x)) <= 1e-9 * (1 + abs(x))
 
 
@@ -165,6 +172,10 @@ def test_risk_bounds(x: Situation) -> None:
     same_bound(
         x, "margin-bound-empirical", lambda: generalization.margin_bound_empirical(x.error, x.w, x.R, M=x.M, **fixed)
     )
+    if not any(near_a_step(w / sum(x.w)) for w in x.w):
+        eta = {"eta": 0.05}
+        same_bound(x, "margin-bound-unbounded", lambda: margin_bound_unbounded(x.error, x.w, x.R, **fixed), **eta)
+        same_bound(x, "unbounded-empirical", lambda: unbounded_empirical(x.error, x.w, x.R, **fixed), **eta)
     if sum(w * M for w, M in zip(x.w, x.M, strict=True)) > 0:
         shared = {"m": x.m, "delta": x.delta, "M": x.M}
         eta = {"eta": 0.05}

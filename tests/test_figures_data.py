@@ -49,6 +49,7 @@ def by_hand(m, depth, rho):
         "theorem-1": 4 / rho * 2**depth * root(log_n / (2 * m)) + deep + C,
         "theorem-1-range": 4 / rho * 2**depth * root(log_n / (2 * m)) + deep + C,
         "margin-bound": 2 / rho * peeled + 2 / rho * root(2 * math.log(depth) / m) + root(math.log(20) / (2 * m)),
+        "margin-bound-unbounded": 2 / rho * peeled + root((math.log(20 * 4) + (depth - 1) * math.log(2)) / (2 * m)),
         "margin-bound-uniform": 2 * scale * (peeled + root(2 * math.log(depth) / m)) + root(prior / (2 * m)),
         "a-posteriori-bounded": 2 * scale * root(2 * math.log(2 * 144 * A) / m)
         + root((prior + math.log(depth * (depth + 1))) / (2 * m)),

@@ -28,7 +28,7 @@ from paper_notes import tables
 from tests.figure_data import quick, trained
 from verify.claims.checks.theorem_1 import deepboost_restated
 from verify.network.checks import clopper_pearson_upper
-from verify.suite import test_theorems as suite
+from verify.suite import distributions as suite
 from verify.suite.tightness import Closest, plain
 
 # Networks and their training

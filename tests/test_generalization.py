@@ -22,6 +22,7 @@ from adanet_theory.generalization import (
 )
 from adanet_theory.margin import ramp_loss
 from adanet_theory.spec import NetworkSpec
+from adanet_theory.unbounded import margin_bound_unbounded, unbounded_empirical
 
 mp.dps = 50
 layers = st.integers(1, 6)
@@ -351,6 +352,8 @@ STATEMENTS = {
     "theorem-1-range": one_layer(theorem_1_range, M=1.0),
     "margin-bound": one_layer(margin_bound, M=1.0),
     "margin-bound-empirical": one_layer(margin_bound_empirical, M=[1.0]),
+    "margin-bound-unbounded": one_layer(margin_bound_unbounded),
+    "unbounded-empirical": one_layer(unbounded_empirical),
     "corollary-1": one_layer(lambda error, w, R, **kw: corollary_1(SPEC, error, w, r_inf=1.0, literally=True, **kw)),
 }
 

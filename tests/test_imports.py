@@ -1,6 +1,7 @@
 """The import direction of the design, and that the heavy packages stay out of the light modules."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,15 @@ ALLOWED = {
     "figures": {"adanet_theory", "adanet_train", "paper_notes", "verify"},
 }
 TWINS = "twins"
+ROOMS = {
+    "adanet_theory": {"twins"},
+    "adanet_train": {"convex", "data", "model"},
+    "verify": {"network", "show", "claims", "claims/checks", "suite", "experiments"},
+    "figures": {"explorer"},
+}
+"""A folder per job."""
+ABOVE = {"network": {"claims", "suite", "experiments"}, "show": {"claims", "suite", "experiments"}}
+"""Of verify: what a folder does not import. The report knows nothing of the ledger, the suite and the experiments."""
 
 
 def imported(path: Path) -> set[str]:
@@ -27,6 +37,17 @@ def imported(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute"
             names.add((node.module or "").split(".")[0])
+    return names
+
+
+def imported_modules(path: Path) -> set[str]:
+    """The modules the file imports, in full; of `from a import b` both a and a.b."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return names
 
 
@@ -86,3 +107,35 @@ def test_experiments_stand_above_the_rest_of_verify(path: Path) -> None:
         assert "subprocess" not in imported(path) or path.name == "tightness.py"  # pytest runs in a process of its own
     else:
         assert "verify.experiments" not in path.read_text()
+
+
+def test_there_is_a_folder_per_job() -> None:
+    for package, rooms in ROOMS.items():
+        folders = {path.parent.relative_to(ROOT / package).as_posix() for path in (ROOT / package).rglob("*.py")}
+        assert folders - {"."} == rooms, package
+
+
+def test_the_report_is_below_the_ledger_the_suite_and_the_experiments() -> None:
+    for room, above in ABOVE.items():
+        for path in (ROOT / "verify" / room).glob("*.py"):
+            reached = {name.split(".")[1] for name in imported_modules(path) if name.startswith("verify.")}
+            assert not reached & above, path
+
+
+def test_only_pytest_imports_a_test_file() -> None:
+    """What tests share with a figure or a command stands in a module of its own."""
+    for path in modules():
+        tests = {name for name in imported_modules(path) if any(part.startswith("test_") for part in name.split("."))}
+        assert not tests, path
+
+
+def test_an_id_of_a_bound_is_written_where_the_statement_is() -> None:
+    """The others go over the catalogue. The experiments' table and the suite's cases choose a few by name."""
+    from adanet_theory import catalogue
+
+    literal = re.compile("|".join(f'"{id}"' for id in catalogue.ids(catalogue.theory())))
+    homes = ("adanet_theory", "verify/claims/checks", "verify/suite", "verify/experiments")
+    for path in modules():
+        where = path.relative_to(ROOT).as_posix()
+        if not where.startswith(homes) and where != "figures/failure_frequency.py":
+            assert not literal.search(path.read_text()), path

@@ -25,7 +25,9 @@ _NAMES = [
     (r"\\\|\\boldsymbol\\epsilon\\\|_q", "norm"),
     (r"\\(rho|delta|eta|tau|kappa)(?![a-zA-Z])(?:_\{([a-z])\})?", ""),
 ]
-_TOKEN = re.compile(r"«[^»]*»|\\\\|\\left\\lceil|\\right\\rceil|\\left[(|]|\\right[)|]|\\[a-zA-Z]+|\d+|[a-zA-Z]|\S")
+_TOKEN = re.compile(
+    r"«[^»]*»|\\\\|\\left\\l(?:ceil|floor)|\\right\\r(?:ceil|floor)|\\left[(|]|\\right[)|]|\\[a-zA-Z]+|\d+|[a-zA-Z]|\S"
+)
 
 
 def tokens(text: str) -> list[str]:
@@ -80,7 +82,7 @@ class Parser:
 
     def product(self) -> Node:
         factors = []
-        while self.peek() and not re.match(r"\\right|\\end|\\geq|>|\\\\$|[+\-})&,=/]", self.peek()):
+        while self.peek() and not re.match(r"\\right|\\end|\\geq|[<>]|\\\\$|[+\-})&,=/]", self.peek()):
             factors.append(self.factor())
         assert factors
         return lambda env: math.prod(x(env) for x in factors)
@@ -181,6 +183,7 @@ class Parser:
             r"\left(": (r"\right)", float),
             r"\left|": (r"\right|", abs),
             r"\left\lceil": (r"\right\rceil", math.ceil),
+            r"\left\lfloor": (r"\right\rfloor", math.floor),
         }[token]
         (inside,) = self.bracket(close)
         return lambda env: function(inside(env))
@@ -218,6 +221,7 @@ class Parser:
             "=": lambda a, b: a == b,
             r"\geq": lambda a, b: a >= b,
             ">": lambda a, b: a > b,
+            "<": lambda a, b: a < b,
         }
         return lambda env: compare[relation](left(env), right(env))
 

@@ -149,6 +149,20 @@ class Oracle:
         R = [mpf(R_S) + M * deviation for R_S, M in zip(upper, self.ranges(), strict=True)]
         return self.margin_bound(rho, R, self.delta / 2)
 
+    def unbounded(self, rho, upper=None):
+        """j counted down the grid, from the share of each layer."""
+        R = [self.peeled(k, self.r_sup) for k in self.layers()] if upper is None else [mpf(R_S) for R_S in upper]
+        inside = mpmath.log(1 / (self.delta if upper is None else self.delta * 3 / 4))
+        complexity = mpf(0)
+        for w, r in zip(self.w, R, strict=True):
+            j = 0
+            while w > 0 and w / self.W <= (1 + ETA) ** -(j + 1):
+                j += 1
+            complexity += 2 / rho * r * (1 + ETA) ** -j if w > 0 else 0
+            inside += mpmath.log(2 * (j + 1) * (j + 2)) if w > 0 else mpmath.log(2)
+        factor = 1 if upper is None else 2
+        return [self.ramp(rho, self.W), complexity, factor * mpmath.sqrt(inside / (2 * self.m))]
+
     def margin_bound_uniform(self, j):
         W_M = sum(w * M for w, M in zip(self.w, self.ranges(), strict=True))
         rho = W_M / (1 + ETA) ** j
@@ -245,6 +259,8 @@ def test_every_bound_against_an_independent_calculation(case: dict) -> None:
     assert_certified(bounds["margin-bound"], oracle.margin_bound(rho))
     upper = [row.upper for row in found.complexities]
     assert_certified(bounds["margin-bound-empirical"], oracle.margin_bound_empirical(rho, upper))
+    assert_certified(bounds["margin-bound-unbounded"], oracle.unbounded(rho), tolerance=1e-9)
+    assert_certified(bounds["unbounded-empirical"], oracle.unbounded(rho, upper), tolerance=1e-9)
     uniform = bounds["margin-bound-uniform"]
     assert_certified(uniform, oracle.margin_bound_uniform(uniform.j))
     for j in range(uniform.j - 30, uniform.j + 31):

@@ -136,6 +136,10 @@ def _ceiling(x: arb, env: Environment) -> arb:
     raise Undecided
 
 
+def _floor(x: arb, env: Environment) -> arb:
+    return -_ceiling(-x, env)
+
+
 def _sign(x: arb, env: Environment) -> arb:
     if x == 0:
         return arb(0)
@@ -158,6 +162,7 @@ _FUNCTIONS: dict[type, Callable[[arb, Environment], arb]] = {
     sp.Abs: lambda x, env: abs(x),
     sp.sign: _sign,
     sp.ceiling: _ceiling,
+    sp.floor: _floor,
     WalkMean: _walk_mean,
     sp.UnevaluatedExpr: lambda x, env: x,
 }
@@ -210,8 +215,21 @@ def _compile_power(expr: sp.Pow) -> Node:
 
 
 def _compile_piecewise(expr: sp.Piecewise) -> Node:
+    """The first case that holds; where the last precision does not decide one, a ball around it and what follows."""
     cases = [(_decide(condition), compiled(value)) for value, condition in expr.args]
-    return lambda env: next(value(env) for decide, value in cases if decide(env))
+
+    def piecewise(env: Environment, first: int = 0) -> arb:
+        for place, (decide, value) in enumerate(cases[first:], start=first):
+            try:
+                if decide(env):
+                    return value(env)
+            except Undecided:
+                if not env.last_chance:
+                    raise
+                return value(env).union(piecewise(env, place + 1))
+        raise Undefined("no case of it holds.")
+
+    return piecewise
 
 
 def _compile_over(expr: Any, operator: Callable[[arb, arb], arb], empty: int) -> Node:

@@ -184,6 +184,7 @@ _FUNCTIONS = {
     "log": "Math.log",
     "Abs": "Math.abs",
     "ceiling": "Math.ceil",
+    "floor": "Math.floor",
     "sign": "Math.sign",
     "DualRoot": "dualRoot",
     "WalkMean": "walkMean",

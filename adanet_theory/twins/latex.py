@@ -21,6 +21,8 @@ INDEXED = {
     "Lambda": r"\Lambda_{%s}",
     "Lambda_k": r"\Lambda_{%s}",
     "M_k": r"M_{%s}",
+    "j_k": r"j_{%s}",
+    "pi_k": r"\pi_{%s}",
     "c": r"c_{\varphi_{%s}}",
     "phi0": r"|\varphi_{%s}(0)|",
     "sup": r"\sup|\varphi_{%s}|",
@@ -50,7 +52,7 @@ SYMBOLS = {
 RELATION = {"<=": r"\leq", "=": "=", ">=": r"\geq"}
 WIDE = ("E_norm", "sum_sq")
 # The order in which a product names its factors.
-FACTORS = ("w", "Lambda", "Lambda_k", "DualRoot", "DualNorm", "L", "P", "Q", "M_k", "e", "c", "phi0", "D")
+FACTORS = ("w", "a", "Lambda", "Lambda_k", "DualRoot", "DualNorm", "L", "P", "Q", "M_k", "e", "c", "phi0", "D")
 
 
 def _rank(factor: sp.Expr) -> tuple[int, int, str]:

@@ -45,6 +45,8 @@ Lambda, Lambda_k, w, R_S, Rstar_S, R_m, M_k, L, c, e, phi0, sup, E_sup = (
     for name in ("Lambda", "Lambda_k", "w", "R_S", "Rstar_S", "R_m", "M_k", "L", "c", "e", "phi0", "sup", "E_sup")
 )
 P, D, Q, b = (sp.IndexedBase(name, nonnegative=True) for name in ("P", "D", "Q", "b"))
+a, j_k = (sp.IndexedBase(name, nonnegative=True) for name in ("a", "j_k"))
+pi_k = sp.IndexedBase("pi_k", positive=True)
 eps, u = (sp.IndexedBase(name, real=True) for name in ("eps", "u"))
 
 # Abbreviations and left sides

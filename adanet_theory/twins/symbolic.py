@@ -93,6 +93,15 @@ prior = log((pi**2 / 3 - 1) / delta) + 2 * log(abs(j) + 1)
 sampled = log(1 / delta) + log((d + 1) * (d + 2)) + log(pi**2 / 3 - 1) + 2 * log(abs(j) + 1)
 define_rho_W = Definition(rho_j, W_M / (1 + eta) ** j)
 define_rho_B = Definition(rho_j, B / (1 + eta) ** j)
+# The share of a layer rounded up to a grid, and what the choice of the grid point costs.
+# (The first case says what the floor does: at a share of 1 balls would not decide it.)
+define_j_k = Definition(j_k[k], Piecewise((0, w[k] * (1 + eta) > W), (sp.floor(-log(w[k] / W) / log(1 + eta)), True)))
+define_a = Definition(a[k], Piecewise((0, Eq(w[k], 0)), ((1 + eta) ** -j_k[k], True)))
+define_pi = Definition(
+    pi_k[k], Piecewise((Rational(1, 2), Eq(w[k], 0)), (Rational(1, 2) / ((j_k[k] + 1) * (j_k[k] + 2)), True))
+)
+shares = (define_a, define_pi, define_j_k, define_W)
+priors = Sum(log(1 / pi_k[k]), layers)
 massart = root(2 * log(2 * n[0]) / m)
 depth_term = 2 * M / rho * root(2 * log(l) / m)
 in_range = r"$|h| \leq M$ for all $h \in \mathcal H_1, \dots, \mathcal H_l$"
@@ -278,6 +287,30 @@ _ALL = [
         },
         (define_W,),
         (r"$|h| \leq M_k \leq M$ for all $h \in \mathcal H_k$",),
+    ),
+    Statement(
+        "margin-bound-unbounded",
+        "theory",
+        risk,
+        "<=",
+        {
+            "ramp": ramp,
+            "complexity": 2 / rho * Sum(a[k] * R_m[k], layers),
+            "confidence": root((log(1 / delta) + priors) / (2 * m)),
+        },
+        shares,
+    ),
+    Statement(
+        "unbounded-empirical",
+        "theory",
+        risk,
+        "<=",
+        {
+            "ramp": ramp,
+            "complexity": 2 / rho * Sum(a[k] * R_S[k], layers),
+            "confidence": 2 * root((log(4 / (3 * delta)) + priors) / (2 * m)),
+        },
+        shares,
     ),
     Statement(
         "a-posteriori",

@@ -23,6 +23,18 @@ _COMPLEXITIES = {
     "R_S": "R̂(ℋₖ) is the least of h1-closed or lemma-1-corrected and lemma-2-peeled,",
 }
 _SIZES = {"r_inf": "r∞", "r_sup": "r_sup", "r_rms": "r_rms"}
+_CURVES = (
+    ("#c26a00", "#f0a030", "7 3"),
+    ("#c03a00", "#ff7d45", "2 3"),
+    ("#a8457d", "#e08fbd", "8 3 2 3"),
+    ("#1a6fb0", "#5ab0f0", "none"),
+    ("#3d94c9", "#93d0f5", "12 3"),
+    ("#5a5a60", "#b4b4ba", "4 2"),
+    ("#6a51a3", "#b9a7e8", "6 2 2 2 2 2"),
+    ("#8a6d1f", "#d8bd6a", "3 2"),
+    ("#2f9a72", "#8fdcbf", "10 2 2 2"),
+    ("#00694c", "#35b58a", "none"),
+)
 _COLUMNS = ("lemma-2, printed", "lemma-2-peeled", "least upper value of R̂(ℋₖ)", "range Mₖ")
 
 
@@ -33,7 +45,16 @@ def document(
     opening = dict(state or STATE)
     depths = max(DEPTHS, len(opening["n"]) - 1)
     script = "\n".join([data(opening, margins=margins, depths=depths), formulas(depths), *map(_asset, _SCRIPTS)])
-    return stylesheet.document("AdaNet's bounds", _body(words), style=_asset("explorer.css"), script=script)
+    return stylesheet.document("AdaNet's bounds", _body(words), style=_asset("explorer.css") + _lines(), script=script)
+
+
+def _lines() -> str:
+    """The colour on white, the colour on black and the dashes of each bound's curve, in their order."""
+    styles = {id: _CURVES[place % len(_CURVES)] for place, id in enumerate(catalogue.ids(BOUNDS))}
+    where = {id: f".c-{id}, .is-{id} .swatch path" for id in styles}
+    light = [f"{where[id]} {{ stroke: {style[0]}; stroke-dasharray: {style[2]}; }}" for id, style in styles.items()]
+    dark = [f"{where[id]} {{ stroke: {style[1]}; }}" for id, style in styles.items()]
+    return "\n".join([*light, "@media (prefers-color-scheme: dark) {", *dark, "}", ""])
 
 
 def _asset(name: str) -> str:

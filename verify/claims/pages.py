@@ -1,10 +1,11 @@
-"""The ledger in words: the page claims.md, the README's table of findings, and a self-contained HTML page."""
+"""The ledger in words: the page claims.md, the README's tables of findings and of bounds, and an HTML page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from adanet_theory import catalogue
 from paper_notes import SECTIONS, VERDICTS, Claim
 from verify.claims.run import Outcome
 from verify.show import stylesheet
@@ -121,15 +122,30 @@ def findings(outcomes: Iterable[Outcome]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def spliced(readme: str, table: str) -> str:
+_MARGINS = {"rho": "ρ of f/W, fixed", "W_M": "any, of f", "B": "any, of f"}
+
+
+def bounds() -> str:
+    """The README's table of the bounds: what each reads, what it needs, and where its proof is."""
+    lines = ["| bound | loss | complexity | margin | needs | from |", "|---|---|---|---|---|---|"]
+    for bound in catalogue.theory():
+        complexity = " at ".join(part for part in (bound.complexity, bound.at) if part)
+        link = f"[proof]({bound.reference})" if "#" in bound.reference else bound.reference
+        needs = ", ".join(id for id in catalogue.ASSUMPTIONS if id in bound.needs)
+        cells = (f"`{bound.id}`", bound.loss.replace("_", " "), complexity, _MARGINS[bound.scale or "rho"], needs, link)
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def spliced(readme: str, table: str, name: str = "findings") -> str:
     """The README with the table between its two marker comments.
 
     >>> spliced("a\\n<!-- findings -->\\nold\\n<!-- /findings -->\\nb\\n", "new\\n")
     'a\\n<!-- findings -->\\nnew\\n<!-- /findings -->\\nb\\n'
     """
-    begin, end = "<!-- findings -->\n", "<!-- /findings -->"
+    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
     if readme.count(begin) != 1 or readme.count(end) != 1:
-        raise ValueError("the README must hold the comments <!-- findings --> and <!-- /findings --> once each.")
+        raise ValueError(f"the README must hold the comments <!-- {name} --> and <!-- /{name} --> once each.")
     before, _, rest = readme.partition(begin)
     return before + begin + table + end + rest.partition(end)[2]
 

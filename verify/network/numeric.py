@@ -150,7 +150,7 @@ def rho_curves(setting: Setting, R_S: Sequence[float | None], points: int = 80) 
     """(ρ of f/W, raw value) of the statements that fix ρ, for the pictures; nothing where one is undefined."""
     u = setting.margins.lower / (float(setting.W) or 1.0)
     top = float(np.max(np.abs(u))) or 1.0
-    shown = [bound for bound in catalogue.theory() if bound.scale == "rho"]
+    shown = catalogue.select(lambda bound: bound.is_claim and bound.scale == "rho")
     found: dict[str, tuple[list[float], list[float]]] = {bound.id: ([], []) for bound in shown}
     for rho in np.geomspace(top / 100, 2 * top, points).tolist():
         given = quantities(setting, AtRho(Fraction(rho), Fraction(margin_error(u, rho)), ramp_loss(u, rho)), R_S)

@@ -23,6 +23,17 @@ def registered(given: Quantities, verdict: Assessment, *, in_layers: bool) -> li
     return [_row(bound, None if bound.id in undefined else given, verdict.why_not(bound)) for bound in found]
 
 
+def remarks() -> list[str]:
+    """One line for the reader on each: whose it is, and what it takes for granted."""
+    return [_remark(bound) for bound in catalogue.registered()]
+
+
+def _remark(bound: Bound) -> str:
+    source = f" ({bound.reference})" if bound.reference else ""
+    taken = f", assuming {bound.assumes}, which is not checked here" if bound.assumes else ""
+    return f"{bound.id} was registered by the user{source}{taken}; its numbers are those of its own function."
+
+
 def _row(bound: Bound, given: Quantities | None, why_not: tuple[str, ...]) -> BoundRow:
     found = None if given is None else _value(bound, given)
     raw = None if found is None else found.raw

@@ -26,7 +26,7 @@ from verify.network.layers import Layers, Ranges, Sampling
 from verify.network.margins import margins
 from verify.network.numeric import AtRho
 from verify.network.question import Points, Question
-from verify.network.registered import registered
+from verify.network.registered import registered, remarks
 from verify.network.repeats import repeated, shared
 from verify.network.results import (
     BoundReport,
@@ -136,7 +136,7 @@ def of_setting(
             held_out_at=None if test is None else lambda delta: checks.held_out(errors, len(test.y), delta).upper,
         ),
         tried=_tried(model, question),
-        notes=tuple(notes),
+        notes=(*notes, *remarks()),
         margins=setting.margins.middle / W if W else setting.margins.middle,
         curves=numeric.rho_curves(setting, known.upper) if question.curves and in_layers else {},
     )

@@ -7,12 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from adanet_theory import generalization, multiclass, posterior, rademacher
+from adanet_theory import generalization, multiclass, posterior, rademacher, unbounded
 from adanet_theory.checks import OutsideTheoryError
 from adanet_theory.margin import MarginBound
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins import certified
-from verify.claims.checks import unbounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +71,7 @@ def bounds(x: Point) -> dict[str, MarginBound]:
         C.multiclass_a_posteriori_at(x.j, x.error, 1.0, C=x.C, r_rms=x.r, **net),
         C.multiclass_a_posteriori_bounded_at(x.j, x.error, 1.0, C=x.C, r_sup=x.r, **net),
         unbounded.margin_bound_unbounded(*mixture, **fixed),
+        unbounded.unbounded_empirical(*mixture, **fixed),
     ]
     with suppress(OutsideTheoryError):  # δ too small for it to follow from margin-bound
         found.append(G.theorem_1_range(*mixture, M=top, **fixed))
@@ -98,7 +98,7 @@ def twins(x: Point) -> dict[str, dict[str, Any]]:
     """Balls around every term of every bound and around every complexity, by id."""
     values, network = x.values, x.network
     free = {name: value for name, value in values.items() if name != "M_k"}
-    found = {id: certified.enclosures(id, network) for id in RISK if id not in WITHOUT_TWIN}
+    found = {id: certified.enclosures(id, network) for id in RISK}
     lemmas = [id for id in COMPLEXITIES if x.spec.depth >= 2 or not id.startswith("lemma-1")]
     return found | {id: {"total": certified.evaluate(id, free if id == "range" else values)} for id in lemmas}
 
@@ -111,6 +111,7 @@ RISK = (
     "margin-bound-empirical",
     "margin-bound-uniform",
     "margin-bound-unbounded",
+    "unbounded-empirical",
     "objective-bound",
     "a-posteriori",
     "a-posteriori-bounded",
@@ -122,7 +123,6 @@ RISK = (
 COMPLEXITIES = (
     "lemma-1", "lemma-1-corrected", "lemma-2", "h1-closed", "lemma-2-peeled", "lemma-2-peeled-offset", "range",
 )  # fmt: skip
-WITHOUT_TWIN = ("margin-bound-unbounded",)  # held by its reference value
 
 
 def disagreements(x: Point, balls: dict[str, dict[str, Any]]) -> list[str]:

@@ -2,7 +2,7 @@
 
 What is not approached is held by the twin and the references alone (`test_constants`): the 4/rho of Theorem 1,
 theorem-1-range and Corollary 1 (margin-bound proves 2/rho), the depth terms (deviations of few suprema, a quarter of
-2 M sqrt(2 log l/m) at most), the second half of the confidence of a-posteriori and margin-bound-empirical (it pays for
+2 M sqrt(2 log l/m) at most), the second half of the confidence of a-posteriori and the empirical forms (it pays for
 R_S in the place of R_m), and the last half of the complexity of a-posteriori (see `verify.claims.checks.extremal`).
 """
 
@@ -26,9 +26,9 @@ from adanet_theory.margin import MarginBound
 from adanet_theory.posterior import a_posteriori_at, a_posteriori_bounded_at
 from adanet_theory.rademacher import mean_absolute_sign_sum
 from adanet_theory.spec import NetworkSpec
+from adanet_theory.unbounded import margin_bound_unbounded, unbounded_empirical
 from adanet_train.surrogates import surrogate
 from verify.claims.checks.extremal import Memorised, Rare, coin_tail
-from verify.claims.checks.unbounded import margin_bound_unbounded
 from verify.suite.tightness import below
 
 DELTA = 0.05
@@ -42,6 +42,7 @@ def memorised() -> dict[str, MarginBound]:
         margin_bound(0.0, [1.0], [X.R_m], M=1.0, **fixed),  # type: ignore[arg-type]
         margin_bound_unbounded(0.0, [1.0], [X.R_m], **fixed),  # type: ignore[arg-type]
         margin_bound_empirical(0.0, [1.0], [X.R_S(X.m // 2)], M=[1.0], **fixed),  # type: ignore[arg-type]
+        unbounded_empirical(0.0, [1.0], [X.R_S(X.m // 2)], **fixed),  # type: ignore[arg-type]
         margin_bound_uniform_at(0, 0.0, [1.0], [X.R_m], m=X.m, delta=DELTA, M=[1.0]),
         _objective(),
     ]

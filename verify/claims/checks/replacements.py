@@ -19,10 +19,10 @@ from adanet_theory.margin import PRIOR, MarginBound
 from adanet_theory.posterior import a_posteriori_at, a_posteriori_bounded_at
 from adanet_theory.rademacher import mean_absolute_sign_sum, peeled_complexity, peeled_complexity_offset, ranges
 from adanet_theory.spec import NetworkSpec
+from adanet_theory.unbounded import margin_bound_unbounded, unbounded_empirical
 from verify.claims.checks import Fact, Facts, settles
 from verify.claims.checks.extremal import Memorised, Rare, coin_tail
 from verify.claims.checks.lemma_1 import one_feature
-from verify.claims.checks.unbounded import margin_bound_unbounded
 
 DELTA = 0.05
 MEMORISED = Memorised()
@@ -79,6 +79,14 @@ def margin_bound_unbounded_holds(
     yield Fact("margin-bound-unbounded", ours, "<", other, "margin-bound", where)
     mass = sum(1 / (2 * (j + 1) * (j + 2)) for j in range(10_000)) + 1 / 2
     yield Fact("sum of the prior", mass, "<=", 1.0)
+
+
+@settles("unbounded-empirical", {"spoil": 0.5}, {"complexity": 0.5})
+def unbounded_empirical_holds(spoil: float = 1.0, complexity: float = 1.0) -> Facts:
+    """As margin-bound-empirical, without a range; its confidence is paid twice, which no example attains."""
+    x = MEMORISED
+    bound = unbounded_empirical(0.0, [1.0], [complexity * x.R_S(x.m // 2)], rho=1.0, m=x.m, delta=DELTA)
+    yield _attained(_spoilt(bound, spoil), "unbounded-empirical")
 
 
 @settles("margin-bound-uniform", {"spoil": 0.5}, {"complexity": 0.5}, {"confidence": 0.5}, {"prior": 1.0})

@@ -20,8 +20,8 @@ from adanet_theory.generalization import (
 from adanet_theory.rademacher import depth_lower, mean_absolute_sign_sum
 from adanet_theory.related import standard_margin_bound
 from adanet_theory.spec import NetworkSpec
+from adanet_theory.unbounded import price
 from verify.claims.checks import Fact, Facts, settles
-from verify.claims.checks.unbounded import price
 
 DELTA = 0.05
 

@@ -1,0 +1,174 @@
+"""The catalogue: every record names what exists, says what its numeric form reads, and a user's record is shown."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from adanet_theory import catalogue
+from adanet_theory.catalogue import Bound
+from adanet_theory.margin import MarginBound
+from adanet_theory.quantities import Quantities, arguments, complexities, evaluate
+from adanet_theory.rademacher import layered_complexity, peeled_complexity, peeled_complexity_offset
+from adanet_theory.spec import NetworkSpec
+from adanet_theory.twins.symbolic import STATEMENTS
+from figures import family
+from tests.verify_models import model
+from verify.network import report
+from verify.network.question import Question
+from verify.show import render
+
+ROOT = Path(__file__).parents[1]
+SPEC = NetworkSpec.layered((5, 4, 3), [0.5, 0.75], 2.0)
+GIVEN = Quantities(
+    SPEC, [0.25, 1.0], 1000, 0.05, 0.5, 0.25, 2.0, 0.3, 0.2, rho=0.1, j=3, R_S=[0.1, 0.2], M=[1.0, 3.0], B=2.0, d=1
+)
+
+
+def records():
+    return pytest.mark.parametrize("bound", catalogue.theory(), ids=lambda bound: bound.id)
+
+
+@records()
+def test_a_record_names_its_function_and_its_twin(bound: Bound) -> None:
+    found = evaluate(bound, GIVEN)
+    assert isinstance(found, MarginBound)
+    assert found.id == bound.id == STATEMENTS[bound.id].id
+    assert list(found.terms) == list(STATEMENTS[bound.id].terms)
+    assert bound.loss in found.terms
+    assert found.terms[bound.loss] == {"margin_error": 0.3, "ramp": 0.2}[bound.loss]
+
+
+@records()
+def test_a_record_says_what_its_twin_reads(bound: Bound) -> None:
+    """The letters of the statement against the record: complexity, range, size of the features, scale."""
+    statement = STATEMENTS[bound.id]
+    parts = [*statement.terms.values(), *(definition.rhs for definition in statement.definitions)]
+    letters = {str(x) for part in parts for x in part.free_symbols} | {str(x.base) for x in statement.rhs.atoms()
+               if hasattr(x, "base")}  # fmt: skip
+    assert bool(letters & {"R_m", "R_S"}) == bool(bound.reads & {"R_m", "R_S"})
+    assert ("R_S" in letters) == (bound.complexity == "R_S")
+    assert bool(letters & {"M", "M_k"}) == (bound.range is not None)
+    own = letters & {"r_inf", "r_rms", "r_sup"}
+    assert own <= {bound.at}
+    assert ("rho" in letters) == (bound.scale == "rho")
+
+
+@records()
+def test_its_proof_is_there(bound: Bound) -> None:
+    assert set(bound.needs) <= set(catalogue.ASSUMPTIONS)
+    assert "feature-map" in bound.needs
+    path, _, anchor = bound.reference.partition("#")
+    if bound.is_printed:
+        assert "ICML 2017" in bound.reference
+        return
+    headings = [line[4:] for line in (ROOT / path).read_text(encoding="utf-8").splitlines() if line.startswith("### ")]
+    assert anchor in {head.replace(",", "").replace(" ", "-") for head in headings}
+
+
+def test_the_rule_of_each_complexity() -> None:
+    by = {bound.id: complexities(bound, GIVEN) for bound in catalogue.theory() if bound.complexity}
+    printed = {r: [layered_complexity(SPEC, k, m=1000, r_inf=r) for k in (1, 2)] for r in (0.5, 2.0)}
+    peeled = [peeled_complexity(SPEC, k, m=1000, r_rms=2.0) for k in (1, 2)]
+    assert by["theorem-1"] == by["corollary-1"] == printed[0.5]
+    assert by["theorem-1-range"] == printed[2.0]
+    assert by["margin-bound"] == by["margin-bound-uniform"] == by["margin-bound-unbounded"] == peeled
+    assert by["margin-bound-empirical"] == by["unbounded-empirical"] == [0.1, 0.2]
+
+
+def test_a_layer_without_weight_has_no_complexity_and_an_offset_is_seen() -> None:
+    spec = NetworkSpec.layered((5, 4, 3), [0.5, 0.75], 2.0, "sigmoid")
+    given = dataclasses.replace(GIVEN, spec=spec, w_norms=[0.0, 1.0])
+    expected = [0.0, peeled_complexity_offset(spec, 2, m=1000, r_rms=2.0)]
+    assert complexities(catalogue.bound("margin-bound"), given) == expected
+
+
+def test_the_figures_and_the_report_have_one_rule() -> None:
+    """theorem-1-range over Lemma 2: vacuous at the point where the figures' other panels stand."""
+    value = family.value(catalogue.bound("theorem-1-range"), family.Setting()).raw
+    assert value == pytest.approx(1.94217228606081, rel=1e-12)
+    assert family.value(catalogue.bound("theorem-1-range"), family.Setting(depth=10)).raw > 200
+
+
+# A bound of one's own
+
+
+def mine(ramp: float, m: int, delta: float, W: float) -> dict[str, float]:
+    return {"ramp": ramp, "mine": W / m + delta}
+
+
+MINE = {"id": "mine", "title": "Mine", "group": "user", "function": mine}
+
+
+@pytest.fixture
+def registered():
+    yield lambda **changes: catalogue.register(Bound(**MINE | changes))
+    catalogue.forget("mine")
+
+
+def the_row(file=None, **question):
+    found = report.build(file or model(), Question(draws=None, **question))
+    (row,) = [row for row in found.bounds if row.id == "mine"]
+    return found, row
+
+
+def test_a_registered_bound_is_a_claim_where_its_assumptions_hold(registered) -> None:
+    registered(needs=("feature-map",), assumes="the moon is full", reference="Me 2024")
+    found, row = the_row()
+    assert (row.group, row.applies, row.why_not) == ("user", True, ())
+    assert row.raw == pytest.approx(found.sample.ramp + found.model.W / found.sample.m + 0.05, rel=1e-12)
+    assert row.value == min(1.0, row.raw)
+    assert any("the moon is full" in note and "Me 2024" in note for note in found.notes)
+    (said,) = [entry for entry in json.loads(render.to_json(found))["bounds"] if entry["id"] == "mine"]
+    assert (said["group"], said["raw"]) == ("user", row.raw)
+    assert "mine" in {id for entry in found.assumptions for id in entry.statements}
+
+
+def test_a_registered_bound_is_in_the_figures(registered) -> None:
+    registered(function=lambda rho, m: 1 / (rho * m), at="r_sup", scale="rho")
+    assert [bound.id for bound in family.bounds()][-1] == "mine"
+    assert family.value(catalogue.bound("mine"), family.Setting()).raw == 1e-4
+    found = report.build(model(), Question(draws=None, curves=True))
+    rho, raw = found.curves["mine"]
+    assert raw == pytest.approx(1 / (rho * found.sample.m))
+
+
+def test_a_registered_bound_fails_by_what_it_needs(registered) -> None:
+    registered(needs=("feature-map", "homogeneous"))
+    _, row = the_row(model(activation="tanh", fitted=True))
+    assert (row.applies, row.value) == (False, None)
+    assert row.why_not == ("homogeneous", "feature-map")
+
+
+def test_context_claims_nothing(registered) -> None:
+    registered(group="context", function=lambda m: 1 / m)
+    _, row = the_row()
+    assert (row.context, row.applies, row.value) == (True, False, None)
+    assert row.terms == {"value": 1 / model().sample.Psi.shape[0]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"id": "margin-bound"}, "there is a bound 'margin-bound' already."),
+        ({"id": "My Bound"}, "id must be like my-bound, got id='My Bound'."),
+        ({"group": "paper"}, "group must be user or context, got group='paper'."),
+        ({"group": "new"}, "group must be one of paper"),
+        ({"needs": ("full-moon",)}, "got 'full-moon': say it in `assumes`."),
+    ],
+)
+def test_what_cannot_be_registered(changes: dict, message: str) -> None:
+    before = catalogue.select()
+    with pytest.raises(ValueError) as caught:
+        catalogue.register(Bound(**MINE | changes))
+    assert message in str(caught.value)
+    assert catalogue.select() == before
+
+
+def test_a_quantity_that_no_report_has_is_refused() -> None:
+    bound = Bound("mine", "Mine", "user", lambda moon, m: 0.0)
+    with pytest.raises(ValueError, match="mine reads 'moon', which is no quantity of a report"):
+        arguments(bound, GIVEN)
+    with pytest.raises(ValueError, match="no bound 'mine' was registered"):
+        catalogue.forget("mine")
