@@ -9,12 +9,13 @@ each is solved by `quadratic`, and a line search evaluates F itself, so that F n
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
+from adanet_train.convex.class_loss import ClassLoss
 from adanet_train.convex.quadratic import minimise_quadratic
 from adanet_train.convex.sample_loss import SampleLoss
 from adanet_train.surrogates import Surrogate
@@ -83,7 +84,36 @@ def minimise(
     >>> [round(v, 4) for v in mixture.w.tolist()], mixture.converged  # Φ'(1 - w_1)/2 = 0.1, and Φ'(1)/2 < 0.4
     ([2.3863, 0.0], True)
     """
-    problem = Problem(SampleLoss(H, y, f, Phi), Gamma)
+    return solve(Problem(SampleLoss(H, y, f, Phi), Gamma), w, tol, max_iter)
+
+
+def minimise_classes(
+    H: Tensor,
+    y: Tensor,
+    f: Tensor,
+    Gamma: Tensor,
+    *,
+    w: Tensor | None = None,
+    tol: float = 1e-10,
+    max_iter: int = 200,
+) -> Mixture:
+    """C classes: the minimiser W, of shape (C, N), of the multinomial loss plus Σ_j Γ_j Σ_c |W_{c,j}|.
+
+    f is the offset of shape (m, C), y holds class indices; the loss and its margin of 1 are those of `class_loss`.
+
+    >>> H, f = torch.eye(3).double(), torch.zeros(3, 3).double()
+    >>> found = minimise_classes(H, torch.arange(3), f, torch.full((3,), 0.1).double(), tol=1e-9)
+    >>> [[round(v, 2) for v in row] for row in found.w.tolist()], found.converged  # log(1 + 2e^(1-t)) + 0.3 t
+    ([[2.54, 0.0, 0.0], [0.0, 2.54, 0.0], [0.0, 0.0, 2.54]], True)
+    """
+    C = f.shape[-1]
+    problem = Problem(ClassLoss(H, y, f), Gamma.repeat(C))
+    found = solve(problem, None if w is None else w.flatten(), tol, max_iter)
+    return replace(found, w=found.w.view(C, -1))
+
+
+def solve(problem: Problem, w: Tensor | None, tol: float, max_iter: int) -> Mixture:
+    """Proximal Newton steps until the gap is small."""
     start = here = problem.start(w)
     lower, iterations, reason = 0.0, 0, "float64 resolves no further step"
     while True:
@@ -107,8 +137,8 @@ def minimise(
 class Problem:
     """F on one sample: the loss and the weighted l1 penalty."""
 
-    def __init__(self, loss: SampleLoss, Gamma: Tensor) -> None:
-        N = len(loss.columns)
+    def __init__(self, loss: SampleLoss | ClassLoss, Gamma: Tensor) -> None:
+        N = loss.size
         check(Gamma.shape == (N,), f"Gamma must have shape ({N},), got {tuple(Gamma.shape)}.")
         check(Gamma.dtype == torch.float64, f"Gamma must be float64, got {Gamma.dtype}.")
         valid = bool((Gamma.isfinite() & (Gamma >= 0)).all())
@@ -120,7 +150,7 @@ class Problem:
     def at(self, w: Tensor, x: Tensor | None = None, dual: Tensor | None = None) -> Point:
         """The point w; its x if known, and its gap to Φ'(x) or to the given dual point."""
         x = self.loss.argument(w) if x is None else x
-        s = self.loss.Phi.derivative(x)
+        s = self.loss.dual(x)
         slope = self.loss.slope(s)
         gap = self.gap(w, x, s, slope) if dual is None else self.gap(w, x, dual, self.loss.slope(dual))
         return Point(w, x, float(self.value(x, w)), slope, float(gap))
@@ -163,7 +193,7 @@ class Problem:
         """Whether the free part of w alone errs nowhere: going on in its direction F falls for ever."""
         if not self.has_free:
             return False
-        margins = self.loss.change(torch.where(self.free, w, 0.0))
+        margins = self.loss.margins(torch.where(self.free, w, 0.0))
         return bool((margins.amin() >= 0) & (margins.amax() > 0))
 
     def step(self, here: Point, tol: float) -> Point | None:

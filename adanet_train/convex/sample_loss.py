@@ -28,6 +28,10 @@ class SampleLoss:
         self.columns = H.T.contiguous()
         self.y, self.offset, self.Phi = y, 1 - y * f, Phi
 
+    @property
+    def size(self) -> int:
+        return len(self.columns)
+
     def argument(self, w: Tensor) -> Tensor:
         """x, the arguments of Φ at w."""
         return self.offset - self.change(w)
@@ -38,6 +42,14 @@ class SampleLoss:
 
     def value(self, x: Tensor) -> Tensor:
         return self.Phi.value(x).mean()
+
+    def margins(self, direction: Tensor) -> Tensor:
+        """y_i times what the weights alone say."""
+        return self.change(direction)
+
+    def dual(self, x: Tensor) -> Tensor:
+        """Φ'(x), the dual point of x."""
+        return self.Phi.derivative(x)
 
     def slope(self, s: Tensor) -> Tensor:
         """-(1/m) Σ_i s_i y_i h(x_i): ∇L at s = Φ'(x)."""

@@ -1,0 +1,95 @@
+"""The smooth part of the convex step for C classes: the multinomial logistic loss with a margin of 1.
+
+    L(W) = (1/m) Σ_i log Σ_c exp( z_{c,i} - z_{y_i,i} ),     z_{c,i} = f_c(x_i) + W_c · h(x_i) + 1{c != y_i}
+
+It is log(1 + e^(1-u)), u the margin, where one wrong class is far above the others, and never below it: so it bounds
+the ramp at ρ = 1, as the two-class surrogate does. The same interface as `SampleLoss`, on the C x N weights laid out
+class by class; x, the argument of the loss, is z, of shape (C, m).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from adanet_theory.checks import check
+
+
+class ClassLoss:
+    """L for columns H[i, j] = h_j(x_i), offset f of shape (m, C) and class indices y in 0..C-1."""
+
+    def __init__(self, H: Tensor, y: Tensor, f: Tensor) -> None:
+        check(H.ndim == 2 and len(H) >= 1, f"H must be a matrix with m >= 1 rows, got shape {tuple(H.shape)}.")
+        shaped = f.ndim == 2 and len(f) == len(H) and f.shape[1] >= 2
+        check(shaped, f"f must have shape ({len(H)}, C) with C >= 2, got {tuple(f.shape)}.")
+        check(y.shape == H.shape[:1], f"y must have shape ({len(H)},), got {tuple(y.shape)}.")
+        for symbol, tensor in (("H", H), ("f", f)):
+            check(tensor.dtype == torch.float64, f"{symbol} must be float64, got {tensor.dtype}.")
+        check(bool(f.isfinite().all()), "f must be finite.")
+        check(y.dtype == torch.int64, f"y must be int64, got {y.dtype}.")
+        check(bool(((y >= 0) & (y < f.shape[1])).all()), f"y must be class indices in 0..{f.shape[1] - 1}.")
+        self.columns = H.T.contiguous()
+        self.classes = f.shape[1]
+        self.own = torch.nn.functional.one_hot(y, self.classes).T.to(torch.float64)
+        self.offset = f.T + 1 - self.own
+
+    @property
+    def size(self) -> int:
+        return self.classes * len(self.columns)
+
+    def argument(self, w: Tensor) -> Tensor:
+        """z at the weights w."""
+        return self.offset - self.change(w)
+
+    def change(self, direction: Tensor) -> Tensor:
+        """By how much z falls along a direction."""
+        return -(direction.view(self.classes, -1) @ self.columns)
+
+    def margins(self, direction: Tensor) -> Tensor:
+        """The margins of the scores that the weights alone give."""
+        scores = -self.change(direction)
+        return (scores * self.own).sum(0) - torch.where(self.own > 0, -torch.inf, scores).amax(0)
+
+    def value(self, x: Tensor) -> Tensor:
+        return (x.logsumexp(0) - (x * self.own).sum(0)).mean()
+
+    def dual(self, x: Tensor) -> Tensor:
+        """s = p - e_y, p the softmax of z: the slopes of the loss in z."""
+        return x.softmax(0) - self.own
+
+    def slope(self, s: Tensor) -> Tensor:
+        """∇L in the weights at the slopes s."""
+        return (s @ self.columns.T).flatten() / s.shape[1]
+
+    def weight(self, x: Tensor, *, cautious: bool = False) -> Tensor:
+        """The softmax p, of which the curvature diag(p) - p pᵀ is made; mixed with 1/C where a step needs care."""
+        p = x.softmax(0)
+        return (p + 1 / self.classes) / 2 if cautious else p
+
+    def curvature(self, weight: Tensor, J: Tensor | None = None) -> Tensor:
+        """(1/m) Σ_i (diag(p_i) - p_i p_iᵀ) ⊗ h(x_i) h(x_i)ᵀ, on all weights or those of the index J."""
+        width, m = len(self.columns), weight.shape[1]
+        J = torch.arange(self.size, device=weight.device) if J is None else J
+        kinds, units = J // width, J % width
+        places = [(kinds == c).nonzero().squeeze(1) for c in range(self.classes)]
+        Q = weight.new_empty(len(J), len(J))
+        for c, rows in enumerate(places):
+            if len(rows) == 0:
+                continue
+            left = self.columns[units[rows]] * (weight[c] / m)
+            for d in range(c, self.classes):
+                factor = (1 - weight[c]) if d == c else -weight[d]
+                block = (left * factor) @ self.columns[units[places[d]]].T
+                Q[rows[:, None], places[d]], Q[places[d][:, None], rows] = block, block.T
+        return Q
+
+    def predicted(self, x: Tensor, weight: Tensor, change: Tensor) -> Tensor:
+        """The slopes after a step as a model with that weight has them, kept in the range of the slopes."""
+        moved = weight * (change - (weight * change).sum(0))
+        p = (x.softmax(0) - moved).clamp_min(0)
+        return p / p.sum(0) - self.own
+
+    def young(self, x: Tensor, s: Tensor) -> Tensor:
+        """mean(L(x) + L*(s) - s·x) >= 0, L*(p - e_y) = Σ_c p_c log p_c: what the loss adds to the gap."""
+        p = (s + self.own).clamp_min(0)
+        return (x.logsumexp(0) + torch.special.xlogy(p, p).sum(0) - (p * x).sum(0)).mean()
