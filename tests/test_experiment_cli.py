@@ -156,7 +156,7 @@ def test_what_is_asked_is_what_the_command_says(tmp_path, capsys):
     for name, (Psi, y) in zip(("train", "test"), parts, strict=True):
         np.savez(tmp_path / f"{name}.npz", Psi=Psi, y=y)
     words = ["--data", str(tmp_path / "train.npz"), "--test-data", str(tmp_path / "test.npz"), "--no-estimates"]
-    network_cli.main([str(tmp_path / "model.pt"), *words, "--json"])
+    network_cli.main([str(tmp_path / "model.pt"), *words, "--discrete", "--json"])
     said = json.loads(capsys.readouterr().out)
     asked = bounds.asked(model, *((torch.from_numpy(Psi), torch.from_numpy(y)) for Psi, y in parts))
     assert [asked["n"], asked["W"], asked["path_norm"]] == [said["model"][key] for key in ("n", "W", "path_norm")]

@@ -95,12 +95,15 @@ def _model_of(trial: Trial, source: Source) -> tuple[ModelFile, tuple[Tensor, Te
 
 
 def asked(model: ModelFile, train: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor]) -> dict[str, Any]:
-    """What verify-bounds --no-estimates says of the network."""
+    """What verify-bounds --no-estimates --discrete says of the network.
+
+    The parts are different rows of the data: one that repeats was drawn twice, and is none that was trained on.
+    """
     from verify.network.question import Points, Question
     from verify.network.report import build
 
     sample, held_out = (Points(Psi.numpy(), y.numpy()) for Psi, y in (train, test))
-    return summary(build(model, Question(draws=None), sample=sample, test=held_out))
+    return summary(build(model, Question(draws=None, discrete=True), sample=sample, test=held_out))
 
 
 def summary(said: BoundReport) -> dict[str, Any]:
