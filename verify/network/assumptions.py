@@ -140,7 +140,7 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
         phi_zero(setting.spec),
         homogeneous(setting.weights),
         membership(setting),
-        layered(setting.spec),
+        layered(setting.spec) if setting.weights.graph is None else _row("layered", False, "the network is a graph"),
         range_one(setting),
         depth(setting.spec),
         normalised(setting.W),
@@ -230,6 +230,8 @@ def layered(spec: NetworkSpec) -> Assumption:
 
 def range_one(setting: Setting) -> Assumption:
     """|h| <= 1, which Theorem 1 needs and does not say. r_inf <= r_sup, so a range above 1 at r_inf settles it."""
+    if setting.weights.graph is not None:
+        return _row("range", "open", "Theorem 1 takes |h| <= 1 for granted; this network is a graph, in no family")
     if setting.ranges is None:
         return _row("range", False, "the ranges exceed the largest float")
     M = setting.ranges.M

@@ -88,7 +88,7 @@ class Graph:
 
     @property
     def units(self) -> tuple[int, ...]:
-        """Numbers of each level, windows counted at their last one."""
+        """Numbers of each level."""
         return self._levels.units
 
     @property
@@ -155,7 +155,7 @@ def _levels(graph: Graph) -> _Levels:
             level += 1
             names.extend(set() for _ in range(level - len(names)))
             names[level - 1].add(name)
-        units[level] = units.get(level, 0) + math.prod(node.shape)
+            units[level] = units.get(level, 0) + math.prod(node.shape)
         # (a + b)/2 passes on what it reads; an activation does not
         return level, direct and isinstance(node.operation, Largest)
 

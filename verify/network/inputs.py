@@ -35,13 +35,9 @@ def read(
     label: str | None = None,
 ) -> Inputs:
     """Everything read and checked; a ValueError names the file and what was expected."""
-    model = _model(path, activation)
-    notes = []
-    if _is_state_dict(model, path):
-        notes.append(conversion(model))
-    else:
-        check(activation is None, f"{path}: --activation is for a state_dict; a model file names its own.")
-    classes, sample = _classes(model), None
+    model, told = read_model(path, activation)
+    notes = [*told]
+    classes, sample = named_classes(model), None
     if data_path is not None:
         dataset = datasets.load(data_path, label=label, classes=classes)
         classes = dataset.classes or classes
@@ -56,6 +52,15 @@ def read(
         notes += [note for note in dataset.notes if note not in notes]
         test = _points(dataset, model, test_path)
     return Inputs(model, sample, test, tuple(notes))
+
+
+def read_model(path: str, activation: str | None) -> tuple[ModelFile, tuple[str, ...]]:
+    """The model, and what was converted on the way."""
+    model = _model(path, activation)
+    if _is_state_dict(model, path):
+        return model, (conversion(model),)
+    check(activation is None, f"{path}: --activation is for a state_dict; a model file names its own.")
+    return model, ()
 
 
 def _model(path: str, activation: str | None) -> ModelFile:
@@ -84,7 +89,7 @@ def _other_sample(model: ModelFile, sample: Points) -> list[str]:
     return ["--data is not the sample that the file was trained on; the bounds are stated on --data."]
 
 
-def _classes(model: ModelFile) -> tuple[str, str] | None:
+def named_classes(model: ModelFile) -> tuple[str, str] | None:
     """The names of the classes -1 and +1, if training left them in the file."""
     names: Any = model.meta.get("classes")
     sound = isinstance(names, list) and len(names) == 2 and all(isinstance(name, str) for name in names)

@@ -1,0 +1,279 @@
+"""verify_bounds in Python: what it accepts, what it refuses, and that its report is the command's."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPClassifier
+from torch import Tensor, nn
+
+from adanet_theory.posterior import a_posteriori
+from adanet_theory.spec import NetworkSpec
+from adanet_train.estimator import AdaNetClassifier
+from adanet_train.model import model_file
+from tests.verify_models import model as layered_model
+from verify import verify_bounds
+from verify.network import cli
+from verify.network import graph as graphs
+from verify.network.trace import trace
+
+
+def net(*parts: nn.Module, seed: int = 0) -> nn.Module:
+    torch.manual_seed(seed)
+    module = nn.Sequential(*parts)
+    for parameter in module.parameters():
+        nn.init.normal_(parameter, std=0.3 if parameter.ndim > 1 else 0.01)
+    return module.eval()
+
+
+def stack() -> nn.Module:
+    return net(nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 1), seed=1)
+
+
+def convolutional(outputs: int = 2) -> nn.Module:
+    return net(nn.Conv1d(1, 2, 3, padding=1), nn.ReLU(), nn.AvgPool1d(2), nn.Flatten(), nn.Linear(4, outputs), seed=3)
+
+
+def points(module: nn.Module, *shape: int, m: int = 400) -> tuple[Any, Any]:
+    """Points on which the network is right, with its own classes 0 and 1."""
+    X = np.random.default_rng(0).uniform(-1, 1, size=(m, *shape)).astype(np.float32)
+    with torch.no_grad():
+        f = module(torch.from_numpy(X)).numpy().reshape(m, -1)
+    y = (f[:, -1] > (f[:, 0] if f.shape[1] == 2 else 0)).astype(int)
+    assert 0 < y.mean() < 1
+    return X, y
+
+
+# Networks
+
+
+def test_a_stack_of_linears_stands_in_layers_and_has_the_report_of_its_state_dict(tmp_path: Path) -> None:
+    module = stack()
+    X, y = points(module, 3)
+    report = verify_bounds(module, X, y, draws=4)
+    torch.save(module.state_dict(), tmp_path / "net.pt")
+    for other in (module.state_dict(), tmp_path / "net.pt", str(tmp_path / "net.pt")):
+        same = verify_bounds(other, X, y, draws=4, activation="relu")
+        assert same.bounds == report.bounds
+        assert same.complexities == report.complexities
+    assert report.model.graph is None
+    assert report.sample.train_error == 0
+
+
+def test_a_convolutional_network_has_the_value_of_its_graph() -> None:
+    module = convolutional()
+    X, y = points(module, 1, 4)
+    report = verify_bounds(module, X, y)
+    graph = trace(module, (1, 4)).read((-1.0, 1.0))
+    f, _ = graphs.values(graph, X)
+    B = graphs.path_norm(graph)
+    r_rms = max(1.0, float(np.sqrt((X.astype(np.float64) ** 2).mean(axis=0)).max()))
+    expected = a_posteriori((2 * y - 1) * f[:, 0], B, d=1, n_0=5, r_rms=r_rms, delta=0.05)
+    assert report.bounds["a-posteriori"].raw == pytest.approx(expected.total, rel=1e-9)
+    assert report.bounds["a-posteriori"].applies
+    assert report.bounds["a-posteriori"].raw >= expected.total * (1 - 1e-12)
+    assert report.model.graph == 6
+    family = [row for row in report.bounds.values() if row.id.startswith(("theorem", "corollary", "margin"))]
+    assert family
+    assert all(row.raw is None and "fixed-in-advance" in row.why_not for row in family)
+    assert report.complexities == ()
+
+
+def test_with_r_sup_the_bounded_form_applies_and_a_constant_feature_counts() -> None:
+    module = convolutional(1)
+    X, y = points(module, 1, 4)
+    assert verify_bounds(module, X, y, r_sup=1).bounds["a-posteriori-bounded"].applies
+    small = verify_bounds(module, X / 4, y, r_sup=0.5)
+    assert "r-sup" in small.bounds["a-posteriori-bounded"].why_not
+
+
+def test_curved_networks_with_biases_are_read_and_no_bound_is_claimed() -> None:
+    module = net(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 1))
+    X, y = points(module, 3)
+    report = verify_bounds(module, X, y, test=(X + 0.25, y))
+    assert report.bounds["a-posteriori"].why_not == ("homogeneous",)
+    assert not any(row.applies for row in report.bounds.values())
+    assert report.test.n == 400
+    without = net(nn.Linear(3, 5, bias=False), nn.Tanh(), nn.Linear(5, 1, bias=False))
+    assert verify_bounds(without, X, y, draws=4).model.graph is None  # in layers, as the paper has them
+
+
+def test_a_fitted_estimator_brings_its_classes() -> None:
+    X = np.random.default_rng(0).uniform(0, 1, size=(60, 2))
+    y = np.where(X[:, 0] > 0.5, "yes", "no")
+    fitted = AdaNetClassifier(rounds=1, width=3, steps=20, feature_range=(0.0, 1.0)).fit(X, y)
+    report = verify_bounds(fitted, X, y, draws=4)
+    assert report.sample.train_error == pytest.approx(1 - fitted.score(X, y))
+    assert report.declared is not None
+    with pytest.raises(ValueError, match=r"y must hold 'no' and 'yes' as in training, got 'maybe'"):
+        verify_bounds(fitted, X, np.where(y == "no", "maybe", y))
+    with pytest.raises(ValueError, match="not fitted yet"):
+        verify_bounds(AdaNetClassifier(), X, y)
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_an_mlp_of_scikit_learn(activation: str) -> None:
+    X = np.random.default_rng(0).uniform(0, 1, size=(60, 2))
+    y = (X[:, 0] > 0.5).astype(int)
+    fitted = MLPClassifier((4,), activation=activation, max_iter=5, random_state=0)
+    with pytest.raises(ValueError, match="not fitted yet"):
+        verify_bounds(fitted, X, y)
+    with pytest.warns(ConvergenceWarning, match="Maximum iterations"):
+        fitted.fit(X, y)
+    if activation == "tanh":
+        with pytest.raises(ValueError, match="bias of layer 2"):
+            verify_bounds(fitted, X, y)
+    else:
+        assert verify_bounds(fitted, X, y, draws=4).sample.train_error == pytest.approx(1 - fitted.score(X, y))
+
+
+def test_the_sample_of_a_model_file_is_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "model.pt"
+    model_file.write(path, layered_model())
+    assert verify_bounds(path, draws=4).sample.m == 60
+
+
+def test_a_declared_family_is_checked_and_used() -> None:
+    module = net(nn.Linear(3, 5, bias=False), nn.ReLU(), nn.Linear(5, 1, bias=False))
+    X, y = points(module, 3)
+    wide = NetworkSpec.layered((3, 8, 1), 100.0, p=2)
+    report = verify_bounds(module, X, y, declared=wide, rho=0.1, r_sup=1, draws=4)
+    assert report.bounds["margin-bound"].applies
+    assert (
+        verify_bounds(module, X, y, declared=NetworkSpec.layered((3, 8, 1), 1e-3, p=2), draws=4).verdict == "violated"
+    )
+    with pytest.raises(ValueError, match="layer 1 of the network has 5 units, expected at most the declared 4"):
+        verify_bounds(module, X, y, declared=NetworkSpec.layered((3, 4, 1), 1.0, p=2))
+    with pytest.raises(ValueError, match="declared must have the network's activations"):
+        verify_bounds(module, X, y, declared=NetworkSpec.layered((3, 8, 1), 1.0, p=2, activations="tanh"))
+    with pytest.raises(ValueError, match="this network is a graph"):
+        verify_bounds(convolutional(), *points(convolutional(), 1, 4), declared=wide)
+
+
+# Labels
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        lambda y: y,
+        lambda y: y.astype(bool),
+        lambda y: 2.0 * y - 1,
+        lambda y: torch.from_numpy(y),
+        lambda y: y[:, None],
+        lambda y: np.where(y == 1, "b", "a"),
+        lambda y: np.where(y == 1, "b", "a").astype(object),
+        lambda y: y.tolist(),
+    ],
+)
+def test_labels_are_understood(same: Any) -> None:
+    module = stack()
+    X, y = points(module, 3)
+    assert verify_bounds(module, X, same(y), draws=None).sample.train_error == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda y: y + 1, r"y must be -1/\+1 or 0/1, got 1, 2"),
+        (lambda y: y * np.arange(len(y)), r"y must be -1/\+1 or 0/1"),
+        (lambda y: y[:-1], r"y must have the shape \(400,\), one label for each point, got \(399,\)"),
+        (lambda y: np.eye(2)[y], r"y must have the shape \(400,\)"),
+        (lambda y: np.array(["a", "b", "c", "d"])[np.arange(400) % 4], "y must hold two classes"),
+    ],
+)
+def test_labels_that_could_mean_anything_are_refused(wrong: Any, message: str) -> None:
+    module = stack()
+    X, y = points(module, 3)
+    with pytest.raises(ValueError, match=message):
+        verify_bounds(module, X, wrong(y))
+
+
+def test_classes_the_other_way_round_are_doubted() -> None:
+    module = stack()
+    X, y = points(module, 3)
+    assert any("other way round" in note for note in verify_bounds(module, X, 1 - y, draws=None).notes)
+
+
+# Wrong input
+
+
+class Ten(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.cat([x, x, x, x], dim=1)
+
+
+@pytest.mark.parametrize(
+    ("network", "changes", "message"),
+    [
+        (Ten(), {}, "the network has 12 outputs, expected one logit or two"),
+        (object(), {}, "network must be a torch nn.Module, a fitted estimator"),
+        (stack(), {"activation": "relu"}, "activation is for a state_dict"),
+        (stack().state_dict(), {}, "a state_dict does not name its activation"),
+        (stack(), {"delta": 1.5}, r"delta must be in \(0, 1\), got delta=1.5"),
+        (stack(), {"rho": float("nan")}, "rho must be"),
+        (stack(), {"X": np.full((400, 3), np.nan)}, "X must be finite"),
+        (stack(), {"X": np.zeros((400, 4))}, r"module '0' \(Linear\) cannot be read: does not fit"),
+        (stack(), {"test": (np.zeros((2, 4)), [0, 1])}, "test X must give Psi|X must have 3 columns"),
+        (stack(), {"test": 3}, "test must be a pair"),
+        (stack(), {"y": None}, "X and y are given together"),
+        (stack(), {"X": None, "y": None}, "a module knows no sample"),
+        ("nothing.pt", {}, "no such file"),
+    ],
+)
+def test_wrong_input_is_a_value_error_of_one_line(network: Any, changes: dict[str, Any], message: str) -> None:
+    X, y = points(stack(), 3)
+    given = {"X": X, "y": y} | changes
+    with pytest.raises(ValueError, match=message) as caught:
+        verify_bounds(network, given.pop("X"), given.pop("y"), **given)
+    assert "\n" not in str(caught.value)
+
+
+# The report
+
+
+def test_the_report_is_that_of_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    path = tmp_path / "model.pt"
+    model_file.write(path, layered_model())
+    report = verify_bounds(path, draws=4, delta=0.1)
+    assert cli.main([str(path), "--draws", "4", "--delta", "0.1", "--json"]) == 0
+    assert json.loads(report.to_json()) == json.loads(capsys.readouterr().out)
+    assert cli.main([str(path), "--draws", "4", "--delta", "0.1"]) == 0
+    assert str(report) == capsys.readouterr().out.rstrip("\n")
+
+
+def test_the_report_shows_itself_and_writes(tmp_path: Path) -> None:
+    module = convolutional()
+    report = verify_bounds(module, *points(module, 1, 4))
+    assert "a graph of 6 nodes" in str(report)
+    assert "\n" not in repr(report)
+    assert report._repr_html_().startswith("<iframe srcdoc=")
+    assert "<style" not in report._repr_html_()  # escaped: the notebook's own style stays as it is
+    report.to_html(tmp_path / "a.html")
+    report.to_tex(tmp_path / "a.tex")
+    assert "a-posteriori" in (tmp_path / "a.html").read_text()
+    assert "a-posteriori" in (tmp_path / "a.tex").read_text()
+    frame = report.to_frame()
+    assert frame.loc["a-posteriori", "raw"] == report.bounds["a-posteriori"].raw
+    assert list(frame.index) == [row["id"] for row in report.rows()]
+
+
+def test_importing_verify_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, verify\n"
+        "assert not {'torch', 'sympy', 'numpy'} & set(sys.modules)\n"
+        "from verify import verify_bounds\n"
+        "assert not {'torch', 'sympy', 'sklearn'} & set(sys.modules), 'heavy'"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
