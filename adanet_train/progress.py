@@ -17,24 +17,37 @@ class Rounds:
 
     def __call__(self, trained: Trained) -> None:
         # the notes with the first round and not before: a run refused at its start says one line only
-        for line in [*self.notes, f"round {len(trained.history)}: {round_line(trained.history[-1])}"]:
+        for line in [
+            *self.notes,
+            f"round {len(trained.history)}: {round_line(trained.history[-1], trained.config.least_decrease)}",
+        ]:
             self.bar.say(line)
         self.notes = []
         self.bar(len(trained.history), self.rounds, f"{len(trained.history)} of {self.rounds}")
 
 
-def round_line(entry: Mapping[str, Any]) -> str:
-    """The candidates' objective values, and what was chosen.
+def round_line(entry: Mapping[str, Any], least_decrease: float = 0.0) -> str:
+    """The candidates' objective values, and what was chosen, or why nothing was.
 
     >>> candidates = [{"depth": 1, "objective": 0.5}, {"depth": 2, "objective": 0.25}]
     >>> round_line({"candidates": candidates, "chosen": 1, "objective": 0.25})
     'F = 0.25 at depth 2 (depth 1: 0.5, depth 2: 0.25)'
+    >>> round_line({"candidates": candidates[1:], "chosen": -1, "objective": 0.2501}, least_decrease=0.001)
+    'F = 0.2501, no candidate lowers it by more than 0.001 of it (least_decrease): stopped (depth 2: 0.25)'
     """
     candidates = entry["candidates"]
     shown = ", ".join(f"depth {candidate['depth']}: {candidate['objective']:.6g}" for candidate in candidates)
     if entry["chosen"] < 0:
-        return f"F = {entry['objective']:.6g}, no candidate is lower: stopped ({shown})"
+        return f"F = {entry['objective']:.6g}, no candidate {_missed(entry, least_decrease)}: stopped ({shown})"
     return f"F = {entry['objective']:.6g} at depth {candidates[entry['chosen']]['depth']} ({shown})"
+
+
+def _missed(entry: Mapping[str, Any], least_decrease: float) -> str:
+    """What no candidate did: a lower one may be among them that does not lower F enough."""
+    if all(candidate["objective"] >= entry["objective"] for candidate in entry["candidates"]):
+        return "is lower"
+    asked = f"{least_decrease:g} of it (least_decrease)" if least_decrease > 0 else "its rounding error"
+    return f"lowers it by more than {asked}"
 
 
 def closing_table(result: Mapping[str, Any]) -> str:

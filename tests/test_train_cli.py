@@ -350,3 +350,12 @@ def test_the_help_tells_the_defaults_and_choices_of_the_config():
 def test_a_margin_of_zero_is_an_error():
     f = torch.tensor([0.0, 2.0, -1.0, 3.0])
     assert run.error_rate(lambda Psi: f, f, torch.tensor([1.0, 1.0, 1.0, -1.0])) == 0.75
+
+
+def test_a_run_that_stops_says_what_no_candidate_did(table, output, capsys):
+    """A candidate that is lower, but not by half of F, is not called no lower."""
+    assert cli.main([*table, "-o", output, "--set", "least_decrease=0.5"]) == 0
+    (stopped,) = [line for line in capsys.readouterr().err.splitlines() if "stopped" in line]
+    F, *candidates = map(float, re.findall(r"(?:F = |: )([0-9.]+)", stopped))
+    assert min(candidates) < F
+    assert "no candidate lowers it by more than 0.5 of it (least_decrease)" in stopped
