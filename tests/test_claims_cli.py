@@ -26,20 +26,37 @@ def spoilt(monkeypatch: pytest.MonkeyPatch) -> str:
     return id
 
 
-def test_one_line_a_claim_under_its_section(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_claim_and_its_evidence_under_its_section(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lemma-1", "C7", "window", "--quick"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line for line in lines if line and not line.startswith(" ")] == [
-        "Definitions (Sections 2 and 3)",
-        "Lemma 1 and its proof",
-        "Lemma 2 and its proof",
-        "read  window      misprint     read: k-1, .., k-d.  [lines 509-512]",
-        lines[-1],
-    ]
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    for heading in ("Definitions (Sections 2 and 3)", "Lemma 1 and its proof", "Lemma 2 and its proof"):
+        assert heading in lines
+    window = lines.index("read  window      misprint     lines 509-512")
+    assert lines[window + 1] == "        read: k-1, .., k-d."
     (line,) = [line for line in lines if "lemma-1 " in line]
-    assert line.startswith("  ok  lemma-1     false        R_S(H_2) = 0.13672 > 0 = Lemma 1")
+    assert line.startswith("  ok  lemma-1     false        ")
     assert "lines 479-490" in line
+    assert lines[lines.index(line) + 1].startswith("        R_S(H_2) = 0.13672 > 0 = Lemma 1")
     assert lines[-1].startswith("2 of 2 checks support the recorded verdict; 1 could only be read")
+
+
+def test_the_words_are_explained_and_every_line_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--quick", "lemma-1", "margin-bound", "a-posteriori", "window", "theorem-1"]) == 0
+    out = capsys.readouterr().out
+    legend = out.partition("\n\n")[0]
+    for word in ("ok:", "FAIL:", "read:", "holds+:", "loose:"):
+        assert word in legend
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_the_evidence_of_what_holds_names_its_proof_and_what_the_number_shows(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["margin-bound", "lemma-1", "--quick", "--json"]) == 0
+    lemma, bound = json.loads(capsys.readouterr().out)["claims"]
+    assert bound["evidence"].endswith("[one example, computed; proof: derivations.md#margin-bound]")
+    assert "proof" not in lemma["evidence"]  # a counterexample is its own proof
 
 
 def test_verbose_shows_everything(capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,7 +64,7 @@ def test_verbose_shows_everything(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     for part in ("claim ", "true is ", "fact ", "note ", "step    1.", "proof ", "C28", "peeled_complexity"):
         assert part in out
-    assert max(map(len, out.splitlines())) <= 110
+    assert max(map(len, out.splitlines())) <= 100
 
 
 def test_a_check_that_turns_is_told(spoilt: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,7 +74,10 @@ def test_a_check_that_turns_is_told(spoilt: str, capsys: pytest.CaptureFixture[s
     assert "0 of 1 checks" in out
     assert f"Not supported: {spoilt}." in out
     assert main([spoilt, "--quick", "-v"]) == 1
-    assert "NOT: " in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "NOT: " in out
+    assert ": found " in out
+    assert ", expected " in out
     assert main([spoilt, "--quick", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["supported"] == 0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -28,6 +27,13 @@ examples:
   verify-claims --html claims.html
 
 status: 0 every check supports its recorded verdict, 1 one does not, 2 unknown claim or unusable option
+"""
+
+WIDTH = 100
+LEGEND = """\
+ok: the check supports the verdict. FAIL: it does not. read: seen by reading, nothing to compute.
+holds+: holds with an added assumption. loose: true, and more than that is. A number refutes what is
+false; of what holds it shows an example, and the proof is named beside it or by -v.
 """
 
 
@@ -105,11 +111,12 @@ def show(found: Iterable[Outcome], chosen: Sequence[Claim], *, verbose: bool, pr
 
     outcomes: list[Outcome] = []
     width = max(len(claim.id) for claim in chosen)
+    print(LEGEND)
     for outcome in found:
         with progress.hidden():
             if not outcomes or outcomes[-1].claim.section != outcome.claim.section:
                 print(("\n" if outcomes else "") + SECTIONS[outcome.claim.section])
-            print("\n".join(_full(outcome)) if verbose else _line(outcome, width), flush=True)
+            print("\n".join(_full(outcome) if verbose else _short(outcome, width)), flush=True)
         outcomes.append(outcome)
     print("\n" + _tally(outcomes))
     return outcomes
@@ -121,18 +128,21 @@ def _mark(outcome: Outcome) -> str:
     return "ok" if outcome.supported else "FAIL"
 
 
-_SHORT = {"holds with an added assumption": "holds+"}
+_VERDICTS = {"holds with an added assumption": "holds+"}
 
 
-def _line(outcome: Outcome, width: int) -> str:
-    """id, verdict, place, evidence; cut at the edge of a terminal, whole in a pipe."""
+def _short(outcome: Outcome, width: int) -> list[str]:
+    """id, verdict and place, and below them the evidence, within WIDTH columns."""
     claim = outcome.claim
-    verdict = _SHORT.get(claim.verdict, claim.verdict)
-    line = f"{_mark(outcome):>4}  {claim.id:<{width}}  {verdict:<11}  {outcome.evidence}  [{claim.where}]"
-    if sys.stdout.isatty():
-        room = shutil.get_terminal_size().columns
-        line = line if len(line) <= room else line[: room - 1] + "…"
-    return line
+    verdict = _VERDICTS.get(claim.verdict, claim.verdict)
+    head = f"{_mark(outcome):>4}  {claim.id:<{width}}  {verdict:<11}  "
+    lines = textwrap.wrap(claim.where, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+    return lines + _wrapped(outcome.evidence, " " * 8)
+
+
+def _wrapped(text: str, first: str, rest: str | None = None) -> list[str]:
+    indents = {"initial_indent": first, "subsequent_indent": first if rest is None else rest}
+    return textwrap.wrap(text, WIDTH, break_on_hyphens=False, **indents)  # type: ignore[arg-type]
 
 
 def _full(outcome: Outcome) -> list[str]:
@@ -145,14 +155,7 @@ def _full(outcome: Outcome) -> list[str]:
         rows.append(("proof", f"paper_notes/derivations.md#{claim.proof}"))
     for name, text in rows:
         if text:
-            lines += textwrap.wrap(
-                text,
-                110,
-                initial_indent=f"      {name:<8}",
-                subsequent_indent=" " * 14,
-                break_on_hyphens=False,
-                break_long_words=False,
-            )
+            lines += _wrapped(text, f"      {name:<8}", " " * 14)
     return lines
 
 

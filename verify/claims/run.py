@@ -11,6 +11,14 @@ from typing import Any
 from paper_notes import Claim, claims
 from verify.claims.checks import Fact, check_of
 
+_SHOWS = {
+    "symbolic": "an identity",
+    "exact": "one example, computed",
+    "property": "examples searched",
+    "statistical": "tested on samples",
+    "counterexample": "one example, computed",
+}
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -26,11 +34,20 @@ class Outcome:
 
     @property
     def evidence(self) -> str:
-        """One line: the first fact that fails, or else the first."""
+        """One line: the first fact that fails, found and expected; or else the first, and what it shows."""
         if self.claim.is_read_only:
             return "read: " + self.claim.correction
-        telling = [fact for fact in self.facts if not fact.holds] or list(self.facts)
-        return str(telling[0]) if telling else "no check"
+        failed = [fact for fact in self.facts if not fact.holds]
+        if failed or not self.facts:
+            return str(failed[0]) if failed else "no check"
+        return str(self.facts[0]) + self._standing()
+
+    def _standing(self) -> str:
+        """What the number shows of a statement that holds: no number proves it, so its proof is named."""
+        if not self.claim.verdict.startswith("holds"):
+            return ""
+        proof = f"; proof: derivations.md#{self.claim.proof}" if self.claim.proof else ""
+        return f" [{_SHOWS[self.claim.kind]}{proof}]"
 
 
 def run(claim: Claim, *, quick: bool = True) -> Outcome:

@@ -30,6 +30,8 @@ class Fact:
 
     >>> print(Fact("R_S(H_2)", 0.13671875, ">", 0.0, "Lemma 1", "sigmoid, m = 8"))
     R_S(H_2) = 0.13672 > 0 = Lemma 1 (sigmoid, m = 8)
+    >>> print(Fact("R_S(H_2)", 0.0, ">", 0.5, "Lemma 1", "sigmoid, m = 8"))
+    R_S(H_2): found 0, expected > 0.5 = Lemma 1 (sigmoid, m = 8)
     """
 
     left_name: str
@@ -47,25 +49,32 @@ class Fact:
         return bool(_RELATIONS[self.relation](self.left, self.right))
 
     def __str__(self) -> str:
-        if self.relation == "=" and self.tolerance:
-            sides = f"{self.left_name} = {number(self.left)} agrees with {number(self.right)}"
-            sides += f" = {self.right_name}" if self.right_name else ""
+        name = f" = {self.right_name}" if self.right_name else ""
+        if not self.holds:
+            sides = f"{self.left_name}: {self._missed()}{name}"
+        elif self.relation == "=" and self.tolerance:
+            sides = f"{self.left_name} = {number(self.left)} agrees with {number(self.right)}{name}"
         elif self.relation == "=":
-            sides = f"{self.left_name} = {number(self.left)}" + (f" = {self.right_name}" if self.right_name else "")
-            sides += "" if self.holds else f" (expected {number(self.right)})"
+            sides = f"{self.left_name} = {number(self.left)}{name}"
         else:
-            sides = f"{self.left_name} = {number(self.left)} {self.relation} {number(self.right)}"
-            sides += f" = {self.right_name}" if self.right_name else ""
+            sides = f"{self.left_name} = {number(self.left)} {self.relation} {number(self.right)}{name}"
         return sides + (f" ({self.where})" if self.where else "")
 
+    def _missed(self) -> str:
+        """What was found and what was expected, in as many digits as tell them apart."""
+        digits = next((d for d in range(5, 17) if number(self.left, d) != number(self.right, d)), 17)
+        relation = "" if self.relation == "=" else f"{self.relation} "
+        within = f" within {self.tolerance:g}" if self.relation == "=" and self.tolerance else ""
+        return f"found {number(self.left, digits)}, expected {relation}{number(self.right, digits)}{within}"
 
-def number(x: float) -> str:
+
+def number(x: float, digits: int = 5) -> str:
     """Five digits, no trailing zeros.
 
     >>> number(0.13671875), number(3.0), number(32743299)
     ('0.13672', '3', '32743299')
     """
-    return str(int(x)) if abs(x) < 1e12 and x == int(x) else f"{x:.5g}"
+    return str(int(x)) if abs(x) < 1e12 and x == int(x) else f"{x:.{digits}g}"
 
 
 Facts = Iterator[Fact]

@@ -60,7 +60,7 @@ def theorem_1_holds(bits: float = SHARPER, complexity: float = 1.0, trials: int 
     and Theorem 1 is below 1 only if e^(-L/2) (2 + sqrt(4L + y)) < 1: both hold up to 2y = 332.1. For ρ > 1 the margin
     error of f in F is 1. `complexity` spoils the factor of margin-bound.
     """
-    for rho in (0.1, 0.5):
+    for rho in (0.1, 0.5, 1.0):
         old, new = _both(rho, 2, 9600, DELTA, 0.0, complexity)
         yield Fact("margin-bound", new, "<", old, "Theorem 1", f"ρ = {rho}, l = 2, m = 9600, R_m = 0")
     rng = np.random.default_rng(0)
