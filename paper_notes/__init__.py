@@ -57,7 +57,7 @@ class Claim:
     @property
     def is_ours(self) -> bool:
         """Whether it is not in the paper but takes the place of something that is."""
-        return self.where.startswith("ours")
+        return self.where.startswith("ours") or self.section == "certificates"
 
 
 @cache

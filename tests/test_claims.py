@@ -132,7 +132,10 @@ def test_a_fact_knows_when_it_fails() -> None:
     assert not Fact("a", math.nan, "<=", 1.0).holds
     assert not Fact("a", 1.0, "=", 1.1, tolerance=0.01).holds
     assert Fact("a", 1.0, "=", 1.1, tolerance=0.2).holds
-    assert str(Fact("a", 1.0, "=", 2.0)) == "a = 1 (expected 2)"
+    assert str(Fact("a", 1.0, "=", 2.0)) == "a: found 1, expected 2"
+    assert str(Fact("a", 1.0, "<", 0.5, "b")) == "a: found 1, expected < 0.5 = b"
+    close = str(Fact("a-posteriori", 0.826920503, "=", 0.826920502, tolerance=1e-12))
+    assert close == "a-posteriori: found 0.826920503, expected 0.826920502 within 1e-12"
 
 
 def test_a_claim_without_a_check_is_not_supported() -> None:
@@ -241,3 +244,11 @@ def test_the_document_counts() -> None:
     assert {"id", "where", "verdict", "kind", "supported", "evidence", "seconds", "audit"} <= set(first)
     assert first["audit"] == ["C7"]
     assert first["facts"][0]["holds"] is True
+
+
+def test_the_pages_agree_on_the_number_of_claims() -> None:
+    """The paper's statements, counted; what takes their place, and what others proved, is not among them."""
+    paper = [claim for claim in LEDGER.values() if not claim.is_ours]
+    assert all("ours" not in claim.where and claim.section != "certificates" for claim in paper)
+    assert f"\n{len(paper)} statements of *AdaNet*" in (ROOT / "paper_notes" / "claims.md").read_text(encoding="utf-8")
+    assert f"the ledger of {len(paper)} statements of the paper" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
