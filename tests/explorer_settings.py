@@ -182,6 +182,7 @@ class Reference:
         """The assumptions that fail, whoever needs them; delta and fixed-in-advance differ from bound to bound."""
         phi, unmet = self.spec.activations, self.state["unmet"]
         return {
+            "iid": "iid" in unmet,
             "lipschitz": any(a.lipschitz > 1 for a in phi),
             "phi-zero": any(a.at_zero != 0 for a in phi),
             "homogeneous": any(not a.is_homogeneous for a in phi[: self.d]),

@@ -108,6 +108,7 @@ function assumptions(state, v, rows, M) {
   const printed = follows(v, 1, rows.map((row) => row["lemma-2"]));
   const mended = follows(v, M, rows.map((row) => row["lemma-2 r_sup"]));
   return {
+    iid: yes(kept("iid"), "the points were not drawn independently from one law"),
     lipschitz: yes(!steep, steep && `${steep.name} has Lipschitz constant ${near(steep.L)} > 1`),
     "phi-zero": yes(!raised, raised && `${raised.name}(0) = ${near(raised.phi0)}, not 0`),
     homogeneous: yes(!curved, curved && `${curved.name} is not positively homogeneous`),

@@ -29,6 +29,7 @@ NEEDS = {
 """Which bounds fail by which assumption, as verify-bounds has it."""
 
 PROMISES = {
+    "iid": "the points were drawn independently from one law",
     "family": "depth, widths, Λ and p were fixed before the sample was drawn",
     "rho": "so was ρ",
     "feature-map": "so was Ψ",
