@@ -1,1 +1,98 @@
-"""The bounds of AdaNet (ICML 2017), as printed and as corrected: one small function per statement."""
+"""The bounds of AdaNet (ICML 2017), as printed and as corrected: one small function per statement.
+
+from adanet_theory import NetworkSpec, lemma_2, theorem_1, statement
+
+Every statement has its own name here, with _ for the - of its id, and under the name of its function; its symbolic twin
+is statement("theorem-1"). Nothing is loaded before it is asked for, sympy only by `statement`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adanet_theory.twins.symbolic import Statement
+
+_OFFERED = {
+    "activations": "ACTIVATIONS Activation activation leaky_relu",
+    "catalogue": "Bound register",
+    "checks": "OutsideTheoryError",
+    "duality": "dual_vector guaranteed_decrease is_optimal layer_score printed_dual_vector",
+    "estimates": ("Interval hidden_complexity linear_complexity sampled_hidden_complexity sampled_linear_complexity"),
+    "gauss": "gauss_certificate",
+    "generalization": (
+        "confidence_term corollary_1 margin_bound margin_bound_empirical margin_bound_uniform "
+        "objective_bound rho_uniform_price theorem_1 theorem_1_range"
+    ),
+    "kl": "clopper_pearson kl kl_inverse",
+    "margin": "MarginBound margin_error ramp_loss",
+    "multiclass": "multiclass_a_posteriori multiclass_margin_bound multiclass_margins",
+    "path": "path_certificate",
+    "posterior": "a_posteriori a_posteriori_bounded path_norm",
+    "rademacher": (
+        "depth_lower first_layer_closed layered_complexity lemma_1 lemma_1_corrected lemma_1_exact "
+        "peeled_complexity peeled_complexity_data peeled_complexity_offset ranges"
+    ),
+    "solve": "largest_depth smallest_m",
+    "spec": "NetworkSpec",
+    "unbounded": "margin_bound_unbounded unbounded_empirical",
+    "vote": "vote_certificate",
+    "vote_multiclass": "vote_certificate_multiclass",
+}
+_BY_ID = {
+    "lemma_2": "rademacher:layered_complexity",
+    "lemma_2_peeled": "rademacher:peeled_complexity",
+    "lemma_2_peeled_data": "rademacher:peeled_complexity_data",
+    "lemma_2_peeled_offset": "rademacher:peeled_complexity_offset",
+    "h1_exact": "estimates:linear_complexity",
+    "h1_closed": "rademacher:first_layer_closed",
+    "confidence_C": "generalization:confidence_term",
+    "rho_uniform": "generalization:rho_uniform_price",
+    "cvx_closed_form": "duality:printed_dual_vector",
+    "cvx_closed_form_corrected": "duality:dual_vector",
+    "cvx_score": "duality:layer_score",
+    "cvx_decrease": "duality:guaranteed_decrease",
+    "multiclass_margin_bound_uniform": "multiclass:multiclass_margin_bound_uniform_at",
+    "multiclass_a_posteriori_bounded": "multiclass:multiclass_a_posteriori_bounded_at",
+}
+"""Statements whose function is named by its content."""
+
+_PLACES = {name: f"{module}:{name}" for module, names in _OFFERED.items() for name in names.split()} | _BY_ID
+
+__all__ = sorted([*_PLACES, "statement"])
+
+
+def statement(id: str) -> Statement:
+    """The symbolic twin of a statement, exact: .latex(), .terms, .definitions.
+
+    >>> statement("lemma-2").where
+    'Lemma 2'
+    """
+    from adanet_theory.twins.symbolic import STATEMENTS
+
+    if id not in STATEMENTS:
+        raise ValueError(f"statement must be one of {', '.join(STATEMENTS)}, got {id!r}.")
+    return STATEMENTS[id]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _found(name)
+
+
+@cache
+def _found(name: str) -> Any:
+    """The object; a function takes numbers in whatever dress they come."""
+    from adanet_theory.scalars import on_plain_numbers
+
+    module, _, attribute = _PLACES[name].partition(":")
+    found = getattr(import_module(f"{__name__}.{module}"), attribute)
+    return on_plain_numbers(found) if isinstance(found, FunctionType) else found
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

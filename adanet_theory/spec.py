@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from adanet_theory.activations import Activation, activation
 from adanet_theory.checks import OutsideTheoryError, check
+from adanet_theory.scalars import exponent, plain
 
 
 @dataclass(frozen=True)
@@ -32,17 +31,17 @@ class NetworkSpec:
         self,
         n: Sequence[int],
         Lambda: Mapping[tuple[int, int], float],
-        p: float,
+        p: float | str,
         activations: str | Activation | Iterable[str | Activation] = "relu",
     ) -> None:
         sizes = tuple(n)
         depth = len(sizes) - 1
         check(depth >= 1, f"n must hold n_0 and at least n_1, got n={list(sizes)}.")
         for k, n_k in enumerate(sizes):
-            whole = isinstance(n_k, int | np.integer) and not isinstance(n_k, bool)
+            whole = isinstance(plain(n_k), int) and not isinstance(plain(n_k), bool)
             check(whole, f"n_{k} must be an integer, got n_{k}={n_k!r}.")
             check(n_k >= (1 if k == 0 else 0), f"n_{k} must be >= {int(k == 0)}, got n_{k}={n_k}.")
-        check(p >= 1, f"p must be in [1, inf], got p={p}.")
+        exponent(p)
         for (k, s), bound in Lambda.items():
             allowed = 1 <= k <= depth and (1 <= s < k or (k, s) == (1, 0))
             check(allowed, f"Lambda_{{{k},{s}}} must connect layers 1 <= s < k <= {depth}, or be Lambda_{{1,0}}.")
@@ -54,7 +53,7 @@ class NetworkSpec:
         check(len(phi) == depth - 1, f"activations must name the {depth - 1} layers below the top, got {len(phi)}.")
         object.__setattr__(self, "n", tuple(int(n_k) for n_k in sizes))
         object.__setattr__(self, "Lambda", {pair: float(bound) for pair, bound in sorted(Lambda.items())})
-        object.__setattr__(self, "p", float(p))
+        object.__setattr__(self, "p", exponent(p))
         object.__setattr__(self, "activations", phi)
 
     @classmethod
@@ -62,7 +61,7 @@ class NetworkSpec:
         cls,
         n: Sequence[int],
         Lambda: float | Sequence[float],
-        p: float,
+        p: float | str,
         activations: str | Activation | Iterable[str | Activation] = "relu",
     ) -> NetworkSpec:
         """Units that read the layer below only (H*_k); Lambda one number, or Lambda_{1,0}, .., Lambda_{l,l-1}.
@@ -71,7 +70,8 @@ class NetworkSpec:
         {(1, 0): 1.5, (2, 1): 1.5}
         """
         depth = len(n) - 1
-        bounds = [Lambda] * depth if isinstance(Lambda, int | float) else list(Lambda)
+        one = plain(Lambda)
+        bounds = [one] * depth if isinstance(one, int | float) else list(one)
         check(len(bounds) == depth, f"Lambda must hold one bound for each of the {depth} layers, got {len(bounds)}.")
         return cls(n, {(k, k - 1): bounds[k - 1] for k in range(1, depth + 1)}, p, activations)
 

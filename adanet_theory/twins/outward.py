@@ -111,7 +111,7 @@ def gauss_upper(margins: Array, phi: Array, w: Sequence[Any], *, a: float, tau: 
 
 
 def _normal_arguments(margins: Array, phi: Array, least: float, most: float, a: float, tau: float) -> Array:
-    """Floats >= tau - a y_i w . phi_i/(|w| |phi_i|), least <= |w| <= most; inf where phi_i is 0 or its square nearly."""
+    """Floats >= tau - a y_i w . phi_i/(|w| |phi_i|), least <= |w| <= most; inf where phi_i^2 is (nearly) 0."""
     wide = slack(phi.shape[1] + 8)
     power = math.frexp(float(np.abs(phi).max()))[1]
     scaled = np.ldexp(phi, -power)

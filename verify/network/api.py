@@ -3,7 +3,7 @@
 from verify import verify_bounds
 report = verify_bounds(module, X, y, test=(X_test, y_test))
 print(report)
-report.bounds["a-posteriori"].value
+report.bounds['a-posteriori'].value
 """
 
 from __future__ import annotations
