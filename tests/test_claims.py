@@ -4,6 +4,7 @@ import ast
 import dataclasses
 import functools
 import importlib
+import json
 import math
 import re
 from collections import Counter
@@ -252,3 +253,16 @@ def test_the_pages_agree_on_the_number_of_claims() -> None:
     assert all("ours" not in claim.where and claim.section != "certificates" for claim in paper)
     assert f"\n{len(paper)} statements of *AdaNet*" in (ROOT / "paper_notes" / "claims.md").read_text(encoding="utf-8")
     assert f"the ledger of {len(paper)} statements of the paper" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_has_the_bounds_that_pay_for_the_maps_looked_at() -> None:
+    """The table of MNIST: the record at δ/4, rounded upwards, and the test error beside it."""
+    rows = json.loads((ROOT / "paper_notes" / "results" / "mnist-bound.json").read_text(encoding="utf-8"))["rows"]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = [row for row in rows if row["train"].endswith("--beta 0.3 --center")]
+    assert len(shown) == 4
+    for row in shown:
+        paid = row["bounds at delta 0.0125"]
+        ids = ("a-posteriori", "a-posteriori-bounded", "margin-bound-uniform")
+        values = " | ".join(f"{math.ceil(1000 * paid[id]) / 1000:.3f}" for id in ids)
+        assert f"| {row['pair']} | {row['m']:,} | {values} | {row['test_error']:.3f} |" in readme

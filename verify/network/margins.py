@@ -206,6 +206,8 @@ def by_unit(weights: Weights, Psi: Array) -> tuple[Array, Array]:
 def _propagated(U: Array, x: Array, error: Array, N: int) -> Array:
     """The error of x @ U that is due to the error of x and to N roundings; U, x >= 0. All zeros give exactly zero.
 
+    4 N TINY is more than the N underflows of the sum and the one of a leaky slope that is applied to it.
+
     x @ U is formed before it is multiplied by EPS: EPS x may underflow where U is large enough to bring it back.
     """
     used = np.any((x != 0) | (error != 0), axis=1)[:, None]
@@ -215,8 +217,6 @@ def _propagated(U: Array, x: Array, error: Array, N: int) -> Array:
 def _through(phi: Activation, h: Array, e: Array) -> tuple[Array, Array]:
     x = phi(h)
     error = phi.lipschitz * e + (0 if phi.is_homogeneous else ACTIVATION_ULPS * EPS)
-    if phi.name.startswith("leaky_relu"):
-        error = error + TINY * (h != 0)  # the slope times h may underflow
     if phi.name == "relu":
         error = np.where(h <= -e, 0.0, error)
         x = np.where(h <= -e, 0.0, x)

@@ -1,4 +1,4 @@
-"""A function with one of its constants halved: what a check of constants has to notice.
+"""A function with one of its constants halved, or a piece of it changed: what a check has to notice.
 
 Only numbers that stand in the formula count: not those of comparisons, indices, ranges, defaults and messages.
 """
@@ -35,6 +35,13 @@ def halved(function: Callable[..., Any]) -> Iterator[tuple[str, Callable[..., An
         after = ast.unparse(mutant).splitlines()
         changed = [new for old, new in zip(before, after, strict=True) if old != new]
         yield _shown(changed[0], node), _compiled(mutant, function)
+
+
+def changed(function: Callable[..., Any], old: str, new: str) -> Callable[..., Any]:
+    """The function with a piece of its source replaced, which must be there once."""
+    source = textwrap.dedent(inspect.getsource(function))
+    assert source.count(old) == 1, f"{old!r} stands {source.count(old)} times in {function.__name__}"
+    return _compiled(ast.parse(source.replace(old, new)), function)
 
 
 def _constants(tree: ast.Module) -> list[ast.Constant]:

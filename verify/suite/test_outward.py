@@ -84,13 +84,18 @@ def network(U: list[list[float]], w: list[float], phi: str | None = None) -> Wei
 # Margins
 
 # 2 N EPS |x| underflows, the product does not: the float of f is 0 or of the wrong sign, and no error bound is.
-UNSEEN = (network([[1e300, -1e300]], [1.0]), np.array([[1e-310, math.nextafter(1e-310, 1)]]))
+UNSEEN = (network([[1e300, -1e300]], [1.0]), np.array([[2e-311, math.nextafter(2e-311, 1)]]))
+# the whole product underflows; and a unit that is 0 as a float, of which only the error reaches the next layer
+NOTHING = (network([[1e-200]], [1.0]), np.array([[1e-200]]))
+CANCELLED = (network([[1.0, 1.0, 1.0]], [1.0], "identity"), np.array([[1.0, 2.0**-54, -1.0]]))
 
 
 @pytest.mark.claim("a-posteriori")
 @share(3)
 @given(edge_networks().flatmap(lambda net: st.tuples(st.just(net), edge_arrays(3, net.n[0]))), edges())
 @example(UNSEEN, 0.0)
+@example(NOTHING, 0.0)
+@example(CANCELLED, 0.0)
 @example((network([[5e-324]], [1e300], "leaky_relu:0.1"), np.array([[-1.0]])), 0.0)
 def test_margins_enclose_f_and_are_counted_exactly(case: tuple[Weights, Array], threshold: float) -> None:
     weights, X = case
@@ -127,6 +132,7 @@ def test_the_path_norm_is_not_below_its_value(weights: Weights) -> None:
 
 @given(edge_arrays(2, 3), st.sampled_from([1.0, 2.0, 3.0, math.inf]))
 @example(np.array([[2.0**-1074, 0.0, 0.0]] * 2), 2.0)
+@example(np.array([[2.0**-1073, 0.0, 0.0], [0.0] * 3]), 2.0)
 def test_the_sizes_of_features_are_not_below_their_values(Psi: Array, q: float) -> None:
     sizes = evidence.feature_sizes(Psi, q)
     columns = [sum((v * v for v in fractions(column)), Fraction(0)) for column in Psi.T]
@@ -187,6 +193,7 @@ def encloses(value: Interval, exact: Fraction) -> None:
 @pytest.mark.claim("h1-exact")
 @given(edge_arrays(3, 2), st.sampled_from([1.0, math.inf]), edges(100).map(abs))
 @example(np.array([[5e-324, 0.0], [5e-324, 0.0], [0.0, 0.0]]), math.inf, 0.25)
+@example(np.array([[5e-324, 0.0]] * 3), math.inf, 1e30)
 def test_the_first_layer_is_enclosed(Psi: Array, p: float, Lambda: float) -> None:
     spec = NetworkSpec.layered((2, 1), Lambda, p)
     total = Fraction(0)
