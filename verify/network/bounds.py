@@ -162,13 +162,18 @@ def for_all_rho(bound: Bound, setting: Setting, B: float | None, why_not: Sequen
         return row(bound, {}, None, why_not, None)
     if best.j is None:
         return trivial(bound, why_not, None)
+    return at_j(bound, setting, B, best.j, why_not)
+
+
+def at_j(bound: Bound, setting: Setting, B: float | None, j: int, why_not: Sequence[str]) -> BoundRow:
+    """The row at one j."""
     values = _values(bound, setting, ())
     if values is None:
         return row(bound, {}, None, why_not, None)
     scale, values = _at_scale(bound, setting, B, values)
-    rho = up(scale / (1 + EXACT_ETA) ** best.j)
-    terms, raw = certified_terms(bound.id, values | {"j": best.j, "ramp": setting.margins.ramp(rho)})
-    return row(bound, terms, raw, why_not, rho, best.j)
+    rho = up(scale / (1 + EXACT_ETA) ** j)
+    terms, raw = certified_terms(bound.id, values | {"j": j, "ramp": setting.margins.ramp(rho)})
+    return row(bound, terms, raw, why_not, rho, j)
 
 
 def _at_scale(

@@ -88,7 +88,7 @@ def _at_j(bound: Bound, setting: Setting, B: float | None, m: int) -> AtJ:
     return lambda j, ramp: as_margin_bound(bound, bound.numeric(**given | {"j": j, "ramp": ramp}), None)
 
 
-def _scale(bound: Bound, setting: Setting, B: float | None) -> float:
+def scale(bound: Bound, setting: Setting, B: float | None) -> float:
     """ρ_0: W_M or B."""
     if bound.scale == "B":
         return B or 0.0
@@ -99,7 +99,7 @@ def _scale(bound: Bound, setting: Setting, B: float | None) -> float:
 def best(bound: Bound, setting: Setting, B: float | None) -> MarginBound:
     """The bound at the j where it is least; it has no j where f = 0."""
     at = _at_j(bound, setting, B, setting.m)
-    return best_margin(bound.id, setting.margins.lower, _scale(bound, setting, B), at)
+    return best_margin(bound.id, setting.margins.lower, scale(bound, setting, B), at)
 
 
 def _needed_for_all_rho(bound: Bound, setting: Setting, B: float | None) -> int | None:
@@ -113,7 +113,7 @@ def _needed_for_all_rho(bound: Bound, setting: Setting, B: float | None) -> int 
             found.append(((value.total - ramp) / (1 - ramp), j, ramp))
         return value
 
-    best_margin(bound.id, setting.margins.lower, _scale(bound, setting, B), record)
+    best_margin(bound.id, setting.margins.lower, scale(bound, setting, B), record)
     if not found:
         return None
     _, j, ramp = min(found)

@@ -19,6 +19,7 @@ from adanet_theory.checks import Progress, check
 from adanet_theory.spec import NetworkSpec
 from verify.network import bounds, checks, evidence, layers, numeric
 from verify.network.assumptions import Assessment, Setting, Source, assess
+from verify.network.at_margin import Margins, tenth
 from verify.network.citation import cite, quotable
 from verify.network.context import context
 from verify.network.evidence import Number, Weights
@@ -99,6 +100,8 @@ def of_setting(
     verdict = known_before.at_rho(setting.delta, bounds.follows_from_margin_bound(setting, at))
     rows = _rows(setting, at, known, free, verdict)
     rows = [numeric.with_m_needed(row, setting, at, known.upper, B) for row in rows]
+    asked = None if question.rho is None else Fraction(question.rho)
+    rows = list(map(Margins(setting, known.upper, B, tenth(setting), asked), rows))
     in_layers = setting.weights.graph is None
     rows += registered(numeric.quantities(setting, at, known.upper, B), verdict, in_layers=in_layers)
 

@@ -115,6 +115,16 @@ class Complexity:
 
 
 @dataclass(frozen=True)
+class AtMargin:
+    """A statement at another margin `rho` of f/W than its own: the value of its formula, no claim."""
+
+    rho: float
+    raw: float | None
+    terms: Mapping[str, float | None]
+    j: int | None = None
+
+
+@dataclass(frozen=True)
 class BoundRow:
     """One statement: `raw` outward-rounded, `value` = min(1, raw) or None if it does not apply (then see `why_not`)."""
 
@@ -129,6 +139,11 @@ class BoundRow:
     j: int | None = None
     m_needed: int | None = None
     group: Group = "corrected"
+    tenth: AtMargin | None = None
+    """At the margin where a tenth of the sample falls short; `given` at the ρ that was asked for."""
+    given: AtMargin | None = None
+    shrink: float | None = None
+    """How many times smaller the norms would have to be for a vacuous bound to fall to 1 at `tenth`."""
 
     @property
     def context(self) -> bool:

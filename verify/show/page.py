@@ -61,7 +61,8 @@ def _bounds(report: BoundReport) -> str:
         remark = f"error {near(test.error)} on {test.n:,} points"
         rows.append('<tr class="group cite"><td colspan="7">Held out (Clopper-Pearson)</td></tr>')
         rows.append(_row(head, [_code("held-out"), up(test.upper), "", "", "", remark, ""], numbers={1}, wide={5, 6}))
-    return _framed(head, rows, numbers={1, 2, 3, 4})
+    margins = "".join(f'<p class="soft">{escape(line)}</p>' for line in wording.at_margins(report))
+    return _framed(head, rows, numbers={1, 2, 3, 4}) + margins
 
 
 def _bound(row: BoundRow, W: float) -> list[str]:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from verify.network.results import BoundReport, BoundRow
+from verify.network.results import AtMargin, BoundReport, BoundRow
 from verify.show import wording
 from verify.show.wording import NOTHING, near, up
 
@@ -84,7 +84,16 @@ def _bound(row: BoundRow) -> dict[str, Any]:
         "why_not": list(row.why_not),
         "vacuous": row.vacuous,
         "rho": row.rho,
+        "m_needed": row.m_needed,
+        "norms_needed": row.shrink,
+        "at_tenth": _at_margin(row.tenth),
+        "at_rho": _at_margin(row.given),
     }
+
+
+def _at_margin(found: AtMargin | None) -> dict[str, Any] | None:
+    """The margin is that of f/W."""
+    return None if found is None else {"rho": found.rho, "raw": found.raw, "j": found.j}
 
 
 def _one_or_list(names: Sequence[str]) -> str | list[str] | None:

@@ -78,6 +78,8 @@ class _Page:
             test = report.test
             self.line("  Held out (Clopper-Pearson)", _STYLE["cite"])
             self.line(f"    {'held-out':22}{up(test.upper):>8}  error {near(test.error)} on {test.n:,} points")
+        for line in wording.at_margins(report):
+            self.line(f"  {line}", "dim", 4)
 
     def bound(self, row: BoundRow, W: float, style: str) -> None:
         # A number is not shown for a network it does not cover: only -v spells the formula out.

@@ -188,8 +188,21 @@ def remark(row: BoundRow) -> str:
     if not row.applies:
         return "" if row.context or not row.why_not else "fails: " + ", ".join(row.why_not)
     if row.vacuous:
-        return f"needs m = {count(row.m_needed)}" if row.m_needed else "at no m below 1"
+        enough = f"needs m = {count(row.m_needed)}" if row.m_needed else "at no m below 1"
+        return enough + (f", or norms {up(row.shrink, 2)} times smaller" if row.shrink else "")
     return "" if row.j is None else f"j = {row.j}"
+
+
+def at_margins(report: BoundReport) -> list[str]:
+    """The formulas at a tenth, and at the ρ that was asked for: how far a vacuous bound is off."""
+    lines = []
+    for name, why in (("tenth", ", where a tenth of the sample falls short"), ("given", ", the rho asked for")):
+        rows = [row for row in report.bounds if row.applies and not row.context and getattr(row, name) is not None]
+        if rows:
+            margin = getattr(rows[0], name).rho
+            values = ", ".join(f"{row.id} {up(getattr(row, name).raw)}" for row in rows)
+            lines.append(f"At margin {near(margin)} of f/W{why}: {values}.")
+    return lines
 
 
 def terms(row: BoundRow) -> str:
