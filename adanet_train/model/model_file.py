@@ -51,6 +51,8 @@ class ModelFile:
     meta: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
     sha256: str | None = None
+    is_converted: bool = False
+    """Whether it was read off a state_dict, which says nothing but weights."""
 
     def Psi(self, X: Any) -> Tensor:
         """Ψ on the rows of X; X itself where the file holds no feature map."""
@@ -76,7 +78,7 @@ def read_any(path: str | Path, activation: str | None = None) -> ModelFile:
     data = archive.read_bytes(path)
     loaded = load_weights(data, str(path))
     if not isinstance(loaded, dict) or not loaded or "format" in loaded:
-        return decode(data, str(path))
+        return decode(data, str(path))  # a checkpoint may hold more than a model file
     try:
         return replace(of_state_dict(loaded, activation), sha256=hashlib.sha256(data).hexdigest())
     except ModelFileError as error:
@@ -88,7 +90,7 @@ def of_state_dict(state: Mapping[str, Any], activation: str | None) -> ModelFile
     network = read_state_dict(state, activation)
     columns = next(value.shape[1] for value in weights(state).values() if value.ndim == 2)
     features = FeatureMap.identity(default_names(columns), bias=network.n[0] > columns)
-    return ModelFile(network, features=features)
+    return ModelFile(network, features=features, is_converted=True)
 
 
 def decode(data: bytes, where: str) -> ModelFile:

@@ -10,9 +10,8 @@ import numpy as np
 from adanet_theory.checks import check
 from adanet_train.data import datasets
 from adanet_train.data.datasets import Dataset
-from adanet_train.model import archive, model_file
+from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile
-from adanet_train.model.state_dict import load_weights
 from verify.network.question import Points
 
 
@@ -57,7 +56,7 @@ def read(
 def read_model(path: str, activation: str | None) -> tuple[ModelFile, tuple[str, ...]]:
     """The model, and what was converted on the way."""
     model = _model(path, activation)
-    if _is_state_dict(model, path):
+    if model.is_converted:
         return model, (conversion(model),)
     check(activation is None, f"{path}: --activation is for a state_dict; a model file names its own.")
     return model, ()
@@ -97,12 +96,6 @@ def named_classes(model: ModelFile) -> tuple[str, str] | None:
 
 
 # A state_dict
-
-
-def _is_state_dict(model: ModelFile, path: str) -> bool:
-    """A state_dict says nothing but weights; a model file that does so too still names its format."""
-    nothing = model.declared is None and model.sample is None and not model.meta and not model.extra
-    return nothing and "format" not in load_weights(archive.read_bytes(path), path)
 
 
 def conversion(model: ModelFile) -> str:

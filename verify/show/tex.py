@@ -1,0 +1,59 @@
+"""A BoundReport as a table for a paper."""
+
+from __future__ import annotations
+
+from verify.network.results import BoundReport, BoundRow
+from verify.show import wording
+from verify.show.json import SCHEMA
+from verify.show.wording import NOTHING, near, up
+
+
+def to_tex(report: BoundReport) -> str:
+    """A booktabs table of the bounds: value, terms in total, margin, and why one does not apply."""
+    rows = [_tex_row(row, report.model.W) for _, rows in wording.grouped(report) for row in rows]
+    if report.test is not None:
+        rows.append(["held-out", up(report.test.upper), up(report.test.upper), NOTHING, "Clopper--Pearson"])
+    head = ["statement", "bound", "raw", r"$\rho$ of $f/W$", "remark"]
+    body = [" & ".join(entry if i == 0 else _tex_number(entry) for i, entry in enumerate(row)) for row in rows]
+    return "\n".join(
+        [
+            f"% {SCHEMA}, model sha256 {report.model.sha256}",
+            f"% {_tex_comment(wording.sentence(report))}",
+            r"\begin{tabular}{@{}lrrrl@{}}",
+            r"\toprule",
+            " & ".join(head) + r" \\",
+            r"\midrule",
+            *(line + r" \\" for line in body),
+            r"\bottomrule",
+            r"\end{tabular}",
+            "",
+        ]
+    )
+
+
+def _tex_row(row: BoundRow, W: float) -> list[str]:
+    key = wording.group(row)
+    if key == "not":
+        return [_tex_escape(row.id), NOTHING, NOTHING, NOTHING, _tex_escape(wording.remark(row))]
+    remark = {"cite": "", "vacuous": "vacuous", "context": "context"}[key]
+    value = NOTHING if key == "context" else up(row.value)
+    return [_tex_escape(row.id), value, up(row.raw), near(wording.scales(row, W)[0]), remark]
+
+
+def _tex_number(entry: str) -> str:
+    if entry == NOTHING:
+        return "--"
+    mantissa, e, power = entry.partition("e")
+    plain = e and power.lstrip("-").isdigit() and mantissa.replace(".", "").isdigit()
+    return rf"${mantissa} \cdot 10^{{{power}}}$" if plain else entry
+
+
+_TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+
+
+def _tex_escape(content: str) -> str:
+    return "".join(_TEX.get(c, "\\" + c if c in "&%$#_{}" else c) for c in content)
+
+
+def _tex_comment(content: str) -> str:
+    return " ".join(content.split())
