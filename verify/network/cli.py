@@ -6,7 +6,7 @@ import argparse
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ examples:
   verify-bounds model.pt
   verify-bounds model.pt -v --test-data held_out.npz
   verify-bounds model.pt --rho 0.1 --delta 0.01 --json
+  verify-bounds ckpt_*.pt --data train.npz --activation relu --html run.html
   verify-bounds mlp.pt --activation relu --data train.csv --label class --r-sup 1 --html report.html
 
 status: 0 nothing that applies is violated and the network is in its declared family, 1 otherwise, 2 unusable input
@@ -45,7 +46,7 @@ def parser() -> Parser:
         epilog=EXAMPLES,
     )
     add = options.add_argument
-    add("model", metavar="MODEL", help="the network, see below")
+    add("model", metavar="MODEL", nargs="+", help="the network, see below; of several a table, or a list of documents")
     add("--data", metavar="FILE", help="the sample; default the one in the model file")
     add("--test-data", metavar="FILE", help="held-out points: test error and Clopper-Pearson bound")
     add("--rho", type=_number, metavar="R", help="a margin of f/W fixed in advance; default the declared one")
@@ -81,26 +82,49 @@ def verify(arguments: argparse.Namespace) -> int:
     question = ask(arguments)
     from verify.network import inputs, report
 
-    device = command_line.device(arguments.device)
-    given = inputs.read(
+    question = replace(question, device=command_line.device(arguments.device))
+    read = inputs.read_many(
         arguments.model,
         data_path=arguments.data,
         test_path=arguments.test_data,
         activation=arguments.activation,
         label=arguments.label,
     )
+    first = next(read)
     _check_outputs(arguments)
-    with Bar("R_S(H_k)") as progress:
-        found = report.build(
-            given.model,
-            replace(question, device=device),
-            sample=given.sample,
-            test=given.test,
-            notes=given.notes,
-            progress=progress,
-        )
-    show(found, arguments)
-    return report.status(found)
+    number, found = len(arguments.model), []
+    with Bar("R_S(H_k)" if number == 1 else "checkpoints") as progress:
+        for i, given in enumerate((first, *read)):
+            inner = progress if number == 1 else _part(progress, i, number)
+            found.append(
+                report.build(
+                    given.model, question, sample=given.sample, test=given.test, notes=given.notes, progress=inner
+                )
+            )
+    if number == 1:
+        show(found[0], arguments)
+    else:
+        show_series(found, arguments)
+    return max(map(report.status, found))
+
+
+def _part(progress: Bar, i: int, number: int) -> Callable[[int, int], None]:
+    """The progress of the i-th of several."""
+    return lambda done, total: progress(1000 * i + 1000 * done // max(total, 1), 1000 * number)
+
+
+def show_series(found: Sequence[BoundReport], arguments: argparse.Namespace) -> None:
+    from verify.show import series
+
+    checkpoints = series.named(arguments.model, found)
+    if arguments.html is not None:
+        command_line.write_file(arguments.html, series.to_html(checkpoints))
+    if arguments.json:
+        print(series.to_json(checkpoints), flush=True)
+        return
+    from rich.console import Console
+
+    series.text(checkpoints, console=Console(highlight=False))
 
 
 def show(found: BoundReport, arguments: argparse.Namespace) -> None:
@@ -121,6 +145,8 @@ def ask(arguments: argparse.Namespace) -> Question:
     """The question, checked before torch is imported; its device is found later."""
     from verify.network.question import DELTA, DRAWS, Question
 
+    if len(arguments.model) > 1 and arguments.tex is not None:
+        raise ValueError("--tex is the table of one MODEL, got several: --json or --html tell of all.")
     draws = arguments.draws
     if draws is not None and not 2 <= draws <= MAX_DRAWS:
         raise ValueError(f"draws must be an integer in [2, {MAX_DRAWS}], got draws={draws}.")
@@ -142,7 +168,7 @@ def ask(arguments: argparse.Namespace) -> Question:
 def _check_outputs(arguments: argparse.Namespace) -> None:
     """Refuse an output that could not be written, or that is one of the inputs, before the work."""
     outputs = [path for path in (arguments.html, arguments.tex) if path is not None]
-    taken = [path for path in (arguments.model, arguments.data, arguments.test_data) if path is not None]
+    taken = [path for path in (*arguments.model, arguments.data, arguments.test_data) if path is not None]
     for path in outputs:
         if os.path.realpath(path) in {os.path.realpath(other) for other in taken}:
             raise ValueError(f"{path}: is read by this command, expected another file to write.")

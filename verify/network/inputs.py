@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,23 +35,55 @@ def read(
     label: str | None = None,
 ) -> Inputs:
     """Everything read and checked; a ValueError names the file and what was expected."""
-    model, told = read_model(path, activation)
-    notes = [*told]
-    classes, sample = named_classes(model), None
-    if data_path is not None:
-        dataset = datasets.load(data_path, label=label, classes=classes)
-        classes = dataset.classes or classes
-        notes += dataset.notes
-        sample = _points(dataset, model, data_path)
-        notes += _other_sample(model, sample)
-    missing = sample is None and (model.sample is None or model.sample.Psi is None)
+    (found,) = read_many([path], data_path=data_path, test_path=test_path, activation=activation, label=label)
+    return found
+
+
+def read_many(
+    paths: Sequence[str],
+    *,
+    data_path: str | None = None,
+    test_path: str | None = None,
+    activation: str | None = None,
+    label: str | None = None,
+) -> Iterator[Inputs]:
+    """Models of one run, one after the other; the data are read once, with the classes of the first."""
+    sample: Dataset | None = None
+    test: Dataset | None = None
+    for i, path in enumerate(paths):
+        model, told = read_model(path, activation)
+        classes = named_classes(model)
+        if i == 0 and data_path is not None:
+            sample = datasets.load(data_path, label=label, classes=classes)
+        classes = (sample.classes if sample is not None else None) or classes
+        if i == 0 and test_path is not None:
+            test = datasets.load(test_path, label=label, test=True, classes=classes)
+        yield _inputs(path, model, told, _named(sample, data_path), _named(test, test_path))
+
+
+Named = tuple[Dataset, str] | None
+
+
+def _named(dataset: Dataset | None, path: str | None) -> Named:
+    return None if dataset is None or path is None else (dataset, path)
+
+
+def _inputs(path: str, model: ModelFile, told: tuple[str, ...], sample: Named, test: Named) -> Inputs:
+    notes, points = [*told], None
+    if sample is not None:
+        notes += sample[0].notes
+        points = _points(*_for(sample, model))
+        notes += _other_sample(model, points)
+    missing = points is None and (model.sample is None or model.sample.Psi is None)
     check(not missing, f"{path}: holds no sample, expected --data FILE with the points it was trained on.")
-    test = None
-    if test_path is not None:
-        dataset = datasets.load(test_path, label=label, test=True, classes=classes)
-        notes += [note for note in dataset.notes if note not in notes]
-        test = _points(dataset, model, test_path)
-    return Inputs(model, sample, test, tuple(notes))
+    if test is None:
+        return Inputs(model, points, None, tuple(notes))
+    notes += [note for note in test[0].notes if note not in notes]
+    return Inputs(model, points, _points(*_for(test, model)), tuple(notes))
+
+
+def _for(named: tuple[Dataset, str], model: ModelFile) -> tuple[Dataset, ModelFile, str]:
+    return named[0], model, named[1]
 
 
 def read_model(path: str, activation: str | None) -> tuple[ModelFile, tuple[str, ...]]:

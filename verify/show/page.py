@@ -47,7 +47,7 @@ def _assumptions(report: BoundReport) -> str:
         [_mark(wording.holds(row)), _code(row.id), escape(row.detail), _codes(row.statements)]
         for row in sorted(report.assumptions, key=lambda row: _ORDER[row.status])
     ]
-    return _table(["", "assumption", "here", "needed by"], rows, wide={2, 3})
+    return table(["", "assumption", "here", "needed by"], rows, wide={2, 3})
 
 
 def _bounds(report: BoundReport) -> str:
@@ -89,8 +89,8 @@ def _layers(report: BoundReport) -> str:
         ]
         for row in report.complexities
     ]
-    table = _table(head, rows, numbers=set(range(8)), wide={8})
-    return f'{table}<p class="soft">{escape(wording.together(report))}</p>'
+    shown = table(head, rows, numbers=set(range(8)), wide={8})
+    return f'{shown}<p class="soft">{escape(wording.together(report))}</p>'
 
 
 def _checks(report: BoundReport) -> str:
@@ -112,7 +112,7 @@ def _checks(report: BoundReport) -> str:
     broken = len(wording.violations(report))
     title = f"<summary>{len(rows)} checks, {broken or 'none'} violated</summary>"
     shown = " open" if broken else ""
-    return f"<h2>Checks</h2><details{shown}>{title}{_table(head, rows, numbers={1, 2, 4}, wide={6})}</details>"
+    return f"<h2>Checks</h2><details{shown}>{title}{table(head, rows, numbers={1, 2, 4}, wide={6})}</details>"
 
 
 def _plots(report: BoundReport) -> str:
@@ -142,7 +142,7 @@ def _plots(report: BoundReport) -> str:
 # Pieces; the cells they take are already HTML
 
 
-def _table(
+def table(
     head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Set[int] = frozenset(), wide: Set[int] = frozenset()
 ) -> str:
     return _framed(head, [_row(head, row, numbers=numbers, wide=wide) for row in rows], numbers)

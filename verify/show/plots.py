@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -64,7 +64,7 @@ _LEMMAS = {
     "lemma-1-corrected": ("o", ORANGE),
     "lemma-2-peeled": ("^", GREEN),
 }
-_CURVES = (BLUE, ORANGE, GREEN, PURPLE, RED, SKY)
+CURVES = (BLUE, ORANGE, GREEN, PURPLE, RED, SKY)
 
 
 def figure(height: float, *, width: float = COLUMN) -> tuple[Figure, Axes]:
@@ -77,10 +77,13 @@ def figure(height: float, *, width: float = COLUMN) -> tuple[Figure, Axes]:
         return drawn, drawn.add_subplot()
 
 
-def _styled(draw: Callable[[BoundReport], Figure]) -> Callable[[BoundReport], Figure]:
+Drawn = TypeVar("Drawn")
+
+
+def styled(draw: Callable[[Drawn], Figure]) -> Callable[[Drawn], Figure]:
     """Draw under STYLE whatever the reader's own settings are."""
 
-    def drawn(report: BoundReport) -> Figure:
+    def drawn(report: Drawn) -> Figure:
         import matplotlib
 
         with matplotlib.rc_context(STYLE):
@@ -108,7 +111,7 @@ def svg(picture: Figure, name: str) -> str:
 # Terms
 
 
-@_styled
+@styled
 def draw_terms(report: BoundReport) -> Figure:
     """Every term of every bound on one logarithmic axis; the bar is their sum, the raw value."""
     rows = [row for row in report.bounds if any(term for term in row.terms.values())]
@@ -150,7 +153,7 @@ def _label(row: BoundRow) -> str:
 # Complexities
 
 
-@_styled
+@styled
 def draw_complexities(report: BoundReport) -> Figure:
     """R_S(H_k) between its lower and upper value, and what each lemma says of it, on a logarithmic axis."""
     from matplotlib.ticker import MaxNLocator
@@ -180,7 +183,7 @@ def draw_complexities(report: BoundReport) -> Figure:
 # Margins
 
 
-@_styled
+@styled
 def draw_margins(report: BoundReport) -> Figure:
     """The share of points with margin y f(x)/W <= ρ, for every ρ: its value at the report's ρ is the margin error."""
     picture, axes = figure(2.0)
@@ -222,13 +225,13 @@ def _name_margin(axes: Axes, rho: float, margin_error: float) -> None:
 # Against rho
 
 
-@_styled
+@styled
 def draw_bound_against_rho(report: BoundReport) -> Figure:
     """Each bound that fixes ρ, as a function of it; dashed where it does not apply, shaded where it is vacuous."""
     picture, axes = figure(2.3)
     applies = {row.id: row.applies for row in report.bounds}
     top = 3.0
-    for colour, (id, (rho, value)) in zip(_CURVES * len(report.curves), report.curves.items(), strict=False):
+    for colour, (id, (rho, value)) in zip(CURVES * len(report.curves), report.curves.items(), strict=False):
         axes.plot(rho, value, color=colour, linestyle="-" if applies.get(id) else "--", label=id)
     free = [row for row in report.bounds if row.j is not None and row.raw is not None]
     for marker, row in zip("ov^s" * len(free), free, strict=False):

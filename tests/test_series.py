@@ -1,0 +1,95 @@
+"""verify-bounds of several checkpoints: one table, a list of documents, one page; the data are read once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from adanet_train.data import datasets
+from verify.network import cli
+from verify.show import series
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> list[str]:
+    """Three checkpoints of growing weights, then their data."""
+    draw = np.random.default_rng(0)
+    X = draw.uniform(-1, 1, size=(150, 3))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    np.savez(tmp_path / "train.npz", X=X[:100], y=y[:100])
+    np.savez(tmp_path / "test.npz", X=X[100:], y=y[100:])
+    paths = []
+    for epoch in (1, 9, 10):
+        weights = torch.tensor([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
+        state = {"0.weight": epoch * weights, "1.weight": torch.tensor([[1.0, -1.0]])}
+        paths.append(str(tmp_path / f"ckpt_{epoch:02d}.pt"))
+        torch.save({"epoch": epoch, "state_dict": state}, paths[-1])
+    data = ["--data", str(tmp_path / "train.npz"), "--activation", "relu", "--no-estimates"]
+    return [*paths, *data]
+
+
+def test_one_line_for_each_checkpoint(run: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*run, "--test-data", run[4].replace("train", "test")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "checkpoint" in lines[0]
+    assert [line.split()[0] for line in lines if line[:2] in ("01", "09", "10")] == ["01", "09", "10"]
+    assert "delta/3" in " ".join(lines)
+
+
+def test_the_documents_are_those_of_each_by_itself(run: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*run, "--json"]) == 0
+    documents = json.loads(capsys.readouterr().out)
+    for path, document in zip(run[:3], documents, strict=True):
+        assert cli.main([path, *run[3:], "--json"]) == 0
+        assert json.loads(capsys.readouterr().out) == document
+    assert [document["model"]["path_norm"] for document in documents] == pytest.approx([2, 18, 20])
+
+
+def test_the_data_are_read_once(run: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = []
+    load = datasets.load
+    monkeypatch.setattr(datasets, "load", lambda *given, **more: reads.append(given) or load(*given, **more))
+    assert cli.main([*run, "--json"]) == 0
+    assert len(reads) == 1
+
+
+def test_the_page_has_the_pictures(run: list[str], tmp_path: Path) -> None:
+    page = tmp_path / "run.html"
+    assert cli.main([*run, "--html", str(page), "--test-data", run[4].replace("train", "test")]) == 0
+    text = page.read_text()
+    assert text.count("<svg") == 3
+    assert "3 checkpoints" in text
+
+
+def test_a_table_for_a_paper_is_of_one(run: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*run, "--tex", str(tmp_path / "a.tex")]) == 2
+    assert "--tex is the table of one MODEL" in capsys.readouterr().err
+    assert cli.main([*run, "--html", run[1]]) == 2  # never over an input
+    assert "is read by this command" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["a/1.pt", "a/2.pt"], ["1", "2"]),
+        (["run1/last.pt", "run2/last.pt"], ["1", "2"]),
+        (["e9.pt", "e10.pt"], ["9", "10"]),
+        (["best.pt", "best_2.pt"], ["best.pt", "best_2.pt"]),
+        (["same.pt", "same.pt"], ["same.pt", "same.pt"]),
+        (["x_110.pt", "x_120.pt"], ["110", "120"]),
+    ],
+)
+def test_a_checkpoint_is_named_by_what_tells_it_from_the_others(paths: list[str], names: list[str]) -> None:
+    found = series.named(paths, [None] * len(paths))  # type: ignore[list-item]
+    assert [checkpoint.name for checkpoint in found] == names
+
+
+def test_a_module_of_torch_saves_such_checkpoints(tmp_path: Path, run: list[str]) -> None:
+    module = nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Linear(2, 1))
+    torch.save({"model": module.state_dict()}, tmp_path / "net.pt")
+    assert cli.main([str(tmp_path / "net.pt"), *run[3:]]) == 0

@@ -1,0 +1,210 @@
+"""Several checkpoints of one run: a table, a list of documents, a page with bounds, norms and errors over them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from verify.network.results import BoundReport, BoundRow
+from verify.show import page, plots, render, stylesheet, wording
+from verify.show.wording import NOTHING, near, up
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import Console
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A file by the part of its name that tells it from the others, and what was found of it."""
+
+    name: str
+    report: BoundReport
+
+
+def named(paths: Sequence[str], reports: Sequence[BoundReport]) -> list[Checkpoint]:
+    """The checkpoints by their file names, without what all of them share at both ends, up to digits.
+
+    >>> [checkpoint.name for checkpoint in named(["a/ckpt_01.pt", "a/ckpt_10.pt"], [None, None])]
+    ['01', '10']
+    """
+    short = _short(list(paths)) if len(set(paths)) == len(paths) > 1 else list(paths)
+    return [Checkpoint(name, report) for name, report in zip(short, reports, strict=True)]
+
+
+def _short(paths: list[str]) -> list[str]:
+    head = _common(paths)
+    tail = _common([path[::-1] for path in paths])
+    while head and paths[0][head - 1].isdigit():
+        head -= 1
+    while tail and paths[0][-tail].isdigit():
+        tail -= 1
+    short = [path[head : len(path) - tail] for path in paths]
+    return short if all(short) and len(set(short)) == len(short) else paths
+
+
+def _common(texts: list[str]) -> int:
+    """The length of the longest common beginning."""
+    shortest = min(map(len, texts))
+    return next((i for i in range(shortest) if len({text[i] for text in texts}) > 1), shortest)
+
+
+# The table
+
+HEAD = ("checkpoint", "train error", "test error", "W", "B")
+
+
+def shown_bounds(series: Sequence[Checkpoint]) -> list[str]:
+    """The bounds that apply to one of them; where none does, those that have a value at all."""
+    rows = [row for checkpoint in series for row in checkpoint.report.bounds if not row.context and row.raw is not None]
+    applying = list(dict.fromkeys(row.id for row in rows if row.applies))
+    return applying or list(dict.fromkeys(row.id for row in rows))
+
+
+def table(series: Sequence[Checkpoint]) -> tuple[list[str], list[list[str]]]:
+    """(head, rows): the facts, then of each bound its value and the value at a tenth."""
+    ids = shown_bounds(series)
+    head = [*HEAD, *(column for id in ids for column in (id, "at a tenth"))]
+    return head, [[*_facts(checkpoint), *_values(checkpoint.report, ids)] for checkpoint in series]
+
+
+def _facts(checkpoint: Checkpoint) -> list[str]:
+    report = checkpoint.report
+    test = NOTHING if report.test is None else near(report.test.error)
+    return [checkpoint.name, near(report.sample.train_error), test, near(report.model.W), near(report.model.path_norm)]
+
+
+def _values(report: BoundReport, ids: Sequence[str]) -> list[str]:
+    rows = {row.id: row for row in report.bounds}
+    return [text for id in ids for text in (up(rows[id].raw if rows[id].applies else None), up(_at_tenth(rows[id])))]
+
+
+def _at_tenth(row: BoundRow) -> float | None:
+    return None if row.tenth is None else row.tenth.raw
+
+
+def text(series: Sequence[Checkpoint], *, console: Console) -> None:
+    """One line for each checkpoint, and what was found violated."""
+    from rich.table import Table
+
+    head, rows = table(series)
+    drawn = Table(box=None, pad_edge=False, header_style="dim")
+    for i, title in enumerate(head):
+        drawn.add_column(title, justify="left" if i == 0 else "right", overflow="fold")
+    for row in rows:
+        drawn.add_row(*row)
+    console.print(drawn)
+    for checkpoint in series:
+        if checkpoint.report.verdict == "violated":
+            console.print(f"{checkpoint.name}: {wording.sentence(checkpoint.report)}", style="bold red", markup=False)
+    console.print(caution(series), style="dim", markup=False)
+
+
+def caution(series: Sequence[Checkpoint]) -> str:
+    """What a choice among them costs."""
+    told = f"Values of bounds are unclipped, each by itself; at a tenth: {_TENTH}."
+    if any(checkpoint.report.test is not None for checkpoint in series):
+        told += f" A checkpoint chosen by its test error needs its held-out bound at delta/{len(series)}."
+    return told
+
+
+_TENTH = "at the margin of which a tenth of the sample falls short"
+
+
+def to_json(series: Sequence[Checkpoint]) -> str:
+    """A list of the documents of verify-bounds/1, in the order in which the files were named."""
+    documents: list[Any] = [json.loads(render.to_json(checkpoint.report)) for checkpoint in series]
+    return json.dumps(documents, indent=1, allow_nan=False)
+
+
+# The page
+
+
+def to_html(series: Sequence[Checkpoint]) -> str:
+    """One page: the table, three pictures, and the verdict of each."""
+    head, rows = table(series)
+    pictures = [
+        ("bounds", draw_bounds(series), "The bounds that apply: at their best margin (line), and at a tenth (dashed)."),
+        ("norms", draw_norms(series), "W and the path norm B."),
+        ("errors", draw_errors(series), "The error on the sample, and on held-out points where there are any."),
+    ]
+    shown = [
+        f"<figure>{plots.svg(picture, name)}<figcaption>{escape(caption)}</figcaption></figure>"
+        for name, picture, caption in pictures
+    ]
+    verdicts = [
+        f"<dt>{escape(checkpoint.name)}</dt><dd>{escape(wording.sentence(checkpoint.report))}</dd>"
+        for checkpoint in series
+    ]
+    cells = [[escape(cell) for cell in row] for row in rows]
+    body = [
+        f"<h1>What the theory says about {len(series)} checkpoints</h1>",
+        page.table(head, cells, numbers=set(range(1, len(head)))),
+        f'<p class="soft">{escape(caution(series))}</p>',
+        f'<div class="plots">{"".join(shown)}</div>',
+        f"<h2>Verdicts</h2><dl>{''.join(verdicts)}</dl>",
+    ]
+    return stylesheet.document(f"verify-bounds, {len(series)} checkpoints", "\n".join(body))
+
+
+def _drawn(series: Sequence[Checkpoint], title: str) -> tuple[Figure, Any]:
+    picture, axes = plots.figure(2.4)
+    places = range(len(series))
+    step = max(1, len(series) // 8)
+    axes.set_xticks(list(places)[::step], [checkpoint.name for checkpoint in series][::step])
+    axes.set_xlabel("checkpoint")
+    axes.set_ylabel(title)
+    return picture, axes
+
+
+def _line(axes: Any, values: Sequence[float | None], **style: Any) -> None:
+    known = [(i, value) for i, value in enumerate(values) if value is not None]
+    if known:
+        axes.plot(*zip(*known, strict=True), marker="o", markersize=2.4, **style)
+
+
+@plots.styled
+def draw_bounds(series: Sequence[Checkpoint]) -> Figure:
+    picture, axes = _drawn(series, "bound, unclipped")
+    for id, colour in zip(shown_bounds(series), [*plots.CURVES] * 4, strict=False):
+        rows = [next(row for row in checkpoint.report.bounds if row.id == id) for checkpoint in series]
+        _line(axes, [row.raw for row in rows], color=colour, label=id)
+        _line(axes, [_at_tenth(row) for row in rows], color=colour, linestyle="--")
+    axes.axhline(1, color=plots.INK, linewidth=0.6)
+    axes.set_yscale("log")
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend()
+    return picture
+
+
+@plots.styled
+def draw_norms(series: Sequence[Checkpoint]) -> Figure:
+    picture, axes = _drawn(series, "norm")
+    models = [checkpoint.report.model for checkpoint in series]
+    _line(axes, [model.W for model in models], color=plots.BLUE, label="W")
+    _line(axes, [model.path_norm for model in models], color=plots.ORANGE, label="path norm B")
+    axes.set_yscale("log")
+    axes.legend()
+    return picture
+
+
+@plots.styled
+def draw_errors(series: Sequence[Checkpoint]) -> Figure:
+    picture, axes = _drawn(series, "error")
+    reports = [checkpoint.report for checkpoint in series]
+    _line(axes, [report.sample.train_error for report in reports], color=plots.BLUE, label="sample")
+    tests = [None if report.test is None else report.test for report in reports]
+    _line(axes, [None if test is None else test.error for test in tests], color=plots.ORANGE, label="held out")
+    _line(
+        axes,
+        [None if test is None else test.upper for test in tests],
+        color=plots.ORANGE,
+        linestyle="--",
+        label="held out, upper bound",
+    )
+    axes.set_ylim(bottom=0)
+    axes.legend()
+    return picture
