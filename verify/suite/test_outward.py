@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -16,9 +18,12 @@ from adanet_theory.checks import Array
 from adanet_theory.estimates import Interval, hidden_complexity, linear_complexity
 from adanet_theory.spec import NetworkSpec
 from verify.network import evidence
+from verify.network import graph as graphs
 from verify.network.evidence import Weights
+from verify.network.graph import Graph, Node
 from verify.network.margins import by_unit, margins
 from verify.network.membership import exceeds, outside
+from verify.network.operations import Activate, Dense
 from verify.suite.profiles import share
 from verify.suite.strategies import edge_arrays, edge_networks, edges
 
@@ -112,6 +117,41 @@ def test_margins_enclose_f_and_are_counted_exactly(case: tuple[Weights, Array], 
     for limit in (Fraction(0), Fraction(threshold), *f):
         if abs(limit) < Fraction(2) ** 1000:
             assert found.count(limit) == sum(value <= limit for value in f)
+
+
+def as_graph(weights: Weights) -> tuple[Weights, Graph]:
+    """The network without its skips, and the same as a graph of linear maps and activations."""
+    depth = weights.depth
+    hidden = {pair: U for pair, U in weights.hidden.items() if pair[1] == pair[0] - 1}
+    layered = Weights(weights.n, hidden, {depth: weights.output[depth]}, weights.phi)
+    operations: list[Any] = [Dense(torch.from_numpy(hidden[1, 0]))]
+    for k in range(2, depth + 1):
+        operations += [Activate(weights.phi[k - 2]), Dense(torch.from_numpy(hidden[k, k - 1]))]
+    operations.append(Dense(torch.from_numpy(weights.output[depth][None])))
+    nodes, example = [], torch.zeros(1, weights.n[0], dtype=torch.float64)
+    for i, operation in enumerate(operations):
+        example = operation.value(example)
+        nodes.append(Node(operation, (i,), tuple(example.shape[1:])))
+    return layered, Graph((weights.n[0],), tuple(nodes))
+
+
+@pytest.mark.claim("a-posteriori")
+@share(2)
+@given(edge_networks().flatmap(lambda net: st.tuples(st.just(net), edge_arrays(3, net.n[0]))))
+@example(UNSEEN)
+@example(NOTHING)
+@example(CANCELLED)
+def test_a_graph_encloses_f_and_its_path_norm(case: tuple[Weights, Array]) -> None:
+    weights, graph = as_graph(case[0])
+    f, error = graphs.values(graph, case[1])
+    assume(bool(np.isfinite(f).all() and np.isfinite(error).all()))
+    for x, middle, radius in zip(case[1], f[:, 0], error[:, 0], strict=True):
+        assert abs(Fraction(float(middle)) - exact_f(weights, x)) <= Fraction(float(radius))
+    try:
+        B = graphs.path_norm(graph)
+    except OverflowError:  # too small or too large to be said
+        return
+    assert Fraction(B) >= exact_path_norm(weights)
 
 
 @pytest.mark.claim("a-posteriori")
