@@ -228,6 +228,15 @@ def test_the_sets_that_ship_with_scikit_learn():
     assert load("digits:8-3").y.tolist() == (-digits.y).tolist()
 
 
+def test_odd_is_minus_one_and_even_plus_one():
+    from sklearn.datasets import load_digits
+
+    digits = load("digits:odd-even")
+    assert digits.y.tolist() == [1.0 if digit % 2 == 0 else -1.0 for digit in load_digits().target]
+    assert digits.notes == ("1, 3, 5, 7, 9 is -1 and 0, 2, 4, 6, 8 is +1.",)
+    assert "two different classes" in refusal("fashion:odd-even")
+
+
 @pytest.mark.parametrize("name", ["digits:3-3", "digits:3", "digits", "digits:3-10", "digits:a-b", "fashion:coat-cat"])
 def test_a_pair_is_two_different_classes(name):
     assert "needs two different classes 0 to 9" in refusal(name)

@@ -17,7 +17,7 @@ from adanet_train.command_line import data_folder
 from adanet_train.data import files as data_files
 from adanet_train.data.features import Array, FeatureMap, as_matrix, default_names
 
-NAMES = "breast-cancer, digits:A-B, mnist:A-B, fashion:A-B, cifar10:A-B"
+NAMES = "breast-cancer, digits:A-B, mnist:A-B, fashion:A-B, cifar10:A-B (digits and mnist: odd-even too)"
 FASHION = ("tshirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot")
 FOLDERS = {
     "mnist": ("mnist", "MNIST/raw"),
@@ -164,12 +164,27 @@ def _pair(data: str, pair: str, known: tuple[str, ...]) -> tuple[int, int]:
     return numbers[0], numbers[1]
 
 
-def _of_pair(
-    X: Any, digit: Any, a: int, b: int, names: tuple[str, ...], high: float, classes: Sequence[str] = "0123456789"
+def _groups(data: str, pair: str, known: tuple[str, ...] = ()) -> tuple[Sequence[int], Sequence[int]]:
+    """The classes that are -1 and those that are +1: of A-B one each, of the digits' odd-even five each."""
+    if pair == "odd-even" and not known:
+        return range(1, 10, 2), range(0, 10, 2)
+    a, b = _pair(data, pair, known)
+    return (a,), (b,)
+
+
+def _of_groups(
+    X: Any,
+    digit: Any,
+    groups: tuple[Sequence[int], Sequence[int]],
+    names: tuple[str, ...],
+    high: float,
+    classes: Sequence[str] = "0123456789",
 ) -> Dataset:
-    chosen = np.isin(digit, (a, b))
-    y = np.where(digit[chosen] == b, 1.0, -1.0)
-    note = f"class {classes[a]} is -1 and class {classes[b]} is +1."
+    a, b = groups
+    chosen = np.isin(digit, (*a, *b))
+    y = np.where(np.isin(digit[chosen], b), 1.0, -1.0)
+    told = [f"class {classes[of[0]]}" if len(of) == 1 else ", ".join(classes[c] for c in of) for of in groups]
+    note = f"{told[0]} is -1 and {told[1]} is +1."
     return Dataset(X[chosen].astype(np.float64), y, names, known_range=(0.0, high), notes=(note,))
 
 
@@ -191,14 +206,14 @@ def _digits(pair: str, test: bool) -> Dataset:
     from sklearn.datasets import load_digits
 
     _no_test_part("digits", test)
-    a, b = _pair("digits", pair, ())
+    groups = _groups("digits", pair)
     bunch = load_digits()
-    return _of_pair(bunch.data, bunch.target, a, b, tuple(bunch.feature_names), high=16.0)
+    return _of_groups(bunch.data, bunch.target, groups, tuple(bunch.feature_names), high=16.0)
 
 
 def _idx(name: str, pair: str, data_dir: str | Path | None, test: bool) -> Dataset:
     known = FASHION if name == "fashion" else ()
-    a, b = _pair(name, pair, known)
+    groups = _groups(name, pair, known)
     part = "t10k" if test else "train"
     folder = data_folder(data_dir)
     images = data_files.read_idx(_find(name, folder, f"{part}-images", "idx3-ubyte"))
@@ -206,7 +221,7 @@ def _idx(name: str, pair: str, data_dir: str | Path | None, test: bool) -> Datas
     check(images.ndim == 3 and digit.shape == images.shape[:1], f"{name}: images and labels do not fit together.")
     X = images.reshape(len(images), -1)
     names = tuple(f"pixel{j}" for j in range(X.shape[1]))
-    return _of_pair(X, digit, a, b, names, high=255.0, classes=known or "0123456789")
+    return _of_groups(X, digit, groups, names, high=255.0, classes=known or "0123456789")
 
 
 def _cifar10(pair: str, data_dir: str | Path | None, test: bool) -> Dataset:
