@@ -60,7 +60,8 @@ def parser() -> Parser:
     add("--surrogate", choices=("logistic", "logistic2", "exponential"), help="Φ, default logistic")
     complexities = ("lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth")
     add("--complexity", choices=complexities, help="r, default lemma-2")
-    add("--objective", choices=("paper", "bound"), help="bound: λ and β with which F bounds the risk; default paper")
+    objectives = "bound: λ and β with which F bounds the risk; certificate: F is a certificate; default paper"
+    add("--objective", choices=("paper", "bound", "certificate"), help=objectives)
     add("--seed", type=int, metavar="S", help="default 0")
     add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU when there is one")
     add("--set", action="append", default=[], metavar="NAME=VALUE", help="any other field of Config, may be repeated")

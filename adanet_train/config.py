@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from adanet_theory.activations import activation
-from adanet_theory.checks import check, check_nonnegative, check_rho
+from adanet_theory.checks import check, check_delta, check_nonnegative, check_rho
 from adanet_theory.spec import NetworkSpec
 from adanet_train.network import Network
 from adanet_train.surrogates import surrogate
@@ -52,7 +52,10 @@ class Config:
     complexity: str | Callable[..., float] = "lemma-2"
     """r: one of COMPLEXITIES, or a function (spec, k, Psi, H) -> r of units in H*_k whose outputs are H."""
     objective: str = "paper"
-    """"paper": λ and β above. "bound": those with which F is a bound on the risk (theory: objective-bound)."""
+    """"paper": λ and β above. "bound": those with which F is a bound on the risk (theory: objective-bound).
+    "certificate": F is the network's certificate itself, vote-certificate or path-certificate."""
+    delta: float = 0.05
+    """The certificate objective holds with probability 1 - δ."""
     slack: float = 0.05
     """η of the bound objective, the step of its grid of margins."""
     largest_rho: bool = False
@@ -126,7 +129,8 @@ class Config:
             value = getattr(self, name)
             check(0 < value < math.inf, f"{name} must be finite and > 0, got {name}={value}.")
         check(0 <= self.dropout < 1, f"dropout must be in [0, 1), got dropout={self.dropout}.")
-        _check_choice("objective", self.objective, ("paper", "bound"))
+        _check_choice("objective", self.objective, ("paper", "bound", "certificate"))
+        check_delta(self.delta)
         _check_choice("variant", self.variant, VARIANTS)
         _check_choice("outputs", self.outputs, ("top", "all"))
         _check_choice("optimiser", self.optimiser, ("sgd", "adam"))

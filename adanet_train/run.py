@@ -25,9 +25,7 @@ def trainer(method: str) -> Train:
     """train(Psi, y, config, *, callback, resume) -> Trained of a method."""
     check(method in METHODS, f"method must be one of {', '.join(METHODS)}, got method={method!r}.")
     if method == "adanet":
-        from adanet_train import adanet
-
-        return adanet.train
+        return _adanet
     if method in ("lr", "nn"):
         from adanet_train import baselines
 
@@ -37,8 +35,21 @@ def trainer(method: str) -> Train:
     return adanet_cvx.train
 
 
+def _adanet(Psi: Tensor, y: Tensor, config: Config, **options: Any) -> Trained:
+    """AdaNet on the objective of the config."""
+    if config.objective == "certificate":
+        from adanet_train.certificate.train import train
+
+        return train(Psi, y, config, **options)
+    from adanet_train import adanet
+
+    return adanet.train(Psi, y, config, **options)
+
+
 def method_config(method: str, config: Config) -> Config:
-    """cvx-exact is AdaNet.CVX with the exact step."""
+    """cvx-exact is AdaNet.CVX with the exact step; the certificate is an objective of adanet alone."""
+    certified = config.objective == "certificate"
+    check(not certified or method == "adanet", f"objective certificate is for method adanet, got method={method!r}.")
     return config.replace(step="exact") if method == "cvx-exact" else config
 
 

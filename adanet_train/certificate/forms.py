@@ -1,0 +1,111 @@
+"""The certificates as smooth functions of a network's weights θ: normal laws for the counts, any real N and k.
+
+A network is a root that reads Ψ and ReLU units under it, z_v = q_v · Ψ, f/B = z_0 + Σ s_i relu(z_i), p_v the mass of
+node v, Σ p_v = 1. Networks are trained side by side, one row each; `means` are the z_v, [rows, nodes, m].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from adanet_theory.grids import path_grid, vote_grid
+from adanet_theory.kl import xi
+from adanet_train.certificate.smooth import RateCost, kl_inverse, normal_cdf
+
+_LEAST = 1e-6  # of a variance
+
+
+class Form:
+    """F = kl^-1(empirical, [KL + price]/m) / b at log N and the threshold t in standard deviations, [rows, 1]."""
+
+    id: str
+
+    def __init__(self, y: Tensor, n_0: int, units: Sequence[int], betas: Sequence[float], delta: float) -> None:
+        self.y, self.m = y, len(y)
+        self.atoms = 2 * n_0 * (1 + len(units))
+        self.units = y.new_tensor(list(units))
+        self.beta = y.new_tensor(list(betas))
+        self.cost = RateCost(tuple(betas), y)
+        self.price = math.log(xi(self.m) / delta)
+
+    def __call__(self, means: Tensor, mass: Tensor, log_theta: Tensor, log_N: Tensor, t: Tensor) -> Tensor:
+        """mass: p_v, [rows, nodes]; log_theta: [rows, atoms]."""
+        N = log_N.exp()
+        q = self.losses(means, mass, N, t).mean(1)
+        KL = self.cost(log_theta + log_N).sum(1) + self.base_kl(N[:, 0])
+        return kl_inverse(q, (KL + self.price + self.grid(N[:, 0])) / self.m) / self.b(mass, N, t)
+
+    def losses(self, means: Tensor, mass: Tensor, N: Tensor, t: Tensor) -> Tensor:
+        """E_Q of the loss at every example, [rows, m]; their mean is the empirical part."""
+        raise NotImplementedError
+
+    def b(self, mass: Tensor, N: Tensor, t: Tensor) -> Tensor:
+        """The least probability of the loss where f is wrong."""
+        raise NotImplementedError
+
+    def base_kl(self, N: Tensor) -> Tensor:
+        """KL without what the atoms cost each."""
+        raise NotImplementedError
+
+    def grid(self, N: Tensor) -> Tensor:
+        raise NotImplementedError
+
+
+class Vote(Form):
+    """vote-certificate: Bin(N, (1+u)/2) right votes, k = (N + t sqrt(N))/2."""
+
+    id = "vote-certificate"
+
+    def losses(self, means: Tensor, mass: Tensor, N: Tensor, t: Tensor) -> Tensor:
+        u = self.y * means[:, 0]
+        return normal_cdf((t - N.sqrt() * u) / (1 - u * u).clamp_min(_LEAST).sqrt())
+
+    def b(self, mass: Tensor, N: Tensor, t: Tensor) -> Tensor:
+        return normal_cdf(t[:, 0])
+
+    def base_kl(self, N: Tensor) -> Tensor:
+        urn = self.atoms * self.beta
+        return torch.lgamma(urn + N) - torch.lgamma(urn) - N * N.log()
+
+    def grid(self, N: Tensor) -> Tensor:
+        return torch.log(N + 1) + vote_grid(0)
+
+
+class Path(Form):
+    """path-certificate: T_v ~ Skellam of mean N z_v and variance N p_v, g = T_0 + Σ s_i relu(T_i), k = t sqrt(N)."""
+
+    id = "path-certificate"
+
+    def losses(self, means: Tensor, mass: Tensor, N: Tensor, t: Tensor) -> Tensor:
+        mean, variance = N[:, :, None] * means[:, 0:1], N * mass
+        sd = variance[:, 1:, None].clamp_min(_LEAST).sqrt()
+        z = N[:, :, None] * means[:, 1:] / sd
+        cdf, density = normal_cdf(z), torch.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+        first, second = z * cdf + density, (z * z + 1) * cdf + z * density
+        g = mean[:, 0] + (self.units[:, None] * sd * first).sum(1)
+        spread = variance[:, :1] + (sd * sd * (second - first * first).clamp_min(0)).sum(1)
+        return normal_cdf((t * N.sqrt() + 0.5 - self.y * g) / spread.clamp_min(_LEAST).sqrt())
+
+    def b(self, mass: Tensor, N: Tensor, t: Tensor) -> Tensor:
+        """1 - eps at J = all; relu of a centred normal has mean sd/sqrt(2π) and variance sd² (1/2 - 1/2π)."""
+        variance, k = N * mass, t * N.sqrt() + 0.5
+        sides = []
+        for e in (1, -1):
+            positive = variance[:, 1:] * (self.units == e)
+            mean = (positive / (2 * math.pi)).clamp_min(_LEAST).sqrt().sum(1, keepdim=True)
+            spread = variance.sum(1, keepdim=True) - (0.5 + 0.5 / math.pi) * positive.sum(1, keepdim=True)
+            sides.append(normal_cdf((k - mean) / spread.clamp_min(_LEAST).sqrt())[:, 0])
+        return torch.minimum(*sides)
+
+    def base_kl(self, N: Tensor) -> Tensor:
+        urn = self.atoms * self.beta
+        return N * (torch.log1p(urn / N) - 1) + urn * torch.log1p(N / urn)
+
+    def grid(self, N: Tensor) -> Tensor:
+        plus = int((self.units > 0).sum())
+        counts = [[(plus, len(self.units) - plus)]] if len(self.units) else []
+        return torch.full_like(N, path_grid(counts))

@@ -1,0 +1,66 @@
+"""Rounds that add a hidden ReLU unit: AdaNet whose objective is the certificate, so that the structure adapts to it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from adanet_train.certificate.search import DENSE_RATE, Found, Rows, Sample, descend, losses, refine, refit, settled
+
+PROPOSALS = ((1,), (-1,), (1, -1))
+"""Signs of the units that a round tries to add."""
+TRIES, UNIT_STEPS, UNIT_ROUNDS = 4, 150, 12
+WORTH = 1.08
+"""A new unit that leaves F above this many times its value is not refined: it would not pay."""
+UNIT_SHARE = 0.4
+"""The weight of the new units."""
+BLUR = 16.0
+LEAN = 4.0
+NEAR = 0.2
+"""The share of a class that a new unit is first turned to."""
+
+
+def with_units(sample: Sample, found: Found, draw: torch.Generator) -> Found:
+    """The best network with one more unit or a pair, from directions towards hard examples drawn at random."""
+    starts = [_start(sample, found, signs, draw) for signs in PROPOSALS]
+    best = min(starts, key=lambda start: start.value)
+    return refine(sample, best, UNIT_ROUNDS) if best.value < WORTH * found.value else best
+
+
+def _start(sample: Sample, found: Found, signs: tuple[int, ...], draw: torch.Generator) -> Found:
+    """All atoms of the new units at first, then those that kept weight."""
+    n_0, new, device = sample.Psi.shape[1], len(signs), sample.Psi.device
+    every = torch.arange(n_0, device=device).repeat(2 * new)
+    nodes = torch.arange(1 + len(found.units), 1 + len(found.units) + new, device=device)
+    ones = sample.Psi.new_ones(n_0)
+    wider = replace(
+        found,
+        node=torch.cat([found.node, nodes.repeat_interleave(2 * n_0)]),
+        column=torch.cat([found.column, every]),
+        sign=torch.cat([found.sign, torch.cat([ones, -ones]).repeat(new)]),
+        units=(*found.units, *signs),
+    )
+    hard = losses(sample, found)[0]
+    directions = [torch.stack([towards(sample, hard, sign, draw) for _ in range(TRIES)]) for sign in signs]
+    units = [torch.softmax(LEAN * torch.cat([q, -q], 1), 1) / new for q in directions]
+    thetas = torch.cat([(1 - UNIT_SHARE) * found.theta.expand(TRIES, -1), UNIT_SHARE * torch.cat(units, 1)], 1)
+    rows = Rows.of(wider, thetas)
+    # fewer counts blur the loss, so that weights may still change sides; half of the tries begin there
+    rows.log_N[::2] -= math.log(BLUR)
+    rows = descend(sample, wider, rows, UNIT_STEPS, DENSE_RATE).best(1)
+    start = settled(sample, wider, rows, 0)
+    return refit(sample, start, start.theta[None])
+
+
+def towards(sample: Sample, hard: Tensor, sign: int, draw: torch.Generator) -> Tensor:
+    """A direction from the other class to the neighbours, in the class of the unit's sign, of a hard example."""
+    Psi, own = sample.Psi, sample.y == sign
+    chosen = int(torch.multinomial((hard * own).double().cpu(), 1, generator=draw))
+    closeness = (Psi @ Psi[chosen]).masked_fill(~own, -torch.inf)
+    near = closeness.topk(max(1, int(NEAR * int(own.sum())))).indices
+    inside, outside = Psi[near].mean(0), (hard * ~own) @ Psi / (hard * ~own).sum()
+    direction = inside - outside
+    return direction / direction.abs().max()

@@ -1,0 +1,211 @@
+"""The search for a network of least certificate: Adam on the smooth form, over atoms that come and go.
+
+An atom (v, j, sign) carries the weight θ of coordinate j in node v. All of them at first, or all of a new unit, until
+few carry weight (the priors make weight on many costly); then rounds that add or drop an atom, each kept only if F
+falls. No coordinate keeps weight on both signs, so that the weights of the network give θ back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from adanet_theory.grids import BETAS, VOTES
+from adanet_train.certificate.forms import Form
+from adanet_train.certificate.smooth import RateCost
+
+DENSE_RATE, SPARSE_RATE = 0.1, 0.05
+DENSE_STEPS, SCREEN_STEPS, SPARSE_STEPS = 350, 40, 120
+ROUNDS, NEIGHBOURS, FINALISTS = 40, 8, 3
+LEAST_FALL = 2e-4
+"""The share of F by which a round has to lower it."""
+LEAST_RATE = 0.5
+"""An atom that is expected fewer than this many times among the N counts is dropped."""
+NEW_SHARE = 0.02
+"""The weight of an atom that is added."""
+MOST = math.log(VOTES[-1])
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Ψ and y in the precision of the search, on its device."""
+
+    Psi: Tensor
+    y: Tensor
+    delta: float
+    form: type[Form]
+
+    def at(self, units: Sequence[int], betas: Sequence[float]) -> Form:
+        return self.form(self.y, self.Psi.shape[1], units, betas, self.delta)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A network as its atoms, with the signs of its hidden units, and the N, t, β that go with it."""
+
+    node: Tensor
+    column: Tensor
+    sign: Tensor
+    theta: Tensor
+    units: tuple[int, ...]
+    N: float
+    t: float
+    beta: float
+    value: float = math.inf
+    """F by the smooth form; what is stated is computed from the network."""
+
+    def weights(self, n_0: int) -> Tensor:
+        """q_v, one row per node, in float64; Σ ||q_v||_1 = 1."""
+        q = torch.zeros(1 + len(self.units), n_0, dtype=torch.float64, device=self.theta.device)
+        q[self.node, self.column] = (self.sign * self.theta).double()
+        return q / q.abs().sum()
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Several θ on the same atoms, side by side: logits [rows, atoms], log N and t [rows, 1], F [rows]."""
+
+    logits: Tensor
+    log_N: Tensor
+    t: Tensor
+    values: Tensor
+    betas: tuple[float, ...]
+
+    @classmethod
+    def of(cls, found: Found, thetas: Tensor) -> Rows:
+        one = thetas.new_ones(len(thetas), 1)
+        return cls(thetas.log(), math.log(found.N) * one, found.t * one, one[:, 0], (found.beta,) * len(thetas))
+
+    def best(self, count: int) -> Rows:
+        order = self.values.argsort()[:count]
+        betas = tuple(self.betas[i] for i in order.tolist())
+        return Rows(self.logits[order], self.log_N[order], self.t[order], self.values[order], betas)
+
+
+class Reader:
+    """The z_v and p_v of rows of θ on the atoms given; reads only the columns of Ψ that an atom has."""
+
+    def __init__(self, Psi: Tensor, found: Found) -> None:
+        used, place = found.column.unique(return_inverse=True)
+        self.columns = Psi.T if len(used) == Psi.shape[1] else Psi[:, used].T.contiguous()
+        self.nodes, self.width = 1 + len(found.units), len(used)
+        self.place, self.node, self.sign = found.node * self.width + place, found.node, found.sign
+
+    def __call__(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        rows = len(theta)
+        q = theta.new_zeros(rows, self.nodes * self.width).index_add(1, self.place, theta * self.sign)
+        mass = theta.new_zeros(rows, self.nodes).index_add(1, self.node, theta)
+        # q Ψ^T and not Ψ q^T: the gradient of the former is a product that runs along the rows of Ψ
+        return (q.view(rows * self.nodes, -1) @ self.columns).view(rows, self.nodes, -1), mass
+
+
+def descend(sample: Sample, found: Found, rows: Rows, steps: int, rate: float) -> Rows:
+    """Adam on F for every row; an atom at 0 stays there."""
+    form, read = sample.at(found.units, rows.betas), Reader(sample.Psi, found)
+    logits, log_N, t = (part.clone().requires_grad_() for part in (rows.logits, rows.log_N, rows.t))
+    adam = torch.optim.Adam([{"params": [logits], "lr": rate}, {"params": [log_N, t], "lr": 0.025}])
+    decay = torch.optim.lr_scheduler.CosineAnnealingLR(adam, steps, eta_min=rate / 20)
+    for _ in range(steps):
+        log_theta = torch.log_softmax(logits, 1)
+        values = form(*read(log_theta.exp()), log_theta, log_N.clamp_max(MOST), t)
+        adam.zero_grad()
+        values.sum().backward()
+        adam.step()
+        decay.step()
+    return Rows(logits.detach(), log_N.detach().clamp_max(MOST), t.detach(), values.detach(), rows.betas)
+
+
+def settled(sample: Sample, found: Found, rows: Rows, row: int) -> Found:
+    """That row as a network, without atoms that are hardly ever drawn, at the best β."""
+    N, t, value = (float(part[row]) for part in (rows.log_N.exp(), rows.t, rows.values))
+    theta = rows.logits[row].softmax(0)
+    kept = pruned(replace(found, theta=theta, N=N, t=t, beta=rows.betas[row], value=value))
+    return replace(kept, beta=best_beta(sample, kept))
+
+
+def pruned(found: Found) -> Found:
+    """Opposite signs of a coordinate cancel, atoms of too small a rate go, and units without atoms."""
+    size = int(found.column.max()) + 1
+    place = found.node * size + found.column
+    net = found.theta.new_zeros((1 + len(found.units)) * size).index_add(0, place, found.sign * found.theta)
+    kept = (net.abs() / net.abs().sum() * found.N > LEAST_RATE).nonzero()[:, 0]
+    node, column = kept // size, kept % size
+    theta = net[kept].abs() / net[kept].abs().sum()
+    alive = [0, *(v for v in range(1, 1 + len(found.units)) if bool((node == v).any()))]
+    renumbered = node.new_tensor([alive.index(v) if v in alive else -1 for v in range(1 + len(found.units))])
+    units = tuple(found.units[v - 1] for v in alive[1:])
+    return replace(found, node=renumbered[node], column=column, sign=net[kept].sign(), theta=theta, units=units)
+
+
+def best_beta(sample: Sample, found: Found) -> float:
+    """The β of the grid with the least KL."""
+    N = found.theta.new_full((len(BETAS),), found.N)
+    atoms = RateCost(BETAS, found.theta)((found.theta * found.N).log().expand(len(BETAS), -1)).sum(1)
+    return BETAS[int((atoms + sample.at(found.units, BETAS).base_kl(N)).argmin())]
+
+
+# Rounds of atoms
+
+
+def refine(sample: Sample, found: Found, rounds: int | None = None) -> Found:
+    """Rounds that add or drop atoms while F falls."""
+    for _ in range(ROUNDS if rounds is None else rounds):
+        grown = refit(sample, *neighbours(sample, found))
+        if grown.value > found.value * (1 - LEAST_FALL):
+            break
+        found = grown
+    return found
+
+
+def refit(sample: Sample, found: Found, thetas: Tensor) -> Found:
+    """The best that Adam makes of the θ given: all for a few steps, then the most promising for more."""
+    rows = Rows.of(found, thetas)
+    if len(thetas) > FINALISTS:
+        rows = descend(sample, found, rows, SCREEN_STEPS, SPARSE_RATE).best(FINALISTS)
+    rows = descend(sample, found, rows, SPARSE_STEPS, SPARSE_RATE)
+    return settled(sample, found, rows, int(rows.values.argmin()))
+
+
+def neighbours(sample: Sample, found: Found) -> tuple[Found, Tensor]:
+    """θ with one or more of the atoms along which the empirical part falls most, or without one of the lightest."""
+    node, column, sign = steepest(sample, found)
+    new, old = len(node), len(found.theta)
+    alone = torch.cat([found.theta, torch.zeros_like(sign)])
+    rows = []
+    for added in [*([j] for j in range(new)), range(new // 2), range(new)]:
+        row = alone.clone()
+        row[[old + j for j in added]] = NEW_SHARE
+        rows.append(row)
+    for j in found.theta.argsort()[: min(NEIGHBOURS, old - 1)].tolist():
+        row = alone.clone()
+        row[j] = 0
+        rows.append(row)
+    thetas = torch.stack(rows)
+    parts = [torch.cat(pair) for pair in ((found.node, node), (found.column, column), (found.sign, sign))]
+    wider = replace(found, node=parts[0], column=parts[1], sign=parts[2])
+    return wider, thetas / thetas.sum(1, keepdim=True)
+
+
+def losses(sample: Sample, found: Found) -> tuple[Tensor, Tensor]:
+    """E_Q of the loss at every example, [m], and its gradient by every z_v(x_i), [nodes, m]."""
+    form = sample.at(found.units, (found.beta,))
+    with torch.no_grad():
+        means, mass = Reader(sample.Psi, found)(found.theta[None])
+    means.requires_grad_()
+    N, t = mass.new_tensor([[found.N]]), mass.new_tensor([[found.t]])
+    each = form.losses(means, mass, N, t)[0]
+    (slope,) = torch.autograd.grad(each.sum(), means)
+    return each.detach(), slope[0]
+
+
+def steepest(sample: Sample, found: Found) -> tuple[Tensor, Tensor, Tensor]:
+    """(node, column, sign) of the atoms to add."""
+    along = losses(sample, found)[1] @ sample.Psi
+    along[found.node, found.column] = 0
+    flat = along.flatten()
+    new = flat.abs().topk(min(NEIGHBOURS, len(flat))).indices
+    return new // along.shape[1], new % along.shape[1], -flat[new].sign()

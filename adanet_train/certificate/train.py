@@ -1,0 +1,123 @@
+"""AdaNet for its certificate: the linear network first, then rounds that add a hidden unit only if the bound falls.
+
+Depth 1 is certified by vote-certificate, a network with hidden units by path-certificate. Where both are looked at,
+each takes half of δ: the file says that two statements were tried.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from adanet_theory.certificate import Certificate
+from adanet_theory.checks import check
+from adanet_theory.path import path_certificate
+from adanet_theory.tree import one_layer
+from adanet_theory.vote import vote_certificate
+from adanet_train.certificate import hidden, linear
+from adanet_train.certificate.forms import Path, Vote
+from adanet_train.certificate.search import Found, Sample, refine, refit
+from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
+from adanet_train.network import Network
+from adanet_train.weak_learners import generator
+
+
+def train(
+    Psi: Tensor, y: Tensor, config: Config, *, callback: Callback | None = None, resume: Trained | None = None
+) -> Trained:
+    """The network of least certificate that at most T rounds find; round 1 is the linear one.
+
+    F of the history is the certificate itself, from exact laws, at δ/tried. Every round begins from what the file
+    holds, so that a run taken up again ends with the bits of one that was not interrupted.
+    """
+    check_resume(resume, config)
+    Psi, y = check_sample(Psi, y, config)
+    largest = float(Psi.abs().max())
+    check(largest <= 1, f"objective certificate needs |Psi| <= 1, got {largest}: scale the features.")
+    sample = Sample(Psi.float(), y.float(), config.delta / tried(config), Vote)
+    trained = resume or Trained(Network.empty(Psi.shape[1], device=Psi.device), None, [], config)
+    for t in range(len(trained.history) + 1, (config.rounds if config.depth > 1 else 1) + 1):
+        if trained.history and trained.history[-1]["chosen"] < 0:
+            break
+        if t == 1:
+            proposed = network(linear.minimise(sample), Psi.shape[1])
+        else:
+            proposed = network(grown(replace(sample, form=Path), trained, t), Psi.shape[1])
+        trained = judged(trained, proposed, certificate(proposed, Psi, y, sample.delta, seed=(config.seed, t)))
+        if callback is not None:
+            callback(trained)
+    return trained
+
+
+def judged(trained: Trained, proposed: Network, bound: Certificate) -> Trained:
+    """The proposal if its certificate is the least so far, and the round in the history."""
+    stands: dict[str, Any] = {"id": bound.id, "raw": bound.raw, **bound.terms}
+    fell = not trained.history or bound.raw < trained.history[-1]["objective"]
+    if not fell:
+        stands = trained.history[-1]["certificate"]
+    candidate = {"depth": proposed.depth, "units": list(proposed.n[1:]), "objective": bound.raw, "Gamma": {}}
+    told = {"candidates": [candidate], "chosen": 0 if fell else -1, "objective": stands["raw"], "certificate": stands}
+    return replace(trained, network=proposed if fell else trained.network, history=[*trained.history, told])
+
+
+def grown(sample: Sample, trained: Trained, t: int) -> Found:
+    """The network of the last round with one or two more units."""
+    last = taken_up(trained.network, trained.history[-1]["certificate"], sample.Psi)
+    base = refit(sample, last, last.theta[None])
+    if not base.units:  # it was refined for votes, not for paths
+        base = refine(sample, base)
+    return hidden.with_units(sample, base, generator(trained.config.seed, t, 0))
+
+
+def tried(config: Config) -> int:
+    """Statements that a run looks at: vote-certificate alone at depth 1, and path-certificate where it may grow."""
+    return 1 if config.depth == 1 or config.rounds == 1 else 2
+
+
+# The network and its certificate
+
+
+def parts(network: Network) -> tuple[Tensor, tuple[int, ...]]:
+    """q_0 and q_i, one row each, and the signs s_i: the inverse of `network`."""
+    units = network.hidden[2, 1][0, 1:].tolist() if network.depth > 1 else []
+    return network.hidden[1, 0], tuple(int(s) for s in units)
+
+
+def network(found: Found, n_0: int) -> Network:
+    """f/B = q_0 · Ψ + Σ s_i relu(q_i · Ψ): layer 1 has q_0, read by the output as it is, and the units of layer 2."""
+    q = found.weights(n_0)
+    if not found.units:
+        return Network((n_0, 1), {(1, 0): q}, {1: q.new_ones(1)}, ())
+    w = q.new_zeros(len(q))
+    w[0] = 1
+    above = q.new_tensor([[0.0, *found.units]])
+    return Network((n_0, len(q), 1), {(1, 0): q, (2, 1): above}, {1: w, 2: q.new_ones(1)}, ("relu",))
+
+
+def taken_up(trained: Network, stands: Mapping[str, Any], like: Tensor) -> Found:
+    """The atoms of a network, at the setting of its certificate."""
+    q, units = parts(trained)
+    node, column = q.nonzero(as_tuple=True)
+    theta = q[node, column].to(like.device, like.dtype)
+    N, k = float(stands["N"]), float(stands["k"])
+    t = (2 * k - N) / math.sqrt(N) if stands["id"] == Vote.id else k / math.sqrt(N)
+    return Found(node, column, theta.sign(), theta.abs() / theta.abs().sum(), units, N, t, stands["beta"])
+
+
+def certificate(trained: Network, Psi: Tensor, y: Tensor, delta: float, seed: Sequence[int]) -> Certificate:
+    """vote-certificate of a linear network, path-certificate of one with hidden units, from exact laws.
+
+    The draws of the latter are the search's own: what a report states later is estimated on others.
+    """
+    q, units = parts(trained)
+    weights, X, labels = q.cpu().numpy(), Psi.cpu().numpy(), y.cpu().numpy()
+    if not units:
+        return vote_certificate(labels * (X @ weights[0]), np.abs(weights[0]), n=2 * X.shape[1], delta=delta)
+    tree = one_layer(weights[0], np.array(units, dtype=np.float64), weights[1:])
+    own = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    return path_certificate(tree, X, labels, delta=delta, seed=own)
