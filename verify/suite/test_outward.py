@@ -155,6 +155,7 @@ def test_a_graph_encloses_f_and_its_path_norm(case: tuple[Weights, Array]) -> No
 
 
 @pytest.mark.claim("a-posteriori")
+@share(3)
 @given(edge_networks())
 @example(network([[3 * LEAST]], [0.25]))
 @example(network([[2.0**-600, 2.0**-700]], [2.0**-470], "relu"))
