@@ -27,6 +27,7 @@ examples:
   adanet-train breast-cancer -o model.pt
   adanet-train digits:3-8 -o digits.pt --method cvx --rounds 200 --p 1
   adanet-train table.csv --label class -o model.pt --test-data held_out.csv --rounds 10 --width 50
+  adanet-train digits:3-8 -o certified.pt --objective certificate --holdout 0.1
   adanet-train mnist:0-1 --data-dir data --test-data mnist:0-1 -o mnist.pt --set steps=2000 --set outputs=all
 then
   verify-bounds model.pt
@@ -70,6 +71,9 @@ def parser() -> Parser:
     add("--data-dir", default=None, metavar="DIR", help="where mnist, fashion and cifar10 are, default $ADANET_DATA")
     add("--bias", default=None, action=argparse.BooleanOptionalAction, help="a constant feature, default yes")
     add("--center", default=False, action="store_true", help="features of known range to [-1, 1] instead of [0, 1]")
+    features = "hog: histograms of gradients; learned:F: centred and scaled as a share F of the points says"
+    add("--features", default=None, metavar="NAME", help=features)
+    add("--holdout", type=float, default=None, metavar="F", help="keep a share F of the points aside, for a bound")
     add("--no-sample", default=False, action="store_true", help="keep the digest of the sample, not the sample")
     add("--resume", default=False, action="store_true", help="go on from the last finished round in the output file")
     add("--json", default=False, action="store_true", help="print one JSON document instead of the table")
@@ -87,30 +91,37 @@ def _numbers(text: str) -> float | tuple[float, ...]:
 
 def train(arguments: argparse.Namespace) -> int:
     from adanet_train import run
-    from adanet_train.inputs import range_of, read_inputs
+    from adanet_train.inputs import Asked, range_of, read_inputs
     from adanet_train.model import model_file
     from adanet_train.progress import Rounds, closing_table
 
     start = time.perf_counter()
     config = run.method_config(arguments.method, make_config(arguments))
-    inputs = read_inputs(
-        arguments.data,
+    asked = Asked(
         test=arguments.test_data,
         label=arguments.label,
         data_dir=arguments.data_dir,
         bias=arguments.bias,
         center=arguments.center,
+        certificate=config.objective == "certificate",
+        features=arguments.features,
+        holdout=arguments.holdout,
+        seed=config.seed,
     )
+    inputs = read_inputs(arguments.data, asked)
     told = any(setting.startswith("r_sup=") for setting in arguments.set)
     config = config.replace(r_sup=range_of(inputs, config, told=told))
     command_line.check_writable(arguments.output)
     sample = model_file.Sample.of(inputs.Psi, inputs.y)
     resume = read_resume(arguments, config, sample) if arguments.resume else None
-    notes = {"classes": inputs.dataset.classes} if inputs.dataset.classes else {}
-    kept = sample.without_data() if arguments.no_sample else sample
+    parts = {"sample": sample, "holdout": model_file.Sample.of(*inputs.holdout) if inputs.holdout else None}
+    if arguments.no_sample:
+        parts = {name: part and part.without_data() for name, part in parts.items()}
     saver = run.Saver(
         arguments.output,
-        lambda trained: run.model_of(trained, arguments.method, features=inputs.features, sample=kept, notes=notes),
+        lambda trained: run.model_of(
+            trained, arguments.method, features=inputs.features, notes=_notes(inputs, arguments), **parts
+        ),
     )
     with Bar("round") as bar:
         try:
@@ -125,6 +136,17 @@ def train(arguments: argparse.Namespace) -> int:
     result = summary(arguments, trained, inputs, time.perf_counter() - start)
     print(json.dumps(result, allow_nan=False) if arguments.json else closing_table(result))
     return 0
+
+
+def _notes(inputs: Inputs, arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the file tells of the data, beside the sample."""
+    from adanet_train.model.fields import Sample
+
+    notes: dict[str, Any] = {"classes": inputs.dataset.classes, "features": arguments.features}
+    if inputs.learned_on is not None:
+        points = Sample.of(*inputs.learned_on)
+        notes["features_learned_on"] = {"m": points.m, "sha256": points.sha256}
+    return {name: value for name, value in notes.items() if value}
 
 
 def _both(saver: Any, rounds: Any) -> Any:

@@ -159,6 +159,11 @@ class Config:
         return self.max_depth or min(self.rounds + 1, 5)
 
     @property
+    def tried(self) -> int:
+        """Statements looked at: the certificate objective has vote-certificate, and path-certificate if it may grow."""
+        return 2 if self.objective == "certificate" and self.depth > 1 and self.rounds > 1 else 1
+
+    @property
     def sizes(self) -> tuple[tuple[int, int], ...]:
         """(depth - l_{t-1}, units per layer) of each candidate."""
         return self.candidates or ((0, self.width), (1, self.width))

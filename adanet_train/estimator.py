@@ -7,7 +7,7 @@ load("model.pt").predict(X_new)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,6 +22,7 @@ from adanet_train.classifier import NetworkClassifier
 from adanet_train.command_line import device
 from adanet_train.config import Config
 from adanet_train.data.features import Array, FeatureMap, default_names
+from adanet_train.inputs import NEEDS_A_FIXED_MAP
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
 
@@ -33,6 +34,7 @@ class _Trained(NetworkClassifier):
 
     bias: bool
     feature_range: tuple[float, float] | None
+    objective: str
 
     def _method(self) -> str:
         raise NotImplementedError
@@ -64,6 +66,10 @@ class _Trained(NetworkClassifier):
 
     def _feature_map(self, X: Array) -> FeatureMap:
         names = tuple(getattr(self, "feature_names_in_", default_names(X.shape[1])))
+        if self.objective == "certificate":
+            check(self.feature_range is not None, f"objective certificate {NEEDS_A_FIXED_MAP} give feature_range.")
+            low, high = self.feature_range or (0.0, 1.0)
+            return replace(FeatureMap.known(names, (low + high) / 2, high, bias=self.bias), floor=-1.0)
         if self.feature_range is None:
             return FeatureMap.fitted(X, names, bias=self.bias)
         return FeatureMap.known(names, *self.feature_range, bias=self.bias)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -13,6 +14,8 @@ from adanet_train.data import datasets
 from adanet_train.data.datasets import Dataset
 from adanet_train.data.features import FeatureMap
 
+NEEDS_A_FIXED_MAP = "needs a feature map that was fixed before the sample was drawn:"
+
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
@@ -21,25 +24,94 @@ class Inputs:
     Psi: Tensor
     y: Tensor
     test: tuple[Tensor, Tensor] | None
+    holdout: tuple[Tensor, Tensor] | None = None
+    """Points kept aside from training, for the bound that needs such points."""
+    learned_on: tuple[Tensor, Tensor] | None = None
+    """X and y of the points that the feature map was learned on, which are not of the sample."""
 
 
-def read_inputs(
-    source: str, *, test: str | None, label: str | None, data_dir: str | None, bias: bool | None, center: bool = False
-) -> Inputs:
-    """Everything read and checked before the training begins; `bias` None is yes for X, and no for Psi."""
-    dataset = datasets.load(source, label=label, data_dir=data_dir)
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of the data beside their name; `bias` None is yes for X, and no for Psi."""
+
+    test: str | None = None
+    label: str | None = None
+    data_dir: str | None = None
+    bias: bool | None = None
+    center: bool = False
+    certificate: bool = False
+    """The map is for the certificate objective: fixed before the sample, and centred where it can be."""
+    features: str | None = None
+    """"hog", or "learned:F": centred and scaled as a share F of the points says, which are then not trained on."""
+    holdout: float | None = None
+    """The share of the points to keep aside."""
+    seed: int = 0
+
+
+def read_inputs(source: str, asked: Asked) -> Inputs:
+    """Everything read and checked before the training begins."""
+    hog, share = _features(asked.features)
+    dataset = datasets.load(source, label=asked.label, data_dir=asked.data_dir, hog=hog)
+    check(not (dataset.is_psi and asked.bias), "--bias needs X: Psi is taken as it is.")
+    check(not (dataset.is_psi and share), "--features learned needs X: Psi is taken as it is.")
+    draw = np.random.default_rng(asked.seed)
+    dataset, kept = _split(dataset, asked.holdout, draw, "holdout")
+    dataset, learned_on = _split(dataset, share, draw, "features learned")
     dataset.require_trainable()
-    check(not (dataset.is_psi and bias), "--bias needs X: Psi is taken as it is.")
-    features = dataset.feature_map(bias=bias is not False, center=center)
-    Psi, y = torch.from_numpy(dataset.Psi(features)), torch.from_numpy(dataset.y)
-    if test is None:
-        return Inputs(dataset, features, Psi, y, None)
-    held_out = datasets.load(test, label=label, data_dir=data_dir, test=True, classes=dataset.classes)
-    check(held_out.is_psi == dataset.is_psi, f"{test}: expected {'Psi' if dataset.is_psi else 'X'} as in training.")
-    test_Psi = torch.from_numpy(held_out.Psi(features))
-    fits = test_Psi.shape[1] == Psi.shape[1]
-    check(fits, f"{test}: Psi must have {Psi.shape[1]} columns, got {test_Psi.shape[1]}.")
-    return Inputs(dataset, features, Psi, y, (test_Psi, torch.from_numpy(held_out.y)))
+    if learned_on is not None:
+        features: FeatureMap | None = FeatureMap.learned(learned_on.values, dataset.names, bias=asked.bias is not False)
+    else:
+        known = asked.certificate and dataset.known_range is not None
+        features = dataset.feature_map(bias=asked.bias is not False, center=asked.center or known)
+    fitted = features is not None and features.fitted_on_sample
+    check(
+        not (asked.certificate and fitted), f"{source}: objective certificate {NEEDS_A_FIXED_MAP} --features learned:F."
+    )
+    Psi, y = _points(dataset, features)
+    test = _test(asked, dataset, features, hog, Psi.shape[1]) if asked.test is not None else None
+    holdout = _points(kept, features) if kept is not None else None
+    raw = (torch.from_numpy(learned_on.values), torch.from_numpy(learned_on.y)) if learned_on is not None else None
+    return Inputs(dataset, features, Psi, y, test, holdout, raw)
+
+
+def _features(asked: str | None) -> tuple[bool, float | None]:
+    """(whether hog, the share of the points to learn the map on)."""
+    if asked in (None, "hog"):
+        return asked == "hog", None
+    name, _, share = str(asked).partition(":")
+    try:
+        check(name == "learned", "")
+        return False, float(share)
+    except ValueError:
+        raise ValueError(f"features must be hog or learned:F with a share F of the points, got {asked!r}.") from None
+
+
+def _points(dataset: Dataset, features: FeatureMap | None) -> tuple[Tensor, Tensor]:
+    return torch.from_numpy(np.ascontiguousarray(dataset.Psi(features))), torch.from_numpy(dataset.y)
+
+
+def _split(
+    dataset: Dataset, share: float | None, draw: np.random.Generator, name: str
+) -> tuple[Dataset, Dataset | None]:
+    """The rest and a part of about that share, drawn without looking at the labels."""
+    if share is None:
+        return dataset, None
+    check(0 < share < 1, f"{name} must be a share in (0, 1), got {share:g}.")
+    count = max(1, round(share * dataset.m))
+    check(count < dataset.m, f"{name} must leave points to train on, got {count} of {dataset.m}.")
+    order = draw.permutation(dataset.m)
+    parts = (np.sort(order[count:]), np.sort(order[:count]))
+    rest, part = (replace(dataset, values=dataset.values[rows], y=dataset.y[rows]) for rows in parts)
+    return rest, part
+
+
+def _test(asked: Asked, dataset: Dataset, features: FeatureMap | None, hog: bool, n_0: int) -> tuple[Tensor, Tensor]:
+    path = str(asked.test)
+    found = datasets.load(path, label=asked.label, data_dir=asked.data_dir, test=True, classes=dataset.classes, hog=hog)
+    check(found.is_psi == dataset.is_psi, f"{path}: expected {'Psi' if dataset.is_psi else 'X'} as in training.")
+    Psi, y = _points(found, features)
+    check(Psi.shape[1] == n_0, f"{path}: Psi must have {n_0} columns, got {Psi.shape[1]}.")
+    return Psi, y
 
 
 def range_of(inputs: Inputs, config: Config, *, told: bool) -> float:

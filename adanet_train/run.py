@@ -68,6 +68,7 @@ def model_of(
     features: FeatureMap | None,
     sample: Sample | None,
     notes: Mapping[str, Any] | None = None,
+    holdout: Sample | None = None,
 ) -> ModelFile:
     """The model.pt of a run. It holds no timings, paths or number of jobs, so that equal runs give equal files."""
     config = {name: value for name, value in trained.config.as_dict().items() if name != "jobs"}
@@ -80,7 +81,8 @@ def model_of(
         **(notes or {}),
     }
     rho = trained.config.rho if trained.declared is not None else None
-    return ModelFile(trained.network, trained.declared, rho, features, sample, meta)
+    extra = {"tried": trained.config.tried} if trained.config.tried > 1 else {}
+    return ModelFile(trained.network, trained.declared, rho, features, sample, meta, extra, holdout=holdout)
 
 
 def trained_of(model: ModelFile) -> Trained:

@@ -133,9 +133,9 @@ def stand_in(folds: int) -> Data:
 
     from adanet_train import run
     from adanet_train.config import Config
-    from adanet_train.inputs import read_inputs
+    from adanet_train.inputs import Asked, read_inputs
 
-    inputs = read_inputs(STAND_IN, test=None, label=None, data_dir=None, bias=None)
+    inputs = read_inputs(STAND_IN, Asked())
     Psi, y = inputs.Psi, inputs.y
     parts = list(StratifiedKFold(folds, shuffle=True, random_state=0).split(Psi.numpy(), y.numpy()))
     config = Config(rounds=3, width=20, steps=300, hidden=(20,), lam=1e-4)

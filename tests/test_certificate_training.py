@@ -139,8 +139,9 @@ def test_a_run_taken_up_again_ends_with_the_same_bits():
 
 
 def test_two_statements_looked_at_are_two_tried():
-    assert train.tried(CONFIG) == 1
-    assert train.tried(CONFIG.replace(max_depth=2)) == 2
+    assert CONFIG.tried == 1
+    assert CONFIG.replace(max_depth=2).tried == 2
+    assert Config(max_depth=2).tried == 1
 
 
 def test_opposite_signs_of_a_coordinate_cancel_and_empty_units_go():

@@ -39,7 +39,7 @@ def train(
     Psi, y = check_sample(Psi, y, config)
     largest = float(Psi.abs().max())
     check(largest <= 1, f"objective certificate needs |Psi| <= 1, got {largest}: scale the features.")
-    sample = Sample(Psi.float(), y.float(), config.delta / tried(config), Vote)
+    sample = Sample(Psi.float(), y.float(), config.delta / config.tried, Vote)
     trained = resume or Trained(Network.empty(Psi.shape[1], device=Psi.device), None, [], config)
     for t in range(len(trained.history) + 1, (config.rounds if config.depth > 1 else 1) + 1):
         if trained.history and trained.history[-1]["chosen"] < 0:
@@ -72,11 +72,6 @@ def grown(sample: Sample, trained: Trained, t: int) -> Found:
     if not base.units:  # it was refined for votes, not for paths
         base = refine(sample, base)
     return hidden.with_units(sample, base, generator(trained.config.seed, t, 0))
-
-
-def tried(config: Config) -> int:
-    """Statements that a run looks at: vote-certificate alone at depth 1, and path-certificate where it may grow."""
-    return 1 if config.depth == 1 or config.rounds == 1 else 2
 
 
 # The network and its certificate

@@ -88,9 +88,15 @@ def load(
     data_dir: str | Path | None = None,
     test: bool = False,
     classes: tuple[str, str] | None = None,
+    hog: bool = False,
 ) -> Dataset:
-    """The sample of that name or file. `test` asks for the test part of a name; `classes` are those of training."""
+    """The sample of that name or file. `test` asks for the test part of a name; `classes` are those of training.
+
+    `hog` gives histograms of gradients for the images of mnist and fashion; those of cifar10 always are.
+    """
     path = Path(source)
+    images = str(source).partition(":")[0] in ("mnist", "fashion", "cifar10")
+    check(not hog or images, f"--features hog needs the images of mnist, fashion or cifar10, got {str(source)!r}.")
     match path.suffix.lower():
         case ".csv":
             return _dataset(data_files.read_csv(path, label), path, classes)
@@ -105,7 +111,7 @@ def load(
         case "digits":
             return _digits(pair, test)
         case "mnist" | "fashion":
-            return _idx(name, pair, data_dir, test)
+            return _idx(name, pair, data_dir, test, hog)
         case "cifar10":
             return _cifar10(pair, data_dir, test)
     raise ValueError(f"DATA must be one of {NAMES}, or a .csv, .npz or .pt file, got {str(source)!r}.")
@@ -211,7 +217,7 @@ def _digits(pair: str, test: bool) -> Dataset:
     return _of_groups(bunch.data, bunch.target, groups, tuple(bunch.feature_names), high=16.0)
 
 
-def _idx(name: str, pair: str, data_dir: str | Path | None, test: bool) -> Dataset:
+def _idx(name: str, pair: str, data_dir: str | Path | None, test: bool, hog: bool) -> Dataset:
     known = FASHION if name == "fashion" else ()
     groups = _groups(name, pair, known)
     part = "t10k" if test else "train"
@@ -219,9 +225,16 @@ def _idx(name: str, pair: str, data_dir: str | Path | None, test: bool) -> Datas
     images = data_files.read_idx(_find(name, folder, f"{part}-images", "idx3-ubyte"))
     digit = data_files.read_idx(_find(name, folder, f"{part}-labels", "idx1-ubyte"))
     check(images.ndim == 3 and digit.shape == images.shape[:1], f"{name}: images and labels do not fit together.")
-    X = images.reshape(len(images), -1)
-    names = tuple(f"pixel{j}" for j in range(X.shape[1]))
-    return _of_groups(X, digit, groups, names, high=255.0, classes=known or "0123456789")
+    chosen = np.isin(digit, (*groups[0], *groups[1]))
+    images, digit = images[chosen], digit[chosen]
+    if hog:
+        from adanet_train.data import hog as histograms
+
+        X, names, high = histograms.features(images), histograms.NAMES, 1.0
+    else:
+        X, high = images.reshape(len(images), -1), 255.0
+        names = tuple(f"pixel{j}" for j in range(X.shape[1]))
+    return _of_groups(X, digit, groups, names, high=high, classes=known or "0123456789")
 
 
 def _cifar10(pair: str, data_dir: str | Path | None, test: bool) -> Dataset:

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class FeatureMap:
-    """Ψ_j(x) = (x_j - low_j)/(high_j - low_j), clipped to [0, 1] if `clip`; then 1 if `bias`.
+    """Ψ_j(x) = (x_j - low_j)/(high_j - low_j), clipped to [floor, 1] if `clip`; then 1 if `bias`.
 
     Where high_j = low_j the feature is only shifted, so that a constant column becomes 0. `r_sup` bounds ||Ψ||_inf on
     the whole support: 1 if clipped, and inf where nothing is known.
@@ -38,6 +38,8 @@ class FeatureMap:
     bias: bool
     fitted_on_sample: bool
     r_sup: float
+    floor: float = 0.0
+    """0, or -1 where low_j is the middle of the range."""
 
     def __post_init__(self) -> None:
         check(len(self.names) >= 1, "features must have at least one name, got none.")
@@ -51,6 +53,7 @@ class FeatureMap:
             width = self.high - self.low
         for name, w in zip(self.names, width, strict=True):
             check(0 <= w < math.inf, f"high - low must be finite and >= 0, got {w} for feature {name!r}.")
+        check(self.floor in (0, -1), f"floor must be 0 or -1, got floor={self.floor}.")
         check(self.r_sup > 0, f"r_sup must be > 0, got r_sup={self.r_sup}.")
         check(not self.clip or self.r_sup >= 1, f"r_sup must be >= 1 for clipped features, got r_sup={self.r_sup}.")
 
@@ -78,6 +81,21 @@ class FeatureMap:
         return cls(named, X.min(axis=0), X.max(axis=0), clip=True, bias=bias, fitted_on_sample=True, r_sup=1.0)
 
     @classmethod
+    def learned(cls, X: Any, names: Sequence[str], *, bias: bool = True) -> FeatureMap:
+        """Centred on the means of X, scaled by twice the standard deviations, clipped to [-1, 1].
+
+        For rows X that are not of the sample: then Ψ was fixed before the sample was drawn.
+
+        >>> FeatureMap.learned([[0.0], [2.0]], ["a"], bias=False)([[1.0], [2.0], [9.0], [-9.0]]).tolist()
+        [[0.0], [0.5], [1.0], [-1.0]]
+        """
+        X = as_matrix(X)
+        check(len(X) >= 2, f"a map must be learned on at least two rows, got {len(X)}.")
+        mean = X.mean(axis=0)
+        limits = {"low": mean, "high": mean + 2 * X.std(axis=0)}
+        return cls(tuple(names), **limits, clip=True, bias=bias, fitted_on_sample=False, r_sup=1.0, floor=-1.0)
+
+    @classmethod
     def identity(cls, names: Sequence[str], *, bias: bool) -> FeatureMap:
         """Ψ(x) = x, with a constant feature behind it if `bias`; nothing is known of its range."""
         return cls.known(names, 0.0, 1.0, clip=False, bias=bias, r_sup=math.inf)
@@ -96,7 +114,7 @@ class FeatureMap:
         with np.errstate(over="ignore"):
             Psi = (X - self.low) / np.where(width > 0, width, 1.0)
         if self.clip:
-            Psi = Psi.clip(0, 1)
+            Psi = Psi.clip(self.floor, 1)
         check(bool(np.isfinite(Psi).all()), "X must be of a size that scaling does not overflow.")
         return np.hstack([Psi, np.ones((len(X), 1))]) if self.bias else Psi
 

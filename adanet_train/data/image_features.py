@@ -62,7 +62,7 @@ def gradient_histograms(colours: Integers) -> Array:
     """v of every cell and bin, [m, 144]: cells row by row, and in each its bins from 0 to 180 degrees."""
     m = colours.shape[1]
     gradient = _gradient(colours)
-    magnitude, orientation = _tables()
+    magnitude, orientation = gradient_tables()
     side = np.arange(SIDE) // CELL
     cell = np.arange(m)[:, None, None] * CELLS**2 + side[:, None] * CELLS + side
     counts = np.bincount(
@@ -74,7 +74,7 @@ def gradient_histograms(colours: Integers) -> Array:
 
 
 def _gradient(colours: Integers) -> Integers:
-    """The gradient of the channel with the largest |g|, the first of them at ties, as its place in _tables()."""
+    """The gradient of the channel with the largest |g|, the first at ties, as its place in gradient_tables()."""
     dx, dy = np.zeros((2, *colours.shape), dtype=np.int32)
     dx.reshape(3, -1)[:, 1:-1] = colours.reshape(3, -1)[:, 2:] - colours.reshape(3, -1)[:, :-2]
     dx[..., (0, -1)] = 0  # in one run over all pixels, so that first and last columns met another row
@@ -88,7 +88,7 @@ def _gradient(colours: Integers) -> Integers:
 
 
 @cache
-def _tables() -> tuple[Array, NDArray[np.intp]]:
+def gradient_tables() -> tuple[Array, NDArray[np.intp]]:
     """|g| and the orientation's bin for each of the 511² gradients there are, at 511 (dx + 255) + dy + 255."""
     dx, dy = (d.ravel() for d in np.meshgrid(np.arange(-255, 256), np.arange(-255, 256), indexing="ij"))
     degrees = np.rad2deg(np.arctan2(dy, dx)) % 180

@@ -151,18 +151,22 @@ def feature_map(value: Any) -> FeatureMap:
         check(type(features.get(flag)) is bool, f"features {flag} must be a bool, got {_short(features.get(flag))}.")
     low, high = (_tensor(features.get(key), f"features {key}", ndim=1).numpy() for key in ("low", "high"))
     r_sup = _float(features.get("r_sup"), "features r_sup")
-    return FeatureMap(tuple(names), low, high, features["clip"], features["bias"], features["fitted_on_sample"], r_sup)
+    flags = (features["clip"], features["bias"], features["fitted_on_sample"])
+    return FeatureMap(tuple(names), low, high, *flags, r_sup, _float(features.get("floor", 0.0), "features floor"))
 
 
-def sample(value: Any) -> Sample:
-    stored = _dict(value, "sample")
+def sample(value: Any, name: str = "sample") -> Sample:
+    """The sample, or the points held out."""
+    stored = _dict(value, name)
     if "Psi" in stored or "y" in stored:
-        return Sample.of(_tensor(stored.get("Psi"), "sample Psi", ndim=2), _tensor(stored.get("y"), "sample y", ndim=1))
+        return Sample.of(
+            _tensor(stored.get("Psi"), f"{name} Psi", ndim=2), _tensor(stored.get("y"), f"{name} y", ndim=1)
+        )
     m: Any = stored.get("m")
     sha256: Any = stored.get("sha256")
-    check(type(m) is int and m >= 1, f"sample m must be an integer >= 1, got {_short(m)}.")
+    check(type(m) is int and m >= 1, f"{name} m must be an integer >= 1, got {_short(m)}.")
     hexadecimal = isinstance(sha256, str) and re.fullmatch("[0-9a-f]{64}", sha256)
-    check(bool(hexadecimal), f"sample sha256 must be 64 hexadecimal digits, got {_short(sha256)}.")
+    check(bool(hexadecimal), f"{name} sha256 must be 64 hexadecimal digits, got {_short(sha256)}.")
     return Sample(m, sha256)
 
 
@@ -226,7 +230,8 @@ def plain(value: Any, name: str) -> Any:
 def features_dict(features: FeatureMap) -> dict[str, Any]:
     limits = {"low": torch.from_numpy(features.low), "high": torch.from_numpy(features.high)}
     flags = {"clip": features.clip, "bias": features.bias, "fitted_on_sample": features.fitted_on_sample}
-    return {"names": features.names, **limits, **flags, "r_sup": float(features.r_sup)}
+    floor = {"floor": float(features.floor)} if features.floor else {}
+    return {"names": features.names, **limits, **flags, "r_sup": float(features.r_sup), **floor}
 
 
 def declared_dict(spec: NetworkSpec, rho: float | None) -> dict[str, Any]:

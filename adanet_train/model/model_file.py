@@ -1,4 +1,4 @@
-"""model.pt, version 1: a network, the family it was declared in, its features and its sample, as plain values.
+"""model.pt, version 1 or 2: a network, the family it was declared in, its features and its sample, as plain values.
 
     "format": "adanet-theory", "version": 1
     "activation": a name, or a list for layers 1..l-1
@@ -7,6 +7,9 @@
     "features": {"names", "low", "high", "clip", "bias", "fitted_on_sample", "r_sup"}      absent: the identity
     "sample": {"Psi", "y"} or {"m", "sha256"}                              may be absent
     "meta": {...}                                                          other keys are kept
+    "holdout": as sample, points never used in training                    version 2, as are the next two
+    "tried": settings, maps and statements looked at on the sample         absent: 1
+    "features" "floor": -1                                                 clipped to [-1, 1]
 
 Equal models give equal bytes: every value is rebuilt in one canonical form, and the archive is made in memory.
 """
@@ -35,8 +38,8 @@ from adanet_train.network import Network
 
 __all__ = ["ModelFile", "ModelFileError", "Sample", "read", "read_any", "read_state_dict", "write"]
 
-FORMAT, VERSION = "adanet-theory", 1
-_KEYS = ("format", "version", "activation", "hidden", "output", "declared", "features", "sample", "meta")
+FORMAT, VERSION = "adanet-theory", 2
+_KEYS = ("format", "version", "activation", "hidden", "output", "declared", "features", "sample", "meta", "holdout")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +56,14 @@ class ModelFile:
     sha256: str | None = None
     is_converted: bool = False
     """Whether it was read off a state_dict, which says nothing but weights."""
+    holdout: Sample | None = None
+    """Points never used in training."""
+
+    @property
+    def version(self) -> int:
+        """The least version of the file that holds all of it."""
+        clipped_below = self.features is not None and self.features.floor != 0
+        return 2 if self.holdout is not None or "tried" in self.extra or clipped_below else 1
 
     def Psi(self, X: Any) -> Tensor:
         """Ψ on the rows of X; X itself where the file holds no feature map."""
@@ -114,8 +125,10 @@ def _model(loaded: Any) -> ModelFile:
     n_0_claims = [] if N is None else [("declared n", N[0])]
     if features is not None:
         n_0_claims.append(("features", features.n_0))
-    if sample is not None and sample.Psi is not None:
-        n_0_claims.append(("sample Psi", sample.Psi.shape[1]))
+    holdout = fields.sample(loaded["holdout"], "holdout") if "holdout" in loaded else None
+    for name, points in (("sample", sample), ("holdout", holdout)):
+        if points is not None and points.Psi is not None:
+            n_0_claims.append((f"{name} Psi", points.Psi.shape[1]))
     n = fields.layer_sizes(hidden, output, n_0_claims)
 
     if N is not None:
@@ -126,7 +139,7 @@ def _model(loaded: Any) -> ModelFile:
     meta = loaded.get("meta", {})
     check(isinstance(meta, dict), f"meta must be a dict, got a {type(meta).__name__}.")
     extra = {key: value for key, value in loaded.items() if key not in _KEYS}
-    return ModelFile(network, declared, rho, features, sample, meta, extra)
+    return ModelFile(network, declared, rho, features, sample, meta, extra, holdout=holdout)
 
 
 # Writing
@@ -164,13 +177,14 @@ def _payload(model: ModelFile) -> dict[str, Any]:
     activations = _activations(model)
     return dict(model.extra) | {
         "format": FORMAT,
-        "version": VERSION,
+        "version": model.version,
         "activation": activations[0] if len(set(activations)) == 1 else activations,
         "hidden": {f"{k},{s}": fields.dense(U) for (k, s), U in sorted(hidden.items())},
         "output": {f"{k}": fields.dense(w) for k, w in output.items()},
         "declared": fields.declared_dict(model.declared, model.declared_rho) if model.declared else None,
         "features": fields.features_dict(model.features) if model.features else None,
         "sample": fields.sample_dict(model.sample) if model.sample else None,
+        "holdout": fields.sample_dict(model.holdout) if model.holdout else None,
         "meta": model.meta,
     }
 

@@ -77,9 +77,20 @@ def _inputs(path: str, model: ModelFile, told: tuple[str, ...], sample: Named, t
     missing = points is None and (model.sample is None or model.sample.Psi is None)
     check(not missing, f"{path}: holds no sample, expected --data FILE with the points it was trained on.")
     if test is None:
-        return Inputs(model, points, None, tuple(notes))
+        held_out, note = _holdout(model)
+        return Inputs(model, points, held_out, (*notes, *note))
     notes += [note for note in test[0].notes if note not in notes]
     return Inputs(model, points, _points(*_for(test, model)), tuple(notes))
+
+
+def _holdout(model: ModelFile) -> tuple[Points | None, tuple[str, ...]]:
+    """The points that training kept aside, if the file holds them."""
+    kept = model.holdout
+    if kept is None:
+        return None, ()
+    if kept.Psi is None or kept.y is None:
+        return None, (f"training kept {kept.m} points aside, of which the file holds the digest only.",)
+    return Points(kept.Psi.numpy(), kept.y.numpy()), (f"tested on the {kept.m} points that training kept aside.",)
 
 
 def _for(named: tuple[Dataset, str], model: ModelFile) -> tuple[Dataset, ModelFile, str]:
