@@ -18,7 +18,7 @@ ALLOWED = {
 TWINS = "twins"
 ROOMS = {
     "adanet_theory": {"twins"},
-    "adanet_train": {"convex", "data", "model"},
+    "adanet_train": {"certificate", "convex", "data", "model"},
     "verify": {"network", "show", "claims", "claims/checks", "suite", "experiments"},
     "figures": {"explorer"},
 }

@@ -18,6 +18,7 @@ examples:
   adanet-experiment cifar-pairs --data-dir /shared/data --grid full --scheduler tcp://head:8786
   adanet-experiment variants --data-dir data
   adanet-experiment criteo --data-dir data --criteo train.txt
+  adanet-experiment certificates --data-dir data --out out/certificates.json
   adanet-experiment bounds --data-dir data --winners out/cifar-pairs.json,out/variants.json
 
 Every trial lands in the store the moment it is done: stop the command however you like, the same command goes on.
@@ -51,7 +52,19 @@ def parser() -> Parser:
     _add_variants(names.add_parser("variants", help="Table 3: variants of AdaNet"))
     _add_criteo(names.add_parser("criteo", help="Table 4: click prediction"))
     _add_bounds(names.add_parser("bounds", help="verify-bounds on the winners, by default of fold 0"))
+    _add_certificates(
+        names.add_parser("certificates", help="what can be said of a risk: certificates, held-out points")
+    )
     return options
+
+
+def _add_certificates(protocol: Parser) -> None:
+    add = protocol.add_argument
+    methods = "linear,held-out,l1-linear,hidden"
+    add("--methods", type=_names, default=_names(methods), metavar="M,..", help=f"default {methods}")
+    add("--out", default="out/certificates.json", metavar="FILE", help="default out/certificates.json; goes on from it")
+    add("--seed", type=_natural, default=0, metavar="S", help="default 0")
+    add("--data-dir", metavar="DIR", help="where the data is, default $ADANET_DATA")
 
 
 def _add_pairs(protocol: Parser) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from adanet_theory.checks import check
 from adanet_train.command_line import Bar, data_folder
 from paper_notes.tables import FOLDS
-from verify.experiments import bounds, cifar_pairs, criteo_ads, grids, results, tables, trials, variants
+from verify.experiments import bounds, certificates, cifar_pairs, criteo_ads, grids, results, tables, trials, variants
 from verify.experiments.bounds import NetworkRow
 from verify.experiments.cifar_pairs import Protocol
 from verify.experiments.criteo_ads import ClickRow
@@ -180,10 +180,23 @@ def show(arguments: argparse.Namespace, rows: Sequence[PairRow]) -> int:
     return 0
 
 
+def run_certificates(arguments: argparse.Namespace) -> int:
+    methods = _among("methods", arguments.methods, tuple(certificates.METHODS))
+    command = f"adanet-experiment certificates --data-dir DIR --seed {arguments.seed}"
+    Path(arguments.out).parent.mkdir(parents=True, exist_ok=True)
+    certificates.certificates(arguments.out, arguments.data_dir, arguments.seed, command, methods, _say)
+    return 0
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "data": fetch_data,
     "cifar-pairs": run_pairs,
     "variants": run_variants,
     "criteo": run_criteo,
     "bounds": run_bounds,
+    "certificates": run_certificates,
 }

@@ -1,0 +1,172 @@
+"""adanet-experiment certificates: what can be said of the risk of networks on real data, with all that was chosen paid.
+
+For every data set: a linear network and one with hidden units, each trained for its certificate; today's bounds on the
+l1-linear network of AdaNet.CVX; and 100 ReLU units trained as usual on nine tenths, tested on the tenth kept aside.
+A row is one bound on one network. The file is written after each of them, and the same command goes on from it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from adanet_theory.kl import clopper_pearson
+from adanet_train import run
+from adanet_train.config import Config, Trained
+from adanet_train.inputs import Asked, Inputs, read_inputs
+from adanet_train.model.fields import Sample
+from verify.experiments import results
+
+DELTA = 0.05
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data set and the feature map fixed for it."""
+
+    name: str
+    features: str | None = None
+    has_test: bool = True
+
+    @property
+    def label(self) -> str:
+        return f"{self.name} {self.features}" if self.features else self.name
+
+
+SETS = (
+    Data("digits:3-8", has_test=False),
+    Data("digits:odd-even", has_test=False),
+    Data("breast-cancer", "learned:0.1", has_test=False),
+    *(Data(f"mnist:{pair}", features) for features in ("hog", None) for pair in ("0-1", "1-7", "3-8", "4-9")),
+    *(Data(f"cifar10:{pair}") for pair in ("deer-truck", "deer-horse", "automobile-truck", "cat-dog", "dog-horse")),
+    *(Data(f"fashion:{pair}", "hog") for pair in ("coat-shirt", "pullover-coat", "sneaker-boot")),
+)
+
+
+def inputs(data: Data, data_dir: str | None, seed: int, *, certificate: bool, holdout: float | None = None) -> Inputs:
+    test = data.name if data.has_test else None
+    asked = Asked(test, data_dir=data_dir, features=data.features, certificate=certificate, holdout=holdout, seed=seed)
+    return read_inputs(data.name, asked)
+
+
+# The methods: rows of one data set
+
+
+def linear(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
+    """The linear network trained for vote-certificate, alone: the whole of δ."""
+    given = inputs(data, data_dir, seed, certificate=True)
+    trained = run.trainer("adanet")(given.Psi, given.y, _config(seed, max_depth=1))
+    yield _row(trained, given, trained.history[-1]["certificate"])
+    yield from _todays(trained, given)
+
+
+def hidden(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
+    """The best network with hidden units that the rounds propose, kept or not, at half of δ beside the linear one."""
+    given = inputs(data, data_dir, seed, certificate=True)
+    trained = run.trainer("adanet")(given.Psi, given.y, _config(seed, max_depth=2, rounds=4))
+    tried = [found for told in trained.history for found in told["candidates"] if found["depth"] > 1]
+    best = min(tried, key=lambda found: found["objective"])
+    units = best["units"][0] - 1
+    yield _row(trained, given, {"id": "path-certificate", "raw": best["objective"]}, proposed_units=units)
+
+
+def todays(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
+    """The bounds of the first round on an l1-linear network, Γ = .03."""
+    given = inputs(data, data_dir, seed, certificate=True)
+    config = Config(p=1.0, Lambda=1.0, max_depth=1, rounds=2, lam=0.0, beta=0.03, step="exact", seed=seed)
+    yield from _todays(run.trainer("cvx-exact")(given.Psi, given.y, config), given, "cvx-exact")
+
+
+def held_out(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
+    """100 ReLU units trained as usual on nine tenths of the points, and Clopper-Pearson on the rest."""
+    given = inputs(data, data_dir, seed, certificate=True, holdout=0.1)
+    assert given.holdout is not None
+    config = Config(hidden=(100,), lam=1e-5, steps=2_000, seed=seed)
+    trained = run.trainer("nn")(given.Psi, given.y, config)
+    errors = round(run.error_rate(trained.network, *given.holdout) * len(given.holdout[1]))
+    bound = clopper_pearson(errors, len(given.holdout[1]), DELTA)
+    yield _row(trained, given, {"id": "held-out", "raw": bound}, held_out=len(given.holdout[1]))
+
+
+METHODS: Mapping[str, Callable[[Data, str | None, int], Iterator[Row]]] = {
+    "linear": linear,
+    "held-out": held_out,
+    "l1-linear": todays,
+    "hidden": hidden,
+}
+
+
+def _config(seed: int, **changes: Any) -> Config:
+    return Config(objective="certificate", delta=DELTA, seed=seed).replace(**changes)
+
+
+def _row(trained: Trained, given: Inputs, bound: Mapping[str, Any], **more: Any) -> Row:
+    terms = {name: value for name, value in bound.items() if name not in ("id", "raw")}
+    return {
+        "m": len(given.y),
+        "n": list(trained.network.n),
+        "train_error": run.error_rate(trained.network, given.Psi, given.y),
+        "test_error": _test_error(trained, given.test),
+        "bound id": bound["id"],
+        "bound": bound["raw"],
+        "delta": DELTA,
+        "tried": trained.config.tried,
+        "terms": terms,
+        **more,
+    }
+
+
+def _test_error(trained: Trained, test: tuple[Tensor, Tensor] | None) -> float | None:
+    return None if test is None else run.error_rate(trained.network, *test)
+
+
+def _todays(trained: Trained, given: Inputs, method: str = "adanet") -> Iterator[Row]:
+    """What verify-bounds says of the network without sampling, the raw values of the paper's own bounds too."""
+    from verify.network import report
+    from verify.network.question import Question
+
+    sample = Sample.of(given.Psi, given.y)
+    model = run.model_of(trained, method, features=given.features, sample=sample)
+    found = report.build(model, Question(delta=Fraction(1, 20), draws=None))
+    for bound in found.bounds:
+        if bound.raw is not None and bound.id in TODAYS:
+            yield _row(trained, given, {"id": bound.id, "raw": bound.raw}, applies=bound.applies)
+
+
+TODAYS = ("theorem-1", "corollary-1", "margin-bound-uniform", "a-posteriori", "a-posteriori-bounded")
+
+
+# The protocol
+
+
+def certificates(
+    out: str | Path,
+    data_dir: str | None,
+    seed: int,
+    command: str,
+    methods: Sequence[str],
+    report: Callable[[str], None],
+) -> dict[str, Any]:
+    """Every method on every data set that the file does not hold yet."""
+    done = results.read(out)["rows"] if Path(out).exists() else []
+    known = {(row["data"], row["method"]) for row in done}
+    for method in methods:
+        for data in SETS:
+            if (data.label, method) in known:
+                continue
+            start = time.process_time()
+            rows = list(METHODS[method](data, data_dir, seed))
+            seconds = round(time.process_time() - start, 1)
+            done = [*done, *({"data": data.label, "method": method, **row, "cpu_seconds": seconds} for row in rows)]
+            spent = {(row["data"], row["method"]): row["cpu_seconds"] for row in done}
+            found = results.document("certificates", command, seed, sum(spent.values()), done)
+            results.write(out, found)
+            report(f"{data.label}, {method}: " + ", ".join(f"{row['bound id']} {row['bound']:.4f}" for row in rows))
+    return results.read(out)
