@@ -27,6 +27,7 @@ FIGURES = {
     "paper-tables": "figures.paper_tables",
     "tightness": "figures.tightness",
     "training-time": "figures.training_time",
+    "certificates": "figures.certificates",
 }
 OF_A_MODEL = {
     "model-terms": "figures.model_terms",

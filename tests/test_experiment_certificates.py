@@ -20,13 +20,23 @@ def quick(monkeypatch, tmp_path):
             v = (y @ Psi)[None] / (y @ Psi).abs().sum()
             network = Network((Psi.shape[1], 1), {(1, 0): v}, {1: v.new_ones(1)}, ())
             told = {"id": "vote-certificate", "raw": 0.25, "N": 10}
-            candidates = [{"depth": 1, "objective": 0.2, "units": [1]}, {"depth": 2, "objective": 0.3, "units": [3, 1]}]
-            history = [{"certificate": told, "candidates": candidates}]
-            return Trained(network, None, history, config)
+            return Trained(network, None, [{"certificate": told}], config)
 
         return train
 
+    def rounds(Psi, y, trained: Trained):
+        """A linear network, then one with a unit that is better, then one with two that is not."""
+        for H, raw, chosen in ((0, 0.35, 0), (1, 0.3, 0), (2, 0.4, -1)):
+            q = Psi.new_ones(1 + H, Psi.shape[1])
+            hidden = {(1, 0): q, **({(2, 1): q.new_ones(1, 1 + H)} if H else {})}
+            network = Network(
+                (Psi.shape[1], 1 + H, *[1] * bool(H)), hidden, {1: q.new_ones(1 + H)}, ("relu",) * bool(H)
+            )
+            told = {"candidates": [{"objective": raw}], "chosen": chosen}
+            yield Trained(network, None, [told], trained.config), network
+
     monkeypatch.setattr(certificates.run, "trainer", trainer)
+    monkeypatch.setattr(certificates.train, "rounds", rounds)
     return tmp_path / "out" / "certificates.json"
 
 
@@ -37,7 +47,8 @@ def test_every_method_leaves_its_rows_once(quick, capsys):
     assert rows["linear", "vote-certificate"]["bound"] == 0.25
     assert rows["linear", "vote-certificate"]["m"] == 357
     assert rows["hidden", "path-certificate"]["bound"] == 0.3
-    assert rows["hidden", "path-certificate"]["proposed_units"] == 2
+    assert rows["hidden", "path-certificate"]["n"] == [65, 2, 1]
+    assert rows["hidden", "path-certificate"]["kept"]
     assert rows["hidden", "path-certificate"]["tried"] == 2
     assert rows["held-out", "held-out"]["m"] == 321
     assert rows["held-out", "held-out"]["held_out"] == 36
@@ -52,3 +63,15 @@ def test_every_method_leaves_its_rows_once(quick, capsys):
 def test_an_unknown_method_is_refused(quick, capsys):
     assert cli.main(["certificates", "--out", str(quick), "--methods", "magic"]) == 2
     assert "methods must be among linear" in capsys.readouterr().err
+
+
+def test_the_table_has_a_line_per_data_set(quick):
+    from verify.experiments import tables
+
+    cli.main(["certificates", "--out", str(quick)])
+    (table,) = tables.tables(json.loads(quick.read_text()))
+    (line,) = table.rows
+    cells = dict(zip(table.header, line, strict=True))
+    assert (cells["data"], cells["m"]) == ("digits:3-8", "357")
+    assert cells["vote-certificate, linear"] == "0.25"
+    assert cells["path-certificate, hidden units"] == "0.3"

@@ -13,6 +13,7 @@ from adanet_train import objective
 from adanet_train.network import Network
 from figures import (
     architecture,
+    certificates,
     construction,
     failure_frequency,
     graph,
@@ -247,6 +248,24 @@ def test_training_times_are_grouped_by_work_and_peer(monkeypatch):
     drawn = {float(x) for line in training_time.draw(found).axes[0].lines for x in line.get_xdata()}
     assert {0.2, 0.3, 0.1, 0.01} <= drawn
     assert "0.2 to 0.3" in training_time.caption(found)
+
+
+def test_bounds_above_one_are_drawn_in_the_strip(monkeypatch):
+    row = {"data": "a", "test_error": 0.01, "train_error": 0.005}
+    rows = [
+        {**row, "bound id": "vote-certificate", "bound": 0.04},
+        {**row, "bound id": "corollary-1", "bound": 50.0},
+        {**row, "data": "b", "test_error": None, "bound id": "held-out", "bound": 0.03},
+        {**row, "bound id": "theorem-1", "bound": 9.0},
+    ]
+    monkeypatch.setattr(results, "read", lambda name: {"rows": rows})
+    found = certificates.compute(quick=True)
+    lines = certificates.draw(found).axes[0].lines
+    drawn = {(float(x), float(y)) for line in lines for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
+    assert {(0.01, 0.04), (0.01, certificates.STRIP), (0.005, 0.03)} <= drawn
+    assert (0.01, 9.0) not in drawn
+    assert "2 data sets" in certificates.caption(found)
+    assert "Corollary 1 as printed 50 to 50" in certificates.caption(found)
 
 
 def test_the_interval_is_nadeau_and_bengios():

@@ -7,7 +7,7 @@ each takes half of δ: the file says that two statements were tried.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,11 +36,20 @@ def train(
     holds, so that a run taken up again ends with the bits of one that was not interrupted.
     """
     check_resume(resume, config)
+    begun = trained = resume or Trained(Network.empty(Psi.shape[1], device=config.device), None, [], config)
+    for trained, _ in rounds(Psi, y, begun):
+        if callback is not None:
+            callback(trained)
+    return trained
+
+
+def rounds(Psi: Tensor, y: Tensor, trained: Trained) -> Iterator[tuple[Trained, Network]]:
+    """What stands after each of the rounds to come, and what the round had proposed."""
+    config = trained.config
     Psi, y = check_sample(Psi, y, config)
     largest = float(Psi.abs().max())
     check(largest <= 1, f"objective certificate needs |Psi| <= 1, got {largest}: scale the features.")
     sample = Sample(Psi.float(), y.float(), config.delta / config.tried, Vote)
-    trained = resume or Trained(Network.empty(Psi.shape[1], device=Psi.device), None, [], config)
     for t in range(len(trained.history) + 1, (config.rounds if config.depth > 1 else 1) + 1):
         if trained.history and trained.history[-1]["chosen"] < 0:
             break
@@ -49,9 +58,7 @@ def train(
         else:
             proposed = network(grown(replace(sample, form=Path), trained, t), Psi.shape[1])
         trained = judged(trained, proposed, certificate(proposed, Psi, y, sample.delta, seed=(config.seed, t)))
-        if callback is not None:
-            callback(trained)
-    return trained
+        yield trained, proposed
 
 
 def judged(trained: Trained, proposed: Network, bound: Certificate) -> Trained:

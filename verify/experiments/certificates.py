@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,11 @@ from torch import Tensor
 
 from adanet_theory.kl import clopper_pearson
 from adanet_train import run
+from adanet_train.certificate import train
 from adanet_train.config import Config, Trained
 from adanet_train.inputs import Asked, Inputs, read_inputs
 from adanet_train.model.fields import Sample
+from adanet_train.network import Network
 from verify.experiments import results
 
 DELTA = 0.05
@@ -70,11 +72,15 @@ def linear(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
 def hidden(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
     """The best network with hidden units that the rounds propose, kept or not, at half of δ beside the linear one."""
     given = inputs(data, data_dir, seed, certificate=True)
-    trained = run.trainer("adanet")(given.Psi, given.y, _config(seed, max_depth=2, rounds=4))
-    tried = [found for told in trained.history for found in told["candidates"] if found["depth"] > 1]
-    best = min(tried, key=lambda found: found["objective"])
-    units = best["units"][0] - 1
-    yield _row(trained, given, {"id": "path-certificate", "raw": best["objective"]}, proposed_units=units)
+    config = _config(seed, max_depth=2, rounds=4)
+    nothing = Trained(Network.empty(given.Psi.shape[1]), None, [], config)
+    proposed = []
+    for trained, network in train.rounds(given.Psi, given.y, nothing):
+        told = trained.history[-1]
+        proposed.append((told["candidates"][0]["objective"], told["chosen"] >= 0, replace(trained, network=network)))
+    raw, kept, best = min(proposed[1:], key=lambda round: round[0])
+    bound_id = "path-certificate" if best.network.depth > 1 else "vote-certificate"
+    yield _row(best, given, {"id": bound_id, "raw": raw}, kept=kept)
 
 
 def todays(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:

@@ -1,0 +1,89 @@
+"""Bound against test error for every method and data set; what is above 1 stands in a strip of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from figures import results
+from figures.canvas import FULL, Data, panels, styled
+from verify.show.plots import BLUE, GREEN, INK, ORANGE, PURPLE, RED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+RESULTS = ("certificates",)
+SHOWN = {
+    "held-out": ("held out, 10 %", GREEN, "s"),
+    "vote-certificate": ("vote-certificate, linear", BLUE, "o"),
+    "path-certificate": ("path-certificate, hidden units", PURPLE, "^"),
+    "a-posteriori": ("a-posteriori, linear", ORANGE, "D"),
+    "corollary-1": ("Corollary 1 as printed", RED, "x"),
+}
+LEAST, STRIP = 2e-4, 2.0
+"""The least error that is drawn, and where a bound above 1 is."""
+
+
+def compute(*, quick: bool) -> Data:
+    """One point per bound and network, from the results or else from the linear network of digits:3-8, trained now."""
+    measured = results.read("certificates")
+    if measured is None:
+        from verify.experiments.certificates import Data as Set
+        from verify.experiments.certificates import linear
+
+        stand_in = Set("digits:3-8", has_test=False)
+        rows = [{"data": stand_in.label, **row} for row in linear(stand_in, None, 0)]
+    else:
+        rows = measured["rows"]
+    return {"points": [point(row) for row in rows if row["bound id"] in SHOWN], "measured": measured is not None}
+
+
+def point(row: dict[str, Any]) -> Data:
+    """Where there are no test points the training error stands for the test error, and the marker is hollow."""
+    tested = row["test_error"] is not None
+    error = row["test_error"] if tested else row["train_error"]
+    return {"data": row["data"], "id": row["bound id"], "error": error, "bound": row["bound"], "tested": tested}
+
+
+@styled
+def draw(data: Data) -> Figure:
+    figure, (axes,) = panels(1, 1, width=FULL, height=3.4)
+    for id, (label, colour, marker) in SHOWN.items():
+        chosen = [p for p in data["points"] if p["id"] == id]
+        for tested in (True, False):
+            part = [p for p in chosen if p["tested"] == tested]
+            axes.plot(
+                [max(p["error"], LEAST) for p in part],
+                [min(p["bound"], STRIP) for p in part],
+                marker,
+                color=colour,
+                markersize=4,
+                fillstyle="full" if tested else "none",
+                label=label if tested or not any(p["tested"] for p in chosen) else None,
+            )
+    axes.plot([LEAST, 1], [LEAST, 1], color=INK, linewidth=0.6)
+    axes.axhline(1, color=INK, linewidth=0.6, linestyle=":")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(LEAST / 1.3, 1)
+    axes.set_ylim(LEAST * 5, 3)
+    axes.set_yticks([0.001, 0.01, 0.1, 1, STRIP], ["0.001", "0.01", "0.1", "1", "above 1"])
+    axes.set_xticks([0.001, 0.01, 0.1, 1], ["0.001", "0.01", "0.1", "1"])
+    axes.set_xlabel("test error")
+    axes.set_ylabel("bound")
+    axes.legend(loc="lower right")
+    return figure
+
+
+def caption(data: Data) -> str:
+    sets = {p["data"] for p in data["points"]}
+    said = {id: [p["bound"] for p in data["points"] if p["id"] == id] for id in SHOWN}
+    ranges = "; ".join(
+        f"{SHOWN[id][0]} {min(values):.3g} to {max(values):.3g}" for id, values in said.items() if values
+    )
+    source = "adanet-experiment certificates" if data["measured"] else "a run on digits:3-8 made for this figure"
+    return (
+        f"Bounds on the risk at δ = 0.05 against the test error, {len(sets)} data sets, by {source}: {ranges}. "
+        "On the line a bound would be the error itself. Bounds above 1 are drawn in the strip on top; hollow: no test "
+        "points, at the training error. Linear networks and those with hidden units were trained for their "
+        "certificates, the network that is tested on a tenth kept aside has 100 ReLU units trained as usual."
+    )
