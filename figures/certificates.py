@@ -51,6 +51,8 @@ def draw(data: Data) -> Figure:
         chosen = [p for p in data["points"] if p["id"] == id]
         for tested in (True, False):
             part = [p for p in chosen if p["tested"] == tested]
+            if not part:
+                continue
             axes.plot(
                 [max(p["error"], LEAST) for p in part],
                 [min(p["bound"], STRIP) for p in part],

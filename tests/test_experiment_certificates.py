@@ -74,4 +74,4 @@ def test_the_table_has_a_line_per_data_set(quick):
     cells = dict(zip(table.header, line, strict=True))
     assert (cells["data"], cells["m"]) == ("digits:3-8", "357")
     assert cells["vote-certificate, linear"] == "0.25"
-    assert cells["path-certificate, hidden units"] == "0.3"
+    assert cells["path-certificate, hidden units"] == "0.300"
