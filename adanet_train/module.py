@@ -10,7 +10,7 @@ from adanet_train.network import Network
 
 
 class NetworkModule(nn.Module):
-    """forward(X) gives f on the rows of X, after scaling, clipping and the constant feature of the model."""
+    """forward(X) gives f on the rows of X (a column for each of many classes), after scaling, clipping and the constant feature of the model."""
 
     low: Tensor
     width: Tensor
@@ -18,7 +18,7 @@ class NetworkModule(nn.Module):
     def __init__(self, model: ModelFile) -> None:
         super().__init__()
         network, features = model.network, model.features
-        self.n, self.activations = network.n, network.activations
+        self.n, self.activations, self.outputs = network.n, network.activations, network.outputs
         self.pairs, self.layers = sorted(network.hidden), sorted(network.output)
         for (k, s), U in network.hidden.items():
             self.register_parameter(f"U_{k}_{s}", nn.Parameter(U.detach().clone()))
@@ -42,4 +42,4 @@ class NetworkModule(nn.Module):
         """The Network of the parameters as they are now."""
         hidden = {(k, s): self.get_parameter(f"U_{k}_{s}") for k, s in self.pairs}
         output = {k: self.get_parameter(f"w_{k}") for k in self.layers}
-        return Network(self.n, hidden, output, self.activations)
+        return Network(self.n, hidden, output, self.activations, self.outputs)

@@ -23,27 +23,35 @@ first the old ones, then those of the same block (of Ψ for k = 1)."""
 class Network:
     """hidden[k, s] holds one row per unit of layer k; output[k] is w_k; activations are φ_1, .., φ_{l-1}.
 
-    A missing pair is no connection, a missing output[k] is zeros.
+    A missing pair is no connection, a missing output[k] is zeros. `outputs` is None for one output f, or the number C
+    of classes: then output[k] has a row w_{k,y} for each of them, and the classes share the units.
     """
 
     n: tuple[int, ...]
     hidden: Mapping[Pair, Tensor]
     output: Mapping[int, Tensor]
     activations: tuple[str, ...]
+    outputs: int | None = None
 
     @classmethod
-    def empty(cls, n_0: int, *, device: torch.device | str = "cpu") -> Network:
+    def empty(cls, n_0: int, *, outputs: int | None = None, device: torch.device | str = "cpu") -> Network:
         """f = 0: no unit yet.
 
         >>> Network.empty(3)(torch.ones(2, 3, dtype=torch.float64))
         tensor([0., 0.], dtype=torch.float64)
         """
         nothing = torch.zeros(0, n_0, dtype=torch.float64, device=device)
-        return cls((n_0, 0), {(1, 0): nothing}, {1: nothing.new_zeros(0)}, ())
+        w = nothing.new_zeros(0) if outputs is None else nothing.new_zeros(outputs, 0)
+        return cls((n_0, 0), {(1, 0): nothing}, {1: w}, (), outputs)
 
     @property
     def depth(self) -> int:
         return len(self.n) - 1
+
+    def no_weights(self, units: int) -> Tensor:
+        """w = 0 on so many units, for every output."""
+        like = self.hidden[1, 0] if (1, 0) in self.hidden else torch.zeros(0, dtype=torch.float64)
+        return like.new_zeros(units) if self.outputs is None else like.new_zeros(self.outputs, units)
 
     def layers(self, Psi: Tensor) -> list[Tensor]:
         """h_1, .., h_l on the rows of Psi, each of shape (rows, n_k), before activation."""
@@ -62,11 +70,11 @@ class Network:
         return h
 
     def __call__(self, Psi: Tensor) -> Tensor:
-        """f on the rows of Psi."""
-        f = Psi.new_zeros(len(Psi))
+        """f on the rows of Psi, of shape (m,), or (m, C) for C classes."""
+        f = Psi.new_zeros(len(Psi)) if self.outputs is None else Psi.new_zeros(len(Psi), self.outputs)
         for k, h in enumerate(self.layers(Psi), start=1):
             if k in self.output:
-                f = f + h @ self.output[k]
+                f = f + h @ (self.output[k] if self.outputs is None else self.output[k].T)
         return f
 
     def extended(self, block: Block, output: Mapping[int, Tensor], activation: str) -> Network:
@@ -87,9 +95,9 @@ class Network:
             if k in block:
                 U[old[k] :] = block[k]
             hidden[k, k - 1] = U
-            above = output.get(k, like.new_zeros(n[k] - old[k]))
-            w[k] = torch.cat([self.output.get(k, like.new_zeros(old[k])), above])
-        return Network(n, hidden, w, (activation,) * (depth - 1))
+            above = output.get(k, self.no_weights(n[k] - old[k]))
+            w[k] = torch.cat([self.output.get(k, self.no_weights(old[k])), above], dim=-1)
+        return Network(n, hidden, w, (activation,) * (depth - 1), self.outputs)
 
     def block(self, old: Mapping[int, int], new: Mapping[int, int]) -> tuple[dict[int, Tensor], dict[int, Tensor]]:
         """(block, output) of the new[k] units that follow the first old[k] ones: the inverse of `extended`.
@@ -102,7 +110,7 @@ class Network:
             rows = slice(old.get(k, 0), old.get(k, 0) + count)
             columns = self.n[0] if k == 1 else old.get(k - 1, 0) + new.get(k - 1, 0)
             block[k] = self.hidden[k, k - 1][rows, :columns].contiguous()
-            output[k] = self.output[k][rows].contiguous()
+            output[k] = self.output[k][..., rows].contiguous()
         return block, output
 
     def to(self, device: torch.device | str) -> Network:
@@ -111,4 +119,5 @@ class Network:
             {pair: U.to(device) for pair, U in self.hidden.items()},
             {k: w.to(device) for k, w in self.output.items()},
             self.activations,
+            self.outputs,
         )

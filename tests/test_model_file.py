@@ -513,7 +513,7 @@ def test_a_bias_below_an_activation_without_a_constant_unit():
         ({"0.bias": torch.ones(3)}, "'0.bias' has no weight beside it"),
         ({"0.weight": torch.ones(3, 2), "0.bias": torch.ones(2)}, "'0.bias' does not fit the 3 rows"),
         ({"a.weight": torch.ones(3, 2), "b.weight": torch.ones(1, 4)}, "'b' reads 4 units, but 'a' before it has 3"),
-        ({"0.weight": torch.ones(10, 2)}, "has 10 outputs, expected one logit or two"),
+        ({"0.weight": torch.ones(10001, 2)}, "has 10001 outputs, expected at most 10000."),
         ({"0.weight": torch.full((1, 2), torch.nan)}, "'0.weight' must be finite"),
         ({"0.weight": torch.ones(1, 2).int()}, "'0.weight' must be real floating"),
         ({"0.weight": "text"}, r"a dict of '0.weight'.. with 0 state_dicts"),

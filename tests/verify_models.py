@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 
@@ -60,3 +62,16 @@ def model(
         sample=Sample.of(Psi, y),
         sha256="0" * 64,
     )
+
+
+def class_model(C=3, seed=0, m=60, skip=False, declared=True, n=(3, 4, 2), flips=0.1, **options) -> ModelFile:
+    """C classes on the units of `model`: each w_k with a row for each class, labels by the largest output."""
+    base = model(n=n, seed=seed, m=m, skip=skip, declared=declared, **options)
+    draw = np.random.default_rng(seed + 1000)
+    output = {k: torch.from_numpy(draw.normal(size=(C, base.network.n[k]))) for k in base.network.output}
+    network = Network(base.network.n, base.network.hidden, output, base.network.activations, C)
+    Psi = base.sample.Psi
+    y = network(Psi).argmax(dim=1).numpy()
+    y = np.where(draw.uniform(size=m) < flips, draw.integers(0, C, m), y)
+    names = [chr(ord("a") + c) if C <= 26 else f"{c:04d}" for c in range(C)]
+    return replace(base, network=network, sample=Sample.of(Psi, y, C), meta={"classes": names})

@@ -24,11 +24,13 @@ from adanet_train.network import Pair
 
 MAX_UNITS = 10_000_000
 MAX_DECLARED_UNITS = 2**53
+MAX_CLASSES = 1_000_000
+MAX_OUTPUT_WEIGHTS = 2**28
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Ψ and y of the training sample, or only their number and digest."""
+    """Ψ and y of the training sample, or only their number and digest; y is float64 -1/+1, or int64 0..C-1."""
 
     m: int
     sha256: str
@@ -36,21 +38,32 @@ class Sample:
     y: Tensor | None = None
 
     @classmethod
-    def of(cls, Psi: Any, y: Any) -> Sample:
-        """The sample with its data, checked: Psi finite of shape (m, n_0), m >= 1, y of -1 and +1."""
-        Psi, y = dense(torch.as_tensor(Psi)), dense(torch.as_tensor(y))
+    def of(cls, Psi: Any, y: Any, outputs: int | None = None) -> Sample:
+        """The sample with its data, checked: Psi finite of shape (m, n_0), m >= 1, y of -1 and +1 or of classes."""
+        Psi, y = dense(torch.as_tensor(Psi)), _labels(torch.as_tensor(y), outputs)
         check(Psi.ndim == 2 and len(Psi) >= 1, f"sample Psi must have shape [m, n_0], got {list(Psi.shape)}.")
         check(y.shape == Psi.shape[:1], f"sample y must have shape [{len(Psi)}], got {list(y.shape)}.")
         check(bool(torch.isfinite(Psi).all()), "sample Psi must be finite, got nan or inf.")
-        check(bool((y.abs() == 1).all()), "sample y must hold -1 and +1 only.")
+        if outputs is None:
+            check(bool((y.abs() == 1).all()), "sample y must hold -1 and +1 only.")
+        else:
+            inside = bool(((y >= 0) & (y < outputs)).all())
+            check(inside, f"sample y must hold class indices 0..{outputs - 1} only.")
         return cls(len(Psi), _digest(Psi, y), Psi, y)
 
-    def matches(self, Psi: Any, y: Any) -> bool:
+    def matches(self, Psi: Any, y: Any, outputs: int | None = None) -> bool:
         """Whether Psi and y are the sample that was trained on, to the last bit."""
-        return self.sha256 == Sample.of(Psi, y).sha256
+        return self.sha256 == Sample.of(Psi, y, outputs).sha256
 
     def without_data(self) -> Sample:
         return replace(self, Psi=None, y=None)
+
+
+def _labels(y: Tensor, outputs: int | None) -> Tensor:
+    if outputs is None:
+        return dense(y)
+    check(y.dtype == torch.int64, f"sample y must be int64 class indices, got {y.dtype}.")
+    return y.detach().to("cpu").contiguous().clone()
 
 
 def _digest(Psi: Tensor, y: Tensor) -> str:
@@ -77,12 +90,32 @@ def hidden_weights(value: Any) -> dict[Pair, Tensor]:
     return weights
 
 
-def output_weights(value: Any) -> dict[int, Tensor]:
+def class_count(loaded: Mapping[str, Any], version: int) -> int | None:
+    """ "outputs" of a file of version 2: C >= 2, or None where f is one function."""
+    if version < 2 or "outputs" not in loaded:
+        return None
+    C: Any = loaded["outputs"]
+    sound = type(C) is int and 2 <= C <= MAX_CLASSES
+    check(sound, f"outputs must be an integer in [2, {MAX_CLASSES}], got {_short(C)}.")
+    return int(C)
+
+
+def output_weights(value: Any, outputs: int | None = None) -> dict[int, Tensor]:
+    """w_k by layer: a vector, or a matrix with one row for each of the C classes."""
     weights = {}
     for key, w in _dict(value, "output").items():
         check(bool(re.fullmatch(r"[1-9][0-9]{0,3}", key)), f"output has the key {key!r}, expected a layer k >= 1.")
-        weights[int(key)] = _tensor(w, f"output {key!r}", ndim=1)
+        weights[int(key)] = _tensor(w, f"output {key!r}", ndim=1 if outputs is None else 2)
+        if outputs is not None:
+            check(len(w) == outputs, f"output {key!r} must have {outputs} rows, one a class, got {len(w)}.")
     return weights
+
+
+def require_storable(n: Sequence[int], outputs: int | None) -> None:
+    """Absent weights are written as zeros: a small file must not unfold into a large one."""
+    size = sum(n[1:]) * (outputs or 1)
+    fits = outputs is None or size <= MAX_OUTPUT_WEIGHTS
+    check(fits, f"{outputs} outputs on {sum(n[1:])} units, expected at most {MAX_OUTPUT_WEIGHTS} weights.")
 
 
 def layer_sizes(
@@ -92,7 +125,7 @@ def layer_sizes(
     claims = [(where, 0, n_0) for where, n_0 in n_0_claims]
     for (k, s), U in hidden.items():
         claims += [(f"hidden '{k},{s}'", k, U.shape[0]), (f"hidden '{k},{s}'", s, U.shape[1])]
-    claims += [(f"output '{k}'", k, len(w)) for k, w in output.items()]
+    claims += [(f"output '{k}'", k, w.shape[-1]) for k, w in output.items()]
     first: dict[int, tuple[str, int]] = {}
     for where, k, n_k in claims:
         check(n_k <= MAX_UNITS, f"{where} gives n_{k}={n_k}, expected at most {MAX_UNITS}.")
@@ -155,13 +188,13 @@ def feature_map(value: Any) -> FeatureMap:
     return FeatureMap(tuple(names), low, high, *flags, r_sup, _float(features.get("floor", 0.0), "features floor"))
 
 
-def sample(value: Any, name: str = "sample") -> Sample:
+def sample(value: Any, name: str = "sample", outputs: int | None = None) -> Sample:
     """The sample, or the points held out."""
     stored = _dict(value, name)
     if "Psi" in stored or "y" in stored:
-        return Sample.of(
-            _tensor(stored.get("Psi"), f"{name} Psi", ndim=2), _tensor(stored.get("y"), f"{name} y", ndim=1)
-        )
+        labels: Any = stored.get("y")
+        y = _tensor(labels, f"{name} y", ndim=1) if outputs is None else _indices(labels, f"{name} y")
+        return Sample.of(_tensor(stored.get("Psi"), f"{name} Psi", ndim=2), y, outputs)
     m: Any = stored.get("m")
     sha256: Any = stored.get("sha256")
     check(type(m) is int and m >= 1, f"{name} m must be an integer >= 1, got {_short(m)}.")
@@ -195,6 +228,14 @@ def _tensor(value: Any, name: str, ndim: int) -> Tensor:
     check(value.numel() * value.element_size() == value.untyped_storage().nbytes(), f"{name} must fill its storage.")
     check(bool(torch.isfinite(value).all()), f"{name} must be finite, got nan or inf.")
     return dense(value)
+
+
+def _indices(value: Any, name: str) -> Tensor:
+    check(isinstance(value, Tensor), f"{name} must be a tensor, got {_short(value)}.")
+    check(value.dtype == torch.int64, f"{name} must be int64 class indices, got {value.dtype}.")
+    check(value.ndim == 1, f"{name} must have 1 dimensions, got shape {list(value.shape)}.")
+    check(value.numel() * value.element_size() == value.untyped_storage().nbytes(), f"{name} must fill its storage.")
+    return value
 
 
 def _short(value: Any) -> str:

@@ -1,6 +1,6 @@
 """model.pt, version 1 or 2: a network, the family it was declared in, its features and its sample, as plain values.
 
-    "format": "adanet-theory", "version": 1
+    "format": "adanet-theory", "version": 1, or 2 where it is needed
     "activation": a name, or a list for layers 1..l-1
     "hidden": {"k,s": Tensor[n_k, n_s]}, "output": {"k": Tensor[n_k]}      a missing one is zero
     "declared": {"p", "n", "Lambda": {"k,s": float}, "rho"}                may be absent
@@ -10,6 +10,9 @@
     "holdout": as sample, points never used in training                    version 2, as are the next two
     "tried": settings, maps and statements looked at on the sample         absent: 1
     "features" "floor": -1                                                 clipped to [-1, 1]
+
+Version 2 may hold "outputs": C, the number of classes: then "output": {"k": Tensor[C, n_k]}, the labels of the sample
+are int64 class indices 0..C-1, and meta.classes may name the classes. Without it f is one function and y is -1/+1.
 
 Equal models give equal bytes: every value is rebuilt in one canonical form, and the archive is made in memory.
 """
@@ -40,6 +43,7 @@ __all__ = ["ModelFile", "ModelFileError", "Sample", "read", "read_any", "read_st
 
 FORMAT, VERSION = "adanet-theory", 2
 _KEYS = ("format", "version", "activation", "hidden", "output", "declared", "features", "sample", "meta", "holdout")
+_CLASSES_KEY = "outputs"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +67,8 @@ class ModelFile:
     def version(self) -> int:
         """The least version of the file that holds all of it."""
         clipped_below = self.features is not None and self.features.floor != 0
-        return 2 if self.holdout is not None or "tried" in self.extra or clipped_below else 1
+        more = self.holdout is not None or "tried" in self.extra or self.network.outputs is not None
+        return 2 if more or clipped_below else 1
 
     def Psi(self, X: Any) -> Tensor:
         """Ψ on the rows of X; X itself where the file holds no feature map."""
@@ -118,27 +123,30 @@ def _model(loaded: Any) -> ModelFile:
     check(loaded.get("format") == FORMAT, f"format must be {FORMAT!r}, got {str(loaded.get('format'))[:40]!r}.")
     version = loaded.get("version")
     check(type(version) is int and 1 <= version <= VERSION, f"version must be <= {VERSION}, got {version!r}.")
-    hidden, output = fields.hidden_weights(loaded.get("hidden")), fields.output_weights(loaded.get("output"))
+    outputs = fields.class_count(loaded, version)
+    hidden, output = fields.hidden_weights(loaded.get("hidden")), fields.output_weights(loaded.get("output"), outputs)
     features = fields.feature_map(loaded["features"]) if "features" in loaded else None
-    sample = fields.sample(loaded["sample"]) if "sample" in loaded else None
+    sample = fields.sample(loaded["sample"], outputs=outputs) if "sample" in loaded else None
     N = fields.declared_sizes(loaded["declared"]) if "declared" in loaded else None
     n_0_claims = [] if N is None else [("declared n", N[0])]
     if features is not None:
         n_0_claims.append(("features", features.n_0))
-    holdout = fields.sample(loaded["holdout"], "holdout") if "holdout" in loaded else None
+    holdout = fields.sample(loaded["holdout"], "holdout", outputs) if "holdout" in loaded else None
     for name, points in (("sample", sample), ("holdout", holdout)):
         if points is not None and points.Psi is not None:
             n_0_claims.append((f"{name} Psi", points.Psi.shape[1]))
     n = fields.layer_sizes(hidden, output, n_0_claims)
+    fields.require_storable(n, outputs)
 
     if N is not None:
         fields.require_fit(n, N)
     activations = fields.activation_names(loaded.get("activation"), len(N or n) - 2)
-    network = Network(n, hidden, output, activations[: len(n) - 2])
+    network = Network(n, hidden, output, activations[: len(n) - 2], outputs)
     declared, rho = fields.declared_family(loaded["declared"], activations) if N is not None else (None, None)
     meta = loaded.get("meta", {})
     check(isinstance(meta, dict), f"meta must be a dict, got a {type(meta).__name__}.")
-    extra = {key: value for key, value in loaded.items() if key not in _KEYS}
+    known = _KEYS if outputs is None else (*_KEYS, _CLASSES_KEY)
+    extra = {key: value for key, value in loaded.items() if key not in known}
     return ModelFile(network, declared, rho, features, sample, meta, extra, holdout=holdout)
 
 
@@ -173,13 +181,17 @@ def _payload(model: ModelFile) -> dict[str, Any]:
     network = model.network
     # Absent weights of the output and of layer 1 are written as zeros: they tell the sizes of all layers.
     hidden = {(1, 0): torch.zeros(network.n[1], network.n[0])} | dict(network.hidden)
-    output = {k: network.output.get(k, torch.zeros(network.n[k])) for k in range(1, network.depth + 1)}
+    output = {k: network.output.get(k, network.no_weights(network.n[k])) for k in range(1, network.depth + 1)}
     activations = _activations(model)
-    return dict(model.extra) | {
+    classes = {} if network.outputs is None else {_CLASSES_KEY: network.outputs}
+    # a key that version 1 did not know must not come to mean something
+    extra = {key: value for key, value in model.extra.items() if key != _CLASSES_KEY or model.version == 1}
+    return extra | {
         "format": FORMAT,
         "version": model.version,
         "activation": activations[0] if len(set(activations)) == 1 else activations,
         "hidden": {f"{k},{s}": fields.dense(U) for (k, s), U in sorted(hidden.items())},
+        **classes,
         "output": {f"{k}": fields.dense(w) for k, w in output.items()},
         "declared": fields.declared_dict(model.declared, model.declared_rho) if model.declared else None,
         "features": fields.features_dict(model.features) if model.features else None,
