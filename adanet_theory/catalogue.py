@@ -24,6 +24,7 @@ Loss = Literal["margin_error", "ramp", "other"]
 Complexity = Literal["lemma-2", "lemma-2-peeled", "R_S"]
 Radius = Literal["r_inf", "r_sup", "r_rms"]
 Scale = Literal["rho", "W_M", "B"]
+Classes = Literal["two", "many"]
 
 ASSUMPTIONS = (
     "iid",
@@ -53,7 +54,8 @@ class Bound:
     itself): r_inf of the sample, its r_rms, or r_sup, known beforehand. "R_S" is the least value known above R_S(H_k).
     `scale` is that of the margin: "rho", fixed, of f/W; or the ρ_0 of a grid of margins of f, "W_M" or "B".
     `range` says whether M is the largest of the ranges ("M") or all of them ("M_k"); None where the bound reads none.
-    `needs` are ids of ASSUMPTIONS; `assumes` says in words what nothing here can check.
+    `needs` are ids of ASSUMPTIONS; `assumes` says in words what nothing here can check. `classes` says whether the
+    margin is y f(x), or f(x, y) - max f(x, y') of a network with an output for each class.
     """
 
     id: str
@@ -68,6 +70,7 @@ class Bound:
     needs: tuple[str, ...] = ()
     reference: str = ""
     assumes: str = ""
+    classes: Classes = "two"
 
     def __post_init__(self) -> None:
         check(
@@ -114,6 +117,7 @@ _FAMILY = ("iid", "membership", "r-sup", "fixed-in-advance", "feature-map")
 _LEMMA_2 = ("lipschitz", "phi-zero", "layered", "delta")
 _PRINT = (*_LEMMA_2, "range", "depth", "r-inf")
 _HERE = "adanet_theory.generalization:"
+_CLASSES = "adanet_theory.multiclass:"
 _PROOFS = "paper_notes/derivations.md#"
 
 _BUILT_IN = (
@@ -240,6 +244,58 @@ _BUILT_IN = (
         reference=_PROOFS + "a-posteriori-a-posteriori-bounded",
     ),
     Bound(
+        "multiclass-margin-bound",
+        "multiclass-margin-bound",
+        "corrected",
+        _CLASSES + "multiclass_margin_bound",
+        loss="ramp",
+        complexity="lemma-2-peeled",
+        at="r_sup",
+        scale="rho",
+        range="M",
+        needs=(*_FAMILY, "normalised"),
+        reference=_PROOFS + "multiclass-margin-bound",
+        classes="many",
+    ),
+    Bound(
+        "multiclass-margin-bound-uniform",
+        "multiclass-margin-bound-uniform",
+        "corrected",
+        _CLASSES + "multiclass_margin_bound_uniform_at",
+        loss="ramp",
+        complexity="lemma-2-peeled",
+        at="r_sup",
+        scale="W_M",
+        range="M_k",
+        needs=_FAMILY,
+        reference=_PROOFS + "multiclass-margin-bound",
+        classes="many",
+    ),
+    Bound(
+        "multiclass-a-posteriori",
+        "multiclass-a-posteriori",
+        "corrected",
+        _CLASSES + "multiclass_a_posteriori_at",
+        loss="ramp",
+        at="r_rms",
+        scale="B",
+        needs=("iid", "lipschitz", "homogeneous", "feature-map"),
+        reference=_PROOFS + "multiclass-a-posteriori-multiclass-a-posteriori-bounded",
+        classes="many",
+    ),
+    Bound(
+        "multiclass-a-posteriori-bounded",
+        "multiclass-a-posteriori-bounded",
+        "corrected",
+        _CLASSES + "multiclass_a_posteriori_bounded_at",
+        loss="ramp",
+        at="r_sup",
+        scale="B",
+        needs=("iid", "lipschitz", "homogeneous", "r-sup", "feature-map"),
+        reference=_PROOFS + "multiclass-a-posteriori-multiclass-a-posteriori-bounded",
+        classes="many",
+    ),
+    Bound(
         "golowich-frobenius",
         "Golowich et al., Frobenius",
         "context",
@@ -296,22 +352,22 @@ def of_group(*groups: Group) -> tuple[Bound, ...]:
     return select(lambda bound: bound.group in groups)
 
 
-def theory() -> tuple[Bound, ...]:
+def theory(classes: Classes = "two") -> tuple[Bound, ...]:
     """The paper's statements and those that replace them: what has a twin, and what the explorer shows.
 
     >>> [bound.id for bound in theory() if bound.is_printed]
     ['theorem-1', 'corollary-1']
     """
-    return of_group("paper", "corrected")
+    return tuple(bound for bound in of_group("paper", "corrected") if bound.classes == classes)
 
 
 def ids(bounds: tuple[Bound, ...]) -> tuple[str, ...]:
     return tuple(bound.id for bound in bounds)
 
 
-def needing(assumption: str) -> tuple[str, ...]:
+def needing(assumption: str, classes: Classes = "two") -> tuple[str, ...]:
     """The ids of the claims that need the assumption."""
-    return ids(select(lambda bound: bound.is_claim and assumption in bound.needs))
+    return ids(select(lambda bound: bound.is_claim and bound.classes == classes and assumption in bound.needs))
 
 
 # A bound of one's own

@@ -40,6 +40,8 @@ class Quantities:
     B: float | None = None
     d: int = 0
     c: float = 1.5
+    C: int | None = None
+    """The number of classes, where there is an output for each."""
 
     @property
     def n_0(self) -> int:

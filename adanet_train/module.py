@@ -10,7 +10,10 @@ from adanet_train.network import Network
 
 
 class NetworkModule(nn.Module):
-    """forward(X) gives f on the rows of X (a column for each of many classes), after scaling, clipping and the constant feature of the model."""
+    """forward(X) gives f on the rows of X, after scaling, clipping and the constant feature of the model.
+
+    Of many classes f has a column for each.
+    """
 
     low: Tensor
     width: Tensor

@@ -116,4 +116,4 @@ def value(bound: Bound, setting: Setting) -> MarginBound:
 
 def bounds() -> tuple[Bound, ...]:
     """Those that need no sample: their complexity is a lemma at a size of Ψ known beforehand."""
-    return catalogue.select(lambda bound: bound.is_claim and bound.at in ("r_inf", "r_sup"))
+    return catalogue.select(lambda bound: bound.is_claim and bound.classes == "two" and bound.at in ("r_inf", "r_sup"))

@@ -22,12 +22,13 @@ from verify.show import render
 ROOT = Path(__file__).parents[1]
 SPEC = NetworkSpec.layered((5, 4, 3), [0.5, 0.75], 2.0)
 GIVEN = Quantities(
-    SPEC, [0.25, 1.0], 1000, 0.05, 0.5, 0.25, 2.0, 0.3, 0.2, rho=0.1, j=3, R_S=[0.1, 0.2], M=[1.0, 3.0], B=2.0, d=1
+    SPEC, [0.25, 1.0], 1000, 0.05, 0.5, 0.25, 2.0, 0.3, 0.2, rho=0.1, j=3, R_S=[0.1, 0.2], M=[1.0, 3.0], B=2.0, d=1, C=3
 )
 
 
 def records():
-    return pytest.mark.parametrize("bound", catalogue.theory(), ids=lambda bound: bound.id)
+    every = (*catalogue.theory(), *catalogue.theory("many"))
+    return pytest.mark.parametrize("bound", every, ids=lambda bound: bound.id)
 
 
 @records()

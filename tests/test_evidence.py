@@ -197,7 +197,7 @@ def test_curved_activations_are_enclosed(name: str) -> None:
     found = margins(weights, Psi, np.ones(10))
     with flint.ctx.workprec(300):
         for i in range(10):
-            value = _ball(weights, Psi[i], flint.arb)
+            (value,) = _ball(weights, Psi[i], flint.arb)
             assert flint.arb(found.lower[i]) <= value <= flint.arb(found.upper[i])
             assert found.radius[i] < 1e-9
     assert found.count(Fraction(0)) == int((found.middle <= 0).sum())

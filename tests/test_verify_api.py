@@ -214,7 +214,7 @@ class Ten(nn.Module):
 @pytest.mark.parametrize(
     ("network", "changes", "message"),
     [
-        (Ten(), {}, "the network has 12 outputs, expected one logit or two"),
+        (Ten(), {"y": -np.ones(400)}, "y holds 1 classes .*expected the 12 classes of the network"),
         (object(), {}, "network must be a torch nn.Module, a fitted estimator"),
         (stack(), {"activation": "relu"}, "activation is for a state_dict"),
         (stack().state_dict(), {}, "a state_dict does not name its activation"),

@@ -53,7 +53,7 @@ def test_the_document_has_the_keys_of_its_schema(tmp_path, capsys) -> None:
     status, found = document(capsys, written(tmp_path), "--draws", "5")
     assert status == 0
     keys = "schema model declared sample rho delta rho_chosen assumptions complexities bounds checks test"
-    keys += " cite tried notes verdict"
+    keys += " cite tried classes notes verdict"
     assert set(found) == set(keys.split())
     assert found["schema"] == "verify-bounds/1"
     keys = "sha256 depth n activation w_norms W measured path_norm layered graph"
@@ -395,7 +395,7 @@ FILES = {
     "a list": lambda: saved([1, 2]),
     "an empty dict": lambda: saved({}),
     "another format": lambda: changed(format="another"),
-    "a later version": lambda: changed(version=2),
+    "a later version": lambda: changed(version=3),
     "version as str": lambda: changed(version="1"),
     "no hidden": lambda: changed(hidden={}, output={}),
     "hidden is a list": lambda: changed(hidden=[1]),

@@ -14,6 +14,7 @@ import numpy as np
 
 from adanet_theory.checks import check
 from adanet_train.command_line import data_folder
+from adanet_train.data import classes as of_classes
 from adanet_train.data import files as data_files
 from adanet_train.data.features import Array, FeatureMap, as_matrix, default_names
 
@@ -34,8 +35,8 @@ class Dataset:
     names: tuple[str, ...]
     is_psi: bool = False
     known_range: tuple[float, float] | None = None
-    classes: tuple[str, str] | None = None
-    """The names of the classes -1 and +1, where they have any."""
+    classes: tuple[str, ...] | None = None
+    """The names of the classes -1 and +1, or 0..C-1, where they have any."""
     notes: tuple[str, ...] = ()
     own_map: FeatureMap | None = None
     """X -> Ψ, where the features come with a map of their own."""
@@ -87,23 +88,25 @@ def load(
     label: str | None = None,
     data_dir: str | Path | None = None,
     test: bool = False,
-    classes: tuple[str, str] | None = None,
+    classes: tuple[str, ...] | None = None,
+    outputs: int | None = None,
     hog: bool = False,
 ) -> Dataset:
     """The sample of that name or file. `test` asks for the test part of a name; `classes` are those of training.
 
-    `hog` gives histograms of gradients for the images of mnist and fashion; those of cifar10 always are.
+    `hog` gives histograms of gradients for the images of mnist and fashion; those of cifar10 always are. `outputs` is
+    the number of classes of a network with an output for each: the labels are then class indices.
     """
     path = Path(source)
     images = str(source).partition(":")[0] in ("mnist", "fashion", "cifar10")
     check(not hog or images, f"--features hog needs the images of mnist, fashion or cifar10, got {str(source)!r}.")
     match path.suffix.lower():
         case ".csv":
-            return _dataset(data_files.read_csv(path, label), path, classes)
+            return _dataset(data_files.read_csv(path, label), path, classes, outputs)
         case ".npz":
-            return _dataset(data_files.read_npz(path), path, classes)
+            return _dataset(data_files.read_npz(path), path, classes, outputs)
         case ".pt":
-            return _dataset(data_files.read_pt(path), path, classes)
+            return _dataset(data_files.read_pt(path), path, classes, outputs)
     name, _, pair = str(source).partition(":")
     match name:
         case "breast-cancer" if not pair:
@@ -117,7 +120,9 @@ def load(
     raise ValueError(f"DATA must be one of {NAMES}, or a .csv, .npz or .pt file, got {str(source)!r}.")
 
 
-def _dataset(arrays: dict[str, Any], path: Path, classes: tuple[str, str] | None) -> Dataset:
+def _dataset(
+    arrays: dict[str, Any], path: Path, classes: tuple[str, ...] | None, outputs: int | None = None
+) -> Dataset:
     is_psi = "Psi" in arrays
     symbol = "Psi" if is_psi else "X"
     try:
@@ -125,14 +130,14 @@ def _dataset(arrays: dict[str, Any], path: Path, classes: tuple[str, str] | None
         y = np.asarray(arrays["y"])
         check(len(values) >= 1, f"{symbol} must have at least one row, got m=0.")
         check(y.shape == (len(values),), f"y must have shape ({len(values)},), got {y.shape}.")
-        signs, found, note = labels(y, classes)
+        signs, found, note = labels(y, classes) if outputs is None else of_classes.indices(y, outputs, classes)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     names = arrays.get("names", default_names(values.shape[1]))
     return Dataset(values, signs, names, is_psi, classes=found, notes=(note,) if note else ())
 
 
-def labels(y: Any, classes: tuple[str, str] | None = None) -> tuple[Array, tuple[str, str] | None, str]:
+def labels(y: Any, classes: tuple[str, ...] | None = None) -> tuple[Array, tuple[str, ...] | None, str]:
     """Labels -1/+1, the names of the classes if they are strings, and what was mapped.
 
     >>> labels(np.array(["no", "yes", "no"]))

@@ -1,9 +1,10 @@
 """The state_dict of a plain torch MLP as a Network: the Linear layers in the order in which they are registered.
 
 Layer k of l computes W_k φ(h_{k-1}) + b_k. The last Linear is layer l: one logit is f, read by w_l = (1); of two logits
-f is the second minus the first, read by w_l = (-1, 1), so that no difference of weights is rounded. The file does not
-say φ: the user must. A bias is a weight on a unit that is constantly 1: below layer 1 a constant feature
-appended last to x, above it a constant unit, last in its layer, that reads the constant one below and needs φ(1) = 1.
+f is the second minus the first, read by w_l = (-1, 1), so that no difference of weights is rounded; more logits are the
+outputs of as many classes, each read by a w_{l,y} of its own, a row of the identity. The file does not say φ: the user
+must. A bias is a weight on a unit that is constantly 1: below layer 1 a constant feature appended last to x, above it a
+constant unit, last in its layer, that reads the constant one below and needs φ(1) = 1.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from adanet_train.model.archive import ModelFileError
 from adanet_train.network import Network
 
 Linear = tuple[str, Tensor, Tensor | None]
+MAX_LOGITS = 10_000
 
 _FROM_PYTHON = (
     "a file of weights does not say how they are connected: verify_bounds(module, X, y) reads the module itself"
@@ -118,7 +120,7 @@ def _linears(state: Any) -> list[Linear]:
         check(fits, f"'{above}' reads {V.shape[1]} units, but '{below}' before it has {W.shape[0]}.")
     check(min(min(W.shape) for _, W, _ in linears) >= 1, "a Linear without units.")
     name, W, _ = linears[-1]
-    check(len(W) in (1, 2), f"the last Linear '{name}' has {len(W)} outputs, expected one logit or two.")
+    check(len(W) <= MAX_LOGITS, f"the last Linear '{name}' has {len(W)} outputs, expected at most {MAX_LOGITS}.")
     return linears
 
 
@@ -140,5 +142,8 @@ def _network(linears: list[Linear], phi: str) -> Network:
             W = torch.vstack([W, constant])
         hidden[k, k - 1] = W.contiguous()
     n = (hidden[1, 0].shape[1], *(len(hidden[k, k - 1]) for k in range(1, depth + 1)))
+    phis = (phi,) * (depth - 1)
+    if n[-1] > 2:
+        return Network(n, hidden, {depth: torch.eye(n[-1], dtype=torch.float64)}, phis, outputs=n[-1])
     w = torch.tensor([1.0] if n[-1] == 1 else [-1.0, 1.0], dtype=torch.float64)
-    return Network(n, hidden, {depth: w}, (phi,) * (depth - 1))
+    return Network(n, hidden, {depth: w}, phis)

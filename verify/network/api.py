@@ -45,9 +45,10 @@ def verify_bounds(
 ) -> Report:
     """What the theory says of this network on the sample (X, y): the report of the command verify-bounds.
 
-    network: an nn.Module in eval mode, of one logit or two; a fitted estimator; a state_dict together with
-    `activation`; or the path of a model file or state_dict. X has a row for each point, in the shape that the module
-    reads. y holds 0/1, -1/+1 or two names; a module's +1 is the positive logit, or the second of two. Without X and y
+    network: an nn.Module in eval mode, of one logit, of two, or of one for each of many classes; a fitted estimator; a
+    state_dict together with `activation`; or the path of a model file or state_dict. X has a row for each point, in the
+    shape that the module reads. y holds 0/1, -1/+1 or two names; a module's +1 is the positive logit, or the second of
+    two; of more classes y holds the indices of their logits, or names in the order of the logits. Without X and y
     the sample in the model file is meant. `test` are held-out points (X, y). `declared` is the family that was fixed
     before training, `rho` a margin of f/W fixed in advance, `r_sup` a bound on |Psi| known in advance; draws=None
     estimates nothing. A float is taken as the decimal that it prints as. Wrong input is a ValueError of one line.
@@ -79,7 +80,7 @@ def verify_bounds(
         held_out, mapped = subject.points(of, subject.array(test[0], "test X"), test[1], "test ")
         notes += [note for note in mapped if note not in notes]
     found = report.build(of.model, question, sample=sample, test=held_out, notes=notes)
-    if found.sample.train_error > 0.5:
+    if found.sample.train_error > 0.5 and of.outputs is None:
         doubt = "more than half of the sample is wrong by this network: are the classes of y the other way round?"
         found = replace(found, notes=(*found.notes, doubt))
     return Report(found)

@@ -7,11 +7,12 @@ for every sample, whatever was fitted to it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from adanet_theory import catalogue
-from adanet_theory.catalogue import Bound
+from adanet_theory.catalogue import Bound, Classes
 from adanet_theory.spec import NetworkSpec
 from verify.network.evidence import FeatureSizes, Number, Weights, up
 from verify.network.layers import Ranges
@@ -69,6 +70,11 @@ class Setting:
         return self.margins.m
 
     @property
+    def classes(self) -> Classes:
+        """Which statements are about this network: those on y f(x), or those on an output for each class."""
+        return "two" if self.weights.outputs is None else "many"
+
+    @property
     def W(self) -> Fraction:
         return sum(self.w, Fraction(0))
 
@@ -93,6 +99,7 @@ class Assessment:
     rows: tuple[Assumption, ...]
     is_declared: bool
     follows: tuple[str, ...] = ()
+    classes: Classes = "two"
 
     def why_not(self, bound: Bound) -> tuple[str, ...]:
         """The ids of what the bound needs and is not known to hold."""
@@ -127,6 +134,8 @@ class Assessment:
 
     def at_rho(self, delta: Fraction, follows: dict[str, bool]) -> Assessment:
         """With the one row that needs ρ: `follows` says which statements on Lemma 2 follow from margin-bound there."""
+        if self.classes == "many":
+            return self
         place = catalogue.ASSUMPTIONS.index("delta")
         rows = (*self.rows[:place], small_delta(delta, follows), *self.rows[place:])
         return replace(self, rows=rows, follows=tuple(id for id, proved in follows.items() if proved))
@@ -149,7 +158,17 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
         fixed_in_advance(setting.is_declared, rho_chosen),
         feature_map(setting.source),
     )
-    return Assessment(rows, setting.is_declared)
+    if setting.classes == "two":
+        return Assessment(rows, setting.is_declared)
+    return Assessment(tuple(_of_many(rows)), setting.is_declared, classes="many")
+
+
+def _of_many(rows: tuple[Assumption, ...]) -> Iterator[Assumption]:
+    """What the statements on C classes need, and the lemmas."""
+    for row in rows:
+        needed_by = (*LEMMAS.get(row.id, ()), *catalogue.needing(row.id, "many"))
+        if needed_by:
+            yield replace(row, statements=needed_by)
 
 
 def _row(id: str, status: Status | bool, detail: str) -> Assumption:

@@ -88,6 +88,8 @@ def _values(bound: Bound, setting: Setting, R_S: Sequence[float | None]) -> dict
     values = certified.spec_values(setting.spec)
     values |= {"w": setting.w, "m": setting.m, "delta": setting.delta, "eta": EXACT_ETA}
     values |= {"r_inf": setting.sizes.r_inf, "r_rms": setting.sizes.r_rms, "r_sup": setting.r}
+    if setting.weights.outputs is not None:
+        values["C"] = setting.weights.outputs
     if bound.reads & {"R_m", "R_S"}:
         values["R"] = list(_certified_complexities(bound, setting, R_S))
         if None in values["R"]:
@@ -146,7 +148,8 @@ def follows_from_margin_bound(setting: Setting, at: AtRho) -> dict[str, bool]:
             return proved(bound, 1.0)
         return setting.ranges is None or proved(bound, setting.ranges.M)
 
-    return {bound.id: follows(bound) for bound in catalogue.select(lambda bound: "delta" in bound.needs)}
+    printed = catalogue.select(lambda bound: "delta" in bound.needs and bound.classes == setting.classes)
+    return {bound.id: follows(bound) for bound in printed}
 
 
 # Statements that hold for all rho_j at once

@@ -24,8 +24,9 @@ RowAt = Callable[[Bound, Fraction], BoundRow]
 
 def quotable(verdict: Assessment, *, has_test: bool) -> int:
     """K: the statements of the catalogue that could have been quoted, and the held-out bound where there are points."""
-    claims = catalogue.select(lambda bound: bound.group in ("paper", "corrected", "certificate"))
-    return max(1, sum(verdict.could_apply(bound) for bound in claims) + has_test)
+    claims = catalogue.of_group("paper", "corrected", "certificate")
+    about_it = [bound for bound in claims if bound.classes == verdict.classes]
+    return max(1, sum(verdict.could_apply(bound) for bound in about_it) + has_test)
 
 
 def cite(

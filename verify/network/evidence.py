@@ -78,25 +78,37 @@ def enlarged(x: Any, roundings: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """The network as float64 arrays; or a graph that is not made of layers, of which n are the units by level."""
+    """The network as float64 arrays; or a graph that is not made of layers, of which n are the units by level.
+
+    `outputs` is None for one function f, or the number C of classes: then output[k] has a column for each of them.
+    """
 
     n: tuple[int, ...]
     hidden: Mapping[Pair, Array]
     output: Mapping[int, Array]
     phi: tuple[Activation, ...]
     graph: Graph | None = None
+    outputs: int | None = None
 
     @classmethod
     def of(cls, network: Network) -> Weights:
         hidden = {pair: U.numpy() for pair, U in network.hidden.items()}
-        output = {k: w.numpy() for k, w in network.output.items()}
-        return cls(network.n, hidden, output, tuple(activation(name) for name in network.activations))
+        output = {k: w.numpy() if w.ndim == 1 else np.ascontiguousarray(w.numpy().T) for k, w in network.output.items()}
+        phi = tuple(activation(name) for name in network.activations)
+        return cls(network.n, hidden, output, phi, outputs=network.outputs)
 
     @classmethod
     def of_graph(cls, graph: Graph) -> Weights:
-        """f itself is the one unit of the last layer, read by w = 1."""
-        n = (graph.n_0, *graph.units, 1)
-        return cls(n, {}, {len(n) - 1: np.ones(1)}, graph.phi, graph)
+        """The outputs themselves are the units of the last layer, each read by w = 1."""
+        n = (graph.n_0, *graph.units, graph.outputs)
+        if graph.outputs == 1:
+            return cls(n, {}, {len(n) - 1: np.ones(1)}, graph.phi, graph)
+        return cls(n, {}, {len(n) - 1: np.eye(graph.outputs)}, graph.phi, graph, graph.outputs)
+
+    @property
+    def of_classes(self) -> tuple[int, ...]:
+        """What stands behind the shape of a vector of units where there is one number for each class."""
+        return () if self.outputs is None else (self.outputs,)
 
     @property
     def depth(self) -> int:
@@ -122,9 +134,30 @@ class Weights:
 
 
 def w_norms(weights: Weights, depth: int) -> list[Fraction]:
-    """||w_1||_1, .., ||w_l||_1, exactly; 0 for the declared layers that the network does not have."""
-    zero = np.zeros(0)
-    return [exact_sum(np.abs(weights.output.get(k, zero))) for k in range(1, depth + 1)]
+    """||w_1||_1, .., ||w_l||_1, exactly; 0 for the declared layers that the network does not have.
+
+    Of C classes Σ_y ||w_{k,y} - a_k||_1 with a_k the median over y: subtracting a_k · h_k from all outputs moves no
+    margin, so the network is also that of the smaller weights.
+    """
+    zero = np.zeros((0, *weights.of_classes))
+    size = _size if weights.outputs is None else _centred_size
+    return [size(weights.output.get(k, zero)) for k in range(1, depth + 1)]
+
+
+def _size(w: Array) -> Fraction:
+    return exact_sum(np.abs(w))
+
+
+def _centred_size(w: Array) -> Fraction:
+    """Σ |w - a| = Σ ±w - Σ ±a, exactly."""
+    a = np.broadcast_to(_median(w), w.shape)
+    sign = np.where(w >= a, 1.0, -1.0)
+    return exact_sum(np.stack([sign * w, -sign * a]))
+
+
+def _median(v: Array) -> Array:
+    """The lower median over the classes, which is one of the entries; v has a column for each class."""
+    return np.sort(v, axis=1)[:, [(v.shape[1] - 1) // 2]]
 
 
 def row_norms(weights: Weights, p: float) -> dict[Pair, Array]:
@@ -157,7 +190,10 @@ def measured_family(weights: Weights) -> NetworkSpec:
 
 @np.errstate(over="ignore", invalid="ignore")
 def path_norm(weights: Weights) -> float:
-    """An upper value of B, the path norm of f with its last two linear maps collapsed (`posterior.path_norm`)."""
+    """An upper value of B, the path norm of f with its last two linear maps collapsed (`posterior.path_norm`).
+
+    Of C classes the sum of those of the outputs, once the collapsed weights are centred (`multiclass.centred_outputs`).
+    """
     if weights.graph is not None:
         from verify.network import graph
 
@@ -177,15 +213,22 @@ def path_norm(weights: Weights) -> float:
 
 
 def _collapsed(weights: Weights, s: int) -> Array:
-    """Upper values of |v_s|, v_s = Σ_{k>s} U_{k,s}^T w_k: here terms cancel, so the error is one of Σ |U|^T |w|."""
-    v, size, terms = np.zeros(weights.n[s]), np.zeros(weights.n[s]), 0
+    """Upper values of |v_s|, v_s = Σ_{k>s} U_{k,s}^T w_k: here terms cancel, so the error is one of Σ |U|^T |w|.
+
+    Of C classes Σ_y |v_{s,y} - a|, a the median of what was computed: any number is as good, so it has no error.
+    """
+    shape = (weights.n[s], *weights.of_classes)
+    v, size, terms = np.zeros(shape), np.zeros(shape), 0
     for k in range(s + 1, weights.depth + 1):
         if (k, s) in weights.hidden and k in weights.output:
             U, w = weights.hidden[k, s], weights.output[k]
             v = v + U.T @ w
             size = size + np.abs(U).T @ np.abs(w)
             terms += len(w) + 1
-    return np.asarray(enlarged(np.abs(v) + terms * EPS * size, terms + 2))
+    if weights.outputs is None:
+        return np.asarray(enlarged(np.abs(v) + terms * EPS * size, terms + 2))
+    each = enlarged(np.abs(v - _median(v)) + terms * EPS * size, terms + 3)
+    return np.asarray(enlarged(each.sum(axis=1), weights.outputs))
 
 
 def _exact_path_norm(weights: Weights) -> Fraction:
@@ -200,7 +243,9 @@ def _exact_path_norm(weights: Weights) -> Fraction:
     for s in range(weights.depth):
         collapsed = [hidden[k, s].T @ w for k, w in output.items() if (k, s) in hidden]
         if collapsed:
-            B += np.abs(sum(collapsed)) @ paths[s]
+            v = sum(collapsed)
+            sizes = np.abs(v) if weights.outputs is None else np.abs(v - _median(v)).sum(axis=1)
+            B += sizes @ paths[s]
     return B
 
 

@@ -232,24 +232,31 @@ def balls(graph: Graph, x: Array) -> Balls:
 
 
 def path_norm(graph: Graph) -> float:
-    """An upper value of B, the path norm of the one output f, with all linear maps above the activations collapsed.
+    """An upper value of B, the path norm of the output f, with all linear maps above the activations collapsed.
 
         f = v_0 · (x, 1) + Σ_s v_s · z_s,   B = ||v_0||_1 + Σ_s |v_s| · P(z_s),   P(x_i) = P(1) = 1,
 
     z_s the activations that f reads through linear maps alone, and P their path norms: one pass of absolute weights
     over ones. v is the slope of f, computed by one backward pass, and so are the sizes that bound its rounding.
+    Of C outputs B is the sum of theirs, once every weight is centred: Σ_y |v_y - a| for |v|, a the median over y.
     """
-    check(graph.outputs == 1, f"the path norm is that of one output, got {graph.outputs}.")
     paths = _paths(graph)
     v, size, N = _slopes(graph)
-    parts = [(v[i].abs() + 2 * N * EPS * size[i] + N * TINY) @ paths[i] for i in v]
-    roundings = N + sum(len(paths[i]) for i in v) + len(parts) + 4
+    parts = [(_centred(v[i]) + 2 * N * EPS * size[i].sum(dim=0) + N * graph.outputs * TINY) @ paths[i] for i in v]
+    roundings = N + sum(len(paths[i]) for i in v) + len(parts) + 4 + 2 * (graph.outputs - 1)
     B = float(torch.stack(parts).sum() * (1 + 2 * roundings * EPS)) + roundings * TINY
     if B < 1e-200:  # nothing is said of f = 0, nor where what underflows would count
         raise OverflowError("the path norm is below 1e-200.")
     if not math.isfinite(B):
         raise OverflowError("the path norm exceeds the largest float, 1.8e308.")
     return B
+
+
+def _centred(v: Tensor) -> Tensor:
+    """|v| of one output; of several (rows) Σ_y |v_y - a|, a the median of what was computed: any number would do."""
+    if len(v) == 1:
+        return v[0].abs()
+    return (v - v.sort(dim=0).values[(len(v) - 1) // 2]).abs().sum(dim=0)
 
 
 @torch.no_grad()
@@ -272,7 +279,10 @@ def _paths(graph: Graph) -> dict[int, Tensor]:
 
 
 def _slopes(graph: Graph) -> tuple[dict[int, Tensor], dict[int, Tensor], int]:
-    """v and the sizes of its sums, by the node that f reads linearly (-1: the constant), and N of their roundings."""
+    """v and the sizes of its sums, by the node that f reads linearly (-1: the constant), and N of their roundings.
+
+    Each has a row for every output, which is one backward pass.
+    """
     tail = _tail(graph)
     last = len(graph.nodes)
     sources = sorted({j for i in tail for j in graph.nodes[i - 1].inputs if j not in tail} or {last})
@@ -285,10 +295,10 @@ def _slopes(graph: Graph) -> tuple[dict[int, Tensor], dict[int, Tensor], int]:
             node = graph.nodes[i - 1]
             read = [values[j] for j in node.inputs]
             values[i] = node.operation.value(*read) if one is None else node.operation.size(*read, one=one)
-        f = values[last].sum()
-        slopes = torch.autograd.grad(f, leaves, materialize_grads=True)
-        parts = {j: slope.flatten() for j, slope in zip(sources, slopes, strict=True)}
-        found.append(parts | {-1: f.detach().reshape(1)})  # at 0 what is left is the constant
+        f = values[last].reshape(-1)
+        rows = [torch.autograd.grad(f_y, leaves, materialize_grads=True, retain_graph=True) for f_y in f]
+        parts = {j: torch.stack([row[i].flatten() for row in rows]) for i, j in enumerate(sources)}
+        found.append(parts | {-1: f.detach().reshape(-1, 1)})  # at 0 what is left is the constant
     N = sum(graph.nodes[i - 1].operation.roundings + len(graph.nodes) for i in tail) + 4
     return found[0], found[1], N
 

@@ -52,12 +52,16 @@ def read_many(
     test: Dataset | None = None
     for i, path in enumerate(paths):
         model, told = read_model(path, activation)
-        classes = named_classes(model)
+        classes, outputs = named_classes(model), model.network.outputs
+        if i == 0:
+            first = outputs
+        given = data_path is not None or test_path is not None
+        check(not given or outputs == first, f"{path}: has {outputs or 1} outputs, the first model {first or 1}.")
         if i == 0 and data_path is not None:
-            sample = datasets.load(data_path, label=label, classes=classes)
+            sample = datasets.load(data_path, label=label, classes=classes, outputs=outputs)
         classes = (sample.classes if sample is not None else None) or classes
         if i == 0 and test_path is not None:
-            test = datasets.load(test_path, label=label, test=True, classes=classes)
+            test = datasets.load(test_path, label=label, test=True, classes=classes, outputs=outputs)
         yield _inputs(path, model, told, _named(sample, data_path), _named(test, test_path))
 
 
@@ -127,16 +131,17 @@ def _points(dataset: Dataset, model: ModelFile, path: str) -> Points:
 
 
 def _other_sample(model: ModelFile, sample: Points) -> list[str]:
-    if model.sample is None or model.sample.matches(sample.Psi, sample.y):
+    if model.sample is None or model.sample.matches(sample.Psi, sample.y, model.network.outputs):
         return []
     return ["--data is not the sample that the file was trained on; the bounds are stated on --data."]
 
 
-def named_classes(model: ModelFile) -> tuple[str, str] | None:
-    """The names of the classes -1 and +1, if training left them in the file."""
+def named_classes(model: ModelFile) -> tuple[str, ...] | None:
+    """The names of the classes -1 and +1, or of the outputs, if training left them in the file."""
     names: Any = model.meta.get("classes")
-    sound = isinstance(names, list) and len(names) == 2 and all(isinstance(name, str) for name in names)
-    return (names[0], names[1]) if sound else None
+    count = model.network.outputs or 2
+    sound = isinstance(names, list) and len(names) == count and all(isinstance(name, str) for name in names)
+    return tuple(names) if sound and len(set(names)) == count else None
 
 
 # A state_dict
@@ -149,6 +154,8 @@ def conversion(model: ModelFile) -> str:
     parts = [f"read as the state_dict of {model.network.depth} Linear layers{between}"]
     if biased:
         parts.append("biases carried exactly by a constant feature and constant units")
-    if model.network.n[-1] == 2:
+    if model.network.outputs is not None:
+        parts.append(f"the {model.network.outputs} logits are the outputs of the classes")
+    elif model.network.n[-1] == 2:
         parts.append("f is the second logit minus the first")
     return "; ".join(parts) + "."

@@ -1,4 +1,7 @@
-"""The margins y f(x) of a network, enclosed: what is counted at a threshold is counted exactly, ties included.
+"""The margins of a network, enclosed: what is counted at a threshold is counted exactly, ties included.
+
+The margin of a point is y f(x), or of C classes f(x, y) - max_{y' != y} f(x, y'), whose error is at most that of
+f(x, y) and the largest of the others.
 
 f is evaluated in float64 with a proved bound on its error at each point. With A_k the weight of all paths from a unit
 of layer k to the output, a rounding error e of h_k changes f by at most A_k . |e|, and a sum of N products errs by at
@@ -37,7 +40,7 @@ ACTIVATION_ULPS = 64  # no library function here errs by more, against max(1, |�
 
 @dataclass(frozen=True, eq=False)
 class Margins:
-    """y_i f(x_i) = middle_i ± radius_i for the rows of Psi."""
+    """The margin of (Psi_i, y_i) is middle_i ± radius_i; y holds -1/+1, or class indices where there are C outputs."""
 
     weights: Weights
     Psi: Array
@@ -58,14 +61,13 @@ class Margins:
         return np.nextafter(self.middle + self.radius, math.inf)
 
     def count(self, threshold: Fraction) -> int:
-        """#{ i : y_i f(x_i) <= threshold }, exactly (up to EXACT_WORK; beyond it, ties count)."""
+        """#{ i : margin_i <= threshold }, exactly (up to EXACT_WORK; beyond it, ties count)."""
         low, high = down(threshold), up(threshold)
         open_ = np.flatnonzero((self.upper > low) & (self.lower <= high))
         decided = int(np.count_nonzero(self.upper <= low))
         if len(open_) == 0:
             return decided
-        f, error = by_unit(self.weights, self.Psi[open_])
-        u = self.y[open_] * f
+        u, error = _with_labels(*by_unit(self.weights, self.Psi[open_]), self.y[open_])
         below = np.nextafter(u + error, math.inf) <= low if threshold else u + error <= 0
         above = np.nextafter(u - error, -math.inf) > high if threshold else u - error > 0
         return decided + int(below.sum()) + self._count_exactly(open_[~below & ~above], threshold)
@@ -76,6 +78,8 @@ class Margins:
             return 0
         rows, times = np.unique(np.column_stack([self.y[points], self.Psi[points]]), axis=0, return_counts=True)
         work = sum(U.size for U in self.weights.hidden.values()) + 1
+        if self.weights.outputs is not None:
+            work += sum(w.size for w in self.weights.output.values())
         if self.weights.graph is not None:
             work = self.weights.graph.work
         affordable = max(EXACT_WORK // work, 1)
@@ -84,7 +88,7 @@ class Margins:
         return below + int(times[affordable:].sum())
 
     def ramp(self, rho: float) -> float:
-        """An upper value of (1/m) Σ_i ψ_ρ(y_i f(x_i)), ρ rounded up beforehand: the ramp grows with ρ."""
+        """An upper value of (1/m) Σ_i ψ_ρ(margin_i), ρ rounded up beforehand: the ramp grows with ρ."""
         u = self.lower
         wrong = int(np.count_nonzero(u <= 0))
         inside = u[(u > 0) & (u < rho)]
@@ -95,7 +99,7 @@ class Margins:
 
 @np.errstate(over="ignore", invalid="ignore")  # looked for in the result
 def margins(weights: Weights, Psi: Array, y: Array) -> Margins:
-    """The margins of the network on the points Psi with labels y = ±1."""
+    """The margins of the network on the points Psi with labels y = ±1, or class indices."""
     if weights.graph is not None:
         f, error = _of_graph(weights.graph, Psi)
         return _finite(weights, Psi, y, f, error)
@@ -106,17 +110,30 @@ def margins(weights: Weights, Psi: Array, y: Array) -> Margins:
 
 
 def _finite(weights: Weights, Psi: Array, y: Array, f: Array, error: Array) -> Margins:
-    if not (np.isfinite(f) & np.isfinite(error)).all():
-        row = int(np.flatnonzero(~(np.isfinite(f) & np.isfinite(error)))[0])
+    finite = (np.isfinite(f) & np.isfinite(error)).reshape(len(f), -1).all(axis=1)
+    if not finite.all():
+        row = int(np.flatnonzero(~finite)[0])
         raise ValueError(f"f must stay within float64, got an overflow at point {row} of the sample.")
-    return Margins(weights, Psi, y, y * f, error)
+    return Margins(weights, Psi, y, *_with_labels(f, error, y))
+
+
+def _with_labels(f: Array, error: Array, y: Array) -> tuple[Array, Array]:
+    """The margins of computed outputs, and a bound on their error."""
+    if f.ndim == 1:
+        return y * f, error
+    rows = np.arange(len(f))
+    others, other_errors = f.copy(), error.copy()
+    others[rows, y], other_errors[rows, y] = -math.inf, 0.0
+    margin = f[rows, y] - others.max(axis=1)
+    radius = error[rows, y] + other_errors.max(axis=1)
+    return margin, radius * (1 + 4 * EPS) + EPS * np.abs(margin)  # the difference and the sum are rounded too
 
 
 def _of_graph(network: Graph, Psi: Array) -> tuple[Array, Array]:
     from verify.network import graph
 
     f, error = graph.values(network, Psi)
-    return f[:, 0], error[:, 0]
+    return (f[:, 0], error[:, 0]) if network.outputs == 1 else (f, error)
 
 
 def _blocks(Psi: Array) -> Iterator[Array]:
@@ -134,22 +151,25 @@ def _roundings(weights: Weights) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Sensitivity:
-    """G_s for s = 0..l-1, and what does not depend on the point: underflows, and the errors of a curved φ."""
+    """G_s for s = 0..l-1, and what does not depend on the point: underflows, and the errors of a curved φ.
+
+    Of C classes each has one more dimension, that of the classes.
+    """
 
     G: list[Array]
-    constant: float
+    constant: Any
 
 
 def _sensitivity(weights: Weights) -> _Sensitivity:
     depth, N = weights.depth, _roundings(weights)
-    G = [np.zeros(n_s) for n_s in weights.n]
-    constant = N * TINY
+    G = [np.zeros((n_s, *weights.of_classes)) for n_s in weights.n]
+    constant: Any = N * TINY
     for k in range(depth, 0, -1):
         slope = weights.phi[k - 1].lipschitz if k < depth else 0.0
-        A = np.abs(weights.output.get(k, np.zeros(weights.n[k]))) + slope * G[k]
-        constant += N * TINY * float(A.sum())
+        A = np.abs(weights.output.get(k, np.zeros_like(G[k]))) + slope * G[k]
+        constant = constant + N * TINY * A.sum(axis=0)
         if k < depth and not weights.phi[k - 1].is_homogeneous:
-            constant += ACTIVATION_ULPS * EPS * float(G[k].sum())
+            constant = constant + ACTIVATION_ULPS * EPS * G[k].sum(axis=0)
         for s, U in weights.reads(k):
             G[s] += np.abs(U).T @ A + len(A) * TINY
     return _Sensitivity(G[:depth], constant)
@@ -158,7 +178,8 @@ def _sensitivity(weights: Weights) -> _Sensitivity:
 def _evaluate(weights: Weights, Psi: Array, sensitivity: _Sensitivity) -> tuple[Array, Array]:
     """f on the rows of Psi, and a bound on the error of each value."""
     N = _roundings(weights)
-    f, size = np.zeros(len(Psi)), np.zeros(len(Psi))
+    shape = (len(Psi), *weights.of_classes)
+    f, size = np.zeros(shape), np.zeros(shape)
     outputs = [Psi]
     for k in range(1, weights.depth + 1):
         h = _preactivation(weights, k, outputs, len(Psi))
@@ -185,7 +206,8 @@ def by_unit(weights: Weights, Psi: Array) -> tuple[Array, Array]:
     if weights.graph is not None:
         return _of_graph(weights.graph, Psi)
     N = _roundings(weights)
-    f, error = np.zeros(len(Psi)), np.zeros(len(Psi))
+    shape = (len(Psi), *weights.of_classes)
+    f, error = np.zeros(shape), np.zeros(shape)
     outputs, errors = [Psi], [np.zeros_like(Psi)]
     for k in range(1, weights.depth + 1):
         h = _preactivation(weights, k, outputs, len(Psi))
@@ -195,7 +217,7 @@ def by_unit(weights: Weights, Psi: Array) -> tuple[Array, Array]:
         w = weights.output.get(k)
         if w is not None:
             f += h @ w
-            error += _propagated(np.abs(w)[:, None], np.abs(h), e, N)[:, 0]
+            error += _propagated(np.abs(w).reshape(len(w), -1), np.abs(h), e, N).reshape(shape)
         if k < weights.depth:
             outputs_k, errors_k = _through(weights.phi[k - 1], h, e)
             outputs.append(outputs_k)
@@ -227,33 +249,40 @@ def _through(phi: Activation, h: Array, e: Array) -> tuple[Array, Array]:
 
 
 def _at_most(weights: Weights, Psi: Array, y: int, threshold: Fraction) -> bool:
-    """Whether y f <= threshold at one point; where 16384 bits do not decide, it counts as such."""
+    """Whether the margin is <= threshold at one point; where 16384 bits do not decide, it counts as such."""
     import flint
     from flint import arb, fmpq
 
     bits = 256
     while bits <= 16384:
         with flint.ctx.workprec(bits):
-            margin = y * _ball(weights, Psi, arb)
+            # of C classes the margin is the least of C - 1 differences: one that is <= decides, or all that are >
+            margins = _margins_in_balls(_ball(weights, Psi, arb), y)
             limit = arb(fmpq(threshold.numerator, threshold.denominator))
-            if margin <= limit:
+            if any(margin <= limit for margin in margins):
                 return True
-            if margin > limit:
+            if all(margin > limit for margin in margins):
                 return False
         bits *= 4
     return True
 
 
-def _ball(weights: Weights, Psi: Array, arb: Any) -> Any:
+def _margins_in_balls(f: list[Any], y: int) -> list[Any]:
+    """y f, or f(y) - f(y') for every other class."""
+    return [y * f[0]] if len(f) == 1 else [f[y] - other for c, other in enumerate(f) if c != y]
+
+
+def _ball(weights: Weights, Psi: Array, arb: Any) -> list[Any]:
+    """f, or all C outputs."""
     if weights.graph is not None:
         from verify.network import graph
 
-        return graph.balls(weights.graph, Psi)[0]
+        return list(graph.balls(weights.graph, Psi))
     from adanet_theory.twins.activations import activation_on_balls
 
     exact = np.vectorize(arb, otypes=[object])
     outputs = [_nonzero(exact, Psi)]
-    f = arb(0)
+    f = [arb(0)] * (weights.outputs or 1)
     for k in range(1, weights.depth + 1):
         h = [arb(0)] * weights.n[k]
         for s, U in weights.reads(k):
@@ -262,7 +291,8 @@ def _ball(weights: Weights, Psi: Array, arb: Any) -> Any:
                 h = list(h + exact(U[:, columns]) @ values)
         w = weights.output.get(k)
         if w is not None:
-            f = sum((arb(float(w[i])) * h[i] for i in np.flatnonzero(w)), f)
+            for c, column in enumerate(w.reshape(len(w), -1).T):
+                f[c] = sum((arb(float(column[i])) * h[i] for i in np.flatnonzero(column)), f[c])
         if k < weights.depth:
             phi = activation_on_balls(weights.phi[k - 1])
             x = [phi(value) for value in h]

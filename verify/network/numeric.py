@@ -65,6 +65,7 @@ def quantities(
         B=B,
         d=weights.d,
         c=max((sum(phi.peeling for phi in level) for level in weights.levels), default=1.0),
+        C=weights.outputs,
     )
     if at is None:
         return found
@@ -150,7 +151,8 @@ def rho_curves(setting: Setting, R_S: Sequence[float | None], points: int = 80) 
     """(ρ of f/W, raw value) of the statements that fix ρ, for the pictures; nothing where one is undefined."""
     u = setting.margins.lower / (float(setting.W) or 1.0)
     top = float(np.max(np.abs(u))) or 1.0
-    shown = catalogue.select(lambda bound: bound.is_claim and bound.scale == "rho")
+    kind = setting.classes
+    shown = catalogue.select(lambda bound: bound.is_claim and bound.scale == "rho" and bound.classes == kind)
     found: dict[str, tuple[list[float], list[float]]] = {bound.id: ([], []) for bound in shown}
     for rho in np.geomspace(top / 100, 2 * top, points).tolist():
         given = quantities(setting, AtRho(Fraction(rho), Fraction(margin_error(u, rho)), ramp_loss(u, rho)), R_S)

@@ -53,7 +53,10 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Ψ and labels -1/+1; `mapped` where Ψ was made by the model's own feature map."""
+    """Ψ and labels -1/+1, or class indices (int64) of a network with an output for each.
+
+    `mapped` where Ψ was made by the model's own feature map.
+    """
 
     Psi: Array
     y: Array

@@ -18,14 +18,14 @@ OF_A_FAMILY = frozenset({"spec", "w_norms", "R_m", "R_S", "M"})
 
 def registered(given: Quantities, verdict: Assessment, *, in_layers: bool) -> list[BoundRow]:
     """Of a graph nothing is known that is about a family of layers: a bound that reads such a thing has no value."""
-    found = catalogue.registered()
+    found = [bound for bound in catalogue.registered() if bound.classes == verdict.classes]
     undefined = {bound.id for bound in found if not in_layers and bound.reads & OF_A_FAMILY}
     return [_row(bound, None if bound.id in undefined else given, verdict.why_not(bound)) for bound in found]
 
 
-def remarks() -> list[str]:
+def remarks(verdict: Assessment) -> list[str]:
     """One line for the reader on each: whose it is, and what it takes for granted."""
-    return [_remark(bound) for bound in catalogue.registered()]
+    return [_remark(bound) for bound in catalogue.registered() if bound.classes == verdict.classes]
 
 
 def _remark(bound: Bound) -> str:

@@ -139,10 +139,19 @@ def of_setting(
             held_out_at=None if test is None else lambda delta: checks.held_out(errors, len(test.y), delta).upper,
         ),
         tried=_tried(model, question),
-        notes=(*notes, *remarks()),
+        classes=setting.weights.outputs or 2,
+        notes=(*notes, *_left_out(setting), *remarks(verdict)),
         margins=setting.margins.middle / W if W else setting.margins.middle,
         curves=numeric.rho_curves(setting, known.upper) if question.curves and in_layers else {},
     )
+
+
+def _left_out(setting: Setting) -> list[str]:
+    """Why a report on C classes has no row for the paper's statements."""
+    if setting.classes == "two":
+        return []
+    why = "the paper's statements and those on y f(x) are about two classes and are left out"
+    return [f"{why}; W and B are those of the weights less their median over the classes, which moves no margin."]
 
 
 def _known(setting: Setting, sampling: Sampling | None) -> Layers:
@@ -258,7 +267,7 @@ def path_norm(setting: Setting) -> float | None:
 
 def _free_rows(setting: Setting, B: float | None, verdict: Assessment) -> dict[str, BoundRow]:
     """The bounds that hold for all margins at once; they need no ρ, and may choose it for the others."""
-    free = [bound for bound in catalogue.theory() if bound.scale in ("W_M", "B")]
+    free = [bound for bound in catalogue.theory(setting.classes) if bound.scale in ("W_M", "B")]
     return {bound.id: bounds.for_all_rho(bound, setting, B, verdict.why_not(bound)) for bound in free}
 
 
@@ -275,9 +284,9 @@ def _rows(
     setting: Setting, at: AtRho, known: Layers, free: Mapping[str, BoundRow], verdict: Assessment
 ) -> list[BoundRow]:
     """In the order of the catalogue: first what the paper prints, last what needs no declared family."""
-    fixed = [bound for bound in catalogue.theory() if bound.scale == "rho"]
+    fixed = [bound for bound in catalogue.theory(setting.classes) if bound.scale == "rho"]
     rows = {bound.id: bounds.fixed_rho(bound, setting, at, known.upper, verdict.why_not(bound)) for bound in fixed}
-    return [(rows | dict(free))[bound.id] for bound in catalogue.theory()]
+    return [(rows | dict(free))[bound.id] for bound in catalogue.theory(setting.classes)]
 
 
 def _held_out(setting: Setting, test: Points | None) -> tuple[int, TestFacts | None]:

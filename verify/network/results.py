@@ -193,6 +193,7 @@ class BoundReport:
     verdict: Literal["holds", "violated"]
     cite: Citation | None = None
     tried: int = 1
+    classes: int = 2
     notes: tuple[str, ...] = ()
     margins: Array = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
     curves: Mapping[str, tuple[Array, Array]] = field(default_factory=dict, repr=False, compare=False)

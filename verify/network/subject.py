@@ -1,7 +1,7 @@
 """What verify_bounds is handed: a module, an estimator, a state_dict or a path, and arrays. -> Model and points.
 
 Labels are understood or refused, never guessed: 0/1, -1/+1, two names (in the order of the alphabet, or of the
-estimator's classes_); a note says what was mapped.
+estimator's classes_), of a network with an output for each class their indices or names; a note says what was mapped.
 """
 
 from __future__ import annotations
@@ -28,11 +28,18 @@ KINDS = "a torch nn.Module, a fitted estimator, a state_dict (with activation) o
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """The network as a model, the classes of -1 and +1 where it knows them, and what was converted on the way."""
+    """The network as a model, its classes where it knows them (of -1 and +1, or of its outputs), and notes."""
 
     model: ModelFile | GraphModel
     classes: tuple[Any, ...] | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def outputs(self) -> int | None:
+        """The number of classes with an output each; None for one function f."""
+        if isinstance(self.model, GraphModel):
+            return None if self.model.graph.outputs == 1 else self.model.graph.outputs
+        return self.model.network.outputs
 
 
 def subject(network: Any, X: Array | None, activation: str | None) -> Subject:
@@ -70,7 +77,7 @@ def _of_path(path: str, activation: str | None) -> Subject:
 
 
 def _of_sklearn(network: Any) -> Subject | None:
-    """A fitted MLPClassifier of two classes: one logit."""
+    """A fitted MLPClassifier: one logit of two classes, or one for each of more."""
     import torch
 
     from adanet_train.model import model_file
@@ -79,7 +86,6 @@ def _of_sklearn(network: Any) -> Subject | None:
     if known is None or not isinstance(network, known.MLPClassifier):
         return None
     check(hasattr(network, "coefs_"), "the estimator is not fitted yet, expected a fitted one.")
-    check(len(network.classes_) == 2, f"the network has {len(network.classes_)} classes, expected two.")
     names = {"relu": "relu", "tanh": "tanh", "logistic": "sigmoid", "identity": "identity"}
     state: dict[str, Any] = {}
     for k, (W, b) in enumerate(zip(network.coefs_, network.intercepts_, strict=True)):
@@ -96,14 +102,13 @@ def _of_module(module: Any, X: Array) -> Subject:
 
     graph = trace(module, X.shape[1:])
     outputs = graph.outputs
-    check(outputs <= 2, f"the network has {outputs} outputs, expected one logit or two (many classes: not covered).")
     difference = require_equal(graph, module, X)
     notes = [f"read by torch.fx as {len(graph.nodes)} nodes; {len(X):,} points differ in float64 by {difference:.1g}."]
     if outputs == 2:
         notes.append("f is the second logit minus the first.")
     model = stack(graph)
     if model is None:
-        return Subject(GraphModel(graph.read((1.0,) if outputs == 1 else (-1.0, 1.0))), notes=tuple(notes))
+        return Subject(GraphModel(graph.read((-1.0, 1.0)) if outputs == 2 else graph), notes=tuple(notes))
     return Subject(model, notes=tuple(notes))
 
 
@@ -163,8 +168,8 @@ def array(values: Any, name: str) -> Array:
 
 
 def points(of: Subject, X: Array, y: Any, name: str = "") -> tuple[Points, list[str]]:
-    """Ψ and the labels -1/+1, with what was mapped; `name` tells test points from the sample."""
-    signs, notes = labels(y, of.classes, len(X), f"{name}y")
+    """Ψ and the labels, with what was mapped; `name` tells test points from the sample."""
+    signs, notes = labels(y, of.classes, len(X), f"{name}y", of.outputs)
     model = of.model
     if isinstance(model, GraphModel):
         shape = (len(X), *model.graph.shape)
@@ -179,8 +184,11 @@ def points(of: Subject, X: Array, y: Any, name: str = "") -> tuple[Points, list[
     return Points(np.ascontiguousarray(Psi, dtype=np.float64), signs, mapped=model.features is not None), notes
 
 
-def labels(y: Any, classes: tuple[Any, ...] | None, m: int, name: str) -> tuple[Array, list[str]]:
-    """-1/+1 from y: the estimator's classes, two names, 0/1 or -1/+1."""
+def labels(
+    y: Any, classes: tuple[Any, ...] | None, m: int, name: str, outputs: int | None = None
+) -> tuple[Array, list[str]]:
+    """-1/+1 from y: the estimator's classes, two names, 0/1 or -1/+1; of many classes their indices."""
+    from adanet_train.data import classes as of_classes
     from adanet_train.data import datasets
 
     if hasattr(y, "detach"):
@@ -191,6 +199,13 @@ def labels(y: Any, classes: tuple[Any, ...] | None, m: int, name: str) -> tuple[
     check(found.shape == (m,), f"{name} must have the shape ({m},), one label for each point, got {found.shape}.")
     if found.dtype.kind == "O" and all(isinstance(value, str) for value in found):
         found = found.astype(str)
+    if outputs is not None:
+        try:
+            names = None if classes is None else tuple(of_classes.names_of(np.array(classes)).tolist())
+            places, _, note = of_classes.indices(found, outputs, names)
+        except ValueError as error:
+            raise ValueError(str(error).replace("y ", f"{name} ", 1)) from None
+        return places, [note] if note else []
     if classes is not None:
         known = np.isin(found, classes)
         shown = ", ".join(f"{value!r}" for value in np.unique(found[~known])[:3].tolist())

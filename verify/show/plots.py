@@ -146,7 +146,8 @@ def _mark(axes: Axes, value: float, y: float, marker: str, **style: Any) -> None
 
 
 def _label(row: BoundRow) -> str:
-    id = row.id if len(row.id) <= 24 else f"{row.id[:23]}…"  # no known one is longer; the axes need their room
+    id = row.id.removeprefix("multiclass-")  # then all rows are of that kind
+    id = id if len(id) <= 24 else f"{id[:23]}…"  # no known one is longer; the axes need their room
     return id + {"not": " (n/a)", "context": " (context)"}.get(wording.group(row), "")
 
 

@@ -67,7 +67,8 @@ class _Page:
 
     def bounds(self, report: BoundReport, verbose: bool) -> None:
         self.heading(f"Risk, {wording.alone(report)}")
-        self.line(f"{'':26}{'bound':>8}{'raw':>9}{'rho (f/W)':>10}{'rho (f)':>9}", "dim")
+        self.name = 32 if any("multiclass" in row.id for row in report.bounds) else 22
+        self.line(f"{'':{self.name + 4}}{'bound':>8}{'raw':>9}{'rho (f/W)':>10}{'rho (f)':>9}", "dim")
         for key, rows in wording.grouped(report):
             self.line(f"  {wording.GROUPS[key]}", _STYLE[key])
             for row in rows:
@@ -77,7 +78,7 @@ class _Page:
         if report.test is not None:
             test = report.test
             self.line("  Held out (Clopper-Pearson)", _STYLE["cite"])
-            self.line(f"    {'held-out':22}{up(test.upper):>8}  error {near(test.error)} on {test.n:,} points")
+            self.line(f"    {'held-out':{self.name}}{up(test.upper):>8}  error {near(test.error)} on {test.n:,} points")
         for line in wording.at_margins(report):
             self.line(f"  {line}", "dim", 4)
 
@@ -88,9 +89,9 @@ class _Page:
         small, large = (NOTHING, NOTHING) if silent else map(near, wording.scales(row, W))
         remark = wording.remark(row)
         if silent:
-            self.line(f"    {row.id:22}  {remark}", style, 28)
+            self.line(f"    {row.id:{self.name}}  {remark}", style, 28)
         else:
-            self.line(f"    {row.id:22}{value:>8}{raw:>9}{small:>10}{large:>9}  {remark}".rstrip(), style, 28)
+            self.line(f"    {row.id:{self.name}}{value:>8}{raw:>9}{small:>10}{large:>9}  {remark}".rstrip(), style, 28)
 
     def layers(self, report: BoundReport, verbose: bool) -> None:
         if not report.complexities:

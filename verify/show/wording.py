@@ -82,6 +82,8 @@ def network(report: BoundReport) -> str:
         parts.append(f"a graph of {model.graph} nodes")
     else:
         parts.append("layered" if model.layered else "with skip connections")
+    if report.classes > 2:
+        parts.append(f"{report.classes} classes")
     parts.append(f"W = {near(model.W)}")
     if model.path_norm is not None:
         parts.append(f"path norm B = {near(model.path_norm)}")

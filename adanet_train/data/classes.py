@@ -1,0 +1,69 @@
+"""Labels of C classes as indices 0..C-1: understood or refused, never guessed.
+
+Names and numbers are told apart by what the file holds: a label 3 and a label "3" are the same class.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adanet_theory.checks import check
+
+Names = tuple[str, ...]
+
+
+def names_of(y: Any) -> NDArray[np.str_]:
+    """Each label as the name of its class: a string as it is, a whole number without its point.
+
+    >>> names_of(np.array([3.0, 8.0, 3.0])).tolist()
+    ['3', '8', '3']
+    """
+    if y.dtype.kind == "O":
+        kinds = sorted({type(value).__name__ for value in y.tolist()})
+        check(len(kinds) == 1, f"y must hold labels of one type, got {' and '.join(kinds[:3])}.")
+        y = np.array(y.tolist())
+    if y.dtype.kind == "U":
+        return np.asarray(y)
+    check(y.dtype.kind in "buif", f"y must hold class labels, got dtype {y.dtype}.")
+    whole = y.dtype.kind != "f" or bool((np.isfinite(y) & (y == np.floor(y))).all())
+    if not whole:
+        odd = y[~(np.isfinite(y) & (y == np.floor(y)))][0]
+        raise ValueError(f"y must hold class labels, whole numbers or names, got {odd:g}.")
+    return np.asarray(y.astype(np.int64).astype(str))
+
+
+def sorted_names(found: NDArray[np.str_], *, numeric: bool) -> Names:
+    """The classes that occur, numbers by their value and names by the alphabet."""
+    return tuple(sorted(set(found.tolist()), key=int if numeric else None))
+
+
+def indices(y: Any, C: int, classes: Names | None) -> tuple[Any, Names | None, str]:
+    """Class indices (int64) of a network with C outputs, the names where they are known, and what was mapped.
+
+    The classes of training decide, where the network knows them; else numbers are indices 0..C-1, and C names, or C
+    other numbers, are taken in their order.
+
+    >>> indices(np.array(["b", "a", "c", "a"]), 3, None)
+    (array([1, 0, 2, 0]), ('a', 'b', 'c'), "labels 'a', 'b', 'c' mapped to the outputs in this order.")
+    """
+    found = names_of(y)
+    numeric = y.dtype.kind in "buif"
+    if classes is None and numeric and all(0 <= int(name) < C for name in set(found.tolist())):
+        return found.astype(np.int64), None, ""
+    known = classes
+    if known is None:
+        known = sorted_names(found, numeric=numeric)
+        expected = f"expected the {C} classes of the network, or their indices 0..{C - 1}"
+        check(len(known) == C, f"y holds {len(known)} classes ({_shown(known)}), {expected}.")
+    place = {name: c for c, name in enumerate(known)}
+    strange = tuple(sorted({name for name in found.tolist() if name not in place}))
+    check(not strange, f"y must hold the classes of training ({_shown(known)}), got {_shown(strange)}.")
+    mapped = np.array([place[name] for name in found.tolist()], dtype=np.int64)
+    return mapped, known, "" if classes is not None else f"labels {_shown(known)} mapped to the outputs in this order."
+
+
+def _shown(names: Names) -> str:
+    return ", ".join(repr(name) for name in names[:4]) + (", .." if len(names) > 4 else "")

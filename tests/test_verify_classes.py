@@ -1,0 +1,267 @@
+"""verify-bounds on C classes: margins, W and B against exact fractions, the rows, and what is handed in."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from adanet_theory import catalogue
+from adanet_theory.multiclass import centred_outputs, multiclass_a_posteriori, multiclass_margins
+from adanet_train.model import model_file
+from tests.verify_models import class_model, model
+from verify import verify_bounds
+from verify.network import cli, evidence, graph, layers, margins, report
+from verify.network.evidence import Weights
+from verify.network.question import Question
+from verify.network.trace import trace
+
+MANY = [bound.id for bound in catalogue.theory("many")]
+
+
+def fractions(x):
+    return np.vectorize(Fraction, otypes=[object])(np.asarray(x))
+
+
+def exact_outputs(network, Psi):
+    """f(x, y) as fractions, by the definition, ReLU."""
+    found = []
+    for row in fractions(Psi):
+        h, f = {}, [Fraction(0)] * network.outputs
+        for k in range(1, network.depth + 1):
+            below = {0: row} | {s: np.array([max(v, Fraction(0)) for v in h[s]], dtype=object) for s in h}
+            parts = [fractions(network.hidden[k, s]) @ below[s] for s in range(k) if (k, s) in network.hidden]
+            h[k] = sum(parts[1:], parts[0])
+            if k in network.output:
+                f = list(f + fractions(network.output[k]) @ h[k])
+        found.append(f)
+    return found
+
+
+def exact_margins(network, Psi, y):
+    return [
+        f[c] - max(v for d, v in enumerate(f) if d != c) for f, c in zip(exact_outputs(network, Psi), y, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-160, 1e120])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_enclosures_hold_the_exact_margins(seed, scale):
+    of = class_model(C=4, seed=seed, m=12, skip=True, n=(3, 4, 3, 2), declared=False)
+    network = of.network
+    output = {k: w * scale for k, w in network.output.items()}
+    network = type(network)(network.n, network.hidden, output, network.activations, 4)
+    Psi, y = of.sample.Psi.numpy(), of.sample.y.numpy()
+    found = margins.margins(Weights.of(network), Psi, y)
+    exact = exact_margins(network, Psi, y)
+    lower, upper = fractions(found.lower), fractions(found.upper)
+    assert all(a <= u <= b for a, u, b in zip(lower, exact, upper, strict=True))
+    assert max(b - a for a, b in zip(lower, upper, strict=True)) <= Fraction(1e-12) * max(map(abs, exact))
+    np.testing.assert_allclose(found.middle, multiclass_margins(network(torch.from_numpy(Psi)).numpy(), y), rtol=1e-9)
+
+
+def test_ties_between_classes_are_counted():
+    """Outputs that are equal in the reals, by sums that float64 rounds in different ways: the margin is 0, an error."""
+    from adanet_train.network import Network
+
+    U = {(1, 0): torch.tensor([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.5, 0.0, 0.0]], dtype=torch.float64)}
+    w = torch.tensor([[1.0, 0.0, 0.0], [1.0, 2.0**-60, -(2.0**-60)], [0.0, 1.0, 0.0]], dtype=torch.float64)
+    network = Network((3, 3), U, {1: w}, (), 3)
+    Psi = np.array([[1.0, 0.1, 0.1], [0.7, 0.7, 0.7], [0.1, 0.2, 5.0]])
+    for y in ([0, 0, 0], [1, 1, 1], [2, 2, 2]):
+        found = margins.margins(Weights.of(network), Psi, np.array(y))
+        exact = exact_margins(network, Psi, y)
+        for threshold in (Fraction(0), exact[0], exact[2]):
+            assert found.count(threshold) == sum(u <= threshold for u in exact)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_W_and_B_are_those_of_the_centred_weights(seed):
+    of = class_model(C=5, seed=seed, skip=True, n=(3, 4, 3, 2))
+    network = of.network
+    weights = Weights.of(network)
+    w = {k: fractions(v) for k, v in network.output.items()}
+    least = [sum(min(sum(abs(x - a) for x in column) for a in column) for column in w[k].T) for k in sorted(w)]
+    assert evidence.w_norms(weights, 3) == least
+    paths = {0: fractions(np.ones(3))}
+    for k in (1, 2):
+        parts = [np.abs(fractions(network.hidden[k, s])) @ paths[s] for s in range(k) if (k, s) in network.hidden]
+        paths[k] = sum(parts[1:], parts[0])
+    B = Fraction(0)
+    for s in range(3):
+        v = sum(w[k] @ fractions(network.hidden[k, s]) for k in range(s + 1, 4) if (k, s) in network.hidden)
+        B += sum(min(sum(abs(x - a) for x in column) for a in column) * paths[s][t] for t, column in enumerate(v.T))
+    assert B <= evidence.path_norm(weights) <= B * Fraction(1 + 1e-12)
+    assert evidence.up(B) == evidence.up(evidence._exact_path_norm(weights))
+
+
+def test_equal_outputs_err_everywhere_and_the_bound_is_1():
+    of = class_model(C=3)
+    output = {k: w[:1].repeat(3, 1) for k, w in of.network.output.items()}
+    network = type(of.network)(of.network.n, of.network.hidden, output, of.network.activations, 3)
+    assert evidence.path_norm(Weights.of(network)) < 1e-12
+    from dataclasses import replace
+
+    found = report.build(replace(of, network=network), Question(draws=None))
+    assert found.sample.train_error == 1
+    assert {row.value for row in found.bounds} == {1.0}
+
+
+def test_the_rows_of_many_classes():
+    of = class_model(C=3, m=4000, flips=0.0, n=(3, 4, 2))
+    found = report.build(of, Question(draws=None))
+    assert [row.id for row in found.bounds] == MANY
+    assert found.classes == 3
+    assert all(row.applies for row in found.bounds)
+    by = {row.id: row for row in found.bounds}
+    u = multiclass_margins(of.network(of.sample.Psi).numpy(), of.sample.y.numpy())
+    assert found.sample.train_error == np.mean(u <= 0)
+    v = centred_outputs((of.network.output[1] @ of.network.hidden[1, 0]).numpy())
+    top = centred_outputs((of.network.output[2] @ of.network.hidden[2, 1]).numpy())
+    paths = of.network.hidden[1, 0].abs().sum(1).numpy()
+    B = float(np.abs(v).sum() + (np.abs(top) @ paths).sum())
+    expected = multiclass_a_posteriori(u, B, C=3, d=1, n_0=3, r_rms=found.sample.r_rms, delta=0.05)
+    row = by["multiclass-a-posteriori"]
+    assert row.j == expected.j
+    assert row.raw == pytest.approx(expected.total, rel=1e-9)
+    assert row.raw >= expected.total * (1 - 1e-13)
+    fixed = by["multiclass-margin-bound"].terms
+    M = max(layers.ranges(of.declared, 1.0).upper)
+    assert fixed["depth"] == pytest.approx(4 * M / 0.2 * np.sqrt(2 * np.log(3 * 2) / 4000), rel=1e-12)
+
+
+def test_two_classes_see_none_of_it():
+    found = report.build(model(), Question(draws=None))
+    assert not {row.id for row in found.bounds} & set(MANY)
+    assert not any("multiclass" in id for row in found.assumptions for id in row.statements)
+    assert found.classes == 2
+
+
+# What is handed in
+
+
+def sequential(outputs=4, seed=0):
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(3, 6), nn.ReLU(), nn.Linear(6, outputs)).double()
+
+
+def points(outputs=4, m=50, seed=0):
+    draw = np.random.default_rng(seed)
+    X = draw.uniform(-1, 1, (m, 3))
+    return X, sequential(outputs)(torch.from_numpy(X)).argmax(1).numpy()
+
+
+def test_a_module_a_state_dict_and_a_file_agree(tmp_path, capsys):
+    module, (X, y) = sequential(), points()
+    of_module = verify_bounds(module, X, y, draws=None)
+    of_state = verify_bounds(module.state_dict(), X, y, activation="relu", draws=None)
+    torch.save(module.state_dict(), tmp_path / "mlp.pt")
+    np.savez(tmp_path / "train.npz", X=X, y=y)
+    arguments = ["--activation", "relu", "--data", str(tmp_path / "train.npz"), "--no-estimates", "--json"]
+    assert cli.main([str(tmp_path / "mlp.pt"), *arguments]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["classes"] == 4
+    assert "the 4 logits are the outputs of the classes" in " ".join(document["notes"])
+    for found in (of_module, of_state):
+        assert found.sample.train_error == 0
+        assert found.bounds["multiclass-a-posteriori"].raw == document["bounds"][2]["raw"]
+        assert found.bounds["multiclass-a-posteriori"].applies
+
+
+def test_a_graph_has_the_path_norm_of_its_layers():
+    module = sequential(5)
+    of_layers = verify_bounds(module.state_dict(), *points(5), activation="relu", draws=None)
+    read = trace(module, (3,))
+    assert graph.path_norm(read) == pytest.approx(of_layers.model.path_norm, rel=1e-12)
+    f, error = graph.values(read, points(5)[0])
+    assert f.shape == error.shape == (50, 5)
+
+
+def test_a_convolutional_network_of_three_classes():
+    torch.manual_seed(0)
+    layers = [nn.Conv1d(1, 2, 3, padding=1), nn.ReLU(), nn.AvgPool1d(2), nn.Flatten(), nn.Linear(4, 3)]
+    module = nn.Sequential(*layers).double().eval()
+    X = np.random.default_rng(0).uniform(-1, 1, (40, 1, 4))
+    y = module(torch.from_numpy(X)).argmax(1)
+    found = verify_bounds(module, X, y, draws=None)
+    assert found.model.graph is not None
+    assert found.sample.train_error == 0
+    assert [id for id, row in found.bounds.items() if row.applies] == ["multiclass-a-posteriori"]
+
+
+def test_an_mlp_classifier_of_three_classes():
+    from sklearn.neural_network import MLPClassifier
+
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(90, 2))
+    names = np.array(["left", "middle", "right"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    fitted = MLPClassifier((5,), max_iter=20, random_state=0)
+    with pytest.warns(match="ConvergenceWarning|converge"):
+        fitted.fit(X, names)
+    found = verify_bounds(fitted, X, names, draws=None)
+    assert found.sample.train_error == pytest.approx(np.mean(fitted.predict(X) != names))
+    assert found.classes == 3
+
+
+def test_held_out_points_of_many_classes(tmp_path, capsys):
+    of = class_model(C=3, seed=1)
+    path = tmp_path / "model.pt"
+    model_file.write(path, of)
+    held = class_model(C=3, seed=2)
+    names = np.array(["a", "b", "c"])[held.sample.y.numpy()]
+    np.savez(tmp_path / "test.npz", Psi=held.sample.Psi.numpy(), y=names)
+    assert cli.main([str(path), "--test-data", str(tmp_path / "test.npz"), "--no-estimates", "--json"]) == 0
+    test = json.loads(capsys.readouterr().out)["test"]
+    wrong = of.network(held.sample.Psi).argmax(1) != held.sample.y
+    assert test["error"] == pytest.approx(float(wrong.double().mean()))
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (["a", "b", "d"] * 2, "y must hold the classes of training ('a', 'b', 'c'), got 'd'."),
+        ([0, 1, 2] * 2, "y must hold the classes of training ('a', 'b', 'c'), got '0', '1', '2'."),
+        ([0.5, 1, 2] * 2, "y must hold class labels, whole numbers or names, got 0.5."),
+        ([np.nan, 1, 2] * 2, "y must hold class labels, whole numbers or names, got nan."),
+    ],
+)
+def test_labels_that_training_did_not_have(tmp_path, capsys, y, message):
+    path = tmp_path / "model.pt"
+    model_file.write(path, class_model(C=3))
+    np.savez(tmp_path / "test.npz", Psi=np.random.default_rng(0).normal(size=(6, 3)), y=np.array(y))
+    assert cli.main([str(path), "--test-data", str(tmp_path / "test.npz"), "--no-estimates"]) == 2
+    assert capsys.readouterr().err.rstrip().endswith(f"{tmp_path / 'test.npz'}: {message}")
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([0, 1, 2, 7, 9], "y holds 5 classes ('0', '1', '2', '7', ..), expected the 4 classes"),
+        ([0, "b", 2, 1], "y must hold labels of one type, got int and str."),
+        (["a", "b", "c", "a"], "expected the 4 classes of the network, or their indices 0..3"),
+        ([0, 1, 2], "y must have the shape (4,)"),
+    ],
+)
+def test_labels_that_a_module_cannot_have(y, message):
+    X, _ = points(m=5 if len(y) == 5 else 4)
+    with pytest.raises(ValueError, match="y") as caught:
+        verify_bounds(sequential(4), X, np.array(y, dtype=object) if len(set(map(type, y))) > 1 else y, draws=None)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_thousand_classes_and_few_rows():
+    of = class_model(C=1000, m=40)
+    found = report.build(of, Question(draws=None))
+    assert found.classes == 1000
+    assert all(row.raw is not None and row.raw >= 1 for row in found.bounds)
+
+
+def test_one_class_alone_in_the_sample():
+    X, y = points()
+    only = verify_bounds(sequential(), X[y == y[0]], y[y == y[0]], draws=None)
+    assert only.sample.train_error == 0
