@@ -8,129 +8,216 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from adanet_theory.spec import NetworkSpec
-from adanet_train import objective
+from adanet_train import committee, objective
+from adanet_train.committee import Proposal
 from adanet_train.complexity import Penalty, penalty
 from adanet_train.config import Callback as Callback
 from adanet_train.config import Config as Config
 from adanet_train.config import Trained as Trained
-from adanet_train.config import check_resume, check_sample
+from adanet_train.config import check_resume, check_sample, check_weights
 from adanet_train.convex import mixture
 from adanet_train.growth import Growth, Part, regrown
+from adanet_train.history import CandidateRecord, Round
+from adanet_train.points import Points
+from adanet_train.selection import Choice, HeldOut, choose_lambda
 from adanet_train.surrogates import surrogate
 from adanet_train.weak_learners import Task, candidate, generator
 
 
 def train(
-    Psi: Tensor, y: Tensor, config: Config, *, callback: Callback | None = None, resume: Trained | None = None
+    Psi: Tensor | Points,
+    y: Tensor,
+    config: Config,
+    *,
+    weights: Tensor | None = None,
+    callback: Callback | None = None,
+    resume: Trained | None = None,
 ) -> Trained:
-    """T rounds of AdaNet on the rows of Psi with labels y in {-1, +1}.
+    """T rounds of AdaNet on the rows of Psi with labels y in {-1, +1} and sample weights, if any.
 
     `callback` sees the result after every round; `resume` takes up a result of an earlier call with the same config,
     and ends with the same bits as one uninterrupted run.
     """
-    Psi, y = check_sample(Psi, y, config)
+    points, y = check_sample(Psi, y, config)
     check_resume(resume, config)
-    spec = config.family(Psi.shape[1])
-    sample = Sample(y, config, spec, penalty(config, spec, Psi))
-    growth = regrown(resume, Psi) if resume else Growth(Psi, config.activation)
-    history: list[dict[str, Any]] = [*resume.history] if resume else []
-    F = sample.objective(growth)
+    setting = Setting.of(points, y, check_weights(weights, y), config)
+    growth = regrown(resume, points) if resume else Growth(points, config.activation)
+    history: list[Round] = [*resume.history] if resume else []
+    F = setting.objective(growth)
     for t in range(len(history) + 1, config.rounds + 1):
         if history and history[-1]["chosen"] < 0:
             break
-        candidates = [sample.minimise(growth, block) for block in propose(growth, sample, t)]
+        proposals = [setting.read(growth, proposal) for proposal in propose(growth, setting, t)]
+        held_out = setting.held_out(growth)
+        entry: Round = {"candidates": [], "chosen": -1, "objective": F}
+        if config.lam is None and proposals:
+            entry["lam"] = history[0]["lam"] if history else setting.choose_lambda(growth, proposals, held_out)
+        Gamma = setting.Gamma(entry.get("lam"))
+        candidates = [setting.minimise(growth, read, Gamma, held_out) for read in proposals]
         values = [found.objective for found in candidates]
-        fell = bool(values) and objective.falls(min(values), F, config.least_decrease)
-        best = values.index(min(values)) if fell else -1
-        if best >= 0:
+        best = values.index(min(values)) if values else -1
+        if best >= 0 and objective.falls(values[best], F, config.least_decrease) and candidates[best].helps:
             growth.extend(candidates[best].part, candidates[best].H)
             if config.corrective:
-                sample.correct(growth)
-            F = sample.objective(growth)
-        records = [objective.record(found.units, found.objective, found.part.Gamma) for found in candidates]
-        history.append({"candidates": records, "chosen": best, "objective": F})
+                setting.correct(growth)
+            F = setting.objective(growth)
+            entry |= {"chosen": best, "objective": F}
+        entry["candidates"] = [found.record for found in candidates]
+        if held_out is not None:
+            kept = candidates[best].held_out if entry["chosen"] >= 0 else None
+            entry["held_out"] = held_out.loss() if kept is None else kept
+        history.append(entry)
         if callback is not None:
-            callback(sample.trained(growth, history))
-    return sample.trained(growth, history)
+            callback(setting.trained(growth, history))
+    return setting.trained(growth, history)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Read:
+    """A proposal with what the output would read of it: h_k on the sample, for one layer or for all."""
+
+    proposal: Proposal
+    H: dict[int, Tensor]
+
+    @property
+    def columns(self) -> Tensor:
+        """One for each unit, or their mixture where their proportions are fixed."""
+        H = torch.cat([self.H[k] for k in sorted(self.H)], 1)
+        return H if self.proposal.mix is None else (H @ self.proposal.mix)[:, None]
+
+
+@dataclass(frozen=True, eq=False)
 class Candidate:
-    """A part with the best w for its units, the outputs of all of them, and F if it were added."""
+    """A part with the best w for its units, their outputs, F if it were added, and the held-out loss then."""
 
     part: Part
     H: dict[int, Tensor]
     objective: float
+    held_out: float | None = None
+    helps: bool = True
+    """Whether the held-out points say that it is worth having."""
 
     @property
-    def units(self) -> list[int]:
-        return [len(self.part.block[k]) for k in sorted(self.part.block)]
+    def record(self) -> CandidateRecord:
+        part = self.part
+        units = [len(part.block[k]) for k in sorted(part.block)]
+        found = objective.record(units, self.objective, part.Gamma)
+        if part.members > 1:
+            found["members"] = part.members
+        if self.held_out is not None:
+            found["held_out"] = self.held_out
+        return found
 
 
-@dataclass(frozen=True)
-class Sample:
-    """What stays the same from round to round."""
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What stays the same from round to round: the sample, the config, the declared family."""
 
+    points: Points
     y: Tensor
+    weights: Tensor | None
     config: Config
     spec: NetworkSpec
-    Gamma: Penalty
+    split: committee.Sample | None
+    """The parts of the sample that are held out, if the learner holds any out."""
+
+    @classmethod
+    def of(cls, points: Points, y: Tensor, weights: Tensor | None, config: Config) -> Setting:
+        split = None
+        if config.learner == "committee":
+            committee.check_config(config)
+            split = committee.Sample.split(points, y, weights, config, generator(config.seed, 0, 0))
+        return cls(points, y, weights, config, config.family(points.n_0, len(points)), split)
+
+    def Gamma(self, lam: float | None) -> Penalty:
+        """Γ at the λ of the config, or at the one that was chosen."""
+        config = self.config if lam is None else self.config.replace(lam=lam)
+        return penalty(config, self.spec, self.points)
 
     def objective(self, growth: Growth) -> float:
         """F of what has grown so far."""
-        return objective.loss(surrogate(self.config.surrogate), self.y, growth.f) + growth.penalty
+        Phi = surrogate(self.config.surrogate)
+        return objective.loss(Phi, self.y, growth.f, self.weights) + growth.penalty
 
-    def minimise(self, growth: Growth, block: dict[int, Tensor]) -> Candidate:
-        """w* = argmin_w F_t(w, h) for the units h of the block, read by the output from the top layer or from all."""
-        config, H = self.config, growth.outputs(block)
-        layers = sorted(block) if config.outputs == "all" else [max(block)]
-        Gamma = [self.Gamma(k, H[k]) for k in layers]
-        columns = torch.cat([H[k] for k in layers], 1)
+    def held_out(self, growth: Growth) -> HeldOut | None:
+        return HeldOut.of(growth, self.split, surrogate(self.config.surrogate)) if self.split else None
+
+    def read(self, growth: Growth, proposal: Proposal) -> Read:
+        """The outputs of the units that the output reads: those of the top layer, or of all."""
+        layers = sorted(proposal.block) if self.config.outputs == "all" else [max(proposal.block)]
+        return Read(proposal, growth.outputs(proposal.block, layers))
+
+    def choose_lambda(self, growth: Growth, proposals: list[Read], held_out: HeldOut | None) -> float:
+        """λ by the held-out points; 0 where the objective knows none."""
+        if held_out is None or self.config.objective == "bound":
+            return 0.0
+        r = penalty(self.config.replace(lam=1.0, beta=0.0), self.spec, self.points)
+        choices = []
+        for read in proposals:
+            ((k, H),) = read.H.items()
+            mix = read.proposal.mix
+            assert mix is not None
+            members = held_out.of_members(H) * (len(mix) * mix)[:, None]
+            choices.append(Choice(read.columns[:, 0], float(r(k, H) @ mix), members))
+        return choose_lambda(choices, self.y, growth.f, held_out, self.config.beta, weights=self.weights)
+
+    def minimise(self, growth: Growth, read: Read, Gamma: Penalty, held_out: HeldOut | None) -> Candidate:
+        """w* = argmin_w F_t(w, h) for the units h of a proposal."""
+        config, mix, H = self.config, read.proposal.mix, read.H
+        price = {k: Gamma(k, H[k]) for k in sorted(H)}
+        prices = torch.cat([*price.values()])
         found = mixture.minimise(
-            columns, self.y, growth.f, torch.cat(Gamma), surrogate(config.surrogate), tol=config.tol
+            read.columns,
+            self.y,
+            growth.f,
+            prices if mix is None else (prices @ mix)[None],
+            surrogate(config.surrogate),
+            weights=self.weights,
+            tol=config.tol,
         )
-        w = found.w.split([H[k].shape[1] for k in layers])
-        part = Part(
-            block, {k: H[k] for k in layers}, dict(zip(layers, w, strict=True)), dict(zip(layers, Gamma, strict=True))
-        )
-        return Candidate(part, H, found.objective + growth.penalty)
+        w = found.w if mix is None else found.w * mix
+        split = dict(zip(price, w.split([H[k].shape[1] for k in price]), strict=True))
+        kept = H if config.corrective else None
+        part = Part(read.proposal.block, split, price, read.proposal.members, kept)
+        F = found.objective + growth.penalty
+        if held_out is None:
+            return Candidate(part, H, F)
+        change = held_out.of_members(H[max(H)]) * (len(w) * w)[:, None]
+        return Candidate(part, H, F, held_out.loss(change), held_out.falls(change))
 
     def correct(self, growth: Growth) -> None:
         """The fully corrective step: F minimised over all of w, from where it stands."""
         H, Gamma, w = growth.columns()
-        Phi = surrogate(self.config.surrogate)
-        found = mixture.minimise(H, self.y, torch.zeros_like(growth.f), Gamma, Phi, w=w, tol=self.config.tol)
+        Phi, f = surrogate(self.config.surrogate), torch.zeros_like(growth.f)
+        found = mixture.minimise(H, self.y, f, Gamma, Phi, w=w, weights=self.weights, tol=self.config.tol)
         growth.reweight(found.w)
 
-    def trained(self, growth: Growth, history: list[dict[str, Any]]) -> Trained:
+    def trained(self, growth: Growth, history: list[Round]) -> Trained:
         return Trained(growth.network, self.spec if self.config.enforce else None, [*history], self.config)
 
 
-def propose(growth: Growth, sample: Sample, t: int) -> list[dict[int, Tensor]]:
+def propose(growth: Growth, setting: Setting, t: int) -> list[Proposal]:
     """The candidates of round t: by default one as deep as the network and one deeper, B units in each layer.
 
     Each is trained in one thread of its own: its products are small, and its bits then depend neither on the number
     of cores nor on how many candidates are trained at the same time.
     """
-    config, spec = sample.config, sample.spec
+    config, spec = setting.config, setting.spec
     depths = [(growth.depth + offset, units) for offset, units in config.sizes]
     sizes = [(depth, units) for depth, units in depths if 1 <= depth <= spec.depth]
 
-    def learn(number: int) -> dict[int, Tensor]:
+    def learn(number: int) -> Proposal:
         depth, units = sizes[number]
-        existing = [growth.existing(k) for k in range(1, depth + 1)]
-        unread = [growth.unread(k, last_only=config.variant == "P") for k in range(1, depth + 1)]
-        inputs = [x[:, skipped:] for x, skipped in zip(existing, unread, strict=True)]
-        task = Task(inputs, sample.y, growth.f, units, spec, config, sample.Gamma)
-        U = candidate(task, generator(config.seed, t, number))
-        # AdaNet.P: no connection, that is zeros, to the earlier units that it does not read.
-        return {k: torch.nn.functional.pad(U[k - 1], (unread[k - 1], 0)) for k in range(1, depth + 1)}
+        draw = generator(config.seed, t, number)
+        if setting.split is not None:
+            found = committee.learn(growth, setting.split, depth, units, spec, config, draw)
+            return committee.inside(found, spec, config)
+        return Proposal(_block(growth, setting, depth, units, draw))
 
     threads = torch.get_num_threads()
     try:
@@ -138,3 +225,15 @@ def propose(growth: Growth, sample: Sample, t: int) -> list[dict[int, Tensor]]:
             return list(pool.map(learn, range(len(sizes))))
     finally:
         torch.set_num_threads(threads)
+
+
+def _block(growth: Growth, setting: Setting, depth: int, units: int, draw: torch.Generator) -> dict[int, Tensor]:
+    """The units of a weak learner that looks at the whole sample."""
+    last_only = setting.config.variant == "P"
+    unread = [growth.unread(k, last_only=last_only) for k in range(1, depth + 1)]
+    inputs = [x[:, skipped:] for x, skipped in zip(growth.existing(depth), unread, strict=True)]
+    gamma = setting.Gamma(None)
+    task = Task(inputs, setting.y, growth.f, units, setting.spec, setting.config, gamma, setting.weights)
+    U = candidate(task, draw)
+    # AdaNet.P: no connection, that is zeros, to the earlier units that it does not read.
+    return {k: torch.nn.functional.pad(U[k - 1], (unread[k - 1], 0)) for k in range(1, depth + 1)}

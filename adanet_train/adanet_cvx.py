@@ -8,7 +8,6 @@ not the joint minimiser that the paper claims (claim cvx-joint-minimiser). "exac
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -23,6 +22,7 @@ from adanet_train.config import Callback, Config, Trained, check_resume, check_s
 from adanet_train.convex import cvx_exact
 from adanet_train.convex.projection import members
 from adanet_train.growable import Growable
+from adanet_train.history import CandidateRecord, Round
 from adanet_train.network import Network
 from adanet_train.norms import row_norms
 from adanet_train.surrogates import surrogate
@@ -32,11 +32,11 @@ def train(
     Psi: Tensor, y: Tensor, config: Config, *, callback: Callback | None = None, resume: Trained | None = None
 ) -> Trained:
     """T rounds of AdaNet.CVX on the rows of Psi with labels y in {-1, +1}; callback and resume as in adanet.train."""
-    Psi, y = check_sample(Psi, y, config)
+    points, y = check_sample(Psi, y, config)
     check_resume(resume, config)
     check(not config.corrective, "AdaNet.CVX has no fully corrective step, got corrective=True.")
-    growth = _Growth(Psi, y, config)
-    history: list[dict[str, Any]] = []
+    growth = _Growth(points.whole(), y, config)
+    history: list[Round] = []
     if resume is not None:
         growth.replay(resume)
         history = [*resume.history]
@@ -75,7 +75,7 @@ class Unit:
     objective: float
 
     @property
-    def record(self) -> dict[str, Any]:
+    def record(self) -> CandidateRecord:
         units = [0] * (self.s - 1) + [1]
         return {"depth": self.s, "units": units, "objective": self.objective, "Gamma": {str(self.s): self.Gamma}}
 
@@ -177,7 +177,7 @@ class _Growth:
             w, Gamma = float(network.output[s][row]), candidate["Gamma"][str(s)]
             self.add(Unit(s, u, self.outputs(s, u), 0.0, w, Gamma, 0.0))
 
-    def trained(self, history: list[dict[str, Any]]) -> Trained:
+    def trained(self, history: list[Round]) -> Trained:
         network = self._network() if self.weights else Network.empty(self.spec.n[0], device=self.y.device)
         return Trained(network, self.spec if self.config.enforce else None, [*history], self.config)
 

@@ -17,6 +17,7 @@ from torch import Tensor
 from adanet_theory.checks import check
 from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
 from adanet_train.descent import Problem, Search
+from adanet_train.history import CandidateRecord
 from adanet_train.network import Network
 from adanet_train.surrogates import surrogate
 from adanet_train.weak_learners import descend, generator
@@ -40,7 +41,7 @@ def train_nn(
 def value(network: Network, Psi: Tensor, y: Tensor, config: Config) -> float:
     """(1/m) Σ_i Φ(-y_i f(x_i)) + λ Σ_k R(U_k)."""
     size = sum(float((U * U).sum() if config.norm == "l2" else U.abs().sum()) for U in network.hidden.values())
-    return float(surrogate(config.surrogate).value(-y * network(Psi)).mean()) + config.lam * size
+    return float(surrogate(config.surrogate).value(-y * network(Psi)).mean()) + config.fixed_lam * size
 
 
 def _train(
@@ -49,7 +50,8 @@ def _train(
     check_resume(resume, config)
     if resume is not None and resume.history:
         return resume
-    Psi, y = check_sample(Psi, y, config)
+    points, y = check_sample(Psi, y, config)
+    Psi = points.whole()
     n = (Psi.shape[1], *hidden, 1)
     draw = generator(config.seed, 1, 0)
     U = [_start(n[k], n[k - 1], draw, top=k == len(n) - 1).to(Psi.device) for k in range(1, len(n))]
@@ -58,15 +60,15 @@ def _train(
         y=y,
         f=y,  # as an offset it turns Φ(1 - y f) into Φ(-y f)
         output_layers=(len(n) - 1,),
-        l2=config.lam if config.norm == "l2" else 0.0,
-        l1_hidden=config.lam if config.norm == "l1" else 0.0,
+        l2=config.fixed_lam if config.norm == "l2" else 0.0,
+        l1_hidden=config.fixed_lam if config.norm == "l1" else 0.0,
         train_w=False,
     )
     U = descend(Search(problem, U, [torch.ones_like(y[:1])], config), draw)
     pairs = {(k, k - 1): U[k - 1] for k in range(1, len(n))}
     network = Network(n, pairs, {len(n) - 1: torch.ones_like(y[:1])}, (config.activation,) * len(hidden))
     F = value(network, Psi, y, config)
-    candidate = {"depth": len(n) - 1, "units": list(n[1:]), "objective": F, "Gamma": {}}
+    candidate: CandidateRecord = {"depth": len(n) - 1, "units": list(n[1:]), "objective": F, "Gamma": {}}
     trained = Trained(network, None, [{"candidates": [candidate], "chosen": 0, "objective": F}], config)
     if callback is not None:
         callback(trained)

@@ -16,6 +16,7 @@ from torch import nn
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
 from adanet_train.data.features import Array
+from adanet_train.history import Round
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
 from adanet_train.module import NetworkModule
@@ -55,7 +56,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         return torch.stack([1 / (1 + odds), 1 / (1 + 1 / odds)], dim=1).numpy()
 
     @property
-    def history_(self) -> list[dict[str, Any]]:
+    def history_(self) -> list[Round]:
         """One dict per round: the candidates with their objective values, the chosen one (-1: none), the objective."""
         return list(self.model_.meta.get("history", []))
 

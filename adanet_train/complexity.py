@@ -19,6 +19,7 @@ from adanet_theory import rademacher
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
 from adanet_train.config import Config
+from adanet_train.points import Points
 from adanet_train.surrogates import surrogate
 
 Penalty = Callable[[int, Tensor], Tensor]
@@ -64,49 +65,49 @@ def standard_deviation(H: Tensor) -> Tensor:
     return H.std(0, correction=0)
 
 
-def penalty(config: Config, spec: NetworkSpec, Psi: Tensor) -> Penalty:
+def penalty(config: Config, spec: NetworkSpec, Psi: Tensor | Points) -> Penalty:
     """Γ = λ r + β as the config asks for it, on the sample Psi; what depends on k only is computed once."""
+    points = Psi if isinstance(Psi, Points) else Points.of(Psi, Psi.device)
     if config.objective == "bound":
-        by_layer = _bound_penalty(config, spec, Psi)
+        by_layer = _bound_penalty(config, spec, points)
     elif callable(config.complexity) or config.variant == "SD" or config.complexity == "sd":
-        return functools.partial(_output_penalty, config, spec, Psi)
+        return functools.partial(_output_penalty, config, spec, points)
     else:
-        r = _layer_complexity(config, spec, Psi)
+        lam, r = config.fixed_lam, _layer_complexity(config, spec, points)
 
         def by_layer(k: int) -> float:
-            return config.lam * r(k) + config.beta
+            return lam * r(k) + config.beta
 
     by_layer = functools.cache(by_layer)
     return lambda k, H: torch.full((H.shape[1],), by_layer(k), dtype=torch.float64, device=H.device)
 
 
-def _output_penalty(config: Config, spec: NetworkSpec, Psi: Tensor, k: int, H: Tensor) -> Tensor:
-    r = config.complexity(spec, k, Psi, H) if callable(config.complexity) else standard_deviation(H)
+def _output_penalty(config: Config, spec: NetworkSpec, points: Points, k: int, H: Tensor) -> Tensor:
+    r = config.complexity(spec, k, points.whole(), H) if callable(config.complexity) else standard_deviation(H)
     r = torch.as_tensor(r, dtype=torch.float64, device=H.device).expand(H.shape[1])
     check(bool((torch.isfinite(r) & (r >= 0)).all()), f"the complexity r must be finite and >= 0, got {r.tolist()}.")
-    return config.lam * r + config.beta
+    return config.fixed_lam * r + config.beta
 
 
-def _layer_complexity(config: Config, spec: NetworkSpec, Psi: Tensor) -> Callable[[int], float]:
-    m = len(Psi)
+def _layer_complexity(config: Config, spec: NetworkSpec, points: Points) -> Callable[[int], float]:
+    m = len(points)
     match config.complexity:
         case "lemma-2":
-            return lambda k: lemma_2(spec, k, m=m, r=float(Psi.abs().max()))
+            return lambda k: lemma_2(spec, k, m=m, r=points.largest)
         case "lemma-2-peeled":
-            return lambda k: lemma_2_peeled(spec, k, m=m, r=math.sqrt(float((Psi * Psi).mean(0).max())))
+            return lambda k: lemma_2_peeled(spec, k, m=m, r=points.r_rms)
         case "sampled":
-            return lambda k: sampled(spec, k, Psi)
+            return lambda k: sampled(spec, k, points.whole())
         case _:
             return lambda k: math.sqrt(k)
 
 
-def _bound_penalty(config: Config, spec: NetworkSpec, Psi: Tensor) -> Callable[[int], float]:
+def _bound_penalty(config: Config, spec: NetworkSpec, points: Points) -> Callable[[int], float]:
     """objective-bound: Γ_k = 2(1+η)/ρ [ r_k + M_k sqrt(2 log l/m) ], r_k >= R_m(H_k); then F bounds the risk.
 
     ρ = 1, or the largest ρ with Φ(1-u) >= ψ_ρ(u). r and M at r_sup: what is known before the sample is drawn.
     """
-    m, r_sup = len(Psi), config.r_sup
-    largest = float(Psi.abs().max())
+    m, r_sup, largest = len(points), config.r_sup, points.largest
     check(largest <= r_sup, f"r_sup must be at least the sample's ||Psi||_inf={largest}, got r_sup={r_sup}.")
     complexity = lemma_2 if config.complexity == "lemma-2" else lemma_2_peeled
     Phi = surrogate(config.surrogate)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,9 @@ from torch import Tensor
 from adanet_theory.activations import activation
 from adanet_theory.checks import check, check_delta, check_nonnegative, check_rho
 from adanet_theory.spec import NetworkSpec
+from adanet_train.history import Round
 from adanet_train.network import Network
+from adanet_train.points import Points
 from adanet_train.surrogates import surrogate
 
 VARIANTS = ("base", "R", "P", "D", "SD")
@@ -32,6 +35,8 @@ class Config:
     # The family, fixed before the sample is seen
     rounds: int = 10
     """T."""
+    max_rounds: int | None = None
+    """The T of the declared family, up to which a run can be taken up later with more rounds; None: T."""
     width: int = 100
     """B, the units per layer of a candidate subnetwork."""
     p: float = 2.0
@@ -47,7 +52,8 @@ class Config:
 
     # The objective (1/m) Σ Φ(1 - y f) + Σ_j Γ_j |w_j|,  Γ_j = λ r_j + β
     surrogate: str = "logistic"
-    lam: float = 1e-5
+    lam: float | None = 1e-5
+    """λ. None: chosen in the first round, on a path from large to small, by the loss on the held-out points."""
     beta: float = 0.0
     complexity: str | Callable[..., float] = "lemma-2"
     """r: one of COMPLEXITIES, or a function (spec, k, Psi, H) -> r of units in H*_k whose outputs are H."""
@@ -74,12 +80,23 @@ class Config:
     corrective: bool = False
     """Minimise F over all of w again after every round."""
     learner: str | Callable[..., Any] = "gradient"
-    """"gradient", "units" (w weighs the hidden units one by one), "random" (the best of many random subnetworks), or a
-    function (task, generator) -> weights."""
+    """"committee" (several members, each stopped by a held-out part of the sample), "gradient", "units" (w weighs the
+    hidden units one by one), "random" (the best of many random subnetworks), or a function (task, generator) ->
+    weights."""
+    members: int | None = None
+    """Of a committee. None: 5, and 1 from 200,000 points on."""
+    validation_fraction: float = 0.2
+    """The share of the sample that each member of a committee is held out from; 10,000 points are enough."""
     optimiser: str = "sgd"
-    learning_rate: float = 0.1
-    steps: int = 2_000
-    batch: int = 100
+    """Of the learners "gradient" and "units"; a committee takes Adam."""
+    learning_rate: float | None = None
+    """None: 0.1; of a committee 0.03 for linear members, 0.005 for others, falling to 0."""
+    steps: int | None = None
+    """None: 2,000; of a committee as many as its epochs take."""
+    epochs: int | None = None
+    """Of a committee: passes over the sample. None: 60, and fewer from 10,000 points on."""
+    batch: int | None = None
+    """Points per step. None: 100; of a committee 64 to 512, by the size of the sample."""
     check_every: int = 250
     """Steps between two looks at the candidate's objective."""
     patience: int = 4
@@ -110,10 +127,11 @@ class Config:
     """How many candidates are trained at the same time; the result does not depend on it."""
 
     def __post_init__(self) -> None:
-        for name in ("rounds", "width", "steps", "batch", "check_every", "patience", "networks", "jobs"):
-            value = getattr(self, name)
-            least = 0 if name == "steps" else 1
-            check(isinstance(value, int) and value >= least, f"{name} must be an integer >= {least}, got {value!r}.")
+        for name in ("rounds", "width", "check_every", "patience", "networks", "jobs"):
+            _check_integer(name, getattr(self, name), 1)
+        for name in ("max_rounds", "members", "steps", "epochs", "batch"):
+            if getattr(self, name) is not None:
+                _check_integer(name, getattr(self, name), 0 if name == "steps" else 1)
         check(isinstance(self.seed, int) and self.seed >= 0, f"seed must be an integer >= 0, got {self.seed!r}.")
         check(self.p >= 1, f"p must be in [1, inf], got p={self.p}.")
         for bound in self.Lambda if isinstance(self.Lambda, tuple) else (self.Lambda,):
@@ -124,10 +142,16 @@ class Config:
         if self.rho is not None:
             check_rho(self.rho)
         for name in ("lam", "beta", "r_sup", "least_decrease"):
-            check_nonnegative(name, getattr(self, name))
+            if name != "lam" or self.lam is not None:
+                check_nonnegative(name, getattr(self, name))
         for name in ("slack", "learning_rate", "tol"):
             value = getattr(self, name)
-            check(0 < value < math.inf, f"{name} must be finite and > 0, got {name}={value}.")
+            known = name == "learning_rate" and value is None
+            check(known or 0 < value < math.inf, f"{name} must be finite and > 0, got {name}={value}.")
+        held_out = 0 < self.validation_fraction <= 0.5
+        check(held_out, f"validation_fraction must be in (0, 0.5], got {self.validation_fraction}.")
+        declared = self.max_rounds is None or self.max_rounds >= self.rounds
+        check(declared, f"max_rounds must be at least rounds={self.rounds}, got max_rounds={self.max_rounds}.")
         check(0 <= self.dropout < 1, f"dropout must be in [0, 1), got dropout={self.dropout}.")
         _check_choice("objective", self.objective, ("paper", "bound", "certificate"))
         check_delta(self.delta)
@@ -140,7 +164,9 @@ class Config:
         if not callable(self.complexity):
             _check_choice("complexity", self.complexity, COMPLEXITIES)
         if not callable(self.learner):
-            _check_choice("learner", self.learner, ("gradient", "units", "random"))
+            _check_choice("learner", self.learner, ("committee", "gradient", "units", "random"))
+        needs_number = self.lam is None and self.learner != "committee"
+        check(not needs_number, f"lam=None is chosen on the points that a committee holds out; got {self.learner!r}.")
         if self.objective == "bound":
             # The other complexities are not upper bounds on R_m(H_k) known before the sample is drawn.
             check(
@@ -156,7 +182,13 @@ class Config:
     @property
     def depth(self) -> int:
         """The maximal depth of the declared family."""
-        return self.max_depth or min(self.rounds + 1, 5)
+        return self.max_depth or min((self.max_rounds or self.rounds) + 1, 5)
+
+    @property
+    def fixed_lam(self) -> float:
+        """λ where it must be a number."""
+        check(self.lam is not None, "lam must be a number >= 0 here, got lam=None: only a committee can choose it.")
+        return float(self.lam or 0.0)
 
     @property
     def tried(self) -> int:
@@ -168,10 +200,19 @@ class Config:
         """(depth - l_{t-1}, units per layer) of each candidate."""
         return self.candidates or ((0, self.width), (1, self.width))
 
-    def family(self, n_0: int) -> NetworkSpec:
-        """The declared family: every layer up to the maximal depth may hold all T subnetworks."""
-        widest = max(units for _, units in self.sizes)
-        n = (n_0, *[self.rounds * widest] * self.depth)
+    def members_for(self, m: int) -> int:
+        """How many members a subnetwork has on m points; one where the learner knows of none."""
+        if self.learner != "committee":
+            return 1
+        return min(self.members or (5 if m < 200_000 else 1), m // 2)
+
+    def family(self, n_0: int, m: int = 2) -> NetworkSpec:
+        """The declared family: every layer up to the maximal depth may hold all T subnetworks.
+
+        On m points: how many members a committee has by default depends on it.
+        """
+        widest = max(units for _, units in self.sizes) * self.members_for(m)
+        n = (n_0, *[(self.max_rounds or self.rounds) * widest] * self.depth)
         return NetworkSpec.layered(n, self.Lambda, self.p, self.activation)
 
     def replace(self, **changes: Any) -> Config:
@@ -190,33 +231,45 @@ class Config:
 
 @dataclass(frozen=True)
 class Trained:
-    """A network, the family declared before training, one plain dict per round, and the config.
+    """A network, the family declared before training, the rounds, and the config.
 
-    A round is {"candidates": [{"depth", "units", "objective", "Gamma"}], "chosen", "objective"}; Gamma holds Γ_k of
-    the candidate's units by layer, so that F can be computed again from the network and the history.
+    A candidate's Gamma holds Γ_k of its units by layer, so that F can be computed again from network and history.
     """
 
     network: Network
     declared: NetworkSpec | None
-    history: list[dict[str, Any]]
+    history: list[Round]
     config: Config
 
 
 Callback = Callable[[Trained], None]
 
 
-def check_sample(Psi: Tensor, y: Tensor, config: Config) -> tuple[Tensor, Tensor]:
+def check_sample(Psi: Tensor | Points, y: Tensor, config: Config) -> tuple[Points, Tensor]:
     """Psi and y as float64 on the device; every trainer checks its sample here, once."""
-    Psi, y = torch.as_tensor(Psi), torch.as_tensor(y)
-    check(Psi.ndim == 2, f"Psi must be a matrix, got shape {tuple(Psi.shape)}.")
-    check(Psi.shape[1] >= 1, "Psi must have at least one feature, got n_0=0.")
-    check(y.shape == Psi.shape[:1], f"y must hold one label per row of Psi ({len(Psi)}), got {tuple(y.shape)}.")
-    check(len(Psi) >= 2, f"m must be >= 2 to train, got m={len(Psi)}.")
-    check(bool(torch.isfinite(Psi).all()), "Psi must be finite, got nan or inf.")
+    y = torch.as_tensor(y)
+    if not isinstance(Psi, Points):
+        Psi = torch.as_tensor(Psi)
+        check(Psi.ndim == 2, f"Psi must be a matrix, got shape {tuple(Psi.shape)}.")
+    points = Points.of(Psi, config.device)
+    check(points.n_0 >= 1, "Psi must have at least one feature, got n_0=0.")
+    check(y.shape == (len(points),), f"y must hold one label per row of Psi ({len(Psi)}), got {tuple(y.shape)}.")
+    check(len(points) >= 2, f"m must be >= 2 to train, got m={len(Psi)}.")
+    points.check_finite()
     check(bool(((y == 1) | (y == -1)).all()), "y must be -1 or +1.")
     check(bool((y == 1).any() and (y == -1).any()), "y must hold both classes, got one.")
-    device = torch.device(config.device)
-    return Psi.to(device, torch.float64).contiguous(), y.to(device, torch.float64).contiguous()
+    return points, y.to(config.device, torch.float64).contiguous()
+
+
+def check_weights(weights: Tensor | None, y: Tensor) -> Tensor | None:
+    """Sample weights s_i >= 0, scaled to mean 1, so that F stays a mean; None where all are equal."""
+    if weights is None:
+        return None
+    s = torch.as_tensor(weights).to(y.device, torch.float64)
+    check(s.shape == y.shape, f"sample_weight must hold one number per point ({len(y)}), got {tuple(s.shape)}.")
+    valid = bool((s.isfinite() & (s >= 0)).all()) and all(bool((s[y == sign] > 0).any()) for sign in (-1, 1))
+    check(valid, "sample_weight must be finite and >= 0, and positive on some point of each class.")
+    return None if bool((s == s[0]).all()) else s / s.mean()
 
 
 def check_resume(resume: Trained | None, config: Config) -> None:
@@ -224,8 +277,20 @@ def check_resume(resume: Trained | None, config: Config) -> None:
     if resume is None:
         return
     before, now = resume.config.as_dict(), config.as_dict()
-    changed = [name for name in now if before[name] != now[name] and name not in ("jobs", "device")]
+    declared = resume.config.max_rounds is not None and before["max_rounds"] == now["max_rounds"]
+    free = ("jobs", "device", "rounds") if declared else ("jobs", "device")
+    changed = [name for name in now if before[name] != now[name] and name not in free]
+    if changed == ["rounds"] and not declared:
+        raise ValueError(
+            f"resume with rounds={config.rounds} needs a family declared for them: begin with max_rounds >= "
+            f"{config.rounds}; this run declared rounds={resume.config.rounds}."
+        )
     check(not changed, f"resume needs the config of the run it takes up; changed: {', '.join(changed)}.")
+
+
+def _check_integer(name: str, value: Any, least: int) -> None:
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    check(whole and value >= least, f"{name} must be an integer >= {least}, got {value!r}.")
 
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

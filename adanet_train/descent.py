@@ -23,6 +23,7 @@ from adanet_train.surrogates import Surrogate, surrogate
 
 # The objective is looked at on at most this many points: a look must stay cheaper than the steps between two.
 _LOOK = 10_000
+STEPS, BATCH, RATE = 2_000, 100, 0.1  # where the config names none
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Problem:
     l2: float = 0.0
     l1_hidden: float = 0.0
     train_w: bool = True
+    weights: Tensor | None = None
+    """Sample weights of mean 1."""
     dropout: float = 0.0
     """On the existing inputs of layers k > 1."""
 
@@ -52,10 +55,12 @@ class Search:
         self.Phi: Surrogate = surrogate(config.surrogate)
         dtype, device = getattr(torch, config.dtype), problem.y.device
         self.x = [x.to(dtype).contiguous() for x in problem.inputs]
-        # y and 1 - y f_{t-1} side by side, so that one gather fetches both.
-        self.labels = torch.stack([problem.y, 1 - problem.y * problem.f], 1).to(dtype)
+        # y and 1 - y f_{t-1} side by side, and the sample weights if any, so that one gather fetches all.
+        labels = [problem.y, 1 - problem.y * problem.f]
+        weights = [] if problem.weights is None else [problem.weights]
+        self.labels = torch.stack([*labels, *weights], 1).to(dtype)
         m = len(problem.y)
-        self.size = min(config.batch, m)
+        self.size = min(config.batch or BATCH, m)
         self.order, self.position = torch.zeros(0, dtype=torch.long, device=device), 0
 
         parts = [*U, *w]
@@ -68,7 +73,7 @@ class Search:
         self.mean, self.square = torch.zeros_like(self.theta), torch.zeros_like(self.theta)
         self.step = 0
         self.batch = [x.new_zeros(self.size, x.shape[1]) for x in self.x]
-        self.batch_labels = self.labels.new_zeros(self.size, 2)
+        self.batch_labels = self.labels.new_zeros(self.size, self.labels.shape[1])
 
     @staticmethod
     def _views(flat: Tensor, parts: Sequence[Tensor], layers: int) -> tuple[list[Tensor], list[Tensor]]:
@@ -92,7 +97,8 @@ class Search:
         every = math.ceil(len(self.labels) / _LOOK)
         x, labels = [x[::every] for x in self.x], self.labels[::every]
         f = self._forward(x)[-1]
-        loss = self.Phi.value((labels[:, 1] - labels[:, 0] * f).double()).mean()
+        losses = self.Phi.value((labels[:, 1] - labels[:, 0] * f).double())
+        loss = losses.mean() if self.problem.weights is None else (losses * labels[:, 2]).mean()
         return float(loss + self._penalty())
 
     def _penalty(self) -> Tensor:
@@ -143,6 +149,8 @@ class Search:
         x, y = self.batch, self.batch_labels[:, 0]
         h, a, v, f = self._forward(x)
         g = self.Phi.derivative(torch.addcmul(self.batch_labels[:, 1], y, f, value=-1)).mul_(y).mul_(-1 / self.size)
+        if self.problem.weights is not None:
+            g.mul_(self.batch_labels[:, 2])
         n = x[-1].shape[1]
         along = torch.cat([torch.mv(part.T, g) for part in (x[-1], *a[-1:]) if part.shape[1]])
         torch.mv(self.U[-1], along, out=self.w_slopes[-1])
@@ -173,7 +181,7 @@ class Search:
 
     def _update(self) -> None:
         theta, slopes = self.theta[: self.trained], self.slopes[: self.trained]
-        rate = self.config.learning_rate
+        rate = self.config.learning_rate or RATE
         if self.config.optimiser == "sgd":
             theta.add_(slopes, alpha=-rate)
         else:

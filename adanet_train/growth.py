@@ -1,4 +1,7 @@
-"""AdaNet's network in the making: its units with their outputs on the sample, extended part by part."""
+"""AdaNet's network in the making: its units and f on the sample, extended part by part.
+
+The outputs of its units are not kept: they are computed again, chunk of rows by chunk, when a candidate reads them.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +13,24 @@ from torch import Tensor
 
 from adanet_train.activations import apply_activation
 from adanet_train.config import Trained
-from adanet_train.network import Block, Network
+from adanet_train.network import Block, Network, block_outputs
 from adanet_train.objective import chosen, penalties
+from adanet_train.points import Points
 
 
 @dataclass(frozen=True)
 class Part:
-    """A subnetwork: its units by layer, and for each layer that the output reads h_k on the sample, w and Γ."""
+    """A subnetwork: its units by layer, and for each layer that the output reads w and Γ.
+
+    Its members, one or more, hold equal shares of every layer, one after the other. H, the outputs of the layers that
+    the output reads, is kept only for a fully corrective step.
+    """
 
     block: Block
-    H: Mapping[int, Tensor]
     w: Mapping[int, Tensor]
     Gamma: Mapping[int, Tensor]
-
-    def of_output(self, f: Tensor) -> Tensor:
-        """f + w · h."""
-        for k in sorted(self.w):
-            f = f + self.H[k] @ self.w[k]
-        return f
+    members: int = 1
+    H: Mapping[int, Tensor] | None = None
 
     @property
     def penalty(self) -> float:
@@ -36,16 +39,12 @@ class Part:
 
 
 class Growth:
-    """f_{t-1} with its parts and the outputs of all their units; phi[k] holds φ(h_k) on the sample, phi[0] = Ψ.
+    """f_{t-1} with its parts. f is always the sum over the parts in their order: a run taken up has the same bits."""
 
-    f is always the sum over the parts in their order, so that a run taken up again has the same bits.
-    """
-
-    def __init__(self, Psi: Tensor, activation: str) -> None:
-        self.activation = activation
-        self.network = Network.empty(Psi.shape[1], device=Psi.device)
-        self.phi = [Psi]
-        self.f = Psi.new_zeros(len(Psi))
+    def __init__(self, points: Points, activation: str) -> None:
+        self.points, self.activation = points, activation
+        self.network = Network.empty(points.n_0, device=points.device)
+        self.f = torch.zeros(len(points), dtype=torch.float64, device=points.device)
         self.parts: list[Part] = []
 
     @property
@@ -58,34 +57,43 @@ class Growth:
         """Σ_j Γ_j |w_j| over all parts."""
         return sum(part.penalty for part in self.parts)
 
-    def existing(self, k: int) -> Tensor:
-        """φ(h_{k-1}) of the units that a new unit of layer k can read."""
-        return self.phi[k - 1] if k <= len(self.phi) else self.f.new_zeros(len(self.f), 0)
+    def inputs(self, Psi: Tensor, depth: int) -> list[Tensor]:
+        """What units of layers 1, .., depth can read of these rows: Ψ, then φ(h_{k-1}) of the units that are there."""
+        below = Network(self.network.n[:depth], *self._below(depth))
+        phi = [apply_activation(self.activation, h) for h in below.layers(Psi)] if depth > 1 else []
+        return [Psi, *phi, *[Psi.new_zeros(len(Psi), 0)] * (depth - 1 - len(phi))]
+
+    def _below(self, depth: int) -> tuple[dict[tuple[int, int], Tensor], dict[int, Tensor], tuple[str, ...]]:
+        hidden = {pair: U for pair, U in self.network.hidden.items() if pair[0] < depth}
+        return hidden, {}, self.network.activations[: max(depth - 2, 0)]
+
+    def existing(self, depth: int) -> list[Tensor]:
+        """The inputs of layers 1, .., depth on the whole sample, as the weak learners that look at all of it want."""
+        return self.inputs(self.points.whole(), depth)
 
     def unread(self, k: int, *, last_only: bool) -> int:
-        """How many of the first of them it does not read: none, or (AdaNet.P) all but those of the last part."""
+        """How many of the first units a layer k does not read: none, or (AdaNet.P) all but those of the last part."""
         if k == 1 or not last_only:
             return 0
         latest = self.parts[-1].block if self.parts else {}
-        return self.existing(k).shape[1] - (len(latest[k - 1]) if k - 1 in latest else 0)
+        count = self.network.n[k - 1] if k <= len(self.network.n) else 0
+        return count - (len(latest[k - 1]) if k - 1 in latest else 0)
 
-    def outputs(self, block: Block) -> dict[int, Tensor]:
-        """h_k on the sample, for the new units of each layer of the block."""
-        H: dict[int, Tensor] = {}
-        for k in sorted(block):
-            old = self.existing(k)
-            H[k] = old @ block[k][:, : old.shape[1]].T
-            if k > 1 and k - 1 in H:
-                H[k] += apply_activation(self.activation, H[k - 1]) @ block[k][:, old.shape[1] :].T
+    def outputs(self, block: Block, layers: list[int]) -> dict[int, Tensor]:
+        """h_k on the sample, for the new units of these layers of the block."""
+        depth = max(block)
+        H = {k: self.f.new_empty(len(self.f), len(block[k])) for k in layers}
+        for rows, Psi in self.points.chunks(max(self.network.n) + max(len(U) for U in block.values())):
+            h = block_outputs(self.activation, self.inputs(Psi, depth), [block[k] for k in range(1, depth + 1)])
+            for k in layers:
+                H[k][rows] = h[k - 1]
         return H
 
     def extend(self, part: Part, H: Mapping[int, Tensor]) -> None:
-        """f_t = f_{t-1} + w · h_t; H holds the outputs of all the units of the part."""
-        for k in sorted(part.block):
-            wider = torch.cat([self.existing(k + 1), apply_activation(self.activation, H[k])], 1)
-            self.phi[k : k + 1] = [wider]
+        """f_t = f_{t-1} + w · h_t; H holds the outputs of the units that the output reads."""
         self.network = self.network.extended(part.block, part.w, self.activation)
-        self.f = part.of_output(self.f)
+        for k in sorted(part.w):
+            self.f = self.f + H[k] @ part.w[k]
         self.parts.append(part)
 
     def reweight(self, w: Tensor) -> None:
@@ -96,7 +104,8 @@ class Growth:
         first = dict.fromkeys(output, 0)
         self.f = torch.zeros_like(self.f)
         for part in self.parts:
-            self.f = part.of_output(self.f)
+            for k in sorted(part.w):
+                self.f = self.f + (part.H or {})[k] @ part.w[k]
             for k, U in part.block.items():
                 if k in part.w:
                     output[k][first[k] : first[k] + len(U)] = part.w[k]
@@ -106,22 +115,23 @@ class Growth:
     def columns(self) -> tuple[Tensor, Tensor, Tensor]:
         """(H, Γ, w) of every unit that the output reads, part by part."""
         places = [(part, k) for part in self.parts for k in sorted(part.w)]
-        H = torch.cat([part.H[k] for part, k in places], 1)
+        H = torch.cat([(part.H or {})[k] for part, k in places], 1)
         return H, torch.cat([part.Gamma[k] for part, k in places]), torch.cat([part.w[k] for part, k in places])
 
 
-def regrown(trained: Trained, Psi: Tensor) -> Growth:
+def regrown(trained: Trained, points: Points) -> Growth:
     """The growth that led to a network, part by part as its history tells: the same bits as the run that made it."""
-    growth = Growth(Psi, trained.config.activation)
-    network, Gamma = trained.network.to(Psi.device), penalties(trained)
+    growth = Growth(points, trained.config.activation)
+    network, Gamma = trained.network.to(points.device), penalties(trained)
     first = dict.fromkeys(range(network.depth + 1), 0)
     for candidate in chosen(trained.history):
         units = {k: count for k, count in enumerate(candidate["units"], start=1) if count}
         block, output = network.block(first, units)
-        H = growth.outputs(block)
         w = {int(k): output[int(k)] for k in candidate["Gamma"]}
-        price = {k: Gamma[k][first[k] : first[k] + units[k]].to(Psi.device) for k in w}
-        growth.extend(Part(block, {k: H[k] for k in w}, w, price), H)
+        H = growth.outputs(block, sorted(w))
+        price = {k: Gamma[k][first[k] : first[k] + units[k]].to(points.device) for k in w}
+        kept = H if trained.config.corrective else None
+        growth.extend(Part(block, w, price, candidate.get("members", 1), kept), H)
         for k, count in units.items():
             first[k] += count
     return growth

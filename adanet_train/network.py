@@ -5,7 +5,7 @@ h_1 = U_{1,0} Ψ,    h_k = Σ_{1 <= s < k} U_{k,s} φ_s(h_s),    f = Σ_k w_k ·
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -17,6 +17,21 @@ Pair = tuple[int, int]
 Block = Mapping[int, Tensor]
 """New units by layer: block[k] has one row per new unit of layer k; its columns are all the units of layer k-1,
 first the old ones, then those of the same block (of Ψ for k = 1)."""
+
+
+def block_outputs(activation: str, inputs: Sequence[Tensor], U: Sequence[Tensor]) -> list[Tensor]:
+    """h_1, .., h_d of a subnetwork: layer k reads the existing inputs[k-1] and the subnetwork's own φ(h_{k-1}).
+
+    Inputs have one row per point; a dimension in front, the same for inputs and weights, is one for several members.
+    """
+    h: list[Tensor] = []
+    for x, U_k in zip(inputs, U, strict=True):
+        n = x.shape[-1]
+        above = x @ U_k[..., :n].mT if n or not h else x.new_zeros(*x.shape[:-1], U_k.shape[-2])
+        if h and U_k.shape[-1] > n:
+            above = above + apply_activation(activation, h[-1]) @ U_k[..., n:].mT
+        h.append(above)
+    return h
 
 
 @dataclass(frozen=True)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from adanet_train.config import Trained
+from adanet_train.history import CandidateRecord, Round
 from adanet_train.network import Network
 from adanet_train.surrogates import Surrogate, surrogate
 
 
-def loss(Phi: Surrogate, y: Tensor, f: Tensor) -> float:
-    """(1/m) Σ_i Φ(1 - y_i f(x_i)).
+def loss(Phi: Surrogate, y: Tensor, f: Tensor, weights: Tensor | None = None) -> float:
+    """(1/m) Σ_i s_i Φ(1 - y_i f(x_i)), with sample weights s_i or without.
 
     >>> round(loss(surrogate("logistic"), torch.tensor([1.0, -1.0]), torch.zeros(2)), 4)
     1.3133
     """
-    return float(Phi.value(1 - y * f).mean())
+    values = Phi.value(1 - y * f)
+    return float(values.mean() if weights is None else (weights @ values) / len(values))
 
 
 def falls(after: float, before: float, share: float = 0.0) -> bool:
@@ -37,14 +38,14 @@ def value(network: Network, Psi: Tensor, y: Tensor, Gamma: Mapping[int, Tensor],
     return loss(Phi, y, network(Psi)) + penalty
 
 
-def record(units: Sequence[int], objective: float, Gamma: Mapping[int, Tensor]) -> dict[str, Any]:
+def record(units: Sequence[int], objective: float, Gamma: Mapping[int, Tensor]) -> CandidateRecord:
     """A candidate as the history keeps it: new units in layers 1, 2, .., and Γ by layer (one number if all agree)."""
     plain = {str(k): values.tolist() for k, values in Gamma.items()}
     short = {k: values[0] if len(set(values)) == 1 else values for k, values in plain.items()}
     return {"depth": len(units), "units": list(units), "objective": objective, "Gamma": short}
 
 
-def chosen(history: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def chosen(history: Sequence[Round]) -> list[CandidateRecord]:
     """The candidates that became part of the network, in order; a round that found none has chosen = -1."""
     return [entry["candidates"][entry["chosen"]] for entry in history if entry["chosen"] >= 0]
 

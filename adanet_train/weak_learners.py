@@ -17,12 +17,12 @@ from torch import Tensor
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
-from adanet_train.activations import apply_activation
 from adanet_train.complexity import Penalty
 from adanet_train.config import Config
 from adanet_train.convex import mixture
 from adanet_train.convex.projection import members
-from adanet_train.descent import Problem, Search
+from adanet_train.descent import STEPS, Problem, Search
+from adanet_train.network import block_outputs
 from adanet_train.norms import row_norms
 from adanet_train.surrogates import surrogate
 
@@ -39,6 +39,8 @@ class Task:
     spec: NetworkSpec
     config: Config
     Gamma: Penalty
+    weights: Tensor | None = None
+    """Sample weights of mean 1, or none."""
 
     @property
     def depth(self) -> int:
@@ -56,13 +58,7 @@ class Task:
 
     def outputs(self, U: Sequence[Tensor]) -> list[Tensor]:
         """h_1, .., h_d of the candidate on the sample."""
-        h: list[Tensor] = []
-        for k, x in enumerate(self.inputs):
-            above = x @ U[k][:, : x.shape[1]].T
-            if k > 0:
-                above += apply_activation(self.config.activation, h[-1]) @ U[k][:, x.shape[1] :].T
-            h.append(above)
-        return h
+        return block_outputs(self.config.activation, self.inputs, U)
 
 
 def generator(seed: int, t: int, number: int) -> torch.Generator:
@@ -107,7 +103,7 @@ def best_random(task: Task, generator: torch.Generator) -> list[Tensor]:
         H = torch.cat([h[k - 1] for k in task.output_layers], 1)
         Gamma = torch.cat([task.Gamma(k, h[k - 1]) for k in task.output_layers])
         # A rough minimum ranks the candidates; the one kept is minimised again.
-        found = mixture.minimise(H, task.y, task.f, Gamma, Phi, tol=1e-4)
+        found = mixture.minimise(H, task.y, task.f, Gamma, Phi, weights=task.weights, tol=1e-4)
         if found.objective < least:
             best, least = U, found.objective
     return best
@@ -137,6 +133,7 @@ def units(task: Task, generator: torch.Generator) -> list[Tensor]:
         inputs=[*task.inputs[:-1], task.inputs[-1][:, :0]],
         y=task.y,
         f=task.f,
+        weights=task.weights,
         output_layers=(task.depth,),
         train_w=False,
         dropout=config.dropout if config.variant == "D" else 0.0,
@@ -166,9 +163,10 @@ def _at_bounds(task: Task, U: Sequence[Tensor]) -> list[Tensor]:
 def descend(search: Search, generator: torch.Generator) -> list[Tensor]:
     """The best weights seen in `steps` steps; ends early when `patience` looks in a row saw no new best value."""
     config = search.config
+    steps = STEPS if config.steps is None else config.steps
     best, least, bad = search.weights(), search.objective(), 0
-    for done in range(0, config.steps, config.check_every):
-        search.run(min(config.check_every, config.steps - done), generator)
+    for done in range(0, steps, config.check_every):
+        search.run(min(config.check_every, steps - done), generator)
         seen = search.objective()
         if seen < least:
             best, least, bad = search.weights(), seen, 0
@@ -191,6 +189,7 @@ def _problem(task: Task, U: Sequence[Tensor]) -> Problem:
         inputs=task.inputs,
         y=task.y,
         f=task.f,
+        weights=task.weights,
         output_layers=task.output_layers,
         radii=radii if config.enforce else None,
         l1=l1,

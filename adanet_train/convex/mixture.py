@@ -70,10 +70,13 @@ def minimise(
     Phi: Surrogate,
     *,
     w: Tensor | None = None,
+    weights: Tensor | None = None,
     tol: float = 1e-10,
     max_iter: int = 200,
 ) -> Mixture:
     """The minimiser of F for columns H[i, j] = h_j(x_i), offset f and labels y in {-1, +1}, started at w (or 0).
+
+    With sample weights s the loss is (1/m) Σ_i s_i Φ(..); the certificate is then one of that F.
 
     F(w) is never above its value at the start; zeros are exact. Free columns that separate the sample leave F without
     a minimiser: it is then followed down to tol and `converged` is False.
@@ -84,7 +87,7 @@ def minimise(
     >>> [round(v, 4) for v in mixture.w.tolist()], mixture.converged  # Φ'(1 - w_1)/2 = 0.1, and Φ'(1)/2 < 0.4
     ([2.3863, 0.0], True)
     """
-    return solve(Problem(SampleLoss(H, y, f, Phi), Gamma), w, tol, max_iter)
+    return solve(Problem(SampleLoss(H, y, f, Phi, weights), Gamma), w, tol, max_iter)
 
 
 def minimise_classes(

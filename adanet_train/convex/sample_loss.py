@@ -1,6 +1,6 @@
 """The smooth part of every convex step: a surrogate's mean over the sample as a function of weights on given columns.
 
-L(w) = (1/m) Σ_i Φ(x_i),     x_i = 1 - y_i f(x_i) - y_i w · h(x_i)
+L(w) = (1/m) Σ_i s_i Φ(x_i),     x_i = 1 - y_i f(x_i) - y_i w · h(x_i),     s_i = 1 without sample weights
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BLOCK = 96
 class SampleLoss:
     """L for columns H[i, j] = h_j(x_i), offset f and labels y in {-1, +1}; the columns stored one after the other."""
 
-    def __init__(self, H: Tensor, y: Tensor, f: Tensor, Phi: Surrogate) -> None:
+    def __init__(self, H: Tensor, y: Tensor, f: Tensor, Phi: Surrogate, weights: Tensor | None = None) -> None:
         check(H.ndim == 2 and len(H) >= 1, f"H must be a matrix with m >= 1 rows, got shape {tuple(H.shape)}.")
         for symbol, vector in (("y", y), ("f", f)):
             check(vector.shape == H.shape[:1], f"{symbol} must have shape ({len(H)},), got {tuple(vector.shape)}.")
@@ -26,7 +26,14 @@ class SampleLoss:
         check(bool(f.isfinite().all()), "f must be finite.")
         check(bool((y.abs() == 1).all()), "y must be -1 or +1.")
         self.columns = H.T.contiguous()
-        self.y, self.offset, self.Phi = y, 1 - y * f, Phi
+        self.y, self.offset, self.Phi, self.weights = y, 1 - y * f, Phi, weights
+
+    def mean(self, values: Tensor) -> Tensor:
+        """(1/m) Σ_i s_i values_i."""
+        return values.mean() if self.weights is None else (self.weights @ values) / len(values)
+
+    def weighted(self, values: Tensor) -> Tensor:
+        return values if self.weights is None else self.weights * values
 
     @property
     def size(self) -> int:
@@ -41,7 +48,7 @@ class SampleLoss:
         return self.y * (direction @ self.columns)
 
     def value(self, x: Tensor) -> Tensor:
-        return self.Phi.value(x).mean()
+        return self.mean(self.Phi.value(x))
 
     def margins(self, direction: Tensor) -> Tensor:
         """y_i times what the weights alone say."""
@@ -53,7 +60,7 @@ class SampleLoss:
 
     def slope(self, s: Tensor) -> Tensor:
         """-(1/m) Σ_i s_i y_i h(x_i): ∇L at s = Φ'(x)."""
-        return self.columns @ (self.y * s) / -len(s)
+        return self.columns @ (self.y * self.weighted(s)) / -len(s)
 
     def weight(self, x: Tensor, *, cautious: bool = False) -> Tensor:
         """Φ''(x); if cautious at least Φ' / (2 + 2|x|): where Φ is nearly linear a Newton step knows no length."""
@@ -64,7 +71,7 @@ class SampleLoss:
         """(1/m) Σ_i weight_i h(x_i) h(x_i)ᵀ, on all columns or those of the index J: ∇²L at weight = Φ''(x)."""
         if J is not None and len(J) > 0.8 * len(self.columns):
             return self.curvature(weight)[J][:, J]  # a few rows more are cheaper than a copy of all
-        weight = weight / len(weight)
+        weight = self.weighted(weight) / len(weight)
         columns = self.columns if J is None else self.columns[J]
         Q = columns.new_empty(len(columns), len(columns))
         # By blocks of rows, as half of a symmetric product need not be computed.
@@ -81,4 +88,4 @@ class SampleLoss:
 
     def young(self, x: Tensor, s: Tensor) -> Tensor:
         """mean(Φ(x) + Φ*(s) - s x) >= 0: what the loss adds to the gap between x and the dual point s."""
-        return (self.Phi.value(x) + self.Phi.conjugate(s) - s * x).mean()
+        return self.mean(self.Phi.value(x) + self.Phi.conjugate(s) - s * x)

@@ -1,0 +1,391 @@
+"""The weak learner "committee": K small networks, each trained without a part of the sample, which says when to stop.
+
+Member j proposes one top unit over B units in every layer below; it reads Ψ and its own earlier units only, so that its
+part of the sample stays held out from round to round:
+
+    f^(j) = Σ_t K w_{t,j} h_{t,j},      f = (1/K) Σ_j f^(j)
+
+The mean of the members is what the network gains; the loss of each member on its own part tells λ, the depth and the
+number of rounds. All members are trained at once, as one product with a dimension in front.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from adanet_theory.checks import check
+from adanet_theory.spec import NetworkSpec
+from adanet_train.activations import activation_slope, apply_activation
+from adanet_train.config import Config
+from adanet_train.convex.projection import members, nearest_
+from adanet_train.growth import Growth
+from adanet_train.norms import row_norms
+from adanet_train.points import WHOLE, Centre, Points
+from adanet_train.surrogates import surrogate
+
+LOOK = 10_000
+"""Points of a part that is held out, at most: enough to compare by, and to look at often."""
+SCALES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18)
+PASSES = 8_000
+"""Points whose order is drawn at once."""
+LOOKS = 20
+"""How often the held-out parts are looked at in the longest run that the schedule allows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What the members learn from: the points, y, the sample weights, and the part of the sample of each point."""
+
+    points: Points
+    y: Tensor
+    weights: Tensor | None
+    part: Tensor
+    """The member that a point is held out from; -1: it is in the training of all."""
+    members: int
+
+    @classmethod
+    def split(cls, points: Points, y: Tensor, weights: Tensor | None, config: Config, draw: torch.Generator) -> Sample:
+        """Equal parts, each with both classes as in the sample."""
+        m, K = len(points), config.members_for(len(points))
+        every = max(K, round(1 / config.validation_fraction), math.ceil(m / LOOK))
+        shuffled = torch.randperm(m, generator=draw)
+        shuffled = shuffled[y.cpu()[shuffled].argsort(stable=True)]
+        turn = torch.empty(m, dtype=torch.long)
+        turn[shuffled] = torch.arange(m) % every
+        return cls(points, y, weights, torch.where(turn < K, turn, -1), K)
+
+    @cached_property
+    def held_out(self) -> Tensor:
+        """[K, v], the rows of each part; the parts that are one short repeat their first row, with weight 0."""
+        rows = [(self.part == j).nonzero().flatten() for j in range(self.members)]
+        most = max(len(part) for part in rows)
+        return torch.stack([torch.cat([part, part[:1].expand(most - len(part))]) for part in rows])
+
+    @cached_property
+    def held_out_weights(self) -> Tensor:
+        """[K, v], mean 1 over all that count."""
+        counts = torch.stack([(self.part == j).sum() for j in range(self.members)])
+        s = (torch.arange(self.held_out.shape[1]) < counts[:, None]).double().to(self.y.device)
+        if self.weights is not None:
+            s = s * self.weights[self.held_out]
+        return s / s.mean()
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """The units of a candidate and, if they are not to be weighted one by one, the fixed proportions of their w."""
+
+    block: Mapping[int, Tensor]
+    mix: Tensor | None = None
+    members: int = 1
+
+
+class Member:
+    """The units of each member that are there already: their weights on the units of the same member."""
+
+    def __init__(self, growth: Growth, K: int) -> None:
+        self.activation = growth.activation
+        own: list[list[Tensor]] = [[torch.arange(growth.points.n_0)] * K]
+        start = [0] * (growth.depth + 1)
+        for part in growth.parts:
+            for k in sorted(part.block):
+                if k == len(own):
+                    own.append([torch.zeros(0, dtype=torch.long)] * K)
+                share = torch.arange(len(part.block[k])).view(K, -1) + start[k]
+                own[k] = [torch.cat([mine, more]) for mine, more in zip(own[k], share, strict=True)]
+                start[k] += len(part.block[k])
+        self.own = [torch.stack(units).to(growth.f.device) for units in own]
+        hidden, output = growth.network.hidden, growth.network.output
+        self.U = [
+            torch.stack([hidden[k, k - 1][rows][:, columns] for rows, columns in zip(self.own[k], below, strict=True)])
+            for k, below in enumerate(self.own[:-1], start=1)
+        ]
+        self.w = [K * output[k][self.own[k]] for k in range(1, len(self.own))]
+
+    def to(self, dtype: torch.dtype) -> Member:
+        self.U, self.w = [U.to(dtype) for U in self.U], [w.to(dtype) for w in self.w]
+        return self
+
+    def layers(self, x: Tensor, depth: int) -> list[Tensor]:
+        """h_1, .., h_depth of the members' own units on x[j], the rows of member j."""
+        h: list[Tensor] = []
+        for U in self.U[:depth]:
+            below = x if not h else apply_activation(self.activation, h[-1])
+            h.append(below @ U.mT)
+        return h
+
+    def inputs(self, x: Tensor, depth: int) -> list[Tensor]:
+        """What the new units of layers 1, .., depth read: Ψ, then the member's own φ(h_{k-1})."""
+        phi = [apply_activation(self.activation, h) for h in self.layers(x, depth - 1)]
+        return [x, *phi, *[x.new_zeros(*x.shape[:-1], 0)] * (depth - 1 - len(phi))]
+
+    def f(self, x: Tensor) -> Tensor:
+        """f^(j) on x[j]."""
+        f = x.new_zeros(x.shape[:-1])
+        for h, w in zip(self.layers(x, len(self.U)), self.w, strict=True):
+            f = f + (h @ w.unsqueeze(-1)).squeeze(-1)
+        return f
+
+
+# Training
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Steps, points per step, and the learning rate over the run: up in its first tenth, down to 0 by a square root."""
+
+    steps: int
+    batch: int
+    rate: float
+
+    @classmethod
+    def of(cls, config: Config, m: int, depth: int) -> Schedule:
+        """So many passes over a small sample that it is learnt, and fewer over a large one, in larger batches."""
+        batch = config.batch or min(m, max(64, min(512, m // 200)))
+        epochs = config.epochs or max(6, min(60, 600_000 // m))
+        least = 150 if depth == 1 else 300
+        steps = config.steps if config.steps is not None else max(least, epochs * math.ceil(m / batch))
+        return cls(steps, min(batch, m), config.learning_rate or (0.03 if depth == 1 else 0.005))
+
+    def at(self, step: int) -> float:
+        return self.rate * min(1.0, 10 * step / self.steps) * math.sqrt(1 - (step - 1) / self.steps)
+
+
+class Feed:
+    """Batches for all members at once, none of a member's own part; a sample too large to keep is read in pieces."""
+
+    def __init__(self, sample: Sample, offset: Tensor, batch: int, *, centred: bool, dtype: torch.dtype) -> None:
+        self.sample, self.offset, self.batch, self.centred, self.dtype = sample, offset, batch, centred, dtype
+
+    def __call__(self, draw: torch.Generator) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor | None]]:
+        """(x [K, b, n_0], y, offset and sample weights [K, b]) without end."""
+        weights = self.sample.weights
+        while True:
+            for rows in self._pieces(draw):
+                x, y, offset = self._read(rows), self.sample.y[rows].to(self.dtype), self.offset[:, rows]
+                s = None if weights is None else weights[rows].to(self.dtype)
+                order = self._orders(self.sample.part[rows], draw)
+                for at in range(0, max(1, order.shape[1] - self.batch + 1), self.batch):
+                    index = order[:, at : at + self.batch]
+                    own = x.index_select(0, index.flatten()).view(*index.shape, -1)
+                    yield own, y[index], offset.gather(1, index), None if s is None else s[index]
+
+    def _read(self, rows: slice) -> Tensor:
+        points = self.sample.points
+        whole = points.centred if self.centred and self.dtype == torch.float32 else None
+        if whole is not None:
+            return whole[rows]
+        Psi = points.rows(rows)
+        return (points.centre(Psi) if self.centred else Psi).to(self.dtype)
+
+    def _pieces(self, draw: torch.Generator) -> Iterator[slice]:
+        m = len(self.sample.points)
+        size = max(self.batch, WHOLE // self.sample.points.n_0)
+        starts = range(0, m, size)
+        for number in torch.randperm(len(starts), generator=draw).tolist():
+            yield slice(starts[number], min(starts[number] + size, m))
+
+    def _orders(self, part: Tensor, draw: torch.Generator) -> Tensor:
+        """[K, ..]: the points of the piece that each member is trained on, in an order of its own.
+
+        Of a small sample several passes at once, as the drawing of one would cost more than the steps it feeds.
+        """
+        K, m = self.sample.members, len(part)
+        keys = torch.rand(K, max(1, PASSES // m), m, generator=draw)
+        # The points that a member is not trained on go behind.
+        keys += (part == torch.arange(K)[:, None])[:, None]
+        least = m - int((part == torch.arange(K)[:, None]).sum(1).max())
+        return keys.argsort(2)[:, :, :least].flatten(1).to(self.sample.y.device)
+
+
+class Search:
+    """U_1, .., U_d of all members on their way down, by Adam; U_d is the one top unit, as a vector v of its inputs."""
+
+    def __init__(self, U: list[Tensor], existing: Member, config: Config, radii: list[float] | None) -> None:
+        self.existing, self.config, self.radii = existing, config, radii
+        self.Phi = surrogate(config.surrogate)
+        self.shapes = [part.shape for part in U]
+        self.theta = torch.cat([part.reshape(-1) for part in U])
+        self.slopes, self.mean, self.square = (torch.zeros_like(self.theta) for _ in range(3))
+        self.U, self.U_slopes = self.views(self.theta), self.views(self.slopes)
+        self.step = 0
+
+    def views(self, flat: Tensor) -> list[Tensor]:
+        pieces = flat.split([shape.numel() for shape in self.shapes])
+        return [piece.view(shape) for piece, shape in zip(pieces, self.shapes, strict=True)]
+
+    def forward(self, x: Tensor) -> tuple[list[Tensor], list[Tensor], Tensor]:
+        """(z_1, .., z_d, what each layer reads; h_1, .., h_{d-1}; the output of the top unit)."""
+        inputs = self.existing.inputs(x, len(self.U)) if self.existing.U else []
+        z, h = [x], []
+        for k, U in enumerate(self.U[:-1], start=1):
+            h.append(torch.bmm(z[-1], U.mT))
+            own = apply_activation(self.config.activation, h[-1])
+            z.append(torch.cat([inputs[k], own], 2) if inputs and inputs[k].shape[2] else own)
+        return z, h, torch.bmm(z[-1], self.U[-1].mT).squeeze(2)
+
+    def differentiate(self, x: Tensor, y: Tensor, offset: Tensor, s: Tensor | None = None) -> None:
+        """The gradient of each member's mean loss on its batch, into `slopes`."""
+        z, h, f = self.forward(x)
+        g = self.Phi.derivative(1 - y * (offset + f)).mul_(y).mul_(-1 / y.shape[1])
+        if s is not None:
+            g.mul_(s)
+        torch.bmm(g.unsqueeze(1), z[-1], out=self.U_slopes[-1])
+        back = g.unsqueeze(2) * self.U[-1]
+        for k in range(len(h) - 1, -1, -1):
+            back = back[:, :, -h[k].shape[2] :] * activation_slope(self.config.activation, h[k])
+            torch.bmm(back.mT, z[k], out=self.U_slopes[k])
+            if k:
+                back = torch.bmm(back, self.U[k])
+
+    def update(self, rate: float) -> None:
+        self.step += 1
+        self.mean.lerp_(self.slopes, 0.1)
+        self.square.mul_(0.99).addcmul_(self.slopes, self.slopes, value=0.01)
+        unbiased = math.sqrt(1 - 0.99**self.step) / (1 - 0.9**self.step)
+        self.theta.addcdiv_(self.mean, self.square.sqrt().add_(1e-8), value=-rate * unbiased)
+        if self.radii is not None:
+            for U, radius in zip(self.U[:-1], self.radii, strict=True):
+                nearest_(U.view(-1, U.shape[2]), radius, self.config.p)
+
+    def loss(self, x: Tensor, y: Tensor, offset: Tensor, s: Tensor) -> float:
+        """The mean loss at the best of a few scales of the output: the convex step sets the scale, not the search."""
+        scales = x.new_tensor(SCALES)[:, None, None]
+        values = self.Phi.value((1 - y * (offset + scales * self.forward(x)[-1])).double())
+        return float((values * s).mean((1, 2)).min())
+
+
+def start(existing: Member, depth: int, units: int, n_0: int, K: int, draw: torch.Generator) -> list[Tensor]:
+    """He's scale below; zeros on top, so that a candidate begins at f_{t-1}."""
+    old = [n_0, *[own.shape[1] for own in existing.own[1:depth]]]
+    read = [n + (units if k else 0) for k, n in enumerate([*old, *[0] * (depth - len(old))])]
+    U = [torch.randn(K, units, n, generator=draw) * math.sqrt(2 / n) for n in read[:-1]]
+    return [*U, torch.zeros(K, 1, read[-1])]
+
+
+def learn(
+    growth: Growth, sample: Sample, depth: int, units: int, spec: NetworkSpec, config: Config, draw: torch.Generator
+) -> Proposal:
+    """A candidate: every member trained from f^(j) until its part stops getting better, at the best of all looks."""
+    dtype = getattr(torch, config.dtype)
+    homogeneous = all(phi.is_homogeneous for phi in spec.activations[: depth - 1])
+    # Units that cannot be scaled afterwards are kept in their family step by step, and on Ψ itself.
+    radii = None if homogeneous or not config.enforce else [spec.bound(k, k - 1) for k in range(1, depth)]
+    centre = sample.points.centre if radii is None else None
+    existing = _on_centred(Member(growth, sample.members), centre).to(dtype)
+    schedule = Schedule.of(config, len(sample.points), depth)
+    offset = member_outputs(existing, sample, centre is not None, dtype)
+    U = start(existing, depth, units, growth.points.n_0, sample.members, draw)
+    search = Search([part.to(growth.f.device, dtype) for part in U], existing, config, radii)
+    feed = Feed(sample, offset, schedule.batch, centred=centre is not None, dtype=dtype)
+    U = descend(search, feed, schedule, config.patience, draw)
+    if centre is not None:
+        U[0] = centre.weights(U[0])
+    return _proposal(U, existing, spec, config)
+
+
+def descend(search: Search, feed: Feed, schedule: Schedule, patience: int, draw: torch.Generator) -> list[Tensor]:
+    """The weights, in float64, at the least held-out loss seen; ends after `patience` looks without a lower one."""
+    sample, dtype = feed.sample, feed.dtype
+    rows = sample.held_out
+    x = torch.stack([_held_out_rows(feed, part) for part in rows])
+    y, offset = sample.y[rows].to(dtype), feed.offset.gather(1, rows)
+    every = max(1, math.ceil(schedule.steps / LOOKS))
+    best, least, bad = search.theta.clone(), search.loss(x, y, offset, sample.held_out_weights), 0
+    batches = feed(draw)
+    for step in range(1, schedule.steps + 1):
+        search.differentiate(*next(batches))
+        search.update(schedule.at(step))
+        if step % every and step < schedule.steps:
+            continue
+        seen = search.loss(x, y, offset, sample.held_out_weights)
+        bad = 0 if seen < least else bad + 1
+        if seen < least:
+            best, least = search.theta.clone(), seen
+        if bad == patience or not math.isfinite(seen):
+            break
+    return [U.to(torch.float64) for U in search.views(best)]
+
+
+def _held_out_rows(feed: Feed, rows: Tensor) -> Tensor:
+    points = feed.sample.points
+    whole = points.centred if feed.centred and feed.dtype == torch.float32 else None
+    if whole is not None:
+        return whole[rows]
+    Psi = points.rows(rows)
+    return (points.centre(Psi) if feed.centred else Psi).to(feed.dtype)
+
+
+def member_outputs(existing: Member, sample: Sample, centred: bool, dtype: torch.dtype) -> Tensor:
+    """[K, m]: f^(j) of every point, the offset that member j starts from."""
+    points, K = sample.points, sample.members
+    if not existing.U:
+        return sample.y.new_zeros(1, 1, dtype=dtype).expand(K, len(points))
+    found = sample.y.new_empty(K, len(points), dtype=dtype)
+    for rows, Psi in points.chunks(K * sum(own.shape[1] for own in existing.own)):
+        x = (points.centre(Psi) if centred else Psi).to(dtype)
+        found[:, rows] = existing.f(x.expand(K, *x.shape))
+    return found
+
+
+def _on_centred(existing: Member, centre: Centre | None) -> Member:
+    """The existing units as functions of the centred features."""
+    if centre is not None and existing.U:
+        existing.U[0] = centre.weights_on_centred(existing.U[0])
+    return existing
+
+
+# From members to units of the network
+
+
+def _proposal(U: list[Tensor], existing: Member, spec: NetworkSpec, config: Config) -> Proposal:
+    """Rows of norm Λ, block by block; w in proportion to the norm that the top units had."""
+    K, depth = len(U[0]), len(U)
+    scale = U[0].new_ones(K, 0)
+    block: dict[int, Tensor] = {}
+    for k, rows in enumerate(U, start=1):
+        own = scale.shape[1]
+        rows = torch.cat([rows[..., : rows.shape[-1] - own], rows[..., rows.shape[-1] - own :] * scale[:, None]], -1)
+        scale = row_norms(rows.flatten(0, 1), config.p).view(K, -1) / spec.bound(k, k - 1)
+        if k < depth and not spec.activations[k - 1].is_homogeneous:
+            scale = torch.ones_like(scale)
+        block[k] = _dense(rows / scale.clamp_min(1e-300)[..., None], existing, k)
+    top = scale[:, 0]
+    mix = top / top.sum() if bool(top.sum() > 0) else torch.full_like(top, 1 / K)
+    return Proposal(block, mix, K)
+
+
+def _dense(rows: Tensor, existing: Member, k: int) -> Tensor:
+    """[K, B, own inputs] as the rows of layer k over all units of layer k-1: zeros to those of other members."""
+    K, B, _ = rows.shape
+    if k == 1:
+        return rows.flatten(0, 1)
+    old = existing.own[k - 1] if k - 1 < len(existing.own) else torch.zeros(K, 0, dtype=torch.long)
+    new = rows.shape[2] - old.shape[1]
+    count = old.numel()
+    dense = rows.new_zeros(K, B, count + K * new)
+    for j in range(K):
+        dense[j][:, old[j]] = rows[j, :, : old.shape[1]]
+        dense[j][:, count + j * new : count + (j + 1) * new] = rows[j, :, old.shape[1] :]
+    return dense.flatten(0, 1)
+
+
+def inside(proposal: Proposal, spec: NetworkSpec, config: Config) -> Proposal:
+    """The proposal with its rows members of their families, to the last bit."""
+    if not config.enforce:
+        return proposal
+    block = {k: members(U, spec.bound(k, k - 1), config.p) for k, U in proposal.block.items()}
+    return replace(proposal, block=block)
+
+
+def check_config(config: Config) -> None:
+    """The committee trains whole members, not w: what belongs to that is refused."""
+    check(config.variant in ("base", "SD"), f"learner='committee' has no variant {config.variant!r}: take 'gradient'.")
+    check(config.outputs == "top", "learner='committee' has one top unit per member, got outputs='all'.")
+    check(not config.corrective, "learner='committee' weighs its members alike, got corrective=True.")

@@ -1,0 +1,30 @@
+"""What a training run tells of each round: plain values, so that a file holds them as they are."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+
+class CandidateRecord(TypedDict):
+    """A candidate: new units in layers 1, 2, .., F with it added, and Γ by layer (one number where all units agree)."""
+
+    depth: int
+    units: list[int]
+    objective: float
+    Gamma: dict[str, Any]
+    members: NotRequired[int]
+    """How many members it consists of, each with an equal share of the units of every layer; missing: one."""
+    held_out: NotRequired[float]
+    """The mean loss of its members on the points that each was trained without."""
+
+
+class Round(TypedDict):
+    """A round: its candidates, the number of the one that was added (-1: none), and F after it."""
+
+    candidates: list[CandidateRecord]
+    chosen: int
+    objective: float
+    lam: NotRequired[float]
+    """λ of the round, where it was chosen on the held-out points and not given."""
+    held_out: NotRequired[float]
+    """The held-out loss after the round."""

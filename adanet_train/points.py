@@ -1,0 +1,130 @@
+"""Ψ of the sample by rows: a matrix in memory, or X with the map that computes Ψ when a chunk of it is asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from adanet_theory.checks import check
+from adanet_train.data.features import FeatureMap
+
+CHUNK = 1 << 22  # numbers in a matrix of one chunk: 32 MB in float64
+WHOLE = 1 << 27  # numbers up to which the search keeps a float32 copy of all rows: 512 MB
+
+
+class Points:
+    """m points of n_0 features, in float64 on one device, never more of them at a time than was asked for."""
+
+    def __init__(self, values: Any, features: FeatureMap | None = None, device: torch.device | str = "cpu") -> None:
+        self.values, self.features, self.device = values, features, torch.device(device)
+
+    @classmethod
+    def of(cls, Psi: Tensor | Points, device: torch.device | str = "cpu") -> Points:
+        if isinstance(Psi, Points):
+            return cls(Psi.values, Psi.features, device)
+        return cls(torch.as_tensor(Psi).to(device, torch.float64).contiguous(), None, device)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def n_0(self) -> int:
+        return int(self.values.shape[1]) if self.features is None else self.features.n_0
+
+    def rows(self, index: slice | Tensor) -> Tensor:
+        """Ψ of these rows."""
+        if isinstance(self.values, Tensor):
+            return self.values[index]
+        values = np.asarray(self.values[index if isinstance(index, slice) else index.cpu().numpy()])
+        Psi = values.astype(np.float64) if self.features is None else self.features(values)
+        return torch.from_numpy(Psi).to(self.device)
+
+    def whole(self) -> Tensor:
+        """All rows at once."""
+        return self.rows(slice(0, len(self)))
+
+    def chunks(self, width: int = 0) -> Iterator[tuple[slice, Tensor]]:
+        """All rows in their order, so many at a time that a matrix of n_0 or `width` columns stays small."""
+        size = max(256, CHUNK // max(self.n_0, width))
+        for first in range(0, len(self), size):
+            rows = slice(first, min(first + size, len(self)))
+            yield rows, self.rows(rows)
+
+    def check_finite(self) -> None:
+        check(all(bool(Psi.isfinite().all()) for _, Psi in self.chunks()), "Psi must be finite, got nan or inf.")
+
+    @cached_property
+    def largest(self) -> float:
+        """r_inf = max |Ψ_j(x_i)|."""
+        return max(float(Psi.abs().max()) for _, Psi in self.chunks())
+
+    @cached_property
+    def r_rms(self) -> float:
+        """max_j sqrt(Σ_i Ψ_j(x_i)²/m)."""
+        squares = sum((Psi * Psi).sum(0) for _, Psi in self.chunks())
+        return math.sqrt(float(torch.as_tensor(squares).max()) / len(self))
+
+    @cached_property
+    def centre(self) -> Centre:
+        """Mean and standard deviation of each feature, for the search."""
+        total = sum(Psi.sum(0) for _, Psi in self.chunks())
+        mean = torch.as_tensor(total) / len(self)
+        squares = sum(((Psi - mean) ** 2).sum(0) for _, Psi in self.chunks())
+        return Centre.of(mean, (torch.as_tensor(squares) / len(self)).sqrt())
+
+    @cached_property
+    def centred(self) -> Tensor | None:
+        """All rows centred, in float32; None where they are too many to keep."""
+        if len(self) * self.n_0 > WHOLE:
+            return None
+        rows = torch.empty(len(self), self.n_0, dtype=torch.float32, device=self.device)
+        for at, Psi in self.chunks():
+            rows[at] = self.centre(Psi)
+        return rows
+
+
+class Centre:
+    """Ψ -> (Ψ - mean)/scale, and weights on the result as weights on Ψ.
+
+    The shift is carried by a feature that is constant and not 0; where there is none the features are only scaled.
+    """
+
+    def __init__(self, mean: Tensor, scale: Tensor, constant: int | None = None, value: float = 1.0) -> None:
+        self.mean, self.scale, self.constant, self.value = mean, scale, constant, value
+
+    @classmethod
+    def of(cls, mean: Tensor, deviation: Tensor) -> Centre:
+        varies = deviation > 1e-12 * mean.abs()
+        constant = (~varies & (mean != 0)).nonzero().flatten().tolist()
+        scale = torch.where(varies, deviation, torch.ones_like(mean))
+        shift = torch.where(varies, mean, 0.0) if constant else torch.zeros_like(mean)
+        return cls(shift, scale, constant[0], float(mean[constant[0]])) if constant else cls(shift, scale)
+
+    def __call__(self, Psi: Tensor) -> Tensor:
+        return (Psi - self.mean) / self.scale
+
+    def weights(self, U: Tensor) -> Tensor:
+        """Rows V with V Ψ = U (Ψ - mean)/scale on points whose constant feature has its value.
+
+        >>> centre = Centre(torch.tensor([2.0, 0.0]), torch.tensor([4.0, 1.0]), 1)
+        >>> centre.weights(torch.tensor([[8.0, 3.0]])).tolist()  # 8 (x - 2)/4 + 3 = 2 x - 1
+        [[2.0, -1.0]]
+        """
+        V = U / self.scale
+        if self.constant is not None:
+            V = V.clone()
+            V[..., self.constant] -= (V * self.mean).sum(-1) / self.value
+        return V
+
+    def weights_on_centred(self, V: Tensor) -> Tensor:
+        """The inverse: rows U with U (Ψ - mean)/scale = V Ψ."""
+        U = V * self.scale
+        if self.constant is not None:
+            U[..., self.constant] += (V * self.mean).sum(-1) / self.value
+        return U
