@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
+from verify.network.effort import BUDGET
 from verify.network.question import Question
 from verify.network.results import BoundReport, BoundRow
 
@@ -42,6 +43,7 @@ def verify_bounds(
     cite: str | None = None,
     tried: int | None = None,
     discrete: bool = False,
+    budget: float = BUDGET,
 ) -> Report:
     """What the theory says of this network on the sample (X, y): the report of the command verify-bounds.
 
@@ -51,7 +53,8 @@ def verify_bounds(
     two; of more classes y holds the indices of their logits, or names in the order of the logits. Without X and y
     the sample in the model file is meant. `test` are held-out points (X, y). `declared` is the family that was fixed
     before training, `rho` a margin of f/W fixed in advance, `r_sup` a bound on |Psi| known in advance; draws=None
-    estimates nothing. A float is taken as the decimal that it prints as. Wrong input is a ValueError of one line.
+    estimates nothing, `budget` are the seconds for the lower values of R_S. A float is taken as the decimal that it
+    prints as. Wrong input is a ValueError of one line.
     """
     from adanet_train import command_line
     from verify.network import report, subject
@@ -66,6 +69,7 @@ def verify_bounds(
         cite=cite,
         tried=tried,
         discrete=discrete,
+        budget=budget,
     )
     question = replace(question, device=command_line.device(device))
     check((X is None) == (y is None), "X and y are given together, or neither.")

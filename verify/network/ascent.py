@@ -80,7 +80,7 @@ def lower_complexities(
     generator = torch.Generator().manual_seed(seed)
     exhaustive = m - 1 <= math.log2(draws)
     signs = _half_of_all(m) if exhaustive else _random_signs(draws, m, generator)
-    sample = torch.tensor(X, dtype=torch.float64, device=device)
+    sample = torch.from_numpy(X).to(device)
     search = UnitSearch(spec, sample, generator, restarts, steps, width)
     Z = _suprema(search, signs, progress).cpu().numpy()
     if not np.isfinite(Z).all():

@@ -53,6 +53,7 @@ def parser() -> Parser:
     add("--delta", type=_number, metavar="D", help="each bound holds with probability 1 - D; default 0.05")
     add("--r-sup", type=_number, metavar="R", help="a bound on |Psi| known in advance; default the feature map's")
     add("--draws", type=int, metavar="N", help="sign vectors for the Rademacher complexities; default 64")
+    add("--budget", type=float, metavar="SECONDS", help="for the search of lower values of R_S; default 20")
     add("--no-estimates", action="store_true", help="no sampling: upper values from the lemmas alone")
     add("--seed", type=int, default=0, metavar="S", help="default 0")
     add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU when there is one")
@@ -143,6 +144,7 @@ def show(found: BoundReport, arguments: argparse.Namespace) -> None:
 
 def ask(arguments: argparse.Namespace) -> Question:
     """The question, checked before torch is imported; its device is found later."""
+    from verify.network.effort import BUDGET
     from verify.network.question import DELTA, DRAWS, Question
 
     if len(arguments.model) > 1 and arguments.tex is not None:
@@ -152,7 +154,9 @@ def ask(arguments: argparse.Namespace) -> Question:
         raise ValueError(f"draws must be an integer in [2, {MAX_DRAWS}], got draws={draws}.")
     if draws is not None and arguments.no_estimates:
         raise ValueError("--draws is without effect beside --no-estimates: give one of them.")
+    budget = BUDGET if arguments.budget is None else arguments.budget
     return Question(
+        budget=budget / len(arguments.model),  # shared by the checkpoints
         rho=arguments.rho,
         delta=DELTA if arguments.delta is None else arguments.delta,
         r_sup=arguments.r_sup,

@@ -18,6 +18,7 @@ from adanet_theory.arrangement import cell_count
 from adanet_theory.checks import Array, Progress
 from adanet_theory.estimates import Interval
 from adanet_theory.spec import NetworkSpec
+from verify.network.effort import BUDGET, Effort, affordable
 from verify.network.evidence import FeatureSizes, Number, down
 from verify.network.results import Complexity
 
@@ -36,6 +37,7 @@ class Sampling:
     seed: int
     device: str
     progress: Progress | None = None
+    budget: float = BUDGET
     intervals: int = 1
     """How many values rest on drawn signs, and so share δ."""
 
@@ -164,6 +166,8 @@ class Layers:
 
     rows: tuple[Complexity, ...]
     values: tuple[Interval | None, ...]
+    note: str = ""
+    """What the budget did not pay for."""
 
     @property
     def upper(self) -> list[float | None]:
@@ -174,18 +178,33 @@ def complexities(spec: NetworkSpec, Psi: Array, sizes: FeatureSizes, sampling: S
     """R_S(H_1), .., R_S(H_l) of the family; without sampling, upper values from the lemmas alone."""
     values: list[Interval | None] = [None] * spec.depth
     searched: Sequence[Any] = [None] * spec.depth
+    note = ""
     if sampling is not None:
         if spec.depth >= 2 and _is_drawn(Psi, spec):
             sampling = replace(sampling, intervals=2)
         values[0] = _known(linear, Psi, spec, sampling)
         if spec.depth >= 2:
             values[1] = _known(one_hidden, Psi, spec, sampling)
-        searched = _searched(Psi, spec, sampling, values)
+        effort = affordable(spec, len(Psi), sampling.draws, sampling.budget)
+        note = _shortened(sampling, effort, values)
+        searched = _searched(Psi, spec, sampling, values, effort)
     together = _together([*values, *searched])
     rows: list[Complexity] = []
     for k in range(1, spec.depth + 1):
         rows.append(_row(spec, k, len(Psi), sizes, rows, values[k - 1] or searched[k - 1], together))
-    return Layers(tuple(rows), tuple(values))
+    return Layers(tuple(rows), tuple(values), note)
+
+
+def _shortened(sampling: Sampling, effort: Effort | None, values: Sequence[Interval | None]) -> str:
+    """What was left out for the sake of the budget; nothing where it pays for all, or nothing is searched."""
+    wanted = Effort(sampling.draws)
+    if effort == wanted or values.count(None) == 0:
+        return ""
+    done = "no search" if effort is None else effort.words
+    return (
+        f"lower values of R_S within a budget of {sampling.budget:g} s: {done}, where {wanted.words} were asked for; "
+        "--budget for more."
+    )
 
 
 def _together(found: Sequence[Any]) -> float:
@@ -202,7 +221,9 @@ def _known(estimate: Estimate, Psi: Array, spec: NetworkSpec, sampling: Sampling
     return value if value is not None and math.isfinite(value.upper) else None
 
 
-def _searched(Psi: Array, spec: NetworkSpec, sampling: Sampling, values: Sequence[Interval | None]) -> Sequence[Any]:
+def _searched(
+    Psi: Array, spec: NetworkSpec, sampling: Sampling, values: Sequence[Interval | None], effort: Effort | None
+) -> Sequence[Any]:
     """Lower values by ascent of the layers without a value; Nones elsewhere, and where they leave the floats.
 
     A layer whose value is known keeps to it: a random lower value could lie above an exact one.
@@ -210,17 +231,20 @@ def _searched(Psi: Array, spec: NetworkSpec, sampling: Sampling, values: Sequenc
     from verify.network.ascent import lower_complexities
 
     missing = values.count(None)
-    if missing == 0:
+    if missing == 0 or effort is None:
         return [None] * spec.depth
     try:
         found = lower_complexities(
             spec,
             Psi,
-            draws=sampling.draws,
+            draws=effort.draws,
             seed=sampling.seed,
             device=sampling.device,
             progress=sampling.progress,
             confidence=sampling.confidence_of_search(missing),
+            restarts=effort.restarts,
+            steps=effort.steps,
+            width=effort.width,
         )
     except OverflowError:
         return [None] * spec.depth

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from adanet_theory import catalogue
 from adanet_theory.checks import Array, check, check_delta, check_rho
+from verify.network.effort import BUDGET
 from verify.network.evidence import Number
 
 DELTA = Fraction(1, 20)
@@ -19,7 +20,8 @@ class Question:
     """The margin, the confidence, what is known of Ψ, and how much to estimate; draws=None estimates nothing.
 
     Numbers are taken exactly: a float at its binary value, a Fraction("0.05") as the decimal that was meant. A ρ that
-    is given here counts as fixed in advance, as a declared one does; otherwise it is chosen. `curves` is for pictures.
+    is given here counts as fixed in advance, as a declared one does; otherwise it is chosen. `curves` is for pictures,
+    `budget` the seconds, on a core of an ordinary machine, that the search for lower values of R_S may take.
     `cite` names the statement to be quoted before anything was seen; `tried` counts the settings, maps and families
     that were tried on the same sample (None: what the model file says); `discrete` says that the law of the data has
     atoms, so that rows may repeat.
@@ -32,6 +34,7 @@ class Question:
     seed: int = 0
     device: str = "cpu"
     curves: bool = False
+    budget: float = BUDGET
     cite: str | None = None
     tried: int | None = None
     discrete: bool = False
@@ -43,6 +46,7 @@ class Question:
         if self.r_sup is not None:
             check(0 < self.r_sup < math.inf, f"r_sup must be > 0 and finite, got r_sup={float(self.r_sup)}.")
         check(self.draws is None or self.draws >= 2, f"draws must be an integer >= 2, got draws={self.draws}.")
+        check(0 < self.budget < math.inf, f"budget must be > 0 and finite, got budget={self.budget}.")
         if self.tried is not None:
             check(self.tried >= 1, f"tried must be an integer >= 1, got tried={self.tried}.")
         if self.cite is not None:

@@ -140,7 +140,7 @@ def of_setting(
         ),
         tried=_tried(model, question),
         classes=setting.weights.outputs or 2,
-        notes=(*notes, *_left_out(setting), *remarks(verdict)),
+        notes=(*notes, *_left_out(setting), *remarks(verdict), *([known.note] if known.note else [])),
         margins=setting.margins.middle / W if W else setting.margins.middle,
         curves=numeric.rho_curves(setting, known.upper) if question.curves and in_layers else {},
     )
@@ -164,7 +164,7 @@ def _known(setting: Setting, sampling: Sampling | None) -> Layers:
 def _sampling(question: Question, delta: Fraction, progress: Progress | None) -> Sampling | None:
     if question.draws is None:
         return None
-    return Sampling(float(delta), question.draws, question.seed, question.device, progress)
+    return Sampling(float(delta), question.draws, question.seed, question.device, progress, question.budget)
 
 
 def status(report: BoundReport) -> int:

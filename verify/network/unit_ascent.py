@@ -10,6 +10,7 @@ the search missed. Layer r < s of the subnetwork has few distinct units, the t-t
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,6 +27,7 @@ Weights = dict[Pair, Tensor]
 """weights[k, s] has shape (candidates, distinct units of layer k, distinct units of layer s)."""
 
 _PROJECTED = (1, 2, math.inf)
+_CACHED = 2**17  # numbers of a layer's outputs at a time that a processor's cache holds
 _RACES = (3, 6, 10)  # before these steps the worse half of the starts of each sign vector is given up
 
 
@@ -54,9 +56,10 @@ class UnitSearch:
         """(value, candidate) for each row of signs; `below` holds the candidates found for layer s - 1."""
         weights = {ks: w.to(self.dtype) for ks, w in self._starts(s, signs, below).items()}
         coarse = signs.to(self.dtype)
-        value, slope = self._evaluate(s, weights, coarse)
+        steps = self.steps if s <= self.deepest else 0
+        value, slope = self._evaluate(s, weights, coarse) if steps else (coarse.new_zeros(0), {})
         rate = torch.ones_like(value)
-        for step in range(self.steps if s <= self.deepest else 0):
+        for step in range(steps):
             if step in _RACES:
                 kept = _better_half(value, len(signs))
                 value, rate = value[kept], rate[kept]
@@ -72,8 +75,7 @@ class UnitSearch:
             if rate.max() < 1e-3:
                 break
         weights = {ks: self._inside(ks, w.double()) for ks, w in weights.items()}
-        with torch.no_grad():
-            value = self._values(s, weights, signs, self.Psi)
+        value = self._exact_values(s, weights, signs)
         value, start = value.reshape(-1, len(signs)).max(dim=0)
         chosen = start * len(signs) + torch.arange(len(signs), device=start.device)
         return value, {ks: w[chosen] for ks, w in weights.items()}
@@ -147,7 +149,7 @@ class UnitSearch:
 
     def _values(self, s: int, weights: Weights, signs: Tensor, Psi: Tensor) -> Tensor:
         """Σ_i σ_i φ_s(h(x_i)) of each candidate."""
-        candidates = len(next(iter(weights.values()), signs))  # without weights there is one candidate
+        candidates = len(self._candidates(weights, signs))
         outputs: dict[int, Tensor] = {}
         for k in range(1, s + 1):
             h = Psi.new_zeros(candidates, 1 if k == s else self.units(k), len(Psi))
@@ -161,13 +163,36 @@ class UnitSearch:
         return (outputs[s][:, 0].reshape(-1, *signs.shape) * signs).sum(-1).flatten()
 
     def _evaluate(self, s: int, weights: Weights, signs: Tensor) -> tuple[Tensor, Weights]:
-        """The values and their gradients; the candidates do not interact, so one backward pass gives all."""
+        """The values and their gradients; the candidates do not interact, so one backward pass gives all.
+
+        Both are sums over the points: a few of them at a time stay in the cache, and need no memory.
+        """
         leaves = {ks: w.detach().requires_grad_() for ks, w in weights.items()}
-        value = self._values(s, leaves, signs, self._coarse)
-        if not value.requires_grad:  # layer s is connected to nothing
+        value = self._coarse.new_zeros(len(self._candidates(weights, signs)))
+        slopes: Sequence[Tensor] | None = None
+        for points in self._parts(weights, signs):
+            part = self._values(s, leaves, signs[:, points], self._coarse[points])
+            value = value + part.detach()
+            if part.requires_grad:  # else layer s is connected to nothing
+                found = torch.autograd.grad(part.sum(), list(leaves.values()), materialize_grads=True)
+                slopes = found if slopes is None else [a + b for a, b in zip(slopes, found, strict=True)]
+        if slopes is None:
             return value, {ks: torch.zeros_like(w) for ks, w in weights.items()}
-        slopes = torch.autograd.grad(value.sum(), list(leaves.values()), materialize_grads=True)
-        return value.detach(), dict(zip(leaves, slopes, strict=True))
+        return value, dict(zip(leaves, slopes, strict=True))
+
+    @torch.no_grad()
+    def _exact_values(self, s: int, weights: Weights, signs: Tensor) -> Tensor:
+        """The values in float64, which count."""
+        parts = self._parts(weights, signs)
+        return torch.stack([self._values(s, weights, signs[:, part], self.Psi[part]) for part in parts]).sum(0)
+
+    def _candidates(self, weights: Weights, signs: Tensor) -> Tensor:
+        return next(iter(weights.values()), signs)  # without weights there is one candidate for each sign vector
+
+    def _parts(self, weights: Weights, signs: Tensor) -> list[slice]:
+        numbers = len(self._candidates(weights, signs)) * max(1, self.width)
+        size = max(256, _CACHED // numbers) if self.Psi.device.type == "cpu" else len(self.Psi)
+        return [slice(start, start + size) for start in range(0, len(self.Psi), size)]
 
 
 def _better_half(value: Tensor, rows: int) -> Tensor:
