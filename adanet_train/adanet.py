@@ -208,7 +208,7 @@ def propose(growth: Growth, setting: Setting, t: int) -> list[Proposal]:
     of cores nor on how many candidates are trained at the same time.
     """
     config, spec = setting.config, setting.spec
-    depths = [(growth.depth + offset, units) for offset, units in config.sizes]
+    depths = [(growth.depth + offset, units) for offset, units in config.sizes(len(setting.points))]
     sizes = [(depth, units) for depth, units in depths if 1 <= depth <= spec.depth]
 
     def learn(number: int) -> Proposal:

@@ -21,6 +21,7 @@ from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
 from adanet_train.module import NetworkModule
 from adanet_train.objective import chosen
+from adanet_train.points import Points
 from adanet_train.surrogates import surrogate
 
 
@@ -37,9 +38,12 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Array:
         """f on the rows of X; positive for classes_[1]."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        network, f = self.model_.network, np.empty(len(X))
         with torch.no_grad():
-            return np.asarray(self.model_.network(self.model_.Psi(X)).numpy())
+            for rows, Psi in Points(X, self.model_.features).chunks(max(network.n)):
+                f[rows] = network(Psi).numpy()
+        return f
 
     def predict(self, X: Any) -> NDArray[Any]:
         f = self.decision_function(X)

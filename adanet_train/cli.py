@@ -51,11 +51,12 @@ def parser() -> Parser:
     add("-o", "--output", required=True, metavar="FILE", help="the model.pt to write, after every round")
     add("--method", default="adanet", choices=("adanet", "cvx", "cvx-exact", "lr", "nn"), help="default adanet")
     add("--variant", choices=("base", "R", "P", "D", "SD"), help="of adanet; default base")
-    add("--rounds", type=int, metavar="T", help="default 10")
-    add("--width", type=int, metavar="B", help="units per layer of a subnetwork, default 100")
+    add("--rounds", type=int, metavar="T", help="at most so many, default 10")
+    add("--max-rounds", type=int, metavar="T", help="declare the family of so many, to --resume with more later")
+    add("--width", type=int, metavar="B", help="units per layer of a subnetwork; without it 50 to 100, by m")
     add("--p", type=float, metavar="P", help="the norm of a unit's weights, 1 to inf, default 2")
     add("--Lambda", type=_numbers, metavar="L", help="its bound, one number or L1,L2,.. by layer, default 1.01")
-    add("--lam", type=float, metavar="λ", help="weight of the complexity r, default 1e-05")
+    add("--lam", type=float, metavar="λ", help="weight of the complexity r; without it chosen on held-out points")
     add("--beta", type=float, metavar="β", help="added to it, default 0")
     add("--rho", type=float, metavar="R", help="a margin to declare with the family; no default")
     add("--surrogate", choices=("logistic", "logistic2", "exponential"), help="Φ, default logistic")
@@ -166,7 +167,7 @@ def make_config(arguments: argparse.Namespace) -> Config:
     """The Config of the options that were given; --set reaches the fields that have no option of their own."""
     from dataclasses import fields
 
-    from adanet_train.config import Config
+    from adanet_train.config import Config, adaptive
 
     defaults = {field.name: field.default for field in fields(Config)}
     given = {name: value for name, value in vars(arguments).items() if name in defaults}
@@ -174,6 +175,7 @@ def make_config(arguments: argparse.Namespace) -> Config:
         name, equals, text = setting.partition("=")
         check(bool(equals) and name in defaults, f"--set needs NAME=VALUE of a field of Config, got {setting!r}.")
         given[name] = _value(text, defaults[name])
+    given = adaptive(given) if arguments.method == "adanet" else given
     try:
         return Config(**given | {"device": command_line.device(str(given["device"]))})
     except TypeError as error:

@@ -197,7 +197,8 @@ class Feed:
         Of a small sample several passes at once, as the drawing of one would cost more than the steps it feeds.
         """
         K, m = self.sample.members, len(part)
-        keys = torch.rand(K, max(1, PASSES // m), m, generator=draw)
+        passes = max(1, PASSES // m) if m == len(self.sample.points) else 1
+        keys = torch.rand(K, passes, m, generator=draw)
         # The points that a member is not trained on go behind.
         keys += (part == torch.arange(K)[:, None])[:, None]
         least = m - int((part == torch.arange(K)[:, None]).sum(1).max())

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -21,6 +22,7 @@ from adanet_train.points import Points
 from adanet_train.surrogates import surrogate
 
 VARIANTS = ("base", "R", "P", "D", "SD")
+HELD_OUT = "chosen on held-out points"
 COMPLEXITIES = ("lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth")
 
 
@@ -37,8 +39,9 @@ class Config:
     """T."""
     max_rounds: int | None = None
     """The T of the declared family, up to which a run can be taken up later with more rounds; None: T."""
-    width: int = 100
-    """B, the units per layer of a candidate subnetwork."""
+    width: int | None = None
+    """B, the units per layer of a candidate subnetwork. None: 100; of each member of a committee 50, and 100 from
+    20,000 points on."""
     p: float = 2.0
     Lambda: float | tuple[float, ...] = 1.01
     """Λ_{k,k-1}: one number for all layers, or Λ_{1,0}, Λ_{2,1}, .. up to the maximal depth."""
@@ -84,8 +87,8 @@ class Config:
     hidden units one by one), "random" (the best of many random subnetworks), or a function (task, generator) ->
     weights."""
     members: int | None = None
-    """Of a committee. None: 5, and 1 from 200,000 points on."""
-    validation_fraction: float = 0.2
+    """Of a committee. None: 8, from 20,000 points on 4, and from 200,000 on 2."""
+    validation_fraction: float = 0.125
     """The share of the sample that each member of a committee is held out from; 10,000 points are enough."""
     optimiser: str = "sgd"
     """Of the learners "gradient" and "units"; a committee takes Adam."""
@@ -127,9 +130,9 @@ class Config:
     """How many candidates are trained at the same time; the result does not depend on it."""
 
     def __post_init__(self) -> None:
-        for name in ("rounds", "width", "check_every", "patience", "networks", "jobs"):
+        for name in ("rounds", "check_every", "patience", "networks", "jobs"):
             _check_integer(name, getattr(self, name), 1)
-        for name in ("max_rounds", "members", "steps", "epochs", "batch"):
+        for name in ("width", "max_rounds", "members", "steps", "epochs", "batch"):
             if getattr(self, name) is not None:
                 _check_integer(name, getattr(self, name), 0 if name == "steps" else 1)
         check(isinstance(self.seed, int) and self.seed >= 0, f"seed must be an integer >= 0, got {self.seed!r}.")
@@ -195,23 +198,23 @@ class Config:
         """Statements looked at: the certificate objective has vote-certificate, and path-certificate if it may grow."""
         return 2 if self.objective == "certificate" and self.depth > 1 and self.rounds > 1 else 1
 
-    @property
-    def sizes(self) -> tuple[tuple[int, int], ...]:
-        """(depth - l_{t-1}, units per layer) of each candidate."""
-        return self.candidates or ((0, self.width), (1, self.width))
+    def sizes(self, m: int) -> tuple[tuple[int, int], ...]:
+        """(depth - l_{t-1}, units per layer, of each member) of each candidate on m points."""
+        width = self.width or (50 if self.learner == "committee" and m < 20_000 else 100)
+        return self.candidates or ((0, width), (1, width))
 
     def members_for(self, m: int) -> int:
         """How many members a subnetwork has on m points; one where the learner knows of none."""
         if self.learner != "committee":
             return 1
-        return min(self.members or (5 if m < 200_000 else 1), m // 2)
+        return min(self.members or (8 if m < 20_000 else 4 if m < 200_000 else 2), max(1, m // 2))
 
     def family(self, n_0: int, m: int = 2) -> NetworkSpec:
         """The declared family: every layer up to the maximal depth may hold all T subnetworks.
 
         On m points: how many members a committee has by default depends on it.
         """
-        widest = max(units for _, units in self.sizes) * self.members_for(m)
+        widest = max(units for _, units in self.sizes(m)) * self.members_for(m)
         n = (n_0, *[(self.max_rounds or self.rounds) * widest] * self.depth)
         return NetworkSpec.layered(n, self.Lambda, self.p, self.activation)
 
@@ -221,12 +224,28 @@ class Config:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for a file; a function is named, not stored."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        values["lam"] = HELD_OUT if self.lam is None else self.lam  # a file holds no None
         return {name: _plain(value) for name, value in values.items()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Config:
         """The inverse of as_dict, except for functions."""
-        return cls(**{name: _frozen(value) for name, value in values.items()})
+        given = {name: _frozen(value) for name, value in values.items()}
+        return cls(**given | {"lam": None} if given.get("lam") == HELD_OUT else given)
+
+
+def adaptive(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of AdaNet as given; a committee, which chooses λ, where learner ("auto") and lam leave it open.
+
+    The variants R, P and D, outputs="all" and the corrective step belong to the paper's learner, with λ = 1e-5.
+    """
+    of_paper = given.get("variant", "base") in ("R", "P", "D") or given.get("outputs") == "all"
+    of_paper = of_paper or given.get("objective") == "certificate"  # which has a search of its own
+    learner = given.get("learner", "auto")
+    if learner == "auto":
+        learner = "gradient" if of_paper or given.get("corrective") else "committee"
+    lam = given.get("lam")
+    return {**given, "learner": learner, "lam": Config.lam if lam is None and learner != "committee" else lam}
 
 
 @dataclass(frozen=True)
@@ -268,7 +287,10 @@ def check_weights(weights: Tensor | None, y: Tensor) -> Tensor | None:
     s = torch.as_tensor(weights).to(y.device, torch.float64)
     check(s.shape == y.shape, f"sample_weight must hold one number per point ({len(y)}), got {tuple(s.shape)}.")
     valid = bool((s.isfinite() & (s >= 0)).all()) and all(bool((s[y == sign] > 0).any()) for sign in (-1, 1))
-    check(valid, "sample_weight must be finite and >= 0, and positive on some point of each class.")
+    check(
+        valid,
+        "sample_weight must be finite and >= 0, and not zero on all points of a class: weights of zero drop them.",
+    )
     return None if bool((s == s[0]).all()) else s / s.mean()
 
 
@@ -298,6 +320,8 @@ def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     if callable(value):

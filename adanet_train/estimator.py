@@ -6,6 +6,7 @@ load("model.pt").predict(X_new)
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -13,6 +14,8 @@ from typing import Any, Self
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
@@ -20,11 +23,13 @@ from adanet_theory.checks import check
 from adanet_train import run
 from adanet_train.classifier import NetworkClassifier
 from adanet_train.command_line import device
-from adanet_train.config import Config
+from adanet_train.config import Config, Trained, adaptive
 from adanet_train.data.features import Array, FeatureMap, default_names
 from adanet_train.inputs import NEEDS_A_FIXED_MAP
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
+from adanet_train.points import Points
+from adanet_train.progress import round_line
 
 __all__ = ["AdaNetCVXClassifier", "AdaNetClassifier", "NetworkClassifier", "load"]
 
@@ -35,33 +40,70 @@ class _Trained(NetworkClassifier):
     bias: bool
     feature_range: tuple[float, float] | None
     objective: str
+    seed: int
+    random_state: Any
+    class_weight: Any
+    verbose: bool
+    warm_start: bool
 
     def _method(self) -> str:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Scale X to [0, 1], by `feature_range` if it was known in advance, and train."""
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        kind = type_of_target(y, input_name="y")
-        if len(self.classes_) > 2:
-            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-        check(len(self.classes_) == 2, f"y must hold both classes, got one class, {self.classes_[0]!r}.")
-        features = self._feature_map(X)
-        Psi, signs = torch.from_numpy(features(X)), torch.from_numpy(self._signs(y))
-        trained = run.trainer(self._method())(Psi, signs, self.config(features.r_sup))
-        sample = Sample.of(Psi, signs).without_data()
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        before = self.model_ if self.warm_start and hasattr(self, "model_") else None
+        self._check_target(y)
+        features = self._feature_map(X) if before is None or before.features is None else before.features
+        points, signs = Points(X, features), torch.from_numpy(self._signs(y))
+        sample = Sample.digest(points, signs)
+        more = self._more(y, sample_weight) | {"resume": self._resumed(before, sample)}
+        trained = run.trainer(self._method())(points, signs, self.config(features.r_sup), **more)
         notes = {"classes": self.classes_.tolist()}
         model = run.model_of(trained, self._method(), features=features, sample=sample, notes=notes)
         # through the file's form, so that a saved model is the fitted one in every bit
         self.model_ = model_file.decode(model_file.encode(model), "the fitted model")
         return self
 
+    def _check_target(self, y: NDArray[Any]) -> None:
+        kind = type_of_target(y, input_name="y")
+        remedy = "AdaNet classifies: cut the target at a value that matters, as in y > t, to learn on which side it is."
+        if kind.startswith("continuous"):
+            raise ValueError(f"Unknown label type: {kind}. {remedy}")
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) > 2:
+            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+        check(len(self.classes_) == 2, f"y must hold both classes, got one class, {self.classes_[0]!r}.")
+
+    def _more(self, y: NDArray[Any], sample_weight: Any) -> dict[str, Any]:
+        """Sample and class weights, and what prints the rounds."""
+        more: dict[str, Any] = {}
+        if sample_weight is not None or self.class_weight is not None:
+            s = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+            check(s.shape == (len(y),), f"sample_weight must hold one number per row ({len(y)}), got shape {s.shape}.")
+            by_class = compute_sample_weight(self.class_weight, y) if self.class_weight is not None else 1.0
+            more["weights"] = torch.from_numpy(s * by_class)
+        if self.verbose:
+            more["callback"] = lambda t: print(f"round {len(t.history)}: {round_line(t.history[-1])}", flush=True)
+        return more
+
+    def _resumed(self, before: ModelFile | None, sample: Sample) -> Trained | None:
+        """warm_start: the rounds of the last fit, to which further ones are added; the sample must be the same."""
+        if before is None:
+            return None
+        same = before.sample is not None and before.sample.sha256 == sample.sha256
+        check(same, "warm_start adds rounds to a fit on the same X and y, got others: set warm_start=False.")
+        return run.trained_of(before)
+
     def config(self, r_sup: float = 1.0) -> Config:
         """The Config of these parameters."""
         known = {field.name for field in fields(Config)}
-        given = {name: value for name, value in self.get_params(deep=False).items() if name in known}
+        given = {name: _tuples(value) for name, value in self.get_params(deep=False).items() if name in known}
+        if self.random_state is not None:
+            whole = isinstance(self.random_state, numbers.Integral)
+            given["seed"] = int(self.random_state if whole else check_random_state(self.random_state).randint(2**31))
+        if self._method() == "adanet":
+            given = adaptive(given)
         return Config(**given | {"device": device(given["device"]), "r_sup": r_sup})
 
     def _feature_map(self, X: Array) -> FeatureMap:
@@ -75,20 +117,75 @@ class _Trained(NetworkClassifier):
         return FeatureMap.known(names, *self.feature_range, bias=self.bias)
 
 
+def _tuples(value: Any) -> Any:
+    """Lists as tuples, numbers of numpy as plain ones."""
+    if isinstance(value, list | tuple):
+        return tuple(_tuples(part) for part in value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
 class AdaNetClassifier(_Trained):
-    """AdaNet, with the parameters of `Config`; `feature_range` is the range of X if it is known in advance.
+    """AdaNet as a classifier of two classes.
+
+    By default every subnetwork is a committee: 8 small networks, each trained without an eighth of the sample (fewer,
+    and with less held out, from 20,000 points on), which says when it stops. The held-out points also choose λ, the
+    depth and the number of rounds; there is no refit, as every point is in the training of most members. What was
+    chosen stands in `history_` and in the file; the declared family is the one of the parameters, fixed before.
+
+    Parameters
+    ----------
+    rounds : T, the number of subnetworks at most; training ends when a further one would not help.
+    width : B, the units per layer of a subnetwork, or of each member. None: 100, of a committee 50 below 20,000 points.
+    max_rounds : the T of the declared family, up to which `warm_start` can add rounds. None: `rounds`.
+    p : the norm of a unit's weights, in [1, inf].
+    Lambda : its bound Λ, one number, or one for each layer up to the maximal depth.
+    activation : φ, a name such as "relu", "tanh" or "leaky_relu:0.1".
+    max_depth : the maximal depth of the family. None: as deep as T rounds can build, at most 5.
+    rho : a margin to declare with the family; training does not use it.
+    enforce : keep ||u||_p <= Λ. With False no family is declared.
+    surrogate : Φ: "logistic", "logistic2" or "exponential".
+    lam : λ, the weight of the complexity r in Γ = λ r + β. None: chosen on the held-out points.
+    beta : β.
+    complexity : r: "lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth", or a function (spec, k, Psi, H) -> r.
+    objective : "paper", "bound" (the λ and β with which F bounds the risk) or "certificate" (F is a certificate).
+    variant : "base", "R", "P", "D" or "SD", as in the paper's Table 3.
+    candidates : (depth - l_{t-1}, units per layer) of each candidate of a round. None: (0, B) and (1, B).
+    outputs : which layers of a subnetwork the output reads: "top" or "all".
+    corrective : minimise F over all of w again after every round.
+    learner : "auto", "committee", "gradient" (the paper's), "units", "random", or a function (task, generator) ->
+        weights. "auto" is a committee, and "gradient" for what only that has: variants R, P, D, outputs="all",
+        corrective=True.
+    members : of a committee. None: 8, from 20,000 points on 4, from 200,000 on 2.
+    validation_fraction : the share of the sample that each member is held out from; 10,000 points at most.
+    patience : looks at the held-out points (or at F) without a new best value before a search ends.
+    optimiser : of the learners "gradient" and "units": "sgd" or "adam".
+    learning_rate : of the search. None: 0.1; of a committee 0.005, and 0.03 for linear members.
+    steps : of the search at most. None: 2,000; of a committee as many as its epochs take.
+    epochs : of a committee, passes over the sample. None: 60, and fewer from 10,000 points on.
+    batch : points per step. None: 100; of a committee 64 to 512, by the size of the sample.
+    tol : the duality gap at which the convex step ends.
+    seed : of all randomness: the same seed gives the same bits on the same machine.
+    random_state : scikit-learn's name for it: an integer is the seed, a RandomState draws one. None: `seed`.
+    class_weight : "balanced", or a dict of the weights of the classes, as in scikit-learn.
+    warm_start : a further `fit` on the same data adds rounds up to `rounds`; see `max_rounds`.
+    verbose : print a line after every round.
+    device : "auto", "cpu", "cuda", ..
+    jobs : candidates trained at the same time; the result does not depend on it.
+    bias : append a constant feature.
+    feature_range : the range of X, if it was known before the sample: then the feature map was fixed in advance.
 
     >>> X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
-    >>> model = AdaNetClassifier(rounds=1, width=20, steps=200).fit(X, ["same", "different", "different", "same"])
-    >>> model.predict([[0.0, 1.0], [1.0, 1.0]]).tolist()
+    >>> model = AdaNetClassifier(rounds=1, width=20, learner="gradient", steps=200)
+    >>> model.fit(X, ["same", "different", "different", "same"]).predict([[0.0, 1.0], [1.0, 1.0]]).tolist()
     ['different', 'same']
     """
 
     def __init__(
         self,
         rounds: int = Config.rounds,
-        width: int = Config.width,
+        width: int | None = Config.width,
         *,
+        max_rounds: int | None = Config.max_rounds,
         p: float = Config.p,
         Lambda: float | tuple[float, ...] = Config.Lambda,
         activation: str = Config.activation,
@@ -96,7 +193,7 @@ class AdaNetClassifier(_Trained):
         rho: float | None = Config.rho,
         enforce: bool = Config.enforce,
         surrogate: str = Config.surrogate,
-        lam: float | None = Config.lam,
+        lam: float | None = None,
         beta: float = Config.beta,
         complexity: str | Callable[..., float] = Config.complexity,
         objective: str = Config.objective,
@@ -104,13 +201,21 @@ class AdaNetClassifier(_Trained):
         candidates: tuple[tuple[int, int], ...] | None = Config.candidates,
         outputs: str = Config.outputs,
         corrective: bool = Config.corrective,
-        learner: str | Callable[..., Any] = Config.learner,
+        learner: str | Callable[..., Any] = "auto",
+        members: int | None = Config.members,
+        validation_fraction: float = Config.validation_fraction,
+        patience: int = Config.patience,
         optimiser: str = Config.optimiser,
         learning_rate: float | None = Config.learning_rate,
         steps: int | None = Config.steps,
+        epochs: int | None = Config.epochs,
         batch: int | None = Config.batch,
         tol: float = Config.tol,
         seed: int = Config.seed,
+        random_state: Any = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        verbose: bool = False,
         device: str = Config.device,
         jobs: int = Config.jobs,
         bias: bool = True,
@@ -118,6 +223,7 @@ class AdaNetClassifier(_Trained):
     ) -> None:
         self.rounds = rounds
         self.width = width
+        self.max_rounds = max_rounds
         self.p = p
         self.Lambda = Lambda
         self.activation = activation
@@ -134,28 +240,55 @@ class AdaNetClassifier(_Trained):
         self.outputs = outputs
         self.corrective = corrective
         self.learner = learner
+        self.members = members
+        self.validation_fraction = validation_fraction
+        self.patience = patience
         self.optimiser = optimiser
         self.learning_rate = learning_rate
         self.steps = steps
+        self.epochs = epochs
         self.batch = batch
         self.tol = tol
         self.seed = seed
+        self.random_state = random_state
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.verbose = verbose
         self.device = device
         self.jobs = jobs
         self.bias = bias
         self.feature_range = feature_range
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Scale X to [0, 1], by `feature_range` if it was known in advance, and train.
+
+        `sample_weight` multiplies the loss of each point; it is scaled to mean 1. A weight of 2 is not a row twice:
+        which points are held out is drawn row by row.
+        """
+        return self._fit(X, y, sample_weight)
 
     def _method(self) -> str:
         return "adanet"
 
 
 class AdaNetCVXClassifier(_Trained):
-    """AdaNet.CVX, with the parameters of `Config`; step="exact" is the joint minimiser of each round."""
+    """AdaNet.CVX as a classifier of two classes: one unit a round, on the whole sample, nothing held out.
+
+    Parameters
+    ----------
+    rounds : T, the number of units at most.
+    step : "closed-form" (the paper's, mended), "exact" (the joint minimiser of each round) or "printed".
+    p, Lambda, activation, max_depth, rho : the declared family, as of AdaNetClassifier.
+    surrogate, lam, beta, complexity, objective, tol : F and how well it is minimised, as there; lam is a number.
+    max_rounds, seed, random_state, warm_start, verbose, device, bias, feature_range : as there; the run itself draws
+        nothing at random.
+    """
 
     def __init__(
         self,
         rounds: int = Config.rounds,
         *,
+        max_rounds: int | None = Config.max_rounds,
         step: str = Config.step,
         p: float = Config.p,
         Lambda: float | tuple[float, ...] = Config.Lambda,
@@ -169,11 +302,15 @@ class AdaNetCVXClassifier(_Trained):
         objective: str = Config.objective,
         tol: float = Config.tol,
         seed: int = Config.seed,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: bool = False,
         device: str = Config.device,
         bias: bool = True,
         feature_range: tuple[float, float] | None = None,
     ) -> None:
         self.rounds = rounds
+        self.max_rounds = max_rounds
         self.step = step
         self.p = p
         self.Lambda = Lambda
@@ -187,9 +324,18 @@ class AdaNetCVXClassifier(_Trained):
         self.objective = objective
         self.tol = tol
         self.seed = seed
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
         self.device = device
         self.bias = bias
         self.feature_range = feature_range
+
+    class_weight = None
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Scale X to [0, 1], by `feature_range` if it was known in advance, and train."""
+        return self._fit(X, y)
 
     def _method(self) -> str:
         return "cvx-exact" if self.step == "exact" else "cvx"
@@ -217,6 +363,8 @@ def _untrained(model: ModelFile) -> NetworkClassifier:
     if kind is None or config is None:
         return NetworkClassifier()
     given = {name: getattr(config, name) for name in kind().get_params(deep=False) if hasattr(config, name)}
+    if kind is AdaNetClassifier and adaptive(given | {"learner": "auto"})["learner"] == given["learner"]:
+        given["learner"] = "auto"
     features = model.features
     return kind(**given, bias=features is not None and features.bias, feature_range=_known_range(features))
 

@@ -28,3 +28,5 @@ class Round(TypedDict):
     """λ of the round, where it was chosen on the held-out points and not given."""
     held_out: NotRequired[float]
     """The held-out loss after the round."""
+    certificate: NotRequired[dict[str, Any]]
+    """The terms of the certificate that stands after the round, where that is the objective."""

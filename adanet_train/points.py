@@ -43,7 +43,7 @@ class Points:
             return self.values[index]
         values = np.asarray(self.values[index if isinstance(index, slice) else index.cpu().numpy()])
         Psi = values.astype(np.float64) if self.features is None else self.features(values)
-        return torch.from_numpy(Psi).to(self.device)
+        return torch.from_numpy(np.ascontiguousarray(Psi)).to(self.device)
 
     def whole(self) -> Tensor:
         """All rows at once."""

@@ -46,6 +46,9 @@ def _missed(entry: Mapping[str, Any], least_decrease: float) -> str:
     """What no candidate did: a lower one may be among them that does not lower F enough."""
     if all(candidate["objective"] >= entry["objective"] for candidate in entry["candidates"]):
         return "is lower"
+    before, best = entry["objective"], min(candidate["objective"] for candidate in entry["candidates"])
+    if "held_out" in entry and best < before * (1 - least_decrease):
+        return "helps on the held-out points"
     asked = f"{least_decrease:g} of it (least_decrease)" if least_decrease > 0 else "its rounding error"
     return f"lowers it by more than {asked}"
 

@@ -40,6 +40,7 @@ def _adanet(Psi: Tensor, y: Tensor, config: Config, **options: Any) -> Trained:
     if config.objective == "certificate":
         from adanet_train.certificate.train import train
 
+        check(options.pop("weights", None) is None, "objective certificate counts every point alike: no sample_weight.")
         return train(Psi, y, config, **options)
     from adanet_train import adanet
 

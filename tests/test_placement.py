@@ -11,6 +11,7 @@ from adanet_train.config import Config
 from adanet_train.descent import Problem, Search
 from adanet_train.growth import Growth, Part
 from adanet_train.network import Network
+from adanet_train.points import Points
 from adanet_train.weak_learners import Task, start
 from adanet_train.weak_learners import generator as draws
 
@@ -46,15 +47,24 @@ def test_growth_stays_on_its_device():
     config = Config(rounds=2, width=3, complexity="sqrt-depth")
     with FakeTensorMode():
         Psi = fake(20, 4)
-        growth = Growth(Psi, "relu")
+        growth = Growth(Points(Psi, device=DEVICE), "relu")
         Gamma = penalty(config, config.family(4), Psi)
         for block in ({1: fake(3, 4), 2: fake(3, 3)}, {1: fake(3, 4), 2: fake(3, 6), 3: fake(3, 6)}):
-            H = growth.outputs(block)
             top = max(block)
-            growth.extend(Part(block, {top: H[top]}, {top: fake(3)}, {top: Gamma(top, H[top])}), H)
+            H = growth.outputs(block, [top])
+            growth.extend(Part(block, {top: fake(3)}, {top: Gamma(top, H[top])}, H=H), H)
         growth.reweight(fake(6))
         H, price, w = growth.columns()
         network = growth.network
-        tensors = [growth.f, *growth.phi, *network.hidden.values(), *network.output.values(), H, price, w, network(Psi)]
+        tensors = [
+            growth.f,
+            *growth.existing(3),
+            *network.hidden.values(),
+            *network.output.values(),
+            H,
+            price,
+            w,
+            network(Psi),
+        ]
         assert {tensor.device.type for tensor in tensors} == {DEVICE}
         assert Network.empty(4, device=DEVICE).hidden[1, 0].device.type == DEVICE

@@ -198,6 +198,32 @@ def test_an_interruption_before_the_first_round_leaves_no_file(table, output, mo
     assert not os.path.exists(output)
 
 
+def test_more_rounds_later_when_the_family_was_declared_for_them(table, output, tmp_path, capsys):
+    arguments = [*table, "--set", "learner=gradient", "--max-rounds", "3", "--no-sample"]
+    assert cli.main([*arguments, "-o", str(tmp_path / "whole.pt")]) == 0
+    assert cli.main([*arguments, "--rounds", "1", "-o", output]) == 0
+    assert len(model_file.read(output).meta["history"]) == 1
+    assert cli.main([*arguments, "--rounds", "3", "-o", output, "--resume"]) == 0
+    assert (tmp_path / "model.pt").read_bytes() == (tmp_path / "whole.pt").read_bytes()
+    capsys.readouterr()
+    undeclared = [*table, "--set", "learner=gradient", "-o", str(tmp_path / "short.pt"), "--rounds"]
+    assert cli.main([*undeclared, "1"]) == 0
+    capsys.readouterr()
+    assert cli.main([*undeclared, "3", "--resume"]) == 2
+    assert "begin with max_rounds >= 3" in line_of(capsys)
+
+
+def test_what_the_sample_chose_is_told(table, output):
+    """λ and the held-out losses stand in the history, and the config says that λ was left open."""
+    arguments = [item for item in table if item not in ("--lam", "1e-4")]
+    assert cli.main([*arguments, "-o", output]) == 0
+    model = model_file.read(output)
+    assert (model.meta["config"]["lam"], model.meta["config"]["learner"]) == (config.HELD_OUT, "committee")
+    assert run.trained_of(model).config.lam is None
+    assert model.meta["history"][0]["lam"] > 0
+    assert all("held_out" in entry for entry in model.meta["history"])
+
+
 def test_resume_without_a_file_begins(table, output):
     assert cli.main([*table, "-o", output, "--resume"]) == 0
 
@@ -339,7 +365,7 @@ def test_the_help_tells_the_defaults_and_choices_of_the_config():
             told.add(name)
             default = defaults[name]
             assert match[1] == default if isinstance(default, str) else float(match[1]) == default, name
-    assert told == options.keys() & defaults.keys() - {"rho"}
+    assert told == options.keys() & defaults.keys() - {"rho", "width", "lam", "max_rounds"}
     assert options["variant"].choices == config.VARIANTS
     assert options["complexity"].choices == config.COMPLEXITIES
     assert options["method"].choices == run.METHODS

@@ -23,6 +23,7 @@ from adanet_train.certificate import hidden, linear
 from adanet_train.certificate.forms import Path, Vote
 from adanet_train.certificate.search import Found, Sample, refine, refit
 from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
+from adanet_train.history import CandidateRecord, Round
 from adanet_train.network import Network
 from adanet_train.weak_learners import generator
 
@@ -46,7 +47,8 @@ def train(
 def rounds(Psi: Tensor, y: Tensor, trained: Trained) -> Iterator[tuple[Trained, Network]]:
     """What stands after each of the rounds to come, and what the round had proposed."""
     config = trained.config
-    Psi, y = check_sample(Psi, y, config)
+    points, y = check_sample(Psi, y, config)
+    Psi = points.whole()
     largest = float(Psi.abs().max())
     check(largest <= 1, f"objective certificate needs |Psi| <= 1, got {largest}: scale the features.")
     sample = Sample(Psi.float(), y.float(), config.delta / config.tried, Vote)
@@ -67,8 +69,14 @@ def judged(trained: Trained, proposed: Network, bound: Certificate) -> Trained:
     fell = not trained.history or bound.raw < trained.history[-1]["objective"]
     if not fell:
         stands = trained.history[-1]["certificate"]
-    candidate = {"depth": proposed.depth, "units": list(proposed.n[1:]), "objective": bound.raw, "Gamma": {}}
-    told = {"candidates": [candidate], "chosen": 0 if fell else -1, "objective": stands["raw"], "certificate": stands}
+    candidate: CandidateRecord = {
+        "depth": proposed.depth,
+        "units": list(proposed.n[1:]),
+        "objective": bound.raw,
+        "Gamma": {},
+    }
+    told: Round = {"candidates": [candidate], "chosen": 0 if fell else -1, "objective": stands["raw"]}
+    told["certificate"] = stands
     return replace(trained, network=proposed if fell else trained.network, history=[*trained.history, told])
 
 

@@ -129,7 +129,7 @@ def as_matrix(X: Any, symbol: str = "X") -> Array:
     check(values.dtype.kind in "buif", f"{symbol} must hold real numbers, got dtype {values.dtype}.")
     check(values.ndim == 2, f"{symbol} must be a matrix with one row per point, got shape {values.shape}.")
     check(values.shape[1] >= 1, f"{symbol} must have at least one column, got shape {values.shape}.")
-    matrix = values.astype(np.float64)
+    matrix = values.astype(np.float64, copy=False)
     if not np.isfinite(matrix).all():
         i, j = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
         raise ValueError(f"{symbol} must be finite, got {matrix[i, j]} in row {i}, column {j}.")

@@ -21,6 +21,7 @@ from adanet_theory.checks import check, check_rho
 from adanet_theory.spec import NetworkSpec
 from adanet_train.data.features import FeatureMap
 from adanet_train.network import Pair
+from adanet_train.points import Points
 
 MAX_UNITS = 10_000_000
 MAX_DECLARED_UNITS = 2**53
@@ -50,6 +51,15 @@ class Sample:
             inside = bool(((y >= 0) & (y < outputs)).all())
             check(inside, f"sample y must hold class indices 0..{outputs - 1} only.")
         return cls(len(Psi), _digest(Psi, y), Psi, y)
+
+    @classmethod
+    def digest(cls, points: Points, y: Any) -> Sample:
+        """The number and digest of a sample whose Psi is computed chunk by chunk."""
+        found = hashlib.sha256(f"{len(points)},{points.n_0}\n".encode())
+        for _, Psi in points.chunks():
+            found.update(Psi.cpu().numpy().astype("<f8", copy=False).data)
+        found.update(torch.as_tensor(y).cpu().numpy().astype("<f8", copy=False).data)
+        return cls(len(points), found.hexdigest())
 
     def matches(self, Psi: Any, y: Any, outputs: int | None = None) -> bool:
         """Whether Psi and y are the sample that was trained on, to the last bit."""

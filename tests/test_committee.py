@@ -1,0 +1,224 @@
+"""The committee: its gradient is autograd's, a member never sees its own part, and what is chosen is what was told."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from adanet_train import committee, objective
+from adanet_train.adanet import train
+from adanet_train.committee import Member, Sample, Schedule, Search
+from adanet_train.config import Config, Trained
+from adanet_train.growth import Growth, regrown
+from adanet_train.points import Centre, Points
+from adanet_train.selection import HeldOut, scalar_path
+from adanet_train.surrogates import surrogate
+
+SMALL = Config(rounds=3, width=6, learner="committee", lam=None, members=3, steps=120, validation_fraction=0.25)
+
+
+def sample(m: int = 120, n_0: int = 5) -> tuple[Tensor, Tensor]:
+    """The label is the sign of a product; the last feature is constant."""
+    Psi = torch.rand(m, n_0, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    Psi[:, -1] = 1
+    return Psi, torch.where((Psi[:, 0] - 0.5) * (Psi[:, 1] - 0.5) > 0, 1.0, -1.0).double()
+
+
+def drawn(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.fixture(scope="module")
+def trained() -> Trained:
+    # No gain is too small here, so that there are several rounds to look at.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("adanet_train.selection.LEAST_GAIN", -1.0)
+        patch.setattr(HeldOut, "falls", lambda self, change: True)
+        return train(*sample(), SMALL.replace(least_decrease=0.0))
+
+
+def test_parts_are_equal_disjoint_and_have_both_classes():
+    Psi, y = sample(200)
+    y[:150] = 1.0
+    split = Sample.split(Points(Psi), y, None, SMALL, drawn())
+    assert [int((split.part == j).sum()) for j in (-1, 0, 1, 2)] == [50, 50, 50, 50]
+    assert {int((y[split.part == j] == 1).sum()) for j in range(3)} <= {36, 37, 38, 39, 40, 41, 42, 43, 44}
+    assert len(split.held_out.unique()) == 150
+    many = Sample.split(Points(torch.ones(50_000, 1)), torch.ones(50_000), None, SMALL, drawn())
+    assert int((many.part == 0).sum()) == committee.LOOK
+
+
+def test_a_part_one_short_counts_its_points_once():
+    Psi, y = sample(122)
+    split = Sample.split(Points(Psi), y, None, SMALL, drawn())
+    held_out = HeldOut.of(Growth(Points(Psi), "relu"), split, surrogate("logistic"))
+    assert held_out.loss() == pytest.approx(math.log(1 + math.e), rel=1e-12)
+    assert set((split.held_out_weights > 0).sum(1).tolist()) == {30, 31}
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_written_gradient_is_autograds(trained, depth, activation):
+    Psi, y = sample()
+    growth = regrown(trained, Points(Psi))
+    growth.activation = activation
+    existing = Member(growth, 3)
+    U = [torch.randn_like(u.double()) for u in committee.start(existing, depth, 4, 5, 3, drawn())]
+    search = Search(U, existing, SMALL.replace(activation=activation), None)
+    x, labels = Psi[:60].view(3, 20, 5), y[:60].view(3, 20)
+    offset, s = existing.f(x), torch.rand(3, 20, generator=drawn(), dtype=torch.float64)
+    search.differentiate(x, labels, offset, s)
+    search.theta.requires_grad_()
+    search.U = search.views(search.theta)
+    losses = surrogate("logistic").value(1 - labels * (offset + search.forward(x)[-1])) * s
+    losses.mean(1).sum().backward()
+    torch.testing.assert_close(search.slopes, search.theta.grad, rtol=1e-9, atol=1e-12)
+
+
+def test_the_mean_of_the_members_is_the_network(trained):
+    assert len(trained.history) == 3
+    Psi, _ = sample()
+    growth = regrown(trained, Points(Psi))
+    f = Member(growth, 3).f(Psi.expand(3, *Psi.shape))
+    torch.testing.assert_close(f.mean(0), trained.network(Psi), rtol=1e-9, atol=1e-12)
+    torch.testing.assert_close(growth.f, trained.network(Psi), rtol=1e-9, atol=1e-12)
+
+
+def test_a_member_does_not_see_its_own_part():
+    """Other labels in part 0 leave the units of member 0 as they are, and change those of the others."""
+    Psi, y = sample()
+    split = Sample.split(Points(Psi), y, None, SMALL, drawn())
+    changed = torch.where(split.part == 0, -y, y)
+    blocks = []
+    for labels in (y, changed):
+        one_look = Sample(split.points, labels, None, split.part, 3)
+        growth, spec = Growth(Points(Psi), "relu"), SMALL.family(5, 120)
+        # One look, at the end: when to stop is decided by all parts together.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(committee, "LOOKS", 1)
+            patch.setattr(Search, "loss", lambda self, *_: -float(self.step))
+            blocks.append(committee.learn(growth, one_look, 2, 4, spec, SMALL, drawn()).block[1].view(3, 4, 5))
+    assert torch.equal(blocks[0][0], blocks[1][0])
+    assert not torch.equal(blocks[0][1], blocks[1][1])
+
+
+def test_rows_are_members_and_read_their_own_member_only(trained):
+    for (k, s), U in trained.network.hidden.items():
+        assert (torch.linalg.vector_norm(U, dim=1) <= trained.declared.bound(k, s)).all()
+    spans = objective.chosen(trained.history)
+    assert all(span["members"] == 3 for span in spans)
+    growth = regrown(trained, Points(sample()[0]))
+    own = Member(growth, 3).own
+    for k in range(2, len(own)):
+        U = growth.network.hidden[k, k - 1]
+        for i, j in [(0, 1), (1, 2), (2, 0)]:
+            assert not U[own[k][i]][:, own[k - 1][j]].any()
+
+
+def test_the_history_is_what_the_network_says(trained):
+    Psi, y = sample()
+    assert objective.recomputed(trained, Psi, y) == pytest.approx(trained.history[-1]["objective"], rel=1e-12)
+    assert {entry["lam"] for entry in trained.history} == {trained.history[0]["lam"]}
+    growth = regrown(trained, Points(Psi))
+    split = Sample.split(Points(Psi), y, None, trained.config, committee_generator())
+    held_out = HeldOut.of(growth, split, surrogate("logistic"))
+    assert held_out.loss() == pytest.approx(trained.history[-1]["held_out"], rel=1e-9)
+
+
+def committee_generator() -> torch.Generator:
+    from adanet_train.weak_learners import generator
+
+    return generator(0, 0, 0)
+
+
+def test_same_bits_again_and_after_an_interruption():
+    Psi, y = sample()
+    stages: list[Trained] = []
+    whole = train(Psi, y, SMALL, callback=stages.append)
+    for other in (train(Psi, y, SMALL), *[train(Psi, y, SMALL, resume=stage) for stage in stages]):
+        assert other.history == whole.history
+        pairs = zip(other.network.hidden.values(), whole.network.hidden.values(), strict=True)
+        assert all(torch.equal(a, b) for a, b in pairs)
+
+
+def test_a_sample_read_in_pieces_is_learnt_too(monkeypatch):
+    from adanet_train import points
+
+    Psi, y = sample(400)
+    monkeypatch.setattr(points, "CHUNK", 600)
+    whole = train(Psi, y, SMALL)
+    monkeypatch.setattr(points, "WHOLE", 500)
+    monkeypatch.setattr(committee, "WHOLE", 500)
+    pieces = train(Psi, y, SMALL)
+    right = [float((y * found.network(Psi) > 0).double().mean()) for found in (whole, pieces)]
+    assert min(right) > 0.9
+    assert not torch.equal(whole.network.hidden[1, 0], pieces.network.hidden[1, 0])
+
+
+def test_other_activations_stay_in_their_family():
+    trained = train(*sample(), SMALL.replace(activation="tanh", rounds=1, Lambda=0.5))
+    for (k, s), U in trained.network.hidden.items():
+        assert (torch.linalg.vector_norm(U, dim=1) <= trained.declared.bound(k, s)).all()
+
+
+@pytest.mark.parametrize("options", [{"variant": "R"}, {"outputs": "all"}, {"corrective": True}], ids=str)
+def test_what_a_committee_has_not_is_refused(options):
+    with pytest.raises(ValueError, match="learner='committee'"):
+        train(*sample(), SMALL.replace(**options))
+    with pytest.raises(ValueError, match="lam=None is chosen on the points"):
+        Config(lam=None)
+
+
+def test_a_linear_task_stays_shallow_and_an_interaction_does_not():
+    Psi, y = sample(500)
+    assert train(Psi, y, SMALL.replace(steps=None, rounds=1)).network.depth == 2
+    chance = torch.sigmoid(Psi @ torch.tensor([4.0, -4, 8, -8, 0]).double())
+    drawn_labels = torch.where(torch.rand(500, generator=drawn(3)) < chance, 1.0, -1.0).double()
+    assert train(Psi, drawn_labels, SMALL.replace(steps=None, rounds=1)).network.depth == 1
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_path_of_a_scalar_is_at_its_minimum(weighted):
+    Psi, y = sample()
+    z, f = Psi[:, 0] - Psi[:, 1], Psi[:, 2] - 0.5
+    s = torch.rand(120, generator=drawn(), dtype=torch.float64) + 0.5 if weighted else None
+    Phi, Gamma = surrogate("logistic"), torch.tensor([1.0, 0.05, 0.01, 1e-4]).double()
+    w, F = scalar_path(z, y, f, Gamma, Phi, s)
+    from adanet_train.convex import mixture
+
+    for i in range(4):
+        found = mixture.minimise(z[:, None], y, f, Gamma[i : i + 1], Phi, weights=s)
+        assert float(w[i]) == pytest.approx(float(found.w), abs=1e-5)
+        assert float(F[i]) == pytest.approx(found.objective, rel=1e-8)
+    assert float(w[0]) == 0.0
+
+
+def test_centred_weights_are_the_same_function():
+    Psi = sample()[0] * 3
+    points, U = Points(Psi), torch.randn(4, 5, generator=drawn(), dtype=torch.float64)
+    centre = points.centre
+    torch.testing.assert_close(centre(Psi) @ U.T, Psi @ centre.weights(U).T, rtol=1e-9, atol=1e-12)
+    torch.testing.assert_close(centre.weights_on_centred(centre.weights(U)), U, rtol=1e-9, atol=1e-12)
+    assert centre(Psi)[:, :-1].mean(0).abs().max() < 1e-12
+    without = Centre.of(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 3.0]))
+    assert without(torch.tensor([[1.0, 6.0]])).tolist() == [[1.0, 2.0]]
+
+
+def test_points_from_a_map_are_those_of_the_matrix():
+    from adanet_train.data.features import FeatureMap
+
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    features = FeatureMap.fitted(X)
+    lazy, whole = Points(X, features), Points(torch.from_numpy(features(X)))
+    assert torch.equal(lazy.whole(), whole.whole())
+    assert (lazy.largest, lazy.r_rms, lazy.n_0) == (whole.largest, whole.r_rms, 4)
+    assert lazy.r_rms == pytest.approx(math.sqrt(float((whole.whole() ** 2).mean(0).max())))
+
+
+def test_the_schedule():
+    small, large = (Schedule.of(SMALL.replace(steps=None), m, 2) for m in (100, 1_000_000))
+    assert (small.steps, small.batch) == (300, 64)
+    assert (large.batch, large.steps) == (512, 6 * math.ceil(1_000_000 / 512))
+    assert small.at(1) < small.at(30) > small.at(300) > 0
