@@ -114,7 +114,8 @@ def shown(latex: str) -> ElementTree.Element:
 SIGNS = {
     x: f"\\{name}" for name, x in {**mathml._GREEK, **mathml._UPRIGHT, **mathml._OPERATORS, **mathml._TALL}.items()
 }
-SIGNS |= {"−": "-", "ℜ": r"\mathfrak R", "ℋ": r"\mathcal H", "𝐰": r"\mathbf w"}
+SIGNS |= {"−": "-", "′": "'"}
+SIGNS |= {x: rf"\{font} {letter}" for font, letters in mathml._FONTS.items() for letter, x in letters.items()}
 
 
 def unread(node: ElementTree.Element) -> str:
@@ -125,12 +126,16 @@ def unread(node: ElementTree.Element) -> str:
         word = node.text or ""
         named = word in mathml._NAMED or (node.tag == "mtext" and rf"\text{{{word}}}")
         return (named if isinstance(named, str) else rf"\{word}" if named else SIGNS.get(word, word)) or word
+    if node.tag == "mrow" and len(node) == 3 and node[1].get("linethickness") == "0":
+        return rf"\binom{parts[1].removeprefix(chr(92) + 'frac')}"
     if node.tag == "mfrac":
         return rf"\frac{{{parts[0]}}}{{{parts[1]}}}"
     if node.tag == "msqrt":
         return rf"\sqrt{{{''.join(parts)}}}"
     if node.get("accent"):
         return rf"\widehat{{{parts[0]}}}"
+    if node.tag == "mover" and node[1].text == "‾":
+        return rf"\overline{{{parts[0]}}}"
     if node.tag in scripts:
         return f"{parts[0]}{scripts[node.tag]}{{{parts[1]}}}"
     if node.tag in ("msubsup", "munderover"):
@@ -143,14 +148,16 @@ def unread(node: ElementTree.Element) -> str:
 
 def braced(latex: str) -> str:
     """LaTeX of our printer in the same form: one token after _, ^ or a command takes braces, other brackets go."""
-    latex = re.sub(r"\\mathrm\{(\w+)\}", r"\1", latex)
-    latex = re.sub(r"\\(left|right)\b|\\:", "", latex)
+    latex = re.sub(r"\\(?:mathrm|operatorname)\{(\w+)\}", r"\1", latex)
+    latex = re.sub(r"\\(left|right|Big)\b|\\:", "", latex)
     latex = re.sub(r"\\frac(\w)(\w)", r"\\frac{\1}{\2}", latex)
     latex = re.sub(r"([_^])(\\[a-z]+|\w)", r"\1{\2}", latex)
+    latex = re.sub(r"\^\*(_\{[^}]*\})", r"\1^{*}", latex)
+    latex = re.sub(r"\{(\\binom.*)\}$", r"\1", latex)
     latex = re.sub(r"\\widehat ?(\w)", r"\\widehat{\1}", latex)
     for side in ("ceil", "floor"):
         latex = latex.replace(rf"\l{side}{{", rf"\l{side}").replace(rf"}}\r{side}", rf"\r{side}")
-    latex = latex.replace("|{j}|", "|j|")
+    latex = re.sub(r"\|\{(\\?\w+(?: ?\w+_\{\w+\}|_\{\w+\})?)\}\|", r"|\1|", latex)
     return re.sub(r"\s", "", latex)
 
 
@@ -158,10 +165,11 @@ def formulas(id: str) -> list[str]:
     """The LaTeX of a statement's terms and definitions."""
     statement = STATEMENTS[id]
     defined = [part for x in statement.definitions for part in latex_definition(x).split("$")[1::2]]
-    return [*map(latex_of, statement.terms.values()), *defined]
+    given = [part for clause in statement.given for part in clause.split("$")[1::2]]
+    return [*map(latex_of, [statement.lhs, *statement.terms.values()]), *defined, *given]
 
 
-@pytest.mark.parametrize("id", [*BOUNDS, "lemma-2", "lemma-2-peeled", "lemma-2-peeled-offset", "h1-closed", "range"])
+@pytest.mark.parametrize("id", STATEMENTS)
 def test_mathml_reads_back_to_the_latex(id: str) -> None:
     for latex in formulas(id):
         assert re.sub(r"\s", "", unread(shown(latex))) == braced(latex)
@@ -176,7 +184,7 @@ def test_mathml_keeps_what_stands_where() -> None:
     assert len(shown(r"\begin{cases} 1 & \text{for}\: d = 0 \\2 & \text{otherwise} \end{cases}").findall(".//mtr")) == 2
 
 
-@pytest.mark.parametrize("latex", [r"\overline x", r"\left( x", r"\sqrt{x", r"x \& y", r"\frac{1}"])
+@pytest.mark.parametrize("latex", [r"\underline x", r"\left( x", r"\sqrt{x", r"x \& y", r"\frac{1}"])
 def test_mathml_refuses_what_it_does_not_know(latex: str) -> None:
     with pytest.raises(ValueError):
         mathml.math(latex)

@@ -220,7 +220,7 @@ _ALL = [
         ">=",
         {"value": Piecewise((Rational(1, 2), Eq(k, 1)), (1, True)) * Lambda[k + 1, k] * DualRoot(n[k], p) * Rstar_S[k]},
         (),
-        (CONJUGATE, r"every $\varphi_s$ is the ReLU, or, for $k \ge 2$, the ReLU or $|\cdot|$"),
+        (CONJUGATE, r"every $\varphi_s$ is the ReLU, or, for $k \geq 2$, the ReLU or $|\cdot|$"),
     ),
     Statement(
         "range",

@@ -11,16 +11,20 @@ from html import escape
 _TOKEN = re.compile(r"\\text\{[^}]*\}|\\(?:begin|end)\{\w+\}|\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|[^\s]")
 _GREEK = {
     "rho": "ρ", "delta": "δ", "eta": "η", "psi": "ψ", "varphi": "φ", "kappa": "κ", "mu": "μ", "pi": "π", "infty": "∞",
+    "epsilon": "ε", "sigma": "σ", "tau": "τ",
 }  # fmt: skip
-_UPRIGHT = {"Lambda": "Λ", "Gamma": "Γ"}
+_UPRIGHT = {"Lambda": "Λ", "Gamma": "Γ", "Phi": "Φ"}
 _OPERATORS = {
     "leq": "≤", "geq": "≥", "in": "∈", "dots": "…", "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊",
-    "rfloor": "⌋", "|": "‖",
+    "rfloor": "⌋", "|": "‖", "cdot": "·",
 }  # fmt: skip
-_FONTS = {"mathfrak": {"R": "ℜ"}, "mathcal": {"H": "ℋ"}, "mathbf": {"w": "𝐰"}}
+_FONTS = {
+    "mathfrak": {"R": "ℜ"}, "mathcal": {"H": "ℋ"}, "mathbf": {"w": "𝐰"}, "mathbb": {"E": "𝔼"},
+    "boldsymbol": {r"\epsilon": "𝛆", r"\sigma": "𝛔", r"\Psi": "𝚿"},
+}  # fmt: skip
 _NAMED = ("log", "min", "max", "sup")
 _TALL = {"sum": "∑", "prod": "∏"}
-_PLAIN = {sign: sign for sign in "+=<>,/()|*"} | {"-": "−"}
+_PLAIN = {sign: sign for sign in "+=<>,/()|*[]"} | {"-": "−", "'": "′"}
 
 
 def math(latex: str, *, display: bool = False) -> str:
@@ -129,6 +133,8 @@ class _Reader:
             return '<mspace width="0.3em"></mspace>'
         if name == "left":
             return self.fenced()
+        if name == "Big":
+            return self.fence(large=True)
         if token == r"\begin{cases}":
             return self.cases()
         return self.structure(name)
@@ -144,7 +150,9 @@ class _Reader:
             return f'<msqrt><mo class="bracket">(</mo>{self.argument()}<mo class="bracket">)</mo></msqrt>'
         if name == "widehat":
             return f'<mover accent="true">{self.argument()}<mo stretchy="false">^</mo></mover>'
-        if name == "mathrm":
+        if name == "overline":
+            return f"<mover>{self.argument()}<mo>‾</mo></mover>"
+        if name in ("mathrm", "operatorname"):
             self.next("{")
             word = ""
             while (letter := self.next()) != "}":
@@ -158,10 +166,11 @@ class _Reader:
         self.next()
         return f"<mrow>{left}{content}{self.fence()}</mrow>"
 
-    def fence(self) -> str:
+    def fence(self, *, large: bool = False) -> str:
         token = self.next()
         sign = _OPERATORS[token[1:]] if token.startswith("\\") else _PLAIN[token]
-        return f'<mo stretchy="true" lspace="0" rspace="0">{sign}</mo>'
+        size = ' stretchy="true" minsize="1.6em" maxsize="1.6em"' if large else ' stretchy="true"'
+        return f'<mo{size} lspace="0" rspace="0">{sign}</mo>'
 
     def cases(self) -> str:
         rows = [[self.row(("&", "\\\\", r"\end{cases}"))]]
@@ -181,7 +190,7 @@ def _operator(sign: str) -> str:
         return f'<mo stretchy="false" lspace="0" rspace="0">{sign}</mo>'
     if sign == "/":
         return '<mo stretchy="false" lspace="0" rspace="0">/</mo>'
-    return f'<mo stretchy="false">{escape(sign)}</mo>' if sign in "()" else f"<mo>{escape(sign)}</mo>"
+    return f'<mo stretchy="false">{escape(sign)}</mo>' if sign in "()[]" else f"<mo>{escape(sign)}</mo>"
 
 
 def _is_one(content: str) -> bool:
