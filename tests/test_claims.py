@@ -215,10 +215,21 @@ def test_the_readme_holds_the_table_of_the_bounds() -> None:
 
 def test_the_html_page_is_self_contained_and_escaped() -> None:
     page = html([outcome("lemma-1"), outcome("margin-error-ties"), outcome("hk-bold")])
-    assert not re.search(r"<script|https?:|src=|<link", page)
+    assert not re.search(r"https?:|src=|<link|fetch", page)
+    assert "default-src 'none'" in page
     assert "0.13672 &gt; 0" in page
     assert "y f(x) &lt;= 0" in page
-    assert page.count("<article>") == 3
+    assert page.count("<article ") == 3
+
+
+def test_the_html_page_says_in_a_sentence_what_a_verdict_means() -> None:
+    page = html([outcome("lemma-1"), outcome("hk-bold")])
+    assert "False: refuted by an example, or contradicted by the paper" in page
+    assert "Checked: a counterexample, computed; this run confirms it." in page
+    assert "Eq. (2), label eq:Hk, lines 306-318" in page
+    failed = html([dataclasses.replace(outcome("lemma-1"), supported=False)])
+    assert "does NOT confirm it" in failed
+    assert "NOT SUPPORTED" in failed
 
 
 # Selection and JSON

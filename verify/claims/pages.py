@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 from adanet_theory import catalogue
@@ -156,43 +157,156 @@ def _cell(text: str) -> str:
 
 # HTML
 
+_EQUATIONS = {
+    "eq:H1": "Eq. (1)",
+    "eq:Hk": "Eq. (2)",
+    "eq:output": "Eq. (3)",
+    "eq:objective_t": "Eq. (5)",
+    "eq:objective": "Eq. (4)",
+    "eq:subnetwork_objective": "Eq. (6)",
+}
+"""The numbers that the labels of the source have in print: one for each equation and align with no star."""
+
+_LOOK = """
+.ledger article { border-top: 1px solid var(--line); padding: .5rem 0; }
+.ledger summary { display: flex; flex-wrap: wrap; gap: .1rem .7rem; align-items: baseline; }
+.ledger summary::before { content: "\\25b8"; } .ledger [open] > summary::before { content: "\\25be"; }
+.ledger summary .said { flex-basis: 100%; } .ledger [hidden] { display: none; }
+.ledger form { display: flex; flex-wrap: wrap; gap: .4rem .9rem; align-items: center; margin: 1rem 0; }
+.ledger input[type="search"] { font: inherit; padding: .3rem .5rem; flex: 1 1 14rem; color: inherit;
+  background: var(--tint); border: 1px solid var(--line); border-radius: .3rem; }
+.ledger label { white-space: nowrap; } .ledger .detail { padding: .2rem 0 .6rem 1rem; }
+"""
+
+_SCRIPT = r"""
+(() => {
+  "use strict";
+  const root = document.querySelector(".ledger");
+  const articles = [...root.querySelectorAll("article")];
+  const search = root.querySelector("input[type=search]");
+  const boxes = [...root.querySelectorAll("input[type=checkbox]")];
+  const show = () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const verdicts = new Set(boxes.filter((box) => box.checked).map((box) => box.value));
+    let count = 0;
+    for (const article of articles) {
+      const text = article.textContent.toLowerCase();
+      const wanted = verdicts.has(article.dataset.verdict) && words.every((word) => text.includes(word));
+      article.hidden = !wanted;
+      count += wanted;
+    }
+    for (const part of root.querySelectorAll("section.part"))
+      part.hidden = !part.querySelector("article:not([hidden])");
+    root.querySelector("output").textContent = `${count} of ${articles.length} shown`;
+  };
+  const unfold = () => {
+    const article = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (article?.matches(".ledger article")) {
+      article.hidden = article.closest("section").hidden = false;
+      article.querySelector("details").open = true;
+      article.scrollIntoView();
+    }
+  };
+  root.querySelector("form").hidden = false;
+  root.querySelector("form").addEventListener("input", show);
+  root.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
+  addEventListener("hashchange", unfold);
+  show();
+  unfold();
+})();
+"""
+
 
 def html(outcomes: Sequence[Outcome]) -> str:
-    """One self-contained page: no script, no network."""
+    """One self-contained page that reaches for no network; without its script all is shown."""
+    title = "<h1>What the paper claims, and what is true</h1>"
+    return stylesheet.document("verify-claims", title + ledger(outcomes), style=_LOOK, script=_SCRIPT)
+
+
+def part(outcomes: Sequence[Outcome], links: Callable[[Claim], str]) -> str:
+    """The ledger for a page that brings its own frame; `links` is what stands at the end of a claim."""
+    return f"<style>{_LOOK}</style>\n{ledger(outcomes, links)}\n<script>{_SCRIPT}</script>"
+
+
+def ledger(outcomes: Sequence[Outcome], links: Callable[[Claim], str] = lambda claim: "") -> str:
+    """How to read it, a form that filters, and every claim folded under its verdict."""
     computed = [outcome for outcome in outcomes if not outcome.claim.is_read_only]
     supported = sum(outcome.supported for outcome in computed)
     read = len(outcomes) - len(computed)
     paper = [outcome for outcome in outcomes if not outcome.claim.is_ours]
-    body = [
-        "<h1>What the paper claims, and what is true</h1>",
+    lines = [
+        '<div class="ledger">',
         f"<p>Of the paper's statements {escape(_counted(paper))}</p>",
         (
-            f"<p>{supported} of {len(computed)} computed verdicts, ours included, are supported by this run; "
-            f"{read} could only be read.</p>"
+            "<p>The coloured word is the verdict on the statement, not on its check. <q>lemma-1, false</q> means: what "
+            "Lemma 1 says is not so, and the check, which recomputes the counterexample, came out as the ledger says. "
+            f"In this run {supported} of {len(computed)} computed verdicts, ours included, came out that way; {read} "
+            "are slips that one sees by reading. Unfold a line for the statement, what is true and the numbers.</p>"
         ),
+        _form(outcomes),
     ]
     for section, title in SECTIONS.items():
-        part = [outcome for outcome in outcomes if outcome.claim.section == section]
-        if part:
-            body += [f"<h2>{escape(title)}</h2>", *map(_article, part)]
-    return stylesheet.document("verify-claims", "\n".join(body))
+        found = [outcome for outcome in outcomes if outcome.claim.section == section]
+        if found:
+            articles = "\n".join(_article(outcome, links) for outcome in found)
+            lines.append(f'<section class="part"><h2>{escape(title)}</h2>\n{articles}</section>')
+    return "\n".join([*lines, "</div>"])
 
 
-def _article(outcome: Outcome) -> str:
+def _form(outcomes: Sequence[Outcome]) -> str:
+    """Hidden until the script that it needs has run."""
+    boxes = ""
+    for verdict in VERDICTS:
+        count = sum(outcome.claim.verdict == verdict for outcome in outcomes)
+        if count:
+            box = f'<input type="checkbox" value="{verdict}" checked>'
+            boxes += f'<label title="{_MEANING[verdict]}">{box} {verdict} ({count})</label>'
+    return f'<form hidden><input type="search" aria-label="search" placeholder="search">{boxes}<output></output></form>'
+
+
+def _article(outcome: Outcome, links: Callable[[Claim], str]) -> str:
     claim = outcome.claim
     failed = "" if outcome.supported else ' <span class="bad">NOT SUPPORTED by this run</span>'
-    parts = [
-        f'<h3 id="{claim.id}">{claim.id} <span class="{_colour(claim)}">{claim.verdict}</span>{failed}</h3>',
-        f'<p class="soft">{escape(claim.where)} · {escape(", ".join(claim.audit) or "ours")} · {claim.kind}</p>',
-        f"<blockquote>{escape(claim.statement)}</blockquote>",
-    ]
+    verdict = f'<strong class="{_colour(claim)}" title="{_MEANING[claim.verdict]}">{claim.verdict}</strong>{failed}'
+    said = claim.headline or claim.statement
+    detail = [f"<blockquote>{escape(claim.statement)}</blockquote>", f"<p>{_read(outcome)}</p>"]
     if claim.correction:
-        parts.append(f"<p>{escape(claim.correction)}</p>")
+        detail.append(f"<p><b>What is true:</b> {escape(claim.correction)}</p>")
     if outcome.facts:
-        parts.append("<pre>" + escape("\n".join(map(str, outcome.facts))) + "</pre>")
-    if claim.note:
-        parts.append(f'<p class="soft">{escape(claim.note)}</p>')
-    return f"<article>{''.join(parts)}</article>"
+        detail.append("<pre>" + escape("\n".join(map(str, outcome.facts))) + "</pre>")
+    detail += [f'<p class="soft">{escape(text)}</p>' for text in (claim.note, claim.code) if text]
+    detail.append(links(claim))
+    head = f'<code>{claim.id}</code> {verdict} <span class="soft">{escape(_place(claim))}</span>'
+    return (
+        f'<article id="{claim.id}" data-verdict="{claim.verdict}"><details><summary>{head}'
+        f'<span class="said">{escape(said)}</span></summary>'
+        f'<div class="detail">{"".join(detail)}</div></details></article>'
+    )
+
+
+def _place(claim: Claim) -> str:
+    """Where it stands in the paper: the number in print beside the label and the lines of the source."""
+    place = re.sub(r"eq:\w+", lambda found: f"{_EQUATIONS[found[0]]}, label {found[0]}", claim.where)
+    return f"{place} · {', '.join(claim.audit)}" if claim.audit else place
+
+
+_HOW = {
+    "symbolic": "an identity, decided by algebra",
+    "exact": "computed exactly on an example",
+    "property": "searched over many examples",
+    "statistical": "tested on samples",
+    "counterexample": "a counterexample, computed",
+    "reading": "seen by reading, nothing to compute",
+}
+
+
+def _read(outcome: Outcome) -> str:
+    """The verdict in a sentence: what it means, how it was checked, and what the check said."""
+    claim = outcome.claim
+    sentence = f"{claim.verdict[0].upper()}{claim.verdict[1:]}: {_MEANING[claim.verdict]}. Checked: {_HOW[claim.kind]}"
+    if claim.is_read_only:
+        return sentence + "."
+    return sentence + ("; this run confirms it." if outcome.supported else "; this run does NOT confirm it.")
 
 
 def _colour(claim: Claim) -> str:
