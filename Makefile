@@ -4,7 +4,7 @@ BIN := .venv/bin
 # On two cores one thread per process is faster than two that wait for each other; set it to the cores you have to spare.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: env demo test lint thorough bench bench-tensorflow figures fuzz wheel-test browser-test mutants clean
+.PHONY: env demo test lint thorough bench bench-tensorflow figures fuzz wheel-test browser-test mutants docs docs-test release clean
 
 env: .venv/installed
 
@@ -52,6 +52,16 @@ bench-tensorflow: env .venv-tensorflow/installed
 # Every figure into out/figures, from the theory and from a quick training run.
 figures: demo
 	$(BIN)/python -m figures --model demo/model.pt --format pdf,png
+
+# The documentation site in out/docs, with the tutorials run and every figure drawn; no warning is let pass.
+docs: .venv/docs-installed
+	$(BIN)/python -m figures.site --out out/site
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d out/docs-cache out/site out/docs
+	@echo "open out/docs/index.html"
+
+.venv/docs-installed: .venv/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"
+	touch $@
 
 # 10,000 mutations of the bytes of a good model file: never a traceback.
 fuzz: env

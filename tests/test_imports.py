@@ -20,7 +20,7 @@ ROOMS = {
     "adanet_theory": {"twins"},
     "adanet_train": {"certificate", "convex", "data", "model"},
     "verify": {"network", "show", "claims", "claims/checks", "suite", "experiments"},
-    "figures": {"explorer"},
+    "figures": {"explorer", "site"},
 }
 """A folder per job."""
 ABOVE = {"network": {"claims", "suite", "experiments"}, "show": {"claims", "suite", "experiments"}}

@@ -1,0 +1,112 @@
+"""python -m figures.site: the sources of the documentation site, written and made, in one folder for Sphinx."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from adanet_train import command_line
+from adanet_train.command_line import Bar, Parser, write_file
+
+ROOT = Path(__file__).parents[2]
+NOTES = ROOT / "paper_notes"
+
+
+def parser() -> Parser:
+    options = Parser(prog="python -m figures.site", description=__doc__.partition(": ")[2] if __doc__ else None)
+    options.add_argument("--out", type=Path, default=Path("out/site"), metavar="DIR", help="default out/site")
+    options.add_argument("--figures", type=Path, metavar="DIR", help="draw no figure, take those that are there")
+    return options
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return command_line.run(parser(), assemble, argv)
+
+
+def assemble(arguments: argparse.Namespace) -> int:
+    out: Path = arguments.out
+    shutil.rmtree(out, ignore_errors=True)
+    shutil.copytree(NOTES / "site", out)
+    for path, text in pages().items():
+        (out / path).parent.mkdir(parents=True, exist_ok=True)
+        write_file(out / path, text)
+    pictures = arguments.figures or draw(out.parent / "site-figures")
+    shutil.copytree(pictures, out / "gallery")
+    write_file(out / "gallery.md", gallery_page(pictures))
+    return 0
+
+
+def pages() -> Mapping[str, str]:
+    """Every page that is made, by its path in the site."""
+    from figures.explorer import page
+    from figures.site import ledger, statements
+    from figures.site.proofs import sections
+    from verify.claims import run
+
+    with Bar("claims") as progress:
+        outcomes = {found.claim.id: found for found in run.run_all(run.select([]), progress=progress)}
+    derivations = (NOTES / "derivations.md").read_text(encoding="utf-8")
+    listed = statements.pages(outcomes, sections(derivations))
+    made = {f"statements/{entry.id}.md": statements.markdown(entry) for entry in listed}
+    return {
+        **made,
+        "statements/index.md": statements.index(listed),
+        "ledger.md": ledger.markdown(list(outcomes.values()), {entry.id for entry in listed}),
+        "derivations.md": derivations,
+        "notation.md": (NOTES / "notation.md").read_text(encoding="utf-8"),
+        "changes.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
+        "api/theory.md": theory_page(),
+        "extra/explorer-page.html": page.document(),
+    }
+
+
+def theory_page() -> str:
+    """Everything that `from adanet_theory import ..` offers, each object once, under the module it stands in."""
+    import adanet_theory
+
+    by_module: dict[str, list[str]] = {}
+    for name in adanet_theory.__all__:
+        found = getattr(adanet_theory, name)
+        module, own = getattr(found, "__module__", ""), getattr(found, "__name__", name)
+        if module.startswith("adanet_theory.") and own not in by_module.setdefault(module, []):
+            by_module[module].append(own)
+    parts = [
+        "# adanet_theory",
+        "`from adanet_theory import NAME` finds each of these; a statement also under its id with _ for -.",
+    ]
+    for module, names in sorted(by_module.items()):
+        lines = [f".. {'autoclass' if own[0].isupper() else 'autofunction'}:: {module}.{own}" for own in names]
+        parts += [f"## {module.partition('.')[2]}", "```{eval-rst}\n" + "\n\n".join(lines) + "\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def draw(folder: Path) -> Path:
+    """Every figure of the theory and of the recorded results, quick ones, kept from one build to the next."""
+    from figures.gallery import FIGURES, data, write
+
+    with Bar("figures") as bar:
+        for place, name in enumerate(FIGURES):
+            bar(place, len(FIGURES), name)
+            found = data(name, cache=folder.parent / "site-cache", quick=True)
+            write(name, found, out=folder, formats=["png"])
+    return folder
+
+
+def gallery_page(pictures: Path) -> str:
+    """Every figure that is there, with its caption."""
+    from figures.gallery import FIGURES
+    from figures.site.statements import plain
+
+    parts = ["# Figures", "`python -m figures NAME --format pdf` draws one for a paper; these are quick ones."]
+    for name in FIGURES:
+        if (pictures / f"{name}.png").exists():
+            caption = plain((pictures / f"{name}.txt").read_text(encoding="utf-8").strip())
+            parts += [f"## {name}", f"```{{image}} gallery/{name}.png\n:alt: {name}\n```", caption]
+    return "\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+"""The sections of derivations.md by the ids in their headings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Proof:
+    """One section: its heading, the anchor that a link to it has, and its text."""
+
+    heading: str
+    text: str
+
+    @property
+    def anchor(self) -> str:
+        return anchor(self.heading)
+
+
+def anchor(heading: str) -> str:
+    """The anchor of a heading, as pages of Markdown make it.
+
+    >>> anchor("h1-exact, h1-closed")
+    'h1-exact-h1-closed'
+    """
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def sections(text: str) -> Mapping[str, Proof]:
+    """Each ### section under its anchor and under every id that its heading names.
+
+    >>> sections("### a, b\\n1\\n## C\\n")["b"].text
+    '1'
+    """
+    found: dict[str, Proof] = {}
+    for part in re.split(r"^### ", text, flags=re.MULTILINE)[1:]:
+        heading, _, body = part.partition("\n")
+        proof = Proof(heading.strip(), re.split(r"^## ", body, flags=re.MULTILINE)[0].strip())
+        for id in (proof.anchor, *re.split(r", | for ", proof.heading)):
+            found.setdefault(id, proof)
+    return found

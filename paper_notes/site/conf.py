@@ -1,0 +1,55 @@
+"""The documentation site; `make docs` builds it from here and from the pages that `python -m figures.site` makes."""
+
+import re
+from typing import Any
+
+project = "adanet-theory"
+author = "the adanet-theory developers"
+copyright = "the adanet-theory developers, Apache-2.0"
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton"]
+exclude_patterns = ["extra", "gallery"]
+myst_heading_anchors = 3
+myst_enable_extensions = ["deflist"]
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+
+autodoc_typehints = "description"
+autodoc_member_order = "bysource"
+add_module_names = False
+
+html_theme = "furo"
+html_title = "adanet-theory"
+html_static_path = ["_static"]
+html_extra_path = ["extra"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+
+
+def _words(line: str) -> str:
+    """A line of words: `code` as code, and no sign of a formula taken for markup."""
+    parts = line.split("`")
+    if len(parts) % 2 == 0:
+        return re.sub(r"([\\*_|`])", r"\\\1", line)
+    return "".join(f"``{part}``" if i % 2 else re.sub(r"([\\*_|])", r"\\\1", part) for i, part in enumerate(parts))
+
+
+def _as_written(app: Any, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
+    """The docstrings are plain text: paragraphs, formulas set in by four spaces, and examples; no markup."""
+    found, inside = [], ""
+    for line in lines:
+        kind = "example" if line.startswith(">>>") or (inside == "example" and line) else "words"
+        kind = "formula" if line.startswith("    ") and kind == "words" else kind
+        if kind == "formula" and inside != "formula":
+            found += ["", "::", ""]
+        if inside == "formula" and kind != "formula":
+            found.append("")
+        found.append(_words(line) if kind == "words" else line)
+        inside = kind
+    lines[:] = [*found, ""]
+
+
+def setup(app: Any) -> None:
+    app.connect("autodoc-process-docstring", _as_written)
