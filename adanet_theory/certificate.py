@@ -94,15 +94,15 @@ class Candidates:
         return m
 
 
-def least(found: Sequence[Candidates], m: int, delta: float) -> tuple[int, int, float]:
-    """The N, k and β of the least certificate among the candidates."""
+def least(found: Sequence[Candidates], m: int, delta: float) -> tuple[float, int, int, float]:
+    """The least certificate among the candidates, and its N, k and β."""
     best = []
     for candidates in found:
         values = candidates.values(m, delta)
         at = int(np.argmin(values))
         best.append((float(values[at]), int(candidates.k[at]), candidates.N, candidates.beta))
-    _, k, N, beta = min(best)
-    return N, k, beta
+    value, k, N, beta = min(best)
+    return value, N, k, beta
 
 
 def m_needed(found: Sequence[Candidates], delta: float) -> int | None:

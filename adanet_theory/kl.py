@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from adanet_theory.checks import Array, check, check_delta, check_m
 
-_HALVINGS = 80  # an interval of length 1 becomes shorter than the last bit of any p >= 2^-27
+_HALVINGS = 64  # an interval of length 1 becomes shorter than the last bit of any p >= 2^-11
 
 
 def kl(q: ArrayLike, p: ArrayLike) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from adanet_theory.checks import Array
 
+_NOTHING = 1e-22  # a mass that sums of a million like it do not show
 _DIRECT = 64  # a sum with so short a law is cheaper by hand than by Fourier transform
 
 
@@ -26,7 +27,9 @@ class Law:
 
     def __add__(self, other: Law) -> Law:
         """The law of the sum of two independent variables."""
-        return Law(self.first + other.first, _convolve(self.mass, other.mass))
+        mass = _convolve(self.mass, other.mass)
+        kept = np.flatnonzero(mass > _NOTHING)
+        return Law(self.first + other.first + int(kept[0]), mass[kept[0] : kept[-1] + 1])
 
     def positive_part(self) -> Law:
         """The law of max(X, 0)."""
@@ -42,6 +45,11 @@ class Law:
     def above(self, k: int) -> float:
         """P(X > k)."""
         return min(1.0, math.fsum(self.mass[max(0, k + 1 - self.first) :]))
+
+    def tails(self, k: np.ndarray) -> Array:
+        """P(X > k) for every k, by one running sum."""
+        summed = np.concatenate([np.cumsum(self.mass[::-1])[::-1], [0.0]])
+        return np.minimum(summed[np.clip(k + 1 - self.first, 0, len(self.mass))], 1.0)
 
     def mean_of(self, function: Callable[[np.ndarray], Array]) -> float:
         """E function(X)."""

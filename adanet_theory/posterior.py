@@ -139,6 +139,36 @@ def a_posteriori_bounded_at(
     return MarginBound("a-posteriori-bounded", terms, B / growth(eta, j, "a-posteriori-bounded"), j)
 
 
+def a_posteriori_data_at(
+    j: int,
+    ramp: float,
+    B: float,
+    *,
+    d: int,
+    E_Z: float,
+    r_rms: float,
+    m: int,
+    delta: float,
+    c: float = 1.5,
+    eta: float = ETA,
+) -> MarginBound:
+    """a-posteriori with the complexity of the sample's own features in place of that of any with the same r_rms.
+
+        E sup |Σ_i σ_i f(x_i)| <= B ( E Z_1 + sqrt(4 m r_rms^2 log A_d) ),   Z_1 = max_j |Σ_i σ_i Ψ_j(x_i)|
+
+    in place of B r_rms sqrt(2 m log(2 n_0 A_d)); `E_Z` is E Z_1 = m R_S(H_1) at Λ = 1, p = 1, or an upper value of it.
+
+    >>> round(a_posteriori_data_at(48, 0.0, 1.0, d=0, E_Z=150.0, r_rms=1.0, m=9600, delta=0.05).terms["complexity"], 9)
+    0.325039676
+    """
+    _check(ramp, B, d, 1, r_rms, m, delta, c)
+    check_nonnegative("E Z_1", E_Z)
+    spread = math.sqrt(4 * m * r_rms**2 * _log_A(d, c))
+    complexity = finite(2 * growth(eta, j, "a-posteriori-data") * (E_Z + spread) / m, "a-posteriori-data")
+    terms = {"ramp": ramp, "complexity": complexity, "confidence": 2 * _confidence(j, d, m, delta)}
+    return MarginBound("a-posteriori-data", terms, B / growth(eta, j, "a-posteriori-data"), j)
+
+
 def _check(ramp: float, B: float, d: int, n_0: int, r: float, m: int, delta: float, c: float) -> None:
     check_risk(ramp, m, delta)
     check(0 < B < math.inf, f"B must be finite and > 0, got B={B}.")
@@ -150,8 +180,12 @@ def _check(ramp: float, B: float, d: int, n_0: int, r: float, m: int, delta: flo
 
 def _complexity(id: str, j: int, d: int, n_0: int, r: float, m: int, c: float, eta: float) -> float:
     """2 (1+η)^j r sqrt(2 log(2 n_0 A_d)/m)."""
-    log_A = 0.0 if d == 0 else float(np.logaddexp(0.0, math.log(c) + (d - 1) * math.log1p(c)))
-    return finite(2 * growth(eta, j, id) * r * math.sqrt(2 * (math.log(2 * n_0) + log_A) / m), id)
+    return finite(2 * growth(eta, j, id) * r * math.sqrt(2 * (math.log(2 * n_0) + _log_A(d, c)) / m), id)
+
+
+def _log_A(d: int, c: float) -> float:
+    """log A_d: A_0 = 1, A_d = 1 + c (1+c)^(d-1)."""
+    return 0.0 if d == 0 else float(np.logaddexp(0.0, math.log(c) + (d - 1) * math.log1p(c)))
 
 
 def _confidence(j: int, d: int, m: int, delta: float) -> float:

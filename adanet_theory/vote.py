@@ -143,7 +143,9 @@ def _expected_rising(theta: Array, N: int, betas: Sequence[float]) -> Array:
     log_factorial, mass = gammaln(c + 1.0), np.zeros(N + 1)
     for chunk in np.array_split(theta, math.ceil(len(theta) * _window(theta[-1:], N)[1] / _CELLS)):
         mass += _masses(chunk, N, log_factorial)
-    return np.array([math.fsum(mass * (gammaln(c + beta) - gammaln(beta))) for beta in betas])
+    c = np.flatnonzero(mass)
+    mass = mass[c]
+    return np.array([float(mass @ (gammaln(c + beta) - gammaln(beta))) for beta in betas])
 
 
 def _window(theta: Array, N: int) -> tuple[np.ndarray, int]:
@@ -197,10 +199,11 @@ def vote_setting(u: ArrayLike, found: Sequence[Candidates], *, delta: float) -> 
     """The best N, k, β: that of the candidates, and then the best k between the neighbours, for the three best N."""
     margins, m = _margins(u), len(np.asarray(u))
     groups, share = _grouped(margins)
+    values = [candidates.values(m, delta) for candidates in found]
     finer = []
-    for coarse in sorted(found, key=lambda candidates: float(candidates.values(m, delta).min()))[:3]:
-        N, step = coarse.N, math.ceil(math.sqrt(coarse.N) / 8)
-        centre = int(coarse.k[int(np.argmin(coarse.values(m, delta)))])
-        k = np.arange(max(0, centre - step), min(N, centre + step + 1), dtype=np.float64)
-        finer.append(_candidates(groups, share, N, k, coarse.beta, coarse.KL))
-    return least(finer, m, delta)
+    for i in np.argsort([float(value.min()) for value in values])[:3]:
+        coarse, step = found[i], math.ceil(math.sqrt(found[i].N) / 8)
+        centre = int(coarse.k[int(np.argmin(values[i]))])
+        k = np.arange(max(0, centre - step), min(coarse.N, centre + step + 1), dtype=np.float64)
+        finer.append(_candidates(groups, share, coarse.N, k, coarse.beta, coarse.KL))
+    return least(finer, m, delta)[1:]

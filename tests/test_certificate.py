@@ -23,7 +23,7 @@ def test_values_are_those_of_certificate() -> None:
         assert TABLE.values(400, 0.05)[i] == pytest.approx(found.raw)
     exponent = (30 + 5 + math.log(xi(400) / 0.05)) / 400
     assert TABLE.values(400, 0.05)[1] == pytest.approx(kl_inverse(0.3, exponent) / 0.9)
-    assert least([TABLE], 400, 0.05) == (40, 25, 0.03)
+    assert least([TABLE], 400, 0.05) == (TABLE.values(400, 0.05)[1], 40, 25, 0.03)
 
 
 def test_the_sample_that_would_be_enough() -> None:

@@ -54,7 +54,7 @@ def test_reference_values() -> None:
         shape = skellam.Shape((-1, 0, 0, 0, 0), (1, 1, 1, -1, -1), [arb(1) / 5] * 5)
         for k, expected_eps in eps.items():
             above(skellam.eps_upper(shape, 20480, k), expected_eps)
-    found = outward.vote_upper(np.full(12_000, 0.02), [1] * 20, n=1568, N=20480, k=10347, beta=0.003, delta="0.05")
+    found = outward.vote_parts(np.full(12_000, 0.02), [1] * 20, n=1568, N=20480, k=10347, beta=0.003).at("0.05")
     above(found.raw, 0.161539127697334, rel=1e-8)
     above(found.terms["KL"], 197.071771459312, rel=1e-8)
     assert found.terms["b"] == pytest.approx(0.933498675491306, abs=1e-15)
@@ -95,11 +95,11 @@ def test_the_kl_of_votes_is_rounded_up(beta: float) -> None:
         v = np.concatenate([rng.normal(size=7), [0.0, 40.0, 1e-9, 1e-300]])
         weights = np.abs(v) / np.abs(v).sum()
         for setting in (beta, 0.0):
-            found = outward.vote_upper(np.zeros(3), v, n=30, N=N, k=N // 2, beta=setting, delta=0.1).terms["KL"]
+            found = outward.vote_parts(np.zeros(3), v, n=30, N=N, k=N // 2, beta=setting).KL
             expected = vote.vote_kl(weights, N, n=30, beta=setting)
             assert found >= expected - 1e-9
             assert found == pytest.approx(expected, rel=1e-7)
-    alone = outward.vote_upper(np.zeros(3), [3.0], n=30, N=10, k=5, beta=beta, delta=0.1).terms["KL"]
+    alone = outward.vote_parts(np.zeros(3), [3.0], n=30, N=10, k=5, beta=beta).KL
     above(alone, sum(math.log((30 * beta + t) / (beta + t)) for t in range(10)) * (1 - 1e-15))
 
 
@@ -179,7 +179,7 @@ def test_the_certified_path_certificate_is_that_of_the_same_draws() -> None:
     x = rng.uniform(-1, 1, (200, 4))
     y = np.where(numeric.value(numeric.means(x)) > 0, 1, -1)
     setting = {"N": 320, "k": path_thresholds(320)[8], "beta": 0.03, "seed": 3, "draws": 20_000}
-    certified = outward.path_upper(exact, x, y, **setting, delta="0.1")
+    certified = outward.path_parts(exact, x, y, **setting).at("0.1")
     plain = path.path_certificate_at(numeric, x, y, **setting, delta=0.1)
     above(certified.raw, plain.raw * (1 - 1e-12), rel=1e-7)
     assert certified.terms["b"] <= plain.terms["b"] + 1e-15
@@ -237,7 +237,7 @@ def test_gauss_is_rounded_up(tau: float) -> None:
     size = float(np.linalg.norm(v))
     a = 4.0
     expected = gauss.gauss_certificate_at(margins * a / size, norms, norms, KL=a**2 / 2, s_max=1.0, tau=tau, delta=0.05)
-    certified = outward.gauss_upper(margins, phi, [arb(x) for x in v], a=a, tau=tau, delta="0.05")
+    certified = outward.gauss_parts(margins, phi, [arb(x) for x in v], a=a, tau=tau).at("0.05")
     above(certified.raw, expected.raw * (1 - 1e-13))
     assert dict(certified.terms) == pytest.approx({**expected.terms, "a": a})
 

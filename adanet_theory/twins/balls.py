@@ -17,7 +17,8 @@ from typing import Any
 import sympy as sp
 from flint import arb, fmpq
 
-from adanet_theory.twins.notation import KEYS, Definition, DualNorm, DualRoot, WalkMean
+from adanet_theory.twins.notation import KEYS, Definition, DualNorm, DualRoot, KLInverse, WalkMean
+from adanet_theory.twins.tails import kl_inverse_ball
 from adanet_theory.twins.values import Values
 
 
@@ -159,12 +160,18 @@ _FUNCTIONS: dict[type, Callable[[arb, Environment], arb]] = {
     sp.exp: lambda x, env: x.exp(),
     sp.erf: lambda x, env: x.erf(),
     sp.gamma: lambda x, env: x.gamma(),
+    sp.loggamma: lambda x, env: x.lgamma(),
     sp.Abs: lambda x, env: abs(x),
     sp.sign: _sign,
     sp.ceiling: _ceiling,
     sp.floor: _floor,
     WalkMean: _walk_mean,
     sp.UnevaluatedExpr: lambda x, env: x,
+}
+_BINARY: dict[type, Callable[[arb, arb], arb]] = {
+    sp.binomial: lambda n, k: (n + 1).gamma() * (k + 1).rgamma() * (n - k + 1).rgamma(),
+    sp.besseli: lambda order, x: x.bessel_i(order),
+    KLInverse: kl_inverse_ball,
 }
 _CONSTANTS: dict[sp.Expr, Callable[[], arb]] = {
     sp.pi: arb.pi,
@@ -233,9 +240,22 @@ def _compile_piecewise(expr: sp.Piecewise) -> Node:
 
 
 def _compile_over(expr: Any, operator: Callable[[arb, arb], arb], empty: int) -> Node:
-    (letter, first, last), body = expr.limits[0], compiled(expr.function)
-    name, a, b = letter.name, _index(first), _index(last)
-    return lambda env: reduce(operator, env.over(name, a(env), b(env), body), arb(empty))
+    """One loop for every limit, the first one innermost."""
+    node = compiled(expr.function)
+    for letter, first, last in expr.limits:
+        node = _loop(letter.name, _index(first), _index(last), node, operator, empty)
+    return node
+
+
+def _loop(
+    name: str,
+    first: Callable[[Environment], int],
+    last: Callable[[Environment], int],
+    body: Node,
+    operator: Callable[[arb, arb], arb],
+    empty: int,
+) -> Node:
+    return lambda env: reduce(operator, env.over(name, first(env), last(env), body), arb(empty))
 
 
 def _compile_product(expr: sp.Mul) -> Node:
@@ -331,6 +351,9 @@ def compiled(expr: sp.Expr) -> Node:
     if type(expr) in _FUNCTIONS:
         function, argument = _FUNCTIONS[type(expr)], compiled(expr.args[0])
         return lambda env: function(argument(env), env)
+    if type(expr) in _BINARY:
+        binary, first, second = _BINARY[type(expr)], *map(compiled, expr.args)
+        return lambda env: binary(first(env), second(env))
     if isinstance(expr, sp.Function) and expr.doit() != expr:
         return compiled(expr.doit())
     raise TypeError(f"{type(expr).__name__} cannot be evaluated: {expr}.")

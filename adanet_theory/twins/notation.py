@@ -104,6 +104,16 @@ class WalkMean(sp.Function):
         return sp.binomial(m - 1, sp.floor((m - 1) / 2)) / sp.Integer(2) ** (m - 1)
 
 
+class KLInverse(sp.Function):
+    """kl^-1(q, c) = max{ p : kl(q, p) <= c }: no formula, it is evaluated where it is needed."""
+
+    nargs = 2
+
+    def _latex(self, printer: Any) -> str:
+        q, c = (printer._print(argument) for argument in self.args)
+        return rf"\operatorname{{kl}}^{{-1}}\left({q}, {c}\right)"
+
+
 class ConfidenceC(sp.Function):
     """C(rho, l, m, delta) of Theorem 1; at l = 1 the limit, sqrt(log(2/delta)/(2m))."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -14,8 +15,7 @@ from flint import arb
 from adanet_theory import grids
 from adanet_theory.certificate import Certificate
 from adanet_theory.checks import Array, check, check_delta, check_m
-from adanet_theory.path import path_errors
-from adanet_theory.tree import Tree
+from adanet_theory.path import DRAWS, path_errors
 from adanet_theory.twins.balls import ball
 from adanet_theory.twins.exact_tree import ExactTree
 from adanet_theory.twins.skellam import Shape, eps_upper, lower_b
@@ -40,33 +40,56 @@ def exact_ball(x: Any) -> arb:
     return x if isinstance(x, arb) else ball(exact(x))
 
 
-def derandomised_upper(
-    id: str, empirical: float, *, KL: float, G: arb, b: float, m: int, delta: Any, **setting: float
-) -> Certificate:
-    """kl^-1(empirical, [KL + log(xi(m) G/delta)]/m)/b, rounded up once, from an upper KL and a lower b."""
-    check_m(m)
-    with flint.ctx.workprec(BITS):
-        exponent = (arb(max(KL, 0.0)) + (xi_ball(m) * G / exact_ball(delta)).log()) / m
-        raw = up(kl_inverse_ball(arb(empirical), exponent) / arb(b)) if b > 0 else math.inf
-        terms = {**setting, "empirical": empirical, "KL": KL, "grid": up(G.log()), "b": b}
-    return Certificate(id, terms, raw)
+@dataclass(frozen=True)
+class Parts:
+    """A certificate but for delta: upper values of the empirical part and of KL, G, a lower value of b.
+
+    `drawn` is (errors, draws, slack) where the empirical part was drawn: then it takes a tenth of delta.
+    """
+
+    id: str
+    KL: float
+    G: arb
+    b: float
+    m: int
+    setting: Mapping[str, float]
+    empirical: float | None = None
+    drawn: tuple[int, int, float] | None = None
+
+    def at(self, delta: Any) -> Certificate:
+        """kl^-1(empirical, [KL + log(xi(m) G/delta)]/m)/b, rounded up once."""
+        check(0 < float(exact(delta)) < 1, f"delta must be in (0, 1), got delta={delta}.")
+        check_m(self.m)
+        with flint.ctx.workprec(BITS):
+            share = exact_ball(delta) if self.drawn is None else exact_ball(delta) * 9 / 10
+            exponent = (arb(max(self.KL, 0.0)) + (xi_ball(self.m) * self.G / share).log()) / self.m
+            empirical = self._empirical(delta)
+            raw = up(kl_inverse_ball(arb(empirical), exponent) / arb(self.b)) if self.b > 0 else math.inf
+            terms = {**self.setting, "empirical": empirical, "KL": self.KL, "grid": up(self.G.log()), "b": self.b}
+        return Certificate(self.id, terms, raw)
+
+    def _empirical(self, delta: Any) -> float:
+        if self.drawn is None:
+            assert self.empirical is not None
+            return self.empirical
+        errors, total, slack = self.drawn
+        share = (10 / exact_ball(delta)).log() / total
+        return min(1.0, up(kl_inverse_ball(arb(errors) / total, share) + arb(slack)))
 
 
-def vote_upper(u: Array, v: Sequence[Any], *, n: int, N: int, k: int, beta: float, delta: Any) -> Certificate:
+def vote_parts(u: Array, v: Sequence[Any], *, n: int, N: int, k: int, beta: float) -> Parts:
     """vote-certificate at a setting, for margins not below u_i and theta_j = |v_j|/sum |v_j| exactly.
 
     `beta` is read as the decimal of the grid; v holds exact numbers or balls, zeros left out or not.
     """
     grids.check_setting(N, beta)
-    check(0 < float(exact(delta)) < 1, f"delta must be in (0, 1), got delta={delta}.")
     with flint.ctx.workprec(BITS):
         theta = simplex(v)
         KL = _iid_kl(theta, N, n) if beta == grids.IID else _polya_kl(theta, N, n, decimal(beta))
         b = down(binomial_cdf_ball(N, k, arb(1) / 2))
         G = arb(len(grids.VOTES) * (N + 1) * len(grids.PRIORS))
-    empirical = right_votes_upper(u, N, k)
-    parts = {"KL": KL, "G": G, "b": b, "m": len(u), "delta": delta}
-    return derandomised_upper("vote-certificate", empirical, **parts, N=N, k=k, beta=beta)
+    setting = {"N": N, "k": k, "beta": beta}
+    return Parts("vote-certificate", KL, G, b, len(u), setting, right_votes_upper(u, N, k))
 
 
 def simplex(v: Sequence[Any]) -> list[arb]:
@@ -97,7 +120,7 @@ def _polya_kl(theta: Sequence[arb], N: int, n: int, beta: arb) -> float:
     return up(entropy + urn - arb(binomial_rising_lower(theta, N, beta)))
 
 
-def gauss_upper(margins: Array, phi: Array, w: Sequence[Any], *, a: float, tau: float, delta: Any) -> Certificate:
+def gauss_parts(margins: Array, phi: Array, w: Sequence[Any], *, a: float, tau: float) -> Parts:
     """gauss-certificate at s = 1 for w rescaled to the length a, for margins y_i w . phi_i not below those given."""
     check(tau in grids.TAUS, f"tau must be on the grid {grids.TAUS[0]} .. {grids.TAUS[-1]}, got tau={tau}.")
     with flint.ctx.workprec(BITS):
@@ -106,12 +129,11 @@ def gauss_upper(margins: Array, phi: Array, w: Sequence[Any], *, a: float, tau: 
         least, most = down(size), up(size)
         G = arb(len(grids.TAUS))
     z = _normal_arguments(margins, phi, least, most, a, tau)
-    parts = {"KL": KL, "G": G, "b": b, "m": len(margins), "delta": delta}
-    return derandomised_upper("gauss-certificate", normal_upper(z), **parts, tau=tau, a=a)
+    return Parts("gauss-certificate", KL, G, b, len(margins), {"tau": tau, "a": a}, normal_upper(z))
 
 
 def _normal_arguments(margins: Array, phi: Array, least: float, most: float, a: float, tau: float) -> Array:
-    """Floats >= tau - a y_i w . phi_i/(|w| |phi_i|), least <= |w| <= most; inf where phi_i^2 is (nearly) 0."""
+    """Floats >= tau - a y_i w . phi_i/(|w| |phi_i|), least <= |w| <= most; inf where phi_i or its square is 0."""
     wide = slack(phi.shape[1] + 8)
     power = math.frexp(float(np.abs(phi).max()))[1]
     scaled = np.ldexp(phi, -power)
@@ -146,26 +168,26 @@ def lower_margins(margins: Array, B: arb) -> Array:
     return np.nextafter(np.where(margins >= 0, margins / largest, margins / smallest), -np.inf)
 
 
-def path_upper(
-    tree: ExactTree, x: Array, y: Array, *, N: int, k: int, beta: float, delta: Any, seed: int, draws: int
-) -> Certificate:
+def path_parts(
+    tree: ExactTree, x: Array, y: Array, *, N: int, k: int, beta: float, seed: int, draws: int = DRAWS
+) -> Parts:
     """path-certificate at a setting, nu = N, for the exact weights; x is within a rounding of the exact features.
 
-    The empirical part is drawn with a tenth of delta. Rates that are off by e in all move the law by at most e (the
-    distance of two Poisson laws is at most that of their rates), which is added.
+    Rates that are off by e in all move the law by at most e (the distance of two Poisson laws is at most that of their
+    rates), which is added to the empirical part.
     """
     grids.check_setting(N, beta, priors=grids.BETAS)
     check(k in grids.path_thresholds(N), f"k must be on the grid of thresholds of N={N}, got k={k}.")
     rounded = tree.rounded()
-    empirical, total = _drawn_upper(rounded, x, y, N, k, delta, seed, draws)
+    errors, total = path_errors(rounded, rounded.means(x), y, N, k, seed=seed, draws=draws)
+    slack = N * (tree.n_0 + 8) * 2.0**-51
     A = 2 * tree.n_0 * len(tree.parent)
     with flint.ctx.workprec(BITS):
         KL = _path_kl([N * t for t in tree.atoms], A, N, decimal(beta))
         G = shape_price(rounded.counts) * len(grids.VOTES) * len(grids.BETAS) * grids.THRESHOLDS
-        main = exact_ball(delta) * 9 / 10
     b = lower_b(eps_upper(Shape(tree.parent, tree.sign, tree.masses), N, k))
     setting = {"N": N, "k": k, "beta": beta, "draws": total}
-    return derandomised_upper("path-certificate", empirical, KL=KL, G=G, b=b, m=len(y), delta=main, **setting)
+    return Parts("path-certificate", KL, G, b, len(y), setting, drawn=(errors, total, slack))
 
 
 def shape_price(counts: Sequence[Sequence[tuple[int, int]]]) -> arb:
@@ -183,14 +205,3 @@ def _path_kl(rates: Sequence[arb], A: int, N: int, beta: arb) -> float:
     b = A * beta / N
     own = sum((r * r.log() - r for r in rates), arb(0)) + sum(rates, arb(0)) * b.log1p()
     return up(own + A * beta * (1 / b).log1p() - arb(poisson_rising_lower(rates, beta)))
-
-
-def _drawn_upper(
-    tree: Tree, x: Array, y: Array, N: int, k: int, delta: Any, seed: int, draws: int
-) -> tuple[float, int]:
-    """An upper value of the empirical part, and the number of draws."""
-    errors, total = path_errors(tree, tree.means(x), y, N, k, seed=seed, draws=draws)
-    slack = N * (tree.q.shape[1] + 8) * 2.0**-51
-    with flint.ctx.workprec(BITS):
-        share = (10 / exact_ball(delta)).log() / total
-        return min(1.0, up(kl_inverse_ball(arb(errors) / total, share) + arb(slack))), total

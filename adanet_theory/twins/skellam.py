@@ -10,10 +10,11 @@ import flint
 import numpy as np
 from flint import arb
 
-from adanet_theory.checks import Array, check
+from adanet_theory.checks import Array
 from adanet_theory.twins.tails import BITS, down, slack, up
 
-CHOICES = 128
+CHOICES = 64
+_NOTHING = 1e-22  # masses at the ends that are counted as outside
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,11 @@ class UpperLaw:
 
     def __add__(self, other: UpperLaw) -> UpperLaw:
         mass = np.convolve(self.mass, other.mass) * slack(min(len(self.mass), len(other.mass)))
-        return UpperLaw(self.first + other.first, mass, (self.outside + other.outside) * slack(1))
+        kept = np.flatnonzero(mass > _NOTHING)
+        first, last = int(kept[0]), int(kept[-1])
+        lost = math.fsum(mass[:first]) + math.fsum(mass[last + 1 :])
+        outside = (self.outside + other.outside + lost) * slack(4)
+        return UpperLaw(self.first + other.first + first, mass[first : last + 1], outside)
 
     def positive_part(self) -> UpperLaw:
         below = max(0, 1 - self.first)
@@ -42,26 +47,27 @@ ZERO = UpperLaw(0, np.ones(1), 0.0)
 
 
 def symmetric_skellam_upper(size: arb) -> UpperLaw:
-    """Skellam(size/2, size/2): P(X = x) = exp(-size) I_|x|(size), I_{x-1} = I_{x+1} + (2x/size) I_x from the far end.
+    """Skellam(size/2, size/2): P(X = x) = exp(-size) I_|x|(size) = P(X = 0) r_1 .. r_x with r_x = I_x/I_{x-1}.
 
-    The law is log-concave (a sum of Poisson variables), so that its ratios fall and a geometric series bounds the rest.
+    From I_{x-1} = I_{x+1} + (2x/size) I_x, r_x = 1/(2x/size + r_{x+1}): from 0 <= r <= 1 far out the two ends meet on
+    the way down. The law is log-concave (a sum of Poisson variables), so that the r_x fall, and a geometric series
+    bounds what lies outside.
     """
     if size == 0:
         return ZERO
     with flint.ctx.workprec(BITS):
-        last = math.ceil(9 * math.sqrt(float(size))) + 20
-        ahead, here = (up((-size).exp() * size.bessel_i(n)) for n in (last + 1, last))
-        double_inverse = up(2 / size)
-        ratio = up(arb(ahead) / max(here, 5e-324))
-    check(ratio < 1, "the masses must fall where the window ends.")
-    masses = [here]
-    behind = ahead
-    for x in range(last, 0, -1):
-        masses.append(behind + x * double_inverse * masses[-1])
-        behind = masses[-2]
-    half = np.array(masses) * slack(last + 1)
-    outside = 2 * here * ratio / (1 - ratio) * slack(4) + 1e-300
-    return UpperLaw(-last, np.concatenate([half, half[-2::-1]]), outside)
+        root = math.sqrt(float(size))
+        last = math.ceil(9 * root) + 20
+        top = up((-size).exp() * size.bessel_i(0))
+        least, most = down(2 / size), up(2 / size)
+    low, high, ratios = 0.0, 1.0, []
+    for x in range(last + math.ceil(6 * root) + 40, 0, -1):
+        low, high = 1 / (x * most + high) / slack(1), 1 / (x * least + low) * slack(1)
+        ratios.append(min(high, 1.0))
+    ratios.reverse()
+    half = np.cumprod([top, *ratios[:last]]) * slack(last + 1) + 1e-300
+    outside = 2 * half[-1] * ratios[last] / (1 - ratios[last]) * slack(4)
+    return UpperLaw(-last, np.concatenate([half[::-1], half[1:]]), float(outside))
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,7 @@ class Shape:
 
 
 def eps_upper(shape: Shape, nu: float, k: int) -> float:
-    """A float >= max over y and J of P(D^y(root) > k), or >= the convex form where over 128 choices of J matter."""
+    """A float >= max over y and J of P(D^y(root) > k), or >= the convex form where over 64 choices of J matter."""
     if _choices(shape, 0, 1) + _choices(shape, 0, -1) > CHOICES:
         return max(_convex_upper(shape, nu, k, e) for e in (1, -1))
     return max(_above(size, rest, k) for e in (1, -1) for size, rest in _options(shape, 0, e, nu, every=True))

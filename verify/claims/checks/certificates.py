@@ -206,6 +206,29 @@ def _shape_priors() -> float:
     return math.exp(-grids.shape_cost([])) + sum(math.exp(-grids.shape_cost([[count]])) for count in counts)
 
 
+# a-posteriori from the sample's own features
+
+
+@settles("a-posteriori-data", {"constant": 0.1}, {"spread": 0.0}, thorough={"trials": 400})
+def a_posteriori_data_holds(constant: float = 1.0, spread: float = 4.0, trials: int = 60) -> Facts:
+    """log E exp(t(Z_1 - E Z_1)) <= t^2 m r_rms^2, and E sup over two-layer networks of path norm 1, over all signs."""
+    rng, moment, layer = np.random.default_rng(5), 0.0, 0.0
+    for _ in range(trials):
+        m, n_0 = int(rng.integers(1, 9)), int(rng.integers(1, 4))
+        Psi = rng.normal(size=(m, n_0)) * rng.choice([1.0, 0.0], size=(m, n_0), p=[0.8, 0.2])
+        signs = np.array(list(itertools.product([-1.0, 1.0], repeat=m)))
+        Z, square = np.abs(signs @ Psi).max(axis=1), float((Psi**2).sum(axis=0).max())
+        for t in (0.1, 0.5, 2.0):
+            left = math.log(np.mean(np.exp(t * (Z - Z.mean()))))
+            moment = max(moment, left / (t * t * constant * square) if square else 0.0)
+        units = [u / np.abs(u).sum() for u in rng.normal(size=(200, n_0))]  # some of the units of norm 1
+        sup = np.max([np.abs(signs @ np.maximum(Psi @ u, 0)) for u in units], axis=0)
+        bound = float(Z.mean()) + math.sqrt(spread * square * math.log(2.5))
+        layer = max(layer, float(np.maximum(sup, Z).mean()) / bound if bound else 0.0)
+    yield Fact("largest log-moment/(t² m r_rms²)", moment, "<=", 1.0, "", f"{trials} samples, all signs")
+    yield Fact("largest E sup/bound, one hidden layer", layer, "<=", 1.0, "", "200 units tried for every sign vector")
+
+
 # Many classes
 
 

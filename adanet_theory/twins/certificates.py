@@ -1,0 +1,129 @@
+"""The sympy twins of the certificates: sums over all counts, as the statements define them, walked in balls.
+
+`CERTIFICATES[id]` is evaluated by `certified` like any other statement. They are meant for small sizes: `outward`
+computes the same parts at the size of a network, and both are compared with the numeric forms, all written apart.
+
+The names a dict of values holds, beside those of `notation`: theta (weights of the voters, those > 0), u (margins), N
+votes (nu where their expectation is free), threshold (the k of the statements), beta, grid (G), A (atoms), r (rates),
+tau, sigma (standard deviations, s in the statements), phi_norm, w_gauss, p_2 (the two largest masses together), T
+(where a sum over all counts of a Poisson law is cut off), J (entries of theta, r or w_gauss), E_Z (E Z_1).
+"""
+# ruff: noqa: F405
+
+from __future__ import annotations
+
+import sympy as sp
+from sympy import Rational, Sum, binomial, exp, log, loggamma
+
+from adanet_theory.twins.notation import *  # noqa: F403 - the letters
+from adanet_theory.twins.symbolic import Statement, define_A_d, define_rho_B, sampled
+
+N_votes, G, A = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "grid", "A"))
+threshold, t = (sp.Symbol(name, integer=True, nonnegative=True) for name in ("threshold", "t"))
+J, T = (sp.Symbol(name, integer=True, positive=True) for name in ("J", "T"))
+beta, nu, p_2, s_max, error = sp.symbols("beta nu p_2 s_max error", positive=True)
+E_Z = sp.Symbol("E_Z", nonnegative=True)
+KL, empirical, b_Q, xi_m = sp.symbols("KL empirical b_Q xi_m", nonnegative=True)
+theta, rate, margin_u, deviation, norm, gauss_w = (
+    sp.IndexedBase(name, real=True) for name in ("theta", "r", "u", "sigma", "phi_norm", "w_gauss")
+)
+
+
+def binomial_mass(N: sp.Expr, p: sp.Expr, count: sp.Expr) -> sp.Expr:
+    """P[Bin(N, p) = count]; 0^0 = 1."""
+    return binomial(N, count) * p**count * (1 - p) ** (N - count)
+
+
+def rising(count: sp.Expr) -> sp.Expr:
+    return loggamma(count + beta) - loggamma(beta)
+
+
+def normal_cdf(x: sp.Expr) -> sp.Expr:
+    return (1 + sp.erf(x / sp.sqrt(2))) / 2
+
+
+def skellam_cdf(size: sp.Expr, k: sp.Expr) -> sp.Expr:
+    """P[Skellam(size/2, size/2) <= k], k >= 0: half of what is not 0 lies below it."""
+    at = exp(-size) * sp.besseli(t, size)
+    return Rational(1, 2) + exp(-size) * sp.besseli(0, size) / 2 + Sum(at, (t, 1, k))
+
+
+define_xi = Definition(xi_m, Sum(binomial(m, t) * (t / m) ** t * (1 - t / m) ** (m - t), (t, 0, m)))
+define_vote_q = Definition(
+    empirical,
+    Sum(Sum(binomial_mass(N_votes, (1 + margin_u[i]) / 2, t), (t, 0, threshold)), (i, 1, m)) / m,
+)
+define_vote_b = Definition(b_Q, Sum(binomial(N_votes, t), (t, 0, threshold)) / sp.Integer(2) ** N_votes)
+iid_kl = N_votes * Sum(theta[i] * log(2 * n[0] * theta[i]), (i, 1, J))
+polya_kl = (
+    N_votes * Sum(theta[i] * log(theta[i]), (i, 1, J))
+    + loggamma(2 * n[0] * beta + N_votes)
+    - loggamma(2 * n[0] * beta)
+    - Sum(Sum(binomial_mass(N_votes, theta[i], t) * rising(t), (t, 0, N_votes)), (i, 1, J))
+)
+prior_b = A * beta / N_votes
+path_kl = Sum(
+    rate[i] * log(rate[i])
+    - rate[i]
+    - Sum(exp(-rate[i]) * rate[i] ** t / sp.gamma(t + 1) * rising(t), (t, 0, T))
+    + rate[i] * log(1 + prior_b),
+    (i, 1, J),
+) + A * beta * log(1 + 1 / prior_b)
+bound = KLInverse(empirical, (KL + log(xi_m * G / delta)) / m) / b_Q
+define_gauss_q = Definition(empirical, Sum(normal_cdf((tau * norm[i] - margin_u[i]) / deviation[i]), (i, 1, m)) / m)
+gauss_kl = Sum((gauss_w[i] ** 2 + deviation[i] ** 2) / 2 - Rational(1, 2) - log(deviation[i]), (i, 1, J))
+
+_ALL = [
+    Statement("xi", "theory", xi_m, "=", {"value": define_xi.rhs}),
+    Statement("derandomised", "theory", risk, "<=", {"value": bound}, (define_xi,)),
+    Statement("vote-empirical", "theory", empirical, "=", {"value": define_vote_q.rhs}),
+    Statement("vote-b", "theory", b_Q, "=", {"value": define_vote_b.rhs}),
+    Statement("vote-kl-iid", "theory", KL, "=", {"value": iid_kl}),
+    Statement("vote-kl-polya", "theory", KL, "=", {"value": polya_kl}),
+    Statement(
+        "vote-certificate",
+        "theory",
+        risk,
+        "<=",
+        {"value": bound},
+        (define_xi, define_vote_q, define_vote_b, Definition(KL, polya_kl)),
+        (r"$|\Psi_j| \leq 1$ is known beforehand",),
+    ),
+    Statement("path-kl", "theory", KL, "=", {"value": path_kl}),
+    Statement("multiclass-b", "theory", b_Q, "=", {"value": skellam_cdf(nu * p_2, threshold)}),
+    Statement("gauss-kl", "theory", KL, "=", {"value": gauss_kl}),
+    Statement(
+        "gauss-certificate",
+        "theory",
+        risk,
+        "<=",
+        {"value": bound},
+        (define_xi, define_gauss_q, Definition(b_Q, normal_cdf(tau / s_max))),
+        (r"$\varphi$ is fixed beforehand, $\varphi(x_i) \neq 0$",),
+    ),
+    Statement(
+        "held-out",
+        "theory",
+        delta,
+        "=",
+        {"value": Sum(binomial_mass(m, error, t), (t, 0, threshold))},
+        (),
+        ("the bound is the error rate at which this holds",),
+    ),
+]
+_ALL.append(
+    Statement(
+        "a-posteriori-data",
+        "theory",
+        risk,
+        "<=",
+        {
+            "ramp": ramp_j,
+            "complexity": 2 * (1 + eta) ** j / m * (E_Z + root(4 * m * r_rms**2 * log(A_d))),
+            "confidence": 2 * root(sampled / (2 * m)),
+        },
+        (define_rho_B, define_A_d),
+        (r"$Z_1 = \max_j |\sum_i \sigma_i \Psi_j(x_i)|$", r"$B$ is the path norm of $f$ and $d = l - 1$"),
+    )
+)
+CERTIFICATES: dict[str, Statement] = {statement.id: statement for statement in _ALL}

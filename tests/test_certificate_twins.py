@@ -1,0 +1,112 @@
+"""Double entry of the certificates: the numeric forms against sums over all counts in balls, on random small inputs."""
+
+import math
+
+import numpy as np
+import pytest
+
+from adanet_theory import gauss, path, posterior, vote
+from adanet_theory.kl import clopper_pearson, xi
+from adanet_theory.twins import certified
+from adanet_theory.twins.certificates import CERTIFICATES
+from adanet_theory.vote_multiclass import classes_b
+
+
+def twin(id: str, **values: object) -> float:
+    ball = certified.evaluate(CERTIFICATES[id], values)
+    assert ball.rel_accuracy_bits() > 50
+    return float(ball.mid())
+
+
+@pytest.mark.parametrize("m", [1, 2, 9, 60])
+def test_xi(m: int) -> None:
+    assert xi(m) == pytest.approx(twin("xi", m=m), rel=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_vote(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    m, N = int(rng.integers(1, 6)), int(rng.choice([10, 14, 28]))
+    k, beta = int(rng.integers(0, N)), float(rng.choice([0.001, 0.03, 0.3]))
+    u, theta = rng.uniform(-1, 1, m), rng.dirichlet(np.ones(3))
+    u[0] = rng.choice([-1.0, 0.0, 1.0])
+    n_0, J = 4, len(theta)
+    values = {
+        "m": m,
+        "N": N,
+        "threshold": k,
+        "u": u.tolist(),
+        "theta": theta.tolist(),
+        "n": [n_0],
+        "J": J,
+        "beta": beta,
+    }
+    assert vote.vote_empirical(u, N, k) == pytest.approx(twin("vote-empirical", **values), rel=1e-12)
+    assert vote.vote_b(N, k) == pytest.approx(twin("vote-b", **values), rel=1e-12)
+    assert vote.vote_kl_iid(theta, N, n=8) == pytest.approx(twin("vote-kl-iid", **values), rel=1e-12)
+    KL = vote.vote_kl_polya(theta, N, n=8, beta=beta)
+    assert pytest.approx(twin("vote-kl-polya", **values), rel=1e-11) == KL
+    G = 25 * (N + 1) * 7
+    found = vote.vote_certificate_at(u, theta, n=8, N=N, k=k, beta=beta, delta=0.1)
+    assert found.raw == pytest.approx(twin("vote-certificate", **values, grid=G, delta=0.1), rel=1e-11)
+    parts = {"empirical": found.terms["empirical"], "KL": found.terms["KL"], "b_Q": found.terms["b"]}
+    assert found.raw == pytest.approx(twin("derandomised", m=m, grid=G, delta=0.1, **parts), rel=1e-11)
+
+
+@pytest.mark.parametrize("beta", [0.001, 0.1])
+def test_path_kl(beta: float) -> None:
+    rates = [0.2, 3.0, 11.0]
+    expected = twin("path-kl", r=rates, J=3, A=20, N=14, beta=beta, T=120)
+    assert path.path_kl(rates, A=20, N=14, beta=beta) == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize("k", [0, 4, 30])
+def test_multiclass_b(k: int) -> None:
+    expected = twin("multiclass-b", nu=80, p_2=0.75, threshold=k)
+    assert classes_b([0.5, 0.25, 0.2, 0.05], 80, k) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("tau", [0.25, 2.0])
+def test_gauss(tau: float) -> None:
+    rng = np.random.default_rng(3)
+    u, norms, s = rng.normal(size=5), rng.uniform(0.5, 2, 5), rng.uniform(0.2, 1, 5)
+    w = rng.normal(size=3)
+    KL = gauss.gauss_kl(w, s[:3])
+    assert pytest.approx(twin("gauss-kl", w_gauss=w.tolist(), sigma=s.tolist(), J=3), rel=1e-12) == KL
+    found = gauss.gauss_certificate_at(u, norms, s, KL=KL, s_max=0.9, tau=tau, delta=0.05)
+    values = {"u": u.tolist(), "phi_norm": norms.tolist(), "sigma": s.tolist(), "m": 5, "KL": KL, "s_max": 0.9}
+    expected = twin("gauss-certificate", **values, tau=tau, grid=13, delta=0.05)
+    assert found.raw == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize(("errors", "m"), [(0, 9), (3, 40)])
+def test_held_out(errors: int, m: int) -> None:
+    risk = clopper_pearson(errors, m, 0.05)
+    assert twin("held-out", m=m, threshold=errors, error=risk) == pytest.approx(0.05, rel=1e-10)
+
+
+@pytest.mark.parametrize("d", [0, 1, 5])
+def test_a_posteriori_from_data(d: int) -> None:
+    found = posterior.a_posteriori_data_at(7, 0.1, 1.0, d=d, E_Z=42.0, r_rms=0.6, m=900, delta=0.05)
+    values = {"j": 7, "ramp": 0.1, "d": d, "E_Z": 42, "r_rms": 0.6, "m": 900, "delta": 0.05, "eta": 0.05, "c": 1.5}
+    balls = certified.enclosures(CERTIFICATES["a-posteriori-data"], values | {"B": 1})
+    for name, term in found.terms.items():
+        assert term == pytest.approx(float(balls[name].mid()), rel=1e-12)
+    gaussian = posterior.a_posteriori_at(7, 0.1, 1.0, d=d, n_0=10**6, r_rms=0.6, m=900, delta=0.05)
+    assert d > 0 or found.total < gaussian.total  # 42 is far below what n_0 = 10^6 features of that size could be
+    assert found.terms["confidence"] == gaussian.terms["confidence"]
+
+
+def test_a_changed_constant_shows() -> None:
+    """Halving what the KL reads, or dropping the prior's normalisation, is far outside the tolerance."""
+    values = {"N": 10, "theta": [0.5, 0.5], "n": [4], "J": 2, "beta": 0.03}
+    right = vote.vote_kl_polya([0.5, 0.5], 10, n=8, beta=0.03)
+    assert not math.isclose(twin("vote-kl-polya", **values | {"n": [2]}), right, rel_tol=1e-3)
+    assert not math.isclose(twin("vote-kl-polya", **values | {"N": 5}), right, rel_tol=1e-3)
+
+
+@pytest.mark.parametrize("id", sorted(CERTIFICATES))
+def test_a_certificate_prints_in_latex(id: str) -> None:
+    text = CERTIFICATES[id].latex()
+    assert text.startswith(r"\begin{align*}")
+    assert "KLInverse" not in text
