@@ -94,6 +94,18 @@ REPORT = BoundReport(
             j=16,
         ),
         BoundRow(
+            "vote-certificate",
+            0.123456,
+            0.123456,
+            {"N": 20480, "k": 10347, "beta": 0.003, "empirical": 0.05, "KL": 197.07, "grid": 15.09, "b": 0.93349867},
+            True,
+            (),
+            False,
+            None,
+            group="certificate",
+        ),
+        BoundRow("held-out", 0.0153, 0.0153, {"errors": 26, "points": 2400}, True, (), False, None, group="held-out"),
+        BoundRow(
             "golowich-l1", 3.5, None, {"complexity": 3.4, "confidence": 0.1}, False, (), True, 0.1, group="context"
         ),
     ),
@@ -123,6 +135,7 @@ SIGMOID = replace(
     test=None,
     cite=None,
     notes=(HOSTILE,),
+    advice=(HOSTILE,),
 )
 
 OUTSIDE = replace(

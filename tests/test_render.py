@@ -62,7 +62,7 @@ def test_shapes_of_a_bound(x, text):
 
 KEYS = {
     "": "schema model declared sample rho delta rho_chosen assumptions complexities bounds checks test "
-    "cite tried classes notes verdict",
+    "cite tried classes notes advice verdict",
     "model": "sha256 depth n activation w_norms W measured path_norm layered graph",
     "declared": "p q n Lambda",
     "sample": "m r_inf r_rms margin_error ramp train_error",
@@ -191,11 +191,32 @@ def test_the_sentence_quotes_the_citation_with_what_was_paid_and_what_it_assumes
     sentence = wording.sentence(REPORT)
     assert "By a-posteriori-bounded, with probability at least 0.95 over the sample" in sentence
     assert "at most 0.1902 (at delta = 0.01, which pays for the least of 5 that could have been quoted)" in sentence
-    assert sentence.endswith("It assumes iid and r-sup. Held-out data alone bound it by 0.01530.")
+    held_out = "The error on 2,400 held-out points is 0.011; they alone bound it by 0.01530."
+    assert sentence.endswith(f"It assumes iid and r-sup. {held_out}")
     named = replace(REPORT, cite=replace(REPORT.cite, among=1, delta=0.05, assumes=()), test=None)
     assert wording.sentence(named).endswith("the risk of this network is at most 0.1902.")
     tried = replace(named, tried=4)
     assert "which pays for 4 settings tried on the sample" in wording.sentence(tried)
+
+
+def test_the_sentence_says_what_the_papers_own_bounds_say():
+    paper = [replace(REPORT.bounds[0], group="paper"), replace(REPORT.bounds[2], id="corollary-1", group="paper")]
+    names = "The paper's own bounds (theorem-1 and corollary-1)"
+    report = replace(REPORT, bounds=(*paper, *REPORT.bounds[3:]))
+    assert f"{names} say nothing, being at least 1." in wording.sentence(report)
+    assert "paper" not in wording.sentence(replace(report, cite=None))
+    useful = replace(report, bounds=(paper[0], replace(paper[1], value=0.25, vacuous=False), *REPORT.bounds[3:]))
+    assert f"{names} say 0.25" in wording.sentence(useful)
+    silent = replace(report, bounds=(paper[0], replace(paper[0], id="corollary-1"), *REPORT.bounds[3:]))
+    assert f"{names} do not apply." in wording.sentence(silent)
+
+
+def test_a_certificate_shows_its_setting_and_rounds_b_down():
+    row = next(row for row in REPORT.bounds if row.group == "certificate")
+    assert wording.remark(row) == "N = 20,480, KL = 197.1, b = 0.9334"
+    assert "k 10,347, beta 0.003, empirical 0.05" in wording.terms(row)
+    held_out = next(row for row in REPORT.bounds if row.group == "held-out")
+    assert wording.remark(held_out) == "26 errors on 2,400 points (Clopper-Pearson)"
 
 
 def test_the_sentence_where_the_price_of_choosing_is_too_high():

@@ -53,7 +53,7 @@ def test_the_document_has_the_keys_of_its_schema(tmp_path, capsys) -> None:
     status, found = document(capsys, written(tmp_path), "--draws", "5")
     assert status == 0
     keys = "schema model declared sample rho delta rho_chosen assumptions complexities bounds checks test"
-    keys += " cite tried classes notes verdict"
+    keys += " cite tried classes notes advice verdict"
     assert set(found) == set(keys.split())
     assert found["schema"] == "verify-bounds/1"
     keys = "sha256 depth n activation w_norms W measured path_norm layered graph"
@@ -200,7 +200,10 @@ def test_test_data_give_the_error_and_its_bound(tmp_path, capsys) -> None:
     assert found["test"]["error"] == error
     assert found["test"]["n"] == 50
     assert error < found["test"]["upper"] <= 1
-    assert {row["claim"] for row in found["checks"]} == {row["id"] for row in found["bounds"] if row["applies"]}
+    applying = {row["id"] for row in found["bounds"] if row["applies"]}
+    assert {row["claim"] for row in found["checks"]} == applying - {"held-out"}
+    assert found["bounds"][0]["id"] == "held-out"
+    assert found["bounds"][0]["raw"] == found["test"]["upper"]
 
 
 def test_data_in_every_format_and_with_psi(tmp_path, capsys) -> None:
@@ -225,6 +228,7 @@ def test_data_in_every_format_and_with_psi(tmp_path, capsys) -> None:
     unsaid = read(str(tmp_path / "data.csv"), "--label", "class")  # X, which goes through the model's own map
     assert {row["id"]: row["status"] for row in unsaid.pop("assumptions")}["feature-map"] == "holds"
     assert {row["id"]: row["status"] for row in first.pop("assumptions")}["feature-map"] == "assumed"
+    assert unsaid.pop("cite")["value"] == first.pop("cite")["value"]  # what they assume differs
     assert unsaid == first
     main([path, "--data", str(tmp_path / "data.pt"), *QUICK])
     out = " ".join(capsys.readouterr().out.split())

@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound, Classes
@@ -20,13 +24,16 @@ from verify.network.margins import Margins
 from verify.network.membership import outside
 from verify.network.results import Assumption, Status
 
+if TYPE_CHECKING:
+    from adanet_theory.twins.exact_tree import ExactTree
+
 LEMMAS = {
     "lipschitz": ("lemma-1", "lemma-2"),
     "phi-zero": ("lemma-1", "lemma-2", "lemma-2-peeled"),
     "layered": ("lemma-2",),
 }
 """What the statements on R_S(H_k) need."""
-ON_SAMPLE = ("iid", "membership", "normalised", "r-inf", "delta")
+ON_SAMPLE = ("iid", "membership", "linear", "tree", "normalised", "r-inf", "delta")
 """What may come out either way with the sample: a bound that fails by these alone could have been quoted."""
 
 
@@ -86,6 +93,29 @@ class Setting:
     @property
     def r(self) -> Number:
         return self.sizes.r_inf if self.r_sup is None else self.r_sup
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether f is linear in Ψ: no activation, or the identity alone."""
+        one = self.weights.graph is None and self.weights.outputs is None
+        return one and all(phi.name == "identity" for phi in self.weights.phi)
+
+    @cached_property
+    def tree(self) -> ExactTree | None:
+        """The network unrolled; None where it is linear, not homogeneous, 0, or has more nodes than are tried."""
+        from adanet_theory.twins.exact_tree import exact_tree
+
+        weights = self.weights
+        many = weights.graph is not None or weights.outputs is not None
+        if many or self.is_linear or not weights.is_homogeneous or (1, 0) not in weights.hidden:
+            return None
+        ends = np.array([1.0, -1.0])
+        slopes = [(float(right), -float(left)) for right, left in (phi(ends) for phi in weights.phi)]
+        try:
+            found = exact_tree(weights.hidden, weights.output, depth=weights.depth, slopes=slopes)
+        except ValueError:
+            return None
+        return found if found.B > 0 else None
 
     def radius(self, bound: Bound) -> Number:
         """The size of Ψ that the bound reads."""
@@ -150,6 +180,8 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
         homogeneous(setting.weights),
         membership(setting),
         layered(setting.spec) if setting.weights.graph is None else _row("layered", False, "the network is a graph"),
+        linear(setting),
+        tree(setting),
         range_one(setting),
         depth(setting.spec),
         normalised(setting.W),
@@ -245,6 +277,31 @@ def layered(spec: NetworkSpec) -> Assumption:
     skips = [f"{k},{s}" for (k, s), bound in spec.Lambda.items() if bound > 0 and s != k - 1]
     detail = f"layer {skips[0][0]} reads layer {skips[0].partition(',')[2]}" if skips else "units read the layer below"
     return _row("layered", not skips, detail)
+
+
+def linear(setting: Setting) -> Assumption:
+    if setting.weights.graph is not None:
+        return _row("linear", False, "the network is a graph")
+    curved = next((phi.name for phi in setting.weights.phi if phi.name != "identity"), None)
+    detail = "f is linear in Psi" if curved is None else f"{curved} stands between Psi and f"
+    return _row("linear", curved is None, detail)
+
+
+def tree(setting: Setting) -> Assumption:
+    """A hidden unit that several others read is copied: a network of few units may unroll into many."""
+    from adanet_theory.twins.exact_tree import MAX_NODES
+
+    if setting.weights.graph is not None:
+        return _row("tree", False, "the network is a graph, which is not unrolled")
+    if setting.weights.outputs is not None:
+        return _row("tree", False, "the network has several outputs, which are not unrolled")
+    if setting.is_linear:
+        return _row("tree", False, "f is linear in Psi: there is nothing to unroll")
+    if not setting.weights.is_homogeneous:
+        return _row("tree", False, "only a positively homogeneous network unrolls into a tree")
+    if setting.tree is None:
+        return _row("tree", False, f"unrolled, the network has no weight or more than {MAX_NODES} nodes")
+    return _row("tree", True, f"unrolled, the network has {len(setting.tree.parent)} nodes")
 
 
 def range_one(setting: Setting) -> Assumption:

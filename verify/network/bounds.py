@@ -55,11 +55,17 @@ def _one_by_one(id: str, values: Mapping[str, Any]) -> Terms:
 
 
 def row(
-    bound: Bound, terms: Terms, raw: float | None, why_not: Sequence[str], rho: float | None, j: int | None = None
+    bound: Bound,
+    terms: Terms,
+    raw: float | None,
+    why_not: Sequence[str],
+    rho: float | None,
+    j: int | None = None,
+    m_needed: int | None = None,
 ) -> BoundRow:
     value = None if why_not else (1.0 if raw is None else min(1.0, raw))
     vacuous = raw is None or raw >= 1
-    return BoundRow(bound.id, raw, value, terms, not why_not, tuple(why_not), vacuous, rho, j, group=bound.group)
+    return BoundRow(bound.id, raw, value, terms, not why_not, tuple(why_not), vacuous, rho, j, m_needed, bound.group)
 
 
 def trivial(bound: Bound, why_not: Sequence[str], rho: float | None) -> BoundRow:

@@ -20,6 +20,8 @@ from adanet_theory.spec import NetworkSpec
 from verify.network import bounds, checks, evidence, layers, numeric
 from verify.network.assumptions import Assessment, Setting, Source, assess
 from verify.network.at_margin import Margins, tenth
+from verify.network.certificates import advice, certificate_rows, certificates, held_out_row
+from verify.network.certificates import row as certificate_row
 from verify.network.citation import cite, quotable
 from verify.network.context import context
 from verify.network.evidence import Number, Weights
@@ -102,12 +104,16 @@ def of_setting(
     rows = [numeric.with_m_needed(row, setting, at, known.upper, B) for row in rows]
     asked = None if question.rho is None else Fraction(question.rho)
     rows = list(map(Margins(setting, known.upper, B, tenth(setting), asked), rows))
+    certified = certificates(setting, question.seed)
+    rows += certificate_rows(setting, certified, verdict)
     in_layers = setting.weights.graph is None
     rows += registered(numeric.quantities(setting, at, known.upper, B), verdict, in_layers=in_layers)
 
     def row_at(bound: Bound, delta: Fraction) -> BoundRow:
         there = replace(setting, delta=delta)
         sure = known_before.at_rho(delta, bounds.follows_from_margin_bound(there, at))
+        if bound.group == "certificate":
+            return certificate_row(bound, there, certified, sure)
         if bound.scale == "rho":
             return bounds.fixed_rho(bound, there, at, known.upper, sure.why_not(bound))
         return bounds.for_all_rho(bound, there, B, sure.why_not(bound))
@@ -115,6 +121,9 @@ def of_setting(
     errors, tested = _held_out(setting, test)
     found = checks.layer_checks(setting.spec, setting.m, setting.sizes, known)
     found += checks.bound_checks(rows, tested, errors, setting.delta)
+    held_out = [] if tested is None else [held_out_row(tested, errors, verdict)]
+    applying = [row.value for row in [*held_out, *rows] if row.value is not None]
+    says_little = min(applying, default=1.0) >= 0.5  # as a coin would
     violated = verdict.holds("membership") is False or any(row.applies and row.verdict == "violated" for row in found)
     W = float(setting.W)
     return BoundReport(
@@ -126,7 +135,7 @@ def of_setting(
         rho_chosen=declared_rho is None,
         assumptions=verdict.rows,
         complexities=known.rows,
-        bounds=(*rows, *context(setting, at)),
+        bounds=(*held_out, *rows, *context(setting, at)),
         checks=tuple(found),
         test=tested,
         verdict="violated" if violated else "holds",
@@ -141,6 +150,7 @@ def of_setting(
         tried=_tried(model, question),
         classes=setting.weights.outputs or 2,
         notes=(*notes, *_left_out(setting), *remarks(verdict), *([known.note] if known.note else [])),
+        advice=advice(setting, certified) if says_little else (),
         margins=setting.margins.middle / W if W else setting.margins.middle,
         curves=numeric.rho_curves(setting, known.upper) if question.curves and in_layers else {},
     )

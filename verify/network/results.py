@@ -177,7 +177,10 @@ class TestFacts:
 
 @dataclass(frozen=True)
 class BoundReport:
-    """Everything verify-bounds says; `notes` are remarks for the reader (what was converted, mapped, chosen)."""
+    """Everything verify-bounds says; `notes` are remarks for the reader (what was converted, mapped, chosen).
+
+    `advice` says what would bring a bound below 1/2, the risk of a coin, where none is.
+    """
 
     model: ModelFacts
     declared: DeclaredFacts | None
@@ -195,5 +198,6 @@ class BoundReport:
     tried: int = 1
     classes: int = 2
     notes: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
     margins: Array = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
     curves: Mapping[str, tuple[Array, Array]] = field(default_factory=dict, repr=False, compare=False)

@@ -57,6 +57,7 @@ def to_json(report: BoundReport) -> str:
         "tried": report.tried,
         "classes": report.classes,
         "notes": list(report.notes),
+        "advice": list(report.advice),
         "verdict": report.verdict,
     }
     return json.dumps(_plain(document), indent=1, allow_nan=False)

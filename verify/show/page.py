@@ -33,7 +33,9 @@ def document(report: BoundReport) -> str:
 
 def _verdict(report: BoundReport) -> str:
     kind = "verdict violated" if report.verdict == "violated" else "verdict"
-    return f'<section class="{kind}"><p>{escape(wording.sentence(report))}</p></section>'
+    items = "".join(f"<li>{escape(line)}</li>" for line in report.advice)
+    more = f"<ul>{items}</ul>" if items else ""
+    return f'<section class="{kind}"><p>{escape(wording.sentence(report))}</p>{more}</section>'
 
 
 def _facts(report: BoundReport) -> str:
@@ -56,11 +58,6 @@ def _bounds(report: BoundReport) -> str:
     for key, found in wording.grouped(report):
         rows.append(f'<tr class="group {key}"><td colspan="7">{wording.GROUPS[key]}</td></tr>')
         rows += [_row(head, _bound(row, report.model.W), numbers={1, 2, 3, 4}, wide={5, 6}) for row in found]
-    if report.test is not None:
-        test = report.test
-        remark = f"error {near(test.error)} on {test.n:,} points"
-        rows.append('<tr class="group cite"><td colspan="7">Held out (Clopper-Pearson)</td></tr>')
-        rows.append(_row(head, [_code("held-out"), up(test.upper), "", "", "", remark, ""], numbers={1}, wide={5, 6}))
     margins = "".join(f'<p class="soft">{escape(line)}</p>' for line in wording.at_margins(report))
     return _framed(head, rows, numbers={1, 2, 3, 4}) + margins
 

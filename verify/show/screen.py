@@ -75,10 +75,6 @@ class _Page:
                 self.bound(row, report.model.W, _STYLE[key])
                 if verbose and row.terms:
                     self.line(f"{'':28}{wording.terms(row)}", "dim", 30)
-        if report.test is not None:
-            test = report.test
-            self.line("  Held out (Clopper-Pearson)", _STYLE["cite"])
-            self.line(f"    {'held-out':{self.name}}{up(test.upper):>8}  error {near(test.error)} on {test.n:,} points")
         for line in wording.at_margins(report):
             self.line(f"  {line}", "dim", 4)
 
@@ -118,3 +114,5 @@ class _Page:
         self.line()
         style = "bold red" if report.verdict == "violated" else "bold"
         self.line(f"Verdict  {wording.sentence(report)}", style, 9)
+        for line in report.advice:
+            self.line(f"{'':9}- {line}", "dim", 11)

@@ -67,8 +67,13 @@ def shown_bounds(series: Sequence[Checkpoint]) -> list[str]:
 def table(series: Sequence[Checkpoint]) -> tuple[list[str], list[list[str]]]:
     """(head, rows): the facts, then of each bound its value and the value at a tenth."""
     ids = shown_bounds(series)
-    head = [*HEAD, *(column for id in ids for column in (id, "at a tenth"))]
-    return head, [[*_facts(checkpoint), *_values(checkpoint.report, ids)] for checkpoint in series]
+    margins = [id for id in ids if any(_at_tenth(_row(checkpoint.report, id)) is not None for checkpoint in series)]
+    head = [*HEAD, *(column for id in ids for column in (id, *["at a tenth"] * (id in margins)))]
+    return head, [[*_facts(checkpoint), *_values(checkpoint.report, ids, margins)] for checkpoint in series]
+
+
+def _row(report: BoundReport, id: str) -> BoundRow:
+    return next(row for row in report.bounds if row.id == id)
 
 
 def _facts(checkpoint: Checkpoint) -> list[str]:
@@ -77,9 +82,15 @@ def _facts(checkpoint: Checkpoint) -> list[str]:
     return [checkpoint.name, near(report.sample.train_error), test, near(report.model.W), near(report.model.path_norm)]
 
 
-def _values(report: BoundReport, ids: Sequence[str]) -> list[str]:
-    rows = {row.id: row for row in report.bounds}
-    return [text for id in ids for text in (up(rows[id].raw if rows[id].applies else None), up(_at_tenth(rows[id])))]
+def _values(report: BoundReport, ids: Sequence[str], margins: Sequence[str]) -> list[str]:
+    """The raw value where the bound applies, and beside it that at a tenth where the bound reads a margin."""
+    values = []
+    for id in ids:
+        row = _row(report, id)
+        values.append(up(row.raw if row.applies else None))
+        if id in margins:
+            values.append(up(_at_tenth(row)))
+    return values
 
 
 def _at_tenth(row: BoundRow) -> float | None:

@@ -11,8 +11,6 @@ from verify.show.wording import NOTHING, near, up
 def to_tex(report: BoundReport) -> str:
     """A booktabs table of the bounds: value, terms in total, margin, and why one does not apply."""
     rows = [_tex_row(row, report.model.W) for _, rows in wording.grouped(report) for row in rows]
-    if report.test is not None:
-        rows.append(["held-out", up(report.test.upper), up(report.test.upper), NOTHING, "Clopper--Pearson"])
     head = ["statement", "bound", "raw", r"$\rho$ of $f/W$", "remark"]
     body = [" & ".join(entry if i == 0 else _tex_number(entry) for i, entry in enumerate(row)) for row in rows]
     return "\n".join(

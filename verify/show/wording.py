@@ -189,10 +189,26 @@ def remark(row: BoundRow) -> str:
     """Why a bound does not apply, or what would make a vacuous one say something."""
     if not row.applies:
         return "" if row.context or not row.why_not else "fails: " + ", ".join(row.why_not)
+    if row.group == "held-out":
+        errors, points = row.terms["errors"], row.terms["points"]
+        return f"{errors:,.0f} errors on {points:,.0f} points (Clopper-Pearson)"
     if row.vacuous:
         enough = f"needs m = {count(row.m_needed)}" if row.m_needed else "at no m below 1"
         return enough + (f", or norms {up(row.shrink, 2)} times smaller" if row.shrink else "")
+    if row.group == "certificate":
+        return ", ".join(f"{name} = {term(name, row.terms[name])}" for name in _DECIDES if name in row.terms)
     return "" if row.j is None else f"j = {row.j}"
+
+
+_DECIDES = ("N", "tau", "KL", "b")
+_WHOLE = ("N", "k", "draws", "errors", "points")
+
+
+def term(name: str, value: float | None) -> str:
+    """One term, rounded to the side on which the bound grows: b divides, settings are exact."""
+    if value is not None and name in _WHOLE:
+        return f"{value:,.0f}"
+    return down(value) if name == "b" else near(value) if name in ("beta", "tau", "a") else up(value)
 
 
 def at_margins(report: BoundReport) -> list[str]:
@@ -209,7 +225,7 @@ def at_margins(report: BoundReport) -> list[str]:
 
 def terms(row: BoundRow) -> str:
     """The sum spelt out; where the statement does not apply, marked as a formula and nothing more."""
-    parts = ", ".join(f"{name.replace('_', ' ')} {up(value)}" for name, value in row.terms.items())
+    parts = ", ".join(f"{name.replace('_', ' ')} {term(name, value)}" for name, value in row.terms.items())
     if group(row) != "not" or not parts:
         return parts
     return f"formula only, no bound here: {'undefined' if row.raw is None else up(row.raw)} from {parts}"
@@ -290,12 +306,27 @@ def sentence(report: BoundReport) -> str:
 
 
 def _strongest(report: BoundReport) -> str:
-    """The statement that may be quoted with what it assumes, or that there is none; held-out data beside it."""
-    parts = [citation(report) or _nothing(report)]
-    quoted = report.cite is not None and report.cite.id == "held-out"
-    if report.test is not None and not quoted:
-        parts.append(f"Held-out data alone bound it by {up(report.test.upper)}.")
-    return " ".join(parts)
+    """The statement that may be quoted with what it assumes, or that there is none; beside it paper and test."""
+    parts = [citation(report) or _nothing(report), _paper(report)]
+    if report.test is not None:
+        points = f"The error on {report.test.n:,} held-out points is {near(report.test.error)}"
+        quoted = report.cite is not None and report.cite.id == "held-out"
+        parts.append(f"{points}." if quoted else f"{points}; they alone bound it by {up(report.test.upper)}.")
+    return " ".join(part for part in parts if part)
+
+
+def _paper(report: BoundReport) -> str:
+    """What the paper's own statements say of this network, where another may be quoted."""
+    rows = [row for row in report.bounds if row.group == "paper"]
+    if report.cite is None or not rows or report.cite.id in {row.id for row in rows}:
+        return ""
+    names = " and ".join(row.id for row in rows)
+    applying = [row for row in rows if row.applies]
+    if not applying:
+        return f"The paper's own bounds ({names}) do not apply."
+    least = min(row.value for row in applying if row.value is not None)
+    said = "say nothing, being at least 1" if least >= 1 else f"say {up(least)}, each by itself"
+    return f"The paper's own bounds ({names}) {said}."
 
 
 def citation(report: BoundReport) -> str | None:

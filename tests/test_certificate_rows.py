@@ -1,0 +1,220 @@
+"""The certificates among the rows of a report: against a calculation of their own, and where they do not apply."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from mpmath import mpf
+
+from adanet_theory.grids import BETAS, VOTES
+from adanet_theory.path import path_certificate_at
+from adanet_theory.tree import unrolled
+from adanet_train.network import Network
+from tests.verify_models import model
+from verify.network import report
+from verify.network.question import Question
+from verify.network.results import BoundReport, BoundRow
+from verify.show import render, wording
+
+
+def built(file, test=None, **options) -> BoundReport:
+    return report.build(file, Question(**{"draws": None} | options), test=test)
+
+
+def row(found: BoundReport, id: str) -> BoundRow:
+    (only,) = [row for row in found.bounds if row.id == id]
+    return only
+
+
+def kl_inverse(q: mpf, c: mpf) -> mpf:
+    low, high = q, mpf(1)
+    for _ in range(120):
+        middle = (low + high) / 2
+        inside = (mpmath.log(q / middle) * q if q else 0) + (1 - q) * mpmath.log((1 - q) / (1 - middle)) <= c
+        low, high = (middle, high) if inside else (low, middle)
+    return high
+
+
+def exact_vote(file, N: int, k: int, beta: float, delta: str, r_sup: float) -> mpf:
+    """vote-certificate from the file's numbers in 40 digits: sums over all counts, nothing of ours."""
+    with mpmath.workdps(40):
+        weights = file.network.hidden[1, 0].numpy()
+        v = [
+            sum(mpf(float(w)) * mpf(float(u)) for w, u in zip(file.network.output[1], column, strict=True))
+            for column in weights.T
+        ]
+        size = sum(abs(x) for x in v)
+        theta, n = [abs(x) / size for x in v if x], 2 * len(v)
+        q = mpf(0)
+        for Psi, y in zip(file.sample.Psi.tolist(), file.sample.y.tolist(), strict=True):
+            p = (1 + int(y) * sum(a * mpf(b) for a, b in zip(v, Psi, strict=True)) / (size * mpf(r_sup))) / 2
+            q += sum(mpmath.binomial(N, c) * p**c * (1 - p) ** (N - c) for c in range(k + 1))
+        m, b = len(file.sample.y), sum(math.comb(N, c) for c in range(k + 1)) / mpf(2) ** N
+        if beta == 0:
+            KL = N * sum(t * mpmath.log(n * t) for t in theta)
+        else:
+            beta_ = mpf(repr(beta))
+            KL = N * sum(t * mpmath.log(t) for t in theta) + mpmath.loggamma(n * beta_ + N) - mpmath.loggamma(n * beta_)
+            for t in theta:
+                law = [mpmath.binomial(N, c) * t**c * (1 - t) ** (N - c) for c in range(N + 1)]
+                KL -= sum(x * (mpmath.loggamma(c + beta_) - mpmath.loggamma(beta_)) for c, x in enumerate(law))
+        xi = sum(mpmath.binomial(m, c) * (mpf(c) / m) ** c * (1 - mpf(c) / m) ** (m - c) for c in range(m + 1))
+        return kl_inverse(q / m, (KL + mpmath.log(xi * 25 * (N + 1) * 7 / mpf(delta))) / m) / b
+
+
+@pytest.mark.parametrize(("n", "r_sup"), [((4, 1), 1.0), ((3, 2), 1.5)])
+def test_the_vote_certificate_against_an_independent_calculation(
+    n: tuple[int, ...], r_sup: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adanet_theory.vote.VOTES", VOTES[:7])  # few votes, so that all counts can be summed
+    file = model(n=n, m=80, flips=0.0, r_sup=r_sup)
+    found = row(built(file), "vote-certificate")
+    N, k, beta = (found.terms[name] for name in ("N", "k", "beta"))
+    expected = exact_vote(file, int(N), int(k), beta, "0.05", r_sup)
+    assert expected <= mpf(found.raw) <= expected * (1 + mpf(10) ** -8)
+    assert found.applies
+    assert found.group == "certificate"
+
+
+def test_the_path_certificate_is_that_of_its_setting_and_draws() -> None:
+    file = model(n=(3, 4, 2), m=100, flips=0.0)
+    found = row(built(file, seed=3), "path-certificate")
+    network, sample = file.network, file.sample
+    hidden = {pair: U.numpy() for pair, U in network.hidden.items()}
+    output = {k: w.numpy() for k, w in network.output.items()}
+    setting = {"N": int(found.terms["N"]), "k": int(found.terms["k"]), "beta": found.terms["beta"]}
+    expected = path_certificate_at(
+        unrolled(hidden, output, depth=2),
+        sample.Psi.numpy(),
+        sample.y.numpy(),
+        **setting,
+        delta=0.05,
+        seed=3,
+        draws=int(found.terms["draws"]),
+    )
+    assert found.raw >= expected.raw * (1 - 1e-12)
+    assert found.raw == pytest.approx(expected.raw, rel=1e-6)
+    assert found.applies
+    assert setting["beta"] in BETAS
+
+
+def test_a_network_of_identities_is_linear() -> None:
+    deep, found = model(n=(3, 2, 1), activation="identity", m=60), None
+    found = built(deep)
+    v = sum(
+        (
+            deep.network.output[k].numpy() @ W
+            for k, W in (
+                (1, deep.network.hidden[1, 0].numpy()),
+                (2, (deep.network.hidden[2, 1] @ deep.network.hidden[1, 0]).numpy()),
+            )
+        ),
+        np.zeros(3),
+    )
+    flat = replace(
+        deep,
+        network=Network((3, 1), {(1, 0): torch.from_numpy(v[None])}, {1: torch.ones(1, dtype=torch.float64)}, ()),
+        declared=None,
+        declared_rho=None,
+    )
+    for id in ("vote-certificate", "gauss-certificate"):
+        assert row(found, id).raw == pytest.approx(row(built(flat), id).raw, rel=1e-9)
+        assert row(found, id).applies
+    assert row(found, "path-certificate").why_not == ("tree",)
+
+
+@pytest.mark.parametrize("activation", ["leaky_relu:0.1", "abs"])
+def test_other_homogeneous_activations_unroll_too(activation: str) -> None:
+    found = built(model(n=(3, 2, 1), activation=activation, m=200, flips=0.0))
+    assert row(found, "path-certificate").applies
+    nodes = next(row.detail for row in found.assumptions if row.id == "tree")
+    assert nodes == "unrolled, the network has 5 nodes"
+
+
+def test_where_certificates_do_not_apply() -> None:
+    wide = built(model(n=(3, 80, 1)))
+    assert row(wide, "path-certificate").why_not == ("tree",)
+    assert row(wide, "path-certificate").raw is None
+    assert row(wide, "vote-certificate").why_not == ("linear",)
+    curved = built(model(n=(3, 2, 1), activation="tanh"))
+    assert row(curved, "path-certificate").why_not == ("homogeneous", "tree")
+    unknown = built(model(n=(3, 1), r_sup=math.inf))
+    assert row(unknown, "vote-certificate").why_not == ("r-sup",)
+    assert row(unknown, "vote-certificate").value is None
+    assert row(unknown, "gauss-certificate").applies
+    fitted = built(model(n=(3, 1), fitted=True))
+    assert "feature-map" in row(fitted, "gauss-certificate").why_not
+    small = built(model(n=(3, 1), r_sup=0.5))
+    assert row(small, "vote-certificate").why_not == ("r-sup",)
+    assert row(small, "vote-certificate").raw is None
+
+
+def test_held_out_points_come_first_and_may_be_named() -> None:
+    file, other = model(flips=0.0), model(seed=1, flips=0.0, m=300)
+    y = file.network(other.sample.Psi).sign()
+    test = report.Points(other.sample.Psi.numpy(), y.numpy())
+    found = built(file, test=test, cite="held-out")
+    assert found.bounds[0].id == "held-out"
+    assert found.bounds[0].value == found.test.upper
+    assert found.bounds[0].terms == {"errors": 0, "points": 300}
+    assert found.cite.id == "held-out"
+    assert found.cite.value == pytest.approx(1 - 0.05 ** (1 / 300), rel=1e-9)
+
+
+def test_the_citation_pays_at_the_same_setting() -> None:
+    found = built(model(n=(4, 1), m=400, flips=0.0))
+    named = built(model(n=(4, 1), m=400, flips=0.0), cite="vote-certificate")
+    assert found.cite.id == "vote-certificate"
+    assert named.cite.value == row(found, "vote-certificate").value < found.cite.value
+    assert Fraction(found.cite.delta) < Fraction(1, 20)
+    assert set(found.cite.assumes) >= {"iid"}
+
+
+def test_where_nothing_says_anything_there_is_advice_with_numbers() -> None:
+    file = model(n=(6, 5, 2), m=30, flips=0.5)
+    found = built(file)
+    assert min(bound.value for bound in found.bounds if bound.value is not None) >= 0.5
+    text = " ".join(found.advice)
+    assert "KL = " in text
+    assert "--objective certificate" in text
+    assert "--holdout 0.1 keeps 3 points" in text
+    assert "- fewer or sparser units" in "".join(_lines(found))
+    assert render.to_json(found).count("--holdout") == 1
+    assert built(model(n=(4, 1), m=400, flips=0.0)).advice == ()
+
+
+def _lines(found: BoundReport) -> str:
+    from io import StringIO
+
+    from rich.console import Console
+
+    stream = StringIO()
+    render.text(found, verbose=False, console=Console(file=stream, width=100))
+    return stream.getvalue()
+
+
+def test_terms_in_every_output() -> None:
+    found = built(model(n=(4, 1), m=400, flips=0.0))
+    terms = row(found, "vote-certificate").terms
+    assert set(terms) == {"N", "k", "beta", "empirical", "KL", "grid", "b"}
+    assert "vote-certificate" in render.to_tex(found)
+    assert "vote-certificate" in render.to_html(found)
+    assert "vote-certificate" in _lines(found)
+    assert wording.citation(found).startswith("By vote-certificate, with probability at least 0.95")
+
+
+def test_labels_by_coin_are_not_certified_below_chance() -> None:
+    for seed in range(3):
+        file = model(n=(8, 1), m=200, flips=0.5, seed=seed)
+        assert row(built(file), "vote-certificate").raw > 0.5
+    assert row(built(model(n=(8, 2, 1), m=200, flips=0.5)), "path-certificate").raw > 0.5
+
+
+def test_f_equal_to_0_has_the_bound_1() -> None:
+    file = model(n=(3, 1))
+    zero = replace(file, network=replace(file.network, output={1: torch.zeros(1, dtype=torch.float64)}))
+    assert row(built(zero), "vote-certificate").raw == 1

@@ -1,0 +1,151 @@
+"""The certificates of this network, after the fact: the best setting of the paid grid, then its value rounded outward.
+
+Features are divided by r_sup, known beforehand, so that |x| <= 1: f(Ψ) = r_sup f(x) for a homogeneous network, and the
+margins are y f/(B r_sup).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adanet_theory import catalogue
+from adanet_theory.catalogue import Bound
+from verify.network import bounds
+from verify.network.assumptions import Assessment, Setting
+from verify.network.results import BoundRow, TestFacts
+
+if TYPE_CHECKING:
+    from adanet_theory.twins.outward import Parts
+
+
+@dataclass(frozen=True)
+class Found:
+    """A certificate at its best setting but for δ, and the m that would be enough where it is vacuous."""
+
+    parts: Parts
+    m_needed: int | None
+
+
+def certificates(setting: Setting, seed: int) -> dict[str, Found]:
+    """What can be computed, by id, whether it applies or not; f = 0, features beyond r_sup and C classes have none."""
+    if setting.classes == "many" or setting.W == 0 or setting.sizes.r_inf == 0 or setting.sizes.r_inf > setting.r:
+        return {}
+    if setting.is_linear:
+        return _linear(setting)
+    tree = setting.tree
+    return {} if tree is None else {"path-certificate": _path(setting, tree, seed)}
+
+
+def certificate_rows(setting: Setting, found: Mapping[str, Found], verdict: Assessment) -> list[BoundRow]:
+    wanted = [bound for bound in catalogue.of_group("certificate") if bound.classes == setting.classes]
+    return [row(bound, setting, found, verdict) for bound in wanted]
+
+
+def row(bound: Bound, setting: Setting, found: Mapping[str, Found], verdict: Assessment) -> BoundRow:
+    """The row of a certificate at the setting's δ."""
+    why_not = verdict.why_not(bound)
+    if bound.id not in found:
+        zero = setting.W == 0 or setting.sizes.r_inf == 0
+        return bounds.row(bound, {}, 1.0 if zero else None, why_not, None)
+    certificate = found[bound.id].parts.at(setting.delta)
+    m_needed = found[bound.id].m_needed if certificate.is_vacuous else None
+    return bounds.row(bound, dict(certificate.terms), certificate.raw, why_not, None, m_needed=m_needed)
+
+
+def held_out_row(test: TestFacts, errors: int, verdict: Assessment) -> BoundRow:
+    bound = catalogue.bound("held-out")
+    terms: dict[str, float | None] = {"errors": errors, "points": test.n}
+    return bounds.row(bound, terms, test.upper, verdict.why_not(bound), None)
+
+
+# Networks that are linear in Ψ
+
+
+def _linear(setting: Setting) -> dict[str, Found]:
+    from adanet_theory.twins.exact_tree import linear_weights
+
+    weights = setting.weights
+    v = linear_weights(weights.hidden, weights.output, depth=weights.depth)
+    if all(x == 0 for x in v):
+        return {}
+    return {"vote-certificate": _vote(setting, v), "gauss-certificate": _gauss(setting, v)}
+
+
+def _vote(setting: Setting, v: list[Any]) -> Found:
+    from adanet_theory.certificate import m_needed
+    from adanet_theory.twins import outward
+    from adanet_theory.vote import vote_candidates, vote_setting
+
+    theta = np.array([float(x) for x in outward.simplex(v)])
+    u = _margins(setting, sum(abs(x) for x in v))
+    n, delta = 2 * len(v), setting.float_delta
+    table = vote_candidates(u, theta / theta.sum(), n=n)
+    N, k, beta = vote_setting(u, table, delta=delta)
+    return Found(outward.vote_parts(u, v, n=n, N=N, k=k, beta=beta), m_needed(table, delta))
+
+
+def _margins(setting: Setting, B: Any) -> np.ndarray:
+    """Floats not above y_i f(x_i)/(B r_sup), in [-1, 1]."""
+    from adanet_theory.twins import outward
+
+    found = outward.lower_margins(setting.margins.lower, B * outward.exact_ball(setting.r))
+    return np.clip(found, -1.0, 1.0)
+
+
+def _gauss(setting: Setting, v: list[Any]) -> Found:
+    from adanet_theory.gauss import gauss_setting
+    from adanet_theory.twins import outward
+
+    margins, Psi = setting.margins.lower, setting.margins.Psi
+    size = float(sum(x**2 for x in v).sqrt())
+    tau, a = gauss_setting(margins, np.linalg.norm(Psi, axis=1), size, delta=setting.float_delta)
+    return Found(outward.gauss_parts(margins, Psi, v, a=a, tau=tau), None)
+
+
+# Networks with hidden units
+
+
+def _path(setting: Setting, tree: Any, seed: int) -> Found:
+    from adanet_theory.certificate import least, m_needed
+    from adanet_theory.path import DRAWS, SAMPLED, path_candidates
+    from adanet_theory.twins.outward import path_parts
+
+    x, y = setting.margins.Psi / float(setting.r), setting.margins.y
+    delta = (1 - SAMPLED) * setting.float_delta
+    table = path_candidates(tree.rounded(), x, y, seed=seed)
+    value, N, k, beta = least(table, len(y), delta)
+    # The time of a few nodes, however many there are; no more than one draw each where nothing is to be had.
+    draws = max(len(y), min(DRAWS, 300 * len(y)) * 5 // max(5, len(tree.parent))) if value < 1.1 else len(y)
+    return Found(path_parts(tree, x, y, N=N, k=k, beta=beta, seed=seed, draws=draws), m_needed(table, delta))
+
+
+# What would make a certificate say more
+
+
+def advice(setting: Setting, found: Mapping[str, Found], holdout: Fraction = Fraction(1, 10)) -> tuple[str, ...]:
+    """What would change that nothing says much, with numbers: sparser weights, more points, points kept aside."""
+    from adanet_theory.kl import clopper_pearson
+
+    lines = [_sparser(setting, entry) for entry in found.values() if entry.parts.id != "gauss-certificate"]
+    if not found and setting.weights.is_homogeneous and setting.W > 0:
+        lines.append("fewer units: path-certificate is for networks that unroll into at most 64 units")
+    lines.append("adanet-train --objective certificate trains a network for its certificate")
+    points = int(holdout * setting.m)
+    if points >= 1:
+        errors = round(points * setting.margins.count(Fraction(0)) / setting.m)
+        upper = clopper_pearson(min(errors, points), points, setting.float_delta)
+        kept = f"--holdout {float(holdout):g} keeps {points:,} points"
+        lines.append(f"{kept}: at the training error they would bound the risk by {upper:.3g}")
+    return tuple(lines)
+
+
+def _sparser(setting: Setting, entry: Found) -> str:
+    parts = entry.parts
+    weights = f"{parts.id} has KL = {parts.KL:.4g} at N = {parts.setting['N']:,.0f}, of the order of m = {setting.m:,}"
+    enough = f"; about m = {entry.m_needed:,} would do" if entry.m_needed and entry.m_needed > setting.m else ""
+    return f"fewer or sparser units: {weights}{enough}"
