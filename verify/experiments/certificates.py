@@ -46,7 +46,7 @@ SETS = (
     Data("digits:3-8", has_test=False),
     Data("digits:odd-even", has_test=False),
     Data("breast-cancer", "learned:0.1", has_test=False),
-    *(Data(f"mnist:{pair}", features) for features in ("hog", None) for pair in ("0-1", "1-7", "3-8", "4-9")),
+    *(Data(f"mnist:{pair}", features) for features in (None, "hog") for pair in ("0-1", "1-7", "3-8", "4-9")),
     *(Data(f"cifar10:{pair}") for pair in ("deer-truck", "deer-horse", "automobile-truck", "cat-dog", "dog-horse")),
     *(Data(f"fashion:{pair}", "hog") for pair in ("coat-shirt", "pullover-coat", "sneaker-boot")),
 )
