@@ -247,3 +247,12 @@ def test_many_margins_are_taken_in_groups_by_their_least() -> None:
     every, some = tails.right_votes_upper(u[:9_000], 640, 340), vote.vote_empirical(u[:9_000], 640, 340)
     above(every, some * (1 - 1e-12))
     above(tails.right_votes_upper(u, 640, 340), vote.vote_empirical(u, 640, 340) * (1 - 1e-12), rel=1e-2)
+
+
+def test_units_that_read_nothing_are_no_nodes_and_cost_no_time() -> None:
+    """Eight dense layers above a first layer of zeros: walked unit by unit that would be 30^8 steps."""
+    hidden = {(k, k - 1): np.ones((30, 30)) for k in range(2, 9)} | {(1, 0): np.zeros((30, 3))}
+    found = exact_tree(hidden, {8: np.ones(30)}, depth=8)
+    assert (found.parent, found.B == 0) == ((-1,), True)
+    hidden = {(1, 0): np.array([[0.0], [1.0]]), (2, 1): np.array([[1.0, 1.0], [1.0, 0.0]])}
+    assert exact_tree(hidden | {(3, 2): np.ones((1, 2))}, {3: np.ones(1)}, depth=3).parent == (-1, 0, 1)

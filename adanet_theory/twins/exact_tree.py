@@ -73,6 +73,7 @@ def exact_tree(
     n_0 = hidden[1, 0].shape[1] if (1, 0) in hidden else 0
     check(n_0 > 0, "the network must read its features.")
     nodes: list[tuple[int, int, dict[int, arb]]] = []
+    alive = _alive(hidden, depth)
 
     def collapsed(reads: dict[int, dict[int, arb]], s: int) -> dict[int, arb]:
         """The weight of every unit of layer s (feature, at s = 0) in sum_k reads[k] . h_k."""
@@ -98,7 +99,7 @@ def exact_tree(
         for s in range(1, depth):
             for i, weight in collapsed(reads, s).items():
                 for child_sign, inner in pieces(weight, s):
-                    if _reads_anything(hidden, s, i):
+                    if s in alive and alive[s][i]:
                         grow(here, child_sign, {s: {i: inner}})
 
     with flint.ctx.workprec(BITS):
@@ -107,14 +108,18 @@ def exact_tree(
     return ExactTree(parent, sign, weights, n_0)
 
 
-def _reads_anything(hidden: Mapping[tuple[int, int], Array], k: int, i: int) -> bool:
-    """Whether unit i of layer k is not identically 0."""
-    if k == 1:
-        return (1, 0) in hidden and bool(np.any(hidden[1, 0][i] != 0))
-    return any(
-        (k, s) in hidden and any(_reads_anything(hidden, s, int(t)) for t in np.flatnonzero(hidden[k, s][i]))
-        for s in range(1, k)
-    )
+def _alive(hidden: Mapping[tuple[int, int], Array], depth: int) -> dict[int, Array]:
+    """Which units of each layer are not identically 0, layer by layer."""
+    alive: dict[int, Array] = {}
+    for k in range(1, depth):
+        reads = [
+            U != 0 if s == 0 else (U != 0) & alive[s]
+            for (at, s), U in hidden.items()
+            if at == k and (s == 0 or s in alive)
+        ]
+        if reads:
+            alive[k] = np.any([read.any(axis=1) for read in reads], axis=0)
+    return alive
 
 
 def linear_weights(hidden: Mapping[tuple[int, int], Array], output: Mapping[int, Array], *, depth: int) -> list[arb]:
