@@ -1,0 +1,127 @@
+"""What README.md and the site show is there: options are known, Python compiles and imports, links lead somewhere."""
+
+import ast
+import importlib
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from adanet_theory import catalogue
+from adanet_theory.twins.symbolic import STATEMENTS
+from figures.site import ledger, statements
+from figures.site.proofs import sections
+from paper_notes import claims
+from tests import shown
+from verify.claims.run import Outcome, run
+
+ROOT = shown.ROOT
+PARSERS = {
+    "adanet-train": "adanet_train.cli",
+    "verify-bounds": "verify.network.cli",
+    "verify-claims": "verify.claims.cli",
+    "adanet-experiment": "verify.experiments.cli",
+}
+COMMANDS = sorted(
+    {(block.page, command) for page in shown.pages() for block in shown.blocks(page) for command in block.commands}
+)
+BLOCKS = [block for page in shown.pages() for block in shown.python_of(page)]
+WRITTEN = {page.relative_to(shown.SITE).as_posix() for page in shown.pages() if shown.SITE in page.parents}
+MADE = {
+    "ledger.md",
+    "derivations.md",
+    "notation.md",
+    "changes.md",
+    "gallery.md",
+    "statements/index.md",
+    "api/theory.md",
+}
+
+
+def test_there_are_commands_and_blocks() -> None:
+    assert len(COMMANDS) >= 8
+    assert len(BLOCKS) >= 8
+
+
+@pytest.mark.parametrize(("page", "command"), COMMANDS)
+def test_a_command_that_is_shown_has_its_options(page: str, command: str) -> None:
+    name, *arguments = shlex.split(command)
+    if name in PARSERS:
+        importlib.import_module(PARSERS[name]).parser().parse_args(arguments)
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.page)
+def test_python_that_is_shown_imports_what_there_is(block: shown.Block) -> None:
+    for node in ast.walk(ast.parse(block.text)):
+        if isinstance(node, ast.ImportFrom):
+            module = importlib.import_module(node.module or "")
+            for alias in node.names:
+                if not hasattr(module, alias.name):  # a module of a package
+                    importlib.import_module(f"{node.module}.{alias.name}")
+
+
+@pytest.mark.parametrize("page", shown.pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    home = page.parent
+    for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            inside = (home / target).resolve()
+            site = inside.relative_to(shown.SITE).as_posix() if shown.SITE in inside.parents else ""
+            assert inside.exists() or site in MADE or Path(site).stem in STATEMENTS, f"{page}: {target}"
+
+
+def test_the_citations_name_the_version_and_no_other() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    for page in ("CITATION.cff", "paper_notes/site/citation.md"):
+        found = re.findall(r"(?m)^ *version *[:=] *\{?([\d.]+)", (ROOT / page).read_text(encoding="utf-8"))
+        assert set(found) == {version}, page
+
+
+# The pages that are made
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> dict[str, Outcome]:
+    ledger = claims()
+    unrun = {id: Outcome(claim, (), True, 0.0) for id, claim in ledger.items()}
+    return {**unrun, "lemma-1": run(ledger["lemma-1"])}
+
+
+@pytest.fixture(scope="module")
+def listed(outcomes: dict[str, Outcome]) -> dict[str, statements.Page]:
+    proofs = sections((ROOT / "paper_notes" / "derivations.md").read_text(encoding="utf-8"))
+    return {page.id: page for page in statements.pages(outcomes, proofs)}
+
+
+def test_every_statement_has_a_page_with_its_parts(listed: dict[str, statements.Page]) -> None:
+    assert {*STATEMENTS, *catalogue.ids(catalogue.select())} <= set(listed)
+    for page in listed.values():
+        text = statements.markdown(page)
+        assert "No value at the example" not in text, page.id
+        assert "## Function" in text, page.id
+        if page.statement is not None:
+            assert page.statement.latex() in text
+            assert "<math" in text
+        if page.bound is not None and "#" in page.bound.reference:
+            assert page.proof is not None, page.id
+            assert page.bound.reference.endswith("#" + page.proof.anchor)
+
+
+def test_the_words_of_the_assumptions_are_those_of_the_catalogue() -> None:
+    assert set(statements.NEEDS) == set(catalogue.ASSUMPTIONS)
+
+
+def test_a_page_says_what_is_false_and_by_which_numbers(listed: dict[str, statements.Page]) -> None:
+    text = statements.markdown(listed["lemma-1"])
+    assert "**false**" in text
+    assert "R_S(H_2) = 0.13672 > 0 = Lemma 1" in text
+
+
+def test_the_ledger_links_to_statements_and_proofs(outcomes: dict[str, Outcome]) -> None:
+    text = ledger.markdown(list(outcomes.values()), set(STATEMENTS))
+    assert 'href="statements/lemma-1.html"' in text
+    assert all(f'<article id="{id}"' in text for id in outcomes)
+    anchors = {proof.anchor for proof in sections((ROOT / "paper_notes" / "derivations.md").read_text()).values()}
+    assert set(re.findall(r'href="derivations.html#([^"]+)"', text)) <= anchors
