@@ -63,6 +63,18 @@ docs: .venv/docs-installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"
 	touch $@
 
+# Every command and code block that README.md and the site show, run as a reader would, some minutes.
+docs-test: env
+	$(BIN)/python -m tests.shown
+
+# sdist and wheel in dist, checked, and the wheel alone in a clean environment, its commands run from another folder.
+release: env
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[release]"
+	rm -rf build dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tests/wheel.py dist
+
 # 10,000 mutations of the bytes of a good model file: never a traceback.
 fuzz: env
 	$(BIN)/python -m tests.fuzz_model_file

@@ -1,4 +1,7 @@
-"""make wheel-test: the wheel, alone in a clean environment, run from another folder as a user would."""
+"""make wheel-test: the wheel, alone in a clean environment, run from another folder as a user would.
+
+With a folder, as make release has it: the wheel in it, which was built from the sdist beside it.
+"""
 
 import subprocess
 import sys
@@ -20,9 +23,12 @@ def run(*command: str | Path, cwd: Path) -> str:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        pip = (sys.executable, "-m", "pip")
-        run(*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", place, ROOT, cwd=place)
-        (wheel,) = place.glob("*.whl")
+        if len(sys.argv) > 1:
+            (wheel,) = Path(sys.argv[1]).resolve().glob("*.whl")
+        else:
+            pip = (sys.executable, "-m", "pip")
+            run(*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", place, ROOT, cwd=place)
+            (wheel,) = place.glob("*.whl")
         names = zipfile.ZipFile(wheel).namelist()
         packages = {name.split("/")[0] for name in names}
         assert not any(name.startswith("tests/") for name in names), "the wheel holds tests"
