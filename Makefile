@@ -4,7 +4,7 @@ BIN := .venv/bin
 # On two cores one thread per process is faster than two that wait for each other; set it to the cores you have to spare.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: env demo test lint thorough bench bench-tensorflow figures fuzz wheel-test browser-test mutants docs docs-test release clean
+.PHONY: env demo test lint thorough bench bench-tensorflow figures fuzz wheel-test browser-test proofs mutants docs docs-test release clean
 
 env: .venv/installed
 
@@ -89,6 +89,12 @@ browser-test: env
 	command -v chromium || command -v chromium-browser || command -v google-chrome || \
 		{ $(SUDO) apt-get update -qq && $(SUDO) apt-get install --quiet --yes chromium; }
 	BROWSER_TEST=1 $(BIN)/python -m pytest -q tests/test_explorer_browser.py
+
+# The machine-checked proofs, about two minutes; installs Debian's Coq and MathComp where there is none.
+proofs:
+	command -v coqc || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install --quiet --yes coq libcoq-mathcomp-ssreflect \
+		libcoq-mathcomp-algebra libcoq-mathcomp-analysis libcoq-mathcomp-algebra-tactics libcoq-mathcomp-zify; }
+	$(PYTHON) paper_notes/proofs/build.py
 
 # Mutation testing of the numeric modules; mutmut wants an older pytest, so it has an environment of its own.
 mutants: .venv-mutants/installed

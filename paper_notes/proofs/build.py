@@ -1,0 +1,94 @@
+"""Builds the proofs with Coq and judges them: nothing admitted, no foreign axiom, every stated theorem there.
+
+    python3 paper_notes/proofs/build.py
+
+statements.v repeats each theorem word for word: a theorem that was weakened no longer fits its statement there.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+OUT = HERE.parents[1] / "build" / "proofs"
+COQC = ["coqc", "-w", "none", "-Q", ".", "AdaNet"]
+# Those of mathcomp-analysis, whose suprema need them.
+AXIOMS = {"propositional_extensionality", "functional_extensionality_dep", "constructive_indefinite_description"}
+FORBIDDEN = r"\b(Admitted|admit|Axioms?|Parameters?|Conjecture|Unset Guard Checking|bypass_check|type_in_type)\b"
+
+
+def code(file: Path) -> str:
+    """The text of a file without its comments."""
+    return re.sub(r"\(\*.*?\*\)", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def in_order() -> list[str]:
+    """The files, each behind those that it requires."""
+    needs = {
+        file.stem: re.findall(r"\w+", " ".join(re.findall(r"From AdaNet Require Import ([^.]*)\.", code(file))))
+        for file in sorted(HERE.glob("*.v"))
+    }
+    done: list[str] = []
+    while len(done) < len(needs):
+        done += [next(name for name in needs if name not in done and set(needs[name]) <= set(done))]
+    return done
+
+
+def theorems() -> list[str]:
+    """What statements.v states."""
+    return re.findall(r"^Check \(@?(\w+)\b", code(HERE / "statements.v"), flags=re.MULTILINE)
+
+
+def coqc(name: str) -> str:
+    run = subprocess.run([*COQC, f"{name}.v"], cwd=OUT, capture_output=True, text=True, check=False)
+    if run.returncode:
+        sys.exit(f"{name}.v does not build:\n{run.stderr}")
+    return run.stdout
+
+
+def build() -> None:
+    """Compile what changed since the last time, and everything behind it."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    stale = False
+    for name in in_order():
+        source, copy = HERE / f"{name}.v", OUT / f"{name}.v"
+        if stale or not copy.with_suffix(".vo").exists() or copy.read_bytes() != source.read_bytes():
+            stale = True
+            copy.with_suffix(".vo").unlink(missing_ok=True)
+            shutil.copy(source, copy)
+            print(f"coqc {name}.v", flush=True)
+            coqc(name)
+
+
+def axioms() -> dict[str, set[str]]:
+    """What each theorem rests on, as `Print Assumptions` says."""
+    found = {}
+    imports = " ".join(in_order())
+    asked = "".join(f'Eval compute in "{name}"%string. Print Assumptions {name}.\n' for name in theorems())
+    (OUT / "assumptions.v").write_text(f"From Coq Require Import String.\nFrom AdaNet Require Import {imports}.\n{asked}")
+    for part in re.split(r'^     = "', coqc("assumptions"), flags=re.MULTILINE)[1:]:
+        name, text = part.split('"', 1)
+        found[name] = set(re.findall(r"^(?:\w+\.)*(\w+)\s*:", text.split("string", 1)[1], flags=re.MULTILINE)) - {"Axioms"}
+    return found
+
+
+def main() -> None:
+    for file in HERE.glob("*.v"):
+        if found := re.search(FORBIDDEN, code(file)):
+            sys.exit(f"{file.name} has {found.group()}")
+    build()
+    found = axioms()
+    if missing := set(theorems()) - set(found):
+        sys.exit(f"no assumptions printed for {', '.join(sorted(missing))}")
+    for name, used in found.items():
+        if used - AXIOMS:
+            sys.exit(f"{name} rests on {', '.join(sorted(used - AXIOMS))}")
+    print(f"{len(found)} theorems checked; axioms: {', '.join(sorted(set().union(*found.values())))}")
+
+
+if __name__ == "__main__":
+    main()
