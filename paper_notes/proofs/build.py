@@ -26,15 +26,18 @@ def code(file: Path) -> str:
     return re.sub(r"\(\*.*?\*\)", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
+def needs(name: str) -> list[str]:
+    """The files that a file requires."""
+    required = re.findall(r"From AdaNet Require Import ([^.]*)\.", code(HERE / f"{name}.v"))
+    return re.findall(r"\w+", " ".join(required))
+
+
 def in_order() -> list[str]:
     """The files, each behind those that it requires."""
-    needs = {
-        file.stem: re.findall(r"\w+", " ".join(re.findall(r"From AdaNet Require Import ([^.]*)\.", code(file))))
-        for file in sorted(HERE.glob("*.v"))
-    }
+    names = sorted(file.stem for file in HERE.glob("*.v"))
     done: list[str] = []
-    while len(done) < len(needs):
-        done += [next(name for name in needs if name not in done and set(needs[name]) <= set(done))]
+    while len(done) < len(names):
+        done.append(next(name for name in names if name not in done and set(needs(name)) <= set(done)))
     return done
 
 
@@ -51,17 +54,18 @@ def coqc(name: str) -> str:
 
 
 def build() -> None:
-    """Compile what changed since the last time, and everything behind it."""
+    """Compile what changed since the last time, and what requires it."""
     OUT.mkdir(parents=True, exist_ok=True)
-    stale = False
+    built: set[str] = set()
     for name in in_order():
         source, copy = HERE / f"{name}.v", OUT / f"{name}.v"
-        if stale or not copy.with_suffix(".vo").exists() or copy.read_bytes() != source.read_bytes():
-            stale = True
-            copy.with_suffix(".vo").unlink(missing_ok=True)
+        compiled = copy.with_suffix(".vo")
+        if built & set(needs(name)) or not compiled.exists() or copy.read_bytes() != source.read_bytes():
+            compiled.unlink(missing_ok=True)
             shutil.copy(source, copy)
             print(f"coqc {name}.v", flush=True)
             coqc(name)
+            built.add(name)
 
 
 def axioms() -> dict[str, set[str]]:

@@ -3,7 +3,8 @@ From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets.
 From mathcomp.analysis Require Import reals sequences exp.
 From AdaNet Require Import signs suprema norms families activations.
-From AdaNet Require Import contraction lemma_1_exact lemma_1_corrected.
+From AdaNet Require Import contraction lemma_1 lemma_1_exact lemma_1_corrected lemma_2_peeled lemma_2_peeled_offset depth_lower range.
+From AdaNet Require Import surrogates cvx_closed_form cvx_stop cvx_decrease.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope.
 Local Open Scope ring_scope.
@@ -45,3 +46,78 @@ Check (@lemma_1_lipschitz : forall (R : realType) (X : Type) (N : net R) (Psi : 
 Check (@lemma_1_printed : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (k : nat),
   (1 < k)%N -> (forall s, lipschitz 1 (phi N s)) -> (forall s, phi N s 0 = 0) ->
   Rad x (H Psi k) <= 2%:R * \sum_(1 <= s < k) Lam N k s * root_q (p N) (n N s) * Rad x (H Psi s)).
+
+(* lemma-1, as printed, is false *)
+Check (@lemma_1_false : forall (R : realType) (p : exponent R) (m : nat) (X : Type) (Psi : X -> 'I_1 -> R) (x : 'I_m.+1 -> X),
+  (forall s, lipschitz 1 (phi (bad_net p) s)) /\
+  ~ (Rad x (H (N := bad_net p) Psi 2) <=
+     2%:R * \sum_(1 <= s < 2) Lam (bad_net p) 2 s * root_q p (n (bad_net p) s) * Rad x (H (N := bad_net p) Psi s))).
+Check (erefl : phi (bad_net _) = fun=> @sigmoid _).
+Check (@sigmoid_lipschitz : forall R : realType, lipschitz 1 (@sigmoid R)).
+
+(* lemma-2-peeled *)
+Check (@lemma_2_peeled : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (L e : nat -> R) (k : nat),
+  (forall s, peels (phi N s) (L s) (e s)) -> (0 < m)%N -> (0 < n N 0)%N -> (0 < k)%N ->
+  Rad x (H Psi k) <= r_rms Psi x * P N L k * Num.sqrt (2%:R * (ln (2%:R * (n N 0)%:R) + ln (D N L e k)) / m%:R)).
+Check (@lemma_2_relu : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (k : nat), (0 < m)%N -> (0 < n N 0)%N -> (0 < k)%N -> (forall s, phi N s = @relu R) ->
+  Rad x (H Psi k) <= r_rms Psi x * P N (fun=> 1) k * Num.sqrt (2%:R * (ln (2%:R * (n N 0)%:R) + ln (D N (fun=> 1) (fun=> 3%:R / 2%:R) k)) / m%:R)).
+Check (@lemma_2_leaky : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (k : nat), (0 < m)%N -> (0 < n N 0)%N -> (0 < k)%N ->
+  forall a : R, `|a| <= 1 -> (forall s, phi N s = leaky a) ->
+  Rad x (H Psi k) <= r_rms Psi x * P N (fun=> 1) k * Num.sqrt (2%:R * (ln (2%:R * (n N 0)%:R) + ln (D N (fun=> 1) (fun=> (3%:R - a) / 2%:R) k)) / m%:R)).
+Check (@lemma_2_odd : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (k : nat), (0 < m)%N -> (0 < n N 0)%N -> (0 < k)%N ->
+  forall L : R, 0 < L -> (forall s, lipschitz L (phi N s)) -> (forall s, odd_fun (phi N s)) ->
+  Rad x (H Psi k) <= r_rms Psi x * P N (fun=> L) k * Num.sqrt (2%:R * (ln (2%:R * (n N 0)%:R) + ln (D N (fun=> L) (fun=> 1) k)) / m%:R)).
+Check (@lemma_2_any : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (k : nat), (0 < m)%N -> (0 < n N 0)%N -> (0 < k)%N ->
+  forall L : R, 0 < L -> (forall s, lipschitz L (phi N s)) -> (forall s, phi N s 0 = 0) ->
+  Rad x (H Psi k) <= r_rms Psi x * P N (fun=> L) k * Num.sqrt (2%:R * (ln (2%:R * (n N 0)%:R) + ln (D N (fun=> L) (fun=> 2%:R) k)) / m%:R)).
+Check (@P1 : forall (R : realType) (N : net R) (L : nat -> R), P N L 1 = Lam N 1 0 * root_q (p N) (n N 0)).
+Check (@PE : forall (R : realType) (N : net R) (L : nat -> R) (k : nat), (1 < k)%N ->
+  P N L k = \sum_(1 <= s < k) Lam N k s * root_q (p N) (n N s) * L s * P N L s).
+Check (@D1 : forall (R : realType) (N : net R) (L e : nat -> R), D N L e 1 = 1).
+Check (@DE : forall (R : realType) (N : net R) (L e : nat -> R) (k : nat), (1 < k)%N ->
+  D N L e k = \sum_(1 <= s < k) share N L k s * (e s * D N L e s)).
+
+(* lemma-2-peeled-offset *)
+Check (@lemma_2_peeled_offset : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (L : nat -> R) (k : nat),
+  (forall s, lipschitz (L s) (phi N s)) -> (0 < m)%N -> (0 < n N 0)%N -> (0 < k)%N ->
+  Rad x (H Psi k) <= Q N L (r_rms Psi x) k * Num.sqrt (2%:R * (ln (2%:R * (n N 0)%:R) + (k.-1)%:R * ln 2%:R) / m%:R)).
+
+(* depth-lower *)
+Check (@depth_lower : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (k : nat), layered N -> (1 < k)%N ->
+  (forall s, phi N s = @relu R) \/ (forall s, phi N s = fun y => `|y|) ->
+  Lam N k.+1 k * root_q (p N) (n N k) * Rad x (H Psi k) <= Rad x (H Psi k.+1)).
+Check (@depth_lower_half : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (k : nat), (0 < k)%N -> (forall s, phi N s = @relu R) ->
+  Lam N k.+1 k * root_q (p N) (n N k) * Rad x (H Psi k) / 2%:R <= Rad x (H Psi k.+1)).
+
+(* range *)
+Check (@range : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (L : nat -> R) (b : nat -> option R) (r : R),
+  (forall s, lipschitz (L s) (phi N s)) -> (forall s c, b s = Some c -> forall y, `|phi N s y| <= c) ->
+  0 <= r -> (forall x j, `|Psi x j| <= r) ->
+  forall k h x, (0 < k)%N -> H Psi k h -> `|h x| <= M N L b r k).
+
+(* cvx-closed-form *)
+Check (@cvx_closed_form : forall (R : realType) (N : nat) (L : R) (e : 'I_N -> R), 0 <= L -> (exists j, e j != 0) ->
+  forall (p : exponent R) (b : R) (b1 : 1 <= b), conjugate p (Finite b1) ->
+  [/\ norm p (closed_form L e b1) = L, \sum_i closed_form L e b1 i * e i = L * norm (Finite b1) e &
+      forall u, norm p u <= L -> \sum_i u i * e i <= \sum_i closed_form L e b1 i * e i]).
+Check (@cvx_closed_form_1 : forall (R : realType) (N : nat) (L : R) (e : 'I_N -> R), 0 <= L -> (exists j, e j != 0) ->
+  forall (p : exponent R) (j : 'I_N), conjugate p Infinite -> (forall i, `|e i| <= `|e j|) ->
+  [/\ norm p (closed_form_argmax L e j) = L, \sum_i closed_form_argmax L e j i * e i = L * norm Infinite e &
+      forall u, norm p u <= L -> \sum_i u i * e i <= \sum_i closed_form_argmax L e j i * e i]).
+
+(* cvx-sign, the printed form *)
+Check (@cvx_sign : forall (R : realType) (L : R) (two : 1 <= 2%:R :> R), 0 < L ->
+  \sum_(i < 1) (L * powp `|-1| (2%:R - 1) / powp (norm (Finite two) (fun _ : 'I_1 => -1)) (2%:R / 2%:R)) * -1 < 0).
+
+(* cvx-stop *)
+Check (@cvx_stop : forall (R : realType) (Phi dPhi : R -> R) (m N : nat) (y f : 'I_m -> R) (z : 'I_m -> 'I_N -> R) (Gam L : R)
+    (p q : exponent R), conjugate p q -> 0 <= L -> 0 <= Gam -> convex Phi -> has_derivative Phi dPhi ->
+  (forall w u, norm p u <= L -> objective Phi y f z Gam 0 u <= objective Phi y f z Gam w u) <->
+  L * norm q (eps dPhi y f z) <= Gam).
+
+(* cvx-decrease *)
+Check (@cvx_decrease : forall (R : realType) (Phi dPhi : R -> R) (m N : nat) (y f : 'I_m -> R) (z : 'I_m -> 'I_N -> R) (Gam tau : R),
+  smooth Phi dPhi tau -> (forall i, y i ^+ 2 = 1) -> forall u : 'I_N -> R,
+  0 < tau * mean_square z u -> Gam <= \sum_j u j * eps dPhi y f z j ->
+  exists2 w, 0 <= w & objective Phi y f z Gam w u <=
+    objective Phi y f z Gam 0 u - (\sum_j u j * eps dPhi y f z j - Gam) ^+ 2 / (2%:R * (tau * mean_square z u))).
