@@ -32,7 +32,8 @@ class Claim:
 
     `audit` are the numbers of the first reading, `where` the label and the lines of the source, `correction` what is
     true instead, `code` the "module:function" that computes it, `kind` how it is checked, `proof` its heading in
-    derivations.md, `rank` and `headline` its place and its words among the findings.
+    derivations.md, `checked` the theorems of proofs/ behind it that a machine checked, as "file.v:theorem", `rank` and
+    `headline` its place and its words among the findings.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Claim:
     kind: str
     correction: str = ""
     proof: str = ""
+    checked: tuple[str, ...] = ()
     note: str = ""
     rank: int | None = None
     headline: str = ""
@@ -53,6 +55,15 @@ class Claim:
     def is_read_only(self) -> bool:
         """Whether there is nothing to compute: a slip of the print, seen by reading."""
         return self.kind == "reading"
+
+    @property
+    def proof_files(self) -> list[str]:
+        """The files of proofs/ that hold its machine-checked theorems.
+
+        >>> claims()["lemma-1-exact"].proof_files
+        ['lemma_1_exact.v']
+        """
+        return list(dict.fromkeys(theorem.partition(":")[0] for theorem in self.checked))
 
     @property
     def is_ours(self) -> bool:
@@ -68,4 +79,7 @@ def claims() -> Mapping[str, Claim]:
     'false'
     """
     ledger = tomllib.loads(files(__name__).joinpath("claims.toml").read_text(encoding="utf-8"))
-    return {id: Claim(id, **{**entry, "audit": tuple(entry["audit"])}) for id, entry in ledger.items()}
+    return {
+        id: Claim(id, **{**entry, "audit": tuple(entry["audit"]), "checked": tuple(entry.get("checked", ()))})
+        for id, entry in ledger.items()
+    }

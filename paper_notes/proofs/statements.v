@@ -1,4 +1,4 @@
-(* What is proved, word for word. Each line fails to build if its theorem says anything weaker. *)
+(* What is proved, word for word: a Check fails to build if its theorem says anything weaker. Those that are indented say what a definition is. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets.
 From mathcomp.analysis Require Import reals sequences exp.
@@ -52,7 +52,7 @@ Check (@lemma_1_false : forall (R : realType) (p : exponent R) (m : nat) (X : Ty
   (forall s, lipschitz 1 (phi (bad_net p) s)) /\
   ~ (Rad x (H (N := bad_net p) Psi 2) <=
      2%:R * \sum_(1 <= s < 2) Lam (bad_net p) 2 s * root_q p (n (bad_net p) s) * Rad x (H (N := bad_net p) Psi s))).
-Check (erefl : phi (bad_net _) = fun=> @sigmoid _).
+  Check (erefl : phi (bad_net _) = fun=> @sigmoid _).
 Check (@sigmoid_lipschitz : forall R : realType, lipschitz 1 (@sigmoid R)).
 
 (* lemma-2-peeled *)
@@ -70,11 +70,11 @@ Check (@lemma_2_odd : forall (R : realType) (X : Type) (N : net R) (Psi : X -> '
 Check (@lemma_2_any : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (k : nat), (0 < m)%N -> (0 < n N 0)%N -> (0 < k)%N ->
   forall L : R, 0 < L -> (forall s, lipschitz L (phi N s)) -> (forall s, phi N s 0 = 0) ->
   Rad x (H Psi k) <= r_rms Psi x * P N (fun=> L) k * Num.sqrt (2%:R * (ln (2%:R * (n N 0)%:R) + ln (D N (fun=> L) (fun=> 2%:R) k)) / m%:R)).
-Check (@P1 : forall (R : realType) (N : net R) (L : nat -> R), P N L 1 = Lam N 1 0 * root_q (p N) (n N 0)).
-Check (@PE : forall (R : realType) (N : net R) (L : nat -> R) (k : nat), (1 < k)%N ->
+  Check (@P1 : forall (R : realType) (N : net R) (L : nat -> R), P N L 1 = Lam N 1 0 * root_q (p N) (n N 0)).
+  Check (@PE : forall (R : realType) (N : net R) (L : nat -> R) (k : nat), (1 < k)%N ->
   P N L k = \sum_(1 <= s < k) Lam N k s * root_q (p N) (n N s) * L s * P N L s).
-Check (@D1 : forall (R : realType) (N : net R) (L e : nat -> R), D N L e 1 = 1).
-Check (@DE : forall (R : realType) (N : net R) (L e : nat -> R) (k : nat), (1 < k)%N ->
+  Check (@D1 : forall (R : realType) (N : net R) (L e : nat -> R), D N L e 1 = 1).
+  Check (@DE : forall (R : realType) (N : net R) (L e : nat -> R) (k : nat), (1 < k)%N ->
   D N L e k = \sum_(1 <= s < k) share N L k s * (e s * D N L e s)).
 
 (* lemma-2-peeled-offset *)

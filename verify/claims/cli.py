@@ -153,6 +153,8 @@ def _full(outcome: Outcome) -> list[str]:
     rows += [("note", claim.note), *(("step", step) for step in _steps(claim)), ("code", claim.code)]
     if claim.proof:
         rows.append(("proof", f"paper_notes/derivations.md#{claim.proof}"))
+    if claim.checked:
+        rows.append(("machine", f"checked in paper_notes/proofs: {', '.join(claim.checked)}"))
     for name, text in rows:
         if text:
             lines += _wrapped(text, f"      {name:<8}", " " * 14)

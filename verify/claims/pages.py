@@ -26,8 +26,8 @@ _INTRODUCTION = """\
 {total} statements of *AdaNet* (ICML 2017), each with a verdict: {counted} {ours} more are ours and take their place.
 Every verdict but those marked *read* is backed by a check that computes both sides, and that comes out the other way
 when its example or its formula is changed. `verify-claims` runs them all, `verify-claims ID -v` shows one in full.
-Proofs are in [derivations.md](derivations.md), the letters in [notation.md](notation.md); lines are those of the
-paper's LaTeX source."""
+Proofs are in [derivations.md](derivations.md), those that a machine checked in [proofs](proofs/README.md), the letters
+in [notation.md](notation.md); lines are those of the paper's LaTeX source."""
 
 
 # Markdown
@@ -96,6 +96,7 @@ def _entry(outcome: Outcome) -> list[str]:
     links = [] if outcome.facts else ["*read*"]
     if claim.proof:
         links.append(f"[proof](derivations.md#{claim.proof})")
+    links += [f"machine-checked: [{file}](proofs/{file})" for file in claim.proof_files]
     links.append(f"`{claim.code}`")
     lines += ["", " · ".join(links) + (f" · {_plain(claim.note)}" if claim.note else "")]
     return lines
@@ -274,6 +275,8 @@ def _article(outcome: Outcome, links: Callable[[Claim], str]) -> str:
         detail.append(f"<p><b>What is true:</b> {escape(claim.correction)}</p>")
     if outcome.facts:
         detail.append("<pre>" + escape("\n".join(map(str, outcome.facts))) + "</pre>")
+    if claim.checked:
+        detail.append(f'<p class="good">machine-checked: paper_notes/proofs/{escape(", ".join(claim.checked))}</p>')
     detail += [f'<p class="soft">{escape(text)}</p>' for text in (claim.note, claim.code) if text]
     detail.append(links(claim))
     head = f'<code>{claim.id}</code> {verdict} <span class="soft">{escape(_place(claim))}</span>'

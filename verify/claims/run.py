@@ -132,6 +132,7 @@ def document(outcomes: Iterable[Outcome]) -> dict[str, Any]:
                 "where": outcome.claim.where,
                 "verdict": outcome.claim.verdict,
                 "kind": outcome.claim.kind,
+                "machine_checked": list(outcome.claim.checked),
                 "supported": outcome.supported,
                 "evidence": outcome.evidence,
                 "facts": [_fact(fact) for fact in outcome.facts],
