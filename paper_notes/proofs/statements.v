@@ -3,7 +3,7 @@ From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets.
 From mathcomp.analysis Require Import reals sequences exp.
 From AdaNet Require Import signs suprema norms families activations.
-From AdaNet Require Import contraction lemma_1 lemma_1_exact lemma_1_corrected lemma_2_peeled lemma_2_peeled_offset depth_lower range.
+From AdaNet Require Import contraction lemma_1 lemma_1_exact lemma_1_corrected lemma_2_peeled lemma_2_peeled_data lemma_2_peeled_offset depth_lower range.
 From AdaNet Require Import surrogates cvx_closed_form cvx_stop cvx_decrease.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope.
@@ -70,6 +70,11 @@ Check (@lemma_2_odd : forall (R : realType) (X : Type) (N : net R) (Psi : X -> '
 Check (@lemma_2_any : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (k : nat), (0 < m)%N -> (0 < n N 0)%N -> (0 < k)%N ->
   forall L : R, 0 < L -> (forall s, lipschitz L (phi N s)) -> (forall s, phi N s 0 = 0) ->
   Rad x (H Psi k) <= r_rms Psi x * P N (fun=> L) k * Num.sqrt (2%:R * (ln (2%:R * (n N 0)%:R) + ln (D N (fun=> L) (fun=> 2%:R) k)) / m%:R)).
+Check (@lemma_2_peeled_data : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X)
+    (L e : nat -> R) (k : nat) (q : exponent R),
+  (forall s, peels (phi N s) (L s) (e s)) -> conjugate (p N) q -> (0 < m)%N -> (0 < k)%N ->
+  Rad x (H Psi k) <= P N L k / P N L 1 *
+    (Rad x (H Psi 1) + Lam N 1 0 / m%:R * Num.sqrt (2%:R * ln (D N L e k) * \sum_i norm q (Psi (x i)) ^+ 2))).
   Check (@P1 : forall (R : realType) (N : net R) (L : nat -> R), P N L 1 = Lam N 1 0 * root_q (p N) (n N 0)).
   Check (@PE : forall (R : realType) (N : net R) (L : nat -> R) (k : nat), (1 < k)%N ->
   P N L k = \sum_(1 <= s < k) Lam N k s * root_q (p N) (n N s) * L s * P N L s).
