@@ -4,7 +4,7 @@ From mathcomp.classical Require Import boolp classical_sets.
 From mathcomp.analysis Require Import reals sequences exp.
 From AdaNet Require Import signs suprema norms families activations.
 From AdaNet Require Import contraction lemma_1 lemma_1_exact lemma_1_corrected lemma_2_peeled lemma_2_peeled_data lemma_2_peeled_offset depth_lower range.
-From AdaNet Require Import surrogates cvx_closed_form cvx_stop cvx_decrease.
+From AdaNet Require Import surrogates cvx_closed_form cvx_stop cvx_decrease distributions margin_bound.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope.
 Local Open Scope ring_scope.
@@ -126,3 +126,23 @@ Check (@cvx_decrease : forall (R : realType) (Phi dPhi : R -> R) (m N : nat) (y 
   0 < tau * mean_square z u -> Gam <= \sum_j u j * eps dPhi y f z j ->
   exists2 w, 0 <= w & objective Phi y f z Gam w u <=
     objective Phi y f z Gam 0 u - (\sum_j u j * eps dPhi y f z j - Gam) ^+ 2 / (2%:R * (tau * mean_square z u))).
+
+(* margin-bound, distributions of finite support: w_a are the probabilities of the atoms a, Ex the mean over m draws *)
+Check (@margin_bound : forall (R : realType) (I : finType) (w : I -> R) (l m : nat) (G : 'I_l -> set (I -> R)) (M rho : R),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (0 < l)%N -> 0 < rho ->
+  (forall k, G k (fun=> 0)) -> (forall k g, G k g -> G k (fun a => - g a)) -> (forall k g a, G k g -> `|g a| <= M) ->
+  forall delta : R, 0 < delta < 1 ->
+  Ex w (fun S : {ffun 'I_m -> I} => (failure w G rho
+    (2%:R * M / rho * Num.sqrt (2%:R * ln l%:R / m%:R) + Num.sqrt (ln delta^-1 / (2%:R * m%:R))) S)%:R) <= delta).
+Check (@margin_bound_networks : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (I : finType) (w : I -> R)
+    (xs : I -> X) (ys : I -> bool) (l m : nat) (M rho delta : R),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (0 < l)%N -> 0 < rho ->
+  (forall (k : 'I_l) h a, H Psi k.+1 h -> `|h (xs a)| <= M) -> 0 < delta < 1 ->
+  Ex w (fun S : {ffun 'I_m -> I} => (failure w (fun k : 'I_l => margins xs ys (H Psi k.+1)) rho
+    (2%:R * M / rho * Num.sqrt (2%:R * ln l%:R / m%:R) + Num.sqrt (ln delta^-1 / (2%:R * m%:R))) S)%:R) <= delta).
+Check (@Rad_margins : forall (R : realType) (I : finType) (X : Type) (xs : I -> X) (ys : I -> bool) (m : nat) (F : set (X -> R))
+    (S : {ffun 'I_m -> I}), Rad (fun i => S i) (margins xs ys F) = Rad (fun i => xs (S i)) F).
+  Check (fun (R : realType) (I : finType) (w : I -> R) (l m : nat) (G : 'I_l -> set (I -> R)) (rho eps : R) (S : {ffun 'I_m -> I}) => erefl :
+    failure w G rho eps S = `[< exists th, admissible G th /\ ramp_loss rho S th + 2%:R * penalty w m G rho th + eps < risk w th >]).
+  Check (fun (R : realType) (I : finType) (w : I -> R) (l m : nat) (G : 'I_l -> set (I -> R)) (rho : R) (th : ensemble R I l) => erefl :
+    penalty w m G rho th = rho^-1 * \sum_t `|weight t| * Ex w (fun S : {ffun 'I_m -> I} => Rad (fun i => S i) (G (layer (e := th) t)))).
