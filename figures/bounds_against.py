@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adanet_theory import catalogue
-from figures.canvas import FULL, Data, panels, shade_vacuous, styled
-from figures.family import DELTA, N_0, WIDTH, Setting, bounds, is_in_range, is_possible, margins, value
+from figures.canvas import FULL, Data, NotDrawn, panels, shade_vacuous, styled
+from figures.family import WIDTH, asked, bounds, is_in_range, is_possible, margins, spread, value
 from verify.show.plots import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY
 
 if TYPE_CHECKING:
@@ -42,25 +42,32 @@ def _line(id: str) -> dict[str, Any]:
     return dict(_LINES[place % len(_LINES)])
 
 
-def _values(quick: bool) -> dict[str, list[Any]]:
+PARAMETERS = ("depth", "rho", "m", "p", "width", "n_0", "delta")
+"""What may be set: a span (--depth 2:20) is what a panel shows, a number (--width 8) what the others keep."""
+
+
+def _values(quick: bool, spans: Data) -> dict[str, list[Any]]:
     count = 9 if quick else 49
     inverse_q = np.linspace(0.3, 1.0, count)  # of p: from where M_l exceeds ρ to p = inf
     with np.errstate(divide="ignore"):
         p = 1 / (1 - inverse_q)
-    return {
+    found: dict[str, list[Any]] = {
         "m": [int(m) for m in np.logspace(2, 9, count).round()],
         "depth": list(range(2, 11)),
         "rho": margins(count),
         "p": sorted({*p.tolist(), 2.0}),
         "width": sorted({int(n) for n in np.logspace(np.log10(2), 3, count).round()} | {WIDTH}),
     }
+    return found | {name: spread(name, span, count) for name, span in spans.items()}
 
 
-def compute(*, quick: bool) -> Data:
+def compute(*, quick: bool, **parameters: Any) -> Data:
     """For each variable its values, and each bound's raw value there; None where it has none."""
-    base = Setting()
-    found: Data = {"base": {"m": base.m, "depth": base.depth, "rho": base.rho, "p": base.p, "width": base.width}}
-    for variable, values in _values(quick).items():
+    base, spans = asked(parameters)
+    if not is_possible(base):
+        raise NotDrawn(f"no member has margins above rho = {base.rho:g} at p = {base.p:g}, width {base.width}.")
+    found: Data = {"base": asdict(base)}
+    for variable, values in _values(quick, spans).items():
         settings = [setting for value in values if is_possible(setting := replace(base, **{variable: value}))]
         found[variable] = {
             "values": [getattr(setting, variable) for setting in settings],
@@ -73,10 +80,13 @@ def compute(*, quick: bool) -> Data:
 @styled
 def draw(data: Data) -> Figure:
     """Five panels and a key; a printed bound is pale where the assumption |h| <= 1 fails."""
-    figure, axes = panels(2, 3, width=FULL, height=3.6, sharey=True)
+    single = data.get("column") == "single"
+    figure, axes = (
+        panels(3, 2, height=5.2, sharey=True) if single else panels(2, 3, width=FULL, height=3.6, sharey=True)
+    )
     for panel, variable in zip(axes, _AXES, strict=False):
         _panel(panel, variable, data[variable], data["base"][variable])
-    for panel in (axes[0], axes[3]):
+    for panel in axes[:: 2 if single else 3]:
         panel.set_ylabel("bound on the risk $R(f)$")
     axes[0].text(0.97, 0.96, "vacuous", transform=axes[0].transAxes, ha="right", va="top", color=INK)
     _key(axes[5])
@@ -84,6 +94,8 @@ def draw(data: Data) -> Figure:
 
 
 def _panel(axes: Axes, variable: str, curves: Data, base: float) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     x = np.array(curves["values"], dtype=float)
     inside = np.array(curves["in_range"])
     if variable == "p":
@@ -107,7 +119,7 @@ def _panel(axes: Axes, variable: str, curves: Data, base: float) -> None:
     if variable == "p":
         axes.set_xticks([1 - 1 / p for p in _P_TICKS], list(_P_TICKS.values()))
     elif variable == "depth":
-        axes.set_xticks(range(2, 11, 2))
+        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     else:
         axes.set_xscale("log")
     if variable == "m":
@@ -134,17 +146,22 @@ def complexities() -> str:
     return " and by ".join(f"{lemma} in {', '.join(ids)}" for lemma, ids in users.items())
 
 
+def _number(raw: float | None) -> str:
+    return "undefined" if raw is None else f"{raw:.3g}"
+
+
 def caption(data: Data) -> str:
     base = data["base"]
     at = data["depth"]["values"].index(base["depth"])
-    numbers = "; ".join(f"{name} {values[at]:.3g}" for name, values in data["depth"]["raw"].items())
+    numbers = "; ".join(f"{name} {_number(values[at])}" for name, values in data["depth"]["raw"].items())
+    inside = ", so that |h| <= 1 there" if data["depth"]["in_range"][at] else ""
     return (
         "Every bound on the risk that needs no sample, as printed and corrected, against the sample size m, the depth "
         "l, the margin rho, the norm p and the width n_k. Each panel varies one and keeps the others at "
         f"m = {base['m']}, l = {base['depth']}, rho = {base['rho']:g}, p = {base['p']:g}, n_k = {base['width']}, where "
-        f"the values are: {numbers}. Layered ReLU families, n_0 = {N_0}, ||Psi||_inf <= 1, Lambda_(1,0) = "
-        f"{N_0}^(-1/2) and Lambda_(k,k-1) = {WIDTH}^(-1/2), so that |h| <= 1 there; all mixture weight on the top "
-        f"layer, all margins of f/W above rho, delta = {DELTA:g}. Raw values: grey is vacuous. R_m(H_k) is bounded by "
-        f"{complexities()}; a-posteriori-bounded takes the largest path norm in the family. p and width start where "
-        "M_l > rho: below, no member has such margins."
+        f"the values are: {numbers}. Layered ReLU families, n_0 = {base['n_0']}, ||Psi||_inf <= 1, Lambda_(1,0) = "
+        f"{base['n_0']}^(-1/2) and Lambda_(k,k-1) = {WIDTH}^(-1/2){inside}; all mixture weight on the top "
+        f"layer, all margins of f/W above rho, delta = {base['delta']:g}. Raw values: grey is vacuous. R_m(H_k) is "
+        f"bounded by {complexities()}; a-posteriori-bounded takes the largest path norm in the family. p and width "
+        "start where M_l > rho: below, no member has such margins."
     )

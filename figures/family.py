@@ -8,8 +8,10 @@ training margin of f/W exceeds ρ: the loss terms are 0.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -33,10 +35,12 @@ class Setting:
     rho: float = 0.1
     p: float = 2.0
     width: int = WIDTH
+    n_0: int = N_0
+    delta: float = DELTA
 
     @property
     def spec(self) -> NetworkSpec:
-        return _spec(self.depth, self.p, self.width)
+        return _spec(self.depth, self.p, self.width, self.n_0)
 
     @property
     def w_norms(self) -> list[float]:
@@ -44,27 +48,27 @@ class Setting:
 
     @property
     def ranges(self) -> list[float]:
-        return _ranges(self.depth, self.p, self.width)
+        return _ranges(self.depth, self.p, self.width, self.n_0)
 
 
 # A search for the least m asks for the same family a hundred times.
 
 
 @cache
-def _spec(depth: int, p: float, width: int) -> NetworkSpec:
-    n = (N_0, *[width] * depth)
-    return NetworkSpec.layered(n, [N_0**-0.5, *[WIDTH**-0.5] * (depth - 1)], p)
+def _spec(depth: int, p: float, width: int, n_0: int) -> NetworkSpec:
+    n = (n_0, *[width] * depth)
+    return NetworkSpec.layered(n, [n_0**-0.5, *[WIDTH**-0.5] * (depth - 1)], p)
 
 
 @cache
-def _ranges(depth: int, p: float, width: int) -> list[float]:
-    return rademacher.ranges(_spec(depth, p, width), r_sup=1.0)
+def _ranges(depth: int, p: float, width: int, n_0: int) -> list[float]:
+    return rademacher.ranges(_spec(depth, p, width, n_0), r_sup=1.0)
 
 
 @cache
-def _path_norm(depth: int, p: float, width: int) -> float:
+def _path_norm(depth: int, p: float, width: int, n_0: int) -> float:
     """The largest path norm of a member, B = P_l: ||u||_1 <= n^(1/q) ||u||_p."""
-    return rademacher.peeling_factors(_spec(depth, p, width))[-1][0]
+    return rademacher.peeling_factors(_spec(depth, p, width, n_0))[-1][0]
 
 
 def is_in_range(setting: Setting) -> bool:
@@ -89,12 +93,12 @@ def _index(scale: float, rho: float) -> int:
 
 def quantities(setting: Setting) -> Quantities:
     """What a bound reads here: the loss terms are 0, and B is the largest path norm of a member."""
-    B = _path_norm(setting.depth, setting.p, setting.width)
+    B = _path_norm(setting.depth, setting.p, setting.width, setting.n_0)
     return Quantities(
         setting.spec,
         setting.w_norms,
         setting.m,
-        DELTA,
+        setting.delta,
         r_inf=1.0,
         r_rms=1.0,
         r_sup=1.0,
@@ -117,3 +121,36 @@ def value(bound: Bound, setting: Setting) -> MarginBound:
 def bounds() -> tuple[Bound, ...]:
     """Those that need no sample: their complexity is a lemma at a size of Ψ known beforehand."""
     return catalogue.select(lambda bound: bound.is_claim and bound.classes == "two" and bound.at in ("r_inf", "r_sup"))
+
+
+# What is asked for on the command line
+
+_WHOLE = ("m", "depth", "width", "n_0")
+
+
+def asked(parameters: Mapping[str, Any]) -> tuple[Setting, dict[str, tuple[float, float]]]:
+    """(the setting, the spans) of parameters that are one number each, or a pair from .. to.
+
+    >>> asked({"depth": (2, 20), "n_0": (10, 10)})[0].n_0
+    10
+    """
+    base = Setting()
+    single = {name: low for name, (low, high) in parameters.items() if low == high}
+    single = {name: int(value) if name in _WHOLE else value for name, value in single.items()}
+    spans = {name: pair for name, pair in parameters.items() if pair[0] != pair[1]}
+    for name, (low, high) in spans.items():  # the other panels stay inside the span
+        middle = getattr(base, name)
+        single[name] = min(max(middle, type(middle)(low)), type(middle)(high))
+    return replace(base, **single), spans
+
+
+def spread(name: str, span: tuple[float, float], count: int) -> list[Any]:
+    """Values from .. to: whole depths one by one, p evenly in 1/p, the others evenly in their logarithm."""
+    low, high = span
+    if name == "depth":
+        return list(range(int(low), int(high) + 1))
+    if name == "p":
+        inverse = np.linspace(1 / low, 0.0 if math.isinf(high) else 1 / high, count)
+        return [math.inf if x == 0 else float(1 / x) for x in inverse]
+    values = np.geomspace(low, high, count)
+    return sorted({int(x) for x in values.round()}) if name in _WHOLE else values.tolist()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from adanet_train.command_line import write_file
-from figures import results
+from figures import latex, results
 from figures.canvas import Data, save, settle
+from verify.show.plots import COLUMN
 
 FIGURES = {
     "architecture": "figures.architecture",
@@ -36,6 +37,7 @@ OF_A_MODEL = {
     "model-construction": "figures.construction",
     "model-rounds": "figures.training_rounds",
 }
+OF_A_SAMPLE = ("model-terms", "model-margins")  # what the training told, and the network, need no points
 _SHARED = ("family", "graph", "model", "results", "runs")  # what the scripts compute with
 
 
@@ -44,16 +46,39 @@ def module(name: str) -> Any:
     return importlib.import_module({**FIGURES, **OF_A_MODEL}[name])
 
 
-def data(name: str, *, cache: Path, quick: bool, model: Path | None = None) -> Data:
+def shows(name: str) -> str:
+    """What the figure shows, from the first line of its script."""
+    line = (module(name).__doc__ or "").strip().splitlines()[0].rstrip(".")
+    return f"{line} (of the network of --model)" if name in OF_A_MODEL else line
+
+
+def takes(name: str) -> tuple[str, ...]:
+    """The parameters of the figure, by the names of its settings."""
+    return tuple(getattr(module(name), "PARAMETERS", ()))
+
+
+def data(
+    name: str,
+    *,
+    cache: Path,
+    quick: bool,
+    model: Path | None = None,
+    sample: Path | None = None,
+    parameters: Mapping[str, tuple[float, float]] | None = None,
+) -> Data:
     """compute(..) of that figure, or what an earlier call kept in cache if no code or model changed since.
 
     The data are numbers, texts, lists and dicts; JSON keeps every float to the last bit.
     """
-    options: dict[str, Any] = {"quick": quick}
+    options: dict[str, Any] = {"quick": quick, **(parameters or {})}
     if name in OF_A_MODEL:
         options["model"] = model
-    kept = cache / f"{name}{'.quick' if quick else ''}.json"
-    key = _key(name, model if name in OF_A_MODEL else None)
+        if name in OF_A_SAMPLE:
+            options["data"] = sample
+    told = json.dumps(parameters or {}, sort_keys=True)
+    chosen = f".{hashlib.sha256(told.encode()).hexdigest()[:8]}" if parameters else ""
+    kept = cache / f"{name}{chosen}{'.quick' if quick else ''}.json"
+    key = _key(name, [model, sample] if name in OF_A_MODEL else [], told)
     if kept.exists():
         try:
             found = json.loads(kept.read_text(encoding="utf-8"))
@@ -74,19 +99,20 @@ def write(name: str, found: Data, *, out: Path, formats: Sequence[str]) -> list[
     paths = [out / f"{name}.{kind}" for kind in formats]
     for path in paths:
         save(figure, path)
-    text = out / f"{name}.txt"
+    text, tex = out / f"{name}.txt", out / f"{name}.tex"
     write_file(text, script.caption(found) + "\n")
-    return [*paths, text]
+    write_file(tex, latex.figure(name, script.caption(found), wide=figure.get_figwidth() > COLUMN))
+    return [*paths, text, tex]
 
 
-def _key(name: str, model: Path | None) -> str:
+def _key(name: str, given: Sequence[Path | None], told: str) -> str:
     """A digest of the code, results and model that the data come from: other figures' drawing is no part of it."""
     root = Path(__file__).parents[1]
     packages = ("adanet_theory", "adanet_train", "verify")
     sources = sorted(path for package in packages for path in (root / package).rglob("*.py"))
     shared = [root / "figures" / f"{part}.py" for part in _SHARED] + [Path(str(module(name).__file__))]
     measured = [results.path(part) for part in getattr(module(name), "RESULTS", ())]
-    digest = hashlib.sha256()
-    for path in [*sources, *shared, *measured, *([model] if model else [])]:
+    digest = hashlib.sha256(told.encode())
+    for path in [*sources, *shared, *measured, *(path for path in given if path)]:
         digest.update(hashlib.sha256(path.read_bytes() if path.exists() else b"").digest())
     return digest.hexdigest()

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def compute(*, quick: bool, model: Path) -> Data:
+def compute(*, quick: bool, model: Path, data: Path | None = None) -> Data:
     """The margins y f(x)/W; they rest on no estimate, so quick changes nothing."""
-    found = report(model, draws=None)
+    found = report(model, draws=None, data=data)
     return {
         "margins": np.sort(found.margins).tolist(),
         "rho": found.rho,

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def compute(*, quick: bool, model: Path) -> Data:
+def compute(*, quick: bool, model: Path, data: Path | None = None) -> Data:
     """The rows of the bounds as verify-bounds has them."""
     from verify.network.question import DRAWS
 
-    found = report(model, draws=QUICK_DRAWS if quick else DRAWS)
+    found = report(model, draws=QUICK_DRAWS if quick else DRAWS, data=data)
     return {
         "bounds": [asdict(row) for row in found.bounds],
         "rho": found.rho,

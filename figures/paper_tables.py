@@ -168,6 +168,7 @@ def draw(data: Data) -> Figure:
     axes = below.subplots(1, len(more) + 1)
     for panel, (title, cells) in zip(axes, more.items(), strict=False):
         _accuracies(panel, cells, title)
+        panel.set_xlabel("accuracy, 95% interval")
     _draw_units(axes[-1], data["units"])
     above.supxlabel("accuracy, 95% interval", fontsize=8)
     handles, labels = axes[-1].get_legend_handles_labels()
@@ -202,6 +203,7 @@ def _draw_units(axes: Axes, units: Data) -> None:
     axes.set_ylim(len(units) - 0.5, -0.5)
     axes.set_xlim(0, 1.15 * np.nanmax([*paper, *ours]))
     axes.set_title("hidden units", fontsize=8)
+    axes.set_xlabel("units of all layers")
     axes.axvline(0, color=INK, linewidth=0.6)
 
 

@@ -53,7 +53,7 @@ def draw(data: Data) -> Figure:
     axes.text(0.99, exact[-1] - 0.03, r"$\mathfrak{R}_S(H_2)$, exact, and on it", ha="right", va="top", color=INK)
     axes.text(0.99, exact[-1] - 0.055, "Lemma 1, corrected", ha="right", va="top", color=BLUE)
     axes.set_xlabel(r"bound $\Lambda_{1,0}$ on the weights of a sigmoid unit")
-    axes.set_ylabel("complexity")
+    axes.set_ylabel(r"$\mathfrak{R}_S(H_2)$ and bounds on it")
     return figure
 
 

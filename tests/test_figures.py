@@ -52,7 +52,7 @@ def check_nothing_is_clipped(figure):
 
 def test_a_written_figure_has_its_caption_beside_it(tmp_path):
     paths = gallery.write("cvx-network", quick("cvx-network"), out=tmp_path / "new", formats=["svg"])
-    assert [path.name for path in paths] == ["cvx-network.svg", "cvx-network.txt"]
+    assert [path.name for path in paths] == ["cvx-network.svg", "cvx-network.txt", "cvx-network.tex"]
     assert paths[1].read_text(encoding="utf-8").startswith("A network that AdaNet.CVX made in 14 rounds")
 
 
@@ -145,16 +145,18 @@ def test_the_command_writes_pictures_and_captions(tmp_path, capsys):
     arguments = ["sigmoid-counterexample", "--quick", "--out", str(tmp_path / "new"), "--format", "svg,png"]
     assert main(arguments) == 0
     printed = capsys.readouterr()
-    assert [line.rsplit(".", 1)[1] for line in printed.out.splitlines()] == ["svg", "png", "txt"]
+    assert [line.rsplit(".", 1)[1] for line in printed.out.splitlines()] == ["svg", "png", "txt", "tex"]
     assert printed.err == "[1/1] sigmoid-counterexample\n"
     assert {path.name for path in (tmp_path / "new").iterdir() if path.is_file()} == {
         f"sigmoid-counterexample.{kind}" for kind in ("svg", "png", "txt")
     }
 
 
-def test_the_command_lists_one_name_a_line(capsys):
+def test_the_command_lists_one_name_a_line_and_what_it_shows(capsys):
     assert main(["--list"]) == 0
-    assert capsys.readouterr().out.splitlines() == NAMES
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == NAMES
+    assert all(len(line.split()) > 4 for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +195,9 @@ def test_of_all_figures_one_that_the_model_has_nothing_for_is_only_named(tmp_pat
     assert main(["--model", str(path), "--out", str(tmp_path), "--format", "svg", "--quick"]) == 0
     printed = capsys.readouterr()
     assert "  not drawn: " in printed.err
-    assert [line.rsplit("/", 1)[1] for line in printed.out.splitlines()] == ["model-margins.svg", "model-margins.txt"]
+    assert [line.rsplit("/", 1)[1] for line in printed.out.splitlines()] == [
+        f"model-margins.{kind}" for kind in ("svg", "txt", "tex")
+    ]
 
 
 def test_the_explorer_has_a_command_of_its_own(monkeypatch):
