@@ -313,7 +313,12 @@ def range_one(setting: Setting) -> Assumption:
     M = setting.ranges.M
     at = "r_sup" if setting.r_sup is not None else "r_inf, for want of r_sup"
     status: Status | bool = "open" if M <= 1 and setting.r_sup is None else M <= 1
-    return _row("range", status, f"|h| <= M = {M:.6g} at {at}; Theorem 1 takes |h| <= 1 for granted")
+    return _row("range", status, f"|h| <= M = {_upward(M)} at {at}; Theorem 1 takes |h| <= 1 for granted")
+
+
+def _upward(x: float) -> str:
+    """Six digits, or all of them where six would hide that x is above 1."""
+    return repr(x) if x > 1 and f"{x:.6g}" == "1" else f"{x:.6g}"
 
 
 def depth(spec: NetworkSpec) -> Assumption:
