@@ -14,11 +14,11 @@ env: .venv/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test,lint]"
 	touch $@
 
-# Trains on data that ships with scikit-learn, then asks what the theory says of the result.
+# Trains a network for its certificate on data that ships with scikit-learn, then asks what can be said of its risk.
 demo: env
 	mkdir -p demo
-	$(BIN)/adanet-train digits:3-8 -o demo/model.pt
-	$(BIN)/verify-bounds demo/model.pt
+	$(BIN)/adanet-train digits:3-8 --objective certificate --rounds 1 -o demo/model.pt
+	$(BIN)/verify-bounds demo/model.pt --cite vote-certificate
 
 test: env
 	$(BIN)/python -m pytest -q -n 2
