@@ -277,3 +277,11 @@ def test_importing_verify_loads_nothing_heavy() -> None:
         "assert not {'torch', 'sympy', 'sklearn'} & set(sys.modules), 'heavy'"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_in_a_notebook_the_text_is_still_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "model.pt"
+    model_file.write(path, layered_model())
+    report = verify_bounds(path, draws=None)
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert "Verdict" in report.text()

@@ -123,9 +123,9 @@ class Report:
         from verify.show import render
 
         page = io.StringIO()
-        render.text(
-            self.found, verbose=verbose, console=Console(file=page, width=100, highlight=False, color_system=None)
-        )
+        # In a notebook rich would show the text in the cell and leave the page empty.
+        console = Console(file=page, width=100, highlight=False, color_system=None, force_jupyter=False)
+        render.text(self.found, verbose=verbose, console=console)
         return page.getvalue().rstrip("\n")
 
     def __str__(self) -> str:
