@@ -13,6 +13,7 @@ myst_heading_anchors = 3
 myst_enable_extensions = ["deflist"]
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
+nb_merge_streams = True
 nb_execution_timeout = 300
 
 autodoc_typehints = "description"
