@@ -148,8 +148,8 @@ class Schedule:
     def of(cls, config: Config, m: int, depth: int) -> Schedule:
         """So many passes over a small sample that it is learnt, and fewer over a large one, in larger batches."""
         batch = config.batch or min(m, max(64, min(512, m // 200)))
-        epochs = config.epochs or max(6, min(60, 600_000 // m))
-        least = 150 if depth == 1 else 300
+        epochs = config.epochs or max(6, min(40, 600_000 // m))
+        least = 100 if depth == 1 else 200
         steps = config.steps if config.steps is not None else max(least, epochs * math.ceil(m / batch))
         return cls(steps, min(batch, m), config.learning_rate or (0.03 if depth == 1 else 0.005))
 
@@ -285,7 +285,9 @@ def learn(
     U = start(existing, depth, units, growth.points.n_0, sample.members, draw)
     search = Search([part.to(growth.f.device, dtype) for part in U], existing, config, radii)
     feed = Feed(sample, offset, schedule.batch, centred=centre is not None, dtype=dtype)
-    U = descend(search, feed, schedule, config.patience, draw)
+    # A further subnetwork starts from what is there already: if it helps it does so soon.
+    patience = max(1, config.patience // 2) if existing.U else config.patience
+    U = descend(search, feed, schedule, patience, draw)
     if centre is not None:
         U[0] = centre.weights(U[0])
     return _proposal(U, existing, spec, config)

@@ -97,7 +97,7 @@ class Config:
     steps: int | None = None
     """None: 2,000; of a committee as many as its epochs take."""
     epochs: int | None = None
-    """Of a committee: passes over the sample. None: 60, and fewer from 10,000 points on."""
+    """Of a committee: passes over the sample. None: 40, and fewer from 15,000 points on."""
     batch: int | None = None
     """Points per step. None: 100; of a committee 64 to 512, by the size of the sample."""
     check_every: int = 250

@@ -1,18 +1,68 @@
-"""A model as a torch module: X -> f(Ψ(X)), the weights as parameters."""
+"""A model as a torch module: X -> f(Ψ(X)), the weights as parameters; it exports with any number of rows."""
 
-from __future__ import annotations
+# No postponed annotations here: TorchScript reads them as they stand.
 
 import torch
 from torch import Tensor, nn
 
+from adanet_theory.activations import activation
 from adanet_train.model.model_file import ModelFile
 from adanet_train.network import Network
+
+
+class Activation(nn.Module):
+    """φ by its name, in a form that TorchScript compiles."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        phi = activation(name)
+        self.kind, self.slope = phi.kind, float(phi.parameter or 0.0)
+
+    def forward(self, h: Tensor) -> Tensor:
+        if self.kind == "relu":
+            return h.clamp(min=0)
+        if self.kind == "leaky_relu":
+            return nn.functional.leaky_relu(h, self.slope)
+        if self.kind == "abs":
+            return h.abs()
+        if self.kind == "tanh":
+            return torch.tanh(h)
+        if self.kind == "sigmoid":
+            return torch.sigmoid(h)
+        if self.kind == "softplus":
+            return h.clamp(min=0) + torch.log1p(torch.exp(-h.abs()))
+        if self.kind == "elu":
+            return nn.functional.elu(h)
+        if self.kind == "gelu":
+            return nn.functional.gelu(h)
+        if self.kind == "silu":
+            return nn.functional.silu(h)
+        return h
+
+
+class Layer(nn.Module):
+    """(w_k · h_k, φ(h_k)) of h_k = Σ_s U_{k,s} φ(h_s), where Ψ stands for φ(h_0)."""
+
+    def __init__(self, network: Network, k: int) -> None:
+        super().__init__()
+        self.sources = [s for s in range(k) if (k, s) in network.hidden]
+        self.U = nn.ParameterList([nn.Parameter(network.hidden[k, s].detach().clone()) for s in self.sources])
+        w = network.output.get(k, torch.zeros(*([network.outputs] if network.outputs else []), network.n[k]).double())
+        self.w = nn.Parameter(w.detach().clone())
+        self.activation = Activation(network.activations[k - 1] if k < network.depth else "identity")
+
+    def forward(self, phi: list[Tensor]) -> tuple[Tensor, Tensor]:
+        h = torch.zeros_like(phi[0][:, :1])
+        for i, U in enumerate(self.U):
+            h = h + phi[self.sources[i]] @ U.t()
+        return h @ (self.w.t() if self.w.dim() == 2 else self.w), self.activation(h)
 
 
 class NetworkModule(nn.Module):
     """forward(X) gives f on the rows of X, after scaling, clipping and the constant feature of the model.
 
-    Of many classes f has a column for each.
+    Of many classes f has a column for each. `layers[k-1].U[i]` are the weights of layer k on its i-th source, mostly
+    the only one, and `layers[k-1].w` is w_k.
     """
 
     low: Tensor
@@ -21,28 +71,24 @@ class NetworkModule(nn.Module):
     def __init__(self, model: ModelFile) -> None:
         super().__init__()
         network, features = model.network, model.features
-        self.n, self.activations, self.outputs = network.n, network.activations, network.outputs
-        self.pairs, self.layers = sorted(network.hidden), sorted(network.output)
-        for (k, s), U in network.hidden.items():
-            self.register_parameter(f"U_{k}_{s}", nn.Parameter(U.detach().clone()))
-        for k, w in network.output.items():
-            self.register_parameter(f"w_{k}", nn.Parameter(w.detach().clone()))
+        self.layers = nn.ModuleList([Layer(network, k) for k in range(1, network.depth + 1)])
         self.clip, self.bias = (False, False) if features is None else (features.clip, features.bias)
+        self.floor = 0.0 if features is None else float(getattr(features, "floor", 0.0))
         low = torch.zeros(network.n[0]) if features is None else torch.from_numpy(features.low)
         width = torch.ones(network.n[0]) if features is None else torch.from_numpy(features.high - features.low)
         self.register_buffer("low", low.double().clone())
         self.register_buffer("width", torch.where(width > 0, width, 1.0).double())
 
     def forward(self, X: Tensor) -> Tensor:
-        Psi = (X.to(self.low) - self.low) / self.width
+        Psi = (X.to(self.low.dtype) - self.low) / self.width
         if self.clip:
-            Psi = Psi.clamp(0, 1)
+            Psi = Psi.clamp(self.floor, 1.0)
         if self.bias:
-            Psi = torch.cat([Psi, Psi.new_ones(len(Psi), 1)], dim=1)
-        return self.network()(Psi)
-
-    def network(self) -> Network:
-        """The Network of the parameters as they are now."""
-        hidden = {(k, s): self.get_parameter(f"U_{k}_{s}") for k, s in self.pairs}
-        output = {k: self.get_parameter(f"w_{k}") for k in self.layers}
-        return Network(self.n, hidden, output, self.activations, self.outputs)
+            Psi = torch.cat([Psi, torch.ones_like(Psi[:, :1])], dim=1)
+        phi = [Psi]
+        f = torch.zeros_like(Psi[:, 0])
+        for number, layer in enumerate(self.layers):
+            read, above = layer(phi)
+            f = read if number == 0 else f + read
+            phi.append(above)
+        return f

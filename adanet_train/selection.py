@@ -22,7 +22,7 @@ POINTS = 100_000
 """The path is followed on at most this many points of the sample: it only says which λ to take."""
 LEAST_GAIN = 0.02
 """The share of the held-out loss by which a further subnetwork must lower it, and by more than a standard error."""
-CAUTION = 0.5
+CAUTION = 1.0
 """The largest λ whose held-out loss is within so many standard errors of the least is taken."""
 
 

@@ -2,6 +2,7 @@
 
 import pickle
 import re
+import warnings
 from dataclasses import fields
 
 import numpy as np
@@ -139,7 +140,7 @@ def test_the_torch_module(fitted, sample):
     assert torch.allclose(module(torch.from_numpy(wild)), torch.from_numpy(fitted.decision_function(wild)), rtol=1e-12)
     module(torch.from_numpy(X)).sum().backward()
     assert all(parameter.grad is not None for parameter in module.parameters())
-    assert set(module.state_dict()) >= {"U_1_0", "w_1", "low", "width"}
+    assert set(module.state_dict()) >= {"layers.0.U.0", "layers.0.w", "low", "width"}
 
 
 def test_the_module_of_a_model_without_features():
@@ -280,3 +281,43 @@ def test_a_regression_target_is_refused_with_the_remedy(sample):
     X, _ = sample
     with pytest.raises(ValueError, match=r"Unknown label type: continuous.*cut the target"):
         small().fit(X, X[:, 0])
+
+
+EXPORTS = {
+    "export": lambda module, X: torch.export.export(
+        module, (X,), dynamic_shapes=({0: torch.export.Dim.AUTO},)
+    ).module(),
+    "trace": torch.jit.trace,
+    "script": lambda module, X: torch.jit.script(module),
+}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("kind", EXPORTS)
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_exported_modules_take_any_number_of_rows(sample, kind, activation):
+    X, y = sample
+    model = small(activation=activation, candidates=((1, 4),), max_depth=3)
+    module = model.fit(X, y).to_torch()
+    exported = EXPORTS[kind](module, torch.from_numpy(X[:7]))
+    for rows in (1, 5, 600):
+        points = np.random.default_rng(rows).uniform(-4, 6, size=(rows, 3))
+        found = exported(torch.from_numpy(points)).detach().numpy()
+        assert np.allclose(found, model.decision_function(points), rtol=1e-12, atol=1e-12)
+
+
+def test_onnx_takes_any_number_of_rows(sample, tmp_path):
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxscript")
+    X, y = sample
+    model = small(candidates=((1, 4),), max_depth=3).fit(X, y)
+    path = tmp_path / "model.onnx"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shapes = ({0: torch.export.Dim.AUTO},)
+        torch.onnx.export(model.to_torch(), (torch.from_numpy(X[:7]),), path, dynamic_shapes=shapes, verbose=False)
+    session = runtime.InferenceSession(path)
+    for rows in (1, 5, 600):
+        points = np.random.default_rng(rows).uniform(-4, 6, size=(rows, 3))
+        (found,) = session.run(None, {session.get_inputs()[0].name: points})
+        assert np.allclose(found, model.decision_function(points), rtol=1e-12, atol=1e-12)

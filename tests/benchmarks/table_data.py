@@ -1,0 +1,99 @@
+"""The tables of the learner comparison: scikit-learn's own, generated ones of known difficulty, and some from packages.
+
+Those of packages are read from their files, where the package can be found; a missing one is left out of the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Table = tuple[Any, Any]
+
+
+def _scikit_learn(name: str) -> Table:
+    from sklearn import datasets
+
+    if name == "digits":
+        X, digit = datasets.load_digits(return_X_y=True)
+        return X, digit % 2
+    X, target = getattr(datasets, f"load_{name}")(return_X_y=True)
+    return X, target > np.median(target) if name == "diabetes" else target == 1
+
+
+def _generated(name: str, **options: Any) -> Table:
+    from sklearn import datasets
+
+    X, target = getattr(datasets, f"make_{name}")(random_state=0, **options)
+    return X, target > (np.median(target) if name == "friedman1" else 0)
+
+
+def linear(m: int = 1000) -> Table:
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(m, 20))
+    return X, X @ draw.normal(size=20) + 2 * draw.normal(size=m) > 0
+
+
+def interactions(m: int = 2000) -> Table:
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(m, 10))
+    return X, X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + 0.5 * draw.normal(size=m) > 0
+
+
+def two_layers(m: int = 4000) -> Table:
+    """The sign of a ReLU network with two hidden layers, of 8 and 6 units."""
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(m, 15))
+    h = np.maximum(X @ draw.normal(size=(15, 8)), 0)
+    f = np.maximum((h - h.mean(0)) @ draw.normal(size=(8, 6)), 0) @ draw.normal(size=6)
+    return X, f > np.median(f)
+
+
+def clusters(m: int) -> Table:
+    """50 features, 20 of them informative, 16 clusters per class: hard for a linear model, endless for others."""
+    from sklearn.datasets import make_classification
+
+    options = {"n_informative": 20, "n_redundant": 10, "n_clusters_per_class": 16, "flip_y": 0.01}
+    X, y = make_classification(m, 50, random_state=0, **options)
+    return X, y == 1
+
+
+def _package(package: str, file: str, label: str, above: float | str) -> Table:
+    """A table of a package: the label is `above` a number, or equal to a word."""
+    import pandas
+
+    found = find_spec(package)
+    if found is None or found.origin is None:
+        raise FileNotFoundError(package)
+    table = pandas.read_csv(Path(found.origin).parent / file)
+    y = table[label] > above if isinstance(above, int | float) else table[label].astype(str) == above
+    return pandas.get_dummies(table.drop(columns=[label]), drop_first=True).to_numpy(np.float64), y.to_numpy()
+
+
+TABLES: dict[str, Callable[[], Table]] = {
+    "breast cancer": lambda: _scikit_learn("breast_cancer"),
+    "diabetes above median": lambda: _scikit_learn("diabetes"),
+    "wine, class 1": lambda: _scikit_learn("wine"),
+    "digits, odd": lambda: _scikit_learn("digits"),
+    "linear": linear,
+    "interactions": interactions,
+    "two layers": two_layers,
+    "moons": lambda: _generated("moons", n_samples=1000, noise=0.3),
+    "circles": lambda: _generated("circles", n_samples=1000, noise=0.1, factor=0.6),
+    "classification": lambda: _generated("classification", n_samples=2000, n_informative=10, flip_y=0.05),
+    "hastie": lambda: _generated("hastie_10_2", n_samples=3000),
+    "friedman": lambda: _generated("friedman1", n_samples=2000, noise=2.0),
+    "Boston, above median": lambda: _package("ISLP", "data/Boston.csv", "medv", 21.2),
+    "Carseats, Sales > 8": lambda: _package("ISLP", "data/Carseats.csv", "Sales", 8),
+}
+
+KEPT: dict[str, Callable[[], Table]] = {
+    "OJ": lambda: _package("ISLP", "data/OJ.csv", "Purchase", "MM"),
+    "College, private": lambda: _package("ISLP", "data/College.csv", "Private", "Yes"),
+    "affairs": lambda: _package("statsmodels", "datasets/fair/fair.csv", "affairs", 0),
+}
+"""Not looked at while the defaults were chosen."""
