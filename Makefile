@@ -50,8 +50,10 @@ bench-tensorflow: env .venv-tensorflow/installed
 	touch $@
 
 # Every figure into out/figures, from the theory and from a quick training run.
-figures: demo
-	$(BIN)/python -m figures --model demo/model.pt --format pdf,png
+figures: env
+	mkdir -p demo
+	$(BIN)/adanet-train digits:3-8 -o demo/adanet.pt
+	$(BIN)/python -m figures --model demo/adanet.pt --format pdf,png
 
 # The documentation site in out/docs, with the tutorials run and every figure drawn; no warning is let pass.
 docs: .venv/docs-installed

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from adanet_theory.certificate import Certificate
@@ -55,12 +57,22 @@ def rounds(Psi: Tensor, y: Tensor, trained: Trained) -> Iterator[tuple[Trained, 
     for t in range(len(trained.history) + 1, (config.rounds if config.depth > 1 else 1) + 1):
         if trained.history and trained.history[-1]["chosen"] < 0:
             break
-        if t == 1:
-            proposed = network(linear.minimise(sample), Psi.shape[1])
-        else:
-            proposed = network(grown(replace(sample, form=Path), trained, t), Psi.shape[1])
+        with one_thread():
+            found = linear.minimise(sample) if t == 1 else grown(replace(sample, form=Path), trained, t)
+        proposed = network(found, Psi.shape[1])
         trained = judged(trained, proposed, certificate(proposed, Psi, y, sample.delta, seed=(config.seed, t)))
         yield trained, proposed
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """The products are small, and their bits then do not depend on the number of cores."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def judged(trained: Trained, proposed: Network, bound: Certificate) -> Trained:

@@ -4,8 +4,8 @@ Gradients: central differences of the pixels 0..255, 0 at the border. Cells of 7
 v = the mean over the cell of the magnitudes |g| whose orientation falls into one of 9 bins of 20 degrees, the sign of g
 ignored. The feature is min(1, 3 sqrt(v / (255 √2))).
 
-Nothing here is fitted to a sample: v <= 255 √2 for every image there can be. Cells and stretch were chosen among nine on
-the digits 5 and 8 of MNIST, a pair for which no result is reported.
+Nothing here is fitted to a sample: v <= 255 √2 for every image there can be. Cells and stretch were chosen among nine
+on the digits 5 and 8 of MNIST, a pair for which no result is reported.
 """
 
 from __future__ import annotations
