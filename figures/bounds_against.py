@@ -90,6 +90,10 @@ def draw(data: Data) -> Figure:
         panel.set_ylabel("bound on the risk $R(f)$")
     axes[0].text(0.97, 0.96, "vacuous", transform=axes[0].transAxes, ha="right", va="top", color=INK)
     _key(axes[5])
+    if single:  # beside the panels it would take their width
+        handles, labels = axes[5].get_legend_handles_labels()
+        axes[5].legend_ = None
+        figure.legend(handles, labels, loc="outside lower center", ncols=2, handlelength=2.0, columnspacing=1.0)
     return figure
 
 

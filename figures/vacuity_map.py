@@ -91,7 +91,7 @@ def _lines(axes: Axes, depth: Array, rho: Array, power: Array) -> None:
     along = np.array([np.interp(x, depth, row) for row in power])
     fine = np.array([np.interp(np.log(y), np.log(rho), column) for column in along.T]).T
     step = 2 if np.nanmax(power) - np.nanmin(power) > 5 else 1
-    lines = axes.contour(x, y, fine, levels=range(LEAST + 1 + LEAST % step, 19, step), colors=INK, linewidths=0.7)
+    lines = axes.contour(x, y, fine, levels=range(LEAST + step, 19, step), colors=INK, linewidths=0.7)
     for level, pieces in zip(lines.levels, lines.allsegs, strict=True):
         for piece in pieces[:1]:
             place = _middle(axes, piece)

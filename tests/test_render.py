@@ -356,3 +356,22 @@ def test_the_table_is_booktabs_with_five_columns_and_escapes():
     assert r"theorem-1 & -- & -- & -- & fails: range, r-sup \\" in body
     assert any(r"$1.5 \cdot 10^{9}$" in line for line in body)
     assert any(line.startswith("held-out & 0.01530") for line in body)
+
+
+def test_the_table_fits_a_column_of_the_paper():
+    """Seven-point type in the paper's font; the remark breaks between words, the other columns do not."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    font, column = FontProperties(family="STIXGeneral"), 3.25 * 72.27
+
+    def width(text: str) -> float:
+        plain = text.replace(r"\cdot", "·").replace("$", "").replace("{", "").replace("}", "")
+        return TextPath((0, 0), plain, size=7, prop=font).get_extents().width if plain.strip() else 0.0
+
+    lines = render.to_tex(REPORT).splitlines()
+    rows = [line.removesuffix(r" \\").split(" & ") for line in lines if line.endswith(r" \\")]
+    columns = [max(width(row[i]) for row in rows) for i in range(4)]
+    words = [word for row in rows for word in row[4].replace(",", " ").replace("-", "- ").split()]
+    assert max(map(width, words)) <= column / 4
+    assert sum(columns) + column / 4 + 8 * 2.5 <= column

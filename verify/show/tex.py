@@ -7,23 +7,27 @@ from verify.show import wording
 from verify.show.json import SCHEMA
 from verify.show.wording import NOTHING, near, up
 
+REMARK = r"0.25\columnwidth"
+
 
 def to_tex(report: BoundReport) -> str:
-    """A booktabs table of the bounds: value, terms in total, margin, and why one does not apply."""
+    """A booktabs table of the bounds that fits a column: value, terms in total, margin, why one does not apply."""
     rows = [_tex_row(row, report.model.W) for _, rows in wording.grouped(report) for row in rows]
-    head = ["statement", "bound", "raw", r"$\rho$ of $f/W$", "remark"]
+    head = ["statement", "bound", "raw", r"$\rho$", "remark"]
     body = [" & ".join(entry if i == 0 else _tex_number(entry) for i, entry in enumerate(row)) for row in rows]
     return "\n".join(
         [
             f"% {SCHEMA}, model sha256 {report.model.sha256}",
             f"% {_tex_comment(wording.sentence(report))}",
-            r"\begin{tabular}{@{}lrrrl@{}}",
+            "% packages booktabs and array; rho is that of f/W",
+            r"{\scriptsize\setlength{\tabcolsep}{2.5pt}%",
+            rf"\begin{{tabular}}{{@{{}}lrrr>{{\raggedright\arraybackslash}}p{{{REMARK}}}@{{}}}}",
             r"\toprule",
             " & ".join(head) + r" \\",
             r"\midrule",
             *(line + r" \\" for line in body),
             r"\bottomrule",
-            r"\end{tabular}",
+            r"\end{tabular}}",
             "",
         ]
     )
