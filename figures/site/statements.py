@@ -30,6 +30,8 @@ NEEDS = {
     "normalised": "The margin is that of f/W, so W > 0.",
     "r-sup": "A bound on ‖Ψ‖∞ on the whole support was known before the sample.",
     "r-inf": "r∞ of the sample stands for E[r∞] of the print, which is certain only where r∞ = r_sup.",
+    "linear": "f is linear in Ψ.",
+    "tree": "The network unrolls into a tree: two classes, layers, positively homogeneous, not linear, not too large.",
     "delta": "δ is large enough for it to follow from margin-bound: its own proof does not reach its constants.",
     "fixed-in-advance": "Depth, widths, Λ, p (and ρ, where it is fixed) were chosen before the sample was seen.",
     "feature-map": "Ψ was fixed before the sample was drawn.",
@@ -198,9 +200,9 @@ def _verdict(page: Page) -> list[str]:
 
 def _machine(claim: Claim) -> str:
     """What a machine has decided of the proof: a file of a proof assistant, steps by sympy, or neither."""
-    formal = getattr(claim, "formal", "")
-    if formal:
-        return f"Machine-checked: `{formal}`."
+    if claim.checked:
+        theorems = ", ".join(f"`{theorem}`" for theorem in claim.checked)
+        return f"Machine-checked: {theorems} (`paper_notes/proofs`)."
     steps = DERIVATIONS.get(claim.id) or DERIVATIONS.get(claim.proof) or []
     if steps:
         reasons = "\n".join(f"{number}. {plain(step.reason)}" for number, step in enumerate(steps, start=1))
