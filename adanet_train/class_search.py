@@ -1,0 +1,90 @@
+"""The search for units that C classes share: stochastic gradients of the multinomial loss, by torch's autograd.
+
+    h_k = U_k (x_k, a_{k-1}),   a_k = φ(h_k),   f = f_{t-1} + V a_d
+
+x_k are the inputs that exist, a_{k-1} the subnetwork's own. The labels are class indices; `margin` is what every wrong
+class is given in advance, as in `convex.class_loss`: 1 for AdaNet, 0 for the baselines.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from adanet_train.activations import apply_activation
+from adanet_train.config import Config
+
+LOOK = 10_000  # points at most on which the objective is looked at
+
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """What is minimised: the mean loss of f + forward(weights, inputs), and the penalty on the weights."""
+
+    inputs: Sequence[Tensor]
+    y: Tensor
+    f: Tensor
+    forward: Callable[[Sequence[Tensor], Sequence[Tensor]], Tensor]
+    margin: float
+    penalty: Callable[[Sequence[Tensor]], Tensor] | None = None
+    project: Callable[[Sequence[Tensor]], None] | None = None
+
+    def objective(self, weights: Sequence[Tensor], rows: Tensor | slice) -> Tensor:
+        f = self.f[rows] + self.forward(weights, [x[rows] for x in self.inputs])
+        own = torch.nn.functional.one_hot(self.y[rows], f.shape[1]).to(f)
+        loss = torch.nn.functional.cross_entropy(f + self.margin * (1 - own), self.y[rows])
+        return loss if self.penalty is None else loss + self.penalty(weights)
+
+
+def descend(of: Descent, start: Sequence[Tensor], config: Config, generator: torch.Generator) -> list[Tensor]:
+    """The best weights seen, in float64; ends early when `patience` looks in a row saw no new best value."""
+    dtype = getattr(torch, config.dtype)
+    of = Descent([x.to(dtype) for x in of.inputs], of.y, of.f.to(dtype), of.forward, of.margin, of.penalty, of.project)
+    weights = [part.to(dtype).clone().requires_grad_() for part in start]
+    rate = config.learning_rate
+    kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
+    optimiser = kinds[config.optimiser](weights, lr=rate)
+    m = len(of.y)
+    look = slice(0, m, math.ceil(m / LOOK))
+    size = min(config.batch, m)
+    best, least, bad = _copies(weights), _value(of, weights, look), 0
+    order = torch.zeros(0, dtype=torch.long)
+    for step in range(1, config.steps + 1):
+        if len(order) < size:
+            order = torch.randperm(m, generator=generator)
+        rows, order = order[:size].to(of.y.device), order[size:]
+        optimiser.zero_grad()
+        of.objective(weights, rows).backward()
+        optimiser.step()
+        if of.project is not None:
+            with torch.no_grad():
+                of.project(weights)
+        if step % config.check_every and step < config.steps:
+            continue
+        seen = _value(of, weights, look)
+        best, least, bad = (_copies(weights), seen, 0) if seen < least else (best, least, bad + 1)
+        if bad == config.patience or not math.isfinite(seen):
+            break
+    return best
+
+
+@torch.no_grad()
+def _value(of: Descent, weights: Sequence[Tensor], rows: slice) -> float:
+    return float(of.objective(weights, rows))
+
+
+def _copies(weights: Sequence[Tensor]) -> list[Tensor]:
+    return [part.detach().to(torch.float64, copy=True) for part in weights]
+
+
+def hidden_outputs(activation: str, U: Sequence[Tensor], inputs: Sequence[Tensor]) -> Tensor:
+    """a_d: layer k reads inputs[k-1] and, from k = 2 on, the subnetwork's own units below, last."""
+    a: Tensor | None = None
+    for U_k, x in zip(U, inputs, strict=True):
+        a = apply_activation(activation, (x if a is None else torch.cat([x, a], 1)) @ U_k.T)
+    assert a is not None
+    return a
