@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -22,25 +21,33 @@ from adanet_train import objective
 from adanet_train.activations import apply_activation
 from adanet_train.class_search import Descent, descend, hidden_outputs
 from adanet_train.complexity import Penalty, penalty
-from adanet_train.config import Callback, Config, Trained, check_resume
+from adanet_train.config import Callback, Config, Trained, check_resume, check_weights
 from adanet_train.convex import mixture
 from adanet_train.convex.class_loss import ClassLoss
 from adanet_train.convex.projection import members, nearest_
+from adanet_train.history import CandidateRecord, Round
 from adanet_train.network import Network
 from adanet_train.norms import row_norms
+from adanet_train.points import Points
 from adanet_train.weak_learners import generator
 
 
 def train(
-    Psi: Tensor, y: Tensor, config: Config, *, callback: Callback | None = None, resume: Trained | None = None
+    Psi: Tensor | Points,
+    y: Tensor,
+    config: Config,
+    *,
+    weights: Tensor | None = None,
+    callback: Callback | None = None,
+    resume: Trained | None = None,
 ) -> Trained:
-    """T rounds of AdaNet on the rows of Psi with class indices y; `callback` and `resume` as in `adanet.train`."""
+    """T rounds of AdaNet on the rows of Psi with class indices y; the rest as in `adanet.train`."""
     Psi, y, C = check_classes(Psi, y, config)
     check_config(config)
     check_resume(resume, config)
-    sample = Sample(Psi, y, config, config.family(Psi.shape[1]))
+    sample = Sample(Psi, y, config, config.family(Psi.shape[1], len(y)), check_weights(weights, y))
     network = resume.network.to(Psi.device) if resume else Network.empty(Psi.shape[1], outputs=C, device=Psi.device)
-    history: list[Any] = [*resume.history] if resume else []
+    history: list[Round] = [*resume.history] if resume else []
     F = sample.value(network)
     for t in range(len(history) + 1, config.rounds + 1):
         if history and history[-1]["chosen"] < 0:
@@ -66,19 +73,19 @@ class Candidate:
 
     network: Network
     objective: float
-    record: Any
+    record: CandidateRecord
 
 
 class Sample:
     """What stays the same from round to round. f is computed from the network: a run taken up has the same bits."""
 
-    def __init__(self, Psi: Tensor, y: Tensor, config: Config, spec: NetworkSpec) -> None:
-        self.Psi, self.y, self.config, self.spec = Psi, y, config, spec
+    def __init__(self, Psi: Tensor, y: Tensor, config: Config, spec: NetworkSpec, weights: Tensor | None) -> None:
+        self.Psi, self.y, self.config, self.spec, self.weights = Psi, y, config, spec, weights
         self.Gamma: Penalty = penalty(config, spec, Psi)
 
     def value(self, network: Network) -> float:
         """F of the network."""
-        loss = ClassLoss(self.Psi[:, :0], self.y, network(self.Psi))
+        loss = ClassLoss(self.Psi[:, :0], self.y, network(self.Psi), self.weights)
         return float(loss.value(loss.offset)) + self.penalty(network, network.layers(self.Psi))
 
     def penalty(self, network: Network, h: Sequence[Tensor]) -> float:
@@ -87,8 +94,7 @@ class Sample:
 
     def sizes(self, network: Network) -> list[tuple[int, int, int]]:
         """(number, depth, units) of each candidate."""
-        now = 0 if max(network.n[1:]) == 0 else network.depth
-        depths = [(max(now, 1) + offset if now else 1 + offset, units) for offset, units in self.config.sizes]
+        depths = [(network.depth + offset, units) for offset, units in self.config.sizes(len(self.y))]
         return [(i, depth, units) for i, (depth, units) in enumerate(depths) if 1 <= depth <= self.spec.depth]
 
     def candidate(self, network: Network, depth: int, units: int, t: int, number: int) -> Candidate:
@@ -97,7 +103,8 @@ class Sample:
         h, f = network.layers(self.Psi), network(self.Psi)
         phi = [apply_activation(config.activation, h_k) for h_k in h]
         inputs = [self.Psi, *(phi[k - 1] if k <= len(h) else self.Psi[:, :0] for k in range(1, depth))]
-        U = find_units(inputs, self.y, f, units, self.spec, config, generator(config.seed, t, number))
+        draw = generator(config.seed, t, number)
+        U = find_units(inputs, self.y, f, units, self.spec, config, draw, self.weights)
         block = dict(enumerate(U, start=1))
         grown = network.extended(block, {}, config.activation)
         layers = list(block) if config.outputs == "all" else [depth]
@@ -105,7 +112,8 @@ class Sample:
         H = {k: above[k - 1][:, grown.n[k] - units :] for k in layers}
         Gamma = {k: self.Gamma(k, H[k]) for k in layers}
         columns = torch.cat([H[k] for k in layers], 1)
-        found = mixture.minimise_classes(columns, self.y, f, torch.cat(list(Gamma.values())), tol=config.tol)
+        every = torch.cat(list(Gamma.values()))
+        found = mixture.minimise_classes(columns, self.y, f, every, weights=self.weights, tol=config.tol)
         w = dict(zip(layers, found.w.split(units, dim=1), strict=True))
         F = found.objective + self.penalty(network, h)
         record = objective.record([units] * depth, F, Gamma)
@@ -119,12 +127,13 @@ class Sample:
         w = torch.cat([network.output[k] for k in read], 1)
         nothing = h[0].new_zeros(len(self.y), len(w))
         columns = torch.cat([h[k - 1] for k in read], 1)
-        found = mixture.minimise_classes(columns, self.y, nothing, Gamma, w=w, tol=self.config.tol)
+        tol = self.config.tol
+        found = mixture.minimise_classes(columns, self.y, nothing, Gamma, w=w, weights=self.weights, tol=tol)
         parts = found.w.split([network.n[k] for k in read], dim=1)
         output = dict(network.output) | dict(zip(read, (part.contiguous() for part in parts), strict=True))
         return Network(network.n, network.hidden, output, network.activations, network.outputs)
 
-    def trained(self, network: Network, history: list[Any]) -> Trained:
+    def trained(self, network: Network, history: list[Round]) -> Trained:
         return Trained(network, self.spec if self.config.enforce else None, [*history], self.config)
 
 
@@ -139,21 +148,23 @@ def find_units(
     spec: NetworkSpec,
     config: Config,
     generator: torch.Generator,
+    weights: Tensor | None = None,
 ) -> list[Tensor]:
     """U_1, .., U_d, members of their families."""
     depth, C = len(inputs), f.shape[1]
     own = [0, *[units] * (depth - 1)]
     shapes = [(units, x.shape[1] + extra) for x, extra in zip(inputs, own, strict=True)]
     if depth == 1:
-        U = _linear(inputs[0], y, f, shapes[0], spec, config, generator)
+        U = _linear(inputs[0], y, f, shapes[0], spec, config, generator, weights)
     else:
         start = [_he(shape, generator).to(y.device) for shape in shapes[:-1]]
 
-        def forward(weights: Sequence[Tensor], rows: Sequence[Tensor]) -> Tensor:
-            return hidden_outputs(config.activation, weights[:-1], rows) @ weights[-1].T
+        def forward(U: Sequence[Tensor], rows: Sequence[Tensor]) -> Tensor:
+            return hidden_outputs(config.activation, U[:-1], rows) @ U[-1].T
 
         V = f.new_zeros(C, units)
-        found = descend(Descent(inputs[:-1], y, f, forward, margin=1.0), [*start, V], config, generator)
+        of = Descent(inputs[:-1], y, f, forward, margin=1.0, weights=weights)
+        found = descend(of, [*start, V], config, generator)
         top = torch.eye(units, dtype=torch.float64, device=y.device) * spec.bound(depth, depth - 1)
         U = [*_at_bounds(found[:-1], spec, config), torch.nn.functional.pad(top, (inputs[-1].shape[1], 0))]
     if config.enforce:
@@ -169,20 +180,21 @@ def _linear(
     spec: NetworkSpec,
     config: Config,
     generator: torch.Generator,
+    weights: Tensor | None,
 ) -> list[Tensor]:
     """Units of layer 1 under C outputs, kept in their ball while they are trained."""
     Lambda = spec.bound(1, 0)
     U = torch.randn(shape, generator=generator, dtype=torch.float64)
     U = (U / row_norms(U, config.p)[:, None] * Lambda).to(y.device)
 
-    def forward(weights: Sequence[Tensor], rows: Sequence[Tensor]) -> Tensor:
-        return rows[0] @ weights[0].T @ weights[1].T
+    def forward(parts: Sequence[Tensor], rows: Sequence[Tensor]) -> Tensor:
+        return rows[0] @ parts[0].T @ parts[1].T
 
-    def project(weights: Sequence[Tensor]) -> None:
-        nearest_(weights[0], Lambda, config.p)
+    def project(parts: Sequence[Tensor]) -> None:
+        nearest_(parts[0], Lambda, config.p)
 
     V = f.new_zeros(f.shape[1], shape[0])
-    of = Descent([Psi], y, f, forward, margin=1.0, project=project if config.enforce else None)
+    of = Descent([Psi], y, f, forward, margin=1.0, project=project if config.enforce else None, weights=weights)
     return descend(of, [U, V], config, generator)[:1]
 
 
@@ -207,8 +219,9 @@ def _at_bounds(U: Sequence[Tensor], spec: NetworkSpec, config: Config) -> list[T
 # What is asked
 
 
-def check_classes(Psi: Tensor, y: Tensor, config: Config) -> tuple[Tensor, Tensor, int]:
+def check_classes(Psi: Tensor | Points, y: Tensor, config: Config) -> tuple[Tensor, Tensor, int]:
     """Psi in float64 and y in int64 on the device, and C: every class 0..C-1 must occur."""
+    Psi = Psi.whole() if isinstance(Psi, Points) else Psi
     check(Psi.ndim == 2 and Psi.shape[1] >= 1, f"Psi must be a matrix, got shape {tuple(Psi.shape)}.")
     check(y.shape == Psi.shape[:1], f"y must hold one label per row of Psi ({len(Psi)}), got {tuple(y.shape)}.")
     check(y.dtype == torch.int64, f"y must be int64 class indices, got {y.dtype}.")
@@ -230,5 +243,11 @@ def check_config(config: Config) -> None:
     check(plain, f"variant must be base or SD for more than two classes, got variant={config.variant!r}.")
     paper = config.objective == "paper"
     check(paper, f"objective must be paper for more than two classes, got objective={config.objective!r}.")
-    known = not callable(config.learner) and config.learner != "random"
+    known = config.learner == "units"
     check(known, f"more than two classes have one learner, units; got learner={config.learner!r}.")
+
+
+def of_classes(config: Config) -> Config:
+    """The config as C classes read it: the learner is units, and where a committee would choose λ it is 1e-5."""
+    asked = config.learner in ("committee", "gradient", "units")
+    return config.replace(learner="units" if asked else config.learner, lam=1e-5 if config.lam is None else config.lam)

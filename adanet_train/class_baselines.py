@@ -17,6 +17,7 @@ from adanet_theory.checks import check
 from adanet_train.class_adanet import check_classes
 from adanet_train.class_search import Descent, descend, hidden_outputs
 from adanet_train.config import Callback, Config, Trained, check_resume
+from adanet_train.history import CandidateRecord
 from adanet_train.network import Network
 from adanet_train.weak_learners import generator
 
@@ -53,7 +54,7 @@ def _train(
 
     def size(weights: Sequence[Tensor]) -> Tensor:
         parts = [(U * U).sum() if config.norm == "l2" else U.abs().sum() for U in weights]
-        return config.lam * torch.stack(parts).sum()
+        return config.fixed_lam * torch.stack(parts).sum()
 
     inputs = [Psi, *[Psi[:, :0]] * (len(hidden) - 1)]
     of = Descent(inputs, y, Psi.new_zeros(len(Psi), C), forward, margin=0.0, penalty=size)
@@ -62,7 +63,7 @@ def _train(
     eye = torch.eye(C, dtype=torch.float64, device=Psi.device)
     pairs = {(k, k - 1): U[k - 1] for k in range(1, len(n))}
     network = Network(n, pairs, {len(n) - 1: eye}, (config.activation,) * len(hidden), C)
-    candidate = {"depth": len(n) - 1, "units": list(n[1:]), "objective": F, "Gamma": {}}
+    candidate: CandidateRecord = {"depth": len(n) - 1, "units": list(n[1:]), "objective": F, "Gamma": {}}
     trained = Trained(network, None, [{"candidates": [candidate], "chosen": 0, "objective": F}], config)
     if callback is not None:
         callback(trained)

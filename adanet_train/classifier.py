@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from adanet_train.surrogates import surrogate
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
-    """A fitted network: `model_` is the content of its model.pt, `classes_` the labels of -1 and +1."""
+    """A fitted network: `model_` is the content of its model.pt, `classes_` its labels: of -1 and +1, or by output."""
 
     model_: ModelFile
     classes_: NDArray[Any]
@@ -36,10 +37,11 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         raise TypeError("NetworkClassifier can only predict: AdaNetClassifier and AdaNetCVXClassifier train.")
 
     def decision_function(self, X: Any) -> Array:
-        """f on the rows of X; positive for classes_[1]."""
+        """f on the rows of X; positive for classes_[1]. Of more than two classes a column for each."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        network, f = self.model_.network, np.empty(len(X))
+        network = self.model_.network
+        f = np.empty(len(X)) if network.outputs is None else np.empty((len(X), network.outputs))
         with torch.no_grad():
             for rows, Psi in Points(X, self.model_.features).chunks(max(network.n)):
                 f[rows] = network(Psi).numpy()
@@ -47,14 +49,19 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         f = self.decision_function(X)
-        return np.asarray(self.classes_[(f > 0).astype(int)])
+        return np.asarray(self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Array:
         """P(y = +1 | x) = Φ'(1+f) / (Φ'(1+f) + Φ'(1-f)), the probability at which f(x) minimises E Φ(1 - y f).
 
         That is the link of the surrogate on margins 1 - yf, and not σ(f). A fit to finite data need not be calibrated.
+        Of C classes p_c ∝ q_c (e - (e-1) q_c), q the softmax of f: where E log Σ_c exp(f_c - f_y + 1{c != y}) is least.
         """
         f = torch.from_numpy(self.decision_function(X))
+        if f.ndim == 2:
+            q = f.softmax(1)
+            p = q * (math.e - (math.e - 1) * q)
+            return np.asarray((p / p.sum(1, keepdim=True)).numpy())
         Phi = surrogate(self.model_.meta.get("config", {}).get("surrogate", "logistic"))
         odds = Phi.derivative(1 + f) / Phi.derivative(1 - f)
         return torch.stack([1 / (1 + odds), 1 / (1 + 1 / odds)], dim=1).numpy()
@@ -102,13 +109,17 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         model = self.model_
         if X is not None:
-            sample = Sample.of(model.Psi(validate_data(self, X, reset=False, dtype=np.float64)), self._signs(y))
+            Psi = model.Psi(validate_data(self, X, reset=False, dtype=np.float64))
+            sample = Sample.of(Psi, self._signs(y), model.network.outputs)
             same = model.sample is None or model.sample.sha256 == sample.sha256
             check(same, "X and y must be the training sample, got another one.")
             model = replace(model, sample=sample)
         model_file.write(path, model)
 
-    def _signs(self, y: Any) -> Array:
+    def _signs(self, y: Any) -> Any:
+        """-1/+1, or class indices of more than two classes."""
+        if len(self.classes_) > 2:
+            return np.searchsorted(self.classes_, np.asarray(y)).astype(np.int64)
         return np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -126,5 +137,5 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = True
         return tags

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from adanet_train.model.model_file import Sample
 
 EXAMPLES = """\
-DATA is breast-cancer, digits:3-8, mnist:0-1, fashion:coat-shirt, cifar10:cat-dog,
-or a .csv, .npz or .pt file with y and X (or Psi).
+DATA is breast-cancer, digits:3-8, mnist:0-1, fashion:coat-shirt, cifar10:cat-dog, all classes of digits, mnist,
+fashion, cifar10, iris or wine, or a .csv, .npz or .pt file with y (two classes or more) and X (or Psi).
 
 examples:
   adanet-train breast-cancer -o model.pt
   adanet-train digits:3-8 -o digits.pt --method cvx --rounds 200 --p 1
   adanet-train table.csv --label class -o model.pt --test-data held_out.csv --rounds 10 --width 50
+  adanet-train digits -o ten.pt --rounds 3
   adanet-train digits:3-8 -o certified.pt --objective certificate --holdout 0.1
   adanet-train mnist:0-1 --data-dir data --test-data mnist:0-1 -o mnist.pt --set steps=2000 --set outputs=all
 then
@@ -111,11 +112,12 @@ def train(arguments: argparse.Namespace) -> int:
     )
     inputs = read_inputs(arguments.data, asked)
     told = any(setting.startswith("r_sup=") for setting in arguments.set)
-    config = config.replace(r_sup=range_of(inputs, config, told=told))
+    config = run.config_for(inputs.y, config.replace(r_sup=range_of(inputs, config, told=told)))
     command_line.check_writable(arguments.output)
-    sample = model_file.Sample.of(inputs.Psi, inputs.y)
+    outputs = inputs.dataset.outputs
+    sample = model_file.Sample.of(inputs.Psi, inputs.y, outputs)
     resume = read_resume(arguments, config, sample) if arguments.resume else None
-    parts = {"sample": sample, "holdout": model_file.Sample.of(*inputs.holdout) if inputs.holdout else None}
+    parts = {"sample": sample, "holdout": model_file.Sample.of(*inputs.holdout, outputs) if inputs.holdout else None}
     if arguments.no_sample:
         parts = {name: part and part.without_data() for name, part in parts.items()}
     saver = run.Saver(
@@ -126,7 +128,7 @@ def train(arguments: argparse.Namespace) -> int:
     )
     with Bar("round") as bar:
         try:
-            train_method = run.trainer(arguments.method)
+            train_method = run.trainer(arguments.method, inputs.y)
             callback = _both(saver, Rounds(bar, config.rounds, inputs.dataset.notes))
             trained = train_method(inputs.Psi, inputs.y, config, callback=callback, resume=resume)
         except KeyboardInterrupt:
@@ -145,7 +147,7 @@ def _notes(inputs: Inputs, arguments: argparse.Namespace) -> dict[str, Any]:
 
     notes: dict[str, Any] = {"classes": inputs.dataset.classes, "features": arguments.features}
     if inputs.learned_on is not None:
-        points = Sample.of(*inputs.learned_on)
+        points = Sample.of(*inputs.learned_on, inputs.dataset.outputs)
         notes["features_learned_on"] = {"m": points.m, "sha256": points.sha256}
     return {name: value for name, value in notes.items() if value}
 

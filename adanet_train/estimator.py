@@ -57,7 +57,8 @@ class _Trained(NetworkClassifier):
         points, signs = Points(X, features), torch.from_numpy(self._signs(y))
         sample = Sample.digest(points, signs)
         more = self._more(y, sample_weight) | {"resume": self._resumed(before, sample)}
-        trained = run.trainer(self._method())(points, signs, self.config(features.r_sup), **more)
+        config = run.config_for(signs, self.config(features.r_sup))
+        trained = run.trainer(self._method(), signs)(points, signs, config, **more)
         notes = {"classes": self.classes_.tolist()}
         model = run.model_of(trained, self._method(), features=features, sample=sample, notes=notes)
         # through the file's form, so that a saved model is the fitted one in every bit
@@ -71,9 +72,9 @@ class _Trained(NetworkClassifier):
             raise ValueError(f"Unknown label type: {kind}. {remedy}")
         check_classification_targets(y)
         self.classes_ = np.unique(y)
-        if len(self.classes_) > 2:
+        if len(self.classes_) > 2 and self._method() != "adanet":
             raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-        check(len(self.classes_) == 2, f"y must hold both classes, got one class, {self.classes_[0]!r}.")
+        check(len(self.classes_) >= 2, f"y must hold both classes, got one class, {self.classes_[0]!r}.")
 
     def _more(self, y: NDArray[Any], sample_weight: Any) -> dict[str, Any]:
         """Sample and class weights, and what prints the rounds."""
@@ -339,6 +340,11 @@ class AdaNetCVXClassifier(_Trained):
 
     def _method(self) -> str:
         return "cvx-exact" if self.step == "exact" else "cvx"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
 
 
 def load(path: str | Path) -> NetworkClassifier:

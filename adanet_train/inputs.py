@@ -51,7 +51,7 @@ class Asked:
 def read_inputs(source: str, asked: Asked) -> Inputs:
     """Everything read and checked before the training begins."""
     hog, share = _features(asked.features)
-    dataset = datasets.load(source, label=asked.label, data_dir=asked.data_dir, hog=hog)
+    dataset = datasets.load(source, label=asked.label, data_dir=asked.data_dir, hog=hog, many=True)
     check(not (dataset.is_psi and asked.bias), "--bias needs X: Psi is taken as it is.")
     check(not (dataset.is_psi and share), "--features learned needs X: Psi is taken as it is.")
     draw = np.random.default_rng(asked.seed)
@@ -107,7 +107,17 @@ def _split(
 
 def _test(asked: Asked, dataset: Dataset, features: FeatureMap | None, hog: bool, n_0: int) -> tuple[Tensor, Tensor]:
     path = str(asked.test)
-    found = datasets.load(path, label=asked.label, data_dir=asked.data_dir, test=True, classes=dataset.classes, hog=hog)
+    found = datasets.load(
+        path,
+        label=asked.label,
+        data_dir=asked.data_dir,
+        test=True,
+        classes=dataset.classes,
+        outputs=dataset.outputs,
+        hog=hog,
+        many=True,
+    )
+    check(found.outputs == dataset.outputs, f"{path}: has other classes than the training data.")
     check(found.is_psi == dataset.is_psi, f"{path}: expected {'Psi' if dataset.is_psi else 'X'} as in training.")
     Psi, y = _points(found, features)
     check(Psi.shape[1] == n_0, f"{path}: Psi must have {n_0} columns, got {Psi.shape[1]}.")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
@@ -21,9 +22,11 @@ METHODS = ("adanet", "cvx", "cvx-exact", "lr", "nn")
 Train = Callable[..., Trained]
 
 
-def trainer(method: str) -> Train:
-    """train(Psi, y, config, *, callback, resume) -> Trained of a method."""
+def trainer(method: str, y: Tensor | None = None) -> Train:
+    """train(Psi, y, config, *, callback, resume) -> Trained of a method; of class indices y that for many classes."""
     check(method in METHODS, f"method must be one of {', '.join(METHODS)}, got method={method!r}.")
+    if y is not None and not y.is_floating_point():
+        return _of_classes(method)
     if method == "adanet":
         return _adanet
     if method in ("lr", "nn"):
@@ -33,6 +36,23 @@ def trainer(method: str) -> Train:
     from adanet_train import adanet_cvx
 
     return adanet_cvx.train
+
+
+def _of_classes(method: str) -> Train:
+    from adanet_train import class_adanet, class_baselines
+
+    many = {"adanet": class_adanet.train, "lr": class_baselines.train_lr, "nn": class_baselines.train_nn}
+    check(method in many, f"method must be one of {', '.join(many)} for more than two classes, got {method!r}.")
+    return many[method]
+
+
+def config_for(y: Tensor, config: Config) -> Config:
+    """The config as the trainer for these labels reads it."""
+    if y.is_floating_point():
+        return config
+    from adanet_train.class_adanet import of_classes
+
+    return of_classes(config)
 
 
 def _adanet(Psi: Tensor, y: Tensor, config: Config, **options: Any) -> Trained:
@@ -55,8 +75,13 @@ def method_config(method: str, config: Config) -> Config:
 
 
 def error_rate(network: Callable[[Tensor], Tensor], Psi: Tensor, y: Tensor) -> float:
-    """The share of points with y f(x) <= 0, as in R(f) of the paper."""
-    return float((y * network(Psi) <= 0).double().mean())
+    """The share of points with y f(x) <= 0, as in R(f) of the paper; of C classes those whose margin is <= 0."""
+    f = network(Psi)
+    if y.is_floating_point():
+        return float((y * f <= 0).double().mean())
+    own = torch.nn.functional.one_hot(y, f.shape[1]).bool()
+    margins = f[own] - f.masked_fill(own, -torch.inf).amax(1)
+    return float((margins <= 0).double().mean())
 
 
 # The file

@@ -18,7 +18,7 @@ from adanet_theory.checks import check
 class ClassLoss:
     """L for columns H[i, j] = h_j(x_i), offset f of shape (m, C) and class indices y in 0..C-1."""
 
-    def __init__(self, H: Tensor, y: Tensor, f: Tensor) -> None:
+    def __init__(self, H: Tensor, y: Tensor, f: Tensor, weights: Tensor | None = None) -> None:
         check(H.ndim == 2 and len(H) >= 1, f"H must be a matrix with m >= 1 rows, got shape {tuple(H.shape)}.")
         shaped = f.ndim == 2 and len(f) == len(H) and f.shape[1] >= 2
         check(shaped, f"f must have shape ({len(H)}, C) with C >= 2, got {tuple(f.shape)}.")
@@ -32,6 +32,7 @@ class ClassLoss:
         self.classes = f.shape[1]
         self.own = torch.nn.functional.one_hot(y, self.classes).T.to(torch.float64)
         self.offset = f.T + 1 - self.own
+        self.weights = weights
 
     @property
     def size(self) -> int:
@@ -50,8 +51,15 @@ class ClassLoss:
         scores = -self.change(direction)
         return (scores * self.own).sum(0) - torch.where(self.own > 0, -torch.inf, scores).amax(0)
 
+    def mean(self, values: Tensor) -> Tensor:
+        """(1/m) Σ_i s_i values_i, s_i = 1 without sample weights."""
+        return values.mean() if self.weights is None else (self.weights @ values) / len(values)
+
+    def weighted(self, values: Tensor) -> Tensor:
+        return values if self.weights is None else self.weights * values
+
     def value(self, x: Tensor) -> Tensor:
-        return (x.logsumexp(0) - (x * self.own).sum(0)).mean()
+        return self.mean(x.logsumexp(0) - (x * self.own).sum(0))
 
     def dual(self, x: Tensor) -> Tensor:
         """s = p - e_y, p the softmax of z: the slopes of the loss in z."""
@@ -59,7 +67,7 @@ class ClassLoss:
 
     def slope(self, s: Tensor) -> Tensor:
         """∇L in the weights at the slopes s."""
-        return (s @ self.columns.T).flatten() / s.shape[1]
+        return (self.weighted(s) @ self.columns.T).flatten() / s.shape[1]
 
     def weight(self, x: Tensor, *, cautious: bool = False) -> Tensor:
         """The softmax p, of which the curvature diag(p) - p pᵀ is made; mixed with 1/C where a step needs care."""
@@ -76,7 +84,7 @@ class ClassLoss:
         for c, rows in enumerate(places):
             if len(rows) == 0:
                 continue
-            left = self.columns[units[rows]] * (weight[c] / m)
+            left = self.columns[units[rows]] * (self.weighted(weight[c]) / m)
             for d in range(c, self.classes):
                 factor = (1 - weight[c]) if d == c else -weight[d]
                 block = (left * factor) @ self.columns[units[places[d]]].T
@@ -92,4 +100,4 @@ class ClassLoss:
     def young(self, x: Tensor, s: Tensor) -> Tensor:
         """mean(L(x) + L*(s) - s·x) >= 0, L*(p - e_y) = Σ_c p_c log p_c: what the loss adds to the gap."""
         p = (s + self.own).clamp_min(0)
-        return (x.logsumexp(0) + torch.special.xlogy(p, p).sum(0) - (p * x).sum(0)).mean()
+        return self.mean(x.logsumexp(0) + torch.special.xlogy(p, p).sum(0) - (p * x).sum(0))

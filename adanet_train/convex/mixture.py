@@ -97,6 +97,7 @@ def minimise_classes(
     Gamma: Tensor,
     *,
     w: Tensor | None = None,
+    weights: Tensor | None = None,
     tol: float = 1e-10,
     max_iter: int = 200,
 ) -> Mixture:
@@ -110,7 +111,7 @@ def minimise_classes(
     ([[2.54, 0.0, 0.0], [0.0, 2.54, 0.0], [0.0, 0.0, 2.54]], True)
     """
     C = f.shape[-1]
-    problem = Problem(ClassLoss(H, y, f), Gamma.repeat(C))
+    problem = Problem(ClassLoss(H, y, f, weights), Gamma.repeat(C))
     found = solve(problem, None if w is None else w.flatten(), tol, max_iter)
     return replace(found, w=found.w.view(C, -1))
 

@@ -40,6 +40,14 @@ def sorted_names(found: NDArray[np.str_], *, numeric: bool) -> Names:
     return tuple(sorted(set(found.tolist()), key=int if numeric else None))
 
 
+def count(y: Any) -> tuple[int | None, Names | None]:
+    """C and the names of the classes of a sample with more than two; (None, None) otherwise."""
+    if y.dtype.kind not in "UOiuf" or len(set(y.tolist())) <= 2:
+        return None, None
+    names = sorted_names(names_of(y), numeric=y.dtype.kind in "buif")
+    return len(names), names
+
+
 def indices(y: Any, C: int, classes: Names | None) -> tuple[Any, Names | None, str]:
     """Class indices (int64) of a network with C outputs, the names where they are known, and what was mapped.
 

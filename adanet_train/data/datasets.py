@@ -18,7 +18,10 @@ from adanet_train.data import classes as of_classes
 from adanet_train.data import files as data_files
 from adanet_train.data.features import Array, FeatureMap, as_matrix, default_names
 
-NAMES = "breast-cancer, digits:A-B, mnist:A-B, fashion:A-B, cifar10:A-B (digits and mnist: odd-even too)"
+NAMES = (
+    "breast-cancer, iris, wine, digits, mnist, fashion, cifar10, or two classes of the last four as in digits:A-B "
+    "(digits and mnist: odd-even too)"
+)
 FASHION = ("tshirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot")
 FOLDERS = {
     "mnist": ("mnist", "MNIST/raw"),
@@ -37,6 +40,8 @@ class Dataset:
     known_range: tuple[float, float] | None = None
     classes: tuple[str, ...] | None = None
     """The names of the classes -1 and +1, or 0..C-1, where they have any."""
+    outputs: int | None = None
+    """C, where y holds class indices."""
     notes: tuple[str, ...] = ()
     own_map: FeatureMap | None = None
     """X -> Ψ, where the features come with a map of their own."""
@@ -79,6 +84,10 @@ class Dataset:
     def require_trainable(self) -> None:
         check(self.m >= 2, f"m must be >= 2 to train, got m={self.m}.")
         found = np.unique(self.y).tolist()
+        if self.outputs is not None:
+            missing = [c for c in range(self.outputs) if c not in found]
+            check(not missing, f"y must hold all {self.outputs} classes to train, got none of {missing[:3]}.")
+            return
         check(len(found) == 2, f"y must hold both classes, got only {found[0]:+.0f}.")
 
 
@@ -91,28 +100,32 @@ def load(
     classes: tuple[str, ...] | None = None,
     outputs: int | None = None,
     hog: bool = False,
+    many: bool = False,
 ) -> Dataset:
     """The sample of that name or file. `test` asks for the test part of a name; `classes` are those of training.
 
     `hog` gives histograms of gradients for the images of mnist and fashion; those of cifar10 always are. `outputs` is
-    the number of classes of a network with an output for each: the labels are then class indices.
+    the number of classes of a network with an output for each: the labels are then class indices. With `many` a sample
+    may have more than two classes.
     """
     path = Path(source)
     images = str(source).partition(":")[0] in ("mnist", "fashion", "cifar10")
     check(not hog or images, f"--features hog needs the images of mnist, fashion or cifar10, got {str(source)!r}.")
     match path.suffix.lower():
         case ".csv":
-            return _dataset(data_files.read_csv(path, label), path, classes, outputs)
+            return _dataset(data_files.read_csv(path, label), path, classes, outputs, many)
         case ".npz":
-            return _dataset(data_files.read_npz(path), path, classes, outputs)
+            return _dataset(data_files.read_npz(path), path, classes, outputs, many)
         case ".pt":
-            return _dataset(data_files.read_pt(path), path, classes, outputs)
+            return _dataset(data_files.read_pt(path), path, classes, outputs, many)
     name, _, pair = str(source).partition(":")
     match name:
         case "breast-cancer" if not pair:
             return _breast_cancer(test)
         case "digits":
             return _digits(pair, test)
+        case "iris" | "wine" if not pair:
+            return _small(name, test)
         case "mnist" | "fashion":
             return _idx(name, pair, data_dir, test, hog)
         case "cifar10":
@@ -121,7 +134,7 @@ def load(
 
 
 def _dataset(
-    arrays: dict[str, Any], path: Path, classes: tuple[str, ...] | None, outputs: int | None = None
+    arrays: dict[str, Any], path: Path, classes: tuple[str, ...] | None, outputs: int | None, many: bool
 ) -> Dataset:
     is_psi = "Psi" in arrays
     symbol = "Psi" if is_psi else "X"
@@ -130,11 +143,13 @@ def _dataset(
         y = np.asarray(arrays["y"])
         check(len(values) >= 1, f"{symbol} must have at least one row, got m=0.")
         check(y.shape == (len(values),), f"y must have shape ({len(values)},), got {y.shape}.")
+        if outputs is None and many and classes is None:
+            outputs, classes = of_classes.count(y)
         signs, found, note = labels(y, classes) if outputs is None else of_classes.indices(y, outputs, classes)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     names = arrays.get("names", default_names(values.shape[1]))
-    return Dataset(values, signs, names, is_psi, classes=found, notes=(note,) if note else ())
+    return Dataset(values, signs, names, is_psi, classes=found, notes=(note,) if note else (), outputs=outputs)
 
 
 def labels(y: Any, classes: tuple[str, ...] | None = None) -> tuple[Array, tuple[str, ...] | None, str]:
@@ -176,7 +191,12 @@ def _pair(data: str, pair: str, known: tuple[str, ...]) -> tuple[int, int]:
 
 
 def _groups(data: str, pair: str, known: tuple[str, ...] = ()) -> tuple[Sequence[int], Sequence[int]]:
-    """The classes that are -1 and those that are +1: of A-B one each, of the digits' odd-even five each."""
+    """The classes that are -1 and those that are +1: of A-B one each, of the digits' odd-even five each.
+
+    Without a pair all ten are classes of their own: none is -1.
+    """
+    if not pair:
+        return (), range(10)
     if pair == "odd-even" and not known:
         return range(1, 10, 2), range(0, 10, 2)
     a, b = _pair(data, pair, known)
@@ -192,11 +212,30 @@ def _of_groups(
     classes: Sequence[str] = "0123456789",
 ) -> Dataset:
     a, b = groups
+    if not a:
+        return _of_classes(X.astype(np.float64), digit, names, tuple(classes), (0.0, high))
     chosen = np.isin(digit, (*a, *b))
     y = np.where(np.isin(digit[chosen], b), 1.0, -1.0)
     told = [f"class {classes[of[0]]}" if len(of) == 1 else ", ".join(classes[c] for c in of) for of in groups]
     note = f"{told[0]} is -1 and {told[1]} is +1."
     return Dataset(X[chosen].astype(np.float64), y, names, known_range=(0.0, high), notes=(note,))
+
+
+def _of_classes(
+    X: Array, y: Any, names: tuple[str, ...], classes: tuple[str, ...], known: tuple[float, float] | None
+) -> Dataset:
+    indices: Any = np.asarray(y, dtype=np.int64)
+    return Dataset(X, indices, names, known_range=known, classes=classes, outputs=len(classes))
+
+
+def _small(name: str, test: bool) -> Dataset:
+    """iris or wine, three classes."""
+    from sklearn import datasets as bundled
+
+    _no_test_part(name, test)
+    bunch = bundled.load_iris() if name == "iris" else bundled.load_wine()
+    names, classes = (tuple(str(text) for text in texts) for texts in (bunch.feature_names, bunch.target_names))
+    return _of_classes(bunch.data.astype(np.float64), bunch.target, names, classes, None)
 
 
 def _no_test_part(name: str, test: bool) -> None:
@@ -245,6 +284,9 @@ def _idx(name: str, pair: str, data_dir: str | Path | None, test: bool, hog: boo
 def _cifar10(pair: str, data_dir: str | Path | None, test: bool) -> Dataset:
     from adanet_train.data import cifar10, image_features
 
+    if not pair:
+        X, digit = cifar10.load_all_features(data_dir, "test" if test else "train")
+        return _of_classes(X, digit, image_features.NAMES, cifar10.CLASSES, (0.0, 1.0))
     a, b = (cifar10.CLASSES[number] for number in _pair("cifar10", pair, cifar10.CLASSES))
     X, y = cifar10.load_features(a, b, data_dir, "test" if test else "train")
     note = f"class {a} is -1 and class {b} is +1."

@@ -121,8 +121,10 @@ def _model(path: str, activation: str | None) -> ModelFile:
 
 
 def _points(dataset: Dataset, model: ModelFile, path: str) -> Points:
-    n_0 = model.network.n[0]
+    n_0, outputs = model.network.n[0], model.network.outputs
     try:
+        same = dataset.outputs == outputs
+        check(same, f"has {dataset.outputs or 2} classes, expected {outputs or 2} as the network has.")
         Psi = dataset.Psi(model.features)
         check(Psi.shape[1] == n_0, f"Psi must have n_0={n_0} columns, as the network reads, got {Psi.shape[1]}.")
     except ValueError as error:
@@ -139,6 +141,8 @@ def _other_sample(model: ModelFile, sample: Points) -> list[str]:
 def named_classes(model: ModelFile) -> tuple[str, ...] | None:
     """The names of the classes -1 and +1, or of the outputs, if training left them in the file."""
     names: Any = model.meta.get("classes")
+    if model.network.outputs is not None and isinstance(names, list):
+        names = [str(name) if type(name) is int else name for name in names]
     count = model.network.outputs or 2
     sound = isinstance(names, list) and len(names) == count and all(isinstance(name, str) for name in names)
     return tuple(names) if sound and len(set(names)) == count else None
