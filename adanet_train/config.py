@@ -286,7 +286,7 @@ def check_weights(weights: Tensor | None, y: Tensor) -> Tensor | None:
         return None
     s = torch.as_tensor(weights).to(y.device, torch.float64)
     check(s.shape == y.shape, f"sample_weight must hold one number per point ({len(y)}), got {tuple(s.shape)}.")
-    valid = bool((s.isfinite() & (s >= 0)).all()) and all(bool((s[y == sign] > 0).any()) for sign in (-1, 1))
+    valid = bool((s.isfinite() & (s >= 0)).all()) and all(bool((s[y == c] > 0).any()) for c in y.unique())
     check(
         valid,
         "sample_weight must be finite and >= 0, and not zero on all points of a class: weights of zero drop them.",
