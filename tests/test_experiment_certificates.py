@@ -15,7 +15,7 @@ def quick(monkeypatch, tmp_path):
     """One small data set, and a trainer whose network and certificate are known."""
     monkeypatch.setattr(certificates, "SETS", (Data("digits:3-8", has_test=False),))
 
-    def trainer(method):
+    def trainer(method, y=None):
         def train(Psi, y, config: Config) -> Trained:
             v = (y @ Psi)[None] / (y @ Psi).abs().sum()
             network = Network((Psi.shape[1], 1), {(1, 0): v}, {1: v.new_ones(1)}, ())

@@ -153,7 +153,7 @@ class Interrupt:
     def __init__(self, monkeypatch, rounds: int) -> None:
         plain = run.trainer
 
-        def trainer(method):
+        def trainer(method, y=None):
             def train(Psi, y, config, *, callback, resume):
                 def stop(trained):
                     callback(trained)
@@ -310,7 +310,7 @@ def test_bad_options_are_refused_in_one_line(options, message, table, output, tm
 
 
 def test_an_output_that_cannot_be_written_is_refused_before_training(table, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(run, "trainer", lambda method: pytest.fail("it trained"))
+    monkeypatch.setattr(run, "trainer", lambda method, y=None: pytest.fail("it trained"))
     for path in (tmp_path, tmp_path / "no folder" / "model.pt"):
         assert cli.main([*table, "-o", str(path)]) == 2
         assert "cannot be written" in line_of(capsys)
