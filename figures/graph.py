@@ -28,12 +28,14 @@ _SIDE, _FOOT = 0.45, 0.55  # room at the sides, and for the layers' names
 def of(network: Network) -> Data:
     """The layers' sizes, the units shown of each, and the connections between them: [k, i, s, j, weight].
 
-    Of a wide layer those units are shown whose weights upward are largest. The output is the unit 0 of layer l + 1.
+    Of a wide layer those units are shown whose weights upward are largest. The output is the unit 0 of layer l + 1; of
+    C classes the first of them are shown.
     """
     depth, n = network.depth, list(network.n)
     weights = {pair: U.tolist() for pair, U in network.hidden.items()}
-    weights |= {(depth + 1, k): [w.tolist()] for k, w in network.output.items()}
-    shown = [_largest(weights, s, n[s]) for s in range(depth + 1)] + [[0]]
+    weights |= {(depth + 1, k): w.reshape(-1, w.shape[-1]).tolist() for k, w in network.output.items()}
+    outputs = list(range(min(network.outputs or 1, MOST)))
+    shown = [_largest(weights, s, n[s]) for s in range(depth + 1)] + [outputs]
     edges = []
     for (k, s), U in sorted(weights.items()):
         for i in shown[k]:

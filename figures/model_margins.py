@@ -27,6 +27,7 @@ def compute(*, quick: bool, model: Path, data: Path | None = None) -> Data:
         "margin_error": found.sample.margin_error,
         "train_error": found.sample.train_error,
         "sha256": found.model.sha256,
+        "classes": found.classes,
     }
 
 
@@ -39,8 +40,9 @@ def draw(data: Data) -> Figure:
 
 def caption(data: Data) -> str:
     origin = "chosen after the fact" if data["rho_chosen"] else "declared before training"
+    margin = "y f(x)/W" if data["classes"] == 2 else "[f(x, y) - max f(x, y')]/W"
     return (
-        f"The share of the {len(data['margins'])} training points with margin y f(x)/W at most rho, for every rho. At "
+        f"The share of the {len(data['margins'])} training points with margin {margin} at most rho, for every rho. At "
         f"rho = {data['rho']:.4g}, {origin}, it is the margin error {data['margin_error']:.4g}; the training error is "
         f"{data['train_error']:.4g}, the median margin {np.median(data['margins']):.4g}. Model {data['sha256'][:12]}."
     )
