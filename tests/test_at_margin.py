@@ -32,7 +32,7 @@ def test_a_tenth_of_the_sample_falls_short_of_the_margin() -> None:
     built, u = found()
     rho = row(built, "a-posteriori").tenth.rho * built.model.W
     assert np.count_nonzero(u <= rho * (1 + 1e-12)) == 20
-    assert np.count_nonzero(u < rho * (1 - 1e-12)) == 19
+    assert np.count_nonzero(u < rho * (1 - 2e-6)) == 19  # a millionth above the twentieth margin
 
 
 def test_where_a_tenth_is_wrong_there_is_no_such_margin() -> None:

@@ -214,7 +214,7 @@ def test_depth_one_is_outside_the_print(browser: Chromium) -> None:
 
 def test_margins_that_no_member_has_are_no_good_news(browser: Chromium) -> None:
     browser.run("document.querySelector('#reset').click()")
-    assert browser.run(SHOWN)["summary"].startswith("Risk ≤ 0.2")
+    assert browser.run(SHOWN)["summary"].startswith("Risk ≤ 0.1")
     browser.run(f"{TYPE}({json.dumps([('f-rho', '2')])})")
     assert browser.run(SHOWN)["summary"].startswith("No such network: in the family |f/W| ≤ 1 ≤ ρ")
 

@@ -148,7 +148,7 @@ def test_the_command_writes_pictures_and_captions(tmp_path, capsys):
     assert [line.rsplit(".", 1)[1] for line in printed.out.splitlines()] == ["svg", "png", "txt", "tex"]
     assert printed.err == "[1/1] sigmoid-counterexample\n"
     assert {path.name for path in (tmp_path / "new").iterdir() if path.is_file()} == {
-        f"sigmoid-counterexample.{kind}" for kind in ("svg", "png", "txt")
+        f"sigmoid-counterexample.{kind}" for kind in ("svg", "png", "txt", "tex")
     }
 
 

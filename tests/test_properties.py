@@ -19,6 +19,7 @@ import pytest
 from hypothesis import Phase, settings
 
 from verify.suite import (
+    distributions,
     test_complexities,
     test_duality,
     test_laws,
@@ -146,7 +147,8 @@ def test_a_property_turns_when_its_formula_is_spoilt(
     if hasattr(holds, "hypothesis"):  # any failure will do: no time is spent on making it small
         quick = settings(max_examples=100, database=None, phases=[Phase.generate], report_multiple_bugs=False)
         monkeypatch.setattr(holds, "_hypothesis_internal_use_settings", quick)
-    monkeypatch.setattr(module, formula, spoil(getattr(module, formula)))
+    home = module if hasattr(module, formula) else distributions  # the formula where the property reads it
+    monkeypatch.setattr(home, formula, spoil(getattr(home, formula)))
     with pytest.raises(AssertionError):
         holds(**arguments)
     taken()
@@ -162,7 +164,7 @@ def test_the_suite_runs_from_another_folder_and_writes_how_close_it_came(tmp_pat
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
     assert run.returncode == 0, run.stdout + run.stderr
     for theme in ("laws", "theorems", "objective"):
-        assert f"properties/test_{theme}.py::" in run.stdout
+        assert f"suite/test_{theme}.py::" in run.stdout
     assert "3 passed" in run.stdout
     assert "how close each statement came" in run.stdout
     document = json.loads((tmp_path / "close.json").read_text(encoding="utf-8"))

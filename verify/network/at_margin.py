@@ -22,14 +22,19 @@ from verify.network.assumptions import Setting
 from verify.network.numeric import AtRho
 from verify.network.results import AtMargin, BoundRow
 
+ABOVE = 1 + Fraction(1, 2**20)
+
 
 def tenth(setting: Setting) -> Fraction | None:
-    """The least ρ of f/W at which a tenth of the margins falls short; None where a tenth is wrong, or f = 0."""
+    """The least ρ of f/W at which a tenth of the margins falls short; None where a tenth is wrong, or f = 0.
+
+    A millionth above it, as a ρ that is a margin would have to be compared exactly with every margin that ties.
+    """
     if setting.W == 0:
         return None
     place = math.ceil(setting.m / 10) - 1
     margin = float(np.partition(setting.margins.middle, place)[place])
-    return Fraction(margin) / setting.W if margin > 0 else None
+    return Fraction(margin) * ABOVE / setting.W if margin > 0 else None
 
 
 @dataclass(frozen=True, eq=False)

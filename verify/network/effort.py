@@ -37,7 +37,7 @@ def evaluations(restarts: int, steps: int) -> float:
     """Of one sign vector: every step evaluates the starts that are left; half of them go at each race.
 
     >>> evaluations(1, 0), evaluations(8, 2)
-    (2.0, 26.0)
+    (2.0, 40.0)
     """
     left, total = float(restarts), 0.0
     for step in range(steps):
