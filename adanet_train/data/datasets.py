@@ -15,6 +15,7 @@ import numpy as np
 from adanet_theory.checks import check
 from adanet_train.command_line import data_folder
 from adanet_train.data import classes as of_classes
+from adanet_train.data import encoding
 from adanet_train.data import files as data_files
 from adanet_train.data.features import Array, FeatureMap, as_matrix, default_names
 
@@ -72,11 +73,12 @@ class Dataset:
         if features is None or self.is_psi:
             return self.values
         ours, theirs = self.names, features.names
-        missing = [name for name in theirs if name not in ours]
         if ours == default_names(len(ours)):  # without names a column too many is a mistake, not one to drop
             check(len(ours) == len(theirs), f"X must have {len(theirs)} columns, got {len(ours)}.")
-        if not missing:
-            return features(self.values[:, [ours.index(name) for name in theirs]])
+        encoded = encoding.in_order(self.values, ours, features)
+        if encoded is not None:
+            return features(encoded)
+        missing = [name for name in theirs if name not in ours]
         unnamed = ours == default_names(len(ours)) or theirs == default_names(len(theirs))
         check(unnamed, f"X has no column {missing[0]!r}, which the model reads.")
         return features(self.values)
@@ -114,6 +116,8 @@ def load(
     match path.suffix.lower():
         case ".csv":
             return _dataset(data_files.read_csv(path, label), path, classes, outputs, many)
+        case ".parquet":
+            return _dataset(data_files.read_parquet(path, label), path, classes, outputs, many)
         case ".npz":
             return _dataset(data_files.read_npz(path), path, classes, outputs, many)
         case ".pt":
@@ -130,7 +134,7 @@ def load(
             return _idx(name, pair, data_dir, test, hog)
         case "cifar10":
             return _cifar10(pair, data_dir, test)
-    raise ValueError(f"DATA must be one of {NAMES}, or a .csv, .npz or .pt file, got {str(source)!r}.")
+    raise ValueError(f"DATA must be one of {NAMES}, or a .csv, .parquet, .npz or .pt file, got {str(source)!r}.")
 
 
 def _dataset(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from adanet_theory.checks import check
+from adanet_train.data import encoding
 
 MAX_BYTES = 4 << 30
 
@@ -64,11 +65,32 @@ def read_csv(path: Path, label: str | None) -> Arrays:
     require_file(path)
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
-            header, *rows = [row for row in csv.reader(file, strict=True) if row] or [[]]
+            first = file.readline()
+            file.seek(0)
+            between = max(",;\t", key=first.count)
+            header, *rows = [row for row in csv.reader(file, strict=True, delimiter=between) if row] or [[]]
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path}: not a comma-separated table in UTF-8 ({_line(error)}).") from None
     try:
         return _table([name.strip() for name in header], rows, label if label is not None else "y")
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def read_parquet(path: Path, label: str | None) -> Arrays:
+    """The same of a Parquet file."""
+    require_file(path)
+    try:
+        import polars
+
+        table = polars.read_parquet(path)
+    except ImportError:
+        raise ValueError(f"{path}: Parquet needs polars: pip install polars.") from None
+    except Exception as error:  # polars has many kinds of its own for a damaged file
+        raise ValueError(f"{path}: not a Parquet file ({_line(error)}).") from None
+    try:
+        rows = [["" if cell is None else str(cell) for cell in row] for row in table.rows()]
+        return _table(list(table.columns), rows, label if label is not None else "y")
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -87,20 +109,10 @@ def _table(header: list[str], rows: list[list[str]], label: str) -> Arrays:
     if "" in y:
         raise ValueError(f"row {y.index('') + 2} has no label in column {label!r}.")
     try:
-        X = np.array(rows, dtype=np.float64)
+        X, known = np.array(rows, dtype=np.float64), tuple(names)
     except ValueError:
-        raise ValueError(_first_non_number(rows, names)) from None
-    return {"X": X, "y": _numbers(y), "names": tuple(names)}
-
-
-def _first_non_number(rows: list[list[str]], names: list[str]) -> str:
-    for number, row in enumerate(rows, start=2):
-        for name, cell in zip(names, row, strict=True):
-            try:
-                float(cell)
-            except ValueError:
-                return f"row {number}, column {name!r} must be a number, got {cell[:40]!r}."
-    return "a cell is not a number."
+        X, known = encoding.encode(names, rows)
+    return {"X": X, "y": _numbers(y), "names": known}
 
 
 def _numbers(cells: list[str]) -> Any:
