@@ -62,6 +62,7 @@ def _add_certificates(protocol: Parser) -> None:
     add = protocol.add_argument
     methods = "linear,held-out,l1-linear,hidden"
     add("--methods", type=_names, default=_names(methods), metavar="M,..", help=f"default {methods}")
+    add("--sets", type=_names, default=[], metavar="DATA,..", help="default all, as the rows name them")
     add("--out", default="out/certificates.json", metavar="FILE", help="default out/certificates.json; goes on from it")
     add("--seed", type=_natural, default=0, metavar="S", help="default 0")
     add("--data-dir", metavar="DIR", help="where the data is, default $ADANET_DATA")

@@ -182,9 +182,10 @@ def show(arguments: argparse.Namespace, rows: Sequence[PairRow]) -> int:
 
 def run_certificates(arguments: argparse.Namespace) -> int:
     methods = _among("methods", arguments.methods, tuple(certificates.METHODS))
+    chosen = _among("sets", arguments.sets, tuple(data.label for data in certificates.SETS))
     command = f"adanet-experiment certificates --data-dir DIR --seed {arguments.seed}"
     Path(arguments.out).parent.mkdir(parents=True, exist_ok=True)
-    certificates.certificates(arguments.out, arguments.data_dir, arguments.seed, command, methods, _say)
+    certificates.certificates(arguments.out, arguments.data_dir, arguments.seed, command, methods, chosen, _say)
     return 0
 
 
