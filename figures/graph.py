@@ -33,7 +33,7 @@ def of(network: Network) -> Data:
     """
     depth, n = network.depth, list(network.n)
     weights = {pair: U.tolist() for pair, U in network.hidden.items()}
-    weights |= {(depth + 1, k): w.reshape(-1, w.shape[-1]).tolist() for k, w in network.output.items()}
+    weights |= {(depth + 1, k): (w if w.ndim == 2 else w[None]).tolist() for k, w in network.output.items()}
     outputs = list(range(min(network.outputs or 1, MOST)))
     shown = [_largest(weights, s, n[s]) for s in range(depth + 1)] + [outputs]
     edges = []
