@@ -142,3 +142,11 @@ def test_an_id_of_a_bound_is_written_where_the_statement_is() -> None:
         if not where.startswith(homes) and where not in COMPARISONS:
             nodes = ast.walk(ast.parse(path.read_text()))
             assert not ids & {node.value for node in nodes if isinstance(node, ast.Constant)}, path
+
+
+def test_every_package_is_in_the_wheel() -> None:
+    import tomllib
+
+    listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
+    found = {".".join(path.parent.relative_to(ROOT).parts) for path in modules() if path.name == "__init__.py"}
+    assert found - listed == {"figures.site"}  # made in a checkout only
