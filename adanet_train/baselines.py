@@ -54,7 +54,7 @@ def _train(
     Psi = points.whole()
     n = (Psi.shape[1], *hidden, 1)
     draw = generator(config.seed, 1, 0)
-    U = [_start(n[k], n[k - 1], draw, top=k == len(n) - 1).to(Psi.device) for k in range(1, len(n))]
+    U = [U_k.to(Psi.device) for U_k in random_weights(n, draw)]
     problem = Problem(
         inputs=[Psi, *[Psi[:, :0]] * len(hidden)],
         y=y,
@@ -75,7 +75,11 @@ def _train(
     return trained
 
 
-def _start(rows: int, columns: int, draw: torch.Generator, *, top: bool) -> Tensor:
-    """Zeros for a linear model would do, but not above hidden units; so random weights throughout, of He's scale."""
-    scale = math.sqrt((1 if top else 2) / columns)
-    return torch.randn(rows, columns, generator=draw, dtype=torch.float64) * scale
+def random_weights(n: Sequence[int], draw: torch.Generator) -> list[Tensor]:
+    """U_1, .. between layers of n units. Zeros for a linear model would do, but not above hidden units: He's scale."""
+    scales = [*[math.sqrt(2 / below) for below in n[:-2]], math.sqrt(1 / n[-2])]
+    shapes = zip(n[1:], n, strict=False)
+    return [
+        torch.randn(shape, generator=draw, dtype=torch.float64) * scale
+        for shape, scale in zip(shapes, scales, strict=True)
+    ]

@@ -8,7 +8,6 @@ of its own (the learner "units" of two classes), and w is the minimiser of F, wi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,18 +17,17 @@ from torch import Tensor
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
 from adanet_train import objective
-from adanet_train.activations import apply_activation
-from adanet_train.class_search import Descent, descend, hidden_outputs
+from adanet_train.class_search import Descent, descend
 from adanet_train.complexity import Penalty, penalty
 from adanet_train.config import Callback, Config, Trained, check_resume, check_weights
 from adanet_train.convex import mixture
 from adanet_train.convex.class_loss import ClassLoss
 from adanet_train.convex.projection import members, nearest_
 from adanet_train.history import CandidateRecord, Round
-from adanet_train.network import Network
+from adanet_train.network import Network, block_outputs, subnetwork
 from adanet_train.norms import row_norms
 from adanet_train.points import Points
-from adanet_train.weak_learners import generator
+from adanet_train.weak_learners import at_bounds, generator, he
 
 
 def train(
@@ -101,15 +99,13 @@ class Sample:
         """Units found by gradients, in their family, and w* = argmin_w F for them."""
         config = self.config
         h, f = network.layers(self.Psi), network(self.Psi)
-        phi = [apply_activation(config.activation, h_k) for h_k in h]
-        inputs = [self.Psi, *(phi[k - 1] if k <= len(h) else self.Psi[:, :0] for k in range(1, depth))]
+        inputs = network.inputs(self.Psi, depth, config.activation)
         draw = generator(config.seed, t, number)
         U = find_units(inputs, self.y, f, units, self.spec, config, draw, self.weights)
         block = dict(enumerate(U, start=1))
-        grown = network.extended(block, {}, config.activation)
         layers = list(block) if config.outputs == "all" else [depth]
-        above = grown.layers(self.Psi)
-        H = {k: above[k - 1][:, grown.n[k] - units :] for k in layers}
+        above = block_outputs(config.activation, inputs, U)
+        H = {k: above[k - 1] for k in layers}
         Gamma = {k: self.Gamma(k, H[k]) for k in layers}
         columns = torch.cat([H[k] for k in layers], 1)
         every = torch.cat(list(Gamma.values()))
@@ -157,16 +153,16 @@ def find_units(
     if depth == 1:
         U = _linear(inputs[0], y, f, shapes[0], spec, config, generator, weights)
     else:
-        start = [_he(shape, generator).to(y.device) for shape in shapes[:-1]]
+        start = [he(shape, generator).to(y.device) for shape in shapes[:-1]]
 
         def forward(U: Sequence[Tensor], rows: Sequence[Tensor]) -> Tensor:
-            return hidden_outputs(config.activation, U[:-1], rows) @ U[-1].T
+            return subnetwork(config.activation, rows, U[:-1])[1][-1] @ U[-1].T
 
         V = f.new_zeros(C, units)
         of = Descent(inputs[:-1], y, f, forward, margin=1.0, weights=weights)
         found = descend(of, [*start, V], config, generator)
         top = torch.eye(units, dtype=torch.float64, device=y.device) * spec.bound(depth, depth - 1)
-        U = [*_at_bounds(found[:-1], spec, config), torch.nn.functional.pad(top, (inputs[-1].shape[1], 0))]
+        U = [*at_bounds(found[:-1], spec, config.p), torch.nn.functional.pad(top, (inputs[-1].shape[1], 0))]
     if config.enforce:
         U = [members(U_k, spec.bound(k, k - 1), config.p) for k, U_k in enumerate(U, start=1)]
     return U
@@ -196,24 +192,6 @@ def _linear(
     V = f.new_zeros(f.shape[1], shape[0])
     of = Descent([Psi], y, f, forward, margin=1.0, project=project if config.enforce else None, weights=weights)
     return descend(of, [U, V], config, generator)[:1]
-
-
-def _he(shape: tuple[int, int], generator: torch.Generator) -> Tensor:
-    return torch.randn(shape, generator=generator, dtype=torch.float64) * math.sqrt(2 / shape[1])
-
-
-def _at_bounds(U: Sequence[Tensor], spec: NetworkSpec, config: Config) -> list[Tensor]:
-    """Rows of norm Λ where φ is homogeneous; what reads them is scaled the other way, so that the function stays."""
-    found: list[Tensor] = []
-    scale = U[0].new_ones(0)
-    for k, rows in enumerate(U, start=1):
-        outside = rows.shape[1] - len(scale)
-        rows = torch.cat([rows[:, :outside], rows[:, outside:] * scale], 1)
-        scale = row_norms(rows, config.p).clamp_min(1e-300) / spec.bound(k, k - 1)
-        if not spec.activations[k - 1].is_homogeneous:
-            scale = torch.ones_like(scale)
-        found.append(rows / scale[:, None])
-    return found
 
 
 # What is asked

@@ -7,18 +7,18 @@ The C outputs are the units of the top layer, each read by a w of its own. No fa
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
+from adanet_train.baselines import random_weights
 from adanet_train.class_adanet import check_classes
-from adanet_train.class_search import Descent, descend, hidden_outputs
+from adanet_train.class_search import Descent, descend
 from adanet_train.config import Callback, Config, Trained, check_resume
 from adanet_train.history import CandidateRecord
-from adanet_train.network import Network
+from adanet_train.network import Network, block_outputs
 from adanet_train.weak_learners import generator
 
 
@@ -46,17 +46,16 @@ def _train(
     Psi, y, C = check_classes(Psi, y, config)
     n = (Psi.shape[1], *hidden, C)
     draw = generator(config.seed, 1, 0)
-    start = [_start(n[k], n[k - 1], draw, top=k == len(n) - 1).to(Psi.device) for k in range(1, len(n))]
+    start = [u.to(Psi.device) for u in random_weights(n, draw)]
 
     def forward(weights: Sequence[Tensor], rows: Sequence[Tensor]) -> Tensor:
-        below = hidden_outputs(config.activation, weights[:-1], rows) if hidden else rows[0]
-        return below @ weights[-1].T
+        return block_outputs(config.activation, rows, weights)[-1]
 
     def size(weights: Sequence[Tensor]) -> Tensor:
         parts = [(U * U).sum() if config.norm == "l2" else U.abs().sum() for U in weights]
         return config.fixed_lam * torch.stack(parts).sum()
 
-    inputs = [Psi, *[Psi[:, :0]] * (len(hidden) - 1)]
+    inputs = [Psi, *[Psi[:, :0]] * len(hidden)]
     of = Descent(inputs, y, Psi.new_zeros(len(Psi), C), forward, margin=0.0, penalty=size)
     U = descend(of, start, config, draw)
     F = float(of.objective(U, slice(None)))
@@ -68,9 +67,3 @@ def _train(
     if callback is not None:
         callback(trained)
     return trained
-
-
-def _start(rows: int, columns: int, draw: torch.Generator, *, top: bool) -> Tensor:
-    """Random weights of He's scale."""
-    scale = math.sqrt((1 if top else 2) / columns)
-    return torch.randn(rows, columns, generator=draw, dtype=torch.float64) * scale

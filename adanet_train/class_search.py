@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from adanet_train.activations import apply_activation
 from adanet_train.config import Config
 from adanet_train.descent import BATCH, RATE, STEPS
 
@@ -83,12 +82,3 @@ def _value(of: Descent, weights: Sequence[Tensor], rows: slice) -> float:
 
 def _copies(weights: Sequence[Tensor]) -> list[Tensor]:
     return [part.detach().to(torch.float64, copy=True) for part in weights]
-
-
-def hidden_outputs(activation: str, U: Sequence[Tensor], inputs: Sequence[Tensor]) -> Tensor:
-    """a_d: layer k reads inputs[k-1] and, from k = 2 on, the subnetwork's own units below, last."""
-    a: Tensor | None = None
-    for U_k, x in zip(U, inputs, strict=True):
-        a = apply_activation(activation, (x if a is None else torch.cat([x, a], 1)) @ U_k.T)
-    assert a is not None
-    return a

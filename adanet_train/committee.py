@@ -21,10 +21,11 @@ from torch import Tensor
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
-from adanet_train.activations import activation_slope, apply_activation
+from adanet_train.activations import activation_slope
 from adanet_train.config import Config
 from adanet_train.convex.projection import members, nearest_
 from adanet_train.growth import Growth
+from adanet_train.network import layer, subnetwork
 from adanet_train.norms import row_norms
 from adanet_train.points import WHOLE, Centre, Points
 from adanet_train.surrogates import surrogate
@@ -112,23 +113,20 @@ class Member:
         self.U, self.w = [U.to(dtype) for U in self.U], [w.to(dtype) for w in self.w]
         return self
 
-    def layers(self, x: Tensor, depth: int) -> list[Tensor]:
-        """h_1, .., h_depth of the members' own units on x[j], the rows of member j."""
-        h: list[Tensor] = []
-        for U in self.U[:depth]:
-            below = x if not h else apply_activation(self.activation, h[-1])
-            h.append(below @ U.mT)
-        return h
+    def layers(self, x: Tensor, depth: int) -> tuple[list[Tensor], list[Tensor]]:
+        """(h_1, .., h_depth; a_1, .., a_depth) of the members' own units on x[j], the rows of member j."""
+        U = self.U[:depth]
+        return subnetwork(self.activation, [x, *[x[..., :0]] * (len(U) - 1)][: len(U)], U)
 
     def inputs(self, x: Tensor, depth: int) -> list[Tensor]:
         """What the new units of layers 1, .., depth read: Ψ, then the member's own φ(h_{k-1})."""
-        phi = [apply_activation(self.activation, h) for h in self.layers(x, depth - 1)]
-        return [x, *phi, *[x.new_zeros(*x.shape[:-1], 0)] * (depth - 1 - len(phi))]
+        a = self.layers(x, depth - 1)[1]
+        return [x, *a, *[x[..., :0]] * (depth - 1 - len(a))]
 
     def f(self, x: Tensor) -> Tensor:
         """f^(j) on x[j]."""
         f = x.new_zeros(x.shape[:-1])
-        for h, w in zip(self.layers(x, len(self.U)), self.w, strict=True):
+        for h, w in zip(self.layers(x, len(self.U))[0], self.w, strict=True):
             f = f + (h @ w.unsqueeze(-1)).squeeze(-1)
         return f
 
@@ -223,13 +221,10 @@ class Search:
 
     def forward(self, x: Tensor) -> tuple[list[Tensor], list[Tensor], Tensor]:
         """(z_1, .., z_d, what each layer reads; h_1, .., h_{d-1}; the output of the top unit)."""
-        inputs = self.existing.inputs(x, len(self.U)) if self.existing.U else []
-        z, h = [x], []
-        for k, U in enumerate(self.U[:-1], start=1):
-            h.append(torch.bmm(z[-1], U.mT))
-            own = apply_activation(self.config.activation, h[-1])
-            z.append(torch.cat([inputs[k], own], 2) if inputs and inputs[k].shape[2] else own)
-        return z, h, torch.bmm(z[-1], self.U[-1].mT).squeeze(2)
+        inputs = self.existing.inputs(x, len(self.U))
+        h, a = subnetwork(self.config.activation, inputs[:-1], self.U[:-1])
+        z = [x, *(torch.cat([old, own], 2) if old.shape[2] else own for old, own in zip(inputs[1:], a, strict=True))]
+        return z, h, layer(z[-1], self.U[-1]).squeeze(2)
 
     def differentiate(self, x: Tensor, y: Tensor, offset: Tensor, s: Tensor | None = None) -> None:
         """The gradient of each member's mean loss on its batch, into `slopes`."""

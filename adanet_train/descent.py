@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from adanet_train.activations import activation_slope, apply_activation
+from adanet_train.activations import activation_slope
 from adanet_train.config import Config
 from adanet_train.convex.projection import nearest_
+from adanet_train.network import subnetwork
 from adanet_train.surrogates import Surrogate, surrogate
 
 # The objective is looked at on at most this many points: a look must stay cheaper than the steps between two.
@@ -126,15 +127,7 @@ class Search:
 
     def _forward(self, x: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor], Tensor, Tensor]:
         """(h_1.., a_1.., of the layers below the top; U_d^T w_d; w·h)."""
-        h: list[Tensor] = []
-        a: list[Tensor] = []
-        for k, U in enumerate(self.U[:-1]):
-            n = x[k].shape[1]
-            above = torch.mm(x[k], U[:, :n].T) if n else torch.mm(a[-1], U.T)
-            if k > 0 and n:
-                above.addmm_(a[-1], U[:, n:].T)
-            h.append(above)
-            a.append(apply_activation(self.config.activation, above))
+        h, a = subnetwork(self.config.activation, x[:-1], self.U[:-1])
         n = x[-1].shape[1]
         v = torch.mv(self.U[-1].T, self.w[-1])
         f = torch.mv(x[-1], v[:n]) if n else torch.mv(a[-1], v)

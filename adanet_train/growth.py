@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from adanet_train.activations import apply_activation
 from adanet_train.config import Trained
 from adanet_train.network import Block, Network, block_outputs
 from adanet_train.objective import chosen, penalties
@@ -59,13 +58,7 @@ class Growth:
 
     def inputs(self, Psi: Tensor, depth: int) -> list[Tensor]:
         """What units of layers 1, .., depth can read of these rows: Ψ, then φ(h_{k-1}) of the units that are there."""
-        below = Network(self.network.n[:depth], *self._below(depth))
-        phi = [apply_activation(self.activation, h) for h in below.layers(Psi)] if depth > 1 else []
-        return [Psi, *phi, *[Psi.new_zeros(len(Psi), 0)] * (depth - 1 - len(phi))]
-
-    def _below(self, depth: int) -> tuple[dict[tuple[int, int], Tensor], dict[int, Tensor], tuple[str, ...]]:
-        hidden = {pair: U for pair, U in self.network.hidden.items() if pair[0] < depth}
-        return hidden, {}, self.network.activations[: max(depth - 2, 0)]
+        return self.network.inputs(Psi, depth, self.activation)
 
     def existing(self, depth: int) -> list[Tensor]:
         """The inputs of layers 1, .., depth on the whole sample, as the weak learners that look at all of it want."""

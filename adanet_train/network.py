@@ -19,19 +19,37 @@ Block = Mapping[int, Tensor]
 first the old ones, then those of the same block (of Ψ for k = 1)."""
 
 
-def block_outputs(activation: str, inputs: Sequence[Tensor], U: Sequence[Tensor]) -> list[Tensor]:
-    """h_1, .., h_d of a subnetwork: layer k reads the existing inputs[k-1] and the subnetwork's own φ(h_{k-1}).
+def layer(x: Tensor, U: Tensor, a: Tensor | None = None) -> Tensor:
+    """h = U (x, a): one layer of a subnetwork on the existing units x and on its own units a of the layer below.
 
-    Inputs have one row per point; a dimension in front, the same for inputs and weights, is one for several members.
+    One row per point; a dimension in front, the same for all three, is one for several members.
+    """
+    n = x.shape[-1]
+    if a is None or U.shape[-1] == n:
+        return x @ U.mT
+    if not n:
+        return a @ U.mT
+    h = x @ U[..., :n].mT
+    return (h.addmm_ if h.ndim == 2 else h.baddbmm_)(a, U[..., n:].mT)
+
+
+def subnetwork(activation: str, inputs: Sequence[Tensor], U: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+    """(h_1, .., h_d; a_1, .., a_d), a_k = φ(h_k): layer k reads the existing inputs[k-1] and the subnetwork's a_{k-1}.
+
+    Every search and every step of growth goes through here.
     """
     h: list[Tensor] = []
+    a: list[Tensor] = []
     for x, U_k in zip(inputs, U, strict=True):
-        n = x.shape[-1]
-        above = x @ U_k[..., :n].mT if n or not h else x.new_zeros(*x.shape[:-1], U_k.shape[-2])
-        if h and U_k.shape[-1] > n:
-            above = above + apply_activation(activation, h[-1]) @ U_k[..., n:].mT
-        h.append(above)
-    return h
+        h.append(layer(x, U_k, a[-1] if a else None))
+        a.append(apply_activation(activation, h[-1]))
+    return h, a
+
+
+def block_outputs(activation: str, inputs: Sequence[Tensor], U: Sequence[Tensor]) -> list[Tensor]:
+    """h_1, .., h_d of a subnetwork, of which nothing reads φ(h_d) yet."""
+    h, a = subnetwork(activation, inputs[:-1], U[:-1])
+    return [*h, layer(inputs[-1], U[-1], a[-1] if a else None)]
 
 
 @dataclass(frozen=True)
@@ -91,6 +109,17 @@ class Network:
             if k in self.output:
                 f = f + h @ (self.output[k] if self.outputs is None else self.output[k].T)
         return f
+
+    def inputs(self, Psi: Tensor, depth: int, activation: str) -> list[Tensor]:
+        """What new units of layers 1, .., depth can read of these rows: Ψ, then φ(h_{k-1}) of the units there are."""
+        below = Network(
+            self.n[:depth],
+            {pair: U for pair, U in self.hidden.items() if pair[0] < depth},
+            {},
+            self.activations[: max(depth - 2, 0)],
+        )
+        phi = [apply_activation(activation, h) for h in below.layers(Psi)] if depth > 1 else []
+        return [Psi, *phi, *[Psi.new_zeros(len(Psi), 0)] * (depth - 1 - len(phi))]
 
     def extended(self, block: Block, output: Mapping[int, Tensor], activation: str) -> Network:
         """The network with the units of the block added; output[k] is w on its units of layer k, zeros if missing.

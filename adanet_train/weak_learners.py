@@ -127,7 +127,7 @@ def units(task: Task, generator: torch.Generator) -> list[Tensor]:
     check(config.variant != "R", "the learner 'units' has no penalty on w to search with, got variant='R'.")
     if task.depth == 1:
         return gradient(task, generator)
-    U = [_he(shape, generator).to(task.y.device) for shape in task.shapes[:-1]]
+    U = [he(shape, generator).to(task.y.device) for shape in task.shapes[:-1]]
     v = task.y.new_zeros(1, task.units)
     problem = Problem(
         inputs=[*task.inputs[:-1], task.inputs[-1][:, :0]],
@@ -140,21 +140,23 @@ def units(task: Task, generator: torch.Generator) -> list[Tensor]:
     )
     U = descend(Search(problem, [*U, v], [torch.ones_like(task.y[:1])], config), generator)[:-1]
     top = torch.eye(task.units, dtype=torch.float64, device=v.device) * task.spec.bound(task.depth, task.depth - 1)
-    return [*_at_bounds(task, U), torch.nn.functional.pad(top, (task.inputs[-1].shape[1], 0))]
+    return [*at_bounds(U, task.spec, task.config.p), torch.nn.functional.pad(top, (task.inputs[-1].shape[1], 0))]
 
 
-def _he(shape: tuple[int, int], generator: torch.Generator) -> Tensor:
+def he(shape: tuple[int, int], generator: torch.Generator) -> Tensor:
+    """Random weights of He's scale."""
     return torch.randn(shape, generator=generator, dtype=torch.float64) * math.sqrt(2 / shape[1])
 
 
-def _at_bounds(task: Task, U: Sequence[Tensor]) -> list[Tensor]:
+def at_bounds(U: Sequence[Tensor], spec: NetworkSpec, p: float) -> list[Tensor]:
     """Rows of norm Λ where φ is homogeneous; what reads them is scaled the other way, so that the function stays."""
     found: list[Tensor] = []
     scale = U[0].new_ones(0)
     for k, rows in enumerate(U, start=1):
-        rows = torch.cat([rows[:, : rows.shape[1] - len(scale)], rows[:, rows.shape[1] - len(scale) :] * scale], 1)
-        scale = row_norms(rows, task.config.p).clamp_min(1e-300) / task.spec.bound(k, k - 1)
-        if not task.spec.activations[k - 1].is_homogeneous:
+        existing = rows.shape[1] - len(scale)
+        rows = torch.cat([rows[:, :existing], rows[:, existing:] * scale], 1)
+        scale = row_norms(rows, p).clamp_min(1e-300) / spec.bound(k, k - 1)
+        if not spec.activations[k - 1].is_homogeneous:
             scale = torch.ones_like(scale)
         found.append(rows / scale[:, None])
     return found
