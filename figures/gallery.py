@@ -15,6 +15,7 @@ from figures.canvas import Data, save, settle
 from verify.show.plots import COLUMN
 
 FIGURES = {
+    "answer": "figures.answer",
     "architecture": "figures.architecture",
     "construction": "figures.construction",
     "cvx-network": "figures.cvx_network",

@@ -12,6 +12,7 @@ from scipy.stats import t as student
 from adanet_train import objective
 from adanet_train.network import Network
 from figures import (
+    answer,
     architecture,
     certificates,
     construction,
@@ -311,3 +312,21 @@ def test_without_results_a_quick_run_stands_in_and_the_caption_says_so(monkeypat
     assert "a quick run on digits:3-8, which is not in the paper" in paper_tables.caption(found)
     found = training_time.compute(quick=True)
     assert "one quick timing made for this figure" in training_time.caption(found)
+
+
+def test_the_answer_of_one_network_has_its_errors_and_what_does_not_apply_hollow(monkeypatch):
+    row = {"data": "mnist:3-8", "method": "linear", "m": 9, "delta": 0.05, "test_error": 0.0412, "train_error": 0.03}
+    rows = [
+        {**row, "bound id": "vote-certificate", "bound": 0.10301},
+        {**row, "bound id": "theorem-1", "bound": 1.7, "applies": False},
+        {**row, "data": "other", "bound id": "corollary-1", "bound": 3.0},
+    ]
+    monkeypatch.setattr(results, "read", lambda name: {"rows": rows})
+    found = answer.compute(quick=True)
+    bars = answer.draw(found).axes[0].patches
+    widths = [float(bar.get_width()) for bar in bars[1:]]  # the first is the shade above 1
+    assert widths == [0.03, 0.0412, 0.10301, 1.7]
+    assert [bar.get_facecolor()[3] for bar in bars[1:]] == [1, 1, 1, 0]
+    assert "at most 0.104" in answer.caption(found)
+    assert "0.0412 of the test points" in answer.caption(found)
+    assert "Hollow: Theorem 1 as printed, the value" in answer.caption(found)
