@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 DATA is breast-cancer, digits:3-8, mnist:0-1, fashion:coat-shirt, cifar10:cat-dog, all classes of digits, mnist,
-fashion, cifar10, iris or wine, or a .csv, .npz or .pt file with y (two classes or more) and X (or Psi).
+fashion, cifar10, iris or wine, or a .csv, .parquet, .npy, .npz or .pt file with y (two classes or more) and X (or Psi).
 
 examples:
   adanet-train breast-cancer -o model.pt
@@ -69,7 +69,12 @@ def parser() -> Parser:
     add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU when there is one")
     add("--set", action="append", default=[], metavar="NAME=VALUE", help="any other field of Config, may be repeated")
     add("--test-data", default=None, metavar="F", help="a name or a file; only for the test error")
-    add("--label", default=None, metavar="COLUMN", help="the labels of a .csv file, default y")
+    add(
+        "--label",
+        default=None,
+        metavar="COLUMN",
+        help="the labels: a column of a table, default y; of a .npy file its number, default the last, or a file",
+    )
     add("--data-dir", default=None, metavar="DIR", help="where mnist, fashion and cifar10 are, default $ADANET_DATA")
     add("--bias", default=None, action=argparse.BooleanOptionalAction, help="a constant feature, default yes")
     add("--center", default=False, action="store_true", help="features of known range to [-1, 1] instead of [0, 1]")
@@ -115,9 +120,9 @@ def train(arguments: argparse.Namespace) -> int:
     config = run.config_for(inputs.y, config.replace(r_sup=range_of(inputs, config, told=told)))
     command_line.check_writable(arguments.output)
     outputs = inputs.dataset.outputs
-    sample = model_file.Sample.of(inputs.Psi, inputs.y, outputs)
+    sample = model_file.Sample.kept(inputs.points, inputs.y, outputs)
     resume = read_resume(arguments, config, sample) if arguments.resume else None
-    parts = {"sample": sample, "holdout": model_file.Sample.of(*inputs.holdout, outputs) if inputs.holdout else None}
+    parts = {"sample": sample, "holdout": model_file.Sample.kept(*inputs.holdout, outputs) if inputs.holdout else None}
     if arguments.no_sample:
         parts = {name: part and part.without_data() for name, part in parts.items()}
     saver = run.Saver(
@@ -130,7 +135,7 @@ def train(arguments: argparse.Namespace) -> int:
         try:
             train_method = run.trainer(arguments.method, inputs.y)
             callback = _both(saver, Rounds(bar, config.rounds, inputs.dataset.notes))
-            trained = train_method(inputs.Psi, inputs.y, config, callback=callback, resume=resume)
+            trained = train_method(inputs.points, inputs.y, config, callback=callback, resume=resume)
         except KeyboardInterrupt:
             saver.flush()
             return _interrupted(arguments, saver.rounds_saved or (len(resume.history) if resume else 0))
@@ -147,7 +152,7 @@ def _notes(inputs: Inputs, arguments: argparse.Namespace) -> dict[str, Any]:
 
     notes: dict[str, Any] = {"classes": inputs.dataset.classes, "features": arguments.features}
     if inputs.learned_on is not None:
-        points = Sample.of(*inputs.learned_on, inputs.dataset.outputs)
+        points = Sample.digest(*inputs.learned_on)
         notes["features_learned_on"] = {"m": points.m, "sha256": points.sha256}
     return {name: value for name, value in notes.items() if value}
 
@@ -227,7 +232,7 @@ def summary(arguments: argparse.Namespace, trained: Trained, inputs: Inputs, sec
         "depth": network.depth,
         "n": list(network.n),
         "objective": trained.history[-1]["objective"],
-        "train_error": run.error_rate(network, inputs.Psi, inputs.y),
+        "train_error": run.error_rate(network, inputs.points, inputs.y),
         "test_error": run.error_rate(network, *inputs.test) if inputs.test else None,
         "seconds": round(seconds, 3),
         "model": str(arguments.output),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,7 +13,9 @@ from adanet_theory.checks import check
 from adanet_train.config import Config
 from adanet_train.data import datasets
 from adanet_train.data.datasets import Dataset
+from adanet_train.data.disk import Some, is_on_disk
 from adanet_train.data.features import FeatureMap
+from adanet_train.points import Points
 
 NEEDS_A_FIXED_MAP = "needs a feature map that was fixed before the sample was drawn:"
 
@@ -21,13 +24,19 @@ NEEDS_A_FIXED_MAP = "needs a feature map that was fixed before the sample was dr
 class Inputs:
     dataset: Dataset
     features: FeatureMap | None
-    Psi: Tensor
+    points: Points
+    """Ψ of the sample, computed when rows are asked for where X is on the disk."""
     y: Tensor
-    test: tuple[Tensor, Tensor] | None
-    holdout: tuple[Tensor, Tensor] | None = None
+    test: tuple[Points, Tensor] | None
+    holdout: tuple[Points, Tensor] | None = None
     """Points kept aside from training, for the bound that needs such points."""
-    learned_on: tuple[Tensor, Tensor] | None = None
+    learned_on: tuple[Points, Tensor] | None = None
     """X and y of the points that the feature map was learned on, which are not of the sample."""
+
+    @property
+    def Psi(self) -> Tensor:
+        """All of Ψ at once, for a sample that fits in memory."""
+        return self.points.whole()
 
 
 @dataclass(frozen=True)
@@ -67,11 +76,11 @@ def read_inputs(source: str, asked: Asked) -> Inputs:
     check(
         not (asked.certificate and fitted), f"{source}: objective certificate {NEEDS_A_FIXED_MAP} --features learned:F."
     )
-    Psi, y = _points(dataset, features)
-    test = _test(asked, dataset, features, hog, Psi.shape[1]) if asked.test is not None else None
+    points, y = _points(dataset, features)
+    test = _test(asked, dataset, features, hog, points.n_0) if asked.test is not None else None
     holdout = _points(kept, features) if kept is not None else None
-    raw = (torch.from_numpy(learned_on.values), torch.from_numpy(learned_on.y)) if learned_on is not None else None
-    return Inputs(dataset, features, Psi, y, test, holdout, raw)
+    raw = _points(learned_on, None) if learned_on is not None else None
+    return Inputs(dataset, features, points, y, test, holdout, raw)
 
 
 def _features(asked: str | None) -> tuple[bool, float | None]:
@@ -86,8 +95,11 @@ def _features(asked: str | None) -> tuple[bool, float | None]:
         raise ValueError(f"features must be hog or learned:F with a share F of the points, got {asked!r}.") from None
 
 
-def _points(dataset: Dataset, features: FeatureMap | None) -> tuple[Tensor, Tensor]:
-    return torch.from_numpy(np.ascontiguousarray(dataset.Psi(features))), torch.from_numpy(dataset.y)
+def _points(dataset: Dataset, features: FeatureMap | None) -> tuple[Points, Tensor]:
+    points = dataset.points(features)
+    if not is_on_disk(dataset.values):
+        points = Points(torch.from_numpy(np.ascontiguousarray(dataset.Psi(features))))
+    return points, torch.from_numpy(dataset.y)
 
 
 def _split(
@@ -101,11 +113,15 @@ def _split(
     check(count < dataset.m, f"{name} must leave points to train on, got {count} of {dataset.m}.")
     order = draw.permutation(dataset.m)
     parts = (np.sort(order[count:]), np.sort(order[:count]))
-    rest, part = (replace(dataset, values=dataset.values[rows], y=dataset.y[rows]) for rows in parts)
+    rest, part = (replace(dataset, values=_rows(dataset.values, rows), y=dataset.y[rows]) for rows in parts)
     return rest, part
 
 
-def _test(asked: Asked, dataset: Dataset, features: FeatureMap | None, hog: bool, n_0: int) -> tuple[Tensor, Tensor]:
+def _rows(values: Any, rows: Any) -> Any:
+    return Some(values, rows) if is_on_disk(values) else values[rows]
+
+
+def _test(asked: Asked, dataset: Dataset, features: FeatureMap | None, hog: bool, n_0: int) -> tuple[Points, Tensor]:
     path = str(asked.test)
     found = datasets.load(
         path,
@@ -119,9 +135,9 @@ def _test(asked: Asked, dataset: Dataset, features: FeatureMap | None, hog: bool
     )
     check(found.outputs == dataset.outputs, f"{path}: has other classes than the training data.")
     check(found.is_psi == dataset.is_psi, f"{path}: expected {'Psi' if dataset.is_psi else 'X'} as in training.")
-    Psi, y = _points(found, features)
-    check(Psi.shape[1] == n_0, f"{path}: Psi must have {n_0} columns, got {Psi.shape[1]}.")
-    return Psi, y
+    points, y = _points(found, features)
+    check(points.n_0 == n_0, f"{path}: Psi must have {n_0} columns, got {points.n_0}.")
+    return points, y
 
 
 def range_of(inputs: Inputs, config: Config, *, told: bool) -> float:
@@ -129,6 +145,6 @@ def range_of(inputs: Inputs, config: Config, *, told: bool) -> float:
     if inputs.features is not None:
         return inputs.features.r_sup
     check(told or config.objective != "bound", "objective bound on Psi needs its range: --set r_sup=R.")
-    largest = float(inputs.Psi.abs().max())
+    largest = inputs.points.largest
     check(not told or largest <= config.r_sup, f"r_sup must be >= max |Psi| = {largest}, got r_sup={config.r_sup}.")
     return config.r_sup

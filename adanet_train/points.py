@@ -5,23 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
-from adanet_train.data.features import FeatureMap
 
 CHUNK = 1 << 22  # numbers in a matrix of one chunk: 32 MB in float64
 WHOLE = 1 << 27  # numbers up to which the search keeps a float32 copy of all rows: 512 MB
 
 
+class Map(Protocol):
+    """X -> Ψ, by rows: a FeatureMap, or one that also puts columns in order."""
+
+    @property
+    def n_0(self) -> int: ...
+
+    def __call__(self, X: Any) -> Any: ...
+
+
 class Points:
     """m points of n_0 features, in float64 on one device, never more of them at a time than was asked for."""
 
-    def __init__(self, values: Any, features: FeatureMap | None = None, device: torch.device | str = "cpu") -> None:
+    def __init__(self, values: Any, features: Map | None = None, device: torch.device | str = "cpu") -> None:
         self.values, self.features, self.device = values, features, torch.device(device)
 
     @classmethod

@@ -16,6 +16,7 @@ from adanet_train.config import Config, Trained
 from adanet_train.data.features import FeatureMap
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
+from adanet_train.points import Points
 
 METHODS = ("adanet", "cvx", "cvx-exact", "lr", "nn")
 
@@ -74,14 +75,19 @@ def method_config(method: str, config: Config) -> Config:
     return config.replace(step="exact") if method == "cvx-exact" else config
 
 
-def error_rate(network: Callable[[Tensor], Tensor], Psi: Tensor, y: Tensor) -> float:
+def error_rate(network: Callable[[Tensor], Tensor], Psi: Tensor | Points, y: Tensor) -> float:
     """The share of points with y f(x) <= 0, as in R(f) of the paper; of C classes those whose margin is <= 0."""
-    f = network(Psi)
+    points = Psi if isinstance(Psi, Points) else Points(Psi)
+    width = max(getattr(network, "n", (0,)))
+    return sum(_errors(network(part), y[rows]) for rows, part in points.chunks(width)) / len(y)
+
+
+def _errors(f: Tensor, y: Tensor) -> int:
     if y.is_floating_point():
-        return float((y * f <= 0).double().mean())
+        return int((y * f <= 0).sum())
     own = torch.nn.functional.one_hot(y, f.shape[1]).bool()
     margins = f[own] - f.masked_fill(own, -torch.inf).amax(1)
-    return float((margins <= 0).double().mean())
+    return int((margins <= 0).sum())
 
 
 # The file

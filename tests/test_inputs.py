@@ -8,11 +8,12 @@ from adanet_train import cli
 from adanet_train.data import datasets
 from adanet_train.inputs import Asked, read_inputs
 from adanet_train.model import model_file
+from adanet_train.points import Points
 from verify.network import inputs as verify_inputs
 
 
 def rows(*parts: torch.Tensor) -> set[tuple[float, ...]]:
-    return {tuple(row) for part in parts for row in part.tolist()}
+    return {tuple(row) for part in parts for row in (part.whole() if isinstance(part, Points) else part).tolist()}
 
 
 def test_the_points_kept_aside_are_not_trained_on():
@@ -29,7 +30,7 @@ def test_the_points_kept_aside_are_not_trained_on():
 
 def test_a_learned_map_knows_its_own_points_only():
     found = read_inputs("breast-cancer", Asked(features="learned:0.2", bias=False))
-    X = found.learned_on[0].numpy()
+    X = found.learned_on[0].whole().numpy()
     np.testing.assert_allclose(found.features.low, X.mean(0))
     np.testing.assert_allclose(found.features.high, X.mean(0) + 2 * X.std(0))
     assert len(X) + len(found.y) == 569

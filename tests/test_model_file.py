@@ -434,7 +434,17 @@ def test_reading_files_imports_no_trainer():
     )
     shown = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True).stdout
     model = [f"model.{name}" for name in ("archive", "fields", "model_file", "safetensors", "state_dict")]
-    modules = ("activations", "command_line", "data", "data.features", "model", *model, "network", "points")
+    modules = (
+        "activations",
+        "command_line",
+        "data",
+        "data.disk",
+        "data.features",
+        "model",
+        *model,
+        "network",
+        "points",
+    )
     assert sorted(shown.split()) == [f"adanet_train.{name}" for name in modules]
 
 

@@ -375,7 +375,7 @@ def test_the_help_tells_the_defaults_and_choices_of_the_config():
 
 def test_a_margin_of_zero_is_an_error():
     f = torch.tensor([0.0, 2.0, -1.0, 3.0])
-    assert run.error_rate(lambda Psi: f, f, torch.tensor([1.0, 1.0, 1.0, -1.0])) == 0.75
+    assert run.error_rate(lambda Psi: Psi[:, 0], f[:, None], torch.tensor([1.0, 1.0, 1.0, -1.0])) == 0.75
 
 
 def test_a_run_that_stops_says_what_no_candidate_did(table, output, capsys):

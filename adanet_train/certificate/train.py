@@ -27,11 +27,12 @@ from adanet_train.certificate.search import Found, Sample, refine, refit
 from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
 from adanet_train.history import CandidateRecord, Round
 from adanet_train.network import Network
+from adanet_train.points import Points
 from adanet_train.weak_learners import generator
 
 
 def train(
-    Psi: Tensor, y: Tensor, config: Config, *, callback: Callback | None = None, resume: Trained | None = None
+    Psi: Tensor | Points, y: Tensor, config: Config, *, callback: Callback | None = None, resume: Trained | None = None
 ) -> Trained:
     """The network of least certificate that at most T rounds find; round 1 is the linear one.
 
@@ -39,14 +40,15 @@ def train(
     holds, so that a run taken up again ends with the bits of one that was not interrupted.
     """
     check_resume(resume, config)
-    begun = trained = resume or Trained(Network.empty(Psi.shape[1], device=config.device), None, [], config)
+    n_0 = Psi.n_0 if isinstance(Psi, Points) else Psi.shape[1]
+    begun = trained = resume or Trained(Network.empty(n_0, device=config.device), None, [], config)
     for trained, _ in rounds(Psi, y, begun):
         if callback is not None:
             callback(trained)
     return trained
 
 
-def rounds(Psi: Tensor, y: Tensor, trained: Trained) -> Iterator[tuple[Trained, Network]]:
+def rounds(Psi: Tensor | Points, y: Tensor, trained: Trained) -> Iterator[tuple[Trained, Network]]:
     """What stands after each of the rounds to come, and what the round had proposed."""
     config = trained.config
     points, y = check_sample(Psi, y, config)

@@ -1,4 +1,5 @@
-"""Samples by name or by file: breast-cancer, digits:3-8, mnist:0-1, cifar10:cat-dog, or a .csv, .npz or .pt file.
+"""Samples by name or by file: breast-cancer, digits:3-8, mnist:0-1, cifar10:cat-dog, or a .csv, .parquet, .npy, .npz or
+.pt file.
 
 Labels become -1/+1. Of a pair A-B the class A is -1 and B is +1.
 """
@@ -15,9 +16,11 @@ import numpy as np
 from adanet_theory.checks import check
 from adanet_train.command_line import data_folder
 from adanet_train.data import classes as of_classes
-from adanet_train.data import encoding
+from adanet_train.data import encoding, large
 from adanet_train.data import files as data_files
-from adanet_train.data.features import Array, FeatureMap, as_matrix, default_names
+from adanet_train.data.disk import is_on_disk, on_disk, slices
+from adanet_train.data.features import Array, FeatureMap, as_matrix, check_matrix, default_names
+from adanet_train.points import Points
 
 NAMES = (
     "breast-cancer, iris, wine, digits, mnist, fashion, cifar10, or two classes of the last four as in digits:A-B "
@@ -28,6 +31,29 @@ FOLDERS = {
     "mnist": ("mnist", "MNIST/raw"),
     "fashion": ("fashion", "fashion-mnist", "FashionMNIST/raw", "dataset-fashion-mnist"),
 }
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """X of a table with its own columns -> Ψ of a map that may have others, or the same in another order."""
+
+    names: tuple[str, ...]
+    features: FeatureMap
+
+    @property
+    def n_0(self) -> int:
+        return self.features.n_0
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the columns are those of the map, and no cell was empty."""
+        return self.names == self.features.names and not any(name.endswith("=?") for name in self.names)
+
+    def in_order(self, X: Array) -> Array | None:
+        return encoding.in_order(np.asarray(X), self.names, self.features)
+
+    def __call__(self, X: Array) -> Array:
+        return self.features(self.in_order(X))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,20 +94,32 @@ class Dataset:
             return FeatureMap.known(self.names, low, high, bias=bias)
         return FeatureMap.fitted(self.values, self.names, bias=bias)
 
-    def Psi(self, features: FeatureMap | None) -> Array:
-        """Ψ through the map of a model; named columns are put in the map's order."""
+    def points(self, features: FeatureMap | None) -> Points:
+        """Ψ through the map of a model, computed when rows are asked for; named columns are put in the map's order."""
         if features is None or self.is_psi:
-            return self.values
+            return Points(self.values)
         ours, theirs = self.names, features.names
         if ours == default_names(len(ours)):  # without names a column too many is a mistake, not one to drop
             check(len(ours) == len(theirs), f"X must have {len(theirs)} columns, got {len(ours)}.")
-        encoded = encoding.in_order(self.values, ours, features)
-        if encoded is not None:
-            return features(encoded)
+        reader = Reader(ours, features)
+        if reader.in_order(self.values[:1]) is not None:
+            return Points(self.values, features if reader.is_plain else reader)
         missing = [name for name in theirs if name not in ours]
         unnamed = ours == default_names(len(ours)) or theirs == default_names(len(theirs))
         check(unnamed, f"X has no column {missing[0]!r}, which the model reads.")
-        return features(self.values)
+        return Points(self.values, features)
+
+    def Psi(self, features: FeatureMap | None) -> Array:
+        """All of Ψ at once: in memory, or on the disk where X is."""
+        points = self.points(features)
+        if points.features is None:
+            return self.values
+        if not is_on_disk(self.values):
+            return np.asarray(points.features(self.values))
+        Psi = on_disk((self.m, points.n_0))
+        for rows in slices(*Psi.shape):
+            Psi[rows] = points.features(self.values[rows])
+        return np.asarray(Psi)
 
     def require_trainable(self) -> None:
         check(self.m >= 2, f"m must be >= 2 to train, got m={self.m}.")
@@ -114,10 +152,10 @@ def load(
     images = str(source).partition(":")[0] in ("mnist", "fashion", "cifar10")
     check(not hog or images, f"--features hog needs the images of mnist, fashion or cifar10, got {str(source)!r}.")
     match path.suffix.lower():
-        case ".csv":
-            return _dataset(data_files.read_csv(path, label), path, classes, outputs, many)
-        case ".parquet":
-            return _dataset(data_files.read_parquet(path, label), path, classes, outputs, many)
+        case ".csv" | ".parquet":
+            return _dataset(data_files.read_table(path, label), path, classes, outputs, many)
+        case ".npy":
+            return _dataset(large.read_npy(path, label), path, classes, outputs, many)
         case ".npz":
             return _dataset(data_files.read_npz(path), path, classes, outputs, many)
         case ".pt":
@@ -134,7 +172,7 @@ def load(
             return _idx(name, pair, data_dir, test, hog)
         case "cifar10":
             return _cifar10(pair, data_dir, test)
-    raise ValueError(f"DATA must be one of {NAMES}, or a .csv, .parquet, .npz or .pt file, got {str(source)!r}.")
+    raise ValueError(f"DATA must be one of {NAMES}, or a .csv, .parquet, .npy, .npz or .pt file, got {str(source)!r}.")
 
 
 def _dataset(
@@ -143,7 +181,11 @@ def _dataset(
     is_psi = "Psi" in arrays
     symbol = "Psi" if is_psi else "X"
     try:
-        values = as_matrix(arrays[symbol], symbol)
+        values = arrays[symbol]
+        if is_on_disk(values):
+            check_matrix(values, symbol)
+        else:
+            values = as_matrix(values, symbol)
         y = np.asarray(arrays["y"])
         check(len(values) >= 1, f"{symbol} must have at least one row, got m=0.")
         check(y.shape == (len(values),), f"y must have shape ({len(values)},), got {y.shape}.")

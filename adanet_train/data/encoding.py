@@ -28,34 +28,91 @@ def encode(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[Array, 
     >>> X.tolist()
     [[3.0, 0.0, 0.0, 1.0], [3.0, 1.0, 1.0, 0.0], [5.0, 0.0, 0.0, 1.0]]
     """
-    found: list[tuple[str, Array]] = []
-    for place, name in enumerate(names):
-        cells = [row[place].strip() for row in rows]
-        found += _column(name, [FLAGS.get(cell.lower(), cell) for cell in cells])
-    return np.column_stack([values for _, values in found]), tuple(name for name, _ in found)
+    encoder, columns = Encoder(names), [list(column) for column in zip(*rows, strict=True)]
+    encoder.see(columns)
+    return encoder(columns), encoder.names
 
 
-def _column(name: str, cells: list[str]) -> Iterator[tuple[str, Array]]:
-    empty = np.array([cell in EMPTY for cell in cells])
-    numbers = [_number(cell) for cell in cells]
-    words = [number is None and not gone for number, gone in zip(numbers, empty, strict=True)]
-    if not any(words) and not empty.all():
-        values = np.array([np.inf if number is None else number for number in numbers])
-        yield name, np.where(empty, values[~empty].min(), values) if empty.any() else values
-    else:
-        mixed = any(number is not None for number in numbers) or bool(empty.all())
-        row = words.index(True) if any(words) else 0
-        wrong = f"row {row + 2}, column {name!r} must be a number, got {cells[row][:40]!r}."
-        check(not mixed, wrong)
-        kinds = sorted({cell for cell in cells if cell not in EMPTY})
-        many = (
-            f"column {name!r} holds {len(kinds)} different words, expected at most {CATEGORIES}: drop it or group them."
-        )
-        check(len(kinds) <= CATEGORIES, many)
-        for kind in kinds:
-            yield f"{name}={kind}", np.array([cell == kind for cell in cells], dtype=np.float64)
-    if empty.any():
-        yield f"{name}=?", empty.astype(np.float64)
+Column = Array | list[str]
+"""A part of a column: numbers, or cells as they are written."""
+
+
+class Encoder:
+    """An encoding read off a table part by part (`see`), and then applied to it part by part."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.columns, self.rows = [_Seen(name) for name in names], 0
+
+    def see(self, columns: Sequence[Column]) -> None:
+        for seen, column in zip(self.columns, columns, strict=True):
+            seen.add(column, self.rows)
+        self.rows += len(columns[0])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for seen in self.columns for name in seen.names())
+
+    def __call__(self, columns: Sequence[Column]) -> Array:
+        found = [values for seen, column in zip(self.columns, columns, strict=True) for values in seen.values(column)]
+        return np.column_stack(found)
+
+
+class _Seen:
+    """What a column holds: numbers, of which the least stands where a cell is empty, or words."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.least, self.words = name, np.inf, dict[str, int]()
+        self.has_numbers = self.has_empty = False
+
+    def add(self, column: Column, before: int) -> None:
+        """Cells that stand behind `before` rows of the table."""
+        if not isinstance(column, list):
+            self.has_numbers, self.least = True, min(self.least, float(column.min()))
+            return
+        for row, cell in enumerate(map(_cell, column), start=before):
+            number = _number(cell)
+            if cell in EMPTY:
+                self.has_empty = True
+            elif number is None:
+                if self.words.setdefault(cell, row) == row:
+                    self._check_words()
+            else:
+                self.has_numbers, self.least = True, min(self.least, number)
+
+    def _check_words(self) -> None:
+        many = f"column {self.name!r} holds more than {CATEGORIES} different words: drop it or group them."
+        check(self.has_numbers or len(self.words) <= CATEGORIES, many)
+        self._check_kind(not (self.has_numbers and self.words))
+
+    def _check_kind(self, sound: bool) -> None:
+        word, row = next(iter(self.words.items()), ("", 0))
+        check(sound, f"row {row + 2}, column {self.name!r} must be a number, got {word[:40]!r}.")
+
+    def names(self) -> list[str]:
+        """Those of the numbers that stand for the column."""
+        self._check_kind(bool(self.words) != self.has_numbers)
+        kinds = [f"{self.name}={word}" for word in sorted(self.words)] or [self.name]
+        return [*kinds, f"{self.name}=?"] if self.has_empty else kinds
+
+    def values(self, column: Column) -> Iterator[Array]:
+        """The same columns of these cells."""
+        if not isinstance(column, list):
+            yield column
+            empty = np.zeros(len(column), dtype=bool)
+        else:
+            cells = np.array([_cell(cell) for cell in column])
+            empty = np.isin(cells, EMPTY)
+            for word in sorted(self.words):
+                yield (cells == word).astype(np.float64)
+            if not self.words:
+                yield np.where(empty, str(self.least), cells).astype(np.float64)
+        if self.has_empty:
+            yield empty.astype(np.float64)
+
+
+def _cell(text: str) -> str:
+    text = text.strip()
+    return FLAGS.get(text.lower(), text)
 
 
 def _number(cell: str) -> float | None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adanet_theory.checks import check
+from adanet_train.data.disk import is_on_disk, slices
 
 Array = NDArray[np.float64]
 
@@ -75,10 +76,14 @@ class FeatureMap:
         array([[0.5, 0. ],
                [1. , 0.5]])
         """
-        X = as_matrix(X)
+        X = np.asarray(X) if not is_on_disk(X) else X
+        check_matrix(X)
         check(len(X) >= 1, "X must have at least one row, got m=0.")
         named = tuple(names) if names is not None else default_names(X.shape[1])
-        return cls(named, X.min(axis=0), X.max(axis=0), clip=True, bias=bias, fitted_on_sample=True, r_sup=1.0)
+        low, high = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
+        for rows in slices(*X.shape):
+            low, high = np.minimum(low, X[rows].min(axis=0)), np.maximum(high, X[rows].max(axis=0))
+        return cls(named, low, high, clip=True, bias=bias, fitted_on_sample=True, r_sup=1.0)
 
     @classmethod
     def learned(cls, X: Any, names: Sequence[str], *, bias: bool = True) -> FeatureMap:
@@ -126,11 +131,17 @@ def default_names(count: int) -> tuple[str, ...]:
 def as_matrix(X: Any, symbol: str = "X") -> Array:
     """X as a finite float64 matrix with at least one column."""
     values = np.asarray(X)
+    check_matrix(values, symbol)
+    return values.astype(np.float64, copy=False)
+
+
+def check_matrix(values: Any, symbol: str = "X") -> None:
+    """Finite real numbers in at least one column; looked at some rows at a time."""
     check(values.dtype.kind in "buif", f"{symbol} must hold real numbers, got dtype {values.dtype}.")
-    check(values.ndim == 2, f"{symbol} must be a matrix with one row per point, got shape {values.shape}.")
+    check(len(values.shape) == 2, f"{symbol} must be a matrix with one row per point, got shape {values.shape}.")
     check(values.shape[1] >= 1, f"{symbol} must have at least one column, got shape {values.shape}.")
-    matrix = values.astype(np.float64, copy=False)
-    if not np.isfinite(matrix).all():
-        i, j = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
-        raise ValueError(f"{symbol} must be finite, got {matrix[i, j]} in row {i}, column {j}.")
-    return matrix
+    for rows in slices(*values.shape):
+        wrong = ~np.isfinite(values[rows])
+        if wrong.any():
+            i, j = (int(index) for index in np.argwhere(wrong)[0])
+            raise ValueError(f"{symbol} must be finite, got {values[rows][i, j]} in row {rows.start + i}, column {j}.")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from adanet_theory.checks import check
-from adanet_train.data import encoding
+from adanet_train.data import encoding, large
 
 MAX_BYTES = 4 << 30
 
@@ -58,6 +58,14 @@ def _named(arrays: Arrays) -> Arrays:
     check("y" in arrays, "expected y, the labels, beside X or Psi.")
     check(("X" in arrays) != ("Psi" in arrays), "expected either X or Psi beside y.")
     return arrays
+
+
+def read_table(path: Path, label: str | None) -> Arrays:
+    """X, y and the names of the columns of X, of a .csv or .parquet file; `label` names the column of y, default y."""
+    check(path.exists(), f"{path}: no such file.")
+    if path.is_file() and path.stat().st_size >= large.STREAMED:
+        return large.read_batches(path, label if label is not None else "y")
+    return (read_csv if path.suffix.lower() == ".csv" else read_parquet)(path, label)
 
 
 def read_csv(path: Path, label: str | None) -> Arrays:

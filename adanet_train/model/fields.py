@@ -27,6 +27,8 @@ MAX_UNITS = 10_000_000
 MAX_DECLARED_UNITS = 2**53
 MAX_CLASSES = 1_000_000
 MAX_OUTPUT_WEIGHTS = 2**28
+KEPT = 2**24
+"""Numbers in Psi up to which a model file holds the sample itself: 128 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +63,15 @@ class Sample:
         found.update(torch.as_tensor(y).cpu().numpy().astype("<f8", copy=False).data)
         return cls(len(points), found.hexdigest())
 
+    @classmethod
+    def kept(cls, points: Points, y: Any, outputs: int | None = None) -> Sample:
+        """The sample with its data, where they are of a size that a file of weights can carry; else its digest."""
+        small = len(points) * points.n_0 <= KEPT
+        return cls.of(points.whole(), y, outputs) if small else cls.digest(points, y)
+
     def matches(self, Psi: Any, y: Any, outputs: int | None = None) -> bool:
         """Whether Psi and y are the sample that was trained on, to the last bit."""
-        return self.sha256 == Sample.of(Psi, y, outputs).sha256
+        return self.sha256 == Sample.digest(Points(Psi), _labels(torch.as_tensor(y), outputs)).sha256
 
     def without_data(self) -> Sample:
         return replace(self, Psi=None, y=None)

@@ -23,6 +23,7 @@ from adanet_train.config import Config, Trained
 from adanet_train.inputs import Asked, Inputs, read_inputs
 from adanet_train.model.fields import Sample
 from adanet_train.network import Network
+from adanet_train.points import Points
 from verify.experiments import results
 
 DELTA = 0.05
@@ -130,7 +131,7 @@ def _row(trained: Trained, given: Inputs, bound: Mapping[str, Any], **more: Any)
     }
 
 
-def _test_error(trained: Trained, test: tuple[Tensor, Tensor] | None) -> float | None:
+def _test_error(trained: Trained, test: tuple[Points, Tensor] | None) -> float | None:
     return None if test is None else run.error_rate(trained.network, *test)
 
 

@@ -22,7 +22,8 @@ MAX_DRAWS = 1_000_000
 
 EXAMPLES = """\
 MODEL is a model.pt of adanet-train, or with --data and --activation the state_dict of a plain torch MLP.
-FILE is a .npz, .csv (with a header) or .pt file with y and X (goes through the model's feature map) or Psi (does not).
+FILE is a .csv (with a header), .parquet, .npy, .npz or .pt file with y and X (goes through the model's feature map) or
+Psi (does not).
 
 examples:
   verify-bounds model.pt
@@ -62,7 +63,11 @@ def parser() -> Parser:
     add("--html", metavar="FILE", help="write a self-contained page with plots")
     add("--tex", metavar="FILE", help="write a table for a paper")
     add("--activation", metavar="A", help="of a state_dict, which does not say it: relu, leaky_relu:0.1, tanh..")
-    add("--label", metavar="COLUMN", help="the labels of a .csv file, default y")
+    add(
+        "--label",
+        metavar="COLUMN",
+        help="the labels: a column of a table, default y; of a .npy file its number, default the last, or a file",
+    )
     add("--cite", metavar="ID", help="the statement to quote, named beforehand: at D; default the least, at D/K")
     add("--tried", type=int, metavar="N", help="settings tried on this sample: every bound at D/N; default the file's")
     add("--discrete", action="store_true", help="the law of the data has atoms: rows that repeat are draws, not copies")

@@ -19,6 +19,7 @@ from adanet_theory.activations import Activation, activation
 from adanet_theory.checks import Array
 from adanet_theory.norms import norms
 from adanet_theory.spec import NetworkSpec
+from adanet_train.data.disk import slices
 
 if TYPE_CHECKING:
     from adanet_train.network import Network
@@ -278,16 +279,20 @@ def feature_sizes(Psi: Array, q: float) -> FeatureSizes:
     >>> feature_sizes(np.array([[3.0, 0.0], [3.0, 1.0]]), 1.0).r_inf
     3.0
     """
-    r_inf = float(np.abs(Psi).max())
+    m, n_0 = Psi.shape
+    r_inf = max(float(np.abs(Psi[rows]).max()) for rows in slices(m, n_0))
     if r_inf == 0:
         return FeatureSizes(0.0, 0.0, 0.0)
-    m, n_0 = Psi.shape
     power = math.frexp(r_inf)[1]
-    scaled = np.ldexp(Psi, -power)
-    mean_square = float(enlarged(np.einsum("ij,ij->j", scaled, scaled).max(), m + 1)) / m
+    by_feature, by_point = np.zeros(n_0), 0.0
+    for rows in slices(m, n_0):
+        scaled = np.ldexp(Psi[rows], -power)
+        by_feature = by_feature + np.einsum("ij,ij->j", scaled, scaled)
+        sizes = _norm_up(norms(scaled, q), n_0)
+        by_point += float(sizes @ sizes)
+    mean_square = float(enlarged(by_feature.max(), m + 1)) / m
     r_rms = up(Fraction(math.sqrt(mean_square) * (1 + 4 * EPS)) * Fraction(2) ** power)
-    sizes = _norm_up(norms(scaled, q), n_0)
-    squares = float(enlarged(sizes @ sizes, m + 1))
+    squares = float(enlarged(by_point, m + 1))
     try:
         square_norms = up(Fraction(squares) * Fraction(2) ** (2 * power))
     except OverflowError:

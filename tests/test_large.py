@@ -1,0 +1,149 @@
+"""Tables read in batches are the tables read at once; a sample on the disk trains to the same network."""
+
+import json
+
+import numpy as np
+import polars
+import pytest
+
+from adanet_train import cli
+from adanet_train.data import datasets, large
+from adanet_train.data.disk import Some, is_on_disk
+from adanet_train.inputs import Asked, read_inputs
+from adanet_train.model import fields, model_file
+from verify.network import cli as verify_cli
+
+M = 300
+
+
+@pytest.fixture
+def by_batches(monkeypatch):
+    """Batches of a few rows, whatever the size of the file."""
+    monkeypatch.setattr(large, "STREAMED", 0)
+    monkeypatch.setattr(large, "BATCH", 7)
+    monkeypatch.setattr(large, "BLOCK", 100)
+
+
+@pytest.fixture
+def frame():
+    draw = np.random.default_rng(0)
+    columns = {f"x{j}": draw.normal(size=M) for j in range(3)}
+    columns["y"] = (columns["x0"] * columns["x1"] > 0).astype(np.int64)
+    return polars.DataFrame(columns)
+
+
+def words(frame):
+    """With a column of words, one with empty cells, one of flags."""
+    draw = np.random.default_rng(1)
+    colours = [["red", "blue", None][i] for i in draw.integers(0, 3, M)]
+    gaps = [None if hidden else float(x) for x, hidden in zip(frame["x2"], draw.random(M) < 0.1, strict=True)]
+    flags = draw.random(M) < 0.5
+    return frame.with_columns(
+        polars.Series("colour", colours), polars.Series("x2", gaps), polars.Series("new", flags.tolist())
+    )
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("change", [lambda frame: frame, words], ids=["numbers", "words"])
+def test_batches_make_the_same_table(frame, change, kind, tmp_path, monkeypatch, request):
+    path = tmp_path / f"t.{kind}"
+    getattr(change(frame), f"write_{kind}")(path)
+    whole = datasets.load(path)
+    request.getfixturevalue("by_batches")
+    found = datasets.load(path)
+    assert is_on_disk(found.values)
+    assert not is_on_disk(whole.values)
+    assert found.names == whole.names
+    assert np.array_equal(found.values, whole.values)
+    assert np.array_equal(found.y, whole.y)
+
+
+def test_quoted_cells_with_a_line_in_them(tmp_path, by_batches):
+    rows = [f'{i},"{"red" if i % 2 else "blue, or so"}",{i % 2}' for i in range(40)]
+    rows[20] = '20,"two\nlines",0'
+    (tmp_path / "t.csv").write_text("\n".join(["a,colour,y", *rows]) + "\n")
+    found = datasets.load(tmp_path / "t.csv")
+    assert found.names == ("a", "colour=blue, or so", "colour=red", "colour=two\nlines")
+    assert found.values[20].tolist() == [20, 0, 0, 1]
+    assert found.values.sum(0).tolist() == [780, 19, 20, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a,y\n1,0\n2\n3,1\n", "row 3 has 1 cells, expected 2 as in the header"),
+        ("a,b\n1,0\n", "no column 'y' for the labels"),
+        ("a,y\n1,0\nx,1\n", "row 3, column 'a' must be a number, got 'x'"),
+        ("a,y\n1,0\n2,\n", "row 3 has no label in column 'y'"),
+        ("a,y\n", "expected a header and at least one row"),
+        ('a,y\n"1",0\n"2"\n', "row 3 has 1 cells"),
+    ],
+)
+def test_what_is_no_table_is_refused(text, told, tmp_path, by_batches):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(ValueError, match=told):
+        datasets.load(tmp_path / "t.csv")
+
+
+def test_labels_of_npy(frame, tmp_path):
+    X, y = frame.drop("y").to_numpy(), frame["y"].to_numpy()
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    np.save(tmp_path / "last.npy", np.column_stack([X, y]))
+    np.save(tmp_path / "inside.npy", np.column_stack([X[:, :1], y, X[:, 1:]]))
+    beside = datasets.load(tmp_path / "X.npy", label=str(tmp_path / "y.npy"))
+    for name, label in (("last", None), ("last", "3"), ("inside", "1")):
+        found = datasets.load(tmp_path / f"{name}.npy", label=label)
+        assert is_on_disk(found.values)
+        assert np.array_equal(found.values, X)
+        assert np.array_equal(found.y, beside.y)
+    with pytest.raises(ValueError, match=r"--label must be a column 0\.\.3 or a \.npy file of labels, got 'y'"):
+        datasets.load(tmp_path / "last.npy", label="y")
+    (tmp_path / "bad.npy").write_bytes(b"no numbers")
+    with pytest.raises(ValueError, match=r"not a \.npy file of numbers"):
+        datasets.load(tmp_path / "bad.npy")
+    np.save(tmp_path / "nan.npy", np.array([[1.0, 0.0], [np.nan, 1.0]]))
+    with pytest.raises(ValueError, match="X must be finite, got nan in row 1, column 0"):
+        datasets.load(tmp_path / "nan.npy")
+
+
+def test_points_kept_aside_stay_on_the_disk(frame, tmp_path):
+    np.save(tmp_path / "t.npy", frame.to_numpy())
+    found = read_inputs(str(tmp_path / "t.npy"), Asked(holdout=0.1))
+    assert isinstance(found.points.values, Some)
+    both = np.concatenate([found.points.whole().numpy(), found.holdout[0].whole().numpy()])
+    whole = read_inputs(str(tmp_path / "t.npy"), Asked()).points
+    low, high = found.features.low, found.features.high
+    assert {tuple(row) for row in (both[:, :3] * (high - low) + low).round(9).tolist()} <= {
+        tuple(row) for row in frame.drop("y").to_numpy().clip(low, high).round(9).tolist()
+    }
+    assert len(both) == len(whole) == M
+
+
+def test_the_same_network_and_the_same_report(frame, tmp_path, capsys, monkeypatch):
+    """From .npy, .npz and .parquet, whether the sample is on the disk or in memory, or in the file or not."""
+    X, y = frame.drop("y").to_numpy(), frame["y"].to_numpy()
+    np.savez(tmp_path / "t.npz", X=X, y=y)
+    np.save(tmp_path / "t.npy", frame.to_numpy())
+    frame.write_parquet(tmp_path / "t.parquet")
+    options = ["--rounds", "2", "--width", "5", "--set", "members=2", "--set", "steps=40"]
+    models = {}
+    for kind in ("npz", "npy", "parquet"):
+        if kind == "parquet":
+            monkeypatch.setattr(large, "STREAMED", 0)
+        monkeypatch.setattr(fields, "KEPT", 0 if kind != "npz" else fields.KEPT)
+        assert cli.main([str(tmp_path / f"t.{kind}"), "-o", str(tmp_path / f"{kind}.pt"), *options]) == 0
+        models[kind] = model_file.read(tmp_path / f"{kind}.pt")
+    for kind in ("npy", "parquet"):
+        assert models[kind].sample.Psi is None
+        assert models[kind].sample.sha256 == models["npz"].sample.sha256
+        assert all(bool((models["npz"].network.hidden[p] == U).all()) for p, U in models[kind].network.hidden.items())
+    capsys.readouterr()
+    reports = []
+    for name, data in (("npz", []), ("npy", ["--data", "t.npy"]), ("npy", ["--data", "t.parquet"])):
+        given = [str(tmp_path / part) if "." in part else part for part in data]
+        assert verify_cli.main([str(tmp_path / f"{name}.pt"), *given, "--json", "--no-estimates"]) == 0
+        reports.append(json.loads(capsys.readouterr().out))
+    bounds = [[(row["id"], row["raw"]) for row in report["bounds"]] for report in reports]
+    assert bounds[0] == bounds[1] == bounds[2]
+    assert not any("is not the sample" in note for note in reports[1]["notes"])
