@@ -128,7 +128,11 @@ def test_only_pytest_imports_a_test_file() -> None:
         assert not tests, path
 
 
-COMPARISONS = ("figures/failure_frequency.py", "figures/certificates.py")  # figures of certain statements
+COMPARISONS = (
+    "figures/failure_frequency.py",
+    "figures/certificates.py",
+    "figures/answer.py",
+)  # figures of certain statements
 
 
 def test_an_id_of_a_bound_is_written_where_the_statement_is() -> None:

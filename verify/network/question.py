@@ -50,8 +50,10 @@ class Question:
         if self.tried is not None:
             check(self.tried >= 1, f"tried must be an integer >= 1, got tried={self.tried}.")
         if self.cite is not None:
+            from verify.show import links
+
             known = catalogue.ids(catalogue.select(lambda bound: bound.is_claim))
-            check(self.cite in known, f"cite must be one of {', '.join(known)}, got {self.cite!r}.")
+            check(self.cite in known, f"cite must be one of {', '.join(known)}, got {self.cite!r}.{links.more()}")
         check(0 <= self.seed < 2**63, f"seed must be an integer >= 0 and < 2^63, got seed={self.seed}.")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from html import escape
 
 from verify.network.results import BoundReport, BoundRow
-from verify.show import plots, stylesheet, wording
+from verify.show import links, plots, stylesheet, wording
 from verify.show.wording import NOTHING, down, near, up
 
 _ORDER: Mapping[str, int] = {"fails": 0, "open": 1, "assumed": 2, "holds": 3}
@@ -66,9 +66,9 @@ def _bound(row: BoundRow, W: float) -> list[str]:
     """A statement that does not apply shows no bound; its terms are marked as a formula only."""
     words = [escape(wording.remark(row)), _soft(wording.terms(row))]
     if wording.group(row) == "not":
-        return [_code(row.id), *[NOTHING] * 4, *words]
+        return [_statement(row.id), *[NOTHING] * 4, *words]
     value = NOTHING if row.context else up(row.value)
-    return [_code(row.id), value, up(row.raw), *map(near, wording.scales(row, W)), *words]
+    return [_statement(row.id), value, up(row.raw), *map(near, wording.scales(row, W)), *words]
 
 
 def _layers(report: BoundReport) -> str:
@@ -170,6 +170,12 @@ def _mark(word: str) -> str:
 
 def _code(text: str) -> str:
     return f"<code>{escape(text)}</code>"
+
+
+def _statement(id: str) -> str:
+    """The id, leading to its page where there is one."""
+    page = links.statement(id, to_keep=True)
+    return f'<a href="{escape(page)}">{_code(id)}</a>' if page else _code(id)
 
 
 def _codes(names: Iterable[str]) -> str:

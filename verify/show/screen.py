@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from verify.network.results import Assumption, BoundReport, BoundRow
-from verify.show import wording
+from verify.show import links, wording
 from verify.show.wording import NOTHING, near, up
 
 if TYPE_CHECKING:
@@ -34,13 +34,20 @@ class _Page:
         self.console = console
         self.width = min(max(console.width, 80), 100)
 
-    def line(self, content: str = "", style: str = "", indent: int = 0) -> None:
-        """Content from the file is never read as markup; long lines continue under their beginning."""
+    def line(self, content: str = "", style: str = "", indent: int = 0, id: str = "") -> None:
+        """Content from the file is never read as markup; long lines continue under their beginning.
+
+        The id of a statement leads to its page, on a terminal that follows links.
+        """
         from rich.text import Text
 
+        page = links.statement(id) if id else None
         parts = textwrap.wrap(content, self.width, subsequent_indent=" " * indent, break_on_hyphens=False)
-        for part in parts or [""]:
-            self.console.print(Text(part, style=style), soft_wrap=True)
+        for number, part in enumerate(parts or [""]):
+            text = Text(part, style=style)
+            if page and number == 0:
+                text.stylize(f"link {page}", part.index(id), part.index(id) + len(id))
+            self.console.print(text, soft_wrap=True)
 
     def heading(self, content: str) -> None:
         self.line()
@@ -85,9 +92,11 @@ class _Page:
         small, large = (NOTHING, NOTHING) if silent else map(near, wording.scales(row, W))
         remark = wording.remark(row)
         if silent:
-            self.line(f"    {row.id:{self.name}}  {remark}", style, 28)
+            self.line(f"    {row.id:{self.name}}  {remark}", style, 28, row.id)
         else:
-            self.line(f"    {row.id:{self.name}}{value:>8}{raw:>9}{small:>10}{large:>9}  {remark}".rstrip(), style, 28)
+            self.line(
+                f"    {row.id:{self.name}}{value:>8}{raw:>9}{small:>10}{large:>9}  {remark}".rstrip(), style, 28, row.id
+            )
 
     def layers(self, report: BoundReport, verbose: bool) -> None:
         if not report.complexities:

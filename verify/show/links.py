@@ -1,0 +1,37 @@
+"""The page of a statement: in the site that ADANET_DOCS names, or else in the one that was built in this checkout.
+
+ADANET_DOCS is an address (https://..) or the folder that `make docs` wrote. Where there is no site there are no links.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from adanet_theory import catalogue
+
+BUILT = Path(__file__).parents[2] / "out" / "docs"
+
+
+def site(*, to_keep: bool = False) -> str | None:
+    """The address of the site, without a slash at its end; for a page to keep, which others may read, as told only."""
+    told = os.environ.get("ADANET_DOCS", "")
+    if "://" in told:
+        return told.rstrip("/")
+    if to_keep and not told:
+        return None
+    folder = Path(told).resolve() if told else BUILT
+    return folder.as_uri() if (folder / "statements" / "index.html").exists() else None
+
+
+def statement(id: str, *, to_keep: bool = False) -> str | None:
+    """The page of that statement; None for a user's own bound, or without a site."""
+    ours = catalogue.ids(catalogue.select(lambda bound: bound.group != "user"))
+    base = site(to_keep=to_keep) if id in ours else None
+    return f"{base}/statements/{id}.html" if base else None
+
+
+def more() -> str:
+    """What an error about the ids of statements ends with: where all of them are."""
+    base = site()
+    return f" See {base}/statements/index.html." if base else ""
