@@ -31,8 +31,8 @@ def xor(m: int = 1500) -> tuple[torch.Tensor, torch.Tensor]:
 def fewer_steps(monkeypatch):
     """The search of a real run takes seconds; what is tested here does not depend on its length."""
     for module, name, value in (
-        (linear, "DENSE_STEPS", 100),
-        (linear, "STARTS", linear.STARTS[1:2]),
+        (linear, "SHARES", linear.SHARES[2::3]),
+        (linear, "REFINED", 1),
         (search, "SCREEN_STEPS", 10),
         (search, "SPARSE_STEPS", 40),
         (search, "ROUNDS", 3),
@@ -103,6 +103,15 @@ def test_the_file_gives_the_trained_value_back():
     assert again.raw == pytest.approx(trained.history[-1]["objective"], rel=1e-9)
     assert again.raw < 0.15  # a majority of one voter would be far above
     assert trained.history[-1]["certificate"]["id"] == "vote-certificate"
+
+
+def test_many_weak_voters_and_wrong_labels_do_not_end_at_the_constant():
+    draw = torch.Generator().manual_seed(2)
+    Psi = torch.rand(3000, 40, generator=draw, dtype=torch.float64) * 0.8 - 0.9  # off the middle: a bias is to be found
+    Psi[:, 0] = 1
+    y = (Psi[:, 1:7] + 0.5).sum(1).sign()
+    y = torch.where(torch.rand(3000, generator=draw) < 0.1, -y, y)
+    assert train.train(Psi, y, CONFIG).history[-1]["objective"] < 0.4
 
 
 def test_hidden_units_are_added_where_they_pay_and_the_tree_of_the_file_is_the_trained_one():

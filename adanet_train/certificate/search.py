@@ -1,8 +1,8 @@
 """The search for a network of least certificate: Adam on the smooth form, over atoms that come and go.
 
-An atom (v, j, sign) carries the weight θ of coordinate j in node v. All of them at first, or all of a new unit, until
-few carry weight (the priors make weight on many costly); then rounds that add or drop an atom, each kept only if F
-falls. No coordinate keeps weight on both signs, so that the weights of the network give θ back.
+An atom (v, j, sign) carries the weight θ of coordinate j in node v. Rounds add or drop an atom, each kept only if F
+falls; a new unit has all its atoms at first, until few carry weight (the priors make weight on many costly). No
+coordinate keeps weight on both signs, so that the weights of the network give θ back.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from adanet_train.certificate.forms import Form
 from adanet_train.certificate.smooth import RateCost
 
 DENSE_RATE, SPARSE_RATE = 0.1, 0.05
-DENSE_STEPS, SCREEN_STEPS, SPARSE_STEPS = 350, 40, 120
+SCREEN_STEPS, SPARSE_STEPS = 40, 120
 ROUNDS, NEIGHBOURS, FINALISTS = 40, 8, 3
 LEAST_FALL = 2e-4
 """The share of F by which a round has to lower it."""
