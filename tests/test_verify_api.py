@@ -243,7 +243,7 @@ def test_wrong_input_is_a_value_error_of_one_line(network: Any, changes: dict[st
 def test_the_report_is_that_of_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", "88")
     path = tmp_path / "model.pt"
     model_file.write(path, layered_model())
     report = verify_bounds(path, draws=4, delta=0.1)

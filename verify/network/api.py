@@ -124,7 +124,7 @@ class Report:
 
         page = io.StringIO()
         # In a notebook rich would show the text in the cell and leave the page empty.
-        console = Console(file=page, width=100, highlight=False, color_system=None, force_jupyter=False)
+        console = Console(file=page, width=88, highlight=False, color_system=None, force_jupyter=False)
         render.text(self.found, verbose=verbose, console=console)
         return page.getvalue().rstrip("\n")
 
