@@ -4,7 +4,7 @@ BIN := .venv/bin
 # On two cores one thread per process is faster than two that wait for each other; set it to the cores you have to spare.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: env demo test lint thorough bench bench-tensorflow figures fuzz wheel-test browser-test proofs mutants docs docs-test release clean
+.PHONY: env demo test lint thorough bench bench-tensorflow figures fuzz wheel-test browser-test proofs mutants docs docs-test readme release clean
 
 env: .venv/installed
 
@@ -64,6 +64,12 @@ docs: .venv/docs-installed
 .venv/docs-installed: .venv/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"
 	touch $@
+
+# The tables of README.md and paper_notes/claims.md, from the ledger and the measured results.
+RESULTS := paper_notes/results
+readme: env
+	$(BIN)/verify-claims --quick --markdown paper_notes/claims.md --readme README.md
+	$(BIN)/python -m verify.experiments.tables $(RESULTS)/certificates.json $(RESULTS)/classes.json $(RESULTS)/tables.json --readme README.md
 
 # Every command and code block that README.md and the site show, run as a reader would, some minutes.
 docs-test: env

@@ -16,6 +16,7 @@ from figures.site.proofs import sections
 from paper_notes import claims
 from tests import shown
 from verify.claims.run import Outcome, run
+from verify.experiments import tables
 
 ROOT = shown.ROOT
 PARSERS = {
@@ -125,3 +126,10 @@ def test_the_ledger_links_to_statements_and_proofs(outcomes: dict[str, Outcome])
     assert all(f'<article id="{id}"' in text for id in outcomes)
     anchors = {proof.anchor for proof in sections((ROOT / "paper_notes" / "derivations.md").read_text()).values()}
     assert set(re.findall(r'href="derivations.html#([^"]+)"', text)) <= anchors
+
+
+@pytest.mark.parametrize("name", ["certificates", "classes", "tables"])
+def test_the_tables_of_results_are_those_of_the_files(name: str) -> None:
+    """If not: make readme"""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert tables.with_tables(readme, [ROOT / "paper_notes" / "results" / f"{name}.json"]) == readme

@@ -1,6 +1,7 @@
 """python -m verify.experiments.tables FILE.json..: the tables of a protocol's results beside the paper's.
 
-Writes FILE.md and FILE.tex; both are made of the same `Table`s, so they say the same.
+Writes FILE.md and FILE.tex; both are made of the same `Table`s, so they say the same. With --readme the first table of
+each file is put between the README's comments <!-- FILE --> and <!-- /FILE --> instead.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Table:
 
 def tables(result: Result) -> list[Table]:
     """The tables of a results file, by its protocol."""
-    protocol = result.get("protocol")
+    protocol = result["protocol"]
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}, got {protocol!r}.")
     return PROTOCOLS[protocol](result)
@@ -200,8 +201,60 @@ def certificates(result: Result) -> list[Table]:
 def _certified(row: Result | None) -> str:
     if row is None:
         return "-"
-    value = f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(row['bound']):g}"
+    value = upwards(row["bound"])
     return value if row["test_error"] is None else f"{value} ({row['test_error']:.4f})"
+
+
+def classes(result: Result) -> list[Table]:
+    """A line per data set: test errors beside scikit-learn's, the bound of held-out points, the least of the theory."""
+    header = ["data", "classes", "m", "AdaNet", "LR", "MLP", "held-out", "least bound of the theory"]
+    rows = []
+    for row in result["rows"]:
+        errors = (row[key] for key in ("test_error", "sklearn_lr_test_error", "sklearn_mlp_test_error"))
+        held_out = upwards(row["held_out"]) if row["held_out"] is not None else "-"
+        sizes = [str(row["classes"]), f"{row['m']:,}"]
+        rows.append([row["data"], *sizes, *(f"{error:.3f}" for error in errors), held_out, _least(row["bounds"])])
+    note = (
+        "Test errors on points kept aside, one split; scikit-learn's LR and MLP at their defaults; bounds at δ = 0.05."
+    )
+    return [Table("More than two classes", header, rows, note)]
+
+
+def _least(said: Result) -> str:
+    """The least of the bounds that apply, by name; or why none does."""
+    theory = {id: row for id, row in said.items() if id != "held-out"}
+    applying = {id: row["raw"] for id, row in theory.items() if not row["why_not"] and row["raw"] is not None}
+    if not applying:
+        reasons = set.intersection(*(set(row["why_not"]) for row in theory.values()))
+        return f"none applies: {', '.join(sorted(reasons))} fails"
+    id = min(applying, key=lambda name: applying[name])
+    return f"{upwards(applying[id])} ({id})" + ("" if applying[id] < 1 else ", vacuous")
+
+
+def learner(result: Result) -> list[Table]:
+    """A line per table: accuracies over the folds, the paired difference to the better of LR and MLP, CPU time."""
+    header = ["table", "m", "AdaNet", "MLP", "LR", "HGB", "AdaNet - better of MLP, LR", "CPU time / MLP's"]
+    by_table: dict[str, dict[str, Result]] = {}
+    for row in result["rows"]:
+        by_table.setdefault(row["data"], {})[row["method"]] = row
+    rows = []
+    for name, found in by_table.items():
+        ours = found["AdaNet"]
+        accuracies = [f"{found[method]['accuracy']:.3f}" for method in ("AdaNet", "MLP", "LR", "HGB")]
+        difference = f"{ours['difference']:+.3f} ± {ours['difference_se']:.3f}"
+        mark = " (kept for the end)" if ours["kept_for_the_end"] else ""
+        ratio = f"{ours['cpu_seconds'] / found['MLP']['cpu_seconds']:.1f}"
+        rows.append([name + mark, f"{ours['m']:,}", *accuracies, difference, ratio])
+    return [Table("AdaNet by default, beside scikit-learn's defaults", header, rows)]
+
+
+def upwards(value: float) -> str:
+    """Three digits, never below the value.
+
+    >>> upwards(0.22521)
+    '0.226'
+    """
+    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(value):g}"
 
 
 def bounded(bound: Result | None) -> str:
@@ -212,7 +265,7 @@ def bounded(bound: Result | None) -> str:
     """
     if bound is None or bound["raw"] is None or not bound["applies"]:
         return "n/a"
-    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(bound['raw']):g}"
+    return upwards(bound["raw"])
 
 
 PROTOCOLS: dict[str, Callable[[Result], list[Table]]] = {
@@ -221,6 +274,8 @@ PROTOCOLS: dict[str, Callable[[Result], list[Table]]] = {
     "criteo": criteo,
     "bounds": bounds,
     "certificates": certificates,
+    "classes": classes,
+    "tables": learner,
 }
 
 
@@ -267,9 +322,13 @@ def number(value: float | None) -> str:
 
 
 def markdown(table: Table) -> str:
-    lines = [f"### {table.title}", "", _line(table.header), _line(["---"] * len(table.header))]
-    lines += [_line(row) for row in table.rows]
-    return "\n".join([*lines, *(["", table.note] if table.note else []), ""])
+    return "\n".join([f"### {table.title}", "", grid(table), *([table.note, ""] if table.note else [])])
+
+
+def grid(table: Table) -> str:
+    """The table alone."""
+    lines = [_line(table.header), _line(["---"] * len(table.header)), *map(_line, table.rows)]
+    return "\n".join(lines) + "\n"
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -312,13 +371,18 @@ def _tex(text: str) -> str:
     return re.sub("|".join(map(re.escape, _TEX)), lambda match: _TEX[match.group()], text)
 
 
-def write(path: Path) -> None:
-    """NAME.md and NAME.tex beside NAME.json."""
+def read(path: Path) -> tuple[Result, list[Table]]:
     result = results.read(path)
+    result = {"protocol": path.stem, **result}
     try:
-        found = tables(result)
+        return result, tables(result)
     except KeyError as missing:
         raise ValueError(f"{path}: a row has no {missing}.") from None
+
+
+def write(path: Path) -> None:
+    """NAME.md and NAME.tex beside NAME.json."""
+    result, found = read(path)
     source = f"Made from {path.name} by `python -m verify.experiments.tables`; the run: `{result['command']}`."
     write_file(path.with_suffix(".md"), "\n".join([*map(markdown, found), source, ""]))
     write_file(path.with_suffix(".tex"), "\n".join(map(latex, found)))
@@ -327,6 +391,9 @@ def write(path: Path) -> None:
 def parser() -> Parser:
     options = Parser(prog="python -m verify.experiments.tables", description=__doc__)
     options.add_argument("files", nargs="+", type=Path, metavar="FILE.json", help="the results of a protocol")
+    options.add_argument(
+        "--readme", type=Path, metavar="FILE", help="put the first table of each into this file instead"
+    )
     return options
 
 
@@ -335,9 +402,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def write_all(arguments: argparse.Namespace) -> int:
+    if arguments.readme is not None:
+        text = arguments.readme.read_text(encoding="utf-8")
+        write_file(arguments.readme, with_tables(text, arguments.files))
+        return 0
     for path in arguments.files:
         write(path)
     return 0
+
+
+def with_tables(readme: str, files: Sequence[Path]) -> str:
+    """The README with the first table of each file between the comments of its name."""
+    from verify.claims.pages import spliced
+
+    for path in files:
+        readme = spliced(readme, grid(read(path)[1][0]), path.stem)
+    return readme
 
 
 if __name__ == "__main__":
