@@ -23,10 +23,33 @@ Lemma PE k : (1 < k)%N -> P k = \sum_(1 <= s < k) Lam N k s * root_q (p N) (n N 
 Proof. exact: sumsE. Qed.
 Lemma D1 : D 1 = 1. Proof. exact: sums1. Qed.
 Lemma DE k : (1 < k)%N -> D k = \sum_(1 <= s < k) share k s * (e s * D s). Proof. exact: sumsE. Qed.
-
-Variables (X : Type) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X).
-Definition r_rms : R := \big[Num.max/0]_j Num.sqrt ((\sum_i Psi (x i) j ^+ 2) / m%:R).
 End Definitions.
+
+(* r_rms, and the moment of the features: Σ_j E e^(t|Σσ_iΨ_j(x_i)|) <= 2n_0 e^(t²r²m/2) *)
+Section Features.
+Variables (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (m : nat) (x : 'I_m -> X).
+Definition r_rms : R := \big[Num.max/0]_j Num.sqrt ((\sum_i Psi (x i) j ^+ 2) / m%:R).
+
+Lemma r_rms_ge0 : 0 <= r_rms.
+Proof. by apply: (big_ind (fun y => 0 <= y)) => // [a b a0 b0|j _]; [rewrite le_maxr a0 | exact: sqrtr_ge0]. Qed.
+Lemma r_rmsP j : (0 < m)%N -> \sum_i Psi (x i) j ^+ 2 <= m%:R * r_rms ^+ 2.
+Proof.
+move=> m0; have mR : 0 < (m%:R : R) by rewrite ltr0n.
+have s0 : 0 <= \sum_i Psi (x i) j ^+ 2 by apply: sumr_ge0 => i _; exact: sqr_ge0.
+rewrite mulrC -ler_pdivr_mulr // -[X in X <= _]sqr_sqrtr ?divr_ge0 ?ler0n //.
+rewrite ler_expn2r ?nnegrE ?sqrtr_ge0 ?r_rms_ge0 //.
+exact: (le_bigmax _ (fun j => Num.sqrt ((\sum_i Psi (x i) j ^+ 2) / m%:R))).
+Qed.
+Lemma mgf_features t r : (forall j, \sum_i Psi (x i) j ^+ 2 <= m%:R * r ^+ 2) ->
+  E (fun s => \sum_j expR (t * `|dot s (fun i => Psi (x i) j)|)) <= 2%:R * n0%:R * expR (t ^+ 2 * (m%:R * r ^+ 2) / 2%:R).
+Proof.
+move=> Pr; rewrite E_sum.
+apply: (@le_trans _ _ (\sum_(j < n0) 2%:R * expR (t ^+ 2 * (m%:R * r ^+ 2) / 2%:R))).
+  apply: ler_sum => j _; apply: le_trans (mgf_abs_le _ _) _; rewrite ler_pmul2l ?ltr0n // ler_expR.
+  by rewrite ler_pmul2r ?invr_gt0 ?ltr0n // ler_wpmul2l ?sqr_ge0.
+by rewrite sumr_const card_ord -[_ *+ _]mulr_natl mulrA [_ * 2%:R]mulrC.
+Qed.
+End Features.
 
 (* t = X/V is the best t *)
 Lemma sqrt_of_moment (R : realType) (A V X : R) : 0 <= A -> 0 <= V ->
@@ -219,11 +242,7 @@ have pt s : expR (t / c * Z 1 s) <= \sum_j expR (t * `|W j s|).
     by apply: le_trans (norm_dot_le hu hm (normr_ge0 _)) _; rewrite ler_wpmul2r // -P1.
   apply: (@le_trans _ _ (expR (t * `|W jm s|))); first by rewrite ler_expR -mulrA ler_pmul2l // ler_pdivr_mull.
   by rewrite (bigD1 jm) //= ler_paddr // sumr_ge0 // => j _; rewrite ltW // expR_gt0.
-apply: le_trans (E_le pt) _; rewrite E_sum.
-apply: (@le_trans _ _ (\sum_(j < n N 0) 2%:R * expR (t ^+ 2 * (m%:R * r ^+ 2) / 2%:R))).
-  apply: ler_sum => j _; apply: le_trans (mgf_abs_le _ _) _; rewrite ler_pmul2l ?ltr0n // ler_expR.
-  by rewrite ler_pmul2r ?invr_gt0 ?ltr0n // ler_wpmul2l ?sqr_ge0.
-by rewrite sumr_const card_ord -[_ *+ _]mulr_natl mulrA [_ * 2%:R]mulrC.
+exact: le_trans (E_le pt) (mgf_features _ Pr).
 Qed.
 End Peeled.
 
@@ -238,18 +257,6 @@ Proof.
 move=> lb m0 k0 t0; rewrite -ler_expR lnK ?posrE ?E_exp_gt0 //.
 apply: le_trans (Jensen _); rewrite ler_expR E_scale ler_pmul2l // /Rad mulrA divff ?pnatr_eq0 -?lt0n // mul1r.
 by apply: E_le => s; exact: sup_le_Z.
-Qed.
-
-Lemma r_rms_ge0 (R : realType) (N : net R) (X : Type) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) : 0 <= r_rms Psi x.
-Proof. by apply: (big_ind (fun y => 0 <= y)) => // [a b a0 b0|j _]; [rewrite le_maxr a0 | exact: sqrtr_ge0]. Qed.
-Lemma r_rmsP (R : realType) (N : net R) (X : Type) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) j :
-  (0 < m)%N -> \sum_i Psi (x i) j ^+ 2 <= m%:R * r_rms Psi x ^+ 2.
-Proof.
-move=> m0; have mR : 0 < (m%:R : R) by rewrite ltr0n.
-have s0 : 0 <= \sum_i Psi (x i) j ^+ 2 by apply: sumr_ge0 => i _; exact: sqr_ge0.
-rewrite mulrC -ler_pdivr_mulr // -[X in X <= _]sqr_sqrtr ?divr_ge0 ?ler0n //.
-rewrite ler_expn2r ?nnegrE ?sqrtr_ge0 ?r_rms_ge0 //.
-exact: (le_bigmax _ (fun j => Num.sqrt ((\sum_i Psi (x i) j ^+ 2) / m%:R))).
 Qed.
 
 Theorem lemma_2_peeled (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X)

@@ -1,10 +1,11 @@
 (* What is proved, word for word: a Check fails to build if its theorem says anything weaker. Those that are indented say what a definition is. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets.
-From mathcomp.analysis Require Import reals sequences exp.
+From mathcomp.analysis Require Import reals sequences exp trigo.
 From AdaNet Require Import signs suprema norms families activations.
 From AdaNet Require Import contraction lemma_1 lemma_1_exact lemma_1_corrected lemma_2_peeled lemma_2_peeled_data lemma_2_peeled_offset depth_lower range.
 From AdaNet Require Import surrogates cvx_closed_form cvx_stop cvx_decrease distributions margin_bound.
+From AdaNet Require Import path_classes a_posteriori.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope.
 Local Open Scope ring_scope.
@@ -146,3 +147,43 @@ Check (@Rad_margins : forall (R : realType) (I : finType) (X : Type) (xs : I -> 
     failure w G rho eps S = `[< exists th, admissible G th /\ ramp_loss rho S th + 2%:R * penalty w m G rho th + eps < risk w th >]).
   Check (fun (R : realType) (I : finType) (w : I -> R) (l m : nat) (G : 'I_l -> set (I -> R)) (rho : R) (th : ensemble R I l) => erefl :
     penalty w m G rho th = rho^-1 * \sum_t `|weight t| * Ex w (fun S : {ffun 'I_m -> I} => Rad (fun i => S i) (G (layer (e := th) t)))).
+
+(* a-posteriori, distributions of finite support: every network f of any depth d f, widths and weights, and every integer j at once *)
+Check (@a_posteriori : forall (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (phi : R -> R) (c : R) (I : finType) (w : I -> R)
+    (xs : I -> X) (ys : I -> bool) (m : nat) (eta delta : R), homogeneous phi -> peels phi 1 c -> (0 < n0)%N ->
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> 0 < eta -> 0 < delta < 1 ->
+  Ex w (fun S : {ffun 'I_m -> I} => `[< exists (f : network R n0) (j : int), 0 < path_norm f /\
+    network_ramp Psi phi xs ys (path_norm f / scale eta j) S f
+      + 2%:R * scale eta j * (r_rms Psi (fun i => xs (S i)) * Num.sqrt (2%:R * ln (2%:R * n0%:R * A c (d f)) / m%:R))
+      + 2%:R * confidence m delta (d f) j < network_risk Psi phi w xs ys f >]%:R) <= delta).
+Check (@homogeneous_activations : forall R : realType, [/\ homogeneous (@relu R) /\ peels (@relu R) 1 (3%:R / 2%:R),
+  forall a : R, `|a| <= 1 -> homogeneous (leaky a) /\ peels (leaky a) 1 ((3%:R - a) / 2%:R) &
+  homogeneous (fun y : R => `|y|) /\ peels (fun y : R => `|y|) 1 2%:R]).
+
+(* a-posteriori-bounded *)
+Check (@a_posteriori_bounded : forall (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (phi : R -> R) (c : R) (I : finType) (w : I -> R)
+    (xs : I -> X) (ys : I -> bool) (m : nat) (eta delta : R), homogeneous phi -> peels phi 1 c -> (0 < n0)%N ->
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> 0 < eta -> 0 < delta < 1 ->
+  forall r : R, 0 <= r -> (forall a i, `|Psi (xs a) i| <= r) ->
+  Ex w (fun S : {ffun 'I_m -> I} => `[< exists (f : network R n0) (j : int), 0 < path_norm f /\
+    network_ramp Psi phi xs ys (path_norm f / scale eta j) S f
+      + 2%:R * scale eta j * (r * Num.sqrt (2%:R * ln (2%:R * n0%:R * A c (d f)) / m%:R))
+      + confidence m delta (d f) j < network_risk Psi phi w xs ys f >]%:R) <= delta).
+  Check (fun (R : realType) (m : nat) (delta : R) (k : nat) (j : int) => erefl : confidence m delta k j =
+    Num.sqrt ((ln delta^-1 + (ln (k.+1 * k.+2)%:R + ln (pi ^+ 2 / 3%:R - 1) + 2%:R * ln `|j|%N.+1%:R)) / (2%:R * m%:R))).
+  Check (fun (R : realType) (c : R) => conj erefl (fun=> erefl) : A c 0 = 1 + 0 /\ forall k, A c k.+1 = 1 + c * (1 + c) ^+ k).
+  Check (fun (R : realType) (eta : R) (j : int) => erefl : scale eta j = (1 + eta) ^ j).
+  Check (fun (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (phi : R -> R) (I : finType) (w : I -> R) (xs : I -> X) (ys : I -> bool)
+      (f : network R n0) => erefl :
+    network_risk Psi phi w xs ys f = \sum_a w a * (((-1) ^+ ys a * output Psi phi f (xs a) <= 0)%R)%:R).
+  Check (fun (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (phi : R -> R) (f : network R n0) (x : X) => erefl :
+    output Psi phi f x = \sum_j v0 f j * Psi x j + \sum_(1 <= s < (d f).+1) \sum_(t < width f s) v f s t * phi (unit_value Psi phi f x s t)).
+  Check (fun (R : realType) (n0 : nat) (f : network R n0) => erefl :
+    path_norm f = \sum_j `|v0 f j| + \sum_(1 <= s < (d f).+1) \sum_(t < width f s) `|v f s t| * path f s t).
+  Check (@unit_value1 : forall (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (phi : R -> R) (f : network R n0) (x : X) (i : nat),
+    unit_value Psi phi f x 1 i = \sum_j U1 f i j * Psi x j).
+  Check (@unit_valueE : forall (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (phi : R -> R) (f : network R n0) (x : X) (k i : nat),
+    (1 < k)%N -> unit_value Psi phi f x k i = \sum_(1 <= s < k) \sum_(t < width f s) U f k i s t * phi (unit_value Psi phi f x s t)).
+  Check (@path1 : forall (R : realType) (n0 : nat) (f : network R n0) (i : nat), path f 1 i = \sum_j `|U1 f i j|).
+  Check (@pathE : forall (R : realType) (n0 : nat) (f : network R n0) (k i : nat),
+    (1 < k)%N -> path f k i = \sum_(1 <= s < k) \sum_(t < width f s) `|U f k i s t| * path f s t).
