@@ -324,6 +324,16 @@ _BUILT_IN = (
         reference=_PROOFS + "path-certificate",
     ),
     Bound(
+        "vote-certificate-multiclass",
+        "vote-certificate-multiclass",
+        "certificate",
+        "adanet_theory.vote_multiclass:vote_certificate_multiclass",
+        at="r_sup",
+        needs=("iid", "linear", "r-sup", "feature-map"),
+        reference=_PROOFS + "vote-certificate-multiclass",
+        classes="many",
+    ),
+    Bound(
         "held-out",
         "held-out",
         "held-out",

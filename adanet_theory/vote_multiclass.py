@@ -9,19 +9,21 @@ f_y <= max_{c != y} f_c.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adanet_theory.certificate import Certificate, certificate
+from adanet_theory.certificate import Candidates, Certificate, certificate, least
 from adanet_theory.checks import Array, check
 from adanet_theory.grids import BETAS, VOTES, check_setting, classes_grid
-from adanet_theory.kl import kl_inverses, xi
 from adanet_theory.laws import symmetric_skellam
+from adanet_theory.multiclass import multiclass_margins
 from adanet_theory.path import path_kl, path_kls
 
-_CELLS = 4_000_000
-_SEARCHED = 300
+_CELLS = 1_000_000
+_SEARCHED = 5_000  # examples times classes
+_EXACT = 1000  # votes times classes, up to which a search computes with the exact laws
 _STEPS = np.linspace(0, 5, 21)
 
 
@@ -43,50 +45,70 @@ def classes_empirical(scores: Array, y: ArrayLike, p: ArrayLike, N: float, k: in
     return float(np.mean(_errors(np.asarray(scores, dtype=np.float64), np.asarray(y), np.asarray(p), N, (k,))))
 
 
-def _errors(scores: Array, y: np.ndarray, p: Array, N: float, ks: tuple[int, ...]) -> Array:
+def _errors(scores: Array, y: np.ndarray, p: Array, N: float, ks: Sequence[int]) -> Array:
     """P(loss = 1) of every example (rows) at every k."""
-    last = math.ceil(9 * math.sqrt(N * float(p.max())) + 20 + N * float(np.abs(scores).max()))
-    chunk = max(1, _CELLS // (p.size * (2 * last + 1)))
-    blocks = [_block(scores[i : i + chunk], y[i : i + chunk], p, N, ks, last) for i in range(0, len(y), chunk)]
-    return np.concatenate(blocks)
+    a, b = N * (p + scores) / 2, N * (p - scores) / 2
+    chunk = max(1, int(_CELLS / (p.size * (18 * math.sqrt(N * float(p.max())) + 60))))
+    return np.concatenate(
+        [_block(a[i : i + chunk], b[i : i + chunk], y[i : i + chunk], ks) for i in range(0, len(y), chunk)]
+    )
 
 
-def _block(scores: Array, y: np.ndarray, p: Array, N: float, ks: tuple[int, ...], last: int) -> Array:
-    masses = skellam_masses(N * (p + scores) / 2, N * (p - scores) / 2, last)
-    rows = np.arange(len(y))
-    own = masses[rows, y]
+def _block(a: Array, b: Array, y: np.ndarray, ks: Sequence[int]) -> Array:
+    first, masses = skellam_masses(a, b)
+    rows, window = np.arange(len(y)), masses.shape[-1]
     below = np.minimum(np.cumsum(masses, axis=-1), 1.0)
-    below[rows, y] = 1.0
-    others = below.prod(axis=1)  # P(every other g_c <= t)
     found = []
     for k in ks:
-        shifted = np.zeros_like(others)
-        if k + 1 < others.shape[1]:
-            shifted[:, k + 1 :] = others[:, : others.shape[1] - k - 1]
-        found.append(1 - (own * shifted).sum(axis=1))
+        right = masses[rows, y].copy()
+        at = (first[rows, y][:, None] - first - k - 1)[..., None] + np.arange(window)
+        for c in range(a.shape[1]):
+            others = np.take_along_axis(below[:, c], np.clip(at[:, c], 0, window - 1), axis=1)
+            right *= np.where((y == c)[:, None], 1.0, np.where(at[:, c] >= 0, others, 0.0))
+        found.append(1 - right.sum(axis=1))
     return np.clip(np.array(found).T, 0.0, 1.0)
 
 
-def skellam_masses(a: Array, b: Array, last: int) -> Array:
-    """P(Skellam(a, b) = t), t = -last .. last, by P(t-1) = (b P(t+1) + t P(t))/a from the far end where a >= b.
+def skellam_masses(a: Array, b: Array) -> tuple[np.ndarray, Array]:
+    """P(Skellam(a, b) = t) on a window from `first` on about the mean, by P(t-1) = (b P(t+1) + t P(t))/a where a >= b.
 
-    >>> masses = skellam_masses(np.array([3.0, 1.0]), np.array([1.0, 3.0]), 30)
-    >>> [round(float(masses[0] @ np.arange(-30, 31)), 12), round(float(masses[1] @ np.arange(-30, 31)), 12)]
+    The recurrence is run downwards from the far end, as long as t >= 0; then P(-t) = (b/a)^t P(t).
+
+    >>> first, masses = skellam_masses(np.array([3.0, 1.0]), np.array([1.0, 3.0]))
+    >>> [round(float(mass @ (at + np.arange(len(mass)))), 12) for at, mass in zip(first, masses)]
     [2.0, -2.0]
     """
     large, small = np.maximum(np.maximum(a, b), 1e-12), np.maximum(np.minimum(a, b), 1e-12)
-    half = np.zeros((*large.shape, last + 2))
-    half[..., last] = 1e-250
-    for t in range(last, 0, -1):
-        half[..., t - 1] = (small * half[..., t + 1] + t * half[..., t]) / large
-        overflow = half[..., t - 1] > 1e200
-        if overflow.any():
-            half[overflow] *= 1e-250
-    half = half[..., : last + 1]
-    ratio = (small / large)[..., None] ** np.arange(1, last + 1)
-    masses = np.concatenate([(half[..., 1:] * ratio)[..., ::-1], half], axis=-1)
-    masses /= masses.sum(axis=-1, keepdims=True)
-    return np.where((a >= b)[..., None], masses, masses[..., ::-1])
+    half = math.ceil(9 * math.sqrt(float((large + small).max()))) + 20
+    top = np.ceil(large - small).astype(int) + half
+    falling = np.zeros((2 * half + 3, *large.shape))  # P(top - j) in row j + 1, but for a factor
+    falling[1] = 1e-250
+    for j in range(1, 2 * half + 2):
+        t = np.maximum(top - j + 1, 0)
+        falling[j + 1] = (small * falling[j - 1] + t * falling[j]) / large
+        grown = falling[j + 1] > 1e200
+        if grown.any():
+            falling[:, grown] *= 1e-250
+    t = top - np.arange(2 * half + 1)[(slice(None), *[None] * large.ndim)]
+    mirrored = np.take_along_axis(falling[1:-1], np.clip(top - np.abs(t), 0, 2 * half), axis=0)
+    masses = mirrored * np.where(t < 0, (small / large) ** np.maximum(-t, 0), 1.0)
+    masses /= masses.sum(axis=0)
+    first = np.where(a >= b, top - 2 * half, -top)
+    return first, np.where((a >= b)[..., None], np.moveaxis(masses[::-1], 0, -1), np.moveaxis(masses, 0, -1))
+
+
+def _normal_errors(scores: Array, y: np.ndarray, p: Array, N: float, ks: Sequence[int]) -> Array:
+    """_errors with normal laws in place of the Skellam laws, for a search: 1 - E Π_c Φ((g_y - k - 1/2 - N f_c)/s_c)."""
+    from scipy.special import ndtr, roots_hermitenorm
+
+    nodes, weights = roots_hermitenorm(16)
+    deviation = np.sqrt(np.maximum(N * p, 1e-9))
+    own = N * scores[np.arange(len(y)), y][:, None] + deviation[y][:, None] * nodes
+    shift = np.asarray(ks)[:, None, None] + 0.5
+    right = np.ones((len(ks), *own.shape))
+    for c in range(p.size):
+        right *= np.where((y == c)[:, None], 1.0, ndtr((own - shift - N * scores[:, c : c + 1]) / deviation[c]))
+    return np.asarray(1 - right @ (weights / weights.sum())).T
 
 
 def vote_certificate_multiclass_at(
@@ -117,27 +139,26 @@ def _check(scores: Array, p: ArrayLike) -> Array:
 def vote_certificate_multiclass(
     scores: Array, y: ArrayLike, theta: ArrayLike, p: ArrayLike, *, A: int, delta: float
 ) -> Certificate:
-    """vote-certificate-multiclass at the best setting that a search over some of the examples finds."""
+    """vote-certificate-multiclass at the best setting of the grid that a search finds; every setting is paid for."""
     labels, masses = np.asarray(y), _check(scores, p)
-    every = np.unique(np.linspace(0, len(labels) - 1, min(_SEARCHED, len(labels))).astype(int))
-    order = np.argsort(_margin(scores, labels))[every]
-    price = math.log(xi(len(labels)) / delta)
-    found: list[tuple[float, int, int, float]] = []
+    _, N, k, beta = least(classes_candidates(scores, labels, theta, masses, A=A), len(labels), delta)
+    return vote_certificate_multiclass_at(scores, labels, theta, masses, A=A, N=N, k=k, beta=beta, delta=delta)
+
+
+def classes_candidates(scores: Array, y: ArrayLike, theta: ArrayLike, p: ArrayLike, *, A: int) -> list[Candidates]:
+    """For every N the β of least KL, and k up to five standard deviations, on some examples of all margins."""
+    labels, masses = np.asarray(y), np.asarray(p, dtype=np.float64)
+    wanted = min(len(labels), 150, max(10, _SEARCHED // masses.size))
+    every = np.unique(np.linspace(0, len(labels) - 1, wanted).astype(int))
+    order = np.argsort(multiclass_margins(scores, labels), kind="stable")[every]
+    found = []
     for N in VOTES:
         KL = path_kls(N * np.asarray(theta, dtype=np.float64), A=A, N=N)
-        beta = int(np.argmin(KL))
-        ks = tuple(sorted({int(step * math.sqrt(N * _two_largest(masses))) for step in _STEPS}))
-        empirical = _errors(scores[order], labels[order], masses, N, ks).mean(axis=0)
-        b = np.array([classes_b(masses, N, k) for k in ks])
-        values = kl_inverses(empirical, (KL[beta] + price + classes_grid(N)) / len(labels)) / b
-        found.append((float(values.min()), ks[int(values.argmin())], N, BETAS[beta]))
-    _, k, N, chosen = min(found)
-    return vote_certificate_multiclass_at(scores, labels, theta, masses, A=A, N=N, k=k, beta=chosen, delta=delta)
-
-
-def _margin(scores: Array, y: np.ndarray) -> Array:
-    """f_y - max_{c != y} f_c."""
-    others = np.array(scores)
-    own = others[np.arange(len(y)), y].copy()
-    others[np.arange(len(y)), y] = -np.inf
-    return np.asarray(own - others.max(axis=1))
+        beta = int(np.argmin(KL))  # the least KL is the least certificate at every k
+        k = np.unique((_STEPS * math.sqrt(N * _two_largest(masses))).astype(int))
+        k = k[k <= N]
+        errors = _errors if N * masses.size <= _EXACT else _normal_errors
+        empirical = errors(scores[order], labels[order], masses, N, k.tolist()).mean(axis=0)
+        b = np.array([classes_b(masses, N, at) for at in k.tolist()])
+        found.append(Candidates(N, BETAS[beta], float(KL[beta]), classes_grid(N), k, empirical, b))
+    return found

@@ -21,6 +21,7 @@ from verify.network.question import Question
 from verify.network.trace import trace
 
 MANY = [bound.id for bound in catalogue.theory("many")]
+VOTE = "vote-certificate-multiclass"
 
 
 def fractions(x):
@@ -108,15 +109,17 @@ def test_equal_outputs_err_everywhere_and_the_bound_is_1():
 
     found = report.build(replace(of, network=network), Question(draws=None))
     assert found.sample.train_error == 1
-    assert {row.value for row in found.bounds} == {1.0}
+    assert {row.value for row in found.bounds if row.id != VOTE} == {1.0}
+    assert found.bounds[-1].raw == 1
 
 
 def test_the_rows_of_many_classes():
     of = class_model(C=3, m=4000, flips=0.0, n=(3, 4, 2))
     found = report.build(of, Question(draws=None))
-    assert [row.id for row in found.bounds] == MANY
+    assert [row.id for row in found.bounds] == [*MANY, VOTE]
     assert found.classes == 3
-    assert all(row.applies for row in found.bounds)
+    assert [row.id for row in found.bounds if not row.applies] == [VOTE]
+    assert found.bounds[-1].why_not == ("linear",)
     by = {row.id: row for row in found.bounds}
     u = multiclass_margins(of.network(of.sample.Psi).numpy(), of.sample.y.numpy())
     assert found.sample.train_error == np.mean(u <= 0)
@@ -258,7 +261,11 @@ def test_a_thousand_classes_and_few_rows():
     of = class_model(C=1000, m=40)
     found = report.build(of, Question(draws=None))
     assert found.classes == 1000
-    assert all(row.raw is not None and row.raw >= 1 for row in found.bounds)
+    assert all(row.raw is not None and row.raw >= 1 for row in found.bounds if row.id != VOTE)
+    linear = report.build(class_model(C=1000, m=40, n=(3, 1)), Question(draws=None))
+    assert linear.bounds[-1].id == VOTE
+    assert linear.bounds[-1].applies
+    assert linear.bounds[-1].raw >= 1
 
 
 def test_one_class_alone_in_the_sample():

@@ -52,10 +52,11 @@ def test_an_error_costs_at_least_b_and_half_a_margin_does_not() -> None:
 
 
 def test_the_laws_by_recurrence() -> None:
-    grid = np.arange(-200, 201)
-    a, b = np.array([0.3, 30.0, 5.0]), np.array([40.0, 30.0, 0.01])
-    expected = np.array([skellam.pmf(grid, *pair) for pair in zip(a, b, strict=True)])
-    assert np.allclose(skellam_masses(a, b, 200), expected, rtol=1e-8, atol=1e-14)
+    a, b = np.array([0.3, 30.0, 5.0, 900.0]), np.array([40.0, 30.0, 0.01, 300.0])
+    for first, masses, *pair in zip(*skellam_masses(a, b), a, b, strict=True):
+        expected = skellam.pmf(first + np.arange(len(masses)), *pair)
+        assert np.allclose(masses, expected, rtol=1e-8, atol=1e-14)
+        assert masses.sum() == pytest.approx(1)
 
 
 def test_the_formula_from_its_parts() -> None:

@@ -122,10 +122,12 @@ def _alive(hidden: Mapping[tuple[int, int], Array], depth: int) -> dict[int, Arr
     return alive
 
 
-def linear_weights(hidden: Mapping[tuple[int, int], Array], output: Mapping[int, Array], *, depth: int) -> list[arb]:
+def linear_weights(
+    hidden: Mapping[tuple[int, int], Array], output: Mapping[int, Array], *, depth: int, bits: int = BITS
+) -> list[arb]:
     """v with f = v . x for a network whose activations are all the identity, as balls; one entry for every feature."""
     n_0 = hidden[1, 0].shape[1] if (1, 0) in hidden else 0
-    with flint.ctx.workprec(BITS):
+    with flint.ctx.workprec(bits):
         reads: dict[int, dict[int, arb]] = {
             k: {i: arb(float(x)) for i, x in enumerate(w) if x != 0} for k, w in output.items()
         }

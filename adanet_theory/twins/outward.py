@@ -17,8 +17,9 @@ from adanet_theory.certificate import Certificate
 from adanet_theory.checks import Array, check, check_delta, check_m
 from adanet_theory.path import DRAWS, path_errors
 from adanet_theory.twins.balls import ball
+from adanet_theory.twins.class_votes import class_loss_upper
 from adanet_theory.twins.exact_tree import ExactTree
-from adanet_theory.twins.skellam import Shape, eps_upper, lower_b
+from adanet_theory.twins.skellam import Shape, eps_upper, lower_b, symmetric_skellam_upper
 from adanet_theory.twins.tails import (
     BITS,
     binomial_cdf_ball,
@@ -205,3 +206,32 @@ def _path_kl(rates: Sequence[arb], A: int, N: int, beta: arb) -> float:
     b = A * beta / N
     own = sum((r * r.log() - r for r in rates), arb(0)) + sum(rates, arb(0)) * b.log1p()
     return up(own + A * beta * (1 / b).log1p() - arb(poisson_rising_lower(rates, beta)))
+
+
+def classes_parts(v: Sequence[Sequence[Any]], x: Array, y: Array, *, N: int, k: int, beta: float) -> Parts:
+    """vote-certificate-multiclass at a setting, for theta = |v|/sum |v| exactly; v lists the classes' weights.
+
+    x is within a rounding of the exact features. Rates that are off by e in all move the laws by at most e.
+    """
+    grids.check_setting(N, beta, priors=grids.BETAS)
+    check(0 <= k <= N, f"k must be in [0, N], got k={k}, N={N}.")
+    with flint.ctx.workprec(BITS):
+        theta = [[exact_ball(value) for value in row] for row in v]
+        B = sum((abs(value) for row in theta for value in row), arb(0))
+        masses = [sum((abs(value) for value in row), arb(0)) / B for row in theta]
+        KL = _path_kl(
+            [N * t for t in simplex([value for row in theta for value in row])],
+            2 * x.shape[1] * len(v),
+            N,
+            decimal(beta),
+        )
+        q = np.array([[float(value / B) for value in row] for row in theta])
+        first, second = sorted((p.upper() for p in masses), key=float)[-2:]
+        b = lower_b(symmetric_skellam_upper(N * (first + second)).above(k))
+        G = arb(len(grids.VOTES) * len(grids.BETAS) * (N + 1))
+    p = np.array([float(mass) for mass in masses])
+    scores = np.clip(x @ q.T, -p, p)
+    rounding = N * (x.shape[1] + 8) * 2.0**-51
+    empirical = class_loss_upper(N * (p + scores) / 2, N * (p - scores) / 2, y, k) + rounding
+    setting = {"N": N, "k": k, "beta": beta}
+    return Parts("vote-certificate-multiclass", KL, G, b, len(y), setting, min(1.0, empirical))

@@ -97,8 +97,7 @@ class Setting:
     @property
     def is_linear(self) -> bool:
         """Whether f is linear in Ψ: no activation, or the identity alone."""
-        one = self.weights.graph is None and self.weights.outputs is None
-        return one and all(phi.name == "identity" for phi in self.weights.phi)
+        return self.weights.graph is None and all(phi.name == "identity" for phi in self.weights.phi)
 
     @cached_property
     def tree(self) -> ExactTree | None:

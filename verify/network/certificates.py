@@ -32,9 +32,11 @@ class Found:
 
 
 def certificates(setting: Setting, seed: int) -> dict[str, Found]:
-    """What can be computed, by id, whether it applies or not; f = 0, features beyond r_sup and C classes have none."""
-    if setting.classes == "many" or setting.W == 0 or setting.sizes.r_inf == 0 or setting.sizes.r_inf > setting.r:
+    """What can be computed, by id, whether it applies or not; f = 0 and features beyond r_sup have none."""
+    if setting.W == 0 or setting.sizes.r_inf == 0 or setting.sizes.r_inf > setting.r:
         return {}
+    if setting.classes == "many":
+        return _classes(setting) if setting.is_linear else {}
     if setting.is_linear:
         return _linear(setting)
     tree = setting.tree
@@ -107,6 +109,53 @@ def _gauss(setting: Setting, v: list[Any]) -> Found:
     return Found(outward.gauss_parts(margins, Psi, v, a=a, tau=tau), None)
 
 
+# C classes, linear in Ψ
+
+EXACT = 8192  # bits that hold sums of products of floats of all usual sizes, so that what cancels is 0
+
+
+def _classes(setting: Setting) -> dict[str, Found]:
+    """At the better of two representations: the network's weights, or those less their median over the classes.
+
+    What is subtracted from all outputs moves no margin, and theta may be chosen after seeing the sample.
+    """
+    from adanet_theory.certificate import least, m_needed
+    from adanet_theory.twins.outward import classes_parts
+
+    x, y = setting.margins.Psi / float(setting.r), setting.margins.y
+    tables = [(v, _class_candidates(v, x, y)) for v in _class_weights(setting) if any(u != 0 for row in v for u in row)]
+    if not tables:
+        return {}
+    m, delta = setting.m, setting.float_delta
+    v, table = min(tables, key=lambda entry: least(entry[1], m, delta)[0])
+    _, N, k, beta = least(table, m, delta)
+    return {"vote-certificate-multiclass": Found(classes_parts(v, x, y, N=N, k=k, beta=beta), m_needed(table, delta))}
+
+
+def _class_weights(setting: Setting) -> list[list[list[Any]]]:
+    """v_c as balls, one row for each class: as they are, and less the median of every column."""
+    import flint
+
+    from adanet_theory.twins.exact_tree import linear_weights
+
+    weights = setting.weights
+    columns = [{k: w[:, c] for k, w in weights.output.items()} for c in range(weights.outputs or 0)]
+    v = [linear_weights(weights.hidden, output, depth=weights.depth, bits=EXACT) for output in columns]
+    with flint.ctx.workprec(EXACT):
+        medians = [sorted(column, key=float)[len(column) // 2] for column in zip(*v, strict=True)]
+        centred = [[x - a for x, a in zip(row, medians, strict=True)] for row in v]
+    return [v, centred]
+
+
+def _class_candidates(v: list[list[Any]], x: np.ndarray, y: np.ndarray) -> list[Any]:
+    from adanet_theory.vote_multiclass import classes_candidates
+
+    q = np.array([[float(value) for value in row] for row in v])
+    q = q / np.abs(q).sum()
+    p = np.abs(q).sum(axis=1)
+    return classes_candidates(np.clip(x @ q.T, -p, p), y, np.abs(q[q != 0]), p, A=2 * q.size)
+
+
 # Networks with hidden units
 
 
@@ -133,7 +182,7 @@ def advice(setting: Setting, found: Mapping[str, Found], holdout: Fraction = Fra
 
     lines = [_sparser(setting, entry) for entry in found.values() if entry.parts.id != "gauss-certificate"]
     if not found and setting.weights.is_homogeneous and setting.W > 0:
-        lines.append("fewer units: path-certificate is for networks that unroll into at most 64 units")
+        lines.append(_too_many_units(setting))
     lines.append("adanet-train --objective certificate trains a network for its certificate")
     points = int(holdout * setting.m)
     if points >= 1:
@@ -142,6 +191,12 @@ def advice(setting: Setting, found: Mapping[str, Found], holdout: Fraction = Fra
         kept = f"--holdout {float(holdout):g} keeps {points:,} points"
         lines.append(f"{kept}: at the training error they would bound the risk by {upper:.3g}")
     return tuple(lines)
+
+
+def _too_many_units(setting: Setting) -> str:
+    if setting.classes == "many":
+        return "no hidden units: vote-certificate-multiclass is for networks that are linear in the features"
+    return "fewer units: path-certificate is for networks that unroll into at most 64 units"
 
 
 def _sparser(setting: Setting, entry: Found) -> str:
