@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -168,10 +169,43 @@ def test_linear_maps_are_collapsed_only_above_the_last_activations() -> None:
     cancels = Dense(torch.tensor([[1.0, -1.0]], dtype=torch.float64))
     twice = Dense(torch.ones(2, 1, dtype=torch.float64))
     assert graphs.path_norm(chain((1,), twice, cancels)) < 1e-13
-    with pytest.raises(OverflowError, match="below 1e-200"):
-        graphs.path_norm(chain((1,), Dense(torch.zeros(1, 1, dtype=torch.float64))))
+    assert 0 < graphs.path_norm(chain((1,), Dense(torch.zeros(1, 1, dtype=torch.float64)))) < 1e-300
     assert graphs.path_norm(chain((1,), twice, RELU, cancels)) == pytest.approx(2, rel=1e-12)
     assert graphs.path_norm(chain((1,), twice, cancels, RELU)) == pytest.approx(2, rel=1e-12)
+
+
+def weight(x: float) -> Dense:
+    return Dense(torch.tensor([[x]], dtype=torch.float64))
+
+
+@pytest.mark.parametrize("powers", [(-700, -700, 1000), (1000, -700, -700), (-700, 1000, -700), (-1074, 1000, 60)])
+def test_path_norm_stays_above_what_underflows_on_the_way(powers: tuple[int, ...]) -> None:
+    collapsed = chain((1,), *(weight(2.0**k) for k in powers))
+    between = chain((1,), *(step for k in powers for step in (weight(2.0**k), RELU)), weight(1.0))
+    first = Dense(weight(2.0 ** powers[0]).W, torch.full((1,), 2.0 ** powers[0], dtype=torch.float64))
+    biased = chain((1,), first, *(weight(2.0**k) for k in powers[1:]))
+    for graph, paths in ((collapsed, 1), (between, 1), (biased, 2)):
+        assert graphs.path_norm(graph) >= paths * Fraction(2) ** sum(powers)
+
+
+def test_path_norm_beside_a_larger_path_keeps_what_underflows() -> None:
+    steps = [
+        weight(2.0**1000),
+        weight(2.0**-700),
+        weight(2.0**-700),
+        (weight(2.0**-500), (0,)),
+        (Sum((1.0, 1.0)), (3, 4)),
+    ]
+    assert graphs.path_norm(chain((1,), *steps)) >= Fraction(1, 2**400) + Fraction(1, 2**500)
+
+
+@pytest.mark.parametrize("power", [-1000, -330, -100, 0, 200])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_path_norm_of_small_and_large_weights_is_not_below(name: str, power: int) -> None:
+    graph = GRAPHS[name]()
+    scaled = Graph(graph.shape, (*graph.nodes, Node(weight(2.0**power), (len(graph.nodes),), (1,))))
+    expected = Fraction(brute_force_path_norm(graph)) * Fraction(2) ** power
+    assert expected * (1 - Fraction(1, 10**13)) <= Fraction(graphs.path_norm(scaled)) <= expected * 2
 
 
 @pytest.mark.parametrize("name", GRAPHS)

@@ -132,6 +132,44 @@ def test_an_in_place_change_of_what_is_read_again_is_an_error() -> None:
         require_equal(graph, InPlace(), np.array([[-1.0], [1.0]]))
 
 
+class LateAlias(nn.Module):
+    """On small points what torch.fx writes down is right: += changes h too, but only beyond -5."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        h = x * 1.0
+        g = h
+        g += functional.relu(-h - 5)
+        return h + g
+
+
+def test_what_differs_only_far_from_the_sample_is_an_error() -> None:
+    X = np.array([[-1.0], [1.0]])
+    graph = trace(LateAlias(), (1,))
+    f, _ = graphs.values(graph, X)
+    assert (f == 2 * X).all()  # on the sample there is no difference
+    with pytest.raises(UnreadableModule, match="at a point that was drawn where the module gives"):
+        require_equal(graph, LateAlias(), X)
+
+
+def test_points_are_left_as_they_are_by_a_forward_that_writes_over_them() -> None:
+    class Doubling(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x.mul_(2)
+
+    X = np.array([[-1.0], [1.0]])
+    require_equal(trace(Doubling(), (1,)), Doubling(), X)
+    assert X.tolist() == [[-1.0], [1.0]]
+
+
+def test_values_beyond_the_largest_float_are_refused_as_that() -> None:
+    module = settled(nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))).double()
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.fill_(1e160)
+    with pytest.raises(UnreadableModule, match="exceeds the largest float"):
+        require_equal(trace(module, (2,)), module, np.ones((1, 2)))
+
+
 class Branching(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return x if x.sum() > 0 else -x
@@ -145,6 +183,28 @@ class Squared(nn.Module):
 class Mixing(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return x.reshape(-1)
+
+
+class TwoInputs(nn.Module):
+    def forward(self, x: Tensor, z: Tensor) -> Tensor:
+        return x + z
+
+
+class Shouting(nn.Linear):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x).clamp(max=1e9)
+
+
+def patched() -> nn.Module:
+    module = nn.Sequential(nn.Linear(2, 1))
+    module[0].forward = lambda x: x[:, :1]  # type: ignore[method-assign]
+    return module
+
+
+def hooked() -> nn.Module:
+    module = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    module[1].register_forward_hook(lambda _, __, output: output.clamp(max=1e9))
+    return module
 
 
 REFUSED: list[tuple[nn.Module, tuple[int, ...], str]] = [
@@ -161,6 +221,12 @@ REFUSED: list[tuple[nn.Module, tuple[int, ...], str]] = [
     (Squared(), (2,), "function 'mul' cannot be read: a product of two parts"),
     (Mixing(), (2,), "mixes the points of a batch"),
     (nn.LSTM(2, 2), (2, 2), r"LSTM"),
+    (TwoInputs(), (2,), "forward must read one tensor x, it reads x and z"),
+    (Shouting(2, 1), (2,), "method 'clamp' cannot be read"),
+    (patched(), (2,), r"module '0' \(Linear\) has a forward of its own"),
+    (hooked(), (2,), r"module '1' \(ReLU\) has forward hooks"),
+    (nn.Sequential(nn.LazyLinear(1)), (2,), r"module '0' \(LazyLinear\) has no weights yet"),
+    (nn.Sequential(nn.Linear(2, 1, dtype=torch.complex64)), (2,), "has complex weights"),
 ]
 
 
@@ -178,6 +244,25 @@ def test_training_mode_is_refused(part: Any) -> None:
     module = nn.Sequential(nn.Linear(2, 2), part)
     with pytest.raises(UnreadableModule, match=re.escape("training mode, where")):
         trace(module, (2,))
+
+
+def test_a_function_that_asks_for_the_mode_is_read_in_the_mode_it_is_in() -> None:
+    class Dropping(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return functional.dropout(x, training=self.training)
+
+    assert trace(Dropping().eval(), (1,)).outputs == 1
+    with pytest.raises(UnreadableModule, match="dropout in training mode"):
+        trace(Dropping(), (1,))
+
+
+def test_alpha_counts_whichever_of_the_two_is_fixed() -> None:
+    class Less(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return torch.sub(torch.ones(1, dtype=torch.float64), functional.relu(-x - 5), alpha=3.0)
+
+    f, _ = graphs.values(trace(Less(), (1,)), np.array([[-7.0]]))
+    assert f.tolist() == [[-5.0]]
 
 
 def test_the_module_itself_is_left_alone() -> None:

@@ -158,6 +158,89 @@ def test_a_declared_family_is_checked_and_used() -> None:
         verify_bounds(convolutional(), *points(convolutional(), 1, 4), declared=wide)
 
 
+def test_a_wrapper_is_what_it_runs() -> None:
+    module = stack()
+    X, y = points(module, 3, m=40)
+    found = verify_bounds(nn.DataParallel(module), X, y, draws=None)
+    assert found.to_json() == verify_bounds(module, X, y, draws=None).to_json()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_weights_of_half_precision_are_taken_as_the_numbers_they_are(dtype: torch.dtype) -> None:
+    module = stack().to(dtype)
+    X, y = points(stack(), 3)
+    found = verify_bounds(module, X, y, draws=None)
+    assert found.model.path_norm == verify_bounds(module.float(), X, y, draws=None).model.path_norm
+    assert any(f"its weights are {str(dtype)[6:]}" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("scale", [1e150, 1e-310, 0.0])
+@pytest.mark.parametrize("skip", [False, True])
+def test_very_large_and_very_small_weights_are_reported_without_a_number_below_the_truth(
+    scale: float, skip: bool
+) -> None:
+    module = (Skipping() if skip else stack()).double().eval()
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.mul_(scale)
+    X = np.random.default_rng(0).uniform(-1, 1, size=(50, 3))
+    y = np.arange(50) % 2
+    found = verify_bounds(module, X, y, draws=None)
+    assert found.bounds["a-posteriori"].value == 1  # at m = 50 and labels that mean nothing
+    assert str(found)
+    assert scale < 1 or found.html()
+    with torch.no_grad():
+        assert float(module(torch.from_numpy(X)).abs().max()) <= found.model.path_norm
+
+
+class Skipping(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden, self.out, self.skip = nn.Linear(3, 4), nn.Linear(4, 1), nn.Linear(3, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.out(torch.relu(self.hidden(x))) + self.skip(x)
+
+
+# Arrays
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        lambda X: torch.from_numpy(X).requires_grad_(),
+        lambda X: torch.from_numpy(X).to_sparse(),
+        lambda X: np.asfortranarray(X),
+        lambda X: X[::-1][::-1],
+        lambda X: X.tolist(),
+    ],
+)
+def test_points_are_understood(same: Any) -> None:
+    module = stack()
+    X, y = points(module, 3, m=40)
+    assert verify_bounds(module, same(X), y, draws=None).to_json() == verify_bounds(module, X, y, draws=None).to_json()
+
+
+def test_points_of_bfloat16_are_taken_as_the_numbers_they_are() -> None:
+    module = stack()
+    X = torch.from_numpy(points(module, 3, m=40)[0]).bfloat16()
+    y = np.arange(40) % 2
+    found = verify_bounds(module, X, y, draws=None)
+    assert found.to_json() == verify_bounds(module, X.double(), y, draws=None).to_json()
+
+
+def test_a_frame_with_nullable_numbers() -> None:
+    pandas = pytest.importorskip("pandas")
+    module = stack()
+    X, y = points(module, 3, m=40)
+    frame = pandas.DataFrame(X.astype(float)).convert_dtypes()
+    found = verify_bounds(module, frame, pandas.Series(y, index=range(7, 47), dtype="Int64"), draws=None)
+    assert found.sample.train_error == 0
+    frame.iloc[3, 1] = pandas.NA
+    with pytest.raises(ValueError, match="X must be finite"):
+        verify_bounds(module, frame, y)
+
+
 # Labels
 
 
@@ -227,6 +310,14 @@ class Ten(nn.Module):
         (stack(), {"y": None}, "X and y are given together"),
         (stack(), {"X": None, "y": None}, "a module knows no sample"),
         ("nothing.pt", {}, "no such file"),
+        (stack(), {"X": np.ma.masked_greater(np.linspace(0, 1, 1200).reshape(400, 3), 0.9)}, "X must have no masked"),
+        (stack(), {"X": [[1.0, 2.0, 3.0], [1.0]], "y": [0, 1]}, "X must hold real numbers in rows of one length"),
+        (stack(), {"X": np.full((400, 3), "1")}, "X must hold real numbers"),
+        (stack(), {"X": np.zeros((0, 3)), "y": []}, r"X must have the shape \(m, ..\) with m >= 1, got \(0, 3\)"),
+        (stack(), {"tried": 1.5}, "tried must be an integer >= 1, got tried=1.5"),
+        (stack(), {"draws": 2.5}, "draws must be an integer >= 2"),
+        (stack(), {"seed": 0.5}, "seed must be an integer"),
+        (stack(), {"delta": "small"}, "delta must be a number, got delta='small'"),
     ],
 )
 def test_wrong_input_is_a_value_error_of_one_line(network: Any, changes: dict[str, Any], message: str) -> None:

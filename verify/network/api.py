@@ -60,9 +60,9 @@ def verify_bounds(
     from verify.network import report, subject
 
     question = Question(
-        rho=_decimal(rho),
-        delta=_decimal(delta) or Fraction(0),
-        r_sup=_decimal(r_sup),
+        rho=_decimal(rho, "rho"),
+        delta=_decimal(delta, "delta") or Fraction(0),
+        r_sup=_decimal(r_sup, "r_sup"),
         draws=draws,
         seed=seed,
         curves=True,
@@ -71,7 +71,13 @@ def verify_bounds(
         discrete=discrete,
         budget=budget,
     )
-    question = replace(question, device=command_line.device(device))
+    question = replace(
+        question,
+        draws=None if draws is None else int(draws),  # numpy's too
+        seed=int(seed),
+        tried=None if tried is None else int(tried),
+        device=command_line.device(device),
+    )
     check((X is None) == (y is None), "X and y are given together, or neither.")
     values = None if X is None else subject.array(X, "X")
     of = subject.declare(subject.subject(network, values, activation), declared)
@@ -90,11 +96,14 @@ def verify_bounds(
     return Report(found)
 
 
-def _decimal(value: Any) -> Fraction | float | None:
+def _decimal(value: Any, name: str) -> Fraction | float | None:
     """The decimal that a float prints as, exactly; what is no finite number stays, for the check of its range."""
     if value is None or isinstance(value, Fraction):
         return value
-    number = float(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number, got {name}={value!r}.") from None
     try:
         return Fraction(repr(number))
     except ValueError:

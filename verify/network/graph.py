@@ -14,7 +14,7 @@ errs by no more than the worst of what it reads.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,6 +29,7 @@ from verify.network.evidence import EPS, TINY
 from verify.network.operations import Activate, Balls, Dense, Largest, Operation, Shape
 
 BLOCK_NUMBERS = 2**22  # numbers of the widest node at a time, to bound the memory
+SMALLEST = 2.0**-900  # products of more than this keep all their digits
 ACTIVATION_ULPS = 64  # no library function here errs by more, against 1 + |φ|
 
 
@@ -239,17 +240,24 @@ def path_norm(graph: Graph) -> float:
     z_s the activations that f reads through linear maps alone, and P their path norms: one pass of absolute weights
     over ones. v is the slope of f, computed by one backward pass, and so are the sizes that bound its rounding.
     Of C outputs B is the sum of theirs, once every weight is centred: Σ_y |v_y - a| for |v|, a the median over y.
+    Where a product of the collapsed weights could underflow, they are left as they are: the sum over all paths is no
+    less than B, and in that pass what underflows is made up for at every node.
     """
-    paths = _paths(graph)
-    v, size, N = _slopes(graph)
-    parts = [(_centred(v[i]) + 2 * N * EPS * size[i].sum(dim=0) + N * graph.outputs * TINY) @ paths[i] for i in v]
-    roundings = N + sum(len(paths[i]) for i in v) + len(parts) + 4 + 2 * (graph.outputs - 1)
-    B = float(torch.stack(parts).sum() * (1 + 2 * roundings * EPS)) + roundings * TINY
-    if B < 1e-200:  # nothing is said of f = 0, nor where what underflows would count
-        raise OverflowError("the path norm is below 1e-200.")
+    paths, whole = _paths(graph)
+    if math.prod(graph.nodes[i - 1].operation.smallest for i in _tail(graph)) < SMALLEST:
+        B = float(whole.sum() * (1 + 2 * graph.outputs * EPS)) + TINY
+    else:
+        B = _collapsed(graph, paths)
     if not math.isfinite(B):
         raise OverflowError("the path norm exceeds the largest float, 1.8e308.")
     return B
+
+
+def _collapsed(graph: Graph, paths: Mapping[int, Tensor]) -> float:
+    v, size, N = _slopes(graph)
+    parts = [(_centred(v[i]) + 2 * N * EPS * size[i].sum(dim=0) + N * graph.outputs * TINY) @ paths[i] for i in v]
+    roundings = N + sum(len(paths[i]) for i in v) + len(parts) + 4 + 2 * (graph.outputs - 1)
+    return float(torch.stack(parts).sum() * (1 + 2 * roundings * EPS)) + roundings * TINY
 
 
 def _centred(v: Tensor) -> Tensor:
@@ -260,8 +268,8 @@ def _centred(v: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def _paths(graph: Graph) -> dict[int, Tensor]:
-    """Upper values of P of x, of the constant (-1) and of every node that is not linear, flattened."""
+def _paths(graph: Graph) -> tuple[dict[int, Tensor], Tensor]:
+    """Upper values of P of x, of the constant (-1) and of every node that is not linear, flattened; and of f."""
     ones = torch.ones(1, *graph.shape, dtype=torch.float64)
     found = {0: ones.flatten(), -1: ones.new_ones(1)}
 
@@ -274,8 +282,8 @@ def _paths(graph: Graph) -> dict[int, Tensor]:
             found[i] = P.flatten()
         return P
 
-    _walk(graph, ones, step)
-    return found
+    whole = _walk(graph, ones, step)
+    return found, whole
 
 
 def _slopes(graph: Graph) -> tuple[dict[int, Tensor], dict[int, Tensor], int]:

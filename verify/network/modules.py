@@ -127,7 +127,7 @@ def _batch_norm(r: Recorder, module: Any, x: Value) -> Value:
     if module.running_mean is None or module.running_var is None:
         raise r.refusal("it keeps no running statistics, so what it does to a point depends on the batch")
     mean, var = _tensor(r, module.running_mean), _tensor(r, module.running_var)
-    scale = 1 / torch.sqrt(var + module.eps)
+    scale = _tensor(r, 1 / torch.sqrt(var + module.eps))
     if module.weight is not None:
         scale = scale * _tensor(r, module.weight)
     shift = -mean * scale if module.bias is None else _tensor(r, module.bias) - mean * scale
@@ -280,8 +280,8 @@ def _combined(sign: float) -> Rule:
             return r.add(Sum((1.0, sign * float(alpha))), a, b)
         if isinstance(a, Value):
             return r.add(Affine(None, sign * float(alpha) * _constant(r, b, a)), a)
-        negated = b if sign == 1 else r.add(Sum((-1.0,)), b)
-        return r.add(Affine(None, _constant(r, a, b)), negated)
+        factor = sign * float(alpha)
+        return r.add(Affine(None, _constant(r, a, b)), b if factor == 1 else r.add(Sum((factor,)), b))
 
     return rule
 

@@ -5,6 +5,7 @@ Every operation has a value in float64, and three more readings of the same map:
     size(x, one)   Σ |coefficient| x + |bias| one on x >= 0: sizes of paths and of errors pass through this
     exact(x)       on arrays of balls, one point at a time
     roundings      N, at most so many roundings in one number of the value, of the size or of a slope
+    smallest       of all coefficients and biases that are not 0, the least size, at most 1
 
 A convolution is the linear map it stands for, with its weights tied; it is never unrolled for a sample.
 """
@@ -36,6 +37,8 @@ class Operation(Protocol):
     @property
     def roundings(self) -> int: ...
     @property
+    def smallest(self) -> float: ...
+    @property
     def is_linear(self) -> bool: ...
     @property
     def has_bias(self) -> bool: ...
@@ -62,6 +65,15 @@ class _Plain:
     def roundings(self) -> int:
         return 0
 
+    @property
+    def smallest(self) -> float:
+        return 1.0
+
+
+def _smallest(*parts: Tensor | None) -> float:
+    sizes = [part[part != 0].abs() for part in parts if part is not None]
+    return min([1.0, *(float(size.min()) for size in sizes if len(size))])
+
 
 @dataclass(frozen=True, eq=False)
 class Dense(_Plain):
@@ -73,6 +85,10 @@ class Dense(_Plain):
     @property
     def roundings(self) -> int:
         return max(self.W.shape) + 2
+
+    @property
+    def smallest(self) -> float:
+        return _smallest(self.W, self.b)
 
     @property
     def has_bias(self) -> bool:
@@ -153,6 +169,10 @@ class Convolution(_Plain):
         return max(self.W.shape[1], self.W.shape[0] // self.groups) * self.window.points + 2
 
     @property
+    def smallest(self) -> float:
+        return _smallest(self.W, self.b)
+
+    @property
     def has_bias(self) -> bool:
         return self.b is not None
 
@@ -188,6 +208,10 @@ class Average(_Plain):
     def roundings(self) -> int:
         return self.window.points + 2
 
+    @property
+    def smallest(self) -> float:
+        return min(self.weight, 1.0)
+
     def value(self, x: Tensor) -> Tensor:
         w = self.window
         total = functional.avg_pool2d(w.plane(x), w.two(w.kernel), w.two(w.stride), divisor_override=1)
@@ -216,6 +240,10 @@ class Affine(_Plain):
         return 2 + spread  # the slopes of a spread x are summed
 
     @property
+    def smallest(self) -> float:
+        return _smallest(self.scale, self.shift)
+
+    @property
     def has_bias(self) -> bool:
         return self.shift is not None
 
@@ -241,6 +269,10 @@ class Sum(_Plain):
     @property
     def roundings(self) -> int:
         return 2 * len(self.coefficients)
+
+    @property
+    def smallest(self) -> float:
+        return min(1.0, *(abs(a) or 1.0 for a in self.coefficients))
 
     def value(self, *x: Tensor) -> Tensor:
         terms = [x_i if a == 1 else a * x_i for a, x_i in zip(self.coefficients, x, strict=True)]

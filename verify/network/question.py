@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from adanet_theory import catalogue
 from adanet_theory.checks import Array, check, check_delta, check_rho
@@ -45,16 +46,23 @@ class Question:
             check_rho(float(self.rho))
         if self.r_sup is not None:
             check(0 < self.r_sup < math.inf, f"r_sup must be > 0 and finite, got r_sup={float(self.r_sup)}.")
-        check(self.draws is None or self.draws >= 2, f"draws must be an integer >= 2, got draws={self.draws}.")
+        check(self.draws is None or _is_whole(self.draws, 2), f"draws must be an integer >= 2, got draws={self.draws}.")
         check(0 < self.budget < math.inf, f"budget must be > 0 and finite, got budget={self.budget}.")
         if self.tried is not None:
-            check(self.tried >= 1, f"tried must be an integer >= 1, got tried={self.tried}.")
+            check(_is_whole(self.tried, 1), f"tried must be an integer >= 1, got tried={self.tried}.")
         if self.cite is not None:
             from verify.show import links
 
             known = catalogue.ids(catalogue.select(lambda bound: bound.is_claim))
             check(self.cite in known, f"cite must be one of {', '.join(known)}, got {self.cite!r}.{links.more()}")
-        check(0 <= self.seed < 2**63, f"seed must be an integer >= 0 and < 2^63, got seed={self.seed}.")
+        check(
+            _is_whole(self.seed, 0) and self.seed < 2**63,
+            f"seed must be an integer >= 0 and < 2^63, got seed={self.seed}.",
+        )
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    return math.isfinite(value) and int(value) == value >= least and not isinstance(value, bool)
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,7 +62,7 @@ def subject(network: Any, X: Array | None, activation: str | None) -> Subject:
         return Subject(network.model_, tuple(network.classes_.tolist()))
     if isinstance(network, nn.Module):
         check(X is not None, "a module knows no sample, expected X and y.")
-        return _of_module(network, np.asarray(X))
+        return _of_module(_unwrapped(network), np.asarray(X))
     found = _of_sklearn(network)
     check(found is not None, f"network must be {KINDS}, got a {type(network).__name__}.")
     assert found is not None
@@ -97,6 +97,23 @@ def _of_sklearn(network: Any) -> Subject | None:
 # A module
 
 
+def _unwrapped(module: Any) -> Any:
+    """What torch.compile, DataParallel and DistributedDataParallel run."""
+    from torch import nn
+
+    if isinstance(module, nn.DataParallel | nn.parallel.DistributedDataParallel):
+        return _unwrapped(module.module)
+    return _unwrapped(module._orig_mod) if hasattr(module, "_orig_mod") else module
+
+
+def _arithmetic(module: Any) -> list[str]:
+    """A word where the module itself computes in less than float32."""
+    kinds = {str(weight.dtype).removeprefix("torch.") for weight in module.parameters()} - {"float32", "float64"}
+    if not kinds:
+        return []
+    return [f"its weights are {' and '.join(sorted(kinds))}; what is said is about these numbers in exact arithmetic."]
+
+
 def _of_module(module: Any, X: Array) -> Subject:
     from verify.network.trace import require_equal, trace
 
@@ -104,6 +121,7 @@ def _of_module(module: Any, X: Array) -> Subject:
     outputs = graph.outputs
     difference = require_equal(graph, module, X)
     notes = [f"read by torch.fx as {len(graph.nodes)} nodes; {len(X):,} points differ in float64 by {difference:.1g}."]
+    notes += _arithmetic(module)
     if outputs == 2:
         notes.append("f is the second logit minus the first.")
     model = stack(graph)
@@ -158,13 +176,36 @@ def _reads(graph: Graph, state: Mapping[str, Any]) -> list[int]:
 
 def array(values: Any, name: str) -> Array:
     """A numpy array of real numbers from an array, a tensor or a frame."""
-    if hasattr(values, "detach"):
-        values = values.detach().cpu().numpy()
-    found = np.asarray(values)
+    missing = bool(np.ma.is_masked(values))
+    check(not missing, f"{name} must have no masked entries: what stands behind them is no measurement.")
+    found = _numbers(values)
+    check(found.dtype.kind != "O", f"{name} must hold real numbers in rows of one length, got a {_kind(values)}.")
     check(found.dtype.kind in "buif", f"{name} must hold real numbers, got dtype {found.dtype}.")
     check(found.ndim >= 2 and len(found) >= 1, f"{name} must have the shape (m, ..) with m >= 1, got {found.shape}.")
     check(bool(np.isfinite(found).all()), f"{name} must be finite, got nan or inf.")
     return found
+
+
+def _numbers(values: Any) -> Array:
+    """As numpy has them; a tensor of any floating dtype, and a frame of nullable numbers, in float64."""
+    if hasattr(values, "detach"):
+        return _of_tensor(values)
+    if hasattr(values, "convert_dtypes") and all(kind.kind in "buif" for kind in np.atleast_1d(values.dtypes)):
+        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    try:
+        return np.asarray(values)
+    except ValueError:  # rows of several lengths
+        return np.empty(0, dtype=object)
+
+
+def _of_tensor(values: Any) -> Array:
+    dense = values.detach().cpu().to_dense()
+    return np.asarray((dense.double() if dense.is_floating_point() else dense).numpy())
+
+
+def _kind(values: Any) -> str:
+    sparse = "; its toarray() is dense" if hasattr(values, "toarray") else ""
+    return f"{type(values).__name__}{sparse}"
 
 
 def points(of: Subject, X: Array, y: Any, name: str = "") -> tuple[Points, list[str]]:
@@ -191,9 +232,8 @@ def labels(
     from adanet_train.data import classes as of_classes
     from adanet_train.data import datasets
 
-    if hasattr(y, "detach"):
-        y = y.detach().cpu().numpy()
-    found = np.asarray(y)
+    check(not np.ma.is_masked(y), f"{name} must have no masked entries.")
+    found = _of_tensor(y) if hasattr(y, "detach") else np.asarray(y)
     if found.ndim == 2 and found.shape[1] == 1:
         found = found[:, 0]
     check(found.shape == (m,), f"{name} must have the shape ({m},), one label for each point, got {found.shape}.")

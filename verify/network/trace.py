@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, fx, nn
 
@@ -23,6 +24,7 @@ from verify.network.operations import Operation, Reshape, Shape
 
 POINTS = 3  # rows of the example from which the shapes are read
 SLACK = 1000  # a difference of so many error bounds is no rounding any more
+SCALES = (1.0, 1e3, 1e6)  # sizes of the points beside the sample, where other units are off
 SOFTPLUS = 3e-9  # torch's softplus is x itself beyond 20, off by e^-20
 
 
@@ -76,7 +78,7 @@ def trace(module: nn.Module, shape: Shape) -> Graph:
     """The graph of the module on points of this shape, in eval mode."""
     from verify.network import modules
 
-    _require_eval(module)
+    _require_plain(module)
     double = _double(module)
     try:
         traced = fx.symbolic_trace(double)
@@ -87,28 +89,47 @@ def trace(module: nn.Module, shape: Shape) -> Graph:
             "that depend on the values of a tensor."
         ) from None
     reader = _Reader(traced, modules.MODULES, modules.FUNCTIONS, modules.METHODS)
+    _require_one_input(traced, type(module).__name__)
     with torch.no_grad():
         output = reader.run(torch.zeros(POINTS, *shape, dtype=torch.float64))
     return _finished(reader.recorder, output, shape, type(module).__name__)
 
 
-def _require_eval(module: nn.Module) -> None:
+def _require_plain(module: nn.Module) -> None:
+    """Every part does what its class says, in eval mode, with real weights: the rest could not be seen in a trace."""
     for name, part in module.named_modules():
-        changing = isinstance(part, nn.modules.batchnorm._NormBase | nn.modules.dropout._DropoutNd)
-        if changing and part.training:
-            raise UnreadableModule(
-                f"module {name!r} ({type(part).__name__}) is in training mode, where the network is another one for "
-                "every batch; call module.eval() first."
-            )
+        reason = _oddity(part)
+        if reason:
+            raise UnreadableModule(f"module {name!r} ({type(part).__name__}) {reason}.")
+
+
+def _oddity(part: nn.Module) -> str | None:
+    if isinstance(part, nn.modules.batchnorm._NormBase | nn.modules.dropout._DropoutNd) and part.training:
+        return "is in training mode, where the network is another one for every batch; call module.eval() first"
+    if isinstance(part, torch.jit.ScriptModule):
+        return "is a script, which torch.fx does not read; hand over the module that it was made from"
+    weights = [*part.parameters(recurse=False), *part.buffers(recurse=False)]
+    if any(nn.parameter.is_lazy(weight) for weight in weights):
+        return "has no weights yet; call the module on a batch first"
+    if part._forward_hooks or part._forward_pre_hooks:
+        return (
+            "has forward hooks, which may do anything; remove them, or make them permanent first (prune.remove, "
+            "remove_weight_norm)"
+        )
+    if "forward" in vars(part) and not isinstance(part, fx.GraphModule):
+        return "has a forward of its own in place of that of its class; make it a class"
+    if any(weight.is_complex() for weight in weights):
+        return "has complex weights, expected real ones"
+    return None
 
 
 def _double(module: nn.Module) -> nn.Module:
-    """A float64 copy on the CPU; the weights are the same numbers."""
+    """A float64 copy on the CPU, in the mode it is in; the weights are the same numbers."""
     try:
-        return copy.deepcopy(module).to("cpu", torch.float64).eval()
+        return copy.deepcopy(module).to("cpu", torch.float64)
     except Exception as error:
-        name = type(module).__name__
-        raise UnreadableModule(f"{name}: cannot be copied in float64 ({type(error).__name__}: {error}).") from None
+        name, reason = type(module).__name__, str(error).strip().splitlines()[0]
+        raise UnreadableModule(f"{name}: cannot be copied in float64 ({type(error).__name__}: {reason}).") from None
 
 
 def _finished(recorder: Recorder, output: Any, shape: Shape, name: str) -> Graph:
@@ -138,6 +159,14 @@ def _used(nodes: Sequence[Node], last: int) -> tuple[Node, ...]:
         for i, node in enumerate(nodes, start=1)
         if i in needed
     )
+
+
+def _require_one_input(traced: fx.GraphModule, name: str) -> None:
+    inputs = [node for node in traced.graph.nodes if node.op == "placeholder"]
+    needed = [node.target for node in inputs[1:] if not node.args]
+    if not inputs or needed:
+        also = f" and {', '.join(map(str, needed))}" if needed else ""
+        raise UnreadableModule(f"{name}: forward must read one tensor x, it reads {'x' if inputs else 'none'}{also}.")
 
 
 class _Reader(fx.Interpreter):
@@ -175,7 +204,7 @@ class _Reader(fx.Interpreter):
         module = self.fetch_attr(target)
         self.recorder.name = f"module {target!r} ({type(module).__name__})"
         for kind, rule in self.modules:
-            if isinstance(module, kind):
+            if isinstance(module, kind) and _is_of_torch(module):
                 return rule(self.recorder, module, *args, **kwargs)
         raise self.recorder.refusal("no statement here covers it; " + KNOWN)
 
@@ -206,6 +235,11 @@ KNOWN = (
 )
 
 
+def _is_of_torch(module: Any) -> bool:
+    """Its forward is the one that torch documents, not that of a class made from it."""
+    return type(module).forward.__module__.startswith("torch.nn.modules.")
+
+
 def _reads_value(arguments: Any) -> bool:
     if isinstance(arguments, Value):
         return True
@@ -218,22 +252,57 @@ def _reads_value(arguments: Any) -> bool:
 
 
 def require_equal(graph: Graph, module: nn.Module, X: Array) -> float:
-    """The largest difference between the graph and the module, both in float64; a ValueError beyond rounding."""
+    """The largest difference between graph and module on X, both in float64; a ValueError beyond rounding.
+
+    They must agree elsewhere too, for a risk is about other points: on drawn ones as large as X, and larger.
+    """
     double = _double(module)
+    _largest_difference(graph, double, _beside(X), "a point that was drawn")
+    return _largest_difference(graph, double, X, "point")
+
+
+def _beside(X: Array) -> Array:
+    drawn = np.random.default_rng(0).standard_normal((len(SCALES), 16, *X.shape[1:]))
+    largest = float(np.abs(X).max(initial=0.0)) or 1.0
+    scales = np.minimum(np.array(SCALES) * largest, 1e100).reshape(-1, *[1] * X.ndim)
+    return (drawn * scales).reshape(-1, *X.shape[1:])
+
+
+def _largest_difference(graph: Graph, double: nn.Module, X: Array, where: str) -> float:
     largest, seen = 0.0, 0
     tolerance = SLACK if "softplus" not in {phi.name for phi in graph.phi} else SLACK * (1 + SOFTPLUS / EPS)
     with torch.no_grad():
         for block in graphs.blocks(graph, X):
             f, error = graphs.with_errors(graph, block)
-            own = double(block).reshape(f.shape)
+            # a copy, for forward may write over what it reads
+            own = _own_values(double, block.clone(), f)
             difference = (f - own).abs()
             wrong = ~(difference <= tolerance * error)
+            if where != "point":
+                wrong &= torch.isfinite(f)
             if bool(wrong.any()):
                 row = int(wrong.any(dim=1).nonzero()[0])
+                read, given = float(f[row][wrong[row]][0]), float(own[row][wrong[row]][0])
+                name, place = type(double).__name__, f"{where} {seen + row}" if where == "point" else where
+                if not math.isfinite(read) and not math.isfinite(given):
+                    raise UnreadableModule(f"{name}: exceeds the largest float, 1.8e308, at {place}.")
                 raise UnreadableModule(
-                    f"{type(module).__name__}: read as a graph it gives {float(f[row][wrong[row]][0])!r} at point "
-                    f"{seen + row} where the module gives {float(own[row][wrong[row]][0])!r}: it does something that "
-                    "was not read (hooks, in-place changes, a branch on values)."
+                    f"{name}: read as a graph it gives {read!r} at {place} where the module gives {given!r}: it does "
+                    "something that was not read (in-place changes, a branch on values)."
                 )
             largest, seen = max(largest, float(difference.max())), seen + len(block)
     return largest
+
+
+def _own_values(double: nn.Module, x: Tensor, f: Tensor) -> Tensor:
+    try:
+        own = double(x)
+        if own.dtype == torch.float64 and len(own) == len(f):
+            return own.reshape(f.shape)
+    except Exception as error:  # whatever forward does
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise UnreadableModule(f"{type(double).__name__}: forward fails on {len(x)} points ({reason}).") from None
+    raise UnreadableModule(
+        f"{type(double).__name__}: forward gives {own.dtype} of shape {tuple(own.shape)} for {len(x)} points, expected "
+        f"torch.float64 of shape {tuple(f.shape)}."
+    )

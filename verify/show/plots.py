@@ -64,6 +64,7 @@ _LEMMAS = {
     "lemma-1-corrected": ("o", ORANGE),
     "lemma-2-peeled": ("^", GREEN),
 }
+_MOST = 1e100  # what exceeds it stands in the tables; an axis up to the largest float has no room for its ticks
 CURVES = (BLUE, ORANGE, GREEN, PURPLE, RED, SKY)
 
 
@@ -163,10 +164,10 @@ def draw_complexities(report: BoundReport) -> Figure:
     picture, axes = figure(2.2)
     used = set()
     for row in report.complexities:
-        if row.upper:
+        if row.upper and row.upper <= _MOST:
             low = row.lower or row.upper / 100
             axes.plot([row.k, row.k], [low, row.upper], color=INK, linewidth=5, alpha=0.35, solid_capstyle="butt")
-        shown = [(name, value) for name, value in wording.lemmas(row).items() if value]
+        shown = [(name, value) for name, value in wording.lemmas(row).items() if value and value <= _MOST]
         for place, (name, value) in enumerate(shown):
             marker, colour = _LEMMAS[name]
             offset = 0.12 * (place - (len(shown) - 1) / 2)
