@@ -20,6 +20,8 @@ from adanet_train.points import Points
 
 METHODS = ("adanet", "cvx", "cvx-exact", "lr", "nn")
 
+UNWEIGHTED = "objective certificate counts every point alike: no sample_weight."
+
 Train = Callable[..., Trained]
 
 
@@ -40,11 +42,22 @@ def trainer(method: str, y: Tensor | None = None) -> Train:
 
 
 def _of_classes(method: str) -> Train:
-    from adanet_train import class_adanet, class_baselines
+    from adanet_train import class_baselines
 
-    many = {"adanet": class_adanet.train, "lr": class_baselines.train_lr, "nn": class_baselines.train_nn}
+    many = {"adanet": _adanet_of_classes, "lr": class_baselines.train_lr, "nn": class_baselines.train_nn}
     check(method in many, f"method must be one of {', '.join(many)} for more than two classes, got {method!r}.")
     return many[method]
+
+
+def _adanet_of_classes(Psi: Tensor, y: Tensor, config: Config, **options: Any) -> Trained:
+    if config.objective == "certificate":
+        from adanet_train.certificate import classes
+
+        check(options.pop("weights", None) is None, UNWEIGHTED)
+        return classes.train(Psi, y, config, **options)
+    from adanet_train import class_adanet
+
+    return class_adanet.train(Psi, y, config, **options)
 
 
 def config_for(y: Tensor, config: Config) -> Config:
@@ -61,7 +74,7 @@ def _adanet(Psi: Tensor, y: Tensor, config: Config, **options: Any) -> Trained:
     if config.objective == "certificate":
         from adanet_train.certificate.train import train
 
-        check(options.pop("weights", None) is None, "objective certificate counts every point alike: no sample_weight.")
+        check(options.pop("weights", None) is None, UNWEIGHTED)
         return train(Psi, y, config, **options)
     from adanet_train import adanet
 

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from adanet_theory.grids import path_grid, vote_grid
+from adanet_theory.grids import classes_grid, path_grid, vote_grid
 from adanet_theory.kl import xi
 from adanet_train.certificate.smooth import RateCost, kl_inverse, normal_cdf
 
 _LEAST = 1e-6  # of a variance
+_NODES = 8  # of the quadrature over the count of the right class
 
 
 class Form:
@@ -24,8 +25,17 @@ class Form:
 
     id: str
 
-    def __init__(self, y: Tensor, n_0: int, units: Sequence[int], betas: Sequence[float], delta: float) -> None:
-        self.y, self.m = y, len(y)
+    def __init__(
+        self,
+        y: Tensor,
+        n_0: int,
+        units: Sequence[int],
+        betas: Sequence[float],
+        delta: float,
+        m: int | None = None,
+    ) -> None:
+        """m is the size of the sample where y are the labels of a part of it."""
+        self.y, self.m = y, y.shape[-1] if m is None else m
         self.atoms = 2 * n_0 * (1 + len(units))
         self.units = y.new_tensor(list(units))
         self.beta = y.new_tensor(list(betas))
@@ -109,3 +119,47 @@ class Path(Form):
         plus = int((self.units > 0).sum())
         counts = [[(plus, len(self.units) - plus)]] if len(self.units) else []
         return torch.full_like(N, path_grid(counts))
+
+
+class ClassVote(Form):
+    """vote-certificate-multiclass: g_c of mean N f_c/B' and variance N p_c, k = t sqrt(Nπ); y is one row per class.
+
+    The nodes are the classes, each with the sign 0: none is under another.
+    """
+
+    id = "vote-certificate-multiclass"
+
+    def losses(self, means: Tensor, mass: Tensor, N: Tensor, t: Tensor) -> Tensor:
+        """1 - E Π_{c != y} Φ((g_y - k - 1/2 - N f_c)/s_c), by quadrature over g_y."""
+        nodes, weights = (means.new_tensor(part) for part in hermite(_NODES))
+        f, sd = N[:, :, None] * means, (N * mass).clamp_min(_LEAST).sqrt()
+        own = (f * self.y).sum(1) - t * self.size(mass, N).sqrt() - 0.5
+        g = own[:, None] + (sd @ self.y)[:, None] * nodes[:, None]  # [rows, nodes, m]
+        right: Tensor | float = 1.0
+        for c, mine in enumerate(self.y):
+            wins = normal_cdf((g - f[:, None, c]) / sd[:, c, None, None])
+            right = right * torch.where(mine > 0, 1.0, wins)
+        assert isinstance(right, Tensor)
+        return 1 - (weights[:, None] * right).sum(1)
+
+    def size(self, mass: Tensor, N: Tensor) -> Tensor:
+        """Nπ, π the sum of the two largest p_c, [rows, 1]."""
+        return N * mass.topk(2, dim=1).values.sum(1, keepdim=True)
+
+    def b(self, mass: Tensor, N: Tensor, t: Tensor) -> Tensor:
+        return normal_cdf(t + 0.5 / self.size(mass, N).sqrt())[:, 0]
+
+    def base_kl(self, N: Tensor) -> Tensor:
+        urn = self.atoms * self.beta
+        return N * (torch.log1p(urn / N) - 1) + urn * torch.log1p(N / urn)
+
+    def grid(self, N: Tensor) -> Tensor:
+        return torch.log(N + 1) + classes_grid(0)
+
+
+def hermite(nodes: int) -> tuple[list[float], list[float]]:
+    """Points and weights of E h(Z), Z standard normal."""
+    from numpy.polynomial.hermite_e import hermegauss
+
+    points, weights = hermegauss(nodes)
+    return points.tolist(), (weights / weights.sum()).tolist()

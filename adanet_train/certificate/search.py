@@ -38,9 +38,11 @@ class Sample:
     y: Tensor
     delta: float
     form: type[Form]
+    m: int | None = None
+    """The size of the sample where these are a part of its points."""
 
     def at(self, units: Sequence[int], betas: Sequence[float]) -> Form:
-        return self.form(self.y, self.Psi.shape[1], units, betas, self.delta)
+        return self.form(self.y, self.Psi.shape[1], units, betas, self.delta, self.m)
 
 
 @dataclass(frozen=True)
@@ -128,14 +130,14 @@ def settled(sample: Sample, found: Found, rows: Rows, row: int) -> Found:
 
 
 def pruned(found: Found) -> Found:
-    """Opposite signs of a coordinate cancel, atoms of too small a rate go, and units without atoms."""
+    """Opposite signs of a coordinate cancel, atoms of too small a rate go, and units without atoms, classes do not."""
     size = int(found.column.max()) + 1
     place = found.node * size + found.column
     net = found.theta.new_zeros((1 + len(found.units)) * size).index_add(0, place, found.sign * found.theta)
     kept = (net.abs() / net.abs().sum() * found.N > LEAST_RATE).nonzero()[:, 0]
     node, column = kept // size, kept % size
     theta = net[kept].abs() / net[kept].abs().sum()
-    alive = [0, *(v for v in range(1, 1 + len(found.units)) if bool((node == v).any()))]
+    alive = [0, *(v for v, sign in enumerate(found.units, start=1) if sign == 0 or bool((node == v).any()))]
     renumbered = node.new_tensor([alive.index(v) if v in alive else -1 for v in range(1 + len(found.units))])
     units = tuple(found.units[v - 1] for v in alive[1:])
     return replace(found, node=renumbered[node], column=column, sign=net[kept].sign(), theta=theta, units=units)
@@ -202,10 +204,10 @@ def losses(sample: Sample, found: Found) -> tuple[Tensor, Tensor]:
     return each.detach(), slope[0]
 
 
-def steepest(sample: Sample, found: Found) -> tuple[Tensor, Tensor, Tensor]:
-    """(node, column, sign) of the atoms to add."""
+def steepest(sample: Sample, found: Found, count: int = NEIGHBOURS) -> tuple[Tensor, Tensor, Tensor]:
+    """(node, column, sign) of the atoms to add, the first first."""
     along = losses(sample, found)[1] @ sample.Psi
     along[found.node, found.column] = 0
     flat = along.flatten()
-    new = flat.abs().topk(min(NEIGHBOURS, len(flat))).indices
+    new = flat.abs().topk(min(count, len(flat))).indices
     return new // along.shape[1], new % along.shape[1], -flat[new].sign()
