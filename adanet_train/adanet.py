@@ -27,6 +27,7 @@ from adanet_train.points import Points
 from adanet_train.selection import Choice, HeldOut, choose_lambda
 from adanet_train.surrogates import surrogate
 from adanet_train.weak_learners import Task, candidate, generator
+from adanet_train.world import ALONE, World
 
 
 def train(
@@ -37,13 +38,15 @@ def train(
     weights: Tensor | None = None,
     callback: Callback | None = None,
     resume: Trained | None = None,
+    world: World = ALONE,
 ) -> Trained:
     """T rounds of AdaNet on the rows of Psi with labels y in {-1, +1} and sample weights, if any.
 
     `callback` sees the result after every round; `resume` takes up a result of an earlier call with the same config,
-    and ends with the same bits as one uninterrupted run.
+    and ends with the same bits as one uninterrupted run. Of the processes of a `world` each calls this with the same
+    sample and works on its own rows of it; all end with the same bits.
     """
-    points, y = check_sample(Psi, y, config)
+    points, y = check_sample(Psi, y, config, world)
     check_resume(resume, config)
     setting = Setting.of(points, y, check_weights(weights, y), config)
     growth = regrown(resume, points) if resume else Growth(points, config.activation)
@@ -132,7 +135,8 @@ class Setting:
         if config.learner == "committee":
             committee.check_config(config)
             split = committee.Sample.split(points, y, weights, config, generator(config.seed, 0, 0))
-        return cls(points, y, weights, config, config.family(points.n_0, len(points)), split)
+        own = None if weights is None else points.own(weights)
+        return cls(points, points.own(y), own, config, config.family(points.n_0, len(points)), split)
 
     def Gamma(self, lam: float | None) -> Penalty:
         """Γ at the λ of the config, or at the one that was chosen."""
@@ -142,7 +146,7 @@ class Setting:
     def objective(self, growth: Growth) -> float:
         """F of what has grown so far."""
         Phi = surrogate(self.config.surrogate)
-        return objective.loss(Phi, self.y, growth.f, self.weights) + growth.penalty
+        return objective.loss(Phi, self.y, growth.f, self.weights, self.points.world) + growth.penalty
 
     def held_out(self, growth: Growth) -> HeldOut | None:
         return HeldOut.of(growth, self.split, surrogate(self.config.surrogate)) if self.split else None
@@ -178,6 +182,7 @@ class Setting:
             prices if mix is None else (prices @ mix)[None],
             surrogate(config.surrogate),
             weights=self.weights,
+            world=self.points.world,
             tol=config.tol,
         )
         w = found.w if mix is None else found.w * mix
@@ -220,8 +225,9 @@ def propose(growth: Growth, setting: Setting, t: int) -> list[Proposal]:
         return Proposal(_block(growth, setting, depth, units, draw))
 
     threads = torch.get_num_threads()
+    jobs = config.jobs if setting.points.world.size == 1 else 1  # the processes add up in one order
     try:
-        with ThreadPoolExecutor(config.jobs, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        with ThreadPoolExecutor(jobs, initializer=torch.set_num_threads, initargs=(1,)) as pool:
             return list(pool.map(learn, range(len(sizes))))
     finally:
         torch.set_num_threads(threads)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from adanet_train.config import Config, Trained
     from adanet_train.inputs import Inputs
     from adanet_train.model.model_file import Sample
+    from adanet_train.world import World
 
 EXAMPLES = """\
 DATA is breast-cancer, digits:3-8, mnist:0-1, fashion:coat-shirt, cifar10:cat-dog, all classes of digits, mnist,
@@ -29,6 +31,7 @@ examples:
   adanet-train table.csv --label class -o model.pt --test-data held_out.csv --rounds 10 --width 50
   adanet-train digits -o ten.pt --rounds 3
   adanet-train digits:3-8 -o certified.pt --objective certificate --holdout 0.1
+  adanet-train rows.npy -o model.pt --processes 2
   adanet-train mnist:0-1 --data-dir data --test-data mnist:0-1 -o mnist.pt --set steps=2000 --set outputs=all
 then
   verify-bounds model.pt
@@ -36,7 +39,8 @@ then
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return command_line.run(parser(), train, argv)
+    given = sys.argv[1:] if argv is None else argv
+    return command_line.run(parser(), lambda arguments: _launched(arguments, given), given)
 
 
 def parser() -> Parser:
@@ -83,6 +87,9 @@ def parser() -> Parser:
     add("--holdout", type=float, default=None, metavar="F", help="keep a share F of the points aside, for a bound")
     add("--no-sample", default=False, action="store_true", help="keep the digest of the sample, not the sample")
     add("--resume", default=False, action="store_true", help="go on from the last finished round in the output file")
+    add("--log", default=None, metavar="DIR", help="write TensorBoard event files there, a step a round")
+    several = "processes on this machine, each with its share of the rows; torchrun for more machines"
+    add("--processes", type=int, default=1, metavar="N", help=several)
     add("--json", default=False, action="store_true", help="print one JSON document instead of the table")
     options.add_version()
     return options
@@ -96,7 +103,36 @@ def _numbers(text: str) -> float | tuple[float, ...]:
 # The run
 
 
+def _launched(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+    """The run, in this process or in several."""
+    from adanet_train import processes
+
+    check(arguments.processes >= 1, f"processes must be an integer >= 1, got {arguments.processes}.")
+    begun = os.environ.get("WORLD_SIZE", "1")
+    if arguments.processes > 1 and begun == "1":
+        return processes.launch(argv, arguments.processes, arguments.output)
+    if begun == "1":
+        return train(arguments)
+    from adanet_train.world import ProcessEnded
+
+    try:
+        return train(arguments)
+    except ProcessEnded as error:
+        if processes.LAUNCHED in os.environ:
+            return processes.ENDED
+        return command_line.refuse("adanet-train", f"{str(error)[:-1]}; {processes.state(arguments.output)}.")
+
+
 def train(arguments: argparse.Namespace) -> int:
+    from adanet_train.world import joined, local_device
+
+    arguments.device = local_device(command_line.device(str(arguments.device)))
+    with joined(arguments.device) as world:
+        return train_in(world, arguments)
+
+
+def train_in(world: World, arguments: argparse.Namespace) -> int:
+    """The run of this process; the first of several shows and writes what one alone would."""
     from adanet_train import run
     from adanet_train.inputs import Asked, range_of, read_inputs
     from adanet_train.model import model_file
@@ -131,19 +167,31 @@ def train(arguments: argparse.Namespace) -> int:
             trained, arguments.method, features=inputs.features, notes=_notes(inputs, arguments), **parts
         ),
     )
-    with Bar("round") as bar:
+    with Bar("round", quiet=world.rank > 0) as bar:
         try:
             train_method = run.trainer(arguments.method, inputs.y)
-            callback = _both(saver, Rounds(bar, config.rounds, inputs.dataset.notes))
-            trained = train_method(inputs.points, inputs.y, config, callback=callback, resume=resume)
+            shown = [saver, Rounds(bar, config.rounds, inputs.dataset.notes), *_logs(arguments)]
+            callback = _each(shown) if world.rank == 0 else None
+            together = {} if world.size == 1 else {"world": _checked(world, arguments, inputs)}
+            trained = train_method(inputs.points, inputs.y, config, callback=callback, resume=resume, **together)
+            world.check_same(trained.network)
         except KeyboardInterrupt:
             saver.flush()
             return _interrupted(arguments, saver.rounds_saved or (len(resume.history) if resume else 0))
+    if world.rank > 0:
+        return 0
     saver.latest = trained
     saver.flush()
     result = summary(arguments, trained, inputs, time.perf_counter() - start)
     print(json.dumps(result, allow_nan=False) if arguments.json else closing_table(result))
     return 0
+
+
+def _checked(world: World, arguments: argparse.Namespace, inputs: Inputs) -> World:
+    two = arguments.method == "adanet" and inputs.dataset.outputs is None
+    certificate = getattr(arguments, "objective", "paper") == "certificate"
+    check(two and not certificate, "several processes train adanet on two classes, objective paper or bound.")
+    return world
 
 
 def _notes(inputs: Inputs, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -157,12 +205,20 @@ def _notes(inputs: Inputs, arguments: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in notes.items() if value}
 
 
-def _both(saver: Any, rounds: Any) -> Any:
+def _each(callbacks: Sequence[Any]) -> Any:
     def callback(trained: Trained) -> None:
-        saver(trained)
-        rounds(trained)
+        for call in callbacks:
+            call(trained)
 
     return callback
+
+
+def _logs(arguments: argparse.Namespace) -> list[Any]:
+    if arguments.log is None:
+        return []
+    from adanet_train.events import Events
+
+    return [Events(arguments.log)]
 
 
 def _interrupted(arguments: argparse.Namespace, done: int) -> int:

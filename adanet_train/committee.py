@@ -12,7 +12,7 @@ number of rounds. All members are trained at once, as one product with a dimensi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -24,17 +24,16 @@ from adanet_theory.spec import NetworkSpec
 from adanet_train.activations import activation_slope
 from adanet_train.config import Config
 from adanet_train.convex.projection import members, nearest_
+from adanet_train.feed import Batch, Feed
 from adanet_train.growth import Growth
 from adanet_train.network import layer, subnetwork
 from adanet_train.norms import row_norms
-from adanet_train.points import WHOLE, Centre, Points
+from adanet_train.points import Centre, Points
 from adanet_train.surrogates import surrogate
 
 LOOK = 10_000
 """Points of a part that is held out, at most: enough to compare by, and to look at often."""
 SCALES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18)
-PASSES = 8_000
-"""Points whose order is drawn at once."""
 LOOKS = 20
 """How often the held-out parts are looked at in the longest run that the schedule allows."""
 
@@ -47,35 +46,47 @@ class Sample:
     y: Tensor
     weights: Tensor | None
     part: Tensor
-    """The member that a point is held out from; -1: it is in the training of all."""
+    """The member that a point is held out from; -1: it is in the training of all. Of every row of the sample, also
+    where y and the weights are those of the rows of one process."""
     members: int
 
     @classmethod
     def split(cls, points: Points, y: Tensor, weights: Tensor | None, config: Config, draw: torch.Generator) -> Sample:
-        """Equal parts, each with both classes as in the sample."""
+        """Equal parts, each with both classes as in the sample; y and the weights are those of all rows."""
         m, K = len(points), config.members_for(len(points))
         every = max(K, round(1 / config.validation_fraction), math.ceil(m / LOOK))
         shuffled = torch.randperm(m, generator=draw)
         shuffled = shuffled[y.cpu()[shuffled].argsort(stable=True)]
         turn = torch.empty(m, dtype=torch.long)
         turn[shuffled] = torch.arange(m) % every
-        return cls(points, y, weights, torch.where(turn < K, turn, -1), K)
+        s = None if weights is None else points.own(weights)
+        return cls(points, points.own(y), s, torch.where(turn < K, turn, -1), K)
 
     @cached_property
     def held_out(self) -> Tensor:
-        """[K, v], the rows of each part; the parts that are one short repeat their first row, with weight 0."""
-        rows = [(self.part == j).nonzero().flatten() for j in range(self.members)]
-        most = max(len(part) for part in rows)
-        return torch.stack([torch.cat([part, part[:1].expand(most - len(part))]) for part in rows])
+        """[K, v], the rows of each part; the parts that are short of some are filled with row 0, with weight 0."""
+        part = self.points.own(self.part)
+        rows = [(part == j).nonzero().flatten() for j in range(self.members)]
+        most = max(1, *(len(part) for part in rows))
+        return torch.stack([torch.nn.functional.pad(part, (0, most - len(part))) for part in rows])
 
     @cached_property
     def held_out_weights(self) -> Tensor:
-        """[K, v], mean 1 over all that count."""
-        counts = torch.stack([(self.part == j).sum() for j in range(self.members)])
-        s = (torch.arange(self.held_out.shape[1]) < counts[:, None]).double().to(self.y.device)
-        if self.weights is not None:
-            s = s * self.weights[self.held_out]
-        return s / s.mean()
+        """[K, v], mean 1 over the points of all processes that count; 0 where a row only fills."""
+        s = self.counts if self.weights is None else self.counts * self.weights[self.held_out]
+        return s * (self.held_out_points / float(self.points.world.sum(s.sum())))
+
+    @cached_property
+    def counts(self) -> Tensor:
+        """[K, v]: 1 for a point, 0 where a row only fills."""
+        part = self.points.own(self.part)
+        counts = torch.stack([(part == j).sum() for j in range(self.members)])
+        return (torch.arange(self.held_out.shape[1]) < counts[:, None]).double().to(self.y.device)
+
+    @cached_property
+    def held_out_points(self) -> int:
+        """How many points are held out from some member."""
+        return int((self.part >= 0).sum())
 
 
 @dataclass(frozen=True)
@@ -155,54 +166,6 @@ class Schedule:
         return self.rate * min(1.0, 10 * step / self.steps) * math.sqrt(1 - (step - 1) / self.steps)
 
 
-class Feed:
-    """Batches for all members at once, none of a member's own part; a sample too large to keep is read in pieces."""
-
-    def __init__(self, sample: Sample, offset: Tensor, batch: int, *, centred: bool, dtype: torch.dtype) -> None:
-        self.sample, self.offset, self.batch, self.centred, self.dtype = sample, offset, batch, centred, dtype
-
-    def __call__(self, draw: torch.Generator) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor | None]]:
-        """(x [K, b, n_0], y, offset and sample weights [K, b]) without end."""
-        weights = self.sample.weights
-        while True:
-            for rows in self._pieces(draw):
-                x, y, offset = self._read(rows), self.sample.y[rows].to(self.dtype), self.offset[:, rows]
-                s = None if weights is None else weights[rows].to(self.dtype)
-                order = self._orders(self.sample.part[rows], draw)
-                for at in range(0, max(1, order.shape[1] - self.batch + 1), self.batch):
-                    index = order[:, at : at + self.batch]
-                    own = x.index_select(0, index.flatten()).view(*index.shape, -1)
-                    yield own, y[index], offset.gather(1, index), None if s is None else s[index]
-
-    def _read(self, rows: slice) -> Tensor:
-        points = self.sample.points
-        whole = points.centred if self.centred and self.dtype == torch.float32 else None
-        if whole is not None:
-            return whole[rows]
-        Psi = points.rows(rows)
-        return (points.centre(Psi) if self.centred else Psi).to(self.dtype)
-
-    def _pieces(self, draw: torch.Generator) -> Iterator[slice]:
-        m = len(self.sample.points)
-        size = max(self.batch, WHOLE // self.sample.points.n_0)
-        starts = range(0, m, size)
-        for number in torch.randperm(len(starts), generator=draw).tolist():
-            yield slice(starts[number], min(starts[number] + size, m))
-
-    def _orders(self, part: Tensor, draw: torch.Generator) -> Tensor:
-        """[K, ..]: the points of the piece that each member is trained on, in an order of its own.
-
-        Of a small sample several passes at once, as the drawing of one would cost more than the steps it feeds.
-        """
-        K, m = self.sample.members, len(part)
-        passes = max(1, PASSES // m) if m == len(self.sample.points) else 1
-        keys = torch.rand(K, passes, m, generator=draw)
-        # The points that a member is not trained on go behind.
-        keys += (part == torch.arange(K)[:, None])[:, None]
-        least = m - int((part == torch.arange(K)[:, None]).sum(1).max())
-        return keys.argsort(2)[:, :, :least].flatten(1).to(self.sample.y.device)
-
-
 class Search:
     """U_1, .., U_d of all members on their way down, by Adam; U_d is the one top unit, as a vector v of its inputs."""
 
@@ -226,12 +189,12 @@ class Search:
         z = [x, *(torch.cat([old, own], 2) if old.shape[2] else own for old, own in zip(inputs[1:], a, strict=True))]
         return z, h, layer(z[-1], self.U[-1]).squeeze(2)
 
-    def differentiate(self, x: Tensor, y: Tensor, offset: Tensor, s: Tensor | None = None) -> None:
-        """The gradient of each member's mean loss on its batch, into `slopes`."""
-        z, h, f = self.forward(x)
-        g = self.Phi.derivative(1 - y * (offset + f)).mul_(y).mul_(-1 / y.shape[1])
-        if s is not None:
-            g.mul_(s)
+    def differentiate(self, batch: Batch) -> None:
+        """The gradient of each member's mean loss on its batch, into `slopes`: of several processes their share."""
+        z, h, f = self.forward(batch.x)
+        g = self.Phi.derivative(1 - batch.y * (batch.offset + f)).mul_(batch.y).mul_(-1 / batch.size)
+        if batch.weights is not None:
+            g.mul_(batch.weights)
         torch.bmm(g.unsqueeze(1), z[-1], out=self.U_slopes[-1])
         back = g.unsqueeze(2) * self.U[-1]
         for k in range(len(h) - 1, -1, -1):
@@ -250,11 +213,11 @@ class Search:
             for U, radius in zip(self.U[:-1], self.radii, strict=True):
                 nearest_(U.view(-1, U.shape[2]), radius, self.config.p)
 
-    def loss(self, x: Tensor, y: Tensor, offset: Tensor, s: Tensor) -> float:
-        """The mean loss at the best of a few scales of the output: the convex step sets the scale, not the search."""
-        scales = x.new_tensor(SCALES)[:, None, None]
-        values = self.Phi.value((1 - y * (offset + scales * self.forward(x)[-1])).double())
-        return float((values * s).mean((1, 2)).min())
+    def losses(self, batch: Batch) -> Tensor:
+        """Σ_i s_i Φ(1 - y f) at a few scales of the output: the convex step sets the scale, not the search."""
+        scales = batch.x.new_tensor(SCALES)[:, None, None]
+        values = self.Phi.value((1 - batch.y * (batch.offset + scales * self.forward(batch.x)[-1])).double())
+        return (values if batch.weights is None else values * batch.weights).sum((1, 2))
 
 
 def start(existing: Member, depth: int, units: int, n_0: int, K: int, draw: torch.Generator) -> list[Tensor]:
@@ -290,19 +253,23 @@ def learn(
 
 def descend(search: Search, feed: Feed, schedule: Schedule, patience: int, draw: torch.Generator) -> list[Tensor]:
     """The weights, in float64, at the least held-out loss seen; ends after `patience` looks without a lower one."""
-    sample, dtype = feed.sample, feed.dtype
-    rows = sample.held_out
-    x = torch.stack([_held_out_rows(feed, part) for part in rows])
-    y, offset = sample.y[rows].to(dtype), feed.offset.gather(1, rows)
+    sample, rows, world = feed.sample, feed.sample.held_out, feed.points.world
+    x, offset = torch.stack([feed.rows(part) for part in rows]), feed.offset.gather(1, rows)
+    held_out = Batch(x, sample.y[rows].to(feed.dtype), offset, sample.held_out_weights, sample.held_out_points)
+
+    def loss() -> float:
+        return float(world.sum(search.losses(held_out)).min()) / held_out.size
+
     every = max(1, math.ceil(schedule.steps / LOOKS))
-    best, least, bad = search.theta.clone(), search.loss(x, y, offset, sample.held_out_weights), 0
+    best, least, bad = search.theta.clone(), loss(), 0
     batches = feed(draw)
     for step in range(1, schedule.steps + 1):
-        search.differentiate(*next(batches))
+        search.differentiate(next(batches))
+        world.sum(search.slopes)
         search.update(schedule.at(step))
         if step % every and step < schedule.steps:
             continue
-        seen = search.loss(x, y, offset, sample.held_out_weights)
+        seen = loss()
         bad = 0 if seen < least else bad + 1
         if seen < least:
             best, least = search.theta.clone(), seen
@@ -311,21 +278,12 @@ def descend(search: Search, feed: Feed, schedule: Schedule, patience: int, draw:
     return [U.to(torch.float64) for U in search.views(best)]
 
 
-def _held_out_rows(feed: Feed, rows: Tensor) -> Tensor:
-    points = feed.sample.points
-    whole = points.centred if feed.centred and feed.dtype == torch.float32 else None
-    if whole is not None:
-        return whole[rows]
-    Psi = points.rows(rows)
-    return (points.centre(Psi) if feed.centred else Psi).to(feed.dtype)
-
-
 def member_outputs(existing: Member, sample: Sample, centred: bool, dtype: torch.dtype) -> Tensor:
-    """[K, m]: f^(j) of every point, the offset that member j starts from."""
+    """[K, ..]: f^(j) of the points here, the offset that member j starts from."""
     points, K = sample.points, sample.members
     if not existing.U:
-        return sample.y.new_zeros(1, 1, dtype=dtype).expand(K, len(points))
-    found = sample.y.new_empty(K, len(points), dtype=dtype)
+        return sample.y.new_zeros(1, 1, dtype=dtype).expand(K, points.here)
+    found = sample.y.new_empty(K, points.here, dtype=dtype)
     for rows, Psi in points.chunks(K * sum(own.shape[1] for own in existing.own)):
         x = (points.centre(Psi) if centred else Psi).to(dtype)
         found[:, rows] = existing.f(x.expand(K, *x.shape))

@@ -20,6 +20,7 @@ from adanet_train.history import Round
 from adanet_train.network import Network
 from adanet_train.points import Points
 from adanet_train.surrogates import surrogate
+from adanet_train.world import ALONE, World
 
 VARIANTS = ("base", "R", "P", "D", "SD")
 HELD_OUT = "chosen on held-out points"
@@ -264,13 +265,14 @@ class Trained:
 Callback = Callable[[Trained], None]
 
 
-def check_sample(Psi: Tensor | Points, y: Tensor, config: Config) -> tuple[Points, Tensor]:
+def check_sample(Psi: Tensor | Points, y: Tensor, config: Config, world: World = ALONE) -> tuple[Points, Tensor]:
     """Psi and y as float64 on the device; every trainer checks its sample here, once."""
+    check_world(world, config, len(Psi))
     y = torch.as_tensor(y)
     if not isinstance(Psi, Points):
         Psi = torch.as_tensor(Psi)
         check(Psi.ndim == 2, f"Psi must be a matrix, got shape {tuple(Psi.shape)}.")
-    points = Points.of(Psi, config.device)
+    points = Points.of(Psi, config.device, world)
     check(points.n_0 >= 1, "Psi must have at least one feature, got n_0=0.")
     check(y.shape == (len(points),), f"y must hold one label per row of Psi ({len(Psi)}), got {tuple(y.shape)}.")
     check(len(points) >= 2, f"m must be >= 2 to train, got m={len(Psi)}.")
@@ -278,6 +280,17 @@ def check_sample(Psi: Tensor | Points, y: Tensor, config: Config) -> tuple[Point
     check(bool(((y == 1) | (y == -1)).all()), "y must be -1 or +1.")
     check(bool((y == 1).any() and (y == -1).any()), "y must hold both classes, got one.")
     return points, y.to(config.device, torch.float64).contiguous()
+
+
+def check_world(world: World, config: Config, m: int) -> None:
+    """What several processes can do together."""
+    if world.size == 1:
+        return
+    check(m >= 10 * world.size, f"m must be at least 10 for each of {world.size} processes, got m={m}.")
+    known = config.learner == "committee"
+    check(known, f"several processes train the learner committee only, got learner={config.learner!r}.")
+    by_layer = config.variant == "base" and config.complexity in ("lemma-2", "lemma-2-peeled", "sqrt-depth")
+    check(by_layer, "several processes need a complexity of the layers: lemma-2, lemma-2-peeled or sqrt-depth.")
 
 
 def check_weights(weights: Tensor | None, y: Tensor) -> Tensor | None:

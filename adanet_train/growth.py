@@ -43,7 +43,7 @@ class Growth:
     def __init__(self, points: Points, activation: str) -> None:
         self.points, self.activation = points, activation
         self.network = Network.empty(points.n_0, device=points.device)
-        self.f = torch.zeros(len(points), dtype=torch.float64, device=points.device)
+        self.f = torch.zeros(points.here, dtype=torch.float64, device=points.device)
         self.parts: list[Part] = []
 
     @property

@@ -11,16 +11,19 @@ from adanet_train.config import Trained
 from adanet_train.history import CandidateRecord, Round
 from adanet_train.network import Network
 from adanet_train.surrogates import Surrogate, surrogate
+from adanet_train.world import ALONE, World
 
 
-def loss(Phi: Surrogate, y: Tensor, f: Tensor, weights: Tensor | None = None) -> float:
-    """(1/m) Σ_i s_i Φ(1 - y_i f(x_i)), with sample weights s_i or without.
+def loss(Phi: Surrogate, y: Tensor, f: Tensor, weights: Tensor | None = None, world: World = ALONE) -> float:
+    """(1/m) Σ_i s_i Φ(1 - y_i f(x_i)), with sample weights s_i or without, over the rows of all processes.
 
     >>> round(loss(surrogate("logistic"), torch.tensor([1.0, -1.0]), torch.zeros(2)), 4)
     1.3133
     """
     values = Phi.value(1 - y * f)
-    return float(values.mean() if weights is None else (weights @ values) / len(values))
+    total = values.sum() if weights is None else weights @ values
+    both = world.sum(torch.stack([total, torch.full_like(total, len(values))]))
+    return float(both[0] / both[1])
 
 
 def falls(after: float, before: float, share: float = 0.0) -> bool:

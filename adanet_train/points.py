@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
+from adanet_train.world import ALONE, World
 
 CHUNK = 1 << 22  # numbers in a matrix of one chunk: 32 MB in float64
 WHOLE = 1 << 27  # numbers up to which the search keeps a float32 copy of all rows: 512 MB
@@ -27,26 +28,50 @@ class Map(Protocol):
 
 
 class Points:
-    """m points of n_0 features, in float64 on one device, never more of them at a time than was asked for."""
+    """m points of n_0 features, in float64 on one device, never more of them at a time than was asked for.
 
-    def __init__(self, values: Any, features: Map | None = None, device: torch.device | str = "cpu") -> None:
-        self.values, self.features, self.device = values, features, torch.device(device)
+    Of several processes each works on its own rows: `here` of them, whose numbers in the sample are `numbers`. Rows
+    are then asked for by their place among these; sizes and sums are those of the whole sample.
+    """
+
+    def __init__(
+        self,
+        values: Any,
+        features: Map | None = None,
+        device: torch.device | str = "cpu",
+        world: World = ALONE,
+    ) -> None:
+        self.values, self.features, self.device, self.world = values, features, torch.device(device), world
+        self.numbers = world.share(len(values))
 
     @classmethod
-    def of(cls, Psi: Tensor | Points, device: torch.device | str = "cpu") -> Points:
-        if isinstance(Psi, Points):
-            return cls(Psi.values, Psi.features, device)
-        return cls(torch.as_tensor(Psi).to(device, torch.float64).contiguous(), None, device)
+    def of(cls, Psi: Tensor | Points, device: torch.device | str = "cpu", world: World = ALONE) -> Points:
+        if not isinstance(Psi, Points):
+            Psi = Points(torch.as_tensor(Psi))
+        values = Psi.values
+        if isinstance(values, Tensor):
+            values = values.to(device, torch.float64).contiguous()
+        return cls(values, Psi.features, device, world)
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def here(self) -> int:
+        """How many of the m rows this process works on."""
+        return len(self) if self.numbers is None else len(self.numbers)
+
+    def own(self, values: Tensor) -> Tensor:
+        """Of one number for each point those of the rows here."""
+        return values if self.numbers is None else values[self.numbers.to(values.device)]
 
     @property
     def n_0(self) -> int:
         return int(self.values.shape[1]) if self.features is None else self.features.n_0
 
     def rows(self, index: slice | Tensor) -> Tensor:
-        """Ψ of these rows."""
+        """Ψ of these of the rows here."""
+        index = index if self.numbers is None else self.numbers[index if isinstance(index, slice) else index.cpu()]
         if isinstance(self.values, Tensor):
             return self.values[index]
         values = np.asarray(self.values[index if isinstance(index, slice) else index.cpu().numpy()])
@@ -55,13 +80,13 @@ class Points:
 
     def whole(self) -> Tensor:
         """All rows at once."""
-        return self.rows(slice(0, len(self)))
+        return self.rows(slice(0, self.here))
 
     def chunks(self, width: int = 0) -> Iterator[tuple[slice, Tensor]]:
-        """All rows in their order, so many at a time that a matrix of n_0 or `width` columns stays small."""
+        """The rows here in their order, so many at a time that a matrix of n_0 or `width` columns stays small."""
         size = max(256, CHUNK // max(self.n_0, width))
-        for first in range(0, len(self), size):
-            rows = slice(first, min(first + size, len(self)))
+        for first in range(0, self.here, size):
+            rows = slice(first, min(first + size, self.here))
             yield rows, self.rows(rows)
 
     def check_finite(self) -> None:
@@ -70,28 +95,33 @@ class Points:
     @cached_property
     def largest(self) -> float:
         """r_inf = max |Ψ_j(x_i)|."""
-        return max(float(Psi.abs().max()) for _, Psi in self.chunks())
+        found = max((Psi.abs().max() for _, Psi in self.chunks()), default=torch.zeros((), dtype=torch.float64))
+        return float(self.world.max(found))
 
     @cached_property
     def r_rms(self) -> float:
         """max_j sqrt(Σ_i Ψ_j(x_i)²/m)."""
-        squares = sum((Psi * Psi).sum(0) for _, Psi in self.chunks())
-        return math.sqrt(float(torch.as_tensor(squares).max()) / len(self))
+        return math.sqrt(float(self._sums(lambda Psi: Psi * Psi).max()) / len(self))
 
     @cached_property
     def centre(self) -> Centre:
         """Mean and standard deviation of each feature, for the search."""
-        total = sum(Psi.sum(0) for _, Psi in self.chunks())
-        mean = torch.as_tensor(total) / len(self)
-        squares = sum(((Psi - mean) ** 2).sum(0) for _, Psi in self.chunks())
-        return Centre.of(mean, (torch.as_tensor(squares) / len(self)).sqrt())
+        mean = self._sums(lambda Psi: Psi) / len(self)
+        return Centre.of(mean, (self._sums(lambda Psi: (Psi - mean) ** 2) / len(self)).sqrt())
+
+    def _sums(self, of: Callable[[Tensor], Tensor]) -> Tensor:
+        """Of each feature, over the whole sample."""
+        total = torch.zeros(self.n_0, dtype=torch.float64, device=self.device)
+        for _, Psi in self.chunks():
+            total += of(Psi).sum(0)
+        return self.world.sum(total)
 
     @cached_property
     def centred(self) -> Tensor | None:
-        """All rows centred, in float32; None where they are too many to keep."""
-        if len(self) * self.n_0 > WHOLE:
+        """The rows here centred, in float32; None where they are too many to keep."""
+        if self.here * self.n_0 > WHOLE:
             return None
-        rows = torch.empty(len(self), self.n_0, dtype=torch.float32, device=self.device)
+        rows = torch.empty(self.here, self.n_0, dtype=torch.float32, device=self.device)
         for at, Psi in self.chunks():
             rows[at] = self.centre(Psi)
         return rows

@@ -15,7 +15,9 @@ from torch import Tensor
 
 from adanet_train.committee import Member, Sample
 from adanet_train.growth import Growth
+from adanet_train.points import Points
 from adanet_train.surrogates import Surrogate
+from adanet_train.world import ALONE, World
 
 DECADES, PER_DECADE = 6, 2
 POINTS = 100_000
@@ -31,9 +33,7 @@ class HeldOut:
     """f^(j) at the points held out from member j: [K, v], as y and the sample weights."""
 
     f: Tensor
-    y: Tensor
-    weights: Tensor
-    rows: Tensor
+    sample: Sample
     Phi: Surrogate
 
     @classmethod
@@ -41,26 +41,36 @@ class HeldOut:
         rows = sample.held_out
         x = torch.stack([sample.points.rows(part) for part in rows])
         f = Member(growth, sample.members).f(x)
-        return cls(f, sample.y[rows], sample.held_out_weights, rows, Phi)
+        return cls(f, sample, Phi)
 
     def losses(self, change: Tensor | float = 0.0) -> Tensor:
-        """s_i Φ(1 - y f), point by point, with f changed."""
-        return self.weights * self.Phi.value(1 - self.y * (self.f + change))
+        """s_i Φ(1 - y f), point by point, with f changed; 0 where a row only fills."""
+        sample = self.sample
+        return sample.held_out_weights * self.Phi.value(1 - sample.y[sample.held_out] * (self.f + change))
+
+    def mean(self, values: Tensor) -> Tensor:
+        """Over the last two dimensions [K, v], the points of all processes."""
+        sums = (values * self.sample.counts).sum((-2, -1))
+        return self.sample.points.world.sum(sums) / self.sample.held_out_points
+
+    def error(self, values: Tensor) -> Tensor:
+        """The standard error of the mean."""
+        variance = self.mean((values - self.mean(values)[..., None, None]) ** 2)
+        return (variance / self.sample.held_out_points).sqrt()
 
     def loss(self, change: Tensor | float = 0.0) -> float:
-        return float(self.losses(change).mean())
+        return float(self.mean(self.losses(change)))
 
     def falls(self, change: Tensor) -> bool:
         """Whether the loss falls by enough to be worth another subnetwork: in the first round, whether it falls."""
         before, after = self.losses(), self.losses(change)
-        gain = (before - after).flatten()
-        error = float(gain.std(correction=0)) / math.sqrt(len(gain))
-        first = not bool(self.f.any())
-        return float(gain.mean()) > (0.0 if first else max(error, LEAST_GAIN * float(before.mean())))
+        gain, error = float(self.mean(before - after)), float(self.error(before - after))
+        first = float(self.mean(self.f.abs())) == 0
+        return gain > (0.0 if first else max(error, LEAST_GAIN * float(self.mean(before))))
 
     def of_members(self, H: Tensor) -> Tensor:
         """[K, v]: the outputs of member j, column j of H, at its own held-out points."""
-        return torch.stack([H[rows, j] for j, rows in enumerate(self.rows)])
+        return torch.stack([H[rows, j] for j, rows in enumerate(self.sample.held_out)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,48 +86,59 @@ def choose_lambda(
     choices: Sequence[Choice], y: Tensor, f: Tensor, held_out: HeldOut, beta: float, *, weights: Tensor | None
 ) -> float:
     """λ from the path below the least λ that leaves every w at 0."""
-    every = math.ceil(len(y) / POINTS)
-    y, f, Phi = y[::every], f[::every], held_out.Phi
-    s = None if weights is None else weights[::every]
-    columns = [choice.z[::every] for choice in choices]
+    points, Phi = held_out.sample.points, held_out.Phi
+    some = _some(points)
+    m = -(-len(points) // math.ceil(len(points) / POINTS))
+    y, f, world = y[some], f[some], points.world
+    s = None if weights is None else weights[some]
+    columns = [choice.z[some] for choice in choices]
     pull = y * Phi.derivative(1 - y * f) * (1.0 if s is None else s)
-    tops = [(abs(float(pull @ z)) / len(y) - beta) / c.r for z, c in zip(columns, choices, strict=True) if c.r > 0]
+    pulls = world.sum(torch.stack([pull @ z for z in columns])).abs().tolist()
+    tops = [(pull / m - beta) / c.r for pull, c in zip(pulls, choices, strict=True) if c.r > 0]
     largest = max([*tops, 0.0])
     if largest == 0.0:
         return 0.0
     path = largest * torch.tensor([10 ** (-i / PER_DECADE) for i in range(1, DECADES * PER_DECADE + 1)]).to(y)
-    solved = [scalar_path(z, y, f, path * c.r + beta, Phi, s) for z, c in zip(columns, choices, strict=True)]
+    weight = (torch.ones_like(y) if s is None else s) / m
+    solved = [
+        scalar_path(z, y, f, path * c.r + beta, Phi, weight, world) for z, c in zip(columns, choices, strict=True)
+    ]
     winners = torch.stack([values for _, values in solved]).argmin(0).tolist()
     changes = [solved[winner][0][i] * choices[winner].held_out for i, winner in enumerate(winners)]
-    return float(path[_cautious(torch.stack([held_out.losses(change).flatten() for change in changes]))])
+    return float(path[_cautious(held_out, torch.stack([held_out.losses(change) for change in changes]))])
+
+
+def _some(points: Points) -> slice | Tensor:
+    """Every so many rows of the sample, of which some are here."""
+    every = math.ceil(len(points) / POINTS)
+    return slice(None, None, every) if points.numbers is None else points.numbers.to(points.device) % every == 0
 
 
 def scalar_path(
-    z: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, Phi: Surrogate, s: Tensor | None
+    z: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, Phi: Surrogate, weight: Tensor, world: World = ALONE
 ) -> tuple[Tensor, Tensor]:
-    """(w, F) of  min_w mean(s Φ(1 - y f - y w z)) + Γ |w|  for every Γ at once: Newton steps kept in a bracket.
+    """(w, F) of  min_w Σ_i weight_i Φ(1 - y f - y w z) + Γ |w|  for every Γ at once: Newton steps kept in a bracket.
 
     Good to about 1e-6, which is enough to tell one λ from another; what is kept is minimised again with a certificate.
     """
-    sign = -1.0 if float((y * z) @ (Phi.derivative(1 - y * f) * (1.0 if s is None else s))) < 0 else 1.0
+    sign = -1.0 if float(world.sum((y * z) @ (Phi.derivative(1 - y * f) * weight))) < 0 else 1.0
     a, b = 1 - y * f, sign * y * z
-    weight = (torch.ones_like(y) if s is None else s) / len(y)
     w, low, high = torch.zeros_like(Gamma), torch.zeros_like(Gamma), torch.full_like(Gamma, torch.inf)
     for _ in range(30):
         x = a - w[:, None] * b
-        slope = Gamma - Phi.derivative(x) @ (weight * b)
+        first, second = world.sum(torch.stack([Phi.derivative(x) @ (weight * b), Phi.second(x) @ (weight * b * b)]))
+        slope = Gamma - first
         low, high = torch.where(slope < 0, w, low), torch.where(slope < 0, high, w)
-        step = w - slope / (Phi.second(x) @ (weight * b * b)).clamp_min(1e-300)
+        step = w - slope / second.clamp_min(1e-300)
         middle = torch.where(high.isinf(), 2 * low + 1, (low + high) / 2)
         inside = (step > low) & (step < high) & (step < 4 * low + 10)
         w = torch.where((w == 0) & (slope >= 0), w, torch.where(inside, step, middle))
-    return sign * w, Phi.value(a - w[:, None] * b) @ weight + Gamma * w
+    return sign * w, world.sum(Phi.value(a - w[:, None] * b) @ weight) + Gamma * w
 
 
-def _cautious(losses: Tensor) -> int:
+def _cautious(held_out: HeldOut, losses: Tensor) -> int:
     """The first λ whose mean loss is within CAUTION standard errors, of the paired difference, of the least."""
-    means = losses.mean(1)
+    means = held_out.mean(losses)
     best = int(means.argmin())
-    errors = (losses - losses[best]).std(1, correction=0) / math.sqrt(losses.shape[1])
-    close = means <= means[best] + CAUTION * errors
+    close = means <= means[best] + CAUTION * held_out.error(losses - losses[best])
     return int(close.to(torch.uint8).argmax())

@@ -11,6 +11,7 @@ from adanet_train import committee, objective
 from adanet_train.adanet import train
 from adanet_train.committee import Member, Sample, Schedule, Search
 from adanet_train.config import Config, Trained
+from adanet_train.feed import Batch
 from adanet_train.growth import Growth, regrown
 from adanet_train.points import Centre, Points
 from adanet_train.selection import HeldOut, scalar_path
@@ -69,7 +70,7 @@ def test_written_gradient_is_autograds(trained, depth, activation):
     search = Search(U, existing, SMALL.replace(activation=activation), None)
     x, labels = Psi[:60].view(3, 20, 5), y[:60].view(3, 20)
     offset, s = existing.f(x), torch.rand(3, 20, generator=drawn(), dtype=torch.float64)
-    search.differentiate(x, labels, offset, s)
+    search.differentiate(Batch(x, labels, offset, s, 20))
     search.theta.requires_grad_()
     search.U = search.views(search.theta)
     losses = surrogate("logistic").value(1 - labels * (offset + search.forward(x)[-1])) * s
@@ -98,7 +99,7 @@ def test_a_member_does_not_see_its_own_part():
         # One look, at the end: when to stop is decided by all parts together.
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(committee, "LOOKS", 1)
-            patch.setattr(Search, "loss", lambda self, *_: -float(self.step))
+            patch.setattr(Search, "losses", lambda self, _: -torch.ones(1) * self.step)
             blocks.append(committee.learn(growth, one_look, 2, 4, spec, SMALL, drawn()).block[1].view(3, 4, 5))
     assert torch.equal(blocks[0][0], blocks[1][0])
     assert not torch.equal(blocks[0][1], blocks[1][1])
@@ -144,13 +145,14 @@ def test_same_bits_again_and_after_an_interruption():
 
 
 def test_a_sample_read_in_pieces_is_learnt_too(monkeypatch):
-    from adanet_train import points
+    from adanet_train import feed, points
 
     Psi, y = sample(400)
     monkeypatch.setattr(points, "CHUNK", 600)
     whole = train(Psi, y, SMALL)
     monkeypatch.setattr(points, "WHOLE", 500)
-    monkeypatch.setattr(committee, "WHOLE", 500)
+    for name, value in (("WHOLE", 500), ("PIECE", 500), ("BLOCK", 16)):
+        monkeypatch.setattr(feed, name, value)
     pieces = train(Psi, y, SMALL)
     right = [float((y * found.network(Psi) > 0).double().mean()) for found in (whole, pieces)]
     assert min(right) > 0.9
@@ -185,7 +187,7 @@ def test_the_path_of_a_scalar_is_at_its_minimum(weighted):
     z, f = Psi[:, 0] - Psi[:, 1], Psi[:, 2] - 0.5
     s = torch.rand(120, generator=drawn(), dtype=torch.float64) + 0.5 if weighted else None
     Phi, Gamma = surrogate("logistic"), torch.tensor([1.0, 0.05, 0.01, 1e-4]).double()
-    w, F = scalar_path(z, y, f, Gamma, Phi, s)
+    w, F = scalar_path(z, y, f, Gamma, Phi, (torch.ones_like(y) if s is None else s) / len(y))
     from adanet_train.convex import mixture
 
     for i in range(4):

@@ -46,6 +46,11 @@ class ClassLoss:
         """By how much z falls along a direction."""
         return -(direction.view(self.classes, -1) @ self.columns)
 
+    def extremes(self, direction: Tensor) -> tuple[float, float]:
+        """The least and the greatest of the margins of `margins`."""
+        margins = self.margins(direction)
+        return float(margins.amin()), float(margins.amax())
+
     def margins(self, direction: Tensor) -> Tensor:
         """The margins of the scores that the weights alone give."""
         scores = -self.change(direction)

@@ -19,6 +19,7 @@ from adanet_train.convex.class_loss import ClassLoss
 from adanet_train.convex.quadratic import minimise_quadratic
 from adanet_train.convex.sample_loss import SampleLoss
 from adanet_train.surrogates import Surrogate
+from adanet_train.world import ALONE, World
 
 ROUNDING = 8 * 2.0**-52  # relative: differences of F below it are noise
 LARGE = 200  # columns from which on a second step is cheaper than a second Q
@@ -71,12 +72,14 @@ def minimise(
     *,
     w: Tensor | None = None,
     weights: Tensor | None = None,
+    world: World = ALONE,
     tol: float = 1e-10,
     max_iter: int = 200,
 ) -> Mixture:
     """The minimiser of F for columns H[i, j] = h_j(x_i), offset f and labels y in {-1, +1}, started at w (or 0).
 
-    With sample weights s the loss is (1/m) Σ_i s_i Φ(..); the certificate is then one of that F.
+    With sample weights s the loss is (1/m) Σ_i s_i Φ(..); the certificate is then one of that F. The processes of a
+    `world` each give the rows they have; F, the certificate and w are those of all rows together.
 
     F(w) is never above its value at the start; zeros are exact. Free columns that separate the sample leave F without
     a minimiser: it is then followed down to tol and `converged` is False.
@@ -87,7 +90,7 @@ def minimise(
     >>> [round(v, 4) for v in mixture.w.tolist()], mixture.converged  # Φ'(1 - w_1)/2 = 0.1, and Φ'(1)/2 < 0.4
     ([2.3863, 0.0], True)
     """
-    return solve(Problem(SampleLoss(H, y, f, Phi, weights), Gamma), w, tol, max_iter)
+    return solve(Problem(SampleLoss(H, y, f, Phi, weights, world), Gamma), w, tol, max_iter)
 
 
 def minimise_classes(
@@ -197,8 +200,8 @@ class Problem:
         """Whether the free part of w alone errs nowhere: going on in its direction F falls for ever."""
         if not self.has_free:
             return False
-        margins = self.loss.margins(torch.where(self.free, w, 0.0))
-        return bool((margins.amin() >= 0) & (margins.amax() > 0))
+        least, most = self.loss.extremes(torch.where(self.free, w, 0.0))
+        return least >= 0 and most > 0
 
     def step(self, here: Point, tol: float) -> Point | None:
         """Two proximal Newton steps on one model, or one with more curvature; None if float64 resolves none."""

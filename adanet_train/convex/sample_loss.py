@@ -1,6 +1,8 @@
 """The smooth part of every convex step: a surrogate's mean over the sample as a function of weights on given columns.
 
 L(w) = (1/m) Σ_i s_i Φ(x_i),     x_i = 1 - y_i f(x_i) - y_i w · h(x_i),     s_i = 1 without sample weights
+
+Of several processes each has its own rows; the sums over i are added up, so that all see the same L and the same gap.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from torch import Tensor
 
 from adanet_theory.checks import check
 from adanet_train.surrogates import Surrogate
+from adanet_train.world import ALONE, World
 
 BLOCK = 96
 
@@ -17,7 +20,9 @@ BLOCK = 96
 class SampleLoss:
     """L for columns H[i, j] = h_j(x_i), offset f and labels y in {-1, +1}; the columns stored one after the other."""
 
-    def __init__(self, H: Tensor, y: Tensor, f: Tensor, Phi: Surrogate, weights: Tensor | None = None) -> None:
+    def __init__(
+        self, H: Tensor, y: Tensor, f: Tensor, Phi: Surrogate, weights: Tensor | None = None, world: World = ALONE
+    ) -> None:
         check(H.ndim == 2 and len(H) >= 1, f"H must be a matrix with m >= 1 rows, got shape {tuple(H.shape)}.")
         for symbol, vector in (("y", y), ("f", f)):
             check(vector.shape == H.shape[:1], f"{symbol} must have shape ({len(H)},), got {tuple(vector.shape)}.")
@@ -26,11 +31,12 @@ class SampleLoss:
         check(bool(f.isfinite().all()), "f must be finite.")
         check(bool((y.abs() == 1).all()), "y must be -1 or +1.")
         self.columns = H.T.contiguous()
-        self.y, self.offset, self.Phi, self.weights = y, 1 - y * f, Phi, weights
+        self.y, self.offset, self.Phi, self.weights, self.world = y, 1 - y * f, Phi, weights, world
+        self.m = int(world.sum(torch.tensor(len(y), device=y.device)))
 
     def mean(self, values: Tensor) -> Tensor:
-        """(1/m) Σ_i s_i values_i."""
-        return values.mean() if self.weights is None else (self.weights @ values) / len(values)
+        """(1/m) Σ_i s_i values_i, over the rows of all processes."""
+        return self.world.sum(values.sum() if self.weights is None else self.weights @ values) / self.m
 
     def weighted(self, values: Tensor) -> Tensor:
         return values if self.weights is None else self.weights * values
@@ -54,13 +60,18 @@ class SampleLoss:
         """y_i times what the weights alone say."""
         return self.change(direction)
 
+    def extremes(self, direction: Tensor) -> tuple[float, float]:
+        """The least and the greatest of these margins."""
+        margins = self.margins(direction)
+        return float(self.world.min(margins.amin())), float(self.world.max(margins.amax()))
+
     def dual(self, x: Tensor) -> Tensor:
         """Φ'(x), the dual point of x."""
         return self.Phi.derivative(x)
 
     def slope(self, s: Tensor) -> Tensor:
         """-(1/m) Σ_i s_i y_i h(x_i): ∇L at s = Φ'(x)."""
-        return self.columns @ (self.y * self.weighted(s)) / -len(s)
+        return self.world.sum(self.columns @ (self.y * self.weighted(s))) / -self.m
 
     def weight(self, x: Tensor, *, cautious: bool = False) -> Tensor:
         """Φ''(x); if cautious at least Φ' / (2 + 2|x|): where Φ is nearly linear a Newton step knows no length."""
@@ -71,7 +82,7 @@ class SampleLoss:
         """(1/m) Σ_i weight_i h(x_i) h(x_i)ᵀ, on all columns or those of the index J: ∇²L at weight = Φ''(x)."""
         if J is not None and len(J) > 0.8 * len(self.columns):
             return self.curvature(weight)[J][:, J]  # a few rows more are cheaper than a copy of all
-        weight = self.weighted(weight) / len(weight)
+        weight = self.weighted(weight) / self.m
         columns = self.columns if J is None else self.columns[J]
         Q = columns.new_empty(len(columns), len(columns))
         # By blocks of rows, as half of a symmetric product need not be computed.
@@ -79,7 +90,7 @@ class SampleLoss:
             rows = slice(i, i + BLOCK)
             block = (columns[rows] * weight) @ columns[i:].T
             Q[rows, i:], Q[i:, rows] = block, block.T
-        return Q
+        return self.world.sum(Q)
 
     def predicted(self, x: Tensor, weight: Tensor, change: Tensor) -> Tensor:
         """Φ'(x - change) as a model with that weight has it, kept in the range of Φ': the dual point of its step."""

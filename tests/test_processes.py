@@ -1,0 +1,142 @@
+"""Several processes on one sample: the network of one up to rounding, all with the same bits; and one that is killed.
+
+Real processes, over gloo: torchrun's, and those of --processes.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from adanet_train import cli, processes
+from adanet_train.committee import Sample
+from adanet_train.config import Config
+from adanet_train.feed import Feed
+from adanet_train.model import model_file
+from adanet_train.points import Points
+from adanet_train.world import World
+
+ROOT = Path(__file__).parents[1]
+M = 700
+OPTIONS = ["--rounds", "3", "--width", "6", "--set", "members=3", "--set", "steps=60", "--set", "dtype=float64"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    path = tmp_path_factory.mktemp("processes") / "rows.npy"
+    draw = np.random.default_rng(0)
+    X = draw.uniform(-1, 1, size=(M, 5))
+    np.save(path, np.column_stack([X, X[:, 0] * X[:, 1] + 0.1 * draw.normal(size=M) > 0]))
+    return path
+
+
+def run(command, **more):
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen([sys.executable, "-m", *command], env=environment, cwd=ROOT, text=True, **more)
+
+
+@pytest.fixture(scope="module")
+def together(data):
+    """Two processes that torchrun started."""
+    output = data.with_name("together.pt")
+    command = ["torch.distributed.run", "--nproc-per-node", "2", "--master-port", str(processes._port())]
+    started = run([*command, "-m", "adanet_train", str(data), "-o", str(output), *OPTIONS], stderr=subprocess.PIPE)
+    _, errors = started.communicate(timeout=300)
+    assert started.returncode == 0, errors
+    assert errors.count("round 1:") == 1
+    return output
+
+
+def test_the_network_of_one_process_up_to_rounding(data, together):
+    """The sums are added up in another order: float64, 60 steps of Adam, three rounds, and 1e-9 of every weight."""
+    assert cli.main([str(data), "-o", str(data.with_name("alone.pt")), *OPTIONS]) == 0
+    alone, found = model_file.read(data.with_name("alone.pt")), model_file.read(together)
+    assert found.network.n == alone.network.n
+    assert found.sample.sha256 == alone.sample.sha256
+    for pair, U in alone.network.hidden.items():
+        torch.testing.assert_close(found.network.hidden[pair], U, rtol=1e-9, atol=1e-10)
+    for k, w in alone.network.output.items():
+        torch.testing.assert_close(found.network.output[k], w, rtol=1e-9, atol=1e-10)
+    for ours, theirs in zip(found.meta["history"], alone.meta["history"], strict=True):
+        assert ours["chosen"] == theirs["chosen"]
+        assert ours["objective"] == pytest.approx(theirs["objective"], rel=1e-10)
+        assert ours["held_out"] == pytest.approx(theirs["held_out"], rel=1e-10)
+
+
+def children(pid):
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the processes in /proc")
+def test_a_process_that_is_killed_ends_the_run_and_resume_goes_on(data, together):
+    output = data.with_name("killed.pt")
+    command = ["adanet_train", str(data), "-o", str(output), "--processes", "2", *OPTIONS]
+    started = run(command, stderr=subprocess.PIPE)
+    end = time.monotonic() + 120
+    while not output.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    os.kill(children(started.pid)[1], signal.SIGKILL)
+    _, errors = started.communicate(timeout=120)
+    assert started.returncode == 2
+    last = errors.strip().splitlines()[-1]
+    assert last.startswith("adanet-train: process 1 of 2 was ended by SIGKILL; ")
+    assert last.endswith("killed.pt holds round 1, --resume goes on from there.") or "holds round 2" in last
+    assert "Traceback" not in errors
+    resumed = run([*command, "--resume"], stderr=subprocess.PIPE)
+    _, errors = resumed.communicate(timeout=120)
+    assert resumed.returncode == 0, errors
+    assert output.read_bytes() == together.read_bytes()
+
+
+def test_what_several_processes_cannot_do_is_one_line(data):
+    options = ["-o", str(data.with_name("refused.pt")), "--processes", "2", "--method", "lr"]
+    started = run(["adanet_train", str(data), *options], stderr=subprocess.PIPE)
+    _, errors = started.communicate(timeout=120)
+    assert started.returncode == 2
+    told = "adanet-train: several processes train adanet on two classes, objective paper or bound."
+    assert errors.strip().splitlines() == [told]
+
+
+def test_all_processes_draw_the_same_batches_and_share_their_points(monkeypatch):
+    """Pieces of blocks: each point of a batch is read by exactly one process, and a pass meets every point once."""
+    from adanet_train import feed, world
+
+    monkeypatch.setattr(world, "BLOCK", 16)
+    monkeypatch.setattr(feed, "BLOCK", 16)
+    monkeypatch.setattr(feed, "WHOLE", 100)
+    monkeypatch.setattr(feed, "PIECE", 160)
+    Psi = torch.arange(333.0, dtype=torch.float64)[:, None].expand(333, 2).contiguous()
+    y = torch.where(torch.arange(333) % 3 == 0, 1.0, -1.0).double()
+    config = Config(learner="committee", lam=None, members=2)
+
+    def batches(points, count):
+        split = Sample.split(points, y, None, config, torch.Generator().manual_seed(0))
+        fed = Feed(split, torch.zeros(2, points.here), 20, centred=False, dtype=torch.float64)
+        drawn = fed(torch.Generator().manual_seed(1))
+        return split, [next(drawn) for _ in range(count)]
+
+    split, alone = batches(Points(Psi), 12)
+    for size in (2, 3):
+        shares = [batches(Points(Psi, world=_Counted(rank, size)), 12)[1] for rank in range(size)]
+        for number, batch in enumerate(alone):
+            for j in range(2):
+                parts = [share[number] for share in shares]
+                rows = torch.cat([part.x[j, :, 0][part.weights[j] > 0] for part in parts])
+                assert sorted(rows.tolist()) == sorted(batch.x[j, :, 0].tolist())
+                assert all(part.size == batch.size for part in parts)
+    seen = torch.cat([batch.x[0, :, 0] for batch in alone]).long()
+    assert len(seen.unique()) == len(seen)
+    assert not bool((split.part[seen] == 0).any())
+
+
+class _Counted(World):
+    """Sums that are not added up: the shares of the processes are looked at one by one."""
+
+    def sum(self, values):
+        return values
