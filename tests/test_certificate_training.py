@@ -32,6 +32,8 @@ def fewer_steps(monkeypatch):
     """The search of a real run takes seconds; what is tested here does not depend on its length."""
     for module, name, value in (
         (linear, "SHARES", linear.SHARES[2::3]),
+        (linear, "DENSE", linear.DENSE[:1]),
+        (linear, "DENSE_STEPS", 100),
         (linear, "REFINED", 1),
         (search, "SCREEN_STEPS", 10),
         (search, "SPARSE_STEPS", 40),

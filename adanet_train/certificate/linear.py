@@ -1,7 +1,7 @@
-"""The linear network of least certificate: starts from the l1 path of the logistic loss, then rounds of single voters.
+"""The linear network of least certificate: two kinds of starts, then rounds of single voters.
 
-From weight on all voters the KL would drive θ to any few of them before the sample has spoken, and on data with many
-errors down to the constant; the l1 path is convex and has few voters at every place.
+Few voters: places on the l1 path of the logistic loss. Weight on all voters: descent on the certificate itself, better
+on data with few errors; on data with many the KL drives θ down to the constant before the sample has spoken.
 """
 
 from __future__ import annotations
@@ -11,7 +11,18 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from adanet_train.certificate.search import Found, Reader, Sample, best_beta, refine, refit
+from adanet_train.certificate.search import (
+    DENSE_RATE,
+    Found,
+    Reader,
+    Rows,
+    Sample,
+    best_beta,
+    descend,
+    refine,
+    refit,
+    settled,
+)
 from adanet_train.convex import mixture
 from adanet_train.surrogates import surrogate
 
@@ -19,19 +30,46 @@ SHARES = (0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03)
 """Γ on the path, as shares of the Γ from which on w = 0."""
 GAP = 1e-4
 """The path is for starts: that close to the minimum will do."""
-REFINED = 2
-"""The starts that are refined: the first is not always the best in the end."""
 COUNTS = (500.0, 1_000.0, 2_000.0, 4_000.0, 8_000.0, 16_000.0, 40_000.0)
 DEVIATIONS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
-"""N and t among which a start has the best."""
+"""N and t among which a start on the path has the best."""
 BETA = 0.003
+DENSE, DENSE_STEPS = ((0.003, 5_000.0), (0.003, 20_000.0)), 350
+"""(β, N) of the starts with weight on all voters."""
+LEAN = 3.0
+"""How far θ leans there at first to the voters that agree with the labels."""
+REFINED = 2
+"""The starts of each kind that are refined: the first is not always the best in the end."""
 
 
 def minimise(sample: Sample) -> Found:
     """f = Σ v_j Ψ_j; nothing is drawn at random."""
-    begun = [start(sample, w) for w in weights(sample)]
-    fitted = sorted((refit(sample, found, found.theta[None]) for found in begun), key=lambda found: found.value)
-    return min((refine(sample, found) for found in fitted[:REFINED]), key=lambda found: found.value)
+    starts = [*_first(on_path(sample)), *_first(dense(sample))]
+    return min((refine(sample, found) for found in starts), key=lambda found: found.value)
+
+
+def _first(starts: list[Found]) -> list[Found]:
+    return sorted(starts, key=lambda found: found.value)[:REFINED]
+
+
+def on_path(sample: Sample) -> list[Found]:
+    starts = [start(sample, w) for w in weights(sample)]
+    return [refit(sample, found, found.theta[None]) for found in starts]
+
+
+def dense(sample: Sample) -> list[Found]:
+    Psi = sample.Psi
+    every = torch.arange(Psi.shape[1], device=Psi.device)
+    sign = torch.cat([torch.ones_like(Psi[0]), -torch.ones_like(Psi[0])])
+    lean = LEAN * (sample.y @ Psi) / len(Psi)
+    theta = torch.softmax(sign * torch.cat([lean, lean]), 0)
+    betas, N = zip(*DENSE, strict=True)
+    found = Found(torch.zeros_like(every).repeat(2), every.repeat(2), sign, theta, (), N[0], 1.0, betas[0])
+    log_N = Psi.new_tensor(N)[:, None].log()
+    rows = Rows(theta.log().repeat(len(DENSE), 1), log_N, torch.ones_like(log_N), log_N[:, 0], betas)
+    rows = descend(sample, found, rows, DENSE_STEPS, DENSE_RATE)
+    starts = [settled(sample, found, rows, row) for row in range(len(DENSE))]
+    return [refit(sample, one, one.theta[None]) for one in starts]
 
 
 def weights(sample: Sample) -> list[Tensor]:
