@@ -5,7 +5,7 @@ From mathcomp.analysis Require Import reals sequences exp trigo.
 From AdaNet Require Import signs suprema norms families activations.
 From AdaNet Require Import contraction lemma_1 lemma_1_exact lemma_1_corrected lemma_2_peeled lemma_2_peeled_data lemma_2_peeled_offset depth_lower range.
 From AdaNet Require Import surrogates cvx_closed_form cvx_stop cvx_decrease distributions margin_bound.
-From AdaNet Require Import path_classes a_posteriori.
+From AdaNet Require Import path_classes a_posteriori h1 slopes adanet_comparison.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope.
 Local Open Scope ring_scope.
@@ -87,6 +87,46 @@ Check (@lemma_2_peeled_data : forall (R : realType) (X : Type) (N : net R) (Psi 
 Check (@lemma_2_peeled_offset : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (L : nat -> R) (k : nat),
   (forall s, lipschitz (L s) (phi N s)) -> (0 < m)%N -> (0 < n N 0)%N -> (0 < k)%N ->
   Rad x (H Psi k) <= Q N L (r_rms Psi x) k * Num.sqrt (2%:R * (ln (2%:R * (n N 0)%:R) + (k.-1)%:R * ln 2%:R) / m%:R)).
+
+(* lemma-1-corrected: where the slopes of sigmoid, tanh, softplus and ELU lie, and what follows *)
+Check (@slopes_sigmoid : forall R : realType, slopes 0 4%:R^-1 (@sigmoid R)).
+Check (@slopes_tanh : forall R : realType, slopes 0 1 (@tanh R)).
+Check (@slopes_softplus : forall R : realType, slopes 0 1 (@softplus R)).
+Check (@slopes_elu : forall R : realType, slopes 0 1 (@elu R)).
+  Check (fun R : realType => erefl : @tanh R = fun y => (expR y - expR (- y)) / (expR y + expR (- y))).
+  Check (fun R : realType => erefl : @softplus R = fun y => ln (1 + expR y)).
+  Check (fun R : realType => erefl : @elu R = fun y => if 0 <= y then y else expR y - 1).
+Check (@lemma_1_sigmoid : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (k : nat), (1 < k)%N -> (forall s, phi N s = @sigmoid R) ->
+  Rad x (H Psi k) <= \sum_(1 <= s < k) Lam N k s * root_q (p N) (n N s) * (4%:R^-1 * Rad x (H Psi s) + 2%:R^-1 * mu R m)).
+Check (@lemma_1_tanh : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (k : nat), (1 < k)%N -> (forall s, phi N s = @tanh R) ->
+  Rad x (H Psi k) <= \sum_(1 <= s < k) Lam N k s * root_q (p N) (n N s) * Rad x (H Psi s)).
+Check (@lemma_1_softplus : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (k : nat), (1 < k)%N -> (forall s, phi N s = @softplus R) ->
+  Rad x (H Psi k) <= \sum_(1 <= s < k) Lam N k s * root_q (p N) (n N s) * (3%:R / 2%:R * Rad x (H Psi s) + ln 2%:R * mu R m)).
+Check (@lemma_1_elu : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (k : nat), (1 < k)%N -> (forall s, phi N s = @elu R) ->
+  Rad x (H Psi k) <= 3%:R / 2%:R * \sum_(1 <= s < k) Lam N k s * root_q (p N) (n N s) * Rad x (H Psi s)).
+Check (@lemma_2_elu : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (k : nat), (0 < m)%N -> (0 < n N 0)%N -> (0 < k)%N -> (forall s, phi N s = @elu R) ->
+  Rad x (H Psi k) <= r_rms Psi x * P N (fun=> 1) k * Num.sqrt (2%:R * (ln (2%:R * (n N 0)%:R) + ln (D N (fun=> 1) (fun=> 3%:R / 2%:R) k)) / m%:R)).
+Check (@lemma_2_tanh : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (k : nat), (0 < m)%N -> (0 < n N 0)%N -> (0 < k)%N -> (forall s, phi N s = @tanh R) ->
+  Rad x (H Psi k) <= r_rms Psi x * P N (fun=> 1) k * Num.sqrt (2%:R * (ln (2%:R * (n N 0)%:R) + ln (D N (fun=> 1) (fun=> 1) k)) / m%:R)).
+
+(* h1-exact *)
+Check (@h1_exact : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (q : exponent R),
+  conjugate (p N) q -> Rad x (H Psi 1) = Lam N 1 0 / m%:R * E (fun s => norm q (fun j => dot s (fun i => Psi (x i) j)))).
+
+(* h1-closed: q <= 2 is the second *)
+Check (@h1_closed : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X), (0 < m)%N -> (0 < n N 0)%N ->
+  Rad x (H Psi 1) <= Lam N 1 0 * root_q (p N) (n N 0) * (r_rms Psi x * Num.sqrt (2%:R * ln (2%:R * (n N 0)%:R) / m%:R))).
+Check (@h1_closed_small : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X), (0 < m)%N ->
+  forall (q : R) (q1 : 1 <= q), q <= 2%:R -> conjugate (p N) (Finite q1) ->
+  Rad x (H Psi 1) <= Lam N 1 0 * root_q (p N) (n N 0) * (r_rms Psi x / Num.sqrt m%:R)).
+
+(* adanet-comparison: h' is taken unless there is a tie; in the example F(w, h) < F(w', h') and the printed test takes h' *)
+Check (@adanet_comparison_ties : forall (R : realType) (W Hyp : Type) (F : W -> Hyp -> R) (w w' : W) (h' : Hyp),
+  (forall u, F w' h' <= F u h') -> (F w h' <= F w' h') = (F w h' == F w' h')).
+Check (@adanet_comparison_example : forall R : realType, exists w w' : R,
+  [/\ forall u, step 2%:R^-1 1 w <= step 2%:R^-1 1 u, forall u, step (3%:R / 4%:R) 2%:R^-1 w' <= step (3%:R / 4%:R) 2%:R^-1 u,
+      step 2%:R^-1 1 w < step (3%:R / 4%:R) 2%:R^-1 w' & ~ (step (3%:R / 4%:R) 2%:R^-1 w <= step (3%:R / 4%:R) 2%:R^-1 w')]).
+  Check (@stepE : forall (R : realType) (Gam h w : R), step Gam h w = Num.max 0 (1 - w * h) + Gam * `|w|).
 
 (* depth-lower *)
 Check (@depth_lower : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (k : nat), layered N -> (1 < k)%N ->
