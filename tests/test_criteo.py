@@ -325,3 +325,13 @@ def test_adam_is_the_textbooks_and_leaves_other_rows_alone():
         mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
         values[1] -= 0.1 * (mean / (1 - 0.9**t)) / (np.sqrt(square / (1 - 0.999**t)) + 1e-8)
     np.testing.assert_allclose(adam.values.numpy(), values, rtol=1e-12)
+
+
+def test_points_are_computed_when_they_are_asked_for(sample):
+    data = criteo.read(sample, min_count=2)
+    embedding, _ = embed(data.train, data.d, torch.Generator().manual_seed(0), hidden=(4,), steps=5)
+    points, whole = embedding.points(data.train), embedding.dataset(data.train)
+    assert torch.equal(points.whole(), torch.from_numpy(whole.Psi(whole.feature_map())))
+    some = torch.tensor([5, 2])
+    assert torch.equal(points.rows(some), points.whole()[some])
+    assert len(points) == data.train.m

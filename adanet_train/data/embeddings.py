@@ -27,8 +27,10 @@ from adanet_theory.checks import check
 from adanet_train.data.criteo import Codes, Part, embedding_size
 from adanet_train.data.criteo_rows import COUNTS
 from adanet_train.data.datasets import Dataset
+from adanet_train.data.disk import slices
 from adanet_train.data.features import Array, FeatureMap
 from adanet_train.network import Network
+from adanet_train.points import Points
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +54,31 @@ class Embedding:
         zeros, ones = np.zeros(len(self.names)), np.ones(len(self.names))
         return FeatureMap(self.names, zeros, ones, clip=False, bias=bias, fitted_on_sample=fitted_on_sample, r_sup=1.0)
 
+    def points(self, part: Part) -> Points:
+        """Ψ of the rows, computed when they are asked for."""
+        return Points(Rows(part, self), self.feature_map())
+
     def dataset(self, part: Part, *, fitted_on_sample: bool = True) -> Dataset:
         """The rows as a sample for the trainer."""
         return Dataset(self(part), part.y, self.names, own_map=self.feature_map(fitted_on_sample=fitted_on_sample))
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """X of the rows of a part as a matrix of which some rows are read at a time: of 45 million it would take 60 GB."""
+
+    part: Part
+    embedding: Embedding
+
+    def __len__(self) -> int:
+        return self.part.m
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.part.m, len(self.embedding.names)
+
+    def __getitem__(self, rows: Any) -> Array:
+        return self.embedding(self.part[rows])
 
 
 def embed(
@@ -76,7 +100,8 @@ def embed(
     """
     check(part.m >= 1, "part must have at least one row, got m=0.")
     steps = 2 * math.ceil(part.m / batch) if steps is None else steps
-    scale = np.abs(part.counts).max(axis=0).astype(np.float64)
+    largest = [np.abs(part.counts[rows]).max(axis=0) for rows in slices(*part.counts.shape)]
+    scale = np.max(largest, axis=0).astype(np.float64)
     scale[scale == 0] = 1
     table = _Table(d, draw)
     n = (COUNTS + sum(table.sizes) + 1, *hidden, 1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from adanet_train.network import Network
 
 METHODS = ("adanet", "nn", "lr")
+LARGE = 1 << 28
+"""Bytes of a file from which on its rows are encoded on the disk."""
+IN_MEMORY = 1 << 26
+"""Numbers in Ψ up to which it is computed once and kept."""
 
 
 @dataclass(frozen=True)
@@ -90,12 +95,26 @@ def work(trial: Trial, source: Source) -> dict[str, Any]:
     margins = {name: labels[name] * outputs[name] for name in outputs}
     return {
         **{name: float((margin > 0).double().mean()) for name, margin in margins.items()},
-        "log_loss": float(torch.nn.functional.softplus(-margins["test"]).mean()),
+        "log_loss": float(log_loss(margins["test"], shifted=trial.method == "adanet").mean()),
         "m_test": len(labels["test"]),
         "n": list(network.n),
         "rounds": rounds,
         "seconds": round(seconds, 3),
     }
+
+
+def log_loss(margins: Tensor, *, shifted: bool) -> Tensor:
+    """-log P(y | x): P = σ(y f) of a network trained on softplus(-y f).
+
+    Of AdaNet, which is trained on softplus(1 - y f), P = σ(1 + y f)/(σ(1 + y f) + σ(1 - y f)): where that is least.
+    """
+    import torch
+
+    softplus = torch.nn.functional.softplus
+    if not shifted:
+        return softplus(-margins)
+    # -log P = log(1 + σ(1 - y f)/σ(1 + y f))
+    return softplus(softplus(-1 - margins) - softplus(margins - 1))
 
 
 def model_of(trial: Trial, source: Source) -> tuple[ModelFile, tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
@@ -111,7 +130,8 @@ def model_of(trial: Trial, source: Source) -> tuple[ModelFile, tuple[Tensor, Ten
     meta = {"method": trial.method, "seed": trial.seed, "versions": versions()}
     rho = trial.config.rho if declared is not None else None
     model = ModelFile(network, declared, rho, embedding.feature_map(), None, meta)
-    train, test = ((_Psi(embedding, part), torch.from_numpy(part.y)) for part in (data.train, data.test))
+    parts = (data.train, data.test)
+    train, test = ((embedding.points(part).whole(), torch.from_numpy(part.y)) for part in parts)
     return model, train, test
 
 
@@ -119,7 +139,11 @@ def model_of(trial: Trial, source: Source) -> tuple[ModelFile, tuple[Tensor, Ten
 def _read(path: str) -> Criteo:
     from adanet_train.data.criteo import read
 
-    return read(path)
+    if Path(path).stat().st_size < LARGE:
+        return read(path)
+    # the arrays stay open, and the disk has their place again when the process ends
+    with tempfile.TemporaryDirectory() as folder:
+        return read(path, folder=folder)
 
 
 def _trained(trial: Trial, data: Criteo) -> tuple[Network, NetworkSpec | None, int, Embedding]:
@@ -134,7 +158,9 @@ def _trained(trial: Trial, data: Criteo) -> tuple[Network, NetworkSpec | None, i
         embedding, network = embed(data.train, data.d, draw, **trial.setting)
         return network, None, 1, embedding
     embedding = _embedding(data, trial.seed)
-    trained = train(_Psi(embedding, data.train), torch.from_numpy(data.train.y), trial.config)
+    points = embedding.points(data.train)
+    small = points.here * points.n_0 <= IN_MEMORY
+    trained = train(points.whole() if small else points, torch.from_numpy(data.train.y), trial.config)
     return trained.network, trained.declared, len(trained.history), embedding
 
 
@@ -147,15 +173,8 @@ def _embedding(data: Criteo, seed: int) -> Embedding:
     return embed(data.train, data.d, torch.Generator().manual_seed(seed))[0]
 
 
-def _Psi(embedding: Embedding, part: Part) -> Tensor:
-    import torch
-
-    return torch.from_numpy(embedding.feature_map()(embedding(part)))
-
-
 def _outputs(network: Network, embedding: Embedding, part: Part) -> Tensor:
     """f on the rows, some at a time."""
     import torch
 
-    chunks = [network(_Psi(embedding, part[start : start + 10_000])) for start in range(0, part.m, 10_000)]
-    return torch.cat(chunks)
+    return torch.cat([network(Psi) for _, Psi in embedding.points(part).chunks(max(network.n))])
