@@ -52,6 +52,9 @@ def test_every_method_leaves_its_rows_once(quick, capsys):
     assert rows["hidden", "path-certificate"]["tried"] == 2
     assert rows["held-out", "held-out"]["m"] == 321
     assert rows["held-out", "held-out"]["held_out"] == 36
+    random = rows["stochastic", "stochastic-certificate"]
+    assert (random["m"], random["prior_points"]) == (178, 179)
+    assert random["bound"] >= random["train_error"]
     assert rows["l1-linear", "theorem-1"]["applies"] is False
     assert {"command", "versions", "seed", "machine", "seconds"} <= set(first)
     capsys.readouterr()
@@ -75,3 +78,12 @@ def test_the_table_has_a_line_per_data_set(quick):
     assert (cells["data"], cells["m"]) == ("digits:3-8", "357")
     assert cells["vote-certificate, linear"] == "0.25"
     assert cells["path-certificate, hidden units"] == "0.300"
+
+
+def test_xor_is_beyond_linear_networks():
+    given = certificates.xor(0.5, 0)
+    assert given.Psi.shape == (1000, 11)
+    assert given.test is not None
+    assert len(given.test[1]) == 2000
+    assert abs(float((given.Psi.T @ given.y).abs().max())) / 1000 < 0.1
+    assert bool((given.Psi[:, 0] * given.Psi[:, 1] * given.y > 0).all())

@@ -1,7 +1,8 @@
 """adanet-experiment certificates: what can be said of the risk of networks on real data, with all that was chosen paid.
 
 For every data set: a linear network and one with hidden units, each trained for its certificate; today's bounds on the
-l1-linear network of AdaNet.CVX; and 100 ReLU units trained as usual on nine tenths, tested on the tenth kept aside.
+l1-linear network of AdaNet.CVX; 100 ReLU units trained as usual on nine tenths, tested on the tenth kept aside; and 100
+ReLU units with random weights, those of P trained on one half of the points, the certificate from the other.
 A row is one bound on one network. The file is written after each of them, and the same command goes on from it.
 """
 
@@ -12,18 +13,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 from torch import Tensor
 
 from adanet_theory.kl import clopper_pearson
 from adanet_train import run
-from adanet_train.certificate import train
+from adanet_train.certificate import randomised, train
 from adanet_train.config import Config, Trained
 from adanet_train.inputs import Asked, Inputs, read_inputs
 from adanet_train.model.fields import Sample
 from adanet_train.network import Network
 from adanet_train.points import Points
+from adanet_train.weak_learners import generator
 from verify.experiments import results
 
 DELTA = 0.05
@@ -51,13 +55,29 @@ SETS = (
     *(Data(f"cifar10:{pair}") for pair in ("deer-truck", "deer-horse", "automobile-truck", "cat-dog", "dog-horse")),
     *(Data(f"fashion:{pair}", "hog") for pair in ("coat-shirt", "pullover-coat", "sneaker-boot")),
     Data("mnist:odd-even"),
+    Data("xor"),
 )
+XOR_POINTS, XOR_COLUMNS = 2_000, 10
 
 
 def inputs(data: Data, data_dir: str | None, seed: int, *, certificate: bool, holdout: float | None = None) -> Inputs:
+    if data.name == "xor":
+        return xor(holdout, seed)
     test = data.name if data.has_test else None
     asked = Asked(test, data_dir=data_dir, features=data.features, certificate=certificate, holdout=holdout, seed=seed)
     return read_inputs(data.name, asked)
+
+
+def xor(holdout: float | None, seed: int) -> Inputs:
+    """x uniform on [-1, 1]^10 with a constant behind it, y = sgn(x_1 x_2): no linear network is better than chance."""
+    draw = np.random.default_rng(seed)
+    with TemporaryDirectory() as folder:
+        for name in ("sample", "test"):
+            X = draw.uniform(-1, 1, (XOR_POINTS, XOR_COLUMNS))
+            Psi = np.hstack([X, np.ones((XOR_POINTS, 1))])
+            np.savez(Path(folder) / f"{name}.npz", Psi=Psi, y=np.where(X[:, 0] * X[:, 1] > 0, 1, -1))
+        asked = Asked(f"{folder}/test.npz", certificate=True, holdout=holdout, seed=seed)
+        return read_inputs(f"{folder}/sample.npz", asked)
 
 
 # The methods: rows of one data set
@@ -103,10 +123,28 @@ def held_out(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
     yield _row(trained, given, {"id": "held-out", "raw": bound}, held_out=len(given.holdout[1]))
 
 
+def stochastic(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
+    """100 ReLU units with random weights; m counts the half of the points that the statement is from."""
+    given = inputs(data, data_dir, seed, certificate=True, holdout=0.5)
+    assert given.holdout is not None
+    config = Config(hidden=(100,), lam=1e-5, steps=2_000, seed=seed)
+    trained = run.trainer("nn")(given.Psi, given.y, config)
+    rest = (given.holdout[0].whole(), given.holdout[1])
+    found = randomised.train(trained.network, (given.Psi, given.y), rest, DELTA, seed)
+    told = {"id": "stochastic-certificate", "raw": found.raw, "KL": found.KL, "s": found.s, "empirical": found.error}
+    row = _row(replace(trained, network=found.network), given, told, prior_points=len(given.y))
+    draw = generator(seed, 2, 0)
+    if given.test is not None:
+        Psi, y = given.test[0].whole(), given.test[1]
+        row["test_error"] = randomised.errors(found.network, Psi, y, found.s, 1, draw) / len(y)
+    yield row | {"m": len(rest[1]), "train_error": found.error}
+
+
 METHODS: Mapping[str, Callable[[Data, str | None, int], Iterator[Row]]] = {
     "linear": linear,
     "held-out": held_out,
     "l1-linear": todays,
+    "stochastic": stochastic,
     "hidden": hidden,
 }
 

@@ -1,0 +1,119 @@
+"""Training for stochastic-certificate: ReLU units whose weights are drawn anew for every prediction, h with them.
+
+P = N(U_0, s² I), U_0 trained on one part of the points, s chosen there; Q = N(U, s² I), U trained on the other part, of
+which alone the statement speaks: KL = |U - U_0|²/(2 s²). Given what a unit reads, with weights of its own for every
+example, h = u · a is N(u_0 · a, s² |a|²): whole weight vectors are never drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from adanet_theory.checks import check
+from adanet_theory.kl import xi
+from adanet_theory.stochastic import SAMPLED, gaussian_kl, stochastic_certificate
+from adanet_train.certificate.smooth import kl_inverse, normal_cdf
+from adanet_train.network import Network
+from adanet_train.weak_learners import generator
+
+WIDTHS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
+"""s; the largest by which the error on the points of P rises by at most RISE."""
+RISE = 0.002
+STEPS, RATE = 60, 0.005
+"""Of Adam on the certificate; the rate is a share of s."""
+DRAWS = 200
+"""Per example, for the value that is stated."""
+TRIED = 2
+"""Q as trained, and Q = P, are compared on the draws."""
+
+
+@dataclass(frozen=True)
+class Randomised:
+    """The mean U of Q, the mean U_0 of P and their common width s; `raw` is the certificate."""
+
+    network: Network
+    prior: Network
+    s: float
+    error: float
+    KL: float
+    raw: float
+
+
+def train(
+    prior: Network, own: tuple[Tensor, Tensor], rest: tuple[Tensor, Tensor], delta: float, seed: int
+) -> Randomised:
+    """Q from P: `prior` was trained on the points `own`, the certificate is about the `rest`."""
+    check(all(name == "relu" for name in prior.activations), "a randomised network needs ReLU units.")
+    s = width(prior, *own, generator(seed, 1, 1))
+    moved = descend(prior, s, *rest, delta, generator(seed, 1, 2))
+    found = [judged(network, prior, s, rest, delta, generator(seed, 1, 3)) for network in (prior, moved)]
+    return min(found, key=lambda one: one.raw)
+
+
+def outputs(network: Network, Psi: Tensor, s: float, draw: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Mean and standard deviation of f at every row, given the units below the last layer, which are drawn."""
+    k = network.depth
+    below = [Psi]
+    for layer in range(1, k):
+        mean, spread = _reads(network, layer, below)
+        noise = torch.randn(mean.shape, generator=draw, dtype=mean.dtype)
+        below.append(torch.relu(mean + s * spread * noise))
+    mean, spread = _reads(network, k, below)
+    return mean[:, 0], s * spread[:, 0]
+
+
+def _reads(network: Network, k: int, below: list[Tensor]) -> tuple[Tensor, Tensor]:
+    """Σ_s U_{k,s} a_s, and sqrt(Σ_s |a_s|²) over what layer k reads."""
+    read = [(below[s], U) for (layer, s), U in network.hidden.items() if layer == k]
+    mean = torch.stack([a @ U.T for a, U in read]).sum(0)
+    return mean, torch.stack([(a * a).sum(1, keepdim=True) for a, _ in read]).sum(0).sqrt()
+
+
+def errors(network: Network, Psi: Tensor, y: Tensor, s: float, draws: int, draw: torch.Generator) -> int:
+    """How often y f <= 0, over so many draws for every example."""
+    total = 0
+    for _ in range(draws):
+        mean, spread = outputs(network, Psi, s, draw)
+        f = mean + spread * torch.randn(mean.shape, generator=draw, dtype=mean.dtype)
+        total += int((y * f <= 0).sum())
+    return total
+
+
+def width(prior: Network, Psi: Tensor, y: Tensor, draw: torch.Generator) -> float:
+    """s of both P and Q, from the points of P."""
+    own = float((y * prior(Psi) <= 0).double().mean())
+    noisy = {s: errors(prior, Psi, y, s, 1, draw) / len(y) for s in WIDTHS}
+    return max((s for s in WIDTHS if noisy[s] <= own + RISE), default=WIDTHS[0])
+
+
+def descend(prior: Network, s: float, Psi: Tensor, y: Tensor, delta: float, draw: torch.Generator) -> Network:
+    """Adam on kl^-1(E_Q error, [KL + log(ξ(m)/.9 δ)]/m), the output unit's noise integrated exactly."""
+    start = {pair: U.float() for pair, U in prior.hidden.items()}
+    U = {pair: value.clone().requires_grad_() for pair, value in start.items()}
+    network = replace(prior, hidden=U)
+    price = math.log(xi(len(y)) / ((1 - SAMPLED) * delta))
+    Psi, y = Psi.float(), y.float()
+    adam = torch.optim.Adam(list(U.values()), lr=RATE * s)
+    for _ in range(STEPS):
+        mean, spread = outputs(network, Psi, s, draw)
+        error = normal_cdf(-y * mean / spread.clamp_min(1e-12)).mean()
+        KL = torch.stack([((U[pair] - start[pair]) ** 2).sum() for pair in U]).sum() / (2 * s * s)
+        value = kl_inverse(error, (KL + price) / len(y))
+        adam.zero_grad()
+        value.backward()
+        adam.step()
+    return replace(prior, hidden={pair: value.detach().double() for pair, value in U.items()})
+
+
+def judged(
+    network: Network, prior: Network, s: float, rest: tuple[Tensor, Tensor], delta: float, draw: torch.Generator
+) -> Randomised:
+    Psi, y = rest
+    error = errors(network, Psi, y, s, DRAWS, draw) / (DRAWS * len(y))
+    KL = math.fsum(gaussian_kl(network.hidden[pair].flatten(), s, U.flatten(), s) for pair, U in prior.hidden.items())
+    bound = stochastic_certificate(error, draws=DRAWS, shared=False, KL=KL, m=len(y), delta=delta, tried=TRIED)
+    return Randomised(network, prior, s, error, KL, bound.raw)
