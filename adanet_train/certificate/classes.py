@@ -15,7 +15,18 @@ from adanet_theory.certificate import Certificate
 from adanet_theory.checks import check
 from adanet_theory.vote_multiclass import vote_certificate_multiclass
 from adanet_train.certificate.forms import ClassVote
-from adanet_train.certificate.search import LEAST_FALL, NEW_SHARE, Found, Sample, refit, steepest
+from adanet_train.certificate.search import (
+    LEAST_FALL,
+    NEW_SHARE,
+    SPARSE_RATE,
+    Found,
+    Rows,
+    Sample,
+    descend,
+    refit,
+    settled,
+    steepest,
+)
 from adanet_train.certificate.train import judged, one_thread
 from adanet_train.class_adanet import check_classes
 from adanet_train.config import Callback, Config, Trained, check_resume
@@ -29,9 +40,9 @@ COUNTS, DEVIATION, BETA = 20_000.0, 1.5, 0.003
 """N, t and β of a start."""
 ADDED, DROPPED = (1, 2, 4, 8, 16, 32), (1, 2, 4, 8, 16)
 """How many atoms a round tries to add or to drop."""
-ROUNDS, REFINED = 16, 2
-POINTS = 4_000
-"""As many points as a search looks at, evenly spread over the sample."""
+ROUNDS, REFINED = 16, 1
+POINTS, WHOLE_STEPS = 4_000, 30
+"""As many points as a search looks at, evenly spread over the sample; steps on all of it at the end."""
 
 
 def train(
@@ -62,7 +73,11 @@ def minimise(sample: Sample) -> Found:
     begun = [start(w, few) for w in path(few)]
     fitted = sorted((refit(few, found, found.theta[None]) for found in begun), key=lambda found: found.value)
     found = min((refine(few, found) for found in fitted[:REFINED]), key=lambda found: found.value)
-    return found if part == 1 else refit(sample, found, found.theta[None])
+    if part == 1:
+        return found
+    return settled(
+        sample, found, descend(sample, found, Rows.of(found, found.theta[None]), WHOLE_STEPS, SPARSE_RATE), 0
+    )
 
 
 def path(sample: Sample) -> list[Tensor]:
@@ -111,7 +126,7 @@ def neighbours(sample: Sample, found: Found) -> tuple[Found, Tensor]:
     lightest = found.theta.argsort()
     for dropped in DROPPED:
         row = alone.clone()
-        row[lightest[: min(dropped, old - 1)]] = 0
+        row[lightest[: min(dropped, old // 4)]] = 0
         rows.append(row)
     thetas = torch.stack(rows)
     parts = [torch.cat(pair) for pair in ((found.node, node), (found.column, column), (found.sign, sign))]

@@ -133,7 +133,7 @@ class ClassVote(Form):
         """1 - E Π_{c != y} Φ((g_y - k - 1/2 - N f_c)/s_c), by quadrature over g_y."""
         nodes, weights = (means.new_tensor(part) for part in hermite(_NODES))
         f, sd = N[:, :, None] * means, (N * mass).clamp_min(_LEAST).sqrt()
-        own = (f * self.y).sum(1) - t * self.size(mass, N).sqrt() - 0.5
+        own = (f * self.y).sum(1) - t.clamp_min(0) * self.size(mass, N).sqrt() - 0.5
         g = own[:, None] + (sd @ self.y)[:, None] * nodes[:, None]  # [rows, nodes, m]
         right: Tensor | float = 1.0
         for c, mine in enumerate(self.y):
@@ -147,7 +147,7 @@ class ClassVote(Form):
         return N * mass.topk(2, dim=1).values.sum(1, keepdim=True)
 
     def b(self, mass: Tensor, N: Tensor, t: Tensor) -> Tensor:
-        return normal_cdf(t + 0.5 / self.size(mass, N).sqrt())[:, 0]
+        return normal_cdf(t.clamp_min(0) + 0.5 / self.size(mass, N).sqrt())[:, 0]
 
     def base_kl(self, N: Tensor) -> Tensor:
         urn = self.atoms * self.beta
