@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from figures import results
 from figures.canvas import FULL, Data, panels, styled
-from verify.show.plots import BLUE, GREEN, INK, ORANGE, PURPLE, RED
+from verify.show.plots import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,6 +16,7 @@ SHOWN = {
     "held-out": ("held out, 10 %", GREEN, "s"),
     "vote-certificate": ("vote-certificate, linear", BLUE, "o"),
     "path-certificate": ("path-certificate, hidden units", PURPLE, "^"),
+    "stochastic-certificate": ("stochastic-certificate, random weights", SKY, "v"),
     "a-posteriori": ("a-posteriori, linear", ORANGE, "D"),
     "corollary-1": ("Corollary 1 as printed", RED, "x"),
 }
