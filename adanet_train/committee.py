@@ -22,7 +22,7 @@ from torch import Tensor
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
 from adanet_train.activations import activation_slope
-from adanet_train.config import Config
+from adanet_train.config import LARGE, Config
 from adanet_train.convex.projection import members, nearest_
 from adanet_train.feed import Batch, Feed
 from adanet_train.growth import Growth
@@ -154,10 +154,13 @@ class Schedule:
     rate: float
 
     @classmethod
-    def of(cls, config: Config, m: int, depth: int) -> Schedule:
-        """So many passes over a small sample that it is learnt, and fewer over a large one, in larger batches."""
+    def of(cls, config: Config, m: int, depth: int, *, further: bool = False) -> Schedule:
+        """So many passes over a small sample that it is learnt, and fewer over a large one, in larger batches.
+
+        A further subnetwork starts from what is there: of a large sample it has a third of the passes.
+        """
         batch = config.batch or min(m, max(64, min(512, m // 200)))
-        epochs = config.epochs or max(6, min(40, 600_000 // m))
+        epochs = config.epochs or max(12, min(40, 2_000_000 // m)) // (3 if further and m >= LARGE else 1)
         least = 100 if depth == 1 else 200
         steps = config.steps if config.steps is not None else max(least, epochs * math.ceil(m / batch))
         return cls(steps, min(batch, m), config.learning_rate or (0.03 if depth == 1 else 0.005))
@@ -238,7 +241,7 @@ def learn(
     radii = None if homogeneous or not config.enforce else [spec.bound(k, k - 1) for k in range(1, depth)]
     centre = sample.points.centre if radii is None else None
     existing = _on_centred(Member(growth, sample.members), centre).to(dtype)
-    schedule = Schedule.of(config, len(sample.points), depth)
+    schedule = Schedule.of(config, len(sample.points), depth, further=bool(existing.U))
     offset = member_outputs(existing, sample, centre is not None, dtype)
     U = start(existing, depth, units, growth.points.n_0, sample.members, draw)
     search = Search([part.to(growth.f.device, dtype) for part in U], existing, config, radii)

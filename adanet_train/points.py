@@ -14,7 +14,7 @@ from torch import Tensor
 from adanet_theory.checks import check
 from adanet_train.world import ALONE, World
 
-CHUNK = 1 << 22  # numbers in a matrix of one chunk: 32 MB in float64
+CHUNK = 1 << 20  # numbers in a matrix of one chunk: 8 MB in float64
 WHOLE = 1 << 27  # numbers up to which the search keeps a float32 copy of all rows: 512 MB
 
 

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from adanet_train.committee import Member, Sample
+from adanet_train.config import LARGE
 from adanet_train.growth import Growth
 from adanet_train.points import Points
 from adanet_train.surrogates import Surrogate
@@ -22,8 +23,9 @@ from adanet_train.world import ALONE, World
 DECADES, PER_DECADE = 6, 2
 POINTS = 100_000
 """The path is followed on at most this many points of the sample: it only says which λ to take."""
-LEAST_GAIN = 0.02
-"""The share of the held-out loss by which a further subnetwork must lower it, and by more than a standard error."""
+LEAST_GAIN, LARGE_GAIN = 0.02, 0.1
+"""The share of the held-out loss by which a further subnetwork must lower it, and by more than a standard error: of a
+large sample, where nearly every one lowers it and each costs more than the last, a larger one."""
 CAUTION = 1.0
 """The largest λ whose held-out loss is within so many standard errors of the least is taken."""
 
@@ -66,7 +68,8 @@ class HeldOut:
         before, after = self.losses(), self.losses(change)
         gain, error = float(self.mean(before - after)), float(self.error(before - after))
         first = float(self.mean(self.f.abs())) == 0
-        return gain > (0.0 if first else max(error, LEAST_GAIN * float(self.mean(before))))
+        least = LARGE_GAIN if len(self.sample.points) >= LARGE else LEAST_GAIN
+        return gain > (0.0 if first else max(error, least * float(self.mean(before))))
 
     def of_members(self, H: Tensor) -> Tensor:
         """[K, v]: the outputs of member j, column j of H, at its own held-out points."""

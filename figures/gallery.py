@@ -30,6 +30,7 @@ FIGURES = {
     "tightness": "figures.tightness",
     "training-time": "figures.training_time",
     "certificates": "figures.certificates",
+    "structure": "figures.structure",
 }
 OF_A_MODEL = {
     "model-terms": "figures.model_terms",

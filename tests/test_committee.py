@@ -222,5 +222,7 @@ def test_points_from_a_map_are_those_of_the_matrix():
 def test_the_schedule():
     small, large = (Schedule.of(SMALL.replace(steps=None), m, 2) for m in (100, 1_000_000))
     assert (small.steps, small.batch) == (200, 64)
-    assert (large.batch, large.steps) == (512, 6 * math.ceil(1_000_000 / 512))
+    assert (large.batch, large.steps) == (512, 12 * math.ceil(1_000_000 / 512))
+    further = Schedule.of(SMALL.replace(steps=None), 1_000_000, 2, further=True)
+    assert further.steps == 4 * math.ceil(1_000_000 / 512)
     assert small.at(1) < small.at(20) > small.at(200) > 0

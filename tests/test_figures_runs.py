@@ -21,6 +21,7 @@ from figures import (
     paper_tables,
     results,
     runs,
+    structure,
     tightness,
     training_rounds,
     training_time,
@@ -330,3 +331,20 @@ def test_the_answer_of_one_network_has_its_errors_and_what_does_not_apply_hollow
     assert "at most 0.104" in answer.caption(found)
     assert "0.0412 of the test points" in answer.caption(found)
     assert "Hollow: Theorem 1 as printed, the value" in answer.caption(found)
+
+
+def test_structure_draws_every_run_and_tells_where_the_widest_ends(monkeypatch):
+    row = {"task": "linear", "seed": 0, "method": "AdaNet, B = 2"}
+    rows = [
+        {**row, "round": 1, "depth": 1, "units": 8, "multiply_adds": 100, "accuracy": 0.7},
+        {**row, "round": 2, "depth": 2, "units": 30, "multiply_adds": 400, "accuracy": 0.9},
+        {**row, "seed": 1, "round": 1, "depth": 1, "units": 10, "multiply_adds": 120, "accuracy": 0.8},
+        {**row, "method": "NN, 8", "depth": 2, "units": 9, "multiply_adds": 50, "accuracy": 0.6},
+        {**row, "method": "NN, 8", "seed": 1, "depth": 2, "units": 9, "multiply_adds": 50, "accuracy": 0.8},
+    ]
+    monkeypatch.setattr(results, "read", lambda name: {"rows": rows})
+    found = structure.compute(quick=True)
+    lines = structure.draw(found).axes[0].lines
+    drawn = {(float(x), float(y)) for line in lines for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
+    assert drawn == {(50, 0.7), (100, 0.7), (400, 0.9), (120, 0.8)}
+    assert "linear: depth 1.5, 20 units, accuracy 0.850" in structure.caption(found)

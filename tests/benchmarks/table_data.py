@@ -54,10 +54,10 @@ def two_layers(m: int = 4000) -> Table:
 
 
 def clusters(m: int) -> Table:
-    """50 features, 20 of them informative, 16 clusters per class: hard for a linear model, endless for others."""
+    """50 features, 20 of them informative, 4 clusters per class."""
     from sklearn.datasets import make_classification
 
-    options = {"n_informative": 20, "n_redundant": 10, "n_clusters_per_class": 16, "flip_y": 0.01}
+    options = {"n_informative": 20, "n_redundant": 10, "n_clusters_per_class": 4, "flip_y": 0.01}
     X, y = make_classification(m, 50, random_state=0, **options)
     return X, y == 1
 
