@@ -5,7 +5,7 @@ From mathcomp.analysis Require Import reals sequences exp trigo.
 From AdaNet Require Import signs suprema norms families activations.
 From AdaNet Require Import contraction lemma_1 lemma_1_exact lemma_1_corrected lemma_2_peeled lemma_2_peeled_data lemma_2_peeled_offset depth_lower range.
 From AdaNet Require Import surrogates cvx_closed_form cvx_stop cvx_decrease distributions margin_bound.
-From AdaNet Require Import path_classes a_posteriori h1 slopes adanet_comparison.
+From AdaNet Require Import path_classes a_posteriori h1 slopes adanet_comparison deepboost_restated.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope.
 Local Open Scope ring_scope.
@@ -227,3 +227,17 @@ Check (@a_posteriori_bounded : forall (R : realType) (X : Type) (n0 : nat) (Psi 
   Check (@path1 : forall (R : realType) (n0 : nat) (f : network R n0) (i : nat), path f 1 i = \sum_j `|U1 f i j|).
   Check (@pathE : forall (R : realType) (n0 : nat) (f : network R n0) (k i : nat),
     (1 < k)%N -> path f k i = \sum_(1 <= s < k) \sum_(t < width f s) `|U f k i s t| * path f s t).
+
+(* deepboost-restated: the bound with no condition on the range of h; C is the confidence term of Theorem 1 *)
+Check (@deepboost_restated_false : forall R : realType, ~ deepboost R).
+  Check (fun R : realType => erefl : deepboost R =
+    forall (I : finType) (w : I -> R) (y : I -> bool) (K : finType) (G : K -> set (I -> R)) (m : nat) (rho delta : R),
+    (forall i, 0 <= w i) -> \sum_i w i = 1 -> (1 < #|K|)%N -> (0 < m)%N -> 0 < rho -> 0 < delta < 1 ->
+    Ex w (fun S : {ffun 'I_m -> I} => `[< exists (T : finType) (al : T -> R) (k : T -> K) (h : T -> I -> R),
+      [/\ forall t, 0 <= al t, \sum_t al t = 1, forall t, G (k t) (h t) &
+        m%:R^-1 * (\sum_i (((-1) ^+ y (S i) * (\sum_t al t * h t (S i)) <= rho)%R)%:R)
+        + 4%:R / rho * (\sum_t al t * Ex w (fun S' : {ffun 'I_m -> I} => Rad (fun i => S' i) (G (k t))))
+        + 2%:R / rho * Num.sqrt (ln #|K|%:R / m%:R) + C rho #|K| m delta
+        < \sum_a w a * (((-1) ^+ y a * (\sum_t al t * h t a) <= 0)%R)%:R] >]%:R) <= delta).
+  Check (fun (R : realType) (rho : R) (l m : nat) (delta : R) => erefl : C rho l m delta =
+    Num.sqrt ((ceil (4%:R / rho ^+ 2 * ln (rho ^+ 2 * m%:R / ln l%:R)))%:~R * ln l%:R / m%:R + ln (2%:R / delta) / (2%:R * m%:R))).
