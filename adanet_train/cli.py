@@ -175,6 +175,11 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
             together = {} if world.size == 1 else {"world": _checked(world, arguments, inputs)}
             trained = train_method(inputs.points, inputs.y, config, callback=callback, resume=resume, **together)
             world.check_same(trained.network)
+        except (MemoryError, RuntimeError) as error:
+            saver.flush()
+            if command_line.memory_asked(error) is None:
+                raise
+            raise MemoryError(_too_large(error, arguments, config, inputs)) from None
         except KeyboardInterrupt:
             saver.flush()
             return _interrupted(arguments, saver.rounds_saved or (len(resume.history) if resume else 0))
@@ -185,6 +190,19 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
     result = summary(arguments, trained, inputs, time.perf_counter() - start)
     print(json.dumps(result, allow_nan=False) if arguments.json else closing_table(result))
     return 0
+
+
+def _too_large(error: BaseException, arguments: argparse.Namespace, config: Config, inputs: Inputs) -> str:
+    """What the run would need, and what would need less."""
+    from adanet_train import run
+
+    m, n_0 = len(inputs.y), inputs.points.n_0
+    asked = command_line.memory_asked(error) or 0.0
+    needed = command_line.size(max(asked, run.memory_needed(arguments.method, config, m, n_0)))
+    streamed = arguments.method == "adanet" and config.learner == "committee"
+    remedy = "" if streamed else "; --method adanet with its own learner reads some rows at a time"
+    said = command_line.told(error).removeprefix("out of memory").strip(":. ")
+    return f"{f'{said}; ' if said else ''}about {needed} would be needed for m={m}, n_0={n_0}{remedy}."
 
 
 def _checked(world: World, arguments: argparse.Namespace, inputs: Inputs) -> World:

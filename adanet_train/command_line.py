@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 PROJECT = "adanet-theory"
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 class Parser(argparse.ArgumentParser):
@@ -86,24 +87,40 @@ def told(error: BaseException) -> str:
     'out of memory.'
     """
     text = _one_line(str(error))
-    asked = re.search(r"allocate ([\d.]+) (bytes|[KMGTPE]iB)\b", text)
-    if asked and isinstance(error, MemoryError | RuntimeError):
-        return f"out of memory: {_size(float(asked[1]), asked[2])} were asked for at once."
+    asked = _asked(error)
+    if asked:
+        return f"out of memory: {size(float(asked[1]), asked[2])} were asked for at once."
     if isinstance(error, MemoryError):
         return f"out of memory: {text}" if text else "out of memory."
     return text or type(error).__name__
 
 
-def _size(value: float, unit: str) -> str:
+def memory_asked(error: BaseException) -> float | None:
+    """The bytes that could not be had at once, 0 where that is not known; None for another error.
+
+    >>> memory_asked(MemoryError()), memory_asked(MemoryError("allocate 2.5 KiB")), memory_asked(ValueError("x"))
+    (0.0, 2560.0, None)
     """
-    >>> _size(3 * 2**31, "bytes"), _size(256, "TiB")
+    asked = _asked(error)
+    if asked:
+        return float(asked[1]) * 1024 ** UNITS.index(asked[2])
+    return 0.0 if isinstance(error, MemoryError) else None
+
+
+def _asked(error: BaseException) -> re.Match[str] | None:
+    found = re.search(r"allocate ([\d.]+) (bytes|[KMGTPE]iB)\b", _one_line(str(error)))
+    return found if isinstance(error, MemoryError | RuntimeError) else None
+
+
+def size(value: float, unit: str = "bytes") -> str:
+    """
+    >>> size(3 * 2**31), size(256, "TiB")
     ('6 GiB', '256 TiB')
     """
-    units = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-    place = units.index(unit)
-    while value >= 1000 and place + 1 < len(units):
+    place = UNITS.index(unit)
+    while value >= 1000 and place + 1 < len(UNITS):
         value, place = value / 1024, place + 1
-    return f"{value:.3g} {units[place]}"
+    return f"{value:.3g} {UNITS[place]}"
 
 
 def _one_line(text: str) -> str:

@@ -16,7 +16,7 @@ from adanet_train.config import Config, Trained
 from adanet_train.data.features import FeatureMap
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
-from adanet_train.points import Points
+from adanet_train.points import WHOLE, Points
 
 METHODS = ("adanet", "cvx", "cvx-exact", "lr", "nn")
 
@@ -86,6 +86,26 @@ def method_config(method: str, config: Config) -> Config:
     certified = config.objective == "certificate"
     check(not certified or method == "adanet", f"objective certificate is for method adanet, got method={method!r}.")
     return config.replace(step="exact") if method == "cvx-exact" else config
+
+
+def memory_needed(method: str, config: Config, m: int, n_0: int) -> float:
+    """Bytes, roughly, that a run keeps at its largest, beside the data themselves.
+
+    A committee keeps a float32 copy of Ψ, if it is not too large for that, and some numbers for each point. The others
+    keep Ψ in float64 and in float32 and, at each point, the outputs of the units that a later one reads.
+
+    >>> round(memory_needed("adanet", Config(learner="committee", lam=None), 1_000_000, 50) / 1e6)
+    316
+    """
+    if method == "adanet" and config.learner == "committee":
+        K, B = config.members_for(m), max(units for _, units in config.sizes(m))
+        weights = 8.0 * config.rounds * K * B * (n_0 + K * B)
+        return min(4 * m * n_0, 4 * WHOLE) + 8 * m * (8 + 3 * K) + weights
+    if method in ("lr", "nn"):
+        units = 0 if method == "lr" else sum(config.hidden)
+    else:
+        units = config.rounds * (1 if method != "adanet" else max(units for _, units in config.sizes(m)) * config.depth)
+    return 12.0 * m * (n_0 + units) + 8.0 * n_0 * units
 
 
 def error_rate(network: Callable[[Tensor], Tensor], Psi: Tensor | Points, y: Tensor) -> float:

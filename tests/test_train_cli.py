@@ -385,3 +385,11 @@ def test_a_run_that_stops_says_what_no_candidate_did(table, output, capsys):
     F, *candidates = map(float, re.findall(r"(?:F = |: )([0-9.]+)", stopped))
     assert min(candidates) < F
     assert "no candidate lowers it by more than 0.5 of it (least_decrease)" in stopped
+
+
+def test_want_of_memory_is_one_line_with_what_would_be_needed(tmp_path, capsys):
+    options = ["--width", "2000000000000", "--set", "learner=gradient", "--rounds", "1", "--lam", "1e-5"]
+    assert cli.main(["breast-cancer", "-o", str(tmp_path / "m.pt"), *options]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert re.match(r"adanet-train: out of memory: [\d.]+ [KMGTPE]iB were asked for at once; about ", line)
+    assert line.endswith("for m=569, n_0=31; --method adanet with its own learner reads some rows at a time.")
