@@ -71,7 +71,10 @@ def inputs(data: Data, data_dir: str | None, seed: int, *, certificate: bool, ho
 
 
 def xor(holdout: float | None, seed: int) -> Inputs:
-    """x uniform on [-1, 1]^10 with a constant behind it, y = sgn(x_1 x_2): no linear network is better than chance."""
+    """x uniform on [-1, 1]^10 with a constant behind it, y = sgn(x_1 x_2).
+
+    The halfspaces know little of it: of those along x_1 + x_2 the best, beyond 2/3, errs on a third.
+    """
     draw = np.random.default_rng(seed)
     with TemporaryDirectory() as folder:
         for name in ("sample", "test"):
