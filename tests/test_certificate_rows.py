@@ -10,9 +10,11 @@ import pytest
 import torch
 from mpmath import mpf
 
+from adanet_theory.certificate import certificate
 from adanet_theory.grids import BETAS, VOTES
 from adanet_theory.path import path_certificate_at
 from adanet_theory.tree import unrolled
+from adanet_theory.vote import vote_kl_polya
 from adanet_train.network import Network
 from tests.verify_models import model
 from verify.network import report
@@ -185,6 +187,22 @@ def test_where_nothing_says_anything_there_is_advice_with_numbers() -> None:
     assert "- fewer or sparser units" in "".join(_lines(found))
     assert render.to_json(found).count("--holdout") == 1
     assert built(model(n=(4, 1), m=400, flips=0.0)).advice == ()
+
+
+def test_the_kl_that_is_advised_brings_the_certificate_to_a_half() -> None:
+    file = model(n=(12, 1), m=150, flips=0.05)
+    found = built(file)
+    terms = row(found, "vote-certificate").terms
+    (line,) = [line for line in found.advice if "would bring it to 1/2" in line]
+    KL = float(line.partition("a KL of ")[2].split()[0])
+    parts = {"grid": terms["grid"], "b": terms["b"], "m": 150, "delta": 0.05}
+    assert certificate("a", terms["empirical"], KL=KL, **parts).raw == pytest.approx(0.5, abs=0.005)
+    (line,) = [line for line in found.advice if "--objective certificate" in line]
+    KL, at_best = (float(line.partition(text)[2].split()[0]) for text in ("KL = ", "that is "))
+    expected = min(vote_kl_polya([0.2] * 5, 10_240, n=24, beta=beta) for beta in BETAS)
+    assert expected == pytest.approx(KL, rel=0.01)
+    parts = {"grid": math.log(25 * 10_241 * 7), "b": 1.0, "m": 150, "delta": 0.05}
+    assert certificate("a", found.sample.train_error, KL=KL, **parts).raw == pytest.approx(at_best, rel=0.01)
 
 
 def _lines(found: BoundReport) -> str:
