@@ -14,6 +14,8 @@ from torch import Tensor
 
 from adanet_theory.checks import check
 
+ROUGH = 1e-4  # what single precision may take from the least eigenvalue of a unit diagonal
+
 
 class ClassLoss:
     """L for columns H[i, j] = h_j(x_i), offset f of shape (m, C) and class indices y in 0..C-1."""
@@ -79,20 +81,41 @@ class ClassLoss:
         p = x.softmax(0)
         return (p + 1 / self.classes) / 2 if cautious else p
 
-    def curvature(self, weight: Tensor, J: Tensor | None = None) -> Tensor:
-        """(1/m) Σ_i (diag(p_i) - p_i p_iᵀ) ⊗ h(x_i) h(x_i)ᵀ, on all weights or those of the index J."""
-        width, m = len(self.columns), weight.shape[1]
+    def blocks(self, J: Tensor) -> list[Tensor]:
+        """The places in J of the weights of each class."""
+        kinds = J // len(self.columns)
+        return [(kinds == c).nonzero().squeeze(1) for c in range(self.classes)]
+
+    def curvature(self, weight: Tensor, J: Tensor | None = None, *, every: int = 1) -> Tensor:
+        """(1/m) Σ_i (diag(p_i) - p_i p_iᵀ) ⊗ h(x_i) h(x_i)ᵀ, on all weights or those of the index J.
+
+        With `every` > 1 roughly: from every so manieth point alone, and in single precision.
+        """
         J = torch.arange(self.size, device=weight.device) if J is None else J
-        kinds, units = J // width, J % width
-        places = [(kinds == c).nonzero().squeeze(1) for c in range(self.classes)]
+        columns, scale = self.columns[:, ::every], None
+        weight, point = weight[:, ::every], self.weighted(torch.ones_like(weight[0]))[::every]
+        if every > 1:
+            scale = columns.abs().amax(1).clamp_min(torch.finfo(torch.float64).tiny)
+            columns, weight, point = (part.float() for part in (columns / scale[:, None], weight, point))
+        Q = self._curvature(columns, weight, point / weight.shape[1], J)
+        if scale is None:
+            return Q
+        Q = Q.double()
+        Q.diagonal().mul_(1 + ROUGH)
+        unit = scale[J % len(scale)]
+        return Q * unit * unit[:, None]
+
+    def _curvature(self, columns: Tensor, weight: Tensor, point: Tensor, J: Tensor) -> Tensor:
+        """`point` is s_i/m."""
+        places, units = self.blocks(J), J % len(columns)
         Q = weight.new_empty(len(J), len(J))
         for c, rows in enumerate(places):
             if len(rows) == 0:
                 continue
-            left = self.columns[units[rows]] * (self.weighted(weight[c]) / m)
+            left = columns[units[rows]] * (weight[c] * point)
             for d in range(c, self.classes):
                 factor = (1 - weight[c]) if d == c else -weight[d]
-                block = (left * factor) @ self.columns[units[places[d]]].T
+                block = (left * factor) @ columns[units[places[d]]].T
                 Q[rows[:, None], places[d]], Q[places[d][:, None], rows] = block, block.T
         return Q
 

@@ -113,8 +113,10 @@ def minimise_classes(
     >>> [[round(v, 2) for v in row] for row in found.w.tolist()], found.converged  # log(1 + 2e^(1-t)) + 0.3 t
     ([[2.54, 0.0, 0.0], [0.0, 2.54, 0.0], [0.0, 0.0, 2.54]], True)
     """
+    from adanet_train.convex.class_step import ClassProblem
+
     C = f.shape[-1]
-    problem = Problem(ClassLoss(H, y, f, weights), Gamma.repeat(C))
+    problem = ClassProblem(ClassLoss(H, y, f, weights), Gamma.repeat(C))
     found = solve(problem, None if w is None else w.flatten(), tol, max_iter)
     return replace(found, w=found.w.view(C, -1))
 

@@ -8,6 +8,7 @@ Coordinate descent needs a number of sweeps that grows with the condition of Q; 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -16,7 +17,9 @@ from torch import Tensor
 RIDGE = 1e-12  # of a unit diagonal: below what float64 resolves of Q, above what a Cholesky factor needs
 
 
-def minimise_quadratic(Q: Tensor, g: Tensor, w: Tensor, Gamma: Tensor, rtol: float, max_iter: int = 500) -> Tensor:
+def minimise_quadratic(
+    Q: Tensor, g: Tensor, w: Tensor, Gamma: Tensor, rtol: float, max_iter: int = 500, start: Tensor | None = None
+) -> Tensor:
     """The minimiser z, its optimality conditions met up to rtol times their violation at w; zeros are exact."""
     diagonal = Q.diagonal()
     scale = torch.where(diagonal > 0, diagonal, torch.ones_like(diagonal)).sqrt()
@@ -26,6 +29,10 @@ def minimise_quadratic(Q: Tensor, g: Tensor, w: Tensor, Gamma: Tensor, rtol: flo
     z, G, complete = w, g, True
     excess = violation(z, G, Gamma)
     target = rtol * float(excess.max())
+    if start is not None:
+        z = start * scale
+        G = g + Q @ (z - w)
+        excess = violation(z, G, Gamma)
     for _ in range(max_iter):
         worst = float(excess.max())
         if worst <= target:
@@ -45,6 +52,18 @@ def minimise_quadratic(Q: Tensor, g: Tensor, w: Tensor, Gamma: Tensor, rtol: flo
         if not step.falls and float(excess.max()) >= worst:
             break
     return z / scale
+
+
+def by_blocks(Q: Tensor, g: Tensor, w: Tensor, Gamma: Tensor, blocks: Sequence[Tensor], sweeps: int) -> Tensor:
+    """Near the minimiser: one block of coordinates after the other, each to a hundredth, in a few sweeps."""
+    z, G = w.clone(), g.clone()
+    parts = [(rows, Q[rows][:, rows], Q[:, rows]) for rows in blocks if len(rows)]
+    for _ in range(sweeps):
+        for rows, own, columns in parts:
+            moved = minimise_quadratic(own, G[rows], z[rows], Gamma[rows], rtol=1e-2)
+            G += columns @ (moved - z[rows])
+            z[rows] = moved
+    return z
 
 
 def violation(z: Tensor, G: Tensor, Gamma: Tensor) -> Tensor:

@@ -1,7 +1,8 @@
 """The convex step for C = 10 classes, B = 150 ReLU units, m = 10,000, to a certified gap of 1e-8.
 
-Beside it scikit-learn's saga with l1 on the same objective (f = e_y takes the margin of 1 out of the loss), stopped
-after SAGA_PASSES passes and judged by its objective, and ten one-vs-rest problems of our own: another objective.
+Beside it scikit-learn's saga with l1 on the same objective (f = e_y takes the margin of 1 out of the loss), with the
+least of PASSES that brings it within the same gap, and ten one-vs-rest problems of our own: another objective. Seconds
+are of the processor, all in one run.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from adanet_train.convex.class_loss import ClassLoss
 from adanet_train.surrogates import surrogate
 
 M, UNITS, C = 10_000, 150, 10
-SAGA_PASSES = 100
+GAP, PASSES = 1e-8, (30, 100, 300, 1000)
 
 
 def problem(m: int = M, units: int = UNITS) -> tuple[torch.Tensor, torch.Tensor]:
@@ -29,40 +30,50 @@ def problem(m: int = M, units: int = UNITS) -> tuple[torch.Tensor, torch.Tensor]
     return H, y
 
 
-def run() -> None:
+def run() -> list[dict[str, object]]:
     torch.set_num_threads(1)
     H, y = problem()
     own = torch.nn.functional.one_hot(y, C).double()
-    print(f"{'Gamma':>8} {'ours s':>8} {'gap':>9} {'one-vs-rest s':>14} {'saga s':>8} {'saga gap':>9}")
+    rows: list[dict[str, object]] = []
     for power in (-2, -3, -4):
         Gamma = torch.full((UNITS,), 10.0**power, dtype=torch.float64)
-        start = time.perf_counter()
-        found = mixture.minimise_classes(H, y, own, Gamma, tol=1e-8)
-        ours = time.perf_counter() - start
-        start = time.perf_counter()
+        start = time.process_time()
+        found = mixture.minimise_classes(H, y, own, Gamma, tol=GAP)
+        ours = time.process_time() - start
+        work = f"convex step, C = {C}, B = {UNITS}, m = {M:,}, Gamma = 1e{power}, gap {GAP:g}"
+        start = time.process_time()
         for c in range(C):
             sign = torch.where(y == c, 1.0, -1.0).double()
-            mixture.minimise(H, sign, sign, Gamma, surrogate("logistic"), tol=1e-8)
-        rest = time.perf_counter() - start
-        seconds, objective = saga(H, y, 10.0**power, own)
-        line = f"{10.0**power:8.0e} {ours:8.1f} {found.gap:9.1e} {rest:14.1f} {seconds:8.1f}"
-        print(f"{line} {objective - found.objective + found.gap:9.1e}", flush=True)
+            mixture.minimise(H, sign, sign, Gamma, surrogate("logistic"), tol=GAP)
+        rest = time.process_time() - start
+        for against, theirs, note in (
+            (f"{C} one-vs-rest problems of our own", rest, "another objective"),
+            ("saga, l1", *saga(H, y, 10.0**power, own, found.objective)),
+        ):
+            of = {"ours_s": round(ours, 2), "theirs_s": round(theirs, 2), "gap": found.gap, "note": note}
+            rows.append({"work": work, "against": against, "ratio": ours / theirs, "target": "< 1", **of})
+            print(rows[-1], flush=True)
+    return rows
 
 
-def saga(H: torch.Tensor, y: torch.Tensor, Gamma: float, own: torch.Tensor) -> tuple[float, float]:
-    """Its seconds, and the value of F where it ends."""
+def saga(H: torch.Tensor, y: torch.Tensor, Gamma: float, own: torch.Tensor, least: float) -> tuple[float, str]:
+    """The seconds of the first number of passes after which its F is within the gap of the least, or of the last."""
     from sklearn.linear_model import LogisticRegression
 
-    options = {"C": 1 / (len(y) * Gamma), "solver": "saga", "fit_intercept": False, "tol": 1e-10, "l1_ratio": 1.0}
-    model = LogisticRegression(max_iter=SAGA_PASSES, random_state=0, **options)
-    start = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(H.numpy(), y.numpy())
-    seconds = time.perf_counter() - start
-    w = torch.from_numpy(model.coef_)
+    options = {"C": 1 / (len(y) * Gamma), "solver": "saga", "fit_intercept": False, "tol": 1e-12, "l1_ratio": 1.0}
     loss = ClassLoss(H, y, own)
-    return seconds, float(loss.value(loss.argument(w.flatten())) + Gamma * w.abs().sum())
+    for passes in PASSES:
+        model = LogisticRegression(max_iter=passes, random_state=0, **options)
+        start = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(H.numpy(), y.numpy())
+        seconds = time.process_time() - start
+        w = torch.from_numpy(model.coef_)
+        above = float(loss.value(loss.argument(w.flatten())) + Gamma * w.abs().sum()) - least
+        if above <= GAP:
+            break
+    return seconds, f"{passes} passes, {above:.1e} above the least F"
 
 
 if __name__ == "__main__":
