@@ -22,7 +22,7 @@ from torch import Tensor
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
 from adanet_train.activations import activation_slope
-from adanet_train.config import LARGE, Config
+from adanet_train.config import Config
 from adanet_train.convex.projection import members, nearest_
 from adanet_train.feed import Batch, Feed
 from adanet_train.growth import Growth
@@ -157,10 +157,10 @@ class Schedule:
     def of(cls, config: Config, m: int, depth: int, *, further: bool = False) -> Schedule:
         """So many passes over a small sample that it is learnt, and fewer over a large one, in larger batches.
 
-        A further subnetwork starts from what is there: of a large sample it has a third of the passes.
+        A further subnetwork starts from what is there, so it has a third of the passes.
         """
         batch = config.batch or min(m, max(64, min(512, m // 200)))
-        epochs = config.epochs or max(12, min(40, 2_000_000 // m)) // (3 if further and m >= LARGE else 1)
+        epochs = config.epochs or max(12, min(80, 2_000_000 // m)) // (3 if further else 1)
         least = 100 if depth == 1 else 200
         steps = config.steps if config.steps is not None else max(least, epochs * math.ceil(m / batch))
         return cls(steps, min(batch, m), config.learning_rate or (0.03 if depth == 1 else 0.005))

@@ -24,7 +24,7 @@ from adanet_train.world import ALONE, World
 
 VARIANTS = ("base", "R", "P", "D", "SD")
 LARGE = 50_000
-"""Points from which on a committee passes over the sample fewer times, and a further subnetwork must gain more."""
+"""Points from which on a further subnetwork must gain more."""
 HELD_OUT = "chosen on held-out points"
 COMPLEXITIES = ("lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth")
 
@@ -100,7 +100,7 @@ class Config:
     steps: int | None = None
     """None: 2,000; of a committee as many as its epochs take."""
     epochs: int | None = None
-    """Of a committee: passes over the sample. None: 40, from 50,000 points on fewer, 12 at least, and a third of that
+    """Of a committee: passes over the sample. None: 80, from 25,000 points on fewer, 12 at least, and a third of that
     for a further subnetwork."""
     batch: int | None = None
     """Points per step. None: 100; of a committee 64 to 512, by the size of the sample."""
