@@ -73,6 +73,8 @@ class Bound:
     reference: str = ""
     assumes: str = ""
     classes: Classes = "two"
+    quoted: bool = True
+    """Whether a report may quote it as the least of all; else only where it is named beforehand."""
 
     def __post_init__(self) -> None:
         check(
@@ -332,6 +334,17 @@ _BUILT_IN = (
         needs=("iid", "linear", "r-sup", "feature-map"),
         reference=_PROOFS + "vote-certificate-multiclass",
         classes="many",
+    ),
+    Bound(
+        "a-posteriori-data",
+        "a-posteriori, from data",
+        "certificate",
+        "adanet_theory.posterior:a_posteriori_data_at",
+        loss="ramp",
+        at="r_rms",
+        needs=("iid", "lipschitz", "homogeneous", "feature-map"),
+        reference=_PROOFS + "a-posteriori-data",
+        quoted=False,
     ),
     Bound(
         "held-out",

@@ -193,8 +193,13 @@ def _at_scale(
         assert setting.ranges is not None
         W_M = sum((w * Fraction(M) for w, M in zip(setting.w, setting.ranges.upper, strict=True)), Fraction(0))
         return W_M, values | {"M_k": setting.ranges.lower}
+    assert B is not None
+    return Fraction(B), values | at_path_norm(setting, B)
+
+
+def at_path_norm(setting: Setting, B: float) -> dict[str, Any]:
+    """What the after-the-fact bounds read of the network: d, n, c, B."""
     from adanet_theory.twins.activations import activation_facts
 
-    assert B is not None
     c = max([sum(activation_facts(phi)["e"] for phi in level) for level in setting.weights.levels], default=1)
-    return Fraction(B), values | {"d": setting.weights.d, "n": list(setting.weights.n), "c": c, "B": B}
+    return {"d": setting.weights.d, "n": list(setting.weights.n), "c": c, "B": B}

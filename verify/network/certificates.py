@@ -45,7 +45,7 @@ def certificates(setting: Setting, seed: int) -> dict[str, Found]:
 
 
 def certificate_rows(setting: Setting, found: Mapping[str, Found], verdict: Assessment) -> list[BoundRow]:
-    wanted = [bound for bound in catalogue.of_group("certificate") if bound.classes == setting.classes]
+    wanted = [bound for bound in catalogue.of_group("certificate") if bound.classes == setting.classes and bound.quoted]
     return [row(bound, setting, found, verdict) for bound in wanted]
 
 

@@ -25,7 +25,7 @@ RowAt = Callable[[Bound, Fraction], BoundRow]
 def quotable(verdict: Assessment, *, has_test: bool) -> int:
     """K: the statements of the catalogue that could have been quoted, and the held-out bound where there are points."""
     claims = catalogue.of_group("paper", "corrected", "certificate")
-    about_it = [bound for bound in claims if bound.classes == verdict.classes]
+    about_it = [bound for bound in claims if bound.classes == verdict.classes and bound.quoted]
     return max(1, sum(verdict.could_apply(bound) for bound in about_it) + has_test)
 
 
@@ -45,6 +45,8 @@ def cite(
     for row in rows:
         if row.applies and not row.vacuous and not row.context and row.group != "user" and named in (None, row.id):
             bound = catalogue.bound(row.id)
+            if not bound.quoted and named is None:
+                continue
             again = row if among == 1 else row_at(bound, share)
             if again.applies and again.value is not None and again.value < 1:
                 found.append(Citation(row.id, again.value, float(share), verdict.assumed(bound), among))

@@ -24,6 +24,7 @@ from verify.network.certificates import advice, certificate_rows, certificates, 
 from verify.network.certificates import row as certificate_row
 from verify.network.citation import cite, quotable
 from verify.network.context import context
+from verify.network.data_posterior import data_row
 from verify.network.evidence import Number, Weights
 from verify.network.layers import Layers, Ranges, Sampling
 from verify.network.margins import margins
@@ -106,12 +107,16 @@ def of_setting(
     rows = list(map(Margins(setting, known.upper, B, tenth(setting), asked), rows))
     certified = certificates(setting, question.seed)
     rows += certificate_rows(setting, certified, verdict)
+    if setting.classes == "two":
+        rows.append(data_row(setting, B, verdict, question))
     in_layers = setting.weights.graph is None
     rows += registered(numeric.quantities(setting, at, known.upper, B), verdict, in_layers=in_layers)
 
     def row_at(bound: Bound, delta: Fraction) -> BoundRow:
         there = replace(setting, delta=delta)
         sure = known_before.at_rho(delta, bounds.follows_from_margin_bound(there, at))
+        if not bound.quoted:
+            return data_row(there, B, sure, question)
         if bound.group == "certificate":
             return certificate_row(bound, there, certified, sure)
         if bound.scale == "rho":
