@@ -56,13 +56,18 @@ def train(
 
 def outputs(network: Network, Psi: Tensor, s: float, draw: torch.Generator) -> tuple[Tensor, Tensor]:
     """Mean and standard deviation of f at every row, given the units below the last layer, which are drawn."""
-    k = network.depth
-    below = [Psi]
-    for layer in range(1, k):
-        mean, spread = _reads(network, layer, below)
+    return _above(network, Psi, _reads(network, 1, [Psi]), s, draw)
+
+
+def _above(
+    network: Network, Psi: Tensor, first: tuple[Tensor, Tensor], s: float, draw: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """`outputs`, from what layer 1 reads of Ψ."""
+    below, (mean, spread) = [Psi], first
+    for k in range(2, network.depth + 1):
         noise = torch.randn(mean.shape, generator=draw, dtype=mean.dtype)
         below.append(torch.relu(mean + s * spread * noise))
-    mean, spread = _reads(network, k, below)
+        mean, spread = _reads(network, k, below)
     return mean[:, 0], s * spread[:, 0]
 
 
@@ -75,9 +80,9 @@ def _reads(network: Network, k: int, below: list[Tensor]) -> tuple[Tensor, Tenso
 
 def errors(network: Network, Psi: Tensor, y: Tensor, s: float, draws: int, draw: torch.Generator) -> int:
     """How often y f <= 0, over so many draws for every example."""
-    total = 0
+    total, first = 0, _reads(network, 1, [Psi])
     for _ in range(draws):
-        mean, spread = outputs(network, Psi, s, draw)
+        mean, spread = _above(network, Psi, first, s, draw)
         f = mean + spread * torch.randn(mean.shape, generator=draw, dtype=mean.dtype)
         total += int((y * f <= 0).sum())
     return total
