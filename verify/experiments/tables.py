@@ -244,7 +244,10 @@ def learner(result: Result) -> list[Table]:
     for name, found in by_table.items():
         ours = found["AdaNet"]
         accuracies = [f"{found[method]['accuracy']:.3f}" for method in ("AdaNet", "MLP", "LR", "HGB")]
-        difference = f"{ours['difference']:+.3f} ± {ours['difference_se']:.3f}"
+        spread = (
+            f" ± {ours['difference_se']:.3f}" if ours["difference_se"] is not None else ""
+        )  # one split of many rows
+        difference = f"{ours['difference']:+.3f}{spread}"
         mark = " (kept for the end)" if ours["kept_for_the_end"] else ""
         ratio = f"{ours['cpu_seconds'] / found['MLP']['cpu_seconds']:.1f}"
         rows.append([name + mark, f"{ours['m']:,}", *accuracies, difference, ratio])
