@@ -122,8 +122,9 @@ def plain(task: Task, hidden: tuple[int, ...], seed: int) -> Iterator[dict[str, 
 def runs(data_dir: str | None) -> Iterator[tuple[str, int, str, Callable[[], Task], Callable[[Task], Any]]]:
     """(task, seed, method, the data, the work)."""
     tasks = {name: generated(layers) for layers, name in enumerate(("linear", "one hidden layer", "two hidden layers"))}
-    for name, make in (tasks | {pair: cifar(pair, data_dir) for pair in UNITS}).items():
-        for seed in SEEDS if name in tasks else (0,):
+    pairs = {pair: cifar(pair, data_dir) for pair in UNITS}
+    for seed in SEEDS:  # the pairs, which have one split, before the further seeds
+        for name, make in (tasks | (pairs if seed == SEEDS[0] else {})).items():
             data = _once(make, seed)
             for width in WIDTHS:
                 yield name, seed, f"AdaNet, B = {width}", data, lambda task, B=width, s=seed: adanet(task, B, s)
