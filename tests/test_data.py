@@ -296,7 +296,10 @@ def test_a_known_range_may_be_centred() -> None:
     dataset = load("digits:3-8")
     features = dataset.feature_map(center=True)
     Psi = dataset.Psi(features)
-    assert (features.r_sup, features.clip, features.fitted_on_sample) == (1.0, False, False)
+    assert (features.r_sup, features.clip, features.floor, features.fitted_on_sample) == (1.0, True, -1.0, False)
+    beyond = features(np.array([[-1e3], [1e3]]) * np.ones((1, len(dataset.names))))
+    assert beyond[:, :-1].min() == -1
+    assert np.abs(beyond).max() == 1
     np.testing.assert_array_equal(Psi[:, :-1], dataset.values / 8 - 1)
     assert (Psi.min(), Psi.max()) == (-1, 1)
     with pytest.raises(ValueError, match=r"^--center needs features whose range is known in advance\.$"):

@@ -81,6 +81,7 @@ class Dataset:
         """X -> Ψ by the range known in advance where there is one, else by this sample; None where this is Ψ.
 
         `center` takes a known range to [-1, 1]: there an l1 unit tells dark from light without paying for an offset.
+        It clips, so that |Ψ| <= 1 is checked and not taken from the data's word.
         """
         check(not center or self.known_range is not None, "--center needs features whose range is known in advance.")
         if self.is_psi:
@@ -90,7 +91,7 @@ class Dataset:
         if self.known_range is not None:
             low, high = self.known_range
             if center:
-                return FeatureMap.known(self.names, (low + high) / 2, high, clip=False, bias=bias)
+                return replace(FeatureMap.known(self.names, (low + high) / 2, high, bias=bias), floor=-1.0)
             return FeatureMap.known(self.names, low, high, bias=bias)
         return FeatureMap.fitted(self.values, self.names, bias=bias)
 

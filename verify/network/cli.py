@@ -56,7 +56,7 @@ def parser() -> Parser:
     add("--draws", type=int, metavar="N", help="sign vectors for the Rademacher complexities; default 64")
     add("--budget", type=float, metavar="SECONDS", help="for the search of lower values of R_S; default 20")
     add("--no-estimates", action="store_true", help="no sampling: upper values from the lemmas alone")
-    add("--seed", type=int, default=0, metavar="S", help="default 0")
+    add("--seed", type=int, default=0, metavar="S", help="of all draws, default 0; seeds looked at count in --tried")
     add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU when there is one")
     add("-v", "--verbose", action="store_true", help="every assumption, term and check")
     add("--json", action="store_true", help="print one JSON document (schema verify-bounds/1)")
