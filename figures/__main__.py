@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from adanet_train import command_line
 from adanet_train.command_line import Bar, Parser
+from figures import parameters
 
 EXAMPLES = """\
 examples:
@@ -21,35 +21,6 @@ examples:
 """
 
 
-PARAMETERS = {"--depth": "depth", "--rho": "rho", "--m": "m", "--p": "p", "--width": "width"} | {
-    "--n0": "n_0",
-    "--delta": "delta",
-}
-WORDS = {
-    "depth": "the depth l",
-    "rho": "the margin",
-    "m": "the sample size",
-    "p": "the norm, inf too",
-    "width": "the units of a layer",
-    "n_0": "the number of features",
-    "delta": "the confidence",
-}
-_LEAST = {"depth": 2.0, "m": 2.0, "p": 1.0, "width": 1.0, "n_0": 1.0}
-
-
-def _span(text: str) -> tuple[float, float]:
-    """A number, or A:B with A < B.
-
-    >>> _span("2:20"), _span("inf")
-    ((2.0, 20.0), (inf, inf))
-    """
-    low, colon, high = text.partition(":")
-    found = float(low), float(high if colon else low)
-    if not 0 < found[0] <= found[1]:
-        raise ValueError(text)
-    return found
-
-
 def parser() -> Parser:
     options = Parser(
         prog="python -m figures",
@@ -58,17 +29,18 @@ def parser() -> Parser:
     )
     add = options.add_argument
     add("names", nargs="*", metavar="NAME", help="the figures to draw; default all, those of a model with --model")
-    add("--list", action="store_true", help="print the names, one a line, and what each shows")
+    add("--list", action="store_true", help="print the names, what each shows, and what it takes")
     add("--out", type=Path, default=Path("out/figures"), metavar="DIR", help="default out/figures")
     add("--format", default="pdf", metavar="pdf,png,svg", help="default pdf")
     add("--model", type=Path, metavar="model.pt", help="the network of the figures model-*")
     add(
-        "--data", type=Path, metavar="FILE", help="the sample of the figures model-*; default the one in the model file"
+        "--data",
+        type=Path,
+        metavar="PATH",
+        help="the points of a figure, a file, or the folder of its results; which of them --list says",
     )
-    add("--column", choices=("single", "double"), help="one column of a paper or both; default as each was drawn")
-    for flag, name in PARAMETERS.items():
-        help = f"{WORDS[name]}, a number or a span A:B; for figures that take it"
-        add(flag, dest=name, type=_span, metavar="A[:B]", help=help)
+    add("--column", choices=("single", "double"), help="one column of a paper or both; default what suits each")
+    parameters.add_to(options)
     add("--quick", action="store_true", help="fewer points and shorter runs, for a first look")
     return options
 
@@ -84,12 +56,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def draw_all(arguments: argparse.Namespace) -> int:
-    from figures.gallery import FIGURES, OF_A_MODEL, shows
+    from figures.gallery import FIGURES, OF_A_MODEL, options_of, shows
 
     if arguments.list:
         names = [*FIGURES, *OF_A_MODEL]
         width = max(map(len, names))
-        print("\n".join(f"{name:{width}}  {shows(name)}" for name in names))
+        print("\n".join(f"{name:{width}}  {shows(name)} [{options_of(name)}]" for name in names))
         return 0
     names = chosen(arguments)
     with Bar("figures") as bar:
@@ -117,35 +89,19 @@ def chosen(arguments: argparse.Namespace) -> list[str]:
     return arguments.names or [*FIGURES, *(OF_A_MODEL if arguments.model else ())]
 
 
-def _given(arguments: argparse.Namespace) -> dict[str, tuple[float, float]]:
-    return {name: getattr(arguments, name) for name in WORDS if getattr(arguments, name) is not None}
-
-
-def _check_span(name: str, span: tuple[float, float]) -> None:
-    low, high = span
-    if low < _LEAST.get(name, 0.0) or (name == "delta" and high >= 1) or (name != "p" and high == math.inf):
-        raise ValueError(f"{name} must be a number that the bounds allow, got {low:g}:{high:g}.")
-    if low < high and name in ("n_0", "delta"):
-        raise ValueError(f"{name} is one number, got the span {low:g}:{high:g}.")
-
-
 def _check_parameters(arguments: argparse.Namespace) -> None:
-    """A parameter that a named figure does not take is refused, and so is one without a name."""
-    from figures.gallery import FIGURES, takes
+    from figures.gallery import FIGURES, OF_A_MODEL, reads, takes
 
-    flags = {name: flag for flag, name in PARAMETERS.items()}
-    for parameter in _given(arguments):
-        able = [name for name in FIGURES if parameter in takes(name)]
-        _check_span(parameter, getattr(arguments, parameter))
-        wrong = [name for name in arguments.names if parameter not in takes(name)]
-        if wrong or not arguments.names:
+    names = arguments.names
+    parameters.check_taken(names, parameters.given(arguments), {name: takes(name) for name in (*FIGURES, *OF_A_MODEL)})
+    if arguments.data is not None:
+        able = [name for name in (*FIGURES, *OF_A_MODEL) if reads(name)]
+        wrong = [name for name in names if name not in able]
+        if wrong or (not names and arguments.model is None):
             what = f"{wrong[0]} does not take it" if wrong else "name the figure"
-            raise ValueError(f"{flags[parameter]} is for {', '.join(able)}: {what}.")
-    if arguments.column and not all(takes(name) for name in arguments.names or ["architecture"]):
-        able = [name for name in FIGURES if takes(name)]
-        raise ValueError(f"--column is for {', '.join(able)}: the others have one size.")
-    if arguments.data is not None and arguments.model is None:
-        raise ValueError("--data is the sample of --model, which is not given.")
+            raise ValueError(f"--data is for {', '.join(able)}: {what}.")
+        if not arguments.data.exists():
+            raise ValueError(f"{arguments.data}: no such file or folder.")
 
 
 def draw(name: str, arguments: argparse.Namespace, bar: Bar) -> None:
@@ -160,7 +116,7 @@ def draw(name: str, arguments: argparse.Namespace, bar: Bar) -> None:
             quick=arguments.quick,
             model=arguments.model,
             sample=arguments.data,
-            parameters=_given(arguments),
+            parameters=parameters.given(arguments),
         )
     except NotDrawn as reason:
         if name in arguments.names:

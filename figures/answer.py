@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from figures.canvas import FULL, Data, panels, styled
+from figures.canvas import Data, is_single, panels, styled, width
 from figures.certificates import measured_rows
 from verify.show.plots import BLUE, GREEN, INK, ORANGE, RED
 from verify.show.wording import up
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RESULTS = ("certificates",)
+DATA = "results"
 PREFERRED = "mnist:3-8"
 BOUNDS = {
     "vote-certificate": ("certified: vote-certificate", BLUE),
@@ -22,9 +24,9 @@ BOUNDS = {
 }
 
 
-def compute(*, quick: bool) -> Data:
+def compute(*, quick: bool, data: Path | None = None) -> Data:
     """The errors and bounds of one linear network trained for its certificate: MNIST's where that was measured."""
-    rows, measured = measured_rows()
+    rows, measured = measured_rows(data)
     linear = [row for row in rows if row["method"] == "linear"]
     name = PREFERRED if any(row["data"] == PREFERRED for row in linear) else linear[0]["data"]
     own = {row["bound id"]: row for row in linear if row["data"] == name}
@@ -51,15 +53,19 @@ def draw(data: Data) -> Figure:
         said = up(row["value"], 3) + ("" if row["applies"] else ", but does not apply")
         lines.append((label, row["value"], said, colour, row["applies"]))
     most = 1.15 * max(1.2, *(line[1] for line in lines))
-    figure, (axes,) = panels(1, 1, width=FULL, height=0.45 + 0.27 * len(lines))
+    single = is_single(data, by_default=False)
+    height = 0.45 + (0.42 if single else 0.27) * len(lines)
+    figure, (axes,) = panels(1, 1, width=width(data, single=False), height=height)
     axes.axvspan(1, most, color=INK, alpha=0.07, linewidth=0)
     axes.text(0.995 * most, -0.7, "above 1: says nothing", ha="right", va="center", color=INK)
-    for place, (_, value, said, colour, applies) in enumerate(lines):
-        axes.barh(place, value, height=0.55, color=colour if applies else "none", edgecolor=colour)
+    for place, (name, value, said, colour, applies) in enumerate(lines):
+        if single:  # the names above their bars
+            axes.text(0.01 * most, place - 0.42, name, va="center", color=INK)
+        axes.barh(place, value, height=0.4 if single else 0.55, color=colour if applies else "none", edgecolor=colour)
         inside = value > 0.8
         x = value - 0.01 * most if inside else value + 0.01 * most
         axes.text(x, place, said, ha="right" if inside else "left", va="center", color=INK)
-    axes.set_yticks(range(len(lines)), [line[0] for line in lines])
+    axes.set_yticks([] if single else range(len(lines)), [] if single else [line[0] for line in lines])
     axes.set_ylim(len(lines) - 0.45, -1.1)
     axes.set_xlim(0, most)
     axes.set_xlabel(f"error, and bounds on it with probability {1 - data['delta']:g}")

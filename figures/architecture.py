@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from figures import graph, runs
 from figures.canvas import Data, styled
+from figures.parameters import ONE, number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-N = (3, 4, 3, 2)
+N = (4, 3, 2)
+PARAMETERS = {"depth": ONE, "width": ONE}
+DATA = "points"
 
 
-def compute(*, quick: bool, model: Path | None = None) -> Data:
+def compute(*, quick: bool, model: Path | None = None, data: Path | None = None, **parameters: Any) -> Data:
     """The network of the model, or a small one with every connection that the paper allows."""
     if model is None:
-        return graph.of(runs.general(N, steps=60 if quick else 600))
+        Psi, y = runs.points(data, runs.rings)
+        depth = number(parameters, "depth", len(N))
+        layers = [number(parameters, "width", N[k] if k < len(N) else N[-1]) for k in range(depth)]
+        network = runs.general((Psi.shape[1], *layers), (Psi, y), steps=60 if quick else 600)
+        return {**graph.of(network), "points": len(y)}
     from adanet_train.model import model_file
 
     return {**graph.of(model_file.read_any(model).network), "model": model.name}
@@ -33,8 +40,8 @@ def caption(data: Data) -> str:
         opening = f"The network in {data['model']}: features (blue), units h_k before activation, output f (green). "
     else:
         opening = (
-            f"The general architecture of Section 2, trained on {runs.M} points: a unit may read all layers below it "
-            "(orange: those that skip one), the output (green) reads all units. The features (blue) reach the output "
-            "through linear units of layer 1: the formal family has no other way. "
+            f"The general architecture of Section 2, trained on {data['points']} points: a unit may read all layers "
+            "below it (orange: those that skip one), the output (green) reads all units. The features (blue) reach the "
+            "output through linear units of layer 1: the formal family has no other way. "
         )
     return opening + graph.described(data)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adanet_theory import catalogue
-from figures.canvas import FULL, Data, NotDrawn, panels, shade_vacuous, styled
+from figures.canvas import FULL, Data, NotDrawn, is_single, panels, shade_vacuous, styled
 from figures.family import WIDTH, asked, bounds, is_in_range, is_possible, margins, spread, value
+from figures.parameters import ONE, SPAN
 from verify.show.plots import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def _line(id: str) -> dict[str, Any]:
     return dict(_LINES[place % len(_LINES)])
 
 
-PARAMETERS = ("depth", "rho", "m", "p", "width", "n_0", "delta")
+PARAMETERS = dict.fromkeys(("depth", "rho", "m", "p", "width"), SPAN) | {"n_0": ONE, "delta": ONE}
 """What may be set: a span (--depth 2:20) is what a panel shows, a number (--width 8) what the others keep."""
 
 
@@ -80,7 +81,7 @@ def compute(*, quick: bool, **parameters: Any) -> Data:
 @styled
 def draw(data: Data) -> Figure:
     """Five panels and a key; a printed bound is pale where the assumption |h| <= 1 fails."""
-    single = data.get("column") == "single"
+    single = is_single(data, by_default=False)
     figure, axes = (
         panels(3, 2, height=5.2, sharey=True) if single else panels(2, 3, width=FULL, height=3.6, sharey=True)
     )
@@ -93,7 +94,9 @@ def draw(data: Data) -> Figure:
     if single:  # beside the panels it would take their width
         handles, labels = axes[5].get_legend_handles_labels()
         axes[5].legend_ = None
-        figure.legend(handles, labels, loc="outside lower center", ncols=2, handlelength=2.0, columnspacing=1.0)
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=2, handlelength=1.6, handletextpad=0.5, columnspacing=0.5
+        )
     return figure
 
 

@@ -42,6 +42,21 @@ def styled(draw: Callable[[Data], Figure]) -> Callable[[Data], Figure]:
     return drawn
 
 
+def is_single(data: Data, *, by_default: bool) -> bool:
+    """Whether the figure is to fit one column: what --column asks for, else what suits it."""
+    return bool(by_default) if data.get("column") is None else data["column"] == "single"
+
+
+def width(data: Data, *, single: bool) -> float:
+    """Inches: one column or both, as asked for, else as it suits the figure."""
+    return COLUMN if is_single(data, by_default=single) else FULL
+
+
+def ends(data: Data) -> tuple[str, str]:
+    """Where a caption finds the first and the last panel of a row, which stand in a column where there is one only."""
+    return ("Above", "Below") if is_single(data, by_default=False) else ("Left", "Right")
+
+
 def panels(
     rows: int, columns: int, *, height: float, width: float = COLUMN, **shared: Any
 ) -> tuple[Figure, list[Axes]]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figures import results
-from figures.canvas import FULL, Data, panels, styled
+from figures.canvas import Data, panels, styled, width
 from verify.show.plots import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RESULTS = ("certificates",)
+DATA = "results"
 SHOWN = {
     "held-out": ("held out, 10 %", GREEN, "s"),
     "vote-certificate": ("vote-certificate, linear", BLUE, "o"),
@@ -24,9 +26,9 @@ LEAST, STRIP = 2e-4, 2.0
 """The least error that is drawn, and where a bound above 1 is."""
 
 
-def measured_rows() -> tuple[list[dict[str, Any]], bool]:
+def measured_rows(folder: Path | None = None) -> tuple[list[dict[str, Any]], bool]:
     """The rows of the results, or else those of the linear network of digits:3-8, trained now; and which of the two."""
-    measured = results.read("certificates")
+    measured = results.read("certificates", folder)
     if measured is not None:
         return measured["rows"], True
     from verify.experiments.certificates import Data as Set
@@ -36,9 +38,9 @@ def measured_rows() -> tuple[list[dict[str, Any]], bool]:
     return [{"data": stand_in.label, **row} for row in linear(stand_in, None, 0)], False
 
 
-def compute(*, quick: bool) -> Data:
+def compute(*, quick: bool, data: Path | None = None) -> Data:
     """One point per bound and network."""
-    rows, measured = measured_rows()
+    rows, measured = measured_rows(data)
     return {"points": [point(row) for row in rows if row["bound id"] in SHOWN], "measured": measured}
 
 
@@ -51,7 +53,7 @@ def point(row: dict[str, Any]) -> Data:
 
 @styled
 def draw(data: Data) -> Figure:
-    figure, (axes,) = panels(1, 1, width=FULL, height=3.4)
+    figure, (axes,) = panels(1, 1, width=width(data, single=False), height=3.4)
     for id, (label, colour, marker) in SHOWN.items():
         chosen = [p for p in data["points"] if p["id"] == id]
         for tested in (True, False):

@@ -9,7 +9,8 @@ import numpy as np
 
 from adanet_theory.checks import Array
 from adanet_theory.duality import dual_vector, layer_score
-from figures.canvas import FULL, Data, panels, styled
+from figures.canvas import Data, ends, is_single, panels, styled, width
+from figures.parameters import ONE, number
 from verify.show.plots import BLUE, GREEN, INK, ORANGE
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ P = {"1": 1.0, "2": 2.0, "inf": math.inf}
 M, N = 20, 5  # points and units below of a random problem
 SHARE = 0.3  # of the Γ from which no step descends
 GAMMA = 1e-3  # in the family of C66
+PARAMETERS = {"m": ONE, "width": ONE, "trials": ONE}
 _LINES: dict[str, dict[str, Any]] = {
     "1": {"color": BLUE, "linestyle": "-", "marker": "o"},
     "2": {"color": ORANGE, "linestyle": "--", "marker": "s"},
@@ -52,16 +54,17 @@ def diverging(K: float) -> tuple[Array, Array]:
     return np.array([[K + 1, 0.9], [-(K - 1), 0.9]]), np.ones(2)
 
 
-def compute(*, quick: bool) -> Data:
+def compute(*, quick: bool, **parameters: Any) -> Data:
     """The share of the exact decrease, for each p: over random problems, sorted, and along the family of C66."""
-    problems = 12 if quick else 200
+    problems = number(parameters, "trials", 12 if quick else 200)
+    m, units = number(parameters, "m", M), number(parameters, "width", N)
     K = np.logspace(0.5, 4, 5 if quick else 15).tolist()
-    found: Data = {"problems": problems, "K": K, "random": {}, "family": {}}
+    found: Data = {"problems": problems, "m": m, "units": units, "K": K, "random": {}, "family": {}}
     for name, p in P.items():
         rng = np.random.default_rng(66)
         shares = []
         for _ in range(problems):
-            Z, y = rng.normal(size=(M, N)), rng.choice([-1.0, 1.0], size=M)
+            Z, y = rng.normal(size=(m, units)), rng.choice([-1.0, 1.0], size=m)
             closed, exact = decreases(Z, y, SHARE * threshold(Z, y, p), p)
             shares.append(closed / exact)
         found["random"][name] = sorted(shares)
@@ -73,7 +76,9 @@ def compute(*, quick: bool) -> Data:
 @styled
 def draw(data: Data) -> Figure:
     """Left: the distribution of the share over random problems. Right: it tends to 0 along the family of C66."""
-    figure, (left, right) = panels(1, 2, width=FULL, height=2.3)
+    single = is_single(data, by_default=False)
+    rows, columns, height = (2, 1, 4.4) if single else (1, 2, 2.3)
+    figure, (left, right) = panels(rows, columns, width=width(data, single=False), height=height)
     for name, shares in data["random"].items():
         y = np.arange(1, len(shares) + 1) / len(shares)
         style = {**_LINES[name], "markevery": max(1, len(shares) // 6), "drawstyle": "steps-post"}
@@ -106,15 +111,17 @@ def _at(shares: list[float], level: float) -> float:
 
 
 def caption(data: Data) -> str:
+    first, last_panel = ends(data)
     medians = ", ".join(f"{np.median(shares):.3f} (p = {name})" for name, shares in data["random"].items())
     worst = ", ".join(f"{shares[0]:.3f}" for shares in data["random"].values())
     last = ", ".join(f"{values[-1]:.2g} (p = {name})" for name, values in data["family"].items())
     return (
         "The step of AdaNet.CVX in closed form, sign mended, with its best weight, against the exact joint step "
         "over all units of the layer: the decrease of the objective by the first as a share of that by the second, "
-        f"logistic Phi, f = 0, Lambda = 1. Left: {data['problems']} random problems for each p, m = {M} points with "
-        f"random labels, {N} standard normal units, Gamma = {SHARE:g} of the score g at which no step descends; "
-        f"median share {medians}; least {worst}. Right: two points with y = 1, units with values (K+1, -(K-1)) and "
-        f"(0.9, 0.9), Gamma = {GAMMA:g}; the share at K = {data['K'][-1]:.3g} is {last}. So the closed form is the "
+        f"logistic Phi, f = 0, Lambda = 1. {first}: {data['problems']} random problems for each p, m = {data['m']} "
+        f"points with random labels, {data['units']} standard normal units, Gamma = {SHARE:g} of the score g at which "
+        f"no step descends; median share {medians}; least {worst}. {last_panel}: two points with y = 1, units with "
+        f"values (K+1, -(K-1)) and (0.9, 0.9), Gamma = {GAMMA:g}; the share at K = {data['K'][-1]:.3g} is {last}. "
+        "So the closed form is the "
         "steepest direction, not the joint minimiser, and no constant bounds what it misses."
     )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adanet_theory.checks import Array
 from adanet_theory.spec import NetworkSpec
-from figures.canvas import FULL, Data, panels, styled
+from figures.canvas import Data, NotDrawn, is_single, panels, styled, width
+from figures.parameters import ONE, number
 from verify.show.plots import BLUE, GREEN, INK, ORANGE, RED
 
 if TYPE_CHECKING:
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 P = {"1": 1.0, "2": 2.0, "inf": math.inf}
 _TITLES = {"1": "$p = 1$", "2": "$p = 2$", "inf": r"$p = \infty$"}
 N_0, WIDTH, DEPTH = 2, 3, 4
+MOST = 12  # points whose signs can all be taken
+PARAMETERS = {"depth": ONE, "width": ONE, "m": ONE}
+DATA = "points"
 _TICKS = (0.1, 0.2, 0.5, 1, 2, 5)
 _LEMMAS: dict[str, dict[str, Any]] = {
     "lemma-2": {"color": ORANGE, "marker": "D", "label": "Lemma 2, printed"},
@@ -28,27 +33,35 @@ _LEMMAS: dict[str, dict[str, Any]] = {
 }
 
 
-def sample(m: int) -> Array:
-    """m points of the square [-1, 1]²."""
+def sample(m: int, data: Path | None = None) -> Array:
+    """m points of the square [-1, 1]², or the first m of a file."""
+    if data is not None:
+        from figures.runs import board, points
+
+        return points(data, board)[0][:m].numpy()
     return np.random.default_rng(5).uniform(-1, 1, size=(m, N_0))
 
 
-def family(p: float) -> NetworkSpec:
+def family(p: float, n_0: int, width: int, depth: int) -> NetworkSpec:
     """Layered ReLU units with Λ_{k,k-1} n_{k-1}^(1/q) = 1: what grows with k is the lemmas' own constant."""
-    n = (N_0, *[WIDTH] * DEPTH)
+    n = (n_0, *[width] * depth)
     return NetworkSpec.layered(n, [n_s ** -(1 - 1 / p) for n_s in n[:-1]], p)
 
 
-def compute(*, quick: bool) -> Data:
+def compute(*, quick: bool, data: Path | None = None, **parameters: Any) -> Data:
     """For each p the rows of `verify.network.layers`: every sign vector taken, so that nothing is drawn at random."""
     from verify.network.evidence import feature_sizes
     from verify.network.layers import Sampling, complexities
 
-    m = 5 if quick else 10
-    Psi = sample(m)
-    found: Data = {"m": m, "rows": {}}
+    m = number(parameters, "m", 5 if quick else 10)
+    if m > MOST:
+        raise NotDrawn(f"all signs of m points are taken: m must be at most {MOST}, got m={m}.")
+    width, depth = number(parameters, "width", WIDTH), number(parameters, "depth", DEPTH)
+    Psi = sample(m, data)
+    m, n_0 = Psi.shape
+    found: Data = {"m": m, "n_0": n_0, "width": width, "depth": depth, "own": data is None, "rows": {}}
     for name, p in P.items():
-        spec = family(p)
+        spec = family(p, n_0, width, depth)
         layers = complexities(spec, Psi, feature_sizes(Psi, spec.q), Sampling(0.05, 2 ** (m - 1), 0, "cpu"))
         found["rows"][name] = [
             {
@@ -66,7 +79,16 @@ def compute(*, quick: bool) -> Data:
 @styled
 def draw(data: Data) -> Figure:
     """The bar (or, where it is known exactly, the dash) is R_S(H_k); each mark is what a lemma says of it."""
-    figure, axes = panels(1, 3, width=FULL, height=2.7, sharey=True)
+    single, depth = is_single(data, by_default=False), data["depth"]
+    across = width(data, single=False)
+    figure, axes = (
+        panels(3, 1, height=5.6, width=across, sharey=True, sharex=True)
+        if single
+        else panels(1, 3, width=across, height=2.7, sharey=True)
+    )
+    values = [row[name] for rows in data["rows"].values() for row in rows for name in (*_LEMMAS, "lower") if row[name]]
+    low = 0.1 if min(values) > 0.1 else 0.7 * min(values)
+    high = 8.0 if max(values) < 8 else 1.4 * max(values)
     for panel, (name, rows) in zip(axes, data["rows"].items(), strict=True):
         for place, (lemma, style) in enumerate(_LEMMAS.items()):
             known = [(row["k"] + 0.13 * (place - 1.5), row[lemma]) for row in rows if row[lemma]]
@@ -74,18 +96,21 @@ def draw(data: Data) -> Figure:
         for row in rows:
             _value(panel, row)
         panel.set_yscale("log")
-        panel.set_ylim(0.1, 8)
-        panel.set_yticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
+        panel.set_ylim(low, high)
+        if (low, high) == (0.1, 8.0):
+            panel.set_yticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
         panel.minorticks_off()
-        panel.set_xticks(range(1, DEPTH + 1))
-        panel.set_xlim(0.5, DEPTH + 0.5)
-        panel.set_xlabel("layer $k$")
+        panel.set_xticks(range(1, depth + 1))
+        panel.set_xlim(0.5, depth + 0.5)
         panel.set_title(_TITLES[name])
-    axes[0].set_ylabel(r"$\mathfrak{R}_S(H_k)$")
+    for panel in axes if single else axes[:1]:
+        panel.set_ylabel(r"$\mathfrak{R}_S(H_k)$")
+    for panel in axes[-1:] if single else axes:
+        panel.set_xlabel("layer $k$")
     axes[0].plot([], [], color=INK, linewidth=1.8, label=r"$\mathfrak{R}_S(H_k)$, exact")
     axes[0].bar([1], [0], color=INK, alpha=0.25, label="lower to upper value")
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3, columnspacing=1.5)
+    figure.legend(handles, labels, loc="outside upper center", ncols=2 if single else 3, columnspacing=1.5)
     return figure
 
 
@@ -115,8 +140,9 @@ def caption(data: Data) -> str:
     )
     return (
         "The empirical Rademacher complexity of each layer family against Lemmas 1 and 2 as printed, Lemma 1 "
-        f"corrected and Lemma 2 peeled: m = {data['m']} points in the square, n_0 = {N_0}, {WIDTH} ReLU units a "
-        "layer, Lambda_(k,k-1) = n_(k-1)^(-1/q). All signs are taken; a dash is an exact value (k = 1, 2), a bar "
-        f"reaches from the best weights found to the least upper value known. R_S(H_k), k = 1, .., {DEPTH}: "
+        f"corrected and Lemma 2 peeled: m = {data['m']} points {'in the square' if data['own'] else 'of a file'}, "
+        f"n_0 = {data['n_0']}, {data['width']} ReLU units a layer, Lambda_(k,k-1) = n_(k-1)^(-1/q). All "
+        "signs are taken; a dash is an exact value, a bar "
+        f"reaches from the best weights found to the least upper value known. R_S(H_k), k = 1, .., {data['depth']}: "
         f"{spans}. Lemma 1 takes the least upper values below it."
     )

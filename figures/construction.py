@@ -6,22 +6,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figures import runs
-from figures.canvas import Data, NotDrawn, panels, styled
+from figures.canvas import Data, NotDrawn, is_single, panels, styled, width
+from figures.parameters import ONE, number
 from verify.show.plots import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+PARAMETERS = {"rounds": ONE, "depth": ONE, "width": ONE}
+DATA = "points"
 _EARLIER = (ORANGE, PURPLE, SKY, BLUE)  # the colours of the rounds before, over and over
 _MOST = 4  # rounds before, as far as there is room for them
 _WIDTH, _HEIGHT = 0.62, 0.54  # of a block; the distance of two is 1
 
 
-def compute(*, quick: bool, model: Path | None = None) -> Data:
+def compute(*, quick: bool, model: Path | None = None, data: Path | None = None, **parameters: Any) -> Data:
     """The parts that were there before round t, and its two candidates: as deep as the network, and one deeper."""
     if model is None:
-        trained = runs.adanet(quick=quick)
+        asked = {name: number(parameters, name, None) for name in parameters}
+        trained = runs.adanet(quick=quick, data=data, **asked)
         history, config = trained.history, trained.config.as_dict() | {"n_0": trained.network.n[0], "method": "adanet"}
     else:
         history, config = runs.history(model)
@@ -55,7 +59,11 @@ def draw(data: Data) -> Figure:
     """(a) and (b): columns are layers, rows are rounds, a box is a block of units, a line joins all with all."""
     rows = len(data["before"]) + 1
     depth = max(len(found["units"]) for found in data["candidates"])
-    figure, axes = panels(2, 1, height=2 * (0.4 * rows + 0.3))
+    single = is_single(data, by_default=True)
+    tall = 0.4 * rows + 0.3
+    figure, axes = panels(
+        *((2, 1) if single else (1, 2)), height=2 * tall if single else tall, width=width(data, single=True)
+    )
     for place, (panel, found) in enumerate(zip(axes, data["candidates"], strict=True)):
         _panel(panel, data, found["units"], depth)
         taken = ", taken" if place == data["chosen"] else ""

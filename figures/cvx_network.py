@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from figures import graph, runs
 from figures.canvas import Data, styled
+from figures.parameters import ONE, number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def compute(*, quick: bool) -> Data:
+PARAMETERS = {"rounds": ONE, "depth": ONE, "p": ONE}
+DATA = "points"
+
+
+def compute(*, quick: bool, data: Path | None = None, **parameters: Any) -> Data:
     """A run of AdaNet.CVX takes less than a second, quick or not."""
-    trained = runs.cvx()
-    return {**graph.of(trained.network), "rounds": len(trained.history), "objective": trained.history[-1]["objective"]}
+    asked = {name: number(parameters, name, None) for name in parameters}
+    trained = runs.cvx(data=data, **asked)
+    return {
+        **graph.of(trained.network),
+        "rounds": len(trained.history),
+        "objective": trained.history[-1]["objective"],
+        "p": str(trained.config.p).removesuffix(".0"),
+        "points": len(runs.points(data, runs.rings)[1]),
+    }
 
 
 @styled
@@ -24,7 +37,8 @@ def draw(data: Data) -> Figure:
 
 def caption(data: Data) -> str:
     return (
-        f"A network that AdaNet.CVX made in {data['rounds']} rounds, one unit a round, by the exact step, p = 2, on "
-        f"{runs.M} points: F = {data['objective']:.4f}. A unit reads the units of the layer below that were there "
+        f"A network that AdaNet.CVX made in {data['rounds']} rounds, one unit a round, by the exact step, "
+        f"p = {data['p']}, on {data['points']} points: F = {data['objective']:.4f}. A unit reads the units "
+        "of the layer below that were there "
         f"before it; the output (green) reads all units. {graph.described(data)}"
     )

@@ -6,7 +6,7 @@ The samples, the functions chosen after seeing them and the statements are those
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,9 @@ import numpy as np
 
 from adanet_theory import generalization
 from adanet_theory.margin import MarginBound, ramp_loss
-from figures.canvas import FULL, Data, panels, styled
+from figures.canvas import Data, NotDrawn, ends, is_single, panels, styled, width
+from figures.family import spread
+from figures.parameters import ONE, SPAN, number
 from verify.show.plots import BLUE, GREEN, INK, ORANGE, RED
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from verify.suite.distributions import Case
 
 DELTAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+PARAMETERS = {"delta": SPAN, "trials": ONE}
 LEVEL = Fraction(1, 40)  # on either side of an interval: 95% in all
 _TITLES = {
     "noise": "the best of 30 features, noise",
@@ -54,7 +57,7 @@ NO_BOUNDS: dict[str, Bound] = {"training error alone": error_alone, "without com
 # The family of deepboost-restated: singletons of range M
 
 
-def _blocks(trials: int) -> dict[str, list[int]]:
+def _blocks(trials: int, deltas: Sequence[float]) -> dict[str, list[int]]:
     """X of 96 points; f is right on the sample and wrong off it, whatever the labels; M = 1e6, R_m = 0."""
     blocks, width, M = 12, 8, 1e6
     size, m, depth = blocks * width, blocks * width // 2, blocks * 2**width
@@ -64,7 +67,7 @@ def _blocks(trials: int) -> dict[str, list[int]]:
 
     def failed(statement: Callable[..., Any], **range_: Any) -> list[int]:
         given = {"rho": M / (blocks + 1), "m": m, **range_}
-        values = [statement(0.0, w, [0.0] * depth, delta=delta, **given).total for delta in DELTAS]
+        values = [statement(0.0, w, [0.0] * depth, delta=delta, **given).total for delta in deltas]
         return [int(np.sum(risks > value)) for value in values]
 
     return {
@@ -74,20 +77,23 @@ def _blocks(trials: int) -> dict[str, list[int]]:
     }
 
 
-def compute(*, quick: bool) -> Data:
+def compute(*, quick: bool, **parameters: Any) -> Data:
     """For each distribution and statement, on how many of the samples R(f) exceeds it, at each δ."""
     from verify.suite.distributions import DISTRIBUTIONS, STATEMENTS
 
-    trials = 100 if quick else 2000
-    found: Data = {"trials": trials, "delta": list(DELTAS), "failed": {}}
+    trials = number(parameters, "trials", 100 if quick else 2000)
+    deltas = list(DELTAS) if "delta" not in parameters else spread("delta", parameters["delta"], len(DELTAS))
+    if deltas[0] == deltas[-1]:
+        raise NotDrawn("the axis is delta: it needs a span, such as --delta 0.01:0.5.")
+    found: Data = {"trials": trials, "delta": deltas, "failed": {}}
     for name, cases in DISTRIBUTIONS.items():
         # the same samples for each statement: one that draws signs goes on with the generator of its own
         found["failed"][name] = {
-            **{statement: _counts(cases(trials), _total(bound)) for statement, bound in STATEMENTS.items()},
-            **{name: _counts(cases(trials), value) for name, value in NO_BOUNDS.items()},
+            **{statement: _counts(cases(trials), _total(bound), deltas) for statement, bound in STATEMENTS.items()},
+            **{name: _counts(cases(trials), value, deltas) for name, value in NO_BOUNDS.items()},
         }
-    found["failed"]["blocks"] = _blocks(trials)
-    found["held_out"] = {name: [_held_out(*given, delta) for delta in DELTAS] for name, given in _HELD_OUT.items()}
+    found["failed"]["blocks"] = _blocks(trials, deltas)
+    found["held_out"] = {name: [_held_out(*given, delta) for delta in deltas] for name, given in _HELD_OUT.items()}
     return found
 
 
@@ -95,11 +101,11 @@ def _total(bound: Callable[..., MarginBound]) -> Bound:
     return lambda case, delta: bound(case, delta).total
 
 
-def _counts(cases: Iterator[Case], bound: Bound) -> list[int]:
-    failed = [0] * len(DELTAS)
+def _counts(cases: Iterator[Case], bound: Bound, deltas: Sequence[float]) -> list[int]:
+    failed = [0] * len(deltas)
     for case in cases:
-        for place in reversed(range(len(DELTAS))):  # a bound falls as δ grows: what holds at δ holds below
-            if case.risk <= bound(case, DELTAS[place]):
+        for place in reversed(range(len(deltas))):  # a bound falls as δ grows: what holds at δ holds below
+            if case.risk <= bound(case, deltas[place]):
                 break
             failed[place] += 1
     return failed
@@ -116,38 +122,42 @@ def _held_out(m: int, risk: float, delta: float) -> float:
 @styled
 def draw(data: Data) -> Figure:
     """Above the diagonal a statement fails more often than it may; an arrow is the limit of what never failed."""
-    figure, axes = panels(1, 3, width=FULL, height=2.5, sharey=True)
+    single = is_single(data, by_default=False)
+    rows, columns, height = (3, 1, 6.4) if single else (1, 3, 2.5)
+    figure, axes = panels(rows, columns, width=width(data, single=False), height=height, sharey=True)
     for panel, (name, failed) in zip(axes, data["failed"].items(), strict=True):
         _panel(panel, data, name, failed)
-    axes[0].set_ylabel(r"share of samples with $R(f) >$ bound")
+    for panel in axes if single else axes[:1]:
+        panel.set_ylabel(r"share of samples with $R(f) >$ bound")
     return figure
 
 
 def _panel(axes: Axes, data: Data, distribution: str, failed: dict[str, list[int]]) -> None:
     delta, trials = np.array(data["delta"]), data["trials"]
+    axes_left, axes_right = delta[0] / 1.3, min(1.4 * delta[-1], 1.0)
     axes.fill_between([delta[0] / 1.5, 1], [delta[0] / 1.5, 1], _TOP, color=INK, alpha=0.07, linewidth=0)
     axes.plot([delta[0] / 1.5, 1], [delta[0] / 1.5, 1], color=INK, linewidth=0.6)
     if distribution in data["held_out"]:
         axes.plot(delta, data["held_out"][distribution], color=GREEN, linestyle="--", marker=".")
         if distribution == "noise":
-            axes.text(0.63, 0.05, "held out, $f$ fixed", color=GREEN, ha="right")
+            axes.text(0.95 * axes_right, 0.06 * axes_right, "held out, $f$ fixed", color=GREEN, ha="right")
     for colour, (name, counts) in zip((RED, ORANGE), _failing(failed), strict=False):
         limits = [_interval(count, trials) for count in counts]
         share = np.array(counts) / trials
         spread = [share - [low for low, _ in limits], [high for _, high in limits] - share]
         axes.errorbar(delta, share, spread, color=colour, marker="o" if colour == RED else "s", markersize=3, capsize=2)
         if name == "without complexity":
-            if distribution == "noise":
-                axes.text(0.0088, 0.42, name, color=colour)
+            if distribution == "noise":  # above the middle of its curve
+                axes.text(delta[0] / 1.14, min(1.6 * share[len(share) // 2 - 1], 0.72), name, color=colour)
         else:
-            axes.text(0.0088, 1.25 * share[0], name, color=colour)
+            axes.text(delta[0] / 1.14, 1.25 * share[0], name, color=colour)
     quiet = [name for name, counts in failed.items() if not any(counts)]
     never = _interval(0, trials)[1]
     axes.errorbar(delta, [never] * len(delta), never / 2, uplims=True, color=BLUE, linestyle="none", capsize=2)
     axes.text(0.97, 0.03, f"{len(quiet)} bounds: 0 of {trials}", color=BLUE, transform=axes.transAxes, ha="right")
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xlim(delta[0] / 1.3, 0.7)
+    axes.set_xlim(axes_left, axes_right)
     axes.set_ylim(never / 6, _TOP)
     axes.set_xlabel(r"$\delta$")
     axes.set_title(_TITLES[distribution], fontsize=8)
@@ -166,7 +176,8 @@ def _interval(count: int, trials: int) -> tuple[float, float]:
 
 def caption(data: Data) -> str:
     trials, failed = data["trials"], data["failed"]
-    at = data["delta"].index(0.05)
+    first, last = ends(data)
+    at = int(np.argmin(np.abs(np.log(np.array(data["delta"]) / 0.05))))
     quiet = ", ".join(name for name, counts in failed["noise"].items() if not any(counts))
     loud = "; ".join(
         f"{distribution}: " + ", ".join(f"{name} {counts[at]}" for name, counts in _failing(statements))
@@ -176,10 +187,10 @@ def caption(data: Data) -> str:
     return (
         f"How often each bound fails over {trials} samples from distributions whose risks are known exactly, f chosen "
         "after seeing the sample, against the delta that it is allowed (diagonal; in grey it would be refuted). Bars "
-        f"and arrows are 95% Clopper-Pearson limits. Left: {quiet} failed on no sample at any delta up to "
+        f"and arrows are 95% Clopper-Pearson limits. {first}: {quiet} failed on no sample at any delta up to "
         f'{data["delta"][-1]:g}, so at most {never:.2g} of the time; "without complexity" is the ramp and the '
-        f"confidence term of margin-bound alone. Failures at delta = 0.05, of {trials}: {loud}. "
+        f"confidence term of margin-bound alone. Failures at delta = {data['delta'][at]:.3g}, of {trials}: {loud}. "
         "Dashed: the held-out Clopper-Pearson bound of one function fixed beforehand, exact, which spends nearly all "
-        "of its delta. Right: the ensemble theorem as restated in the paper, without the condition |h| <= 1, fails on "
-        "every sample of a family of range 1e6; with its range mended it is vacuous there."
+        f"of its delta. {last}: the ensemble theorem as restated in the paper, without the condition |h| <= 1, fails "
+        "on every sample of a family of range 1e6; with its range mended it is vacuous there."
     )

@@ -12,6 +12,7 @@ from typing import Any
 from adanet_train.command_line import write_file
 from figures import latex, results
 from figures.canvas import Data, save, settle
+from figures.parameters import FLAGS
 from verify.show.plots import COLUMN
 
 FIGURES = {
@@ -40,7 +41,7 @@ OF_A_MODEL = {
     "model-rounds": "figures.training_rounds",
 }
 OF_A_SAMPLE = ("model-terms", "model-margins")  # what the training told, and the network, need no points
-_SHARED = ("family", "graph", "model", "results", "runs")  # what the scripts compute with
+_SHARED = ("family", "graph", "model", "parameters", "results", "runs")  # what the scripts compute with
 
 
 def module(name: str) -> Any:
@@ -54,9 +55,25 @@ def shows(name: str) -> str:
     return f"{line} (of the network of --model)" if name in OF_A_MODEL else line
 
 
-def takes(name: str) -> tuple[str, ...]:
-    """The parameters of the figure, by the names of its settings."""
-    return tuple(getattr(module(name), "PARAMETERS", ()))
+def takes(name: str) -> dict[str, str]:
+    """The parameters of the figure, one number or a span each; a network that is given has its own."""
+    if name in OF_A_MODEL and name not in OF_A_SAMPLE:
+        return {}
+    return dict(getattr(module(name), "PARAMETERS", {}))
+
+
+def reads(name: str) -> str | None:
+    """What --data is for the figure, None if it reads none."""
+    if name in OF_A_MODEL:
+        return "points" if name in OF_A_SAMPLE else None
+    return getattr(module(name), "DATA", None)
+
+
+def options_of(name: str) -> str:
+    """What the figure takes, for --list."""
+    own = [f"{FLAGS[parameter]} {kind}" for parameter, kind in takes(name).items()]
+    data = {"points": ["--data FILE (its points)"], "results": ["--data DIR (its results)"], None: []}[reads(name)]
+    return ", ".join([*own, *data, "--column"])
 
 
 def data(
@@ -75,12 +92,13 @@ def data(
     options: dict[str, Any] = {"quick": quick, **(parameters or {})}
     if name in OF_A_MODEL:
         options["model"] = model
-        if name in OF_A_SAMPLE:
-            options["data"] = sample
+    if reads(name) and sample is not None:
+        options["data"] = sample
     told = json.dumps(parameters or {}, sort_keys=True)
-    chosen = f".{hashlib.sha256(told.encode()).hexdigest()[:8]}" if parameters else ""
+    told += f" {sample.resolve()}" if sample is not None and reads(name) else ""
+    chosen = f".{hashlib.sha256(told.encode()).hexdigest()[:8]}" if told != "{}" else ""
     kept = cache / f"{name}{chosen}{'.quick' if quick else ''}.json"
-    key = _key(name, [model, sample] if name in OF_A_MODEL else [], told)
+    key = _key(name, [model if name in OF_A_MODEL else None, sample if reads(name) else None], told)
     if kept.exists():
         try:
             found = json.loads(kept.read_text(encoding="utf-8"))
@@ -115,6 +133,7 @@ def _key(name: str, given: Sequence[Path | None], told: str) -> str:
     shared = [root / "figures" / f"{part}.py" for part in _SHARED] + [Path(str(module(name).__file__))]
     measured = [results.path(part) for part in getattr(module(name), "RESULTS", ())]
     digest = hashlib.sha256(told.encode())
-    for path in [*sources, *shared, *measured, *(path for path in given if path)]:
+    files = [file for path in given if path for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+    for path in [*sources, *shared, *measured, *files]:
         digest.update(hashlib.sha256(path.read_bytes() if path.exists() else b"").digest())
     return digest.hexdigest()

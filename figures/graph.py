@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from figures.canvas import Data, panels
-from verify.show.plots import COLUMN, GREEN, INK, ORANGE, SKY
+from figures.canvas import Data, panels, width
+from verify.show.plots import GREEN, INK, ORANGE, SKY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +62,8 @@ def draw(graph: Data) -> Figure:
     curves = [_curve(places[s, j], places[k, i]) for k, i, s, j, _ in graph["edges"]]
     bottom, top = _extent(places, curves)
     right = _STEP * len(graph["n"]) + _SIDE
-    figure, (axes,) = panels(1, 1, height=COLUMN * (top - bottom + _FOOT) / (right + _SIDE))
+    across = width(graph, single=True)
+    figure, (axes,) = panels(1, 1, height=across * (top - bottom + _FOOT) / (right + _SIDE), width=across)
     largest: dict[int, float] = {}
     for k, _, _, _, u in graph["edges"]:
         largest[k] = max(largest.get(k, 0.0), abs(u))

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from figures.canvas import FULL, Data, is_single
 from verify.network.results import BoundReport
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 QUICK_DRAWS = 8
 
 
-def report(model: Path, *, draws: int | None, data: Path | None = None) -> BoundReport:
+def report(
+    model: Path, *, draws: int | None, data: Path | None = None, parameters: Mapping[str, Any] | None = None
+) -> BoundReport:
     """What verify-bounds says of the model and the sample in its file, on the CPU, so that the figure is repeatable."""
     from verify.network import inputs
     from verify.network.question import Question
     from verify.network.report import build
 
     given = inputs.read(str(model), data_path=None if data is None else str(data))
-    return build(given.model, Question(draws=draws), sample=given.sample)
+    question = Question(draws=draws)
+    for name, (low, _) in (parameters or {}).items():
+        question = replace(question, **{name: Fraction(repr(low))})  # type: ignore[arg-type]
+    return build(given.model, question, sample=given.sample)
+
+
+def fitted(figure: Figure, data: Data) -> Figure:
+    """At the width that was asked for; verify.show.plots draws for one column."""
+    if not is_single(data, by_default=True):
+        figure.set_size_inches(FULL, figure.get_figheight())
+    return figure

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from figures.canvas import Data, styled
-from figures.model import report
+from figures.model import fitted, report
+from figures.parameters import ONE
 from verify.network.results import BoundReport
 from verify.show.plots import draw_margins
 
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def compute(*, quick: bool, model: Path, data: Path | None = None) -> Data:
+PARAMETERS = {"rho": ONE}
+
+
+def compute(*, quick: bool, model: Path, data: Path | None = None, **parameters: Any) -> Data:
     """The margins y f(x)/W; they rest on no estimate, so quick changes nothing."""
-    found = report(model, draws=None, data=data)
+    found = report(model, draws=None, data=data, parameters=parameters)
     return {
         "margins": np.sort(found.margins).tolist(),
         "rho": found.rho,
@@ -35,7 +39,7 @@ def compute(*, quick: bool, model: Path, data: Path | None = None) -> Data:
 def draw(data: Data) -> Figure:
     sample = SimpleNamespace(margin_error=data["margin_error"])
     seen = SimpleNamespace(margins=np.array(data["margins"]), rho=data["rho"], sample=sample)
-    return draw_margins(cast(BoundReport, seen))  # it reads nothing else of a report
+    return fitted(draw_margins(cast(BoundReport, seen)), data)  # it reads nothing else of a report
 
 
 def caption(data: Data) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from figures.canvas import Data, styled
-from figures.model import QUICK_DRAWS, report
+from figures.model import QUICK_DRAWS, fitted, report
+from figures.parameters import ONE
 from verify.network.results import BoundReport, BoundRow
 from verify.show import wording
 from verify.show.plots import draw_terms
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def compute(*, quick: bool, model: Path, data: Path | None = None) -> Data:
+PARAMETERS = {"rho": ONE, "delta": ONE}
+
+
+def compute(*, quick: bool, model: Path, data: Path | None = None, **parameters: Any) -> Data:
     """The rows of the bounds as verify-bounds has them."""
     from verify.network.question import DRAWS
 
-    found = report(model, draws=QUICK_DRAWS if quick else DRAWS, data=data)
+    found = report(model, draws=QUICK_DRAWS if quick else DRAWS, data=data, parameters=parameters)
     return {
         "bounds": [asdict(row) for row in found.bounds],
         "rho": found.rho,
@@ -35,7 +39,8 @@ def compute(*, quick: bool, model: Path, data: Path | None = None) -> Data:
 @styled
 def draw(data: Data) -> Figure:
     rows = tuple(BoundRow(**{**row, "why_not": tuple(row["why_not"])}) for row in data["bounds"])
-    return draw_terms(cast(BoundReport, SimpleNamespace(bounds=rows)))  # it reads nothing else of a report
+    # it reads nothing else of a report
+    return fitted(draw_terms(cast(BoundReport, SimpleNamespace(bounds=rows))), data)
 
 
 def caption(data: Data) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from figures import results
-from figures.canvas import FULL, Data, styled
+from figures.canvas import Data, is_single, styled, width
 from paper_notes import tables
 from verify.show.plots import BLUE, INK, ORANGE
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RESULTS = ("cifar-pairs", "variants", "criteo")
+DATA = "results"
 METHODS = {"adanet": "AdaNet", "nn-gp": "NN-GP", "nn": "NN", "lr": "LR"}
 _OWN = {"base": "AdaNet", "units": "unit by unit", "cvx": "CVX", "cvx-exact": "CVX, exact", "bound": "bound objective"}
 STAND_IN = "digits:3-8"
@@ -61,9 +63,9 @@ def _ours(row: dict[str, Any] | None) -> Cell | None:
 # Data
 
 
-def compute(*, quick: bool) -> Data:
+def compute(*, quick: bool, data: Path | None = None) -> Data:
     """The paper's cells and ours; where no pair was measured, a quick run on handwritten digits stands in."""
-    measured = {name: results.read(name) for name in RESULTS}
+    measured = {name: results.read(name, data) for name in RESULTS}
     rows = measured["cifar-pairs"]["rows"] if measured["cifar-pairs"] else []
     pairs = {pair: _pair(pair, rows) for pair in tables.ACCURACY}
     found: Data = {"pairs": pairs, "variants": _variants(measured["variants"], rows), "units": _units(rows)}
@@ -158,14 +160,22 @@ def draw(data: Data) -> Figure:
     """Above the five pairs, below the variants, Criteo, the units, and what stands in for results not there."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(FULL, 3.9), layout="constrained")
-    above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=[1.06, 1]).flat
-    for panel, (pair, cells) in zip(above.subplots(1, 5, sharey=True), data["pairs"].items(), strict=True):
+    single = is_single(data, by_default=False)
+    figure = Figure(figsize=(width(data, single=False), 8.4 if single else 3.9), layout="constrained")
+    above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=[1, 1.15] if single else [1.06, 1]).flat
+    panels = list(above.subplots(*((3, 2) if single else (1, 5)), sharey=True).flat)
+    for panel, (pair, cells) in zip(panels, data["pairs"].items(), strict=False):
         _accuracies(panel, cells, pair)
+    for panel in panels[len(data["pairs"]) :]:
+        panel.set_axis_off()
     more = {"variants, deer-truck": data["variants"], "Criteo": data["criteo"]}
     if data["stand-in"] is not None:
         more[f"{STAND_IN.replace(':', ' ')}, quick run"] = data["stand-in"]
-    axes = below.subplots(1, len(more) + 1)
+    if single:
+        sizes = [*map(len, more.values()), len(data["units"])]
+        axes = below.subplots(len(sizes), 1, height_ratios=[2 + size for size in sizes])
+    else:
+        axes = below.subplots(1, len(more) + 1)
     for panel, (title, cells) in zip(axes, more.items(), strict=False):
         _accuracies(panel, cells, title)
         panel.set_xlabel("accuracy, 95% interval")

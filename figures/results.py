@@ -9,12 +9,12 @@ from typing import Any
 import paper_notes
 
 
-def path(name: str) -> Path:
-    """Where the results of that name are kept."""
-    return Path(paper_notes.__file__).parent / "results" / f"{name}.json"
+def path(name: str, folder: Path | None = None) -> Path:
+    """Where the results of that name are kept: in the folder of one's own, or with the notes."""
+    return (folder or Path(paper_notes.__file__).parent / "results") / f"{name}.json"
 
 
-def read(name: str) -> dict[str, Any] | None:
+def read(name: str, folder: Path | None = None) -> dict[str, Any] | None:
     """The results of that name; None where they have not been measured, as in an installed package."""
-    file = path(name)
+    file = path(name, folder)
     return dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else None

@@ -21,6 +21,19 @@ if TYPE_CHECKING:
 M = 400
 
 
+def points(data: Path | None, otherwise: Callable[[], tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+    """Ψ and y of two classes from a file, or what the figure shows by default."""
+    if data is None:
+        return otherwise()
+    import torch
+
+    from adanet_train.data import datasets
+
+    found = datasets.load(data)
+    Psi = found.Psi(found.feature_map())
+    return torch.from_numpy(Psi).double(), torch.from_numpy(found.y).double()
+
+
 def rings() -> tuple[Tensor, Tensor]:
     """Points of the square, y = the sign of cos(2π |x|)."""
     return _square(lambda x: np.cos(2 * np.pi * np.hypot(*x.T)))
@@ -41,31 +54,34 @@ def _square(score: Callable[[Array], Array]) -> tuple[Tensor, Tensor]:
 
 
 @cache
-def adanet(*, quick: bool) -> Trained:
-    """AdaNet on a chequered board: it deepens where that lowers F more. Two figures show the run."""
+def adanet(
+    *, quick: bool, data: Path | None = None, rounds: int | None = None, width: int = 4, depth: int = 4
+) -> Trained:
+    """AdaNet on a chequered board, or on a file: it deepens where that lowers F more. Two figures show the run."""
     from adanet_train.adanet import train
     from adanet_train.config import Config
 
-    rounds, steps = (5, 250) if quick else (10, 1000)
-    return train(*board(), Config(rounds=rounds, width=4, max_depth=4, Lambda=2.0, lam=1e-4, steps=steps))
+    usual, steps = (5, 250) if quick else (10, 1000)
+    config = Config(rounds=rounds or usual, width=width, max_depth=depth, Lambda=2.0, lam=1e-4, steps=steps)
+    return train(*points(data, board), config)
 
 
-def cvx() -> Trained:
-    """AdaNet.CVX with the exact step on two rings: one unit a round."""
+def cvx(*, data: Path | None = None, rounds: int = 14, depth: int = 4, p: float = 2.0) -> Trained:
+    """AdaNet.CVX with the exact step on two rings, or on a file: one unit a round."""
     from adanet_train.adanet_cvx import train
     from adanet_train.config import Config
 
-    return train(*rings(), Config(rounds=14, Lambda=1.0, lam=1e-4, max_depth=4, step="exact"))
+    return train(*points(data, rings), Config(rounds=rounds, Lambda=1.0, lam=1e-4, max_depth=depth, step="exact", p=p))
 
 
-def general(n: tuple[int, ...], *, steps: int) -> Network:
+def general(n: tuple[int, ...], sample: tuple[Tensor, Tensor], *, steps: int) -> Network:
     """Every connection of Section 2 of the paper, units to all layers below and the output to all, trained by Adam."""
     import torch
 
     from adanet_train.network import Network
     from adanet_train.surrogates import surrogate
 
-    Psi, y = rings()
+    Psi, y = sample
     generator = torch.Generator().manual_seed(1)
 
     def start(*shape: int) -> Tensor:

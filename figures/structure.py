@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import statistics
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figures import results
-from figures.canvas import FULL, Data, panels, styled
+from figures.canvas import Data, is_single, panels, styled, width
 from verify.show.plots import BLUE, GREEN, INK, ORANGE, PURPLE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RESULTS = ("structure",)
+DATA = "results"
 COLOURS = {"AdaNet, B = 2": GREEN, "AdaNet, B = 8": PURPLE, "AdaNet, B = 50": BLUE}
 
 
-def compute(*, quick: bool) -> Data:
+def compute(*, quick: bool, data: Path | None = None) -> Data:
     """By task: the runs of AdaNet, and the networks beside them, as (multiply-adds, accuracy); and the units."""
-    measured = results.read("structure")
+    measured = results.read("structure", data)
     rows = measured["rows"] if measured else stand_in()
     tasks: dict[str, Data] = {}
     for task in dict.fromkeys(row["task"] for row in rows):
@@ -87,9 +89,9 @@ def stand_in() -> list[dict[str, Any]]:
 @styled
 def draw(data: Data) -> Figure:
     tasks = data["tasks"]
-    columns = min(4, len(tasks))
+    columns = min(2 if is_single(data, by_default=False) else 4, len(tasks))
     rows = -(-len(tasks) // columns)
-    figure, axes = panels(rows, columns, width=FULL, height=1.9 * rows + 0.5)
+    figure, axes = panels(rows, columns, width=width(data, single=False), height=1.9 * rows + 0.5)
     for panel in axes[len(tasks) :]:
         panel.set_axis_off()
     for panel, (task, found) in zip(axes, tasks.items(), strict=False):
@@ -111,9 +113,10 @@ def draw(data: Data) -> Figure:
         panel.set_title(task)
     for panel in axes[::columns]:
         panel.set_ylabel("test accuracy")
-    axes[(rows - 1) * columns].set_xlabel("multiply-adds")
+    for panel in axes[max(0, len(tasks) - columns) : len(tasks)]:  # the lowest of each column
+        panel.set_xlabel("multiply-adds")
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4)
+    figure.legend(handles, labels, loc="outside lower center", ncols=2 if columns < 3 else 4)
     return figure
 
 
@@ -124,10 +127,10 @@ def caption(data: Data) -> str:
         f"{task}: depth {units['depth']:.3g}, {units['units']:.0f} units, accuracy {units['accuracy']:.3f}"
         for task, (_, units) in last.items()
     )
-    width = next(iter(last.values()))[0]
+    widest = next(iter(last.values()))[0]
     source = "python -m tests.benchmarks.structure" if data["measured"] else "a run on digits:3-8 made for this figure"
     return (
         f"Test accuracy against multiply-adds, by {source}: a curve is one run of AdaNet, whose members have B units "
         "a layer, a dot a round; squares are logistic regression and networks of one and two hidden layers of several "
-        f"sizes. Where the runs of {width} end: {ends}."
+        f"sizes. Where the runs of {widest} end: {ends}."
     )

@@ -11,19 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figures import results
-from figures.canvas import FULL, Data, panels, styled
+from figures.canvas import Data, is_single, panels, styled, width
 from verify.show.plots import BLUE, INK, SKY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RESULTS = ("tightness",)
+DATA = "results"
 _NO_INEQUALITY = ("cvx-joint-minimiser",)  # it keeps a gap, not a quotient of two sides
 
 
-def compute(*, quick: bool) -> Data:
+def compute(*, quick: bool, data: Path | None = None) -> Data:
     """The records of the suite by claim, from the results of a thorough run, or else from a run made now."""
-    kept = results.read("tightness")
+    kept = results.read("tightness", data)
     records = run_suite(quick=quick) if kept is None else kept["statements"]
     claims: dict[str, list[Data]] = {}
     others = 0
@@ -79,21 +80,23 @@ def run_suite(*, quick: bool) -> list[dict[str, Any]]:
 def draw(data: Data) -> Figure:
     """A dot for each part of a claim, the largest filled, which says how much the statement could be sharpened."""
     claims = data["claims"]
-    figure, (axes,) = panels(1, 1, width=FULL, height=0.55 + 0.19 * len(claims))
+    single = is_single(data, by_default=False)
+    figure, (axes,) = panels(1, 1, width=width(data, single=False), height=0.55 + 0.19 * len(claims))
     for y, parts in enumerate(claims.values()):
         largest = max(parts, key=lambda part: part["ratio"])
         axes.plot([0, largest["ratio"]], [y, y], color=SKY, linewidth=0.8, zorder=1)
         axes.plot([part["ratio"] for part in parts], [y] * len(parts), "o", color=BLUE, fillstyle="none", markersize=4)
         axes.plot(largest["ratio"], y, "o", color=BLUE, markersize=4)
-        label = f"{largest['ratio']:.3f}" + (f" for {largest['part']}" if largest["part"] else "")
+        label = f"{largest['ratio']:.3f}" + (f" for {largest['part']}" if largest["part"] and not single else "")
         axes.text(1.04, y, label, va="center")
     axes.axvline(1, color=INK, linewidth=0.6)
     axes.set_yticks(range(len(claims)), list(claims))
     axes.set_ylim(len(claims) - 0.4, -0.6)
-    axes.set_xlim(0, 1.4)
+    end = 1.3 if single else 1.4
+    axes.set_xlim(0, end)
     axes.spines["bottom"].set_bounds(0, 1)
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "1/4", "1/2", "3/4", "1"])
-    axes.set_xlabel("largest left side / right side found", x=0.36)
+    axes.set_xlabel("largest left side / right side found", x=0.5 / end)
     return figure
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figures import runs
-from figures.canvas import Data, NotDrawn, panels, styled
+from figures.canvas import Data, NotDrawn, panels, styled, width
+from figures.parameters import ONE, number
 from verify.show.plots import BLUE, INK, ORANGE
 
 if TYPE_CHECKING:
@@ -14,9 +15,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def compute(*, quick: bool, model: Path | None = None) -> Data:
+PARAMETERS = {"rounds": ONE, "depth": ONE, "width": ONE}
+DATA = "points"
+
+
+def compute(*, quick: bool, model: Path | None = None, data: Path | None = None, **parameters: Any) -> Data:
     """Of every round F after it, the depth after it, and each candidate's depth beyond that of the network, and F."""
-    history: list[Any] = runs.adanet(quick=quick).history if model is None else runs.history(model)[0]
+    asked = {name: number(parameters, name, None) for name in parameters}
+    own = {} if model is not None else {"points": len(runs.points(data, runs.board)[1])}
+    history: list[Any] = (
+        runs.history(model)[0] if model is not None else runs.adanet(quick=quick, data=data, **asked).history
+    )
     if len(history) < 2:
         raise NotDrawn("one round is no course of training.")
     rounds, depth = [], 1
@@ -30,18 +39,19 @@ def compute(*, quick: bool, model: Path | None = None) -> Data:
         rounds.append(
             {"objective": entry["objective"], "depth": depth, "chosen": entry["chosen"], "candidates": candidates}
         )
-    return {"rounds": rounds, "model": None if model is None else model.name}
+    return {"rounds": rounds, "model": None if model is None else model.name, **own}
 
 
 @styled
 def draw(data: Data) -> Figure:
     """F with its candidates above, the depth below; a filled mark was taken."""
-    figure, (above, below) = panels(2, 1, height=2.9, sharex=True, height_ratios=[2.6, 1])
+    across = width(data, single=True)
+    figure, (above, below) = panels(2, 1, height=2.9, width=across, sharex=True, height_ratios=[2.6, 1])
     t = range(1, len(data["rounds"]) + 1)
     above.plot(t, [entry["objective"] for entry in data["rounds"]], color=INK, linewidth=1)
     for place, entry in zip(t, data["rounds"], strict=True):
-        for number, found in enumerate(entry["candidates"]):
-            _mark(above, place, found, number == entry["chosen"])
+        for i, found in enumerate(entry["candidates"]):
+            _mark(above, place, found, i == entry["chosen"])
     above.plot([], [], "o", color=BLUE, label="no deeper")
     above.plot([], [], "^", color=ORANGE, label="one layer deeper")
     above.plot([], [], "o", color=INK, fillstyle="none", label="hollow: not taken")
@@ -71,7 +81,7 @@ def _whole(axes: Axes) -> None:
 
 def caption(data: Data) -> str:
     rounds = data["rounds"]
-    whose = f"The run that made {data['model']}" if data["model"] else f"A run of AdaNet on {runs.M} points"
+    whose = f"The run that made {data['model']}" if data["model"] else f"A run of AdaNet on {data['points']} points"
     deepened = [t for t, entry in enumerate(rounds, start=1) if _deepened(entry)]
     ended = f" In round {len(rounds)} no candidate lowered F enough, and it ended." if rounds[-1]["chosen"] < 0 else ""
     return (

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import re
+import textwrap
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figures import results
-from figures.canvas import FULL, Data, panels, styled
+from figures.canvas import Data, is_single, panels, styled, width
 from verify.show.plots import BLUE, INK, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RESULTS = ("benchmarks",)
+DATA = "results"
 TRAINING = ("training", "mixture", "experiment")  # the benchmarks that train
 
 
-def compute(*, quick: bool) -> Data:
+def compute(*, quick: bool, data: Path | None = None) -> Data:
     """The ratios of like works together, each with its target, from the results or else from a timing made now."""
-    measured = results.read("benchmarks")
+    measured = results.read("benchmarks", data)
     rows = [row for row in measured["rows"] if row["benchmark"] in TRAINING] if measured else []
     if not rows:
         return {"works": grouped(timed()), "machine": None}
@@ -84,14 +87,30 @@ def lines(works: list[Data]) -> list[tuple[str, Data | None]]:
     return found
 
 
+def _stacked(works: list[Data]) -> list[tuple[str, Data | None]]:
+    """The same lines, each work below its words, and what is too long for a column in two; an indent goes on."""
+    found: list[tuple[str, Data | None]] = []
+    for text, work in lines(works):
+        found += [(line, None) for line in textwrap.wrap(text, 56, subsequent_indent="  ")]
+        found += [] if work is None else [("", work)]
+    return found
+
+
 @styled
 def draw(data: Data) -> Figure:
     """A row for each work under the peer it is timed against; left of 1 ours is faster."""
-    rows = lines(data["works"])
-    figure, (axes,) = panels(1, 1, width=FULL, height=0.8 + 0.165 * len(rows))
+    single = is_single(data, by_default=False)
+    # beside the axis of one column the words would leave no room for it: each stands above its line
+    rows = _stacked(data["works"]) if single else lines(data["works"])
+    tall = (0.135 if single else 0.165) * len(rows)
+    figure, (axes,) = panels(1, 1, width=width(data, single=False), height=0.8 + tall)
     for y, (text, work) in enumerate(rows):
         if work is None:
-            axes.text(-0.02, y, text, ha="right", va="center", style="italic", transform=axes.get_yaxis_transform())
+            side: Any = {"x": 0.0, "ha": "left"} if single else {"x": -0.02, "ha": "right"}
+            where = axes.get_yaxis_transform()
+            box = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
+            style = "normal" if single and not text.startswith(("against", "  ")) else "italic"
+            axes.text(y=y, s=text.strip(), va="center", style=style, transform=where, bbox=box, **side)
             continue
         axes.axhline(y, color=INK, linewidth=0.3, alpha=0.3, zorder=0)
         axes.plot(work["ratios"], [y] * len(work["ratios"]), "o", color=BLUE, markersize=4, zorder=3)

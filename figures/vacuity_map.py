@@ -10,8 +10,9 @@ import numpy as np
 from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
 from adanet_theory.solve import smallest_m
-from figures.canvas import FULL, Data, NotDrawn, panels, styled
+from figures.canvas import FULL, Data, NotDrawn, is_single, panels, styled
 from figures.family import WIDTH, asked, bounds, is_in_range, is_possible, margins, spread, value
+from figures.parameters import ONE, SPAN
 from verify.show.plots import INK
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 LEAST, MOST = 2, 14  # powers of ten of m that the colours span
 
 
-PARAMETERS = ("depth", "rho", "p", "width", "n_0", "delta")
+PARAMETERS = {"depth": SPAN, "rho": SPAN, "p": ONE, "width": ONE, "n_0": ONE, "delta": ONE}
 
 
 def compute(*, quick: bool, **parameters: Any) -> Data:
@@ -53,7 +54,7 @@ def draw(data: Data) -> Figure:
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
-    single = data.get("column") == "single"
+    single = is_single(data, by_default=False)
     columns = 2 if single else -(-len(data["m_needed"]) // 2)
     rows = -(-len(data["m_needed"]) // columns)
     size = {"height": 1.7 * rows} if single else {"height": 3.7, "width": FULL}
@@ -78,7 +79,8 @@ def draw(data: Data) -> Figure:
         panel.tick_params(labelbottom=True)
     for panel in axes[number:]:
         panel.set_axis_off()
-    bar = figure.colorbar(shades, ax=axes, extend="both", aspect=35, pad=0.015)
+    beside = {"location": "top", "pad": 0.02} if single else {"pad": 0.015}  # beside one column it would take its width
+    bar = figure.colorbar(shades, ax=axes, extend="both", aspect=35, **beside)
     bar.set_ticks(range(LEAST, MOST + 1, 2), labels=[f"$10^{{{x}}}$" for x in range(LEAST, MOST + 1, 2)])
     bar.set_label("$m$ needed for a bound below 1")
     return figure

@@ -35,6 +35,14 @@ def test_a_figure_fits_its_column_and_its_files_carry_their_fonts_and_the_same_b
     assert b"/Type3" not in pdf
 
 
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("column", "inches"), [("single", COLUMN), ("double", FULL)])
+def test_a_figure_fits_the_column_that_is_asked_for(name, column, inches):
+    figure = settle(gallery.module(name).draw({**quick(name), "column": column}))
+    assert figure.get_figwidth() == inches
+    check_nothing_is_clipped(figure)
+
+
 def check_nothing_is_clipped(figure):
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.text import Text
@@ -157,6 +165,8 @@ def test_the_command_lists_one_name_a_line_and_what_it_shows(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == NAMES
     assert all(len(line.split()) > 4 for line in lines)
+    assert all("--column]" in line for line in lines)
+    assert "--depth A[:B]" in next(line for line in lines if line.startswith("vacuity-map"))
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,10 @@ def test_complexities_are_those_of_the_sample():
     data = quick("complexities")
     Psi = complexities.sample(data["m"])
     for name, p in complexities.P.items():
-        spec, rows = complexities.family(p), data["rows"][name]
+        spec, rows = (
+            complexities.family(p, complexities.N_0, complexities.WIDTH, complexities.DEPTH),
+            data["rows"][name],
+        )
         R = [linear_complexity(Psi, spec).mean, hidden_complexity(Psi, spec).mean]
         assert [row["exact"] for row in rows] == [True, True, False, False]
         assert [row["upper"] for row in rows[:2]] == pytest.approx(R, rel=1e-9)
@@ -147,7 +150,7 @@ def test_complexities_are_those_of_the_sample():
 
 def test_the_family_of_the_complexities_has_unit_steps():
     for p in (1.0, 2.0, math.inf):
-        spec = complexities.family(p)
+        spec = complexities.family(p, complexities.N_0, complexities.WIDTH, complexities.DEPTH)
         assert isinstance(spec, NetworkSpec)
         assert [spec.bound(k, k - 1) * spec.root(k - 1) for k in range(1, 5)] == pytest.approx([1] * 4, rel=1e-12)
 

@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from figures import bounds_against, gallery, latex, vacuity_map
+from adanet_theory.estimates import linear_complexity
+from figures import (
+    architecture,
+    bounds_against,
+    closed_form_step,
+    complexities,
+    construction,
+    cvx_network,
+    failure_frequency,
+    gallery,
+    latex,
+    model_terms,
+    sigmoid_counterexample,
+    training_rounds,
+    vacuity_map,
+)
 from figures.__main__ import main
 from figures.canvas import NotDrawn
 from figures.family import Setting, asked, spread, value
+from tests.figure_data import model_path
 
 
 def test_a_span_is_what_a_panel_shows_and_a_number_what_the_others_keep() -> None:
@@ -56,15 +74,19 @@ def test_a_map_over_other_depths_and_margins() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["bounds-against", "complexities", "--depth", "3"], "complexities does not take it"),
-        (["--depth", "3"], "--depth is for bounds-against, vacuity-map: name the figure"),
-        (["bounds-against", "--depth", "1"], "depth must be a number that the bounds allow, got 1:1"),
-        (["bounds-against", "--delta", "2"], "delta must be a number that the bounds allow"),
-        (["bounds-against", "--n0", "2:8"], "n_0 is one number, got the span 2:8"),
-        (["bounds-against", "--depth", "9:2"], "argument --depth: invalid _span value: '9:2'"),
+        (["bounds-against", "paper-tables", "--depth", "3"], "paper-tables does not take it"),
+        (["--Lambda", "3"], "--Lambda is for sigmoid-counterexample: name the figure"),
+        (["bounds-against", "--depth", "1"], "depth must be a number that the figures allow, got 1:1"),
+        (["bounds-against", "--delta", "2"], "delta must be a number that the figures allow"),
+        (["bounds-against", "--n0", "2:8"], "n_0 is one number for bounds-against, got the span 2:8"),
+        (["complexities", "--m", "2:8"], "m is one number for complexities, got the span 2:8"),
+        (["complexities", "--m", "30"], "m must be at most 12, got m=30"),
+        (["failure-frequency", "--delta", "0.1"], "it needs a span"),
+        (["sigmoid-counterexample", "--Lambda", "1"], "a curve needs a span of Lambda"),
+        (["bounds-against", "--depth", "9:2"], "argument --depth: invalid span value: '9:2'"),
         (["bounds-against", "--rho", "5"], "no member has margins above rho = 5"),
-        (["architecture", "--column", "single"], "--column is for bounds-against, vacuity-map"),
-        (["bounds-against", "--data", "x.npz"], "--data is the sample of --model"),
+        (["bounds-against", "--data", "x.npz"], "bounds-against does not take it"),
+        (["architecture", "--data", "x.npz"], "x.npz: no such file or folder"),
     ],
 )
 def test_parameters_that_a_figure_does_not_take_are_refused(
@@ -72,6 +94,81 @@ def test_parameters_that_a_figure_does_not_take_are_refused(
 ) -> None:
     assert main([*arguments, "--quick", "--out", str(tmp_path)]) == 2
     assert message in capsys.readouterr().err
+
+
+def points(path: Path, m: int = 60) -> Path:
+    X = np.random.default_rng(0).uniform(size=(m, 4))
+    np.savez(path, X=X, y=np.where(X[:, 0] > X[:, 1], 1, 0))
+    return path
+
+
+def test_the_runs_are_made_on_the_points_and_with_the_sizes_that_are_given(tmp_path: Path) -> None:
+    data = points(tmp_path / "points.npz")
+    built = construction.compute(quick=True, data=data, rounds=(2.0, 2.0), width=(3.0, 3.0), depth=(2.0, 2.0))
+    assert built["n_0"] == 5  # the constant feature is one more
+    assert {count for units in built["before"] for count in units} == {3}
+    rounds = training_rounds.compute(quick=True, data=data, rounds=(2.0, 2.0), width=(3.0, 3.0), depth=(2.0, 2.0))
+    assert len(rounds["rounds"]) == 2
+    assert "on 60 points" in training_rounds.caption(rounds)
+    network = architecture.compute(quick=True, data=data, depth=(2.0, 2.0), width=(6.0, 6.0))
+    assert network["n"] == [5, 6, 6]
+    cvx = cvx_network.compute(quick=True, data=data, rounds=(3.0, 3.0), p=(1.0, 1.0))
+    assert cvx["rounds"] <= 3
+    assert "p = 1, on 60 points" in cvx_network.caption(cvx)
+
+
+def test_the_complexities_are_those_of_the_points_given(tmp_path: Path) -> None:
+    data = points(tmp_path / "points.npz")
+    found = complexities.compute(quick=True, data=data, m=(4.0, 4.0), depth=(2.0, 2.0), width=(2.0, 2.0))
+    assert (found["m"], found["n_0"], len(found["rows"]["2"])) == (4, 5, 2)
+    Psi = complexities.sample(4, data)
+    spec = complexities.family(2.0, 5, 2, 2)
+    assert found["rows"]["2"][0]["upper"] == pytest.approx(linear_complexity(Psi, spec).mean, rel=1e-9)
+
+
+def test_the_sigmoid_on_another_span_and_other_points() -> None:
+    found = sigmoid_counterexample.compute(quick=True, Lambda=(0.5, 4.0), m=(5.0, 5.0))
+    assert (found["m"], found["Lambda"][0], found["Lambda"][-1]) == (5, 0.5, 4.0)
+    for drawn in ((0.5, 4.0), (0.0, 0.2), (3.0, 4.0)):
+        part = sigmoid_counterexample.compute(quick=True, Lambda=drawn)
+        assert sigmoid_counterexample.draw(part)
+        above = part["lemma-1"][0] >= part["exact"][0]
+        below = part["lemma-1"][-1] < part["exact"][-1]
+        words = "only for smaller" if above else "all along" if below else "up to Lambda_(1,0) = "
+        assert words in sigmoid_counterexample.caption(part)
+
+
+def test_failures_over_another_span_of_delta_and_fewer_samples() -> None:
+    found = failure_frequency.compute(quick=True, delta=(0.02, 0.4), trials=(20.0, 20.0))
+    assert found["trials"] == 20
+    assert (found["delta"][0], found["delta"][-1]) == pytest.approx((0.02, 0.4))
+    assert "over 20 samples" in failure_frequency.caption(found)
+    assert "Below: the ensemble" in failure_frequency.caption({**found, "column": "single"})
+
+
+def test_the_steps_over_other_problems() -> None:
+    found = closed_form_step.compute(quick=True, m=(8.0, 8.0), width=(2.0, 2.0), trials=(10.0, 10.0))
+    assert len(found["random"]["2"]) == 10
+    assert "m = 8 points" in closed_form_step.caption(found)
+
+
+def test_results_of_ones_own_folder_are_drawn(tmp_path: Path) -> None:
+    rows = [
+        {"benchmark": "training", "work": "mine", "against": "yours", "ratio": 0.5, "target": "<= 1", "machine": "a"}
+    ]
+    (tmp_path / "benchmarks.json").write_text(json.dumps({"rows": rows}))
+    found = gallery.data("training-time", cache=tmp_path / "cache", quick=True, sample=tmp_path)
+    assert [work["work"] for work in found["works"]] == ["mine"]
+    rows[0]["ratio"] = 0.25  # what was kept is for the results as they were
+    (tmp_path / "benchmarks.json").write_text(json.dumps({"rows": rows}))
+    found = gallery.data("training-time", cache=tmp_path / "cache", quick=True, sample=tmp_path)
+    assert found["works"][0]["ratios"] == [0.25]
+
+
+def test_the_terms_of_a_model_at_a_margin_and_confidence_of_ones_own() -> None:
+    given = {"rho": (0.02, 0.02), "delta": (0.1, 0.1)}
+    found = model_terms.compute(quick=True, model=model_path(), **given)
+    assert (found["rho"], found["delta"]) == (0.02, 0.1)
 
 
 def test_one_column_is_half_as_wide_and_parameters_have_data_of_their_own(tmp_path: Path) -> None:

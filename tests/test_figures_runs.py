@@ -194,7 +194,9 @@ def test_the_held_out_bound_fails_with_this_probability(delta):
 def test_tightness_is_shown_by_claim_the_closest_first(monkeypatch):
     kept = [Closest("lemma-1, k = 2", 0.5, "", 7), Closest("lemma-2", 0.25, "", 1), Closest("F convex", 1.0, "", 1)]
     kept += [Closest("lemma-1, k = 3", 0.4, "", 2), Closest("h1-closed", 0.9, "", 3)]
-    monkeypatch.setattr(results, "read", lambda name: {"statements": plain(kept)} if name == "tightness" else None)
+    monkeypatch.setattr(
+        results, "read", lambda name, folder=None: {"statements": plain(kept)} if name == "tightness" else None
+    )
     found = tightness.compute(quick=True)
     assert list(found["claims"]) == ["h1-closed", "lemma-1", "lemma-2"]
     assert [part["ratio"] for part in found["claims"]["lemma-1"]] == [0.5, 0.4]
@@ -236,7 +238,7 @@ ROWS = [
 
 def test_training_times_are_grouped_by_work_and_peer(monkeypatch):
     rows = [{**row, "machine": "one", "target": "<= 0.5"} for row in ROWS]
-    monkeypatch.setattr(results, "read", lambda name: {"rows": rows})
+    monkeypatch.setattr(results, "read", lambda name, folder=None: {"rows": rows})
     found = training_time.compute(quick=True)
     assert [work["ratios"] for work in found["works"]] == [[0.2, 0.3], [0.1], [0.01]]
     assert {work["target"] for work in found["works"]} == {0.5}
@@ -260,7 +262,7 @@ def test_bounds_above_one_are_drawn_in_the_strip(monkeypatch):
         {**row, "data": "b", "test_error": None, "bound id": "held-out", "bound": 0.03},
         {**row, "bound id": "theorem-1", "bound": 9.0},
     ]
-    monkeypatch.setattr(results, "read", lambda name: {"rows": rows})
+    monkeypatch.setattr(results, "read", lambda name, folder=None: {"rows": rows})
     found = certificates.compute(quick=True)
     lines = certificates.draw(found).axes[0].lines
     drawn = {(float(x), float(y)) for line in lines for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
@@ -306,7 +308,7 @@ def test_measured_pairs_stand_beside_the_papers(monkeypatch):
 
 
 def test_without_results_a_quick_run_stands_in_and_the_caption_says_so(monkeypatch):
-    monkeypatch.setattr(results, "read", lambda name: None)
+    monkeypatch.setattr(results, "read", lambda name, folder=None: None)
     found = paper_tables.compute(quick=True)
     assert set(found["stand-in"]) == {"AdaNet", "NN", "LR"}
     assert all(0.9 < cell["ours"]["mean"] <= 1 for cell in found["stand-in"].values())
@@ -322,7 +324,7 @@ def test_the_answer_of_one_network_has_its_errors_and_what_does_not_apply_hollow
         {**row, "bound id": "theorem-1", "bound": 1.7, "applies": False},
         {**row, "data": "other", "bound id": "corollary-1", "bound": 3.0},
     ]
-    monkeypatch.setattr(results, "read", lambda name: {"rows": rows})
+    monkeypatch.setattr(results, "read", lambda name, folder=None: {"rows": rows})
     found = answer.compute(quick=True)
     bars = answer.draw(found).axes[0].patches
     widths = [float(bar.get_width()) for bar in bars[1:]]  # the first is the shade above 1
@@ -342,7 +344,7 @@ def test_structure_draws_every_run_and_tells_where_the_widest_ends(monkeypatch):
         {**row, "method": "NN, 8", "depth": 2, "units": 9, "multiply_adds": 50, "accuracy": 0.6},
         {**row, "method": "NN, 8", "seed": 1, "depth": 2, "units": 9, "multiply_adds": 50, "accuracy": 0.8},
     ]
-    monkeypatch.setattr(results, "read", lambda name: {"rows": rows})
+    monkeypatch.setattr(results, "read", lambda name, folder=None: {"rows": rows})
     found = structure.compute(quick=True)
     lines = structure.draw(found).axes[0].lines
     drawn = {(float(x), float(y)) for line in lines for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}

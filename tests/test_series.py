@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ import torch
 from torch import nn
 
 from adanet_train.data import datasets
-from verify.network import cli
+from verify.network import cli, inputs, report
+from verify.network.question import Question
 from verify.show import series
 
 
@@ -93,3 +95,22 @@ def test_a_module_of_torch_saves_such_checkpoints(tmp_path: Path, run: list[str]
     module = nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Linear(2, 1))
     torch.save({"model": module.state_dict()}, tmp_path / "net.pt")
     assert cli.main([str(tmp_path / "net.pt"), *run[3:]]) == 0
+
+
+def test_a_table_that_is_too_wide_goes_on_below_with_every_number_in_one_piece() -> None:
+    head = ["checkpoint", "train error", "W", "a-posteriori-bounded", "at a tenth"]
+    rows = [["01", "0.005333", "1", "1.074e10", "9.608"], ["02", "6.667e-4", "1", "1.073", "-"]]
+    assert series._parts(head, rows, 80) == [[0, 1, 2, 3, 4]]
+    narrow = series._parts(head, rows, 40)
+    assert narrow == [[0, 1, 2, 3], [0, 4]]
+    assert series._parts(head, rows, 1) == [[0, 1], [0, 2], [0, 3], [0, 4]]
+
+
+def test_a_bound_is_drawn_where_it_applies_and_nowhere_else(run: list[str]) -> None:
+    given = [inputs.read(path, data_path=run[4], activation="relu") for path in run[:3]]
+    found = [report.build(one.model, Question(draws=None), sample=one.sample) for one in given]
+    first = replace(found[0], bounds=tuple(replace(row, applies=False) for row in found[0].bounds))
+    drawn = series.draw_bounds(series.named(run[:3], [first, *found[1:]]))
+    lines = [line for line in drawn.axes[0].lines if line.get_marker() == "o"]
+    assert lines
+    assert all(min(line.get_xdata()) == 1 for line in lines)

@@ -251,7 +251,7 @@ def test_html_and_tex_are_written(tmp_path, capsys) -> None:
     page, tex = tmp_path / "page.html", tmp_path / "table.tex"
     assert main([written(tmp_path), *QUICK, "--html", str(page), "--tex", str(tex)]) == 0
     assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html")
-    assert r"\begin{tabular}" in tex.read_text(encoding="utf-8")
+    assert r"\begin{tabularx}{\columnwidth}" in tex.read_text(encoding="utf-8")
 
 
 def test_help_and_version_import_nothing_heavy() -> None:

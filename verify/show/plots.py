@@ -231,11 +231,12 @@ def _name_margin(axes: Axes, rho: float, margin_error: float) -> None:
 @styled
 def draw_bound_against_rho(report: BoundReport) -> Figure:
     """Each bound that fixes ρ, as a function of it; dashed where it does not apply, shaded where it is vacuous."""
-    picture, axes = figure(2.3)
+    picture, axes = figure(2.8)
     applies = {row.id: row.applies for row in report.bounds}
     top = 3.0
     for colour, (id, (rho, value)) in zip(CURVES * len(report.curves), report.curves.items(), strict=False):
-        axes.plot(rho, value, color=colour, linestyle="-" if applies.get(id) else "--", label=id)
+        shown = id if np.nanmin(np.array(value, dtype=float)) < top else None  # a curve outside needs no name
+        axes.plot(rho, value, color=colour, linestyle="-" if applies.get(id) else "--", label=shown)
     free = [row for row in report.bounds if row.j is not None and row.raw is not None]
     for marker, row in zip("ov^s" * len(free), free, strict=False):
         place = wording.scales(row, report.model.W)[0]
@@ -248,6 +249,6 @@ def draw_bound_against_rho(report: BoundReport) -> Figure:
     axes.set_xscale("log")
     axes.set_xlabel(r"$\rho$, on the scale of $f/W$")
     axes.set_ylabel("bound on the risk")
-    if report.curves or free:
-        picture.legend(loc="outside upper center", ncols=2)
+    if axes.get_legend_handles_labels()[0]:
+        picture.legend(loc="outside upper center", ncols=2, fontsize=6.5, handlelength=1.4, columnspacing=0.8)
     return picture

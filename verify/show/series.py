@@ -89,7 +89,7 @@ def _values(report: BoundReport, ids: Sequence[str], margins: Sequence[str]) -> 
         row = _row(report, id)
         values.append(up(row.raw if row.applies else None))
         if id in margins:
-            values.append(up(_at_tenth(row)))
+            values.append(up(_at_tenth(row) if row.applies else None))
     return values
 
 
@@ -102,16 +102,43 @@ def text(series: Sequence[Checkpoint], *, console: Console) -> None:
     from rich.table import Table
 
     head, rows = table(series)
-    drawn = Table(box=None, pad_edge=False, header_style="dim")
-    for i, title in enumerate(head):
-        drawn.add_column(title, justify="left" if i == 0 else "right", overflow="fold")
-    for row in rows:
-        drawn.add_row(*row)
-    console.print(drawn)
+    for part in _parts(head, rows, console.width):
+        drawn = Table(box=None, pad_edge=False, header_style="dim")
+        for i in part:
+            drawn.add_column(_title(head[i]), justify="left" if i == 0 else "right", no_wrap=True)
+        for row in rows:
+            drawn.add_row(*(row[i] for i in part))
+        console.print(drawn)
     for checkpoint in series:
         if checkpoint.report.verdict == "violated":
             console.print(f"{checkpoint.name}: {wording.sentence(checkpoint.report)}", style="bold red", markup=False)
     console.print(caution(series), style="dim", markup=False)
+
+
+def _title(name: str) -> str:
+    """In two lines where it has two words or more, so that the numbers below decide how wide a column is.
+
+    >>> _title("a-posteriori-bounded"), _title("train error")
+    ('a-posteriori-\\nbounded', 'train\\nerror')
+    """
+    if " " in name:
+        return name.replace(" ", "\n", 1) if name != "at a tenth" else "at a\ntenth"
+    head, dash, tail = name.rpartition("-")
+    return f"{head}{dash}\n{tail}" if len(name) > 12 and head else name
+
+
+def _parts(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[list[int]]:
+    """The columns in tables that fit the screen, each with the checkpoints' names in front."""
+    needed = [
+        max(len(line) for line in [*_title(name).split("\n"), *column])
+        for name, column in zip(head, zip(*rows, strict=True), strict=True)
+    ]
+    parts: list[list[int]] = [[0]]
+    for i in range(1, len(head)):
+        if sum(needed[j] + 2 for j in [*parts[-1], i]) > width + 2 and len(parts[-1]) > 1:
+            parts.append([0])
+        parts[-1].append(i)
+    return parts
 
 
 def caution(series: Sequence[Checkpoint]) -> str:
@@ -177,17 +204,22 @@ def _line(axes: Any, values: Sequence[float | None], **style: Any) -> None:
         axes.plot(*zip(*known, strict=True), marker="o", markersize=2.4, **style)
 
 
+def _key(picture: Figure, axes: Any) -> None:
+    """Above the axes, where it hides no curve."""
+    if axes.get_legend_handles_labels()[0]:
+        picture.legend(loc="outside upper center", ncols=2, handlelength=1.4, columnspacing=1.0)
+
+
 @plots.styled
 def draw_bounds(series: Sequence[Checkpoint]) -> Figure:
     picture, axes = _drawn(series, "bound, unclipped")
     for id, colour in zip(shown_bounds(series), [*plots.CURVES] * 4, strict=False):
         rows = [next(row for row in checkpoint.report.bounds if row.id == id) for checkpoint in series]
-        _line(axes, [row.raw for row in rows], color=colour, label=id)
-        _line(axes, [_at_tenth(row) for row in rows], color=colour, linestyle="--")
+        _line(axes, [row.raw if row.applies else None for row in rows], color=colour, label=id)
+        _line(axes, [_at_tenth(row) if row.applies else None for row in rows], color=colour, linestyle="--")
     axes.axhline(1, color=plots.INK, linewidth=0.6)
     axes.set_yscale("log")
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend()
+    _key(picture, axes)
     return picture
 
 
@@ -198,7 +230,7 @@ def draw_norms(series: Sequence[Checkpoint]) -> Figure:
     _line(axes, [model.W for model in models], color=plots.BLUE, label="W")
     _line(axes, [model.path_norm for model in models], color=plots.ORANGE, label="path norm B")
     axes.set_yscale("log")
-    axes.legend()
+    _key(picture, axes)
     return picture
 
 
@@ -217,5 +249,5 @@ def draw_errors(series: Sequence[Checkpoint]) -> Figure:
         label="held out, upper bound",
     )
     axes.set_ylim(bottom=0)
-    axes.legend()
+    _key(picture, axes)
     return picture

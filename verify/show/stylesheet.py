@@ -44,9 +44,10 @@ figure { margin: 0; } figure svg { width: 100%; height: auto; } figcaption { col
   dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } pre { white-space: pre-wrap; }
   .stack, .stack tbody { display: block; } .stack thead, .stack td:empty { display: none; }
   .stack tr { display: block; border-bottom: 1px solid var(--line); padding: .5rem 0; }
-  .stack td { display: block; position: relative; border: 0; padding: .1rem 0 .1rem 6.5rem; min-height: 1.6rem; }
+  .stack td { display: flow-root; border: 0; padding: .1rem 0 .1rem 7rem; min-height: 1.6rem; }
   .stack td.n { text-align: left; } .stack td code { white-space: normal; }
-  .stack td::before { content: attr(data-label); color: var(--soft); position: absolute; left: 0; font-weight: 400; }
+  .stack td::before { content: attr(data-label); color: var(--soft); font-weight: 400; float: left; width: 6.5rem;
+                      margin-left: -7rem; overflow-wrap: anywhere; white-space: normal; }
   .stack td[data-label=""], .stack .group td { padding-left: 0; } .stack .group { border: 0; padding-bottom: 0; } }
 @media print { body { max-width: none; } .scroll { overflow: visible; } }
 """

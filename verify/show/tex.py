@@ -7,8 +7,6 @@ from verify.show import wording
 from verify.show.json import SCHEMA
 from verify.show.wording import NOTHING, near, up
 
-REMARK = r"0.25\columnwidth"
-
 
 def to_tex(report: BoundReport) -> str:
     """A booktabs table of the bounds that fits a column: value, terms in total, margin, why one does not apply."""
@@ -19,15 +17,15 @@ def to_tex(report: BoundReport) -> str:
         [
             f"% {SCHEMA}, model sha256 {report.model.sha256}",
             f"% {_tex_comment(wording.sentence(report))}",
-            "% packages booktabs and array; rho is that of f/W",
+            "% packages booktabs and tabularx; rho is that of f/W; as wide as the column, whatever the numbers are",
             r"{\scriptsize\setlength{\tabcolsep}{2.5pt}%",
-            rf"\begin{{tabular}}{{@{{}}lrrr>{{\raggedright\arraybackslash}}p{{{REMARK}}}@{{}}}}",
+            r"\begin{tabularx}{\columnwidth}{@{}lrrr>{\raggedright\arraybackslash}X@{}}",
             r"\toprule",
             " & ".join(head) + r" \\",
             r"\midrule",
             *(line + r" \\" for line in body),
             r"\bottomrule",
-            r"\end{tabular}}",
+            r"\end{tabularx}}",
             "",
         ]
     )

@@ -1,0 +1,84 @@
+"""What may be set on the command line (--depth 2:20, --data FILE): which figure takes it, and what it may be.
+
+A script says so itself: PARAMETERS names its own, each with ONE number or a SPAN, DATA what --data is for it. They
+reach its compute as pairs (low, high).
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+ONE, SPAN = "A", "A[:B]"
+WORDS = {
+    "depth": "the depth l, or the most layers that a run may have",
+    "rho": "the margin",
+    "m": "the sample size",
+    "p": "the norm, inf too",
+    "width": "the units of a layer, or of a block",
+    "n_0": "the number of features",
+    "delta": "the confidence",
+    "Lambda": "the bound on the norms of the weights",
+    "rounds": "the rounds of a training run",
+    "trials": "the samples, or problems, that are drawn",
+}
+FLAGS = {name: "--n0" if name == "n_0" else f"--{name}" for name in WORDS}
+_LEAST = {"depth": 2.0, "m": 2.0, "p": 1.0, "width": 1.0, "n_0": 1.0, "rounds": 2.0, "trials": 10.0}
+WHOLE = ("m", "depth", "width", "n_0", "rounds", "trials")
+
+
+def span(text: str) -> tuple[float, float]:
+    """A number, or A:B with A < B.
+
+    >>> span("2:20"), span("inf")
+    ((2.0, 20.0), (inf, inf))
+    """
+    low, colon, high = text.partition(":")
+    found = float(low), float(high if colon else low)
+    if not 0 <= found[0] <= found[1]:
+        raise ValueError(text)
+    return found
+
+
+def add_to(options: argparse.ArgumentParser) -> None:
+    for name, flag in FLAGS.items():
+        help = f"{WORDS[name]}, a number or a span A:B; for the figures that --list names with it"
+        options.add_argument(flag, dest=name, type=span, metavar="A[:B]", help=help)
+
+
+def given(arguments: argparse.Namespace) -> dict[str, tuple[float, float]]:
+    return {name: getattr(arguments, name) for name in WORDS if getattr(arguments, name) is not None}
+
+
+def check_taken(names: Sequence[str], asked: Mapping[str, tuple[float, float]], takes: Mapping[str, Mapping]) -> None:
+    """One that a named figure does not take is refused, and so is one without a name. `takes`: by figure."""
+    for parameter, (low, high) in asked.items():
+        _check_value(parameter, low, high)
+        able = [name for name, own in takes.items() if parameter in own]
+        wrong = [name for name in names if parameter not in takes[name]]
+        if wrong or not names:
+            what = f"{wrong[0]} does not take it" if wrong else "name the figure"
+            raise ValueError(f"{FLAGS[parameter]} is for {', '.join(able)}: {what}.")
+        for name in names:
+            if low < high and takes[name][parameter] == ONE:
+                raise ValueError(f"{parameter} is one number for {name}, got the span {low:g}:{high:g}.")
+
+
+def _check_value(name: str, low: float, high: float) -> None:
+    positive = low > 0 or name == "Lambda"
+    finite = high < (1.0 if name == "delta" else math.inf) or name == "p"
+    if low < _LEAST.get(name, 0.0) or not positive or not finite:
+        raise ValueError(f"{name} must be a number that the figures allow, got {low:g}:{high:g}.")
+
+
+def number(asked: Mapping[str, Any], name: str, otherwise: Any) -> Any:
+    """The one number that was asked for.
+
+    >>> number({"depth": (4.0, 4.0)}, "depth", 3), number({}, "depth", 3)
+    (4, 3)
+    """
+    if name not in asked:
+        return otherwise
+    return int(asked[name][0]) if name in WHOLE else asked[name][0]
