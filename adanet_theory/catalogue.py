@@ -385,6 +385,19 @@ _BUILT_IN = (
         needs=("layered", "fixed-in-advance"),
         reference="Neyshabur, Tomioka, Srebro, COLT 2015, Theorem 1",
     ),
+    Bound(
+        "kuznetsov-mohri-syed",
+        "Kuznetsov, Mohri, Syed",
+        "context",
+        _CLASSES + "kuznetsov_mohri_syed",
+        loss="margin_error",
+        complexity="lemma-2-peeled",
+        at="r_sup",
+        scale="rho",
+        needs=("range", "depth", "fixed-in-advance"),
+        reference="Kuznetsov, Mohri, Syed, NIPS 2014, Theorem 1",
+        classes="many",
+    ),
 )
 
 

@@ -219,10 +219,10 @@ def check_config(config: Config) -> None:
     check(config.surrogate == "logistic", f"C classes have the multinomial loss, got surrogate={config.surrogate!r}.")
     plain = config.variant in ("base", "SD")
     check(plain, f"variant must be base or SD for more than two classes, got variant={config.variant!r}.")
-    paper = config.objective == "paper"
-    check(paper, f"objective must be paper for more than two classes, got objective={config.objective!r}.")
-    known = config.learner == "units"
-    check(known, f"more than two classes have one learner, units; got learner={config.learner!r}.")
+    known = "objective must be paper or certificate for more than two classes"
+    why = "λ and β with which F bounds the risk are known of two"
+    check(config.objective == "paper", f"{known} ({why}), got objective={config.objective!r}.")
+    check(config.learner == "units", f"more than two classes have one learner, units; got learner={config.learner!r}.")
 
 
 def of_classes(config: Config) -> Config:

@@ -45,7 +45,8 @@ def _of_classes(method: str) -> Train:
     from adanet_train import class_baselines
 
     many = {"adanet": _adanet_of_classes, "lr": class_baselines.train_lr, "nn": class_baselines.train_nn}
-    check(method in many, f"method must be one of {', '.join(many)} for more than two classes, got {method!r}.")
+    why = "a unit that C outputs share has no convex step"  # w_c u is not convex in (w, u) for two c at once
+    check(method in many, f"method must be one of {', '.join(many)} for more than two classes ({why}), got {method!r}.")
     return many[method]
 
 

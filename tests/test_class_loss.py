@@ -93,6 +93,27 @@ def test_optimality_conditions() -> None:
     assert float(slope[~used].abs().max()) <= 0.01 + 1e-9
 
 
+def test_a_rough_model_is_near_and_does_not_change_where_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    from adanet_train.convex import class_step
+
+    H, y, f = example(m=800, N=12, C=4, seed=5)
+    H[:, 0] *= 1e-30  # squared, below single precision
+    loss = ClassLoss(H, y, f)
+    part = ClassLoss(H[::4], y[::4], f[::4])
+    J = torch.arange(3, 40)
+    weight = loss.weight(loss.offset)
+    rough, exact = loss.curvature(weight, J, every=4), part.curvature(part.weight(part.offset), J)
+    torch.testing.assert_close(rough, exact, rtol=2e-4, atol=1e-4 * float(exact.diagonal().max()))
+    assert float(torch.linalg.eigvalsh(rough).min()) >= -1e-12
+    penalty = torch.full((12,), 0.003, dtype=torch.float64)
+    plain = minimise_classes(H, y, f, penalty, tol=1e-10)
+    monkeypatch.setattr(class_step, "LEAST", 100)
+    hasty = minimise_classes(H, y, f, penalty, tol=1e-10)
+    assert hasty.converged
+    assert not torch.equal(hasty.w, plain.w)  # it went another way
+    assert abs(hasty.objective - plain.objective) <= 1e-10 * max(1.0, plain.objective)
+
+
 def test_two_classes_are_the_two_class_step() -> None:
     """f = f_2 - f_1: a unit is paid once, on whichever side it stands."""
     H, y, _ = example(C=2)

@@ -109,17 +109,17 @@ def test_equal_outputs_err_everywhere_and_the_bound_is_1():
 
     found = report.build(replace(of, network=network), Question(draws=None))
     assert found.sample.train_error == 1
-    assert {row.value for row in found.bounds if row.id != VOTE} == {1.0}
-    assert found.bounds[-1].raw == 1
+    assert {row.value for row in found.bounds if row.id in MANY} == {1.0}
+    assert {row.raw for row in found.bounds if row.id == VOTE} == {1.0}
 
 
 def test_the_rows_of_many_classes():
     of = class_model(C=3, m=4000, flips=0.0, n=(3, 4, 2))
     found = report.build(of, Question(draws=None))
-    assert [row.id for row in found.bounds] == [*MANY, VOTE]
+    assert [row.id for row in found.bounds] == [*MANY, VOTE, "kuznetsov-mohri-syed"]
     assert found.classes == 3
-    assert [row.id for row in found.bounds if not row.applies] == [VOTE]
-    assert found.bounds[-1].why_not == ("linear",)
+    assert [row.id for row in found.bounds if not row.applies] == [VOTE, "kuznetsov-mohri-syed"]
+    assert found.bounds[-2].why_not == ("linear",)
     by = {row.id: row for row in found.bounds}
     u = multiclass_margins(of.network(of.sample.Psi).numpy(), of.sample.y.numpy())
     assert found.sample.train_error == np.mean(u <= 0)
@@ -263,9 +263,26 @@ def test_a_thousand_classes_and_few_rows():
     assert found.classes == 1000
     assert all(row.raw is not None and row.raw >= 1 for row in found.bounds if row.id != VOTE)
     linear = report.build(class_model(C=1000, m=40, n=(3, 1)), Question(draws=None))
-    assert linear.bounds[-1].id == VOTE
-    assert linear.bounds[-1].applies
-    assert linear.bounds[-1].raw >= 1
+    (vote,) = [row for row in linear.bounds if row.id == VOTE]
+    assert vote.applies
+    assert vote.raw >= 1
+
+
+def test_the_bound_for_ensembles_stands_beside_and_costs_a_factor_C():
+    """Π_1(H_k) is H_k: its complexity is 8C/rho of a mean that ours has 4/rho of."""
+    by = {}
+    for C in (3, 30):
+        found = report.build(class_model(C=C, m=4000, n=(3, 4, 2)), Question(draws=None))
+        by[C] = {row.id: row for row in found.bounds}
+        theirs, ours = by[C]["kuznetsov-mohri-syed"], by[C]["multiclass-margin-bound"]
+        assert theirs.value is None
+        assert not theirs.applies
+        assert theirs.group == "context"
+        assert "fixed-in-advance" in theirs.why_not
+        assert theirs.terms["complexity"] == pytest.approx(2 * C * ours.terms["complexity"], rel=1e-9)
+    linear = report.build(class_model(C=3, n=(3, 2)), Question(draws=None))
+    assert {"depth", "fixed-in-advance"} <= set(linear.bounds[-1].why_not)
+    assert linear.bounds[-1].raw is None
 
 
 def test_one_class_alone_in_the_sample():

@@ -40,8 +40,9 @@ COUNTS, DEVIATION, BETA = 20_000.0, 1.5, 0.003
 """N, t and β of a start."""
 ADDED, DROPPED = (1, 2, 4, 8, 16, 32), (1, 2, 4, 8, 16)
 """How many atoms a round tries to add or to drop."""
-ROUNDS, REFINED = 16, 1
-POINTS, WHOLE_STEPS = 4_000, 30
+ROUNDS, PART_ROUNDS, REFINED = 16, 3, 1
+"""Rounds of atoms, and where a part of the sample is searched on; the starts that are refined."""
+POINTS, WHOLE_STEPS = 8_000, 30
 """As many points as a search looks at, evenly spread over the sample; steps on all of it at the end."""
 
 
@@ -72,7 +73,8 @@ def minimise(sample: Sample) -> Found:
     few = replace(sample, Psi=sample.Psi[::part].contiguous(), y=sample.y[:, ::part].contiguous(), m=sample.y.shape[1])
     begun = [start(w, few) for w in path(few)]
     fitted = sorted((refit(few, found, found.theta[None]) for found in begun), key=lambda found: found.value)
-    found = min((refine(few, found) for found in fitted[:REFINED]), key=lambda found: found.value)
+    rounds = ROUNDS if part == 1 else PART_ROUNDS
+    found = min((refine(few, found, rounds) for found in fitted[:REFINED]), key=lambda found: found.value)
     if part == 1:
         return found
     return settled(
@@ -103,9 +105,9 @@ def start(w: Tensor, sample: Sample) -> Found:
     return Found(node, column, weights.sign(), theta, (0,) * (len(w) - 1), COUNTS, DEVIATION, BETA)
 
 
-def refine(sample: Sample, found: Found) -> Found:
+def refine(sample: Sample, found: Found, rounds: int) -> Found:
     """Rounds that add or drop atoms while F falls."""
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         grown = refit(sample, *neighbours(sample, found))
         if grown.value > found.value * (1 - LEAST_FALL):
             break

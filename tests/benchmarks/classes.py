@@ -121,7 +121,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         rows = stored(arguments.output)
         if any((row["data"], row["method"]) == (name, part) for row in rows):
             continue
-        rows.append(done(name, part, arguments.data_dir, arguments.seed))
+        found = done(name, part, arguments.data_dir, arguments.seed)
+        rows = [*stored(arguments.output), found]  # another run may have written meanwhile
         print({key: value for key, value in rows[-1].items() if key != "bounds"}, flush=True)
         if arguments.output:
             total = sum(row["cpu_seconds"] for row in rows)

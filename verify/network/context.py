@@ -12,9 +12,10 @@ from adanet_theory import catalogue, related
 from adanet_theory.checks import Array, finite
 from adanet_theory.margin import MarginBound
 from adanet_theory.norms import conjugate, norms
+from adanet_theory.quantities import evaluate
 from verify.network.assumptions import Setting
 from verify.network.evidence import Weights
-from verify.network.numeric import AtRho
+from verify.network.numeric import AtRho, quantities
 from verify.network.results import BoundRow
 
 ROUNDED_UP = 1 + 2.0**-40
@@ -33,10 +34,30 @@ def stack(weights: Weights) -> list[Array] | None:
 
 
 def context(setting: Setting, at: AtRho) -> list[BoundRow]:
-    """The standard margin bound with the complexities of Golowich et al. and Neyshabur et al., for f/W; of one f."""
+    """The standard margin bound with the complexities of Golowich et al. and Neyshabur et al., for f/W; of one f.
+
+    Of C classes the bound for ensembles that the paper names for the extension, with its factor C.
+    """
     if setting.classes == "many":
-        return []
+        return [_of_classes(setting, at)]
     return [_row(id, setting, at) for id in COMPLEXITIES]
+
+
+def _of_classes(setting: Setting, at: AtRho) -> BoundRow:
+    """A unit that one class reads scores (x, y) by 1{y = c} h(x), so that R_m(Π_1(H_k)) = R_m(H_k)."""
+    bound = catalogue.bound("kuznetsov-mohri-syed")
+    met = {"range": setting.ranges is not None and setting.ranges.M <= 1, "depth": setting.spec.depth >= 2}
+    why_not = tuple(need for need in bound.needs if not met.get(need, False))
+    nothing = BoundRow(bound.id, None, None, {}, False, why_not, True, float(at.rho), group="context")
+    if setting.W == 0 or setting.weights.graph is not None or not met["depth"]:
+        return nothing
+    try:
+        found = evaluate(bound, quantities(setting, at))
+    except (OverflowError, ValueError):
+        return nothing
+    terms = {name: term * ROUNDED_UP for name, term in found.terms.items() if term is not None}
+    raw = math.fsum(terms.values())
+    return BoundRow(bound.id, raw, None, terms, False, why_not, raw >= 1, found.rho, group="context")
 
 
 def _row(id: str, setting: Setting, at: AtRho) -> BoundRow:
