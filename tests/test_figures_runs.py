@@ -259,6 +259,7 @@ def test_bounds_above_one_are_drawn_in_the_strip(monkeypatch):
     rows = [
         {**row, "bound id": "vote-certificate", "bound": 0.04},
         {**row, "bound id": "corollary-1", "bound": 50.0},
+        {**row, "test_error": 0.02, "bound id": "a-posteriori", "bound": 1.1},
         {**row, "data": "b", "test_error": None, "bound id": "held-out", "bound": 0.03},
         {**row, "bound id": "theorem-1", "bound": 9.0},
     ]
@@ -267,6 +268,7 @@ def test_bounds_above_one_are_drawn_in_the_strip(monkeypatch):
     lines = certificates.draw(found).axes[0].lines
     drawn = {(float(x), float(y)) for line in lines for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
     assert {(0.01, 0.04), (0.01, certificates.STRIP), (0.005, 0.03)} <= drawn
+    assert (0.02, certificates.STRIP) in drawn
     assert (0.01, 9.0) not in drawn
     assert "2 data sets" in certificates.caption(found)
     assert "Corollary 1 as printed 50 to 50" in certificates.caption(found)
