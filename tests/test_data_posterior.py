@@ -6,6 +6,8 @@ import math
 import numpy as np
 import pytest
 
+from adanet_theory.estimates import sampled_linear_complexity
+from adanet_theory.spec import NetworkSpec
 from tests.verify_models import model
 from verify.network import report
 from verify.network.question import Question
@@ -44,6 +46,10 @@ def test_what_stands_for_e_z_is_above_it_and_below_what_any_features_allow() -> 
     exact = np.mean([np.abs(np.array(signs) @ Psi).max() for signs in itertools.product((-1, 1), repeat=12)])
     drawn, closed = (row(built(file, draws=draws)).terms["E_Z"] for draws in (8, None))
     assert exact <= drawn <= 2 * exact
+    # a side of the interval takes half of what it may miss: a tenth of δ = .05 above
+    spec, rng = NetworkSpec.layered((3, 1), 1.0, p=1), np.random.default_rng([0, 3])
+    upper = sampled_linear_complexity(Psi, spec, draws=256, rng=rng, confidence=1 - 2 * 0.005).upper
+    assert drawn == pytest.approx(12 * upper, rel=1e-9)
     r_rms = math.sqrt((Psi**2).mean(0).max())
     assert closed == pytest.approx(r_rms * math.sqrt(2 * 12 * math.log(6)), rel=1e-9)
     assert exact < closed
