@@ -5,7 +5,7 @@ From mathcomp.analysis Require Import reals sequences exp trigo.
 From AdaNet Require Import signs suprema norms families activations.
 From AdaNet Require Import contraction lemma_1 lemma_1_exact lemma_1_corrected lemma_2_peeled lemma_2_peeled_data lemma_2_peeled_offset depth_lower range.
 From AdaNet Require Import surrogates cvx_closed_form cvx_stop cvx_decrease distributions margin_bound.
-From AdaNet Require Import path_classes a_posteriori h1 slopes adanet_comparison deepboost_restated held_out pac_bayes_kl.
+From AdaNet Require Import path_classes a_posteriori h1 slopes adanet_comparison deepboost_restated held_out entropy pac_bayes_kl.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope.
 Local Open Scope ring_scope.
@@ -253,26 +253,26 @@ Check (@errors_law : forall (R : realType) (I : finType) (w : I -> R) (wrong : I
   Check (fun (R : realType) (I : finType) (w : I -> R) (wrong : I -> bool) (m : nat) (S : {ffun 'I_m -> I}) => conj erefl erefl :
     error_rate w wrong = \sum_a w a * (wrong a)%:R /\ errors wrong S = (\sum_i wrong (S i))%N).
 
-(* pac-bayes-kl, distributions of finite support, finitely many hypotheses, losses 0 and 1; kl(q, p) = sup_l dual l q p *)
-Check (@pac_bayes_dual : forall (R : realType) (I Hyp : finType) (w : I -> R) (wrong : Hyp -> I -> bool) (m : nat) (P : Hyp -> R) (delta : R),
-  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (forall h, 0 < P h) -> \sum_h P h = 1 -> 0 < delta ->
+(* pac-bayes-kl, distributions of finite support, finitely many hypotheses, a loss in [0, 1]; kl(q, p) = sup_l dual l q p *)
+Check (@pac_bayes_dual : forall (R : realType) (I Hyp : finType) (w : I -> R) (loss : Hyp -> I -> R) (m : nat) (P : Hyp -> R) (delta : R),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (forall h a, 0 <= loss h a <= 1) -> (forall h, 0 < P h) -> \sum_h P h = 1 -> 0 < delta ->
   Ex w (fun S : {ffun 'I_m -> I} => `[< exists (Q : Hyp -> R) (l : R), law Q /\
-    KL P Q + ln (xi R m / delta) < m%:R * dual l (mean_sample_rate wrong S Q) (mean_rate w wrong Q) >]%:R) <= delta).
-Check (@pac_bayes_kl : forall (R : realType) (I Hyp : finType) (w : I -> R) (wrong : Hyp -> I -> bool) (m : nat) (P : Hyp -> R) (delta : R),
-  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (forall h, 0 < P h) -> \sum_h P h = 1 -> 0 < delta ->
-  Ex w (fun S : {ffun 'I_m -> I} => `[< exists Q : Hyp -> R, [/\ law Q, 0 < mean_rate w wrong Q < 1 &
-    (KL P Q + ln (xi R m / delta)) / m%:R < kl (mean_sample_rate wrong S Q) (mean_rate w wrong Q)] >]%:R) <= delta).
-Check (@pac_bayes_inverse : forall (R : realType) (I Hyp : finType) (w : I -> R) (wrong : Hyp -> I -> bool) (m : nat) (P : Hyp -> R) (delta : R),
-  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (forall h, 0 < P h) -> \sum_h P h = 1 -> 0 < delta ->
+    KL P Q + ln (xi R m / delta) < m%:R * dual l (mean_sample loss S Q) (mean_rate w loss Q) >]%:R) <= delta).
+Check (@pac_bayes_kl : forall (R : realType) (I Hyp : finType) (w : I -> R) (loss : Hyp -> I -> R) (m : nat) (P : Hyp -> R) (delta : R),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (forall h a, 0 <= loss h a <= 1) -> (forall h, 0 < P h) -> \sum_h P h = 1 -> 0 < delta ->
+  Ex w (fun S : {ffun 'I_m -> I} => `[< exists Q : Hyp -> R, [/\ law Q, 0 < mean_rate w loss Q < 1 &
+    (KL P Q + ln (xi R m / delta)) / m%:R < kl (mean_sample loss S Q) (mean_rate w loss Q)] >]%:R) <= delta).
+Check (@pac_bayes_inverse : forall (R : realType) (I Hyp : finType) (w : I -> R) (loss : Hyp -> I -> R) (m : nat) (P : Hyp -> R) (delta : R),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (forall h a, 0 <= loss h a <= 1) -> (forall h, 0 < P h) -> \sum_h P h = 1 -> 0 < delta ->
   Ex w (fun S : {ffun 'I_m -> I} => `[< exists Q : Hyp -> R, law Q /\
-    kl_inverse (mean_sample_rate wrong S Q) ((KL P Q + ln (xi R m / delta)) / m%:R) < mean_rate w wrong Q >]%:R) <= delta).
+    kl_inverse (mean_sample loss S Q) ((KL P Q + ln (xi R m / delta)) / m%:R) < mean_rate w loss Q >]%:R) <= delta).
 Check (@kl_le_dual : forall (R : realType) (q p c : R), 0 <= q <= 1 -> 0 < p < 1 -> (forall l, dual l q p <= c) -> kl q p <= c).
 Check (@dual_le_kl : forall (R : realType) (q p l : R), 0 <= q <= 1 -> 0 <= p <= 1 -> (p = 0 -> q = 0) -> (p = 1 -> q = 1) -> dual l q p <= kl q p).
   Check (fun (R : realType) (q p l c : R) (m : nat) => And4 erefl erefl erefl erefl :
     [/\ kl q p = q * ln (q / p) + (1 - q) * ln ((1 - q) / (1 - p)), dual l q p = l * q - ln (1 - p + p * expR l),
         kl_inverse q c = sup [set p | 0 <= p <= 1 /\ forall l, dual l q p <= c] &
         xi R m = \sum_(k < m.+1) 'C(m, k)%:R * (k%:R / m%:R) ^+ k * (1 - k%:R / m%:R) ^+ (m - k)]).
-  Check (fun (R : realType) (I Hyp : finType) (w : I -> R) (wrong : Hyp -> I -> bool) (m : nat) (P Q : Hyp -> R) (S : {ffun 'I_m -> I}) =>
+  Check (fun (R : realType) (I Hyp : finType) (w : I -> R) (loss : Hyp -> I -> R) (m : nat) (P Q : Hyp -> R) (S : {ffun 'I_m -> I}) =>
     And4 erefl erefl erefl erefl :
-    [/\ law Q = ((forall h, 0 <= Q h) /\ \sum_h Q h = 1), KL P Q = \sum_h Q h * ln (Q h / P h), mean_rate w wrong Q = \sum_h Q h * error_rate w (wrong h) &
-        mean_sample_rate wrong S Q = \sum_h Q h * ((errors (wrong h) S)%:R / m%:R)]).
+    [/\ law Q = ((forall h, 0 <= Q h) /\ \sum_h Q h = 1), KL P Q = \sum_h Q h * ln (Q h / P h), mean_rate w loss Q = \sum_h Q h * \sum_a w a * loss h a &
+        mean_sample loss S Q = \sum_h Q h * (m%:R^-1 * \sum_i loss h (S i))]).
