@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 import flint
@@ -188,6 +188,13 @@ def test_path_norm_stays_above_what_underflows_on_the_way(powers: tuple[int, ...
         assert graphs.path_norm(graph) >= paths * Fraction(2) ** sum(powers)
 
 
+def test_path_norm_makes_up_for_what_is_rounded_away_where_collapsed_weights_cancel() -> None:
+    for terms in permutations([2.0**53, 1.0, -(2.0**53), 1.0]):  # some order adds 2^53 + 1 = 2^53
+        below = Dense(torch.tensor([[x] for x in terms], dtype=torch.float64))
+        above = Dense(torch.ones(1, 4, dtype=torch.float64))
+        assert graphs.path_norm(chain((1,), below, above)) >= 2
+
+
 def test_path_norm_beside_a_larger_path_keeps_what_underflows() -> None:
     steps = [
         weight(2.0**1000),
@@ -238,6 +245,17 @@ def test_values_of_every_activation_lie_within_their_error(name: str) -> None:
     for x, value, e in zip(X, f[:, 0], error[:, 0], strict=True):
         with flint.ctx.workprec(512):
             assert abs(graphs.balls(graph, x)[0] - flint.arb(float(value))) <= flint.arb(float(e))
+
+
+@pytest.mark.parametrize("name", ["relu", "abs", "tanh", "silu", "leaky_relu:2.0"])
+def test_an_activation_passes_on_the_error_times_its_slope(name: str) -> None:
+    below, phi = Dense(normal(1, 4, 3)), activation(name)
+    X = np.random.default_rng(4).normal(size=(20, 3))
+    f, before = graphs.values(chain((3,), below), X)
+    _, after = graphs.values(chain((3,), below, Activate(phi)), X)
+    on = f > 0
+    assert (before[on] > 0).all()
+    assert (after[on] >= phi.lipschitz * before[on]).all()
 
 
 def test_what_underflows_on_the_way_is_in_the_error() -> None:
