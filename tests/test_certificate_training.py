@@ -56,6 +56,14 @@ def test_the_smooth_inverse_is_the_inverse_and_so_is_its_gradient(q, c):
     assert torch.autograd.gradcheck(kl_inverse, (q, c), eps=1e-8, atol=1e-3, rtol=1e-3)
 
 
+def test_the_smooth_inverse_stays_a_number_where_every_example_is_lost():
+    q, c = torch.tensor([1.0, 1.0, 0.9]), torch.tensor([0.01, 5.0, 30.0])
+    p = kl_inverse(q.requires_grad_(), c.requires_grad_())
+    p.sum().backward()
+    assert bool(((p > 0.99) & (p < 1)).all())
+    assert bool(torch.isfinite(q.grad).all() & torch.isfinite(c.grad).all())
+
+
 @pytest.mark.parametrize("beta", [0.001, 0.1])
 def test_the_smooth_kl_is_near_the_exact_one(beta):
     theta = torch.tensor([0.6, 0.3, 0.099, 0.001], dtype=torch.float64)

@@ -29,6 +29,7 @@ class _KlInverse(torch.autograd.Function):
         for _ in range(_NEWTON):
             kl = q * torch.log(q / p) + (1 - q) * torch.log((1 - q) / (1 - p))
             p = torch.maximum(p - (kl - c) * (p * (1 - p)) / (p - q).clamp_min(_TINY), q + _TINY)
+            p = p.clamp_max(1 - _TINY)  # where kl(q, 1 - tiny) < c a step would leave (0, 1)
         ctx.save_for_backward(q, p)
         return p
 
