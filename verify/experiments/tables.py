@@ -173,8 +173,8 @@ def bounds(result: Result) -> list[Table]:
 
 
 CERTIFICATES = {
-    ("l1-linear", "corollary-1"): "Corollary 1",
-    ("l1-linear", "a-posteriori"): "a-posteriori",
+    ("linear", "corollary-1"): "Corollary 1",
+    ("linear", "a-posteriori"): "a-posteriori",
     ("linear", "vote-certificate"): "vote-certificate, linear",
     ("hidden", "path-certificate"): "path-certificate, hidden units",
     ("stochastic", "stochastic-certificate"): "stochastic-certificate, 100 random units",
@@ -192,9 +192,9 @@ def certificates(result: Result) -> list[Table]:
         rows.append([data, "-" if m is None else f"{m:,}", *cells])
     note = (
         "Raw values at δ = 0.05, rounded upwards, in brackets the test error of the network where there are test "
-        "points. Corollary 1 does not apply to these networks: its value is what it would say. a-posteriori and "
-        "Corollary 1 are of the l1-linear network of AdaNet.CVX's exact step. The network with hidden units is the "
-        "best that the rounds proposed, at δ/2 beside the linear one. stochastic-certificate is about the network "
+        "points. Corollary 1 does not apply to these networks: its value is what it would say. It and "
+        "a-posteriori are of the linear network trained for its certificate. The network with hidden units is the best "
+        "that the rounds proposed, at δ/2 beside the linear one. stochastic-certificate is about the network "
         "whose weights are drawn anew for every prediction, with a prior trained on the half of the points that it is "
         "not about; held-out is of 100 ReLU units trained as usual."
     )
