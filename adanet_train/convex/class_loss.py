@@ -114,6 +114,8 @@ class ClassLoss:
                 continue
             left = columns[units[rows]] * (weight[c] * point)
             for d in range(c, self.classes):
+                if len(places[d]) == 0:
+                    continue
                 factor = (1 - weight[c]) if d == c else -weight[d]
                 block = (left * factor) @ columns[units[places[d]]].T
                 Q[rows[:, None], places[d]], Q[places[d][:, None], rows] = block, block.T

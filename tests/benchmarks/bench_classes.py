@@ -17,7 +17,7 @@ from adanet_train.convex.class_loss import ClassLoss
 from adanet_train.surrogates import surrogate
 
 M, UNITS, C = 10_000, 150, 10
-GAP, PASSES = 1e-8, (30, 100, 300, 1000)
+GAMMA, GAP, PASSES = 1e-4, 1e-8, (100, 300, 1000)
 
 
 def problem(m: int = M, units: int = UNITS) -> tuple[torch.Tensor, torch.Tensor]:
@@ -35,24 +35,23 @@ def run() -> list[dict[str, object]]:
     H, y = problem()
     own = torch.nn.functional.one_hot(y, C).double()
     rows: list[dict[str, object]] = []
-    for power in (-2, -3, -4):
-        Gamma = torch.full((UNITS,), 10.0**power, dtype=torch.float64)
-        start = time.process_time()
-        found = mixture.minimise_classes(H, y, own, Gamma, tol=GAP)
-        ours = time.process_time() - start
-        work = f"convex step, C = {C}, B = {UNITS}, m = {M:,}, Gamma = 1e{power}, gap {GAP:g}"
-        start = time.process_time()
-        for c in range(C):
-            sign = torch.where(y == c, 1.0, -1.0).double()
-            mixture.minimise(H, sign, sign, Gamma, surrogate("logistic"), tol=GAP)
-        rest = time.process_time() - start
-        for against, theirs, note in (
-            (f"{C} one-vs-rest problems of our own", rest, "another objective"),
-            ("saga, l1", *saga(H, y, 10.0**power, own, found.objective)),
-        ):
-            of = {"ours_s": round(ours, 2), "theirs_s": round(theirs, 2), "gap": found.gap, "note": note}
-            rows.append({"work": work, "against": against, "ratio": ours / theirs, "target": "< 1", **of})
-            print(rows[-1], flush=True)
+    Gamma = torch.full((UNITS,), GAMMA, dtype=torch.float64)
+    start = time.process_time()
+    found = mixture.minimise_classes(H, y, own, Gamma, tol=GAP)
+    ours = time.process_time() - start
+    work = f"convex step, C = {C}, B = {UNITS}, m = {M:,}, Gamma = {GAMMA:g}, gap {GAP:g}"
+    start = time.process_time()
+    for c in range(C):
+        sign = torch.where(y == c, 1.0, -1.0).double()
+        mixture.minimise(H, sign, sign, Gamma, surrogate("logistic"), tol=GAP)
+    rest = time.process_time() - start
+    for against, theirs, note in (
+        (f"{C} one-vs-rest problems of our own", rest, "another objective"),
+        ("saga, l1", *saga(H, y, GAMMA, own, found.objective)),
+    ):
+        of = {"ours_s": round(ours, 2), "theirs_s": round(theirs, 2), "gap": found.gap, "note": note}
+        rows.append({"work": work, "against": against, "ratio": ours / theirs, "target": "< 1", **of})
+        print(rows[-1], flush=True)
     return rows
 
 
