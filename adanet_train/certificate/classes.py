@@ -40,8 +40,8 @@ COUNTS, DEVIATION, BETA = 20_000.0, 1.5, 0.003
 """N, t and β of a start."""
 ADDED, DROPPED = (1, 2, 4, 8, 16, 32), (1, 2, 4, 8, 16)
 """How many atoms a round tries to add or to drop."""
-ROUNDS, PART_ROUNDS, REFINED = 16, 3, 1
-"""Rounds of atoms, and where a part of the sample is searched on; the starts that are refined."""
+ROUNDS, PART_ROUNDS, REFINED = 16, 3, 2
+"""Rounds of atoms, and where a part of the sample is searched on; the starts that are refined, of a part only one."""
 POINTS, WHOLE_STEPS = 8_000, 30
 """As many points as a search looks at, evenly spread over the sample; steps on all of it at the end."""
 
@@ -73,8 +73,8 @@ def minimise(sample: Sample) -> Found:
     few = replace(sample, Psi=sample.Psi[::part].contiguous(), y=sample.y[:, ::part].contiguous(), m=sample.y.shape[1])
     begun = [start(w, few) for w in path(few)]
     fitted = sorted((refit(few, found, found.theta[None]) for found in begun), key=lambda found: found.value)
-    rounds = ROUNDS if part == 1 else PART_ROUNDS
-    found = min((refine(few, found, rounds) for found in fitted[:REFINED]), key=lambda found: found.value)
+    rounds, refined = (ROUNDS, REFINED) if part == 1 else (PART_ROUNDS, 1)
+    found = min((refine(few, found, rounds) for found in fitted[:refined]), key=lambda found: found.value)
     if part == 1:
         return found
     return settled(
