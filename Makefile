@@ -98,7 +98,7 @@ browser-test: env
 		{ $(SUDO) apt-get update -qq && $(SUDO) apt-get install --quiet --yes chromium; }
 	BROWSER_TEST=1 $(BIN)/python -m pytest -q tests/test_explorer_browser.py
 
-# The machine-checked proofs, about two minutes; installs Debian's Coq and MathComp where there is none.
+# The machine-checked proofs, about three minutes; installs Debian's Coq and MathComp where there is none.
 proofs:
 	command -v coqc || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install --quiet --yes coq libcoq-mathcomp-ssreflect \
 		libcoq-mathcomp-algebra libcoq-mathcomp-analysis libcoq-mathcomp-algebra-tactics libcoq-mathcomp-zify; }

@@ -60,7 +60,7 @@ def test_the_readme_and_the_derivations_name_every_file() -> None:
     assert all(f"`{name}.v`" in table for name in build.in_order())
 
 
-@pytest.mark.skipif("PROOFS_TEST" not in os.environ, reason="about two minutes: PROOFS_TEST=1, or make proofs")
+@pytest.mark.skipif("PROOFS_TEST" not in os.environ, reason="about three minutes: PROOFS_TEST=1, or make proofs")
 @pytest.mark.skipif(shutil.which("coqc") is None, reason="no coqc")
 def test_the_proofs_build() -> None:
     build.main()

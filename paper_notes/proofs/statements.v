@@ -5,7 +5,7 @@ From mathcomp.analysis Require Import reals sequences exp trigo.
 From AdaNet Require Import signs suprema norms families activations.
 From AdaNet Require Import contraction lemma_1 lemma_1_exact lemma_1_corrected lemma_2_peeled lemma_2_peeled_data lemma_2_peeled_offset depth_lower range.
 From AdaNet Require Import surrogates cvx_closed_form cvx_stop cvx_decrease distributions margin_bound.
-From AdaNet Require Import path_classes a_posteriori h1 slopes adanet_comparison deepboost_restated held_out entropy pac_bayes_kl.
+From AdaNet Require Import path_classes a_posteriori h1 slopes adanet_comparison deepboost_restated held_out entropy pac_bayes_kl smooth.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope.
 Local Open Scope ring_scope.
@@ -167,6 +167,7 @@ Check (@cvx_decrease : forall (R : realType) (Phi dPhi : R -> R) (m N : nat) (y 
   0 < tau * mean_square z u -> Gam <= \sum_j u j * eps dPhi y f z j ->
   exists2 w, 0 <= w & objective Phi y f z Gam w u <=
     objective Phi y f z Gam 0 u - (\sum_j u j * eps dPhi y f z j - Gam) ^+ 2 / (2%:R * (tau * mean_square z u))).
+Check (@smooth_logistic : forall R : realType, smooth (@softplus R) (@sigmoid R) 4%:R^-1).
 
 (* margin-bound, distributions of finite support: w_a are the probabilities of the atoms a, Ex the mean over m draws *)
 Check (@margin_bound : forall (R : realType) (I : finType) (w : I -> R) (l m : nat) (G : 'I_l -> set (I -> R)) (M rho : R),
