@@ -27,6 +27,7 @@ from verify.network.operations import (
     Largest,
     Operation,
     Reshape,
+    Select,
     Sum,
     Window,
 )
@@ -82,7 +83,22 @@ def pooled() -> Graph:
     )
 
 
-GRAPHS = {"residual": residual, "pooled": pooled}
+def chosen() -> Graph:
+    """Two parts of x read apart, and the second of three outputs."""
+    return chain(
+        (2, 5),
+        Select((0, slice(None, 2))),
+        Dense(normal(1, 4, 2), normal(2, 4)),
+        (Select((1, slice(1, None))), (0,)),
+        Dense(normal(3, 4, 4)),
+        (Sum((1.0, -1.0)), (2, 4)),
+        RELU,
+        Dense(normal(4, 3, 4)),
+        Select((slice(1, 2),)),
+    )
+
+
+GRAPHS = {"residual": residual, "pooled": pooled, "chosen": chosen}
 
 
 # Brute force: every linear operation as a matrix, by what it does to the basis

@@ -56,9 +56,22 @@ class Dressed(nn.Module):
         return -self.second(torch.cat([h, abs(x)], dim=1)).squeeze(1)
 
 
+class Choosing(nn.Module):
+    """Two parts of x, and the first of three outputs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left, self.right, self.out = nn.Linear(2, 4), nn.Linear(3, 4), nn.Linear(4, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = torch.relu(self.left(x[:, 0, :2]) + self.right(x[:, -1, 2:]))
+        return self.out(hidden)[:, 0]
+
+
 READ: list[tuple[nn.Module, tuple[int, ...]]] = [
     (Residual(), (2, 8, 8)),
     (Dressed(), (3,)),
+    (Choosing(), (2, 5)),
     (nn.Sequential(nn.Flatten(), nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 1)), (2, 3)),
     (nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ELU(), nn.Linear(4, 2)), (3,)),
     (
@@ -185,6 +198,11 @@ class Mixing(nn.Module):
         return x.reshape(-1)
 
 
+class Half(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x[::2]
+
+
 class TwoInputs(nn.Module):
     def forward(self, x: Tensor, z: Tensor) -> Tensor:
         return x + z
@@ -221,6 +239,7 @@ REFUSED: list[tuple[nn.Module, tuple[int, ...], str]] = [
     (Squared(), (2,), "function 'mul' cannot be read: a product of two parts"),
     (Mixing(), (2,), "mixes the points of a batch"),
     (nn.LSTM(2, 2), (2, 2), r"LSTM"),
+    (Half(), (2,), "it takes some of the points of a batch"),
     (TwoInputs(), (2,), "forward must read one tensor x, it reads x and z"),
     (Shouting(2, 1), (2,), "method 'clamp' cannot be read"),
     (patched(), (2,), r"module '0' \(Linear\) has a forward of its own"),

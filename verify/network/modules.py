@@ -24,6 +24,7 @@ from verify.network.operations import (
     Dense,
     Largest,
     Reshape,
+    Select,
     Sum,
     Window,
 )
@@ -231,6 +232,15 @@ def _as(r: Recorder, x: Value, wanted: Tensor) -> Value:
     return x if wanted.shape == x.example.shape else r.add(Reshape(tuple(wanted.shape[1:])), x)
 
 
+def _select(r: Recorder, x: Value, index: Any) -> Value:
+    parts = index if isinstance(index, tuple) else (index,)
+    if parts[0] != slice(None):
+        raise r.refusal("it takes some of the points of a batch; expected x[:, ..]")
+    if not all(type(part) is int or (isinstance(part, slice) and part.step in (None, 1)) for part in parts[1:]):
+        raise r.refusal("its index is not understood; expected whole numbers and slices without a step")
+    return r.add(Select(tuple(parts[1:])), x)
+
+
 def _squeeze(r: Recorder, x: Value, dim: int | None = None) -> Value:
     return _as(r, x, x.example.squeeze() if dim is None else x.example.squeeze(dim))
 
@@ -419,6 +429,7 @@ FUNCTIONS: dict[Any, Rule] = {getattr(torch, name): rule for name, rule in _SHAR
     operator.itruediv: _divided,
     operator.neg: lambda r, x: r.add(Sum((-1.0,)), x),
     operator.abs: _plain("abs"),
+    operator.getitem: _select,
     getattr: lambda r, x, name: _attribute(r, x, name),
     functional.linear: _linear,
     functional.conv1d: _convolution,

@@ -325,6 +325,22 @@ class Reshape(_Plain):
         return turned.reshape(self.shape)
 
 
+@dataclass(frozen=True)
+class Select(_Plain):
+    """Some of the numbers: x[:, index], each at most once."""
+
+    index: tuple[Any, ...]
+
+    def value(self, x: Tensor) -> Tensor:
+        return x[(slice(None), *self.index)]
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        return self.value(x)
+
+    def exact(self, x: Balls) -> Balls:
+        return np.asarray(x[self.index])
+
+
 @dataclass(frozen=True, eq=False)
 class Activate(_Plain):
     """φ, number by number."""
