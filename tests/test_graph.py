@@ -204,6 +204,12 @@ def test_path_norm_stays_above_what_underflows_on_the_way(powers: tuple[int, ...
         assert graphs.path_norm(graph) >= paths * Fraction(2) ** sum(powers)
 
 
+def test_path_norm_keeps_a_bias_that_underflows_on_the_way() -> None:
+    constant = Dense(torch.zeros(1, 1, dtype=torch.float64), torch.full((1,), 2.0**-700, dtype=torch.float64))
+    graph = chain((1,), constant, weight(2.0**-700), weight(2.0**1000))
+    assert graphs.path_norm(graph) >= Fraction(1, 2**400)
+
+
 def test_path_norm_makes_up_for_what_is_rounded_away_where_collapsed_weights_cancel() -> None:
     for terms in permutations([2.0**53, 1.0, -(2.0**53), 1.0]):  # some order adds 2^53 + 1 = 2^53
         below = Dense(torch.tensor([[x] for x in terms], dtype=torch.float64))
@@ -324,6 +330,7 @@ def test_windows_of_two_numbers_of_x_are_a_first_level_and_wider_ones_read_it_ag
     two, three = (Largest(Window((k,), (1,), (0, 0), (1,))) for k in (2, 3))
     assert (chain((1, 4), two).rereads, chain((1, 4), two).d) == (False, 1)
     assert (chain((1, 4), three).rereads, chain((1, 4), three).d) == (True, 3)
+    assert (chain((1, 4), two, RELU).rereads, chain((1, 4), two, RELU).d) == (True, 3)  # (a + b)/2 passes x on
 
 
 def test_biases_are_one_more_feature() -> None:
