@@ -444,6 +444,7 @@ def test_reading_files_imports_no_trainer():
         *model,
         "network",
         "points",
+        "world",
     )
     assert sorted(shown.split()) == [f"adanet_train.{name}" for name in modules]
 
