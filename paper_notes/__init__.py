@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from paper_notes.places import in_print
+
 SECTIONS: Mapping[str, str] = {
     "definitions": "Definitions (Sections 2 and 3)",
     "theorem_1": "Theorem 1 (Section 4)",
@@ -19,7 +21,7 @@ SECTIONS: Mapping[str, str] = {
     "cvx": "AdaNet.CVX (Appendix C)",
     "experiments": "Experiments (Section 6)",
     "replacements": "What takes their place",
-    "classes": "Many classes (Section 2, Appendix A)",
+    "classes": "Many classes (Section 2, Appendix B)",
     "certificates": "Certificates: bounds that say something",
 }
 VERDICTS = ("holds", "holds with an added assumption", "loose", "misprint", "false", "unsupported", "open")
@@ -50,6 +52,15 @@ class Claim:
     note: str = ""
     rank: int | None = None
     headline: str = ""
+
+    @property
+    def place(self) -> str:
+        """`where` as a reader of the paper finds it: names in print, and pages beside the lines.
+
+        >>> claims()["lemma-2"].place
+        'Lemma 2, lines 494-507, 1407-1438 (pages 4, 12)'
+        """
+        return in_print(self.where)
 
     @property
     def is_read_only(self) -> bool:

@@ -226,10 +226,18 @@ def test_the_html_page_says_in_a_sentence_what_a_verdict_means() -> None:
     page = html([outcome("lemma-1"), outcome("hk-bold")])
     assert "False: refuted by an example, or contradicted by the paper" in page
     assert "Checked: a counterexample, computed; this run confirms it." in page
-    assert "Eq. (2), label eq:Hk, lines 306-318" in page
+    assert "Eq. (2), lines 306-318 (page 2)" in page
     failed = html([dataclasses.replace(outcome("lemma-1"), supported=False)])
     assert "does NOT confirm it" in failed
     assert "NOT SUPPORTED" in failed
+
+
+def test_every_place_is_named_as_in_print_with_its_pages() -> None:
+    for claim in LEDGER.values():
+        assert not re.search(r"\b(eq|th|lemma|cor|algo|tbl):", claim.place), claim.place
+        assert claim.place.count("page") == len(re.findall(r"\b(?:lines?|also) \d(?![^;]*not printed)", claim.where))
+    assert LEDGER["table-1-significant"].place == "Table 1, lines 814-838 (page 7)"
+    assert LEDGER["architecture-fixed"].place == "lines 198-206 (page 1); Section 5"
 
 
 # Selection and JSON

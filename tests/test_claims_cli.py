@@ -32,9 +32,9 @@ def test_a_claim_and_its_evidence_under_its_section(capsys: pytest.CaptureFixtur
     lines = out.splitlines()
     for heading in ("Definitions (Sections 2 and 3)", "Lemma 1 and its proof", "Lemma 2 and its proof"):
         assert heading in lines
-    window = lines.index("read  window      misprint     lines 509-512")
+    window = lines.index("read  window      misprint     lines 509-512 (page 4)")
     assert lines[window + 1] == "        read: k-1, .., k-d."
-    (line,) = [line for line in lines if "lemma-1 " in line]
+    (line,) = [line for line in lines if "  lemma-1 " in line]
     assert line.startswith("  ok  lemma-1     false        ")
     assert "lines 479-490" in line
     assert lines[lines.index(line) + 1].startswith("        R_S(H_2) = 0.13672 > 0 = Lemma 1")
@@ -45,7 +45,7 @@ def test_the_words_are_explained_and_every_line_fits(capsys: pytest.CaptureFixtu
     assert main(["--quick", "lemma-1", "margin-bound", "a-posteriori", "window", "theorem-1"]) == 0
     out = capsys.readouterr().out
     legend = out.partition("\n\n")[0]
-    for word in ("ok:", "FAIL:", "read:", "holds+:", "loose:"):
+    for word in ("ok lemma-1 false", "ok:", "FAIL:", "read:", "holds+:", "loose:"):
         assert word in legend
     assert max(map(len, out.splitlines())) <= 100
 

@@ -157,7 +157,7 @@ _ALL = [
     ),
     Statement(
         "cvx-closed-form",
-        "Theorem 2 (AdaNet.CVX)",
+        "Theorem 3 (AdaNet.CVX)",
         u[i],
         "=",
         {"value": Lambda[s, s - 1] * abs(eps[i]) ** (q - 1) / DualNorm(n[s - 1], p) ** (q / p)},

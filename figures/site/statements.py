@@ -186,7 +186,7 @@ def _verdict(page: Page) -> list[str]:
     if page.outcome is None or page.claim is None:
         return []
     claim, outcome = page.claim, page.outcome
-    lines = ["## Is it true", f"**{claim.verdict}** ({claim.where})."]
+    lines = ["## Is it true", f"**{claim.verdict}** ({claim.place})."]
     if page.statement is not None:
         lines.append("> " + plain(claim.statement))
     if claim.correction:

@@ -31,6 +31,7 @@ status: 0 every check supports its recorded verdict, 1 one does not, 2 unknown c
 
 WIDTH = 100
 LEGEND = """\
+"ok lemma-1 false" reads: what lemma-1 says is false, and the check, run just now, confirms that.
 ok: the check supports the verdict. FAIL: it does not. read: seen by reading, nothing to compute.
 holds+: holds with an added assumption. loose: true, and more than that is. A number refutes what is
 false; of what holds it shows an example, and the proof is named beside it or by -v.
@@ -136,7 +137,7 @@ def _short(outcome: Outcome, width: int) -> list[str]:
     claim = outcome.claim
     verdict = _VERDICTS.get(claim.verdict, claim.verdict)
     head = f"{_mark(outcome):>4}  {claim.id:<{width}}  {verdict:<11}  "
-    lines = textwrap.wrap(claim.where, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+    lines = textwrap.wrap(claim.place, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
     return lines + _wrapped(outcome.evidence, " " * 8)
 
 
@@ -148,7 +149,7 @@ def _wrapped(text: str, first: str, rest: str | None = None) -> list[str]:
 def _full(outcome: Outcome) -> list[str]:
     claim = outcome.claim
     lines = ["", f"{_mark(outcome):>4}  {claim.id}: {claim.verdict} ({claim.kind}, {outcome.seconds:.2f} s)"]
-    rows = [("where", claim.where), ("number", ", ".join(claim.audit)), ("claim", claim.statement)]
+    rows = [("where", claim.place), ("number", ", ".join(claim.audit)), ("claim", claim.statement)]
     rows += [("true is", claim.correction), *(("fact", f"{'' if f.holds else 'NOT: '}{f}") for f in outcome.facts)]
     rows += [("note", claim.note), *(("step", step) for step in _steps(claim)), ("code", claim.code)]
     if claim.proof:

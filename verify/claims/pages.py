@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
@@ -27,7 +26,7 @@ _INTRODUCTION = """\
 Every verdict but those marked *read* is backed by a check that computes both sides, and that comes out the other way
 when its example or its formula is changed. `verify-claims` runs them all, `verify-claims ID -v` shows one in full.
 Proofs are in [derivations.md](derivations.md), those that a machine checked in [proofs](proofs/README.md), the letters
-in [notation.md](notation.md); lines are those of the paper's LaTeX source."""
+in [notation.md](notation.md); pages and numbers are those of arXiv:1607.01097v3, lines those of its LaTeX source."""
 
 
 # Markdown
@@ -87,8 +86,7 @@ def _counted(outcomes: Sequence[Outcome]) -> str:
 
 def _entry(outcome: Outcome) -> list[str]:
     claim = outcome.claim
-    numbers = f" · {', '.join(claim.audit)}" if claim.audit else ""
-    lines = [f"### {claim.id}", "", f"**{claim.verdict}** · {claim.where}{numbers}", "", f"> {_plain(claim.statement)}"]
+    lines = [f"### {claim.id}", "", f"**{claim.verdict}** · {claim.place}", "", f"> {_plain(claim.statement)}"]
     if claim.correction:
         lines += ["", f"{_plain(claim.correction)}"]
     if outcome.facts:
@@ -157,16 +155,6 @@ def _cell(text: str) -> str:
 
 
 # HTML
-
-_EQUATIONS = {
-    "eq:H1": "Eq. (1)",
-    "eq:Hk": "Eq. (2)",
-    "eq:output": "Eq. (3)",
-    "eq:objective_t": "Eq. (5)",
-    "eq:objective": "Eq. (4)",
-    "eq:subnetwork_objective": "Eq. (6)",
-}
-"""The numbers that the labels of the source have in print: one for each equation and align with no star."""
 
 _LOOK = """
 .ledger article { border-top: 1px solid var(--line); padding: .5rem 0; }
@@ -242,7 +230,8 @@ def ledger(outcomes: Sequence[Outcome], links: Callable[[Claim], str] = lambda c
             "<p>The coloured word is the verdict on the statement, not on its check. <q>lemma-1, false</q> means: what "
             "Lemma 1 says is not so, and the check, which recomputes the counterexample, came out as the ledger says. "
             f"In this run {supported} of {len(computed)} computed verdicts, ours included, came out that way; {read} "
-            "are slips that one sees by reading. Unfold a line for the statement, what is true and the numbers.</p>"
+            "are slips that one sees by reading. Unfold a line for the statement, what is true and the numbers. Pages "
+            "and numbers in print are those of arXiv:1607.01097v3, lines those of its LaTeX source.</p>"
         ),
         _form(outcomes),
     ]
@@ -279,18 +268,12 @@ def _article(outcome: Outcome, links: Callable[[Claim], str]) -> str:
         detail.append(f'<p class="good">machine-checked: paper_notes/proofs/{escape(", ".join(claim.checked))}</p>')
     detail += [f'<p class="soft">{escape(text)}</p>' for text in (claim.note, claim.code) if text]
     detail.append(links(claim))
-    head = f'<code>{claim.id}</code> {verdict} <span class="soft">{escape(_place(claim))}</span>'
+    head = f'<code>{claim.id}</code> {verdict} <span class="soft">{escape(claim.place)}</span>'
     return (
         f'<article id="{claim.id}" data-verdict="{claim.verdict}"><details><summary>{head}'
         f'<span class="said">{escape(said)}</span></summary>'
         f'<div class="detail">{"".join(detail)}</div></details></article>'
     )
-
-
-def _place(claim: Claim) -> str:
-    """Where it stands in the paper: the number in print beside the label and the lines of the source."""
-    place = re.sub(r"eq:\w+", lambda found: f"{_EQUATIONS[found[0]]}, label {found[0]}", claim.where)
-    return f"{place} · {', '.join(claim.audit)}" if claim.audit else place
 
 
 _HOW = {
