@@ -62,18 +62,29 @@ def can_run(command: str) -> bool:
 
 
 def run_page(page: Path, folder: Path) -> None:
-    """Its blocks in their order: a command by itself, Python cumulatively, in one process for the page."""
-    program = GIVEN.get(page.name, "")
+    """Its blocks in their order: a command by itself, Python cumulatively; what a report ends with is as shown."""
+    program, said = GIVEN.get(page.name, ""), ""
     for block in blocks(page):
         for command in filter(can_run, block.commands):
-            _run(shlex.split(command), folder)
+            said = _run(shlex.split(command), folder)
+        if block.kind == "text" and verdict(block.text) not in _words(said):
+            raise SystemExit(f"{block.page}: the report does not end with {verdict(block.text)}")
         if block in python_of(page) and "{code-cell}" not in block.kind:  # notebooks are run by Sphinx
             _run(["python", "-c", program + block.text], folder)
             program += block.text
     print(f"ok {page.relative_to(ROOT)}", flush=True)
 
 
-def _run(command: list[str], folder: Path) -> None:
+def verdict(report: str) -> str:
+    """The sentence at the end of a report, its numbers left out: another processor has others."""
+    return _words(report[report.index("Verdict") :])
+
+
+def _words(text: str) -> str:
+    return re.sub(r"\d[\d.,]*\d", "#", " ".join(text.split()))
+
+
+def _run(command: list[str], folder: Path) -> str:
     """With the programs of this environment; a status other than 0, or 1 of a report, is an error."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     shown = "python .." if "-c" in command else shlex.join(command)
@@ -81,6 +92,7 @@ def _run(command: list[str], folder: Path) -> None:
     done = subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{shown}: status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout
 
 
 def main() -> int:

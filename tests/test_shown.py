@@ -73,6 +73,13 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert inside.exists() or site in MADE or Path(site).stem in STATEMENTS, f"{page}: {target}"
 
 
+def test_the_readme_ends_the_demo_as_the_page_of_the_report_does() -> None:
+    (report,) = (
+        block.text for block in shown.blocks(shown.SITE / "howto" / "read-a-report.md") if block.kind == "text"
+    )
+    assert report[report.index("Verdict") :] in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 def test_the_citations_name_the_version_and_no_other() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     for page in ("CITATION.cff", "paper_notes/site/citation.md"):

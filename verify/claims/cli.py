@@ -98,8 +98,6 @@ def write(outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> None:
     if arguments.readme is not None:
         readme = Path(arguments.readme)
         text = pages.spliced(readme.read_text(encoding="utf-8"), pages.findings(outcomes))
-        if "<!-- bounds -->" in text:
-            text = pages.spliced(text, pages.bounds(), "bounds")
         command_line.write_file(readme, text)
 
 

@@ -1,4 +1,4 @@
-"""The ledger in words: the page claims.md, the README's tables of findings and of bounds, and an HTML page."""
+"""The ledger in words: claims.md with the table of bounds, the README's table of findings, and an HTML page."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ def markdown(outcomes: Sequence[Outcome]) -> str:
             lines += ["", f"## {title}"]
             for outcome in part:
                 lines += ["", *_entry(outcome)]
+    lines += ["", "## What each bound reads and needs", "", bounds("").rstrip()]
     return "\n".join(lines) + "\n"
 
 
@@ -125,12 +126,13 @@ def findings(outcomes: Iterable[Outcome]) -> str:
 _MARGINS = {"rho": "ρ of f/W, fixed", "W_M": "any, of f", "B": "any, of f"}
 
 
-def bounds() -> str:
-    """The README's table of the bounds: what each reads, what it needs, and where its proof is."""
+def bounds(notes: str) -> str:
+    """The table of the bounds: what each reads, what it needs, and its proof, below the folder `notes`."""
     lines = ["| bound | loss | complexity | margin | needs | from |", "|---|---|---|---|---|---|"]
     for bound in catalogue.theory():
         complexity = " at ".join(part for part in (bound.complexity, bound.at) if part)
-        link = f"[proof]({bound.reference})" if "#" in bound.reference else bound.reference
+        place = bound.reference.replace("paper_notes/", notes)
+        link = f"[proof]({place})" if "#" in place else place
         needs = ", ".join(id for id in catalogue.ASSUMPTIONS if id in bound.needs)
         cells = (f"`{bound.id}`", bound.loss.replace("_", " "), complexity, _MARGINS[bound.scale or "rho"], needs, link)
         lines.append("| " + " | ".join(cells) + " |")
