@@ -73,6 +73,17 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert inside.exists() or site in MADE or Path(site).stem in STATEMENTS, f"{page}: {target}"
 
 
+@pytest.mark.parametrize("page", ["derivations.md", "notation.md", "proofs/README.md"])
+def test_no_subscript_is_taken_for_emphasis(page: str) -> None:
+    """After a sign such as ‖ or ) an underscore opens emphasis, and formulas lose theirs: write ‖u‖\\_1."""
+    text = (ROOT / "paper_notes" / page).read_text(encoding="utf-8")
+    words = re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)", "", text, flags=re.DOTALL)
+    found = [
+        words[max(0, place.start() - 30) : place.end() + 10] for place in re.finditer(r"(?<![\w\\])_(?=\S)", words)
+    ]
+    assert not found
+
+
 def test_the_readme_ends_the_demo_as_the_page_of_the_report_does() -> None:
     (report,) = (
         block.text for block in shown.blocks(shown.SITE / "howto" / "read-a-report.md") if block.kind == "text"
