@@ -88,11 +88,11 @@ def clopper_pearson(errors: int, m: int, delta: float) -> float:
     >>> round(clopper_pearson(0, 100, 0.05), 12) == round(1 - 0.05 ** (1 / 100), 12), clopper_pearson(3, 3, 0.05)
     (True, 1.0)
     """
-    from scipy.special import betaincinv
+    from scipy.special import betainccinv
 
     check_m(m)
     check_delta(delta)
     check(
         0 <= errors <= m and errors == int(errors), f"errors must be an integer in [0, m], got errors={errors}, m={m}."
     )
-    return 1.0 if errors == m else float(betaincinv(errors + 1, m - errors, 1 - delta))
+    return 1.0 if errors == m else float(betainccinv(errors + 1, m - errors, delta))

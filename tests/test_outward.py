@@ -103,6 +103,14 @@ def test_the_kl_of_votes_is_rounded_up(beta: float) -> None:
     above(alone, sum(math.log((30 * beta + t) / (beta + t)) for t in range(10)) * (1 - 1e-15))
 
 
+@pytest.mark.parametrize("small", [1e-40, 5e-324])
+def test_a_voter_beside_one_of_nearly_all_weight(small: float) -> None:
+    """1 - theta_1 is below the last bit of any ball around theta_1: the KL was no number."""
+    found = outward.vote_parts(np.array([0.5]), [1.0, small], n=4, N=40, k=30, beta=0.003).KL
+    alone = outward.vote_parts(np.array([0.5]), [1.0], n=4, N=40, k=30, beta=0.003).KL
+    above(found, alone * (1 - 1e-12))
+
+
 @pytest.mark.parametrize("beta", [0.001, 0.3])
 def test_the_two_expectations_are_rounded_down(beta: float) -> None:
     """Against high-precision sums over all counts."""
@@ -112,7 +120,7 @@ def test_the_two_expectations_are_rounded_down(beta: float) -> None:
         def rising(c: int) -> mpmath.mpf:
             return mpmath.loggamma(c + b) - mpmath.loggamma(b)
 
-        thetas = [Fraction(1, 7), Fraction(1, 1000), Fraction(9, 10)]
+        thetas = [Fraction(99, 1000), Fraction(1, 1000), Fraction(9, 10)]
         exact = mpmath.mpf(0)
         for t in thetas:
             p = mpmath.mpf(t.numerator) / t.denominator
@@ -207,6 +215,8 @@ def test_the_exact_tree_is_the_tree(slopes: tuple[float, float]) -> None:
 def test_clopper_pearson_is_rounded_up(errors: int, m: int) -> None:
     found, numeric = outward.clopper_pearson_upper(errors, m, "0.05"), clopper_pearson(errors, m, 0.05)
     assert found == pytest.approx(numeric, rel=1e-9)
+    if errors == 0:  # 1 - 1e-40 is 1 in floats
+        assert outward.clopper_pearson_upper(0, m, "1e-40") == pytest.approx(1 - 1e-40 ** (1 / m), rel=1e-9)
     if errors < m <= 100:
         p = Fraction(found)
         assert sum(math.comb(m, c) * p**c * (1 - p) ** (m - c) for c in range(errors + 1)) <= Fraction(5, 100)
@@ -225,6 +235,44 @@ def test_the_weights_of_a_linear_network() -> None:
     output = {1: rng.normal(size=4), 2: rng.normal(size=2), 3: rng.normal(size=1)}
     layers = output[1] + hidden[2, 1].T @ output[2] + hidden[3, 1].T @ output[3]
     assert np.allclose([float(x) for x in linear_weights(hidden, output, depth=3)], hidden[1, 0].T @ layers)
+
+
+def test_weights_that_nearly_cancel_are_weights() -> None:
+    """2^140 + 2^-140 - 2^140 is 2^-140, and more than the 2^-141 beside it: at 128 bits it was taken for 0."""
+    columns = np.array([[2.0**70, 0.0], [2.0**-70, 0.0], [-(2.0**70), 0.0], [0.0, 2.0**-70]])
+    output = {1: np.array([2.0**70, 2.0**-70, 2.0**70, 2.0**-71])}
+    assert [float(x) for x in linear_weights({(1, 0): columns}, output, depth=1)] == [2.0**-140, 2.0**-141]
+    (root,) = exact_tree({(1, 0): columns}, output, depth=1).weights
+    assert {j: float(x) for j, x in root.items()} == {0: 2.0**-140, 1: 2.0**-141}
+    hidden = {(1, 0): np.eye(2), (2, 1): columns}
+    deep = exact_tree(hidden, {2: output[1]}, depth=2)
+    assert deep.parent == (-1, 0, 0)
+    assert [float(x) for x in deep.masses] == pytest.approx([0, 2 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize(("features", "weights"), [(0, -320), (-170, -170), (-320, 0), (306, 306), (300, -300), (0, 0)])
+def test_cosines_of_numbers_of_every_size_are_rounded_down(features: int, weights: int) -> None:
+    rng = np.random.default_rng(8)
+    phi, w = (np.round(rng.normal(size=s) * 100) / 10 * 10.0**e for s, e in (((30, 4), features), (4, weights)))
+    phi[0] = 0.0
+    products = [sum((Fraction(a) * Fraction(b) for a, b in zip(row, w, strict=True)), Fraction(0)) for row in phi]
+    margins = np.array([_rounded_down(x) for x in products])
+    found = outward.lower_cosines(margins, phi, w.tolist())
+    assert found[0] == -math.inf
+    with mpmath.workdps(60):
+        size = [mpmath.sqrt(sum(mpmath.mpf(float(x)) ** 2 for x in row)) for row in (w, *phi[1:])]
+        for cosine, product, norm in zip(found[1:], products[1:], size[1:], strict=True):
+            exact = mpmath.mpf(product.numerator) / product.denominator / size[0] / norm
+            assert cosine <= exact
+            assert (features, weights) != (0, 0) or cosine == pytest.approx(float(exact), rel=1e-12)
+
+
+def _rounded_down(x: Fraction) -> float:
+    try:
+        nearest = float(x)
+    except OverflowError:
+        return -math.inf if x < 0 else float(np.finfo(float).max)
+    return nearest if Fraction(nearest) <= x else math.nextafter(nearest, -math.inf)
 
 
 @pytest.mark.parametrize("tau", [0.0, 1.5])

@@ -1,6 +1,6 @@
 """The unrolled tree of a homogeneous network in exact weights, node by node, written apart from `adanet_theory.tree`.
 
-Every weight on a path is a product of the file's numbers; here it is a ball around it, 0 only where a factor is 0.
+A weight on a path is a sum of products of the file's numbers, here without rounding: it is 0 only where they cancel.
 """
 
 from __future__ import annotations
@@ -17,6 +17,11 @@ from adanet_theory.tree import Tree
 from adanet_theory.twins.tails import BITS
 
 MAX_NODES = 64
+
+
+def exact_bits(depth: int) -> int:
+    """Enough for sums of products of depth + 1 weights and as many slopes: multiples of 2^-1074 below 2^1024 each."""
+    return 2098 * (2 * depth + 2) + 64
 
 
 @dataclass(frozen=True)
@@ -102,7 +107,7 @@ def exact_tree(
                     if s in alive and alive[s][i]:
                         grow(here, child_sign, {s: {i: inner}})
 
-    with flint.ctx.workprec(BITS):
+    with flint.ctx.workprec(exact_bits(depth)):
         grow(-1, 1, {k: {i: arb(float(x)) for i, x in enumerate(w) if x != 0} for k, w in output.items()})
     parent, sign, weights = zip(*nodes, strict=True)
     return ExactTree(parent, sign, weights, n_0)
@@ -122,12 +127,10 @@ def _alive(hidden: Mapping[tuple[int, int], Array], depth: int) -> dict[int, Arr
     return alive
 
 
-def linear_weights(
-    hidden: Mapping[tuple[int, int], Array], output: Mapping[int, Array], *, depth: int, bits: int = BITS
-) -> list[arb]:
-    """v with f = v . x for a network whose activations are all the identity, as balls; one entry for every feature."""
+def linear_weights(hidden: Mapping[tuple[int, int], Array], output: Mapping[int, Array], *, depth: int) -> list[arb]:
+    """v with f = v . x for a network whose activations are all the identity, exactly; one entry for every feature."""
     n_0 = hidden[1, 0].shape[1] if (1, 0) in hidden else 0
-    with flint.ctx.workprec(bits):
+    with flint.ctx.workprec(exact_bits(depth)):
         reads: dict[int, dict[int, arb]] = {
             k: {i: arb(float(x)) for i, x in enumerate(w) if x != 0} for k, w in output.items()
         }

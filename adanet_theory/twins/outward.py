@@ -125,26 +125,31 @@ def gauss_parts(margins: Array, phi: Array, w: Sequence[Any], *, a: float, tau: 
     """gauss-certificate at s = 1 for w rescaled to the length a, for margins y_i w . phi_i not below those given."""
     check(tau in grids.TAUS, f"tau must be on the grid {grids.TAUS[0]} .. {grids.TAUS[-1]}, got tau={tau}.")
     with flint.ctx.workprec(BITS):
-        size = sum((exact_ball(x) ** 2 for x in w), arb(0)).sqrt()
         KL, b = up(arb(a) ** 2 / 2), down((-arb(tau) / arb(2).sqrt()).erfc() / 2)
-        least, most = down(size), up(size)
         G = arb(len(grids.TAUS))
-    z = _normal_arguments(margins, phi, least, most, a, tau)
+    cosine = lower_cosines(margins, phi, w)
+    z = tau - a * cosine + (tau + a * np.abs(cosine)) * 2.0**-49
     return Parts("gauss-certificate", KL, G, b, len(margins), {"tau": tau, "a": a}, normal_upper(z))
 
 
-def _normal_arguments(margins: Array, phi: Array, least: float, most: float, a: float, tau: float) -> Array:
-    """Floats >= tau - a y_i w . phi_i/(|w| |phi_i|), least <= |w| <= most; inf where phi_i or its square is 0."""
+def lower_cosines(margins: Array, phi: Array, w: Sequence[Any]) -> Array:
+    """Floats not above y_i w . phi_i/(|w| |phi_i|), for lower values of the margins; -inf where phi_i is 0 or nearly.
+
+    All is divided by powers of 2 first: the products of very large or very small numbers are no floats.
+    """
     wide = slack(phi.shape[1] + 8)
+    with flint.ctx.workprec(BITS):
+        size = sum((exact_ball(x) ** 2 for x in w), arb(0)).sqrt()
+        own = math.floor(float(size.log() / arb(2).log()))
+        least, most = down(size / arb(2) ** own), up(size / arb(2) ** own)
     power = math.frexp(float(np.abs(phi).max()))[1]
     scaled = np.ldexp(phi, -power)
     norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+    with np.errstate(over="ignore"):  # a margin that was rounded down to -2^-1074 may become -inf
+        u = np.nextafter(np.ldexp(margins, -power - own), -math.inf)
+    sizes = np.where(u >= 0, norms * most * wide, norms * least / wide)
     there = norms > 1e-140  # below it squares underflow
-    norms = np.ldexp(norms, power)
-    size = np.where(margins >= 0, norms * most * wide, norms * least / wide)
-    cosine = np.divide(margins, size, out=np.zeros_like(margins), where=there)
-    z = tau - a * cosine + (tau + a * np.abs(cosine)) * 2.0**-49
-    return np.where(there, z, math.inf)
+    return np.divide(u, sizes, out=np.full_like(u, -math.inf), where=there)
 
 
 def clopper_pearson_upper(errors: int, m: int, delta: Any) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import flint
@@ -103,9 +104,10 @@ def xi_ball(m: int) -> arb:
     return total
 
 
-def binomial_mass(N: int, c: int, p: arb) -> arb:
-    """P[Bin(N, p) = c] for 0 < p < 1."""
-    return (_log_choose(N, c, flint.ctx.prec) + c * p.log() + (N - c) * (1 - p).log()).exp()
+def binomial_mass(N: int, c: int, p: arb, rest: arb | None = None) -> arb:
+    """P[Bin(N, p) = c] for 0 < p < 1; rest = 1 - p, where that is known better than by subtraction."""
+    log_rest = (1 - p if rest is None else rest).log()
+    return (_log_choose(N, c, flint.ctx.prec) + c * p.log() + (N - c) * log_rest).exp()
 
 
 @lru_cache(maxsize=4096)
@@ -211,20 +213,29 @@ def log_rising_lower(beta: arb, counts: int) -> Array:
 
 
 def binomial_rising_lower(theta: Sequence[arb], N: int, beta: arb) -> float:
-    """A float <= sum_j E_{c ~ Bin(N, theta_j)} [lgamma(c + beta) - lgamma(beta)], 0 < theta_j < 1, beta < 1.
+    """A float <= sum_j E_{c ~ Bin(N, theta_j)} [lgamma(c + beta) - lgamma(beta)], theta in the simplex, beta < 1.
 
     The term of c >= 1 is log(beta) + a number >= 0: P(c >= 1) is rounded up, the masses down, and one left out is safe.
     """
     check(bool(beta < 1), f"beta must be < 1, got beta={beta}.")
     with flint.ctx.workprec(BITS):
-        at_least_one = sum((1 - (N * (-t).log1p()).exp() for t in theta), arb(0))
+        pairs = list(zip(theta, _others(theta), strict=True))
+        at_least_one = sum((1 - (N * rest.log()).exp() for _, rest in pairs), arb(0))
         first = down(beta.log() * at_least_one)
         modes = np.array([min(N, math.floor((N + 1) * float(t))) for t in theta])
-        starts = np.array([max(0.0, down(binomial_mass(N, int(c), t))) for c, t in zip(modes, theta, strict=True)])
-        odds = np.array([max(0.0, down(t / (1 - t))) for t in theta])
-        against = np.array([max(0.0, down((1 - t) / t)) for t in theta])
+        at_mode = ((int(c), *pair) for c, pair in zip(modes, pairs, strict=True))
+        starts = np.array([max(0.0, down(binomial_mass(N, c, t, rest))) for c, t, rest in at_mode])
+        odds = np.array([max(0.0, down(t / rest)) for t, rest in pairs])
+        against = np.array([max(0.0, down(rest / t)) for t, rest in pairs])
     mass = _masses_lower(modes, starts, odds, against, N, _reach(modes, N))
     return first + _weighted(mass, beta)
+
+
+def _others(theta: Sequence[arb]) -> list[arb]:
+    """1 - theta_j as the sum of the other weights: beside one of almost 1 a difference would be all rounding."""
+    before = list(accumulate(theta, initial=arb(0)))
+    behind = list(accumulate(reversed(theta), initial=arb(0)))[::-1]
+    return [a + b for a, b in zip(before[:-1], behind[1:], strict=True)]
 
 
 def poisson_rising_lower(rates: Sequence[arb], beta: arb) -> float:

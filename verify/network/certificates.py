@@ -105,8 +105,8 @@ def _gauss(setting: Setting, v: list[Any]) -> Found:
     from adanet_theory.twins import outward
 
     margins, Psi = setting.margins.lower, setting.margins.Psi
-    size = float(sum(x**2 for x in v).sqrt())
-    tau, a = gauss_setting(margins, np.linalg.norm(Psi, axis=1), size, delta=setting.float_delta)
+    cosines = outward.lower_cosines(margins, Psi, v)
+    tau, a = gauss_setting(cosines, np.isfinite(cosines).astype(float), 1.0, delta=setting.float_delta)
     return Found(outward.gauss_parts(margins, Psi, v, a=a, tau=tau), None)
 
 
@@ -141,7 +141,7 @@ def _class_weights(setting: Setting) -> list[list[list[Any]]]:
 
     weights = setting.weights
     columns = [{k: w[:, c] for k, w in weights.output.items()} for c in range(weights.outputs or 0)]
-    v = [linear_weights(weights.hidden, output, depth=weights.depth, bits=EXACT) for output in columns]
+    v = [linear_weights(weights.hidden, output, depth=weights.depth) for output in columns]
     with flint.ctx.workprec(EXACT):
         medians = [sorted(column, key=float)[len(column) // 2] for column in zip(*v, strict=True)]
         centred = [[x - a for x, a in zip(row, medians, strict=True)] for row in v]
