@@ -1,19 +1,22 @@
 """Training for the certificate: the smooth forms are near the exact ones, and what is stored is what was trained."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
 from adanet_theory import kl as theory_kl
+from adanet_theory.certificate import Certificate
 from adanet_theory.path import path_certificate_at, path_kl
 from adanet_theory.tree import one_layer, unrolled
 from adanet_theory.vote import vote_certificate, vote_certificate_at, vote_kl_polya
 from adanet_train import run
 from adanet_train.certificate import forms, hidden, linear, search, train
 from adanet_train.certificate.smooth import RateCost, kl_inverse
-from adanet_train.config import Config
+from adanet_train.config import Config, Trained
+from adanet_train.network import Network
 
 
 def sample(m: int = 600, n_0: int = 6, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
@@ -136,6 +139,40 @@ def test_hidden_units_are_added_where_they_pay_and_the_tree_of_the_file_is_the_t
     np.testing.assert_allclose(tree.B, 1, rtol=1e-12)
     np.testing.assert_allclose(tree.value(tree.means(Psi.numpy())), network(Psi).numpy(), atol=1e-12)
     assert trained.history[-1]["certificate"]["id"] == "path-certificate"
+
+
+def test_units_that_are_lost_leave_the_best_network_that_had_one(monkeypatch):
+    Psi, y = sample(300)
+    found = linear.start(
+        search.Sample(Psi.float(), y.float(), 0.025, forms.Path), torch.tensor([0.6, -0.4, 0, 0, 0, 0])
+    )
+    one, lost = (replace(found, units=units, value=value) for units, value in (((1,), 0.31), ((), 0.3)))
+    monkeypatch.setattr(hidden, "_start", lambda *given: one)
+    monkeypatch.setattr(hidden, "refined", lambda *given: iter([replace(one, value=0.305), lost]))
+    assert [(seen.units, seen.value) for seen in hidden.with_units(None, replace(found, value=0.3), None)] == [
+        ((), 0.3),
+        ((1,), 0.305),
+    ]
+    monkeypatch.setattr(hidden, "refined", lambda *given: iter([replace(one, value=0.305)]))
+    assert [seen.units for seen in hidden.with_units(None, replace(found, value=0.3), None)] == [(1,)]
+
+
+def test_the_best_of_several_proposals_is_kept_if_it_is_below_what_stands():
+    Psi, _ = sample(60)
+    networks = [train.network(search.Found(*found, (), 10.0, 1.0, 0.01), 6) for found in two_voters(Psi)]
+    bounds = [Certificate("vote-certificate", {"N": 10}, raw) for raw in (0.4, 0.3)]
+    nothing = Trained(Network.empty(6), None, [], CONFIG)
+    first = train.judged(nothing, *zip(networks, bounds, strict=True))
+    assert (first.history[0]["chosen"], first.history[0]["objective"]) == (1, 0.3)
+    assert first.network is networks[1]
+    again = train.judged(first, (networks[0], bounds[0]))
+    assert (again.history[1]["chosen"], again.history[1]["certificate"]["raw"]) == (-1, 0.3)
+    assert again.network is networks[1]
+
+
+def two_voters(Psi: torch.Tensor):
+    for column in (0, 1):
+        yield torch.tensor([0]), torch.tensor([column]), Psi.new_ones(1), Psi.new_ones(1)
 
 
 @pytest.mark.parametrize("depth", [1, 2])

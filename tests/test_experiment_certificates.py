@@ -32,15 +32,16 @@ def quick(monkeypatch, tmp_path):
         return Certificate("path-certificate", {"draws": 7}, 0.31)
 
     def rounds(Psi, y, trained: Trained):
-        """A linear network, then one with a unit that is better, then one with two that is not."""
-        for H, raw, chosen in ((0, 0.35, 0), (1, 0.3, 0), (2, 0.4, -1)):
-            q = Psi.new_ones(1 + H, Psi.shape[1])
-            hidden = {(1, 0): q, **({(2, 1): q.new_ones(1, 1 + H)} if H else {})}
-            network = Network(
-                (Psi.shape[1], 1 + H, *[1] * bool(H)), hidden, {1: q.new_ones(1 + H)}, ("relu",) * bool(H)
-            )
-            told = {"candidates": [{"objective": raw}], "chosen": chosen}
-            yield Trained(network, None, [told], trained.config), network
+        """A linear network; a better one that lost its units, and the best that had one; one with two units."""
+        for proposed, chosen in ((((0, 0.35),), 0), (((0, 0.29), (1, 0.3)), 0), (((2, 0.4),), -1)):
+            networks = [with_units(Psi, H) for H, _ in proposed]
+            told = {"candidates": [{"objective": raw} for _, raw in proposed], "chosen": chosen}
+            yield Trained(networks[0], None, [told], trained.config), networks
+
+    def with_units(Psi, H) -> Network:
+        q = Psi.new_ones(1 + H, Psi.shape[1])
+        hidden = {(1, 0): q, **({(2, 1): q.new_ones(1, 1 + H)} if H else {})}
+        return Network((Psi.shape[1], 1 + H, *[1] * bool(H)), hidden, {1: q.new_ones(1 + H)}, ("relu",) * bool(H))
 
     monkeypatch.setattr(certificates.run, "trainer", trainer)
     monkeypatch.setattr(certificates.train, "rounds", rounds)
@@ -56,7 +57,7 @@ def test_every_method_leaves_its_rows_once(quick, capsys):
     assert rows["linear", "vote-certificate"]["m"] == 357
     assert rows["hidden", "path-certificate"]["bound"] == 0.31
     assert rows["hidden", "path-certificate"]["n"] == [65, 2, 1]
-    assert rows["hidden", "path-certificate"]["kept"]
+    assert rows["hidden", "path-certificate"]["kept"] is False
     assert rows["hidden", "path-certificate"]["tried"] == 2
     assert rows["held-out", "held-out"]["m"] == 321
     assert rows["held-out", "held-out"]["held_out"] == 36

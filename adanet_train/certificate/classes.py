@@ -61,7 +61,7 @@ def train(
     with one_thread():
         found = network(minimise(sample), Psi.shape[1], C)
     empty = Trained(Network.empty(Psi.shape[1], outputs=C, device=config.device), None, [], config)
-    trained = judged(empty, found, certificate(found, Psi, y, sample.delta))
+    trained = judged(empty, (found, certificate(found, Psi, y, sample.delta)))
     if callback is not None:
         callback(trained)
     return trained

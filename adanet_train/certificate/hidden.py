@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from adanet_train.certificate.search import DENSE_RATE, Found, Rows, Sample, descend, losses, refine, refit, settled
+from adanet_train.certificate.search import DENSE_RATE, Found, Rows, Sample, descend, losses, refined, refit, settled
 
 PROPOSALS = ((1,), (-1,), (1, -1))
 """Signs of the units that a round tries to add."""
@@ -23,11 +23,21 @@ NEAR = 0.2
 """The share of a class that a new unit is first turned to."""
 
 
-def with_units(sample: Sample, found: Found, draw: torch.Generator) -> Found:
-    """The best network with one more unit or a pair, from directions towards hard examples drawn at random."""
-    starts = [_start(sample, found, signs, draw) for signs in PROPOSALS]
-    best = min(starts, key=lambda start: start.value)
-    return refine(sample, best, UNIT_ROUNDS) if best.value < WORTH * found.value else best
+def with_units(sample: Sample, found: Found, draw: torch.Generator) -> list[Found]:
+    """The best network with one more unit or a pair, from directions towards hard examples drawn at random.
+
+    Its units may lose their atoms one by one: where none is left, the best that still had a unit comes second.
+    """
+    seen = [_start(sample, found, signs, draw) for signs in PROPOSALS]
+    best = min(seen, key=_value)
+    if best.value < WORTH * found.value:
+        seen += refined(sample, best, UNIT_ROUNDS)
+    best = min(seen, key=_value)
+    return [best] if best.units else [best, *sorted((one for one in seen if one.units), key=_value)[:1]]
+
+
+def _value(found: Found) -> float:
+    return found.value
 
 
 def _start(sample: Sample, found: Found, signs: tuple[int, ...], draw: torch.Generator) -> Found:

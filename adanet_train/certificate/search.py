@@ -8,7 +8,7 @@ coordinate keeps weight on both signs, so that the weights of the network give Î
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from adanet_theory.grids import BETAS, VOTES
 from adanet_train.certificate.forms import Form
-from adanet_train.certificate.smooth import RateCost
+from adanet_train.certificate.smooth import Adam, RateCost
 
 DENSE_RATE, SPARSE_RATE = 0.1, 0.05
 SCREEN_STEPS, SPARSE_STEPS = 40, 120
@@ -109,15 +109,12 @@ def descend(sample: Sample, found: Found, rows: Rows, steps: int, rate: float) -
     """Adam on F for every row; an atom at 0 stays there."""
     form, read = sample.at(found.units, rows.betas), Reader(sample.Psi, found)
     logits, log_N, t = (part.clone().requires_grad_() for part in (rows.logits, rows.log_N, rows.t))
-    adam = torch.optim.Adam([{"params": [logits], "lr": rate}, {"params": [log_N, t], "lr": 0.025}])
-    decay = torch.optim.lr_scheduler.CosineAnnealingLR(adam, steps, eta_min=rate / 20)
+    parameters = (logits, log_N, t)
+    adam = Adam(parameters, (rate, 0.025, 0.025), steps)
     for _ in range(steps):
         log_theta = torch.log_softmax(logits, 1)
         values = form(*read(log_theta.exp()), log_theta, log_N.clamp_max(MOST), t)
-        adam.zero_grad()
-        values.sum().backward()
-        adam.step()
-        decay.step()
+        adam.step(torch.autograd.grad(values.sum(), parameters))
     return Rows(logits.detach(), log_N.detach().clamp_max(MOST), t.detach(), values.detach(), rows.betas)
 
 
@@ -153,14 +150,19 @@ def best_beta(sample: Sample, found: Found) -> float:
 # Rounds of atoms
 
 
-def refine(sample: Sample, found: Found, rounds: int | None = None) -> Found:
+def refine(sample: Sample, found: Found) -> Found:
+    """What the rounds that add or drop atoms end with."""
+    return [found, *refined(sample, found, ROUNDS)][-1]
+
+
+def refined(sample: Sample, found: Found, rounds: int) -> Iterator[Found]:
     """Rounds that add or drop atoms while F falls."""
-    for _ in range(ROUNDS if rounds is None else rounds):
+    for _ in range(rounds):
         grown = refit(sample, *neighbours(sample, found))
         if grown.value > found.value * (1 - LEAST_FALL):
             break
         found = grown
-    return found
+        yield found
 
 
 def refit(sample: Sample, found: Found, thetas: Tensor) -> Found:

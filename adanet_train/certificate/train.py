@@ -48,8 +48,8 @@ def train(
     return trained
 
 
-def rounds(Psi: Tensor | Points, y: Tensor, trained: Trained) -> Iterator[tuple[Trained, Network]]:
-    """What stands after each of the rounds to come, and what the round had proposed."""
+def rounds(Psi: Tensor | Points, y: Tensor, trained: Trained) -> Iterator[tuple[Trained, list[Network]]]:
+    """What stands after each of the rounds to come, and what the round had proposed: the history's candidates."""
     config = trained.config
     points, y = check_sample(Psi, y, config)
     Psi = points.whole()
@@ -60,9 +60,10 @@ def rounds(Psi: Tensor | Points, y: Tensor, trained: Trained) -> Iterator[tuple[
         if trained.history and trained.history[-1]["chosen"] < 0:
             break
         with one_thread():
-            found = linear.minimise(sample) if t == 1 else grown(replace(sample, form=Path), trained, t)
-        proposed = network(found, Psi.shape[1])
-        trained = judged(trained, proposed, certificate(proposed, Psi, y, sample.delta, seed=(config.seed, t)))
+            found = [linear.minimise(sample)] if t == 1 else grown(replace(sample, form=Path), trained, t)
+        proposed = [network(one, Psi.shape[1]) for one in found]
+        bounds = [certificate(one, Psi, y, sample.delta, seed=(config.seed, t)) for one in proposed]
+        trained = judged(trained, *zip(proposed, bounds, strict=True))
         yield trained, proposed
 
 
@@ -77,24 +78,23 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def judged(trained: Trained, proposed: Network, bound: Certificate) -> Trained:
-    """The proposal if its certificate is the least so far, and the round in the history."""
+def judged(trained: Trained, *proposed: tuple[Network, Certificate]) -> Trained:
+    """The best proposal if its certificate is the least so far, and the round in the history."""
+    best = min(range(len(proposed)), key=lambda i: proposed[i][1].raw)
+    network, bound = proposed[best]
     stands: dict[str, Any] = {"id": bound.id, "raw": bound.raw, **bound.terms}
     fell = not trained.history or bound.raw < trained.history[-1]["objective"]
     if not fell:
         stands = trained.history[-1]["certificate"]
-    candidate: CandidateRecord = {
-        "depth": proposed.depth,
-        "units": list(proposed.n[1:]),
-        "objective": bound.raw,
-        "Gamma": {},
-    }
-    told: Round = {"candidates": [candidate], "chosen": 0 if fell else -1, "objective": stands["raw"]}
+    candidates: list[CandidateRecord] = [
+        {"depth": one.depth, "units": list(one.n[1:]), "objective": its.raw, "Gamma": {}} for one, its in proposed
+    ]
+    told: Round = {"candidates": candidates, "chosen": best if fell else -1, "objective": stands["raw"]}
     told["certificate"] = stands
-    return replace(trained, network=proposed if fell else trained.network, history=[*trained.history, told])
+    return replace(trained, network=network if fell else trained.network, history=[*trained.history, told])
 
 
-def grown(sample: Sample, trained: Trained, t: int) -> Found:
+def grown(sample: Sample, trained: Trained, t: int) -> list[Found]:
     """The network of the last round with one or two more units."""
     last = taken_up(trained.network, trained.history[-1]["certificate"], sample.Psi)
     base = refit(sample, last, last.theta[None])

@@ -97,15 +97,20 @@ def linear(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
 
 
 def hidden(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
-    """The best network with hidden units that the rounds propose, kept or not, at half of δ beside the linear one."""
+    """The best network with hidden units that the rounds propose, kept or not, at half of δ beside the linear one.
+
+    Of rounds that propose none with units, the linear network is taken.
+    """
     given = inputs(data, data_dir, seed, certificate=True)
     config = _config(seed, max_depth=2, rounds=3)
     nothing = Trained(Network.empty(given.Psi.shape[1]), None, [], config)
     proposed = []
-    for trained, network in train.rounds(given.Psi, given.y, nothing):
+    for trained, networks in train.rounds(given.Psi, given.y, nothing):
         told = trained.history[-1]
-        proposed.append((told["candidates"][0]["objective"], told["chosen"] >= 0, replace(trained, network=network)))
-    _, kept, best = min(proposed[1:], key=lambda round: round[0])
+        for i, network in enumerate(networks):
+            value = (network.depth == 1, told["candidates"][i]["objective"])
+            proposed.append((value, told["chosen"] == i, replace(trained, network=network)))
+    _, kept, best = min(proposed[1:], key=lambda one: one[0])
     # the rounds were compared on their draws: what is stated is estimated on others
     found = train.certificate(best.network, given.Psi, given.y, DELTA / config.tried, seed=(seed, FRESH))
     yield _row(best, given, {"id": found.id, "raw": found.raw, **found.terms}, kept=kept)
