@@ -16,6 +16,7 @@ from torch import nn
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
+from adanet_train.data.datasets import table_points
 from adanet_train.data.features import Array
 from adanet_train.history import Round
 from adanet_train.model import model_file
@@ -37,15 +38,25 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         raise TypeError("NetworkClassifier can only predict: AdaNetClassifier and AdaNetCVXClassifier train.")
 
     def decision_function(self, X: Any) -> Array:
-        """f on the rows of X; positive for classes_[1]. Of more than two classes a column for each."""
+        """f on the rows of X; positive for classes_[1]. Of more than two classes a column for each.
+
+        X is a matrix, or a table as it is, encoded as in training: the path of a .csv or .parquet file, or a data frame
+        where the model is from a file.
+        """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        network = self.model_.network
-        f = np.empty(len(X)) if network.outputs is None else np.empty((len(X), network.outputs))
+        points, network = self._points(X), self.model_.network
+        f = np.empty(len(points)) if network.outputs is None else np.empty((len(points), network.outputs))
         with torch.no_grad():
-            for rows, Psi in Points(X, self.model_.features).chunks(max(network.n)):
+            for rows, Psi in points.chunks(max(network.n)):
                 f[rows] = network(Psi).numpy()
         return f
+
+    def _points(self, X: Any) -> Points:
+        features = self.model_.features
+        is_table = isinstance(X, str | Path) or (hasattr(X, "columns") and not hasattr(self, "feature_names_in_"))
+        if is_table and features is not None:
+            return table_points(X, features)
+        return Points(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]), features)
 
     def predict(self, X: Any) -> NDArray[Any]:
         f = self.decision_function(X)

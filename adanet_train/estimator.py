@@ -24,6 +24,7 @@ from adanet_train import run
 from adanet_train.classifier import NetworkClassifier
 from adanet_train.command_line import device
 from adanet_train.config import Config, Trained, adaptive
+from adanet_train.data.classes import REMEDY
 from adanet_train.data.features import Array, FeatureMap, default_names
 from adanet_train.inputs import NEEDS_A_FIXED_MAP
 from adanet_train.model import model_file
@@ -67,9 +68,8 @@ class _Trained(NetworkClassifier):
 
     def _check_target(self, y: NDArray[Any]) -> None:
         kind = type_of_target(y, input_name="y")
-        remedy = "AdaNet classifies: cut the target at a value that matters, as in y > t, to learn on which side it is."
         if kind.startswith("continuous"):
-            raise ValueError(f"Unknown label type: {kind}. {remedy}")
+            raise ValueError(f"Unknown label type: {kind}. {REMEDY}")
         check_classification_targets(y)
         self.classes_ = np.unique(y)
         if len(self.classes_) > 2 and self._method() != "adanet":

@@ -8,6 +8,7 @@ from adanet_train import cli
 from adanet_train.data import datasets
 from adanet_train.data.encoding import encode
 from adanet_train.data.features import FeatureMap
+from adanet_train.estimator import load
 from adanet_train.model import model_file
 
 TRAIN = """age;colour;new;kind of thing
@@ -61,10 +62,57 @@ def test_parquet_is_the_same_table(table, tmp_path):
 def test_what_cannot_be_encoded_is_refused():
     with pytest.raises(ValueError, match="row 3, column 'a' must be a number, got 'x'"):
         encode(["a"], [["1"], ["x"]])
-    with pytest.raises(ValueError, match="row 2, column 'a' must be a number, got ''"):
-        encode(["a"], [[""], [""]])
     with pytest.raises(ValueError, match="holds more than 100 different words"):
         encode(["a"], [[f"w{i}"] for i in range(101)])
+
+
+def test_flags_are_words_where_other_words_are_among_them(tmp_path):
+    cells = [["true"], ["False"], ["unknown"], ["NaN"]]
+    X, names = encode(["f"], cells)
+    assert names == ("f=False", "f=true", "f=unknown", "f=?")
+    assert np.array_equal(X, np.eye(4)[[1, 0, 2, 3]])
+    assert encode(["f"], [["true"], ["1"], ["FALSE"], [""]])[0].tolist() == [[1, 0], [1, 0], [0, 0], [0, 1]]
+    # and a later table that holds flags alone is read as the words they were
+    (tmp_path / "later.csv").write_text("f,y\ntrue,0\nfalse,1\n,1\n")
+    features = FeatureMap.known(["f=false", "f=true", "f=unknown", "f=?"], 0, 1, bias=False)
+    Psi = datasets.load(tmp_path / "later.csv").Psi(features)
+    assert Psi.tolist() == [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1]]
+
+
+def test_an_empty_column_says_that_it_is(tmp_path):
+    X, names = encode(["a", "b"], [["", "1"], ["?", "2"]])
+    assert names == ("a=?", "b")
+    assert X.tolist() == [[1, 1], [1, 2]]
+    # a column of numbers that is empty later is where training put an empty cell
+    (tmp_path / "later.csv").write_text("a,b,y\n,5,0\nNA,6,1\n")
+    Psi = datasets.load(tmp_path / "later.csv").Psi(
+        FeatureMap.known(["a", "a=?", "b"], [2, 0, 0], [4, 1, 10], bias=False)
+    )
+    assert Psi.tolist() == [[0, 1, 0.5], [0, 1, 0.6]]
+
+
+def test_a_word_with_an_equals_sign_that_is_missing_later(tmp_path):
+    (tmp_path / "t.csv").write_text("c,y\na=b,0\nd,1\n")
+    features = datasets.load(tmp_path / "t.csv").feature_map(bias=False)
+    (tmp_path / "later.csv").write_text("c,y\nd,1\n")
+    assert datasets.load(tmp_path / "later.csv").Psi(features).tolist() == [[0, 1]]
+
+
+def test_decimal_commas(tmp_path):
+    (tmp_path / "t.csv").write_text("a;b;y\n1,5;x;0\n;y,z;1\n-2,25e1;x;1\n")
+    found = datasets.load(tmp_path / "t.csv")
+    assert found.names == ("a", "a=?", "b=x", "b=y,z")
+    assert found.values[:, 0].tolist() == [1.5, -22.5, -22.5]
+
+
+def test_two_classes_that_are_other_numbers(tmp_path):
+    """1 and 2, as statisticians write them: by their names, at training and later."""
+    (tmp_path / "t.csv").write_text("a,y\n1,2\n2,1\n3,2\n")
+    found = datasets.load(tmp_path / "t.csv", many=True)
+    assert found.classes == ("1", "2")
+    assert found.y.tolist() == [1, -1, 1]
+    (tmp_path / "one.csv").write_text("a,y\n1,1\n")
+    assert datasets.load(tmp_path / "one.csv", classes=found.classes).y.tolist() == [-1]
 
 
 def test_a_column_that_was_a_number_must_stay_one(tmp_path):
@@ -88,3 +136,14 @@ def test_training_and_testing_on_such_tables(tmp_path):
     model = model_file.read(output)
     assert model.features.names == ("size", "size=?", "colour=blue", "colour=green", "colour=red")
     assert model.features.fitted_on_sample
+    # and predictions on a table as it is, without labels, with columns that the model does not read
+    (tmp_path / "new.csv").write_text(
+        "id,colour,size\n" + "".join(f"u{i},{'red' if i % 2 else 'blue'},2\n" for i in range(200))
+    )
+    fitted = load(output)
+    words = fitted.predict(tmp_path / "new.csv")
+    assert words.tolist() == ["no", "yes"] * 100
+    for frame in (polars.read_csv(tmp_path / "new.csv"), polars.read_csv(tmp_path / "new.csv").to_pandas()):
+        assert np.array_equal(fitted.decision_function(frame), fitted.decision_function(str(tmp_path / "new.csv")))
+    with pytest.raises(ValueError, match="X has no column 'size', which the model reads"):
+        fitted.predict(polars.DataFrame({"colour": ["red"]}))

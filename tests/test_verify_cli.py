@@ -490,7 +490,7 @@ TABLES = {
     "words.csv": ("x0,x1,x2,y\n1,two,3,1\n", "must be a number"),
     "labels.csv": ("x0,x1,x2,y\n1,2,3,1\n1,2,3,7\n", "y must be -1/+1 or 0/1"),
     "classes.csv": ("x0,x1,x2,y\n1,2,3,a\n1,2,3,b\n1,2,3,c\n", "two classes"),
-    "nan.csv": ("x0,x1,x2,y\n1,nan,3,1\n", "finite"),
+    "inf.csv": ("x0,x1,x2,y\n1,inf,3,1\n", "finite"),
     "columns.csv": ("x0,x1,y\n1,2,1\n", "X must have 3 columns"),
     "garbage.npz": ("not a zip", "garbage.npz"),
     "garbage.pt": ("not a zip", "garbage.pt"),

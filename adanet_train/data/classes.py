@@ -14,6 +14,10 @@ from adanet_theory.checks import check
 
 Names = tuple[str, ...]
 
+REMEDY = "AdaNet classifies: cut the target at a value that matters, as in y > t, to learn on which side it is."
+MANY = 20
+"""So many classes are none only where most points have one of their own."""
+
 
 def names_of(y: Any) -> NDArray[np.str_]:
     """Each label as the name of its class: a string as it is, a whole number without its point.
@@ -31,8 +35,20 @@ def names_of(y: Any) -> NDArray[np.str_]:
     whole = y.dtype.kind != "f" or bool((np.isfinite(y) & (y == np.floor(y))).all())
     if not whole:
         odd = y[~(np.isfinite(y) & (y == np.floor(y)))][0]
-        raise ValueError(f"y must hold class labels, whole numbers or names, got {odd:g}.")
+        raise ValueError(f"y must hold class labels, whole numbers or names, got {odd:g}. {REMEDY}")
     return np.asarray(y.astype(np.int64).astype(str))
+
+
+def by_name(y: Any, classes: Names | None) -> Any:
+    """Numbers as names where the classes of training are such numbers; else as they are.
+
+    >>> by_name(np.array([2.0, 1.0]), ("1", "2")).tolist(), by_name(np.array([1, -1]), ("1", "2")).tolist()
+    (['2', '1'], [1, -1])
+    """
+    if classes is None or y.dtype.kind not in "buif" or not np.isfinite(y).all() or (y != np.floor(y)).any():
+        return y
+    names = names_of(y)
+    return names if {*names.tolist()} <= {*classes} else y
 
 
 def sorted_names(found: NDArray[np.str_], *, numeric: bool) -> Names:
@@ -41,10 +57,19 @@ def sorted_names(found: NDArray[np.str_], *, numeric: bool) -> Names:
 
 
 def count(y: Any) -> tuple[int | None, Names | None]:
-    """C and the names of the classes of a sample with more than two; (None, None) otherwise."""
-    if y.dtype.kind not in "UOiuf" or len(set(y.tolist())) <= 2:
+    """C and the names of the classes of a sample with more than two; of two (None, their names if they are numbers).
+
+    >>> count(np.array([3.0, 8.0, 8.0])), count(np.array([0, 1])), count(np.array(["a", "b", "c"]))
+    ((None, ('3', '8')), (None, None), (3, ('a', 'b', 'c')))
+    """
+    numeric = y.dtype.kind in "buif"
+    if numeric and (np.isin(y, (-1, 1)).all() or np.isin(y, (0, 1)).all()):
         return None, None
-    names = sorted_names(names_of(y), numeric=y.dtype.kind in "buif")
+    names = sorted_names(names_of(y), numeric=numeric)
+    if len(names) <= 2:
+        return None, names if numeric and len(names) == 2 else None
+    told = f"y holds {len(names)} classes in {len(y)} rows: is it a number to predict, or a name of each row? {REMEDY}"
+    check(len(names) <= max(MANY, len(y) // 2), told)
     return len(names), names
 
 

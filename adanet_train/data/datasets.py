@@ -16,7 +16,7 @@ import numpy as np
 from adanet_theory.checks import check
 from adanet_train.command_line import data_folder
 from adanet_train.data import classes as of_classes
-from adanet_train.data import encoding, large
+from adanet_train.data import encoding, tables
 from adanet_train.data import files as data_files
 from adanet_train.data.disk import is_on_disk, on_disk, slices
 from adanet_train.data.features import Array, FeatureMap, as_matrix, check_matrix, default_names
@@ -54,6 +54,27 @@ class Reader:
 
     def __call__(self, X: Array) -> Array:
         return self.features(self.in_order(X))
+
+
+def points_of(values: Any, ours: tuple[str, ...], features: FeatureMap) -> Points:
+    """Ψ of the rows of a table with columns of these names."""
+    theirs = features.names
+    if ours == default_names(len(ours)):  # without names a column too many is a mistake, not one to drop
+        check(len(ours) == len(theirs), f"X must have {len(theirs)} columns, got {len(ours)}.")
+    reader = Reader(ours, features)
+    if reader.in_order(values[:1]) is not None:
+        return Points(values, features if reader.is_plain else reader)
+    missing = [name for name in theirs if name not in ours]
+    unnamed = ours == default_names(len(ours)) or theirs == default_names(len(theirs))
+    check(unnamed, f"X has no column {missing[0]!r}, which the model reads.")
+    return Points(values, features)
+
+
+def table_points(table: Any, features: FeatureMap) -> Points:
+    """Ψ of the rows of a table, a file or a data frame that needs no labels, for a model with this map."""
+    is_file = isinstance(table, str | Path)
+    found = tables.read(Path(table), None, features.names) if is_file else tables.of_frame(table, features.names)
+    return points_of(found["X"], found["names"], features)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,16 +120,7 @@ class Dataset:
         """Ψ through the map of a model, computed when rows are asked for; named columns are put in the map's order."""
         if features is None or self.is_psi:
             return Points(self.values)
-        ours, theirs = self.names, features.names
-        if ours == default_names(len(ours)):  # without names a column too many is a mistake, not one to drop
-            check(len(ours) == len(theirs), f"X must have {len(theirs)} columns, got {len(ours)}.")
-        reader = Reader(ours, features)
-        if reader.in_order(self.values[:1]) is not None:
-            return Points(self.values, features if reader.is_plain else reader)
-        missing = [name for name in theirs if name not in ours]
-        unnamed = ours == default_names(len(ours)) or theirs == default_names(len(theirs))
-        check(unnamed, f"X has no column {missing[0]!r}, which the model reads.")
-        return Points(self.values, features)
+        return points_of(self.values, self.names, features)
 
     def Psi(self, features: FeatureMap | None) -> Array:
         """All of Ψ at once: in memory, or on the disk where X is."""
@@ -154,9 +166,9 @@ def load(
     check(not hog or images, f"--features hog needs the images of mnist, fashion or cifar10, got {str(source)!r}.")
     match path.suffix.lower():
         case ".csv" | ".parquet":
-            return _dataset(data_files.read_table(path, label), path, classes, outputs, many)
+            return _dataset(tables.read(path, "y" if label is None else label), path, classes, outputs, many)
         case ".npy":
-            return _dataset(large.read_npy(path, label), path, classes, outputs, many)
+            return _dataset(data_files.read_npy(path, label), path, classes, outputs, many)
         case ".npz":
             return _dataset(data_files.read_npz(path), path, classes, outputs, many)
         case ".pt":
@@ -205,6 +217,7 @@ def labels(y: Any, classes: tuple[str, ...] | None = None) -> tuple[Array, tuple
     >>> labels(np.array(["no", "yes", "no"]))
     (array([-1.,  1., -1.]), ('no', 'yes'), "labels 'no' and 'yes' mapped to -1 and +1.")
     """
+    y = of_classes.by_name(y, classes)
     if y.dtype.kind == "U":
         found = sorted(set(y.tolist()))
         shown = ", ".join(repr(name) for name in found[:4])
@@ -221,7 +234,7 @@ def labels(y: Any, classes: tuple[str, ...] | None = None) -> tuple[Array, tuple
     if np.isin(signs, (0, 1)).all():
         return 2 * signs - 1, None, "labels 0 and 1 mapped to -1 and +1."
     shown = ", ".join(f"{value:g}" for value in np.unique(signs)[:4])
-    raise ValueError(f"y must be -1/+1 or 0/1, got {shown}.")
+    raise ValueError(f"y must be -1/+1 or 0/1, or names of two classes, got {shown}.")
 
 
 # Names

@@ -1,22 +1,30 @@
 """Tables as people have them, as numbers: one column for each category, and one that says that a cell was empty.
 
 A column of words becomes "name=word", 1 where the cell is that word; empty cells have "name=?". A column of numbers
-with empty cells keeps its name, at its least value there, beside "name=?". So the names of a model's features are its
-encoding: a later table is encoded by them, and a word that training did not know is in none of its columns.
+with empty cells keeps its name, at its least value there, beside "name=?". Flags (true, false) are the numbers 1 and 0,
+unless there are other words among them. So the names of a model's features are its encoding: a later table is encoded
+by them, and a word that training did not know is in none of its columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from adanet_theory.checks import check
 from adanet_train.data.features import Array, FeatureMap
 
-EMPTY = ("", "?", "NA", "N/A", "null", "NULL", "None")
-FLAGS = {"false": "0", "true": "1"}
+EMPTY = ("", "?", "na", "n/a", "nan", "null", "none", "<na>", "nat")
+FLAGS = {"false": 0.0, "true": 1.0}
 CATEGORIES = 100
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
+WITH_COMMAS = re.compile(r"[+-]?[0-9][0-9.]*,[0-9.,]*")
+
+Column = Array | list[str]
+"""A part of a column: numbers, nan where a cell is empty, or cells as they are written."""
 
 
 def encode(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[Array, tuple[str, ...]]:
@@ -33,8 +41,33 @@ def encode(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[Array, 
     return encoder(columns), encoder.names
 
 
-Column = Array | list[str]
-"""A part of a column: numbers, or cells as they are written."""
+def numbers_or_cells(cells: list[str]) -> Column:
+    """Numbers where every cell is one.
+
+    >>> numbers_or_cells(["1", "2.5"]), numbers_or_cells(["1", "x"])
+    (array([1. , 2.5]), ['1', 'x'])
+    """
+    try:
+        return np.array(cells, dtype=np.float64)
+    except ValueError:
+        return cells
+
+
+def decimal_points(column: Column, between: str) -> Column:
+    """For the decimal commas of a table that has something else between its cells.
+
+    >>> decimal_points(["1,5", "2"], ";"), decimal_points(["1,5", "red"], ";"), decimal_points(["1,5"], ",")
+    (array([1.5, 2. ]), ['1.5', 'red'], ['1,5'])
+    """
+    if between == "," or not isinstance(column, list):
+        return column
+    return numbers_or_cells(
+        [cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell.strip()) else cell for cell in column]
+    )
+
+
+def is_empty(cell: str) -> bool:
+    return cell.strip().lower() in EMPTY
 
 
 class Encoder:
@@ -50,7 +83,10 @@ class Encoder:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(name for seen in self.columns for name in seen.names())
+        names = tuple(name for seen in self.columns for name in seen.names)
+        (twice, count), *_ = Counter(names).most_common(1)
+        check(count == 1, f"column {twice!r} has the name by which cells of another one are encoded: rename it.")
+        return names
 
     def __call__(self, columns: Sequence[Column]) -> Array:
         found = [values for seen, column in zip(self.columns, columns, strict=True) for values in seen.values(column)]
@@ -61,81 +97,113 @@ class _Seen:
     """What a column holds: numbers, of which the least stands where a cell is empty, or words."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.least, self.words = name, np.inf, dict[str, int]()
-        self.has_numbers = self.has_empty = False
+        self.name, self.least, self.has_empty = name, np.inf, False
+        self.words = dict[str, int]()
+        """Flags among them, each with the row where it stood first."""
 
     def add(self, column: Column, before: int) -> None:
         """Cells that stand behind `before` rows of the table."""
-        if not isinstance(column, list):
-            self.has_numbers, self.least = True, min(self.least, float(column.min()))
-            return
-        for row, cell in enumerate(map(_cell, column), start=before):
-            number = _number(cell)
-            if cell in EMPTY:
-                self.has_empty = True
-            elif number is None:
-                if self.words.setdefault(cell, row) == row:
-                    self._check_words()
-            else:
-                self.has_numbers, self.least = True, min(self.least, number)
+        if isinstance(column, list):
+            column = self._add_cells([cell.strip() for cell in column], before)
+        else:
+            self.has_empty = self.has_empty or bool(np.isnan(column).any())
+        wrong = np.isinf(column)
+        row, value = before + int(wrong.argmax()), column[wrong.argmax()]
+        check(not wrong.any(), f"row {row + 2}, column {self.name!r} must be finite, got {value}.")
+        self.least = float(np.nanmin(column, initial=self.least))
+        self._check_words()
+
+    def _add_cells(self, cells: list[str], before: int) -> Array:
+        """The numbers among them."""
+        distinct = {*cells}
+        words = {cell for cell in distinct if _is_word(cell)}
+        for row, cell in enumerate(cells, start=before):
+            if cell in words:
+                self.words.setdefault(cell, row)
+        self.has_empty = self.has_empty or any(map(is_empty, distinct))
+        return np.where([cell in words for cell in cells], np.nan, _numbers(cells))
 
     def _check_words(self) -> None:
+        categories = self._categories()
+        for word in [word for word in categories if self.least < np.inf or WITH_COMMAS.fullmatch(word)][:1]:
+            why = "a column holds numbers or words, not both" if self.least < np.inf else "a number has no comma here"
+            where = f"row {self.words[word] + 2}, column {self.name!r}"
+            raise ValueError(f"{where} must be a number, got {word[:40]!r}: {why}.")
         many = f"column {self.name!r} holds more than {CATEGORIES} different words: drop it or group them."
-        check(self.has_numbers or len(self.words) <= CATEGORIES, many)
-        self._check_kind(not (self.has_numbers and self.words))
+        check(len(categories) <= CATEGORIES, many)
 
-    def _check_kind(self, sound: bool) -> None:
-        word, row = next(iter(self.words.items()), ("", 0))
-        check(sound, f"row {row + 2}, column {self.name!r} must be a number, got {word[:40]!r}.")
+    def _categories(self) -> list[str]:
+        return sorted(self.words) if any(word.lower() not in FLAGS for word in self.words) else []
 
+    @property
     def names(self) -> list[str]:
-        """Those of the numbers that stand for the column."""
-        self._check_kind(bool(self.words) != self.has_numbers)
-        kinds = [f"{self.name}={word}" for word in sorted(self.words)] or [self.name]
+        """Those of the numbers that stand for the column; of an empty column only that it is."""
+        numbers = [self.name] if self.words or self.least < np.inf else []
+        kinds = [f"{self.name}={word}" for word in self._categories()] or numbers
         return [*kinds, f"{self.name}=?"] if self.has_empty else kinds
 
     def values(self, column: Column) -> Iterator[Array]:
         """The same columns of these cells."""
-        if not isinstance(column, list):
-            yield column
-            empty = np.zeros(len(column), dtype=bool)
-        else:
-            cells = np.array([_cell(cell) for cell in column])
-            empty = np.isin(cells, EMPTY)
-            for word in sorted(self.words):
-                yield (cells == word).astype(np.float64)
-            if not self.words:
-                yield np.where(empty, str(self.least), cells).astype(np.float64)
+        categories, numbers = self._categories(), column if not isinstance(column, list) else _numbers(column)
+        empty = np.isnan(numbers)
+        if categories:
+            cells = np.array([cell.strip() for cell in column] if isinstance(column, list) else [""] * len(column))
+            kinds = [cells == word for word in categories]
+            empty = ~np.logical_or.reduce(kinds)
+            yield from (kind.astype(np.float64) for kind in kinds)
+        elif self.words or self.least < np.inf:
+            yield np.where(empty, min([self.least, *map(_number, self.words)]), numbers)
         if self.has_empty:
             yield empty.astype(np.float64)
 
 
-def _cell(text: str) -> str:
-    text = text.strip()
-    return FLAGS.get(text.lower(), text)
+def _numbers(cells: list[str]) -> Array:
+    known = {cell: _number(cell) for cell in {*cells}}
+    return np.array([known[cell] for cell in cells])
 
 
-def _number(cell: str) -> float | None:
+def _number(cell: str) -> float:
+    """That in a cell, 0 and 1 of flags, nan where there is none."""
     try:
         return float(cell)
     except ValueError:
-        return None
+        return FLAGS.get(cell.strip().lower(), np.nan)
+
+
+def _is_word(cell: str) -> bool:
+    return cell.lower() in FLAGS or (bool(np.isnan(_number(cell))) and not is_empty(cell))
+
+
+# Later tables
+
+
+def columns_of(names: Sequence[str]) -> set[str]:
+    """The columns of a table that features of these names may be made of.
+
+    >>> sorted(columns_of(["age", "colour=red"]))
+    ['age', 'colour', 'colour=red']
+    """
+    return {name[:i] for name in names for i in (*(at.start() for at in re.finditer("=", name)), len(name))}
 
 
 def in_order(values: Array, ours: Sequence[str], features: FeatureMap) -> Array | None:
     """The columns that a model's map reads, in its order; None where one is missing that no encoding explains."""
-    columns = []
-    for name, low in zip(features.names, features.low, strict=True):
-        base = name.rpartition("=")[0]
-        if name in ours:
-            column = values[:, ours.index(name)]
-            if f"{name}=?" in ours:  # an empty cell is where training put it, whatever this table's least value
-                column = np.where(values[:, ours.index(f"{name}=?")] == 1, low, column)
-            columns.append(column)
-        elif base and any(other == base or other.startswith(f"{base}=") for other in ours):
-            columns.append(np.zeros(len(values)))
-        else:
-            words = any(other.startswith(f"{name}=") for other in ours)
-            check(not words, f"column {name!r} must be a number, as in training.")
-            return None
-    return np.column_stack(columns)
+    table, columns = {name: values[:, j] for j, name in enumerate(ours)}, columns_of(ours)
+    found = [_feature(name, low, table, columns) for name, low in zip(features.names, features.low, strict=True)]
+    known = [np.broadcast_to(column, len(values)) for column in found if column is not None]
+    return np.column_stack(known) if len(known) == len(found) else None
+
+
+def _feature(name: str, low: float, table: Mapping[str, Array], columns: set[str]) -> Array | float | None:
+    """One feature of a model, of the encoded columns of a table that has `columns`."""
+    base, _, word = name.rpartition("=")
+    empty = table.get(f"{name}=?")
+    if name in table:  # an empty cell is where training put it, whatever this table's least value
+        return table[name] if empty is None else np.where(empty == 1, low, table[name])
+    if base in table and word.lower() in FLAGS:  # flags alone are numbers here; in training there were other words
+        return np.where(table.get(f"{base}=?", 0.0) == 1, 0.0, table[base] == FLAGS[word.lower()])
+    if columns_of([name]) & columns - {name}:
+        return 0.0
+    words = name in columns and any(other.startswith(f"{name}=") for other in {*table} - {f"{name}=?"})
+    check(not words, f"column {name!r} must be a number, as in training.")
+    return None if empty is None else low

@@ -1,8 +1,7 @@
-"""Arrays from .csv, .npz, .pt and idx files, without pickle; every refusal is one line."""
+"""Arrays from .npy (memory-mapped), .npz, .pt and idx files, without pickle; every refusal is one line."""
 
 from __future__ import annotations
 
-import csv
 import gzip
 import math
 import zipfile
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from adanet_theory.checks import check
-from adanet_train.data import encoding, large
+from adanet_train.data.disk import on_disk, slices
 
 MAX_BYTES = 4 << 30
 
@@ -60,75 +59,34 @@ def _named(arrays: Arrays) -> Arrays:
     return arrays
 
 
-def read_table(path: Path, label: str | None) -> Arrays:
-    """X, y and the names of the columns of X, of a .csv or .parquet file; `label` names the column of y, default y."""
-    check(path.exists(), f"{path}: no such file.")
-    if path.is_file() and path.stat().st_size >= large.STREAMED:
-        return large.read_batches(path, label if label is not None else "y")
-    return (read_csv if path.suffix.lower() == ".csv" else read_parquet)(path, label)
+def read_npy(path: Path, label: str | None) -> Arrays:
+    """X and y of a memory-mapped matrix: y is its last column, its column number `label`, or another .npy file."""
+    values = _mapped(path, 2)
+    if label is not None and label.endswith(".npy"):
+        return {"X": values, "y": np.array(_mapped(Path(label), 1, "buifU"))}
+    n = values.shape[1]
+    place = n - 1 if label is None else int(label) if label.isdecimal() else -1
+    check(0 <= place < n, f"{path}: --label must be a column 0..{n - 1} or a .npy file of labels, got {label!r}.")
+    check(n >= 2, f"{path}: no column beside the labels.")
+    y = np.array(values[:, place])
+    if place in (0, n - 1):
+        return {"X": values[:, 1:] if place == 0 else values[:, :-1], "y": y}
+    X = on_disk((len(values), n - 1))
+    for rows in slices(len(values), n):
+        X[rows] = np.delete(values[rows], place, axis=1)
+    return {"X": X, "y": y}
 
 
-def read_csv(path: Path, label: str | None) -> Arrays:
-    """X, y and the names of the columns of X; `label` names the column of y."""
-    require_file(path)
+def _mapped(path: Path, dimensions: int, kinds: str = "buif") -> Any:
+    check(path.is_file(), f"{path}: no such file.")
     try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            first = file.readline()
-            file.seek(0)
-            between = max(",;\t", key=first.count)
-            header, *rows = [row for row in csv.reader(file, strict=True, delimiter=between) if row] or [[]]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path}: not a comma-separated table in UTF-8 ({_line(error)}).") from None
-    try:
-        return _table([name.strip() for name in header], rows, label if label is not None else "y")
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-
-
-def read_parquet(path: Path, label: str | None) -> Arrays:
-    """The same of a Parquet file."""
-    require_file(path)
-    try:
-        import polars
-
-        table = polars.read_parquet(path)
-    except ImportError:
-        raise ValueError(f"{path}: Parquet needs polars: pip install polars.") from None
-    except Exception as error:  # polars has many kinds of its own for a damaged file
-        raise ValueError(f"{path}: not a Parquet file ({_line(error)}).") from None
-    try:
-        rows = [["" if cell is None else str(cell) for cell in row] for row in table.rows()]
-        return _table(list(table.columns), rows, label if label is not None else "y")
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-
-
-def _table(header: list[str], rows: list[list[str]], label: str) -> Arrays:
-    shown = ", ".join(header[:8]) + (", .." if len(header) > 8 else "")
-    check(len(rows) >= 1, "expected a header and at least one row.")
-    check(len(set(header)) == len(header), f"a column name occurs twice in the header: {shown}.")
-    check(label in header, f"no column {label!r} for the labels (--label COLUMN), the header has {shown}.")
-    for number, row in enumerate(rows, start=2):
-        check(len(row) == len(header), f"row {number} has {len(row)} cells, expected {len(header)} as in the header.")
-    place = header.index(label)
-    names = header[:place] + header[place + 1 :]
-    check(len(names) >= 1, f"no column beside the labels {label!r}.")
-    y = [row.pop(place).strip() for row in rows]
-    if "" in y:
-        raise ValueError(f"row {y.index('') + 2} has no label in column {label!r}.")
-    try:
-        X, known = np.array(rows, dtype=np.float64), tuple(names)
-    except ValueError:
-        X, known = encoding.encode(names, rows)
-    return {"X": X, "y": _numbers(y), "names": known}
-
-
-def _numbers(cells: list[str]) -> Any:
-    """Numbers if all cells are, else the strings."""
-    try:
-        return np.array([float(cell) for cell in cells])
-    except ValueError:
-        return np.array(cells)
+        values = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise ValueError(f"{path}: not a .npy file of numbers ({' '.join(str(error).split())}).") from None
+    check(isinstance(values, np.memmap), f"{path}: not a .npy file of numbers.")
+    shown = f"got dtype {values.dtype} and shape {values.shape}"
+    check(values.dtype.kind in kinds and values.ndim == dimensions, f"{path}: expected numbers in rows, {shown}.")
+    return values
 
 
 def read_idx(path: Path) -> Any:

@@ -141,8 +141,8 @@ def _other_sample(model: ModelFile, sample: Points) -> list[str]:
 def named_classes(model: ModelFile) -> tuple[str, ...] | None:
     """The names of the classes -1 and +1, or of the outputs, if training left them in the file."""
     names: Any = model.meta.get("classes")
-    if model.network.outputs is not None and isinstance(names, list):
-        names = [str(name) if type(name) is int else name for name in names]
+    if isinstance(names, list):
+        names = [str(int(name)) if type(name) in (int, float) and name == name // 1 else name for name in names]
     count = model.network.outputs or 2
     sound = isinstance(names, list) and len(names) == count and all(isinstance(name, str) for name in names)
     return tuple(names) if sound and len(set(names)) == count else None

@@ -1,13 +1,15 @@
 """Tables read in batches are the tables read at once; a sample on the disk trains to the same network."""
 
+import datetime
 import json
+from decimal import Decimal
 
 import numpy as np
 import polars
 import pytest
 
 from adanet_train import cli
-from adanet_train.data import datasets, large
+from adanet_train.data import datasets, tables
 from adanet_train.data.disk import Some, is_on_disk
 from adanet_train.inputs import Asked, read_inputs
 from adanet_train.model import fields, model_file
@@ -19,9 +21,9 @@ M = 300
 @pytest.fixture
 def by_batches(monkeypatch):
     """Batches of a few rows, whatever the size of the file."""
-    monkeypatch.setattr(large, "STREAMED", 0)
-    monkeypatch.setattr(large, "BATCH", 7)
-    monkeypatch.setattr(large, "BLOCK", 100)
+    monkeypatch.setattr(tables, "STREAMED", 0)
+    monkeypatch.setattr(tables, "BATCH", 7)
+    monkeypatch.setattr(tables, "BLOCK", 100)
 
 
 @pytest.fixture
@@ -33,13 +35,21 @@ def frame():
 
 
 def words(frame):
-    """With a column of words, one with empty cells, one of flags."""
+    """With columns of words, categories, flags and days, of numbers with empty cells, and of decimals."""
     draw = np.random.default_rng(1)
     colours = [["red", "blue", None][i] for i in draw.integers(0, 3, M)]
     gaps = [None if hidden else float(x) for x, hidden in zip(frame["x2"], draw.random(M) < 0.1, strict=True)]
     flags = draw.random(M) < 0.5
+    days = [datetime.date(2024, 1, 1 + i % 20) for i in range(M)]
+    kinds = polars.Series("kind", [f"k{i % 3}" for i in range(M)], dtype=polars.Categorical)
+    price = polars.Series("price", [None if i % 9 == 0 else Decimal(i) / 4 for i in range(M)])
     return frame.with_columns(
-        polars.Series("colour", colours), polars.Series("x2", gaps), polars.Series("new", flags.tolist())
+        polars.Series("colour", colours),
+        polars.Series("x2", gaps),
+        polars.Series("new", flags.tolist()),
+        polars.Series("day", days),
+        kinds,
+        price,
     )
 
 
@@ -89,9 +99,13 @@ def test_labels_of_npy(frame, tmp_path):
     X, y = frame.drop("y").to_numpy(), frame["y"].to_numpy()
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", y)
+    np.save(tmp_path / "names.npy", np.where(y == 1, "yes", "no"))
     np.save(tmp_path / "last.npy", np.column_stack([X, y]))
     np.save(tmp_path / "inside.npy", np.column_stack([X[:, :1], y, X[:, 1:]]))
     beside = datasets.load(tmp_path / "X.npy", label=str(tmp_path / "y.npy"))
+    named = datasets.load(tmp_path / "X.npy", label=str(tmp_path / "names.npy"))
+    assert named.classes == ("no", "yes")
+    assert np.array_equal(named.y, beside.y)
     for name, label in (("last", None), ("last", "3"), ("inside", "1")):
         found = datasets.load(tmp_path / f"{name}.npy", label=label)
         assert is_on_disk(found.values)
@@ -130,7 +144,7 @@ def test_the_same_network_and_the_same_report(frame, tmp_path, capsys, monkeypat
     models = {}
     for kind in ("npz", "npy", "parquet"):
         if kind == "parquet":
-            monkeypatch.setattr(large, "STREAMED", 0)
+            monkeypatch.setattr(tables, "STREAMED", 0)
         monkeypatch.setattr(fields, "KEPT", 0 if kind != "npz" else fields.KEPT)
         assert cli.main([str(tmp_path / f"t.{kind}"), "-o", str(tmp_path / f"{kind}.pt"), *options]) == 0
         models[kind] = model_file.read(tmp_path / f"{kind}.pt")

@@ -1,0 +1,210 @@
+"""Tables (.csv, .parquet) of any size, read in batches: X with named columns, and y.
+
+What a column holds the whole of it says: a first pass reads off the encoding (`encoding`) and the labels, a second one
+encodes the rows. Of a file from STREAMED bytes on the batches are read twice and X is a matrix on the disk, in the
+folder of temporary files (TMPDIR), where it has no name: it goes with the process.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adanet_theory.checks import check
+from adanet_train.data.disk import on_disk
+from adanet_train.data.encoding import Column, Encoder, columns_of, decimal_points, is_empty, numbers_or_cells
+
+STREAMED = 1 << 28
+"""Bytes from which on a file is read in batches."""
+BATCH = 1 << 16
+BLOCK = 16 << 20
+
+Batch = dict[str, Column]
+
+
+def read(path: Path, label: str | None = "y", only: Sequence[str] | None = None) -> dict[str, Any]:
+    """X, the names of its columns, and y, the column `label`; with label None no y, and of a model's features, `only`,
+    the columns that they are made of.
+    """
+    check(path.exists(), f"{path}: no such file.")
+    check(path.is_file(), f"{path}: not a regular file.")
+    streamed = path.stat().st_size >= STREAMED
+    try:
+        wanted = None if only is None else columns_of(only)
+        return _read(_batches(path, streamed), label, wanted, on_disk if streamed else np.empty)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{path}: not a comma-separated table in UTF-8 ({error}).") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def of_frame(frame: Any, only: Sequence[str]) -> dict[str, Any]:
+    """X and its names, of a data frame of pandas or polars."""
+    batch = {str(name): _of_list(frame[name].to_list()) for name in frame.columns}
+    return _read(lambda: iter([batch]), None, columns_of(only), np.empty)
+
+
+def _of_list(values: list[Any]) -> Column:
+    return numbers_or_cells(["" if value is None else str(value) for value in values])
+
+
+def _batches(path: Path, streamed: bool) -> Callable[[], Iterator[Batch]]:
+    """The batches of the file, once more at every call; those of a small one are kept."""
+    read = _parquet if path.suffix.lower() == ".parquet" else _blocks if streamed else _rows
+    if streamed:
+        return lambda: read(path)
+    kept = [*read(path)]
+    return lambda: iter(kept)
+
+
+def _read(
+    batches: Callable[[], Iterator[Batch]], label: str | None, wanted: set[str] | None, empty: Callable[..., Any]
+) -> dict[str, Any]:
+    header = list(next(batches(), {}))
+    check(bool(header), "expected a header and at least one row.")
+    check(label is None or label in header, f"no column {label!r} for the labels (--label COLUMN), {_shown(header)}.")
+    names = [name for name in header if name != label and (wanted is None or name in wanted)]
+    check(bool(names), f"no column beside the labels {label!r}." if label else "no column that the model reads.")
+    encoder, y = Encoder(names), []
+    for batch in batches():
+        if label is not None:
+            y.append(_labels(batch[label], label, encoder.rows))
+        encoder.see([batch[name] for name in names])
+    X, done = empty((encoder.rows, len(encoder.names))), 0
+    for batch in batches():
+        part = encoder([batch[name] for name in names])
+        X[done : done + len(part)] = part
+        done += len(part)
+    found = {"X": X, "names": encoder.names}
+    return found if label is None else found | {"y": _joined(y)}
+
+
+def _labels(y: Column, label: str, before: int) -> Any:
+    """Numbers, or words as they are written."""
+    missing = np.isnan(y) if not isinstance(y, list) else np.array([is_empty(cell) and cell != "None" for cell in y])
+    check(not missing.any(), f"row {before + int(missing.argmax()) + 2} has no label in column {label!r}.")
+    return np.array([cell.strip() for cell in y]) if isinstance(y, list) else y
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    words = [part.dtype.kind == "U" for part in parts]
+    check(all(words) or not any(words), "the labels must be all numbers or all words.")
+    return np.concatenate(parts)
+
+
+# CSV
+
+
+def _split(line: str) -> tuple[str, list[str]]:
+    """What stands between two cells, by the first line, and the names in it."""
+    between = max(",;\t", key=line.count)
+    header = [name.strip() for name in next(csv.reader([line], delimiter=between, strict=True), [])]
+    check(len({*header}) == len(header), f"a column name occurs twice: {_shown(header)}.")
+    unnamed = "a column has no name: name it, or drop it if it only numbers the rows"
+    check("" not in header, f"{unnamed}; {_shown(header)}.")
+    return between, header
+
+
+def _shown(header: Sequence[str]) -> str:
+    return "the header has " + ", ".join(header[:8]) + (", .." if len(header) > 8 else "")
+
+
+def _rows(path: Path) -> Iterator[Batch]:
+    """All rows at once, by the csv module."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        between, header = _split(file.readline())
+        if header:
+            yield from _cells(header, file, between)
+
+
+def _blocks(path: Path) -> Iterator[Batch]:
+    """Blocks of whole lines by polars; from the first quoted cell on by the csv module, as it may hold a line's end."""
+    polars, row = require_polars(path), 2
+    with open(path, "rb") as file:
+        between, header = _split(file.readline().decode("utf-8-sig"))
+        for block in _lines(file):
+            if b'"' in block:
+                rest = io.TextIOWrapper(file, "utf-8", newline="")
+                lines = itertools.chain(io.StringIO(block.decode(), newline=""), rest)
+                yield from _cells(header, lines, between, row)
+                rest.detach()
+                return
+            count = block.count(b"\n")
+            if block.count(between.encode()) != count * (len(header) - 1):
+                _find_ragged(block, between, len(header), row)
+            # all as text: what a column is, the whole of it says
+            table = polars.read_csv(
+                io.BytesIO(block), separator=between, has_header=False, new_columns=header, infer_schema=False
+            )
+            check(len(table) == count, f"{len(table)} of {count} rows could be read behind row {row}.")
+            yield {name: decimal_points(_column(polars, table[name]), between) for name in header}
+            row += count
+
+
+def _lines(file: Any) -> Iterator[bytes]:
+    """Blocks of whole lines, each with its end, without those that are empty."""
+    while block := file.read(BLOCK):
+        block += file.readline()
+        block = block.replace(b"\r\n", b"\n") if b"\r" in block else block
+        block = block if block.endswith(b"\n") else block + b"\n"
+        while b"\n\n" in block:
+            block = block.replace(b"\n\n", b"\n")
+        if block.lstrip(b"\n"):
+            yield block.lstrip(b"\n")
+
+
+def _find_ragged(block: bytes, between: str, cells: int, row: int) -> None:
+    for number, line in enumerate(block.splitlines(), start=row):
+        found = line.count(between.encode()) + 1
+        check(found == cells, f"row {number} has {found} cells, expected {cells} as in the header.")
+
+
+def _cells(header: list[str], lines: Iterator[str] | Any, between: str, row: int = 2) -> Iterator[Batch]:
+    rows = csv.reader(lines, delimiter=between, strict=True)
+    while some := [cells for cells in itertools.islice(rows, BATCH) if cells]:
+        for number, cells in enumerate(some, start=row):
+            wrong = f"row {number} has {len(cells)} cells, expected {len(header)} as in the header."
+            check(len(cells) == len(header), wrong)
+        columns = zip(header, zip(*some, strict=True), strict=True)
+        yield {name: decimal_points(numbers_or_cells(list(cells)), between) for name, cells in columns}
+        row += len(some)
+
+
+# Parquet
+
+
+def _parquet(path: Path) -> Iterator[Batch]:
+    polars = require_polars(path)
+    try:
+        batches = polars.scan_parquet(path).collect_batches(chunk_size=BATCH, maintain_order=True)
+        for table in batches:
+            if len(table):
+                yield {name: _column(polars, table[name]) for name in table.columns}
+    except polars.exceptions.PolarsError as error:
+        raise ValueError(f"not a Parquet file ({str(error).splitlines()[0]}).") from None
+
+
+def _column(polars: Any, series: Any) -> Column:
+    """Numbers where every cell is one; else the cells, an empty string where there is none."""
+    kind = series.dtype
+    plain = not kind.is_nested() and kind not in (polars.Binary, polars.Object)
+    check(plain, f"column {series.name!r} must hold numbers or words, got {kind}.")
+    if kind.is_numeric() or kind in (polars.Boolean, polars.String):
+        numbers = series.cast(polars.Float64, strict=False)
+        if numbers.null_count() == 0 or kind != polars.String:
+            return np.array(numbers.to_numpy(), dtype=np.float64)
+    return _of_list(series.to_list())
+
+
+def require_polars(path: Path) -> Any:
+    try:
+        import polars
+    except ImportError:
+        raise ValueError(f"{path}: Parquet and tables of this size need polars: pip install polars.") from None
+    return polars
