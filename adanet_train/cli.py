@@ -40,7 +40,8 @@ then
 
 def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else argv
-    return command_line.run(parser(), lambda arguments: _launched(arguments, given), given)
+    with command_line.terminable():
+        return command_line.run(parser(), lambda arguments: _launched(arguments, given), given)
 
 
 def parser() -> Parser:
@@ -115,6 +116,7 @@ def _launched(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         return train(arguments)
     from adanet_train.world import ProcessEnded
 
+    processes.end_with_the_launcher()
     try:
         return train(arguments)
     except ProcessEnded as error:
@@ -180,9 +182,10 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
             if command_line.memory_asked(error) is None:
                 raise
             raise MemoryError(_too_large(error, arguments, config, inputs)) from None
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             saver.flush()
-            return _interrupted(arguments, saver.rounds_saved or (len(resume.history) if resume else 0))
+            done = saver.rounds_saved or (len(resume.history) if resume else 0)
+            return _interrupted(arguments, done, command_line.status_of(error))
     if world.rank > 0:
         return 0
     saver.latest = trained
@@ -239,9 +242,9 @@ def _logs(arguments: argparse.Namespace) -> list[Any]:
     return [Events(arguments.log)]
 
 
-def _interrupted(arguments: argparse.Namespace, done: int) -> int:
+def _interrupted(arguments: argparse.Namespace, done: int, status: int) -> int:
     state = f"{arguments.output} holds round {done}; --resume goes on from there" if done else "no round was finished"
-    return command_line.refuse("adanet-train", f"interrupted: {state}.", 130)
+    return command_line.refuse("adanet-train", f"interrupted: {state}.", status)
 
 
 def make_config(arguments: argparse.Namespace) -> Config:

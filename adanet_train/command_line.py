@@ -8,6 +8,7 @@ import argparse
 import contextlib
 import os
 import re
+import signal
 import sys
 import threading
 import time
@@ -54,13 +55,40 @@ def run(
         status = _status(parser, command, argv)
         sys.stdout.flush()  # here a reader that left early can still be met with silence
         return status
-    except KeyboardInterrupt:
-        return refuse(parser.prog, interrupted, 130)
+    except KeyboardInterrupt as error:
+        return refuse(parser.prog, interrupted, status_of(error))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains at exit
         return 2
     except (ValueError, ArithmeticError, OSError, RuntimeError, MemoryError) as error:
         return refuse(parser.prog, told(error))
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, by which a scheduler or torchrun ends a process: to be met as an interrupt from the keyboard is."""
+
+
+@contextlib.contextmanager
+def terminable() -> Iterator[None]:
+    """SIGTERM as Terminated, once, while the block runs; only the main thread can hear signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, _: object) -> NoReturn:
+        signal.signal(number, signal.SIG_IGN)
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def status_of(error: KeyboardInterrupt) -> int:
+    """As shells have it: 128 and the number of the signal."""
+    return 128 + (signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT)
 
 
 def _status(parser: Parser, command: Callable[[argparse.Namespace], int], argv: Sequence[str] | None) -> int:

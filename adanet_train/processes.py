@@ -9,13 +9,16 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from adanet_train.command_line import Terminated, refuse, status_of
+
 LAUNCHED = "ADANET_TRAIN_LAUNCHED"
-"""Set for the processes that are started here: what ends them all is told once, by the one that started them."""
+"""For the processes that are started here, the one that started them: what ends them all is told once, by that one."""
 ENDED = 3
 """The status of a process that ends because another one did."""
 GRACE = 10.0
@@ -43,11 +46,36 @@ def launch(argv: Sequence[str], count: int, output: str) -> int:
         running = [_start(without_option(argv), rank, count, port, errors[rank]) for rank in range(count)]
         try:
             return _watch(running, errors, output)
+        except KeyboardInterrupt as error:
+            if isinstance(error, Terminated):
+                for process in running:
+                    process.terminate()  # an interrupt of the keyboard reaches them by itself
+            return _interrupted(running, status_of(error), output)
         finally:
-            _wait(running)  # an interrupt reaches them too, and the first still writes its last round
             for process in running:
                 process.kill()
                 process.wait()
+
+
+def _interrupted(running: Sequence[subprocess.Popen[str]], status: int, output: str) -> int:
+    """The first process writes its last round and says so, if it can."""
+    _wait(running)
+    if running[0].returncode == status:
+        return status
+    return refuse("adanet-train", f"interrupted: {state(output)}.", status)
+
+
+def end_with_the_launcher() -> None:
+    """A process does not outlive the one that started it, however that one ends."""
+    parent = os.environ.get(LAUNCHED)
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(ENDED)
 
 
 def _wait(running: Sequence[subprocess.Popen[str]]) -> None:
@@ -60,7 +88,7 @@ def _wait(running: Sequence[subprocess.Popen[str]]) -> None:
 def _start(argv: Sequence[str], rank: int, count: int, port: int, errors: IO[str]) -> subprocess.Popen[str]:
     threads = str(max(1, (os.cpu_count() or 1) // count))
     environment = {"OMP_NUM_THREADS": threads} | dict(os.environ)
-    environment |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(count), LAUNCHED: "1"}
+    environment |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(count), LAUNCHED: str(os.getpid())}
     environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     silent: dict[str, Any] = {} if rank == 0 else {"stdout": subprocess.DEVNULL, "stderr": errors}
     return subprocess.Popen([sys.executable, "-m", "adanet_train", *argv], env=environment, text=True, **silent)

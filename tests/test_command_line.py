@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -36,6 +37,15 @@ def raising(error: BaseException):
 
 
 # Errors
+
+
+def test_sigterm_is_an_interrupt_met_once():
+    with command_line.terminable():
+        with pytest.raises(command_line.Terminated) as caught:
+            signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)  # what is being written meanwhile is not disturbed
+        assert command_line.run(Parser("tool"), raising(caught.value), []) == 143
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,34 @@ def test_a_process_that_is_killed_ends_the_run_and_resume_goes_on(data, together
     assert output.read_bytes() == together.read_bytes()
 
 
+def is_running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the processes in /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_no_process_outlives_the_one_that_started_it(data, number):
+    output = data.with_name(f"ended-{number}.pt")
+    command = ["adanet_train", str(data), "-o", str(output), "--processes", "2", *OPTIONS, "--set", "steps=100000"]
+    started = run([*command, "--set", "patience=100"], stderr=subprocess.PIPE)
+    end = time.monotonic() + 120
+    while len(found := children(started.pid)) < 2 and time.monotonic() < end:
+        time.sleep(0.01)
+    os.kill(started.pid, number)
+    _, errors = started.communicate(timeout=120)
+    while any(is_running(pid) for pid in found) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(is_running(pid) for pid in found)
+    if number == signal.SIGTERM:
+        assert started.returncode == 128 + number
+        assert "Traceback" not in errors
+        told = [line for line in errors.splitlines() if line.startswith("adanet-train: ")]
+        assert told == ["adanet-train: interrupted: no round was finished."]
+
+
 def test_what_several_processes_cannot_do_is_one_line(data):
     options = ["-o", str(data.with_name("refused.pt")), "--processes", "2", "--method", "lr"]
     started = run(["adanet_train", str(data), *options], stderr=subprocess.PIPE)
