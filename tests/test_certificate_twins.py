@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from adanet_theory import gauss, path, posterior, vote
+from adanet_theory.grids import path_thresholds
 from adanet_theory.kl import clopper_pearson, xi
+from adanet_theory.tree import one_layer
 from adanet_theory.twins import certified
 from adanet_theory.twins.certificates import CERTIFICATES
-from adanet_theory.vote_multiclass import classes_b
+from adanet_theory.vote_multiclass import classes_b, vote_certificate_multiclass_at
 
 
 def twin(id: str, **values: object) -> float:
@@ -58,6 +60,28 @@ def test_path_kl(beta: float) -> None:
     rates = [0.2, 3.0, 11.0]
     expected = twin("path-kl", r=rates, J=3, A=20, N=14, beta=beta, T=120)
     assert path.path_kl(rates, A=20, N=14, beta=beta) == pytest.approx(expected, rel=1e-11)
+
+
+def test_path() -> None:
+    rng = np.random.default_rng(5)
+    tree = one_layer(np.array([0.3, 0.0]), np.array([1.0, -0.5]), np.array([[0.2, -0.4], [0.5, 0.1]]))
+    x, y = rng.uniform(-1, 1, (6, 2)), rng.choice([-1.0, 1.0], 6)
+    found = path.path_certificate_at(tree, x, y, N=20, k=path_thresholds(20)[3], beta=0.1, delta=0.1, seed=0, draws=50)
+    theta = [share for share in np.abs(tree.q).ravel() if share > 0]
+    values = {"r": [20 * share for share in theta], "J": len(theta), "A": 4 * len(tree.parent), "N": 20, "beta": 0.1}
+    parts = {"empirical": found.terms["empirical"], "b_Q": found.terms["b"], "grid": math.exp(found.terms["grid"])}
+    expected = twin("path-certificate", m=6, T=120, delta=0.1, **values, **parts)
+    assert found.raw == pytest.approx(expected, rel=1e-10)
+
+
+def test_vote_multiclass() -> None:
+    theta, p = np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.4, 0.5, 0.1])
+    scores, y = np.array([[0.3, -0.2, 0.05], [-0.1, 0.4, 0.0], [0.1, 0.1, 0.1]]), np.array([0, 1, 2])
+    found = vote_certificate_multiclass_at(scores, y, theta, p, A=24, N=20, k=2, beta=0.1, delta=0.1)
+    values = {"r": (20 * theta).tolist(), "J": 4, "A": 24, "N": 20, "beta": 0.1, "p_2": 0.9, "threshold": 2}
+    parts = {"empirical": found.terms["empirical"], "grid": math.exp(found.terms["grid"])}
+    expected = twin("vote-certificate-multiclass", m=3, T=120, delta=0.1, **values, **parts)
+    assert found.raw == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("k", [0, 4, 30])
@@ -109,4 +133,5 @@ def test_a_changed_constant_shows() -> None:
 def test_a_certificate_prints_in_latex(id: str) -> None:
     text = CERTIFICATES[id].latex()
     assert text.startswith(r"\begin{align*}")
-    assert "KLInverse" not in text
+    for name in ("KLInverse", "empiri", "grid", "threshold", "loggamma", "substack", "phi_norm"):
+        assert name not in text

@@ -5,6 +5,7 @@ import importlib
 import re
 import shlex
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from adanet_theory import catalogue
 from adanet_theory.twins.symbolic import STATEMENTS
 from figures.site import ledger, statements
+from figures.site.examples import examples
 from figures.site.proofs import sections
 from paper_notes import claims
 from tests import shown
@@ -119,7 +121,8 @@ def test_every_statement_has_a_page_with_its_parts(listed: dict[str, statements.
     for page in listed.values():
         text = statements.markdown(page)
         assert "No value at the example" not in text, page.id
-        assert "## Function" in text, page.id
+        for part in ("## Statement", "## Assumptions", "## Function"):
+            assert part in text or (page.bound is not None and page.bound.group == "context"), f"{page.id}: {part}"
         if page.statement is not None:
             assert page.statement.latex() in text
             assert "<math" in text
@@ -132,9 +135,29 @@ def test_the_words_of_the_assumptions_are_those_of_the_catalogue() -> None:
     assert set(statements.NEEDS) == set(catalogue.ASSUMPTIONS)
 
 
+def test_every_certificate_has_a_network_to_show_its_value(listed: dict[str, statements.Page]) -> None:
+    found = examples()
+    assert set(found) == {id for id, page in listed.items() if page.is_certificate and page.bound is not None}
+    assert all(0 < example.value < 1 for example in found.values())
+    text = statements.markdown(replace(listed["path-certificate"], example=found["path-certificate"]))
+    assert f"| **bound** | {found['path-certificate'].value!r} |" in text
+
+
+def test_every_statement_is_in_one_table(listed: dict[str, statements.Page]) -> None:
+    index = statements.index(list(listed.values()))
+    for id in listed:
+        assert index.count(f"| [{id}]({id}.md) |") == 1, id
+    peeled = next(line for line in index.splitlines() if line.startswith("| [lemma-2-peeled]("))
+    assert "verdict on what it replaces" in peeled  # Lemma 2 is loose, not what takes its place
+
+
 def test_a_page_says_what_is_false_and_by_which_numbers(listed: dict[str, statements.Page]) -> None:
     text = statements.markdown(listed["lemma-1"])
-    assert "**false**" in text
+    assert (
+        'verdict: <a href="../ledger.html#lemma-1">false</a> · Lemma 1, lines 479-490, 1334-1405 (pages 4, 11-12)'
+        in text
+    )
+    assert "`phi-zero`: Every activation is 0 at 0." in text
     assert "R_S(H_2) = 0.13672 > 0 = Lemma 1" in text
 
 

@@ -69,7 +69,14 @@ path_kl = Sum(
     + rate[i] * log(1 + prior_b),
     (i, 1, J),
 ) + A * beta * log(1 + 1 / prior_b)
-bound = KLInverse(empirical, (KL + log(xi_m * G / delta)) / m) / b_Q
+
+
+def derandomised(share: sp.Expr) -> sp.Expr:
+    """kl^-1(q, [KL + log(xi(m) G/share)]/m)/b, share the part of delta that the draws of q leave."""
+    return KLInverse(empirical, (KL + log(xi_m * G / share)) / m) / b_Q
+
+
+bound = derandomised(delta)
 define_gauss_q = Definition(empirical, Sum(normal_cdf((tau * norm[i] - margin_u[i]) / deviation[i]), (i, 1, m)) / m)
 gauss_kl = Sum((gauss_w[i] ** 2 + deviation[i] ** 2) / 2 - Rational(1, 2) - log(deviation[i]), (i, 1, J))
 
@@ -87,9 +94,43 @@ _ALL = [
         "<=",
         {"value": bound},
         (define_xi, define_vote_q, define_vote_b, Definition(KL, polya_kl)),
-        (r"$|\Psi_j| \leq 1$ is known beforehand",),
+        (
+            r"$f = \sum_j v_j \Psi_j$, $\theta_i$ are the $|v_j|/\|v\|_1 > 0$ and $u_i = y_i f(x_i)/\|v\|_1$",
+            r"$G$ counts the $N$, $k$ and $\beta$ among which the best may be taken",
+            r"$|\Psi_j| \leq 1$ is known beforehand",
+        ),
     ),
     Statement("path-kl", "theory", KL, "=", {"value": path_kl}),
+    Statement(
+        "path-certificate",
+        "theory",
+        risk,
+        "<=",
+        {"value": derandomised(Rational(9, 10) * delta)},
+        (define_xi, Definition(KL, path_kl)),
+        (
+            r"$\widehat q$ bounds $\frac1m \sum_{i=1}^m P(y_i g(x_i) \leq k)$ from draws, with a tenth of $\delta$",
+            r"$b = 1 - \max P(D > k)$, the laws of $g$ and $D$ as in the proof",
+            r"$r_i = N \theta_i$ for the shares $\theta_i > 0$ of the path norm, one for each of at most $A$ atoms",
+            r"$G$ counts the shapes, $N$, $k$ and $\beta$ among which the best may be taken",
+            r"$|\Psi_j| \leq 1$ is known beforehand",
+        ),
+    ),
+    Statement(
+        "vote-certificate-multiclass",
+        "theory",
+        risk,
+        "<=",
+        {"value": bound},
+        (define_xi, Definition(b_Q, skellam_cdf(N_votes * p_2, threshold)), Definition(KL, path_kl)),
+        (
+            r"$\widehat q = \frac1m \sum_{i=1}^m P(g_{y_i}(x_i) - g_c(x_i) \leq k \text{ for some } c)$",
+            r"$p_2$ is the mass of the two heaviest classes together",
+            r"$r_i = N \theta_i$ for the shares $\theta_i > 0$ of $\sum_c \|v_c\|_1$, $A = 2 n_0 C$",
+            r"$G$ counts the $N$, $k$ and $\beta$ among which the best may be taken",
+            r"$|\Psi_j| \leq 1$ is known beforehand",
+        ),
+    ),
     Statement("multiclass-b", "theory", b_Q, "=", {"value": skellam_cdf(nu * p_2, threshold)}),
     Statement("gauss-kl", "theory", KL, "=", {"value": gauss_kl}),
     Statement(
@@ -99,7 +140,11 @@ _ALL = [
         "<=",
         {"value": bound},
         (define_xi, define_gauss_q, Definition(b_Q, normal_cdf(tau / s_max))),
-        (r"$\varphi$ is fixed beforehand, $\varphi(x_i) \neq 0$",),
+        (
+            r"$u_i$ is the margin of the mean, $s_i$ the standard deviation at $x_i$, $s_{\max}$ the largest",
+            r"$G$ counts the $\tau$ among which the best may be taken",
+            r"$\varphi$ is fixed beforehand, $\varphi(x_i) \neq 0$",
+        ),
     ),
     Statement(
         "held-out",

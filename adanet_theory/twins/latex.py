@@ -49,6 +49,25 @@ SYMBOLS = {
     "S": r"S_t",
     "h_ms": r"\overline{h^2}",
 }
+CERTIFICATES = {
+    "empirical": r"\widehat q",
+    "KL": r"\mathrm{KL}",
+    "b_Q": "b",
+    "grid": "G",
+    "xi_m": r"\xi(m)",
+    "threshold": "k",
+    "error": "p",
+    "s_max": r"s_{\max}",
+    "E_Z": r"\mathbb E_{\boldsymbol\sigma}[Z_1]",
+    "T": r"\infty",
+}
+"""The names that only the twins of the certificates use; a sum that a twin cuts off at T runs on in print."""
+CERTIFICATES_INDEXED = {
+    "theta": r"\theta_{%s}",
+    "sigma": r"s_{%s}",
+    "phi_norm": r"\|\varphi(x_{%s})\|",
+    "w_gauss": r"w_{%s}",
+}
 RELATION = {"<=": r"\leq", "=": "=", ">=": r"\geq"}
 WIDE = ("E_norm", "sum_sq")
 # The order in which a product names its factors.
@@ -78,11 +97,12 @@ class Latex(LatexPrinter):
     """The paper's notation: its names, its order of factors, n^{1/q}, and sums beside a fraction, not on top of it."""
 
     def _print_Symbol(self, expr: sp.Symbol, style: str = "plain") -> str:
-        return SYMBOLS.get(expr.name) or str(super()._print_Symbol(expr, style))
+        return SYMBOLS.get(expr.name) or CERTIFICATES.get(expr.name) or str(super()._print_Symbol(expr, style))
 
     def _print_Indexed(self, expr: sp.Indexed) -> str:
         name, index = str(expr.base.label), ", ".join(self._print(i) for i in expr.indices)
-        return INDEXED.get(name, name + "_{%s}").replace("%s", index)
+        known = INDEXED | CERTIFICATES_INDEXED
+        return known.get(name, name + "_{%s}").replace("%s", index)
 
     def _print_UnevaluatedExpr(self, expr: sp.UnevaluatedExpr) -> str:
         return str(self._print(expr.args[0]))
@@ -135,6 +155,18 @@ class Latex(LatexPrinter):
         (x,) = expr.args
         text = f" {self._print(x)}" if x.is_Atom or isinstance(x, sp.Indexed) else rf"\left({self._print(x)}\right)"
         return r"\log" + ("" if exp is None else f"^{{{exp}}}") + text
+
+    def _print_loggamma(self, expr: sp.loggamma, exp: str | None = None) -> str:
+        return rf"\log \Gamma\left({self._print(expr.args[0])}\right)"
+
+    def _print_Sum(self, expr: sp.Sum) -> str:
+        """One sign for each index, the outermost first."""
+        signs = [
+            rf"\sum_{{{self._print(i)}={self._print(a)}}}^{{{self._print(b)}}}" for i, a, b in reversed(expr.limits)
+        ]
+        inner = self._print(expr.function)
+        wide = isinstance(expr.function, sp.Add)
+        return " ".join([*signs, rf"\left({inner}\right)" if wide else inner])
 
     def _print_sign(self, expr: sp.sign, exp: str | None = None) -> str:
         return rf"\operatorname{{sgn}}({self._print(expr.args[0])})"

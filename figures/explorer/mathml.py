@@ -11,11 +11,11 @@ from html import escape
 _TOKEN = re.compile(r"\\text\{[^}]*\}|\\(?:begin|end)\{\w+\}|\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|[^\s]")
 _GREEK = {
     "rho": "ρ", "delta": "δ", "eta": "η", "psi": "ψ", "varphi": "φ", "kappa": "κ", "mu": "μ", "pi": "π", "infty": "∞",
-    "epsilon": "ε", "sigma": "σ", "tau": "τ",
+    "epsilon": "ε", "sigma": "σ", "tau": "τ", "beta": "β", "theta": "θ", "nu": "ν", "xi": "ξ",
 }  # fmt: skip
-_UPRIGHT = {"Lambda": "Λ", "Gamma": "Γ", "Phi": "Φ"}
+_UPRIGHT = {"Lambda": "Λ", "Gamma": "Γ", "Phi": "Φ", "Psi": "Ψ"}
 _OPERATORS = {
-    "leq": "≤", "geq": "≥", "in": "∈", "dots": "…", "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊",
+    "leq": "≤", "geq": "≥", "neq": "≠", "in": "∈", "dots": "…", "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊",
     "rfloor": "⌋", "|": "‖", "cdot": "·",
 }  # fmt: skip
 _FONTS = {

@@ -43,13 +43,14 @@ def pages() -> Mapping[str, str]:
     """Every page that is made, by its path in the site."""
     from figures.explorer import page
     from figures.site import ledger, statements
-    from figures.site.proofs import sections
+    from figures.site.examples import examples
+    from figures.site.proofs import paragraphs, sections
     from verify.claims import run
 
     with Bar("claims") as progress:
         outcomes = {found.claim.id: found for found in run.run_all(run.select([]), progress=progress)}
-    derivations = (NOTES / "derivations.md").read_text(encoding="utf-8")
-    listed = statements.pages(outcomes, sections(derivations))
+    derivations = paragraphs((NOTES / "derivations.md").read_text(encoding="utf-8"))
+    listed = statements.pages(outcomes, sections(derivations), examples())
     made = {f"statements/{entry.id}.md": statements.markdown(entry) for entry in listed}
     return {
         **made,

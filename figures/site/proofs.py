@@ -28,6 +28,16 @@ def anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
+def paragraphs(text: str) -> str:
+    """What begins with a word set apart, *Proof.* or *Checked:*, on a paragraph of its own.
+
+    >>> paragraphs("A.\\n*Proof.* B. *Checked:* C.")
+    'A.\\n\\n*Proof.* B.\\n\\n*Checked:* C.'
+    """
+    text = re.sub(r"(?<=[^\n])\n(?=\*\w)", "\n\n", text)
+    return re.sub(r"(?<=[.∎]) (?=\*(?:Proof|Checked|Machine-checked|In floats)\b)", "\n\n", text)
+
+
 def sections(text: str) -> Mapping[str, Proof]:
     """Each ### section under its anchor and under every id that its heading names.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
@@ -11,9 +13,11 @@ from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins import certified, latex
+from adanet_theory.twins.certificates import CERTIFICATES
 from adanet_theory.twins.derivations import DERIVATIONS
 from adanet_theory.twins.symbolic import STATEMENTS, Statement
 from figures.explorer.mathml import math, sentence
+from figures.site.examples import Example, M
 from figures.site.proofs import Proof
 from paper_notes import Claim
 from verify.claims.run import Outcome
@@ -37,6 +41,34 @@ NEEDS = {
     "feature-map": "Ψ was fixed before the sample was drawn.",
 }
 """What each assumption of the catalogue says."""
+
+PREMISES: Mapping[str, tuple[str, ...]] = {
+    "lemma-1": ("lipschitz", "phi-zero"),
+    "lemma-2": ("lipschitz", "phi-zero", "layered"),
+    "confidence-C": ("None of its own: it is a term of theorem-1.",),
+    "rho-uniform": ("None of its own: the price that the paper names for Theorem 1 at all ρ in (0, 1] at once.",),
+    "cvx-closed-form": ("p > 1, so that q is finite, and ε ≠ 0.",),
+    "lemma-1-exact": ("Every activation is bounded on bounded sets.",),
+    "lemma-1-corrected": ("Every activation is Lipschitz; φ(0) may be anything.",),
+    "h1-exact": ("None: it is about the linear units of the first layer.",),
+    "h1-closed": ("None: it is about the linear units of the first layer.",),
+    "lemma-2-peeled": ("Every activation is Lipschitz.", "phi-zero"),
+    "lemma-2-peeled-data": ("Every activation is Lipschitz.", "phi-zero"),
+    "lemma-2-peeled-offset": ("Every activation is Lipschitz; φ(0) may be anything.",),
+    "depth-lower": ("layered", "Every activation is the ReLU, or, for k ≥ 2, the ReLU or |x|."),
+    "range": ("r-sup", "Every activation is Lipschitz."),
+    "objective-bound": ("iid", "membership", "r-sup", "fixed-in-advance", "feature-map", "Φ(1 - u) ≥ ψ(u) for all u."),
+    "cvx-closed-form-corrected": ("None: any p in [1, ∞], any ε.",),
+    "cvx-score": ("None: it defines g.",),
+    "cvx-decrease": ("Φ'' ≤ τ; the logistic loss has τ = 1/4, the exponential none.",),
+    "pac-bayes-kl": ("iid", "The loss is in [0, 1].", "The prior was fixed before the sample was drawn."),
+    "stochastic-certificate": (
+        "iid",
+        "The prior was fixed before the sample, or learned on points that are not in it.",
+        "Weights are drawn anew for every prediction: it says nothing of the network with the mean weights.",
+    ),
+}
+"""What a statement needs that is no bound of the catalogue: assumptions by their id, or in words."""
 
 GROUPS = {
     "paper": "printed in the paper",
@@ -70,6 +102,7 @@ class Page:
     bound: Bound | None
     outcome: Outcome | None
     proof: Proof | None
+    example: Example | None = None
 
     @property
     def claim(self) -> Claim | None:
@@ -78,6 +111,27 @@ class Page:
     @property
     def title(self) -> str:
         return self.bound.title if self.bound else self.statement.where if self.statement else self.id
+
+    @property
+    def is_certificate(self) -> bool:
+        in_ledger = self.claim is not None and self.claim.section == "certificates"
+        return in_ledger or (self.bound is not None and self.bound.group in ("certificate", "held-out"))
+
+    @property
+    def is_printed(self) -> bool:
+        return self.statement is not None and self.statement.where != "theory"
+
+    @property
+    def is_ours(self) -> bool:
+        context = self.bound is not None and self.bound.group in ("context", "user")
+        return not (self.is_certificate or self.is_printed or context)
+
+    @property
+    def line(self) -> str:
+        """What the docstring of its function begins with, without its own name."""
+        module, _, name = self.function.partition(":")
+        words = inspect.getdoc(getattr(importlib.import_module(module), name)) if module else ""
+        return (words or "").partition("\n\n")[0].replace("\n", " ").removeprefix(f"{self.id}: ")
 
     @property
     def function(self) -> str:
@@ -102,10 +156,20 @@ def ids(outcomes: Mapping[str, Outcome]) -> list[str]:
     return list(dict.fromkeys([*STATEMENTS, *catalogue.ids(catalogue.select()), *certificates]))
 
 
-def pages(outcomes: Mapping[str, Outcome], proofs: Mapping[str, Proof]) -> list[Page]:
-    known = {bound.id: bound for bound in catalogue.select()}
+def pages(
+    outcomes: Mapping[str, Outcome], proofs: Mapping[str, Proof], examples: Mapping[str, Example] | None = None
+) -> list[Page]:
+    bounds = {bound.id: bound for bound in catalogue.select()}
+    twins = {**CERTIFICATES, **STATEMENTS}
     return [
-        Page(id, STATEMENTS.get(id), known.get(id), outcomes.get(id), proofs.get(_proof_of(id, outcomes)))
+        Page(
+            id,
+            twins.get(id),
+            bounds.get(id),
+            outcomes.get(id),
+            proofs.get(_proof_of(id, outcomes)),
+            (examples or {}).get(id),
+        )
         for id in ids(outcomes)
     ]
 
@@ -136,8 +200,14 @@ def _head(page: Page) -> str:
     words = [f"**{page.title}**"] if page.title not in (page.id, "theory") else []
     words.append(GROUPS[page.bound.group] if page.bound else "ours" if page.claim and page.claim.is_ours else "")
     if page.claim:
-        words.append(f"verdict: {_ledger(page.claim)}")
+        words.append(_judged(page, page.claim))
     return " · ".join(filter(None, words)) or "A part of other statements."
+
+
+def _judged(page: Page, claim: Claim) -> str:
+    """The verdict, which is on the paper's claim where the statement takes the place of one."""
+    of = "verdict on what it replaces" if page.is_ours and not claim.is_ours else "verdict"
+    return f"{of}: {_ledger(claim)}"
 
 
 def _ledger(claim: Claim) -> str:
@@ -157,7 +227,7 @@ def _formula(page: Page) -> list[str]:
     relation = latex.RELATION[statement.relation]
     rows = [
         f"<tr><td>{left}</td><td>{math(sign)}</td><td>{math(latex.latex_of(term), display=True)}</td>"
-        f'<td class="term">{escape(name.replace("_", " "))}</td></tr>'
+        f'<td class="term">{escape(name.replace("_", " ")) if len(statement.terms) > 1 else ""}</td></tr>'
         for (name, term), left, sign in zip(
             statement.terms.items(),
             [math(latex.latex_of(statement.lhs), display=True), *[""] * len(statement.terms)],
@@ -167,18 +237,27 @@ def _formula(page: Page) -> list[str]:
     ]
     table = f'<div class="statement"><table>{"".join(rows)}</table></div>'
     clauses = [*map(latex.latex_definition, statement.definitions), *statement.given]
-    where = f"<p>where</p><ul>{''.join(f'<li>{sentence(clause)}</li>' for clause in clauses)}</ul>" if clauses else ""
+    listed = "".join(f"<li><div>{sentence(clause)}</div></li>" for clause in clauses)
+    where = f'<p>where</p><ul class="where">{listed}</ul>' if clauses else ""
     folded = "<details><summary>LaTeX</summary>"
     source = f"```latex\n{statement.latex()}\n```"
-    return ["## Statement", _raw(table + where), folded, source, "</details>"]
+    return ["## Statement", _raw(table + where), _twin(page), folded, source, "</details>"]
+
+
+def _twin(page: Page) -> str:
+    found = "adanet_theory.statement" if page.id in STATEMENTS else "adanet_theory.twins.certificates.CERTIFICATES"
+    key = f'("{page.id}")' if page.id in STATEMENTS else f'["{page.id}"]'
+    return f"Printed from the symbolic twin `{found}{key}`, which was written apart from the function below."
 
 
 def _assumptions(page: Page) -> list[str]:
     if page.bound is None:
-        return []
-    lines = [f"- `{id}`: {NEEDS[id]}" for id in catalogue.ASSUMPTIONS if id in page.bound.needs]
-    if page.bound.assumes:
-        lines.append(f"- In words, which nothing here checks: {plain(page.bound.assumes)}")
+        premises = PREMISES.get(page.id, ("As the statement says.",))
+        lines = [f"- `{premise}`: {NEEDS[premise]}" if premise in NEEDS else f"- {premise}" for premise in premises]
+    else:
+        lines = [f"- `{id}`: {NEEDS[id]}" for id in catalogue.ASSUMPTIONS if id in page.bound.needs]
+        if page.bound.assumes:
+            lines.append(f"- In words, which nothing here checks: {plain(page.bound.assumes)}")
     return ["## Assumptions", "\n".join(lines) or "None that a report checks."]
 
 
@@ -186,14 +265,14 @@ def _verdict(page: Page) -> list[str]:
     if page.outcome is None or page.claim is None:
         return []
     claim, outcome = page.claim, page.outcome
-    lines = ["## Is it true", f"**{claim.verdict}** ({claim.place})."]
+    lines = ["## Is it true", f"{_judged(page, claim)} · {claim.place}"]
     if page.statement is not None:
         lines.append("> " + plain(claim.statement))
     if claim.correction:
         lines.append("What is true: " + plain(claim.correction))
     if outcome.facts:
-        facts = "\n".join(map(str, outcome.facts))
-        lines += ["Evidence, computed when this page was made:", f"```text\n{facts}\n```"]
+        facts = "\n".join(f"- `{fact}`" for fact in outcome.facts)
+        lines += ["Evidence, computed when this page was made:", facts]
     lines.append(_machine(claim))
     return lines
 
@@ -212,7 +291,9 @@ def _machine(claim: Claim) -> str:
 
 def _value(page: Page) -> list[str]:
     """The enclosure of every term at the example; nothing where the twin does not exist or has no value there."""
-    if page.statement is None:
+    if page.example is not None:
+        return ["## Certified value", *_of_network(page.example)]
+    if page.id not in STATEMENTS:
         return []
     values = dict(EXAMPLE)
     for part, own in OWN.items():
@@ -225,6 +306,16 @@ def _value(page: Page) -> list[str]:
     shown = [name for name in terms if name != "total" or len(terms) > 2]  # of one term the total is that term
     lines += [f"| {name.replace('_', ' ')} | {terms[name]!r} |" for name in shown]
     return ["## Certified value", _AT, "\n".join(lines)]
+
+
+def _of_network(example: Example) -> list[str]:
+    """A certificate is of a network and its sample: those of a small example."""
+    lines = ["| term | value |", "|---|---|", *(f"| {name} | {value!r} |" for name, value in example.terms.items())]
+    of = f"Of {plain(example.network)} with {M:,} points drawn in [-1, 1]⁴, at δ = .05"
+    return [
+        f"{of}, as verify-bounds has it, rounded outward:",
+        "\n".join([*lines, f"| **bound** | {example.value!r} |"]),
+    ]
 
 
 _AT = "In [ball arithmetic](../api/twins.md) at the [example](index.md#the-example) of these pages."
@@ -255,26 +346,31 @@ def plain(text: str) -> str:
 # The list of them
 
 
+_PARTS = {
+    "Printed in the paper": lambda page: page.is_printed,
+    "What takes its place": lambda page: page.is_ours,
+    "Certificates": lambda page: page.is_certificate,
+    "Bounds of others, for context": lambda page: page.bound is not None and page.bound.group == "context",
+}
+
+
 def index(listed: list[Page]) -> str:
-    rows = ["| statement | | verdict |", "|---|---|---|"]
-    for page in listed:
-        verdict = _ledger(page.claim) if page.claim else ""
-        group = GROUPS[page.bound.group] if page.bound else page.statement.where if page.statement else "certificate"
-        rows.append(f"| [{page.id}]({page.id}.md) | {'' if group == 'theory' else group} | {verdict} |")
-    names = "\n".join(page.id for page in listed)
+    parts = [f"## {title}\n\n{_table(list(filter(chosen, listed)))}" for title, chosen in _PARTS.items()]
+    names = "\n".join(page.id for chosen in _PARTS.values() for page in filter(chosen, listed))
     return f"""# Statements
 
 Every statement that the code computes: as the paper prints it, and what takes its place. Each page has the formula
-(from its symbolic twin), what it needs, whether it is true, its value enclosed in balls, the proof, and the function.
+(from its symbolic twin), what it needs, whether it is true, a certified value, the proof, and the function.
 
-{chr(10).join(rows)}
+{chr(10).join(parts)}
 
 ## The example
 
 Certified values are those of a layered family with n = (154, 100, 100), Λ = 1, p = 1, ReLU, m = 9600, ρ = .1, δ = .05,
 r = 1, half of ‖w‖₁ on either layer, an empirical loss of .02 and, where complexities are given and not computed,
 R(H₁) = .02 and R(H₂) = .04. The pages of AdaNet.CVX have p = 2 and two correlations,
-.3 and -.1. They show the size of the terms; they are no claim about a network.
+.3 and -.1. They show the size of the terms; they are no claim about a network. Certificates are of small networks,
+which their pages name.
 
 ```{{toctree}}
 :hidden:
@@ -282,3 +378,11 @@ R(H₁) = .02 and R(H₂) = .04. The pages of AdaNet.CVX have p = 2 and two corr
 {names}
 ```
 """
+
+
+def _table(listed: list[Page]) -> str:
+    rows = ["| statement | in a line | verdict |", "|---|---|---|"]
+    for page in listed:
+        verdict = _judged(page, page.claim).removeprefix("verdict: ") if page.claim else "no claim of its own"
+        rows.append(f"| [{page.id}]({page.id}.md) | {plain(page.line)} | {verdict} |")
+    return "\n".join(rows) + "\n"

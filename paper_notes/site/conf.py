@@ -8,7 +8,7 @@ author = "the adanet-theory developers"
 copyright = "the adanet-theory developers, Apache-2.0"
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton"]
-exclude_patterns = ["extra", "gallery"]
+exclude_patterns = ["extra", "gallery", "_ipython"]
 myst_heading_anchors = 3
 myst_enable_extensions = ["deflist"]
 nb_execution_mode = "force"
@@ -17,6 +17,7 @@ nb_merge_streams = True
 nb_execution_timeout = 300
 
 autodoc_typehints = "description"
+autodoc_type_aliases = {"ArrayLike": "ArrayLike"}
 autodoc_member_order = "bysource"
 add_module_names = False
 

@@ -1,0 +1,52 @@
+"""Certificates of three small networks, as verify-bounds computes them: every number rounded outward."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from verify import verify_bounds
+
+M, HELD_OUT, FEATURES = 2_000, 200, 4
+
+
+@dataclass(frozen=True)
+class Example:
+    """A certificate and what it is of."""
+
+    network: str
+    terms: Mapping[str, float]
+    value: float
+
+
+def examples() -> Mapping[str, Example]:
+    """By the id of the certificate; the same points for all of them, drawn in [-1, 1]^4."""
+    X = 2 * torch.rand(M + HELD_OUT, FEATURES, generator=torch.Generator().manual_seed(0), dtype=torch.float64) - 1
+    y = torch.where(X[:, 0] < 0, -1.0, 1.0)
+    X[:, 0] = y * (1 + X[:, 0].abs()) / 2
+    linear, hidden = nn.Sequential(_layer([[1.0, 0, 0, 0]])), _hidden()
+    classes = nn.Sequential(_layer([[1.0, 0, 0, 0], [-1.0, 0, 0, 0], [0, 0, 0, 0]]))
+    return {
+        **_of("f = Ψ_1", linear, X, y, ("vote-certificate", "gauss-certificate", "a-posteriori-data", "held-out")),
+        **_of("f = relu(Ψ_1) - relu(-Ψ_1)", hidden, X, y, ("path-certificate",)),
+        **_of("f = (Ψ_1, -Ψ_1, 0), three classes", classes, X, (y < 0).long(), ("vote-certificate-multiclass",)),
+    }
+
+
+def _of(network: str, module: nn.Module, X: Tensor, y: Tensor, ids: tuple[str, ...]) -> dict[str, Example]:
+    report = verify_bounds(module.double(), X[:M], y[:M], test=(X[M:], y[M:]), r_sup=1, draws=None)
+    rows = {id: report.bounds[id] for id in ids if id in report.bounds}
+    return {id: Example(network, row.terms, row.raw) for id, row in rows.items()}
+
+
+def _layer(weights: list[list[float]]) -> nn.Linear:
+    layer = nn.Linear(len(weights[0]), len(weights), bias=False)
+    layer.weight = nn.Parameter(torch.tensor(weights, dtype=torch.float64))
+    return layer
+
+
+def _hidden() -> nn.Sequential:
+    return nn.Sequential(_layer([[1.0, 0, 0, 0], [-1.0, 0, 0, 0]]), nn.ReLU(), _layer([[1.0, -1.0]]))
