@@ -18,8 +18,8 @@ class Example:
     """A certificate and what it is of."""
 
     network: str
-    terms: Mapping[str, float]
-    value: float
+    terms: Mapping[str, float | None]
+    value: float | None
 
 
 def examples() -> Mapping[str, Example]:
