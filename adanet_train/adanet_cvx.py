@@ -56,10 +56,10 @@ def train(
     return growth.trained(history)
 
 
-def family(config: Config, n_0: int) -> NetworkSpec:
-    """The declared family: up to T units in each layer, at most five layers unless max_depth says otherwise."""
+def family(config: Config, n_0: int, units: int = 1) -> NetworkSpec:
+    """The declared family: up to T units in each layer, or T for each class, and at most five layers by default."""
     depth = config.max_depth or min(config.rounds, 5)
-    return config.replace(width=1, candidates=None, max_depth=depth).family(n_0)
+    return config.replace(width=units, candidates=None, max_depth=depth).family(n_0)
 
 
 @dataclass(frozen=True)

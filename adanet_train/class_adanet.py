@@ -8,7 +8,7 @@ of its own (the learner "units" of two classes), and w is the minimiser of F, wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -42,24 +42,41 @@ def train(
     """T rounds of AdaNet on the rows of Psi with class indices y; the rest as in `adanet.train`."""
     Psi, y, C = check_classes(Psi, y, config)
     check_config(config)
-    check_resume(resume, config)
     sample = Sample(Psi, y, config, config.family(Psi.shape[1], len(y)), check_weights(weights, y))
-    network = resume.network.to(Psi.device) if resume else Network.empty(Psi.shape[1], outputs=C, device=Psi.device)
+
+    def candidates(network: Network, t: int) -> list[Candidate]:
+        return [sample.candidate(network, depth, units, t, i) for i, depth, units in sample.sizes(network)]
+
+    return grow(sample, C, candidates, config.least_decrease, callback, resume)
+
+
+def grow(
+    sample: Sample,
+    C: int,
+    candidates: Callable[[Network, int], list[Candidate]],
+    least_decrease: float,
+    callback: Callback | None,
+    resume: Trained | None,
+) -> Trained:
+    """Rounds that keep the best of the candidates of network and t, until none lowers F by that share of it."""
+    config, device = sample.config, sample.Psi.device
+    check_resume(resume, config)
+    network = resume.network.to(device) if resume else Network.empty(sample.spec.n[0], outputs=C, device=device)
     history: list[Round] = [*resume.history] if resume else []
     F = sample.value(network)
     for t in range(len(history) + 1, config.rounds + 1):
         if history and history[-1]["chosen"] < 0:
             break
-        candidates = [sample.candidate(network, depth, units, t, i) for i, depth, units in sample.sizes(network)]
-        values = [found.objective for found in candidates]
-        fell = bool(values) and objective.falls(min(values), F, config.least_decrease)
+        found = candidates(network, t)
+        values = [candidate.objective for candidate in found]
+        fell = bool(values) and objective.falls(min(values), F, least_decrease)
         best = values.index(min(values)) if fell else -1
         if best >= 0:
-            network = candidates[best].network
+            network = found[best].network
             if config.corrective:
                 network = sample.corrected(network)
             F = sample.value(network)
-        history.append({"candidates": [found.record for found in candidates], "chosen": best, "objective": F})
+        history.append({"candidates": [candidate.record for candidate in found], "chosen": best, "objective": F})
         if callback is not None:
             callback(sample.trained(network, history))
     return sample.trained(network, history)

@@ -72,8 +72,6 @@ class _Trained(NetworkClassifier):
             raise ValueError(f"Unknown label type: {kind}. {REMEDY}")
         check_classification_targets(y)
         self.classes_ = np.unique(y)
-        if len(self.classes_) > 2 and self._method() != "adanet":
-            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
         check(len(self.classes_) >= 2, f"y must hold both classes, got one class, {self.classes_[0]!r}.")
 
     def _more(self, y: NDArray[Any], sample_weight: Any) -> dict[str, Any]:
@@ -126,7 +124,7 @@ def _tuples(value: Any) -> Any:
 
 
 class AdaNetClassifier(_Trained):
-    """AdaNet as a classifier of two classes.
+    """AdaNet as a classifier of any number of classes.
 
     By default every subnetwork is a committee: 8 small networks, each trained without an eighth of the sample (fewer,
     and with less held out, from 20,000 points on), which says when it stops. The held-out points also choose λ, the
@@ -274,12 +272,13 @@ class AdaNetClassifier(_Trained):
 
 
 class AdaNetCVXClassifier(_Trained):
-    """AdaNet.CVX as a classifier of two classes: one unit a round, on the whole sample, nothing held out.
+    """AdaNet.CVX as a classifier: one unit a round, or one for each of C classes, on the whole sample.
 
     Parameters
     ----------
     rounds : T, the number of units at most.
-    step : "closed-form" (the paper's, mended), "exact" (the joint minimiser of each round) or "printed".
+    step : "closed-form" (the paper's, mended), "exact" (the joint minimiser of each round) or, of two classes,
+        "printed".
     p, Lambda, activation, max_depth, rho : the declared family, as of AdaNetClassifier.
     surrogate, lam, beta, complexity, objective, tol : F and how well it is minimised, as there; lam is a number.
     max_rounds, seed, random_state, warm_start, verbose, device, bias, feature_range : as there; the run itself draws
@@ -341,11 +340,6 @@ class AdaNetCVXClassifier(_Trained):
 
     def _method(self) -> str:
         return "cvx-exact" if self.step == "exact" else "cvx"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
 
 def load(path: str | Path) -> NetworkClassifier:

@@ -42,12 +42,15 @@ def trainer(method: str, y: Tensor | None = None) -> Train:
 
 
 def _of_classes(method: str) -> Train:
-    from adanet_train import class_baselines
+    if method == "adanet":
+        return _adanet_of_classes
+    if method in ("lr", "nn"):
+        from adanet_train import class_baselines
 
-    many = {"adanet": _adanet_of_classes, "lr": class_baselines.train_lr, "nn": class_baselines.train_nn}
-    why = "a unit that C outputs share has no convex step"  # w_c u is not convex in (w, u) for two c at once
-    check(method in many, f"method must be one of {', '.join(many)} for more than two classes ({why}), got {method!r}.")
-    return many[method]
+        return class_baselines.train_lr if method == "lr" else class_baselines.train_nn
+    from adanet_train import class_cvx
+
+    return class_cvx.train
 
 
 def _adanet_of_classes(Psi: Tensor, y: Tensor, config: Config, **options: Any) -> Trained:

@@ -11,7 +11,7 @@ from adanet_train import class_adanet, class_baselines, cli
 from adanet_train.config import Config
 from adanet_train.convex import mixture
 from adanet_train.data import datasets
-from adanet_train.estimator import AdaNetClassifier, AdaNetCVXClassifier, load
+from adanet_train.estimator import AdaNetClassifier, load
 from adanet_train.model import model_file
 from adanet_train.run import error_rate
 from verify import verify_bounds
@@ -146,8 +146,6 @@ def test_the_command_on_a_table_of_three_names(tmp_path, capsys):
     capsys.readouterr()
     assert cli.main([str(tmp_path / "train.csv"), *options, "--test-data", str(tmp_path / "other.csv")]) == 2
     assert "y must hold the classes of training ('blue', 'green', 'red'), got 'violet'." in capsys.readouterr().err
-    assert cli.main([str(tmp_path / "train.csv"), *options, "--method", "cvx"]) == 2
-    assert "method must be one of adanet, lr, nn for more than two classes" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("name", "C", "m"), [("iris", 3, 150), ("wine", 3, 178), ("digits", 10, 1797)])
@@ -174,8 +172,6 @@ def test_the_estimator_of_three_names(tmp_path):
     assert np.array_equal(load(tmp_path / "model.pt").predict(X), fitted.predict(X))
     found = verify_bounds(fitted, X, names, draws=None)
     assert found.sample.train_error == pytest.approx(1 - fitted.score(X, names))
-    with pytest.raises(ValueError, match="Only binary classification is supported"):
-        AdaNetCVXClassifier().fit(X, names)
 
 
 def test_the_link_is_where_the_expected_loss_is_least():

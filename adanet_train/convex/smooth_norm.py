@@ -93,19 +93,22 @@ class SmoothMax(SmoothNorm):
         return excess
 
 
-def stages(p: float, v: Tensor, accuracy: float) -> Iterator[SmoothNorm]:
+def stages(p: float, v: Tensor, accuracy: float, groups: int = 1) -> Iterator[SmoothNorm]:
     """Ever closer functions, from one that is easy at the scale of v to one with error below `accuracy`.
 
-    None at v = 0, which has no scale: there the norm has a kink, and what is not yet gained is rounding.
+    None at v = 0, which has no scale: there the norm has a kink, and what is not yet gained is rounding. The error is
+    that of all groups of v together. One group is not 0 at the minimiser, of several some may be: the kink is then met
+    at p >= 2 too.
     """
     scale = float(v.abs().amax())
     if scale == 0:
         return
-    if p < 2:
-        root = len(v) ** (1 / p)
+    N = len(v) // groups
+    if p == math.inf:
+        yield from (SmoothMax(error / (2 * groups * N), error) for error in errors(scale, accuracy))
+    elif p < 2 or groups > 1:
+        root = groups * N ** (1 / p)
         yield from (SmoothPower(p, error / root, error) for error in errors(scale * root, accuracy))
-    elif p == math.inf:
-        yield from (SmoothMax(error / (2 * len(v)), error) for error in errors(scale, accuracy))
     else:
         yield SmoothPower(p, 0.0, 0.0)
 
