@@ -29,7 +29,7 @@ _OFFERED = {
     ),
     "kl": "clopper_pearson kl kl_inverse",
     "margin": "MarginBound margin_error ramp_loss",
-    "multiclass": "multiclass_a_posteriori multiclass_margin_bound multiclass_margins",
+    "multiclass": "multiclass_a_posteriori multiclass_margin_bound multiclass_margins multiclass_objective_bound",
     "path": "path_certificate",
     "posterior": "a_posteriori a_posteriori_bounded path_norm",
     "rademacher": (

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adanet_theory.checks import Array, check, check_rho, check_risk, finite, total
-from adanet_theory.generalization import margin_bound, margin_bound_uniform_at
+from adanet_theory.generalization import margin_bound, margin_bound_uniform_at, objective_bound
 from adanet_theory.margin import ETA, MarginBound, best_margin, growth
 from adanet_theory.posterior import a_posteriori_at, a_posteriori_bounded_at
 
@@ -84,6 +84,39 @@ def multiclass_margin_bound_uniform_at(
     binary = margin_bound_uniform_at(j, ramp, w_norms, R_m, m=m, delta=delta, M=M, eta=eta)
     depth = 4 * growth(eta, j, "multiclass-margin-bound-uniform") * math.sqrt(2 * math.log(C * len(w_norms)) / m)
     return _doubled("multiclass-margin-bound-uniform", binary, depth)
+
+
+def multiclass_objective_bound(
+    loss: float,
+    w_norms: Sequence[float],
+    R_m: Sequence[float],
+    *,
+    C: int,
+    m: int,
+    delta: float,
+    M: Sequence[float],
+    rho: float = 1.0,
+    eta: float = ETA,
+) -> MarginBound:
+    """multiclass-objective-bound: the objective of C classes as a bound, for all w at once.
+
+        R(f) <= loss + (1+η) Σ_k ||w_k||_1 [4 R_m(H_k) + 4 M_k sqrt(2 log(C l)/m)] / ρ
+                + sqrt( [log((π²/3-1)/δ) + 2 log(2 + |log_{1+η}(W_M/ρ)|)] / (2m) )
+
+    `loss` = (1/m) Σ_i log Σ_c exp(f(x_i, c) - f(x_i, y_i) + 1{c != y_i}), at least the mean of log(1 + e^(1-u)), u the
+    margins: ρ up to 2.844, as for two classes.
+
+    >>> bound = multiclass_objective_bound(0.1, [0.0, 1.0], [0.01, 0.02], C=10, m=10_000, delta=0.05, M=[1.0, 2.0])
+    >>> {name: round(term, 6) for name, term in bound.terms.items()}
+    {'loss': 0.1, 'complexity': 0.084, 'depth': 0.205611, 'confidence': 0.021674}
+    """
+    _check_classes(C)
+    binary = objective_bound(loss, w_norms, R_m, m=m, delta=delta, M=M, rho=rho, eta=eta)
+    if binary.rho is None:
+        return MarginBound("multiclass-objective-bound", binary.terms, None)
+    W_M = total((w * M_k for w, M_k in zip(w_norms, M, strict=True)), "W_M")
+    depth = (1 + eta) * 4 * W_M * math.sqrt(2 * math.log(C * len(w_norms)) / m) / rho
+    return _doubled("multiclass-objective-bound", binary, depth)
 
 
 def _doubled(id: str, binary: MarginBound, depth: float) -> MarginBound:

@@ -96,7 +96,7 @@ class Sample:
 
     def __init__(self, Psi: Tensor, y: Tensor, config: Config, spec: NetworkSpec, weights: Tensor | None) -> None:
         self.Psi, self.y, self.config, self.spec, self.weights = Psi, y, config, spec, weights
-        self.Gamma: Penalty = penalty(config, spec, Psi)
+        self.Gamma: Penalty = penalty(config, spec, Psi, int(y.max()) + 1)
 
     def value(self, network: Network) -> float:
         """F of the network."""
@@ -236,9 +236,7 @@ def check_config(config: Config) -> None:
     check(config.surrogate == "logistic", f"C classes have the multinomial loss, got surrogate={config.surrogate!r}.")
     plain = config.variant in ("base", "SD")
     check(plain, f"variant must be base or SD for more than two classes, got variant={config.variant!r}.")
-    known = "objective must be paper or certificate for more than two classes"
-    why = "λ and β with which F bounds the risk are known of two"
-    check(config.objective == "paper", f"{known} ({why}), got objective={config.objective!r}.")
+    check(config.objective in ("paper", "bound"), f"objective must be paper or bound here, got {config.objective!r}.")
     check(config.learner == "units", f"more than two classes have one learner, units; got learner={config.learner!r}.")
 
 

@@ -65,11 +65,14 @@ def standard_deviation(H: Tensor) -> Tensor:
     return H.std(0, correction=0)
 
 
-def penalty(config: Config, spec: NetworkSpec, Psi: Tensor | Points) -> Penalty:
-    """Γ = λ r + β as the config asks for it, on the sample Psi; what depends on k only is computed once."""
+def penalty(config: Config, spec: NetworkSpec, Psi: Tensor | Points, C: int | None = None) -> Penalty:
+    """Γ = λ r + β as the config asks for it, on the sample Psi; what depends on k only is computed once.
+
+    C is the number of classes where f has an output for each.
+    """
     points = Psi if isinstance(Psi, Points) else Points.of(Psi, Psi.device)
     if config.objective == "bound":
-        by_layer = _bound_penalty(config, spec, points)
+        by_layer = _bound_penalty(config, spec, points, C)
     elif callable(config.complexity) or config.variant == "SD" or config.complexity == "sd":
         return functools.partial(_output_penalty, config, spec, points)
     else:
@@ -102,10 +105,11 @@ def _layer_complexity(config: Config, spec: NetworkSpec, points: Points) -> Call
             return lambda k: math.sqrt(k)
 
 
-def _bound_penalty(config: Config, spec: NetworkSpec, points: Points) -> Callable[[int], float]:
+def _bound_penalty(config: Config, spec: NetworkSpec, points: Points, C: int | None) -> Callable[[int], float]:
     """objective-bound: Γ_k = 2(1+η)/ρ [ r_k + M_k sqrt(2 log l/m) ], r_k >= R_m(H_k); then F bounds the risk.
 
-    ρ = 1, or the largest ρ with Φ(1-u) >= ψ_ρ(u). r and M at r_sup: what is known before the sample is drawn.
+    Of C classes multiclass-objective-bound: 4 for 2 and log(C l) for log l. ρ = 1, or the largest ρ with
+    Φ(1-u) >= ψ_ρ(u). r and M at r_sup: what is known before the sample is drawn.
     """
     m, r_sup, largest = len(points), config.r_sup, points.largest
     check(largest <= r_sup, f"r_sup must be at least the sample's ||Psi||_inf={largest}, got r_sup={r_sup}.")
@@ -113,10 +117,11 @@ def _bound_penalty(config: Config, spec: NetworkSpec, points: Points) -> Callabl
     Phi = surrogate(config.surrogate)
     check(Phi.rho_max >= 1, f"objective='bound' needs Phi(1-u) >= psi_1(u), which {Phi.name} fails.")
     rho = Phi.rho_max if config.largest_rho else 1.0
+    factor, families = (2, spec.depth) if C is None else (4, C * spec.depth)
 
     def Gamma(k: int) -> float:
         M_k = rademacher.ranges(below(spec, k), r_sup=r_sup)[k - 1]
         r_k = complexity(spec, k, m=m, r=r_sup)
-        return 2 * (1 + config.slack) / rho * (r_k + M_k * math.sqrt(2 * math.log(spec.depth) / m))
+        return factor * (1 + config.slack) / rho * (r_k + M_k * math.sqrt(2 * math.log(families) / m))
 
     return Gamma

@@ -201,6 +201,12 @@ def multiclass_uniform(z: Sixty) -> list[Any]:
     return [two[0], 2 * two[1], depth, two[3]]
 
 
+def multiclass_objective(z: Sixty) -> list[Any]:
+    two = objective(z)
+    depth = 4 * (1 + z.eta) * z.W_M() * mp.sqrt(2 * (mp.log(z.raw["C"]) + mp.log(z.l)) / z.m)
+    return [two[0], 2 * two[1], depth, two[3]]
+
+
 def multiclass_posterior(z: Sixty, r: Any) -> Any:
     d = z.raw["d"]
     A = 1 if d == 0 else 1 + z.c * (1 + z.c) ** (d - 1)
@@ -271,6 +277,7 @@ BY_HAND: dict[str, Callable[[Sixty], Any]] = {
     "objective-bound": objective,
     "multiclass-margin-bound": multiclass,
     "multiclass-margin-bound-uniform": multiclass_uniform,
+    "multiclass-objective-bound": multiclass_objective,
     "multiclass-a-posteriori": lambda z: [z.ramp, multiclass_posterior(z, z.r_rms), 2 * z.posterior_tail()],
     "multiclass-a-posteriori-bounded": lambda z: [z.ramp, multiclass_posterior(z, z.r_sup), z.posterior_tail()],
 }

@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_theory.multiclass import multiclass_margins
+from adanet_theory.multiclass import multiclass_margins, multiclass_objective_bound
+from adanet_theory.rademacher import peeled_complexity, ranges
 from adanet_train import class_adanet, class_baselines, cli
 from adanet_train.config import Config
 from adanet_train.convex import mixture
 from adanet_train.data import datasets
 from adanet_train.estimator import AdaNetClassifier, load
 from adanet_train.model import model_file
+from adanet_train.network import Network
 from adanet_train.run import error_rate
 from verify import verify_bounds
 from verify.network.evidence import Weights
@@ -89,6 +91,22 @@ def test_a_corrective_step_lowers_the_objective():
     assert mended.history[-1]["objective"] <= plain.history[-1]["objective"] * (1 + 1e-6)
 
 
+def test_the_bound_objective_is_the_bound():
+    """F of a network against multiclass-objective-bound less its confidence term: all scores are alike here."""
+    Psi, y = blobs()
+    Psi = Psi / Psi.abs().max()
+    config = CONFIG.replace(objective="bound", complexity="lemma-2-peeled", max_depth=2)
+    found = class_adanet.train(Psi, y, config)
+    assert found.history[-1]["objective"] <= np.log(1 + 2 * np.e)
+    spec = found.declared
+    U, w = torch.ones(spec.n[1], 3).double() / 2, torch.ones(3, spec.n[1]).double()
+    F = class_adanet.Sample(Psi, y, config, spec, None).value(Network(spec.n[:2], {(1, 0): U}, {1: w}, (), 3))
+    R_m = [peeled_complexity(spec, k, m=90, r_rms=1.0) for k in (1, 2)]
+    at = {"C": 3, "m": 90, "delta": 0.05, "M": ranges(spec, r_sup=1.0)}
+    bound = multiclass_objective_bound(np.log(1 + 2 * np.e), [3.0 * spec.n[1], 0.0], R_m, **at)
+    assert sum(bound.terms.values()) - bound.terms["confidence"] == pytest.approx(F, rel=1e-12)
+
+
 @pytest.mark.parametrize("method", ["lr", "nn"])
 def test_the_baselines(method):
     Psi, y = blobs()
@@ -105,11 +123,12 @@ def test_the_baselines(method):
     [
         ({"variant": "P"}, "variant must be base or SD for more than two classes, got variant='P'."),
         ({"surrogate": "exponential"}, "C classes have the multinomial loss, got surrogate='exponential'."),
+        ({"objective": "certificate"}, "objective must be paper or bound here, got 'certificate'."),
         ({"learner": "random"}, "more than two classes have one learner, units; got learner='random'."),
     ],
 )
 def test_what_many_classes_do_not_have_is_refused(change, message):
-    with pytest.raises(ValueError, match=r"for|have") as caught:
+    with pytest.raises(ValueError, match=r"for|have|here") as caught:
         class_adanet.train(*blobs(), CONFIG.replace(**change))
     assert str(caught.value) == message
 

@@ -262,3 +262,10 @@ def test_many_classes(x: Situation, C: int, d: int) -> None:
         eta=0.05,
         C=C,
     )
+    same_bound(
+        x,
+        "multiclass-objective-bound",
+        lambda: multiclass.multiclass_objective_bound(x.error, x.w, x.R, **free),
+        eta=0.05,
+        C=C,
+    )

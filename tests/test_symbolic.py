@@ -29,7 +29,7 @@ CORRECTED = {
     *("theorem-1-range", "margin-bound", "margin-bound-uniform", "margin-bound-empirical"),
     *("margin-bound-unbounded", "unbounded-empirical"),
     *("a-posteriori", "a-posteriori-bounded", "objective-bound"),
-    *("multiclass-margin-bound", "multiclass-margin-bound-uniform"),
+    *("multiclass-margin-bound", "multiclass-margin-bound-uniform", "multiclass-objective-bound"),
     *("multiclass-a-posteriori", "multiclass-a-posteriori-bounded"),
     *("cvx-closed-form-corrected", "cvx-score", "cvx-decrease"),
 }
@@ -48,6 +48,7 @@ TERMS = {
     "objective-bound": ["loss", *FULL],
     "multiclass-margin-bound": ["ramp", *FULL],
     "multiclass-margin-bound-uniform": ["ramp", *FULL],
+    "multiclass-objective-bound": ["loss", *FULL],
     "multiclass-a-posteriori": ["ramp", "complexity", "confidence"],
     "multiclass-a-posteriori-bounded": ["ramp", "complexity", "confidence"],
 }

@@ -382,6 +382,23 @@ _ALL = [
         (r"$|h| \leq M_k$ for all $h \in \mathcal H_k$",),
     ),
     Statement(
+        "multiclass-objective-bound",
+        "theory",
+        risk,
+        "<=",
+        {
+            "loss": loss,
+            "complexity": 4 * (1 + eta) * Sum(w[k] * R_m[k], layers),
+            "depth": 4 * (1 + eta) * Sum(w[k] * M_k[k], layers) * root(2 * log(classes * l) / m),
+            "confidence": root((log((pi**2 / 3 - 1) / delta) + 2 * log(2 + abs(log(W_M) / log(1 + eta)))) / (2 * m)),
+        },
+        (define_W_M,),
+        (
+            r"the loss of a point is at least $\min(1, \max(0, 1 - u))$, $u$ its margin",
+            r"$|h| \leq M_k$ for all $h \in \mathcal H_k$",
+        ),
+    ),
+    Statement(
         "multiclass-a-posteriori",
         "theory",
         risk,

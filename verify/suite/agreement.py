@@ -68,6 +68,7 @@ def bounds(x: Point) -> dict[str, MarginBound]:
         P.a_posteriori_bounded_at(x.j, x.error, 1.0, r_sup=x.r, **net),
         C.multiclass_margin_bound(*mixture, C=x.C, M=top, **fixed),
         C.multiclass_margin_bound_uniform_at(x.j, *mixture, C=x.C, **free),
+        C.multiclass_objective_bound(*mixture, C=x.C, **free),
         C.multiclass_a_posteriori_at(x.j, x.error, 1.0, C=x.C, r_rms=x.r, **net),
         C.multiclass_a_posteriori_bounded_at(x.j, x.error, 1.0, C=x.C, r_sup=x.r, **net),
         unbounded.margin_bound_unbounded(*mixture, **fixed),
@@ -117,6 +118,7 @@ RISK = (
     "a-posteriori-bounded",
     "multiclass-margin-bound",
     "multiclass-margin-bound-uniform",
+    "multiclass-objective-bound",
     "multiclass-a-posteriori",
     "multiclass-a-posteriori-bounded",
 )
