@@ -31,7 +31,8 @@ SHOWN = """(() => {
     [...root.querySelectorAll(`data[data-${key}]`)].map((node) => [node.dataset[key], number(node)]));
   const words = (root, place) => root.querySelector(place).textContent;
   const bound = (article) => [article.id.slice(2), {
-    terms: numbers(article, "term"), whyNot: article.dataset.whyNot, j: article.dataset.j,
+    there: article.checkVisibility(), terms: numbers(article, "term"),
+    whyNot: article.dataset.whyNot, j: article.dataset.j,
     value: article.querySelector(".value").value, shown: words(article, ".value"), mark: words(article, ".mark"),
   }];
   return {
@@ -84,7 +85,7 @@ def number(x: float | None) -> str:
 def link(state: State) -> str:
     """The address of a setting, written here once more."""
     plain = {key: number(state[key]) for key in ("m", "rho", "delta", "p", "r_inf", "r_sup", "r_rms", "B", "d")}
-    plain |= {key: number(state[key]) for key in ("margin_error", "ramp")}
+    plain |= {key: number(state[key]) for key in ("margin_error", "ramp", "C")}
     lists = {key: "*".join(map(repr, state[key])) for key in ("n", "w")}
     rows = "_".join("*".join(map(repr, row)) for row in state["Lambda"])
     return urlencode(
@@ -95,7 +96,7 @@ def link(state: State) -> str:
 def entries(state: State) -> list[tuple[str, Any]]:
     """What to type where; the depth first, which makes the fields of the layers."""
     l = len(state["n"]) - 1  # noqa: E741 - the paper's letter
-    names = ("m", "rho", "delta", "p", "r_inf", "margin_error", "ramp", "r_sup", "r_rms", "B", "d")
+    names = ("m", "rho", "delta", "p", "r_inf", "margin_error", "C", "ramp", "r_sup", "r_rms", "B", "d")
     typed: list[tuple[str, Any]] = [("f-l", str(l)), *((f"f-{name}", number(state[name])) for name in names)]
     typed += [(f"f-n_{k}", str(n)) for k, n in enumerate(state["n"])]
     typed += [(f"f-w_{k}", repr(w)) for k, w in enumerate(state["w"], start=1)]
@@ -108,6 +109,7 @@ def entries(state: State) -> list[tuple[str, Any]]:
 def compare(shown: Any, state: State) -> None:
     assert shown["faults"] == "", state
     reference = Reference(state)
+    assert {id for id, found in shown["bounds"].items() if found["there"]} == set(reference.bounds()), state
     for id, bound in reference.bounds().items():
         found = shown["bounds"][id]
         expected = {**bound.terms, "total": bound.raw}
@@ -224,7 +226,7 @@ CURVES = """new Promise((resolve) => requestAnimationFrame(() => requestAnimatio
     {x: at === Infinity ? "inf" : at, state: VARIABLES[x].set(state, at), bounds}))))))"""
 
 
-@pytest.mark.parametrize("name", ["m", "rho", "margin_error", "delta", "l", "p", "n_0", "n_k", "Lambda", "r_inf"])
+@pytest.mark.parametrize("name", ["m", "rho", "margin_error", "delta", "C", "l", "p", "n_0", "n_k", "Lambda", "r_inf"])
 def test_the_curves_are_those_of_the_bounds(browser: Chromium, name: str) -> None:
     browser.run("document.querySelector('#reset').click()")
     browser.run(f"{TYPE}({json.dumps([('x', name)])})")

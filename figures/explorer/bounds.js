@@ -15,7 +15,7 @@ function values(state) {
   return {
     l, m: state.m, rho: state.rho, delta: state.delta, p: state.p, n: state.n, w: state.w, W, Lambda, eta: ETA,
     L: by("L"), c: by("c"), e: by("e"), phi0: by("phi0"), sup: by("sup"), margin_error, ramp, d: state.d ?? l - 1,
-    r_inf: state.r_inf, r_sup: state.r_sup ?? state.r_inf, r_rms: state.r_rms ?? state.r_inf,
+    r_inf: state.r_inf, r_sup: state.r_sup ?? state.r_inf, r_rms: state.r_rms ?? state.r_inf, C: state.C,
   };
 }
 
@@ -55,6 +55,9 @@ function largestPathNorm(v) {
 // rho_j itself, up to rounding, keeps its j.
 const indexOf = (scale, rho) => Math.ceil(Math.log(scale / rho) / Math.log1p(ETA) - 1e-9);
 
+// The statements about y f(x), or those about f(x, y) - max f(x, y') of a network with an output for each class.
+const statements = ({C}) => DATA.bounds.filter(({classes}) => classes === (C > 2 ? "many" : "two"));
+
 // Every bound: {id, terms, raw, value, vacuous, whyNot, rho, j}. raw is null where the formula has no value.
 function evaluate(state) {
   const v = values(state), rows = layers(v), R = (name) => rows.map((row) => row[name]);
@@ -66,7 +69,7 @@ function evaluate(state) {
   const size = (bound) => (bound.scale === "rho" && bound.range ? M * v.W : scales[bound.scale]);
   const given = (bound) => ({R: R(column(bound)), M, M_k, ...at[bound.scale]});
   const holds = assumptions(state, v, rows, M);
-  const bounds = DATA.bounds.map((bound) => {
+  const bounds = statements(state).map((bound) => {
     const {id} = bound, values = given(bound);
     const found = size(bound) > 0 ? FORMULAS[id][v.l]({...v, ...values}) : trivial(bound);
     const raw = Number.isFinite(found.total) ? found.total : null;

@@ -126,7 +126,7 @@ class Chart {
     const paths = {full: "", pale: ""};
     let last = null, pen = "";
     for (const {x, bounds} of this.points) {
-      const {raw, whyNot} = bounds.find((bound) => bound.id === id);
+      const {raw, whyNot} = bounds.find((bound) => bound.id === id) ?? {raw: null};
       if (raw === null || raw <= 0) {
         last = null;
         continue;

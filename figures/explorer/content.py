@@ -20,7 +20,7 @@ MAX_DEPTHS = 20
 LEMMAS = ("lemma-2", "lemma-2-peeled", "lemma-2-peeled-offset", "h1-closed", "lemma-1-corrected", "range")
 ACTIVATIONS = ("relu", "leaky_relu:0.1", "abs", "identity", "tanh", "elu", "gelu", "silu", "softplus", "sigmoid")
 
-BOUNDS = catalogue.theory()
+BOUNDS = (*catalogue.theory(), *catalogue.theory("many"))
 NEEDS = {
     id: tuple(bound.id for bound in BOUNDS if id in bound.needs)
     for id in catalogue.ASSUMPTIONS
@@ -55,6 +55,7 @@ STATE: dict[str, Any] = {
     "ramp": None,
     "B": None,
     "d": None,
+    "C": 2,
     "unmet": [],
 }
 
@@ -88,6 +89,7 @@ def _record(bound: Bound) -> dict[str, Any]:
         "complexity": bound.complexity,
         "at": bound.at,
         "scale": bound.scale,
+        "classes": bound.classes,
         "range": bound.range,
         "terms": list(STATEMENTS[bound.id].terms),
     }

@@ -3,7 +3,7 @@
 
 const SLIDER = 1000;
 const GROUPS = {
-  sample: ["m", "rho", "margin_error", "delta"],
+  sample: ["m", "rho", "margin_error", "delta", "C"],
   family: ["l", "p", "n_0", "n_k", "Lambda"],
   features: ["r_inf"],
 };

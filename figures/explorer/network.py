@@ -55,6 +55,7 @@ def state(setting: Setting, report: BoundReport, W: float) -> dict[str, Any]:
         "ramp": None,
         "B": None if report.model.path_norm is None else report.model.path_norm / W,
         "d": hidden,
+        "C": setting.weights.outputs or 2,
         "unmet": _unmet(setting, report),
     }
 

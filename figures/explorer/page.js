@@ -21,7 +21,7 @@ function showNothing(reason) {
   first.textContent = `No bound applies: ${reason}`;
   second.textContent = "";
   $("summary").className = "verdict none";
-  for (const {id, terms: names} of DATA.bounds) {
+  for (const {id, terms: names} of statements(state)) {
     const terms = Object.fromEntries(names.map((name) => [name, null]));
     showBound({id, terms, raw: null, value: null, whyNot: ["input"], j: null}, {input: {}});
     $(`b-${id}`).querySelector(".why").textContent = reason;
@@ -38,6 +38,7 @@ function show() {
   const found = evaluate(state);
   showDefaults(found);
   showSummary(found);
+  showStatements();
   for (const bound of found.bounds) showBound(bound, found.assumptions);
   showLayers(found.layers);
   $("x").value = x;

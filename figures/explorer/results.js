@@ -6,6 +6,14 @@ function put(node, value, shown) {
   node.textContent = shown;
 }
 
+// Only the statements about so many classes are there to be read.
+function showStatements() {
+  const shown = statements(state);
+  for (const bound of DATA.bounds) $(`b-${bound.id}`).hidden = !shown.includes(bound);
+  $("printed-two").hidden = state.C > 2;
+  $("printed-many").hidden = state.C <= 2;
+}
+
 function showBound(bound, notes) {
   const article = $(`b-${bound.id}`), applies = bound.whyNot.length === 0;
   const kind = !applies ? "not" : bound.vacuous ? "vacuous" : "cite";
@@ -59,12 +67,15 @@ function showSummary({bounds, impossible, W_M}) {
     if (whyNot.length) return "does not apply";
     return raw === null ? "undefined" : `${up(raw)}${vacuous ? ", vacuous" : ""}`;
   };
-  const printed = bounds.filter((_, i) => DATA.bounds[i].printed);
-  second.textContent = `As printed: ${printed.map((bound) => `${bound.id} ${said(bound)}`).join("; ")}.`;
+  const printed = statements(state).flatMap((bound, i) => (bound.printed ? `${bound.id} ${said(bounds[i])}` : []));
+  second.textContent = printed.length ? `As printed: ${printed.join("; ")}.` : "As printed: two classes only.";
   $("summary").className = best ? "verdict" : "verdict none";
 }
 
 function showKey(point, bounds) {
+  const drawn = new Set([{bounds}, ...chart.points].flatMap((each) => each.bounds.map(({id}) => id)));
+  for (const {id} of DATA.bounds) $(`k-${id}`).parentElement.hidden = !drawn.has(id);
+  for (const {id} of DATA.bounds) $(`k-${id}`).textContent = "–";
   for (const bound of point?.bounds ?? bounds) {
     const pale = bound.whyNot.length > 0;
     $(`k-${bound.id}`).textContent = bound.raw === null ? "–" : up(bound.raw, 3);
@@ -77,9 +88,12 @@ function showKey(point, bounds) {
 // The curves' numbers, for those who do not see them.
 function showTable() {
   const step = Math.max(1, Math.floor(chart.points.length / 12)), kept = chart.points.filter((_, i) => i % step === 0);
-  const heads = [VARIABLES[x].symbol, ...DATA.bounds.map(({id}) => id)];
+  const shown = statements(state).map(({id}) => id), heads = [VARIABLES[x].symbol, ...shown];
   $("table-head").replaceChildren(...heads.map((head) => element("th", {scope: "col", class: "n"}, head)));
   $("table-body").replaceChildren(...kept.map((point) => element("tr", {},
     element("th", {scope: "row", class: "n"}, near(point.x)),
-    ...point.bounds.map(({raw, whyNot}) => element("td", {class: whyNot.length ? "n not" : "n"}, up(raw, 3))))));
+    ...shown.map((id) => {
+      const {raw, whyNot} = point.bounds.find((bound) => bound.id === id) ?? {raw: null, whyNot: []};
+      return element("td", {class: whyNot.length ? "n not" : "n"}, up(raw, 3));
+    }))));
 }

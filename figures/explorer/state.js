@@ -1,13 +1,13 @@
 "use strict";
 // The state: what the reader chose. It is plain data; the link holds all of it.
 //
-//   m rho delta p r_inf margin_error                      numbers, p may be Infinity
+//   m rho delta p r_inf margin_error C                    numbers, p may be Infinity
 //   n = [n_0, .., n_l]   phi = [phi_1, .., phi_(l-1)]   w = [||w_1||_1, .., ||w_l||_1]
 //   Lambda = rows: Lambda[0] = [Lambda_(1,0)], Lambda[k-1] = [Lambda_(k,1), .., Lambda_(k,k-1)]
 //   r_sup r_rms ramp B d, and margin_error of a model      null: what follows from the rest stands for it
 //   unmet                                                  ids of the promises that were not kept
 
-const SCALARS = ["m", "rho", "delta", "p", "r_inf", "margin_error"];
+const SCALARS = ["m", "rho", "delta", "p", "r_inf", "margin_error", "C"];
 const OPTIONAL = ["ramp", "r_sup", "r_rms", "B", "d"];
 const copy = (state) => structuredClone(state);
 const depth = (state) => state.n.length - 1;
@@ -50,6 +50,7 @@ const VARIABLES = {
   rho: {...scalar("rho"), label: "margin of f/W", symbol: "ρ", log: [1e-3, 10]},
   margin_error: {...scalar("margin_error"), label: "margin error at ρ", symbol: "R̂", linear: [0, 1]},
   delta: {...scalar("delta"), label: "failure probability", symbol: "δ", log: [1e-6, 0.5]},
+  C: {...scalar("C"), label: "classes", symbol: "C", log: [2, 1e4], whole: true},
   l: {get: depth, set: atDepth, label: "depth", symbol: "l", linear: [1, DATA.depths], whole: true},
   p: {...scalar("p"), label: "norm, 1 to inf", symbol: "p", conjugate: true},
   n_0: {
@@ -101,6 +102,7 @@ function faults(state) {
   check(whole(state.m), "m", "an integer in [1, 1e15]", state.m);
   check(state.rho > 0 && state.rho < Infinity, "rho", "> 0 and finite", state.rho);
   check(state.delta > 0 && state.delta < 1, "delta", "in (0, 1)", state.delta);
+  check(whole(state.C) && state.C >= 2, "C", "an integer in [2, 1e15]", state.C);
   check(state.p >= 1, "p", "in [1, inf]", state.p);
   check(size(state.r_inf), "r_inf", "finite and ≥ 0", state.r_inf);
   check(unset("r_sup") || (state.r_sup >= state.r_inf && state.r_sup < Infinity), "r_sup", "≥ r_inf", state.r_sup);
@@ -131,7 +133,7 @@ function write(state, extra = {}) {
 
 // The state of a link, or null if it is none of ours.
 function read(text) {
-  const given = new URLSearchParams(text), state = initial();
+  const given = new URLSearchParams(text), state = {...initial(), C: 2}; // links of before had two classes
   const list = (key) => (given.get(key) ? given.get(key).split("*") : []);
   if (!["n", "w", "Lambda"].every((key) => given.has(key))) return null;
   for (const key of [...SCALARS, ...OPTIONAL]) {
