@@ -38,6 +38,7 @@ j = sp.Symbol("j", integer=True)
 rho, delta, eta, p, tau = sp.symbols("rho delta eta p tau", positive=True)
 r_inf, r_rms, r_sup, M, c_phi, B = sp.symbols("r_inf r_rms r_sup M c B", nonnegative=True)
 margin_error, ramp, ramp_j, loss = sp.symbols("margin_error ramp ramp_j loss", nonnegative=True)
+ramp_y, ramp_yj, loss_y = sp.symbols("ramp_y ramp_yj loss_y", nonnegative=True)  # of C classes
 E_norm, sum_sq, S, g_s, Gamma, h_ms = sp.symbols("E_norm sum_sq S g_s Gamma h_ms", nonnegative=True)
 n, N = (sp.IndexedBase(name, positive=True) for name in ("n", "N"))
 Lambda, Lambda_k, w, R_S, Rstar_S, R_m, M_k, L, c, e, phi0, sup, E_sup = (
@@ -60,8 +61,8 @@ classes = sp.Symbol("C", integer=True, positive=True)
 price = sp.Symbol("price", nonnegative=True)
 decrease = sp.Symbol("decrease", nonnegative=True)
 
-# Three names stand for values under one key: a list of complexities serves whichever of them a statement names.
-KEYS = {"R_S": "R", "Rstar_S": "R", "R_m": "R", "ramp_j": "ramp"}
+# Several names stand for values under one key: a list of complexities serves whichever of them a statement names.
+KEYS = {"R_S": "R", "Rstar_S": "R", "R_m": "R", "ramp_j": "ramp", "ramp_y": "ramp", "ramp_yj": "ramp", "loss_y": "loss"}
 
 
 # Functions of the theory: `doit` gives the formula

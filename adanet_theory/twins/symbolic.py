@@ -105,6 +105,7 @@ priors = Sum(log(1 / pi_k[k]), layers)
 massart = root(2 * log(2 * n[0]) / m)
 depth_term = 2 * M / rho * root(2 * log(l) / m)
 in_range = r"$|h| \leq M$ for all $h \in \mathcal H_1, \dots, \mathcal H_l$"
+of_classes = r"$u_i = f(x_i, y_i) - \max_{y \neq y_i} f(x_i, y)$"
 
 _ALL = [
     # As printed
@@ -359,13 +360,13 @@ _ALL = [
         risk,
         "<=",
         {
-            "ramp": ramp,
+            "ramp": ramp_y,
             "complexity": 4 / rho * Sum(w[k] / W * R_m[k], layers),
             "depth": 4 * M / rho * root(2 * log(classes * l) / m),
             "confidence": root(log(1 / delta) / (2 * m)),
         },
         (define_W,),
-        (in_range,),
+        (of_classes, in_range),
     ),
     Statement(
         "multiclass-margin-bound-uniform",
@@ -373,13 +374,13 @@ _ALL = [
         risk,
         "<=",
         {
-            "ramp": ramp_j,
+            "ramp": ramp_yj,
             "complexity": 4 / rho_j * Sum(w[k] * R_m[k], layers),
             "depth": 4 * (1 + eta) ** j * root(2 * log(classes * l) / m),
             "confidence": root(prior / (2 * m)),
         },
         (define_rho_W, define_W_M),
-        (r"$|h| \leq M_k$ for all $h \in \mathcal H_k$",),
+        (of_classes, r"$|h| \leq M_k$ for all $h \in \mathcal H_k$"),
     ),
     Statement(
         "multiclass-objective-bound",
@@ -387,16 +388,13 @@ _ALL = [
         risk,
         "<=",
         {
-            "loss": loss,
+            "loss": loss_y,
             "complexity": 4 * (1 + eta) * Sum(w[k] * R_m[k], layers),
             "depth": 4 * (1 + eta) * Sum(w[k] * M_k[k], layers) * root(2 * log(classes * l) / m),
             "confidence": root((log((pi**2 / 3 - 1) / delta) + 2 * log(2 + abs(log(W_M) / log(1 + eta)))) / (2 * m)),
         },
         (define_W_M,),
-        (
-            r"the loss of a point is at least $\min(1, \max(0, 1 - u))$, $u$ its margin",
-            r"$|h| \leq M_k$ for all $h \in \mathcal H_k$",
-        ),
+        (r"$|h| \leq M_k$ for all $h \in \mathcal H_k$",),
     ),
     Statement(
         "multiclass-a-posteriori",
@@ -404,12 +402,12 @@ _ALL = [
         risk,
         "<=",
         {
-            "ramp": ramp_j,
+            "ramp": ramp_yj,
             "complexity": 4 * (1 + eta) ** j * r_rms * root(2 * log(2 * classes * n[0] * A_d) / m),
             "confidence": 2 * root(sampled / (2 * m)),
         },
         (define_rho_B, define_A_d),
-        (r"$B$ is the sum of the path norms of the $C$ outputs and $d = l - 1$",),
+        (of_classes, r"$B$ is the sum of the path norms of the $C$ outputs and $d = l - 1$"),
     ),
     Statement(
         "multiclass-a-posteriori-bounded",
@@ -417,12 +415,12 @@ _ALL = [
         risk,
         "<=",
         {
-            "ramp": ramp_j,
+            "ramp": ramp_yj,
             "complexity": 4 * (1 + eta) ** j * r_sup * root(2 * log(2 * classes * n[0] * A_d) / m),
             "confidence": root(sampled / (2 * m)),
         },
         (define_rho_B, define_A_d),
-        (r"$B$ is the sum of the path norms of the $C$ outputs and $d = l - 1$",),
+        (of_classes, r"$B$ is the sum of the path norms of the $C$ outputs and $d = l - 1$"),
     ),
     # AdaNet.CVX, corrected
     Statement(

@@ -147,8 +147,8 @@ def minimise_class_norms(Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: flo
         return JointStep(here.w.view(C, -1), here.objective, 0.0, 0, True)
     U = -dual_vectors(G[steep], p)
     w = minimise_classes(Z @ U.T, y, f, f.new_full((len(U),), penalty), tol=tol).w
-    found = follow(problem, problem.at((w @ U).flatten()), tol)
-    return replace(found, v=found.v.view(C, -1))
+    step = follow(problem, problem.at((w @ U).flatten()), tol)
+    return replace(step, v=step.v.view(C, -1))
 
 
 class NormProblem:

@@ -50,7 +50,7 @@ const VARIABLES = {
   rho: {...scalar("rho"), label: "margin of f/W", symbol: "ρ", log: [1e-3, 10]},
   margin_error: {...scalar("margin_error"), label: "margin error at ρ", symbol: "R̂", linear: [0, 1]},
   delta: {...scalar("delta"), label: "failure probability", symbol: "δ", log: [1e-6, 0.5]},
-  C: {...scalar("C"), label: "classes", symbol: "C", log: [2, 1e4], whole: true},
+  C: {...scalar("C"), label: "classes", symbol: "C", log: [2, 1000], whole: true},
   l: {get: depth, set: atDepth, label: "depth", symbol: "l", linear: [1, DATA.depths], whole: true},
   p: {...scalar("p"), label: "norm, 1 to inf", symbol: "p", conjugate: true},
   n_0: {
