@@ -4,95 +4,15 @@
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.algebra_tactics Require Import ring.
 From mathcomp.classical Require Import boolp classical_sets mathcomp_extra.
-From mathcomp.analysis Require Import reals sequences exp trigo.
+From mathcomp.analysis Require Import reals sequences exp.
 From AdaNet Require Import signs suprema contraction activations families lemma_2_peeled distributions symmetrisation margin_bound.
-From AdaNet Require Import basel one_class path_classes.
+From AdaNet Require Import one_class priors path_classes.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope.
 Local Open Scope ring_scope.
-
-(* the priors 1/((d+1)(d+2)) and 1/((π²/3-1)(|j|+1)²) add up to at most 1 *)
-Section Priors.
-Variable R : realType.
-Lemma sum_subset (K : eqType) (F : K -> R) (r s : seq K) : (forall k, 0 <= F k) -> uniq r -> {subset r <= s} ->
-  \sum_(k <- r) F k <= \sum_(k <- s) F k.
-Proof.
-move=> F0; elim: r s => [|k r IH] s; first by rewrite big_nil sumr_ge0.
-rewrite /= => /andP[kr ur] sub; have ks : k \in s by apply: sub; rewrite mem_head.
-rewrite big_cons (big_rem k ks) /= ler_add2l; apply: IH => // i ir.
-have := sub i; rewrite inE ir orbT (perm_mem (perm_to_rem ks)) inE => /(_ isT) /predU1P[ik|//].
-by rewrite -ik ir in kr.
-Qed.
-Definition prior_d (d : nat) : R := (d.+1 * d.+2)%:R^-1.
-Definition prior_j (j : int) : R := ((pi ^+ 2 / 3%:R - 1) * `|j|%N.+1%:R ^+ 2)^-1.
-
-Lemma prior_d_gt0 d : 0 < prior_d d. Proof. by rewrite invr_gt0 ltr0n muln_gt0. Qed.
-Lemma prior_d_sum r : uniq r -> \sum_(d <- r) prior_d d <= 1.
-Proof.
-move=> ur; pose D := (\max_(d <- r) d).+1.
-have sub : {subset r <= iota 0 D} by move=> d dr; rewrite mem_iota add0n ltnS leq_bigmax_seq.
-apply: le_trans (sum_subset (fun d => ltW (prior_d_gt0 d)) ur sub) _.
-have -> : \sum_(d <- iota 0 D) prior_d d = 1 - D.+1%:R^-1.
-  rewrite -[iota _ _]/(index_iota 0 D) big_mkord; elim: (D) => [|n IH]; first by rewrite big_ord0 invr1 subrr.
-  rewrite big_ord_recr /= IH /prior_d natrM -[n.+2%:R]natr1; have : n.+1%:R != 0 :> R by rewrite pnatr_eq0.
-  have : n.+1%:R + 1 != 0 :> R by rewrite natr1 pnatr_eq0.
-  by move: (n.+1%:R : R) => a a0 a1; field; rewrite a0 a1.
-by rewrite ler_subl_addr ler_addl invr_ge0 ler0n.
-Qed.
-
-Lemma z_gt0 : 0 < pi ^+ 2 / 3%:R - 1 :> R.
-Proof.
-rewrite subr_gt0 ltr_pdivl_mulr ?ltr0n // mul1r; apply: (@lt_le_trans _ _ (2%:R ^+ 2)); first by rewrite -natrX ltr_nat.
-by rewrite ler_expn2r ?nnegrE ?ler0n ?pi_ge0 // pi_ge2.
-Qed.
-Lemma prior_j_gt0 j : 0 < prior_j j.
-Proof. by rewrite invr_gt0 mulr_gt0 ?z_gt0 // exprn_gt0 // ltr0n. Qed.
-Lemma prior_j_sum r : uniq r -> \sum_(j <- r) prior_j j <= 1.
-Proof.
-move=> ur; pose J := (\max_(j <- r) `|j|%N).+1.
-have sub : {subset r <= [seq Posz i | i <- iota 0 J] ++ [seq Negz i | i <- iota 0 J]}.
-  move=> j jr; have : (`|j| < J)%N by rewrite ltnS leq_bigmax_seq.
-  rewrite mem_cat; case: j {jr} => i; rewrite ?NegzE ?abszN !absz_nat => iJ.
-    by rewrite map_f // mem_iota add0n.
-  by rewrite -NegzE orbC map_f // mem_iota add0n (ltnW iJ).
-apply: le_trans (sum_subset (fun j => ltW (prior_j_gt0 j)) ur sub) _.
-rewrite big_cat !big_map -[iota _ _]/(index_iota 0 J) !big_mkord.
-rewrite (eq_bigr (fun i : 'I_J => (pi ^+ 2 / 3%:R - 1)^-1 * (i.+1%:R ^+ 2)^-1)) => [|i _]; last by rewrite /prior_j invfM absz_nat.
-rewrite [X in _ + X <= _](eq_bigr (fun i : 'I_J => (pi ^+ 2 / 3%:R - 1)^-1 * (i.+2%:R ^+ 2)^-1)) => [|i _]; last first.
-  by rewrite /prior_j invfM NegzE abszN absz_nat.
-rewrite -!mulr_sumr -mulrDr ler_pdivr_mull ?z_gt0 // mulr1.
-have h1 := basel R J; have h2 := basel R J.+1; rewrite big_ord_recl /= expr1n invr1 in h2.
-by apply: (le_by (ler_add h1 h2)); move: (\sum_(i < J) _) (\sum_(i < J) _) (pi ^+ 2) => a b e; field.
-Qed.
-
-Definition log_prior (d : nat) (j : int) : R := ln (d.+1 * d.+2)%:R + ln (pi ^+ 2 / 3%:R - 1) + 2%:R * ln `|j|%N.+1%:R.
-Lemma log_priorE (delta : R) d j : 0 < delta -> ln (delta * prior_d d * prior_j j)^-1 = ln delta^-1 + log_prior d j.
-Proof.
-move=> d0; have a0 : 0 < (d.+1 * d.+2)%:R :> R by rewrite ltr0n muln_gt0.
-have b0 : 0 < `|j|%N.+1%:R :> R by rewrite ltr0n.
-rewrite /prior_d /prior_j !invfM !invrK lnM ?posrE ?mulr_gt0 ?invr_gt0 ?exprn_gt0 ?z_gt0 // lnM ?posrE ?invr_gt0 // lnM ?posrE ?exprn_gt0 ?z_gt0 //.
-- by rewrite lnM ?posrE // /log_prior mulr_natl mulr2n !addrA.
-- by rewrite mulr_gt0.
-Qed.
-
-Variables (I : finType) (w : I -> R) (m : nat) (bad : nat -> int -> {ffun 'I_m -> I} -> Prop) (delta : R).
-Hypotheses (w0 : forall i, 0 <= w i) (w1 : \sum_i w i = 1) (d01 : 0 < delta < 1).
-Lemma shared_delta d j : 0 < delta * prior_d d * prior_j j < 1.
-Proof.
-have /andP[d0 d1] := d01; have p0 := prior_d_gt0 d; have q0 := prior_j_gt0 j; rewrite !mulr_gt0 //=.
-have p1 := @prior_d_sum [:: d] isT; have q1 := @prior_j_sum [:: j] isT; rewrite !big_seq1 in p1 q1.
-by rewrite -mulrA (le_lt_trans _ d1) // ler_pimulr ?(ltW d0) // -[X in _ <= X]mulr1 ler_pmul ?(ltW p0) ?(ltW q0).
-Qed.
-Lemma union_dj : (forall d j, Ex w (fun S => `[< bad d j S >]%:R) <= delta * prior_d d * prior_j j) ->
-  Ex w (fun S => `[< exists d j, bad d j S >]%:R) <= delta.
-Proof.
-have /andP[d0 _] := d01; move=> each; apply: (union w0 w1 (ltW d0) prior_d_sum) => d.
-by apply: (union w0 w1 _ prior_j_sum) => //; rewrite mulr_ge0 ?ltW // prior_d_gt0.
-Qed.
-End Priors.
 
 Section APosteriori.
 Variables (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (phi : R -> R) (c : R).
@@ -105,11 +25,11 @@ Implicit Types (f : network R n0) (S : {ffun 'I_m -> I}) (j : int).
 Definition margin f (a : I) : R := (-1) ^+ ys a * output Psi phi f (xs a).
 Definition network_risk f : R := \sum_a w a * ((margin f a <= 0)%R)%:R.
 Definition network_ramp (rho : R) S f : R := m%:R^-1 * \sum_i ramp rho (margin f (S i)).
-Definition scale j : R := (1 + eta) ^ j.
+Local Notation scale := (priors.scale eta).
 Definition confidence k j : R := Num.sqrt ((ln delta^-1 + log_prior R k j) / (2%:R * m%:R)).
 
 Let G k := margins xs ys (network_class Psi phi k).
-Let sc0 j : 0 < scale j. Proof. by rewrite exprz_gt0 // addr_gt0 ?ltr01. Qed.
+Let sc0 j : 0 < scale j := scale_gt0 j eta0.
 Let ends f : 0 < path_norm f -> exists2 g, G (d f) g &
   network_risk f = \sum_a w a * ((g a <= 0)%R)%:R /\ forall j S, network_ramp (path_norm f / scale j) S f = m%:R^-1 * \sum_i ramp (scale j)^-1 (g (S i)).
 Proof.

@@ -14,6 +14,11 @@ Definition capped (R : realType) (b : option R) (y : R) : R := if b is Some c th
 Definition M (R : realType) (N : net R) (L : nat -> R) (b : nat -> option R) (r : R) : nat -> R :=
   sums (Lam N 1 0 * root_q (p N) (n N 0) * r)
        (fun k s Ms => Lam N k s * root_q (p N) (n N s) * capped (b s) (L s * Ms + `|phi N s 0|)).
+Lemma M1 (R : realType) (N : net R) (L : nat -> R) (b : nat -> option R) (r : R) : M N L b r 1 = Lam N 1 0 * root_q (p N) (n N 0) * r.
+Proof. exact: sums1. Qed.
+Lemma ME (R : realType) (N : net R) (L : nat -> R) (b : nat -> option R) (r : R) k : (1 < k)%N ->
+  M N L b r k = \sum_(1 <= s < k) Lam N k s * root_q (p N) (n N s) * capped (b s) (L s * M N L b r s + `|phi N s 0|).
+Proof. exact: sumsE. Qed.
 
 Theorem range (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (L : nat -> R) (b : nat -> option R) (r : R) :
   (forall s, lipschitz (L s) (phi N s)) -> (forall s c, b s = Some c -> forall y, `|phi N s y| <= c) ->
@@ -21,8 +26,8 @@ Theorem range (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R)
   forall k h x, (0 < k)%N -> H Psi k h -> `|h x| <= M N L b r k.
 Proof.
 move=> lip cap r0 hr; elim/ltn_ind => -[|[|k]] // IH h x _ hh.
-  by rewrite /M sums1; have [u hu ->] := H_inv1 hh; apply: norm_dot_le.
-rewrite /M sumsE // -/(M N L b r); have [u [g [hu hg ->]]] := H_inv (isT : 1 < k.+2)%N hh.
+  by rewrite M1; have [u hu ->] := H_inv1 hh; apply: norm_dot_le.
+rewrite ME //; have [u [g [hu hg ->]]] := H_inv (isT : 1 < k.+2)%N hh.
 apply: le_trans (ler_norm_sum _ _ _) _; rewrite big_nat [X in _ <= X]big_nat; apply: ler_sum => s sk.
 have /andP[s0 sk'] := sk.
 have phib f : H Psi s f -> `|phi N s (f x)| <= capped (b s) (L s * M N L b r s + `|phi N s 0|).

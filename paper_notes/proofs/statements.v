@@ -5,10 +5,71 @@ From mathcomp.analysis Require Import reals sequences exp trigo.
 From AdaNet Require Import signs suprema norms families activations.
 From AdaNet Require Import contraction lemma_1 lemma_1_exact lemma_1_corrected lemma_2_peeled lemma_2_peeled_data lemma_2_peeled_offset depth_lower range.
 From AdaNet Require Import surrogates cvx_closed_form cvx_stop cvx_decrease distributions margin_bound.
-From AdaNet Require Import path_classes a_posteriori h1 slopes adanet_comparison deepboost_restated held_out entropy pac_bayes_kl smooth.
+From AdaNet Require Import margin_bound_uniform margin_bound_empirical priors path_classes a_posteriori h1 slopes adanet_comparison.
+From AdaNet Require Import deepboost_restated held_out entropy pac_bayes_kl vote_certificate smooth.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope.
 Local Open Scope ring_scope.
+
+(* What the words mean. Signs σ and the mean over them; suprema; norms *)
+  Check (fun m : nat => erefl : signs m = {ffun 'I_m -> bool}).
+  Check (fun (R : realType) (m : nat) (s : signs m) (a : 'I_m -> R) (f : signs m -> R) => And3 erefl erefl erefl :
+    [/\ dot s a = \sum_i (-1) ^+ s i * a i, E f = (\sum_s f s) / (2 ^ m)%:R & mu R m = m%:R^-1 * E (fun s : signs m => `|\sum_i (-1) ^+ s i|)]).
+  Check (fun (R : realType) (phi : R -> R) (L : R) => And3 erefl erefl erefl :
+    [/\ lipschitz L phi = (forall x y, `|phi x - phi y| <= L * `|x - y|), odd_fun phi = (forall x, phi (- x) = - phi x) &
+        locally_bounded phi = (forall M : R, exists K : R, forall x, `|x| <= M -> `|phi x| <= K)]).
+  Check (fun (R : realType) (T : Type) (A : set T) (f : T -> R) (m : nat) (v : T -> 'I_m -> R) => And3 erefl erefl erefl :
+    [/\ Sup A f = sup [set f t | t in A], bounded_on A f = (exists M, forall t, A t -> f t <= M) &
+        bounded_at A v = (forall i, exists M, forall t, A t -> `|v t i| <= M)]).
+  Check (fun (R : realType) (F : R -> R) => conj erefl erefl :
+    convex F = (forall t x y, 0 <= t <= 1 -> F (t * x + (1 - t) * y) <= t * F x + (1 - t) * F y) /\ nondecreasing F = (forall x y, x <= y -> F x <= F y)).
+  Check (fun (R : realType) (x a : R) => erefl : powp x a = if x == 0 then 0 else expR (a * ln x)).
+  Check (@Finite : forall (R : realType) (p : R), 1 <= p -> exponent R).
+  Check (fun (R : realType) (p : R) (p1 : 1 <= p) (n : nat) (u : 'I_n -> R) => And4 erefl erefl erefl erefl :
+    [/\ norm (Finite p1) u = powp (\sum_t powp `|u t| p) p^-1, norm Infinite u = \big[Num.max/0]_t `|u t|,
+        root_q (Finite p1) n = powp n%:R (1 - p^-1) & root_q (Infinite : exponent R) n = n%:R]).
+  Check (fun (R : realType) (a b : R) (a1 : 1 <= a) (b1 : 1 <= b) => And4 erefl erefl erefl erefl :
+    [/\ conjugate (Finite a1) (Finite b1) = (a^-1 + b^-1 = 1), conjugate (Finite a1) Infinite = (a = 1),
+        conjugate Infinite (Finite b1) = (b = 1) & conjugate (Infinite : exponent R) Infinite = False]).
+
+(* H_k, both ways, and R_S *)
+  Check (@Net : forall (R : realType) (n : nat -> nat) (Lam : nat -> nat -> R), (forall k s, 0 <= Lam k s) -> exponent R -> (nat -> R -> R) -> net R).
+  Check (fun (R : realType) (n : nat -> nat) (Lam : nat -> nat -> R) (Lam0 : forall k s, 0 <= Lam k s) (q : exponent R) (act : nat -> R -> R) =>
+    let N := Net n Lam0 q act in And4 erefl erefl erefl erefl : [/\ families.n N = n, families.Lam N = Lam, p N = q & phi N = act]).
+  Check (@H_1 : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (u : 'I_(n N 0) -> R) (h : X -> R),
+    norm (p N) u <= Lam N 1 0 -> (forall x, h x = \sum_j u j * Psi x j) -> H Psi 1 h).
+  Check (@H_inv1 : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (h : X -> R),
+    H Psi 1 h -> exists2 u, norm (p N) u <= Lam N 1 0 & forall x, h x = \sum_j u j * Psi x j).
+  Check (@H_k : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (k : nat) (u : forall s, 'I_(n N s) -> R)
+      (g : forall s, 'I_(n N s) -> X -> R) (h : X -> R), (1 < k)%N ->
+    (forall s, (0 < s < k)%N -> norm (p N) (u s) <= Lam N k s) -> (forall s t, (0 < s < k)%N -> H Psi s (g s t)) ->
+    (forall x, h x = \sum_(1 <= s < k) \sum_(t < n N s) u s t * phi N s (g s t x)) -> H Psi k h).
+  Check (@H_inv : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (k : nat) (h : X -> R), (1 < k)%N -> H Psi k h ->
+    exists (u : forall s, 'I_(n N s) -> R) (g : forall s, 'I_(n N s) -> X -> R),
+    [/\ forall s, (0 < s < k)%N -> norm (p N) (u s) <= Lam N k s, forall s t, (0 < s < k)%N -> H Psi s (g s t) &
+        forall x, h x = \sum_(1 <= s < k) \sum_(t < n N s) u s t * phi N s (g s t x)]).
+  Check (fun (R : realType) (X : Type) (m : nat) (x : 'I_m -> X) (F : set (X -> R)) (phi : R -> R) => conj erefl erefl :
+    Rad x F = m%:R^-1 * E (fun s => Sup F (fun h => dot s (fun i => h (x i)))) /\
+    Rad_abs x phi F = m%:R^-1 * E (fun s => Sup F (fun h => `|dot s (fun i => phi (h (x i)))|))).
+  Check (fun (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (m : nat) (x : 'I_m -> X) => erefl :
+    r_rms Psi x = \big[Num.max/0]_j Num.sqrt ((\sum_i Psi (x i) j ^+ 2) / m%:R)).
+  Check (fun (R : realType) (N : net R) => erefl : layered N = (forall k s, (s.+1 < k)%N -> Lam N k s = 0)).
+
+(* activations and what they cost: c_φ (splits) and e_φ (peels) *)
+  Check (fun (R : realType) (a y : R) => And3 erefl erefl erefl :
+    [/\ relu y = Num.max y 0, leaky a y = (if 0 <= y then y else a * y) & sigmoid y = (1 + expR (- y))^-1]).
+  Check (fun (R : realType) (phi : R -> R) (a b : R) => conj erefl erefl :
+    slopes a b phi = (forall x y, x <= y -> a * (y - x) <= phi y - phi x <= b * (y - x)) /\
+    homogeneous phi = (forall a y, 0 <= a -> phi (a * y) = a * phi y)).
+  Check (fun (R : realType) (phi : R -> R) (c : R) => erefl : splits phi c = exists o g (L1 L2 : R),
+    [/\ forall x, phi x = phi 0 + o x + g x, odd_fun o, g 0 = 0, lipschitz L1 o & lipschitz L2 g] /\ L1 + 2%:R * L2 = c).
+  Check (fun (R : realType) (phi : R -> R) (L e : R) => erefl : peels phi L e = (0 < L /\ exists o g (alpha : R),
+    [/\ forall x, phi x = L * (alpha * o x + (1 - alpha) * g x), odd_fun o, g 0 = 0, lipschitz 1 o & lipschitz 1 g] /\ 0 <= alpha <= 1 /\ 2%:R - alpha = e)).
+
+(* atoms I with probabilities w: Ex is the mean over m independent draws, `[< .. >] turns a proposition into 0 or 1 *)
+  Check (fun (R : realType) (I : finType) (w : I -> R) (m : nat) (f : {ffun 'I_m -> I} -> R) => erefl :
+    Ex w f = \sum_(S : {ffun 'I_m -> I}) (\prod_i w (S i)) * f S).
+  Check (fun (R : realType) (rho u : R) => erefl : ramp rho u = Num.max 0 (Num.min 1 (1 - u / rho))).
 
 (* contraction *)
 Check (@contraction : forall (R : realType) (m : nat) (A : set ('I_m -> R)) (g : ('I_m -> R) -> R) (phi : R -> R),
@@ -53,7 +114,8 @@ Check (@lemma_1_false : forall (R : realType) (p : exponent R) (m : nat) (X : Ty
   (forall s, lipschitz 1 (phi (bad_net p) s)) /\
   ~ (Rad x (H (N := bad_net p) Psi 2) <=
      2%:R * \sum_(1 <= s < 2) Lam (bad_net p) 2 s * root_q p (n (bad_net p) s) * Rad x (H (N := bad_net p) Psi s))).
-  Check (erefl : phi (bad_net _) = fun=> @sigmoid _).
+  Check (fun (R : realType) (q : exponent R) => And4 erefl erefl erefl erefl :
+    [/\ n (bad_net q) = fun=> 1%N, Lam (bad_net q) = fun k _ => if k == 1%N then 0 else 1, p (bad_net q) = q & phi (bad_net q) = fun=> @sigmoid R]).
 Check (@sigmoid_lipschitz : forall R : realType, lipschitz 1 (@sigmoid R)).
 
 (* lemma-2-peeled *)
@@ -83,10 +145,17 @@ Check (@lemma_2_peeled_data : forall (R : realType) (X : Type) (N : net R) (Psi 
   Check (@DE : forall (R : realType) (N : net R) (L e : nat -> R) (k : nat), (1 < k)%N ->
   D N L e k = \sum_(1 <= s < k) share N L k s * (e s * D N L e s)).
 
+  Check (fun (R : realType) (N : net R) (L : nat -> R) (k s : nat) => erefl : share N L k s = Lam N k s * root_q (p N) (n N s) * L s * P N L s / P N L k).
+
 (* lemma-2-peeled-offset *)
 Check (@lemma_2_peeled_offset : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (L : nat -> R) (k : nat),
   (forall s, lipschitz (L s) (phi N s)) -> (0 < m)%N -> (0 < n N 0)%N -> (0 < k)%N ->
   Rad x (H Psi k) <= Q N L (r_rms Psi x) k * Num.sqrt (2%:R * (ln (2%:R * (n N 0)%:R) + (k.-1)%:R * ln 2%:R) / m%:R)).
+
+  Check (@Q1 : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (L : nat -> R),
+    Q N L (r_rms Psi x) 1 = r_rms Psi x * (Lam N 1 0 * root_q (p N) (n N 0))).
+  Check (@QE : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (m : nat) (x : 'I_m -> X) (L : nat -> R) (k : nat), (1 < k)%N ->
+    Q N L (r_rms Psi x) k = \sum_(1 <= s < k) Lam N k s * root_q (p N) (n N s) * (L s * Q N L (r_rms Psi x) s + `|phi N s 0|)).
 
 (* lemma-1-corrected: where the slopes of sigmoid, tanh, softplus and ELU lie, and what follows *)
 Check (@slopes_sigmoid : forall R : realType, slopes 0 4%:R^-1 (@sigmoid R)).
@@ -141,6 +210,11 @@ Check (@range : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N
   0 <= r -> (forall x j, `|Psi x j| <= r) ->
   forall k h x, (0 < k)%N -> H Psi k h -> `|h x| <= M N L b r k).
 
+  Check (@M1 : forall (R : realType) (N : net R) (L : nat -> R) (b : nat -> option R) (r : R), M N L b r 1 = Lam N 1 0 * root_q (p N) (n N 0) * r).
+  Check (@ME : forall (R : realType) (N : net R) (L : nat -> R) (b : nat -> option R) (r : R) (k : nat), (1 < k)%N ->
+    M N L b r k = \sum_(1 <= s < k) Lam N k s * root_q (p N) (n N s) * capped (b s) (L s * M N L b r s + `|phi N s 0|)).
+  Check (fun (R : realType) (c y : R) => conj erefl erefl : capped (Some c) y = Num.min y c /\ capped None y = y).
+
 (* cvx-closed-form *)
 Check (@cvx_closed_form : forall (R : realType) (N : nat) (L : R) (e : 'I_N -> R), 0 <= L -> (exists j, e j != 0) ->
   forall (p : exponent R) (b : R) (b1 : 1 <= b), conjugate p (Finite b1) ->
@@ -150,6 +224,10 @@ Check (@cvx_closed_form_1 : forall (R : realType) (N : nat) (L : R) (e : 'I_N ->
   forall (p : exponent R) (j : 'I_N), conjugate p Infinite -> (forall i, `|e i| <= `|e j|) ->
   [/\ norm p (closed_form_argmax L e j) = L, \sum_i closed_form_argmax L e j i * e i = L * norm Infinite e &
       forall u, norm p u <= L -> \sum_i u i * e i <= \sum_i closed_form_argmax L e j i * e i]).
+
+  Check (fun (R : realType) (N : nat) (L : R) (e : 'I_N -> R) (b : R) (b1 : 1 <= b) (i j : 'I_N) => conj erefl erefl :
+    closed_form L e b1 i = L * Num.sg (e i) * powp `|e i| (b - 1) / powp (norm (Finite b1) e) (b - 1) /\
+    closed_form_argmax L e j i = if i == j then L * Num.sg (e j) else 0).
 
 (* cvx-sign, the printed form *)
 Check (@cvx_sign : forall (R : realType) (L : R) (two : 1 <= 2%:R :> R), 0 < L ->
@@ -161,6 +239,12 @@ Check (@cvx_stop : forall (R : realType) (Phi dPhi : R -> R) (m N : nat) (y f : 
   (forall w u, norm p u <= L -> objective Phi y f z Gam 0 u <= objective Phi y f z Gam w u) <->
   L * norm q (eps dPhi y f z) <= Gam).
 
+  Check (fun (R : realType) (Phi dPhi : R -> R) (m N : nat) (y f : 'I_m -> R) (z : 'I_m -> 'I_N -> R) (Gam w : R) (u : 'I_N -> R) (j : 'I_N) => conj erefl erefl :
+    objective Phi y f z Gam w u = m%:R^-1 * (\sum_i Phi (1 - y i * (f i + w * \sum_j u j * z i j))) + Gam * `|w| /\
+    eps dPhi y f z j = m%:R^-1 * \sum_i dPhi (1 - y i * f i) * y i * z i j).
+  Check (fun (R : realType) (Phi dPhi : R -> R) => erefl : has_derivative Phi dPhi =
+    forall a e : R, 0 < e -> exists2 d, 0 < d & forall h, `|h| <= d -> `|Phi (a + h) - Phi a - dPhi a * h| <= e * `|h|).
+
 (* cvx-decrease *)
 Check (@cvx_decrease : forall (R : realType) (Phi dPhi : R -> R) (m N : nat) (y f : 'I_m -> R) (z : 'I_m -> 'I_N -> R) (Gam tau : R),
   smooth Phi dPhi tau -> (forall i, y i ^+ 2 = 1) -> forall u : 'I_N -> R,
@@ -168,6 +252,10 @@ Check (@cvx_decrease : forall (R : realType) (Phi dPhi : R -> R) (m N : nat) (y 
   exists2 w, 0 <= w & objective Phi y f z Gam w u <=
     objective Phi y f z Gam 0 u - (\sum_j u j * eps dPhi y f z j - Gam) ^+ 2 / (2%:R * (tau * mean_square z u))).
 Check (@smooth_logistic : forall R : realType, smooth (@softplus R) (@sigmoid R) 4%:R^-1).
+
+  Check (fun (R : realType) (Phi dPhi : R -> R) (tau : R) (m N : nat) (z : 'I_m -> 'I_N -> R) (u : 'I_N -> R) => conj erefl erefl :
+    smooth Phi dPhi tau = (forall a b, Phi b <= Phi a + dPhi a * (b - a) + tau * (b - a) ^+ 2 / 2%:R) /\
+    mean_square z u = m%:R^-1 * \sum_i (\sum_j u j * z i j) ^+ 2).
 
 (* margin-bound, distributions of finite support: w_a are the probabilities of the atoms a, Ex the mean over m draws *)
 Check (@margin_bound : forall (R : realType) (I : finType) (w : I -> R) (l m : nat) (G : 'I_l -> set (I -> R)) (M rho : R),
@@ -188,6 +276,47 @@ Check (@Rad_margins : forall (R : realType) (I : finType) (X : Type) (xs : I -> 
     failure w G rho eps S = `[< exists th, admissible G th /\ ramp_loss rho S th + 2%:R * penalty w m G rho th + eps < risk w th >]).
   Check (fun (R : realType) (I : finType) (w : I -> R) (l m : nat) (G : 'I_l -> set (I -> R)) (rho : R) (th : ensemble R I l) => erefl :
     penalty w m G rho th = rho^-1 * \sum_t `|weight t| * Ex w (fun S : {ffun 'I_m -> I} => Rad (fun i => S i) (G (layer (e := th) t)))).
+
+  Check (@Ensemble : forall (R : realType) (I : finType) (l T : nat), ('I_T -> R) -> ('I_T -> 'I_l) -> ('I_T -> I -> R) -> ensemble R I l).
+  Check (fun (R : realType) (I : finType) (l T : nat) (a : 'I_T -> R) (k : 'I_T -> 'I_l) (g : 'I_T -> I -> R) => let f := Ensemble a k g in
+    And4 erefl erefl erefl erefl : [/\ size f = T, weight (e := f) = a, layer (e := f) = k & unit_of (e := f) = g]).
+  Check (fun (R : realType) (I : finType) (w : I -> R) (l m : nat) (G : 'I_l -> set (I -> R)) (rho : R) (S : {ffun 'I_m -> I}) (th : ensemble R I l) (a : I) =>
+    And4 erefl erefl erefl erefl :
+    [/\ admissible G th = (\sum_t `|weight (e := th) t| = 1 /\ forall t, G (layer t) (unit_of (e := th) t)),
+        value th a = \sum_t weight t * unit_of (e := th) t a, risk w th = \sum_a w a * ((value th a <= 0)%R)%:R &
+        ramp_loss rho S th = m%:R^-1 * \sum_i ramp rho (value th (S i))]).
+  Check (fun (R : realType) (I : finType) (X : Type) (xs : I -> X) (ys : I -> bool) (F : set (X -> R)) => erefl :
+    margins xs ys F = [set g | exists2 h, F h & forall a, g a = (-1) ^+ ys a * h (xs a)]).
+
+(* margin-bound-uniform: all w, not normalised, and all integers j at once; Rm is R_m, spread is W_M *)
+Check (@margin_bound_uniform : forall (R : realType) (I : finType) (w : I -> R) (l m : nat) (G : 'I_l -> set (I -> R)) (M : 'I_l -> R) (eta delta : R),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (0 < l)%N -> 0 < eta -> 0 < delta < 1 ->
+  (forall k, G k (fun=> 0)) -> (forall k g, G k g -> G k (fun a => - g a)) -> (forall k g a, G k g -> `|g a| <= M k) ->
+  Ex w (fun S : {ffun 'I_m -> I} => `[< exists (th : ensemble R I l) (j : int),
+    [/\ forall t, G (layer t) (unit_of (e := th) t), 0 < spread M th &
+      ramp_loss (spread M th / scale eta j) S th + 2%:R / (spread M th / scale eta j) * (\sum_t `|weight t| * Rm w m G (layer (e := th) t))
+      + 2%:R * scale eta j * Num.sqrt (2%:R * ln l%:R / m%:R)
+      + Num.sqrt ((ln delta^-1 + (ln (pi ^+ 2 / 3%:R - 1) + 2%:R * ln `|j|%N.+1%:R)) / (2%:R * m%:R)) < risk w th] >]%:R) <= delta).
+Check (@margin_bound_uniform_networks : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (I : finType) (w : I -> R)
+    (xs : I -> X) (ys : I -> bool) (l m : nat) (L : nat -> R) (b : nat -> option R) (r eta delta : R),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (0 < l)%N -> 0 < eta -> 0 < delta < 1 ->
+  (forall s, lipschitz (L s) (phi N s)) -> (forall s c, b s = Some c -> forall y, `|phi N s y| <= c) -> 0 <= r -> (forall x j, `|Psi x j| <= r) ->
+  let G (k : 'I_l) := margins xs ys (H Psi k.+1) in let W th := spread (fun k : 'I_l => M N L b r k.+1) th in
+  Ex w (fun S : {ffun 'I_m -> I} => `[< exists (th : ensemble R I l) (j : int), [/\ forall t, G (layer t) (unit_of (e := th) t), 0 < W th &
+    ramp_loss (W th / scale eta j) S th + 2%:R / (W th / scale eta j) * (\sum_t `|weight t| * Rm w m G (layer (e := th) t))
+    + 2%:R * scale eta j * Num.sqrt (2%:R * ln l%:R / m%:R)
+    + Num.sqrt ((ln delta^-1 + (ln (pi ^+ 2 / 3%:R - 1) + 2%:R * ln `|j|%N.+1%:R)) / (2%:R * m%:R)) < risk w th] >]%:R) <= delta).
+  Check (fun (R : realType) (I : finType) (w : I -> R) (l m : nat) (G : 'I_l -> set (I -> R)) (M : 'I_l -> R) (k : 'I_l) (th : ensemble R I l) => conj erefl erefl :
+    Rm w m G k = Ex w (fun S : {ffun 'I_m -> I} => Rad (fun i => S i) (G k)) /\ spread M th = \sum_t `|weight t| * M (layer (e := th) t)).
+
+(* margin-bound-empirical: the quarter of δ that is left is for signs that are drawn *)
+Check (@margin_bound_empirical : forall (R : realType) (I : finType) (w : I -> R) (l m : nat) (G : 'I_l -> set (I -> R)) (M : 'I_l -> R) (B rho delta : R),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (0 < l)%N -> 0 < rho -> 0 < delta < 1 ->
+  (forall k, G k (fun=> 0)) -> (forall k g, G k g -> G k (fun a => - g a)) -> (forall k g a, G k g -> `|g a| <= M k) -> (forall k, M k <= B) ->
+  Ex w (fun S : {ffun 'I_m -> I} => `[< exists th, admissible G th /\
+    ramp_loss rho S th
+    + 2%:R / rho * (\sum_t `|weight t| * (Rad (fun i => S i) (G (layer (e := th) t)) + M (layer t) * Num.sqrt (ln (4%:R * l%:R / delta) / (2%:R * m%:R))))
+    + 2%:R * B / rho * Num.sqrt (2%:R * ln l%:R / m%:R) + Num.sqrt (ln (2%:R / delta) / (2%:R * m%:R)) < risk w th >]%:R) <= 3%:R / 4%:R * delta).
 
 (* a-posteriori, distributions of finite support: every network f of any depth d f, widths and weights, and every integer j at once *)
 Check (@a_posteriori : forall (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (phi : R -> R) (c : R) (I : finType) (w : I -> R)
@@ -217,6 +346,11 @@ Check (@a_posteriori_bounded : forall (R : realType) (X : Type) (n0 : nat) (Psi 
   Check (fun (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (phi : R -> R) (I : finType) (w : I -> R) (xs : I -> X) (ys : I -> bool)
       (f : network R n0) => erefl :
     network_risk Psi phi w xs ys f = \sum_a w a * (((-1) ^+ ys a * output Psi phi f (xs a) <= 0)%R)%:R).
+  Check (fun (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (phi : R -> R) (I : finType) (xs : I -> X) (ys : I -> bool) (m : nat) (rho : R)
+      (S : {ffun 'I_m -> I}) (f : network R n0) => erefl :
+    network_ramp Psi phi xs ys rho S f = m%:R^-1 * \sum_i ramp rho ((-1) ^+ ys (S i) * output Psi phi f (xs (S i)))).
+  Check (@Network : forall (R : realType) (n0 : nat), nat -> (nat -> nat) -> (nat -> 'I_n0 -> R) -> (nat -> nat -> nat -> nat -> R) -> ('I_n0 -> R) ->
+    (nat -> nat -> R) -> network R n0).
   Check (fun (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (phi : R -> R) (f : network R n0) (x : X) => erefl :
     output Psi phi f x = \sum_j v0 f j * Psi x j + \sum_(1 <= s < (d f).+1) \sum_(t < width f s) v f s t * phi (unit_value Psi phi f x s t)).
   Check (fun (R : realType) (n0 : nat) (f : network R n0) => erefl :
@@ -277,3 +411,26 @@ Check (@dual_le_kl : forall (R : realType) (q p l : R), 0 <= q <= 1 -> 0 <= p <=
     And4 erefl erefl erefl erefl :
     [/\ law Q = ((forall h, 0 <= Q h) /\ \sum_h Q h = 1), KL P Q = \sum_h Q h * ln (Q h / P h), mean_rate w loss Q = \sum_h Q h * \sum_a w a * loss h a &
         mean_sample loss S Q = \sum_h Q h * (m%:R^-1 * \sum_i loss h (S i))]).
+
+(* vote-certificate, distributions of finite support: all f, laws theta on the 2 n_0 signed voters and settings (N, k, beta) at once; cdf is P[Bin <= k] *)
+Check (@vote_certificate : forall (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (I : finType) (w : I -> R) (xs : I -> X) (ys : I -> bool)
+    (m : nat) (K : eqType) (N k : K -> nat) (beta prior : K -> R) (delta : R),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (forall a j, `|Psi (xs a) j| <= 1) ->
+  (forall s, 0 <= beta s) -> (forall s, 0 < prior s) -> (forall r, uniq r -> \sum_(s <- r) prior s <= 1) -> 0 < delta ->
+  Ex w (fun S : {ffun 'I_m -> I} => `[< exists (s : K) (v : 'I_n0 -> R) (theta : 'I_n0 * bool -> R) (B : R), represents theta B v /\
+    kl_inverse (m%:R^-1 * \sum_i cdf (N s) (k s) ((1 + linear_margin Psi xs ys v (S i) / B) / 2%:R))
+      ((vote_KL (n0 * 2) (N s) (beta s) theta + ln (xi R m / (delta * prior s))) / m%:R) / cdf (N s) (k s) 2%:R^-1
+    < linear_risk Psi w xs ys v >]%:R) <= delta).
+Check (@represented : forall (R : realType) (n0 : nat) (v : 'I_n0 -> R), (exists j, v j != 0) ->
+  represents (fun q => if (v q.1 < 0) == q.2 then `|v q.1| / \sum_j `|v j| else 0) (\sum_j `|v j|) v).
+  Check (fun (R : realType) (n0 : nat) (theta : 'I_n0 * bool -> R) (B : R) (v : 'I_n0 -> R) => erefl :
+    represents theta B v = [/\ 0 < B, law theta & forall j, v j = B * (theta (j, false) - theta (j, true))]).
+  Check (fun (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (I : finType) (w : I -> R) (xs : I -> X) (ys : I -> bool) (v : 'I_n0 -> R) (a : I) =>
+    conj erefl erefl : linear_margin Psi xs ys v a = (-1) ^+ ys a * (\sum_j v j * Psi (xs a) j) /\
+    linear_risk Psi w xs ys v = \sum_a w a * ((linear_margin Psi xs ys v a <= 0)%R)%:R).
+  Check (fun (R : realType) (m k : nat) (p : R) => conj erefl erefl :
+    cdf m k p = (\sum_(c < k.+1) pmf m c p) /\ pmf m k p = 'C(m, k)%:R * p ^+ k * (1 - p) ^+ (m - k)).
+  Check (fun (R : realType) (T : finType) (n N : nat) (beta : R) (theta : T -> R) => erefl : vote_KL n N beta theta =
+    if beta == 0 then N%:R * \sum_v theta v * ln (n%:R * theta v)
+    else N%:R * (\sum_v theta v * ln (theta v)) + \sum_(i < N) ln (n%:R * beta + i%:R)
+         - \sum_v \sum_(c < N.+1) pmf N c (theta v) * \sum_(i < c) ln (beta + i%:R)).
