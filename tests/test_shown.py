@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import json
 import re
 import shlex
 import tomllib
@@ -14,6 +15,7 @@ from adanet_theory import catalogue
 from adanet_theory.twins.symbolic import STATEMENTS
 from figures.site import ledger, statements
 from figures.site.examples import examples
+from figures.site.notebooks import notebook, offered
 from figures.site.proofs import sections
 from paper_notes import claims
 from tests import shown
@@ -98,6 +100,16 @@ def test_the_citations_name_the_version_and_no_other() -> None:
     for page in ("CITATION.cff", "paper_notes/site/citation.md"):
         found = re.findall(r"(?m)^ *version *[:=] *\{?([\d.]+)", (ROOT / page).read_text(encoding="utf-8"))
         assert set(found) == {version}, page
+
+
+@pytest.mark.parametrize("page", sorted((shown.SITE / "tutorials").glob("*.md")), ids=lambda page: page.stem)
+def test_a_tutorial_is_a_notebook_too(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    cells = json.loads(notebook(text))["cells"]
+    assert ".md)" not in notebook(text)  # beside the notebook lie pages
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert code == [block.text.strip() for block in shown.python_of(page)]
+    assert f'# {cells[0]["source"][0][2:]}\n<a href="{page.stem}.ipynb" download>' in offered(text, page.stem)
 
 
 # The pages that are made

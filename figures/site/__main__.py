@@ -30,7 +30,7 @@ def assemble(arguments: argparse.Namespace) -> int:
     out: Path = arguments.out
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(NOTES / "site", out)
-    for path, text in pages().items():
+    for path, text in {**pages(), **tutorials()}.items():
         (out / path).parent.mkdir(parents=True, exist_ok=True)
         write_file(out / path, text)
     pictures = arguments.figures or draw(out.parent / "site-figures")
@@ -62,6 +62,18 @@ def pages() -> Mapping[str, str]:
         "api/theory.md": theory_page(),
         "extra/explorer-page.html": page.document(),
     }
+
+
+def tutorials() -> Mapping[str, str]:
+    """The tutorials with a link to their notebooks, and these."""
+    from figures.site.notebooks import notebook, offered
+
+    made = {}
+    for path in sorted((NOTES / "site" / "tutorials").glob("*.md")):
+        page = path.read_text(encoding="utf-8")
+        made[f"tutorials/{path.name}"] = offered(page, path.stem)
+        made[f"extra/tutorials/{path.stem}.ipynb"] = notebook(page)
+    return made
 
 
 def theory_page() -> str:
@@ -105,7 +117,8 @@ def gallery_page(pictures: Path) -> str:
     for name in FIGURES:
         if (pictures / f"{name}.png").exists():
             caption = plain((pictures / f"{name}.txt").read_text(encoding="utf-8").strip())
-            parts += [f"## {name}", f"```{{image}} gallery/{name}.png\n:alt: {name}\n```", caption]
+            image = f"```{{image}} gallery/{name}.png\n:alt: {name}\n:target: _images/{name}.png\n```"
+            parts += [f"## {name}", image, caption]
     return "\n\n".join(parts) + "\n"
 
 

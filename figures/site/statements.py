@@ -285,7 +285,8 @@ def _machine(claim: Claim) -> str:
     steps = DERIVATIONS.get(claim.id) or DERIVATIONS.get(claim.proof) or []
     if steps:
         reasons = "\n".join(f"{number}. {plain(step.reason)}" for number, step in enumerate(steps, start=1))
-        return f"Not machine-checked as a whole; sympy decides {len(steps)} steps of its derivation:\n\n{reasons}"
+        folded = f"<details><summary>the {len(steps)} steps</summary>\n\n{reasons}\n\n</details>"
+        return f"Not machine-checked as a whole; sympy decides {len(steps)} steps of its derivation.\n\n{folded}"
     return "Not machine-checked."
 
 

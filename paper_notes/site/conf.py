@@ -38,10 +38,28 @@ def _words(line: str) -> str:
     return "".join(f"``{part}``" if i % 2 else re.sub(r"([\\*_|])", r"\\\1", part) for i, part in enumerate(parts))
 
 
+def _fields(lines: list[str]) -> list[str]:
+    """What stands below the heading Parameters, `name : words`, as fields."""
+    heading = next((place for place, line in enumerate(lines[1:]) if line and not line.strip("-")), None)
+    if heading is None or lines[heading] != "Parameters":
+        return lines
+    end = next((place for place, line in enumerate(lines) if place > heading and not line), len(lines))
+    fields = []
+    for line in lines[heading + 2 : end]:
+        name, _, words = line.partition(" : ")
+        fields.append("    " + _words(line.strip()) if line.startswith(" ") else f":param {name}: {_words(words)}")
+    return [*lines[:heading], *fields, *lines[end:]]
+
+
 def _as_written(app: Any, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
-    """The docstrings are plain text: paragraphs, formulas set in by four spaces, and examples; no markup."""
+    """Docstrings are plain text: paragraphs, parameters, formulas set in by four spaces, and examples; no markup."""
     found, inside = [], ""
-    for line in lines:
+    for line in _fields(lines):
+        if line.startswith(":param"):
+            inside = "parameter"
+        if inside == "parameter" and line:
+            found.append(line)
+            continue
         kind = "example" if line.startswith(">>>") or (inside == "example" and line) else "words"
         kind = "formula" if line.startswith("    ") and kind == "words" else kind
         if kind == "formula" and inside != "formula":

@@ -1,0 +1,37 @@
+"""The tutorials as notebooks that Jupyter opens: their text and their code, not yet run."""
+
+from __future__ import annotations
+
+import json
+import re
+
+_CELL = re.compile(r"^```\{code-cell\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def notebook(page: str) -> str:
+    r"""A page of MyST, which begins with a header between dashes, in Jupyter's format 4.
+
+    >>> found = json.loads(notebook("---\nkernelspec: ..\n---\n# A\n\n```{code-cell}\n1 + 1\n```\n"))
+    >>> [(cell["cell_type"], "".join(cell["source"])) for cell in found["cells"]]
+    [('markdown', '# A'), ('code', '1 + 1')]
+    """
+    linked = re.sub(r"(\]\([^):]+)\.md\b", r"\1.html", page)  # beside the notebook lie the pages
+    parts = [part.strip() for part in _CELL.split(linked.split("---\n", 2)[2])]
+    cells = [_cell("code" if place % 2 else "markdown", part, place) for place, part in enumerate(parts) if part]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    return json.dumps(
+        {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}, indent=1
+    )
+
+
+def _cell(kind: str, text: str, place: int) -> dict[str, object]:
+    code: dict[str, object] = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    return {"cell_type": kind, "id": f"cell-{place}", "metadata": {}, "source": text.splitlines(keepends=True), **code}
+
+
+def offered(page: str, name: str) -> str:
+    """The page with a link to its notebook below the title."""
+    title = re.search(r"^# .*\n", page, re.MULTILINE)
+    assert title is not None
+    link = f'\n<a href="{name}.ipynb" download>As a notebook for Jupyter</a>\n'
+    return page[: title.end()] + link + page[title.end() :]
