@@ -16,9 +16,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "paper_notes" / "site"
-OURS = ("adanet-train", "verify-bounds", "verify-claims", "adanet-experiment", "python -m figures")
+OURS = ("adanet-train", "verify-bounds", "verify-claims", "adanet-experiment", "python -m figures", "torchrun")
 FENCE = re.compile(r"^```(\{code-cell\}|\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NEEDS_DATA = ("--data-dir", "adanet-experiment", "checkpoint", "ckpt", "held_out", "DATA", "model.pt --data", "net.pt")
+NEEDS_DATA = (
+    "--data-dir",
+    "adanet-experiment",
+    "checkpoint",
+    "ckpt",
+    "held_out",
+    "DATA",
+    "HOST",
+    "model.pt --data",
+    "net.pt",
+)
 """What asks for data or files that are not there: only its options are read."""
 
 GIVEN = {

@@ -256,7 +256,11 @@ def read_definitions(sentence: str) -> tuple[dict[Any, Any], dict[str, Any]]:
     functions: dict[str, Any] = {}
     for equation in re.findall(r"\$(.*?)\$", sentence):
         left, equals, right = equation.partition(" = ")
-        if not equals or left in ("1/q", "u_i", r"\mu_{m}", r"\overline{h^2}") or "leq" in equation.partition("cases")[0]:
+        if (
+            not equals
+            or left in ("1/q", "u_i", r"\mu_{m}", r"\overline{h^2}")
+            or "leq" in equation.partition("cases")[0]
+        ):
             continue
         body = Parser(right).whole()
         head = tokens(left)
