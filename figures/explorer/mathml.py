@@ -16,7 +16,7 @@ _GREEK = {
 _UPRIGHT = {"Lambda": "Λ", "Gamma": "Γ", "Phi": "Φ", "Psi": "Ψ"}
 _OPERATORS = {
     "leq": "≤", "geq": "≥", "neq": "≠", "in": "∈", "dots": "…", "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊",
-    "rfloor": "⌋", "|": "‖", "cdot": "·",
+    "rfloor": "⌋", "|": "‖", "cdot": "·", "mapsto": "↦", "{": "{", "}": "}",
 }  # fmt: skip
 _FONTS = {
     "mathfrak": {"R": "ℜ"}, "mathcal": {"H": "ℋ"}, "mathbf": {"w": "𝐰"}, "mathbb": {"E": "𝔼"},
@@ -24,7 +24,7 @@ _FONTS = {
 }  # fmt: skip
 _NAMED = ("log", "min", "max", "sup")
 _TALL = {"sum": "∑", "prod": "∏"}
-_PLAIN = {sign: sign for sign in "+=<>,/()|*[]"} | {"-": "−", "'": "′"}
+_PLAIN = {sign: sign for sign in "+=<>,:/()|*[]"} | {"-": "−", "'": "′"}
 
 
 def math(latex: str, *, display: bool = False) -> str:

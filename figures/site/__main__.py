@@ -66,12 +66,13 @@ def pages() -> Mapping[str, str]:
 
 def tutorials() -> Mapping[str, str]:
     """The tutorials with a link to their notebooks, and these."""
+    from figures.site.formulas import typeset
     from figures.site.notebooks import notebook, offered
 
     made = {}
     for path in sorted((NOTES / "site" / "tutorials").glob("*.md")):
         page = path.read_text(encoding="utf-8")
-        made[f"tutorials/{path.name}"] = offered(page, path.stem)
+        made[f"tutorials/{path.name}"] = typeset(offered(page, path.stem))
         made[f"extra/tutorials/{path.stem}.ipynb"] = notebook(page)
     return made
 
