@@ -31,6 +31,7 @@ _OFFERED = {
     "margin": "MarginBound margin_error ramp_loss",
     "multiclass": "multiclass_a_posteriori multiclass_margin_bound multiclass_margins multiclass_objective_bound",
     "path": "path_certificate",
+    "path_multiclass": "path_certificate_multiclass",
     "posterior": "a_posteriori a_posteriori_bounded path_norm",
     "rademacher": (
         "depth_lower first_layer_closed layered_complexity lemma_1 lemma_1_corrected lemma_1_exact "

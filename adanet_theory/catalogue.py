@@ -336,6 +336,16 @@ _BUILT_IN = (
         classes="many",
     ),
     Bound(
+        "path-certificate-multiclass",
+        "path-certificate-multiclass",
+        "certificate",
+        "adanet_theory.path_multiclass:path_certificate_multiclass",
+        at="r_sup",
+        needs=("iid", "homogeneous", "tree", "r-sup", "feature-map"),
+        reference=_PROOFS + "path-certificate-multiclass",
+        classes="many",
+    ),
+    Bound(
         "a-posteriori-data",
         "a-posteriori, from data",
         "certificate",

@@ -6,6 +6,7 @@ A setting may also have a prior of its own: the priors of all settings sum to at
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -94,3 +95,29 @@ def classes_grid(N: int) -> float:
     True
     """
     return math.log(len(VOTES) * len(BETAS) * (N + 1))
+
+
+def forest_cost(levels: Sequence[int]) -> float:
+    """log(1/prior) of C signed trees that have levels[t] nodes at level t, together; levels[0] = C is known beforehand.
+
+        prior = 1/((d+1)(d+2)) Π_{t=1..d} 1/((n_t+1)(n_t+2) binom(n_t + 2n_{t-1} - 1, n_t)),   n_t nodes at level t
+
+    d has the prior 1/((d+1)(d+2)), n_t the prior 1/((n_t+1)(n_t+2)), and so many are the ways to hang n_t nodes, each
+    with a sign, under n_{t-1}: each has the same share. One tree with one hidden layer costs what shape_cost says.
+
+    >>> round(math.exp(forest_cost([10])), 9), round(math.exp(forest_cost([10, 2])), 6)  # 6 · 12 · 210
+    (2.0, 15120.0)
+    """
+    d = len(levels) - 1
+    steps = itertools.pairwise(levels)
+    hung = (math.log((n + 1) * (n + 2) * math.comb(n + 2 * above - 1, n)) for above, n in steps)
+    return math.log((d + 1) * (d + 2)) + math.fsum(hung)
+
+
+def path_classes_grid(levels: Sequence[int]) -> float:
+    """log G of path-certificate-multiclass: 25 values of N, six β, 41 of k, and the shapes of the C trees.
+
+    >>> round(math.exp(path_classes_grid([3, 4]))) == 25 * 6 * 41 * 6 * 30 * 126
+    True
+    """
+    return math.log(len(VOTES) * len(BETAS) * THRESHOLDS) + forest_cost(levels)

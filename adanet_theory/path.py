@@ -9,7 +9,7 @@ every copy with a threshold of its own, so that given x the leaf of a node is T_
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,9 +23,9 @@ from adanet_theory.tree import Tree
 
 SAMPLED = 0.1  # the share of δ that the Monte-Carlo estimate of the empirical part takes
 DRAWS = 1_000_000  # of the final estimate, all examples together; fewer where 300 for each example are fewer
-_SEARCH_DRAWS = 20_000
+SEARCH_DRAWS = 20_000
 _ROWS = 50_000
-_CHOICES = 64
+CHOICES = 64
 
 
 def path_kl(rates: ArrayLike, *, A: int, N: int, beta: float) -> float:
@@ -90,10 +90,10 @@ def path_eps(tree: Tree, nu: float, k: int) -> float:
     >>> round(path_eps(tree, 20480, 500), 14), round(path_eps(tree, 20480, 209), 12)
     (0.00026687338994, 0.099814550103)
     """
-    if choices(tree) > _CHOICES:
+    if choices(tree) > CHOICES:
         return path_eps_convex(tree, nu, k)
-    options = [option for e in (1, -1) for option in _options(tree, 0, e, nu, every=True)]
-    return max(_above(size, rest, k) for size, rest in options)
+    found = [option for e in (1, -1) for option in options(tree, 0, e, nu, every=True)]
+    return max(exceeds(size, rest, k) for size, rest in found)
 
 
 def path_eps_convex(tree: Tree, nu: float, k: int) -> float:
@@ -103,7 +103,7 @@ def path_eps_convex(tree: Tree, nu: float, k: int) -> float:
     >>> path_eps(tree, 20480, 500) < path_eps_convex(tree, 20480, 500) < 3 * path_eps(tree, 20480, 500)
     True
     """
-    return max(_convex(all_law(tree, nu, e), k) for e in (1, -1))
+    return max(convex_bound(all_law(tree, nu, e), k) for e in (1, -1))
 
 
 def path_eps_chernoff(tree: Tree, nu: float, k: int) -> float:
@@ -121,33 +121,35 @@ def path_eps_chernoff(tree: Tree, nu: float, k: int) -> float:
 
 def choices(tree: Tree) -> int:
     """How many J there are that matter, for both y together."""
+    return choices_below(tree, 0, 1) + choices_below(tree, 0, -1)
 
-    def count(v: int, e: int) -> int:
-        return math.prod(count(c, 1) if tree.sign[c] == e else 1 + count(c, -1) for c in tree.children(v))
 
-    return count(0, 1) + count(0, -1)
+def choices_below(tree: Tree, v: int, e: int) -> int:
+    """How many J matter to D^e(v)."""
+    below = tree.children(v)
+    return math.prod(choices_below(tree, c, 1) if tree.sign[c] == e else 1 + choices_below(tree, c, -1) for c in below)
 
 
 def all_law(tree: Tree, nu: float, e: int) -> Law:
     """The law of D^e(root) at J = all nodes."""
-    ((size, rest),) = _options(tree, 0, e, nu, every=False)
+    ((size, rest),) = options(tree, 0, e, nu, every=False)
     return symmetric_skellam(size) + rest
 
 
-def _options(tree: Tree, v: int, e: int, nu: float, *, every: bool) -> list[tuple[float, Law]]:
+def options(tree: Tree, v: int, e: int, nu: float, *, every: bool) -> list[tuple[float, Law]]:
     """D^e(v) for every J, or J = all alone, as the size of its Skellam part and the law of its positive parts."""
     found = [(nu * float(tree.p[v]), ZERO)]
     for c in tree.children(v):
         if tree.sign[c] == e:
-            below = [(symmetric_skellam(s) + rest).positive_part() for s, rest in _options(tree, c, 1, nu, every=every)]
+            below = [(symmetric_skellam(s) + rest).positive_part() for s, rest in options(tree, c, 1, nu, every=every)]
             found = [(size, law + part) for size, law in found for part in below]
         else:
-            taken = [(s + t, a + b) for s, a in found for t, b in _options(tree, c, -1, nu, every=every)]
+            taken = [(s + t, a + b) for s, a in found for t, b in options(tree, c, -1, nu, every=every)]
             found = found + taken if every else taken
     return found
 
 
-def _above(size: float, rest: Law, k: int) -> float:
+def exceeds(size: float, rest: Law, k: int) -> float:
     """P(Skellam(size/2, size/2) + rest > k) = Σ_x P(rest = x) P(Skellam > k - x)."""
     law = symmetric_skellam(size)
     tail = np.concatenate([np.cumsum(law.mass[::-1])[::-1], [0.0]])
@@ -155,7 +157,7 @@ def _above(size: float, rest: Law, k: int) -> float:
     return min(1.0, math.fsum(rest.mass * tail[at]))
 
 
-def _convex(law: Law, k: int) -> float:
+def convex_bound(law: Law, k: int) -> float:
     """min over t = 1, 2, .. of E(X - k - 1 + t)_+/t."""
     mass, values = law.mass[::-1], law.values[::-1].astype(np.float64)
     probability, mean = np.cumsum(mass), np.cumsum(mass * values)
@@ -191,35 +193,47 @@ def path_empirical_exact(tree: Tree, means: Array, y: ArrayLike, nu: float, k: i
     labels, p = np.asarray(y), tree.p
     errors = []
     for label, row in zip(labels, means, strict=True):
-        law = _law_of_g(tree, 0, nu, p, row)
+        law = law_of_g(tree, 0, nu, p, row)
         errors.append(1 - (law if label > 0 else law.negated()).above(k))
     return math.fsum(errors) / len(errors)
 
 
-def _law_of_g(tree: Tree, v: int, nu: float, p: Array, means: Array) -> Law:
+def law_of_g(tree: Tree, v: int, nu: float, p: Array, means: Array) -> Law:
     law = skellam(max(0.0, nu * (p[v] + means[v]) / 2), max(0.0, nu * (p[v] - means[v]) / 2))
     for c in tree.children(v):
-        part = _law_of_g(tree, c, nu, p, means).positive_part()
+        part = law_of_g(tree, c, nu, p, means).positive_part()
         law = law + (part if tree.sign[c] > 0 else part.negated())
     return law
 
 
 def path_draws(tree: Tree, means: Array, y: Array, nu: float, draws: int, rng: np.random.Generator) -> np.ndarray:
     """`draws` independent values of y_i g(x_i) for every example, one after another."""
-    half = nu * np.clip(tree.p, 0, None) / 2
-    plus, minus = np.maximum(half + nu * means / 2, 0), np.maximum(half - nu * means / 2, 0)
+    plus, minus = leaf_rates(tree, means, nu)
     drawn = [rng.poisson(plus) - rng.poisson(minus) for _ in range(draws)]
     return np.concatenate([y * tree.value(leaves.astype(np.float64)) for leaves in drawn]).astype(np.int64)
 
 
+def leaf_rates(tree: Tree, means: Array, nu: float) -> tuple[Array, Array]:
+    """ν(p_v + q_v · x_i)/2 and ν(p_v - q_v · x_i)/2."""
+    half = nu * np.clip(tree.p, 0, None) / 2
+    return np.maximum(half + nu * means / 2, 0), np.maximum(half - nu * means / 2, 0)
+
+
 def path_errors(tree: Tree, means: Array, y: ArrayLike, nu: float, k: int, *, seed: int, draws: int) -> tuple[int, int]:
     """How many of T m draws have y_i g(x_i) <= k, T = draws/m rounded up for every example, and T m."""
-    rng, labels = np.random.default_rng(seed), np.asarray(y)
-    each = math.ceil(draws / len(labels))
-    block, errors = max(1, _ROWS // len(labels)), 0
+    labels = np.asarray(y)
+    return count_errors(lambda each, rng: path_draws(tree, means, labels, nu, each, rng), len(labels), k, seed, draws)
+
+
+def count_errors(
+    drawn: Callable[[int, np.random.Generator], np.ndarray], m: int, k: int, seed: int, draws: int
+) -> tuple[int, int]:
+    """How many margins of T m draws are <= k, and T m; drawn(t, rng) are those of t draws for every example."""
+    rng, each = np.random.default_rng(seed), math.ceil(draws / m)
+    block, errors = max(1, _ROWS // m), 0
     for first in range(0, each, block):
-        errors += int(np.sum(path_draws(tree, means, labels, nu, min(block, each - first), rng) <= k))
-    return errors, each * len(labels)
+        errors += int(np.sum(drawn(min(block, each - first), rng) <= k))
+    return errors, each * m
 
 
 def path_empirical(
@@ -276,13 +290,13 @@ def path_certificate(tree: Tree, x: Array, y: ArrayLike, *, delta: float, seed: 
 def path_candidates(tree: Tree, x: Array, y: ArrayLike, *, seed: int) -> list[Candidates]:
     """For every N of the grid the β of least KL and all k, eps at J = all, on draws of at most 20,000 examples."""
     rng, nodes, n_0 = np.random.default_rng([seed, 1]), len(tree.parent), tree.q.shape[1]
-    some = np.unique(np.linspace(0, len(x) - 1, min(len(x), _SEARCH_DRAWS)).astype(int))
+    some = np.unique(np.linspace(0, len(x) - 1, min(len(x), SEARCH_DRAWS)).astype(int))
     means, labels = tree.means(x[some]), np.asarray(y)[some]
     found = []
     for N in VOTES:
         KL = path_kls(N * np.abs(tree.q), A=2 * n_0 * nodes, N=N)
         k = np.array(path_thresholds(N))
-        drawn = np.sort(path_draws(tree, means, labels, N, min(40, math.ceil(_SEARCH_DRAWS / len(some))), rng))
+        drawn = np.sort(path_draws(tree, means, labels, N, min(40, math.ceil(SEARCH_DRAWS / len(some))), rng))
         empirical = np.searchsorted(drawn, k, side="right") / len(drawn)
         b = 1 - np.maximum(*(all_law(tree, N, e).tails(k) for e in (1, -1)))
         best = int(np.argmin(KL))

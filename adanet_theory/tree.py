@@ -73,19 +73,23 @@ def one_layer(v_0: Array, v: Array, u: Array) -> Tree:
     1.5
     """
     nodes = [(-1, 1, v_0)] + [(0, 1 if v_i > 0 else -1, abs(v_i) * u_i) for v_i, u_i in zip(v, u, strict=True)]
-    return _normalised(nodes)
+    return _normalised([nodes])[0]
 
 
-def _normalised(nodes: Sequence[tuple[int, int, Array]]) -> Tree:
-    """The tree of (parent, sign, q) after f is divided by B; a node without weight or children is left out."""
+def _normalised(forest: Sequence[Sequence[tuple[int, int, Array]]]) -> tuple[Tree, ...]:
+    """The trees of (parent, sign, q) after all are divided by B; a node without weight or children is left out."""
+    B = math.fsum(x for nodes in forest for _, _, q in nodes for x in np.abs(q).tolist())
+    check(0 < B < math.inf, f"the path norm must be finite and > 0, got B={B}.")
+    return tuple(_divided(nodes, B) for nodes in forest)
+
+
+def _divided(nodes: Sequence[tuple[int, int, Array]], B: float) -> Tree:
     kept = {0}
     for v in range(len(nodes) - 1, 0, -1):
         if v in kept or np.any(nodes[v][2] != 0):
             kept |= {v, nodes[v][0]}
     place = {v: new for new, v in enumerate(sorted(kept))}
     q = np.array([nodes[v][2] for v in place], dtype=np.float64)
-    B = math.fsum(np.abs(q).ravel())
-    check(0 < B < math.inf, f"the path norm must be finite and > 0, got B={B}.")
     return Tree(tuple(place.get(nodes[v][0], -1) for v in place), tuple(nodes[v][1] for v in place), q / B, B)
 
 
@@ -107,13 +111,48 @@ def unrolled(
     >>> tree.B, tree.sign, tree.p.tolist()
     (8.0, (1, 1, -1), [0.0, 0.75, 0.25])
     """
+    return unrolled_classes(hidden, [output], depth=depth, slopes=slopes, max_nodes=max_nodes)[0]
+
+
+def unrolled_classes(
+    hidden: Mapping[tuple[int, int], Array],
+    outputs: Sequence[Mapping[int, Array]],
+    *,
+    depth: int,
+    slopes: tuple[float, float] = (1.0, 0.0),
+    max_nodes: int = MAX_NODES,
+) -> tuple[Tree, ...]:
+    """A tree for each class, as in `unrolled`: units that the classes share are copied; B is the sum of all.
+
+    >>> hidden = {(1, 0): np.array([[1.0, -2.0]]), (2, 1): np.array([[1.0]])}
+    >>> first, second = unrolled_classes(hidden, [{2: np.array([1.0])}, {1: np.array([-1.0])}], depth=2)
+    >>> first.B, first.p.tolist(), second.p.tolist()
+    (6.0, [0.0, 0.5], [0.5])
+    """
+    forest: list[list[tuple[int, int, Array]]] = []
+    for output in outputs:
+        left = max_nodes - sum(map(len, forest))
+        forest.append(_nodes(hidden, output, depth=depth, slopes=slopes, left=left, max_nodes=max_nodes))
+    return _normalised(forest)
+
+
+def _nodes(
+    hidden: Mapping[tuple[int, int], Array],
+    output: Mapping[int, Array],
+    *,
+    depth: int,
+    slopes: tuple[float, float],
+    left: int,
+    max_nodes: int,
+) -> list[tuple[int, int, Array]]:
+    """(parent, sign, weights) of every node, not yet divided by B; `left` of them may still be added."""
     n_0 = next((U.shape[1] for (_, s), U in hidden.items() if s == 0), 0)
     check(n_0 > 0, "the network must read its features.")
     nodes: list[tuple[int, int, Array]] = []
 
     def add(parent: int, sign: int, reads: Mapping[int, Array]) -> None:
         """A node that reads Σ_k reads[k] · h_k: its linear part, then one child or two per unit below."""
-        check(len(nodes) < max_nodes, f"the unrolled tree must have at most {max_nodes} nodes.")
+        check(len(nodes) < left, f"the unrolled tree must have at most {max_nodes} nodes.")
         here = len(nodes)
         nodes.append((parent, sign, hidden[1, 0].T @ reads[1] if 1 in reads and (1, 0) in hidden else np.zeros(n_0)))
         for s in range(1, depth):
@@ -126,4 +165,4 @@ def unrolled(
                         add(here, int(side * np.sign(weight * slope)), {s: unit})
 
     add(-1, 1, {k: np.asarray(w) for k, w in output.items()})
-    return _normalised(nodes)
+    return nodes

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from adanet_theory import gauss, path, posterior, vote
-from adanet_theory.grids import path_thresholds
+from adanet_theory.grids import path_classes_grid, path_thresholds
 from adanet_theory.kl import clopper_pearson, xi
-from adanet_theory.tree import one_layer
+from adanet_theory.path_multiclass import atoms, path_certificate_multiclass_at, path_classes_eps
+from adanet_theory.tree import Tree, one_layer, unrolled_classes
 from adanet_theory.twins import certified
 from adanet_theory.twins.certificates import CERTIFICATES
 from adanet_theory.vote_multiclass import classes_b, vote_certificate_multiclass_at
@@ -88,6 +89,37 @@ def test_vote_multiclass() -> None:
 def test_multiclass_b(k: int) -> None:
     expected = twin("multiclass-b", nu=80, p_2=0.75, threshold=k)
     assert classes_b([0.5, 0.25, 0.2, 0.05], 80, k) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(("k", "sign"), [(0, 1), (5, -1)])
+def test_path_multiclass_eps(k: int, sign: int) -> None:
+    """Two classes with a unit of the same sign each: one adds to y, the other may be in J; the largest of the four."""
+    p, q = (0.1, 0.35), (0.25, 0.3)
+    forest = [Tree((-1, 0), (1, sign), np.diag([a, b]), B=1.0) for a, b in zip(p, q, strict=True)]
+    sets = [(q[y], sum(p) + more) for y in (0, 1) for more in (0.0, q[1 - y])]
+    values = [twin("path-multiclass-eps", nu=12, p_1=a, p_2=b, threshold=k, T=30) for a, b in sets]
+    assert path_classes_eps(forest, 12.0, k) == pytest.approx(max(values), rel=1e-11)
+
+
+@pytest.mark.parametrize("nodes", [(3,), (3, 4), (10, 2, 5)])
+def test_path_multiclass_grid(nodes: tuple[int, ...]) -> None:
+    expected = twin("path-multiclass-grid", d=len(nodes) - 1, h=dict(enumerate(nodes)))
+    assert math.exp(path_classes_grid(nodes)) == pytest.approx(expected, rel=1e-12)
+
+
+def test_path_certificate_multiclass() -> None:
+    rng = np.random.default_rng(5)
+    hidden = {(1, 0): rng.normal(size=(3, 2)), (2, 1): rng.normal(size=(1, 3))}
+    outputs = [{1: np.array([1.0, 0.0, 0.0])}, {1: np.array([0.0, 1.0, 0.0])}, {2: np.ones(1)}]
+    forest = unrolled_classes(hidden, outputs, depth=2)
+    x = rng.uniform(-1, 1, (12, 2))
+    y = np.argmax([tree.value(tree.means(x)) for tree in forest], axis=0)
+    found = path_certificate_multiclass_at(forest, x, y, N=14, k=3, beta=0.1, delta=0.2, seed=0, draws=600)
+    rates = (14 * atoms(forest)).tolist()
+    KL = twin("path-kl", r=rates, J=len(rates), A=24, N=14, beta=0.1, T=80)
+    values = {"KL": KL, "empirical": found.terms["empirical"], "eps_Q": path_classes_eps(forest, 14, 3)}
+    expected = twin("path-certificate-multiclass", **values, m=12, delta=0.2, d=1, h={0: 3, 1: 3})
+    assert found.raw == pytest.approx(expected, rel=1e-11)
 
 
 @pytest.mark.parametrize("tau", [0.25, 2.0])

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from flint import arb
 
-from adanet_theory import gauss, path, tree, vote
-from adanet_theory.grids import BETAS, path_grid, path_thresholds
+from adanet_theory import gauss, path, path_multiclass, tree, vote
+from adanet_theory.grids import BETAS, forest_cost, path_grid, path_thresholds
 from adanet_theory.kl import clopper_pearson, kl_inverse, xi
 from adanet_theory.twins import outward, skellam, tails
-from adanet_theory.twins.exact_tree import exact_tree, linear_weights
+from adanet_theory.twins.exact_tree import exact_forest, exact_tree, linear_weights
 
 TIGHT = 1e-9
 
@@ -209,6 +209,61 @@ def test_the_exact_tree_is_the_tree(slopes: tuple[float, float]) -> None:
     assert sum(map(float, exact.masses)) == pytest.approx(1)
     with pytest.raises(ValueError, match="at most 2 nodes"):
         exact_tree(hidden, output, depth=2, slopes=[slopes], max_nodes=2)
+
+
+def class_network(rng: np.random.Generator, C: int, n: tuple[int, ...]) -> tuple[dict, list[dict]]:
+    """Dense layers, and outputs that read them all; the last class has no weight on the last layer."""
+    hidden = {(k, k - 1): rng.normal(size=(n[k], n[k - 1])) for k in range(1, len(n))}
+    outputs = [{k: rng.normal(size=n[k]) for k in range(1, len(n))} for _ in range(C)]
+    outputs[-1][len(n) - 1] *= 0
+    return hidden, outputs
+
+
+@pytest.mark.parametrize("slopes", [(1.0, 0.0), (1.0, 0.25)])
+def test_the_exact_trees_of_classes_are_the_trees(slopes: tuple[float, float]) -> None:
+    rng = np.random.default_rng(4)
+    hidden, outputs = class_network(rng, 3, (3, 2, 2))
+    exact = exact_forest(hidden, outputs, depth=2, slopes=[slopes])
+    numeric = tree.unrolled_classes(hidden, outputs, depth=2, slopes=slopes)
+    for one, other in zip(exact.rounded(), numeric, strict=True):
+        assert (one.parent, one.sign) == (other.parent, other.sign)
+        assert np.allclose(one.q, other.q, rtol=1e-13)
+    assert float(exact.B) == pytest.approx(numeric[0].B, rel=1e-14)
+    assert exact.nodes == sum(len(one.parent) for one in numeric)
+    assert sum(float(p) for c in range(3) for p in exact.masses(c)) == pytest.approx(1)
+    assert len(exact.atoms) == len(path_multiclass.atoms(numeric))
+    price = float(outward.forest_price(exact).log())
+    assert price == pytest.approx(forest_cost(path_multiclass.levels(numeric)), rel=1e-14)
+    with pytest.raises(ValueError, match="at most 6 nodes"):
+        exact_forest(hidden, outputs, depth=2, slopes=[slopes], max_nodes=6)
+
+
+def test_what_all_classes_have_in_common_is_taken_from_each() -> None:
+    rng = np.random.default_rng(7)
+    hidden, outputs = class_network(rng, 3, (3, 4, 2))
+    x = rng.uniform(-1, 1, (30, 3))
+    plain, centred = (exact_forest(hidden, outputs, depth=2, centred=on) for on in (False, True))
+    f, g = (np.stack([t.B * t.value(t.means(x)) for t in one.rounded()], axis=1) for one in (plain, centred))
+    assert np.allclose(f - f[:, :1], g - g[:, :1])
+    assert float(centred.B) < float(plain.B)
+    same = exact_forest(hidden, [outputs[0]] * 3, depth=2, centred=True)
+    assert same.B == 0
+
+
+@pytest.mark.parametrize("n", [(3, 2, 2), (2, 2, 2, 1)])
+def test_the_certified_path_certificate_of_classes_is_that_of_the_same_draws(n: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(8)
+    hidden, outputs = class_network(rng, 3, n)
+    depth = len(n) - 1
+    exact, numeric = exact_forest(hidden, outputs, depth=depth), tree.unrolled_classes(hidden, outputs, depth=depth)
+    x = rng.uniform(-1, 1, (80, n[0]))
+    y = np.argmax([t.value(t.means(x)) for t in numeric], axis=0)
+    setting = {"N": 320, "k": path_thresholds(320)[8], "beta": 0.03, "seed": 3, "draws": 4_000}
+    certified = outward.path_classes_parts(exact, x, y, **setting).at("0.1")
+    plain = path_multiclass.path_certificate_multiclass_at(numeric, x, y, **setting, delta=0.1)
+    above(certified.raw, plain.raw * (1 - 1e-12), rel=1e-7)
+    assert certified.terms["b"] <= plain.terms["b"] + 1e-15
+    assert certified.terms == pytest.approx(dict(plain.terms), rel=1e-7)
 
 
 @pytest.mark.parametrize(("errors", "m"), [(0, 1), (0, 100), (3, 40), (39, 40), (40, 40), (500, 10_000)])

@@ -21,7 +21,7 @@ from verify.network.question import Question
 from verify.network.trace import trace
 
 MANY = [bound.id for bound in catalogue.theory("many")]
-VOTE = "vote-certificate-multiclass"
+VOTE, PATH = "vote-certificate-multiclass", "path-certificate-multiclass"
 
 
 def fractions(x):
@@ -110,16 +110,16 @@ def test_equal_outputs_err_everywhere_and_the_bound_is_1():
     found = report.build(replace(of, network=network), Question(draws=None))
     assert found.sample.train_error == 1
     assert {row.value for row in found.bounds if row.id in MANY} == {1.0}
-    assert {row.raw for row in found.bounds if row.id == VOTE} == {1.0}
+    assert {row.raw for row in found.bounds if row.id in (VOTE, PATH)} == {1.0}
 
 
 def test_the_rows_of_many_classes():
     of = class_model(C=3, m=4000, flips=0.0, n=(3, 4, 2))
     found = report.build(of, Question(draws=None))
-    assert [row.id for row in found.bounds] == [*MANY, VOTE, "kuznetsov-mohri-syed"]
+    assert [row.id for row in found.bounds] == [*MANY, VOTE, PATH, "kuznetsov-mohri-syed"]
     assert found.classes == 3
     assert [row.id for row in found.bounds if not row.applies] == [VOTE, "kuznetsov-mohri-syed"]
-    assert found.bounds[-2].why_not == ("linear",)
+    assert found.bounds[-3].why_not == ("linear",)
     by = {row.id: row for row in found.bounds}
     u = multiclass_margins(of.network(of.sample.Psi).numpy(), of.sample.y.numpy())
     assert found.sample.train_error == np.mean(u <= 0)
@@ -261,7 +261,7 @@ def test_a_thousand_classes_and_few_rows():
     of = class_model(C=1000, m=40)
     found = report.build(of, Question(draws=None))
     assert found.classes == 1000
-    assert all(row.raw is not None and row.raw >= 1 for row in found.bounds if row.id != VOTE)
+    assert all(row.raw is not None and row.raw >= 1 for row in found.bounds if row.id not in (VOTE, PATH))
     linear = report.build(class_model(C=1000, m=40, n=(3, 1)), Question(draws=None))
     (vote,) = [row for row in linear.bounds if row.id == VOTE]
     assert vote.applies

@@ -6,7 +6,8 @@ computes the same parts at the size of a network, and both are compared with the
 The names a dict of values holds, beside those of `notation`: theta (weights of the voters, those > 0), u (margins), N
 votes (nu where their expectation is free), threshold (the k of the statements), beta, grid (G), A (atoms), r (rates),
 tau, sigma (standard deviations, s in the statements), phi_norm, w_gauss, p_2 (the two largest masses together), T
-(where a sum over all counts of a Poisson law is cut off), J (entries of theta, r or w_gauss), E_Z (E Z_1).
+(where a sum over all counts of a law is cut off), J (entries of theta, r or w_gauss), E_Z (E Z_1), h (nodes of all
+trees by level, from 0 on), p_1 (the mass of a unit that is read with a plus), eps_Q (eps of all pairs of classes).
 """
 # ruff: noqa: F405
 
@@ -21,7 +22,10 @@ from adanet_theory.twins.symbolic import Statement, define_A_d, define_rho_B, sa
 N_votes, G, A = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "grid", "A"))
 threshold, t = (sp.Symbol(name, integer=True, nonnegative=True) for name in ("threshold", "t"))
 J, T = (sp.Symbol(name, integer=True, positive=True) for name in ("J", "T"))
-beta, nu, p_2, s_max, error = sp.symbols("beta nu p_2 s_max error", positive=True)
+beta, nu, p_1, p_2, s_max, error = sp.symbols("beta nu p_1 p_2 s_max error", positive=True)
+eps_Q = sp.Symbol("eps_Q", nonnegative=True)
+nodes = sp.IndexedBase("h", integer=True, positive=True)
+x = sp.Symbol("x", integer=True)
 E_Z = sp.Symbol("E_Z", nonnegative=True)
 KL, empirical, b_Q, xi_m = sp.symbols("KL empirical b_Q xi_m", nonnegative=True)
 theta, rate, margin_u, deviation, norm, gauss_w = (
@@ -46,6 +50,11 @@ def skellam_cdf(size: sp.Expr, k: sp.Expr) -> sp.Expr:
     """P[Skellam(size/2, size/2) <= k], k >= 0: half of what is not 0 lies below it."""
     at = exp(-size) * sp.besseli(t, size)
     return Rational(1, 2) + exp(-size) * sp.besseli(0, size) / 2 + Sum(at, (t, 1, k))
+
+
+def skellam_mass(size: sp.Expr, at: sp.Expr) -> sp.Expr:
+    """P[Skellam(size/2, size/2) = at]."""
+    return exp(-size) * sp.besseli(at, size)
 
 
 define_xi = Definition(xi_m, Sum(binomial(m, t) * (t / m) ** t * (1 - t / m) ** (m - t), (t, 0, m)))
@@ -78,6 +87,12 @@ def derandomised(share: sp.Expr) -> sp.Expr:
 
 bound = derandomised(delta)
 define_gauss_q = Definition(empirical, Sum(normal_cdf((tau * norm[i] - margin_u[i]) / deviation[i]), (i, 1, m)) / m)
+# D^+(y) + D^-(c) of two classes, all but one of whose units are in J or dropped: P(Sk(p_2) + relu(Sk(p_1)) = x)
+pair_mass = skellam_cdf(nu * p_1, sp.Integer(0)) * skellam_mass(nu * p_2, x) + Sum(
+    skellam_mass(nu * p_1, t) * skellam_mass(nu * p_2, x - t), (t, 1, T)
+)
+hung = (nodes[i] + 1) * (nodes[i] + 2) * binomial(nodes[i] + 2 * nodes[i - 1] - 1, nodes[i])
+forest_grid = 25 * 6 * 41 * (d + 1) * (d + 2) * sp.Product(hung, (i, 1, d))
 gauss_kl = Sum((gauss_w[i] ** 2 + deviation[i] ** 2) / 2 - Rational(1, 2) - log(deviation[i]), (i, 1, J))
 
 _ALL = [
@@ -132,6 +147,31 @@ _ALL = [
         ),
     ),
     Statement("multiclass-b", "theory", b_Q, "=", {"value": skellam_cdf(nu * p_2, threshold)}),
+    Statement(
+        "path-multiclass-eps",
+        "theory",
+        eps_Q,
+        "=",
+        {"value": Sum(pair_mass, (x, threshold + 1, T))},
+        (),
+        ("$p_1$ is a unit that adds to the right class, $p_2$ the roots of both classes and the units in $J$",),
+    ),
+    Statement("path-multiclass-grid", "theory", G, "=", {"value": forest_grid}),
+    Statement(
+        "path-certificate-multiclass",
+        "theory",
+        risk,
+        "<=",
+        {"value": derandomised(Rational(9, 10) * delta)},
+        (define_xi, Definition(b_Q, 1 - eps_Q), Definition(G, forest_grid)),
+        (
+            r"$\widehat q$ bounds $\frac1m \sum_i P(g_{y_i}(x_i) - g_c(x_i) \leq k \text{ for some } c)$ from draws",
+            r"a tenth of $\delta$ went to these draws",
+            r"$\epsilon_Q = \max P(D^+(y) + D^-(c) > k)$ over $y \neq c$, the laws of $g$ and $D$ as in the proof",
+            r"$KL$ is that of path-certificate over the atoms of all trees, $h_t$ their nodes at level $t$, $h_0 = C$",
+            r"$|\Psi_j| \leq 1$ is known beforehand",
+        ),
+    ),
     Statement("gauss-kl", "theory", KL, "=", {"value": gauss_kl}),
     Statement(
         "gauss-certificate",

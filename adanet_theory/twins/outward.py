@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +17,10 @@ from adanet_theory import grids
 from adanet_theory.certificate import Certificate
 from adanet_theory.checks import Array, check, check_delta, check_m
 from adanet_theory.path import DRAWS, path_errors
+from adanet_theory.path_multiclass import path_classes_errors
 from adanet_theory.twins.balls import ball
 from adanet_theory.twins.class_votes import class_loss_upper
-from adanet_theory.twins.exact_tree import ExactTree
+from adanet_theory.twins.exact_tree import ExactForest, ExactTree
 from adanet_theory.twins.skellam import Shape, eps_upper, lower_b, symmetric_skellam_upper
 from adanet_theory.twins.tails import (
     BITS,
@@ -240,3 +242,54 @@ def classes_parts(v: Sequence[Sequence[Any]], x: Array, y: Array, *, N: int, k: 
     empirical = class_loss_upper(N * (p + scores) / 2, N * (p - scores) / 2, y, k) + rounding
     setting = {"N": N, "k": k, "beta": beta}
     return Parts("vote-certificate-multiclass", KL, G, b, len(y), setting, min(1.0, empirical))
+
+
+def path_classes_parts(
+    forest: ExactForest, x: Array, y: Array, *, N: int, k: int, beta: float, seed: int, draws: int = DRAWS
+) -> Parts:
+    """path-certificate-multiclass at a setting, nu = N, for the exact weights; roundings of x as in `path_parts`."""
+    grids.check_setting(N, beta, priors=grids.BETAS)
+    check(k in grids.path_thresholds(N), f"k must be on the grid of thresholds of N={N}, got k={k}.")
+    errors, total = path_classes_errors(forest.rounded(), x, y, N, k, seed=seed, draws=draws)
+    n_0 = x.shape[1]
+    with flint.ctx.workprec(BITS):
+        KL = _path_kl([N * t for t in forest.atoms], 2 * n_0 * forest.nodes, N, decimal(beta))
+        G = forest_price(forest) * len(grids.VOTES) * len(grids.BETAS) * grids.THRESHOLDS
+    b = lower_b(max(eps_upper(shape, N, k) for shape in _joined_pairs(forest)))
+    setting = {"N": N, "k": k, "beta": beta, "draws": total}
+    drawn = (errors, total, N * (n_0 + 8) * 2.0**-51)
+    return Parts("path-certificate-multiclass", KL, G, b, len(y), setting, drawn=drawn)
+
+
+def _joined_pairs(forest: ExactForest) -> list[Shape]:
+    """The tree of f_a - f_b for all pairs of classes: the roots are one node, the children of b have other signs.
+
+    Of classes without hidden units the two heaviest alone: P(Skellam(s/2, s/2) > k) grows with s.
+    """
+    shapes = [Shape(tree.parent, tree.sign, forest.masses(c)) for c, tree in enumerate(forest.trees)]
+    plain = [shape for shape in shapes if len(shape.p) == 1]
+    heavy = sorted((shape.p[0].upper() for shape in plain), key=float)[-2:]
+    others = [shape for shape in shapes if len(shape.p) > 1]
+    pairs = [*itertools.combinations(others, 2), *itertools.product(others, plain)]
+    found = [_joined(a, b) for a, b in pairs]
+    return [*found, Shape((-1,), (1,), [heavy[0] + heavy[1]])] if len(heavy) == 2 else found
+
+
+def _joined(a: Shape, b: Shape) -> Shape:
+    shift = len(a.p) - 1
+    parent = [*a.parent, *(0 if v == 0 else v + shift for v in b.parent[1:])]
+    sign = [*a.sign, *(-s if v == 0 else s for v, s in zip(b.parent[1:], b.sign[1:], strict=True))]
+    return Shape(parent, sign, [a.p[0] + b.p[0], *a.p[1:], *b.p[1:]])
+
+
+def forest_price(forest: ExactForest) -> arb:
+    """1/prior of C signed trees: (d+1)(d+2), and where n nodes hang under h others (n+1)(n+2) binomial(n+2h-1, n)."""
+    level, widths = [(tree, 0) for tree in forest.trees], [len(forest.trees)]
+    while level:
+        level = [(tree, c) for tree, v in level for c, parent in enumerate(tree.parent) if parent == v and c > 0]
+        widths.append(len(level))
+    d = len(widths) - 2  # the last level is empty
+    price = arb((d + 1) * (d + 2))
+    for h, n in itertools.pairwise(widths[:-1]):
+        price *= (n + 1) * (n + 2) * arb(math.comb(n + 2 * h - 1, n))
+    return price

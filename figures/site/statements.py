@@ -35,7 +35,7 @@ NEEDS = {
     "r-sup": "A bound on ‖Ψ‖∞ on the whole support was known before the sample.",
     "r-inf": "r∞ of the sample stands for E[r∞] of the print, which is certain only where r∞ = r_sup.",
     "linear": "f is linear in Ψ.",
-    "tree": "The network unrolls into a tree: two classes, layers, positively homogeneous, not linear, not too large.",
+    "tree": "The network unrolls into a tree, or one for each class: layers, homogeneous, not linear, not too large.",
     "delta": "δ is large enough for it to follow from margin-bound: its own proof does not reach its constants.",
     "fixed-in-advance": "Depth, widths, Λ, p (and ρ, where it is fixed) were chosen before the sample was seen.",
     "feature-map": "Ψ was fixed before the sample was drawn.",

@@ -8,6 +8,7 @@ for every sample, whatever was fitted to it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -25,7 +26,7 @@ from verify.network.membership import outside
 from verify.network.results import Assumption, Status
 
 if TYPE_CHECKING:
-    from adanet_theory.twins.exact_tree import ExactTree
+    from adanet_theory.twins.exact_tree import ExactForest, ExactTree
 
 LEMMAS = {
     "lipschitz": ("lemma-1", "lemma-2"),
@@ -105,16 +106,43 @@ class Setting:
         from adanet_theory.twins.exact_tree import exact_tree
 
         weights = self.weights
-        many = weights.graph is not None or weights.outputs is not None
-        if many or self.is_linear or not weights.is_homogeneous or (1, 0) not in weights.hidden:
+        if weights.outputs is not None or not self._unrolls:
             return None
-        ends = np.array([1.0, -1.0])
-        slopes = [(float(right), -float(left)) for right, left in (phi(ends) for phi in weights.phi)]
         try:
-            found = exact_tree(weights.hidden, weights.output, depth=weights.depth, slopes=slopes)
+            found = exact_tree(weights.hidden, weights.output, depth=weights.depth, slopes=self._slopes)
         except ValueError:
             return None
         return found if found.B > 0 else None
+
+    @cached_property
+    def forests(self) -> list[ExactForest]:
+        """C classes unrolled: as they are, and less what they have in common, which moves no margin; or none."""
+        from adanet_theory.twins.exact_tree import exact_forest
+
+        weights = self.weights
+        if weights.outputs is None or not self._unrolls:
+            return []
+        outputs = [{k: w[:, c] for k, w in weights.output.items()} for c in range(weights.outputs)]
+        found: list[ExactForest] = []
+        with suppress(ValueError):
+            for centred in (False, True):
+                found.append(
+                    exact_forest(weights.hidden, outputs, depth=weights.depth, slopes=self._slopes, centred=centred)
+                )
+        if len(found) == 2 and found[0].nodes == found[1].nodes and found[0].B == found[1].B:
+            found.pop()  # they have nothing in common
+        return [forest for forest in found if forest.B > 0]
+
+    @property
+    def _unrolls(self) -> bool:
+        weights = self.weights
+        layered = weights.graph is None and (1, 0) in weights.hidden
+        return layered and weights.is_homogeneous and not self.is_linear
+
+    @property
+    def _slopes(self) -> list[tuple[float, float]]:
+        ends = np.array([1.0, -1.0])
+        return [(float(right), -float(left)) for right, left in (phi(ends) for phi in self.weights.phi)]
 
     def radius(self, bound: Bound) -> Number:
         """The size of Ψ that the bound reads."""
@@ -292,14 +320,15 @@ def tree(setting: Setting) -> Assumption:
 
     if setting.weights.graph is not None:
         return _row("tree", False, "the network is a graph, which is not unrolled")
-    if setting.weights.outputs is not None:
-        return _row("tree", False, "the network has several outputs, which are not unrolled")
     if setting.is_linear:
         return _row("tree", False, "f is linear in Psi: there is nothing to unroll")
     if not setting.weights.is_homogeneous:
         return _row("tree", False, "only a positively homogeneous network unrolls into a tree")
-    if setting.tree is None:
+    if setting.tree is None and not setting.forests:
         return _row("tree", False, f"unrolled, the network has no weight or more than {MAX_NODES} nodes")
+    if setting.tree is None:
+        nodes = min(forest.nodes for forest in setting.forests)
+        return _row("tree", True, f"unrolled, a tree for each class, the network has {nodes} nodes")
     return _row("tree", True, f"unrolled, the network has {len(setting.tree.parent)} nodes")
 
 

@@ -37,7 +37,7 @@ def certificates(setting: Setting, seed: int) -> dict[str, Found]:
     if setting.W == 0 or setting.sizes.r_inf == 0 or setting.sizes.r_inf > setting.r:
         return {}
     if setting.classes == "many":
-        return _classes(setting) if setting.is_linear else {}
+        return _classes(setting) if setting.is_linear else _class_paths(setting, seed)
     if setting.is_linear:
         return _linear(setting)
     tree = setting.tree
@@ -112,8 +112,6 @@ def _gauss(setting: Setting, v: list[Any]) -> Found:
 
 # C classes, linear in Ψ
 
-EXACT = 8192  # bits that hold sums of products of floats of all usual sizes, so that what cancels is 0
-
 
 def _classes(setting: Setting) -> dict[str, Found]:
     """At the better of two representations: the network's weights, or those less their median over the classes.
@@ -137,12 +135,12 @@ def _class_weights(setting: Setting) -> list[list[list[Any]]]:
     """v_c as balls, one row for each class: as they are, and less the median of every column."""
     import flint
 
-    from adanet_theory.twins.exact_tree import linear_weights
+    from adanet_theory.twins.exact_tree import exact_bits, linear_weights
 
     weights = setting.weights
     columns = [{k: w[:, c] for k, w in weights.output.items()} for c in range(weights.outputs or 0)]
     v = [linear_weights(weights.hidden, output, depth=weights.depth) for output in columns]
-    with flint.ctx.workprec(EXACT):
+    with flint.ctx.workprec(exact_bits(weights.depth)):
         medians = [sorted(column, key=float)[len(column) // 2] for column in zip(*v, strict=True)]
         centred = [[x - a for x, a in zip(row, medians, strict=True)] for row in v]
     return [v, centred]
@@ -162,16 +160,41 @@ def _class_candidates(v: list[list[Any]], x: np.ndarray, y: np.ndarray) -> list[
 
 def _path(setting: Setting, tree: Any, seed: int) -> Found:
     from adanet_theory.certificate import least, m_needed
-    from adanet_theory.path import DRAWS, SAMPLED, path_candidates
+    from adanet_theory.path import SAMPLED, path_candidates
     from adanet_theory.twins.outward import path_parts
 
     x, y = setting.margins.Psi / float(setting.r), setting.margins.y
     delta = (1 - SAMPLED) * setting.float_delta
     table = path_candidates(tree.rounded(), x, y, seed=seed)
     value, N, k, beta = least(table, len(y), delta)
-    # The time of a few nodes, however many there are; no more than one draw each where nothing is to be had.
-    draws = max(len(y), min(DRAWS, 300 * len(y)) * 5 // max(5, len(tree.parent))) if value < 1.1 else len(y)
+    draws = _draws(value, len(y), len(tree.parent))
     return Found(path_parts(tree, x, y, N=N, k=k, beta=beta, seed=seed, draws=draws), m_needed(table, delta))
+
+
+def _draws(value: float, m: int, nodes: int) -> int:
+    """The time of a few nodes, however many there are; no more than one draw each where nothing is to be had."""
+    from adanet_theory.path import DRAWS
+
+    return max(m, min(DRAWS, 300 * m) * 5 // max(5, nodes)) if value < 1.1 else m
+
+
+def _class_paths(setting: Setting, seed: int) -> dict[str, Found]:
+    """At the better of the network's own trees and those without what all classes have in common."""
+    from adanet_theory.certificate import least, m_needed
+    from adanet_theory.path import SAMPLED
+    from adanet_theory.path_multiclass import path_classes_candidates
+    from adanet_theory.twins.outward import path_classes_parts
+
+    x, y = setting.margins.Psi / float(setting.r), setting.margins.y
+    delta = (1 - SAMPLED) * setting.float_delta
+    tables = [(forest, path_classes_candidates(forest.rounded(), x, y, seed=seed)) for forest in setting.forests]
+    if not tables:
+        return {}
+    forest, table = min(tables, key=lambda entry: least(entry[1], len(y), delta)[0])
+    value, N, k, beta = least(table, len(y), delta)
+    draws = _draws(value, len(y), forest.nodes)
+    parts = path_classes_parts(forest, x, y, N=N, k=k, beta=beta, seed=seed, draws=draws)
+    return {"path-certificate-multiclass": Found(parts, m_needed(table, delta))}
 
 
 # What would make a certificate say more
@@ -195,10 +218,12 @@ def advice(setting: Setting, found: Mapping[str, Found], holdout: Fraction = Fra
 
 
 def _too_many_units(setting: Setting) -> str:
-    if setting.classes == "many":
-        return "no hidden units: vote-certificate-multiclass is for networks that are linear in the features"
     units = sum(setting.weights.n[1:])
-    return f"fewer units: path-certificate is for networks that unroll into at most 64 units, this one has {units:,}"
+    if setting.classes == "many":
+        certificate, read = "path-certificate-multiclass", ", of which each class has copies of its own"
+    else:
+        certificate, read = "path-certificate", ""
+    return f"fewer units: {certificate} is for networks that unroll into at most 64 units, this one has {units:,}{read}"
 
 
 FEW, FEW_VOTES = 5, 10_240

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adanet_theory import certificate, gauss, grids, kl, laws, path, stochastic, vote, vote_multiclass
+from adanet_theory import certificate, gauss, grids, kl, laws, path, path_multiclass, stochastic, vote, vote_multiclass
 from adanet_theory.tree import Tree
 from verify.suite.halved import halved
 
@@ -34,6 +34,26 @@ def _path() -> float:
     exponent = found.terms["KL"] + math.log(kl.xi(40) / (0.9 * DELTA)) + math.log(25 * 6 * 41 * 900)
     assert found.terms["KL"] == path.path_kl([32.0] * 5, A=10, N=160, beta=0.1)
     assert found.terms["b"] == 1 - path.path_eps(TREE, 160, k)
+    return found.raw / (kl.kl_inverse(found.terms["empirical"], exponent / 40) / found.terms["b"])
+
+
+FOREST = [
+    Tree((-1, 0, 0), (1, 1, -1), np.diag([0.125, 0.25, 0.125]), B=1.0),
+    Tree((-1,), (1,), np.eye(1, 3) / 2, B=1.0),
+]
+
+
+def _path_multiclass() -> float:
+    """What path-certificate-multiclass adds to its parts: A = 2 n_0 nodes atoms, a tenth of δ for the draws."""
+    x, y, k = np.linspace(-1, 1, 120).reshape(40, 3), np.array([0, 1] * 20), grids.path_thresholds(160)[3]
+    found = path_multiclass.path_certificate_multiclass_at(
+        FOREST, x, y, N=160, k=k, beta=0.1, delta=DELTA, seed=0, draws=4000
+    )
+    exponent = found.terms["KL"] + math.log(kl.xi(40) / (0.9 * DELTA)) + math.log(25 * 6 * 41 * 6 * 12 * 10)
+    assert found.terms["KL"] == path.path_kl([20.0, 40.0, 20.0, 80.0], A=24, N=160, beta=0.1)
+    assert found.terms["b"] == 1 - path_multiclass.path_classes_eps(FOREST, 160, k)
+    errors, total = path_multiclass.path_classes_errors(FOREST, x, y, 160, k, seed=0, draws=4000)
+    assert math.isclose(found.terms["empirical"], kl.kl_inverse(errors / total, math.log(10 / DELTA) / total))
     return found.raw / (kl.kl_inverse(found.terms["empirical"], exponent / 40) / found.terms["b"])
 
 
@@ -77,6 +97,11 @@ VALUES: dict[str, tuple[Callable[[], float], float]] = {
         ).raw,
         1.306158472283419,
     ),
+    "path-certificate-multiclass eps": (lambda: path_multiclass.path_classes_eps(FOREST, 40, 4), 0.283284119000142),
+    "path-certificate-multiclass grid": (
+        lambda: math.exp(grids.path_classes_grid([3, 4, 2])), 25 * 6 * 41 * 12 * 30 * 126 * 12 * 36
+    ),
+    "path-certificate-multiclass over its parts": (_path_multiclass, 1.0),
     "Skellam": (lambda: 1 - laws.skellam(1000, 1000).above(60), 0.911953379051027),
     "Skellam, uneven": (lambda: laws.skellam(3.0, 1.0).mean_of(lambda x: x), 2.0),
 }  # fmt: skip
@@ -112,8 +137,11 @@ FUNCTIONS: tuple[Callable[..., Any], ...] = (
     grids.vote_grid,
     grids.classes_grid,
     grids.shape_cost,
+    grids.forest_cost,
     path.path_kls,
     path.path_certificate_at,
+    path_multiclass.path_certificate_multiclass_at,
+    path_multiclass.atom_count,
     gauss.gauss_kl,
     gauss.gauss_empirical,
     stochastic.gaussian_kl,
@@ -125,7 +153,7 @@ FUNCTIONS: tuple[Callable[..., Any], ...] = (
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: f"{function.__module__}.{function.__name__}")
 def test_a_halved_constant_is_noticed(function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    modules = (certificate, gauss, grids, kl, laws, path, stochastic, vote, vote_multiclass)
+    modules = (certificate, gauss, grids, kl, laws, path, path_multiclass, stochastic, vote, vote_multiclass)
     missed, mutants = [], list(halved(function))
     assert mutants
     for line, mutant in mutants:
@@ -138,7 +166,7 @@ def test_a_halved_constant_is_noticed(function: Callable[..., Any], monkeypatch:
     assert missed == []
 
 
-@pytest.mark.parametrize("module", [path, stochastic], ids=["path", "stochastic"])
+@pytest.mark.parametrize("module", [path, path_multiclass, stochastic], ids=lambda module: module.__name__)
 def test_a_halved_share_of_the_draws_is_noticed(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SAMPLED", module.SAMPLED / 2)
     assert noticed() != []

@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adanet_theory.gauss import gauss_b, gauss_empirical
+from adanet_theory.multiclass import multiclass_margins
 from adanet_theory.path import path_empirical_exact, path_eps, path_eps_convex
+from adanet_theory.path_multiclass import path_certificate_multiclass, path_classes_empirical_exact, path_classes_eps
 from adanet_theory.tree import Tree, one_layer
 from adanet_theory.vote import vote_b, vote_certificate, vote_empirical
 from adanet_theory.vote_multiclass import classes_b, classes_empirical
@@ -88,6 +90,58 @@ def test_a_wrong_class_wins_with_probability_at_least_b(
         return
     loss = classes_empirical(scores[None], [y], p, N, k)
     below("vote-certificate-multiclass, b", classes_b(p, N, k), loss, f"C = {len(p)}, k = {k}", rounding=1e-8)
+
+
+@st.composite
+def wrong_classes(draw: st.DrawFn) -> tuple[list[Tree], np.ndarray, int]:
+    """Trees of two or three classes on features of their own, x in [-1, 1]^n_0, and y with f_y <= some f_c."""
+    sizes = [draw(st.integers(1, 4)) for _ in range(draw(st.integers(2, 3)))]
+    weight = np.array([draw(st.sampled_from([0, 1, 2, 5, 20])) for _ in range(sum(sizes))], dtype=np.float64)
+    weight[0] += weight.sum() == 0
+    q, forest = np.diag(weight / weight.sum()), []
+    for size, last in zip(sizes, np.cumsum(sizes), strict=True):
+        parent = [-1] + [draw(st.integers(0, v - 1)) for v in range(1, size)]
+        sign = [1] + [draw(st.sampled_from([1, -1])) for _ in range(1, size)]
+        forest.append(Tree(tuple(parent), tuple(sign), q[last - size : last], B=1.0))
+    x = np.array([draw(st.sampled_from([-1.0, 0.0, 0.0, 1.0]) | st.floats(-1, 1)) for _ in weight])
+    f = [float(tree.value(tree.means(x))) for tree in forest]
+    return forest, x, int(np.argmin(f)) if draw(st.booleans()) else int(np.argsort(f)[-2])
+
+
+@pytest.mark.claim("path-certificate-multiclass")
+@given(wrong_classes(), st.sampled_from([2.0, 9.0, 30.0]), st.integers(0, 4))
+def test_the_right_class_is_ahead_by_more_than_k_at_most_eps_often(
+    case: tuple[list[Tree], np.ndarray, int], nu: float, k: int
+) -> None:
+    forest, x, y = case
+    ahead = 1 - path_classes_empirical_exact(forest, x[None], [y], nu, k)
+    where = f"{len(forest)} classes, {sum(len(tree.p) for tree in forest)} nodes, nu = {nu:g}, k = {k}"
+    below("path-certificate-multiclass, eps", ahead - 1e-12, path_classes_eps(forest, nu, k), where, rounding=1e-9)
+
+
+@pytest.mark.claim("path-certificate-multiclass")
+def test_the_best_of_many_class_networks_on_a_small_sample_is_not_certified_below_its_risk() -> None:
+    """Three labels; feature j tells whether the label is j mod 3, right 3 times in 4: units chosen on 60 points."""
+    rng, failures, delta = np.random.default_rng(0), 0, 0.2
+    for trial in range(6):
+        x, y = _told(60, 30, rng)
+        size, forest = int(rng.choice([1, 3])), []
+        for c in range(3):
+            agreement = x[:, c::3].T @ np.where(y == c, 1.0, -1.0)
+            q = np.zeros((size + 1, 30))
+            q[1 + np.arange(size), c + 3 * np.argsort(-agreement)[:size]] = 1 / (3 * size)
+            forest.append(Tree((-1, *[0] * size), (1,) * (size + 1), q, B=1.0))
+        found = path_certificate_multiclass(forest, x, y, delta=delta, seed=trial, draws=2_000)
+        new, labels = _told(4_000, 30, rng)
+        f = np.stack([tree.value(tree.means(new)) for tree in forest], axis=1)
+        failures += int(found.value < np.mean(multiclass_margins(f, labels) <= 0) - 0.03)
+    assert failures <= delta * 6
+
+
+def _told(m: int, n_0: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    y = rng.integers(0, 3, m)
+    right = np.where(y[:, None] == np.arange(n_0) % 3, 1.0, -1.0)
+    return right * np.where(rng.random((m, n_0)) < 0.75, 1.0, -1.0), y
 
 
 @pytest.mark.claim("vote-certificate")

@@ -10,10 +10,12 @@ from functools import cache
 import numpy as np
 
 from adanet_theory import grids
+from adanet_theory.certificate import Certificate
 from adanet_theory.checks import Array
 from adanet_theory.gauss import gauss_b, gauss_certificate_at, gauss_empirical, gauss_kl
 from adanet_theory.kl import clopper_pearson, kl, kl_inverse, xi
-from adanet_theory.path import path_empirical_exact, path_eps, path_eps_chernoff, path_eps_convex, path_kl
+from adanet_theory.path import SAMPLED, path_empirical_exact, path_eps, path_eps_chernoff, path_eps_convex, path_kl
+from adanet_theory.path_multiclass import path_certificate_multiclass, path_classes_empirical_exact, path_classes_eps
 from adanet_theory.stochastic import gaussian_kl, stochastic_certificate
 from adanet_theory.tree import Tree
 from adanet_theory.vote import vote_b, vote_certificate, vote_empirical, vote_kl_iid, vote_kl_polya
@@ -286,6 +288,116 @@ def _overfitted_classes(seed: int, size: int, price: float, m: int = 90, n_0: in
         scores, y, np.full(3 * size, 1 / (3 * size)), [1 / 3] * 3, A=6 * n_0, delta=DELTA
     )
     exponent = (price * found.terms["KL"] + math.log(xi(m) / DELTA) + found.terms["grid"]) / m
+    return kl_inverse(found.terms["empirical"], exponent) / found.terms["b"]
+
+
+@settles(
+    "path-certificate-multiclass",
+    {"eps": 0.9},
+    {"linear": True},
+    {"kl": 0.5},
+    {"G": 0.5},
+    {"price": 0.0},
+    thorough={"forests": 200, "trials": 10},
+)
+def multiclass_paths_hold(
+    eps: float = 1.0,
+    linear: bool = False,
+    kl: float = 1.0,
+    G: float = 1.0,
+    price: float = 1.0,
+    forests: int = 25,
+    trials: int = 4,
+) -> Facts:
+    """eps against exact laws at adversarial points of random forests; the linear case; the KL, the prior over shapes.
+
+    `linear`: the b of vote-certificate-multiclass at the masses of the trees, which does not cover hidden units. Then a
+    finite distribution: labels of three classes by coin, so that R(f) >= 2/3 whatever f is chosen on the sample.
+    """
+    ratio, tried = _exceeded_classes(forests, linear)
+    where = f"{tried} points where f errs, {forests} forests of two to four trees, depth 0 to 3"
+    yield Fact("largest P(right class ahead by more than k)/eps(k)", ratio / eps, "<=", 1 + 1e-9, "", where)
+    yield Fact("it is attained", ratio, ">", 0.95)
+    p = np.array([0.5, 0.3, 0.2])
+    roots = [Tree((-1,), (1,), np.array([[mass]]), B=1.0) for mass in p]
+    plain = 1 - path_classes_eps(roots, 160, 9)
+    yield Fact("b of a linear network", plain, "=", classes_b(p, 160, 9), "vote-certificate-multiclass", "", 1e-12)
+    yield Fact("KL", kl * path_kl(_RATES, A=9, N=40, beta=0.03), "=", _summed_kl(9, 40, 0.03), "summed", "", 1e-9)
+    yield Fact("sum of the priors of shapes", _forest_priors() / G, "<=", 1.0, "", "three trees, depth <= 1")
+    values = [_repriced(_overfitted_paths(seed, size), price) for seed in range(trials) for size in (2, 8)]
+    broken, where = sum(value < 2 / 3 for value in values), f"labels by coin, R(f) >= 2/3, least {min(values):.3f}"
+    yield Fact(f"certificates of {len(values)} below R(f)", broken, "<=", DELTA * len(values), "δ of them", where)
+
+
+def random_forest(rng: np.random.Generator, C: int) -> list[Tree]:
+    """C trees as random_tree has them, all masses together 1."""
+    trees = [random_tree(rng, int(rng.integers(1, 5)), int(rng.integers(1, 4))) for _ in range(C)]
+    share = rng.dirichlet(np.ones(C))
+    return [Tree(tree.parent, tree.sign, part * tree.q, B=1.0) for tree, part in zip(trees, share, strict=True)]
+
+
+def tied_point(forest: list[Tree], rng: np.random.Generator) -> tuple[Array, int]:
+    """Means of all nodes in a row, and the class that the roots bring nearest to a tie with the largest of the others.
+
+    Each node has a feature of its own, so that the means may be anything within the masses.
+    """
+    steps = [-1.0, -0.5, 0.0, 0.5, 1.0] if rng.random() < 0.7 else [0.0]
+    means = [tree.p * rng.choice(steps, len(tree.p)) for tree in forest]
+    y = int(rng.integers(len(forest)))
+    best = max(float(tree.value(z)) for c, (tree, z) in enumerate(zip(forest, means, strict=True)) if c != y)
+    means[y][0] += best - float(forest[y].value(means[y]))
+    means[y][0] = np.clip(means[y][0], -forest[y].p[0], forest[y].p[0])
+    return np.concatenate(means), y
+
+
+@cache
+def _exceeded_classes(forests: int, linear: bool) -> tuple[float, int]:
+    """The largest P(min (g_y - g_c) > k)/eps(k) where f errs, and how many points were tried."""
+    rng, ratio, tried = np.random.default_rng(6), 0.0, 0
+    for _ in range(forests):
+        forest, nu = random_forest(rng, int(rng.choice([2, 2, 3, 4]))), float(rng.choice([3.0, 15.0]))
+        ends = np.cumsum([0, *(len(tree.p) for tree in forest)])
+        total = [Tree(t.parent, t.sign, np.pad(t.q, ((0, 0), (a, ends[-1] - b))), B=1.0)
+                 for t, a, b in zip(forest, ends, ends[1:], strict=False)]  # fmt: skip
+        masses = np.array([tree.p.sum() for tree in forest])
+        for k in (0, 2):
+            eps = 1 - classes_b(masses, nu, k) if linear else path_classes_eps(forest, nu, k)
+            for _ in range(6):
+                means, y = tied_point(forest, rng)
+                size = np.concatenate([tree.p for tree in forest])
+                x = np.divide(means, size, out=np.zeros_like(means), where=size > 0)
+                f = [float(tree.value(tree.means(x))) for tree in total]
+                if f[y] <= max(f[:y] + f[y + 1 :]) + 1e-12:
+                    exceeds = 1 - path_classes_empirical_exact(total, x[None], [y], nu, k)
+                    ratio, tried = max(ratio, exceeds / eps), tried + 1
+    return ratio, tried
+
+
+def _forest_priors() -> float:
+    ways = {n: math.comb(n + 5, n) for n in range(61)}
+    paid = sum(ways[n] * math.exp(-grids.forest_cost([3, n])) for n in ways)
+    return math.exp(-grids.forest_cost([3])) + paid
+
+
+@cache
+def _overfitted_paths(seed: int, size: int, m: int = 90, n_0: int = 400) -> Certificate:
+    """The certificate of relu(±x_j) for the features that agree best with each of three labels by coin."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.choice([-1.0, 1.0], (m, n_0)), rng.integers(0, 3, m)
+    agreement = x.T @ ((y[:, None] == np.arange(3)) - 1 / 3)
+    forest = []
+    for c in range(3):
+        best = np.argsort(-np.abs(agreement[:, c]))[:size]
+        q = np.zeros((size + 1, n_0))
+        q[1 + np.arange(size), best] = np.sign(agreement[best, c]) / (3 * size)
+        forest.append(Tree((-1, *[0] * size), (1,) * (size + 1), q, B=1.0))
+    return path_certificate_multiclass(forest, x, y, delta=DELTA, seed=seed, draws=3000)
+
+
+def _repriced(found: Certificate, price: float, m: int = 90) -> float:
+    """The certificate with its KL and grid at another price."""
+    paid = price * (found.terms["KL"] + found.terms["grid"])
+    exponent = (paid + math.log(xi(m) / ((1 - SAMPLED) * DELTA))) / m
     return kl_inverse(found.terms["empirical"], exponent) / found.terms["b"]
 
 
