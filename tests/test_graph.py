@@ -29,6 +29,7 @@ from verify.network.operations import (
     Reshape,
     Select,
     Sum,
+    Total,
     Window,
 )
 
@@ -98,7 +99,26 @@ def chosen() -> Graph:
     )
 
 
-GRAPHS = {"residual": residual, "pooled": pooled, "chosen": chosen}
+def totalled() -> Graph:
+    """Sums and means over axes, one of them of what an activation gave, and a pooling of negative weight."""
+    return chain(
+        (2, 3, 4),
+        Convolution(normal(1, 3, 2, 2, 2), normal(2, 3), plane(2, padding=1)),
+        Average(plane(2), -0.25),
+        Total((1,), 3, 1 / 3, True),
+        RELU,
+        (Total((0, 2), 8, 1.0, False), (0,)),
+        (Reshape((1, 3, 1)), (5,)),
+        (Total((1,), 3, 1 / 3, True), (6,)),
+        (Cat(2), (4, 4)),
+        Total((2,), 8, 1.0, True),
+        (Cat(0), (9, 7)),
+        Reshape((4,)),
+        Dense(normal(3, 1, 4), normal(4, 1)),
+    )
+
+
+GRAPHS = {"residual": residual, "pooled": pooled, "chosen": chosen, "totalled": totalled}
 
 
 # Brute force: every linear operation as a matrix, by what it does to the basis
@@ -164,6 +184,16 @@ def brute_force_path_norm(graph: Graph) -> float:
     _, out = unrolled(graph)
     one = torch.ones(1, dtype=torch.float64)
     return float(sum(M.abs()[0] @ (one if i == -1 else P[i]) for i, M in out.items()))
+
+
+@pytest.mark.parametrize("mode", ["constant", "replicate", "circular", "reflect"])
+def test_no_slope_sums_more_terms_than_roundings_are_counted(mode: str) -> None:
+    """With weights 1 a slope is the number of its terms."""
+    window = Window((3, 3), (1, 1), (3,) * 4, (1, 1), mode)
+    operation = Convolution(torch.ones(2, 1, 3, 3, dtype=torch.float64), None, window)
+    x = torch.zeros(1, 1, 4, 4, dtype=torch.float64, requires_grad=True)
+    (slopes,) = torch.autograd.grad(operation.value(x).sum(), [x])
+    assert float(slopes.max()) <= operation.roundings
 
 
 @pytest.mark.parametrize("name", GRAPHS)

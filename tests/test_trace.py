@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.utils import parametrizations
 
 from verify.network import graph as graphs
 from verify.network.operations import Affine, Convolution
@@ -68,10 +70,26 @@ class Choosing(nn.Module):
         return self.out(hidden)[:, 0]
 
 
+class Assembled(nn.Module):
+    """Parts cut off, stacked, summed and averaged; weights that are multiplied by hand."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.W, self.v = nn.Parameter(torch.zeros(4, 6)), nn.Parameter(torch.zeros(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        a, b = (x @ self.W).chunk(2, dim=-1)
+        c = torch.stack([a.clamp(min=0), abs(b)], dim=1).sum(2)
+        d, e = c.split([1, 2], dim=-1)
+        mean = a.mean((1, 2), keepdim=True).sum(1, keepdim=True)
+        return torch.cat([d, e.mean(-1, keepdim=True) / 3, d + torch.cat([mean, mean], 1)], 2).sum(1) @ self.v
+
+
 READ: list[tuple[nn.Module, tuple[int, ...]]] = [
     (Residual(), (2, 8, 8)),
     (Dressed(), (3,)),
     (Choosing(), (2, 5)),
+    (Assembled(), (5, 4)),
     (nn.Sequential(nn.Flatten(), nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 1)), (2, 3)),
     (nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ELU(), nn.Linear(4, 2)), (3,)),
     (
@@ -164,6 +182,17 @@ def test_what_differs_only_far_from_the_sample_is_an_error() -> None:
         require_equal(graph, LateAlias(), X)
 
 
+def test_a_module_that_is_another_one_in_eval_mode_is_an_error() -> None:
+    class Warming(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x * 0.5 if self.training else x
+
+    X = np.ones((2, 1))
+    with pytest.raises(UnreadableModule, match="in eval mode, where the module gives"):
+        require_equal(trace(Warming(), (1,)), Warming(), X)
+    assert require_equal(trace(Warming().eval(), (1,)), Warming().eval(), X) == 0
+
+
 def test_points_are_left_as_they_are_by_a_forward_that_writes_over_them() -> None:
     class Doubling(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
@@ -213,6 +242,22 @@ class Shouting(nn.Linear):
         return super().forward(x).clamp(max=1e9)
 
 
+class Averaged(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x - x.mean()
+
+
+class Turned(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.flatten(5)
+
+
+def quantised() -> nn.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return torch.ao.quantization.quantize_dynamic(nn.Sequential(nn.Linear(2, 1)), dtype=torch.qint8)
+
+
 def patched() -> nn.Module:
     module = nn.Sequential(nn.Linear(2, 1))
     module[0].forward = lambda x: x[:, :1]  # type: ignore[method-assign]
@@ -229,7 +274,16 @@ REFUSED: list[tuple[nn.Module, tuple[int, ...], str]] = [
     (nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2)), (2,), r"module '1' \(LayerNorm\) cannot be read: it divides"),
     (nn.Sequential(nn.Linear(2, 2), nn.PReLU()), (2,), r"module '1' \(PReLU\) cannot be read: its slope was trained"),
     (nn.Sequential(nn.Linear(2, 2), nn.LogSoftmax(1)), (2,), r"module '1' .* must be the logits themselves"),
-    (nn.Sequential(nn.Linear(2, 2), nn.Hardtanh()), (2,), r"module '1' \(Hardtanh\) .* no statement here covers it"),
+    (nn.Sequential(nn.Linear(2, 1), nn.Sigmoid()), (2,), r"module '1' \(Sigmoid\) .* must be the logits themselves"),
+    (nn.Sequential(nn.Linear(2, 2), nn.Sigmoid(), nn.Flatten()), (2,), "must be the logits themselves"),
+    (nn.Sequential(nn.Linear(2, 2), nn.Hardswish()), (2,), r"module '1' \(Hardswish\) .* no statement here covers it"),
+    (nn.Sequential(nn.Linear(2, 2), nn.ReLU6()), (2,), r"module '1' \(ReLU6\) .* written as a \+ relu"),
+    (nn.Sequential(nn.Linear(2, 2), nn.RMSNorm(2)), (2,), r"module '1' \(RMSNorm\) cannot be read: it divides"),
+    (nn.Sequential(nn.GRUCell(2, 2)), (2,), "no statement here covers them"),
+    (nn.Sequential(nn.Flatten(5)), (2,), r"module '0' \(Flatten\) cannot be read: its arguments"),
+    (quantised(), (2,), r"module '0' \(torch\.ao\.nn\.quantized\.dynamic\.modules\.linear\.Linear\)"),
+    (Averaged(), (2,), "method 'mean' cannot be read: it mixes the points"),
+    (Turned(), (2,), "method 'flatten' cannot be read: its arguments are not understood"),
     (nn.Sequential(nn.Conv2d(1, 1, 1), nn.MaxPool2d(2, ceil_mode=True)), (1, 3, 3), r"module '1' .*ceil_mode=False"),
     (nn.Sequential(nn.AvgPool2d(3, padding=1, count_include_pad=False)), (1, 3, 3), r"count_include_pad=True"),
     (nn.Sequential(nn.AdaptiveAvgPool2d(2)), (1, 3, 3), r"\(3, 3\) is no multiple of \(2, 2\)"),
@@ -258,7 +312,7 @@ def test_what_cannot_be_read_is_refused_by_its_name_in_one_line(
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("part", [nn.BatchNorm1d(2), nn.Dropout()])
+@pytest.mark.parametrize("part", [nn.BatchNorm1d(2), nn.Dropout(), parametrizations.spectral_norm(nn.Linear(2, 2))])
 def test_training_mode_is_refused(part: Any) -> None:
     module = nn.Sequential(nn.Linear(2, 2), part)
     with pytest.raises(UnreadableModule, match=re.escape("training mode, where")):

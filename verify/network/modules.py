@@ -6,6 +6,7 @@ Dropout in eval mode is the identity. The largest of a window is written with |x
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -26,11 +27,17 @@ from verify.network.operations import (
     Reshape,
     Select,
     Sum,
+    Total,
     Window,
 )
-from verify.network.trace import Recorder, Value
+from verify.network.trace import LOGITS, Recorder, Value
 
 Rule = Callable[..., Any]
+
+_OWN_NORM = "it divides by a size of the point itself, which is no linear map; BatchNorm in eval mode is one"
+_TRAINED = "its slope was trained on the sample; fix it and use LeakyReLU"
+_SEQUENCE = "recurrent networks and attention are products of the network with itself; no statement here covers them"
+_BOUNDED = "what is cut off at a and b is read when written as a + relu(x - a) - relu(x - b)"
 
 
 # Activations
@@ -47,6 +54,12 @@ def _plain(name: str) -> Rule:
 
 def _leaky(r: Recorder, x: Value, negative_slope: float = 0.01, inplace: bool = False) -> Value:
     return _activate(r, x, f"leaky_relu:{float(negative_slope)!r}")
+
+
+def _clamp(r: Recorder, x: Value, min: Any = None, max: Any = None) -> Value:
+    if min != 0 or max is not None:
+        raise r.refusal(f"it is known here as clamp(min=0), which is relu; {_BOUNDED}")
+    return _activate(r, x, "relu")
 
 
 def _gelu(r: Recorder, x: Value, approximate: str = "none") -> Value:
@@ -72,6 +85,15 @@ def _softplus(r: Recorder, x: Value, beta: float = 1.0, threshold: float = 20.0)
 
 def _linear(r: Recorder, x: Value, W: Tensor, b: Tensor | None = None) -> Value:
     return r.add(Dense(_tensor(r, W), None if b is None else _tensor(r, b)), x)
+
+
+def _product(r: Recorder, x: Any, W: Any) -> Value:
+    """x @ W with fixed W, a matrix or one column."""
+    if not isinstance(x, Value) or isinstance(W, Value):
+        raise r.refusal("a product of two parts of the network, or from the left, is no map of each point's last axis")
+    if W.ndim == 1:
+        return _select(r, _linear(r, x, W[None]), (slice(None),) * len(x.shape) + (0,))
+    return _linear(r, x, W.T)
 
 
 def _tensor(r: Recorder, value: Any) -> Tensor:
@@ -232,7 +254,9 @@ def _as(r: Recorder, x: Value, wanted: Tensor) -> Value:
     return x if wanted.shape == x.example.shape else r.add(Reshape(tuple(wanted.shape[1:])), x)
 
 
-def _select(r: Recorder, x: Value, index: Any) -> Value:
+def _select(r: Recorder, x: Any, index: Any) -> Any:
+    if not isinstance(x, Value):  # one of several parts
+        return x[index]
     parts = index if isinstance(index, tuple) else (index,)
     if parts[0] != slice(None):
         raise r.refusal("it takes some of the points of a batch; expected x[:, ..]")
@@ -273,13 +297,43 @@ def _cat(r: Recorder, tensors: Any, dim: int = 0) -> Value:
     return r.add(Cat(axis - 1), *tensors)
 
 
-def _mean(r: Recorder, x: Value, dim: Any, keepdim: bool = False) -> Value:
-    dims = sorted(int(axis) % x.example.ndim for axis in (dim if isinstance(dim, tuple | list) else (dim,)))
-    space = len(x.shape) - 1
-    if space not in (1, 2) or dims != list(range(2, 2 + space)):
-        raise r.refusal("a mean is known here over all axes of the space behind the channels")
-    pooled = _average(r, x, x.shape[1:], axes=space)
-    return pooled if keepdim else r.add(Reshape((x.shape[0],)), pooled)
+def _stack(r: Recorder, tensors: Any, dim: int = 0) -> Value:
+    return _cat(r, [_unsqueeze(r, x, dim) for x in tensors], dim)
+
+
+def _parts(r: Recorder, x: Value, sizes: Any, dim: int) -> tuple[Value, ...]:
+    """x cut into parts of these sizes along an axis of the point."""
+    axis = int(dim) % x.example.ndim
+    if axis == 0:
+        raise r.refusal("it takes some of the points of a batch; expected dim >= 1")
+    ends = [sum(sizes[: i + 1]) for i in range(len(sizes))]
+    cuts = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+    return tuple(r.add(Select((*[slice(None)] * (axis - 1), cut)), x) for cut in cuts)
+
+
+def _split(r: Recorder, x: Value, split_size: Any, dim: int = 0) -> tuple[Value, ...]:
+    return _parts(r, x, [part.shape[dim] for part in x.example.split(split_size, dim)], dim)
+
+
+def _chunk(r: Recorder, x: Value, chunks: int, dim: int = 0) -> tuple[Value, ...]:
+    return _parts(r, x, [part.shape[dim] for part in x.example.chunk(chunks, dim)], dim)
+
+
+def _total(r: Recorder, x: Value, dim: Any, keepdim: bool, *, mean: bool) -> Value:
+    asked = range(x.example.ndim) if dim is None else dim if isinstance(dim, tuple | list) else (dim,)
+    axes = tuple(sorted(int(axis) % x.example.ndim for axis in asked))
+    if 0 in axes or not axes:
+        raise r.refusal("it mixes the points of a batch; expected axes dim >= 1")
+    count = math.prod(x.example.shape[axis] for axis in axes)
+    return r.add(Total(tuple(axis - 1 for axis in axes), count, 1.0 / count if mean else 1.0, bool(keepdim)), x)
+
+
+def _mean(r: Recorder, x: Value, dim: Any = None, keepdim: bool = False) -> Value:
+    return _total(r, x, dim, keepdim, mean=True)
+
+
+def _sum(r: Recorder, x: Value, dim: Any = None, keepdim: bool = False) -> Value:
+    return _total(r, x, dim, keepdim, mean=False)
 
 
 def _combined(sign: float) -> Rule:
@@ -336,11 +390,6 @@ def _because(reason: str) -> Rule:
     return rule
 
 
-_OWN_NORM = "it divides by a size of the point itself, which is no linear map; BatchNorm in eval mode is one"
-_LAST = "f must be the logits themselves; leave it out of the module (it changes no decision)"
-_TRAINED = "its slope was trained on the sample; fix it and use LeakyReLU"
-_SEQUENCE = "recurrent networks and attention are products of the network with itself; no statement here covers them"
-
 MODULES: tuple[tuple[type, Rule], ...] = (
     (nn.Linear, lambda r, m, x: _linear(r, x, m.weight, m.bias)),
     (nn.Conv1d, _conv_module),
@@ -371,14 +420,19 @@ MODULES: tuple[tuple[type, Rule], ...] = (
     (nn.ELU, lambda r, m, x: _elu(r, x, m.alpha)),
     (nn.Softplus, lambda r, m, x: _softplus(r, x, m.beta, m.threshold)),
     (nn.SiLU, lambda r, m, x: _activate(r, x, "silu")),
+    (nn.Hardtanh, _because(_BOUNDED)),
     (nn.PReLU, _because(_TRAINED)),
-    (nn.Softmax, _because(_LAST)),
-    (nn.LogSoftmax, _because(_LAST)),
+    (nn.Softmax, _because(LOGITS)),
+    (nn.LogSoftmax, _because(LOGITS)),
     (nn.LayerNorm, _because(_OWN_NORM)),
+    (nn.RMSNorm, _because(_OWN_NORM)),
     (nn.GroupNorm, _because(_OWN_NORM)),
     (nn.modules.instancenorm._InstanceNorm, _because(_OWN_NORM)),
     (nn.RNNBase, _because(_SEQUENCE)),
+    (nn.RNNCellBase, _because(_SEQUENCE)),
     (nn.MultiheadAttention, _because(_SEQUENCE)),
+    (nn.TransformerEncoderLayer, _because(_SEQUENCE)),
+    (nn.TransformerDecoderLayer, _because(_SEQUENCE)),
 )  # fmt: skip
 
 _SHARED: dict[str, Rule] = {
@@ -394,13 +448,18 @@ _SHARED: dict[str, Rule] = {
     "permute": _permute,
     "transpose": _transpose,
     "mean": _mean,
+    "sum": _sum,
+    "split": _split,
+    "chunk": _chunk,
+    "clamp": _clamp,
+    "matmul": _product,
     "add": _combined(1.0),
     "sub": _combined(-1.0),
     "mul": _times,
     "div": _divided,
     "neg": lambda r, x: r.add(Sum((-1.0,)), x),
-    "softmax": _because(_LAST),
-    "log_softmax": _because(_LAST),
+    "softmax": _because(LOGITS),
+    "log_softmax": _because(LOGITS),
 }
 
 METHODS: dict[str, Rule] = _SHARED | {
@@ -419,6 +478,7 @@ METHODS: dict[str, Rule] = _SHARED | {
 FUNCTIONS: dict[Any, Rule] = {getattr(torch, name): rule for name, rule in _SHARED.items()} | {
     torch.cat: _cat,
     torch.concat: _cat,
+    torch.stack: _stack,
     operator.add: _combined(1.0),
     operator.iadd: _combined(1.0),
     operator.sub: _combined(-1.0),
@@ -427,6 +487,7 @@ FUNCTIONS: dict[Any, Rule] = {getattr(torch, name): rule for name, rule in _SHAR
     operator.imul: _times,
     operator.truediv: _divided,
     operator.itruediv: _divided,
+    operator.matmul: _product,
     operator.neg: lambda r, x: r.add(Sum((-1.0,)), x),
     operator.abs: _plain("abs"),
     operator.getitem: _select,
@@ -436,14 +497,16 @@ FUNCTIONS: dict[Any, Rule] = {getattr(torch, name): rule for name, rule in _SHAR
     functional.conv2d: _convolution,
     functional.relu: _plain("relu"),
     functional.leaky_relu: _leaky,
+    functional.relu6: _because(_BOUNDED),
+    functional.hardtanh: _because(_BOUNDED),
     functional.tanh: _plain("tanh"),
     functional.sigmoid: _plain("sigmoid"),
     functional.gelu: _gelu,
     functional.elu: _elu,
     functional.softplus: _softplus,
     functional.silu: _plain("silu"),
-    functional.softmax: _because(_LAST),
-    functional.log_softmax: _because(_LAST),
+    functional.softmax: _because(LOGITS),
+    functional.log_softmax: _because(LOGITS),
     functional.layer_norm: _because(_OWN_NORM),
     functional.dropout: _no_dropout,
     functional.dropout2d: _no_dropout,

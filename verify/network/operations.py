@@ -136,6 +136,13 @@ class Window:
     def points(self) -> int:
         return math.prod(self.kernel)
 
+    @property
+    def copies(self) -> int:
+        """At most so many places of the padded plane hold one number of x: its slopes there are summed."""
+        if self.mode == "constant":
+            return 1
+        return math.prod(1 + low + high for low, high in zip(self.padding[::2], self.padding[1::2], strict=True))
+
     def indices(self, shape: Shape) -> Any:
         """Places in (0, x_1, x_2, ..) of what each window reads: [channel, point of the kernel, window]."""
         places = torch.arange(1, math.prod(shape) + 1, dtype=torch.float64).reshape(1, *shape)
@@ -166,7 +173,7 @@ class Convolution(_Plain):
 
     @property
     def roundings(self) -> int:
-        return max(self.W.shape[1], self.W.shape[0] // self.groups) * self.window.points + 2
+        return max(self.W.shape[1], self.W.shape[0] // self.groups) * self.window.points * self.window.copies + 2
 
     @property
     def smallest(self) -> float:
@@ -210,7 +217,7 @@ class Average(_Plain):
 
     @property
     def smallest(self) -> float:
-        return min(self.weight, 1.0)
+        return min(abs(self.weight), 1.0)
 
     def value(self, x: Tensor) -> Tensor:
         w = self.window
@@ -218,13 +225,42 @@ class Average(_Plain):
         return w.line(total) * self.weight
 
     def size(self, x: Tensor, *, one: float) -> Tensor:
-        return self.value(x)
+        return self.value(x).abs()
 
     def exact(self, x: Balls) -> Balls:
         from flint import arb
 
         found = self.window.read(x).sum(axis=1) * arb(self.weight)
         return found.reshape(x.shape[0], *self.window.out_space(x.shape[1:]))
+
+
+@dataclass(frozen=True)
+class Total(_Plain):
+    """weight times the sum over some axes of a point, which stay as axes of length 1 if `keep`: sum and mean."""
+
+    axes: tuple[int, ...]
+    count: int
+    weight: float
+    keep: bool
+
+    @property
+    def roundings(self) -> int:
+        return self.count + 2
+
+    @property
+    def smallest(self) -> float:
+        return self.weight
+
+    def value(self, x: Tensor) -> Tensor:
+        return x.sum(dim=tuple(axis + 1 for axis in self.axes), keepdim=self.keep) * self.weight
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        return self.value(x)
+
+    def exact(self, x: Balls) -> Balls:
+        from flint import arb
+
+        return np.asarray(x.sum(axis=self.axes, keepdims=self.keep)) * arb(self.weight)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from adanet_theory.checks import Array
 from verify.network import graph as graphs
 from verify.network.evidence import EPS
 from verify.network.graph import Graph, Node
-from verify.network.operations import Operation, Reshape, Shape
+from verify.network.operations import Activate, Operation, Reshape, Select, Shape
 
 POINTS = 3  # rows of the example from which the shapes are read
 SLACK = 1000  # a difference of so many error bounds is no rounding any more
@@ -106,6 +106,8 @@ def _require_plain(module: nn.Module) -> None:
 def _oddity(part: nn.Module) -> str | None:
     if isinstance(part, nn.modules.batchnorm._NormBase | nn.modules.dropout._DropoutNd) and part.training:
         return "is in training mode, where the network is another one for every batch; call module.eval() first"
+    if isinstance(part, nn.utils.parametrizations._SpectralNorm) and part.training:
+        return "is in training mode, where every look at the weights changes them; call module.eval() first"
     if isinstance(part, torch.jit.ScriptModule):
         return "is a script, which torch.fx does not read; hand over the module that it was made from"
     weights = [*part.parameters(recurse=False), *part.buffers(recurse=False)]
@@ -142,7 +144,18 @@ def _finished(recorder: Recorder, output: Any, shape: Shape, name: str) -> Graph
             raise UnreadableModule(f"{name}: outputs must have the shape (m, c), got (m, {output.shape}).")
         output = recorder.add(Reshape((flat,)), output)
     kept = _used(recorder.nodes, output.node)
+    _require_logits(kept)
     return Graph(shape, kept)
+
+
+def _require_logits(nodes: Sequence[Node]) -> None:
+    """A sigmoid at the end makes probabilities, whose decision is at 1/2 and not at 0."""
+    last = len(nodes)
+    while last and isinstance(nodes[last - 1].operation, Reshape | Select):
+        (last,) = nodes[last - 1].inputs
+    operation = nodes[last - 1].operation if last else None
+    if isinstance(operation, Activate) and operation.phi.name == "sigmoid":
+        raise UnreadableModule(f"{nodes[last - 1].name} cannot be read: {LOGITS}.")
 
 
 def _used(nodes: Sequence[Node], last: int) -> tuple[Node, ...]:
@@ -202,11 +215,9 @@ class _Reader(fx.Interpreter):
 
     def call_module(self, target: Any, args: Any, kwargs: Any) -> Any:
         module = self.fetch_attr(target)
-        self.recorder.name = f"module {target!r} ({type(module).__name__})"
-        for kind, rule in self.modules:
-            if isinstance(module, kind) and _is_of_torch(module):
-                return rule(self.recorder, module, *args, **kwargs)
-        raise self.recorder.refusal("no statement here covers it; " + KNOWN)
+        self.recorder.name = f"module {target!r} ({_class(module)})"
+        rules = (rule for kind, rule in self.modules if isinstance(module, kind) and _is_of_torch(module))
+        return self._call(next(rules, None), (module, *args), kwargs)
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
         if not _reads_value((args, kwargs)):
@@ -225,7 +236,9 @@ class _Reader(fx.Interpreter):
             raise self.recorder.refusal("no statement here covers it; " + KNOWN)
         try:
             return rule(self.recorder, *args, **kwargs)
-        except TypeError:
+        except UnreadableModule:
+            raise
+        except (TypeError, ValueError, IndexError, RuntimeError):
             raise self.recorder.refusal("its arguments are not understood; " + KNOWN) from None
 
 
@@ -233,6 +246,13 @@ KNOWN = (
     "expected Linear, Conv1d/2d, pooling, BatchNorm, Flatten, reshape, sums, cat and the activations; replace it, or "
     "hand over the part of the network that stands on its features"
 )
+LOGITS = "f must be the logits themselves; leave it out of the module (it changes no decision)"
+
+
+def _class(module: Any) -> str:
+    """Its name, and where it is from if that is not torch.nn: there is more than one Linear."""
+    kind = type(module)
+    return kind.__name__ if kind.__module__.startswith("torch.nn.") else f"{kind.__module__}.{kind.__name__}"
 
 
 def _is_of_torch(module: Any) -> bool:
@@ -254,11 +274,15 @@ def _reads_value(arguments: Any) -> bool:
 def require_equal(graph: Graph, module: nn.Module, X: Array) -> float:
     """The largest difference between graph and module on X, both in float64; a ValueError beyond rounding.
 
-    They must agree elsewhere too, for a risk is about other points: on drawn ones as large as X, and larger.
+    They must agree elsewhere too, for a risk is about other points: on drawn ones as large as X, and larger. Of a
+    module in training mode so must the one in eval mode, which is the one that will be used.
     """
-    double = _double(module)
-    _largest_difference(graph, double, _beside(X), "a point that was drawn")
-    return _largest_difference(graph, double, X, "point")
+    double, beside = _double(module), _beside(X)
+    _largest_difference(graph, double, beside, "a point that was drawn")
+    difference = _largest_difference(graph, double, X, "point")
+    if any(part.training for part in module.modules()):
+        _largest_difference(graph, _double(module).eval(), beside, "a point that was drawn, in eval mode,")
+    return difference
 
 
 def _beside(X: Array) -> Array:
