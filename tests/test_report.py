@@ -499,7 +499,7 @@ def test_curves_are_the_bounds_as_functions_of_rho() -> None:
         ({"rho": 0.0}, "rho must be > 0"),
         ({"rho": math.inf}, "rho must be > 0 and finite"),
         ({"r_sup": -1.0}, "r_sup must be > 0"),
-        ({"draws": 0}, "draws must be an integer >= 2"),
+        ({"draws": 0}, r"draws must be an integer in \[2, 1000000\]"),
         ({"seed": -1}, "seed must be an integer >= 0"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 import torch
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from torch import Tensor, nn
 
 from adanet_theory.posterior import a_posteriori
@@ -133,6 +136,24 @@ def test_an_mlp_of_scikit_learn(activation: str) -> None:
             verify_bounds(fitted, X, y)
     else:
         assert verify_bounds(fitted, X, y, draws=4).sample.train_error == pytest.approx(1 - fitted.score(X, y))
+
+
+def test_several_labels_for_each_point_are_no_classes() -> None:
+    X, y = points(stack(), 3, m=40)
+    several = MLPClassifier((4,), max_iter=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        several.fit(X, np.column_stack([y, np.arange(40) % 3 > 0]))
+    with pytest.raises(ValueError, match="several labels for each point"):
+        verify_bounds(several, X, y)
+
+
+@pytest.mark.parametrize("size", [1e160, 1e300])
+def test_features_whose_squares_exceed_the_floats(size: float) -> None:
+    module = net(nn.Linear(3, 5, bias=False), nn.ReLU(), nn.Linear(5, 1, bias=False))
+    X, y = points(module, 3, m=40)
+    report = verify_bounds(module, X.astype(float) * size, y, draws=None)
+    assert report.bounds["a-posteriori-data"].raw is None or report.bounds["a-posteriori-data"].raw > 1
 
 
 def test_the_sample_of_a_model_file_is_its_own(tmp_path: Path) -> None:
@@ -280,6 +301,36 @@ def test_labels_that_could_mean_anything_are_refused(wrong: Any, message: str) -
         verify_bounds(module, X, wrong(y))
 
 
+def test_a_categorical_has_an_order_of_its_own() -> None:
+    """What its codes are is what a network was trained on."""
+    pandas = pytest.importorskip("pandas")
+    module = stack()
+    X, y = points(module, 3)
+    named = pandas.Categorical(np.array(["yes", "no"])[y], categories=["yes", "no"])
+    assert named.codes.tolist() == y.tolist()
+    for labels in (named, pandas.Series(named)):
+        report = verify_bounds(module, X, labels, draws=None)
+        assert report.sample.train_error == 0
+        assert "labels 'yes' and 'no' mapped to -1 and +1." in report.notes
+    of_three = net(nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 3))
+    with torch.no_grad():
+        places = of_three(torch.from_numpy(X)).argmax(dim=1).numpy()
+    report = verify_bounds(of_three, X, pandas.Categorical.from_codes(places, ["c", "a", "b"]), draws=None)
+    assert report.sample.train_error == 0
+    assert "labels 'c', 'a', 'b' mapped to the outputs in this order." in report.notes
+
+
+def test_held_out_points_have_the_classes_of_the_sample() -> None:
+    module = stack()
+    X, y = points(module, 3)
+    named, other = np.array(["cat", "dog"])[y], np.array(["dog", "fox"])[y]
+    assert verify_bounds(module, X, named, test=(X / 2, named), draws=None).test.error < 0.5
+    with pytest.raises(ValueError, match=r"test y must hold 'cat' and 'dog' as in training, got 'fox'"):
+        verify_bounds(module, X, named, test=(X / 2, other))
+    with pytest.raises(ValueError, match="test y must hold numbers, as y does, got names"):
+        verify_bounds(module, X, y, test=(X / 2, other))
+
+
 def test_classes_the_other_way_round_are_doubted() -> None:
     module = stack()
     X, y = points(module, 3)
@@ -315,7 +366,11 @@ class Ten(nn.Module):
         (stack(), {"X": np.full((400, 3), "1")}, "X must hold real numbers"),
         (stack(), {"X": np.zeros((0, 3)), "y": []}, r"X must have the shape \(m, ..\) with m >= 1, got \(0, 3\)"),
         (stack(), {"tried": 1.5}, "tried must be an integer >= 1, got tried=1.5"),
-        (stack(), {"draws": 2.5}, "draws must be an integer >= 2"),
+        (stack(), {"draws": 2.5}, r"draws must be an integer in \[2, 1000000\], got draws=2.5"),
+        (stack(), {"draws": 10**9}, r"draws must be an integer in \[2, 1000000\]"),
+        (stack(), {"draws": "many"}, "draws must be an integer"),
+        (stack(), {"declared": 3}, "declared must be a NetworkSpec, got a int"),
+        (make_pipeline(StandardScaler()), {}, "got a Pipeline; of a Pipeline its last step"),
         (stack(), {"seed": 0.5}, "seed must be an integer"),
         (stack(), {"delta": "small"}, "delta must be a number, got delta='small'"),
     ],

@@ -94,8 +94,13 @@ def indices(y: Any, C: int, classes: Names | None) -> tuple[Any, Names | None, s
     place = {name: c for c, name in enumerate(known)}
     strange = tuple(sorted({name for name in found.tolist() if name not in place}))
     check(not strange, f"y must hold the classes of training ({_shown(known)}), got {_shown(strange)}.")
-    mapped = np.array([place[name] for name in found.tolist()], dtype=np.int64)
-    return mapped, known, "" if classes is not None else f"labels {_shown(known)} mapped to the outputs in this order."
+    places = np.array([place[name] for name in found.tolist()], dtype=np.int64)
+    return places, known, "" if classes is not None else mapped(known)
+
+
+def mapped(names: Names) -> str:
+    """The note on the order in which names were taken."""
+    return f"labels {_shown(names)} mapped to the outputs in this order."
 
 
 def _shown(names: Names) -> str:

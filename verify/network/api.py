@@ -83,11 +83,12 @@ def verify_bounds(
     of = subject.declare(subject.subject(network, values, activation), declared)
     notes, sample, held_out = list(of.notes), None, None
     if values is not None:
-        sample, mapped = subject.points(of, values, y)
-        notes += mapped
+        sample, classes, mapped = subject.points(of, values, y)
+        of, notes = replace(of, classes=classes), notes + mapped
     if test is not None:
         check(isinstance(test, tuple | list) and len(test) == 2, "test must be a pair (X, y).")
-        held_out, mapped = subject.points(of, subject.array(test[0], "test X"), test[1], "test ")
+        held_out, named, mapped = subject.points(of, subject.array(test[0], "test X"), test[1], "test ")
+        check(sample is None or of.classes == named, "test y must hold numbers, as y does, got names of classes.")
         notes += [note for note in mapped if note not in notes]
     found = report.build(of.model, question, sample=sample, test=held_out, notes=notes)
     if found.sample.train_error > 0.5 and of.outputs is None:

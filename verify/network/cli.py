@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from verify.network.question import Question
     from verify.network.results import BoundReport
 
-MAX_DRAWS = 1_000_000
-
 EXAMPLES = """\
 MODEL is a model.pt of adanet-train, or with --data and --activation the state_dict of a plain torch MLP.
 FILE is a .csv (with a header), .parquet, .npy, .npz or .pt file with y and X (goes through the model's feature map) or
@@ -155,8 +153,6 @@ def ask(arguments: argparse.Namespace) -> Question:
     if len(arguments.model) > 1 and arguments.tex is not None:
         raise ValueError("--tex is the table of one MODEL, got several: --json or --html tell of all.")
     draws = arguments.draws
-    if draws is not None and not 2 <= draws <= MAX_DRAWS:
-        raise ValueError(f"draws must be an integer in [2, {MAX_DRAWS}], got draws={draws}.")
     if draws is not None and arguments.no_estimates:
         raise ValueError("--draws is without effect beside --no-estimates: give one of them.")
     budget = BUDGET if arguments.budget is None else arguments.budget
@@ -165,7 +161,7 @@ def ask(arguments: argparse.Namespace) -> Question:
         rho=arguments.rho,
         delta=DELTA if arguments.delta is None else arguments.delta,
         r_sup=arguments.r_sup,
-        draws=None if arguments.no_estimates else draws or DRAWS,
+        draws=None if arguments.no_estimates else DRAWS if draws is None else draws,
         seed=arguments.seed,
         curves=arguments.html is not None,
         cite=arguments.cite,

@@ -43,7 +43,10 @@ def data_row(setting: Setting, B: float | None, verdict: Assessment, question: Q
     E_Z = _drawn(setting, question.seed) if drawn else _closed(setting)
     if E_Z is None:
         return bounds.row(bound, {}, None, why_not, None)
-    best, m_needed = _best(setting, B, E_Z, float(delta))
+    try:
+        best, m_needed = _best(setting, B, E_Z, float(delta))
+    except OverflowError:
+        return bounds.row(bound, {}, None, why_not, None)
     if best.j is None:
         return bounds.trivial(bound, why_not, None)
     rho = up(Fraction(B) / (1 + bounds.EXACT_ETA) ** best.j)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 from adanet_theory import catalogue
@@ -14,6 +15,7 @@ from verify.network.evidence import Number
 
 DELTA = Fraction(1, 20)
 DRAWS = 64
+MAX_DRAWS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ class Question:
             check_rho(float(self.rho))
         if self.r_sup is not None:
             check(0 < self.r_sup < math.inf, f"r_sup must be > 0 and finite, got r_sup={float(self.r_sup)}.")
-        check(self.draws is None or _is_whole(self.draws, 2), f"draws must be an integer >= 2, got draws={self.draws}.")
+        drawn = self.draws is None or (_is_whole(self.draws, 2) and self.draws <= MAX_DRAWS)
+        check(drawn, f"draws must be an integer in [2, {MAX_DRAWS}], got draws={self.draws}.")
         check(0 < self.budget < math.inf, f"budget must be > 0 and finite, got budget={self.budget}.")
         if self.tried is not None:
             check(_is_whole(self.tried, 1), f"tried must be an integer >= 1, got tried={self.tried}.")
@@ -62,7 +65,9 @@ class Question:
 
 
 def _is_whole(value: Any, least: int) -> bool:
-    return math.isfinite(value) and int(value) == value >= least and not isinstance(value, bool)
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    return math.isfinite(value) and int(value) == value >= least
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from adanet_train.model.model_file import ModelFile
     from verify.network.graph import Graph
 
+Classes = tuple[Any, ...] | None
 KINDS = "a torch nn.Module, a fitted estimator, a state_dict (with activation) or a path"
 
 
@@ -31,7 +32,7 @@ class Subject:
     """The network as a model, its classes where it knows them (of -1 and +1, or of its outputs), and notes."""
 
     model: ModelFile | GraphModel
-    classes: tuple[Any, ...] | None = None
+    classes: Classes = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -64,7 +65,8 @@ def subject(network: Any, X: Array | None, activation: str | None) -> Subject:
         check(X is not None, "a module knows no sample, expected X and y.")
         return _of_module(_unwrapped(network), np.asarray(X))
     found = _of_sklearn(network)
-    check(found is not None, f"network must be {KINDS}, got a {type(network).__name__}.")
+    steps = "; of a Pipeline its last step, on X as the steps before it make it" if hasattr(network, "steps") else ""
+    check(found is not None, f"network must be {KINDS}, got a {type(network).__name__}{steps}.")
     assert found is not None
     return found
 
@@ -86,6 +88,8 @@ def _of_sklearn(network: Any) -> Subject | None:
     if known is None or not isinstance(network, known.MLPClassifier):
         return None
     check(hasattr(network, "coefs_"), "the estimator is not fitted yet, expected a fitted one.")
+    several = network.n_outputs_ > 1 and network.out_activation_ == "logistic"
+    check(not several, "an MLPClassifier of several labels for each point decides more than one class.")
     names = {"relu": "relu", "tanh": "tanh", "logistic": "sigmoid", "identity": "identity"}
     state: dict[str, Any] = {}
     for k, (W, b) in enumerate(zip(network.coefs_, network.intercepts_, strict=True)):
@@ -179,7 +183,7 @@ def array(values: Any, name: str) -> Array:
     missing = bool(np.ma.is_masked(values))
     check(not missing, f"{name} must have no masked entries: what stands behind them is no measurement.")
     found = _numbers(values)
-    check(found.dtype.kind != "O", f"{name} must hold real numbers in rows of one length, got a {_kind(values)}.")
+    check(found.dtype.kind != "O", f"{name} must hold real numbers in rows of one length, got {_kind(values)}.")
     check(found.dtype.kind in "buif", f"{name} must hold real numbers, got dtype {found.dtype}.")
     check(found.ndim >= 2 and len(found) >= 1, f"{name} must have the shape (m, ..) with m >= 1, got {found.shape}.")
     check(bool(np.isfinite(found).all()), f"{name} must be finite, got nan or inf.")
@@ -204,31 +208,34 @@ def _of_tensor(values: Any) -> Array:
 
 
 def _kind(values: Any) -> str:
-    sparse = "; its toarray() is dense" if hasattr(values, "toarray") else ""
-    return f"{type(values).__name__}{sparse}"
+    if hasattr(values, "toarray"):
+        return f"a {type(values).__name__}; its toarray() is dense"
+    return f"a {type(values).__name__} of objects"
 
 
-def points(of: Subject, X: Array, y: Any, name: str = "") -> tuple[Points, list[str]]:
-    """Ψ and the labels, with what was mapped; `name` tells test points from the sample."""
-    signs, notes = labels(y, of.classes, len(X), f"{name}y", of.outputs)
+def points(of: Subject, X: Array, y: Any, name: str = "") -> tuple[Points, Classes, list[str]]:
+    """Ψ and the labels, the names of the classes, and what was mapped; `name` tells test points from the sample."""
+    signs, classes, notes = labels(y, of.classes, len(X), f"{name}y", of.outputs)
     model = of.model
     if isinstance(model, GraphModel):
         shape = (len(X), *model.graph.shape)
         check(X.shape == shape, f"{name}X must have the shape {shape}, as the module reads, got {X.shape}.")
-        return Points(np.ascontiguousarray(X.reshape(len(X), -1), dtype=np.float64), signs, mapped=False), notes
+        return (
+            Points(np.ascontiguousarray(X.reshape(len(X), -1), dtype=np.float64), signs, mapped=False),
+            classes,
+            notes,
+        )
     flat = X.reshape(len(X), -1)
     Psi = flat if model.features is None else model.features(flat)
     n_0 = model.network.n[0]
     check(
         Psi.shape[1] == n_0, f"{name}X must give Psi with n_0={n_0} columns, as the network reads, got {Psi.shape[1]}."
     )
-    return Points(np.ascontiguousarray(Psi, dtype=np.float64), signs, mapped=model.features is not None), notes
+    return Points(np.ascontiguousarray(Psi, dtype=np.float64), signs, mapped=model.features is not None), classes, notes
 
 
-def labels(
-    y: Any, classes: tuple[Any, ...] | None, m: int, name: str, outputs: int | None = None
-) -> tuple[Array, list[str]]:
-    """-1/+1 from y: the estimator's classes, two names, 0/1 or -1/+1; of many classes their indices."""
+def labels(y: Any, classes: Classes, m: int, name: str, outputs: int | None = None) -> tuple[Array, Classes, list[str]]:
+    """-1/+1 from y, of many classes their indices; the names of the classes, None where y holds numbers for them."""
     from adanet_train.data import classes as of_classes
     from adanet_train.data import datasets
 
@@ -239,20 +246,34 @@ def labels(
     check(found.shape == (m,), f"{name} must have the shape ({m},), one label for each point, got {found.shape}.")
     if found.dtype.kind == "O" and all(isinstance(value, str) for value in found):
         found = found.astype(str)
-    if outputs is not None:
-        try:
-            names = None if classes is None else tuple(of_classes.names_of(np.array(classes)).tolist())
-            places, _, note = of_classes.indices(found, outputs, names)
-        except ValueError as error:
-            raise ValueError(str(error).replace("y ", f"{name} ", 1)) from None
-        return places, [note] if note else []
-    if classes is not None:
-        known = np.isin(found, classes)
-        shown = ", ".join(f"{value!r}" for value in np.unique(found[~known])[:3].tolist())
-        check(bool(known.all()), f"{name} must hold {classes[0]!r} and {classes[1]!r} as in training, got {shown}.")
-        return np.where(found == classes[1], 1.0, -1.0), []
-    signs, _, note = datasets.labels(found)
-    return signs, [note] if note else []
+    ordered = classes or _in_order(y, outputs or 2)
+    try:
+        if outputs is not None:
+            names = None if ordered is None else tuple(of_classes.names_of(np.array(ordered)).tolist())
+            places, named, note = of_classes.indices(found, outputs, names)
+            if classes is None and names is not None:
+                note = of_classes.mapped(names)
+            return places, classes or named, [note] if note else []
+        if classes is not None:
+            _require_known(found, classes)
+            return np.where(found == classes[1], 1.0, -1.0), classes, []
+        signs, named, note = datasets.labels(found, ordered)
+        return signs, named, [note] if note else []
+    except ValueError as error:
+        raise ValueError(str(error).replace("y ", f"{name} ", 1)) from None
+
+
+def _in_order(y: Any, count: int) -> Classes:
+    """The names in the order that a pandas Categorical gives them, where they are as many as the classes."""
+    names = getattr(getattr(y, "cat", y), "categories", None)
+    sound = names is not None and len(names) == count and all(isinstance(name, str) for name in names)
+    return tuple(names) if sound else None
+
+
+def _require_known(found: Array, classes: tuple[Any, ...]) -> None:
+    known = np.isin(found, classes)
+    shown = ", ".join(f"{value!r}" for value in np.unique(found[~known])[:3].tolist())
+    check(bool(known.all()), f"y must hold {classes[0]!r} and {classes[1]!r} as in training, got {shown}.")
 
 
 def declare(of: Subject, declared: NetworkSpec | None) -> Subject:
@@ -262,6 +283,7 @@ def declare(of: Subject, declared: NetworkSpec | None) -> Subject:
     from adanet_train.model import fields
 
     model = of.model
+    check(isinstance(declared, NetworkSpec), f"declared must be a NetworkSpec, got a {type(declared).__name__}.")
     check(
         not isinstance(model, GraphModel), "declared is a family of layers; this network is a graph, in no such family."
     )
