@@ -29,7 +29,10 @@ _OFFERED = {
     ),
     "kl": "clopper_pearson kl kl_inverse",
     "margin": "MarginBound margin_error ramp_loss",
-    "multiclass": "multiclass_a_posteriori multiclass_margin_bound multiclass_margins multiclass_objective_bound",
+    "multiclass": (
+        "kuznetsov_mohri_syed multiclass_a_posteriori multiclass_margin_bound multiclass_margins "
+        "multiclass_objective_bound"
+    ),
     "path": "path_certificate",
     "path_multiclass": "path_certificate_multiclass",
     "posterior": "a_posteriori a_posteriori_bounded path_norm",
@@ -37,6 +40,7 @@ _OFFERED = {
         "depth_lower first_layer_closed layered_complexity lemma_1 lemma_1_corrected lemma_1_exact "
         "peeled_complexity peeled_complexity_data peeled_complexity_offset ranges"
     ),
+    "related": "golowich_frobenius golowich_l1 neyshabur_group",
     "solve": "largest_depth smallest_m",
     "spec": "NetworkSpec",
     "unbounded": "margin_bound_unbounded unbounded_empirical",
@@ -56,6 +60,8 @@ _BY_ID = {
     "cvx_closed_form_corrected": "duality:dual_vector",
     "cvx_score": "duality:layer_score",
     "cvx_decrease": "duality:guaranteed_decrease",
+    "a_posteriori_data": "posterior:a_posteriori_data_at",
+    "held_out": "kl:clopper_pearson",
     "multiclass_margin_bound_uniform": "multiclass:multiclass_margin_bound_uniform_at",
     "multiclass_a_posteriori_bounded": "multiclass:multiclass_a_posteriori_bounded_at",
 }
@@ -72,11 +78,13 @@ def statement(id: str) -> Statement:
     >>> statement("lemma-2").where
     'Lemma 2'
     """
+    from adanet_theory.twins.certificates import CERTIFICATES
     from adanet_theory.twins.symbolic import STATEMENTS
 
-    if id not in STATEMENTS:
-        raise ValueError(f"statement must be one of {', '.join(STATEMENTS)}, got {id!r}.")
-    return STATEMENTS[id]
+    known = STATEMENTS | CERTIFICATES
+    if id not in known:
+        raise ValueError(f"statement must be one of {', '.join(known)}, got {id!r}.")
+    return known[id]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 import subprocess
 import sys
 from typing import Any
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 
 import adanet_theory
-from adanet_theory import NetworkSpec, statement
+from adanet_theory import NetworkSpec, catalogue, statement
 from adanet_theory.twins import certified
 from adanet_theory.twins.symbolic import STATEMENTS
 
@@ -23,6 +25,23 @@ def test_every_statement_has_its_name_at_the_top_and_a_twin(id: str) -> None:
     assert name in dir(adanet_theory)
     assert statement(id) is STATEMENTS[id]
     assert "\\" in statement(id).latex()
+
+
+@pytest.mark.parametrize("bound", catalogue.select(), ids=lambda bound: bound.id)
+def test_every_bound_of_the_catalogue_has_its_name_at_the_top(bound: catalogue.Bound) -> None:
+    named = getattr(adanet_theory, bound.id.replace("-", "_"))
+    written = {
+        bound.numeric,
+        getattr(inspect.getmodule(bound.numeric), bound.numeric.__name__.removesuffix("_at"), None),
+    }
+    assert inspect.unwrap(named) in written
+
+
+def test_a_certificate_has_its_twin_at_the_top() -> None:
+    text = statement("vote-certificate").latex()
+    assert r"\widehat q" in text
+    assert not re.search(r"empiri|theta_|grid|threshold|operatorname{loggamma}", text.replace(r"\theta_", ""))
+    assert "w_gauss" not in statement("gauss-kl").latex()
 
 
 def test_every_name_that_is_offered_is_there() -> None:

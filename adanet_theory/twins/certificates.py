@@ -193,7 +193,7 @@ _ALL = [
         "=",
         {"value": Sum(binomial_mass(m, error, t), (t, 0, threshold))},
         (),
-        ("the bound is the error rate at which this holds",),
+        ("the bound is the error rate $p$ at which this holds, $k$ the errors on $m$ held-out points",),
     ),
 ]
 _ALL.append(
