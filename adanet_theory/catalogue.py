@@ -26,6 +26,15 @@ Radius = Literal["r_inf", "r_sup", "r_rms"]
 Scale = Literal["rho", "W_M", "B"]
 Classes = Literal["two", "many"]
 
+_KINDS: dict[str, Any] = {
+    "group": Group,
+    "loss": Loss,
+    "complexity": Complexity,
+    "at": Radius,
+    "scale": Scale,
+    "classes": Classes,
+}
+
 ASSUMPTIONS = (
     "iid",
     "lipschitz",
@@ -80,7 +89,13 @@ class Bound:
         check(
             re.fullmatch(r"[a-z0-9][a-z0-9-]*", self.id) is not None, f"id must be like my-bound, got id={self.id!r}."
         )
-        check(self.group in get_args(Group), f"group must be one of {', '.join(get_args(Group))}, got {self.group!r}.")
+        for name, kinds in _KINDS.items():
+            value, known = getattr(self, name), get_args(kinds)
+            is_default = value is None and name in ("complexity", "at", "scale")
+            check(is_default or value in known, f"{name} must be one of {', '.join(known)}, got {value!r}.")
+        named = isinstance(self.function, str) and re.fullmatch(r"[\w.]+:\w+", self.function) is not None
+        check(callable(self.function) or named, f"function must be one, or 'module:name', got {self.function!r}.")
+        check(not isinstance(self.needs, str), f"needs must be several ids, got the text {self.needs!r}.")
         for id in self.needs:
             check(id in ASSUMPTIONS, f"needs must be of {', '.join(ASSUMPTIONS)}, got {id!r}: say it in `assumes`.")
 
@@ -414,6 +429,7 @@ _BUILT_IN = (
 # Queries
 
 _catalogue: dict[str, Bound] = {bound.id: bound for bound in _BUILT_IN}
+_OURS = frozenset(_catalogue)
 
 
 def bound(id: str) -> Bound:
@@ -461,15 +477,24 @@ def register(bound: Bound) -> Bound:
 
     Its function returns a MarginBound, a dict of terms or one number, rounded up by whoever wrote it.
     """
+    check(isinstance(bound, Bound), f"register takes a Bound(..), got a {type(bound).__name__}.")
     check(bound.group in ("user", "context"), f"group must be user or context, got group={bound.group!r}.")
     check(bound.id not in _catalogue, f"there is a bound {bound.id!r} already.")
-    check(callable(bound.numeric), f"the function of {bound.id!r} cannot be called.")
+    try:
+        found = bound.numeric
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"the function of {bound.id!r} cannot be imported: {error}.") from None
+    check(callable(found), f"the function of {bound.id!r} cannot be called.")
     _catalogue[bound.id] = bound
     return bound
 
 
+def is_built_in(bound: Bound) -> bool:
+    return bound.id in _OURS
+
+
 def registered() -> tuple[Bound, ...]:
-    return select(lambda bound: bound.id not in ids(_BUILT_IN))
+    return select(lambda bound: not is_built_in(bound))
 
 
 def forget(id: str) -> None:

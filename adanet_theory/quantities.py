@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from adanet_theory import rademacher
+from adanet_theory import catalogue, rademacher
 from adanet_theory.catalogue import Bound
-from adanet_theory.checks import check
+from adanet_theory.checks import OutsideTheoryError, check
 from adanet_theory.margin import MarginBound
 from adanet_theory.spec import NetworkSpec
 
@@ -115,7 +115,31 @@ def evaluate(bound: Bound, given: Quantities) -> MarginBound:
     >>> {name: round(term, 4) for name, term in evaluate(bound("corollary-1"), given).terms.items()}
     {'margin_error': 0.0, 'complexity': 2.2113, 'depth': 0.034, 'confidence': 0.0982}
     """
+    if not catalogue.is_built_in(bound):
+        return _of_user(bound, given)
     return as_margin_bound(bound, bound.numeric(**arguments(bound, given)), given.rho)
+
+
+class NoValue(OutsideTheoryError):
+    """The function of a registered bound failed, or gave what bounds no risk."""
+
+    def __init__(self, message: str) -> None:
+        ValueError.__init__(self, message)
+        self.assumption = "function"
+
+
+def _of_user(bound: Bound, given: Quantities) -> MarginBound:
+    """A user's function may do anything; what it gives is a value only if it could be one of a risk's bounds."""
+    try:
+        value = bound.numeric(**arguments(bound, given))
+        check(not isinstance(value, str), f"a number was expected, got {value!r}")
+        found = as_margin_bound(bound, value, given.rho)
+        raw = found.raw
+    except Exception as error:
+        raise NoValue(f"{bound.id} gave no value ({type(error).__name__}: {error})") from None
+    if raw is not None and not raw >= 0:
+        raise NoValue(f"{bound.id} gave {raw:g}, which bounds no risk")
+    return found
 
 
 def as_margin_bound(bound: Bound, found: Any, rho: float | None) -> MarginBound:

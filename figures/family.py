@@ -18,7 +18,7 @@ import numpy as np
 from adanet_theory import catalogue, rademacher
 from adanet_theory.catalogue import Bound
 from adanet_theory.margin import ETA, MarginBound
-from adanet_theory.quantities import Quantities, evaluate
+from adanet_theory.quantities import NoValue, Quantities, evaluate
 from adanet_theory.spec import NetworkSpec
 
 N_0 = 144
@@ -110,12 +110,15 @@ def quantities(setting: Setting) -> Quantities:
 
 
 def value(bound: Bound, setting: Setting) -> MarginBound:
-    """The bound by its record; one for all margins at the largest ρ_j <= ρ."""
+    """The bound by its record; one for all margins at the largest ρ_j <= ρ. A user's that fails is undefined there."""
     given = quantities(setting)
     scales = {"W_M": setting.ranges[-1], "B": given.B}
     if bound.scale in scales:
         given = replace(given, j=_index(scales[bound.scale] or 0.0, setting.rho))
-    return evaluate(bound, given)
+    try:
+        return evaluate(bound, given)
+    except NoValue:
+        return MarginBound(bound.id, {"undefined": None}, None)
 
 
 def bounds() -> tuple[Bound, ...]:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,12 @@ def test_context_claims_nothing(registered) -> None:
         ({"group": "paper"}, "group must be user or context, got group='paper'."),
         ({"group": "new"}, "group must be one of paper"),
         ({"needs": ("full-moon",)}, "got 'full-moon': say it in `assumes`."),
+        ({"needs": "iid"}, "needs must be several ids, got the text 'iid'."),
+        ({"classes": "three"}, "classes must be one of two, many, got 'three'."),
+        ({"scale": "f"}, "scale must be one of rho, W_M, B, got 'f'."),
+        ({"function": 3}, "function must be one, or 'module:name', got 3."),
+        ({"function": "nowhere:f"}, "the function of 'mine' cannot be imported: No module named 'nowhere'."),
+        ({"function": "math:nothing"}, "the function of 'mine' cannot be imported"),
     ],
 )
 def test_what_cannot_be_registered(changes: dict, message: str) -> None:
@@ -165,6 +172,39 @@ def test_what_cannot_be_registered(changes: dict, message: str) -> None:
         catalogue.register(Bound(**MINE | changes))
     assert message in str(caught.value)
     assert catalogue.select() == before
+
+
+def _fails(m: int) -> float:
+    raise RuntimeError("no such moon")
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (_fails, "mine gave no value (RuntimeError: no such moon)."),
+        (lambda m: math.nan, "mine gave nan, which bounds no risk."),
+        (lambda m: {"a": 0.5, "b": math.nan}, "mine gave nan, which bounds no risk."),
+        (lambda m: -0.5, "mine gave -0.5, which bounds no risk."),
+        (lambda m: None, "mine gave no value (TypeError"),
+        (lambda m: "0.3", "mine gave no value (ValueError: a number was expected, got '0.3')."),
+        (lambda m: 1j, "mine gave no value (TypeError"),
+        (lambda m: math.inf, "mine gave no value (OverflowError"),
+        (lambda moon: 0.5, "mine gave no value (ValueError: mine reads 'moon'"),
+    ],
+)
+def test_a_function_that_gives_no_bound_leaves_the_report_and_says_so(registered, function, told: str) -> None:
+    registered(function=function, at="r_sup", scale="rho")
+    found, row = the_row(curves=True)
+    assert (row.raw, row.value, row.vacuous, row.terms) == (None, 1.0, True, {})
+    assert next(note for note in found.notes if note.startswith("mine gave")).startswith(told)
+    assert json.loads(render.to_json(found), parse_constant=lambda text: pytest.fail(text))
+    assert "mine" not in found.curves
+    assert family.value(catalogue.bound("mine"), family.Setting()).raw is None
+
+
+def test_what_is_no_record_is_not_registered() -> None:
+    with pytest.raises(ValueError, match=r"register takes a Bound\(..\), got a function"):
+        catalogue.register(mine)  # type: ignore[arg-type]
 
 
 def test_a_quantity_that_no_report_has_is_refused() -> None:

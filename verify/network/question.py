@@ -65,9 +65,8 @@ class Question:
 
 
 def _is_whole(value: Any, least: int) -> bool:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        return False
-    return math.isfinite(value) and int(value) == value >= least
+    is_number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    return is_number and bool(value == int(value) >= least)
 
 
 @dataclass(frozen=True, eq=False)

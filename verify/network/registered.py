@@ -7,25 +7,26 @@ from __future__ import annotations
 
 from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
-from adanet_theory.checks import OutsideTheoryError
 from adanet_theory.margin import MarginBound
-from adanet_theory.quantities import Quantities, evaluate
+from adanet_theory.quantities import NoValue, Quantities, evaluate
 from verify.network.assumptions import Assessment
 from verify.network.results import BoundRow
 
 OF_A_FAMILY = frozenset({"spec", "w_norms", "R_m", "R_S", "M"})
 
 
-def registered(given: Quantities, verdict: Assessment, *, in_layers: bool) -> list[BoundRow]:
-    """Of a graph nothing is known that is about a family of layers: a bound that reads such a thing has no value."""
-    found = [bound for bound in catalogue.registered() if bound.classes == verdict.classes]
-    undefined = {bound.id for bound in found if not in_layers and bound.reads & OF_A_FAMILY}
-    return [_row(bound, None if bound.id in undefined else given, verdict.why_not(bound)) for bound in found]
+def registered(given: Quantities, verdict: Assessment, *, in_layers: bool) -> tuple[list[BoundRow], list[str]]:
+    """The rows, and for each a line for the reader: whose it is, what it takes for granted, or why it has no value.
 
-
-def remarks(verdict: Assessment) -> list[str]:
-    """One line for the reader on each: whose it is, and what it takes for granted."""
-    return [_remark(bound) for bound in catalogue.registered() if bound.classes == verdict.classes]
+    Of a graph nothing is known that is about a family of layers: a bound that reads such a thing has no value.
+    """
+    rows, told = [], []
+    for bound in catalogue.registered():
+        if bound.classes == verdict.classes:
+            found, failure = (None, "") if not in_layers and bound.reads & OF_A_FAMILY else _value(bound, given)
+            rows.append(_row(bound, found, verdict.why_not(bound)))
+            told += [_remark(bound)] + ([f"{failure}."] if failure else [])
+    return rows, told
 
 
 def _remark(bound: Bound) -> str:
@@ -34,8 +35,7 @@ def _remark(bound: Bound) -> str:
     return f"{bound.id} was registered by the user{source}{taken}; its numbers are those of its own function."
 
 
-def _row(bound: Bound, given: Quantities | None, why_not: tuple[str, ...]) -> BoundRow:
-    found = None if given is None else _value(bound, given)
+def _row(bound: Bound, found: MarginBound | None, why_not: tuple[str, ...]) -> BoundRow:
     raw = None if found is None else found.raw
     applies = bound.is_claim and not why_not
     value = None if not applies else 1.0 if raw is None else min(1.0, raw)
@@ -44,9 +44,9 @@ def _row(bound: Bound, given: Quantities | None, why_not: tuple[str, ...]) -> Bo
     return BoundRow(bound.id, raw, value, terms, applies, why_not, vacuous, rho, group=bound.group)
 
 
-def _value(bound: Bound, given: Quantities) -> MarginBound | None:
-    """None where it is undefined at these numbers."""
+def _value(bound: Bound, given: Quantities) -> tuple[MarginBound | None, str]:
+    """None where it is undefined at these numbers, with the reason where its function failed."""
     try:
-        return evaluate(bound, given)
-    except (OverflowError, OutsideTheoryError):
-        return None
+        return evaluate(bound, given), ""
+    except NoValue as error:
+        return None, str(error)

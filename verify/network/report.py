@@ -30,7 +30,7 @@ from verify.network.layers import Layers, Ranges, Sampling
 from verify.network.margins import margins
 from verify.network.numeric import AtRho
 from verify.network.question import Points, Question
-from verify.network.registered import registered, remarks
+from verify.network.registered import registered
 from verify.network.repeats import repeated, shared
 from verify.network.results import (
     BoundReport,
@@ -110,7 +110,8 @@ def of_setting(
     if setting.classes == "two":
         rows.append(data_row(setting, B, verdict, question))
     in_layers = setting.weights.graph is None
-    rows += registered(numeric.quantities(setting, at, known.upper, B), verdict, in_layers=in_layers)
+    own, told = registered(numeric.quantities(setting, at, known.upper, B), verdict, in_layers=in_layers)
+    rows += own
 
     def row_at(bound: Bound, delta: Fraction) -> BoundRow:
         there = replace(setting, delta=delta)
@@ -154,7 +155,7 @@ def of_setting(
         ),
         tried=_tried(model, question),
         classes=setting.weights.outputs or 2,
-        notes=(*notes, *_left_out(setting), *remarks(verdict), *([known.note] if known.note else [])),
+        notes=(*notes, *_left_out(setting), *told, *([known.note] if known.note else [])),
         advice=advice(setting, certified) if says_little else (),
         margins=setting.margins.middle / W if W else setting.margins.middle,
         curves=numeric.rho_curves(setting, known.upper) if question.curves and in_layers else {},

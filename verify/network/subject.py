@@ -265,9 +265,8 @@ def labels(y: Any, classes: Classes, m: int, name: str, outputs: int | None = No
 
 def _in_order(y: Any, count: int) -> Classes:
     """The names in the order that a pandas Categorical gives them, where they are as many as the classes."""
-    names = getattr(getattr(y, "cat", y), "categories", None)
-    sound = names is not None and len(names) == count and all(isinstance(name, str) for name in names)
-    return tuple(names) if sound else None
+    names = tuple(getattr(getattr(y, "cat", y), "categories", ()))
+    return names if len(names) == count and all(isinstance(name, str) for name in names) else None
 
 
 def _require_known(found: Array, classes: tuple[Any, ...]) -> None:
