@@ -18,6 +18,11 @@ Definition kl q p : R := q * ln (q / p) + (1 - q) * ln ((1 - q) / (1 - p)).
 Definition dual l q p : R := l * q - ln (1 - p + p * expR l).
 Definition xi (m : nat) : R := \sum_(k < m.+1) 'C(m, k)%:R * (k%:R / m%:R) ^+ k * (1 - k%:R / m%:R) ^+ (m - k).
 
+Lemma ln_prod (T : Type) (r : seq T) (f : T -> R) : (forall t, 0 < f t) -> ln (\prod_(t <- r) f t) = \sum_(t <- r) ln (f t).
+Proof.
+move=> f0; elim: r => [|t r IH]; first by rewrite !big_nil ln1.
+by rewrite !big_cons lnM ?posrE ?IH // prodr_gt0.
+Qed.
 Lemma gibbs q a : 0 <= q -> 0 <= a -> (a = 0 -> q = 0) -> q * ln (a / q) <= a - q.
 Proof.
 move=> q0 a0 aq; have [->|qn] := eqVneq q 0; first by rewrite mul0r subr0.
@@ -83,6 +88,25 @@ Qed.
 
 (* max{p : kl(q, p) <= c} *)
 Definition kl_inverse q c : R := sup [set p | 0 <= p <= 1 /\ forall l, dual l q p <= c]%classic.
+Lemma dual_self p l : 0 <= p <= 1 -> dual l p p <= 0.
+Proof.
+move=> p01; have self x : x * ln (x / x) = 0 by have [->|xn] := eqVneq x 0; rewrite ?mul0r // divff // ln1 mulr0.
+by have := dual_le_kl l p01 p01 id id; rewrite /kl !self addr0.
+Qed.
+(* it grows in both: an upper value for q or c gives an upper value *)
+Theorem kl_inverse_grows q q' c c' : 0 <= q -> q <= q' -> q' <= 1 -> 0 <= c -> c <= c' -> kl_inverse q c <= kl_inverse q' c'.
+Proof.
+move=> q0 qq q1 c0 cc; have q01 : 0 <= q <= 1 by rewrite q0 (le_trans qq).
+have q01' : 0 <= q' <= 1 by rewrite q1 (le_trans q0).
+have ub p : 0 <= p <= 1 -> (forall l, dual l q' p <= c') -> p <= kl_inverse q' c'.
+  by move=> p01 hp; apply: sup_ub; [exists 1 => z [/andP[]] | split].
+apply: sup_le_ub => [|p [p01 hp]]; first by exists q; split=> // l; exact: le_trans (dual_self l q01) c0.
+have [pq|qp] := ltP p q'.
+  by apply: le_trans (ltW pq) _; apply: ub => // l; apply: le_trans (dual_self l q01') (le_trans c0 cc).
+apply: ub => // l; apply: le_trans cc; have [l0|l0] := leP l 0.
+  by apply: le_trans (hp l); rewrite /dual ler_add2r ler_wnmul2l.
+apply: le_trans c0; apply: le_trans (dual_self l p01); by rewrite /dual ler_add2r ler_pmul2l.
+Qed.
 
 (* e^(m kl(k/m, p)) P[Bin(m, p) = k] does not depend on p *)
 Lemma expR_power (k : nat) (y : R) : (k == 0)%N || (0 < y) -> expR (k%:R * ln y) = y ^+ k.

@@ -1,4 +1,4 @@
-(* Priors over all depths d and all integers j, 1/((d+1)(d+2)) and 1/((π²/3-1)(|j|+1)²), and the union over them. *)
+(* Priors over all depths d and all integers j, 1/((d+1)(d+2)) and 1/((π²/3-1)(|j|+1)²), and the union over them; the grid of margins. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.algebra_tactics Require Import ring.
 From mathcomp.classical Require Import boolp classical_sets mathcomp_extra.
@@ -94,3 +94,35 @@ have /andP[d0 _] := d01; move=> each; apply: (union w0 w1 (ltW d0) prior_d_sum) 
 by apply: (union w0 w1 _ prior_j_sum) => //; rewrite mulr_ge0 ?ltW // prior_d_gt0.
 Qed.
 End Priors.
+
+(* ρ_j = W/(1+η)^j lies in (ρ/(1+η), ρ] for j = ⌈log_{1+η}(W/ρ)⌉ *)
+Section Grid.
+Variables (R : realType) (eta : R).
+Hypothesis eta0 : 0 < eta.
+Let e1 : 0 < 1 + eta. Proof. by rewrite addr_gt0 ?ltr01. Qed.
+Let le0 : 0 < ln (1 + eta). Proof. by rewrite ln_gt0 // ltr_addl. Qed.
+Definition log_to (x : R) : R := ln x / ln (1 + eta).
+Lemma scaleE j : scale eta j = expR (j%:~R * ln (1 + eta)).
+Proof.
+rewrite /scale; case: j => n; first by rewrite -exprnP expRMm lnK.
+by rewrite NegzE -exprnN mulrNz mulNr expRN expRMm lnK.
+Qed.
+Lemma on_grid (W rho : R) : 0 < W -> 0 < rho -> exists j : int,
+  [/\ W / scale eta j <= rho, scale eta j / W <= (1 + eta) / rho & `|j|%N.+1%:R <= 2%:R + `|log_to (W / rho)|].
+Proof.
+move=> W0 r0; set x := log_to (W / rho); have q0 : 0 < W / rho by rewrite divr_gt0.
+have xE : W / rho = expR (x * ln (1 + eta)) by rewrite /x /log_to divfK ?gt_eqF // lnK.
+pose j := ceil x; have s0 := scale_gt0 j eta0; have jx : x <= j%:~R := ceil_ge x.
+have xj : j%:~R - 1 < x.
+  by have := ceil_lt_int x (j - 1); rewrite rmorphB /= => ->; rewrite ltr_subl_addr ltr_addl.
+exists j; split.
+- rewrite ler_pdivr_mulr // -ler_pdivr_mull // mulrC xE scaleE ler_expR; exact: ler_wpmul2r (ltW le0) _ _ jx.
+- rewrite ler_pdivr_mulr // mulrAC -mulrA xE scaleE -[X in _ <= X * _]lnK // -expRD ler_expR.
+  by have := ler_wpmul2r (ltW le0) (ltW xj); move: (j%:~R) (ln _) => y z h; linear h.
+- have aj : `|j%:~R : R| <= 1 + `|x|.
+    rewrite ler_norml; apply/andP; split; last first.
+      by have := ler_norm x; have := ltW xj; move: (j%:~R) `|x| => y z h1 h2; linear (ler_add h1 h2).
+    by have := ler_norm (- x); rewrite normrN; move: (j%:~R) `|x| jx => y z h1 h2; linear (ler_add (ler_add h1 h2) (ler01 : 0 <= 1 :> R)).
+  by rewrite -natr1 natr_absz intr_norm; move: `|j%:~R| `|x| aj => y z h; linear h.
+Qed.
+End Grid.

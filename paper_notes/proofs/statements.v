@@ -5,7 +5,7 @@ From mathcomp.analysis Require Import reals sequences exp trigo.
 From AdaNet Require Import signs suprema norms families activations.
 From AdaNet Require Import contraction lemma_1 lemma_1_exact lemma_1_corrected lemma_2_peeled lemma_2_peeled_data lemma_2_peeled_offset depth_lower range.
 From AdaNet Require Import surrogates cvx_closed_form cvx_stop cvx_decrease distributions margin_bound.
-From AdaNet Require Import margin_bound_uniform margin_bound_empirical priors path_classes a_posteriori h1 slopes adanet_comparison.
+From AdaNet Require Import margin_bound_uniform margin_bound_empirical margin_bound_unbounded objective_bound priors path_classes a_posteriori h1 slopes adanet_comparison.
 From AdaNet Require Import deepboost_restated held_out entropy pac_bayes_kl vote_certificate smooth.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope.
@@ -318,6 +318,41 @@ Check (@margin_bound_empirical : forall (R : realType) (I : finType) (w : I -> R
     + 2%:R / rho * (\sum_t `|weight t| * (Rad (fun i => S i) (G (layer (e := th) t)) + M (layer t) * Num.sqrt (ln (4%:R * l%:R / delta) / (2%:R * m%:R))))
     + 2%:R * B / rho * Num.sqrt (2%:R * ln l%:R / m%:R) + Num.sqrt (ln (2%:R / delta) / (2%:R * m%:R)) < risk w th >]%:R) <= 3%:R / 4%:R * delta).
 
+(* margin-bound-unbounded and unbounded-empirical: c codes the rounded shares, 0 for a layer without weight and j + 1 for (1+eta)^-j *)
+Check (@margin_bound_unbounded : forall (R : realType) (I : finType) (w : I -> R) (l m : nat) (G : 'I_l -> set (I -> R)) (rho eta delta : R),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> 0 < rho -> 0 < eta -> 0 < delta < 1 ->
+  (forall k, G k (fun=> 0)) -> (forall k g, G k g -> G k (fun a => - g a)) -> (forall k a, exists M, forall g, G k g -> `|g a| <= M) ->
+  Ex w (fun S : {ffun 'I_m -> I} => `[< exists (c : {ffun 'I_l -> nat}) (th : ensemble R I l), rounds G eta c th /\
+    ramp_loss rho S th + 2%:R / rho * (\sum_k rounded eta (c k) * Rm w m G k)
+      + Num.sqrt ((ln delta^-1 + log_prices R c) / (2%:R * m%:R)) < risk w th >]%:R) <= delta).
+Check (@unbounded_empirical : forall (R : realType) (I : finType) (w : I -> R) (l m : nat) (G : 'I_l -> set (I -> R)) (rho eta delta : R),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> 0 < rho -> 0 < eta -> 0 < delta < 1 ->
+  (forall k, G k (fun=> 0)) -> (forall k g, G k g -> G k (fun a => - g a)) -> (forall k a, exists M, forall g, G k g -> `|g a| <= M) ->
+  Ex w (fun S : {ffun 'I_m -> I} => `[< exists (c : {ffun 'I_l -> nat}) (th : ensemble R I l), rounds G eta c th /\
+    ramp_loss rho S th + 2%:R / rho * (\sum_k rounded eta (c k) * Rad (fun i => S i) (G k))
+      + 2%:R * Num.sqrt ((ln delta^-1 + log_prices R c) / (2%:R * m%:R)) < risk w th >]%:R) <= delta).
+Check (@rounding : forall (R : realType) (eta x : R), 0 < eta -> 0 <= x <= 1 -> exists c, x <= rounded eta c <= (1 + eta) * x).
+Check (@margins_of_families : forall (R : realType) (X : Type) (N : net R) (Psi : X -> 'I_(n N 0) -> R) (I : finType) (xs : I -> X) (ys : I -> bool) (k : nat),
+  (forall s, locally_bounded (phi N s)) -> let G := margins xs ys (H Psi k.+1) in
+  [/\ G (fun=> 0), forall g, G g -> G (fun a => - g a) & forall a, exists M, forall g, G g -> `|g a| <= M]).
+  Check (fun (R : realType) (I : finType) (l : nat) (G : 'I_l -> set (I -> R)) (eta : R) (c : {ffun 'I_l -> nat}) (th : ensemble R I l) (k : 'I_l) => And3 erefl erefl erefl :
+    [/\ share_of th k = \sum_(t | layer (e := th) t == k) `|weight t|, rounds G eta c th = (admissible G th /\ forall k, share_of th k <= rounded eta (c k)) &
+        log_prices R c = \sum_k ln (price R (c k))^-1]).
+  Check (fun (R : realType) (eta : R) (j : nat) => And4 erefl erefl erefl erefl :
+    [/\ rounded eta 0 = 0, rounded eta j.+1 = ((1 + eta) ^+ j)^-1, price R 0 = 2%:R^-1 & price R j.+1 = (2 * (j.+1 * j.+2))%:R^-1]).
+
+(* objective-bound: all w, not normalised, all rho and all Phi above the ramp; e^x and log(1 + e^x) are, at rho = 1 *)
+Check (@objective_bound : forall (R : realType) (I : finType) (w : I -> R) (l m : nat) (G : 'I_l -> set (I -> R)) (M : 'I_l -> R) (eta delta : R),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (0 < l)%N -> 0 < eta -> 0 < delta < 1 ->
+  (forall k, G k (fun=> 0)) -> (forall k g, G k g -> G k (fun a => - g a)) -> (forall k g a, G k g -> `|g a| <= M k) ->
+  Ex w (fun S : {ffun 'I_m -> I} => `[< exists (th : ensemble R I l) (rho : R) (Phi : R -> R),
+    [/\ forall t, G (layer t) (unit_of (e := th) t), 0 < spread M th, 0 < rho, forall u, ramp rho u <= Phi (1 - u) &
+      m%:R^-1 * (\sum_i Phi (1 - value th (S i)))
+      + \sum_t `|weight t| * (2%:R * (1 + eta) / rho * (Rm w m G (layer (e := th) t) + M (layer t) * Num.sqrt (2%:R * ln l%:R / m%:R)))
+      + Num.sqrt ((ln delta^-1 + (ln (pi ^+ 2 / 3%:R - 1) + 2%:R * ln (2%:R + `|log_to eta (spread M th / rho)|))) / (2%:R * m%:R)) < risk w th] >]%:R) <= delta).
+Check (@surrogates_above_ramp : forall (R : realType) (u : R), ramp 1 u <= expR (1 - u) /\ ramp 1 u <= softplus (1 - u)).
+  Check (fun (R : realType) (eta x : R) => erefl : log_to eta x = ln x / ln (1 + eta)).
+
 (* a-posteriori, distributions of finite support: every network f of any depth d f, widths and weights, and every integer j at once *)
 Check (@a_posteriori : forall (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (phi : R -> R) (c : R) (I : finType) (w : I -> R)
     (xs : I -> X) (ys : I -> bool) (m : nat) (eta delta : R), homogeneous phi -> peels phi 1 c -> (0 < n0)%N ->
@@ -401,6 +436,7 @@ Check (@pac_bayes_inverse : forall (R : realType) (I Hyp : finType) (w : I -> R)
   (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (forall h a, 0 <= loss h a <= 1) -> (forall h, 0 < P h) -> \sum_h P h = 1 -> 0 < delta ->
   Ex w (fun S : {ffun 'I_m -> I} => `[< exists Q : Hyp -> R, law Q /\
     kl_inverse (mean_sample loss S Q) ((KL P Q + ln (xi R m / delta)) / m%:R) < mean_rate w loss Q >]%:R) <= delta).
+Check (@kl_inverse_grows : forall (R : realType) (q q' c c' : R), 0 <= q -> q <= q' -> q' <= 1 -> 0 <= c -> c <= c' -> kl_inverse q c <= kl_inverse q' c').
 Check (@kl_le_dual : forall (R : realType) (q p c : R), 0 <= q <= 1 -> 0 < p < 1 -> (forall l, dual l q p <= c) -> kl q p <= c).
 Check (@dual_le_kl : forall (R : realType) (q p l : R), 0 <= q <= 1 -> 0 <= p <= 1 -> (p = 0 -> q = 0) -> (p = 1 -> q = 1) -> dual l q p <= kl q p).
   Check (fun (R : realType) (q p l c : R) (m : nat) => And4 erefl erefl erefl erefl :

@@ -165,11 +165,6 @@ Definition urn beta N (h : {ffun 'I_N -> V}) : R := (\prod_v rising beta (errors
 Let n0 : 0 < #|V|%:R :> R. Proof. by rewrite ltr0n. Qed.
 Let Ex_all N (f : {ffun 'I_N -> V} -> R) : Ex (fun=> 1) f = \sum_h f h.
 Proof. by apply: eq_bigr => h _; rewrite big1_eq mul1r. Qed.
-Let ln_prod (T : Type) (r : seq T) (f : T -> R) : (forall t, 0 < f t) -> ln (\prod_(t <- r) f t) = \sum_(t <- r) ln (f t).
-Proof.
-move=> f0; elim: r => [|t r IH]; first by rewrite !big_nil ln1.
-by rewrite !big_cons lnM ?posrE ?IH // prodr_gt0.
-Qed.
 Lemma rising_gt0 b c : 0 < b -> 0 < rising b c.
 Proof. by move=> b0; apply: prodr_gt0 => i _; rewrite ltr_paddr ?ler0n. Qed.
 Lemma risingS b c : rising b c.+1 = (b + c%:R) * rising b c.
