@@ -28,6 +28,7 @@ html_extra_path = ["extra"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
+html_show_search_summary = False  # from a file no page can be fetched
 
 
 def _words(line: str) -> str:
