@@ -245,9 +245,8 @@ def _formula(page: Page) -> list[str]:
 
 
 def _twin(page: Page) -> str:
-    found = "adanet_theory.statement" if page.id in STATEMENTS else "adanet_theory.twins.certificates.CERTIFICATES"
-    key = f'("{page.id}")' if page.id in STATEMENTS else f'["{page.id}"]'
-    return f"Printed from the symbolic twin `{found}{key}`, which was written apart from the function below."
+    twin = f'`adanet_theory.statement("{page.id}")`'
+    return f"Printed from the symbolic twin {twin}, which was written apart from the function below."
 
 
 def _assumptions(page: Page) -> list[str]:
