@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from adanet_theory import gauss, path, posterior, vote
+from adanet_theory import gauss, path, posterior, stochastic, vote
 from adanet_theory.grids import path_classes_grid, path_thresholds
 from adanet_theory.kl import clopper_pearson, xi
 from adanet_theory.path_multiclass import atoms, path_certificate_multiclass_at, path_classes_eps
@@ -82,6 +82,29 @@ def test_vote_multiclass() -> None:
     values = {"r": (20 * theta).tolist(), "J": 4, "A": 24, "N": 20, "beta": 0.1, "p_2": 0.9, "threshold": 2}
     parts = {"empirical": found.terms["empirical"], "grid": math.exp(found.terms["grid"])}
     expected = twin("vote-certificate-multiclass", m=3, T=120, delta=0.1, **values, **parts)
+    assert found.raw == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("k", [6, 20])
+def test_path_chernoff(k: int) -> None:
+    tree = Tree((-1, 0, 0, 0), (1, 1, 1, -1), np.array([[0.1], [0.3], [0.2], [0.4]]), B=1.0)
+    values = {"nu": 40, "threshold": k, "p_linear": 0.5, "p_plus": [0.3, 0.2], "J": 2, "T": 90}
+    plus = min(twin("path-chernoff", **values, tilt=tilt) for tilt in np.linspace(0, 1, 201).tolist())
+    # for y = -1 the unit of sign -1 is the only one that keeps its positive part
+    values |= {"p_linear": 0.6, "p_plus": [0.4], "J": 1}
+    minus = min(twin("path-chernoff", **values, tilt=tilt) for tilt in np.linspace(0, 1, 201).tolist())
+    assert path.path_eps_chernoff(tree, 40, k) == pytest.approx(max(plus, minus), rel=1e-3)  # the least of a grid
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_stochastic(shared: bool) -> None:
+    w, s, w_0, s_0 = [0.5, -1.0], [0.3, 2.0], [0.25, -0.5], [1.0, 0.7]
+    values = {"w_gauss": w, "sigma": s, "w_prior": w_0, "sigma_prior": s_0, "J": 2}
+    KL = stochastic.gaussian_kl(w, s, w_0, s_0)
+    assert pytest.approx(twin("stochastic-kl", **values), rel=1e-12) == KL
+    numbers = {"KL": KL, "m": 40, "delta": 0.05, "tried": 3}
+    found = stochastic.stochastic_certificate(0.1, draws=9, shared=shared, grid=math.log(4), **numbers)
+    expected = twin("stochastic-certificate", error=0.1, draws=9 if shared else 360, grid=4, **numbers)
     assert found.raw == pytest.approx(expected, rel=1e-10)
 
 

@@ -7,7 +7,9 @@ The names a dict of values holds, beside those of `notation`: theta (weights of 
 votes (nu where their expectation is free), threshold (the k of the statements), beta, grid (G), A (atoms), r (rates),
 tau, sigma (standard deviations, s in the statements), phi_norm, w_gauss, p_2 (the two largest masses together), T
 (where a sum over all counts of a law is cut off), J (entries of theta, r or w_gauss), E_Z (E Z_1), h (nodes of all
-trees by level, from 0 on), p_1 (the mass of a unit that is read with a plus), eps_Q (eps of all pairs of classes).
+trees by level, from 0 on), p_1 (the mass of a unit that is read with a plus), eps_Q (eps of all pairs of classes),
+draws and tried (T' and K of an empirical part that was drawn), w_prior and sigma_prior, p_linear (p_0 and the masses of
+the minus units), p_plus (those of the J plus units), tilt (the lambda of the Chernoff form).
 """
 # ruff: noqa: F405
 
@@ -26,11 +28,14 @@ beta, nu, p_1, p_2, s_max, error = sp.symbols("beta nu p_1 p_2 s_max error", pos
 eps_Q = sp.Symbol("eps_Q", nonnegative=True)
 nodes = sp.IndexedBase("h", integer=True, positive=True)
 x = sp.Symbol("x", integer=True)
+draws, tried = (sp.Symbol(name, integer=True, positive=True) for name in ("draws", "tried"))
+p_linear, tilt = sp.symbols("p_linear tilt", nonnegative=True)
 E_Z = sp.Symbol("E_Z", nonnegative=True)
 KL, empirical, b_Q, xi_m = sp.symbols("KL empirical b_Q xi_m", nonnegative=True)
-theta, rate, margin_u, deviation, norm, gauss_w = (
-    sp.IndexedBase(name, real=True) for name in ("theta", "r", "u", "sigma", "phi_norm", "w_gauss")
+theta, rate, margin_u, deviation, norm, gauss_w, p_plus = (
+    sp.IndexedBase(name, real=True) for name in ("theta", "r", "u", "sigma", "phi_norm", "w_gauss", "p_plus")
 )
+prior_w, prior_deviation = (sp.IndexedBase(name, real=True) for name in ("w_prior", "sigma_prior"))
 
 
 def binomial_mass(N: sp.Expr, p: sp.Expr, count: sp.Expr) -> sp.Expr:
@@ -86,6 +91,20 @@ def derandomised(share: sp.Expr) -> sp.Expr:
 
 
 bound = derandomised(delta)
+# A tenth of delta is for the draws.
+define_drawn = Definition(empirical, KLInverse(error, log(tried / (delta / 10)) / draws))
+moved = (gauss_w[i] - prior_w[i]) ** 2 + deviation[i] ** 2
+stochastic_kl = Sum(
+    moved / (2 * prior_deviation[i] ** 2) - Rational(1, 2) + log(prior_deviation[i] / deviation[i]), (i, 1, J)
+)
+plus_size = nu * p_plus[i]
+# E exp(lambda relu(Sk)): half of what is not 0 lies below it and counts 1
+plus_moment = Rational(1, 2) + exp(-plus_size) * (
+    sp.besseli(0, plus_size) / 2 + Sum(exp(tilt * t) * sp.besseli(t, plus_size), (t, 1, T))
+)
+chernoff = exp(
+    -tilt * (threshold + 1) + nu * p_linear * ((exp(tilt) + exp(-tilt)) / 2 - 1) + Sum(log(plus_moment), (i, 1, J))
+)
 define_gauss_q = Definition(empirical, Sum(normal_cdf((tau * norm[i] - margin_u[i]) / deviation[i]), (i, 1, m)) / m)
 # D^+(y) + D^-(c) of two classes, all but one of whose units are in J or dropped: P(Sk(p_2) + relu(Sk(p_1)) = x)
 pair_mass = skellam_cdf(nu * p_1, sp.Integer(0)) * skellam_mass(nu * p_2, x) + Sum(
@@ -144,6 +163,28 @@ _ALL = [
             r"$r_i = N \theta_i$ for the shares $\theta_i > 0$ of $\sum_c \|v_c\|_1$, $A = 2 n_0 C$",
             r"$G$ counts the $N$, $k$ and $\beta$ among which the best may be taken",
             r"$|\Psi_j| \leq 1$ is known beforehand",
+        ),
+    ),
+    Statement(
+        "path-chernoff",
+        "theory",
+        1 - b_Q,
+        "<=",
+        {"value": chernoff},
+        (),
+        (r"$p_- = p_0$ and the units of the other sign, $p_i$ those of the sign of $y$, for any $\lambda \geq 0$",),
+    ),
+    Statement("stochastic-kl", "theory", KL, "=", {"value": stochastic_kl}),
+    Statement(
+        "stochastic-certificate",
+        "theory",
+        risk,
+        "<=",
+        {"value": derandomised(Rational(9, 10) * delta).subs(b_Q, 1)},
+        (define_xi, define_drawn),
+        (
+            "the risk is that of the randomised network",
+            r"$p$ is the mean loss of $T$ draws, on which $K$ settings were compared",
         ),
     ),
     Statement("multiclass-b", "theory", b_Q, "=", {"value": skellam_cdf(nu * p_2, threshold)}),

@@ -61,6 +61,10 @@ CERTIFICATES = {
     "threshold": "k",
     "error": "p",
     "s_max": r"s_{\max}",
+    "p_linear": r"p_-",
+    "tilt": r"\lambda",
+    "draws": "T",
+    "tried": "K",
     "E_Z": r"\mathbb E_{\boldsymbol\sigma}[Z_1]",
     "T": r"\infty",
 }
@@ -70,6 +74,9 @@ CERTIFICATES_INDEXED = {
     "sigma": r"s_{%s}",
     "phi_norm": r"\|\varphi(x_{%s})\|",
     "w_gauss": r"w_{%s}",
+    "w_prior": r"\bar w_{%s}",
+    "sigma_prior": r"\bar s_{%s}",
+    "p_plus": r"p_{%s}",
 }
 RELATION = {"<=": r"\leq", "=": "=", ">=": r"\geq"}
 WIDE = ("E_norm", "sum_sq")

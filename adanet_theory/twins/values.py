@@ -40,7 +40,7 @@ _CONDITIONS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "j": ("an integer", lambda x: x == int(x)),
     "d": ("an integer >= 0", lambda x: x == int(x) and x >= 0),
     "n": ("an integer >= 0", lambda x: x == int(x) and x >= 0),
-    **{name: ("finite", lambda x: abs(x) < math.inf) for name in ("eps", "u", "w_gauss")},
+    **{name: ("finite", lambda x: abs(x) < math.inf) for name in ("eps", "u", "w_gauss", "w_prior")},
     **{name: ("> 0 and finite", lambda x: 0 < x < math.inf) for name in ("rho", "eta", "tau")},
     **{name: ("an integer >= 1", lambda x: x == int(x) and x >= 1) for name in ("k", "l", "m", "s", "i")},
 }

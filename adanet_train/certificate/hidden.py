@@ -13,7 +13,7 @@ from adanet_train.certificate.search import DENSE_RATE, Found, Rows, Sample, des
 PROPOSALS = ((1,), (-1,), (1, -1))
 """Signs of the units that a round tries to add."""
 TRIES, UNIT_STEPS, UNIT_ROUNDS = 4, 150, 12
-WORTH = 1.08
+WORTH = 1.15
 """A new unit that leaves F above this many times its value is not refined: it would not pay."""
 UNIT_SHARE = 0.4
 """The weight of the new units."""

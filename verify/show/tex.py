@@ -35,9 +35,14 @@ def _tex_row(row: BoundRow, W: float) -> list[str]:
     key = wording.group(row)
     if key == "not":
         return [_tex_escape(row.id), NOTHING, NOTHING, NOTHING, _tex_escape(wording.remark(row))]
-    remark = {"cite": "", "vacuous": "vacuous", "context": "context"}[key]
+    remark = {"cite": _decides(row), "vacuous": "vacuous", "context": "context"}[key]
     value = NOTHING if key == "context" else up(row.value)
     return [_tex_escape(row.id), value, up(row.raw), near(wording.scales(row, W)[0]), remark]
+
+
+def _decides(row: BoundRow) -> str:
+    """What a reader needs to compute a certificate again; other bounds have their terms on the page."""
+    return {"held-out": wording.remark, "certificate": wording.terms}.get(row.group, lambda row: "")(row)
 
 
 def _tex_number(entry: str) -> str:
