@@ -18,7 +18,6 @@ from adanet_train.certificate.forms import ClassVote
 from adanet_train.certificate.search import (
     LEAST_FALL,
     NEW_SHARE,
-    SPARSE_RATE,
     Found,
     Rows,
     Sample,
@@ -77,9 +76,7 @@ def minimise(sample: Sample) -> Found:
     found = min((refine(few, found, rounds) for found in fitted[:refined]), key=lambda found: found.value)
     if part == 1:
         return found
-    return settled(
-        sample, found, descend(sample, found, Rows.of(found, found.theta[None]), WHOLE_STEPS, SPARSE_RATE), 0
-    )
+    return settled(sample, found, descend(sample, found, Rows.of(found, found.theta[None]), WHOLE_STEPS), 0)
 
 
 def path(sample: Sample) -> list[Tensor]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from adanet_train.certificate.search import DENSE_RATE, Found, Rows, Sample, descend, losses, refined, refit, settled
+from adanet_train.certificate.search import Found, Rows, Sample, descend, losses, refined, refit, settled
 
 PROPOSALS = ((1,), (-1,), (1, -1))
 """Signs of the units that a round tries to add."""
@@ -60,7 +60,7 @@ def _start(sample: Sample, found: Found, signs: tuple[int, ...], draw: torch.Gen
     rows = Rows.of(wider, thetas)
     # fewer counts blur the loss, so that weights may still change sides; half of the tries begin there
     rows.log_N[::2] -= math.log(BLUR)
-    rows = descend(sample, wider, rows, UNIT_STEPS, DENSE_RATE).best(1)
+    rows = descend(sample, wider, rows, UNIT_STEPS).best(1)
     start = settled(sample, wider, rows, 0)
     return refit(sample, start, start.theta[None])
 

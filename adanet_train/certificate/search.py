@@ -18,7 +18,8 @@ from adanet_theory.grids import BETAS, VOTES
 from adanet_train.certificate.forms import Form
 from adanet_train.certificate.smooth import Adam, RateCost
 
-DENSE_RATE, SPARSE_RATE = 0.1, 0.05
+RATE, SETTING_RATE = 0.1, 0.025
+"""Of Adam: for log θ, and for log N and t."""
 SCREEN_STEPS, SPARSE_STEPS = 40, 120
 ROUNDS, NEIGHBOURS, FINALISTS = 40, 8, 3
 LEAST_FALL = 2e-4
@@ -105,12 +106,12 @@ class Reader:
         return (q.view(rows * self.nodes, -1) @ self.columns).view(rows, self.nodes, -1), mass
 
 
-def descend(sample: Sample, found: Found, rows: Rows, steps: int, rate: float) -> Rows:
+def descend(sample: Sample, found: Found, rows: Rows, steps: int) -> Rows:
     """Adam on F for every row; an atom at 0 stays there."""
     form, read = sample.at(found.units, rows.betas), Reader(sample.Psi, found)
     logits, log_N, t = (part.clone().requires_grad_() for part in (rows.logits, rows.log_N, rows.t))
     parameters = (logits, log_N, t)
-    adam = Adam(parameters, (rate, 0.025, 0.025), steps)
+    adam = Adam(parameters, (RATE, SETTING_RATE, SETTING_RATE), steps)
     for _ in range(steps):
         log_theta = torch.log_softmax(logits, 1)
         values = form(*read(log_theta.exp()), log_theta, log_N.clamp_max(MOST), t)
@@ -169,8 +170,8 @@ def refit(sample: Sample, found: Found, thetas: Tensor) -> Found:
     """The best that Adam makes of the θ given: all for a few steps, then the most promising for more."""
     rows = Rows.of(found, thetas)
     if len(thetas) > FINALISTS:
-        rows = descend(sample, found, rows, SCREEN_STEPS, SPARSE_RATE).best(FINALISTS)
-    rows = descend(sample, found, rows, SPARSE_STEPS, SPARSE_RATE)
+        rows = descend(sample, found, rows, SCREEN_STEPS).best(FINALISTS)
+    rows = descend(sample, found, rows, SPARSE_STEPS)
     return settled(sample, found, rows, int(rows.values.argmin()))
 
 

@@ -219,11 +219,9 @@ def advice(setting: Setting, found: Mapping[str, Found], holdout: Fraction = Fra
 
 def _too_many_units(setting: Setting) -> str:
     units = sum(setting.weights.n[1:])
-    if setting.classes == "many":
-        certificate, read = "path-certificate-multiclass", ", of which each class has copies of its own"
-    else:
-        certificate, read = "path-certificate", ""
-    return f"fewer units: {certificate} is for networks that unroll into at most 64 units, this one has {units:,}{read}"
+    certificate = "path-certificate-multiclass" if setting.classes == "many" else "path-certificate"
+    most = f"{certificate} is for networks that unroll into at most 64 nodes"
+    return f"fewer units: {most}, this one has {units:,} units before any is copied"
 
 
 FEW, FEW_VOTES = 5, 10_240
