@@ -172,7 +172,7 @@ _ALL = [
         "<=",
         {"value": chernoff},
         (),
-        (r"$p_- = p_0$ and the units of the other sign, $p_i$ those of the sign of $y$, for any $\lambda \geq 0$",),
+        (r"$p_-$ is $p_0$ with the units of the other sign, $p_i$ are those of the sign of $y$, $\lambda \geq 0$",),
     ),
     Statement("stochastic-kl", "theory", KL, "=", {"value": stochastic_kl}),
     Statement(
