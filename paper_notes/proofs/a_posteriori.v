@@ -99,15 +99,15 @@ by apply: ler_sum => l _; rewrite -real_normK ?num_real // ler_expn2r ?nnegrE.
 Qed.
 End APosteriori.
 
-(* ReLU c = 3/2, leaky ReLU (3-a)/2, |x| 2 *)
+(* ReLU c = 3/2, leaky ReLU (3-a)/2, |x| 2, the identity 1 *)
 Theorem homogeneous_activations (R : realType) : [/\ homogeneous (@relu R) /\ peels (@relu R) 1 (3%:R / 2%:R),
-  forall a : R, `|a| <= 1 -> homogeneous (leaky a) /\ peels (leaky a) 1 ((3%:R - a) / 2%:R) &
-  homogeneous (fun y : R => `|y|) /\ peels (fun y : R => `|y|) 1 2%:R].
+  forall a : R, `|a| <= 1 -> homogeneous (leaky a) /\ peels (leaky a) 1 ((3%:R - a) / 2%:R),
+  homogeneous (fun y : R => `|y|) /\ peels (fun y : R => `|y|) 1 2%:R & homogeneous (@id R) /\ peels (@id R) 1 1].
 Proof.
 have leaky_hom a : homogeneous (leaky a : R -> R).
   move=> b y; rewrite le_eqVlt => /predU1P[<-|b0]; first by rewrite !mul0r leaky0.
   by rewrite /leaky pmulr_rge0 //; case: ifP => _ //; rewrite mulrCA.
-split=> [|a a1|]; split.
+split=> [|a a1||]; split.
 - by move=> b y b0; rewrite !reluE leaky_hom.
 - exact: peels_relu.
 - exact: leaky_hom.
@@ -115,4 +115,6 @@ split=> [|a a1|]; split.
 - by move=> b y b0; rewrite normrM ger0_norm.
 - apply: (peels_any ltr01) => [x y|]; last exact: normr0.
   by rewrite mul1r; exact: ler_dist_dist.
+- by [].
+- by apply: (peels_odd ltr01) => // x y; rewrite mul1r.
 Qed.

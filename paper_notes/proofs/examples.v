@@ -90,7 +90,7 @@ Proof.
 move=> u0 u1 m0 Psi1; split.
   exists (@Network R 1 0 (fun=> 0%N) (fun _ _ => 0) (fun _ _ _ _ => 0) (fun=> 1) (fun _ _ => 0)).
   by rewrite /path_norm big_ord1 normr1 big_geq // addr0 ltr01.
-have [[hom peel] _ _] := homogeneous_activations R.
+have [[hom peel] _ _ _] := homogeneous_activations R.
 by apply: a_posteriori => //; rewrite ?ltr01 // invr_gt0 ltr0n invf_lt1 ?ltr0n // ltr1n.
 Qed.
 

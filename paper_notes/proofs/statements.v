@@ -362,8 +362,8 @@ Check (@a_posteriori : forall (R : realType) (X : Type) (n0 : nat) (Psi : X -> '
       + 2%:R * scale eta j * (r_rms Psi (fun i => xs (S i)) * Num.sqrt (2%:R * ln (2%:R * n0%:R * A c (d f)) / m%:R))
       + 2%:R * confidence m delta (d f) j < network_risk Psi phi w xs ys f >]%:R) <= delta).
 Check (@homogeneous_activations : forall R : realType, [/\ homogeneous (@relu R) /\ peels (@relu R) 1 (3%:R / 2%:R),
-  forall a : R, `|a| <= 1 -> homogeneous (leaky a) /\ peels (leaky a) 1 ((3%:R - a) / 2%:R) &
-  homogeneous (fun y : R => `|y|) /\ peels (fun y : R => `|y|) 1 2%:R]).
+  forall a : R, `|a| <= 1 -> homogeneous (leaky a) /\ peels (leaky a) 1 ((3%:R - a) / 2%:R),
+  homogeneous (fun y : R => `|y|) /\ peels (fun y : R => `|y|) 1 2%:R & homogeneous (@id R) /\ peels (@id R) 1 1]).
 
 (* a-posteriori-bounded *)
 Check (@a_posteriori_bounded : forall (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (phi : R -> R) (c : R) (I : finType) (w : I -> R)
@@ -457,6 +457,14 @@ Check (@vote_certificate : forall (R : realType) (X : Type) (n0 : nat) (Psi : X 
     kl_inverse (m%:R^-1 * \sum_i cdf (N s) (k s) ((1 + linear_margin Psi xs ys v (S i) / B) / 2%:R))
       ((vote_KL (n0 * 2) (N s) (beta s) theta + ln (xi R m / (delta * prior s))) / m%:R) / cdf (N s) (k s) 2%:R^-1
     < linear_risk Psi w xs ys v >]%:R) <= delta).
+Check (@vote_certificate_grid : forall (R : realType) (X : Type) (n0 : nat) (Psi : X -> 'I_n0 -> R) (I : finType) (w : I -> R) (xs : I -> X) (ys : I -> bool)
+    (m g b : nat) (N : 'I_g -> nat) (beta : 'I_b -> R) (delta : R),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (forall a j, `|Psi (xs a) j| <= 1) -> (forall j, 0 <= beta j) -> 0 < delta ->
+  Ex w (fun S : {ffun 'I_m -> I} => `[< exists (i : 'I_g) (j : 'I_b) (k : nat) (v : 'I_n0 -> R) (theta : 'I_n0 * bool -> R) (B : R),
+    [/\ (k <= N i)%N, represents theta B v &
+      kl_inverse (m%:R^-1 * \sum_t cdf (N i) k ((1 + linear_margin Psi xs ys v (S t) / B) / 2%:R))
+        ((vote_KL (n0 * 2) (N i) (beta j) theta + ln (xi R m * (g * b * (N i).+1)%:R / delta)) / m%:R) / cdf (N i) k 2%:R^-1
+      < linear_risk Psi w xs ys v] >]%:R) <= delta).
 Check (@represented : forall (R : realType) (n0 : nat) (v : 'I_n0 -> R), (exists j, v j != 0) ->
   represents (fun q => if (v q.1 < 0) == q.2 then `|v q.1| / \sum_j `|v j| else 0) (\sum_j `|v j|) v).
   Check (fun (R : realType) (n0 : nat) (theta : 'I_n0 * bool -> R) (B : R) (v : 'I_n0 -> R) => erefl :

@@ -7,7 +7,7 @@ From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.algebra_tactics Require Import ring.
 From mathcomp.classical Require Import boolp classical_sets.
 From mathcomp.analysis Require Import reals sequences exp.
-From AdaNet Require Import signs distributions symmetrisation held_out one_class entropy pac_bayes_kl.
+From AdaNet Require Import signs distributions symmetrisation held_out one_class priors entropy pac_bayes_kl.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -282,6 +282,37 @@ rewrite (eq_bigr (fun i => cdf (N s) (k s) ((1 + linear_margin v (S i) / B) / 2%
   by rewrite (mE _ _ _ _ rep) mulrAC divff ?mul1r // gt_eqF.
 apply: lt_le_trans lt _; rewrite le_eqVlt; apply/orP; left; apply/eqP; apply: eq_bigr => a _.
 by rewrite (mE _ _ _ _ rep) pmulr_rle0.
+Qed.
+
+(* the grid: g values of N, N+1 of k, b of β, all alike: log(ξ(m)G/δ) with G = g b (N+1) *)
+Theorem vote_certificate_grid (g b : nat) (N : 'I_g -> nat) (beta : 'I_b -> R) (delta : R) :
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (forall a j, `|Psi (xs a) j| <= 1) -> (forall j, 0 <= beta j) -> 0 < delta ->
+  Ex w (fun S : {ffun 'I_m -> I} => `[< exists (i : 'I_g) (j : 'I_b) (k : nat) v theta B, [/\ (k <= N i)%N, represents theta B v &
+    kl_inverse (m%:R^-1 * \sum_i' cdf (N i) k ((1 + linear_margin v (S i') / B) / 2%:R))
+      ((vote_KL (n0 * 2) (N i) (beta j) theta + ln (xi R m * (g * b * (N i).+1)%:R / delta)) / m%:R) / cdf (N i) k 2%:R^-1 < linear_risk v] >]%:R) <= delta.
+Proof.
+move=> w0 w1 m0 Psi1 b0 d0; pose K := [finType of {i : 'I_g & 'I_(N i).+1} * 'I_b].
+pose G (s : K) := (g * b * (N (tag s.1)).+1)%N; pose prior (s : K) : R := (G s)%:R^-1.
+have G0 s : (0 < G s)%N.
+  by rewrite !muln_gt0 /= andbT; case: s => -[[i ig] k] [j jb] /=; rewrite (leq_ltn_trans _ ig) // (leq_ltn_trans _ jb).
+have pr0 s : 0 < prior s by rewrite invr_gt0 ltr0n.
+have pr1 r : uniq r -> \sum_(s <- r) prior s <= 1.
+  move=> ur; apply: le_trans (sum_subset (fun s => ltW (pr0 s)) ur (s := enum K) _) _; first by move=> s _; rewrite mem_enum.
+  have [g0|gp] := posnP g; first by rewrite big_enum big_pred0 ?ler01 // => s; have := leq_trans (ltn_ord (tag s.1)) (eq_leq g0).
+  have [bz|bp] := posnP b; first by rewrite big_enum big_pred0 ?ler01 // => s; have := leq_trans (ltn_ord s.2) (eq_leq bz).
+  rewrite big_enum /= (eq_bigr (fun s => (fun q (j : 'I_b) => (g * b * (N (tag q)).+1)%:R^-1 : R) s.1 s.2)) //.
+  rewrite -(pair_bigA _ (fun q (j : 'I_b) => (g * b * (N (tag q)).+1)%:R^-1 : R)) /=.
+  rewrite -(sig_big_dep xpredT (fun=> xpredT) (fun i (k : 'I_(N i).+1) => \sum_(j < b) (g * b * (N i).+1)%:R^-1 : R)) /=.
+  rewrite (eq_bigr (fun=> g%:R^-1)) => [|i _]; first by rewrite sumr_const card_ord -[_ *+ _]mulr_natl mulfV // pnatr_eq0 -lt0n.
+  rewrite !sumr_const !card_ord -mulrnA -[_ *+ _]mulr_natl !natrM.
+  have : (N i).+1%:R != 0 :> R by rewrite pnatr_eq0.
+  have : b%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+  have : g%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+  by move: ((N i).+1%:R : R) (b%:R : R) (g%:R : R) => x y z hz hy hx; field; rewrite hx hy hz.
+have all := @vote_certificate K (fun s => N (tag s.1)) (fun s => tagged s.1) (fun s => beta s.2) prior delta w0 w1 m0 Psi1 (fun s => b0 s.2) pr0 pr1 d0.
+apply: le_trans all; apply: Ex_le => // S; case: asboolP => [[i [j [k [v [theta [B [kN rep lt]]]]]]]|_]; last exact: ler0n.
+rewrite asboolT ?lexx //; exists (Tagged (fun i => 'I_(N i).+1) (Ordinal (kN : k < (N i).+1)%N), j), v, theta, B; split=> //.
+by rewrite /prior /G /= [(delta * _)^-1]invfM invrK [delta^-1 * _]mulrC mulrA.
 Qed.
 
 (* every v != 0 has one: θ = |v|/||v||_1 *)
