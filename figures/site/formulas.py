@@ -26,4 +26,4 @@ def _words(text: str) -> str:
 
 
 def _displayed(formula: str) -> str:
-    return f'```{{raw}} html\n<div class="statement">{math(formula, display=True)}</div>\n```'
+    return f'```{{raw}} html\n<div class="displayed">{math(formula, display=True)}</div>\n```'

@@ -58,6 +58,7 @@ PREMISES: Mapping[str, tuple[str, ...]] = {
     "depth-lower": ("layered", "Every activation is the ReLU, or, for k ≥ 2, the ReLU or |x|."),
     "range": ("r-sup", "Every activation is Lipschitz."),
     "objective-bound": ("iid", "membership", "r-sup", "fixed-in-advance", "feature-map", "Φ(1 - u) ≥ ψ(u) for all u."),
+    "multiclass-objective-bound": ("iid", "membership", "r-sup", "fixed-in-advance", "feature-map"),
     "cvx-closed-form-corrected": ("None: any p in [1, ∞], any ε.",),
     "cvx-score": ("None: it defines g.",),
     "cvx-decrease": ("Φ'' ≤ τ; the logistic loss has τ = 1/4, the exponential none.",),
