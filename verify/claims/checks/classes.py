@@ -7,8 +7,9 @@ import math
 from typing import Any
 
 import numpy as np
+import torch
 
-from adanet_theory.margin import MarginBound
+from adanet_theory.margin import MarginBound, ramp_loss
 from adanet_theory.multiclass import (
     kuznetsov_mohri_syed,
     multiclass_a_posteriori_at,
@@ -16,8 +17,12 @@ from adanet_theory.multiclass import (
     multiclass_margin_bound,
     multiclass_margin_bound_uniform_at,
     multiclass_margins,
+    multiclass_objective_bound,
 )
 from adanet_theory.posterior import a_posteriori_at, a_posteriori_bounded_at
+from adanet_train.convex.cvx_exact import minimise_class_norms
+from adanet_train.convex.mixture import minimise_classes
+from adanet_train.norms import row_norms
 from verify.claims.checks import Fact, Facts, settles
 from verify.claims.checks.extremal import Memorised, Rare
 
@@ -67,6 +72,54 @@ def multiclass_uniform_holds(j: int = 0) -> Facts:
     for term in ("complexity", "depth"):
         yield Fact(term, free.terms[term] or 0.0, "=", fixed.terms[term] or 0.0, "that of the fixed ρ", "j = 0", 1e-12)
     yield Fact("confidence", free.terms["confidence"] or 0.0, ">", fixed.terms["confidence"] or 0.0, "without a prior")
+
+
+@settles("multiclass-objective-bound", {"spoil": 0.3}, {"margin": 0.0}, thorough={"trials": 2000})
+def multiclass_objective_holds(spoil: float = 1.0, margin: float = 1.0, trials: int = 100) -> Facts:
+    """Never below multiclass-margin-bound-uniform at the best j it could have taken; the loss above the ramp."""
+    rng, least, above = np.random.default_rng(0), math.inf, math.inf
+    for _ in range(trials):
+        m, depth, C = int(rng.integers(50, 5000)), int(rng.integers(1, 6)), int(rng.integers(2, 20))
+        w, R, M = (rng.uniform(0.01, s, size=depth).tolist() for s in (2.0, 0.1, 3.0))
+        y = rng.integers(0, C, 200)
+        f = rng.normal(size=(200, C)) + 2 * np.eye(C)[y]
+        apart = f - f[np.arange(200), y][:, None] + margin * (1 - np.eye(C)[y])
+        losses, u = np.log(np.exp(apart).sum(axis=1)), multiclass_margins(f, y)
+        above = min(above, float((losses - np.clip(1 - u, 0, 1)).min()))
+        at: dict[str, Any] = {"C": C, "m": m, "delta": DELTA, "M": M}
+        ours = multiclass_objective_bound(float(losses.mean()), w, R, **at).total * spoil
+        W_M = sum(a * b for a, b in zip(w, M, strict=True))
+        j = math.ceil(math.log(W_M) / math.log(1.05))
+        least = min(least, ours / multiclass_margin_bound_uniform_at(j, ramp_loss(u, W_M / 1.05**j), w, R, **at).total)
+    yield Fact("least loss less ramp", above, ">=", 0.0, "", f"{trials} random cases of 200 points")
+    yield Fact("least ratio to multiclass-margin-bound-uniform", least, ">=", 1.0, "", "W free")
+
+
+@settles("cvx-classes", {"penalty": 1.2}, {"columns": 1}, thorough={"trials": 100})
+def units_of_classes(penalty: float = 1.0, columns: int = 3, trials: int = 4) -> Facts:
+    """The best weights of drawn units, one to eight, and of the units of the step itself; p = 3/2, Γ = 1/20, Λ = 1."""
+    draw = torch.Generator().manual_seed(0)
+    least, own = math.inf, 0.0
+    for _ in range(trials):
+        Z, scores = (torch.randn(40, n, generator=draw, dtype=torch.float64) for n in (4, 3))
+        y, f = (scores + Z[:, :3]).argmax(1), torch.zeros(40, 3, dtype=torch.float64)
+        step = minimise_class_norms(Z, y, f, 0.05 * penalty, 1.5)
+        drawn = torch.randn(int(torch.randint(1, 9, (1,), generator=draw)), 4, generator=draw, dtype=torch.float64)
+        values = [_best_weights(Z, U, y, f) for U in (drawn, step.v[row_norms(step.v, 1.5) > 0])]
+        least, own = min(least, min(values) - step.objective), max(own, values[1] - step.objective)
+    yield Fact("least F of units less that of the step", least, ">=", -1e-9, "", f"{trials} samples, C = 3")
+    yield Fact("greatest F of its own units less that of the step", own, "<=", 1e-9, "")
+    one = torch.eye(3, dtype=torch.float64)[:, :columns]
+    y, f = torch.arange(3), torch.zeros(3, 3, dtype=torch.float64)
+    shared = min(_best_weights(one, u[None], y, f) for u in torch.randn(30, columns, generator=draw).double())
+    three = minimise_class_norms(one, y, f, 0.05, 1.5).objective
+    yield Fact("least F of one shared unit", shared, ">", three + 0.1, "1/10 + F of the step", "three points, one-hot")
+
+
+def _best_weights(Z: torch.Tensor, U: torch.Tensor, y: torch.Tensor, f: torch.Tensor) -> float:
+    """F of units of norm Λ = 1 that all classes read with the best weights, Γ = 1/20."""
+    inside = U / row_norms(U, 1.5)[:, None]
+    return minimise_classes(Z @ inside.T, y, f, f.new_full((len(U),), 0.05), tol=1e-11).objective
 
 
 @settles("multiclass-a-posteriori", {"spoil": 0.2}, {"classes": 5000})
