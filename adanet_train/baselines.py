@@ -2,8 +2,9 @@
 
     min_u  (1/m) Σ_i Φ(-y_i f(x_i)) + λ Σ_k R(U_k),    R(U) = ||U||² (l2) or ||U||_1 (l1)
 
-A network with d hidden layers has depth d + 1: its output is the one unit of the top layer, with w = 1. There is no
-constraint, so no family is declared. Mini-batches, steps and learning rate as for AdaNet's weak learner.
+and of C classes -log softmax(f(x_i))_{y_i} for Φ(-y_i f(x_i)). A network with d hidden layers has depth d + 1: its
+output is the one unit of the top layer, with w = 1; of C classes there are C of them, each read by a w of its own.
+There is no constraint, so no family is declared. Mini-batches, steps and learning rate as for AdaNet's weak learner.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
+from adanet_train import class_search
+from adanet_train.class_adanet import check_classes
 from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
 from adanet_train.descent import Problem, Search
 from adanet_train.history import CandidateRecord
-from adanet_train.network import Network
+from adanet_train.network import Network, block_outputs
 from adanet_train.surrogates import surrogate
 from adanet_train.weak_learners import descend, generator
 
@@ -50,29 +53,61 @@ def _train(
     check_resume(resume, config)
     if resume is not None and resume.history:
         return resume
-    points, y = check_sample(Psi, y, config)
-    Psi = points.whole()
-    n = (Psi.shape[1], *hidden, 1)
-    draw = generator(config.seed, 1, 0)
-    U = [U_k.to(Psi.device) for U_k in random_weights(n, draw)]
-    problem = Problem(
-        inputs=[Psi, *[Psi[:, :0]] * len(hidden)],
-        y=y,
-        f=y,  # as an offset it turns Φ(1 - y f) into Φ(-y f)
-        output_layers=(len(n) - 1,),
-        l2=config.fixed_lam if config.norm == "l2" else 0.0,
-        l1_hidden=config.fixed_lam if config.norm == "l1" else 0.0,
-        train_w=False,
-    )
-    U = descend(Search(problem, U, [torch.ones_like(y[:1])], config), draw)
-    pairs = {(k, k - 1): U[k - 1] for k in range(1, len(n))}
-    network = Network(n, pairs, {len(n) - 1: torch.ones_like(y[:1])}, (config.activation,) * len(hidden))
-    F = value(network, Psi, y, config)
-    candidate: CandidateRecord = {"depth": len(n) - 1, "units": list(n[1:]), "objective": F, "Gamma": {}}
+    network, F = (_of_two if y.is_floating_point() else _of_classes)(Psi, y, config, hidden)
+    units = list(network.n[1:])
+    candidate: CandidateRecord = {"depth": network.depth, "units": units, "objective": F, "Gamma": {}}
     trained = Trained(network, None, [{"candidates": [candidate], "chosen": 0, "objective": F}], config)
     if callback is not None:
         callback(trained)
     return trained
+
+
+def _of_two(Psi: Tensor, y: Tensor, config: Config, hidden: Sequence[int]) -> tuple[Network, float]:
+    points, y = check_sample(Psi, y, config)
+    Psi = points.whole()
+    U, draw = _start((Psi.shape[1], *hidden, 1), config, Psi.device)
+    problem = Problem(
+        inputs=[Psi, *[Psi[:, :0]] * len(hidden)],
+        y=y,
+        f=y,  # as an offset it turns Φ(1 - y f) into Φ(-y f)
+        output_layers=(len(U),),
+        l2=config.fixed_lam if config.norm == "l2" else 0.0,
+        l1_hidden=config.fixed_lam if config.norm == "l1" else 0.0,
+        train_w=False,
+    )
+    w = torch.ones_like(y[:1])
+    network = _network(descend(Search(problem, U, [w], config), draw), w, config)
+    return network, value(network, Psi, y, config)
+
+
+def _of_classes(Psi: Tensor, y: Tensor, config: Config, hidden: Sequence[int]) -> tuple[Network, float]:
+    Psi, y, C = check_classes(Psi, y, config)
+    U, draw = _start((Psi.shape[1], *hidden, C), config, Psi.device)
+
+    def forward(weights: Sequence[Tensor], rows: Sequence[Tensor]) -> Tensor:
+        return block_outputs(config.activation, rows, weights)[-1]
+
+    def size(weights: Sequence[Tensor]) -> Tensor:
+        parts = [(U_k * U_k).sum() if config.norm == "l2" else U_k.abs().sum() for U_k in weights]
+        return config.fixed_lam * torch.stack(parts).sum()
+
+    inputs = [Psi, *[Psi[:, :0]] * len(hidden)]
+    of = class_search.Descent(inputs, y, Psi.new_zeros(len(Psi), C), forward, margin=0.0, penalty=size)
+    U = class_search.descend(of, U, config, draw)
+    eye = torch.eye(C, dtype=torch.float64, device=Psi.device)
+    return _network(U, eye, config), float(of.objective(U, slice(None)))
+
+
+def _start(n: Sequence[int], config: Config, device: torch.device) -> tuple[list[Tensor], torch.Generator]:
+    draw = generator(config.seed, 1, 0)
+    return [U_k.to(device) for U_k in random_weights(n, draw)], draw
+
+
+def _network(U: Sequence[Tensor], w: Tensor, config: Config) -> Network:
+    """Layer upon layer, of which the output reads the last; of more than two classes each by a row of w."""
+    n, depth = (U[0].shape[1], *(len(U_k) for U_k in U)), len(U)
+    pairs = {(k, k - 1): U_k for k, U_k in enumerate(U, start=1)}
+    return Network(n, pairs, {depth: w}, (config.activation,) * (depth - 1), len(w) if w.ndim == 2 else None)
 
 
 def random_weights(n: Sequence[int], draw: torch.Generator) -> list[Tensor]:

@@ -28,29 +28,20 @@ Train = Callable[..., Trained]
 def trainer(method: str, y: Tensor | None = None) -> Train:
     """train(Psi, y, config, *, callback, resume) -> Trained of a method; of class indices y that for many classes."""
     check(method in METHODS, f"method must be one of {', '.join(METHODS)}, got method={method!r}.")
-    if y is not None and not y.is_floating_point():
-        return _of_classes(method)
+    many = y is not None and not y.is_floating_point()
     if method == "adanet":
-        return _adanet
+        return _adanet_of_classes if many else _adanet
     if method in ("lr", "nn"):
         from adanet_train import baselines
 
         return baselines.train_lr if method == "lr" else baselines.train_nn
+    if many:
+        from adanet_train import class_cvx
+
+        return class_cvx.train
     from adanet_train import adanet_cvx
 
     return adanet_cvx.train
-
-
-def _of_classes(method: str) -> Train:
-    if method == "adanet":
-        return _adanet_of_classes
-    if method in ("lr", "nn"):
-        from adanet_train import class_baselines
-
-        return class_baselines.train_lr if method == "lr" else class_baselines.train_nn
-    from adanet_train import class_cvx
-
-    return class_cvx.train
 
 
 def _adanet_of_classes(Psi: Tensor, y: Tensor, config: Config, **options: Any) -> Trained:

@@ -8,7 +8,7 @@ import torch
 
 from adanet_theory.multiclass import multiclass_margins, multiclass_objective_bound
 from adanet_theory.rademacher import peeled_complexity, ranges
-from adanet_train import class_adanet, class_baselines, cli
+from adanet_train import baselines, class_adanet, cli
 from adanet_train.config import Config
 from adanet_train.convex import mixture
 from adanet_train.data import datasets
@@ -110,7 +110,7 @@ def test_the_bound_objective_is_the_bound():
 @pytest.mark.parametrize("method", ["lr", "nn"])
 def test_the_baselines(method):
     Psi, y = blobs()
-    train = class_baselines.train_lr if method == "lr" else class_baselines.train_nn
+    train = baselines.train_lr if method == "lr" else baselines.train_nn
     found = train(Psi, y, CONFIG.replace(hidden=(8,), lam=1e-4))
     assert error_rate(found.network, Psi, y) <= 0.05
     loss = torch.nn.functional.cross_entropy(found.network(Psi), y)
