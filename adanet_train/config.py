@@ -136,16 +136,18 @@ class Config:
     def __post_init__(self) -> None:
         for name in ("rounds", "check_every", "patience", "networks", "jobs"):
             _check_integer(name, getattr(self, name), 1)
-        for name in ("width", "max_rounds", "members", "steps", "epochs", "batch"):
+        for name in ("width", "max_rounds", "max_depth", "members", "steps", "epochs", "batch"):
             if getattr(self, name) is not None:
                 _check_integer(name, getattr(self, name), 0 if name == "steps" else 1)
+        for field in dataclasses.fields(self):
+            if str(field.type).startswith("float"):
+                _check_numbers(field.name, getattr(self, field.name), optional="None" in str(field.type))
         check(isinstance(self.seed, int) and self.seed >= 0, f"seed must be an integer >= 0, got {self.seed!r}.")
         check(self.p >= 1, f"p must be in [1, inf], got p={self.p}.")
         for bound in self.Lambda if isinstance(self.Lambda, tuple) else (self.Lambda,):
             check(0 < bound < math.inf, f"Lambda must be finite and > 0, got Lambda={bound}.")
         activation(self.activation)
         surrogate(self.surrogate)
-        check(self.max_depth is None or self.max_depth >= 1, f"max_depth must be >= 1, got {self.max_depth}.")
         if self.rho is not None:
             check_rho(self.rho)
         for name in ("lam", "beta", "r_sup", "least_decrease"):
@@ -329,6 +331,13 @@ def check_resume(resume: Trained | None, config: Config) -> None:
 def _check_integer(name: str, value: Any, least: int) -> None:
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     check(whole and value >= least, f"{name} must be an integer >= {least}, got {value!r}.")
+
+
+def _check_numbers(name: str, value: Any, *, optional: bool) -> None:
+    """One number, or several of a field that takes them."""
+    parts = value if isinstance(value, tuple) and name == "Lambda" else (value,)
+    known = all(isinstance(part, numbers.Real) and not isinstance(part, bool) for part in parts)
+    check(known or (optional and value is None), f"{name} must be a number, got {name}={value!r}.")
 
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -51,14 +51,14 @@ class _Trained(NetworkClassifier):
         raise NotImplementedError
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X, y = self._validated(X, y)
         before = self.model_ if self.warm_start and hasattr(self, "model_") else None
         self._check_target(y)
         features = self._feature_map(X) if before is None or before.features is None else before.features
         points, signs = Points(X, features), torch.from_numpy(self._signs(y))
         sample = Sample.digest(points, signs)
         more = self._more(y, sample_weight) | {"resume": self._resumed(before, sample)}
-        config = run.config_for(signs, self.config(features.r_sup))
+        config = run.config_for(signs, self.config(features.r_sup, None if before is None else before.meta["seed"]))
         trained = run.trainer(self._method(), signs)(points, signs, config, **more)
         notes = {"classes": self.classes_.tolist()}
         model = run.model_of(trained, self._method(), features=features, sample=sample, notes=notes)
@@ -66,13 +66,23 @@ class _Trained(NetworkClassifier):
         self.model_ = model_file.decode(model_file.encode(model), "the fitted model")
         return self
 
+    def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
+        try:
+            X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        except ValueError as error:
+            if not str(error).startswith("could not convert string"):
+                raise
+            remedy = "encode words first (OneHotEncoder), or train on the file by adanet-train, which does"
+            raise ValueError(f"X must hold numbers, {error}: {remedy}.") from None
+        return X, y
+
     def _check_target(self, y: NDArray[Any]) -> None:
         kind = type_of_target(y, input_name="y")
         if kind.startswith("continuous"):
             raise ValueError(f"Unknown label type: {kind}. {REMEDY}")
         check_classification_targets(y)
         self.classes_ = np.unique(y)
-        check(len(self.classes_) >= 2, f"y must hold both classes, got one class, {self.classes_[0]!r}.")
+        check(len(self.classes_) >= 2, f"y must hold both classes, got one class, {self.classes_.tolist()[0]!r}.")
 
     def _more(self, y: NDArray[Any], sample_weight: Any) -> dict[str, Any]:
         """Sample and class weights, and what prints the rounds."""
@@ -94,13 +104,15 @@ class _Trained(NetworkClassifier):
         check(same, "warm_start adds rounds to a fit on the same X and y, got others: set warm_start=False.")
         return run.trained_of(before)
 
-    def config(self, r_sup: float = 1.0) -> Config:
-        """The Config of these parameters."""
+    def config(self, r_sup: float = 1.0, begun: int | None = None) -> Config:
+        """The Config of these parameters; `begun` is the seed of the rounds that there are already."""
         known = {field.name for field in fields(Config)}
         given = {name: _tuples(value) for name, value in self.get_params(deep=False).items() if name in known}
         if self.random_state is not None:
             whole = isinstance(self.random_state, numbers.Integral)
-            given["seed"] = int(self.random_state if whole else check_random_state(self.random_state).randint(2**31))
+            if whole or begun is None:
+                begun = self.random_state if whole else check_random_state(self.random_state).randint(2**31)
+            given["seed"] = int(begun)
         if self._method() == "adanet":
             given = adaptive(given)
         return Config(**given | {"device": device(given["device"]), "r_sup": r_sup})
@@ -117,7 +129,9 @@ class _Trained(NetworkClassifier):
 
 
 def _tuples(value: Any) -> Any:
-    """Lists as tuples, numbers of numpy as plain ones."""
+    """Lists and arrays as tuples, numbers of numpy as plain ones."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        value = value.tolist()
     if isinstance(value, list | tuple):
         return tuple(_tuples(part) for part in value)
     return value.item() if isinstance(value, np.generic) else value

@@ -226,7 +226,15 @@ def test_a_file_that_no_estimator_trained_can_predict(tmp_path):
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [({"p": 0.5}, r"p must be in \[1, inf\]"), ({"rounds": 0}, "rounds must be"), ({"device": "cuda:99"}, "cuda")],
+    [
+        ({"p": 0.5}, r"p must be in \[1, inf\]"),
+        ({"rounds": 0}, "rounds must be"),
+        ({"device": "cuda:99"}, "cuda"),
+        ({"p": "2"}, "p must be a number, got p='2'"),
+        ({"lam": "small"}, "lam must be a number, got lam='small'"),
+        ({"Lambda": (1.0, None)}, r"Lambda must be a number, got Lambda=\(1.0, None\)"),
+        ({"max_depth": 1.5}, "max_depth must be an integer >= 1, got 1.5"),
+    ],
 )
 def test_bad_parameters_are_refused_at_fit(sample, changes, message):
     with pytest.raises(ValueError, match=message):
@@ -258,6 +266,9 @@ def test_warm_start_adds_rounds_and_the_first_ones_do_not_change(sample):
         small(rounds=1, warm_start=True).fit(X, y).set_params(rounds=5).fit(X, y)
     with pytest.raises(ValueError, match="the same X and y"):
         grown.fit(X[:-1], y[:-1])
+    drawn = small(rounds=1, max_rounds=2, warm_start=True, random_state=np.random.RandomState(0)).fit(X, y)
+    first = drawn.history_
+    assert drawn.set_params(rounds=2).fit(X, y).history_[:1] == first  # the seed drawn for the first rounds stays
 
 
 def test_numbers_in_whatever_dress(sample, tmp_path, capsys):
@@ -267,7 +278,7 @@ def test_numbers_in_whatever_dress(sample, tmp_path, capsys):
         np.int32(4),
         steps=np.int16(40),
         lam=np.float64(1e-4),
-        Lambda=[1.0, 1.0],
+        Lambda=np.array([1.0, 1.0]),
         candidates=[[0, 4], [1, 4]],
     ).set_params(random_state=7, max_depth=2, verbose=True)
     plain = small(rounds=1, Lambda=(1.0, 1.0), candidates=((0, 4), (1, 4)), seed=7, max_depth=2)
@@ -281,6 +292,12 @@ def test_a_regression_target_is_refused_with_the_remedy(sample):
     X, _ = sample
     with pytest.raises(ValueError, match=r"Unknown label type: continuous.*cut the target"):
         small().fit(X, X[:, 0])
+
+
+def test_words_are_refused_with_the_remedy(sample):
+    _, y = sample
+    with pytest.raises(ValueError, match=r"X must hold numbers, could not convert string to float: 'u': encode words"):
+        small().fit(np.array([["u", 1.0], ["v", 2.0]] * 30, dtype=object), y)
 
 
 EXPORTS = {
