@@ -24,6 +24,8 @@ from adanet_train.world import World
 
 ROOT = Path(__file__).parents[1]
 M = 700
+WAIT = 600
+"""Seconds that processes have on a machine that is busy with others."""
 OPTIONS = ["--rounds", "3", "--width", "6", "--set", "members=3", "--set", "steps=60", "--set", "dtype=float64"]
 
 
@@ -47,7 +49,7 @@ def together(data):
     output = data.with_name("together.pt")
     command = ["torch.distributed.run", "--nproc-per-node", "2", "--master-port", str(processes._port())]
     started = run([*command, "-m", "adanet_train", str(data), "-o", str(output), *OPTIONS], stderr=subprocess.PIPE)
-    _, errors = started.communicate(timeout=300)
+    _, errors = started.communicate(timeout=WAIT)
     assert started.returncode == 0, errors
     assert errors.count("round 1:") == 1
     return output
@@ -78,18 +80,18 @@ def test_a_process_that_is_killed_ends_the_run_and_resume_goes_on(data, together
     output = data.with_name("killed.pt")
     command = ["adanet_train", str(data), "-o", str(output), "--processes", "2", *OPTIONS]
     started = run(command, stderr=subprocess.PIPE)
-    end = time.monotonic() + 120
+    end = time.monotonic() + WAIT
     while not output.exists() and time.monotonic() < end:
         time.sleep(0.01)
     os.kill(children(started.pid)[1], signal.SIGKILL)
-    _, errors = started.communicate(timeout=120)
+    _, errors = started.communicate(timeout=WAIT)
     assert started.returncode == 2
     last = errors.strip().splitlines()[-1]
     assert last.startswith("adanet-train: process 1 of 2 was ended by SIGKILL; ")
     assert last.endswith("killed.pt holds round 1, --resume goes on from there.") or "holds round 2" in last
     assert "Traceback" not in errors
     resumed = run([*command, "--resume"], stderr=subprocess.PIPE)
-    _, errors = resumed.communicate(timeout=120)
+    _, errors = resumed.communicate(timeout=WAIT)
     assert resumed.returncode == 0, errors
     assert output.read_bytes() == together.read_bytes()
 
@@ -107,11 +109,11 @@ def test_no_process_outlives_the_one_that_started_it(data, number):
     output = data.with_name(f"ended-{number}.pt")
     command = ["adanet_train", str(data), "-o", str(output), "--processes", "2", *OPTIONS, "--set", "steps=100000"]
     started = run([*command, "--set", "patience=100"], stderr=subprocess.PIPE)
-    end = time.monotonic() + 120
+    end = time.monotonic() + WAIT
     while len(found := children(started.pid)) < 2 and time.monotonic() < end:
         time.sleep(0.01)
     os.kill(started.pid, number)
-    _, errors = started.communicate(timeout=120)
+    _, errors = started.communicate(timeout=WAIT)
     while any(is_running(pid) for pid in found) and time.monotonic() < end:
         time.sleep(0.05)
     assert not any(is_running(pid) for pid in found)
@@ -125,7 +127,7 @@ def test_no_process_outlives_the_one_that_started_it(data, number):
 def test_what_several_processes_cannot_do_is_one_line(data):
     options = ["-o", str(data.with_name("refused.pt")), "--processes", "2", "--method", "lr"]
     started = run(["adanet_train", str(data), *options], stderr=subprocess.PIPE)
-    _, errors = started.communicate(timeout=120)
+    _, errors = started.communicate(timeout=WAIT)
     assert started.returncode == 2
     told = "adanet-train: several processes train adanet on two classes, objective paper or bound."
     assert errors.strip().splitlines() == [told]

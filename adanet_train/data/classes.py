@@ -19,7 +19,7 @@ MANY = 20
 """So many classes are none only where most points have one of their own."""
 
 
-def names_of(y: Any) -> NDArray[np.str_]:
+def names_of(y: Any, remedy: str = "") -> NDArray[np.str_]:
     """Each label as the name of its class: a string as it is, a whole number without its point.
 
     >>> names_of(np.array([3.0, 8.0, 3.0])).tolist()
@@ -35,7 +35,7 @@ def names_of(y: Any) -> NDArray[np.str_]:
     whole = y.dtype.kind != "f" or bool((np.isfinite(y) & (y == np.floor(y))).all())
     if not whole:
         odd = y[~(np.isfinite(y) & (y == np.floor(y)))][0]
-        raise ValueError(f"y must hold class labels, whole numbers or names, got {odd:g}. {REMEDY}")
+        raise ValueError(f"y must hold class labels, whole numbers or names, got {odd:g}.{remedy}")
     return np.asarray(y.astype(np.int64).astype(str))
 
 
@@ -65,7 +65,7 @@ def count(y: Any) -> tuple[int | None, Names | None]:
     numeric = y.dtype.kind in "buif"
     if numeric and (np.isin(y, (-1, 1)).all() or np.isin(y, (0, 1)).all()):
         return None, None
-    names = sorted_names(names_of(y), numeric=numeric)
+    names = sorted_names(names_of(y, f" {REMEDY}"), numeric=numeric)
     if len(names) <= 2:
         return None, names if numeric and len(names) == 2 else None
     told = f"y holds {len(names)} classes in {len(y)} rows: is it a number to predict, or a name of each row? {REMEDY}"
