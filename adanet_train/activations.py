@@ -1,6 +1,9 @@
-"""Value and slope of every activation of adanet_theory.activations, on tensors."""
+"""Value and slope of every activation of adanet_theory.activations, on tensors.
 
-from __future__ import annotations
+The values are functions with a name, or modules, as TorchScript compiles these.
+"""
+
+# No postponed annotations here: TorchScript reads them as they stand.
 
 import functools
 import math
@@ -8,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from adanet_theory.activations import activation
@@ -41,6 +44,14 @@ def on_tensors(name: str) -> OnTensors:
 # A step of training takes these often: comparisons would give boolean tensors, which cost ten times as much as a sign.
 
 
+def _relu(h: Tensor) -> Tensor:
+    return h.clamp_min(0)
+
+
+def _identity(h: Tensor) -> Tensor:
+    return h
+
+
 def _relu_slope(h: Tensor) -> Tensor:
     return h.sign().clamp_min_(0)
 
@@ -61,16 +72,13 @@ def _silu_slope(h: Tensor) -> Tensor:
 
 
 def _leaky_relu(a: float) -> OnTensors:
-    return OnTensors(
-        lambda h: functional.leaky_relu(h, a),
-        lambda h: _relu_slope(h).mul_(1 - a).add_(a),
-    )
+    return OnTensors(nn.LeakyReLU(a), lambda h: _relu_slope(h).mul_(1 - a).add_(a))
 
 
 TABLE: Mapping[str, OnTensors] = {
-    "relu": OnTensors(lambda h: h.clamp_min(0), _relu_slope),
+    "relu": OnTensors(_relu, _relu_slope),
     "abs": OnTensors(torch.abs, torch.sign),
-    "identity": OnTensors(lambda h: h, torch.ones_like),
+    "identity": OnTensors(_identity, torch.ones_like),
     "tanh": OnTensors(torch.tanh, lambda h: 1 - torch.tanh(h) ** 2),
     "sigmoid": OnTensors(torch.sigmoid, lambda h: torch.sigmoid(h) * torch.sigmoid(-h)),
     "softplus": OnTensors(_softplus, torch.sigmoid),

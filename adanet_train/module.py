@@ -5,39 +5,9 @@
 import torch
 from torch import Tensor, nn
 
-from adanet_theory.activations import activation
+from adanet_train.activations import on_tensors
 from adanet_train.model.model_file import ModelFile
 from adanet_train.network import Network
-
-
-class Activation(nn.Module):
-    """φ by its name, in a form that TorchScript compiles."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        phi = activation(name)
-        self.kind, self.slope = phi.kind, float(phi.parameter or 0.0)
-
-    def forward(self, h: Tensor) -> Tensor:
-        if self.kind == "relu":
-            return h.clamp(min=0)
-        if self.kind == "leaky_relu":
-            return nn.functional.leaky_relu(h, self.slope)
-        if self.kind == "abs":
-            return h.abs()
-        if self.kind == "tanh":
-            return torch.tanh(h)
-        if self.kind == "sigmoid":
-            return torch.sigmoid(h)
-        if self.kind == "softplus":
-            return h.clamp(min=0) + torch.log1p(torch.exp(-h.abs()))
-        if self.kind == "elu":
-            return nn.functional.elu(h)
-        if self.kind == "gelu":
-            return nn.functional.gelu(h)
-        if self.kind == "silu":
-            return nn.functional.silu(h)
-        return h
 
 
 class Layer(nn.Module):
@@ -49,13 +19,13 @@ class Layer(nn.Module):
         self.U = nn.ParameterList([nn.Parameter(network.hidden[k, s].detach().clone()) for s in self.sources])
         w = network.output.get(k, torch.zeros(*([network.outputs] if network.outputs else []), network.n[k]).double())
         self.w = nn.Parameter(w.detach().clone())
-        self.activation = Activation(network.activations[k - 1] if k < network.depth else "identity")
+        self.phi = on_tensors(network.activations[k - 1] if k < network.depth else "identity").value
 
     def forward(self, phi: list[Tensor]) -> tuple[Tensor, Tensor]:
         h = torch.zeros_like(phi[0][:, :1])
         for i, U in enumerate(self.U):
             h = h + phi[self.sources[i]] @ U.t()
-        return h @ (self.w.t() if self.w.dim() == 2 else self.w), self.activation(h)
+        return h @ (self.w.t() if self.w.dim() == 2 else self.w), self.phi(h)
 
 
 class NetworkModule(nn.Module):

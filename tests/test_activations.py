@@ -8,6 +8,9 @@ import torch
 from adanet_theory.activations import ACTIVATIONS, KINDS, activation
 from adanet_theory.twins import activations as twins
 from adanet_train import activations as tensors
+from adanet_train.model.model_file import ModelFile
+from adanet_train.module import NetworkModule
+from adanet_train.network import Network
 from figures.explorer import content
 
 NAMES = [*ACTIVATIONS[:-1], "leaky_relu:0.3", "leaky_relu:-0.5", "leaky_relu:2.0"]
@@ -33,6 +36,16 @@ def test_tensors_arrays_and_balls_have_the_same_values(name):
 
     balls = [twins.activation_on_balls(phi)(arb(float(x))) for x in points]
     np.testing.assert_allclose([float(ball.mid()) for ball in balls], on_arrays, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_model_of_it_is_scripted(name):
+    """TorchScript compiles functions with a name and modules, and would refuse a lambda."""
+    hidden = {(1, 0): torch.eye(2, dtype=torch.float64), (2, 1): torch.ones(1, 2, dtype=torch.float64)}
+    network = Network((2, 2, 1), hidden, {2: torch.ones(1, dtype=torch.float64)}, (name,))
+    x = torch.linspace(-3, 3, 10, dtype=torch.float64).view(5, 2)
+    assert torch.equal(torch.jit.script(NetworkModule(ModelFile(network)))(x), network(x))
 
 
 @pytest.mark.parametrize("name", NAMES)
