@@ -238,4 +238,16 @@ have r h := rate01 w0 w1 (loss01 h); split=> [|l].
   by apply: ler_sum => h _; rewrite ler_pimulr //; case/andP: (r h).
 by rewrite ler_pdivl_mulr // mulrC leNgt; apply/negP => lt; apply: none; exists Q, l.
 Qed.
+(* D: where f errs under Q's loss with probability at least b, f is certified itself *)
+Theorem derandomised : Ex w (fun S => `[< exists Q (b : R) (wrong : I -> bool), [/\ law Q, 0 < b,
+  forall a, b * (wrong a)%:R <= \sum_h Q h * loss h a &
+  kl_inverse (mean_sample S Q) ((KL Q + ln (xi R m / delta)) / m%:R) / b < error_rate w wrong] >]%:R) <= delta.
+Proof.
+apply: le_trans pac_bayes_inverse; apply: Ex_le => // S; case: asboolP => [[Q [b [wrong [lQ b0 errs lt]]]]|_]; last exact: ler0n.
+rewrite asboolT ?lexx //; exists Q; split=> //; move: lt; rewrite ltr_pdivr_mulr // => /lt_le_trans; apply.
+have -> : mean_rate Q = \sum_a w a * \sum_h Q h * loss h a.
+  rewrite /mean_rate /rate; under eq_bigr do rewrite mulr_sumr; rewrite exchange_big; apply: eq_bigr => a _ /=.
+  by rewrite mulr_sumr; apply: eq_bigr => h _; rewrite mulrCA.
+by rewrite /error_rate mulr_suml; apply: ler_sum => a _; rewrite -mulrA ler_wpmul2l // mulrC.
+Qed.
 End PacBayes.

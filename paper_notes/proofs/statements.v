@@ -436,6 +436,11 @@ Check (@pac_bayes_inverse : forall (R : realType) (I Hyp : finType) (w : I -> R)
   (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (forall h a, 0 <= loss h a <= 1) -> (forall h, 0 < P h) -> \sum_h P h = 1 -> 0 < delta ->
   Ex w (fun S : {ffun 'I_m -> I} => `[< exists Q : Hyp -> R, law Q /\
     kl_inverse (mean_sample loss S Q) ((KL P Q + ln (xi R m / delta)) / m%:R) < mean_rate w loss Q >]%:R) <= delta).
+Check (@derandomised : forall (R : realType) (I Hyp : finType) (w : I -> R) (loss : Hyp -> I -> R) (m : nat) (P : Hyp -> R) (delta : R),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (0 < m)%N -> (forall h a, 0 <= loss h a <= 1) -> (forall h, 0 < P h) -> \sum_h P h = 1 -> 0 < delta ->
+  Ex w (fun S : {ffun 'I_m -> I} => `[< exists (Q : Hyp -> R) (b : R) (wrong : I -> bool), [/\ law Q, 0 < b,
+    forall a, b * (wrong a)%:R <= \sum_h Q h * loss h a &
+    kl_inverse (mean_sample loss S Q) ((KL P Q + ln (xi R m / delta)) / m%:R) / b < error_rate w wrong] >]%:R) <= delta).
 Check (@kl_inverse_grows : forall (R : realType) (q q' c c' : R), 0 <= q -> q <= q' -> q' <= 1 -> 0 <= c -> c <= c' -> kl_inverse q c <= kl_inverse q' c').
 Check (@kl_le_dual : forall (R : realType) (q p c : R), 0 <= q <= 1 -> 0 < p < 1 -> (forall l, dual l q p <= c) -> kl q p <= c).
 Check (@dual_le_kl : forall (R : realType) (q p l : R), 0 <= q <= 1 -> 0 <= p <= 1 -> (p = 0 -> q = 0) -> (p = 1 -> q = 1) -> dual l q p <= kl q p).

@@ -131,26 +131,23 @@ Theorem votes : Ex w (fun S => `[< exists theta, law theta /\
 Proof.
 pose loss (h : {ffun 'I_N -> V}) a := few (right a) k h.
 have loss01 h a : 0 <= loss h a <= 1 by exact: few01.
-apply: le_trans (pac_bayes_inverse w0 w1 m0 loss01 P0 P1 d0); apply: Ex_le => // S.
+apply: le_trans (derandomised w0 w1 m0 loss01 P0 P1 d0); apply: Ex_le => // S.
 case: asboolP => [[theta [th lt]]|_]; last exact: ler0n.
-rewrite asboolT ?lexx //; exists (power theta); split; first exact: law_power.
 have avg a : \sum_h power theta h * loss h a = cdf N k ((1 + mean_vote theta a) / 2%:R).
   by rewrite -mean_right // -mean_few //; case: th.
+rewrite asboolT ?lexx //; exists (power theta), (cdf N k 2%:R^-1), (fun a => (mean_vote theta a <= 0)%R).
+split; [exact: law_power | exact: cdf_half_gt0 | move=> a | move: lt].
+  rewrite avg; have := mean_vote_le a th; rewrite ler_norml => /andP[h1 h2].
+  have p0 : 0 <= (1 + mean_vote theta a) / 2%:R by rewrite divr_ge0 ?(ltW two0) // -ler_subl_addl sub0r.
+  case: (leP (mean_vote theta a) 0) => [u0|_]; last first.
+    rewrite mulr0; apply: sumr_ge0 => c _; apply: pmf_ge0; rewrite p0 ler_pdivr_mulr // mul1r.
+    by rewrite [X in _ <= X]mulr2n ler_add2l.
+  rewrite mulr1; apply: cdf_falls => //; last by rewrite invf_le1 ?ltr0n // ler1n.
+  by rewrite ler_pdivr_mulr // mulVf ?gt_eqF // ger_addl.
 have -> : mean_sample loss S (power theta) = m%:R^-1 * \sum_i cdf N k ((1 + mean_vote theta (S i)) / 2%:R).
   rewrite /mean_sample /sample_mean (eq_bigr (fun i => \sum_h power theta h * loss h (S i))) => [|i _]; last by rewrite avg.
   rewrite exchange_big mulr_sumr; apply: eq_bigr => h _; by rewrite mulrCA mulr_sumr.
-have -> : mean_rate w loss (power theta) = \sum_a w a * cdf N k ((1 + mean_vote theta a) / 2%:R).
-  rewrite /mean_rate /rate (eq_bigr (fun a => \sum_h power theta h * (w a * loss h a))) => [|a _]; last first.
-    by rewrite -avg mulr_sumr; apply: eq_bigr => h _; rewrite mulrCA.
-  by rewrite exchange_big; apply: eq_bigr => h _; rewrite mulr_sumr.
-move: lt; rewrite ltr_pdivr_mulr ?cdf_half_gt0 // => /lt_le_trans; apply; rewrite mulr_suml; apply: ler_sum => a _.
-rewrite -mulrA ler_wpmul2l //; have := mean_vote_le a th; rewrite ler_norml => /andP[h1 h2].
-have p0 : 0 <= (1 + mean_vote theta a) / 2%:R by rewrite divr_ge0 ?(ltW two0) // -ler_subl_addl sub0r.
-case: (leP (mean_vote theta a) 0) => [u0|_]; last first.
-  rewrite mul0r; apply: sumr_ge0 => c _; apply: pmf_ge0; rewrite p0 ler_pdivr_mulr // mul1r.
-  by rewrite [X in _ <= X]mulr2n ler_add2l.
-rewrite mul1r; apply: cdf_falls => //; last by rewrite invf_le1 ?ltr0n // ler1n.
-by rewrite ler_pdivr_mulr // mulVf ?gt_eqF // ger_addl.
+by [].
 Qed.
 End OneSetting.
 
