@@ -136,6 +136,7 @@ def train(arguments: argparse.Namespace) -> int:
 def train_in(world: World, arguments: argparse.Namespace) -> int:
     """The run of this process; the first of several shows and writes what one alone would."""
     from adanet_train import run
+    from adanet_train.config import taken_up
     from adanet_train.inputs import Asked, range_of, read_inputs
     from adanet_train.model import model_file
     from adanet_train.progress import Rounds, closing_table
@@ -159,7 +160,9 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
     command_line.check_writable(arguments.output)
     outputs = inputs.dataset.outputs
     sample = model_file.Sample.kept(inputs.points, inputs.y, outputs)
-    resume = read_resume(arguments, config, sample) if arguments.resume else None
+    resume = read_resume(arguments, sample) if arguments.resume else None
+    if resume is not None:
+        config = taken_up(resume, config)
     parts = {"sample": sample, "holdout": model_file.Sample.kept(*inputs.holdout, outputs) if inputs.holdout else None}
     if arguments.no_sample:
         parts = {name: part and part.without_data() for name, part in parts.items()}
@@ -278,12 +281,11 @@ def _value(text: str, default: Any) -> Any:
     return float(value) if isinstance(default, float) and type(value) is int else value
 
 
-def read_resume(arguments: argparse.Namespace, config: Config, sample: Sample) -> Trained | None:
+def read_resume(arguments: argparse.Namespace, sample: Sample) -> Trained | None:
     """The run in the output file, if it is there and was one of this method on this sample."""
     from pathlib import Path
 
     from adanet_train import run
-    from adanet_train.config import check_resume
     from adanet_train.model import model_file
 
     if not Path(arguments.output).exists():
@@ -293,9 +295,7 @@ def read_resume(arguments: argparse.Namespace, config: Config, sample: Sample) -
     check(method == arguments.method, f"{arguments.output}: trained by method {method!r}, got {arguments.method!r}.")
     same = model.sample is not None and model.sample.sha256 == sample.sha256
     check(same, f"{arguments.output}: trained on another sample or other features than {arguments.data}.")
-    begun = run.trained_of(model)
-    check_resume(begun, config)
-    return begun
+    return run.trained_of(model)
 
 
 def summary(arguments: argparse.Namespace, trained: Trained, inputs: Inputs, seconds: float) -> dict[str, Any]:

@@ -328,6 +328,14 @@ def check_resume(resume: Trained | None, config: Config) -> None:
     check(not changed, f"resume needs the config of the run it takes up; changed: {', '.join(changed)}.")
 
 
+def taken_up(resume: Trained, config: Config) -> Config:
+    """The config with which a run goes on: its family is the one that was declared, and need not be named again."""
+    if config.max_rounds is None:
+        config = config.replace(max_rounds=resume.config.max_rounds)
+    check_resume(resume, config)
+    return config
+
+
 def _check_integer(name: str, value: Any, least: int) -> None:
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     check(whole and value >= least, f"{name} must be an integer >= {least}, got {value!r}.")

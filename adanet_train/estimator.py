@@ -293,10 +293,25 @@ class AdaNetCVXClassifier(_Trained):
     rounds : T, the number of units at most.
     step : "closed-form" (the paper's, mended), "exact" (the joint minimiser of each round) or, of two classes,
         "printed".
-    p, Lambda, activation, max_depth, rho : the declared family, as of AdaNetClassifier.
-    surrogate, lam, beta, complexity, objective, tol : F and how well it is minimised, as there; lam is a number.
-    max_rounds, seed, random_state, warm_start, verbose, device, bias, feature_range : as there; the run itself draws
-        nothing at random.
+    max_rounds : the T of the declared family, up to which `warm_start` can add rounds. None: `rounds`.
+    p : the norm of a unit's weights, in [1, inf].
+    Lambda : its bound Λ, one number, or one for each layer up to the maximal depth.
+    activation : φ, a name such as "relu", "tanh" or "leaky_relu:0.1".
+    max_depth : the maximal depth of the family. None: as deep as T rounds can build, at most 5.
+    rho : a margin to declare with the family; training does not use it.
+    surrogate : Φ: "logistic", "logistic2" or "exponential".
+    lam : λ, the weight of the complexity r in Γ = λ r + β; a number, as nothing is held out to choose it on.
+    beta : β.
+    complexity : r: "lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth", or a function (spec, k, Psi, H) -> r.
+    objective : "paper" or "bound" (the λ and β with which F bounds the risk).
+    tol : the duality gap at which the convex step ends.
+    seed : kept in the file; nothing is drawn at random, but for the complexity "sampled".
+    random_state : scikit-learn's name for it: an integer is the seed, a RandomState draws one. None: `seed`.
+    warm_start : a further `fit` on the same data adds rounds up to `rounds`; see `max_rounds`.
+    verbose : print a line after every round.
+    device : "auto", "cpu", "cuda", ..
+    bias : append a constant feature.
+    feature_range : the range of X, if it was known before the sample: then the feature map was fixed in advance.
     """
 
     def __init__(

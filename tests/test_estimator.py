@@ -70,6 +70,12 @@ def test_the_parameters_are_fields_of_config():
     assert AdaNetClassifier(variant="P").config() == Config(variant="P")
 
 
+@pytest.mark.parametrize("kind", [AdaNetClassifier, AdaNetCVXClassifier])
+def test_every_parameter_is_documented_by_itself(kind):
+    documented = re.findall(r"^    (\w+) : ", kind.__doc__, flags=re.M)
+    assert sorted(documented) == sorted(kind().get_params())
+
+
 def test_it_learns_and_keeps_its_history(fitted, sample):
     X, y = sample
     assert fitted.classes_.tolist() == ["no", "yes"]

@@ -199,11 +199,14 @@ def test_an_interruption_before_the_first_round_leaves_no_file(table, output, mo
 
 
 def test_more_rounds_later_when_the_family_was_declared_for_them(table, output, tmp_path, capsys):
-    arguments = [*table, "--set", "learner=gradient", "--max-rounds", "3", "--no-sample"]
-    assert cli.main([*arguments, "-o", str(tmp_path / "whole.pt")]) == 0
-    assert cli.main([*arguments, "--rounds", "1", "-o", output]) == 0
+    arguments = [*table, "--set", "learner=gradient", "--no-sample"]
+    declared = [*arguments, "--max-rounds", "3"]
+    assert cli.main([*declared, "-o", str(tmp_path / "whole.pt")]) == 0
+    assert cli.main([*declared, "--rounds", "1", "-o", output]) == 0
     assert len(model_file.read(output).meta["history"]) == 1
-    assert cli.main([*arguments, "--rounds", "3", "-o", output, "--resume"]) == 0
+    assert (
+        cli.main([*arguments, "--rounds", "3", "-o", output, "--resume"]) == 0
+    )  # what was declared stands in the file
     assert (tmp_path / "model.pt").read_bytes() == (tmp_path / "whole.pt").read_bytes()
     capsys.readouterr()
     undeclared = [*table, "--set", "learner=gradient", "-o", str(tmp_path / "short.pt"), "--rounds"]
