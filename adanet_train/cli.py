@@ -117,12 +117,15 @@ def _launched(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     from adanet_train.world import ProcessEnded
 
     processes.end_with_the_launcher()
+    told, status = "another process of the run ended", 2
     try:
         return train(arguments)
-    except ProcessEnded as error:
+    except ProcessEnded:
         if processes.LAUNCHED in os.environ:
             return processes.ENDED
-        return command_line.refuse("adanet-train", f"{str(error)[:-1]}; {processes.state(arguments.output)}.")
+    except KeyboardInterrupt as error:  # while it waits for the others, or leaves them
+        told, status = "interrupted", command_line.status_of(error)
+    return command_line.refuse("adanet-train", f"{told}: {processes.state(arguments.output)}.", status)
 
 
 def train(arguments: argparse.Namespace) -> int:

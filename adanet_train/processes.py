@@ -43,8 +43,10 @@ def launch(argv: Sequence[str], count: int, output: str) -> int:
     port = _port()
     with contextlib.ExitStack() as stack:
         errors = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in range(count)]
-        running = [_start(without_option(argv), rank, count, port, errors[rank]) for rank in range(count)]
+        running: list[subprocess.Popen[str]] = []
         try:
+            for rank in range(count):
+                running.append(_start(without_option(argv), rank, count, port, errors[rank]))
             return _watch(running, errors, output)
         except KeyboardInterrupt as error:
             if isinstance(error, Terminated):
@@ -60,7 +62,7 @@ def launch(argv: Sequence[str], count: int, output: str) -> int:
 def _interrupted(running: Sequence[subprocess.Popen[str]], status: int, output: str) -> int:
     """The first process writes its last round and says so, if it can."""
     _wait(running)
-    if running[0].returncode == status:
+    if running and running[0].returncode == status:
         return status
     return refuse("adanet-train", f"interrupted: {state(output)}.", status)
 
@@ -136,4 +138,4 @@ def state(output: str) -> str:
         done = len(model_file.read(output).meta["history"]) if Path(output).exists() else 0
     except (ValueError, KeyError):
         done = 0
-    return f"{output} holds round {done}, --resume goes on from there" if done else "no round was finished"
+    return f"{output} holds round {done}; --resume goes on from there" if done else "no round was finished"

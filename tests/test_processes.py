@@ -88,12 +88,30 @@ def test_a_process_that_is_killed_ends_the_run_and_resume_goes_on(data, together
     assert started.returncode == 2
     last = errors.strip().splitlines()[-1]
     assert last.startswith("adanet-train: process 1 of 2 was ended by SIGKILL; ")
-    assert last.endswith("killed.pt holds round 1, --resume goes on from there.") or "holds round 2" in last
+    assert last.endswith("killed.pt holds round 1; --resume goes on from there.") or "holds round 2" in last
     assert "Traceback" not in errors
     resumed = run([*command, "--resume"], stderr=subprocess.PIPE)
     _, errors = resumed.communicate(timeout=WAIT)
     assert resumed.returncode == 0, errors
     assert output.read_bytes() == together.read_bytes()
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the processes in /proc")
+def test_under_torchrun_the_one_that_is_left_says_what_there_is(data):
+    output = data.with_name("left.pt")
+    command = ["torch.distributed.run", "--nproc-per-node", "2", "--master-port", str(processes._port())]
+    options = ["-o", str(output), *OPTIONS, "--set", "steps=2000", "--set", "patience=100"]
+    started = run([*command, "-m", "adanet_train", str(data), *options], stderr=subprocess.PIPE)
+    end = time.monotonic() + WAIT
+    while not output.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    found = children(started.pid)
+    os.kill(found[1], signal.SIGKILL)
+    _, errors = started.communicate(timeout=WAIT)
+    assert started.returncode == 1
+    (told,) = [line for line in errors.splitlines() if line.startswith("adanet-train: ")]
+    assert told.endswith("left.pt holds round 1; --resume goes on from there.") or "holds round 2" in told
+    assert not any(is_running(pid) for pid in found)
 
 
 def is_running(pid):
