@@ -38,7 +38,7 @@ def compute(*, quick: bool, model: Path, data: Path | None = None, **parameters:
 @styled
 def draw(data: Data) -> Figure:
     sample = SimpleNamespace(margin_error=data["margin_error"])
-    seen = SimpleNamespace(margins=np.array(data["margins"]), rho=data["rho"], sample=sample)
+    seen = SimpleNamespace(margins=np.array(data["margins"]), rho=data["rho"], sample=sample, classes=data["classes"])
     return fitted(draw_margins(cast(BoundReport, seen)), data)  # it reads nothing else of a report
 
 

@@ -121,3 +121,9 @@ def test_rho_and_the_margin_error_are_named_beside_their_line(rho, error):
     assert text.get_text() == rf"$\rho = {rho}$" + f"\nmargin error {error}"
     assert text.xy[0] == rho
     assert axes.get_legend() is None
+
+
+def test_the_axis_of_margins_names_those_of_c_classes():
+    assert plots.draw_margins(REPORT).axes[0].get_xlabel() == r"margin $y\,f(x)/W$"
+    many = plots.draw_margins(replace(REPORT, classes=10)).axes[0]
+    assert many.get_xlabel() == r"margin $[f(x, y) - \max f(x, y')]/W$"

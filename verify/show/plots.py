@@ -58,6 +58,7 @@ _TERMS = {
 }
 _OTHER_TERM = ("P", RED)  # the loss of the objective
 _REACH = (1e-4, 1e4)  # of the axis of draw_terms
+MARGINS = (r"y\,f(x)", r"[f(x, y) - \max f(x, y')]")  # of two classes, and of more
 _LEMMAS = {
     "lemma-1": ("s", RED),
     "lemma-2": ("D", PURPLE),
@@ -188,7 +189,7 @@ def draw_complexities(report: BoundReport) -> Figure:
 
 @styled
 def draw_margins(report: BoundReport) -> Figure:
-    """The share of points with margin y f(x)/W <= ρ, for every ρ: its value at the report's ρ is the margin error."""
+    """The share of points with margin of f/W <= ρ, for every ρ: its value at the report's ρ is the margin error."""
     picture, axes = figure(2.0)
     margins = np.sort(report.margins)
     if len(margins):
@@ -202,7 +203,7 @@ def draw_margins(report: BoundReport) -> Figure:
         axes.plot(report.rho, report.sample.margin_error, "o", color=RED)
         _name_margin(axes, report.rho, report.sample.margin_error)
     axes.set_ylim(-0.02, 1.02)
-    axes.set_xlabel(r"margin $y\,f(x)/W$")
+    axes.set_xlabel(rf"margin ${MARGINS[report.classes > 2]}/W$")
     axes.set_ylabel("share of points below")
     return picture
 
