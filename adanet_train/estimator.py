@@ -80,9 +80,13 @@ class _Trained(NetworkClassifier):
         kind = type_of_target(y, input_name="y")
         if kind.startswith("continuous"):
             raise ValueError(f"Unknown label type: {kind}. {REMEDY}")
+        if kind == "unknown":
+            kinds = ", ".join(sorted({type(label).__name__ for label in y}))
+            raise ValueError(f"Unknown label type: y must hold labels of one type, numbers or words, got {kinds}.")
         check_classification_targets(y)
         self.classes_ = np.unique(y)
-        check(len(self.classes_) >= 2, f"y must hold both classes, got one class, {self.classes_.tolist()[0]!r}.")
+        only = self.classes_.tolist()[0]
+        check(len(self.classes_) >= 2, f"y must hold two classes or more, got one class, {only!r}.")
 
     def _more(self, y: NDArray[Any], sample_weight: Any) -> dict[str, Any]:
         """Sample and class weights, and what prints the rounds."""

@@ -10,7 +10,7 @@ import torch
 
 from adanet_train import adanet, cli, run
 from adanet_train.config import Config
-from adanet_train.estimator import AdaNetClassifier
+from adanet_train.estimator import AdaNetClassifier, AdaNetCVXClassifier
 from adanet_train.model import model_file
 
 QUICK = Config(rounds=1, width=4, learner="gradient", steps=20, lam=1e-4)
@@ -75,9 +75,26 @@ def test_classes_that_cannot_be_trained_on_are_one_line(
     assert not (tmp_path / "m.pt").exists()
 
 
-def test_labels_of_mixed_types_are_one_line() -> None:
-    with pytest.raises(ValueError, match="label") as caught:
-        AdaNetClassifier(rounds=1, steps=5).fit(points(6), np.array([0, "a", 1.5, "a", 0, 0], dtype=object))
+@pytest.mark.parametrize("kind", [AdaNetClassifier, AdaNetCVXClassifier])
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        (
+            np.array([0, "a", 1.5] * 2, dtype=object),
+            "must hold labels of one type, numbers or words, got float, int, str.",
+        ),
+        (
+            np.array([None, "a", "b"] * 2, dtype=object),
+            "must hold labels of one type, numbers or words, got NoneType, str.",
+        ),
+        (np.array(["u"] * 6), "y must hold two classes or more, got one class, 'u'."),
+    ],
+    ids=["mixed", "none", "one"],
+)
+def test_labels_that_cannot_be_fitted_are_one_line(kind: type, y: np.ndarray, said: str) -> None:
+    with pytest.raises(ValueError, match="y must hold") as caught:
+        kind(rounds=1).fit(points(6), y)
+    assert str(caught.value).endswith(said)
     assert "\n" not in str(caught.value)
 
 
