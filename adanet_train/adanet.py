@@ -1,7 +1,8 @@
 """AdaNet (Section 4 of the paper), corrected: propose, minimise, compare, extend or stop.
 
 The printed test compares F_t(w, h') with F_t(w', h') and so always deepens (claim adanet-comparison); here the
-candidate with the least min_w F_t(w, h) is kept, and f_t = f_{t-1} + w* · h_t.
+candidate with the least min_w F_t(w, h) is kept, and f_t = f_{t-1} + w* · h_t. Where λ is not given, the points that
+a committee holds out choose it together with the first subnetwork.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from adanet_train.convex import mixture
 from adanet_train.growth import Growth, Part, regrown
 from adanet_train.history import CandidateRecord, Round
 from adanet_train.points import Points
-from adanet_train.selection import Choice, HeldOut, choose_lambda
+from adanet_train.selection import Choice, HeldOut, choose
 from adanet_train.surrogates import surrogate
 from adanet_train.weak_learners import Task, candidate, generator
 from adanet_train.world import ALONE, World
@@ -55,15 +56,20 @@ def train(
     for t in range(len(history) + 1, config.rounds + 1):
         if history and history[-1]["chosen"] < 0:
             break
-        proposals = [setting.read(growth, proposal) for proposal in propose(growth, setting, t)]
         held_out = setting.held_out(growth)
+        proposals = setting.propose(growth, t)
         entry: Round = {"candidates": [], "chosen": -1, "objective": F}
-        if config.lam is None and proposals:
-            entry["lam"] = history[0]["lam"] if history else setting.choose_lambda(growth, proposals, held_out)
-        Gamma = setting.Gamma(entry.get("lam"))
-        candidates = [setting.minimise(growth, read, Gamma, held_out) for read in proposals]
+        settled = None
+        if held_out is not None and setting.settles and not history:
+            settled, lams = setting.settle(growth, proposals, held_out)
+        else:
+            lams = [history[0].get("lam") if history else setting.lam] * len(proposals)
+        pairs = zip(proposals, lams, strict=True)
+        candidates = [setting.minimise(growth, read, setting.Gamma(lam), held_out) for read, lam in pairs]
         values = [found.objective for found in candidates]
-        best = values.index(min(values)) if values else -1
+        best = settled if settled is not None else values.index(min(values)) if values else -1
+        if best >= 0 and (lam := lams[best]) is not None:
+            entry["lam"] = lam
         if best >= 0 and objective.falls(values[best], F, config.least_decrease) and candidates[best].helps:
             growth.extend(candidates[best].part, candidates[best].H)
             if config.corrective:
@@ -151,15 +157,47 @@ class Setting:
     def held_out(self, growth: Growth) -> HeldOut | None:
         return HeldOut.of(growth, self.split, surrogate(self.config.surrogate)) if self.split else None
 
+    @property
+    def settles(self) -> bool:
+        """Whether the held-out points choose λ, and with it the depth; the bound objective knows no λ."""
+        return self.split is not None and self.config.lam is None and self.config.objective != "bound"
+
+    @property
+    def lam(self) -> float | None:
+        """λ where it is neither that of the config nor chosen."""
+        return 0.0 if self.config.lam is None else None
+
+    def propose(self, growth: Growth, t: int) -> list[Read]:
+        """By default one candidate as deep as the network and one deeper; once the depth is settled the former."""
+        sizes = self.config.sizes(len(self.points))
+        if self.settles and self.config.candidates is None and growth.parts:
+            sizes = sizes[:1]
+        depths = [(growth.depth + offset, units) for offset, units in sizes]
+        return self.learnt(growth, t, [(depth, units) for depth, units in depths if 1 <= depth <= self.spec.depth])
+
+    def learnt(self, growth: Growth, t: int, sizes: list[tuple[int, int]], first: int = 0) -> list[Read]:
+        return [self.read(growth, proposal) for proposal in learn(growth, self, t, sizes, first)]
+
+    def settle(self, growth: Growth, proposals: list[Read], held_out: HeldOut) -> tuple[int, list[float]]:
+        """The first subnetwork, and λ of each; a layer more is proposed as long as held-out points choose the deepest.
+
+        A deeper one has no chance later: r_k grows by a large factor with every layer, and λ is settled here.
+        """
+        while True:
+            chosen, lams = self.choose(growth, proposals, held_out)
+            depth = growth.depth + len(proposals)
+            if self.config.candidates is not None or chosen < len(proposals) - 1 or depth > self.spec.depth:
+                return chosen, lams
+            units = self.config.sizes(len(self.points))[-1][1]
+            proposals += self.learnt(growth, 1, [(depth, units)], len(proposals))
+
     def read(self, growth: Growth, proposal: Proposal) -> Read:
         """The outputs of the units that the output reads: those of the top layer, or of all."""
         layers = sorted(proposal.block) if self.config.outputs == "all" else [max(proposal.block)]
         return Read(proposal, growth.outputs(proposal.block, layers))
 
-    def choose_lambda(self, growth: Growth, proposals: list[Read], held_out: HeldOut | None) -> float:
-        """λ by the held-out points; 0 where the objective knows none."""
-        if held_out is None or self.config.objective == "bound":
-            return 0.0
+    def choose(self, growth: Growth, proposals: list[Read], held_out: HeldOut) -> tuple[int, list[float]]:
+        """The candidate that the held-out points choose, and λ of each."""
         r = penalty(self.config.replace(lam=1.0, beta=0.0), self.spec, self.points)
         choices = []
         for read in proposals:
@@ -168,7 +206,7 @@ class Setting:
             assert mix is not None
             members = held_out.of_members(H) * (len(mix) * mix)[:, None]
             choices.append(Choice(read.columns[:, 0], float(r(k, H) @ mix), members))
-        return choose_lambda(choices, self.y, growth.f, held_out, self.config.beta, weights=self.weights)
+        return choose(choices, self.y, growth.f, held_out, self.config.beta, weights=self.weights)
 
     def minimise(self, growth: Growth, read: Read, Gamma: Penalty, held_out: HeldOut | None) -> Candidate:
         """w* = argmin_w F_t(w, h) for the units h of a proposal."""
@@ -206,19 +244,17 @@ class Setting:
         return Trained(growth.network, self.spec if self.config.enforce else None, [*history], self.config)
 
 
-def propose(growth: Growth, setting: Setting, t: int) -> list[Proposal]:
-    """The candidates of round t: by default one as deep as the network and one deeper, B units in each layer.
+def learn(growth: Growth, setting: Setting, t: int, sizes: list[tuple[int, int]], first: int) -> list[Proposal]:
+    """Candidates of these depths and units per layer; the first has this number in its round.
 
     Each is trained in one thread of its own: its products are small, and its bits then depend neither on the number
     of cores nor on how many candidates are trained at the same time.
     """
     config, spec = setting.config, setting.spec
-    depths = [(growth.depth + offset, units) for offset, units in config.sizes(len(setting.points))]
-    sizes = [(depth, units) for depth, units in depths if 1 <= depth <= spec.depth]
 
-    def learn(number: int) -> Proposal:
+    def one(number: int) -> Proposal:
         depth, units = sizes[number]
-        draw = generator(config.seed, t, number)
+        draw = generator(config.seed, t, first + number)
         if setting.split is not None:
             found = committee.learn(growth, setting.split, depth, units, spec, config, draw)
             return committee.inside(found, spec, config)
@@ -228,7 +264,7 @@ def propose(growth: Growth, setting: Setting, t: int) -> list[Proposal]:
     jobs = config.jobs if setting.points.world.size == 1 else 1  # the processes add up in one order
     try:
         with ThreadPoolExecutor(jobs, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-            return list(pool.map(learn, range(len(sizes))))
+            return list(pool.map(one, range(len(sizes))))
     finally:
         torch.set_num_threads(threads)
 

@@ -157,10 +157,11 @@ class Schedule:
     def of(cls, config: Config, m: int, depth: int, *, further: bool = False) -> Schedule:
         """So many passes over a small sample that it is learnt, and fewer over a large one, in larger batches.
 
-        A further subnetwork starts from what is there, so it has a third of the passes.
+        A further subnetwork starts from what is there, and one of several hidden layers learns faster and costs more a
+        step: they have a third of the passes.
         """
         batch = config.batch or min(m, max(64, min(512, m // 200)))
-        epochs = config.epochs or max(12, min(80, 2_000_000 // m)) // (3 if further else 1)
+        epochs = config.epochs or max(12, min(80, 2_000_000 // m)) // (3 if further or depth > 2 else 1)
         least = 100 if depth == 1 else 200
         steps = config.steps if config.steps is not None else max(least, epochs * math.ceil(m / batch))
         return cls(steps, min(batch, m), config.learning_rate or (0.03 if depth == 1 else 0.005))

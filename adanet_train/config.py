@@ -59,7 +59,7 @@ class Config:
     # The objective (1/m) Σ Φ(1 - y f) + Σ_j Γ_j |w_j|,  Γ_j = λ r_j + β
     surrogate: str = "logistic"
     lam: float | None = 1e-5
-    """λ. None: chosen in the first round, on a path from large to small, by the loss on the held-out points."""
+    """λ. None: chosen with the first subnetwork, on a path from large to small, by the loss on the held-out points."""
     beta: float = 0.0
     complexity: str | Callable[..., float] = "lemma-2"
     """r: one of COMPLEXITIES, or a function (spec, k, Psi, H) -> r of units in H*_k whose outputs are H."""
@@ -78,7 +78,9 @@ class Config:
     # The search
     variant: str = "base"
     candidates: tuple[tuple[int, int], ...] | None = None
-    """(depth - l_{t-1}, units per layer) of each candidate; None: (0, B) and (1, B), as in the paper."""
+    """(depth - l_{t-1}, units per layer) of each candidate; None: (0, B) and (1, B), as in the paper. Where held-out
+    points choose λ (lam=None), the first round goes on to deeper ones as long as they choose the deepest, and further
+    rounds have (0, B) only."""
     outputs: str = "top"
     """Which layers of a subnetwork the output reads: "top" (Section 4 of the paper) or "all" (Section 2)."""
     least_decrease: float = 1e-3
@@ -101,7 +103,7 @@ class Config:
     """None: 2,000; of a committee as many as its epochs take."""
     epochs: int | None = None
     """Of a committee: passes over the sample. None: 80, from 25,000 points on fewer, 12 at least, and a third of that
-    for a further subnetwork."""
+    for a further subnetwork and for several hidden layers."""
     batch: int | None = None
     """Points per step. None: 100; of a committee 64 to 512, by the size of the sample."""
     check_every: int = 250

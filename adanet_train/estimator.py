@@ -161,12 +161,13 @@ class AdaNetClassifier(_Trained):
     rho : a margin to declare with the family; training does not use it.
     enforce : keep ||u||_p <= Λ. With False no family is declared.
     surrogate : Φ: "logistic", "logistic2" or "exponential".
-    lam : λ, the weight of the complexity r in Γ = λ r + β. None: chosen on the held-out points.
+    lam : λ, the weight of the complexity r in Γ = λ r + β. None: chosen on the held-out points, with the depth.
     beta : β.
     complexity : r: "lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth", or a function (spec, k, Psi, H) -> r.
     objective : "paper", "bound" (the λ and β with which F bounds the risk) or "certificate" (F is a certificate).
     variant : "base", "R", "P", "D" or "SD", as in the paper's Table 3.
-    candidates : (depth - l_{t-1}, units per layer) of each candidate of a round. None: (0, B) and (1, B).
+    candidates : (depth - l_{t-1}, units per layer) of each candidate of a round. None: (0, B) and (1, B); if λ is
+        chosen, in the first round also deeper ones as long as the held-out points choose the deepest, then (0, B).
     outputs : which layers of a subnetwork the output reads: "top" or "all".
     corrective : minimise F over all of w again after every round.
     learner : "auto", "committee", "gradient" (the paper's), "units", "random", or a function (task, generator) ->
@@ -179,7 +180,7 @@ class AdaNetClassifier(_Trained):
     learning_rate : of the search. None: 0.1; of a committee 0.005, and 0.03 for linear members.
     steps : of the search at most. None: 2,000; of a committee as many as its epochs take.
     epochs : of a committee, passes over the sample. None: 80, from 25,000 points on fewer, 12 at least, and a third of
-        that for a further subnetwork.
+        that for a further subnetwork and for several hidden layers.
     batch : points per step. None: 100; of a committee 64 to 512, by the size of the sample.
     tol : the duality gap at which the convex step ends.
     seed : of all randomness: the same seed gives the same bits on the same machine.

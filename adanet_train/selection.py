@@ -1,7 +1,7 @@
-"""What is chosen on the points that a committee holds out: λ, on a path from large to small, and when to stop.
+"""What is chosen on the points that a committee holds out: the first subnetwork with its λ, and when to stop.
 
-At each λ of the path AdaNet's own rule, the least F, says which candidate it would keep; the held-out loss of that one
-judges the λ. So λ r_k decides on the depth as in the paper, and the sample on λ.
+Every candidate is judged at the best λ of a path of its own. At one λ for all, the least F would say more of how well
+each fits the points that it was trained on, and of r_k, which grows by a large factor with every layer.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from adanet_train.points import Points
 from adanet_train.surrogates import Surrogate
 from adanet_train.world import ALONE, World
 
-DECADES, PER_DECADE = 6, 2
+DECADES, PER_DECADE = 4, 2
+"""The path of a candidate goes so far below the least λ that leaves its w at 0, in so many steps a decade."""
 POINTS = 100_000
 """The path is followed on at most this many points of the sample: it only says which λ to take."""
 LEAST_GAIN, LARGE_GAIN = 0.02, 0.1
 """The share of the held-out loss by which a further subnetwork must lower it, and by more than a standard error: of a
 large sample, where nearly every one lowers it and each costs more than the last, a larger one."""
 CAUTION = 1.0
-"""The largest λ whose held-out loss is within so many standard errors of the least is taken."""
+"""The simplest candidate whose held-out loss is within so many standard errors of the least is taken."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,30 +86,28 @@ class Choice:
     held_out: Tensor
 
 
-def choose_lambda(
+def choose(
     choices: Sequence[Choice], y: Tensor, f: Tensor, held_out: HeldOut, beta: float, *, weights: Tensor | None
-) -> float:
-    """λ from the path below the least λ that leaves every w at 0."""
-    points, Phi = held_out.sample.points, held_out.Phi
+) -> tuple[int, list[float]]:
+    """The best λ of each candidate, and of those whose loss there is close to the least the one with the least r."""
+    points, Phi, world = held_out.sample.points, held_out.Phi, held_out.sample.points.world
     some = _some(points)
     m = -(-len(points) // math.ceil(len(points) / POINTS))
-    y, f, world = y[some], f[some], points.world
-    s = None if weights is None else weights[some]
-    columns = [choice.z[some] for choice in choices]
-    pull = y * Phi.derivative(1 - y * f) * (1.0 if s is None else s)
-    pulls = world.sum(torch.stack([pull @ z for z in columns])).abs().tolist()
-    tops = [(pull / m - beta) / c.r for pull, c in zip(pulls, choices, strict=True) if c.r > 0]
-    largest = max([*tops, 0.0])
-    if largest == 0.0:
-        return 0.0
-    path = largest * torch.tensor([10 ** (-i / PER_DECADE) for i in range(1, DECADES * PER_DECADE + 1)]).to(y)
-    weight = (torch.ones_like(y) if s is None else s) / m
-    solved = [
-        scalar_path(z, y, f, path * c.r + beta, Phi, weight, world) for z, c in zip(columns, choices, strict=True)
-    ]
-    winners = torch.stack([values for _, values in solved]).argmin(0).tolist()
-    changes = [solved[winner][0][i] * choices[winner].held_out for i, winner in enumerate(winners)]
-    return float(path[_cautious(held_out, torch.stack([held_out.losses(change) for change in changes]))])
+    y, f = y[some], f[some]
+    weight = (torch.ones_like(y) if weights is None else weights[some]) / m
+    below = torch.tensor([10 ** (-i / PER_DECADE) for i in range(1, DECADES * PER_DECADE + 1)]).to(y)
+    lams, losses = [], []
+    for choice in choices:
+        z = choice.z[some]
+        pull = abs(float(world.sum((y * Phi.derivative(1 - y * f) * weight) @ z)))
+        path = below * (max(0.0, pull - beta) / choice.r if choice.r > 0 else 0.0)
+        w, _ = scalar_path(z, y, f, path * choice.r + beta, Phi, weight, world)
+        values = torch.stack([held_out.losses(w_i * choice.held_out) for w_i in w])
+        best = int(held_out.mean(values).argmin())
+        lams.append(float(path[best]))
+        losses.append(values[best])
+    close = _close(held_out, torch.stack(losses))
+    return min((i for i, near in enumerate(close) if near), key=lambda i: choices[i].r), lams
 
 
 def _some(points: Points) -> slice | Tensor:
@@ -139,9 +138,9 @@ def scalar_path(
     return sign * w, world.sum(Phi.value(a - w[:, None] * b) @ weight) + Gamma * w
 
 
-def _cautious(held_out: HeldOut, losses: Tensor) -> int:
-    """The first λ whose mean loss is within CAUTION standard errors, of the paired difference, of the least."""
+def _close(held_out: HeldOut, losses: Tensor) -> list[bool]:
+    """Which mean losses are within CAUTION standard errors, of the paired difference, of the least."""
     means = held_out.mean(losses)
     best = int(means.argmin())
-    close = means <= means[best] + CAUTION * held_out.error(losses - losses[best])
-    return int(close.to(torch.uint8).argmax())
+    close: list[bool] = (means <= means[best] + CAUTION * held_out.error(losses - losses[best])).tolist()
+    return close

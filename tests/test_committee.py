@@ -14,7 +14,7 @@ from adanet_train.config import Config, Trained
 from adanet_train.feed import Batch
 from adanet_train.growth import Growth, regrown
 from adanet_train.points import Centre, Points
-from adanet_train.selection import HeldOut, scalar_path
+from adanet_train.selection import Choice, HeldOut, choose, scalar_path
 from adanet_train.surrogates import surrogate
 
 SMALL = Config(rounds=3, width=6, learner="committee", lam=None, members=3, steps=120, validation_fraction=0.25)
@@ -149,11 +149,12 @@ def test_a_sample_read_in_pieces_is_learnt_too(monkeypatch):
 
     Psi, y = sample(400)
     monkeypatch.setattr(points, "CHUNK", 600)
-    whole = train(Psi, y, SMALL)
+    longer = SMALL.replace(steps=240)
+    whole = train(Psi, y, longer)
     monkeypatch.setattr(points, "WHOLE", 500)
     for name, value in (("WHOLE", 500), ("PIECE", 500), ("BLOCK", 16)):
         monkeypatch.setattr(feed, name, value)
-    pieces = train(Psi, y, SMALL)
+    pieces = train(Psi, y, longer)
     right = [float((y * found.network(Psi) > 0).double().mean()) for found in (whole, pieces)]
     assert min(right) > 0.9
     assert not torch.equal(whole.network.hidden[1, 0], pieces.network.hidden[1, 0])
@@ -175,10 +176,45 @@ def test_what_a_committee_has_not_is_refused(options):
 
 def test_a_linear_task_stays_shallow_and_an_interaction_does_not():
     Psi, y = sample(500)
-    assert train(Psi, y, SMALL.replace(steps=None, rounds=1)).network.depth == 2
+    two = SMALL.replace(steps=None, rounds=2)
+    deeper = train(Psi, y, two)
+    assert deeper.network.depth == 2
+    assert [[c["depth"] for c in entry["candidates"]] for entry in deeper.history] == [[1, 2, 3], [2]]
     chance = torch.sigmoid(Psi @ torch.tensor([4.0, -4, 8, -8, 0]).double())
     drawn_labels = torch.where(torch.rand(500, generator=drawn(3)) < chance, 1.0, -1.0).double()
-    assert train(Psi, drawn_labels, SMALL.replace(steps=None, rounds=1)).network.depth == 1
+    linear = train(Psi, drawn_labels, two)
+    assert linear.network.depth == 1
+    assert [[c["depth"] for c in entry["candidates"]] for entry in linear.history] == [[1, 2], [1]]
+    given = train(Psi, y, two.replace(lam=1e-4))
+    assert [c["depth"] for c in given.history[-1]["candidates"]] == [2, 3]  # as in the paper
+    assert train(Psi, y, two.replace(max_depth=2)).history[0]["candidates"][-1]["depth"] == 2
+
+
+def test_the_simplest_of_the_close_is_chosen_each_at_its_best_lambda():
+    Psi, y = sample(400)
+    split = Sample.split(Points(Psi), y, None, SMALL, drawn())
+    Phi = surrogate("logistic")
+    held_out = HeldOut.of(Growth(Points(Psi), "relu"), split, Phi)
+    own = y[split.held_out]
+    noise = torch.randn(own.shape, generator=drawn(1), dtype=torch.float64)
+
+    def choice(r: float, right: float) -> Choice:
+        """In the sample all right, on held-out points with noise: then w of the sample is too large for them."""
+        return Choice(y / 10, r, (right * own + noise) / 10)
+
+    f = torch.zeros_like(y)
+    equal, better = choice(1e-2, 1.0), choice(1.0, 1.0)
+    assert choose([equal, better], y, f, held_out, 0.0, weights=None)[0] == 0
+    assert choose([better, equal], y, f, held_out, 0.0, weights=None)[0] == 1
+    better = choice(1.0, 2.0)
+    chosen, lams = choose([equal, better], y, f, held_out, 0.0, weights=None)
+    assert chosen == 1
+    # the best λ of a fine grid, by brute force, is near: half a decade apart are those of the path
+    grid = [10 ** (-k / 20) for k in range(1, 121)]
+    for found, lam in zip((equal, better), lams, strict=True):
+        w, _ = scalar_path(found.z, y, f, torch.tensor(grid).double() * found.r, Phi, torch.full_like(y, 1 / len(y)))
+        losses = [held_out.loss(w_i * found.held_out) for w_i in w]
+        assert abs(math.log10(lam / grid[losses.index(min(losses))])) <= 0.5
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -225,4 +261,5 @@ def test_the_schedule():
     assert (large.batch, large.steps) == (512, 12 * math.ceil(1_000_000 / 512))
     further = Schedule.of(SMALL.replace(steps=None), 1_000_000, 2, further=True)
     assert further.steps == 4 * math.ceil(1_000_000 / 512)
+    assert Schedule.of(SMALL.replace(steps=None), 1_000_000, 3) == further
     assert small.at(1) < small.at(20) > small.at(200) > 0

