@@ -7,6 +7,7 @@ a committee holds out choose it together with the first subnetwork.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -29,6 +30,9 @@ from adanet_train.selection import Choice, HeldOut, choose
 from adanet_train.surrogates import surrogate
 from adanet_train.weak_learners import Task, candidate, generator
 from adanet_train.world import ALONE, World
+
+DEEPEST = 3
+"""Of a committee that chooses its depth: to try a third hidden layer makes a small fit a quarter dearer."""
 
 
 def train(
@@ -59,11 +63,10 @@ def train(
         held_out = setting.held_out(growth)
         proposals = setting.propose(growth, t)
         entry: Round = {"candidates": [], "chosen": -1, "objective": F}
-        settled = None
+        settled: int | None = None
+        lams: Sequence[float | None] = [history[0].get("lam") if history else setting.lam] * len(proposals)
         if held_out is not None and setting.settles and not history:
             settled, lams = setting.settle(growth, proposals, held_out)
-        else:
-            lams = [history[0].get("lam") if history else setting.lam] * len(proposals)
         pairs = zip(proposals, lams, strict=True)
         candidates = [setting.minimise(growth, read, setting.Gamma(lam), held_out) for read, lam in pairs]
         values = [found.objective for found in candidates]
@@ -179,14 +182,15 @@ class Setting:
         return [self.read(growth, proposal) for proposal in learn(growth, self, t, sizes, first)]
 
     def settle(self, growth: Growth, proposals: list[Read], held_out: HeldOut) -> tuple[int, list[float]]:
-        """The first subnetwork, and λ of each; a layer more is proposed as long as held-out points choose the deepest.
+        """The first subnetwork, and λ of each; if held-out points choose one hidden layer, two are proposed as well.
 
         A deeper one has no chance later: r_k grows by a large factor with every layer, and λ is settled here.
         """
+        deepest = min(DEEPEST, self.spec.depth)
         while True:
             chosen, lams = self.choose(growth, proposals, held_out)
             depth = growth.depth + len(proposals)
-            if self.config.candidates is not None or chosen < len(proposals) - 1 or depth > self.spec.depth:
+            if self.config.candidates is not None or chosen < len(proposals) - 1 or depth > deepest:
                 return chosen, lams
             units = self.config.sizes(len(self.points))[-1][1]
             proposals += self.learnt(growth, 1, [(depth, units)], len(proposals))

@@ -79,8 +79,8 @@ class Config:
     variant: str = "base"
     candidates: tuple[tuple[int, int], ...] | None = None
     """(depth - l_{t-1}, units per layer) of each candidate; None: (0, B) and (1, B), as in the paper. Where held-out
-    points choose λ (lam=None), the first round goes on to deeper ones as long as they choose the deepest, and further
-    rounds have (0, B) only."""
+    points choose λ (lam=None), the first round has (2, B) as well if they choose (1, B), and further rounds have
+    (0, B) only."""
     outputs: str = "top"
     """Which layers of a subnetwork the output reads: "top" (Section 4 of the paper) or "all" (Section 2)."""
     least_decrease: float = 1e-3

@@ -167,7 +167,7 @@ class AdaNetClassifier(_Trained):
     objective : "paper", "bound" (the λ and β with which F bounds the risk) or "certificate" (F is a certificate).
     variant : "base", "R", "P", "D" or "SD", as in the paper's Table 3.
     candidates : (depth - l_{t-1}, units per layer) of each candidate of a round. None: (0, B) and (1, B); if λ is
-        chosen, in the first round also deeper ones as long as the held-out points choose the deepest, then (0, B).
+        chosen, in the first round also (2, B) where the held-out points choose (1, B), and then (0, B).
     outputs : which layers of a subnetwork the output reads: "top" or "all".
     corrective : minimise F over all of w again after every round.
     learner : "auto", "committee", "gradient" (the paper's), "units", "random", or a function (task, generator) ->

@@ -27,7 +27,7 @@ from tests.benchmarks.__main__ import machine
 RESULTS = Path(__file__).parents[2] / "paper_notes" / "results" / "structure.json"
 M, TESTED, N_0, SEEDS = 4000, 10_000, 15, (0, 1, 2)
 HIDDEN: tuple[tuple[int, ...], ...] = ((), (2,), (8,), (50,), (400,), (8, 8), (50, 50))
-WIDTHS = (2, 8, 50)
+WIDTHS = (8, 50)
 """B, the units a layer of each of eight members; the pairs with the last, which is the default, alone."""
 
 Task = tuple[Any, Any, Any, Any]
