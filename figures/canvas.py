@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 FULL = 6.75  # inches: both columns of the paper and the gap between them
 FORMATS = ("pdf", "png", "svg")
 Data = dict[str, Any]
-# The fonts of a paper, letters and formulas alike; both come with matplotlib. A page keeps its reader's own.
+# The fonts of a paper, letters and formulas alike; both come with matplotlib. A page keeps its reader's own, and leaves
+# text as text; a file that stands alone carries its glyphs with it.
 _PRINT: dict[Any, Any] = {"font.family": "STIXGeneral", "mathtext.fontset": "stix", "svg.fonttype": "path"}
 
 # No date, so that equal figures are equal files.
@@ -27,16 +29,23 @@ class NotDrawn(ValueError):
     """What was given does not hold what the figure shows."""
 
 
+@contextmanager
+def style() -> Iterator[None]:
+    """The shared style, whatever the reader's own settings are: formulas are set in the fonts of the moment."""
+    import matplotlib
+
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update({**STYLE, **_PRINT})
+        yield
+
+
 def styled(draw: Callable[[Data], Figure]) -> Callable[[Data], Figure]:
-    """Draw in the shared style, whatever the reader's own settings are."""
+    """Draw in the shared style."""
 
     @functools.wraps(draw)
     def drawn(data: Data) -> Figure:
-        import matplotlib
-
-        with matplotlib.rc_context():
-            matplotlib.rcdefaults()
-            matplotlib.rcParams.update({**STYLE, **_PRINT})
+        with style():
             return draw(data)
 
     return drawn
@@ -75,18 +84,14 @@ def shade_vacuous(axes: Axes, top: float) -> None:
 
 def settle(figure: Figure) -> Figure:
     """Lay the figure out once: a layout done again for every format would come out a little different."""
-    figure.draw_without_rendering()
+    with style():
+        figure.draw_without_rendering()
     figure.set_layout_engine("none")
     return figure
 
 
 def save(figure: Figure, path: Path) -> None:
     """Write the figure at its own size in the format of the path's ending; a page embeds it with no font missing."""
-    import matplotlib
-
     kind = path.suffix[1:]
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        # verify.show.plots leaves text as text for its page; a file that stands alone carries its glyphs with it
-        matplotlib.rcParams.update({**STYLE, **_PRINT})
+    with style():
         figure.savefig(path, format=kind, dpi=300, metadata=_METADATA[kind])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figures import results
-from figures.canvas import Data, panels, styled, width
+from figures.canvas import Data, is_single, panels, styled, width
 from verify.show.plots import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ def point(row: dict[str, Any]) -> Data:
 
 @styled
 def draw(data: Data) -> Figure:
-    figure, (axes,) = panels(1, 1, width=width(data, single=False), height=3.4)
+    single = is_single(data, by_default=False)
+    figure, (axes,) = panels(1, 1, width=width(data, single=False), height=4.4 if single else 3.4)
     for id, (label, colour, marker) in SHOWN.items():
         chosen = [p for p in data["points"] if p["id"] == id]
         for tested in (True, False):
@@ -79,7 +80,10 @@ def draw(data: Data) -> Figure:
     axes.set_xticks([0.001, 0.01, 0.1, 1], ["0.001", "0.01", "0.1", "1"])
     axes.set_xlabel("test error")
     axes.set_ylabel("bound")
-    axes.legend(loc="lower right")
+    if single:  # the points leave no room
+        figure.legend(loc="outside lower left")
+    else:
+        axes.legend(loc="lower right")
     return figure
 
 

@@ -6,11 +6,20 @@ import warnings
 
 import numpy as np
 import pytest
+from matplotlib import image
 
 from adanet_train.model import model_file
-from figures import bounds_against, closed_form_step, complexities, gallery, sigmoid_counterexample, vacuity_map
+from figures import (
+    bounds_against,
+    certificates,
+    closed_form_step,
+    complexities,
+    gallery,
+    sigmoid_counterexample,
+    vacuity_map,
+)
 from figures.__main__ import main
-from figures.canvas import FULL, NotDrawn, save, settle
+from figures.canvas import FULL, NotDrawn, save, settle, style
 from tests.figure_data import NAMES, model_path, quick
 from tests.verify_models import model as small_model
 from verify.show.plots import COLUMN
@@ -35,6 +44,14 @@ def test_a_figure_fits_its_column_and_its_files_carry_their_fonts_and_the_same_b
     assert b"/Type3" not in pdf
 
 
+@pytest.mark.parametrize("name", ["complexities", "sigmoid-counterexample"])
+def test_no_letter_of_a_formula_reaches_the_edge_of_the_file(name, tmp_path):
+    """A label was measured in other fonts than it is written in, and cut off by a point."""
+    save(settle(gallery.module(name).draw(quick(name))), tmp_path / "a.png")
+    pixels = image.imread(tmp_path / "a.png")[..., :3].min(axis=2)
+    assert min(pixels[:, 0].min(), pixels[:, -1].min(), pixels[0].min(), pixels[-1].min()) > 0.9
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("column", "inches"), [("single", COLUMN), ("double", FULL)])
 def test_a_figure_fits_the_column_that_is_asked_for(name, column, inches):
@@ -43,13 +60,25 @@ def test_a_figure_fits_the_column_that_is_asked_for(name, column, inches):
     check_nothing_is_clipped(figure)
 
 
+def test_the_key_of_the_certificates_stands_on_no_point():
+    """Drawn in one column as in two."""
+    points = [{"data": "d", "id": id, "error": 0.01, "bound": 0.003, "tested": True} for id in certificates.SHOWN]
+    for column in ("single", "double"):
+        figure = settle(certificates.draw({"points": points, "column": column}))
+        figure.draw_without_rendering()
+        (axes,) = figure.axes
+        (key,) = figure.legends or [axes.get_legend()]
+        assert not key.get_window_extent().contains(*axes.transData.transform((0.01, 0.003)))
+
+
 def check_nothing_is_clipped(figure):
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.text import Text
 
     canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    box = figure.get_tightbbox(canvas.get_renderer())
+    with style():  # the fonts in which it is written
+        canvas.draw()
+        box = figure.get_tightbbox(canvas.get_renderer())
     width, height = figure.get_size_inches()
     assert min(box.x0, box.y0) >= -0.01
     assert box.x1 <= width + 0.01

@@ -32,6 +32,7 @@ dd { margin: 0; overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 th, td { text-align: left; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { font-weight: 600; color: var(--soft); white-space: nowrap; } td.n, th.n { text-align: right; white-space: nowrap; }
+th.n { white-space: normal; vertical-align: bottom; }
 tr.group td { padding-top: 1rem; font-weight: 600; } td.wide { min-width: 14rem; } td code { white-space: nowrap; }
 .good, .cite, .holds { color: var(--good); } .warn, .vacuous, .open { color: var(--warn); }
 .bad, .FAILS, .violated { color: var(--bad); } .not, .context { color: var(--soft); }
