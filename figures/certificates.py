@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from figures import results
 from figures.canvas import Data, is_single, panels, styled, width
 from verify.show.plots import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY
+from verify.show.wording import up
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,7 +92,7 @@ def caption(data: Data) -> str:
     sets = {p["data"] for p in data["points"]}
     said = {id: [p["bound"] for p in data["points"] if p["id"] == id] for id in SHOWN}
     ranges = "; ".join(
-        f"{SHOWN[id][0]} {min(values):.3g} to {max(values):.3g}" for id, values in said.items() if values
+        f"{SHOWN[id][0]} {up(min(values), 3)} to {up(max(values), 3)}" for id, values in said.items() if values
     )
     source = "adanet-experiment certificates" if data["measured"] else "a run on digits:3-8 made for this figure"
     return (

@@ -258,6 +258,7 @@ def test_bounds_above_one_are_drawn_in_the_strip(monkeypatch):
     row = {"data": "a", "test_error": 0.01, "train_error": 0.005}
     rows = [
         {**row, "bound id": "vote-certificate", "bound": 0.04},
+        {**row, "bound id": "vote-certificate", "bound": 0.04321},
         {**row, "bound id": "corollary-1", "bound": 50.0},
         {**row, "test_error": 0.02, "bound id": "a-posteriori", "bound": 1.1},
         {**row, "data": "b", "test_error": None, "bound id": "held-out", "bound": 0.03},
@@ -272,6 +273,7 @@ def test_bounds_above_one_are_drawn_in_the_strip(monkeypatch):
     assert (0.01, 9.0) not in drawn
     assert "2 data sets" in certificates.caption(found)
     assert "Corollary 1 as printed 50 to 50" in certificates.caption(found)
+    assert "vote-certificate, linear 0.0401 to 0.0433" in certificates.caption(found)
 
 
 def test_the_interval_is_nadeau_and_bengios():
