@@ -34,9 +34,13 @@ def round_line(entry: Mapping[str, Any], least_decrease: float = 0.0) -> str:
     'F = 0.25 at depth 2 (depth 1: 0.5, depth 2: 0.25)'
     >>> round_line({"candidates": candidates[1:], "chosen": -1, "objective": 0.2501}, least_decrease=0.001)
     'F = 0.2501, no candidate lowers it by more than 0.001 of it (least_decrease): stopped (depth 2: 0.25)'
+    >>> round_line({"candidates": [], "chosen": -1, "objective": 0.25})
+    'F = 0.25, no unit lowers it: stopped'
     """
     candidates = entry["candidates"]
     shown = ", ".join(f"depth {candidate['depth']}: {candidate['objective']:.6g}" for candidate in candidates)
+    if not candidates:
+        return f"F = {entry['objective']:.6g}, no unit lowers it: stopped"
     if entry["chosen"] < 0:
         return f"F = {entry['objective']:.6g}, no candidate {_missed(entry, least_decrease)}: stopped ({shown})"
     return f"F = {entry['objective']:.6g} at depth {candidates[entry['chosen']]['depth']} ({shown})"

@@ -31,14 +31,6 @@ NEEDS_DATA = (
 )
 """What asks for data or files that are not there: only its options are read."""
 
-GIVEN = {
-    "README.md": """
-from sklearn.datasets import load_digits
-X, y = load_digits(n_class=2, return_X_y=True)
-"""
-}
-"""What a page takes the reader to have."""
-
 
 @dataclass(frozen=True)
 class Block:
@@ -73,7 +65,7 @@ def can_run(command: str) -> bool:
 
 def run_page(page: Path, folder: Path) -> None:
     """Its blocks in their order: a command by itself, Python cumulatively; what a report ends with is as shown."""
-    program, said = GIVEN.get(page.name, ""), ""
+    program = said = ""
     for block in blocks(page):
         for command in filter(can_run, block.commands):
             said = _run(shlex.split(command), folder)
