@@ -33,7 +33,7 @@ _MOVED = {7: range(814, 840), 8: range(1054, 1077)}
 """Tables 1 and 3, set on a later page than the lines around them."""
 
 _LABEL = re.compile(r"\b(?:eq|th|lemma|cor|algo|tbl):[\w-]+")
-_LINES = re.compile(r"\b(?:lines?|also) (\d+(?:-\d+)?(?:, \d+(?:-\d+)?)*)(?! \(not printed\))(?![\d,-])")
+_LINES = re.compile(r"\b(?:lines?|also) (\d+(?:-\d+)?(?:(?:, | and )\d+(?:-\d+)?)*)(?! \(not printed\))(?![\d,-])")
 
 
 def in_print(where: str) -> str:
@@ -50,7 +50,7 @@ def in_print(where: str) -> str:
 
 def _pages(lines: str) -> str:
     found = []
-    for first, _, last in (part.partition("-") for part in lines.split(", ")):
+    for first, _, last in (part.partition("-") for part in re.split(", | and ", lines)):
         begin, end = page(int(first)), page(int(last or first))
         found.append(f"{begin}-{end}" if begin < end else f"{begin}")
     one = len(set(found)) == 1 and "-" not in found[0]

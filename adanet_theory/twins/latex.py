@@ -60,6 +60,7 @@ CERTIFICATES = {
     "xi_m": r"\xi(m)",
     "threshold": "k",
     "error": "p",
+    "eps_Q": r"\epsilon_Q",
     "s_max": r"s_{\max}",
     "p_linear": r"p_-",
     "tilt": r"\lambda",

@@ -16,7 +16,7 @@ _GREEK = {
 _UPRIGHT = {"Lambda": "Λ", "Gamma": "Γ", "Phi": "Φ", "Psi": "Ψ"}
 _OPERATORS = {
     "leq": "≤", "geq": "≥", "neq": "≠", "in": "∈", "dots": "…", "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊",
-    "rfloor": "⌋", "|": "‖", "cdot": "·", "mapsto": "↦", "{": "{", "}": "}",
+    "rfloor": "⌋", "|": "‖", "cdot": "·", "mapsto": "↦",
 }  # fmt: skip
 _FONTS = {
     "mathfrak": {"R": "ℜ"}, "mathcal": {"H": "ℋ"}, "mathbf": {"w": "𝐰"}, "mathbb": {"E": "𝔼"},
@@ -102,7 +102,8 @@ class _Reader:
             return self.argument()
         self.next()
         if token.startswith(r"\text{"):
-            return f"<mtext>{escape(token[6:-1])}</mtext>"
+            words = escape(token[6:-1]).replace(" ", "\N{NO-BREAK SPACE}")  # others are dropped at the ends
+            return f"<mtext>{words}</mtext>"
         if token.startswith("\\"):
             return self.command(token)
         if token[0].isdigit():
@@ -129,6 +130,8 @@ class _Reader:
             return f"<mi>{_FONTS[name][self.next()]}</mi>"
         if name in _OPERATORS:
             return _operator(_OPERATORS[name])
+        if name in ("{", "}"):
+            return _operator(name)
         if name == ":":
             return '<mspace width="0.3em"></mspace>'
         if name == "left":
