@@ -193,11 +193,20 @@ def remark(row: BoundRow) -> str:
         errors, points = row.terms["errors"], row.terms["points"]
         return f"{errors:,.0f} errors on {points:,.0f} points (Clopper-Pearson)"
     if row.vacuous:
-        enough = f"needs m = {count(row.m_needed)}" if row.m_needed else "at no m below 1"
-        return enough + (f", or norms {up(row.shrink, 2)} times smaller" if row.shrink else "")
+        return _needed(row)
     if row.group == "certificate":
         return ", ".join(f"{name} = {term(name, row.terms[name])}" for name in _DECIDES if name in row.terms)
     return "" if row.j is None else f"j = {row.j}"
+
+
+def _needed(row: BoundRow) -> str:
+    """What would bring a vacuous bound below 1; nothing of a user's, which was asked at one m only."""
+    if row.raw is None and not row.terms:
+        return "no value for this network"
+    if row.group == "user":
+        return ""
+    enough = f"needs m = {count(row.m_needed)}" if row.m_needed else "at no m below 1"
+    return enough + (f", or norms {up(row.shrink, 2)} times smaller" if row.shrink else "")
 
 
 _DECIDES = ("N", "tau", "KL", "b")
