@@ -243,9 +243,9 @@ def check_config(config: Config) -> None:
 def of_classes(config: Config) -> Config:
     """The config as C classes read it: the learner is units, and where a committee would choose λ it is 1e-5.
 
-    A network trained for its certificate is linear: no statement here is about C classes and hidden units.
+    A network trained for its certificate is linear, unless max_depth says that it may have hidden units.
     """
-    if config.objective == "certificate":
+    if config.objective == "certificate" and (config.max_depth or 1) == 1:
         config = config.replace(max_depth=1, rounds=1, max_rounds=None)
     asked = config.learner in ("committee", "gradient", "units")
     return config.replace(learner="units" if asked else config.learner, lam=1e-5 if config.lam is None else config.lam)

@@ -1,17 +1,24 @@
 """Training C classes for their certificate: the smooth form is near the exact one, and what is stored was trained."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
+from adanet_theory.grids import path_classes_grid
+from adanet_theory.path_multiclass import path_classes_empirical_exact, path_classes_eps
+from adanet_theory.tree import unrolled_classes
 from adanet_theory.vote_multiclass import vote_certificate_multiclass_at
 from adanet_train import run
-from adanet_train.certificate import classes, forms, search
+from adanet_train.certificate import classes, forms, hidden, search
 from adanet_train.config import Config
 from adanet_train.estimator import AdaNetClassifier
+from adanet_train.model.model_file import Sample
 from verify import verify_bounds
+from verify.network import report
+from verify.network.question import Question
 
 
 def sample(m: int = 900, n_0: int = 8, C: int = 4, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
@@ -55,6 +62,59 @@ def test_the_smooth_form_is_near_the_exact_certificate():
         assert float(loss) == pytest.approx(exact.terms["empirical"], rel=0.02)
 
 
+def test_the_smooth_form_with_hidden_units_is_near_the_exact_laws():
+    """Two units under class 0, one of each sign, and one under class 2; k = t sqrt(N)."""
+    Psi, y = sample(C=3)
+    q = np.zeros((6, 8))
+    q[[0, 1, 2, 3, 4, 5], [0, 1, 2, 0, 1, 4]] = 0.15, 0.2, 0.2, 0.2, -0.1, 0.15
+    units = (0, 0, 1, -1, 3)
+    found = search.Found(*torch.from_numpy(q).nonzero(as_tuple=True), *[None] * 2, units, 1.0, 1.0, 0.01)
+    network = classes.network(replace(found, theta=torch.ones(6), sign=torch.ones(6)), 8, 3)
+    network = replace(network, hidden={**network.hidden, (1, 0): torch.from_numpy(q)})
+    assert classes.units(network) == [1, -1, 3]
+    outputs = [{k: w[c].numpy() for k, w in network.output.items()} for c in range(3)]
+    forest = unrolled_classes({pair: U.numpy() for pair, U in network.hidden.items()}, outputs, depth=2)
+    scores = np.stack([tree.value(tree.means(Psi.numpy())) for tree in forest], axis=1)
+    assert np.allclose(scores, network(Psi).numpy())
+    own = torch.nn.functional.one_hot(y, 3).T.double()
+    form = forms.ClassPath(own, 8, units, (0.01,), 0.05)
+    means, mass = (torch.from_numpy(q) @ Psi.T)[None], torch.from_numpy(np.abs(q).sum(1))[None]
+    N = torch.tensor([[640.0]]).double()
+    for k in (5, 40):
+        t = torch.tensor([[k / math.sqrt(640)]]).double()
+        exact = path_classes_empirical_exact(forest, Psi.numpy()[:60], y[:60].numpy(), 640, k)
+        assert float(form.losses(means, mass, N, t)[0, :60].mean()) == pytest.approx(exact, rel=0.05)
+        assert float(form.b(mass, N, t)) == pytest.approx(1 - path_classes_eps(forest, 640, k), rel=0.03)
+    assert float(form.grid(N[:, 0])) == pytest.approx(path_classes_grid([3, 3]))
+
+
+def test_hidden_units_are_added_where_a_linear_network_fails_and_the_report_says_so(monkeypatch):
+    """Six clusters at the corners of a hexagon, opposite ones of one class."""
+    for module, name, value in ((classes, "DRAWS", 20_000), (classes, "UNIT_ROUNDS", 2), (hidden, "TRIES", 2)):
+        monkeypatch.setattr(module, name, value)
+    draw = np.random.default_rng(0)
+    corner = draw.integers(0, 6, 900)
+    X = np.hstack([draw.uniform(-1, 1, (900, 3)), np.ones((900, 1))])
+    X[:, :2] = 0.7 * np.stack([np.cos(corner * np.pi / 3), np.sin(corner * np.pi / 3)], axis=1) + 0.3 * X[:, :2]
+    Psi, y = torch.from_numpy(X), torch.from_numpy(corner % 3)
+    config = CONFIG.replace(max_depth=2, rounds=2)
+    assert config.tried == 2
+    trained = run.trainer("adanet", y)(Psi, y, run.config_for(y, config))
+    first, second = (told["objective"] for told in trained.history)
+    assert second < first
+    stands = trained.history[-1]["certificate"]
+    assert stands["id"] == "path-certificate-multiclass"
+    assert len(classes.units(trained.network)) >= 1
+    again = classes.taken_up(trained.network, stands, Psi.float())
+    assert torch.allclose(again.weights(4), trained.network.hidden[1, 0], atol=1e-6)
+    model = replace(run.model_of(trained, "adanet", features=None, sample=None), sample=Sample.of(Psi, y.numpy(), 3))
+    built = report.build(model, Question(draws=None, r_sup=1.0, delta="0.025"))
+    row = next(row for row in built.bounds if row.id == stands["id"])
+    assert row.applies
+    assert row.raw == pytest.approx(stands["raw"], rel=0.05)  # other draws
+    assert model.extra["tried"] == 2
+
+
 def test_a_network_is_found_that_is_certified_and_the_report_says_so():
     Psi, y = sample()
     trained = run.trainer("adanet", y)(Psi, y, CONFIG)
@@ -63,12 +123,6 @@ def test_a_network_is_found_that_is_certified_and_the_report_says_so():
     assert stands["id"] == "vote-certificate-multiclass"
     assert trained.network.outputs == 4
     model = run.model_of(trained, "adanet", features=None, sample=None)
-    from dataclasses import replace
-
-    from adanet_train.model.model_file import Sample
-    from verify.network import report
-    from verify.network.question import Question
-
     built = report.build(replace(model, sample=Sample.of(Psi, y.numpy(), 4)), Question(draws=None, r_sup=1.0))
     row = next(row for row in built.bounds if row.id == "vote-certificate-multiclass")
     assert row.applies

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import torch
@@ -16,24 +17,30 @@ TRIES, UNIT_STEPS, UNIT_ROUNDS = 4, 150, 12
 WORTH = 1.15
 """A new unit that leaves F above this many times its value is not refined: it would not pay."""
 UNIT_SHARE = 0.4
-"""The weight of the new units."""
+"""The weight of the new units; of C classes at most 1/C."""
 BLUR = 16.0
 LEAN = 4.0
 NEAR = 0.2
 """The share of a class that a new unit is first turned to."""
 
 
-def with_units(sample: Sample, found: Found, draw: torch.Generator) -> list[Found]:
+def with_units(
+    sample: Sample,
+    found: Found,
+    draw: torch.Generator,
+    proposals: Sequence[tuple[int, ...]] = PROPOSALS,
+    rounds: Callable[[Sample, Found, int], Iterable[Found]] | None = None,
+) -> list[Found]:
     """The best network with one more unit or a pair, from directions towards hard examples drawn at random.
 
     Its units may lose their atoms one by one: where none is left, the best that still had a unit comes second.
     """
-    seen = [_start(sample, found, signs, draw) for signs in PROPOSALS]
+    seen = [_start(sample, found, signs, draw) for signs in proposals]
     best = min(seen, key=_value)
     if best.value < WORTH * found.value:
-        seen += refined(sample, best, UNIT_ROUNDS)
+        seen += (rounds or refined)(sample, best, UNIT_ROUNDS)
     best = min(seen, key=_value)
-    return [best] if best.units else [best, *sorted((one for one in seen if one.units), key=_value)[:1]]
+    return [best] if any(best.units) else [best, *sorted((one for one in seen if any(one.units)), key=_value)[:1]]
 
 
 def _value(found: Found) -> float:
@@ -56,7 +63,8 @@ def _start(sample: Sample, found: Found, signs: tuple[int, ...], draw: torch.Gen
     hard = losses(sample, found)[0]
     directions = [torch.stack([towards(sample, hard, sign, draw) for _ in range(TRIES)]) for sign in signs]
     units = [torch.softmax(LEAN * torch.cat([q, -q], 1), 1) / new for q in directions]
-    thetas = torch.cat([(1 - UNIT_SHARE) * found.theta.expand(TRIES, -1), UNIT_SHARE * torch.cat(units, 1)], 1)
+    share = min(UNIT_SHARE, 1 / len(sample.y)) if sample.y.ndim == 2 else UNIT_SHARE
+    thetas = torch.cat([(1 - share) * found.theta.expand(TRIES, -1), share * torch.cat(units, 1)], 1)
     rows = Rows.of(wider, thetas)
     # fewer counts blur the loss, so that weights may still change sides; half of the tries begin there
     rows.log_N[::2] -= math.log(BLUR)
@@ -65,9 +73,14 @@ def _start(sample: Sample, found: Found, signs: tuple[int, ...], draw: torch.Gen
     return refit(sample, start, start.theta[None])
 
 
-def towards(sample: Sample, hard: Tensor, sign: int, draw: torch.Generator) -> Tensor:
-    """A direction from the other class to the neighbours, in the class of the unit's sign, of a hard example."""
-    Psi, own = sample.Psi, sample.y == sign
+def supported(y: Tensor, unit: int) -> Tensor:
+    """The examples that a unit speaks for: of its sign; of C classes those of class |unit| - 1, or all but those."""
+    return y == unit if y.ndim == 1 else (y[abs(unit) - 1] > 0) == (unit > 0)
+
+
+def towards(sample: Sample, hard: Tensor, unit: int, draw: torch.Generator) -> Tensor:
+    """A direction from the other examples to the neighbours, among those of the unit, of a hard example."""
+    Psi, own = sample.Psi, supported(sample.y, unit)
     chosen = int(torch.multinomial((hard * own).double().cpu(), 1, generator=draw))
     closeness = (Psi @ Psi[chosen]).masked_fill(~own, -torch.inf)
     near = closeness.topk(max(1, int(NEAR * int(own.sum())))).indices

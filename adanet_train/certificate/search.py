@@ -8,7 +8,7 @@ coordinate keeps weight on both signs, so that the weights of the network give Î
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -156,10 +156,12 @@ def refine(sample: Sample, found: Found) -> Found:
     return [found, *refined(sample, found, ROUNDS)][-1]
 
 
-def refined(sample: Sample, found: Found, rounds: int) -> Iterator[Found]:
-    """Rounds that add or drop atoms while F falls."""
+def refined(
+    sample: Sample, found: Found, rounds: int, near: Callable[[Sample, Found], tuple[Found, Tensor]] | None = None
+) -> Iterator[Found]:
+    """Rounds that add or drop atoms while F falls; `near` says which are tried."""
     for _ in range(rounds):
-        grown = refit(sample, *neighbours(sample, found))
+        grown = refit(sample, *(near or neighbours)(sample, found))
         if grown.value > found.value * (1 - LEAST_FALL):
             break
         found = grown

@@ -223,7 +223,8 @@ def classes(result: Result) -> list[Table]:
     ]
     by_data: dict[str, dict[str, Result]] = {}
     for row in result["rows"]:
-        by_data.setdefault(row["data"], {})[row["method"]] = row
+        if row["method"] != "hidden":  # of which the README speaks in words
+            by_data.setdefault(row["data"], {})[row["method"]] = row
     rows = []
     for name, found in by_data.items():
         errors = [
