@@ -17,7 +17,7 @@ from torch import nn
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
 from adanet_train.data.datasets import table_points
-from adanet_train.data.features import Array
+from adanet_train.data.features import Array, default_names
 from adanet_train.history import Round
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
@@ -53,8 +53,9 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def _points(self, X: Any) -> Points:
         features = self.model_.features
-        is_table = isinstance(X, str | Path) or (hasattr(X, "columns") and not hasattr(self, "feature_names_in_"))
-        if is_table and features is not None:
+        named = features is not None and features.names != default_names(len(features.names))
+        is_frame = hasattr(X, "columns") and named and not hasattr(self, "feature_names_in_")
+        if features is not None and (is_frame or isinstance(X, str | Path)):
             return table_points(X, features)
         return Points(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]), features)
 
