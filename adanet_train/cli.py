@@ -6,6 +6,7 @@ import argparse
 import ast
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -121,6 +122,7 @@ def _launched(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     try:
         return train(arguments)
     except ProcessEnded:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # torchrun ends whoever is left: first say what there is
         if processes.LAUNCHED in os.environ:
             return processes.ENDED
     except KeyboardInterrupt as error:  # while it waits for the others, or leaves them

@@ -287,7 +287,7 @@ def test_labels_are_understood(same: Any) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda y: y + 1, r"y must be -1/\+1 or 0/1, got 1, 2"),
+        (lambda y: y + 1, r"y must be -1/\+1 or 0/1, or names of two classes, got 1, 2"),
         (lambda y: y * np.arange(len(y)), r"y must be -1/\+1 or 0/1"),
         (lambda y: y[:-1], r"y must have the shape \(400,\), one label for each point, got \(399,\)"),
         (lambda y: np.eye(2)[y], r"y must have the shape \(400,\)"),
