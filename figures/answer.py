@@ -47,7 +47,7 @@ def compute(*, quick: bool, data: Path | None = None) -> Data:
 
 @styled
 def draw(data: Data) -> Figure:
-    lines = [(name, value, up(value, 3), GREEN, True) for name, value in data["errors"].items() if value is not None]
+    lines = [(name, value, f"{value:.4f}", GREEN, True) for name, value in data["errors"].items() if value is not None]
     for row in data["bounds"]:
         label, colour = BOUNDS[row["id"]]
         said = up(row["value"], 3) + ("" if row["applies"] else ", but does not apply")
