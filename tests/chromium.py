@@ -33,6 +33,7 @@ class Chromium:
         self.answers, answers = os.pipe()
         options = ["--headless", "--remote-debugging-pipe", f"--user-data-dir={self.profile.name}", "--no-first-run"]
         options += ["--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--mute-audio"]
+        options += ["--disable-ipc-flooding-protection"]  # or 200 links within ten seconds are the last that are followed
         options += ["--no-sandbox"] if os.geteuid() == 0 else []  # root has no sandbox to give
         launch = [sys.executable, "-c", LAUNCH, str(commands), str(answers), PROGRAM, *options, "about:blank"]
         quiet = subprocess.DEVNULL
@@ -82,7 +83,8 @@ class Chromium:
         while data:
             data = data[os.write(self.out, data) :]
         while (answer := self.receive()).get("id") != self.count:
-            self.events.append(answer)
+            if "id" not in answer:  # else the late answer to a call that was given up
+                self.events.append(answer)
         assert "error" not in answer, f"{method}: {answer['error']}"
         return dict(answer["result"])
 
