@@ -33,7 +33,8 @@ class Chromium:
         self.answers, answers = os.pipe()
         options = ["--headless", "--remote-debugging-pipe", f"--user-data-dir={self.profile.name}", "--no-first-run"]
         options += ["--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--mute-audio"]
-        options += ["--disable-ipc-flooding-protection"]  # or 200 links within ten seconds are the last that are followed
+        # More than 200 links within ten seconds would not be followed.
+        options += ["--disable-ipc-flooding-protection"]
         options += ["--no-sandbox"] if os.geteuid() == 0 else []  # root has no sandbox to give
         launch = [sys.executable, "-c", LAUNCH, str(commands), str(answers), PROGRAM, *options, "about:blank"]
         quiet = subprocess.DEVNULL
