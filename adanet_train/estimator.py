@@ -26,6 +26,7 @@ from adanet_train.command_line import device
 from adanet_train.config import Config, Trained, adaptive
 from adanet_train.data.classes import REMEDY
 from adanet_train.data.features import Array, FeatureMap, default_names
+from adanet_train.data.rows import Rows
 from adanet_train.inputs import NEEDS_A_FIXED_MAP
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
@@ -54,10 +55,14 @@ class _Trained(NetworkClassifier):
         X, y = self._validated(X, y)
         before = self.model_ if self.warm_start and hasattr(self, "model_") else None
         self._check_target(y)
-        features = self._feature_map(X) if before is None or before.features is None else before.features
-        points, signs = Points(X, features), torch.from_numpy(self._signs(y))
-        sample = Sample.digest(points, signs)
-        more = self._more(y, sample_weight) | {"resume": self._resumed(before, sample)}
+        weighted = sample_weight is not None or self.class_weight is not None
+        check(not weighted or self.objective == "paper", run.unweighted(self.objective))
+        rows = Rows.weighted(X, y, sample_weight)
+        features = self._feature_map(rows.X) if before is None or before.features is None else before.features
+        sample = Sample.digest(Points(rows.X, features), self._signs(rows.y))
+        rows = rows.ordered(self._signs(rows.y))
+        points, signs = Points(rows.X, features), torch.from_numpy(self._signs(rows.y))
+        more = self._more(rows) | {"resume": self._resumed(before, sample)}
         config = run.config_for(signs, self.config(features.r_sup, None if before is None else before.meta["seed"]))
         trained = run.trainer(self._method(), signs)(points, signs, config, **more)
         notes = {"classes": self.classes_.tolist()}
@@ -88,13 +93,12 @@ class _Trained(NetworkClassifier):
         only = self.classes_.tolist()[0]
         check(len(self.classes_) >= 2, f"y must hold two classes or more, got one class, {only!r}.")
 
-    def _more(self, y: NDArray[Any], sample_weight: Any) -> dict[str, Any]:
-        """Sample and class weights, and what prints the rounds."""
+    def _more(self, rows: Rows) -> dict[str, Any]:
+        """Weights of rows and classes, and what prints the rounds."""
         more: dict[str, Any] = {}
-        if sample_weight is not None or self.class_weight is not None:
-            s = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-            check(s.shape == (len(y),), f"sample_weight must hold one number per row ({len(y)}), got shape {s.shape}.")
-            by_class = compute_sample_weight(self.class_weight, y) if self.class_weight is not None else 1.0
+        if rows.weights is not None or self.class_weight is not None:
+            s = np.ones(len(rows.y)) if rows.weights is None else rows.weights
+            by_class = compute_sample_weight(self.class_weight, rows.y) if self.class_weight is not None else 1.0
             more["weights"] = torch.from_numpy(s * by_class)
         if self.verbose:
             more["callback"] = lambda t: print(f"round {len(t.history)}: {round_line(t.history[-1])}", flush=True)
@@ -281,8 +285,9 @@ class AdaNetClassifier(_Trained):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Scale X to [0, 1], by `feature_range` if it was known in advance, and train.
 
-        `sample_weight` multiplies the loss of each point; it is scaled to mean 1. A weight of 2 is not a row twice:
-        which points are held out is drawn row by row.
+        `sample_weight`: integers are counts, k for k copies of a row, each a point of its own that may be held out, 0
+        for none; they are what to give for a table that was counted. Floats multiply the loss of each row, scaled to
+        mean 1, as `class_weight` does. Rows of weight 0 are left out.
         """
         return self._fit(X, y, sample_weight)
 

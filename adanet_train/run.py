@@ -20,8 +20,6 @@ from adanet_train.points import WHOLE, Points
 
 METHODS = ("adanet", "cvx", "cvx-exact", "lr", "nn")
 
-UNWEIGHTED = "objective certificate counts every point alike: no sample_weight."
-
 Train = Callable[..., Trained]
 
 
@@ -48,11 +46,16 @@ def _adanet_of_classes(Psi: Tensor, y: Tensor, config: Config, **options: Any) -
     if config.objective == "certificate":
         from adanet_train.certificate import classes
 
-        check(options.pop("weights", None) is None, UNWEIGHTED)
+        check(options.pop("weights", None) is None, unweighted(config.objective))
         return classes.train(Psi, y, config, **options)
     from adanet_train import class_adanet
 
     return class_adanet.train(Psi, y, config, **options)
+
+
+def unweighted(objective: str) -> str:
+    """Why F of a weighted sample would say nothing of the risk."""
+    return f"objective {objective} counts every point alike: no sample_weight, no class_weight."
 
 
 def config_for(y: Tensor, config: Config) -> Config:
@@ -69,7 +72,7 @@ def _adanet(Psi: Tensor, y: Tensor, config: Config, **options: Any) -> Trained:
     if config.objective == "certificate":
         from adanet_train.certificate.train import train
 
-        check(options.pop("weights", None) is None, UNWEIGHTED)
+        check(options.pop("weights", None) is None, unweighted(config.objective))
         return train(Psi, y, config, **options)
     from adanet_train import adanet
 

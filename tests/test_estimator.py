@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adanet_train.config import Config
 from adanet_train.data.features import FeatureMap
+from adanet_train.data.rows import Rows, hashes
 from adanet_train.estimator import AdaNetClassifier, AdaNetCVXClassifier, NetworkClassifier, load
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, ModelFileError
@@ -32,15 +33,7 @@ def small_cvx(**changes) -> AdaNetCVXClassifier:
     return AdaNetCVXClassifier(**{"rounds": 20, "lam": 1e-4} | changes)
 
 
-def expected_failures(estimator) -> dict[str, str]:
-    """A weight of 2 is not the same as a row twice, and a weight of 0 not as no row: the held-out parts are of rows."""
-    if isinstance(estimator, AdaNetCVXClassifier):
-        return {}
-    name = "check_sample_weight_equivalence_on_dense_data"
-    return {name: "which points are held out is drawn row by row"}
-
-
-@parametrize_with_checks([small(), small_cvx()], expected_failed_checks=expected_failures)
+@parametrize_with_checks([small(), small_cvx(rounds=7)])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
@@ -257,6 +250,72 @@ def test_weights_of_points_and_classes(sample):
     assert np.array_equal(by_class.decision_function(X), small().fit(X, y, few).decision_function(X))
     with pytest.raises(ValueError, match="sample_weight must be finite and >= 0"):
         small().fit(X, y, np.where(y == "yes", 0.0, 1.0))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_counts_are_copies_in_whatever_order(classes):
+    draw = np.random.default_rng(classes)
+    X = draw.normal(size=(30, 2)).round(1)
+    y, counts = draw.integers(0, classes, 30), draw.integers(0, 4, 30)
+    model = small(rounds=1)
+    copies = model.fit(np.repeat(X, counts, axis=0), np.repeat(y, counts)).decision_function(X)
+    assert model.model_.sample.m == counts.sum()
+    shuffled = draw.permutation(30)
+    counted = model.fit(X[shuffled], y[shuffled], counts[shuffled])
+    assert counted.model_.sample.m == counts.sum()
+    assert counted.decision_function(X).tolist() == copies.tolist()
+    assert model.fit(X, y, counts.astype(float)).decision_function(X).tolist() != copies.tolist()
+
+
+def test_a_weight_of_0_is_no_row(sample):
+    X, y = sample[0].copy(), sample[1]
+    weights = np.random.default_rng(0).uniform(size=len(y)) + 0.5
+    weights[[0, 7, 8]] = 0.0
+    X[0] = 100.0  # it must not widen the ranges of the features
+    kept = weights > 0
+    without = small().fit(X[kept], y[kept], weights[kept]).decision_function(X)
+    assert small().fit(X, y, weights).decision_function(X).tolist() == without.tolist()
+    masked = small().fit(X, y, kept).decision_function(X)
+    assert masked.tolist() == small().fit(X[kept], y[kept]).decision_function(X).tolist()
+
+
+def test_only_repeated_rows_are_put_in_order():
+    X, y = np.array([[2.0, 1.0], [1.0, 2.0], [0.0, 0.0], [0.0, 0.0]]), np.array([0, 1, 0, 1])
+    rows = Rows(X, y)
+    assert rows.ordered(y) is rows  # the last two differ in y
+    again = np.array([3, 0, 2, 1, 0])
+    found, shuffled = (Rows(X[i], y[i]).ordered(y[i]) for i in (again, np.sort(again)))
+    assert found.X.tolist() == shuffled.X.tolist() != X[again].tolist()
+    assert found.y.tolist() == shuffled.y.tolist()
+    assert len(np.unique(hashes(np.arange(30_000.0).reshape(-1, 2), np.zeros(15_000)))) == 15_000
+    assert hashes(np.array([[-0.0, 1.5]], np.float32), y[:1]) == hashes(np.array([[0.0, 1.5]]), y[:1])
+    assert len({*hashes(X[:2], y[:1].repeat(2)).tolist()}) == 2  # the columns are told apart
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], r"one number per point \(60\), got \(1,\)"),
+        (np.full(60, np.nan), "finite and >= 0"),
+        (np.full(60, -1), "finite and >= 0"),
+        (np.zeros(60), "not zero on all points of a class"),
+        (np.full(60, "a"), "sample_weight must hold numbers, got <U1"),
+        (np.full(60, 10**6), r"counts, got 6e\+07 copies of 60 rows: give floats"),
+    ],
+)
+def test_weights_that_are_none(sample, weights, message):
+    with pytest.raises(ValueError, match=message):
+        small().fit(*sample, weights)
+
+
+@pytest.mark.parametrize("objective", ["bound", "certificate"])
+def test_an_objective_that_bounds_the_risk_takes_no_weights(sample, objective):
+    X, y = sample
+    model = small(objective=objective, feature_range=(-3, 5))
+    with pytest.raises(ValueError, match=f"objective {objective} counts every point alike"):
+        model.fit(X, y, np.arange(len(y)) % 2)
+    with pytest.raises(ValueError, match=f"objective {objective} counts every point alike"):
+        model.set_params(class_weight="balanced").fit(X, y)
 
 
 def test_warm_start_adds_rounds_and_the_first_ones_do_not_change(sample):

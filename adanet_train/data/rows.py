@@ -1,0 +1,83 @@
+"""The rows of a sample as an estimator trains on them: copies by their counts, in an order that copies cannot change.
+
+A weight that is an integer is a count, as in scikit-learn's glossary: k stands for k copies of the row, 0 for none. To
+merge copies into one row of weight k would be another thing: they are k points of the sample, and which of them are
+held out is drawn for each. A table of three flags and a label has 16 different rows, whatever m is; merged they leave
+nothing to hold out. A weight that is a float multiplies the loss of its one row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from adanet_theory.checks import check
+from adanet_train.config import check_weights
+from adanet_train.data.features import Array
+
+COPIES = 1_000_000
+"""Counts may add up to so many points, or to ten for each row: larger ones are rather weights."""
+CHUNK = 1 << 17  # numbers that are hashed at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """X, the labels of its rows, and weights that are no counts."""
+
+    X: Array
+    y: NDArray[Any]
+    weights: Array | None = None
+
+    @classmethod
+    def weighted(cls, X: Array, y: NDArray[Any], sample_weight: Any) -> Rows:
+        """The rows as often as an integer says; with floats those whose weight is not 0."""
+        if sample_weight is None:
+            return cls(X, y)
+        s = np.asarray(sample_weight)
+        check(s.dtype.kind in "biufO", f"sample_weight must hold numbers, got {s.dtype}.")
+        counts = s.dtype.kind in "biu"
+        s = s.astype(np.int64 if counts else np.float64)
+        check_weights(torch.from_numpy(s), torch.from_numpy(np.unique(y, return_inverse=True)[1]))
+        if not counts:
+            return cls(X, y, s) if s.all() else cls(X, y, s)._taken(s.nonzero()[0])
+        m = float(s.sum(dtype=np.float64))
+        few = m <= max(COPIES, 10 * len(s))
+        check(few, f"sample_weight of integers are counts, got {m:.4g} copies of {len(s)} rows: give floats to weight.")
+        return cls(X, y) if bool((s == 1).all()) else cls(X, y)._taken(np.repeat(np.arange(len(s)), s))
+
+    def ordered(self, labels: NDArray[Any]) -> Rows:
+        """In the order of their hash if some row is there twice, so that a count is its copies wherever they stand.
+
+        Without a repeated row the order stays as it is.
+        """
+        found = hashes(self.X, labels)
+        order = found.argsort(kind="stable")
+        repeated = bool((np.diff(found[order]) == 0).any())
+        return self._taken(order) if repeated else self
+
+    def _taken(self, rows: NDArray[np.int64]) -> Self:
+        return type(self)(self.X[rows], self.y[rows], None if self.weights is None else self.weights[rows])
+
+
+def hashes(X: Array, labels: NDArray[Any]) -> NDArray[np.uint64]:
+    """64 bits for each row and its label, of their values as float64: -0 is 0, and float32 is what it stands for."""
+    found = np.empty(len(X), dtype=np.uint64)
+    size = max(1, CHUNK // (X.shape[1] + 1))
+    step = np.uint64(0x9E3779B97F4A7C15)
+    columns = np.arange(1, X.shape[1] + 2, dtype=np.uint64) * step
+    for first in range(0, len(X), size):
+        part = slice(first, first + size)
+        values = np.column_stack([X[part], labels[part]]).astype(np.float64) + 0.0
+        found[part] = _mixed(_mixed(values.view(np.uint64) + columns).sum(1, dtype=np.uint64))
+    return found
+
+
+def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """A bijection of 64 bits in which each bit of x changes about half of the others."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
+    return x ^ (x >> np.uint64(31))
