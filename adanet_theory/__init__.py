@@ -78,12 +78,13 @@ def statement(id: str) -> Statement:
     >>> statement("lemma-2").where
     'Lemma 2'
     """
+    from adanet_theory import links
     from adanet_theory.twins.certificates import CERTIFICATES
     from adanet_theory.twins.symbolic import STATEMENTS
 
     known = STATEMENTS | CERTIFICATES
     if id not in known:
-        raise ValueError(f"statement must be one of {', '.join(known)}, got {id!r}.")
+        raise ValueError(f"statement must be one of {', '.join(known)}, got {id!r}.{links.see()}")
     return known[id]
 
 
@@ -100,7 +101,13 @@ def _found(name: str) -> Any:
 
     module, _, attribute = _PLACES[name].partition(":")
     found = getattr(import_module(f"{__name__}.{module}"), attribute)
-    return on_plain_numbers(found) if isinstance(found, FunctionType) else found
+    return on_plain_numbers(found, _id(name)) if isinstance(found, FunctionType) else found
+
+
+def _id(name: str) -> str:
+    """The id of the statement that a function is offered for, under its id or under a name that says its content."""
+    by_id = next((id for id, place in _BY_ID.items() if place == _PLACES[name]), name)
+    return by_id.replace("_", "-")
 
 
 def __dir__() -> list[str]:

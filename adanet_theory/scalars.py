@@ -11,6 +11,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
+from adanet_theory import links
+from adanet_theory.checks import OutsideTheoryError
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 _INFINITE = ("inf", "Infinity", "infinity")
 
@@ -42,11 +45,16 @@ def plain(value: Any) -> Any:
     return value.item() if value.ndim == 0 else value.astype("float64") if dtype.kind == "f" else value
 
 
-def on_plain_numbers(function: Function) -> Function:
-    """The function on `plain` arguments."""
+def on_plain_numbers(function: Function, id: str) -> Function:
+    """The function on `plain` arguments; where its statement does not apply, a note on the error leads to its page."""
 
     @wraps(function)
     def called(*arguments: Any, **more: Any) -> Any:
-        return function(*map(plain, arguments), **{name: plain(value) for name, value in more.items()})
+        try:
+            return function(*map(plain, arguments), **{name: plain(value) for name, value in more.items()})
+        except OutsideTheoryError as error:
+            if page := links.see(id).strip():
+                error.add_note(page)
+            raise
 
     return called  # type: ignore[return-value]

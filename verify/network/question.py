@@ -8,7 +8,7 @@ from fractions import Fraction
 from numbers import Real
 from typing import Any
 
-from adanet_theory import catalogue
+from adanet_theory import catalogue, links
 from adanet_theory.checks import Array, check, check_delta, check_rho
 from verify.network.effort import BUDGET
 from verify.network.evidence import Number
@@ -54,10 +54,8 @@ class Question:
         if self.tried is not None:
             check(_is_whole(self.tried, 1), f"tried must be an integer >= 1, got tried={self.tried}.")
         if self.cite is not None:
-            from verify.show import links
-
             known = catalogue.ids(catalogue.select(lambda bound: bound.is_claim))
-            check(self.cite in known, f"cite must be one of {', '.join(known)}, got {self.cite!r}.{links.more()}")
+            check(self.cite in known, f"cite must be one of {', '.join(known)}, got {self.cite!r}.{links.see()}")
         check(
             _is_whole(self.seed, 0) and self.seed < 2**63,
             f"seed must be an integer >= 0 and < 2^63, got seed={self.seed}.",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from html import escape
 
+from adanet_theory import links
 from verify.network.results import BoundReport, BoundRow
-from verify.show import links, plots, stylesheet, wording
+from verify.show import plots, stylesheet, wording
 from verify.show.wording import NOTHING, down, near, up
 
 _ORDER: Mapping[str, int] = {"fails": 0, "open": 1, "assumed": 2, "holds": 3}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from adanet_theory import links
 from verify.network.results import Assumption, BoundReport, BoundRow
-from verify.show import links, wording
+from verify.show import wording
 from verify.show.wording import NOTHING, near, up
 
 if TYPE_CHECKING:

@@ -8,9 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from adanet_theory import catalogue
-
-BUILT = Path(__file__).parents[2] / "out" / "docs"
+BUILT = Path(__file__).parents[1] / "out" / "docs"
 
 
 def site(*, to_keep: bool = False) -> str | None:
@@ -26,12 +24,14 @@ def site(*, to_keep: bool = False) -> str | None:
 
 def statement(id: str, *, to_keep: bool = False) -> str | None:
     """The page of that statement; None for a user's own bound, or without a site."""
+    from adanet_theory import catalogue  # which is above the numbers, and they are above this
+
     ours = catalogue.ids(catalogue.select(lambda bound: bound.group != "user"))
     base = site(to_keep=to_keep) if id in ours else None
     return f"{base}/statements/{id}.html" if base else None
 
 
-def more() -> str:
-    """What an error about the ids of statements ends with: where all of them are."""
+def see(id: str = "index") -> str:
+    """What an error about a statement ends with, or one about the ids of all of them: where to read on."""
     base = site()
-    return f" See {base}/statements/index.html." if base else ""
+    return f" See {base}/statements/{id}.html." if base else ""
