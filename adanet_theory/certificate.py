@@ -84,8 +84,8 @@ class Candidates:
 
         kl^-1(q, C/m) < b means m > C/kl(q, b); ξ(m), which grows like sqrt(m), is found by repeating.
         """
-        q, b = np.clip(self.empirical, 0, 1), np.clip(self.b, 0, 1)
-        rate = float(np.max(np.where(q < b, kl(q, np.minimum(b, 1 - 1e-15)), 0.0)))
+        q, b = np.clip(self.empirical, 0, 1), np.minimum(self.b, 1 - 1e-15)
+        rate = float(np.max(np.where(q < b, kl(q, b), 0.0)))
         if rate == 0:
             return math.inf
         m = 1.0

@@ -28,7 +28,7 @@ def kl(q: ArrayLike, p: ArrayLike) -> Array:
     from scipy.special import rel_entr
 
     q, p = np.asarray(q, dtype=np.float64), np.asarray(p, dtype=np.float64)
-    return np.asarray(rel_entr(q, p) + rel_entr(1 - q, 1 - p), dtype=np.float64)
+    return np.asarray(rel_entr(q, p) + rel_entr(1 - q, 1 - p))
 
 
 def kl_inverses(q: ArrayLike, c: ArrayLike) -> Array:

@@ -20,9 +20,9 @@ from adanet_theory.margin import ETA, MarginBound, zero_function
 
 
 def _index(share: float, eta: float) -> int:
-    """j with (1+η)^-(j+1) < share <= (1+η)^-j, up to rounding on the safe side."""
-    j = max(0, math.floor(-math.log(share) / math.log1p(eta)))
-    return j - 1 if j > 0 and (1 + eta) ** -j < share else j
+    """j with (1+η)^-(j+1) < share <= (1+η)^-j for a share in (0, 1], up to rounding on the safe side."""
+    j = math.floor(-math.log(share) / math.log1p(eta))
+    return j - 1 if (1 + eta) ** -j < share else j
 
 
 def _log_prior(share: float, eta: float) -> float:

@@ -26,6 +26,35 @@ def test_values_are_those_of_certificate() -> None:
     assert least([TABLE], 400, 0.05) == (TABLE.values(400, 0.05)[1], 40, 25, 0.03)
 
 
+def test_a_kl_that_rounding_made_negative_is_0() -> None:
+    given = {"grid": 5.0, "b": 0.9, "m": 400, "delta": 0.05}
+    found = certificate("a", 0.3, KL=-1e-12, **given)
+    assert (found.id, found.raw) == ("a", certificate("a", 0.3, KL=0.0, **given).raw)
+    for KL, counted in ((-1e-12, 0.0), (0.2, 0.2)):
+        table = Candidates(40, 0.03, KL, 5.0, TABLE.k, TABLE.empirical, TABLE.b)
+        assert table.values(400, 0.05)[1] == pytest.approx(certificate("a", 0.3, KL=counted, **given).raw)
+
+
+def test_shares_that_rounding_moved_past_0_and_1_are_0_and_1() -> None:
+    table = Candidates(40, 0.03, 1.0, 5.0, TABLE.k, np.array([-1e-17, 1 + 1e-15]), np.array([0.5, 0.9]))
+    exact = Candidates(40, 0.03, 1.0, 5.0, TABLE.k, np.array([0.0, 1.0]), np.array([0.5, 0.9]))
+    assert np.array_equal(table.values(400, 0.05), exact.values(400, 0.05))
+    assert table.m_needed(0.05) == exact.m_needed(0.05)
+
+
+@pytest.mark.parametrize(("KL", "grid"), [(0.2, 0.1), (3.0, 0.5), (-1e-12, 0.1)])
+def test_the_sample_that_would_be_enough_where_xi_is_most_of_the_price(KL: float, grid: float) -> None:
+    table = Candidates(40, 0.03, KL, grid, TABLE.k, np.array([0.4, 0.8]), TABLE.b)
+    m = table.m_needed(0.5)
+    assert table.values(math.ceil(m * 1.03), 0.5).min() < 1 < table.values(math.floor(m * 0.97), 0.5).min()
+
+
+def test_even_where_no_error_escapes_there_must_be_a_sample() -> None:
+    """b = 1 to the last bit: kl(q, 1) is infinite."""
+    sure = Candidates(40, 0.03, 30.0, 5.0, TABLE.k, TABLE.empirical, np.array([1.0, 1.0]))
+    assert m_needed([sure], 0.05) == pytest.approx(40 / 25, abs=1)
+
+
 def test_the_sample_that_would_be_enough() -> None:
     m = m_needed([TABLE], 0.05)
     assert m is not None
@@ -36,6 +65,12 @@ def test_the_sample_that_would_be_enough() -> None:
 
 
 def test_refusals() -> None:
-    for change, line in [({"b": 0.0}, "b must be in"), ({"KL": -1.0}, "KL must be"), ({"delta": 2.0}, "delta must be")]:
-        with pytest.raises(ValueError, match=line):
+    for change, line in [
+        ({"b": 0.0}, r"b must be in \(0, 1\], got b=0\.0\."),
+        ({"b": 1.5}, r"b must be in \(0, 1\], got b=1\.5\."),
+        ({"KL": -1.0}, r"KL must be finite and >= 0, got KL=-1\.0\."),
+        ({"KL": math.inf}, r"KL must be finite and >= 0, got KL=inf\."),
+        ({"delta": 2.0}, "delta must be"),
+    ]:
+        with pytest.raises(ValueError, match=f"^{line}"):
             certificate("a", 0.1, **({"KL": 1.0, "grid": 0.0, "b": 0.5, "m": 10, "delta": 0.05} | change))

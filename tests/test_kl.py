@@ -16,6 +16,12 @@ def test_kl_is_the_relative_entropy_of_two_coins() -> None:
     assert np.allclose(kl(q, p), expected, rtol=1e-11, atol=1e-14)
 
 
+def test_single_precision_is_read_in_double() -> None:
+    q, p = np.float32(0.1), np.float32(0.3)
+    assert float(kl(q, p)) == float(kl(float(q), float(p)))
+    assert kl_inverse(q, p) == kl_inverse(float(q), float(p))
+
+
 @pytest.mark.parametrize("q", [0.0, 1e-6, 0.01, 0.3, 0.9, 1.0])
 @pytest.mark.parametrize("c", [1e-6, 1e-3, 0.1, 2.0])
 def test_the_inverses_are_where_kl_meets_c(q: float, c: float) -> None:
@@ -51,6 +57,7 @@ def test_clopper_pearson_is_the_last_risk_the_errors_do_not_refute(errors: int, 
     upper = clopper_pearson(errors, m, 0.05)
     assert binom.cdf(errors, m, upper) == pytest.approx(0.05, rel=1e-9)
     assert errors / m < upper
+    assert clopper_pearson(m, m, 0.05) == 1.0
 
 
 def test_clopper_pearson_fails_at_most_delta_often_exactly() -> None:

@@ -118,6 +118,38 @@ def test_the_price_of_classes_is_logarithmic_here_and_linear_there() -> None:
     assert theirs[1] == pytest.approx(100 * theirs[0])
 
 
+def test_the_bound_of_2014_term_by_term() -> None:
+    found = kuznetsov_mohri_syed(0.25, [0.5, 0.25, 0.0], [0.01, 0.03, 5.0], C=3, rho=0.5, m=1000, delta=0.1)
+    blocks = math.ceil(16 * math.log(9 * 1000 / (16 * math.log(3))))
+    assert (found.id, found.rho) == ("kuznetsov-mohri-syed", 0.5)
+    assert dict(found.terms) == pytest.approx(
+        {
+            "margin_error": 0.25,
+            "complexity": 48 * (0.5 * 0.01 + 0.25 * 0.03) / 0.75,
+            "depth": 4 / 3 * math.sqrt(math.log(3) / 1000),
+            "confidence": math.sqrt(blocks * math.log(3) / 1000 + math.log(20) / 2000),
+        },
+        rel=1e-12,
+    )
+
+
+@pytest.mark.parametrize(
+    ("w", "R", "m", "line"),
+    [
+        ([0.0, 0.0], [0.1, 0.1], 100, r"w must not be 0 and R_m must hold l=2 values, got 2\."),
+        ([1.0, 0.0], [0.1], 100, r"w must not be 0 and R_m must hold l=2 values, got 1\."),
+        ([1.0, 0.0], [0.1, 0.1], 2, r"C\^2 rho\^2 m/\(4 log l\) must be >= 1, got 0\.721348\."),
+        ([1e308, 1e308], [0.1, 0.1], 100, "W exceeds the largest float"),
+        ([1e200, 1.0], [1e200, 0.1], 100, "kuznetsov-mohri-syed exceeds the largest float"),
+        ([1.0, 0.0], [1e308, 0.1], 100, "kuznetsov-mohri-syed exceeds the largest float"),
+    ],
+)
+def test_where_the_bound_of_2014_has_no_value(w: list[float], R: list[float], m: int, line: str) -> None:
+    with pytest.raises((ValueError, OverflowError), match=f"^{line}"):
+        kuznetsov_mohri_syed(0.0, w, R, C=2, rho=0.5, m=m, delta=0.1)
+    assert kuznetsov_mohri_syed(0.0, [0.5, 0.0], [0.1, 0.1], C=2, rho=0.5, m=4, delta=0.1).total > 0  # a ratio of 1.4
+
+
 def test_refusals() -> None:
     with pytest.raises(ValueError, match=r"^C must be an integer >= 2, got C=1\.$"):
         multiclass_margin_bound(0, [1], [0.1], C=1, rho=1, m=10, delta=0.1, M=1)

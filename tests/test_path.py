@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom, poisson, skellam
 
-from adanet_theory.grids import BETAS, VOTES, path_grid, path_thresholds, shape_cost
+from adanet_theory.grids import BETAS, VOTES, path_grid, path_threshold, path_thresholds, shape_cost
 from adanet_theory.kl import kl_inverse, xi
 from adanet_theory.path import (
     all_law,
@@ -62,21 +62,31 @@ def wrong_means(tree: Tree, y: int, rng: np.random.Generator) -> np.ndarray | No
     return means if y * tree.value(means) <= 1e-12 else None
 
 
+def test_the_thresholds_are_eighths_of_a_standard_deviation_rounded_down() -> None:
+    for N in VOTES:
+        for index, k in enumerate(path_thresholds(N)):
+            assert (8 * k) ** 2 <= index**2 * N < (8 * (k + 1)) ** 2
+    for index in (-1, 41):
+        with pytest.raises(ValueError, match=rf"^the index of k must be in \[0, 41\), got {index}\.$"):
+            path_threshold(10, index)
+
+
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_where_f_is_wrong_the_random_network_exceeds_k_at_most_eps_often(depth: int) -> None:
     rng, closest, cases = np.random.default_rng(depth), 0.0, 0
     for _ in range(12):
         tree, nu = random_tree(rng, int(rng.integers(2, 7)), depth), float(rng.choice([3.0, 12.0, 30.0]))
         size = math.ceil(nu + 9 * math.sqrt(nu) + 10)
+        bounds = {k: path_eps(tree, nu, k) for k in (0, 2, 5)}
+        assert all(eps <= path_eps_convex(tree, nu, k) + 1e-12 for k, eps in bounds.items())
         for y, _ in itertools.product((1, -1), range(6)):
             means = wrong_means(tree, y, rng)
             if means is None:
                 continue
             mass = law_of_g(tree, 0, nu, means, size)[::y]
-            for k in (0, 2, 5):
-                exceeds, eps = mass[size + k + 1 :].sum(), path_eps(tree, nu, k)
+            for k, eps in bounds.items():
+                exceeds = mass[size + k + 1 :].sum()
                 assert exceeds <= eps + 1e-12
-                assert eps <= path_eps_convex(tree, nu, k) + 1e-12
                 closest, cases = max(closest, exceeds / eps), cases + 1
     assert cases > 100
     assert closest > 0.98  # eps is attained: at all means 0, for instance, where no unit has the sign of -y
@@ -132,10 +142,11 @@ def test_the_draws_agree_with_the_convolution_and_stay_above_it() -> None:
     size = 140
     masses = [law_of_g(tree, 0, 40.0, row, size)[::label] for label, row in zip(y, tree.means(x), strict=True)]
     assert exact == pytest.approx(np.mean([mass[: size + 4].sum() for mass in masses]), rel=1e-9)
-    uppers = [path_empirical(tree, tree.means(x), y, 40.0, 3, delta=0.1, seed=s, draws=7_000)[0] for s in range(30)]
+    means, labels = np.tile(tree.means(x), (20, 1)), np.tile(y, 20)  # many at once are drawn sooner
+    uppers = [path_empirical(tree, means, labels, 40.0, 3, delta=0.1, seed=s, draws=7_000)[0] for s in range(30)]
     assert np.mean(np.array(uppers) < exact) <= 0.2
     assert np.max(uppers) < exact + 0.04
-    assert path_empirical(tree, tree.means(x), y, 40.0, 3, delta=0.1, seed=0, draws=7_000) == (uppers[0], 7_000)
+    assert path_empirical(tree, means, labels, 40.0, 3, delta=0.1, seed=0, draws=7_000) == (uppers[0], 7_000)
 
 
 def test_the_formula_at_a_setting_from_its_parts() -> None:

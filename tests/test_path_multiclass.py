@@ -74,13 +74,14 @@ def test_where_f_errs_the_right_class_is_ahead_by_more_than_k_at_most_eps_often(
     for _ in range(10):
         forest, nu = random_forest(rng, int(rng.choice([2, 2, 3, 4])), depth), float(rng.choice([3.0, 10.0, 20.0]))
         size = math.ceil(nu + 9 * math.sqrt(nu) + 10)
+        bounds = {k: path_classes_eps(forest, nu, k) for k in (0, 1, 4)}
         for y in [*range(len(forest))] * 3:
             means = wrong_point(forest, y, rng)
             if means is None:
                 continue
             masses = [law_of_g(tree, 0, nu, z, size) for tree, z in zip(forest, means, strict=True)]
-            for k in (0, 1, 4):
-                found, eps = ahead(masses, y, k), path_classes_eps(forest, nu, k)
+            for k, eps in bounds.items():
+                found = ahead(masses, y, k)
                 assert found <= eps + 1e-12
                 closest, cases = max(closest, found / eps), cases + 1
     assert cases > 100
@@ -180,10 +181,11 @@ def test_the_draws_agree_with_the_convolution() -> None:
               for rows in zip(*(tree.means(x) for tree in forest), strict=True)]  # fmt: skip
     by_hand = np.mean([1 - ahead(laws, label, 3) for laws, label in zip(masses, y, strict=True)])
     assert exact == pytest.approx(by_hand, rel=1e-9)
-    errors, total = path_classes_errors(forest, x, y, 40.0, 3, seed=1, draws=20_000)
+    many, labels = np.tile(x, (20, 1)), np.tile(y, 20)  # many at once are drawn sooner
+    errors, total = path_classes_errors(forest, many, labels, 40.0, 3, seed=1, draws=20_000)
     assert total >= 20_000
     assert errors / total == pytest.approx(exact, abs=4 * math.sqrt(0.25 / total))
-    assert path_classes_errors(forest, x, y, 40.0, 3, seed=1, draws=20_000) == (errors, total)
+    assert path_classes_errors(forest, many, labels, 40.0, 3, seed=1, draws=20_000) == (errors, total)
 
 
 def test_the_formula_at_a_setting_from_its_parts() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from adanet_theory.generalization import margin_bound
+from adanet_theory.margin import zero_function
 from adanet_theory.unbounded import margin_bound_unbounded, price, unbounded_empirical
 
 FIXED = {"rho": 0.5, "m": 10_000, "delta": 0.05}
@@ -40,10 +41,11 @@ def test_each_term_by_walking_down_the_grid(w: list[float]) -> None:
 
 def test_the_shares_are_rounded_up_and_never_by_more_than_the_grid() -> None:
     rng = np.random.default_rng(0)
-    for share in [*rng.random(500), *(1.05**-j for j in range(200)), 1e-300]:
+    grid = [1.05**-j for j in range(200)]
+    for share in [*rng.random(500), *grid, *(math.nextafter(a, 1) for a in grid), 1e-300]:
         at = margin_bound_unbounded(0.0, [share, 1 - share], [1.0, 0.0], rho=2.0, m=10, delta=0.5)
         exact = share / math.fsum([share, 1 - share])
-        assert exact * (1 - 1e-15) <= at.terms["complexity"] <= 1.05 * exact * (1 + 1e-12)
+        assert exact <= at.terms["complexity"] <= 1.05 * exact * (1 + 1e-12)
 
 
 def test_the_prior_adds_up_to_one() -> None:
@@ -62,8 +64,15 @@ def test_it_does_not_know_the_scale_of_the_weights_or_the_range() -> None:
 
 
 def test_the_zero_function_has_the_bound_one() -> None:
-    for statement in (margin_bound_unbounded, unbounded_empirical):
-        assert statement(0.0, [0.0, 0.0], [0.01, 0.02], **FIXED).value == 1.0
+    for statement, id in (
+        (margin_bound_unbounded, "margin-bound-unbounded"),
+        (unbounded_empirical, "unbounded-empirical"),
+    ):
+        assert statement(0.0, [0.0, 0.0], [0.01, 0.02], **FIXED) == zero_function(id, "ramp")
+        bound = statement(0.0, [0.0, 1.0], [0.01, 0.02], **FIXED)
+        assert (bound.id, bound.rho) == (id, 0.5)
+        with pytest.raises(ValueError, match=r"^l=2 layers need as many values, got 1\.$"):
+            statement(0.0, [0.0, 1.0], [0.01], **FIXED)
 
 
 def test_eta_must_be_positive() -> None:

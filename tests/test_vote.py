@@ -110,8 +110,8 @@ def test_an_error_costs_at_least_b() -> None:
 def test_settings_that_nobody_paid_for_are_refused() -> None:
     good = {"n": 4, "N": 20, "k": 12, "beta": 0.03, "delta": 0.05}
     for change, line in [
-        ({"N": 21}, "N must be on the grid"),
-        ({"beta": 0.02}, "beta must be one of"),
+        ({"N": 21}, r"^N must be on the grid of votes, 10 \.\. 40960, got N=21\.$"),
+        ({"beta": 0.02}, r"^beta must be one of 0\.0, 0\.001, 0\.003, 0\.01, 0\.03, 0\.1, 0\.3, got beta=0\.02\.$"),
         ({"k": 20}, "k must be in"),
         ({"delta": 1.5}, "delta must be in"),
         ({"n": 1}, "at most n entries"),

@@ -18,16 +18,17 @@ from adanet_theory.vote_multiclass import (
     vote_certificate_multiclass_at,
 )
 
+GRID = np.arange(-30, 31)
+GAP = GRID[:, None, None] - np.maximum(GRID[None, :, None], GRID[None, None, :])
+
 
 def loss(scores: np.ndarray, y: int, p: np.ndarray, N: float, k: int) -> float:
     """P(min_{c != y} (g_y - g_c) <= k), summed over all triples of counts."""
-    size, n = 40, len(p)
-    grid = np.arange(-size, size + 1)
-    masses = [skellam.pmf(grid, N * (p[c] + scores[c]) / 2, N * (p[c] - scores[c]) / 2) for c in range(n)]
-    others = [c for c in range(n) if c != y]
-    gap = grid[:, None, None] - np.maximum(grid[None, :, None], grid[None, None, :])
-    weight = masses[y][:, None, None] * masses[others[0]][None, :, None] * masses[others[1]][None, None, :]
-    return float(weight[gap <= k].sum())
+    own, *others = (
+        skellam.pmf(GRID, N * (p[c] + scores[c]) / 2, N * (p[c] - scores[c]) / 2)
+        for c in [y, *(c for c in range(3) if c != y)]
+    )
+    return float(own @ (k >= GAP).reshape(len(GRID), -1) @ np.outer(*others).ravel())
 
 
 @pytest.mark.parametrize("k", [0, 1, 4])
