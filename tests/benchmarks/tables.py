@@ -153,9 +153,11 @@ def recorded() -> dict[str, Any]:
 
 
 def record(name: str, rows: list[dict[str, Any]]) -> None:
-    """Written after every table, so that an interrupted run keeps what it has."""
+    """Written after every table, so that an interrupted run keeps what it has; one that was there keeps its place."""
     found = recorded()
-    found["rows"] = [row for row in found["rows"] if row["data"] != name] + rows
+    place = next((i for i, row in enumerate(found["rows"]) if row["data"] == name), len(found["rows"]))
+    others = [row for row in found["rows"] if row["data"] != name]
+    found["rows"] = others[:place] + rows + others[place:]
     found |= {"command": "python -m tests.benchmarks.tables", "seed": 0, "machine": machine()}
     found["versions"] = versions(("adanet-theory", "numpy", "scikit-learn", "torch"))
     RESULTS.write_text(json.dumps(found, indent=1) + "\n")
