@@ -26,8 +26,8 @@ from verify.network.operations import (
     Dense,
     Largest,
     Operation,
+    Places,
     Reshape,
-    Select,
     Sum,
     Total,
     Window,
@@ -64,7 +64,7 @@ def residual() -> Graph:
         Convolution(normal(3, 4, 2, 3, 3), normal(4, 4), plane(3, padding=2, dilation=2), groups=2),
         (Sum((1.0, -0.5)), (2, 3)),
         RELU,
-        Average(plane(2, stride=2), 0.25),
+        Average(plane(2, stride=2), torch.tensor(0.25)),
         Reshape((16,)),
         (Reshape((50,)), (0,)),
         (Cat(0), (7, 8)),
@@ -88,14 +88,14 @@ def chosen() -> Graph:
     """Two parts of x read apart, and the second of three outputs."""
     return chain(
         (2, 5),
-        Select((0, slice(None, 2))),
+        Places(torch.tensor([1, 2])),
         Dense(normal(1, 4, 2), normal(2, 4)),
-        (Select((1, slice(1, None))), (0,)),
+        (Places(torch.tensor([7, 8, 9, 10])), (0,)),
         Dense(normal(3, 4, 4)),
         (Sum((1.0, -1.0)), (2, 4)),
         RELU,
         Dense(normal(4, 3, 4)),
-        Select((slice(1, 2),)),
+        Places(torch.tensor([2])),
     )
 
 
@@ -104,7 +104,7 @@ def totalled() -> Graph:
     return chain(
         (2, 3, 4),
         Convolution(normal(1, 3, 2, 2, 2), normal(2, 3), plane(2, padding=1)),
-        Average(plane(2), -0.25),
+        Average(plane(2), torch.tensor(-0.25)),
         Total((1,), 3, 1 / 3, True),
         RELU,
         (Total((0, 2), 8, 1.0, False), (0,)),

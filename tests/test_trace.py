@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -85,11 +86,31 @@ class Assembled(nn.Module):
         return torch.cat([d, e.mean(-1, keepdim=True) / 3, d + torch.cat([mean, mean], 1)], 2).sum(1) @ self.v
 
 
+class Capped(nn.Linear):
+    """Made from a Linear, and no Linear."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x).clamp(max=0.1)
+
+
+class Of(nn.Module):
+    """forward as a function of the weights W (4, 3), b (4) and of x."""
+
+    def __init__(self, function: Callable[[Of, Tensor], Any]) -> None:
+        super().__init__()
+        self.function = function
+        self.W, self.b = nn.Parameter(torch.zeros(4, 3)), nn.Parameter(torch.zeros(4))
+
+    def forward(self, x: Tensor) -> Any:
+        return self.function(self, x)
+
+
 READ: list[tuple[nn.Module, tuple[int, ...]]] = [
     (Residual(), (2, 8, 8)),
     (Dressed(), (3,)),
     (Choosing(), (2, 5)),
     (Assembled(), (5, 4)),
+    (Capped(3, 2), (3,)),
     (nn.Sequential(nn.Flatten(), nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 1)), (2, 3)),
     (nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ELU(), nn.Linear(4, 2)), (3,)),
     (
@@ -120,6 +141,47 @@ READ: list[tuple[nn.Module, tuple[int, ...]]] = [
         ),
         (1, 9, 9),
     ),
+    (
+        nn.Sequential(
+            nn.Conv3d(1, 2, 2, stride=(1, 2, 1), padding=1),
+            nn.BatchNorm3d(2),
+            nn.PReLU(2),
+            nn.MaxPool3d(2, stride=2, padding=1, ceil_mode=True),
+            nn.AvgPool3d(2, stride=1),
+            nn.Hardtanh(-0.5, 2.0),
+            nn.Flatten(),
+            nn.LazyLinear(3),
+        ),
+        (1, 3, 4, 5),
+    ),
+    (
+        nn.Sequential(
+            nn.ConvTranspose2d(2, 4, 3, stride=2, padding=2, output_padding=1, groups=2, dilation=2),
+            nn.BatchNorm2d(4),
+            nn.ReLU6(),
+            nn.MaxPool2d(3, stride=2, dilation=2, ceil_mode=True),
+            nn.AvgPool2d(2, padding=1, ceil_mode=True, count_include_pad=False),
+            nn.AdaptiveAvgPool2d((2, None)),
+            nn.Flatten(),
+            nn.LazyLinear(1),
+        ),
+        (2, 6, 5),
+    ),
+    (Of(lambda m, x: functional.linear(input=x, weight=m.W, bias=m.b)[..., None, ::3].flatten(1)), (3,)),
+    (Of(lambda m, x: torch.addmm(m.b, x, m.W.T, beta=0.5, alpha=-2)), (3,)),
+    (Of(lambda m, x: torch.mm(x, m.W.t()).clamp_min(0.5) - (x @ m.W.t()).clamp(max=-0.5)), (3,)),
+    (Of(lambda m, x: x - x.mean(axis=1, keepdim=True) + torch.hstack([x[:, [2, 0]], -x[:, -1:]])), (3,)),
+    (Of(lambda m, x: torch.maximum(x @ m.W.T, -m.b) + torch.minimum(x @ m.W.T, torch.relu(x @ m.W.T - 1))), (3,)),
+    (
+        Of(lambda m, x: x.max(2).values - x.amax((1, 2), keepdim=True)[..., 0] + torch.max(x[:, :, 1], x[:, :, 0])),
+        (4, 3),
+    ),
+    (Of(lambda m, x: functional.prelu(x, m.b) + x.to(m.W.device).type_as(m.W)), (4,)),
+    (Of(lambda m, x: functional.batch_norm(x, m.b, m.b.abs(), weight=m.b, training=m.training).sum(2)), (4, 3)),
+    (Of(lambda m, x: functional.pad(x, (1, 2), value=-3.0).permute(0, 2, 1).unbind(2)[1]), (4, 3)),
+    (Of(lambda m, x: torch.max_pool1d(x, 2, ceil_mode=True).flip(1, 2).roll(1, 2).repeat(1, 1, 2).sum(1)), (4, 3)),
+    (Of(lambda m, x: functional.conv_transpose1d(x, m.W[..., None], bias=m.b[:3], stride=2).mean(2)), (4, 3)),
+    (Of(lambda m, x: functional.adaptive_max_pool1d(x, 1).expand_as(x).tile(1, 1, 2)[:, 0]), (4, 3)),
 ]
 
 
@@ -135,6 +197,67 @@ def test_what_is_read_is_the_module_on_every_point(module: nn.Module, shape: tup
     with torch.no_grad():
         own = module(torch.from_numpy(X)).reshape(len(X), -1).double().numpy()
     np.testing.assert_allclose(f, own, rtol=2e-4, atol=2e-4)
+
+
+LINEAR: list[tuple[nn.Module, tuple[int, ...]]] = [
+    (nn.ConvTranspose1d(2, 3, 3, stride=3, output_padding=2), (2, 4)),
+    (nn.ConvTranspose2d(2, 4, (2, 3), stride=(1, 2), padding=(1, 0), groups=2, bias=False), (2, 3, 3)),
+    (nn.ConvTranspose2d(1, 2, 2, padding=1), (1, 3, 4)),
+    (nn.ConvTranspose3d(1, 2, 2, stride=2, dilation=2), (1, 2, 1, 2)),
+    (nn.Conv3d(2, 2, (1, 2, 3), padding=(0, 1, 1), dilation=(1, 1, 2), groups=2), (2, 2, 3, 4)),
+    (nn.AvgPool1d(3, stride=2, ceil_mode=True), (2, 6)),
+    (nn.AvgPool1d(3, stride=2, padding=1, ceil_mode=True, count_include_pad=False), (1, 6)),
+    (nn.AvgPool2d((2, 4), stride=(2, 3), padding=(1, 2), ceil_mode=True), (2, 4, 5)),
+    (nn.AvgPool2d(2, stride=2, ceil_mode=True, divisor_override=3), (1, 3, 5)),
+    (nn.AvgPool3d(2, stride=1, padding=1, count_include_pad=False), (1, 2, 2, 3)),
+    (nn.AdaptiveAvgPool1d(3), (2, 7)),
+    (nn.AdaptiveAvgPool2d((2, 3)), (2, 3, 5)),
+    (nn.AdaptiveAvgPool3d((1, 2, 3)), (1, 2, 3, 4)),
+    (nn.ReflectionPad2d((1, 2, 0, 1)), (1, 3, 4)),
+    (nn.ZeroPad2d((1, -1, 2, 0)), (1, 3, 4)),
+    (nn.ConstantPad1d(1, 2.5), (2, 3)),
+    (nn.Upsample(scale_factor=2), (2, 3)),
+    (nn.PixelShuffle(2), (4, 2, 3)),
+    (nn.PixelUnshuffle(2), (1, 4, 2)),
+]
+
+
+@pytest.mark.parametrize(("module", "shape"), LINEAR)
+def test_a_linear_module_is_the_matrix_that_it_does_to_the_basis(module: nn.Module, shape: tuple[int, ...]) -> None:
+    """Its values and balls are A x + b, and in its path norms each row counts |A| and |b|."""
+    module = settled(nn.Sequential(module, nn.Flatten())).double()
+    graph = trace(module, shape)
+    n = int(np.prod(shape))
+    with torch.no_grad():
+        b = module(torch.zeros(1, *shape, dtype=torch.float64))[0]
+        A = module(torch.eye(n, dtype=torch.float64).reshape(n, *shape)).T - b[:, None]
+    x = np.random.default_rng(0).normal(size=(2, n))
+    f, error = graphs.values(graph, x)
+    right = x @ A.numpy().T + b.numpy()
+    assert (np.abs(f - right) <= 1e3 * error + 1e-15).all()
+    np.testing.assert_allclose(
+        [float(ball.mid()) for ball in graphs.balls(graph, x[0])], right[0], rtol=1e-12, atol=1e-13
+    )
+    _, sizes = graphs._paths(graph)
+    np.testing.assert_allclose(sizes[0], A.abs().sum(dim=1) + b.abs(), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("function", "n_0", "B", "d"),
+    [
+        (lambda m, x: functional.prelu(x, torch.tensor([-0.25], dtype=x.dtype)), 1, 1.25, 1),
+        (lambda m, x: functional.hardtanh(x), 1, 1 + 2 + 2, 1),
+        (lambda m, x: functional.relu6(3 * x), 1, 3 + 9, 1),
+        (lambda m, x: x.clamp(max=-2), 1, 1 + 3, 1),  # x is read beside an activation, by none above it
+        (lambda m, x: torch.maximum(x[:, 0], 3 * x[:, 1]), 2, 4, 1),
+        (lambda m, x: torch.minimum(x[:, 0], 3 * x[:, 1]), 2, 4, 1),
+        (lambda m, x: x.amax(1), 3, 3, 3),  # two levels, the second of which reads x again
+    ],
+)
+def test_what_is_written_with_other_activations_counts_as_these(function: Any, n_0: int, B: float, d: int) -> None:
+    graph = trace(Of(function), (n_0,))
+    assert graphs.path_norm(graph) == pytest.approx(B, rel=1e-12)
+    assert graph.d == d
 
 
 def test_batch_norm_is_folded_only_into_what_nobody_else_reads() -> None:
@@ -237,11 +360,6 @@ class TwoInputs(nn.Module):
         return x + z
 
 
-class Shouting(nn.Linear):
-    def forward(self, x: Tensor) -> Tensor:
-        return super().forward(x).clamp(max=1e9)
-
-
 class Averaged(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return x - x.mean()
@@ -272,30 +390,34 @@ def hooked() -> nn.Module:
 
 REFUSED: list[tuple[nn.Module, tuple[int, ...], str]] = [
     (nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2)), (2,), r"module '1' \(LayerNorm\) cannot be read: it divides"),
-    (nn.Sequential(nn.Linear(2, 2), nn.PReLU()), (2,), r"module '1' \(PReLU\) cannot be read: its slope was trained"),
     (nn.Sequential(nn.Linear(2, 2), nn.LogSoftmax(1)), (2,), r"module '1' .* must be the logits themselves"),
     (nn.Sequential(nn.Linear(2, 1), nn.Sigmoid()), (2,), r"module '1' \(Sigmoid\) .* must be the logits themselves"),
     (nn.Sequential(nn.Linear(2, 2), nn.Sigmoid(), nn.Flatten()), (2,), "must be the logits themselves"),
     (nn.Sequential(nn.Linear(2, 2), nn.Hardswish()), (2,), r"module '1' \(Hardswish\) .* no statement here covers it"),
-    (nn.Sequential(nn.Linear(2, 2), nn.ReLU6()), (2,), r"module '1' \(ReLU6\) .* written as a \+ relu"),
     (nn.Sequential(nn.Linear(2, 2), nn.RMSNorm(2)), (2,), r"module '1' \(RMSNorm\) cannot be read: it divides"),
     (nn.Sequential(nn.GRUCell(2, 2)), (2,), "no statement here covers them"),
     (nn.Sequential(nn.Flatten(5)), (2,), r"module '0' \(Flatten\) cannot be read: its arguments"),
     (quantised(), (2,), r"module '0' \(torch\.ao\.nn\.quantized\.dynamic\.modules\.linear\.Linear\)"),
     (Averaged(), (2,), "method 'mean' cannot be read: it mixes the points"),
     (Turned(), (2,), "method 'flatten' cannot be read: its arguments are not understood"),
-    (nn.Sequential(nn.Conv2d(1, 1, 1), nn.MaxPool2d(2, ceil_mode=True)), (1, 3, 3), r"module '1' .*ceil_mode=False"),
-    (nn.Sequential(nn.AvgPool2d(3, padding=1, count_include_pad=False)), (1, 3, 3), r"count_include_pad=True"),
-    (nn.Sequential(nn.AdaptiveAvgPool2d(2)), (1, 3, 3), r"\(3, 3\) is no multiple of \(2, 2\)"),
+    (nn.Sequential(nn.AdaptiveMaxPool2d(2)), (1, 3, 3), r"\(3, 3\) is no multiple of \(2, 2\)"),
+    (nn.Sequential(nn.Upsample(scale_factor=2, mode="bilinear")), (1, 2, 2), "read for mode='nearest'"),
+    (Of(lambda m, x: x.flip(0)), (2,), "method 'flip' cannot be read: it mixes the points"),
+    (Of(lambda m, x: x.T), (3,), "the attribute 'T' of a tensor is no feature"),
+    (Of(lambda m, x: x.float()), (2,), "method 'float' cannot be read: it rounds"),
+    (Of(lambda m, x: x.to(torch.float32)), (2,), "method 'to' cannot be read: it rounds"),
+    (Of(lambda m, x: x.max()), (2,), "method 'max' cannot be read: it mixes the points"),
+    (Of(lambda m, x: x + x.sum(1)), (3,), r"the shapes \(3,\) and \(\) differ"),
+    (Of(lambda m, x: x / torch.zeros(3)), (3,), "must be finite"),
+    (Of(lambda m, x: functional.batch_norm(x, m.b, m.b.abs(), training=True)), (4,), "batch_norm in training mode"),
     (nn.Sequential(nn.GELU(approximate="tanh")), (2,), "another function"),
     (nn.Sequential(nn.Linear(3, 1)), (2,), r"module '0' \(Linear\) cannot be read: does not fit what it reads"),
     (Branching(), (2,), "forward cannot be traced by torch.fx"),
     (Squared(), (2,), "function 'mul' cannot be read: a product of two parts"),
     (Mixing(), (2,), "mixes the points of a batch"),
     (nn.LSTM(2, 2), (2, 2), r"LSTM"),
-    (Half(), (2,), "it takes some of the points of a batch"),
+    (Half(), (2,), "or takes some of them"),
     (TwoInputs(), (2,), "forward must read one tensor x, it reads x and z"),
-    (Shouting(2, 1), (2,), "method 'clamp' cannot be read"),
     (patched(), (2,), r"module '0' \(Linear\) has a forward of its own"),
     (hooked(), (2,), r"module '1' \(ReLU\) has forward hooks"),
     (nn.Sequential(nn.LazyLinear(1)), (2,), r"module '0' \(LazyLinear\) has no weights yet"),

@@ -110,9 +110,22 @@ class Dense(_Plain):
         return found if self.b is None else found + exact(self.b.numpy())
 
 
+_CONVOLVE: dict[int, Callable[..., Tensor]] = {1: functional.conv1d, 2: functional.conv2d, 3: functional.conv3d}
+_AVERAGE: dict[int, Callable[..., Tensor]] = {
+    1: functional.avg_pool1d,
+    2: functional.avg_pool2d,
+    3: functional.avg_pool3d,
+}
+_LARGEST: dict[int, Callable[..., Tensor]] = {
+    1: functional.max_pool1d,
+    2: functional.max_pool2d,
+    3: functional.max_pool3d,
+}
+
+
 @dataclass(frozen=True)
 class Window:
-    """Where a window reads: one or two axes of the space, behind the axis of the channels."""
+    """Where a window reads: one, two or three axes of the space, behind the axis of the channels."""
 
     kernel: Shape
     stride: Shape
@@ -121,16 +134,9 @@ class Window:
     dilation: Shape
     mode: str = "constant"
 
-    def plane(self, x: Tensor) -> Tensor:
-        """x padded, with two axes of the space."""
-        kind = x if not any(self.padding) else functional.pad(x, self.padding, mode=self.mode)
-        return kind.unsqueeze(2) if len(self.kernel) == 1 else kind
-
-    def line(self, x: Tensor) -> Tensor:
-        return x.squeeze(2) if len(self.kernel) == 1 else x
-
-    def two(self, values: Shape) -> tuple[int, int]:
-        return (1, values[0]) if len(values) == 1 else (values[0], values[1])
+    @property
+    def axes(self) -> int:
+        return len(self.kernel)
 
     @property
     def points(self) -> int:
@@ -138,28 +144,42 @@ class Window:
 
     @property
     def copies(self) -> int:
-        """At most so many places of the padded plane hold one number of x: its slopes there are summed."""
+        """At most so many places of the padded x hold one number of x: its slopes there are summed."""
         if self.mode == "constant":
             return 1
         return math.prod(1 + low + high for low, high in zip(self.padding[::2], self.padding[1::2], strict=True))
 
+    def padded(self, x: Tensor, value: float = 0.0) -> Tensor:
+        if not any(self.padding):
+            return x
+        return functional.pad(x, self.padding, mode=self.mode, value=value if self.mode == "constant" else None)
+
+    def columns(self, x: Tensor) -> Tensor:
+        """What each window reads of the padded x: [point, channel, point of the kernel, window]."""
+        found = self.padded(x)
+        for axis, (kernel, stride, step) in enumerate(zip(self.kernel, self.stride, self.dilation, strict=True)):
+            found = found.unfold(2 + axis, (kernel - 1) * step + 1, stride)[..., ::step]
+        return found.flatten(2 + self.axes).flatten(2, 1 + self.axes).transpose(2, 3)
+
     def indices(self, shape: Shape) -> Any:
         """Places in (0, x_1, x_2, ..) of what each window reads: [channel, point of the kernel, window]."""
         places = torch.arange(1, math.prod(shape) + 1, dtype=torch.float64).reshape(1, *shape)
-        columns = functional.unfold(
-            self.plane(places), self.two(self.kernel), self.two(self.dilation), 0, self.two(self.stride)
-        )
-        return columns.reshape(shape[0], self.points, -1).long().numpy()
+        return self.columns(places)[0].long().numpy()
 
     def read(self, x: Balls) -> Balls:
-        from flint import arb
-
-        return np.concatenate([[arb(0)], x.ravel()])[self.indices(x.shape)]
+        return _with_zero(x)[self.indices(x.shape)]
 
     def out_space(self, space: Shape) -> Shape:
         padded = [n + sum(self.padding[2 * i : 2 * i + 2]) for i, n in enumerate(reversed(space))][::-1]
         reach = [(kernel - 1) * step for kernel, step in zip(self.kernel, self.dilation, strict=True)]
         return tuple((n - r - 1) // s + 1 for n, r, s in zip(padded, reach, self.stride, strict=True))
+
+
+def _with_zero(x: Balls) -> Balls:
+    """(0, x_1, x_2, ..)."""
+    from flint import arb
+
+    return np.concatenate([[arb(0)], x.ravel()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,9 +204,8 @@ class Convolution(_Plain):
         return self.b is not None
 
     def _apply(self, x: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
-        w, plane = self.window, self.window.plane(x)
-        kernel = W.unsqueeze(2) if len(w.kernel) == 1 else W
-        return w.line(functional.conv2d(plane, kernel, b, w.two(w.stride), 0, w.two(w.dilation), self.groups))
+        w = self.window
+        return _CONVOLVE[w.axes](w.padded(x), W, b, w.stride, 0, w.dilation, self.groups)
 
     def value(self, x: Tensor) -> Tensor:
         return self._apply(x, self.W, self.b)
@@ -206,32 +225,32 @@ class Convolution(_Plain):
 
 @dataclass(frozen=True, eq=False)
 class Average(_Plain):
-    """weight times the sum over a window, channel by channel: average pooling, padding counted as zeros."""
+    """weight times the sum over a window, channel by channel: average pooling.
+
+    The weight is one number or, where the windows at the border count fewer places, one for each window.
+    """
 
     window: Window
-    weight: float
+    weight: Tensor
 
     @property
     def roundings(self) -> int:
-        return self.window.points + 2
+        return self.window.points + 4
 
     @property
     def smallest(self) -> float:
-        return min(abs(self.weight), 1.0)
+        return _smallest(self.weight)
 
     def value(self, x: Tensor) -> Tensor:
         w = self.window
-        total = functional.avg_pool2d(w.plane(x), w.two(w.kernel), w.two(w.stride), divisor_override=1)
-        return w.line(total) * self.weight
+        return _AVERAGE[w.axes](w.padded(x), w.kernel, w.stride) * (w.points * self.weight)
 
     def size(self, x: Tensor, *, one: float) -> Tensor:
         return self.value(x).abs()
 
     def exact(self, x: Balls) -> Balls:
-        from flint import arb
-
-        found = self.window.read(x).sum(axis=1) * arb(self.weight)
-        return found.reshape(x.shape[0], *self.window.out_space(x.shape[1:]))
+        total = self.window.read(x).sum(axis=1).reshape(x.shape[0], *self.window.out_space(x.shape[1:]))
+        return total * exact(self.weight.numpy())
 
 
 @dataclass(frozen=True)
@@ -344,37 +363,43 @@ class Cat(_Plain):
 
 @dataclass(frozen=True)
 class Reshape(_Plain):
-    """The same numbers in another shape; `axes` permutes the axes of a point first."""
+    """The same numbers in another shape."""
 
     shape: Shape
-    axes: tuple[int, ...] | None = None
 
     def value(self, x: Tensor) -> Tensor:
-        turned = x if self.axes is None else x.permute(0, *(axis + 1 for axis in self.axes))
-        return turned.reshape(len(x), *self.shape)
+        return x.reshape(len(x), *self.shape)
 
     def size(self, x: Tensor, *, one: float) -> Tensor:
         return self.value(x)
 
     def exact(self, x: Balls) -> Balls:
-        turned = x if self.axes is None else x.transpose(self.axes)
-        return turned.reshape(self.shape)
+        return x.reshape(self.shape)
 
 
-@dataclass(frozen=True)
-class Select(_Plain):
-    """Some of the numbers: x[:, index], each at most once."""
+@dataclass(frozen=True, eq=False)
+class Places(_Plain):
+    """Numbers of x in other places: `places` counts them from 1, and a 0 is the number 0.
 
-    index: tuple[Any, ...]
+    One may stand in several places (repeat) or in none (x[:, 0]); padding, flips and permutations are such maps.
+    """
+
+    places: Tensor
+
+    @cached_property
+    def roundings(self) -> int:
+        """None in a value; the slopes of a number that stands in several places are summed."""
+        copies = int(torch.bincount(self.places.flatten(), minlength=2)[1:].max())
+        return copies if copies > 1 else 0
 
     def value(self, x: Tensor) -> Tensor:
-        return x[(slice(None), *self.index)]
+        return functional.pad(x.flatten(1), (1, 0))[:, self.places]
 
     def size(self, x: Tensor, *, one: float) -> Tensor:
         return self.value(x)
 
     def exact(self, x: Balls) -> Balls:
-        return np.asarray(x[self.index])
+        return np.asarray(_with_zero(x)[self.places.numpy()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -427,15 +452,11 @@ class Largest(_Plain):
 
     def value(self, x: Tensor) -> Tensor:
         w = self.window
-        lowest = functional.pad(x, w.padding, value=-math.inf) if any(w.padding) else x
-        plane = lowest.unsqueeze(2) if len(w.kernel) == 1 else lowest
-        return w.line(functional.max_pool2d(plane, w.two(w.kernel), w.two(w.stride), 0, w.two(w.dilation)))
+        return _LARGEST[w.axes](w.padded(x, -math.inf), w.kernel, w.stride, 0, w.dilation)
 
     def size(self, x: Tensor, *, one: float) -> Tensor:
-        w, plane = self.window, self.window.plane(x)
-        columns = functional.unfold(plane, w.two(w.kernel), w.two(w.dilation), 0, w.two(w.stride))
-        total = columns.reshape(len(x), x.shape[1], w.points, -1).sum(dim=2)
-        return total.reshape(len(x), x.shape[1], *w.out_space(tuple(x.shape[2:])))
+        total = self.window.columns(x).sum(dim=2)
+        return total.reshape(len(x), x.shape[1], *self.window.out_space(tuple(x.shape[2:])))
 
     def exact(self, x: Balls) -> Balls:
         windows = self.window.indices(x.shape)

@@ -142,7 +142,7 @@ def stack(graph: Graph) -> ModelFile | None:
     from adanet_train.model import model_file
     from verify.network.operations import Activate, Dense, Reshape
 
-    nodes = [node for node in graph.nodes if not (isinstance(node.operation, Reshape) and node.operation.axes is None)]
+    nodes = [node for node in graph.nodes if not isinstance(node.operation, Reshape)]
     follows = all(node.inputs == (i,) for i, node in enumerate(graph.nodes))
     linear, between = [node.operation for node in nodes[::2]], [node.operation for node in nodes[1::2]]
     names = {operation.phi.name for operation in between if isinstance(operation, Activate)}

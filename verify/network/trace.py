@@ -20,7 +20,7 @@ from adanet_theory.checks import Array
 from verify.network import graph as graphs
 from verify.network.evidence import EPS
 from verify.network.graph import Graph, Node
-from verify.network.operations import Activate, Operation, Reshape, Select, Shape
+from verify.network.operations import Activate, Operation, Places, Reshape, Shape
 
 POINTS = 3  # rows of the example from which the shapes are read
 SLACK = 1000  # a difference of so many error bounds is no rounding any more
@@ -151,7 +151,7 @@ def _finished(recorder: Recorder, output: Any, shape: Shape, name: str) -> Graph
 def _require_logits(nodes: Sequence[Node]) -> None:
     """A sigmoid at the end makes probabilities, whose decision is at 1/2 and not at 0."""
     last = len(nodes)
-    while last and isinstance(nodes[last - 1].operation, Reshape | Select):
+    while last and isinstance(nodes[last - 1].operation, Reshape | Places):
         (last,) = nodes[last - 1].inputs
     operation = nodes[last - 1].operation if last else None
     if isinstance(operation, Activate) and operation.phi.name == "sigmoid":
@@ -205,8 +205,8 @@ class _Reader(fx.Interpreter):
         self.recorder.foldable = before if alone else 0
         self.recorder.name = f"{n.op.removeprefix('call_')} {str(n.target)!r}"
         found = super().run_node(n)
-        if len(self.recorder.nodes) == before + 1 or (self.recorder.foldable and isinstance(found, Value)):
-            self.made[n] = len(self.recorder.nodes)
+        if isinstance(found, Value) and (len(self.recorder.nodes) > before or self.recorder.foldable):
+            self.made[n] = found.node
         return found
 
     def placeholder(self, target: Any, args: Any, kwargs: Any) -> Any:
@@ -217,6 +217,7 @@ class _Reader(fx.Interpreter):
         module = self.fetch_attr(target)
         self.recorder.name = f"module {target!r} ({_class(module)})"
         rules = (rule for kind, rule in self.modules if isinstance(module, kind) and _is_of_torch(module))
+        args, kwargs = _in_order(args, kwargs)
         return self._call(next(rules, None), (module, *args), kwargs)
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
@@ -235,6 +236,7 @@ class _Reader(fx.Interpreter):
         if rule is None:
             raise self.recorder.refusal("no statement here covers it; " + KNOWN)
         try:
+            args, kwargs = _in_order(args, kwargs)
             return rule(self.recorder, *args, **kwargs)
         except UnreadableModule:
             raise
@@ -243,8 +245,8 @@ class _Reader(fx.Interpreter):
 
 
 KNOWN = (
-    "expected Linear, Conv1d/2d, pooling, BatchNorm, Flatten, reshape, sums, cat and the activations; replace it, or "
-    "hand over the part of the network that stands on its features"
+    "expected Linear, convolutions, pooling, BatchNorm, Flatten, reshape, sums, cat and the activations; replace it, "
+    "or hand over the part of the network that stands on its features"
 )
 LOGITS = "f must be the logits themselves; leave it out of the module (it changes no decision)"
 
@@ -258,6 +260,13 @@ def _class(module: Any) -> str:
 def _is_of_torch(module: Any) -> bool:
     """Its forward is the one that torch documents, not that of a class made from it."""
     return type(module).forward.__module__.startswith("torch.nn.modules.")
+
+
+def _in_order(args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """What torch calls `input` stands first, by whatever name it came; numpy's `axis` is torch's `dim`."""
+    named = {"dim" if name == "axis" else name: value for name, value in kwargs.items()}
+    first = (named.pop("input"),) if "input" in named else ()
+    return (*first, *args), named
 
 
 def _reads_value(arguments: Any) -> bool:
