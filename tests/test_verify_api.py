@@ -90,12 +90,37 @@ def test_a_convolutional_network_has_the_value_of_its_graph() -> None:
     assert report.complexities == ()
 
 
-def test_with_r_sup_the_bounded_form_applies_and_a_constant_feature_counts() -> None:
-    module = convolutional(1)
-    X, y = points(module, 1, 4)
-    assert verify_bounds(module, X, y, r_sup=1).bounds["a-posteriori-bounded"].applies
-    small = verify_bounds(module, X / 4, y, r_sup=0.5)
-    assert "r-sup" in small.bounds["a-posteriori-bounded"].why_not
+@pytest.mark.parametrize("module", [stack(), nn.Sequential(stack(), nn.Linear(1, 1))])
+def test_a_bound_on_x_below_1_leaves_room_for_the_constant_feature(module: nn.Module) -> None:
+    """Of a network in layers, and of a graph."""
+    X, y = points(stack(), 3)
+    report, wide = (verify_bounds(module, X / 10, y, r_sup=r_sup, draws=None) for r_sup in (0.2, 1))
+    rows = {row.id: row.status for row in report.assumptions}
+    assert rows["r-sup"] == "assumed"
+    assert report.bounds["a-posteriori-bounded"].applies
+    assert report.bounds["a-posteriori-bounded"].raw == wide.bounds["a-posteriori-bounded"].raw
+    refuted = verify_bounds(module, X / 10, y, r_sup=0.05, draws=None)
+    tested = verify_bounds(module, X / 10, y, r_sup=0.2, draws=None, test=(X[:9] / 4, y[:9]))
+    assert all("r-sup" in r.bounds["a-posteriori-bounded"].why_not for r in (refuted, tested))
+
+
+class SideBySide(nn.Module):
+    """GELU, which is steep, beside a sigmoid, which is not 0 at 0."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left, self.right, self.out = nn.Linear(3, 2), nn.Linear(3, 2), nn.Linear(4, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.out(torch.cat([nn.functional.gelu(self.left(x)), torch.sigmoid(self.right(x))], dim=1))
+
+
+def test_every_activation_of_a_level_counts_for_the_assumptions() -> None:
+    X, y = points(stack(), 3)
+    rows = {row.id: row for row in verify_bounds(SideBySide(), X, y, draws=None).assumptions}
+    assert rows["lipschitz"].status == rows["phi-zero"].status == "fails"
+    assert "gelu" in rows["lipschitz"].detail
+    assert "sigmoid(0) = 0.5" in rows["phi-zero"].detail
 
 
 def test_curved_networks_with_biases_are_read_and_no_bound_is_claimed() -> None:
@@ -335,6 +360,18 @@ def test_classes_the_other_way_round_are_doubted() -> None:
     module = stack()
     X, y = points(module, 3)
     assert any("other way round" in note for note in verify_bounds(module, X, 1 - y, draws=None).notes)
+
+
+def test_a_probability_in_place_of_a_logit_is_doubted() -> None:
+    module = nn.Sequential(stack(), nn.Sigmoid(), nn.Flatten(), nn.Linear(1, 1, bias=False))
+    nn.init.constant_(module[3].weight, 2.0)  # type: ignore[arg-type]
+    X, y = points(stack(), 3)
+    doubts = [
+        note for note in verify_bounds(module.eval(), X, y, draws=None).notes if "logit" in note or "round" in note
+    ]
+    assert doubts == [
+        "f is positive at every point of the sample: f must be a logit, whose sign decides, and no probability."
+    ]
 
 
 # Wrong input

@@ -91,10 +91,19 @@ def verify_bounds(
         check(sample is None or of.classes == named, "test y must hold numbers, as y does, got names of classes.")
         notes += [note for note in mapped if note not in notes]
     found = report.build(of.model, question, sample=sample, test=held_out, notes=notes)
-    if found.sample.train_error > 0.5 and of.outputs is None:
-        doubt = "more than half of the sample is wrong by this network: are the classes of y the other way round?"
-        found = replace(found, notes=(*found.notes, doubt))
-    return Report(found)
+    doubt = _doubt(found, None if sample is None else sample.y)
+    return Report(found if doubt is None else replace(found, notes=(*found.notes, doubt)))
+
+
+def _doubt(found: BoundReport, y: Any) -> str | None:
+    """What is defined, and probably not meant."""
+    if found.classes > 2:
+        return None
+    if y is not None and bool((y * found.margins > 0).all()) and len(set(y.tolist())) == 2:
+        return "f is positive at every point of the sample: f must be a logit, whose sign decides, and no probability."
+    if found.sample.train_error > 0.5:
+        return "more than half of the sample is wrong by this network: are the classes of y the other way round?"
+    return None
 
 
 def _decimal(value: Any, name: str) -> Fraction | float | None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adanet_theory import catalogue
+from adanet_theory.activations import Activation
 from adanet_theory.catalogue import Bound, Classes
 from adanet_theory.spec import NetworkSpec
 from verify.network.evidence import FeatureSizes, Number, Weights, up
@@ -202,8 +203,8 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
     """Every assumption but `delta`, which is known only at a ρ, in the order of the catalogue."""
     rows = (
         iid(setting),
-        lipschitz(setting.spec),
-        phi_zero(setting.spec),
+        lipschitz(setting),
+        phi_zero(setting),
         homogeneous(setting.weights),
         membership(setting),
         layered(setting.spec) if setting.weights.graph is None else _row("layered", False, "the network is a graph"),
@@ -253,8 +254,15 @@ def iid(setting: Setting) -> Assumption:
 # The activations
 
 
-def lipschitz(spec: NetworkSpec) -> Assumption:
-    steep = [(s, spec.phi(s)) for s in range(1, spec.depth) if spec.phi(s).lipschitz > 1]
+def _by_layer(setting: Setting) -> list[tuple[int, Activation]]:
+    """(s, φ_s) of the family; of a graph all activations of each level, where several may stand side by side."""
+    if setting.weights.graph is not None:
+        return [(s, phi) for s, level in enumerate(setting.weights.levels, start=1) for phi in level]
+    return [(s, setting.spec.phi(s)) for s in range(1, setting.spec.depth)]
+
+
+def lipschitz(setting: Setting) -> Assumption:
+    steep = [(s, phi) for s, phi in _by_layer(setting) if phi.lipschitz > 1]
     detail = "every activation is 1-Lipschitz"
     if steep:
         s, phi = steep[0]
@@ -262,8 +270,8 @@ def lipschitz(spec: NetworkSpec) -> Assumption:
     return _row("lipschitz", not steep, detail)
 
 
-def phi_zero(spec: NetworkSpec) -> Assumption:
-    raised = [(s, spec.phi(s)) for s in range(1, spec.depth) if spec.phi(s).at_zero != 0]
+def phi_zero(setting: Setting) -> Assumption:
+    raised = [(s, phi) for s, phi in _by_layer(setting) if phi.at_zero != 0]
     detail = "phi(0) = 0 at every layer"
     if raised:
         s, phi = raised[0]

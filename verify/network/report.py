@@ -15,7 +15,7 @@ import numpy as np
 
 from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
-from adanet_theory.checks import Progress, check
+from adanet_theory.checks import Array, Progress, check
 from adanet_theory.spec import NetworkSpec
 from verify.network import bounds, checks, evidence, layers, numeric
 from verify.network.assumptions import Assessment, Setting, Source, assess
@@ -243,6 +243,8 @@ def make_setting(
     check(spec.depth <= MAX_DEPTH, f"the depth must be at most {MAX_DEPTH}, got l={spec.depth}.")
     if r_sup is None and model.features is not None and math.isfinite(model.features.r_sup):
         r_sup = model.features.r_sup
+    if r_sup is not None:
+        r_sup = _beside_constant(r_sup, model, [sample.Psi] if test is None else [sample.Psi, test.Psi])
     sizes = evidence.feature_sizes(sample.Psi, spec.q)
     if weights.graph is not None:
         sizes = evidence.with_constant(sizes, weights.graph.has_bias)
@@ -258,6 +260,19 @@ def make_setting(
         r_sup=r_sup,
         source=_source(model, question, sample, test, sizes.r_inf),
     )
+
+
+def _beside_constant(r_sup: Number, model: ModelFile | GraphModel, seen: Sequence[Array]) -> Number:
+    """r_sup, or 1 if it is less, a bound on x that no point seen exceeds: the feature that carries the biases is 1."""
+    if isinstance(model, GraphModel):
+        has_constant, x = model.graph.has_bias, seen
+    else:
+        has_constant = model.features is not None and model.features.bias
+        x = [Psi[:, :-1] for Psi in seen]
+    if r_sup >= 1 or not has_constant:
+        return r_sup
+    largest = max(max(float(part.max(initial=0.0)), -float(part.min(initial=0.0))) for part in x)
+    return 1 if largest <= r_sup else r_sup
 
 
 def _ranges(weights: Weights, spec: NetworkSpec, r: Number) -> Ranges | None:
