@@ -34,7 +34,7 @@ class Tree:
         return np.abs(self.q).sum(axis=1)
 
     def children(self, v: int) -> list[int]:
-        return [c for c in range(v + 1, len(self.parent)) if self.parent[c] == v]
+        return [c for c, parent in enumerate(self.parent) if parent == v]
 
     @property
     def counts(self) -> list[list[tuple[int, int]]]:
@@ -156,12 +156,12 @@ def _nodes(
         here = len(nodes)
         nodes.append((parent, sign, hidden[1, 0].T @ reads[1] if 1 in reads and (1, 0) in hidden else np.zeros(n_0)))
         for s in range(1, depth):
-            below = [hidden[k, s].T @ weights for k, weights in reads.items() if k > s and (k, s) in hidden]
-            n_s = len(below[0]) if below else 0
-            for i, weight in enumerate(np.sum(below, axis=0) if below else ()):
+            below = [hidden[k, s].T @ weights for k, weights in reads.items() if (k, s) in hidden]
+            read = np.sum(below, axis=0) if below else np.zeros(0)
+            for i, weight in enumerate(read):
                 for slope, side in zip(slopes, (1, -1), strict=True):
                     if weight * slope != 0:
-                        unit = np.where(np.arange(n_s) == i, side * abs(weight * slope), 0.0)
+                        unit = np.where(np.arange(len(read)) == i, side * abs(weight * slope), 0.0)
                         add(here, int(side * np.sign(weight * slope)), {s: unit})
 
     add(-1, 1, {k: np.asarray(w) for k, w in output.items()})

@@ -122,8 +122,8 @@ def _right_votes_cdf(u: Array, N: int, k: ArrayLike) -> Array:
     """P[Bin(N, (1+u)/2) <= k]."""
     from scipy.special import betainc
 
-    k = np.asarray(k, dtype=np.float64)
-    return np.asarray(betainc(N - k, k + 1, (1 - u) / 2), dtype=np.float64)
+    k = np.asarray(k)
+    return np.asarray(betainc(N - k, k + 1, (1 - u) / 2))
 
 
 def _polya(theta: Array, N: int, n: int, betas: Sequence[float]) -> Array:

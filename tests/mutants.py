@@ -35,11 +35,13 @@ def survivors(counts: Counter[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def functions(path: Path) -> dict[str, list[str]]:
-    """The lines of every function below its name; mutmut writes each mutant as a function of its own."""
+    """The lines of every function, without its name; mutmut writes each mutant as a function of its own."""
     text = path.read_text()
     lines = text.splitlines()
     found = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
-    return {node.name: lines[node.lineno : node.end_lineno] for node in found}
+    return {
+        node.name: [line.replace(node.name, "") for line in lines[node.lineno - 1 : node.end_lineno]] for node in found
+    }
 
 
 def changed(before: list[str], after: list[str]) -> tuple[str, str]:

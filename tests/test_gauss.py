@@ -81,6 +81,9 @@ def test_shared_draws_count_once() -> None:
     assert shared.terms["empirical"] == pytest.approx(kl_inverse(0.1, math.log(1 / 0.005) / 50))
     exponent = (1.0 + math.log(xi(400) / 0.045)) / 400
     assert apart.raw == pytest.approx(kl_inverse(apart.terms["empirical"], exponent))
+    assert (apart.id, apart.terms["draws"], apart.terms["b"]) == ("stochastic-certificate", 50, 1.0)
+    once = stochastic_certificate(0.1, draws=1, shared=True, KL=1.0, m=400, delta=0.05)
+    assert once.terms["empirical"] == pytest.approx(kl_inverse(0.1, math.log(1 / 0.005)))
     tried = stochastic_certificate(0.1, draws=50, shared=False, KL=1.0, m=400, delta=0.05, tried=8)
     assert tried.raw > apart.raw
 
@@ -90,7 +93,18 @@ def test_refusals() -> None:
         gauss_kl([1.0], [0.0])
     with pytest.raises(ValueError, match="w must not be 0"):
         gauss_certificate([0.1], [1.0], 0.0, delta=0.05)
-    with pytest.raises(ValueError, match="s and s_0 must be > 0"):
-        gaussian_kl([1.0], [1.0], [0.0], [0.0])
-    with pytest.raises(ValueError, match="draws and tried"):
-        stochastic_certificate(0.1, draws=0, shared=False, KL=1.0, m=4, delta=0.05)
+    for s, s_0 in ((1.0, 0.0), (0.0, 1.0)):
+        with pytest.raises(ValueError, match=r"^s and s_0 must be > 0\.$"):
+            gaussian_kl([1.0], [s], [0.0], [s_0])
+    for draws, tried in ((0, 1), (1, 0)):
+        line = rf"^draws and tried must be >= 1, got draws={draws}, tried={tried}\.$"
+        with pytest.raises(ValueError, match=line):
+            stochastic_certificate(0.1, draws=draws, tried=tried, shared=False, KL=1.0, m=4, delta=0.05)
+
+
+def test_single_precision_is_read_in_double() -> None:
+    numbers = np.array([0.1, 0.3, 0.7, 0.9], np.float32)
+    w, s, w_0, s_0 = ([x] for x in numbers)
+    exact = [[float(x)] for x in numbers]
+    assert gaussian_kl(w, s, w_0, s_0) == gaussian_kl(*exact)
+    assert gauss_kl(w, s) == gauss_kl(*exact[:2])

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from adanet_theory.margin import ramp_loss, zero_function
 from adanet_theory.multiclass import (
     centred_outputs,
     kuznetsov_mohri_syed,
@@ -24,6 +25,10 @@ def test_margins_against_a_loop() -> None:
     np.testing.assert_array_equal(multiclass_margins(f, y), expected)
     with pytest.raises(ValueError, match=r"^f must hold >= 2 scores a point, got shape \(3, 1\)\.$"):
         multiclass_margins(np.zeros((3, 1)), [0, 0, 0])
+    with pytest.raises(ValueError, match=r"^y must hold 3 class indices, got \(2,\)\.$"):
+        multiclass_margins(np.zeros((3, 2)), [0, 0])
+    single = f.astype(np.float32)
+    np.testing.assert_array_equal(multiclass_margins(single, y), multiclass_margins(single.astype(np.float64), y))
 
 
 def signs(count: int) -> np.ndarray:
@@ -93,13 +98,28 @@ def test_overfitted_linear_networks_stay_under_the_bound() -> None:
     assert below > 10
 
 
-def test_centring_keeps_the_margins_and_shrinks_the_norm() -> None:
+@pytest.mark.parametrize("C", [2, 5, 6])
+def test_centring_keeps_the_margins_and_shrinks_the_norm(C: int) -> None:
     rng = np.random.default_rng(3)
-    v, x, y = rng.normal(size=(6, 4)), rng.normal(size=(50, 4)), rng.integers(0, 6, 50)
+    v, x, y = rng.normal(size=(C, 4)), rng.normal(size=(50, 4)), rng.integers(0, C, 50)
     before, after = multiclass_margins(x @ v.T, y), multiclass_margins(x @ centred_outputs(v).T, y)
     np.testing.assert_allclose(before, after, atol=1e-12)
     shifts = [np.abs(v - rng.normal(size=4)).sum() for _ in range(100)]
     assert np.abs(centred_outputs(v)).sum() <= min(*shifts, np.abs(v).sum())
+    assert (centred_outputs(v) == 0).sum() >= 4  # the median is an entry
+    assert centred_outputs(v.astype(np.float32)).dtype == np.float64
+
+
+@pytest.mark.parametrize("choice", [{}, {"c": 1.2}, {"eta": 0.2}])
+def test_the_best_margin_is_that_of_its_own_grid(choice: dict[str, float]) -> None:
+    margins, at = np.linspace(0.2, 2, 40_000), {"C": 3, "d": 2, "n_0": 5, "r_rms": 1.0, "delta": 0.05, **choice}
+    found = multiclass_a_posteriori(margins, 2.0, **at)
+    ramp = ramp_loss(margins, 2.0 / (1 + choice.get("eta", 0.05)) ** found.j)
+    expected = multiclass_a_posteriori_at(found.j, ramp, 2.0, m=40_000, **{"c": 1.5, "eta": 0.05} | at)
+    assert (found.id, found.rho) == ("multiclass-a-posteriori", expected.rho)
+    assert found.total == pytest.approx(expected.total, rel=1e-12)
+    assert found.total < 1
+    assert multiclass_a_posteriori(margins, 0.0, **at) == zero_function("multiclass-a-posteriori", "ramp")
 
 
 def test_two_classes_cost_twice_the_complexity_and_log_2() -> None:

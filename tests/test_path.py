@@ -7,11 +7,17 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom, poisson, skellam
 
+from adanet_theory import path
 from adanet_theory.grids import BETAS, VOTES, path_grid, path_threshold, path_thresholds, shape_cost
 from adanet_theory.kl import kl_inverse, xi
+from adanet_theory.laws import Law, symmetric_skellam
 from adanet_theory.path import (
     all_law,
     choices,
+    convex_bound,
+    count_errors,
+    exceeds,
+    path_candidates,
     path_certificate,
     path_certificate_at,
     path_empirical,
@@ -20,6 +26,7 @@ from adanet_theory.path import (
     path_eps_chernoff,
     path_eps_convex,
     path_kl,
+    path_kls,
 )
 from adanet_theory.tree import Tree, one_layer
 
@@ -134,6 +141,45 @@ def test_kl_of_poisson_against_negative_binomial(beta: float) -> None:
     assert path_kl(rates, A=A, N=N, beta=beta) == pytest.approx(float(expected), rel=1e-11)
 
 
+def test_many_rates_go_through_chunks() -> None:
+    """The KL is a sum over the atoms: 30,000 rates of three kinds against one of each."""
+    rates, A, beta = np.array([0.5, 20.0, 300.0]), 40_000, 0.1
+    b = A * beta / 1280
+
+    def alone(r: float) -> float:
+        return path_kl([r], A=A, N=1280, beta=beta) - A * beta * math.log1p(1 / b)
+
+    expected = 10_000 * sum(map(alone, rates)) + A * beta * math.log1p(1 / b)
+    assert path_kl(np.repeat(rates, 10_000), A=A, N=1280, beta=beta) == pytest.approx(expected, rel=1e-11)
+    for bad in ([1.0] * 5, [-1.0]):
+        with pytest.raises(ValueError, match=r"^at most A=4 rates, all >= 0\.$"):
+            path_kl(bad, A=4, N=10, beta=beta)
+
+
+@pytest.mark.parametrize("k", [-3, 0, 1, 2])
+def test_the_convex_bound_is_the_least_over_t(k: int) -> None:
+    law = Law(-2, np.array([0.1, 0.2, 0.3, 0.1, 0.1, 0.2]))  # on -2 .. 3
+    means = [law.mean_of(lambda x, t=t: np.maximum(x - k - 1 + t, 0)) / t for t in range(1, 40)]
+    assert convex_bound(law, k) == pytest.approx(min(1.0, *means))
+
+
+def test_a_skellam_and_the_rest_exceed_k_as_often_as_their_sum() -> None:
+    rest = Law(2, np.array([0.25, 0.5, 0.25]))
+    for k in (-60, -3, 0, 5, 60):
+        assert exceeds(9.0, rest, k) == pytest.approx((symmetric_skellam(9.0) + rest).above(k), abs=1e-15)
+    assert exceeds(9.0, Law(0, np.array([1 + 1e-9])), -500) == 1.0
+
+
+def test_errors_are_counted_in_blocks_that_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def drawn(each: int, rng: np.random.Generator) -> np.ndarray:
+        assert each <= 9
+        return rng.integers(0, 10, 7 * each)
+
+    monkeypatch.setattr(path, "_ROWS", 7 * 9)
+    stream = np.random.default_rng(3).integers(0, 10, 7 * 43)
+    assert count_errors(drawn, 7, 4, 3, 295) == (int((stream <= 4).sum()), 301)  # 43 for each of the seven
+
+
 def test_the_draws_agree_with_the_convolution_and_stay_above_it() -> None:
     rng = np.random.default_rng(4)
     tree = one_layer(rng.normal(size=3), np.array([1.0, -0.7, 0.4]), rng.normal(size=(3, 3)))
@@ -160,6 +206,9 @@ def test_the_formula_at_a_setting_from_its_parts() -> None:
     terms = found.terms
     exponent = (terms["KL"] + math.log(xi(300) / 0.09) + math.log(25 * 6 * 41) + math.log(6 * 9 * 4)) / 300
     assert found.raw == pytest.approx(kl_inverse(terms["empirical"], exponent) / (1 - path_eps(tree, 160, 14)))
+    assert found.id == "path-certificate"
+    drawn = path_empirical(tree, tree.means(x), y, 160, 14, delta=0.01, seed=0, draws=30_000)
+    assert (terms["empirical"], terms["draws"]) == drawn
     assert (terms["N"], terms["k"], terms["beta"], terms["draws"]) == (160, 14, 0.03, 30_000)
     assert terms["KL"] == path_kl(160 * np.abs(tree.q), A=12, N=160, beta=0.03)
     for change, line in [
@@ -183,6 +232,35 @@ def test_the_search_says_something_of_an_easy_network() -> None:
     found = path_certificate(tree, x, y, delta=0.05, seed=0, draws=100_000)
     assert found.raw < 0.2
     assert path_certificate(tree, x, y, delta=0.05, seed=0, draws=100_000) == found
+    N, k, beta = int(found.terms["N"]), int(found.terms["k"]), found.terms["beta"]
+    at = {"delta": 0.05, "seed": 0, "draws": 20_000}
+    here = path_certificate_at(tree, x, y, N=N, k=k, beta=beta, **at).raw
+    place = VOTES.index(N)
+    elsewhere = [
+        path_certificate_at(tree, x, y, N=other, k=path_thresholds(other)[index], beta=beta, **at).raw
+        for other in VOTES[max(0, place - 4) : place + 5 : 2]
+        for index in range(6, 41, 5)
+    ]
+    assert here <= 1.1 * min(elsewhere)
+
+
+def test_what_the_search_compares_is_the_certificate_at_that_setting() -> None:
+    """A linear network: the worst J is all, and the empirical part is known."""
+    rng = np.random.default_rng(9)
+    tree, x = one_layer(np.array([0.5, -0.5]), np.zeros(1), np.zeros((1, 2))), rng.uniform(-1, 1, (30, 2))
+    y = rng.choice([-1.0, 1.0], 30)
+    table = path_candidates(tree, x, y, seed=0)
+    assert [found.N for found in table] == list(VOTES)
+    for found in table[:20:6]:
+        N, rates = found.N, found.N * np.abs(tree.q)
+        assert tuple(found.k) == path_thresholds(N)
+        assert found.KL == path_kl(rates, A=4, N=N, beta=found.beta) == path_kls(rates, A=4, N=N).min()
+        assert found.grid == path_grid([])
+        for i in (0, 10, 25):
+            k = int(found.k[i])
+            assert found.b[i] == pytest.approx(1 - path_eps(tree, N, k), rel=1e-12)
+            exact = path_empirical_exact(tree, tree.means(x), y, N, k)
+            assert found.empirical[i] == pytest.approx(exact, abs=4 * math.sqrt(0.25 / 1200))  # 40 draws of each
 
 
 def test_the_prior_over_shapes_sums_to_at_most_one() -> None:

@@ -9,13 +9,15 @@ from scipy.stats import skellam
 
 from adanet_theory.grids import BETAS, THRESHOLDS, VOTES, forest_cost, path_classes_grid, path_thresholds, shape_cost
 from adanet_theory.kl import kl_inverse, xi
-from adanet_theory.path import path_eps, path_kl
+from adanet_theory.path import path_eps, path_kl, path_kls
 from adanet_theory.path_multiclass import (
+    atom_count,
     atoms,
     levels,
     pairs,
     path_certificate_multiclass,
     path_certificate_multiclass_at,
+    path_classes_candidates,
     path_classes_empirical_exact,
     path_classes_eps,
     path_classes_errors,
@@ -138,6 +140,35 @@ def test_linear_networks_have_vote_certificate_multiclass_but_for_the_grid() -> 
     assert ours.terms["grid"] - votes.terms["grid"] == pytest.approx(math.log(2 * THRESHOLDS / 58))
 
 
+def test_what_the_search_compares_is_the_certificate_at_that_setting() -> None:
+    """Linear networks: the worst J is all, and the empirical part is known."""
+    rng = np.random.default_rng(9)
+    W, x, y = rng.normal(size=(3, 2)), rng.uniform(-1, 1, (30, 2)), rng.integers(0, 3, 30)
+    forest = unrolled_classes({(1, 0): W}, [{1: row} for row in np.eye(3)], depth=1)
+    p = np.array([tree.p[0] for tree in forest])
+    scores = np.stack([tree.value(tree.means(x)) for tree in forest], axis=1)
+    table = path_classes_candidates(forest, x, y, seed=0)
+    assert [found.N for found in table] == list(VOTES)
+    for found in table[:20:6]:
+        N, rates = found.N, found.N * atoms(forest)
+        assert tuple(found.k) == path_thresholds(N)
+        assert found.KL == path_kl(rates, A=12, N=N, beta=found.beta) == path_kls(rates, A=12, N=N).min()
+        assert found.grid == path_classes_grid([3])
+        for i in (0, 10, 25):
+            k = int(found.k[i])
+            assert found.b[i] == pytest.approx(classes_b(p, N, k), rel=1e-12)
+            exact = classes_empirical(scores, y, p, N, k)
+            assert found.empirical[i] == pytest.approx(exact, abs=4 * math.sqrt(0.25 / 1200))  # 40 draws of each
+
+
+def test_levels_and_atoms_are_those_of_all_trees() -> None:
+    deep = Tree((-1, 0, 1, 0, 3, 4), (1, 1, -1, 1, 1, -1), np.diag([0.1, 0.0, 0.2, 0.1, 0.0, 0.1]), B=1.0)
+    flat = Tree((-1, 0), (1, -1), np.array([[0.3, 0.0], [-0.1, 0.1]]), B=1.0)
+    assert levels([flat, deep]) == levels([deep, flat]) == [2, 3, 2, 1]
+    assert sorted(atoms([deep, flat])) == [0.1] * 5 + [0.2, 0.3]
+    assert atom_count([deep, flat]) == 2 * (36 + 4)
+
+
 def xor_forest() -> tuple[Forest, np.ndarray]:
     """f_0 = |x_1| - |x_2|, f_1 its negative, f_2 = x_3 - a constant: no linear network tells these classes apart."""
     plus = np.array([[1.0, 0, 0, 0], [-1, 0, 0, 0], [0, 1, 0, 0], [0, -1, 0, 0], [0, 0, 1.0, -0.4]])
@@ -200,6 +231,7 @@ def test_the_formula_at_a_setting_from_its_parts() -> None:
     q = kl_inverse(errors / total, math.log(100) / total)
     assert found.raw == pytest.approx(kl_inverse(q, exponent) / (1 - path_classes_eps(forest, 160, 14)))
     assert (terms["N"], terms["k"], terms["beta"], terms["draws"]) == (160, 14, 0.03, total)
+    assert found.id == "path-certificate-multiclass"
     for change, line in [({"k": 13}, "k must be on"), ({"beta": 0.0}, "beta must be"), ({"N": 150}, "N must be")]:
         with pytest.raises(ValueError, match=line):
             path_certificate_multiclass_at(forest, x, y, **setting | change, delta=0.1, seed=0)

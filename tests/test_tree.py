@@ -33,6 +33,7 @@ def test_the_tree_is_the_network(slopes: tuple[float, float], n: tuple[int, ...]
     x = rng.uniform(-1, 1, (40, n[0]))
     assert np.allclose(tree.value(tree.means(x)) * tree.B, forward(hidden, output, PHI[slopes], x), rtol=1e-12)
     assert tree.p.sum() == pytest.approx(1)
+    assert (tree.parent[0], tree.sign[0]) == (-1, 1)
     assert all(parent < v for v, parent in enumerate(tree.parent))
     if slopes == (1.0, 0.0):
         assert pytest.approx(path_norm(hidden, output, depth=len(n) - 1)) == tree.B
@@ -57,5 +58,18 @@ def test_refusals() -> None:
     hidden, output = network(np.random.default_rng(0), (2, 8, 8, 8))
     with pytest.raises(ValueError, match="at most 20 nodes"):
         unrolled(hidden, output, depth=3, max_nodes=20)
-    with pytest.raises(ValueError, match="path norm must be finite and > 0, got B=0"):
-        one_layer(np.zeros(1), np.zeros(1), np.zeros((1, 1)))
+    small = network(np.random.default_rng(1), (2, 2, 1))
+    nodes = len(unrolled(*small, depth=2).parent)
+    assert len(unrolled(*small, depth=2, max_nodes=nodes).parent) == nodes
+    with pytest.raises(ValueError, match=rf"^the unrolled tree must have at most {nodes - 1} nodes\.$"):
+        unrolled(*small, depth=2, max_nodes=nodes - 1)
+    for v_0, B in ((0.0, 0), (np.inf, np.inf)):
+        with pytest.raises(ValueError, match=rf"^the path norm must be finite and > 0, got B={B}"):
+            one_layer(np.array([v_0]), np.zeros(1), np.zeros((1, 1)))
+    with pytest.raises(ValueError, match=r"^the network must read its features\.$"):
+        unrolled({(2, 1): np.ones((1, 1))}, {2: np.ones(1)}, depth=2)
+
+
+def test_single_precision_is_read_in_double() -> None:
+    tree = one_layer(np.ones(2, np.float32), np.ones(1, np.float32), np.ones((1, 2), np.float32))
+    assert tree.q.dtype == np.float64

@@ -11,6 +11,7 @@ from adanet_theory.grids import BETAS, PRIORS, VOTES, vote_grid
 from adanet_theory.kl import kl_inverse, xi
 from adanet_theory.vote import (
     vote_b,
+    vote_candidates,
     vote_certificate,
     vote_certificate_at,
     vote_empirical,
@@ -47,10 +48,11 @@ def test_both_kl_by_enumeration_of_sequences(theta: list[float], N: int) -> None
         assert vote_kl_polya(theta, N, n=3, beta=beta) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-def test_many_voters_go_through_windows_and_chunks() -> None:
-    """Against the tail form Σ_i log(β+i) P(c > i), with no window."""
+def test_many_voters_go_through_windows_and_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against the tail form Σ_i log(β+i) P(c > i), with no window; chunks of a few voters."""
     from scipy.stats import binom
 
+    monkeypatch.setattr(vote, "_CELLS", 5_000)
     theta = np.random.default_rng(1).dirichlet(np.full(300, 0.05))
     N, n, beta = 1280, 700, 0.01
     i = np.arange(N)
@@ -101,6 +103,36 @@ def test_the_search_finds_the_least_of_the_whole_grid(monkeypatch: pytest.Monkey
     assert found.terms["N"] > 10
 
 
+def test_where_many_votes_are_best_no_k_nearby_is_better(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than a standard deviation above N/2: found by a coarse step and a finer one."""
+    monkeypatch.setattr(vote, "VOTES", VOTES[-1:])
+    u, theta, N = np.repeat([0.03, 0.04], 3_000), [0.05] * 20, VOTES[-1]
+    found = vote_certificate(u, theta, n=1568, delta=0.05)
+    k = int(found.terms["k"])
+    assert (found.id, found.terms["N"], found.terms["beta"]) == ("vote-certificate", N, 0.001)
+    assert 1.5 < (k - N / 2) / (math.sqrt(N) / 2) < 4
+    around = [k + step for step in (-30, -10, -3, -1, 1, 3, 10, 30)]
+    assert all(
+        found.raw <= vote_certificate_at(u, theta, n=1568, N=N, k=at, beta=0.001, delta=0.05).raw for at in around
+    )
+
+
+def test_what_the_search_compares_is_the_certificate_at_that_setting() -> None:
+    u, theta, delta = np.linspace(-0.1, 0.9, 20), [0.25] * 4, 0.1
+    table = vote_candidates(u, theta, n=20)
+    assert [found.N for found in table] == list(VOTES)
+    for found in table[::6]:
+        assert vote_kl(theta, found.N, n=20, beta=found.beta) == min(
+            vote_kl(theta, found.N, n=20, beta=b) for b in PRIORS
+        )
+        assert found.k[0] <= found.N / 2 - 0.9 * math.sqrt(found.N) or found.k[0] == 0
+        assert found.k[-1] >= found.N / 2 + 2.4 * math.sqrt(found.N) or found.k[-1] == found.N - 1
+        assert np.diff(found.k).max() <= math.ceil(math.sqrt(found.N) / 8)
+        for k, value in list(zip(found.k, found.values(20, delta), strict=True))[::7]:
+            at = vote_certificate_at(u, theta, n=20, N=found.N, k=int(k), beta=found.beta, delta=delta)
+            assert value == pytest.approx(at.raw, rel=1e-9)
+
+
 def test_an_error_costs_at_least_b() -> None:
     for N in VOTES[:8]:
         for k in range(0, N, 3):
@@ -118,10 +150,25 @@ def test_settings_that_nobody_paid_for_are_refused() -> None:
     ]:
         with pytest.raises(ValueError, match=line):
             vote_certificate_at([0.1], [0.5, 0.5], **(good | change))
-    with pytest.raises(ValueError, match="sum to 1"):
-        vote_certificate_at([0.1], [0.5, 0.4], **good)
-    with pytest.raises(ValueError, match="must be in"):
-        vote_certificate_at([1.1], [0.5, 0.5], **good)
+    for theta in ([0.5, 0.4], [1.5, -0.5]):
+        with pytest.raises(ValueError, match=r"^theta must be >= 0 and sum to 1\.$"):
+            vote_certificate_at([0.1], theta, **good)
+    for u in (1.1, -1.1):
+        with pytest.raises(
+            ValueError, match=r"^a margin y f\(x\)/B' must be in \[-1, 1\]: \|Psi_j\| <= 1 and theta in"
+        ):
+            vote_certificate_at([u], [0.5, 0.5], **good)
+    for margins in ([], [[0.1]]):
+        with pytest.raises(ValueError, match=r"^the margins must be a list of at least one number\.$"):
+            vote_certificate_at(margins, [0.5, 0.5], **good)
+    with pytest.raises(ValueError, match=r"^beta must be > 0, got beta=0\.0\.$"):
+        vote_kl_polya([1.0], 10, n=4, beta=0.0)
+
+
+def test_single_precision_is_read_in_double() -> None:
+    u, theta = np.array([0.1, -0.3], np.float32), np.array([0.3, 0.7], np.float32)
+    assert vote_empirical(u, 20, 12) == vote_empirical(u.astype(np.float64), 20, 12)
+    assert vote_kl_iid(theta, 20, n=4) == vote_kl_iid(theta.astype(np.float64), 20, n=4)
 
 
 def test_the_grid_is_a_prior() -> None:

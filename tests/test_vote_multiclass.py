@@ -5,13 +5,17 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import skellam
+from scipy.stats import poisson, skellam
 
+from adanet_theory import vote_multiclass
 from adanet_theory.grids import BETAS, VOTES, classes_grid
 from adanet_theory.kl import kl_inverse, xi
-from adanet_theory.path import path_kl
+from adanet_theory.path import path_kl, path_kls
 from adanet_theory.vote_multiclass import (
+    _errors,
+    _normal_errors,
     classes_b,
+    classes_candidates,
     classes_empirical,
     skellam_masses,
     vote_certificate_multiclass,
@@ -88,3 +92,67 @@ def test_an_easy_problem_is_certified_and_random_labels_are_not() -> None:
     assert found.raw < 0.12
     shuffled = vote_certificate_multiclass(scores, rng.permutation(classes), theta, theta, A=18, delta=0.05)
     assert shuffled.raw > 0.55
+
+
+@pytest.mark.parametrize("cells", [1, 3_000, 10**6])
+def test_blocks_of_examples_change_nothing(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vote_multiclass, "_CELLS", cells)
+    rng, p = np.random.default_rng(4), np.array([0.5, 0.3, 0.2])
+    scores, y = p * rng.uniform(-1, 1, (25, 3)), rng.integers(0, 3, 25)
+    expected = [loss(row, label, p, 12.0, 2) for row, label in zip(scores, y, strict=True)]
+    assert classes_empirical(scores, y, p, 12.0, 2) == pytest.approx(np.mean(expected), rel=1e-9)
+
+
+def test_the_laws_of_rates_so_large_that_the_recurrence_is_scaled() -> None:
+    a, b = np.array([5_000.0, 0.0, 0.0]), np.array([4_000.0, 0.0, 2_000.0])
+    first, masses = skellam_masses(a, b)
+    assert np.allclose(
+        masses[0], skellam.pmf(first[0] + np.arange(len(masses[0])), 5_000, 4_000), rtol=1e-7, atol=1e-14
+    )
+    assert masses[1].max() == pytest.approx(1)
+    assert first[1] + masses[1].argmax() == 0
+    assert np.allclose(masses[2], poisson.pmf(-first[2] - np.arange(len(masses[2])), 2_000), rtol=1e-7, atol=1e-14)
+
+
+def test_the_normal_laws_of_a_search_are_near() -> None:
+    rng, p = np.random.default_rng(5), np.array([0.4, 0.35, 0.25])
+    scores, y = p * rng.uniform(-0.2, 0.2, (30, 3)), rng.integers(0, 3, 30)
+    exact, normal = (form(scores, y, p, 2560, (0, 20, 60)) for form in (_errors, _normal_errors))
+    assert exact.shape == normal.shape == (30, 3)
+    assert np.allclose(exact, normal, atol=3e-3)
+
+
+def test_no_setting_nearby_is_much_better_than_the_one_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At N about 330, where a search goes from the exact laws to the normal ones."""
+    monkeypatch.setattr(vote_multiclass, "VOTES", VOTES[8:13])
+    rng = np.random.default_rng(6)
+    p, m = np.array([0.4, 0.35, 0.25]), 120
+    y = rng.integers(0, 3, m)
+    scores = p * np.where(y[:, None] == np.arange(3), 0.5, -0.5) + rng.normal(0, 0.03, (m, 3))
+    at = {"A": 30, "delta": 0.05}
+    found = vote_certificate_multiclass(scores, y, p, p, **at)
+    assert found.id == "vote-certificate-multiclass"
+    place = VOTES.index(int(found.terms["N"]))
+    assert 8 < place < 12
+    for N in VOTES[place - 1 : place + 2]:
+        for k in (np.arange(6) * math.sqrt(0.75 * N)).astype(int).tolist():
+            nearby = vote_certificate_multiclass_at(scores, y, p, p, N=N, k=k, beta=found.terms["beta"], **at)
+            assert found.raw <= 1.02 * nearby.raw
+
+
+def test_what_the_search_compares_is_the_certificate_at_that_setting() -> None:
+    """Exactly while the laws are, and nearly with normal ones."""
+    rng, p = np.random.default_rng(7), np.array([0.5, 0.3, 0.2])
+    scores, y = p * rng.uniform(-0.3, 0.5, (12, 3)), rng.integers(0, 3, 12)
+    table = classes_candidates(scores, y, p, p, A=30)
+    assert [found.N for found in table] == list(VOTES)
+    for found in (*table[:9:4], table[14]):
+        N, two = found.N, 0.8 * found.N
+        assert found.KL == path_kl(N * p, A=30, N=N, beta=found.beta) == path_kls(N * p, A=30, N=N).min()
+        assert found.k[0] == 0
+        assert 4.9 * math.sqrt(two) - 1 <= found.k[-1] <= 5 * math.sqrt(two) or found.k[-1] == N
+        assert np.diff(found.k).max() <= math.ceil(math.sqrt(two) / 4)
+        for k, value in list(zip(found.k, found.values(12, 0.1), strict=True))[::5]:
+            setting = {"A": 30, "N": N, "k": int(k), "beta": found.beta, "delta": 0.1}
+            at = vote_certificate_multiclass_at(scores, y, p, p, **setting)
+            assert value == pytest.approx(at.raw, rel=1e-9 if N * 3 <= 1000 else 1e-2)
