@@ -84,7 +84,7 @@ class Candidates:
 
         kl^-1(q, C/m) < b means m > C/kl(q, b); ξ(m), which grows like sqrt(m), is found by repeating.
         """
-        q, b = np.clip(self.empirical, 0, 1), np.minimum(self.b, 1 - 1e-15)
+        q, b = np.maximum(self.empirical, 0.0), np.minimum(self.b, 1 - 1e-15)
         rate = float(np.max(np.where(q < b, kl(q, b), 0.0)))
         if rate == 0:
             return math.inf

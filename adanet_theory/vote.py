@@ -185,7 +185,7 @@ def vote_candidates(u: ArrayLike, theta: ArrayLike, *, n: int) -> list[Candidate
     for N in VOTES:
         KL = np.array([vote_kl_iid(weights, N, n=n), *_polya(weights, N, n, BETAS)])
         best = int(np.argmin(KL))  # the least KL is the least certificate at every k
-        k = np.unique(np.clip(np.floor(N / 2 + _STEPS * math.sqrt(N) / 2), 0, N - 1))
+        k = np.unique(np.minimum(np.floor(N / 2 + _STEPS * math.sqrt(N) / 2), N - 1))
         found.append(_candidates(margins, share, N, k, PRIORS[best], float(KL[best])))
     return found
 
@@ -204,6 +204,6 @@ def vote_setting(u: ArrayLike, found: Sequence[Candidates], *, delta: float) -> 
     for i in np.argsort([float(value.min()) for value in values])[:3]:
         coarse, step = found[i], math.ceil(math.sqrt(found[i].N) / 8)
         centre = int(coarse.k[int(np.argmin(values[i]))])
-        k = np.arange(max(0, centre - step), min(coarse.N, centre + step + 1), dtype=np.float64)
+        k = np.arange(centre - step, min(coarse.N, centre + step + 1))
         finer.append(_candidates(groups, share, coarse.N, k, coarse.beta, coarse.KL))
     return least(finer, m, delta)[1:]

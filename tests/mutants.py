@@ -74,6 +74,10 @@ SAME = "the same value: "
 FORMULAS = SAME + "two formulas that agree where one takes over from the other"
 BLOCK = "the size of a block"
 ROUNDING = "the constant of a bound on rounding errors, which has room"
+SEARCH = "what a search tries: the setting that it finds is evaluated, and paid for, as any other"
+WINDOW = "the window of a law, which has room"
+TIE = "a tie, or the edge of a tolerance"
+DOUBLE = SAME + "what is read there is double already"
 
 JUDGED = [
     # a pattern of the function, one of the mutated line, the reason
@@ -146,6 +150,40 @@ JUDGED = [
     (r"arrangement\.by_cells", r">=", SAME + "points on the flat are 0, and a tie changes nothing"),
     (r"arrangement\._coordinates_on_flat", r"", SAME + "another length of the normals of the same hyperplanes"),
     (r"arrangement\.(cells|_is_among)", r"", "another point of the same cell, or a tolerance at a tie"),
+    # certificates
+    (r"certificate\.certificate", r"-1e-9 < KL", TIE),
+    (r"certificate\..*m_needed", r"q <= b", SAME + "kl(q, q) = 0"),
+    (r"certificate\..*m_needed", r"m = 2\.0|range\(21\)", SAME + "a fixed point, reached long before"),
+    (r"certificate\.m_needed", r"m < LARGEST_M", TIE),
+    (r"kl\.kl_inverses", r"c \* 2|< c$", "a bisection that starts from a wider interval, or a tie"),
+    (r"laws\.(poisson|symmetric_skellam)", r"spread", WINDOW),
+    (r"laws\.skellam", r"and False", FORMULAS),
+    (r"laws\._convolve", r"< _DIRECT", FORMULAS),
+    (r"laws\._convolve", r"padded|size = .*\+ 1", SAME + "more zeros behind the masses"),
+    (r"multiclass\.kuznetsov_mohri_syed", r"ratio > 1", TIE),
+    (r"unbounded\._index", r"<= share", TIE),
+    (r"tree\.one_layer", r"v_i >= 0|\(-2, 1", SAME + "a unit without weight is left out, and a root has no parent"),
+    (r"tree\._nodes", r"range\(depth\)|add\((None|-2), 1", SAME + "features are no units, and a root has no parent"),
+    (r"tree\._nodes", r"side / |weight / slope", SAME + "only the sign is read"),
+    (r"vote\._simplex", r"theta >= 0|< 1e-9", TIE),
+    (r"vote\._expected_rising", r"N \+ 2|len\(theta\) / |theta\[-2:\]", BLOCK),
+    (r"vote\._window", r"10 \*|1 \+ theta|2 - theta|- 6|\+ 21", WINDOW),
+    (r"vote\.(_grouped|vote_candidates|vote_setting)", r"", SEARCH),
+    (r"gauss\.(gauss_setting|_table)", r"edges|price|cosine|tables|groups|exponent|empirical", SEARCH),
+    (r"path(_multiclass)?\.path_.*candidates", r"rng|some|wanted|drawn|each", SEARCH),
+    (r"path(_multiclass)?\.path_certificate(_multiclass)?", r"least\(", SEARCH),
+    (r"path\.(path_empirical_exact|law_of_g)", r">= 0", SAME + "no label or sign is 0"),
+    (r"path\.convex_bound", r"errstate", "warnings of entries that are dropped"),
+    (r"path\.convex_bound", r"astype\(None\)", DOUBLE),
+    (
+        r"path\._chernoff",
+        r"exponent, bounds|min\(2\.0",
+        "any tilt gives a bound, 0 the bound 1: the best is searched",
+    ),
+    (r"path\._chernoff", r"symmetric_skellam", "where a window is short the other label, which needs none, is as bad"),
+    (r"vote_multiclass\._normal_errors", r"", SEARCH),
+    (r"vote_multiclass\.classes_candidates", r"dtype|asarray", DOUBLE),
+    (r"vote_multiclass\.classes_candidates", r"wanted|every|order|_EXACT|_STEPS", SEARCH),
 ]
 
 

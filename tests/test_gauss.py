@@ -55,7 +55,11 @@ def test_the_formula_from_its_parts() -> None:
 def test_the_search_is_near_the_best_scale() -> None:
     rng = np.random.default_rng(1)
     u, norms = rng.normal(0.3, 0.1, 900), rng.uniform(0.8, 1.2, 900)
+    u[:3] = norms[:3] = 0.0  # no feature: an error whatever is drawn
     found = gauss_certificate(u, norms, 0.7, delta=0.05)
+    a, tau = math.sqrt(2 * found.terms["KL"]), found.terms["tau"]
+    assert found.terms["empirical"] == pytest.approx(gauss_empirical(u * a / 0.7, norms, norms, tau), rel=1e-9)
+    assert found.terms["b"] == gauss_b(tau)
     least = min(
         gauss_certificate_at(u * a / 0.7, norms, norms, KL=a**2 / 2, s_max=1.0, tau=tau, delta=0.05).raw
         for tau in TAUS
@@ -89,10 +93,12 @@ def test_shared_draws_count_once() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(ValueError, match="s_j must be > 0"):
+    with pytest.raises(ValueError, match=r"^s_j must be > 0\.$"):
         gauss_kl([1.0], [0.0])
-    with pytest.raises(ValueError, match="w must not be 0"):
+    with pytest.raises(ValueError, match=r"^w must not be 0\.$"):
         gauss_certificate([0.1], [1.0], 0.0, delta=0.05)
+    with pytest.raises(ValueError, match=r"^\|\|w\|\| must be finite and >= 0, got \|\|w\|\|=-1\.0\.$"):
+        gauss_certificate([0.1], [1.0], -1.0, delta=0.05)
     for s, s_0 in ((1.0, 0.0), (0.0, 1.0)):
         with pytest.raises(ValueError, match=r"^s and s_0 must be > 0\.$"):
             gaussian_kl([1.0], [s], [0.0], [s_0])
@@ -108,3 +114,10 @@ def test_single_precision_is_read_in_double() -> None:
     exact = [[float(x)] for x in numbers]
     assert gaussian_kl(w, s, w_0, s_0) == gaussian_kl(*exact)
     assert gauss_kl(w, s) == gauss_kl(*exact[:2])
+    double = numbers.astype(np.float64)
+    assert gauss_certificate(numbers, numbers, 0.5, delta=0.05) == gauss_certificate(double, double, 0.5, delta=0.05)
+
+
+@pytest.mark.parametrize("m", [1, 7, 13, 49])
+def test_points_without_features_are_all_errors(m: int) -> None:
+    assert gauss_certificate(np.zeros(m), np.zeros(m), 1.0, delta=0.05).terms["empirical"] == 1.0

@@ -119,8 +119,47 @@ def test_the_chernoff_form_is_above_the_exact_one() -> None:
         tree = random_tree(rng, 5, 1)
         for k in (3, 8):
             assert path_eps(tree, 20.0, k) <= path_eps_chernoff(tree, 20.0, k) + 1e-12
-    with pytest.raises(ValueError, match="one hidden layer"):
-        path_eps_chernoff(random_tree(np.random.default_rng(0), 6, 3), 20.0, 3)
+    with pytest.raises(ValueError, match=r"^the Chernoff form is for one hidden layer\.$"):
+        path_eps_chernoff(Tree((-1, 0, 1), (1, 1, 1), np.eye(3) / 3, B=1.0), 20.0, 3)
+
+
+def by_hand(tree: Tree, nu: float, e: int) -> Law:
+    """D^e at J = all of one hidden layer: units of the sign e keep their positive parts, the others join the root."""
+    own = [p for p, sign in zip(tree.p[1:], tree.sign[1:], strict=True) if sign == e]
+    law = symmetric_skellam(nu * (1 - sum(own)))
+    for p in own:
+        law = law + symmetric_skellam(nu * p).positive_part()
+    return law
+
+
+@pytest.mark.parametrize("v", [[0.4, 0.2, -0.1], [-0.4, -0.2, 0.1]])
+def test_both_labels_count_at_j_all(v: list[float]) -> None:
+    """Units that are mostly of one sign: the label of that sign is the worse, and that of f and -f are equal."""
+    tree = one_layer(np.array([0.3]), np.array(v), np.ones((3, 1)))
+    laws = [by_hand(tree, 40.0, e) for e in (1, -1)]
+    worse = laws[0] if v[0] > 0 else laws[1]
+    for k in (3, 9):
+        assert path_eps_convex(tree, 40.0, k) == pytest.approx(convex_bound(worse, k), rel=1e-10)
+    x = np.ones((1, 1))
+    for found in path_candidates(tree, x, np.ones(1), seed=0)[:7:3]:
+        b = [1 - max(by_hand(tree, found.N, e).above(int(k)) for e in (1, -1)) for k in found.k[::5]]
+        assert found.b[::5].tolist() == pytest.approx(b, rel=1e-10)
+        assert path_kl(found.N * np.abs(tree.q), A=8, N=found.N, beta=found.beta) == found.KL
+    assert path_eps_chernoff(tree, 40.0, 9) == pytest.approx(least_tilt(tree, 40.0, 9), rel=1e-6)
+
+
+def least_tilt(tree: Tree, nu: float, k: int) -> float:
+    """The Chernoff form by Markov's inequality for the law itself, at the best of 2,000 tilts."""
+    found = []
+    for e in (1, -1):
+        own = tree.p[1:][np.array(tree.sign[1:]) == e]
+        tilts = np.linspace(0, min(1.0, 2 * (k + 2) / nu), 2_000)
+        exponent = -tilts * (k + 1) + nu * (1 - own.sum()) * (np.cosh(tilts) - 1)
+        for p in own:
+            part = symmetric_skellam(nu * float(p), spread=16.0).positive_part()
+            exponent += np.log(np.exp(np.outer(tilts, part.values)) @ part.mass)
+        found.append(float(np.exp(exponent.min())))
+    return max(found)
 
 
 def test_many_choices_fall_back_to_the_convex_form() -> None:
@@ -231,6 +270,7 @@ def test_the_search_says_something_of_an_easy_network() -> None:
     x, y = x[np.abs(score) > 0.1], np.sign(score[np.abs(score) > 0.1])
     found = path_certificate(tree, x, y, delta=0.05, seed=0, draws=100_000)
     assert found.raw < 0.2
+    assert found.terms["draws"] == math.ceil(100_000 / len(x)) * len(x)
     assert path_certificate(tree, x, y, delta=0.05, seed=0, draws=100_000) == found
     N, k, beta = int(found.terms["N"]), int(found.terms["k"]), found.terms["beta"]
     at = {"delta": 0.05, "seed": 0, "draws": 20_000}
