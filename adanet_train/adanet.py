@@ -3,6 +3,8 @@
 The printed test compares F_t(w, h') with F_t(w', h') and so always deepens (claim adanet-comparison); here the
 candidate with the least min_w F_t(w, h) is kept, and f_t = f_{t-1} + w* · h_t. Where λ is not given, the points that
 a committee holds out choose it together with the first subnetwork.
+
+Of C classes f(x, y) = Σ_k w_{k,y} · h_k(x), with the loss of `labels` and the penalty Σ_j Γ_j Σ_c |w_{c,j}|.
 """
 
 from __future__ import annotations
@@ -10,24 +12,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
-from adanet_train import committee, objective
+from adanet_train import committee, network, objective
 from adanet_train.committee import Proposal
 from adanet_train.complexity import Penalty, penalty
 from adanet_train.config import Callback as Callback
 from adanet_train.config import Config as Config
 from adanet_train.config import Trained as Trained
-from adanet_train.config import check_resume, check_sample, check_weights
-from adanet_train.convex import mixture
+from adanet_train.config import check_class_config, check_resume, check_sample, check_weights
 from adanet_train.growth import Growth, Part, regrown
 from adanet_train.history import CandidateRecord, Round
+from adanet_train.labels import Labels, labels_of
 from adanet_train.points import Points
-from adanet_train.selection import Choice, HeldOut, choose
-from adanet_train.surrogates import surrogate
+from adanet_train.selection import Choice, HeldOut, Judged, choose, judge
 from adanet_train.weak_learners import Task, candidate, generator
 from adanet_train.world import ALONE, World
 
@@ -45,7 +48,7 @@ def train(
     resume: Trained | None = None,
     world: World = ALONE,
 ) -> Trained:
-    """T rounds of AdaNet on the rows of Psi with labels y in {-1, +1} and sample weights, if any.
+    """T rounds of AdaNet on the rows of Psi with labels y in {-1, +1}, or class indices, and sample weights, if any.
 
     `callback` sees the result after every round; `resume` takes up a result of an earlier call with the same config,
     and ends with the same bits as one uninterrupted run. Of the processes of a `world` each calls this with the same
@@ -54,7 +57,7 @@ def train(
     points, y = check_sample(Psi, y, config, world)
     check_resume(resume, config)
     setting = Setting.of(points, y, check_weights(weights, y), config)
-    growth = regrown(resume, points) if resume else Growth(points, config.activation)
+    growth = regrown(resume, points) if resume else Growth(points, config.activation, setting.labels.outputs)
     history: list[Round] = [*resume.history] if resume else []
     F = setting.objective(growth)
     for t in range(len(history) + 1, config.rounds + 1):
@@ -98,9 +101,8 @@ class Read:
 
     @property
     def columns(self) -> Tensor:
-        """One for each unit, or their mixture where their proportions are fixed."""
-        H = torch.cat([self.H[k] for k in sorted(self.H)], 1)
-        return H if self.proposal.mix is None else (H @ self.proposal.mix)[:, None]
+        """One for each unit."""
+        return torch.cat([self.H[k] for k in sorted(self.H)], 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +133,7 @@ class Setting:
     """What stays the same from round to round: the sample, the config, the declared family."""
 
     points: Points
+    labels: Labels
     y: Tensor
     weights: Tensor | None
     config: Config
@@ -140,25 +143,30 @@ class Setting:
 
     @classmethod
     def of(cls, points: Points, y: Tensor, weights: Tensor | None, config: Config) -> Setting:
-        split = None
+        split, labels = None, labels_of(y, config.surrogate)
+        if labels.outputs is not None:
+            check_class_config(config)
+            known = config.learner != "gradient"
+            check(known, "learner='gradient' is one of two classes, of more take 'committee' or 'units'.")
         if config.learner == "committee":
             committee.check_config(config)
-            split = committee.Sample.split(points, y, weights, config, generator(config.seed, 0, 0))
+            split = committee.Sample.split(points, labels, y, weights, config, generator(config.seed, 0, 0))
         own = None if weights is None else points.own(weights)
-        return cls(points, points.own(y), own, config, config.family(points.n_0, len(points)), split)
+        spec = config.family(points.n_0, len(points), labels.tops)
+        return cls(points, labels, points.own(y), own, config, spec, split)
 
     def Gamma(self, lam: float | None) -> Penalty:
         """Γ at the λ of the config, or at the one that was chosen."""
         config = self.config if lam is None else self.config.replace(lam=lam)
-        return penalty(config, self.spec, self.points)
+        return penalty(config, self.spec, self.points, self.labels.outputs)
 
     def objective(self, growth: Growth) -> float:
         """F of what has grown so far."""
-        Phi = surrogate(self.config.surrogate)
-        return objective.loss(Phi, self.y, growth.f, self.weights, self.points.world) + growth.penalty
+        values = self.labels.values(self.y, growth.f)
+        return objective.mean(values, self.weights, self.points.world) + growth.penalty
 
     def held_out(self, growth: Growth) -> HeldOut | None:
-        return HeldOut.of(growth, self.split, surrogate(self.config.surrogate)) if self.split else None
+        return HeldOut.of(growth, self.split) if self.split else None
 
     @property
     def settles(self) -> bool:
@@ -187,8 +195,10 @@ class Setting:
         A deeper one has no chance later: r_k grows by a large factor with every layer, and λ is settled here.
         """
         deepest = min(DEEPEST, self.spec.depth)
+        judged: list[Judged] = []
         while True:
-            chosen, lams = self.choose(growth, proposals, held_out)
+            judged += [self.judge(growth, read, held_out) for read in proposals[len(judged) :]]
+            chosen, lams = choose(judged, held_out), [candidate.lam for candidate in judged]
             depth = growth.depth + len(proposals)
             if self.config.candidates is not None or chosen < len(proposals) - 1 or depth > deepest:
                 return chosen, lams
@@ -200,48 +210,43 @@ class Setting:
         layers = sorted(proposal.block) if self.config.outputs == "all" else [max(proposal.block)]
         return Read(proposal, growth.outputs(proposal.block, layers))
 
-    def choose(self, growth: Growth, proposals: list[Read], held_out: HeldOut) -> tuple[int, list[float]]:
-        """The candidate that the held-out points choose, and λ of each."""
+    def judge(self, growth: Growth, read: Read, held_out: HeldOut) -> Judged:
+        """A proposal at its best λ."""
         r = penalty(self.config.replace(lam=1.0, beta=0.0), self.spec, self.points)
-        choices = []
-        for read in proposals:
-            ((k, H),) = read.H.items()
-            mix = read.proposal.mix
-            assert mix is not None
-            members = held_out.of_members(H) * (len(mix) * mix)[:, None]
-            choices.append(Choice(read.columns[:, 0], float(r(k, H) @ mix), members))
-        return choose(choices, self.y, growth.f, held_out, self.config.beta, weights=self.weights)
+        ((k, H),) = read.H.items()
+        mix = read.proposal.mix
+        assert mix is not None
+        w = self.labels.spread(mix)
+        choice = Choice(network.read(H, w), float(r(k, H) @ mix), held_out.of_members(H, w))
+        return judge(choice, self.y, growth.f, held_out, self.config.beta, weights=self.weights)
 
     def minimise(self, growth: Growth, read: Read, Gamma: Penalty, held_out: HeldOut | None) -> Candidate:
         """w* = argmin_w F_t(w, h) for the units h of a proposal."""
         config, mix, H = self.config, read.proposal.mix, read.H
         price = {k: Gamma(k, H[k]) for k in sorted(H)}
         prices = torch.cat([*price.values()])
-        found = mixture.minimise(
-            read.columns,
-            self.y,
-            growth.f,
-            prices if mix is None else (prices @ mix)[None],
-            surrogate(config.surrogate),
-            weights=self.weights,
-            world=self.points.world,
-            tol=config.tol,
-        )
-        w = found.w if mix is None else found.w * mix
-        split = dict(zip(price, w.split([H[k].shape[1] for k in price]), strict=True))
+        of: dict[str, Any] = {"weights": self.weights, "tol": config.tol}
+        if mix is None:
+            found = self.labels.minimise(read.columns, self.y, growth.f, prices, **of)
+            w = found.w
+        else:
+            z = network.read(read.columns, self.labels.spread(mix))
+            found = self.labels.minimise_along(z, self.y, growth.f, prices @ mix, world=self.points.world, **of)
+            w = self.labels.spread(found.w * mix)
+        split = dict(zip(price, w.split([H[k].shape[1] for k in price], dim=-1), strict=True))
         kept = H if config.corrective else None
         part = Part(read.proposal.block, split, price, read.proposal.members, kept)
         F = found.objective + growth.penalty
         if held_out is None:
             return Candidate(part, H, F)
-        change = held_out.of_members(H[max(H)]) * (len(w) * w)[:, None]
+        change = held_out.of_members(H[max(H)], w)
         return Candidate(part, H, F, held_out.loss(change), held_out.falls(change))
 
     def correct(self, growth: Growth) -> None:
         """The fully corrective step: F minimised over all of w, from where it stands."""
         H, Gamma, w = growth.columns()
-        Phi, f = surrogate(self.config.surrogate), torch.zeros_like(growth.f)
-        found = mixture.minimise(H, self.y, f, Gamma, Phi, w=w, weights=self.weights, tol=self.config.tol)
+        f, of = torch.zeros_like(growth.f), {"weights": self.weights, "tol": self.config.tol}
+        found = self.labels.minimise(H, self.y, f, Gamma, w=w, **of)
         growth.reweight(found.w)
 
     def trained(self, growth: Growth, history: list[Round]) -> Trained:

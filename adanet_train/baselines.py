@@ -17,8 +17,7 @@ from torch import Tensor
 
 from adanet_theory.checks import check
 from adanet_train import class_search
-from adanet_train.class_adanet import check_classes
-from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
+from adanet_train.config import Callback, Config, Trained, check_classes, check_resume, check_sample
 from adanet_train.descent import Problem, Search
 from adanet_train.history import CandidateRecord
 from adanet_train.network import Network, block_outputs

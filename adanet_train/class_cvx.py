@@ -10,18 +10,24 @@ each class, which the classes share, with its best weights; "exact" starts there
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
 from adanet_theory.norms import conjugate
+from adanet_theory.spec import NetworkSpec
 from adanet_train import objective
 from adanet_train.adanet_cvx import family
-from adanet_train.class_adanet import Candidate, Sample, check_classes, check_config, grow
-from adanet_train.config import Callback, Config, Trained
+from adanet_train.complexity import Penalty, penalty
+from adanet_train.config import Callback, Config, Trained, check_class_config, check_classes, check_resume
 from adanet_train.convex import cvx_exact, mixture
 from adanet_train.convex.class_loss import ClassLoss
 from adanet_train.convex.projection import members
+from adanet_train.history import CandidateRecord, Round
+from adanet_train.labels import labels_of
 from adanet_train.network import Network
 from adanet_train.norms import dual_vectors, row_norms
 from adanet_train.points import Points
@@ -38,20 +44,63 @@ def train(
     """T rounds of AdaNet.CVX on the rows of Psi with class indices y; a gain within the gap of a step is none."""
     Psi, y, C = check_classes(Psi, y, config)
     check_cvx(config)
-    growth = Growth(Psi, y, config, family(config, Psi.shape[1], C), None)
-    return grow(growth, C, lambda network, t: growth.candidates(network), config.tol, callback, resume)
+    check_resume(resume, config)
+    sample = Sample(Psi, y, config, family(config, Psi.shape[1], C))
+    network = resume.network.to(Psi.device) if resume else Network.empty(Psi.shape[1], outputs=C, device=Psi.device)
+    history: list[Round] = [*resume.history] if resume else []
+    F = sample.value(network)
+    for _ in range(len(history), config.rounds):
+        if history and history[-1]["chosen"] < 0:
+            break
+        found = sample.candidates(network)
+        values = [candidate.objective for candidate in found]
+        fell = bool(values) and objective.falls(min(values), F, config.tol)
+        best = values.index(min(values)) if fell else -1
+        if best >= 0:
+            network = found[best].network
+            F = sample.value(network)
+        history.append({"candidates": [candidate.record for candidate in found], "chosen": best, "objective": F})
+        if callback is not None:
+            callback(sample.trained(network, history))
+    return sample.trained(network, history)
 
 
 def check_cvx(config: Config) -> None:
-    check_config(config)
+    check_class_config(config)
     check(config.step != "printed", "step printed is about two classes: the paper prints no step for more.")
     check(not config.corrective, "AdaNet.CVX has no fully corrective step, got corrective=True.")
     by_layer = config.variant == "base" and config.complexity in ("lemma-2", "lemma-2-peeled", "sampled", "sqrt-depth")
     check(by_layer, "AdaNet.CVX of more than two classes needs a complexity of the layers, the same for every unit.")
 
 
-class Growth(Sample):
-    """The sample, and what a round may add."""
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """The network with the candidate's units in it and the best w on them, and F then."""
+
+    network: Network
+    objective: float
+    record: CandidateRecord
+
+
+class Sample:
+    """What stays the same from round to round. f is computed from the network: a run taken up has the same bits."""
+
+    def __init__(self, Psi: Tensor, y: Tensor, config: Config, spec: NetworkSpec) -> None:
+        self.Psi, self.y, self.config, self.spec = Psi, y, config, spec
+        self.labels = labels_of(y, config.surrogate)
+        self.Gamma: Penalty = penalty(config, spec, Psi, self.labels.outputs)
+
+    def value(self, network: Network) -> float:
+        """F of the network."""
+        values = self.labels.values(self.y, network(self.Psi))
+        return objective.mean(values) + self.penalty(network, network.layers(self.Psi))
+
+    def penalty(self, network: Network, h: Sequence[Tensor]) -> float:
+        """Σ_j Γ_j Σ_c |w_{c,j}|."""
+        return sum(objective.price(self.Gamma(k, h[k - 1]), w) for k, w in network.output.items())
+
+    def trained(self, network: Network, history: list[Round]) -> Trained:
+        return Trained(network, self.spec if self.config.enforce else None, [*history], self.config)
 
     def candidates(self, network: Network) -> list[Candidate]:
         """Units of each layer s <= l_{t-1} + 1 where V = 0 is not optimal; in round 1 only s = 1 can read anything."""

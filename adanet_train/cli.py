@@ -182,7 +182,7 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
             train_method = run.trainer(arguments.method, inputs.y)
             shown = [saver, Rounds(bar, config.rounds, inputs.dataset.notes), *_logs(arguments)]
             callback = _each(shown) if world.rank == 0 else None
-            together = {} if world.size == 1 else {"world": _checked(world, arguments, inputs)}
+            together = {} if world.size == 1 else {"world": _checked(world, arguments)}
             trained = train_method(inputs.points, inputs.y, config, callback=callback, resume=resume, **together)
             world.check_same(trained.network)
         except (MemoryError, RuntimeError) as error:
@@ -209,17 +209,17 @@ def _too_large(error: BaseException, arguments: argparse.Namespace, config: Conf
 
     m, n_0 = len(inputs.y), inputs.points.n_0
     asked = command_line.memory_asked(error) or 0.0
-    needed = command_line.size(max(asked, run.memory_needed(arguments.method, config, m, n_0)))
+    needed = command_line.size(max(asked, run.memory_needed(arguments.method, config, m, n_0, inputs.dataset.outputs)))
     streamed = arguments.method == "adanet" and config.learner == "committee"
     remedy = "" if streamed else "; --method adanet with its own learner reads some rows at a time"
     said = command_line.told(error).removeprefix("out of memory").strip(":. ")
     return f"{f'{said}; ' if said else ''}about {needed} would be needed for m={m}, n_0={n_0}{remedy}."
 
 
-def _checked(world: World, arguments: argparse.Namespace, inputs: Inputs) -> World:
-    two = arguments.method == "adanet" and inputs.dataset.outputs is None
+def _checked(world: World, arguments: argparse.Namespace) -> World:
     certificate = getattr(arguments, "objective", "paper") == "certificate"
-    check(two and not certificate, "several processes train adanet on two classes, objective paper or bound.")
+    known = arguments.method == "adanet" and not certificate
+    check(known, "several processes train adanet, objective paper or bound.")
     return world
 
 

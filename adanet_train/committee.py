@@ -1,7 +1,7 @@
 """The weak learner "committee": K small networks, each trained without a part of the sample, which says when to stop.
 
-Member j proposes one top unit over B units in every layer below; it reads Ψ and its own earlier units only, so that its
-part of the sample stays held out from round to round:
+Member j proposes one top unit over B units in every layer below; of C classes one for each, which that class reads. It
+reads Ψ and its own earlier units only, so that its part of the sample stays held out from round to round:
 
     f^(j) = Σ_t K w_{t,j} h_{t,j},      f = (1/K) Σ_j f^(j)
 
@@ -24,12 +24,12 @@ from adanet_theory.spec import NetworkSpec
 from adanet_train.activations import activation_slope
 from adanet_train.config import Config
 from adanet_train.convex.projection import members, nearest_
-from adanet_train.feed import Batch, Feed
+from adanet_train.feed import Batch, Feed, taken_from
 from adanet_train.growth import Growth
+from adanet_train.labels import Labels
 from adanet_train.network import layer, subnetwork
 from adanet_train.norms import row_norms
 from adanet_train.points import Centre, Points
-from adanet_train.surrogates import surrogate
 
 LOOK = 10_000
 """Points of a part that is held out, at most: enough to compare by, and to look at often."""
@@ -43,6 +43,7 @@ class Sample:
     """What the members learn from: the points, y, the sample weights, and the part of the sample of each point."""
 
     points: Points
+    labels: Labels
     y: Tensor
     weights: Tensor | None
     part: Tensor
@@ -51,8 +52,16 @@ class Sample:
     members: int
 
     @classmethod
-    def split(cls, points: Points, y: Tensor, weights: Tensor | None, config: Config, draw: torch.Generator) -> Sample:
-        """Equal parts, each with both classes as in the sample; y and the weights are those of all rows."""
+    def split(
+        cls,
+        points: Points,
+        labels: Labels,
+        y: Tensor,
+        weights: Tensor | None,
+        config: Config,
+        draw: torch.Generator,
+    ) -> Sample:
+        """Equal parts, each with all classes as in the sample; y and the weights are those of all rows."""
         m, K = len(points), config.members_for(len(points))
         every = max(K, round(1 / config.validation_fraction), math.ceil(m / LOOK))
         shuffled = torch.randperm(m, generator=draw)
@@ -60,7 +69,7 @@ class Sample:
         turn = torch.empty(m, dtype=torch.long)
         turn[shuffled] = torch.arange(m) % every
         s = None if weights is None else points.own(weights)
-        return cls(points, points.own(y), s, torch.where(turn < K, turn, -1), K)
+        return cls(points, labels, points.own(y), s, torch.where(turn < K, turn, -1), K)
 
     @cached_property
     def held_out(self) -> Tensor:
@@ -118,7 +127,8 @@ class Member:
             torch.stack([hidden[k, k - 1][rows][:, columns] for rows, columns in zip(self.own[k], below, strict=True)])
             for k, below in enumerate(self.own[:-1], start=1)
         ]
-        self.w = [K * output[k][self.own[k]] for k in range(1, len(self.own))]
+        self.single = growth.network.outputs is None
+        self.w = [K * _by_output(output[k][..., self.own[k]]) for k in range(1, len(self.own))]
 
     def to(self, dtype: torch.dtype) -> Member:
         self.U, self.w = [U.to(dtype) for U in self.U], [w.to(dtype) for w in self.w]
@@ -136,10 +146,15 @@ class Member:
 
     def f(self, x: Tensor) -> Tensor:
         """f^(j) on x[j]."""
-        f = x.new_zeros(x.shape[:-1])
+        f = x.new_zeros(1)
         for h, w in zip(self.layers(x, len(self.U))[0], self.w, strict=True):
-            f = f + (h @ w.unsqueeze(-1)).squeeze(-1)
-        return f
+            f = f + h @ w
+        return f.squeeze(-1) if self.single else f
+
+
+def _by_output(w: Tensor) -> Tensor:
+    """Weights [K, n], or [C, K, n] of C outputs, as [K, n, outputs]."""
+    return w.unsqueeze(-1) if w.ndim == 2 else w.permute(1, 2, 0)
 
 
 # Training
@@ -154,14 +169,16 @@ class Schedule:
     rate: float
 
     @classmethod
-    def of(cls, config: Config, m: int, depth: int, *, further: bool = False) -> Schedule:
+    def of(cls, config: Config, m: int, depth: int, *, further: bool = False, classes: bool = False) -> Schedule:
         """So many passes over a small sample that it is learnt, and fewer over a large one, in larger batches.
 
-        A further subnetwork starts from what is there, and one of several hidden layers learns faster and costs more a
-        step: they have a third of the passes.
+        One of C classes tells more than a sign: fewer passes will do. A further subnetwork starts from what is there,
+        and one of several hidden layers learns faster and costs more a step: they have a third of the passes.
         """
         batch = config.batch or min(m, max(64, min(512, m // 200)))
-        epochs = config.epochs or max(12, min(80, 2_000_000 // m)) // (3 if further or depth > 2 else 1)
+        epochs = config.epochs or max(12, min(50 if classes else 80, 2_000_000 // m)) // (
+            3 if further or depth > 2 else 1
+        )
         least = 100 if depth == 1 else 200
         steps = config.steps if config.steps is not None else max(least, epochs * math.ceil(m / batch))
         return cls(steps, min(batch, m), config.learning_rate or (0.03 if depth == 1 else 0.005))
@@ -171,11 +188,12 @@ class Schedule:
 
 
 class Search:
-    """U_1, .., U_d of all members on their way down, by Adam; U_d is the one top unit, as a vector v of its inputs."""
+    """U_1, .., U_d of all members on their way down, by Adam; U_d is the one top unit, or one for each class."""
 
-    def __init__(self, U: list[Tensor], existing: Member, config: Config, radii: list[float] | None) -> None:
-        self.existing, self.config, self.radii = existing, config, radii
-        self.Phi = surrogate(config.surrogate)
+    def __init__(
+        self, U: list[Tensor], existing: Member, labels: Labels, config: Config, radii: list[float] | None
+    ) -> None:
+        self.existing, self.labels, self.config, self.radii = existing, labels, config, radii
         self.shapes = [part.shape for part in U]
         self.theta = torch.cat([part.reshape(-1) for part in U])
         self.slopes, self.mean, self.square = (torch.zeros_like(self.theta) for _ in range(3))
@@ -187,20 +205,20 @@ class Search:
         return [piece.view(shape) for piece, shape in zip(pieces, self.shapes, strict=True)]
 
     def forward(self, x: Tensor) -> tuple[list[Tensor], list[Tensor], Tensor]:
-        """(z_1, .., z_d, what each layer reads; h_1, .., h_{d-1}; the output of the top unit)."""
+        """(z_1, .., z_d, what each layer reads; h_1, .., h_{d-1}; f, the output of the top units)."""
         inputs = self.existing.inputs(x, len(self.U))
         h, a = subnetwork(self.config.activation, inputs[:-1], self.U[:-1])
         z = [x, *(torch.cat([old, own], 2) if old.shape[2] else own for old, own in zip(inputs[1:], a, strict=True))]
-        return z, h, layer(z[-1], self.U[-1]).squeeze(2)
+        return z, h, self.labels.of(layer(z[-1], self.U[-1]))
 
     def differentiate(self, batch: Batch) -> None:
         """The gradient of each member's mean loss on its batch, into `slopes`: of several processes their share."""
         z, h, f = self.forward(batch.x)
-        g = self.Phi.derivative(1 - batch.y * (batch.offset + f)).mul_(batch.y).mul_(-1 / batch.size)
+        g = self.labels.slopes(batch.y, batch.offset + f, 1 / batch.size).view(*batch.y.shape, -1)
         if batch.weights is not None:
-            g.mul_(batch.weights)
-        torch.bmm(g.unsqueeze(1), z[-1], out=self.U_slopes[-1])
-        back = g.unsqueeze(2) * self.U[-1]
+            g.mul_(batch.weights.unsqueeze(2))
+        torch.bmm(g.mT, z[-1], out=self.U_slopes[-1])
+        back = torch.bmm(g, self.U[-1])
         for k in range(len(h) - 1, -1, -1):
             back = back[:, :, -h[k].shape[2] :] * activation_slope(self.config.activation, h[k])
             torch.bmm(back.mT, z[k], out=self.U_slopes[k])
@@ -218,18 +236,21 @@ class Search:
                 nearest_(U.view(-1, U.shape[2]), radius, self.config.p)
 
     def losses(self, batch: Batch) -> Tensor:
-        """Σ_i s_i Φ(1 - y f) at a few scales of the output: the convex step sets the scale, not the search."""
-        scales = batch.x.new_tensor(SCALES)[:, None, None]
-        values = self.Phi.value((1 - batch.y * (batch.offset + scales * self.forward(batch.x)[-1])).double())
+        """Σ_i s_i loss_i at a few scales of the output: the convex step sets the scale, not the search."""
+        f = self.forward(batch.x)[-1]
+        scales = batch.x.new_tensor(SCALES).view(-1, *[1] * f.ndim)
+        values = self.labels.values(batch.y, batch.offset + scales * f)
         return (values if batch.weights is None else values * batch.weights).sum((1, 2))
 
 
-def start(existing: Member, depth: int, units: int, n_0: int, K: int, draw: torch.Generator) -> list[Tensor]:
+def start(
+    existing: Member, depth: int, units: int, n_0: int, K: int, draw: torch.Generator, tops: int = 1
+) -> list[Tensor]:
     """He's scale below; zeros on top, so that a candidate begins at f_{t-1}."""
     old = [n_0, *[own.shape[1] for own in existing.own[1:depth]]]
     read = [n + (units if k else 0) for k, n in enumerate([*old, *[0] * (depth - len(old))])]
     U = [torch.randn(K, units, n, generator=draw) * math.sqrt(2 / n) for n in read[:-1]]
-    return [*U, torch.zeros(K, 1, read[-1])]
+    return [*U, torch.zeros(K, tops, read[-1])]
 
 
 def learn(
@@ -242,13 +263,14 @@ def learn(
     radii = None if homogeneous or not config.enforce else [spec.bound(k, k - 1) for k in range(1, depth)]
     centre = sample.points.centre if radii is None else None
     existing = _on_centred(Member(growth, sample.members), centre).to(dtype)
-    schedule = Schedule.of(config, len(sample.points), depth, further=bool(existing.U))
+    labels, further = sample.labels, bool(existing.U)
+    schedule = Schedule.of(config, len(sample.points), depth, further=further, classes=labels.outputs is not None)
     offset = member_outputs(existing, sample, centre is not None, dtype)
-    U = start(existing, depth, units, growth.points.n_0, sample.members, draw)
-    search = Search([part.to(growth.f.device, dtype) for part in U], existing, config, radii)
+    U = start(existing, depth, units, growth.points.n_0, sample.members, draw, labels.tops)
+    search = Search([part.to(growth.f.device, dtype) for part in U], existing, labels, config, radii)
     feed = Feed(sample, offset, schedule.batch, centred=centre is not None, dtype=dtype)
     # A further subnetwork starts from what is there already: if it helps it does so soon.
-    patience = max(1, config.patience // 2) if existing.U else config.patience
+    patience = max(1, config.patience // 2) if further else config.patience
     U = descend(search, feed, schedule, patience, draw)
     if centre is not None:
         U[0] = centre.weights(U[0])
@@ -258,8 +280,8 @@ def learn(
 def descend(search: Search, feed: Feed, schedule: Schedule, patience: int, draw: torch.Generator) -> list[Tensor]:
     """The weights, in float64, at the least held-out loss seen; ends after `patience` looks without a lower one."""
     sample, rows, world = feed.sample, feed.sample.held_out, feed.points.world
-    x, offset = torch.stack([feed.rows(part) for part in rows]), feed.offset.gather(1, rows)
-    held_out = Batch(x, sample.y[rows].to(feed.dtype), offset, sample.held_out_weights, sample.held_out_points)
+    x = torch.stack([feed.rows(part) for part in rows])
+    held_out = Batch(x, feed.y(rows), taken_from(feed.offset, rows), sample.held_out_weights, sample.held_out_points)
 
     def loss() -> float:
         return float(world.sum(search.losses(held_out)).min()) / held_out.size
@@ -282,12 +304,12 @@ def descend(search: Search, feed: Feed, schedule: Schedule, patience: int, draw:
     return [U.to(torch.float64) for U in search.views(best)]
 
 
-def member_outputs(existing: Member, sample: Sample, centred: bool, dtype: torch.dtype) -> Tensor:
-    """[K, ..]: f^(j) of the points here, the offset that member j starts from."""
-    points, K = sample.points, sample.members
+def member_outputs(existing: Member, sample: Sample, centred: bool, dtype: torch.dtype) -> Tensor | None:
+    """[K, ..]: f^(j) of the points here, the offset that member j starts from; None where there is nothing yet."""
     if not existing.U:
-        return sample.y.new_zeros(1, 1, dtype=dtype).expand(K, points.here)
-    found = sample.y.new_empty(K, points.here, dtype=dtype)
+        return None
+    points, K = sample.points, sample.members
+    found = sample.labels.none(K, points.here, like=torch.zeros(0, dtype=dtype, device=sample.y.device))
     for rows, Psi in points.chunks(K * sum(own.shape[1] for own in existing.own)):
         x = (points.centre(Psi) if centred else Psi).to(dtype)
         found[:, rows] = existing.f(x.expand(K, *x.shape))
@@ -305,7 +327,7 @@ def _on_centred(existing: Member, centre: Centre | None) -> Member:
 
 
 def _proposal(U: list[Tensor], existing: Member, spec: NetworkSpec, config: Config) -> Proposal:
-    """Rows of norm Λ, block by block; w in proportion to the norm that the top units had."""
+    """Rows of norm Λ, block by block; w in proportion to the norms that the top units had."""
     K, depth = len(U[0]), len(U)
     scale = U[0].new_ones(K, 0)
     block: dict[int, Tensor] = {}
@@ -316,8 +338,8 @@ def _proposal(U: list[Tensor], existing: Member, spec: NetworkSpec, config: Conf
         if k < depth and not spec.activations[k - 1].is_homogeneous:
             scale = torch.ones_like(scale)
         block[k] = _dense(rows / scale.clamp_min(1e-300)[..., None], existing, k)
-    top = scale[:, 0]
-    mix = top / top.sum() if bool(top.sum() > 0) else torch.full_like(top, 1 / K)
+    top = scale.flatten()
+    mix = top / top.sum() if bool(top.sum() > 0) else torch.full_like(top, 1 / len(top))
     return Proposal(block, mix, K)
 
 

@@ -102,8 +102,8 @@ class Config:
     steps: int | None = None
     """None: 2,000; of a committee as many as its epochs take."""
     epochs: int | None = None
-    """Of a committee: passes over the sample. None: 80, from 25,000 points on fewer, 12 at least, and a third of that
-    for a further subnetwork and for several hidden layers."""
+    """Of a committee: passes over the sample. None: 80, of C classes 50, of large samples fewer, 12 at least, and a
+    third of that for a further subnetwork and for several hidden layers."""
     batch: int | None = None
     """Points per step. None: 100; of a committee 64 to 512, by the size of the sample."""
     check_every: int = 250
@@ -217,12 +217,14 @@ class Config:
             return 1
         return min(self.members or (8 if m < 20_000 else 4 if m < 200_000 else 2), max(1, m // 2))
 
-    def family(self, n_0: int, m: int = 2) -> NetworkSpec:
+    def family(self, n_0: int, m: int = 2, tops: int = 1) -> NetworkSpec:
         """The declared family: every layer up to the maximal depth may hold all T subnetworks.
 
-        On m points: how many members a committee has by default depends on it.
+        On m points: how many members a committee has by default depends on it. Each of them has `tops` top units.
         """
-        widest = max(units for _, units in self.sizes(m)) * self.members_for(m)
+        widest = max(units for _, units in self.sizes(m))
+        if self.learner == "committee":
+            widest = max(widest, tops) * self.members_for(m)
         n = (n_0, *[(self.max_rounds or self.rounds) * widest] * self.depth)
         return NetworkSpec.layered(n, self.Lambda, self.p, self.activation)
 
@@ -256,6 +258,16 @@ def adaptive(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**given, "learner": learner, "lam": Config.lam if lam is None and learner != "committee" else lam}
 
 
+def of_classes(config: Config) -> Config:
+    """The config as C classes read it: "units" is the paper's learner there, "gradient" is one of two classes.
+
+    A network trained for its certificate is linear, unless max_depth says that it may have hidden units.
+    """
+    if config.objective == "certificate" and (config.max_depth or 1) == 1:
+        config = config.replace(max_depth=1, rounds=1, max_rounds=None)
+    return config.replace(learner="units") if config.learner == "gradient" else config
+
+
 @dataclass(frozen=True)
 class Trained:
     """A network, the family declared before training, the rounds, and the config.
@@ -284,9 +296,35 @@ def check_sample(Psi: Tensor | Points, y: Tensor, config: Config, world: World =
     check(y.shape == (len(points),), f"y must hold one label per row of Psi ({len(Psi)}), got {tuple(y.shape)}.")
     check(len(points) >= 2, f"m must be >= 2 to train, got m={len(Psi)}.")
     points.check_finite()
+    if not y.is_floating_point() and not bool((y == -1).any()):
+        return points, _class_indices(y).to(config.device)
     check(bool(((y == 1) | (y == -1)).all()), "y must be -1 or +1.")
     check(bool((y == 1).any() and (y == -1).any()), "y must hold both classes, got one.")
     return points, y.to(config.device, torch.float64).contiguous()
+
+
+def check_classes(Psi: Tensor | Points, y: Tensor, config: Config) -> tuple[Tensor, Tensor, int]:
+    """Psi whole, class indices y, and C, for the trainers that look at all of a sample of C classes."""
+    check(not y.is_floating_point(), f"y must be class indices, got {y.dtype}.")
+    points, y = check_sample(Psi, y, config)
+    return points.whole(), y, int(y.max()) + 1
+
+
+def check_class_config(config: Config) -> None:
+    """What C classes do not have is refused, not passed over."""
+    check(config.surrogate == "logistic", f"C classes have the multinomial loss, got surrogate={config.surrogate!r}.")
+    plain = config.variant in ("base", "SD")
+    check(plain, f"variant must be base or SD for more than two classes, got variant={config.variant!r}.")
+    check(config.objective in ("paper", "bound"), f"objective must be paper or bound here, got {config.objective!r}.")
+
+
+def _class_indices(y: Tensor) -> Tensor:
+    """y as int64: every class 0..C-1 must occur."""
+    found = y.unique().tolist()
+    C = len(found)
+    check(C >= 2, f"y must hold at least two classes, got {C}.")
+    check(found == list(range(C)), f"y must hold every class 0..{C - 1}, got {found[:6]}.")
+    return y.to(torch.int64)
 
 
 def check_world(world: World, config: Config, m: int) -> None:

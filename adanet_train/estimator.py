@@ -164,7 +164,7 @@ class AdaNetClassifier(_Trained):
     max_depth : the maximal depth of the family. None: as deep as T rounds can build, at most 5.
     rho : a margin to declare with the family; training does not use it.
     enforce : keep ||u||_p <= Λ. With False no family is declared.
-    surrogate : Φ: "logistic", "logistic2" or "exponential".
+    surrogate : Φ: "logistic", "logistic2" or "exponential"; of more than two classes the multinomial logistic loss.
     lam : λ, the weight of the complexity r in Γ = λ r + β. None: chosen on the held-out points, with the depth.
     beta : β.
     complexity : r: "lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth", or a function (spec, k, Psi, H) -> r.
@@ -176,15 +176,15 @@ class AdaNetClassifier(_Trained):
     corrective : minimise F over all of w again after every round.
     learner : "auto", "committee", "gradient" (the paper's), "units", "random", or a function (task, generator) ->
         weights. "auto" is a committee, and "gradient" for what only that has: variants R, P, D, outputs="all",
-        corrective=True.
+        corrective=True. Of more than two classes "gradient" is "units", and there are no variants R, P, D.
     members : of a committee. None: 8, from 20,000 points on 4, from 200,000 on 2.
     validation_fraction : the share of the sample that each member is held out from; 10,000 points at most.
     patience : looks at the held-out points (or at F) without a new best value before a search ends.
     optimiser : of the learners "gradient" and "units": "sgd" or "adam".
     learning_rate : of the search. None: 0.1; of a committee 0.005, and 0.03 for linear members.
     steps : of the search at most. None: 2,000; of a committee as many as its epochs take.
-    epochs : of a committee, passes over the sample. None: 80, from 25,000 points on fewer, 12 at least, and a third of
-        that for a further subnetwork and for several hidden layers.
+    epochs : of a committee, passes over the sample. None: 80, of more than two classes 50, of large samples fewer, 12
+        at least, and a third of that for a further subnetwork and for several hidden layers.
     batch : points per step. None: 100; of a committee 64 to 512, by the size of the sample.
     tol : the duality gap at which the convex step ends.
     seed : of all randomness: the same seed gives the same bits on the same machine.

@@ -24,11 +24,11 @@ PIECE = 1 << 25
 
 
 class Batch(NamedTuple):
-    """What a step reads: x [K, b, n_0], y, offset and sample weights [K, b], of the rows of this process."""
+    """What a step reads: x [K, b, n_0], y and sample weights [K, b], the offset of f, of the rows of this process."""
 
     x: Tensor
     y: Tensor
-    offset: Tensor
+    offset: Tensor | float
     weights: Tensor | None
     size: int
     """Points of the batch, those of other processes too."""
@@ -51,7 +51,7 @@ class Feed:
     blocks from all over the sample, other ones in every pass, so that the order of the rows does not matter.
     """
 
-    def __init__(self, sample: Sample, offset: Tensor, batch: int, *, centred: bool, dtype: torch.dtype) -> None:
+    def __init__(self, sample: Sample, offset: Tensor | None, batch: int, *, centred: bool, dtype: torch.dtype) -> None:
         self.sample, self.offset, self.batch, self.centred, self.dtype = sample, offset, batch, centred, dtype
         self.points = sample.points
 
@@ -59,7 +59,8 @@ class Feed:
         sample = self.sample
         while True:
             for piece in self.pieces(draw):
-                x, y, offset = self.read(piece), sample.y[piece.rows].to(self.dtype), self.offset[:, piece.rows]
+                x, y = self.read(piece), self.y(piece.rows)
+                offset = None if self.offset is None else self.offset[:, piece.rows]
                 s = None if sample.weights is None else sample.weights[piece.rows].to(self.dtype)
                 order = self._orders(sample.part if piece.numbers is None else sample.part[piece.numbers], draw)
                 for at in range(0, max(1, order.shape[1] - self.batch + 1), self.batch):
@@ -69,7 +70,12 @@ class Feed:
                     if counts is not None:
                         weights = counts.to(self.dtype) if weights is None else weights * counts
                     taken = x.index_select(0, own.flatten()).view(*own.shape, -1)
-                    yield Batch(taken, y[own], offset.gather(1, own), weights, index.shape[1])
+                    yield Batch(taken, y[own], taken_from(offset, own), weights, index.shape[1])
+
+    def y(self, index: slice | Tensor) -> Tensor:
+        """The labels of these of the rows here; class indices stay what they are."""
+        y = self.sample.y[index]
+        return y.to(self.dtype) if y.is_floating_point() else y
 
     def rows(self, index: slice | Tensor) -> Tensor:
         """x of these of the rows here."""
@@ -130,6 +136,15 @@ class Feed:
         keys += (part == torch.arange(K)[:, None])[:, None]
         least = m - int((part == torch.arange(K)[:, None]).sum(1).max())
         return keys.argsort(2)[:, :, :least].flatten(1).to(self.sample.y.device)
+
+
+def taken_from(offset: Tensor | None, own: Tensor) -> Tensor | float:
+    """Of each member the entries, or rows of C, of these places [K, b]; 0 where there is no offset."""
+    if offset is None:
+        return 0.0
+    if offset.ndim == 2:
+        return offset.gather(1, own)
+    return offset.gather(1, own[..., None].expand(*own.shape, offset.shape[2]))
 
 
 def _own(place: Tensor) -> tuple[Tensor, Tensor]:

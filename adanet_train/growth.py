@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from adanet_train.config import Trained
-from adanet_train.network import Block, Network, block_outputs
-from adanet_train.objective import chosen, penalties
+from adanet_train.network import Block, Network, block_outputs, read
+from adanet_train.objective import chosen, penalties, price
 from adanet_train.points import Points
 
 
@@ -34,16 +34,20 @@ class Part:
     @property
     def penalty(self) -> float:
         """Σ_j Γ_j |w_j|."""
-        return sum(float(self.Gamma[k] @ self.w[k].abs()) for k in sorted(self.w))
+        return sum(price(self.Gamma[k], self.w[k]) for k in sorted(self.w))
 
 
 class Growth:
-    """f_{t-1} with its parts. f is always the sum over the parts in their order: a run taken up has the same bits."""
+    """f_{t-1} with its parts. f is always the sum over the parts in their order: a run taken up has the same bits.
 
-    def __init__(self, points: Points, activation: str) -> None:
+    f has one entry a point, or a row of C where the network has C `outputs`.
+    """
+
+    def __init__(self, points: Points, activation: str, outputs: int | None = None) -> None:
         self.points, self.activation = points, activation
-        self.network = Network.empty(points.n_0, device=points.device)
-        self.f = torch.zeros(points.here, dtype=torch.float64, device=points.device)
+        self.network = Network.empty(points.n_0, outputs=outputs, device=points.device)
+        shape = (points.here,) if outputs is None else (points.here, outputs)
+        self.f = torch.zeros(shape, dtype=torch.float64, device=points.device)
         self.parts: list[Part] = []
 
     @property
@@ -86,22 +90,22 @@ class Growth:
         """f_t = f_{t-1} + w · h_t; H holds the outputs of the units that the output reads."""
         self.network = self.network.extended(part.block, part.w, self.activation)
         for k in sorted(part.w):
-            self.f = self.f + H[k] @ part.w[k]
+            self.f = self.f + read(H[k], part.w[k])
         self.parts.append(part)
 
     def reweight(self, w: Tensor) -> None:
         """New weights for all units that the output reads, in the order of `columns`."""
-        pieces = iter(w.split([len(part.w[k]) for part in self.parts for k in sorted(part.w)]))
+        pieces = iter(w.split([part.w[k].shape[-1] for part in self.parts for k in sorted(part.w)], dim=-1))
         self.parts = [replace(part, w={k: next(pieces) for k in sorted(part.w)}) for part in self.parts]
         output = {k: torch.zeros_like(w_k) for k, w_k in self.network.output.items()}
         first = dict.fromkeys(output, 0)
         self.f = torch.zeros_like(self.f)
         for part in self.parts:
             for k in sorted(part.w):
-                self.f = self.f + (part.H or {})[k] @ part.w[k]
+                self.f = self.f + read((part.H or {})[k], part.w[k])
             for k, U in part.block.items():
                 if k in part.w:
-                    output[k][first[k] : first[k] + len(U)] = part.w[k]
+                    output[k][..., first[k] : first[k] + len(U)] = part.w[k]
                 first[k] += len(U)
         self.network = replace(self.network, output=output)
 
@@ -109,12 +113,12 @@ class Growth:
         """(H, Γ, w) of every unit that the output reads, part by part."""
         places = [(part, k) for part in self.parts for k in sorted(part.w)]
         H = torch.cat([(part.H or {})[k] for part, k in places], 1)
-        return H, torch.cat([part.Gamma[k] for part, k in places]), torch.cat([part.w[k] for part, k in places])
+        return H, torch.cat([part.Gamma[k] for part, k in places]), torch.cat([part.w[k] for part, k in places], -1)
 
 
 def regrown(trained: Trained, points: Points) -> Growth:
     """The growth that led to a network, part by part as its history tells: the same bits as the run that made it."""
-    growth = Growth(points, trained.config.activation)
+    growth = Growth(points, trained.config.activation, trained.network.outputs)
     network, Gamma = trained.network.to(points.device), penalties(trained)
     first = dict.fromkeys(range(network.depth + 1), 0)
     for candidate in chosen(trained.history):

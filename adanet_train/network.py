@@ -33,6 +33,11 @@ def layer(x: Tensor, U: Tensor, a: Tensor | None = None) -> Tensor:
     return (h.addmm_ if h.ndim == 2 else h.baddbmm_)(a, U[..., n:].mT)
 
 
+def read(h: Tensor, w: Tensor) -> Tensor:
+    """w · h of every point: one number, or of C classes, where w has a row for each, a row of C."""
+    return h @ (w if w.ndim == 1 else w.mT)
+
+
 def subnetwork(activation: str, inputs: Sequence[Tensor], U: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
     """(h_1, .., h_d; a_1, .., a_d), a_k = φ(h_k): layer k reads the existing inputs[k-1] and the subnetwork's a_{k-1}.
 
@@ -107,7 +112,7 @@ class Network:
         f = Psi.new_zeros(len(Psi)) if self.outputs is None else Psi.new_zeros(len(Psi), self.outputs)
         for k, h in enumerate(self.layers(Psi), start=1):
             if k in self.output:
-                f = f + h @ (self.output[k] if self.outputs is None else self.output[k].T)
+                f = f + read(h, self.output[k])
         return f
 
     def inputs(self, Psi: Tensor, depth: int, activation: str) -> list[Tensor]:

@@ -1,4 +1,7 @@
-"""The paper's objective  F(w) = (1/m) Σ_i Φ(1 - y_i f(x_i)) + Σ_j Γ_j |w_j|,  and F of a finished network."""
+"""The paper's objective  F(w) = (1/m) Σ_i Φ(1 - y_i f(x_i)) + Σ_j Γ_j |w_j|,  and F of a finished network.
+
+Of C classes the multinomial loss of `labels`, and Σ_j Γ_j Σ_c |w_{c,j}|.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,24 @@ from torch import Tensor
 
 from adanet_train.config import Trained
 from adanet_train.history import CandidateRecord, Round
+from adanet_train.labels import Labels, labels_of
 from adanet_train.network import Network
-from adanet_train.surrogates import Surrogate, surrogate
+from adanet_train.surrogates import Surrogate
 from adanet_train.world import ALONE, World
 
 
 def loss(Phi: Surrogate, y: Tensor, f: Tensor, weights: Tensor | None = None, world: World = ALONE) -> float:
     """(1/m) Σ_i s_i Φ(1 - y_i f(x_i)), with sample weights s_i or without, over the rows of all processes.
 
+    >>> from adanet_train.surrogates import surrogate
     >>> round(loss(surrogate("logistic"), torch.tensor([1.0, -1.0]), torch.zeros(2)), 4)
     1.3133
     """
-    values = Phi.value(1 - y * f)
+    return mean(Phi.value(1 - y * f), weights, world)
+
+
+def mean(values: Tensor, weights: Tensor | None = None, world: World = ALONE) -> float:
+    """(1/m) Σ_i s_i values_i, with sample weights s_i or without, over the rows of all processes."""
     total = values.sum() if weights is None else weights @ values
     both = world.sum(torch.stack([total, torch.full_like(total, len(values))]))
     return float(both[0] / both[1])
@@ -35,10 +44,15 @@ def falls(after: float, before: float, share: float = 0.0) -> bool:
     return after < before - max(2.0**-44 * max(1.0, before), share * before)
 
 
-def value(network: Network, Psi: Tensor, y: Tensor, Gamma: Mapping[int, Tensor], Phi: Surrogate) -> float:
+def price(Gamma: Tensor, w: Tensor) -> float:
+    """Σ_j Γ_j |w_j|, over all outputs."""
+    return float((w.abs() @ Gamma).sum())
+
+
+def value(network: Network, Psi: Tensor, y: Tensor, Gamma: Mapping[int, Tensor], labels: Labels) -> float:
     """F of the network; Gamma[k] holds Γ_j of every unit of layer k."""
-    penalty = sum(float(Gamma[k] @ w.abs()) for k, w in network.output.items() if k in Gamma)
-    return loss(Phi, y, network(Psi)) + penalty
+    penalty = sum(price(Gamma[k], w) for k, w in network.output.items() if k in Gamma)
+    return mean(labels.values(y, network(Psi))) + penalty
 
 
 def record(units: Sequence[int], objective: float, Gamma: Mapping[int, Tensor]) -> CandidateRecord:
@@ -67,4 +81,4 @@ def penalties(trained: Trained) -> dict[int, Tensor]:
 
 def recomputed(trained: Trained, Psi: Tensor, y: Tensor) -> float:
     """F from the network and the history alone; the history's last objective says the same."""
-    return value(trained.network, Psi, y, penalties(trained), surrogate(trained.config.surrogate))
+    return value(trained.network, Psi, y, penalties(trained), labels_of(y, trained.config.surrogate))

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from adanet_theory.checks import check
 from adanet_train.command_line import versions
-from adanet_train.config import Config, Trained
+from adanet_train.config import Config, Trained, of_classes
 from adanet_train.data.features import FeatureMap
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
@@ -26,31 +26,19 @@ Train = Callable[..., Trained]
 def trainer(method: str, y: Tensor | None = None) -> Train:
     """train(Psi, y, config, *, callback, resume) -> Trained of a method; of class indices y that for many classes."""
     check(method in METHODS, f"method must be one of {', '.join(METHODS)}, got method={method!r}.")
-    many = y is not None and not y.is_floating_point()
     if method == "adanet":
-        return _adanet_of_classes if many else _adanet
+        return _adanet
     if method in ("lr", "nn"):
         from adanet_train import baselines
 
         return baselines.train_lr if method == "lr" else baselines.train_nn
-    if many:
+    if y is not None and not y.is_floating_point():
         from adanet_train import class_cvx
 
         return class_cvx.train
     from adanet_train import adanet_cvx
 
     return adanet_cvx.train
-
-
-def _adanet_of_classes(Psi: Tensor, y: Tensor, config: Config, **options: Any) -> Trained:
-    if config.objective == "certificate":
-        from adanet_train.certificate import classes
-
-        check(options.pop("weights", None) is None, unweighted(config.objective))
-        return classes.train(Psi, y, config, **options)
-    from adanet_train import class_adanet
-
-    return class_adanet.train(Psi, y, config, **options)
 
 
 def unweighted(objective: str) -> str:
@@ -60,20 +48,17 @@ def unweighted(objective: str) -> str:
 
 def config_for(y: Tensor, config: Config) -> Config:
     """The config as the trainer for these labels reads it."""
-    if y.is_floating_point():
-        return config
-    from adanet_train.class_adanet import of_classes
-
-    return of_classes(config)
+    return config if y.is_floating_point() else of_classes(config)
 
 
 def _adanet(Psi: Tensor, y: Tensor, config: Config, **options: Any) -> Trained:
     """AdaNet on the objective of the config."""
     if config.objective == "certificate":
-        from adanet_train.certificate.train import train
+        from adanet_train.certificate import classes
+        from adanet_train.certificate import train as signs
 
         check(options.pop("weights", None) is None, unweighted(config.objective))
-        return train(Psi, y, config, **options)
+        return (signs if y.is_floating_point() else classes).train(Psi, y, config, **options)
     from adanet_train import adanet
 
     return adanet.train(Psi, y, config, **options)
@@ -86,11 +71,11 @@ def method_config(method: str, config: Config) -> Config:
     return config.replace(step="exact") if method == "cvx-exact" else config
 
 
-def memory_needed(method: str, config: Config, m: int, n_0: int) -> float:
+def memory_needed(method: str, config: Config, m: int, n_0: int, outputs: int | None = None) -> float:
     """Bytes, roughly, that a run keeps at its largest, beside the data themselves.
 
-    A committee keeps a float32 copy of Ψ, if it is not too large for that, and some numbers for each point. The others
-    keep Ψ in float64 and in float32 and, at each point, the outputs of the units that a later one reads.
+    A committee keeps a float32 copy of Ψ, if it is not too large for that, and some numbers for each point and output.
+    The others keep Ψ in float64 and in float32 and, at each point, the outputs of the units that a later one reads.
 
     >>> round(memory_needed("adanet", Config(learner="committee", lam=None), 1_000_000, 50) / 1e6)
     316
@@ -98,7 +83,7 @@ def memory_needed(method: str, config: Config, m: int, n_0: int) -> float:
     if method == "adanet" and config.learner == "committee":
         K, B = config.members_for(m), max(units for _, units in config.sizes(m))
         weights = 8.0 * config.rounds * K * B * (n_0 + K * B)
-        return min(4 * m * n_0, 4 * WHOLE) + 8 * m * (8 + 3 * K) + weights
+        return min(4 * m * n_0, 4 * WHOLE) + 8 * m * (8 + 3 * K) * (outputs or 1) + weights
     if method in ("lr", "nn"):
         units = 0 if method == "lr" else sum(config.hidden)
     else:

@@ -17,14 +17,14 @@ from torch import Tensor
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
+from adanet_train import class_search
 from adanet_train.complexity import Penalty
 from adanet_train.config import Config
-from adanet_train.convex import mixture
-from adanet_train.convex.projection import members
+from adanet_train.convex.projection import members, nearest_
 from adanet_train.descent import STEPS, Problem, Search
-from adanet_train.network import block_outputs
+from adanet_train.labels import labels_of
+from adanet_train.network import block_outputs, subnetwork
 from adanet_train.norms import row_norms
-from adanet_train.surrogates import surrogate
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def start(task: Task, generator: torch.Generator) -> list[Tensor]:
 
 def best_random(task: Task, generator: torch.Generator) -> list[Tensor]:
     """The best of many random subnetworks: the least min_w F_t(w, h)."""
-    Phi = surrogate(task.config.surrogate)
+    labels = labels_of(task.y, task.config.surrogate)
     best, least = start(task, generator), math.inf
     for _ in range(task.config.networks):
         U = start(task, generator)
@@ -103,7 +103,7 @@ def best_random(task: Task, generator: torch.Generator) -> list[Tensor]:
         H = torch.cat([h[k - 1] for k in task.output_layers], 1)
         Gamma = torch.cat([task.Gamma(k, h[k - 1]) for k in task.output_layers])
         # A rough minimum ranks the candidates; the one kept is minimised again.
-        found = mixture.minimise(H, task.y, task.f, Gamma, Phi, weights=task.weights, tol=1e-4)
+        found = labels.minimise(H, task.y, task.f, Gamma, weights=task.weights, tol=1e-4)
         if found.objective < least:
             best, least = U, found.objective
     return best
@@ -124,6 +124,8 @@ def units(task: Task, generator: torch.Generator) -> list[Tensor]:
     themselves. Their norms are free while training: for a homogeneous φ they can be set to Λ afterwards.
     """
     config = task.config
+    if not task.y.is_floating_point():
+        return _class_units(task, generator)
     check(config.variant != "R", "the learner 'units' has no penalty on w to search with, got variant='R'.")
     if task.depth == 1:
         return gradient(task, generator)
@@ -139,8 +141,38 @@ def units(task: Task, generator: torch.Generator) -> list[Tensor]:
         dropout=config.dropout if config.variant == "D" else 0.0,
     )
     U = descend(Search(problem, [*U, v], [torch.ones_like(task.y[:1])], config), generator)[:-1]
-    top = torch.eye(task.units, dtype=torch.float64, device=v.device) * task.spec.bound(task.depth, task.depth - 1)
+    return _read_one_by_one(task, U)
+
+
+def _read_one_by_one(task: Task, U: Sequence[Tensor]) -> list[Tensor]:
+    """The hidden layers with rows of norm Λ, and a top layer of which each unit reads one."""
+    top = torch.eye(task.units, dtype=torch.float64, device=task.f.device)
+    top = top * task.spec.bound(task.depth, task.depth - 1)
     return [*at_bounds(U, task.spec, task.config.p), torch.nn.functional.pad(top, (task.inputs[-1].shape[1], 0))]
+
+
+def _class_units(task: Task, generator: torch.Generator) -> list[Tensor]:
+    """The same under C outputs V that start at f_{t-1}; linear units are kept in their ball while they are trained."""
+    config, V = task.config, task.f.new_zeros(task.f.shape[1], task.units)
+    if task.depth == 1:
+        U, Lambda = start(task, generator), task.spec.bound(1, 0)
+
+        def linear(parts: Sequence[Tensor], rows: Sequence[Tensor]) -> Tensor:
+            return rows[0] @ parts[0].T @ parts[1].T
+
+        def project(parts: Sequence[Tensor]) -> None:
+            nearest_(parts[0], Lambda, config.p)
+
+        kept = project if config.enforce else None
+        of = class_search.Descent(task.inputs, task.y, task.f, linear, margin=1.0, project=kept, weights=task.weights)
+        return class_search.descend(of, [*U, V], config, generator)[:1]
+
+    def forward(parts: Sequence[Tensor], rows: Sequence[Tensor]) -> Tensor:
+        return subnetwork(config.activation, rows, parts[:-1])[1][-1] @ parts[-1].T
+
+    U = [he(shape, generator).to(task.y.device) for shape in task.shapes[:-1]]
+    of = class_search.Descent(task.inputs[:-1], task.y, task.f, forward, margin=1.0, weights=task.weights)
+    return _read_one_by_one(task, class_search.descend(of, [*U, V], config, generator)[:-1])
 
 
 def he(shape: tuple[int, int], generator: torch.Generator) -> Tensor:

@@ -8,11 +8,13 @@ import torch
 
 from adanet_theory.multiclass import multiclass_margins, multiclass_objective_bound
 from adanet_theory.rademacher import peeled_complexity, ranges
-from adanet_train import baselines, class_adanet, cli
+from adanet_train import adanet, baselines, cli, objective
+from adanet_train.complexity import penalty
 from adanet_train.config import Config
 from adanet_train.convex import mixture
 from adanet_train.data import datasets
 from adanet_train.estimator import AdaNetClassifier, load
+from adanet_train.labels import Classes
 from adanet_train.model import model_file
 from adanet_train.network import Network
 from adanet_train.run import error_rate
@@ -34,7 +36,7 @@ def blobs(C=3, m=90, seed=0):
 
 @pytest.fixture(scope="module")
 def trained():
-    return class_adanet.train(*blobs(), CONFIG)
+    return adanet.train(*blobs(), CONFIG)
 
 
 def test_the_objective_is_the_loss_and_the_penalty(trained):
@@ -66,8 +68,8 @@ def test_the_network_learns_and_a_run_taken_up_has_the_same_bits(trained):
     u = multiclass_margins(trained.network(Psi).numpy(), y.numpy())
     assert error_rate(trained.network, Psi, y) == np.mean(u <= 0) <= 0.05
     kept = []
-    class_adanet.train(Psi, y, CONFIG, callback=kept.append)
-    again = class_adanet.train(Psi, y, CONFIG, resume=kept[0])
+    adanet.train(Psi, y, CONFIG, callback=kept.append)
+    again = adanet.train(Psi, y, CONFIG, resume=kept[0])
     assert again.history == trained.history
     assert all(torch.equal(w, again.network.output[k]) for k, w in trained.network.output.items())
 
@@ -86,8 +88,8 @@ def test_sample_weights_of_2_are_rows_twice_in_the_convex_step():
 
 def test_a_corrective_step_lowers_the_objective():
     Psi, y = blobs(seed=1)
-    plain = class_adanet.train(Psi, y, CONFIG)
-    mended = class_adanet.train(Psi, y, CONFIG.replace(corrective=True))
+    plain = adanet.train(Psi, y, CONFIG)
+    mended = adanet.train(Psi, y, CONFIG.replace(corrective=True))
     assert mended.history[-1]["objective"] <= plain.history[-1]["objective"] * (1 + 1e-6)
 
 
@@ -96,11 +98,12 @@ def test_the_bound_objective_is_the_bound():
     Psi, y = blobs()
     Psi = Psi / Psi.abs().max()
     config = CONFIG.replace(objective="bound", complexity="lemma-2-peeled", max_depth=2)
-    found = class_adanet.train(Psi, y, config)
+    found = adanet.train(Psi, y, config)
     assert found.history[-1]["objective"] <= np.log(1 + 2 * np.e) * (1 + 1e-12)  # f = 0, but for the rounding
     spec = found.declared
     U, w = torch.ones(spec.n[1], 3).double() / 2, torch.ones(3, spec.n[1]).double()
-    F = class_adanet.Sample(Psi, y, config, spec, None).value(Network(spec.n[:2], {(1, 0): U}, {1: w}, (), 3))
+    Gamma = penalty(config, spec, Psi, 3)(1, Psi @ U.T)
+    F = objective.value(Network(spec.n[:2], {(1, 0): U}, {1: w}, (), 3), Psi, y, {1: Gamma}, Classes(3))
     R_m = [peeled_complexity(spec, k, m=90, r_rms=1.0) for k in (1, 2)]
     at = {"C": 3, "m": 90, "delta": 0.05, "M": ranges(spec, r_sup=1.0)}
     bound = multiclass_objective_bound(np.log(1 + 2 * np.e), [3.0 * spec.n[1], 0.0], R_m, **at)
@@ -124,21 +127,21 @@ def test_the_baselines(method):
         ({"variant": "P"}, "variant must be base or SD for more than two classes, got variant='P'."),
         ({"surrogate": "exponential"}, "C classes have the multinomial loss, got surrogate='exponential'."),
         ({"objective": "certificate"}, "objective must be paper or bound here, got 'certificate'."),
-        ({"learner": "random"}, "more than two classes have one learner, units; got learner='random'."),
+        ({"learner": "gradient"}, "learner='gradient' is one of two classes, of more take 'committee' or 'units'."),
     ],
 )
 def test_what_many_classes_do_not_have_is_refused(change, message):
-    with pytest.raises(ValueError, match=r"for|have|here") as caught:
-        class_adanet.train(*blobs(), CONFIG.replace(**change))
+    with pytest.raises(ValueError, match=r"for|have|here|of") as caught:
+        adanet.train(*blobs(), CONFIG.replace(**change))
     assert str(caught.value) == message
 
 
 def test_one_class_or_a_missing_one_is_refused():
     Psi, y = blobs()
     with pytest.raises(ValueError, match="at least two classes, got 1"):
-        class_adanet.train(Psi, y * 0, CONFIG)
+        adanet.train(Psi, y * 0, CONFIG)
     with pytest.raises(ValueError, match=r"every class 0\.\.1"):
-        class_adanet.train(Psi[y != 1], y[y != 1], CONFIG)
+        adanet.train(Psi[y != 1], y[y != 1], CONFIG)
 
 
 # The command

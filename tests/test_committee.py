@@ -13,10 +13,12 @@ from adanet_train.committee import Member, Sample, Schedule, Search
 from adanet_train.config import Config, Trained
 from adanet_train.feed import Batch
 from adanet_train.growth import Growth, regrown
+from adanet_train.labels import Signs
 from adanet_train.points import Centre, Points
-from adanet_train.selection import Choice, HeldOut, choose, scalar_path
+from adanet_train.selection import Choice, HeldOut, Judged, choose, judge, scalar_path
 from adanet_train.surrogates import surrogate
 
+SIGNS = Signs(surrogate("logistic"))
 SMALL = Config(rounds=3, width=6, learner="committee", lam=None, members=3, steps=120, validation_fraction=0.25)
 
 
@@ -43,18 +45,18 @@ def trained() -> Trained:
 def test_parts_are_equal_disjoint_and_have_both_classes():
     Psi, y = sample(200)
     y[:150] = 1.0
-    split = Sample.split(Points(Psi), y, None, SMALL, drawn())
+    split = Sample.split(Points(Psi), SIGNS, y, None, SMALL, drawn())
     assert [int((split.part == j).sum()) for j in (-1, 0, 1, 2)] == [50, 50, 50, 50]
     assert {int((y[split.part == j] == 1).sum()) for j in range(3)} <= {36, 37, 38, 39, 40, 41, 42, 43, 44}
     assert len(split.held_out.unique()) == 150
-    many = Sample.split(Points(torch.ones(50_000, 1)), torch.ones(50_000), None, SMALL, drawn())
+    many = Sample.split(Points(torch.ones(50_000, 1)), SIGNS, torch.ones(50_000), None, SMALL, drawn())
     assert int((many.part == 0).sum()) == committee.LOOK
 
 
 def test_a_part_one_short_counts_its_points_once():
     Psi, y = sample(122)
-    split = Sample.split(Points(Psi), y, None, SMALL, drawn())
-    held_out = HeldOut.of(Growth(Points(Psi), "relu"), split, surrogate("logistic"))
+    split = Sample.split(Points(Psi), SIGNS, y, None, SMALL, drawn())
+    held_out = HeldOut.of(Growth(Points(Psi), "relu"), split)
     assert held_out.loss() == pytest.approx(math.log(1 + math.e), rel=1e-12)
     assert set((split.held_out_weights > 0).sum(1).tolist()) == {30, 31}
 
@@ -67,7 +69,7 @@ def test_written_gradient_is_autograds(trained, depth, activation):
     growth.activation = activation
     existing = Member(growth, 3)
     U = [torch.randn_like(u.double()) for u in committee.start(existing, depth, 4, 5, 3, drawn())]
-    search = Search(U, existing, SMALL.replace(activation=activation), None)
+    search = Search(U, existing, SIGNS, SMALL.replace(activation=activation), None)
     x, labels = Psi[:60].view(3, 20, 5), y[:60].view(3, 20)
     offset, s = existing.f(x), torch.rand(3, 20, generator=drawn(), dtype=torch.float64)
     search.differentiate(Batch(x, labels, offset, s, 20))
@@ -90,11 +92,11 @@ def test_the_mean_of_the_members_is_the_network(trained):
 def test_a_member_does_not_see_its_own_part():
     """Other labels in part 0 leave the units of member 0 as they are, and change those of the others."""
     Psi, y = sample()
-    split = Sample.split(Points(Psi), y, None, SMALL, drawn())
+    split = Sample.split(Points(Psi), SIGNS, y, None, SMALL, drawn())
     changed = torch.where(split.part == 0, -y, y)
     blocks = []
     for labels in (y, changed):
-        one_look = Sample(split.points, labels, None, split.part, 3)
+        one_look = Sample(split.points, SIGNS, labels, None, split.part, 3)
         growth, spec = Growth(Points(Psi), "relu"), SMALL.family(5, 120)
         # One look, at the end: when to stop is decided by all parts together.
         with pytest.MonkeyPatch.context() as patch:
@@ -123,8 +125,8 @@ def test_the_history_is_what_the_network_says(trained):
     assert objective.recomputed(trained, Psi, y) == pytest.approx(trained.history[-1]["objective"], rel=1e-12)
     assert {entry["lam"] for entry in trained.history} == {trained.history[0]["lam"]}
     growth = regrown(trained, Points(Psi))
-    split = Sample.split(Points(Psi), y, None, trained.config, committee_generator())
-    held_out = HeldOut.of(growth, split, surrogate("logistic"))
+    split = Sample.split(Points(Psi), SIGNS, y, None, trained.config, committee_generator())
+    held_out = HeldOut.of(growth, split)
     assert held_out.loss() == pytest.approx(trained.history[-1]["held_out"], rel=1e-9)
 
 
@@ -192,9 +194,8 @@ def test_a_linear_task_stays_shallow_and_an_interaction_does_not():
 
 def test_the_simplest_of_the_close_is_chosen_each_at_its_best_lambda():
     Psi, y = sample(400)
-    split = Sample.split(Points(Psi), y, None, SMALL, drawn())
-    Phi = surrogate("logistic")
-    held_out = HeldOut.of(Growth(Points(Psi), "relu"), split, Phi)
+    split = Sample.split(Points(Psi), SIGNS, y, None, SMALL, drawn())
+    held_out = HeldOut.of(Growth(Points(Psi), "relu"), split)
     own = y[split.held_out]
     noise = torch.randn(own.shape, generator=drawn(1), dtype=torch.float64)
 
@@ -202,19 +203,22 @@ def test_the_simplest_of_the_close_is_chosen_each_at_its_best_lambda():
         """In the sample all right, on held-out points with noise: then w of the sample is too large for them."""
         return Choice(y / 10, r, (right * own + noise) / 10)
 
+    def judged(*choices: Choice) -> list[Judged]:
+        return [judge(one, y, f, held_out, 0.0, weights=None) for one in choices]
+
     f = torch.zeros_like(y)
     equal, better = choice(1e-2, 1.0), choice(1.0, 1.0)
-    assert choose([equal, better], y, f, held_out, 0.0, weights=None)[0] == 0
-    assert choose([better, equal], y, f, held_out, 0.0, weights=None)[0] == 1
+    assert choose(judged(equal, better), held_out) == 0
+    assert choose(judged(better, equal), held_out) == 1
     better = choice(1.0, 2.0)
-    chosen, lams = choose([equal, better], y, f, held_out, 0.0, weights=None)
-    assert chosen == 1
+    found_best = judged(equal, better)
+    assert choose(found_best, held_out) == 1
     # the best λ of a fine grid, by brute force, is near: half a decade apart are those of the path
     grid = [10 ** (-k / 20) for k in range(1, 121)]
-    for found, lam in zip((equal, better), lams, strict=True):
-        w, _ = scalar_path(found.z, y, f, torch.tensor(grid).double() * found.r, Phi, torch.full_like(y, 1 / len(y)))
+    for found, best in zip((equal, better), found_best, strict=True):
+        w, _ = scalar_path(found.z, y, f, torch.tensor(grid).double() * found.r, SIGNS, torch.full_like(y, 1 / len(y)))
         losses = [held_out.loss(w_i * found.held_out) for w_i in w]
-        assert abs(math.log10(lam / grid[losses.index(min(losses))])) <= 0.5
+        assert abs(math.log10(best.lam / grid[losses.index(min(losses))])) <= 0.5
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -223,7 +227,7 @@ def test_the_path_of_a_scalar_is_at_its_minimum(weighted):
     z, f = Psi[:, 0] - Psi[:, 1], Psi[:, 2] - 0.5
     s = torch.rand(120, generator=drawn(), dtype=torch.float64) + 0.5 if weighted else None
     Phi, Gamma = surrogate("logistic"), torch.tensor([1.0, 0.05, 0.01, 1e-4]).double()
-    w, F = scalar_path(z, y, f, Gamma, Phi, (torch.ones_like(y) if s is None else s) / len(y))
+    w, F = scalar_path(z, y, f, Gamma, SIGNS, (torch.ones_like(y) if s is None else s) / len(y))
     from adanet_train.convex import mixture
 
     for i in range(4):

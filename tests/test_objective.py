@@ -10,6 +10,7 @@ from adanet_theory.generalization import objective_bound
 from adanet_train import objective
 from adanet_train.complexity import penalty
 from adanet_train.config import Config, Trained, check_resume, check_sample
+from adanet_train.labels import Signs
 from adanet_train.network import Network
 from adanet_train.surrogates import surrogate
 
@@ -88,7 +89,7 @@ def test_the_bound_objective_is_the_bound(complexity, largest_rho, Phi):
     )
     y = torch.where(uniform(M, seed=5) > 0.5, 1.0, -1.0).double()
     price = penalty(config, spec, PSI)
-    F = objective.value(network, PSI, y, {k: price(k, H) for k in (1, 2, 3)}, surrogate(Phi))
+    F = objective.value(network, PSI, y, {k: price(k, H) for k in (1, 2, 3)}, Signs(surrogate(Phi)))
 
     w_norms = [network.output[k].abs().sum().item() for k in (1, 2, 3)]
     ranges = rademacher.ranges(spec, r_sup=1.0)
@@ -116,7 +117,9 @@ def test_value_by_hand():
     Psi, y = torch.tensor([[1.0], [-1.0]]), torch.tensor([1.0, 1.0])
     # f = ψ: 0.5 ψ + 0.5 ψ
     F = (math.log(1 + 1) + math.log(1 + math.e**2)) / 2 + 0.1 * 0.5 + 0.2 * 0.25
-    assert objective.value(network, Psi, y, {1: torch.tensor([0.1, 0.2])}, surrogate("logistic")) == pytest.approx(F)
+    assert objective.value(
+        network, Psi, y, {1: torch.tensor([0.1, 0.2])}, Signs(surrogate("logistic"))
+    ) == pytest.approx(F)
 
 
 def test_penalties_come_back_from_the_history():

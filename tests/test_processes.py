@@ -18,8 +18,10 @@ from adanet_train import cli, processes
 from adanet_train.committee import Sample
 from adanet_train.config import Config
 from adanet_train.feed import Feed
+from adanet_train.labels import Signs
 from adanet_train.model import model_file
 from adanet_train.points import Points
+from adanet_train.surrogates import surrogate
 from adanet_train.world import World
 
 ROOT = Path(__file__).parents[1]
@@ -69,6 +71,26 @@ def test_the_network_of_one_process_up_to_rounding(data, together):
         assert ours["chosen"] == theirs["chosen"]
         assert ours["objective"] == pytest.approx(theirs["objective"], rel=1e-10)
         assert ours["held_out"] == pytest.approx(theirs["held_out"], rel=1e-10)
+
+
+def test_of_three_classes_too(data):
+    """Two processes and one, as above."""
+    draw = np.random.default_rng(1)
+    X = draw.uniform(-1, 1, size=(300, 3))
+    classes = data.with_name("classes.npy")
+    np.save(classes, np.column_stack([X, 1 * (X[:, 0] * X[:, 1] > 0) + (X[:, 2] > 0.5)]))
+    options = [*OPTIONS, "--rounds", "1", "--set", "steps=30", "--set", "max_depth=2"]
+    pair = classes.with_name("pair.pt")
+    started = run(["adanet_train", str(classes), "-o", str(pair), "--processes", "2", *options], stderr=subprocess.PIPE)
+    assert cli.main([str(classes), "-o", str(classes.with_name("one.pt")), *options]) == 0
+    _, errors = started.communicate(timeout=WAIT)
+    assert started.returncode == 0, errors
+    alone, found = model_file.read(classes.with_name("one.pt")), model_file.read(pair)
+    assert found.network.outputs == alone.network.outputs == 3
+    for places, U in alone.network.hidden.items():
+        torch.testing.assert_close(found.network.hidden[places], U, rtol=1e-9, atol=1e-10)
+    for k, w in alone.network.output.items():
+        torch.testing.assert_close(found.network.output[k], w, rtol=1e-9, atol=1e-10)
 
 
 def children(pid):
@@ -164,7 +186,7 @@ def test_all_processes_draw_the_same_batches_and_share_their_points(monkeypatch)
     config = Config(learner="committee", lam=None, members=2)
 
     def batches(points, count):
-        split = Sample.split(points, y, None, config, torch.Generator().manual_seed(0))
+        split = Sample.split(points, Signs(surrogate("logistic")), y, None, config, torch.Generator().manual_seed(0))
         fed = Feed(split, torch.zeros(2, points.here), 20, centred=False, dtype=torch.float64)
         drawn = fed(torch.Generator().manual_seed(1))
         return split, [next(drawn) for _ in range(count)]

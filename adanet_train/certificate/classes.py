@@ -38,8 +38,7 @@ from adanet_train.certificate.search import (
     steepest,
 )
 from adanet_train.certificate.train import judged, one_thread
-from adanet_train.class_adanet import check_classes
-from adanet_train.config import Callback, Config, Trained, check_resume
+from adanet_train.config import Callback, Config, Trained, check_classes, check_resume
 from adanet_train.convex import mixture
 from adanet_train.network import Network
 from adanet_train.weak_learners import generator

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
+from adanet_train.world import ALONE, World
 
 ROUGH = 1e-4  # what single precision may take from the least eigenvalue of a unit diagonal
 
@@ -20,7 +21,7 @@ ROUGH = 1e-4  # what single precision may take from the least eigenvalue of a un
 class ClassLoss:
     """L for columns H[i, j] = h_j(x_i), offset f of shape (m, C) and class indices y in 0..C-1."""
 
-    def __init__(self, H: Tensor, y: Tensor, f: Tensor, weights: Tensor | None = None) -> None:
+    def __init__(self, H: Tensor, y: Tensor, f: Tensor, weights: Tensor | None = None, world: World = ALONE) -> None:
         check(H.ndim == 2 and len(H) >= 1, f"H must be a matrix with m >= 1 rows, got shape {tuple(H.shape)}.")
         shaped = f.ndim == 2 and len(f) == len(H) and f.shape[1] >= 2
         check(shaped, f"f must have shape ({len(H)}, C) with C >= 2, got {tuple(f.shape)}.")
@@ -34,7 +35,8 @@ class ClassLoss:
         self.classes = f.shape[1]
         self.own = torch.nn.functional.one_hot(y, self.classes).T.to(torch.float64)
         self.offset = f.T + 1 - self.own
-        self.weights = weights
+        self.weights, self.world = weights, world
+        self.m = int(world.sum(torch.tensor(len(y), device=y.device)))
 
     @property
     def size(self) -> int:
@@ -51,7 +53,7 @@ class ClassLoss:
     def extremes(self, direction: Tensor) -> tuple[float, float]:
         """The least and the greatest of the margins of `margins`."""
         margins = self.margins(direction)
-        return float(margins.amin()), float(margins.amax())
+        return float(self.world.min(margins.amin())), float(self.world.max(margins.amax()))
 
     def margins(self, direction: Tensor) -> Tensor:
         """The margins of the scores that the weights alone give."""
@@ -59,8 +61,8 @@ class ClassLoss:
         return (scores * self.own).sum(0) - torch.where(self.own > 0, -torch.inf, scores).amax(0)
 
     def mean(self, values: Tensor) -> Tensor:
-        """(1/m) Σ_i s_i values_i, s_i = 1 without sample weights."""
-        return values.mean() if self.weights is None else (self.weights @ values) / len(values)
+        """(1/m) Σ_i s_i values_i, s_i = 1 without sample weights, over the rows of all processes."""
+        return self.world.sum(values.sum() if self.weights is None else self.weights @ values) / self.m
 
     def weighted(self, values: Tensor) -> Tensor:
         return values if self.weights is None else self.weights * values
@@ -74,7 +76,7 @@ class ClassLoss:
 
     def slope(self, s: Tensor) -> Tensor:
         """∇L in the weights at the slopes s."""
-        return (self.weighted(s) @ self.columns.T).flatten() / s.shape[1]
+        return self.world.sum((self.weighted(s) @ self.columns.T).flatten()) / self.m
 
     def weight(self, x: Tensor, *, cautious: bool = False) -> Tensor:
         """The softmax p, of which the curvature diag(p) - p pᵀ is made; mixed with 1/C where a step needs care."""
@@ -131,3 +133,27 @@ class ClassLoss:
         """mean(L(x) + L*(s) - s·x) >= 0, L*(p - e_y) = Σ_c p_c log p_c: what the loss adds to the gap."""
         p = (s + self.own).clamp_min(0)
         return self.mean(x.logsumexp(0) + torch.special.xlogy(p, p).sum(0) - (p * x).sum(0))
+
+
+class LineLoss(ClassLoss):
+    """L(t) along one direction z of f, of the shape of f: z_{c,i} = f_c(x_i) + t z_c(x_i) + 1{c != y_i}."""
+
+    def __init__(self, z: Tensor, y: Tensor, f: Tensor, weights: Tensor | None = None, world: World = ALONE) -> None:
+        super().__init__(f[:, :0], y, f, weights, world)
+        right = z.shape == f.shape and z.dtype == torch.float64
+        check(right, f"z must be float64 of shape {tuple(f.shape)}, got {z.dtype} of {tuple(z.shape)}.")
+        self.direction = z.T.contiguous()
+
+    @property
+    def size(self) -> int:
+        return 1
+
+    def change(self, direction: Tensor) -> Tensor:
+        return -direction * self.direction
+
+    def slope(self, s: Tensor) -> Tensor:
+        return self.world.sum(self.weighted((s * self.direction).sum(0)).sum()[None]) / self.m
+
+    def curvature(self, weight: Tensor, J: Tensor | None = None, *, every: int = 1) -> Tensor:
+        mean = (weight * self.direction).sum(0)
+        return self.mean((weight * self.direction**2).sum(0) - mean**2)[None, None]

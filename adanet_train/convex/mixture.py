@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
-from adanet_train.convex.class_loss import ClassLoss
+from adanet_train.convex.class_loss import ClassLoss, LineLoss
 from adanet_train.convex.quadratic import minimise_quadratic
 from adanet_train.convex.sample_loss import SampleLoss
 from adanet_train.surrogates import Surrogate
@@ -119,6 +119,29 @@ def minimise_classes(
     problem = ClassProblem(ClassLoss(H, y, f, weights), Gamma.repeat(C))
     found = solve(problem, None if w is None else w.flatten(), tol, max_iter)
     return replace(found, w=found.w.view(C, -1))
+
+
+def minimise_along(
+    z: Tensor,
+    y: Tensor,
+    f: Tensor,
+    Gamma: Tensor,
+    *,
+    weights: Tensor | None = None,
+    world: World = ALONE,
+    tol: float = 1e-10,
+    max_iter: int = 200,
+) -> Mixture:
+    """C classes, one direction: the minimiser t of the multinomial loss of f + t z plus Γ |t|, as w of length 1.
+
+    z and f have shape (m, C); the processes of a `world` each give the rows they have, as in `minimise`.
+
+    >>> z, f = torch.eye(3).double(), torch.zeros(3, 3).double()
+    >>> found = minimise_along(z, torch.arange(3), f, torch.tensor(0.3).double())
+    >>> round(float(found.w), 2), found.converged  # log(1 + 2e^(1-t)) + 0.3 t, as above
+    (2.54, True)
+    """
+    return solve(Problem(LineLoss(z, y, f, weights, world), Gamma[None]), None, tol, max_iter)
 
 
 def solve(problem: Problem, w: Tensor | None, tol: float, max_iter: int) -> Mixture:

@@ -19,6 +19,7 @@ from adanet_train.committee import Member, Sample, Search, start
 from adanet_train.config import Config
 from adanet_train.feed import Feed
 from adanet_train.growth import Growth
+from adanet_train.labels import labels_of
 from adanet_train.points import Points
 from tests.benchmarks.bench_growth import _used
 
@@ -63,10 +64,11 @@ def step_seconds() -> tuple[float, int]:
     Psi = torch.rand(M, N_0 + 1, generator=draw, dtype=torch.float64)
     y = torch.where(Psi[:, 0] > 0.5, 1.0, -1.0).double()
     config, points = Config(learner="committee", lam=None, members=K), Points(Psi)
-    sample = Sample.split(points, y, None, config, draw)
+    labels = labels_of(y, config.surrogate)
+    sample = Sample.split(points, labels, y, None, config, draw)
     growth = Growth(points, "relu")
     existing = Member(growth, K).to(torch.float32)
-    search = Search(start(existing, 2, B, N_0 + 1, K, draw), existing, config, None)
+    search = Search(start(existing, 2, B, N_0 + 1, K, draw), existing, labels, config, None)
     batches = Feed(sample, torch.zeros(K, M), BATCH, centred=True, dtype=torch.float32)(draw)
     least = float("inf")
     for _ in range(10):
