@@ -9,7 +9,7 @@ import numpy as np
 
 from adanet_theory import catalogue
 from figures.canvas import FULL, Data, NotDrawn, is_single, panels, shade_vacuous, styled
-from figures.family import WIDTH, asked, bounds, is_in_range, is_possible, margins, spread, value
+from figures.family import WIDTH, asked, bounds, is_in_range, is_possible, margins, spread, title, value
 from figures.parameters import ONE, SPAN
 from verify.show.plots import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY
 
@@ -37,10 +37,16 @@ _AXES = {
 _P_TICKS = {1.5: "3/2", 2.0: "2", 4.0: "4", np.inf: r"$\infty$"}
 
 
+_MARKERS = "s^vDXP*"  # of the registered bounds
+
+
 def _line(id: str) -> dict[str, Any]:
-    """A style of its own for each bound, in their order."""
-    place = catalogue.ids(bounds()).index(id)
-    return dict(_LINES[place % len(_LINES)])
+    """A style of its own for each bound, in their order; a registered one is a thin line with its marker."""
+    own = catalogue.ids(catalogue.registered())
+    if id not in own:
+        return dict(_LINES[catalogue.ids(bounds()).index(id)])
+    marker = _MARKERS[own.index(id) % len(_MARKERS)]
+    return {"color": INK, "linestyle": "-", "linewidth": 0.6, "marker": marker, "markersize": 3.2}
 
 
 PARAMETERS = dict.fromkeys(("depth", "rho", "m", "p", "width"), SPAN) | {"n_0": ONE, "delta": ONE}
@@ -136,7 +142,7 @@ def _panel(axes: Axes, variable: str, curves: Data, base: float) -> None:
 def _key(axes: Axes) -> None:
     axes.set_axis_off()
     for bound in bounds():
-        axes.plot([], [], label=bound.title, **_line(bound.id))
+        axes.plot([], [], label=title(bound), **_line(bound.id))
     axes.plot([], [], color=INK, alpha=0.4, linewidth=0.8, linestyle="--", label=r"pale: $|h| \leq 1$ fails")
     axes.plot([], [], color=INK, linewidth=0.5, linestyle=(0, (1, 3)), label="value in the other panels")
     axes.legend(loc="center left", handlelength=2.4, borderaxespad=0.0, labelspacing=0.7)

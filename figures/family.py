@@ -20,6 +20,7 @@ from adanet_theory.catalogue import Bound
 from adanet_theory.margin import ETA, MarginBound
 from adanet_theory.quantities import NoValue, Quantities, evaluate
 from adanet_theory.spec import NetworkSpec
+from verify.show.plots import shortened
 
 N_0 = 144
 WIDTH = 16
@@ -122,10 +123,25 @@ def value(bound: Bound, setting: Setting) -> MarginBound:
 
 
 def bounds() -> tuple[Bound, ...]:
-    """Those that need no sample: their complexity is a lemma at a size of Ψ known beforehand."""
-    groups = ("paper", "corrected", "user")  # a certificate reads the sample
-    known = ("r_inf", "r_sup")
-    return catalogue.select(lambda bound: bound.group in groups and bound.classes == "two" and bound.at in known)
+    """Those that need no sample: their complexity is a lemma at a size of Ψ known beforehand.
+
+    And the registered ones that read no more than that, whether they claim something or are context.
+    """
+    return catalogue.select(lambda bound: bound.classes == "two" and _needs_no_sample(bound))
+
+
+def _needs_no_sample(bound: Bound) -> bool:
+    if catalogue.is_built_in(bound):  # a certificate reads the sample
+        return bound.group in ("paper", "corrected") and bound.at in ("r_inf", "r_sup")
+    return bound.complexity != "R_S" and bound.at != "r_rms" and not bound.reads & {"R_S", "r_rms"}
+
+
+def title(bound: Bound) -> str:
+    """As keys and panels have it: a registered one is cut to the room there is, and says whether it claims nothing."""
+    if catalogue.is_built_in(bound):
+        return bound.title
+    suffix = "" if bound.is_claim else " (context)"
+    return shortened(bound.title, 24 - len(suffix)) + suffix
 
 
 # What is asked for on the command line

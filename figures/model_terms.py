@@ -12,7 +12,7 @@ from figures.model import QUICK_DRAWS, fitted, report
 from figures.parameters import ONE
 from verify.network.results import BoundReport, BoundRow
 from verify.show import wording
-from verify.show.plots import draw_terms
+from verify.show.plots import draw_terms, has_terms
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,17 +38,21 @@ def compute(*, quick: bool, model: Path, data: Path | None = None, **parameters:
 
 @styled
 def draw(data: Data) -> Figure:
-    rows = tuple(BoundRow(**{**row, "why_not": tuple(row["why_not"])}) for row in data["bounds"])
     # it reads nothing else of a report
-    return fitted(draw_terms(cast(BoundReport, SimpleNamespace(bounds=rows))), data)
+    return fitted(draw_terms(cast(BoundReport, SimpleNamespace(bounds=_rows(data)))), data)
+
+
+def _rows(data: Data) -> tuple[BoundRow, ...]:
+    return tuple(BoundRow(**{**row, "why_not": tuple(row["why_not"])}) for row in data["bounds"])
 
 
 def caption(data: Data) -> str:
-    applied = [row for row in data["bounds"] if row["applies"] and row["group"] != "context"]
+    """Of what is drawn."""
+    claims = [row for row in _rows(data) if has_terms(row) and not row.context]
     values = "; ".join(
-        f"{row['id']} {'undefined' if row['raw'] is None else wording.up(row['raw'])}" for row in applied
+        f"{row.id} {'undefined' if row.raw is None else wording.up(row.raw)}" for row in claims if row.applies
     )
-    others = ", ".join(row["id"] for row in data["bounds"] if not row["applies"] and row["group"] != "context")
+    others = ", ".join(row.id for row in claims if not row.applies)
     return (
         f"The bounds on the risk of one trained network, term by term, and their sums: sizes n = {data['n']}, "
         f"m = {data['m']}, rho = {data['rho']:.4g}, delta = {data['delta']:g}, model {data['sha256'][:12]}. "

@@ -53,7 +53,7 @@ def draw(data: Data) -> Figure:
         for i, found in enumerate(entry["candidates"]):
             _mark(above, place, found, i == entry["chosen"])
     above.plot([], [], "o", color=BLUE, label="no deeper")
-    above.plot([], [], "^", color=ORANGE, label="one layer deeper")
+    above.plot([], [], "^", color=ORANGE, label="deeper")
     above.plot([], [], "o", color=INK, fillstyle="none", label="hollow: not taken")
     above.legend(loc="upper right", handletextpad=0.2, borderaxespad=0.0)
     above.set_ylabel("objective $F_t$")
@@ -87,9 +87,9 @@ def caption(data: Data) -> str:
     return (
         f"{whose}, round by round. Above: the objective after each round (line), {rounds[0]['objective']:.4g} after "
         f"the first and {rounds[-1]['objective']:.4g} after round {len(rounds)}, and every candidate's own, no deeper "
-        "than the network (circles) or one layer deeper (triangles); filled is the one taken, hollow one that was "
+        "than the network (circles) or deeper (triangles); filled is the one taken, hollow one that was "
         "not. Below: the depth, "
-        f"{rounds[-1]['depth']} at the end; the deeper candidate was taken in "
+        f"{rounds[-1]['depth']} at the end; a deeper candidate was taken in "
         f"{'rounds ' + ', '.join(map(str, deepened)) if deepened else 'no round'}.{ended}"
     )
 

@@ -1,5 +1,6 @@
 """The catalogue: every record names what exists, says what its numeric form reads, and a user's record is shown."""
 
+import contextlib
 import dataclasses
 import json
 import math
@@ -14,11 +15,12 @@ from adanet_theory.quantities import Quantities, arguments, complexities, evalua
 from adanet_theory.rademacher import layered_complexity, peeled_complexity, peeled_complexity_offset
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins.symbolic import STATEMENTS
-from figures import family
+from figures import bounds_against, family, gallery, vacuity_map
 from tests.verify_models import model
 from verify.network import report
 from verify.network.question import Question
 from verify.show import render, wording
+from verify.show.plots import draw_terms
 
 ROOT = Path(__file__).parents[1]
 SPEC = NetworkSpec.layered((5, 4, 3), [0.5, 0.75], 2.0)
@@ -129,12 +131,49 @@ def test_a_registered_bound_is_a_claim_where_its_assumptions_hold(registered) ->
 
 
 def test_a_registered_bound_is_in_the_figures(registered) -> None:
-    registered(function=lambda rho, m: 1 / (rho * m), at="r_sup", scale="rho")
+    registered(function=lambda rho, m: 1 / (rho * m), scale="rho")
     assert [bound.id for bound in family.bounds()][-1] == "mine"
     assert family.value(catalogue.bound("mine"), family.Setting()).raw == 1e-4
     found = report.build(model(), Question(draws=None, curves=True))
     rho, raw = found.curves["mine"]
     assert raw == pytest.approx(1 / (rho * found.sample.m))
+    assert "mine" in [text.get_text() for text in draw_terms(found).axes[0].get_yticklabels()]
+
+
+def test_a_registered_bound_is_drawn_like_no_other(registered) -> None:
+    registered(function=lambda rho, m: 1e4 / (rho * m), group="context", title="What I would rather have proved")
+    data = bounds_against.compute(quick=True)
+    panels = bounds_against.draw(data).axes
+    assert [1e4 / (0.1 * m) for m in data["m"]["values"]] in [list(line.get_ydata()) for line in panels[0].lines]
+    key = [text.get_text() for text in panels[5].get_legend().get_texts()]
+    assert "What I would … (context)" in key
+    looks = [(line.get_color(), line.get_linestyle(), line.get_marker()) for line in panels[5].lines[:8]]
+    assert len(set(looks)) == len(family.bounds()) == 8
+    assert "mine 1" in bounds_against.caption(data)
+
+
+def test_a_registered_bound_is_never_taken_from_what_was_kept(registered, tmp_path: Path) -> None:
+    given = {"cache": tmp_path, "quick": True, "parameters": {"depth": (2.0, 3.0)}}
+    before = gallery.data("bounds-against", **given)["m"]["raw"]
+    for value in (2.0, 3.0):
+        with contextlib.suppress(ValueError):
+            catalogue.forget("mine")
+        registered(function=lambda m, value=value: value / m)
+        assert gallery.data("bounds-against", **given)["m"]["raw"]["mine"][0] == value / 100
+    assert "mine" not in before
+    assert "mine" not in next(tmp_path.iterdir()).read_text()
+
+
+def test_a_registered_bound_that_no_sample_brings_below_1_has_a_map_without_lines(registered) -> None:
+    registered(function=lambda rho: 2.0)
+    panel = vacuity_map.draw(vacuity_map.compute(quick=True)).axes[len(family.bounds()) - 1]
+    assert (panel.get_title(), len(panel.texts)) == ("Mine", 0)
+
+
+@pytest.mark.parametrize("changes", [{"function": lambda R_S: 1.0}, {"at": "r_rms"}, {"complexity": "R_S"}])
+def test_a_registered_bound_that_reads_the_sample_is_not_drawn_without_one(registered, changes: dict) -> None:
+    registered(**changes)
+    assert "mine" not in [bound.id for bound in family.bounds()]
 
 
 def test_a_registered_bound_fails_by_what_it_needs(registered) -> None:

@@ -169,6 +169,10 @@ def test_the_terms_of_a_model_at_a_margin_and_confidence_of_ones_own() -> None:
     given = {"rho": (0.02, 0.02), "delta": (0.1, 0.1)}
     found = model_terms.compute(quick=True, model=model_path(), **given)
     assert (found["rho"], found["delta"]) == (0.02, 0.1)
+    said = model_terms.caption(found)
+    assert "vote-certificate" in [row["id"] for row in found["bounds"]]
+    assert "a-posteriori" in said
+    assert "certificate" not in said  # whose terms do not add up and are not drawn
 
 
 def test_one_column_is_half_as_wide_and_parameters_have_data_of_their_own(tmp_path: Path) -> None:

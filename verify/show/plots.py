@@ -116,8 +116,7 @@ def svg(picture: Figure, name: str) -> str:
 @styled
 def draw_terms(report: BoundReport) -> Figure:
     """Every term of every bound on one logarithmic axis; the bar is their sum, the raw value."""
-    summed = [row for row in report.bounds if row.group not in ("certificate", "held-out")]  # theirs do not add up
-    rows = [row for row in summed if any(term for term in row.terms.values())]
+    rows = [row for row in report.bounds if has_terms(row)]
     picture, axes = figure(0.9 + 0.24 * max(1, len(rows)))
     known: dict[str, tuple[str, str]] = {}
     for y, row in enumerate(reversed(rows)):
@@ -139,6 +138,20 @@ def draw_terms(report: BoundReport) -> Figure:
     return picture
 
 
+def has_terms(row: BoundRow) -> bool:
+    """Whether it is drawn: those of a certificate and of held-out points do not add up."""
+    return row.group not in ("certificate", "held-out") and any(term for term in row.terms.values())
+
+
+def shortened(name: str, most: int = 24) -> str:
+    """No known name is longer; the axes need their room.
+
+    >>> shortened("a-name-that-somebody-registered")
+    'a-name-that-somebody-re…'
+    """
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
 def _mark(axes: Axes, value: float, y: float, marker: str, **style: Any) -> None:
     """The value where the eye can compare it with 1; beyond that an arrow at the edge."""
     least, most = _REACH
@@ -150,8 +163,7 @@ def _mark(axes: Axes, value: float, y: float, marker: str, **style: Any) -> None
 
 def _label(row: BoundRow) -> str:
     id = row.id.removeprefix("multiclass-")  # then all rows are of that kind
-    id = id if len(id) <= 24 else f"{id[:23]}…"  # no known one is longer; the axes need their room
-    return id + {"not": " (n/a)", "context": " (context)"}.get(wording.group(row), "")
+    return shortened(id) + {"not": " (n/a)", "context": " (context)"}.get(wording.group(row), "")
 
 
 # Complexities
