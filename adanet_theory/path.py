@@ -260,6 +260,7 @@ def path_certificate_at(
 
     R(f) <= kl^-1( q, [KL + log(ξ(m) G/(.9 δ))]/m ) / (1 - eps(k))
     """
+    check_delta(delta)
     check_setting(N, beta, priors=BETAS)
     check(k in path_thresholds(N), f"k must be on the grid of thresholds of N={N}, got k={k}.")
     check(bool(np.all(np.abs(x) <= 1)), "x must be in [-1, 1]^n_0.")

@@ -70,13 +70,15 @@ def test_clopper_pearson_fails_at_most_delta_often_exactly() -> None:
 @pytest.mark.parametrize(
     ("call", "line"),
     [
-        (lambda: xi(0), "m must be an integer >= 1, got m=0."),
-        (lambda: kl_inverse(1.5, 0.1), "q must be in"),
-        (lambda: kl_inverse(0.5, -0.1), "c must be >= 0"),
-        (lambda: clopper_pearson(5, 4, 0.05), "errors must be an integer in"),
+        (lambda: xi(0), r"m must be an integer >= 1, got m=0\."),
+        (lambda: kl_inverse(1.5, 0.1), r"q must be in \[0, 1\]\."),
+        (lambda: kl_inverse(0.5, -0.1), r"c must be >= 0\."),
+        (lambda: clopper_pearson(5, 4, 0.05), r"errors must be an integer in \[0, m\], got errors=5, m=4\."),
+        (lambda: clopper_pearson(-1, 4, 0.05), r"errors must be an integer in \[0, m\], got errors=-1, m=4\."),
+        (lambda: clopper_pearson(1.5, 4, 0.05), r"errors must be an integer in \[0, m\], got errors=1\.5, m=4\."),
         (lambda: clopper_pearson(1, 4, 0.0), "delta must be in"),
     ],
 )
 def test_refusals(call: object, line: str) -> None:
-    with pytest.raises(ValueError, match=line):
+    with pytest.raises(ValueError, match=f"^{line}"):
         call()  # type: ignore[operator]

@@ -251,14 +251,16 @@ def test_the_formula_at_a_setting_from_its_parts() -> None:
     assert (terms["N"], terms["k"], terms["beta"], terms["draws"]) == (160, 14, 0.03, 30_000)
     assert terms["KL"] == path_kl(160 * np.abs(tree.q), A=12, N=160, beta=0.03)
     for change, line in [
-        ({"k": 13}, "k must be on the grid"),
-        ({"beta": 0.0}, "beta must be"),
+        ({"k": 13}, r"k must be on the grid of thresholds of N=160, got k=13\."),
+        ({"beta": 0.0}, r"beta must be one of 0\.001"),
         ({"N": 150}, "N must be"),
     ]:
         setting = {"N": 160, "k": 14, "beta": 0.03} | change
         with pytest.raises(ValueError, match=line):
             path_certificate_at(tree, x, y, **setting, delta=0.1, seed=0)
-    with pytest.raises(ValueError, match="x must be in"):
+    with pytest.raises(ValueError, match=r"^delta must be in"):
+        path_certificate_at(tree, x, y, N=160, k=14, beta=0.03, delta=1.05, seed=0)  # nine tenths of which are below 1
+    with pytest.raises(ValueError, match=r"^x must be in \[-1, 1\]\^n_0\.$"):
         path_certificate_at(tree, 2 * x, y, N=160, k=14, beta=0.03, delta=0.1, seed=0)
 
 

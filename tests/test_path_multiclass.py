@@ -106,7 +106,7 @@ def test_eps_of_two_classes_is_that_of_the_tree_of_their_difference() -> None:
         forest = random_forest(rng, 3, 3)
         expected = max(path_eps(joined(a, b), 15.0, k) for a, b in itertools.combinations(forest, 2))
         assert path_classes_eps(forest, 15.0, k) == pytest.approx(expected, rel=1e-11)
-    with pytest.raises(ValueError, match="at least two classes"):
+    with pytest.raises(ValueError, match=r"^there must be at least two classes, got 1\.$"):
         path_classes_eps(forest[:1], 15.0, 0)
 
 
@@ -232,12 +232,18 @@ def test_the_formula_at_a_setting_from_its_parts() -> None:
     assert found.raw == pytest.approx(kl_inverse(q, exponent) / (1 - path_classes_eps(forest, 160, 14)))
     assert (terms["N"], terms["k"], terms["beta"], terms["draws"]) == (160, 14, 0.03, total)
     assert found.id == "path-certificate-multiclass"
-    for change, line in [({"k": 13}, "k must be on"), ({"beta": 0.0}, "beta must be"), ({"N": 150}, "N must be")]:
-        with pytest.raises(ValueError, match=line):
+    for change, line in [
+        ({"k": 13}, r"k must be on the grid of thresholds of N=160, got k=13\."),
+        ({"beta": 0.0}, r"beta must be one of 0\.001"),
+        ({"N": 150}, "N must be"),
+    ]:
+        with pytest.raises(ValueError, match=f"^{line}"):
             path_certificate_multiclass_at(forest, x, y, **setting | change, delta=0.1, seed=0)
-    with pytest.raises(ValueError, match="x must be in"):
+    with pytest.raises(ValueError, match=r"^delta must be in"):
+        path_certificate_multiclass_at(forest, x, y, **setting, delta=1.1, seed=0)
+    with pytest.raises(ValueError, match=r"^x must be in \[-1, 1\]\^n_0\.$"):
         path_certificate_multiclass_at(forest, 2 * x, y, **setting, delta=0.1, seed=0)
-    with pytest.raises(ValueError, match="must sum to 1"):
+    with pytest.raises(ValueError, match=r"^the masses of all trees must sum to 1, got 0\.[0-9]+\.$"):
         path_certificate_multiclass_at(forest[:2], x, y, **setting, delta=0.1, seed=0)
 
 

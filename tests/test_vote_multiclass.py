@@ -73,13 +73,27 @@ def test_the_formula_from_its_parts() -> None:
     exponent = (path_kl(57 * theta, A=24, N=57, beta=0.03) + math.log(xi(30) * 25 * 6 * 58 / 0.05)) / 30
     q, b = classes_empirical(scores, y, p, 57, 6), classes_b(p, 57, 6)
     assert found.raw == pytest.approx(kl_inverse(q, exponent) / b)
+    assert found.terms == pytest.approx(
+        {"N": 57, "k": 6, "beta": 0.03, "empirical": q, "KL": found.terms["KL"], "grid": classes_grid(57), "b": b}
+    )
     assert math.fsum((N + 1) * len(BETAS) * math.exp(-classes_grid(N)) for N in VOTES) == pytest.approx(1)
-    for change, line in [({"k": -1}, "k must be in"), ({"beta": 0.0}, "beta must be one of"), ({"N": 50}, "N must be")]:
+    for change, line in [
+        ({"k": -1}, r"k must be in \[0, N\], got k=-1, N=57\."),
+        ({"k": 58}, r"k must be in \[0, N\], got k=58, N=57\."),
+        ({"beta": 0.0}, "beta must be one of"),
+        ({"N": 50}, "N must be"),
+    ]:
         setting = {"N": 57, "k": 6, "beta": 0.03} | change
-        with pytest.raises(ValueError, match=line):
+        with pytest.raises(ValueError, match=f"^{line}"):
             vote_certificate_multiclass_at(scores, y, theta, p, A=24, **setting, delta=0.05)
-    with pytest.raises(ValueError, match="at most p_c"):
-        vote_certificate_multiclass_at(3 * scores, y, theta, p, A=24, N=57, k=6, beta=0.03, delta=0.05)
+    at = {"A": 24, "N": 57, "beta": 0.03, "delta": 0.05}
+    for k in (0, 57):  # the ends of the grid
+        assert vote_certificate_multiclass_at(scores, y, theta, p, k=k, **at).terms["k"] == k
+    with pytest.raises(ValueError, match=r"^\|f_c/B'\| must be at most p_c\.$"):
+        vote_certificate_multiclass_at(3 * scores, y, theta, p, k=6, **at)
+    for masses in ([0.5, 0.2, 0.4], [1.2, -0.4, 0.2]):
+        with pytest.raises(ValueError, match=r"^p must be >= 0 and sum to 1\.$"):
+            vote_certificate_multiclass_at(0 * scores, y, theta, masses, k=6, **at)
 
 
 def test_an_easy_problem_is_certified_and_random_labels_are_not() -> None:
