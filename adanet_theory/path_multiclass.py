@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from adanet_theory.certificate import Candidates, Certificate, certificate, least
 from adanet_theory.checks import Array, check, check_delta
-from adanet_theory.grids import BETAS, VOTES, check_setting, path_classes_grid, path_thresholds
+from adanet_theory.grids import BETAS, CLASS_VOTES, check_setting, path_classes_grid, path_thresholds
 from adanet_theory.kl import kl_inverse
 from adanet_theory.multiclass import multiclass_margins
 from adanet_theory.path import (
@@ -158,7 +158,7 @@ def path_certificate_multiclass_at(
     q is kl^-1(mean of T m draws, log(1/(.1 δ))/(T m)), as in path-certificate.
     """
     check_delta(delta)
-    check_setting(N, beta, priors=BETAS)
+    check_setting(N, beta, priors=BETAS, votes=CLASS_VOTES)
     check(k in path_thresholds(N), f"k must be on the grid of thresholds of N={N}, got k={k}.")
     _check(forest, x)
     errors, total = path_classes_errors(forest, x, y, N, k, seed=seed, draws=draws)
@@ -199,7 +199,7 @@ def path_classes_candidates(forest: Forest, x: Array, y: ArrayLike, *, seed: int
     points, labels = x[some], np.asarray(y)[some]
     grid, each = path_classes_grid(levels(forest)), min(40, math.ceil(wanted / len(some)))
     found = []
-    for N in VOTES:
+    for N in CLASS_VOTES:
         KL = path_kls(N * theta, A=A, N=N)
         k = np.array(path_thresholds(N))
         drawn = np.sort(path_classes_draws(forest, points, labels, N, each, rng))

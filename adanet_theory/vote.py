@@ -97,7 +97,7 @@ def vote_certificate(u: ArrayLike, theta: ArrayLike, *, n: int, delta: float) ->
 
     >>> found = vote_certificate([0.02] * 12_000, [0.05] * 20, n=1568, delta=0.05)
     >>> found.terms["N"], found.terms["beta"], round(found.raw, 10)
-    (40960, 0.001, 0.0266300364)
+    (115852, 0.001, 0.0195819859)
     """
     N, k, beta = vote_setting(u, vote_candidates(u, theta, n=n), delta=delta)
     return vote_certificate_at(u, theta, n=n, N=N, k=k, beta=beta, delta=delta)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from adanet_theory.certificate import Candidates, Certificate, certificate, least
 from adanet_theory.checks import Array, check
-from adanet_theory.grids import BETAS, VOTES, check_setting, classes_grid
+from adanet_theory.grids import BETAS, CLASS_VOTES, check_setting, classes_grid
 from adanet_theory.laws import symmetric_skellam
 from adanet_theory.multiclass import multiclass_margins
 from adanet_theory.path import path_kl, path_kls
@@ -118,7 +118,7 @@ def vote_certificate_multiclass_at(
 
     R(f) <= kl^-1( q, [KL + log(ξ(m) G/δ)]/m ) / P[Skellam(Nπ/2, Nπ/2) <= k],   G = 25 · 6 · (N+1)
     """
-    check_setting(N, beta, priors=BETAS)
+    check_setting(N, beta, priors=BETAS, votes=CLASS_VOTES)
     check(0 <= k <= N, f"k must be in [0, N], got k={k}, N={N}.")
     masses = _check(scores, p)
     empirical = classes_empirical(scores, y, masses, N, k)
@@ -152,7 +152,7 @@ def classes_candidates(scores: Array, y: ArrayLike, theta: ArrayLike, p: ArrayLi
     every = np.unique(np.linspace(0, len(labels) - 1, wanted).astype(int))
     order = np.argsort(multiclass_margins(scores, labels), kind="stable")[every]
     found = []
-    for N in VOTES:
+    for N in CLASS_VOTES:
         KL = path_kls(N * np.asarray(theta, dtype=np.float64), A=A, N=N)
         beta = int(np.argmin(KL))  # the least KL is the least certificate at every k
         k = np.unique((_STEPS * math.sqrt(N * _two_largest(masses))).astype(int))

@@ -73,7 +73,7 @@ def exact_vote(file, N: int, k: int, beta: float, delta: str, r_sup: float) -> m
 def test_the_vote_certificate_against_an_independent_calculation(
     n: tuple[int, ...], r_sup: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adanet_theory.vote.VOTES", VOTES[:7])  # few votes, so that all counts can be summed
+    monkeypatch.setattr("adanet_theory.vote.VOTES", VOTES[:5])  # few votes, so that all counts can be summed
     file = model(n=n, m=80, flips=0.0, r_sup=r_sup)
     found = row(built(file), "vote-certificate")
     N, k, beta = (found.terms[name] for name in ("N", "k", "beta"))

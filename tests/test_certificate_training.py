@@ -174,6 +174,36 @@ def test_units_that_are_lost_leave_the_best_network_that_had_one(monkeypatch):
     assert [seen.units for seen in hidden.with_units(None, replace(found, value=0.3), None)] == [(1,)]
 
 
+def test_a_start_that_lost_its_units_is_not_refined_while_another_has_one(monkeypatch):
+    Psi, y = sample(300)
+    whole = search.Sample(Psi.float(), y.float(), 0.025, forms.Path)
+    found = linear.start(whole, torch.tensor([0.6, -0.4, 0, 0, 0, 0]))
+    starts = {(1,): ((), 0.3), (-1,): ((-1,), 0.32), (1, -1): ((1,), 0.31)}
+    given = []
+    monkeypatch.setattr(
+        hidden,
+        "_start",
+        lambda sample, found, signs, draw: replace(found, units=starts[signs][0], value=starts[signs][1]),
+    )
+    monkeypatch.setattr(hidden, "refined", lambda sample, best, rounds: iter(given.append(best.value) or ()))
+    assert [one.value for one in hidden.with_units(whole, replace(found, value=0.3), None)] == [0.3, 0.31]
+    assert given == [0.31]
+
+
+def test_more_counts_are_allowed_only_after_the_search_at_few():
+    """Margins of .02 and no error: the more counts the better, up to the most that the sample allows."""
+    Psi = torch.full((4000, 2), 0.02)
+    Psi[:, 1] = 1
+    whole = search.Sample(Psi, torch.ones(4000), 0.05, forms.Vote)
+    one = torch.zeros(1, dtype=torch.long)
+    found = search.Found(one, one, torch.ones(1), torch.ones(1), (), 1e6, 1.0, 0.001)
+    few = search.refit(whole, found, found.theta[None])
+    assert abs(few.N / search.FEW - 1) < 1e-5
+    many = search.sharpened(whole, few, 0)[-1]
+    assert many.N > 1.02 * search.FEW
+    assert many.value < 0.98 * few.value
+
+
 def test_the_best_of_several_proposals_is_kept_if_it_is_below_what_stands():
     Psi, _ = sample(60)
     networks = [train.network(search.Found(*found, (), 10.0, 1.0, 0.01), 6) for found in two_voters(Psi)]

@@ -29,7 +29,7 @@ def test_xi(m: int) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_vote(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    m, N = int(rng.integers(1, 6)), int(rng.choice([10, 14, 28]))
+    m, N = int(rng.integers(1, 6)), int(rng.choice([10, 20, 40]))
     k, beta = int(rng.integers(0, N)), float(rng.choice([0.001, 0.03, 0.3]))
     u, theta = rng.uniform(-1, 1, m), rng.dirichlet(np.ones(3))
     u[0] = rng.choice([-1.0, 0.0, 1.0])

@@ -11,7 +11,7 @@ import pytest
 import torch
 from mpmath import mpf
 
-from adanet_theory.grids import VOTES, path_thresholds
+from adanet_theory.grids import CLASS_VOTES, path_thresholds
 from adanet_theory.path_multiclass import path_classes_errors
 from adanet_theory.tree import unrolled_classes
 from adanet_train.network import Network
@@ -64,7 +64,7 @@ def exact_value(v: np.ndarray, u: np.ndarray, m: int, drawn: tuple[int, int], N:
 @pytest.mark.parametrize("r_sup", [1.0, 1.5])
 def test_the_row_against_an_independent_calculation(r_sup: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the network's own trees; C = 3 roots and one unit."""
-    monkeypatch.setattr("adanet_theory.path_multiclass.VOTES", VOTES[:3])
+    monkeypatch.setattr("adanet_theory.path_multiclass.CLASS_VOTES", CLASS_VOTES[:3])
     monkeypatch.setattr("adanet_theory.path_multiclass.path_thresholds", lambda N: path_thresholds(N)[:9])
     monkeypatch.setattr(Setting, "forests", property(lambda self, of=Setting.forests.func: of(self)[:1]))
     base = class_model(C=3, n=(2, 2), m=30, r_sup=r_sup)

@@ -60,9 +60,10 @@ def test_reference_values() -> None:
             above(skellam.symmetric_skellam_upper(arb(size)).above(k), (1 - expected_cdf) * (1 - 1e-13))
         exponent = outward.exact_ball(2 * math.sqrt(12_000) / 0.05).log() / 12_000
         assert float(tails.kl_inverse_ball(arb(0), exponent)) == pytest.approx(0.000698523453696331, rel=1e-14)
+        theta = outward.simplex([1] * 20)
+        above(outward._iid_kl(theta, 113, 1568), 492.8861037912689, rel=1e-8)
+        above(outward._polya_kl(theta, 113, 1568, outward.decimal(0.003)), 121.5963564457506, rel=1e-8)
     above(tails.right_votes_upper(np.array([0.02]), 20480, 10347), 0.0869076842548716 * (1 - 1e-14))
-    for beta, expected_KL in [(0.0, 492.8861037912689), (0.003, 121.5963564457506)]:
-        above(outward.vote_parts(np.zeros(1), [1] * 20, n=1568, N=113, k=56, beta=beta).KL, expected_KL, rel=1e-8)
     found = outward.vote_parts(np.full(12_000, 0.02), [1] * 20, n=1568, N=20480, k=10347, beta=0.003).at("0.05")
     looser = (found.terms["KL"] + math.log(2 * math.sqrt(12_000) / 0.05) + found.terms["grid"]) / 12_000
     above(kl_inverse(found.terms["empirical"], looser) / found.terms["b"], 0.161621851099990, rel=1e-8)

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from scipy.stats import skellam
 
-from adanet_theory.grids import BETAS, THRESHOLDS, VOTES, forest_cost, path_classes_grid, path_thresholds, shape_cost
+from adanet_theory.grids import (
+    BETAS,
+    CLASS_VOTES,
+    THRESHOLDS,
+    forest_cost,
+    path_classes_grid,
+    path_thresholds,
+    shape_cost,
+)
 from adanet_theory.kl import kl_inverse, xi
 from adanet_theory.path import path_eps, path_kl, path_kls
 from adanet_theory.path_multiclass import (
@@ -148,7 +156,7 @@ def test_what_the_search_compares_is_the_certificate_at_that_setting() -> None:
     p = np.array([tree.p[0] for tree in forest])
     scores = np.stack([tree.value(tree.means(x)) for tree in forest], axis=1)
     table = path_classes_candidates(forest, x, y, seed=0)
-    assert [found.N for found in table] == list(VOTES)
+    assert [found.N for found in table] == list(CLASS_VOTES)
     for found in table[:20:6]:
         N, rates = found.N, found.N * atoms(forest)
         assert tuple(found.k) == path_thresholds(N)
@@ -269,4 +277,4 @@ def test_the_prior_over_the_shapes_of_c_trees_sums_to_at_most_one() -> None:
     total = math.exp(-forest_cost([C])) + one + two
     assert 0.7 < total < 1
     assert forest_cost([1, 4]) == pytest.approx(shape_cost([[(2, 2)]]))
-    assert path_classes_grid([C]) == pytest.approx(math.log(len(VOTES) * len(BETAS) * THRESHOLDS * 2))
+    assert path_classes_grid([C]) == pytest.approx(math.log(len(CLASS_VOTES) * len(BETAS) * THRESHOLDS * 2))

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import poisson, skellam
 
 from adanet_theory import vote_multiclass
-from adanet_theory.grids import BETAS, VOTES, classes_grid
+from adanet_theory.grids import BETAS, CLASS_VOTES, classes_grid
 from adanet_theory.kl import kl_inverse, xi
 from adanet_theory.path import path_kl, path_kls
 from adanet_theory.vote_multiclass import (
@@ -76,7 +76,7 @@ def test_the_formula_from_its_parts() -> None:
     assert found.terms == pytest.approx(
         {"N": 57, "k": 6, "beta": 0.03, "empirical": q, "KL": found.terms["KL"], "grid": classes_grid(57), "b": b}
     )
-    assert math.fsum((N + 1) * len(BETAS) * math.exp(-classes_grid(N)) for N in VOTES) == pytest.approx(1)
+    assert math.fsum((N + 1) * len(BETAS) * math.exp(-classes_grid(N)) for N in CLASS_VOTES) == pytest.approx(1)
     for change, line in [
         ({"k": -1}, r"k must be in \[0, N\], got k=-1, N=57\."),
         ({"k": 58}, r"k must be in \[0, N\], got k=58, N=57\."),
@@ -138,7 +138,7 @@ def test_the_normal_laws_of_a_search_are_near() -> None:
 
 def test_no_setting_nearby_is_much_better_than_the_one_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """At N about 330, where a search goes from the exact laws to the normal ones."""
-    monkeypatch.setattr(vote_multiclass, "VOTES", VOTES[8:13])
+    monkeypatch.setattr(vote_multiclass, "CLASS_VOTES", CLASS_VOTES[8:13])
     rng = np.random.default_rng(6)
     p, m = np.array([0.4, 0.35, 0.25]), 120
     y = rng.integers(0, 3, m)
@@ -146,9 +146,9 @@ def test_no_setting_nearby_is_much_better_than_the_one_found(monkeypatch: pytest
     at = {"A": 30, "delta": 0.05}
     found = vote_certificate_multiclass(scores, y, p, p, **at)
     assert found.id == "vote-certificate-multiclass"
-    place = VOTES.index(int(found.terms["N"]))
+    place = CLASS_VOTES.index(int(found.terms["N"]))
     assert 8 < place < 12
-    for N in VOTES[place - 1 : place + 2]:
+    for N in CLASS_VOTES[place - 1 : place + 2]:
         for k in (np.arange(6) * math.sqrt(0.75 * N)).astype(int).tolist():
             nearby = vote_certificate_multiclass_at(scores, y, p, p, N=N, k=k, beta=found.terms["beta"], **at)
             assert found.raw <= 1.02 * nearby.raw
@@ -159,7 +159,7 @@ def test_what_the_search_compares_is_the_certificate_at_that_setting() -> None:
     rng, p = np.random.default_rng(7), np.array([0.5, 0.3, 0.2])
     scores, y = p * rng.uniform(-0.3, 0.5, (12, 3)), rng.integers(0, 3, 12)
     table = classes_candidates(scores, y, p, p, A=30)
-    assert [found.N for found in table] == list(VOTES)
+    assert [found.N for found in table] == list(CLASS_VOTES)
     for found in (*table[:9:4], table[14]):
         N, two = found.N, 0.8 * found.N
         assert found.KL == path_kl(N * p, A=30, N=N, beta=found.beta) == path_kls(N * p, A=30, N=N).min()

@@ -220,7 +220,7 @@ def classes_parts(v: Sequence[Sequence[Any]], x: Array, y: Array, *, N: int, k: 
 
     x is within a rounding of the exact features. Rates that are off by e in all move the laws by at most e.
     """
-    grids.check_setting(N, beta, priors=grids.BETAS)
+    grids.check_setting(N, beta, priors=grids.BETAS, votes=grids.CLASS_VOTES)
     check(0 <= k <= N, f"k must be in [0, N], got k={k}, N={N}.")
     with flint.ctx.workprec(BITS):
         theta = [[exact_ball(value) for value in row] for row in v]
@@ -235,7 +235,7 @@ def classes_parts(v: Sequence[Sequence[Any]], x: Array, y: Array, *, N: int, k: 
         q = np.array([[float(value / B) for value in row] for row in theta])
         first, second = sorted((p.upper() for p in masses), key=float)[-2:]
         b = lower_b(symmetric_skellam_upper(N * (first + second)).above(k))
-        G = arb(len(grids.VOTES) * len(grids.BETAS) * (N + 1))
+        G = arb(len(grids.CLASS_VOTES) * len(grids.BETAS) * (N + 1))
     p = np.array([float(mass) for mass in masses])
     scores = np.clip(x @ q.T, -p, p)
     rounding = N * (x.shape[1] + 8) * 2.0**-51
@@ -248,13 +248,13 @@ def path_classes_parts(
     forest: ExactForest, x: Array, y: Array, *, N: int, k: int, beta: float, seed: int, draws: int = DRAWS
 ) -> Parts:
     """path-certificate-multiclass at a setting, nu = N, for the exact weights; roundings of x as in `path_parts`."""
-    grids.check_setting(N, beta, priors=grids.BETAS)
+    grids.check_setting(N, beta, priors=grids.BETAS, votes=grids.CLASS_VOTES)
     check(k in grids.path_thresholds(N), f"k must be on the grid of thresholds of N={N}, got k={k}.")
     errors, total = path_classes_errors(forest.rounded(), x, y, N, k, seed=seed, draws=draws)
     n_0 = x.shape[1]
     with flint.ctx.workprec(BITS):
         KL = _path_kl([N * t for t in forest.atoms], 2 * n_0 * forest.nodes, N, decimal(beta))
-        G = forest_price(forest) * len(grids.VOTES) * len(grids.BETAS) * grids.THRESHOLDS
+        G = forest_price(forest) * len(grids.CLASS_VOTES) * len(grids.BETAS) * grids.THRESHOLDS
     b = lower_b(max(eps_upper(shape, N, k) for shape in _joined_pairs(forest)))
     setting = {"N": N, "k": k, "beta": beta, "draws": total}
     drawn = (errors, total, N * (n_0 + 8) * 2.0**-51)

@@ -19,7 +19,8 @@ WORTH = 1.15
 UNIT_SHARE = 0.4
 """The weight of the new units; of C classes at most 1/C."""
 BLUR = 16.0
-LEAN = 4.0
+LEANS = (4.0, 10.0)
+"""How far the weight of a new unit leans to its direction; as many tries with each."""
 NEAR = 0.2
 """The share of a class that a new unit is first turned to."""
 
@@ -36,9 +37,14 @@ def with_units(
     Its units may lose their atoms one by one: where none is left, the best that still had a unit comes second.
     """
     seen = [_start(sample, found, signs, draw) for signs in proposals]
-    best = min(seen, key=_value)
+    best = min([one for one in seen if any(one.units)] or seen, key=_value)
     if best.value < WORTH * found.value:
         seen += (rounds or refined)(sample, best, UNIT_ROUNDS)
+    return proposed(seen)
+
+
+def proposed(seen: Sequence[Found]) -> list[Found]:
+    """The best, and where it has no unit the best with one."""
     best = min(seen, key=_value)
     return [best] if any(best.units) else [best, *sorted((one for one in seen if any(one.units)), key=_value)[:1]]
 
@@ -62,7 +68,8 @@ def _start(sample: Sample, found: Found, signs: tuple[int, ...], draw: torch.Gen
     )
     hard = losses(sample, found)[0]
     directions = [torch.stack([towards(sample, hard, sign, draw) for _ in range(TRIES)]) for sign in signs]
-    units = [torch.softmax(LEAN * torch.cat([q, -q], 1), 1) / new for q in directions]
+    lean = sample.Psi.new_tensor(LEANS).repeat_interleave(TRIES // len(LEANS))[:, None]
+    units = [torch.softmax(lean * torch.cat([q, -q], 1), 1) / new for q in directions]
     share = min(UNIT_SHARE, 1 / len(sample.y)) if sample.y.ndim == 2 else UNIT_SHARE
     thetas = torch.cat([(1 - share) * found.theta.expand(TRIES, -1), share * torch.cat(units, 1)], 1)
     rows = Rows.of(wider, thetas)

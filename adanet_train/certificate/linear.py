@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from adanet_train.certificate.search import (
+    ROUNDS,
     Found,
     Reader,
     Rows,
@@ -21,6 +22,7 @@ from adanet_train.certificate.search import (
     refine,
     refit,
     settled,
+    sharpened,
 )
 from adanet_train.convex import mixture
 from adanet_train.surrogates import surrogate
@@ -46,11 +48,16 @@ def minimise(sample: Sample) -> Found:
     """f = Σ v_j Ψ_j; nothing is drawn at random."""
     starts = [*_first(on_path(sample)), *_first(dense(sample))]
     least = min(found.value for found in starts)
-    return min((refine(sample, one) for one in starts if one.value < WORTH * least), key=lambda found: found.value)
+    best = min((refine(sample, one) for one in starts if one.value < WORTH * least), key=_value)
+    return min(best, *sharpened(sample, best, ROUNDS), key=_value)
+
+
+def _value(found: Found) -> float:
+    return found.value
 
 
 def _first(starts: list[Found]) -> list[Found]:
-    return sorted(starts, key=lambda found: found.value)[:REFINED]
+    return sorted(starts, key=_value)[:REFINED]
 
 
 def on_path(sample: Sample) -> list[Found]:

@@ -28,7 +28,8 @@ LEAST_RATE = 0.5
 """An atom that is expected fewer than this many times among the N counts is dropped."""
 NEW_SHARE = 0.02
 """The weight of an atom that is added."""
-MOST = math.log(VOTES[-1])
+FEW = 40_960
+"""The largest N at first: with more counts the loss is steeper, and what is searched there at once ends worse."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class Sample:
     form: type[Form]
     m: int | None = None
     """The size of the sample where these are a part of its points."""
+    most: float = FEW
+    """The largest N that is searched."""
+
+    def with_all_counts(self) -> Sample:
+        return replace(self, most=VOTES[-1])
 
     def at(self, units: Sequence[int], betas: Sequence[float]) -> Form:
         return self.form(self.y, self.Psi.shape[1], units, betas, self.delta, self.m)
@@ -109,14 +115,15 @@ class Reader:
 def descend(sample: Sample, found: Found, rows: Rows, steps: int) -> Rows:
     """Adam on F for every row; an atom at 0 stays there."""
     form, read = sample.at(found.units, rows.betas), Reader(sample.Psi, found)
-    logits, log_N, t = (part.clone().requires_grad_() for part in (rows.logits, rows.log_N, rows.t))
-    parameters = (logits, log_N, t)
+    most = math.log(sample.most)
+    start = (rows.logits, rows.log_N.clamp_max(most), rows.t)
+    parameters = logits, log_N, t = tuple(part.clone().requires_grad_() for part in start)
     adam = Adam(parameters, (RATE, SETTING_RATE, SETTING_RATE), steps)
     for _ in range(steps):
         log_theta = torch.log_softmax(logits, 1)
-        values = form(*read(log_theta.exp()), log_theta, log_N.clamp_max(MOST), t)
+        values = form(*read(log_theta.exp()), log_theta, log_N.clamp_max(most), t)
         adam.step(torch.autograd.grad(values.sum(), parameters))
-    return Rows(logits.detach(), log_N.detach().clamp_max(MOST), t.detach(), values.detach(), rows.betas)
+    return Rows(logits.detach(), log_N.detach().clamp_max(most), t.detach(), values.detach(), rows.betas)
 
 
 def settled(sample: Sample, found: Found, rows: Rows, row: int) -> Found:
@@ -154,6 +161,13 @@ def best_beta(sample: Sample, found: Found) -> float:
 def refine(sample: Sample, found: Found) -> Found:
     """What the rounds that add or drop atoms end with."""
     return [found, *refined(sample, found, ROUNDS)][-1]
+
+
+def sharpened(sample: Sample, found: Found, rounds: int) -> list[Found]:
+    """What was found at few counts where more are allowed, and after rounds of atoms there."""
+    every = sample.with_all_counts()
+    begun = refit(every, found, found.theta[None])
+    return [begun, *refined(every, begun, rounds)]
 
 
 def refined(

@@ -17,7 +17,7 @@ from torch import Tensor
 
 _NEWTON = 10  # from the right of a convex function: monotone, and to the bits of float32 well before
 _TINY = 1e-7
-_LOW, _HIGH, _POINTS = -14.0, 12.0, 2601  # log r of the table: up to e^12 = 163,000 counts
+_LOW, _HIGH, _POINTS = -14.0, 14.0, 2801  # log r of the table: up to e^14, more counts than any N has
 
 
 class _KlInverse(torch.autograd.Function):

@@ -54,7 +54,6 @@ SETS = (
     *(Data(f"mnist:{pair}", features) for features in (None, "hog") for pair in ("0-1", "1-7", "3-8", "4-9")),
     *(Data(f"cifar10:{pair}") for pair in ("deer-truck", "deer-horse", "automobile-truck", "cat-dog", "dog-horse")),
     *(Data(f"fashion:{pair}", "hog") for pair in ("coat-shirt", "pullover-coat", "sneaker-boot")),
-    Data("mnist:odd-even"),
     Data("xor"),
 )
 XOR_POINTS, XOR_COLUMNS = 2_000, 10

@@ -254,7 +254,7 @@ def multiclass_votes_hold(
     yield Fact("least P(loss = 1)/b where f is wrong", least, ">=", 1 - 1e-9, "", f"{points} points, four classes")
     yield Fact("it is attained", least * b, "<", 1.04)
     yield Fact("KL", kl * path_kl(_RATES, A=9, N=40, beta=0.03), "=", _summed_kl(9, 40, 0.03), "summed", "", 1e-9)
-    prior = math.fsum((N + 1) * 6 / (G * math.exp(grids.classes_grid(N))) for N in grids.VOTES)
+    prior = math.fsum((N + 1) * 6 / (G * math.exp(grids.classes_grid(N))) for N in grids.CLASS_VOTES)
     yield Fact("sum of the priors of all settings", prior, "<=", 1 + 1e-9)
     values = [_overfitted_classes(seed, size, price) for seed in range(4) for size in (4, 20)]
     broken, where = sum(value < 2 / 3 for value in values), f"labels by coin, R(f) >= 2/3, least {min(values):.3f}"
