@@ -48,11 +48,11 @@ def levels(forest: Forest) -> list[int]:
     """How many nodes the trees have together at each level; the roots are level 0."""
     found: list[int] = []
     for tree in forest:
-        depth = [0] * len(tree.parent)
-        for v, parent in enumerate(tree.parent):
-            depth[v] = 0 if parent < 0 else depth[parent] + 1
-            found += [0] * (depth[v] + 1 - len(found))
-            found[depth[v]] += 1
+        depth: list[int] = []
+        for parent in tree.parent:
+            depth.append(0 if parent < 0 else depth[parent] + 1)
+            found += [0] * (depth[-1] + 1 - len(found))
+            found[depth[-1]] += 1
     return found
 
 

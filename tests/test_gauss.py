@@ -47,8 +47,8 @@ def test_the_formula_from_its_parts() -> None:
     q = (PHI((0.5 - 0.5) / 0.5) + PHI((1 - 2) / 1.5) + PHI((0.25 + 0.1) / 0.4) + 1) / 4
     exponent = (0.3 + math.log(xi(4) * 13 / 0.1)) / 4
     assert found.raw == pytest.approx(kl_inverse(q, exponent) / PHI(0.5 / 0.9), rel=1e-12)
-    assert found.terms["tau"] == 0.5
-    with pytest.raises(ValueError, match="tau must be on the grid"):
+    assert (found.id, found.terms["tau"]) == ("gauss-certificate", 0.5)
+    with pytest.raises(ValueError, match=r"^tau must be on the grid 0\.0 \.\. 3\.0, got tau=0\.3\.$"):
         gauss_certificate_at(u, size, s, KL=0.3, s_max=0.9, tau=0.3, delta=0.1)
 
 

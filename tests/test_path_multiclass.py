@@ -17,7 +17,7 @@ from adanet_theory.grids import (
     shape_cost,
 )
 from adanet_theory.kl import kl_inverse, xi
-from adanet_theory.path import path_eps, path_kl, path_kls
+from adanet_theory.path import all_law, path_eps, path_kl, path_kls
 from adanet_theory.path_multiclass import (
     atom_count,
     atoms,
@@ -169,6 +169,17 @@ def test_what_the_search_compares_is_the_certificate_at_that_setting() -> None:
             assert found.empirical[i] == pytest.approx(exact, abs=4 * math.sqrt(0.25 / 1200))  # 40 draws of each
 
 
+def test_the_search_takes_the_worst_pair_of_classes_at_j_all() -> None:
+    """Beside the tree of the difference of every two."""
+    forest = random_forest(np.random.default_rng(6), 3, 2)
+    x = np.zeros((1, max(tree.q.shape[1] for tree in forest)))
+    forest = [Tree(t.parent, t.sign, np.pad(t.q, ((0, 0), (0, x.shape[1] - t.q.shape[1]))), B=1.0) for t in forest]
+    for found in path_classes_candidates(forest, x, [0], seed=0)[2:9:3]:
+        laws = [all_law(joined(a, b), found.N, e) for a, b in itertools.combinations(forest, 2) for e in (1, -1)]
+        b = [1 - max(law.above(int(k)) for law in laws) for k in found.k[::6]]
+        assert found.b[::6].tolist() == pytest.approx(b, rel=1e-10)
+
+
 def test_levels_and_atoms_are_those_of_all_trees() -> None:
     deep = Tree((-1, 0, 1, 0, 3, 4), (1, 1, -1, 1, 1, -1), np.diag([0.1, 0.0, 0.2, 0.1, 0.0, 0.1]), B=1.0)
     flat = Tree((-1, 0), (1, -1), np.array([[0.3, 0.0], [-0.1, 0.1]]), B=1.0)
@@ -260,6 +271,7 @@ def test_where_linear_networks_fail_hidden_units_are_certified_and_random_labels
     x, y = xor_sample(2_000)
     found = path_certificate_multiclass(forest, x, y, delta=0.05, seed=0, draws=60_000)
     assert found.raw < 0.3
+    assert found.terms["draws"] == math.ceil(60_000 / len(x)) * len(x)
     assert path_certificate_multiclass(forest, x, y, delta=0.05, seed=0, draws=60_000) == found
     shuffled = np.random.default_rng(1).permutation(y)
     assert path_certificate_multiclass(forest, x, shuffled, delta=0.05, seed=0, draws=20_000).raw > 0.55

@@ -90,7 +90,14 @@ def test_the_formula_from_its_parts() -> None:
     for k in (0, 57):  # the ends of the grid
         assert vote_certificate_multiclass_at(scores, y, theta, p, k=k, **at).terms["k"] == k
     with pytest.raises(ValueError, match=r"^\|f_c/B'\| must be at most p_c\.$"):
-        vote_certificate_multiclass_at(3 * scores, y, theta, p, k=6, **at)
+        vote_certificate_multiclass_at(np.tile(1.5 * p, (30, 1)), y, theta, p, k=6, **at)
+    for edge in (p, p * (1 + 5e-10), [0.5, 0.1, 0.4 + 5e-16]):  # as far as features of size 1 reach, up to rounding
+        assert vote_certificate_multiclass_at(np.tile(edge, (30, 1)), y, theta, p, k=6, **at).raw > 0
+    two = [0.6, 0.4, 0.0]  # a class without weight
+    assert vote_certificate_multiclass_at(np.zeros((30, 3)), y, theta, two, k=6, **at).raw > 1
+    single = theta.astype(np.float32)
+    certificates = [vote_certificate_multiclass_at(scores, y, t, p, k=6, **at) for t in (single, single.astype(float))]
+    assert certificates[0] == certificates[1]
     for masses in ([0.5, 0.2, 0.4], [1.2, -0.4, 0.2]):
         with pytest.raises(ValueError, match=r"^p must be >= 0 and sum to 1\.$"):
             vote_certificate_multiclass_at(0 * scores, y, theta, masses, k=6, **at)
