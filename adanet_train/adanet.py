@@ -74,9 +74,16 @@ def train(
         candidates = [setting.minimise(growth, read, setting.Gamma(lam), held_out) for read, lam in pairs]
         values = [found.objective for found in candidates]
         best = settled if settled is not None else values.index(min(values)) if values else -1
+        if best >= 0 and not growth.parts and not candidates[best].helps and growth.points.centre.constant is not None:
+            candidates.append(setting.minimise(growth, setting.constant(growth), setting.Gamma(setting.lam), held_out))
+            best, lams = len(candidates) - 1, [*lams, setting.lam]
         if best >= 0 and (lam := lams[best]) is not None:
             entry["lam"] = lam
-        if best >= 0 and objective.falls(values[best], F, config.least_decrease) and candidates[best].helps:
+        if (
+            best >= 0
+            and objective.falls(candidates[best].objective, F, config.least_decrease)
+            and candidates[best].helps
+        ):
             growth.extend(candidates[best].part, candidates[best].H)
             if config.corrective:
                 setting.correct(growth)
@@ -248,6 +255,15 @@ class Setting:
         f, of = torch.zeros_like(growth.f), {"weights": self.weights, "tol": self.config.tol}
         found = self.labels.minimise(H, self.y, f, Gamma, w=w, **of)
         growth.reweight(found.w)
+
+    def constant(self, growth: Growth) -> Read:
+        """A unit of each member that reads the constant feature alone: where nothing helps, f is to know the classes'
+        shares at least, else it is 0 and every point is taken for one of the first class, however rare."""
+        assert self.split is not None
+        K, at = self.split.members, self.points.centre.constant
+        U = growth.f.new_zeros(K, self.points.n_0)
+        U[:, at] = self.spec.bound(1, 0)
+        return self.read(growth, Proposal({1: U}, U.new_full((K,), 1 / K), K))
 
     def trained(self, growth: Growth, history: list[Round]) -> Trained:
         return Trained(growth.network, self.spec if self.config.enforce else None, [*history], self.config)

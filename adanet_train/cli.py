@@ -159,10 +159,10 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
         holdout=arguments.holdout,
         seed=config.seed,
     )
+    command_line.check_writable(arguments.output, (arguments.data, arguments.test_data, arguments.label))
     inputs = read_inputs(arguments.data, asked)
     told = any(setting.startswith("r_sup=") for setting in arguments.set)
     config = run.config_for(inputs.y, config.replace(r_sup=range_of(inputs, config, told=told)))
-    command_line.check_writable(arguments.output)
     outputs = inputs.dataset.outputs
     sample = model_file.Sample.kept(inputs.points, inputs.y, outputs)
     resume = read_resume(arguments, sample) if arguments.resume else None

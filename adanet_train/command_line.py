@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -271,9 +271,11 @@ def write_file(path: str | Path, content: str | bytes) -> None:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def check_writable(path: str | Path) -> None:
-    """Refuse an output that could not be written, before the work and not after it."""
+def check_writable(path: str | Path, read: Iterable[str | Path | None] = ()) -> None:
+    """Refuse an output that could not be written, or that is one of the files read, before the work."""
     target = Path(os.path.realpath(path))
+    if str(target) in {os.path.realpath(other) for other in read if other is not None}:
+        raise ValueError(f"{path}: is read by this command, expected another file to write.")
     if target.exists() and not target.is_file():
         raise ValueError(f"{path}: cannot be written: not a regular file.")
     probe = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")

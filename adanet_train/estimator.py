@@ -6,6 +6,7 @@ load("model.pt").predict(X_new)
 
 from __future__ import annotations
 
+import hashlib
 import numbers
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -54,7 +55,7 @@ class _Trained(NetworkClassifier):
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         X, y = self._validated(X, y)
         before = self.model_ if self.warm_start and hasattr(self, "model_") else None
-        self._check_target(y)
+        y = self._labels(y)
         weighted = sample_weight is not None or self.class_weight is not None
         check(not weighted or self.objective == "paper", run.unweighted(self.objective))
         rows = Rows.weighted(X, y, sample_weight)
@@ -62,10 +63,12 @@ class _Trained(NetworkClassifier):
         sample = Sample.digest(Points(rows.X, features), self._signs(rows.y))
         rows = rows.ordered(self._signs(rows.y))
         points, signs = Points(rows.X, features), torch.from_numpy(self._signs(rows.y))
-        more = self._more(rows) | {"resume": self._resumed(before, sample)}
-        config = run.config_for(signs, self.config(features.r_sup, None if before is None else before.meta["seed"]))
-        trained = run.trainer(self._method(), signs)(points, signs, config, **more)
         notes = {"classes": self.classes_.tolist()}
+        if (s := self._weights(rows)) is not None:
+            notes["weights"] = hashlib.sha256(s.astype("<f8").data).hexdigest()
+        resume = None if before is None else _taken_up(before, sample, notes.get("weights"))
+        config = run.config_for(signs, self.config(features.r_sup, None if before is None else before.meta["seed"]))
+        trained = run.trainer(self._method(), signs)(points, signs, config, resume=resume, **self._more(s))
         model = run.model_of(trained, self._method(), features=features, sample=sample, notes=notes)
         # through the file's form, so that a saved model is the fitted one in every bit
         self.model_ = model_file.decode(model_file.encode(model), "the fitted model")
@@ -81,36 +84,39 @@ class _Trained(NetworkClassifier):
             raise ValueError(f"X must hold numbers, {error}: {remedy}.") from None
         return X, y
 
-    def _check_target(self, y: NDArray[Any]) -> None:
+    def _labels(self, y: NDArray[Any]) -> NDArray[Any]:
+        """y of numbers, flags or words, of which `classes_` are those that occur."""
+        told = "Unknown label type: y must hold labels of one type, numbers or words, got"
+        if y.dtype.kind == "O":
+            kinds = sorted({type(label).__name__ for label in y})
+            plain = len(kinds) == 1 and isinstance(y[0], str | np.bool_ | numbers.Real)
+            check(plain, f"{told} {', '.join(kinds)}.")
+            y = np.array(y.tolist())
         kind = type_of_target(y, input_name="y")
         if kind.startswith("continuous"):
             raise ValueError(f"Unknown label type: {kind}. {REMEDY}")
-        if kind == "unknown":
-            kinds = ", ".join(sorted({type(label).__name__ for label in y}))
-            raise ValueError(f"Unknown label type: y must hold labels of one type, numbers or words, got {kinds}.")
+        check(y.dtype.kind in "biufU", f"{told} {y.dtype}.")
         check_classification_targets(y)
         self.classes_ = np.unique(y)
         only = self.classes_.tolist()[0]
         check(len(self.classes_) >= 2, f"y must hold two classes or more, got one class, {only!r}.")
+        return y
 
-    def _more(self, rows: Rows) -> dict[str, Any]:
-        """Weights of rows and classes, and what prints the rounds."""
-        more: dict[str, Any] = {}
-        if rows.weights is not None or self.class_weight is not None:
-            s = np.ones(len(rows.y)) if rows.weights is None else rows.weights
-            by_class = compute_sample_weight(self.class_weight, rows.y) if self.class_weight is not None else 1.0
-            more["weights"] = torch.from_numpy(s * by_class)
+    def _weights(self, rows: Rows) -> Array | None:
+        """Those of the rows times those of their classes, if there are any."""
+        if self.class_weight is None:
+            return rows.weights
+        by_class = np.asarray(compute_sample_weight(self.class_weight, rows.y))
+        positive = bool((by_class > 0).all() and (by_class < np.inf).all())
+        check(positive, f"class_weight must be finite and > 0, got class_weight={self.class_weight}.")
+        return by_class if rows.weights is None else rows.weights * by_class
+
+    def _more(self, weights: Array | None) -> dict[str, Any]:
+        """The weights of the points, and what prints the rounds."""
+        more: dict[str, Any] = {} if weights is None else {"weights": torch.from_numpy(weights)}
         if self.verbose:
             more["callback"] = lambda t: print(f"round {len(t.history)}: {round_line(t.history[-1])}", flush=True)
         return more
-
-    def _resumed(self, before: ModelFile | None, sample: Sample) -> Trained | None:
-        """warm_start: the rounds of the last fit, to which further ones are added; the sample must be the same."""
-        if before is None:
-            return None
-        same = before.sample is not None and before.sample.sha256 == sample.sha256
-        check(same, "warm_start adds rounds to a fit on the same X and y, got others: set warm_start=False.")
-        return run.trained_of(before)
 
     def config(self, r_sup: float = 1.0, begun: int | None = None) -> Config:
         """The Config of these parameters; `begun` is the seed of the rounds that there are already."""
@@ -129,11 +135,28 @@ class _Trained(NetworkClassifier):
         names = tuple(getattr(self, "feature_names_in_", default_names(X.shape[1])))
         if self.objective == "certificate":
             check(self.feature_range is not None, f"objective certificate {NEEDS_A_FIXED_MAP} give feature_range.")
-            low, high = self.feature_range or (0.0, 1.0)
+            low, high = self._known_range()
             return replace(FeatureMap.known(names, (low + high) / 2, high, bias=self.bias), floor=-1.0)
         if self.feature_range is None:
             return FeatureMap.fitted(X, names, bias=self.bias)
-        return FeatureMap.known(names, *self.feature_range, bias=self.bias)
+        return FeatureMap.known(names, *self._known_range(), bias=self.bias)
+
+    def _known_range(self) -> tuple[float, float]:
+        """feature_range as two numbers."""
+        limits = np.asarray(self.feature_range)
+        two = limits.shape == (2,) and limits.dtype.kind in "biuf"
+        check(two, f"feature_range must be two numbers, low and high, got feature_range={self.feature_range!r}.")
+        low, high = limits.tolist()
+        return low, high
+
+
+def _taken_up(before: ModelFile, sample: Sample, weights: str | None) -> Trained:
+    """warm_start: the rounds of the last fit, to which further ones are added; the sample must be the same."""
+    same = before.sample is not None and before.sample.sha256 == sample.sha256
+    check(same, "warm_start adds rounds to a fit on the same X and y, got others: set warm_start=False.")
+    same = before.meta.get("weights") == weights
+    check(same, "warm_start adds rounds to a fit with the same weights, got others: set warm_start=False.")
+    return run.trained_of(before)
 
 
 def _tuples(value: Any) -> Any:

@@ -22,6 +22,7 @@ from adanet_train.estimator import AdaNetClassifier, AdaNetCVXClassifier, Networ
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, ModelFileError
 from adanet_train.network import Network
+from adanet_train.objective import chosen
 from adanet_train.surrogates import surrogate
 
 
@@ -233,6 +234,8 @@ def test_a_file_that_no_estimator_trained_can_predict(tmp_path):
         ({"lam": "small"}, "lam must be a number, got lam='small'"),
         ({"Lambda": (1.0, None)}, r"Lambda must be a number, got Lambda=\(1.0, None\)"),
         ({"max_depth": 1.5}, "max_depth must be an integer >= 1, got 1.5"),
+        ({"feature_range": "0-1"}, "feature_range must be two numbers, low and high, got feature_range='0-1'"),
+        ({"class_weight": {"yes": 1, "no": -1}}, r"class_weight must be finite and > 0, got class_weight=\{'yes': 1"),
     ],
 )
 def test_bad_parameters_are_refused_at_fit(sample, changes, message):
@@ -331,6 +334,13 @@ def test_warm_start_adds_rounds_and_the_first_ones_do_not_change(sample):
         small(rounds=1, warm_start=True).fit(X, y).set_params(rounds=5).fit(X, y)
     with pytest.raises(ValueError, match="the same X and y"):
         grown.fit(X[:-1], y[:-1])
+    for changes, weights in (
+        ({}, np.arange(len(y))),
+        ({}, np.linspace(1, 2, len(y))),
+        ({"class_weight": "balanced"}, None),
+    ):
+        with pytest.raises(ValueError, match=r"the same (weights|X and y), got others"):
+            clone(grown).set_params(rounds=1).fit(X, y).set_params(rounds=2, **changes).fit(X, y, weights)
     drawn = small(rounds=1, max_rounds=2, warm_start=True, random_state=np.random.RandomState(0)).fit(X, y)
     first = drawn.history_
     assert drawn.set_params(rounds=2).fit(X, y).history_[:1] == first  # the seed drawn for the first rounds stays
@@ -357,6 +367,41 @@ def test_a_regression_target_is_refused_with_the_remedy(sample):
     X, _ = sample
     with pytest.raises(ValueError, match=r"Unknown label type: continuous.*cut the target"):
         small().fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("labels", "found"),
+    [
+        (["a", None], "got NoneType, str"),
+        ([1, "a"], "got int, str"),
+        (np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[D]"), r"got datetime64\[D\]"),
+        ([(1,), (2, 3)], "got tuple"),
+    ],
+)
+def test_labels_that_are_none_are_refused_before_training(sample, labels, found):
+    y = np.empty(2, dtype=object) if isinstance(labels, list) else labels
+    y[:] = labels
+    with pytest.raises(ValueError, match=f"labels of one type, numbers or words, {found}"):
+        small().fit(sample[0], y[np.arange(60) % 2])
+
+
+def test_flags_and_words_as_objects_are_labels(sample):
+    X, y = sample
+    flags = small(rounds=1).fit(X, (y == "yes").astype(object))
+    assert flags.classes_.tolist() == [False, True]
+    assert flags.predict(X).dtype == bool
+    words = small(rounds=1).fit(X, y.astype(object))
+    assert words.decision_function(X).tolist() == flags.decision_function(X).tolist()
+
+
+def test_where_nothing_helps_the_shares_of_the_classes_are_learnt():
+    draw = np.random.default_rng(1)
+    X, y = draw.normal(size=(50, 100)), draw.uniform(size=50) < 0.7
+    model = AdaNetClassifier(width=4, epochs=5).fit(X, y)
+    (kept,) = chosen(model.history_)
+    assert kept["held_out"] < model.history_[0]["candidates"][0]["held_out"]
+    assert np.allclose(model.predict_proba(X)[:, 1], y.mean(), rtol=1e-6)
+    assert model.predict(X).all()
 
 
 def test_words_are_refused_with_the_remedy(sample):

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from dataclasses import fields
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -323,6 +324,16 @@ def test_an_output_that_cannot_be_written_is_refused_before_training(table, tmp_
     for path in (tmp_path, tmp_path / "no folder" / "model.pt"):
         assert cli.main([*table, "-o", str(path)]) == 2
         assert "cannot be written" in line_of(capsys)
+
+
+def test_the_data_are_not_written_over(table, tmp_path, capsys):
+    data, link = Path(table[0]), tmp_path / "link.pt"
+    link.symlink_to(data)
+    before = data.read_bytes()
+    for options in ([*table, "-o", str(link)], ["iris", "--test-data", str(data), "-o", str(data)]):
+        assert cli.main(options) == 2
+        assert "is read by this command, expected another file to write" in line_of(capsys)
+    assert data.read_bytes() == before
 
 
 def test_test_data_must_fit(table, output, tmp_path, capsys):

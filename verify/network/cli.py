@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -173,12 +172,10 @@ def ask(arguments: argparse.Namespace) -> Question:
 def _check_outputs(arguments: argparse.Namespace) -> None:
     """Refuse an output that could not be written, or that is one of the inputs, before the work."""
     outputs = [path for path in (arguments.html, arguments.tex) if path is not None]
-    taken = [path for path in (*arguments.model, arguments.data, arguments.test_data) if path is not None]
+    taken = [*arguments.model, arguments.data, arguments.test_data]
     for path in outputs:
-        if os.path.realpath(path) in {os.path.realpath(other) for other in taken}:
-            raise ValueError(f"{path}: is read by this command, expected another file to write.")
+        command_line.check_writable(path, taken)
         taken.append(path)
-        command_line.check_writable(path)
 
 
 if __name__ == "__main__":
