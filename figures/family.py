@@ -20,7 +20,7 @@ from adanet_theory.catalogue import Bound
 from adanet_theory.margin import ETA, MarginBound
 from adanet_theory.quantities import NoValue, Quantities, evaluate
 from adanet_theory.spec import NetworkSpec
-from verify.show.plots import shortened
+from verify.show.wording import shortened
 
 N_0 = 144
 WIDTH = 16

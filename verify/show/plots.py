@@ -143,15 +143,6 @@ def has_terms(row: BoundRow) -> bool:
     return row.group not in ("certificate", "held-out") and any(term for term in row.terms.values())
 
 
-def shortened(name: str, most: int = 24) -> str:
-    """No known name is longer; the axes need their room.
-
-    >>> shortened("a-name-that-somebody-registered")
-    'a-name-that-somebody-re…'
-    """
-    return name if len(name) <= most else f"{name[: most - 1]}…"
-
-
 def _mark(axes: Axes, value: float, y: float, marker: str, **style: Any) -> None:
     """The value where the eye can compare it with 1; beyond that an arrow at the edge."""
     least, most = _REACH
@@ -163,7 +154,7 @@ def _mark(axes: Axes, value: float, y: float, marker: str, **style: Any) -> None
 
 def _label(row: BoundRow) -> str:
     id = row.id.removeprefix("multiclass-")  # then all rows are of that kind
-    return shortened(id) + {"not": " (n/a)", "context": " (context)"}.get(wording.group(row), "")
+    return wording.shortened(id) + {"not": " (n/a)", "context": " (context)"}.get(wording.group(row), "")
 
 
 # Complexities

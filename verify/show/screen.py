@@ -75,7 +75,8 @@ class _Page:
 
     def bounds(self, report: BoundReport, verbose: bool) -> None:
         self.heading(f"Risk, {wording.alone(report)}")
-        self.name = 32 if any("multiclass" in row.id for row in report.bounds) else 22
+        longest = max((len(row.id) for row in report.bounds), default=0)
+        self.name = 22 if longest <= 22 else min(longest + 1, 40)  # beyond 40 letters the numbers move on
         self.line(f"{'':{self.name + 4}}{'bound':>8}{'raw':>9}{'rho (f/W)':>10}{'rho (f)':>9}", "dim")
         for key, rows in wording.grouped(report):
             self.line(f"  {wording.GROUPS[key]}", _STYLE[key])

@@ -10,7 +10,8 @@ from verify.show.wording import NOTHING, near, up
 
 def to_tex(report: BoundReport) -> str:
     """A booktabs table of the bounds that fits a column: value, terms in total, margin, why one does not apply."""
-    rows = [_tex_row(row, report.model.W) for _, rows in wording.grouped(report) for row in rows]
+    letters = 24 if report.classes == 2 else 31  # as many as our own names have: more would leave the remarks no room
+    rows = [_tex_row(row, report.model.W, letters) for _, rows in wording.grouped(report) for row in rows]
     head = ["statement", "bound", "raw", r"$\rho$", "remark"]
     body = [" & ".join(entry if i == 0 else _tex_number(entry) for i, entry in enumerate(row)) for row in rows]
     return "\n".join(
@@ -31,13 +32,13 @@ def to_tex(report: BoundReport) -> str:
     )
 
 
-def _tex_row(row: BoundRow, W: float) -> list[str]:
-    key = wording.group(row)
+def _tex_row(row: BoundRow, W: float, letters: int) -> list[str]:
+    key, name = wording.group(row), _tex_escape(wording.shortened(row.id, letters))
     if key == "not":
-        return [_tex_escape(row.id), NOTHING, NOTHING, NOTHING, _tex_escape(wording.remark(row))]
+        return [name, NOTHING, NOTHING, NOTHING, _tex_escape(wording.remark(row))]
     remark = {"cite": _decides(row), "vacuous": "vacuous", "context": "context"}[key]
     value = NOTHING if key == "context" else up(row.value)
-    return [_tex_escape(row.id), value, up(row.raw), near(wording.scales(row, W)[0]), remark]
+    return [name, value, up(row.raw), near(wording.scales(row, W)[0]), remark]
 
 
 def _decides(row: BoundRow) -> str:
@@ -53,7 +54,7 @@ def _tex_number(entry: str) -> str:
     return rf"${mantissa} \cdot 10^{{{power}}}$" if plain else entry
 
 
-_TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "…": r"\ldots{}"}
 
 
 def _tex_escape(content: str) -> str:

@@ -36,6 +36,15 @@ def down(x: float | None, digits: int = 4) -> str:
     return _shown(x, digits, ROUND_FLOOR)
 
 
+def shortened(name: str, most: int = 24) -> str:
+    """A name cut to the room there is: one that a user registered may be of any length.
+
+    >>> shortened("a-name-that-somebody-registered")
+    'a-name-that-somebody-re…'
+    """
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
 def near(x: float | None, digits: int = 4) -> str:
     """A measured fact, rounded to nearest.
 
