@@ -169,16 +169,14 @@ class Schedule:
     rate: float
 
     @classmethod
-    def of(cls, config: Config, m: int, depth: int, *, further: bool = False, classes: bool = False) -> Schedule:
+    def of(cls, config: Config, m: int, depth: int, *, further: bool = False) -> Schedule:
         """So many passes over a small sample that it is learnt, and fewer over a large one, in larger batches.
 
-        One of C classes tells more than a sign: fewer passes will do. A further subnetwork starts from what is there,
-        and one of several hidden layers learns faster and costs more a step: they have a third of the passes.
+        A further subnetwork starts from what is there, and one of several hidden layers learns faster and costs more a
+        step: they have a third of the passes.
         """
         batch = config.batch or min(m, max(64, min(512, m // 200)))
-        epochs = config.epochs or max(12, min(50 if classes else 80, 2_000_000 // m)) // (
-            3 if further or depth > 2 else 1
-        )
+        epochs = config.epochs or max(12, min(80, 2_000_000 // m)) // (3 if further or depth > 2 else 1)
         least = 100 if depth == 1 else 200
         steps = config.steps if config.steps is not None else max(least, epochs * math.ceil(m / batch))
         return cls(steps, min(batch, m), config.learning_rate or (0.03 if depth == 1 else 0.005))
@@ -196,7 +194,7 @@ class Search:
         self.existing, self.labels, self.config, self.radii = existing, labels, config, radii
         self.shapes = [part.shape for part in U]
         self.theta = torch.cat([part.reshape(-1) for part in U])
-        self.slopes, self.mean, self.square = (torch.zeros_like(self.theta) for _ in range(3))
+        self.slopes, self.mean, self.square, self.root = (torch.zeros_like(self.theta) for _ in range(4))
         self.U, self.U_slopes = self.views(self.theta), self.views(self.slopes)
         self.step = 0
 
@@ -230,7 +228,7 @@ class Search:
         self.mean.lerp_(self.slopes, 0.1)
         self.square.mul_(0.99).addcmul_(self.slopes, self.slopes, value=0.01)
         unbiased = math.sqrt(1 - 0.99**self.step) / (1 - 0.9**self.step)
-        self.theta.addcdiv_(self.mean, self.square.sqrt().add_(1e-8), value=-rate * unbiased)
+        self.theta.addcdiv_(self.mean, torch.sqrt(self.square, out=self.root).add_(1e-8), value=-rate * unbiased)
         if self.radii is not None:
             for U, radius in zip(self.U[:-1], self.radii, strict=True):
                 nearest_(U.view(-1, U.shape[2]), radius, self.config.p)
@@ -264,7 +262,7 @@ def learn(
     centre = sample.points.centre if radii is None else None
     existing = _on_centred(Member(growth, sample.members), centre).to(dtype)
     labels, further = sample.labels, bool(existing.U)
-    schedule = Schedule.of(config, len(sample.points), depth, further=further, classes=labels.outputs is not None)
+    schedule = Schedule.of(config, len(sample.points), depth, further=further)
     offset = member_outputs(existing, sample, centre is not None, dtype)
     U = start(existing, depth, units, growth.points.n_0, sample.members, draw, labels.tops)
     search = Search([part.to(growth.f.device, dtype) for part in U], existing, labels, config, radii)

@@ -25,6 +25,12 @@ def _scikit_learn(name: str) -> Table:
     return X, target > np.median(target) if name == "diabetes" else target == 1
 
 
+def _all_classes(name: str) -> Table:
+    from sklearn import datasets
+
+    return getattr(datasets, f"load_{name}")(return_X_y=True)  # type: ignore[no-any-return]
+
+
 def _generated(name: str, **options: Any) -> Table:
     from sklearn import datasets
 
@@ -113,6 +119,9 @@ TABLES: dict[str, Callable[[], Table]] = {
     "Pima": lambda: _of_r("MASS", "Pima.tr", "type", "Yes", also="Pima.te"),
     "biopsy": lambda: _of_r("MASS", "biopsy", "class", "malignant", dropped="ID"),
     "SwissLabor": lambda: _of_r("AER", "SwissLabor", "participation", "yes"),
+    "iris, three classes": lambda: _all_classes("iris"),
+    "wine, three classes": lambda: _all_classes("wine"),
+    "digits, ten classes": lambda: _all_classes("digits"),
 }
 
 KEPT: dict[str, Callable[[], Table]] = {
