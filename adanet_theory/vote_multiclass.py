@@ -66,7 +66,7 @@ def _block(a: Array, b: Array, y: np.ndarray, ks: Sequence[int]) -> Array:
             others = np.take_along_axis(below[:, c], np.clip(at[:, c], 0, window - 1), axis=1)
             right *= np.where((y == c)[:, None], 1.0, np.where(at[:, c] >= 0, others, 0.0))
         found.append(1 - right.sum(axis=1))
-    return np.clip(np.array(found).T, 0.0, 1.0)
+    return np.maximum(np.array(found).T, 0.0)
 
 
 def skellam_masses(a: Array, b: Array) -> tuple[np.ndarray, Array]:
@@ -90,7 +90,7 @@ def skellam_masses(a: Array, b: Array) -> tuple[np.ndarray, Array]:
         if grown.any():
             falling[:, grown] *= 1e-250
     t = top - np.arange(2 * half + 1)[(slice(None), *[None] * large.ndim)]
-    mirrored = np.take_along_axis(falling[1:-1], np.clip(top - np.abs(t), 0, 2 * half), axis=0)
+    mirrored = np.take_along_axis(falling[1:-1], top - np.abs(t), axis=0)  # -top <= t <= top
     masses = mirrored * np.where(t < 0, (small / large) ** np.maximum(-t, 0), 1.0)
     masses /= masses.sum(axis=0)
     first = np.where(a >= b, top - 2 * half, -top)

@@ -65,8 +65,8 @@ def test_parts_and_tails() -> None:
         assert law.positive_part().first == law.first
     assert (negated.first, negated.mass.tolist()) == (-2, [0.25, 0.15, 0.3, 0.2, 0.1])
     assert Law(4, SMALL.mass).negated().first == -8
-    k = np.array([-9, -3, -2, 0, 1, 2, 9])
-    expected = [1.0, 1.0, 0.9, 0.4, 0.25, 0.0, 0.0]
+    k = np.array([-9, -4, -3, -2, 0, 1, 2, 9])
+    expected = [1.0, 1.0, 1.0, 0.9, 0.4, 0.25, 0.0, 0.0]
     assert SMALL.tails(k).tolist() == pytest.approx(expected)
     assert [SMALL.above(at) for at in k.tolist()] == pytest.approx(expected)
     assert SMALL.mean_of(lambda x: x + 3.0) == pytest.approx(3 - 0.2 - 0.2 + 0.15 + 0.5)
