@@ -114,3 +114,23 @@ def test_a_bound_is_drawn_where_it_applies_and_nowhere_else(run: list[str]) -> N
     lines = [line for line in drawn.axes[0].lines if line.get_marker() == "o"]
     assert lines
     assert all(min(line.get_xdata()) == 1 for line in lines)
+
+
+def test_what_is_not_drawn_is_not_in_the_caption_and_numbers_of_one_power_of_ten_are_written_out(
+    run: list[str],
+) -> None:
+    given = [inputs.read(path, data_path=run[4], activation="relu") for path in run[:3]]
+    reports = [report.build(one.model, Question(draws=None), sample=one.sample) for one in given]
+    found = series.named(run[:3], reports)
+    assert "(dashed)" in series.to_html(found)
+    bare = [
+        replace(each, report=replace(each.report, bounds=tuple(replace(row, tenth=None) for row in each.report.bounds)))
+        for each in found
+    ]
+    assert "tenth" not in series.to_html(bare)
+    axes = series.draw_bounds(bare).axes[0]
+    axes.figure.draw_without_rendering()
+    assert axes.get_ylim()[1] < 10 * axes.get_ylim()[0]
+    labels = [tick.label1.get_text() for tick in (*axes.yaxis.get_major_ticks(), *axes.yaxis.get_minor_ticks())]
+    assert any(labels)
+    assert not any("10" in label and "{" in label for label in labels)

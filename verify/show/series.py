@@ -13,6 +13,7 @@ from verify.show import page, plots, render, stylesheet, wording
 from verify.show.wording import NOTHING, near, up
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from rich.console import Console
 
@@ -97,6 +98,12 @@ def _at_tenth(row: BoundRow) -> float | None:
     return None if row.tenth is None else row.tenth.raw
 
 
+def _has_tenth(series: Sequence[Checkpoint]) -> bool:
+    """Whether a bound that applies has a value where a tenth of the sample falls short."""
+    rows = [row for checkpoint in series for row in checkpoint.report.bounds if row.applies]
+    return any(_at_tenth(row) is not None for row in rows)
+
+
 def text(series: Sequence[Checkpoint], *, console: Console) -> None:
     """One line for each checkpoint, and what was found violated."""
     from rich.table import Table
@@ -143,7 +150,9 @@ def _parts(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> li
 
 def caution(series: Sequence[Checkpoint]) -> str:
     """What a choice among them costs."""
-    told = f"Values of bounds are unclipped, each by itself; at a tenth: {_TENTH}."
+    told = "Values of bounds are unclipped, each by itself" + (
+        f"; at a tenth: {_TENTH}." if _has_tenth(series) else "."
+    )
     if any(checkpoint.report.test is not None for checkpoint in series):
         told += f" A checkpoint chosen by its test error needs its held-out bound at delta/{len(series)}."
     return told
@@ -165,7 +174,7 @@ def to_html(series: Sequence[Checkpoint]) -> str:
     """One page: the table, three pictures, and the verdict of each."""
     head, rows = table(series)
     pictures = [
-        ("bounds", draw_bounds(series), "The bounds that apply: at their best margin (line), and at a tenth (dashed)."),
+        ("bounds", draw_bounds(series), _bounds_caption(series)),
         ("norms", draw_norms(series), "W and the path norm B."),
         ("errors", draw_errors(series), "The error on the sample, and on held-out points where there are any."),
     ]
@@ -210,6 +219,11 @@ def _key(picture: Figure, axes: Any) -> None:
         picture.legend(loc="outside upper center", ncols=2, handlelength=1.4, columnspacing=1.0)
 
 
+def _bounds_caption(series: Sequence[Checkpoint]) -> str:
+    dashed = ", and at a tenth (dashed)" if _has_tenth(series) else ""
+    return f"The bounds that apply: at their best margin (line){dashed}."
+
+
 @plots.styled
 def draw_bounds(series: Sequence[Checkpoint]) -> Figure:
     picture, axes = _drawn(series, "bound, unclipped")
@@ -218,9 +232,21 @@ def draw_bounds(series: Sequence[Checkpoint]) -> Figure:
         _line(axes, [row.raw if row.applies else None for row in rows], color=colour, label=id)
         _line(axes, [_at_tenth(row) if row.applies else None for row in rows], color=colour, linestyle="--")
     axes.axhline(1, color=plots.INK, linewidth=0.6)
-    axes.set_yscale("log")
+    _logarithmic(axes)
     _key(picture, axes)
     return picture
+
+
+def _logarithmic(axes: Axes) -> None:
+    """Within one power of ten the numbers are written out."""
+    from matplotlib.ticker import FuncFormatter
+
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    if high < 10 * low:
+        plain = FuncFormatter(lambda y, _: f"{y:g}")
+        axes.yaxis.set_major_formatter(plain)
+        axes.yaxis.set_minor_formatter(plain)
 
 
 @plots.styled
@@ -229,7 +255,7 @@ def draw_norms(series: Sequence[Checkpoint]) -> Figure:
     models = [checkpoint.report.model for checkpoint in series]
     _line(axes, [model.W for model in models], color=plots.BLUE, label="W")
     _line(axes, [model.path_norm for model in models], color=plots.ORANGE, label="path norm B")
-    axes.set_yscale("log")
+    _logarithmic(axes)
     _key(picture, axes)
     return picture
 
