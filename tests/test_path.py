@@ -264,6 +264,20 @@ def test_the_formula_at_a_setting_from_its_parts() -> None:
         path_certificate_at(tree, 2 * x, y, N=160, k=14, beta=0.03, delta=0.1, seed=0)
 
 
+def test_two_equal_units_of_opposite_signs_are_wrong_everywhere_and_cost_at_least_b() -> None:
+    """f = 0 is an error for both labels, whatever the units read; at z = 0 eps is nearly attained."""
+    u = np.array([[0.5, -0.5], [0.5, -0.5]])
+    tree = one_layer(np.zeros(2), np.array([1.0, -1.0]), u)
+    assert tree.p.tolist() == [0.0, 0.5, 0.5]
+    for k in (0, 2, 5):
+        eps, attained = path_eps(tree, 12.0, k), 0.0
+        for z in np.linspace(-0.5, 0.5, 9):
+            law = law_of_g(tree, 0, 12.0, np.array([0.0, z, z]), 40)
+            attained = max(attained, law[40 + k + 1 :].sum(), law[: 40 - k].sum())
+        assert attained <= eps * (1 + 1e-12)
+        assert attained > 0.6 * eps
+
+
 def test_the_search_says_something_of_an_easy_network() -> None:
     rng = np.random.default_rng(7)
     x = rng.uniform(-1, 1, (2000, 3))

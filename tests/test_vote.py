@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from adanet_theory import vote
+from adanet_theory.certificate import Candidates
 from adanet_theory.grids import BETAS, PRIORS, VOTES, vote_grid
 from adanet_theory.kl import kl_inverse, xi
 from adanet_theory.vote import (
@@ -131,6 +132,31 @@ def test_what_the_search_compares_is_the_certificate_at_that_setting() -> None:
         for k, value in list(zip(found.k, found.values(20, delta), strict=True))[::7]:
             at = vote_certificate_at(u, theta, n=20, N=found.N, k=int(k), beta=found.beta, delta=delta)
             assert value == pytest.approx(at.raw, rel=1e-9)
+
+
+@pytest.mark.parametrize("m", [1, 3])
+def test_exactly_how_often_some_network_is_certified_below_its_risk(m: int) -> None:
+    """All samples of three points with noisy labels, all θ in fourths, all settings at N = 10; at the third f = 0."""
+    x, noise, delta = np.array([[1.0, 1.0], [1.0, -0.5], [0.0, 0.0]]), np.array([0.05, 0.4, 0.5]), 0.5
+    cells = np.vstack([x, -x])  # y x, once for each label
+    law = np.concatenate([1 - noise, noise]) * np.tile([0.5, 0.3, 0.2], 2)
+    samples = np.array([c for c in itertools.product(range(m + 1), repeat=6) if sum(c) == m])
+    ways = np.array([math.factorial(m) / math.prod(map(math.factorial, c)) for c in samples.tolist()])
+    fails = {1.0: np.zeros(len(samples), bool), 2.0: np.zeros(len(samples), bool)}
+    k = np.arange(10)
+    for fourths in (c for c in itertools.product(range(5), repeat=4) if sum(c) == 4):
+        theta = np.array(fourths) / 4
+        u = cells @ (theta[:2] - theta[2:])
+        risk, KL = law[u <= 0].sum(), min(vote_kl(theta, 10, n=4, beta=beta) for beta in PRIORS)
+        empirical = samples @ np.array([[vote_empirical([x], 10, at) for at in k] for x in u]) / m
+        b = np.array([vote_b(10, at) for at in k])
+        for factor, failed in fails.items():
+            values = Candidates(10, 0.0, KL, vote_grid(10), k, empirical, factor * b).values(m, delta)
+            failed |= (values < risk).any(axis=1)
+    probability = ways * np.prod(law**samples, axis=1)
+    assert probability.sum() == pytest.approx(1)
+    assert probability[fails[1.0]].sum() <= delta
+    assert probability[fails[2.0]].sum() > 0.99  # b twice as large
 
 
 def test_an_error_costs_at_least_b() -> None:
