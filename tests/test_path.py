@@ -25,6 +25,7 @@ from adanet_theory.path import (
     path_eps,
     path_eps_chernoff,
     path_eps_convex,
+    path_errors,
     path_kl,
     path_kls,
 )
@@ -231,13 +232,17 @@ def test_the_draws_agree_with_the_convolution_and_stay_above_it() -> None:
     uppers = [path_empirical(tree, means, labels, 40.0, 3, delta=0.1, seed=s, draws=7_000)[0] for s in range(30)]
     assert np.mean(np.array(uppers) < exact) <= 0.2
     assert np.max(uppers) < exact + 0.04
-    assert path_empirical(tree, means, labels, 40.0, 3, delta=0.1, seed=0, draws=7_000) == (uppers[0], 7_000)
+    errors, total = path_errors(tree, means, labels, 40.0, 3, seed=0, draws=7_000)
+    expected = (kl_inverse(errors / total, math.log(10) / total), 7_000)
+    assert path_empirical(tree, means, labels, 40.0, 3, delta=0.1, seed=0, draws=7_000) == expected
+    assert uppers[0] == expected[0]
 
 
 def test_the_formula_at_a_setting_from_its_parts() -> None:
     rng = np.random.default_rng(6)
     tree = one_layer(np.array([1.0, 0.0]), np.array([1.0, -0.5]), rng.normal(size=(2, 2)))
     x = rng.uniform(-1, 1, (300, 2))
+    x[0] = 1.0, -1.0  # the ends are in
     y = np.sign(tree.value(tree.means(x)))
     found = path_certificate_at(
         tree, x, y, N=160, k=path_thresholds(160)[9], beta=0.03, delta=0.1, seed=0, draws=30_000

@@ -17,7 +17,7 @@ from adanet_theory.grids import (
     shape_cost,
 )
 from adanet_theory.kl import kl_inverse, xi
-from adanet_theory.path import all_law, path_eps, path_kl, path_kls
+from adanet_theory.path import all_law, path_eps, path_eps_convex, path_kl, path_kls
 from adanet_theory.path_multiclass import (
     atom_count,
     atoms,
@@ -129,12 +129,27 @@ def test_many_choices_fall_back_to_the_convex_form_which_is_larger() -> None:
         assert found == pytest.approx(exact, rel=1e-10) if is_exact else exact * 1.01 < found < 3 * exact
 
 
+def test_the_convex_form_is_that_of_the_tree_of_the_difference() -> None:
+    """Units of both signs and of unlike masses, too many for all J."""
+    rng, signs = np.random.default_rng(8), [(1, 1, 1, 1, -1, -1, -1), (-1, -1, -1, -1, 1, 1, 1)]
+    for first in signs:
+        masses = rng.dirichlet(np.ones(16)).reshape(2, 8)
+        forest = [
+            Tree((-1, *[0] * 7), (1, *s), np.diag(p), B=1.0) for s, p in zip((first, signs[0]), masses, strict=True)
+        ]
+        for k in (2, 9):
+            expected = path_eps_convex(joined(*forest), 30.0, k)
+            assert path_classes_eps(forest, 30.0, k) == pytest.approx(expected, rel=1e-10)
+
+
 def test_linear_networks_have_vote_certificate_multiclass_but_for_the_grid() -> None:
     rng = np.random.default_rng(0)
     W, x = rng.normal(size=(4, 3)), rng.uniform(-1, 1, (40, 3))
     forest = unrolled_classes({(1, 0): W}, [{1: row} for row in np.eye(4)], depth=1)
     p = np.array([tree.p[0] for tree in forest])
-    assert len(pairs(forest)) == 1
+    for order in itertools.permutations(range(4)):
+        ((a, b),) = pairs([forest[c] for c in order])
+        assert {order[a], order[b]} == set(np.argsort(p)[-2:].tolist())
     y = (x @ W.T).argmax(axis=1)
     scores = np.stack([tree.value(tree.means(x)) for tree in forest], axis=1)
     for k in (0, 3, 17):
