@@ -257,13 +257,20 @@ class Setting:
         growth.reweight(found.w)
 
     def constant(self, growth: Growth) -> Read:
-        """A unit of each member that reads the constant feature alone: where nothing helps, f is to know the classes'
-        shares at least, else it is 0 and every point is taken for one of the first class, however rare."""
+        """Units that read the constant feature alone, of each member one, or one a class by the log of its share.
+
+        Where nothing helps f is to know the shares of the classes: else it is 0, and every point is taken for one of
+        the first class, however rare.
+        """
         assert self.split is not None
         K, at = self.split.members, self.points.centre.constant
-        U = growth.f.new_zeros(K, self.points.n_0)
+        U = growth.f.new_zeros(K * self.labels.tops, self.points.n_0)
         U[:, at] = self.spec.bound(1, 0)
-        return self.read(growth, Proposal({1: U}, U.new_full((K,), 1 / K), K))
+        if self.labels.outputs is not None:
+            counts = self.points.world.sum(torch.bincount(self.y, self.weights, self.labels.outputs).double())
+            share = counts.log() - counts.log().mean()
+            U[:, at] *= (share / share.abs().max().clamp_min(1e-300)).repeat(K)
+        return self.read(growth, Proposal({1: U}, U.new_full((len(U),), 1 / K), K))
 
     def trained(self, growth: Growth, history: list[Round]) -> Trained:
         return Trained(growth.network, self.spec if self.config.enforce else None, [*history], self.config)

@@ -98,7 +98,10 @@ def parser() -> Parser:
 
 
 def _numbers(text: str) -> float | tuple[float, ...]:
-    parts = tuple(float(part) for part in text.split(","))
+    try:
+        parts = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number, or L1,L2,.. by layer, got {text!r}") from None
     return parts if len(parts) > 1 else parts[0]
 
 
@@ -247,6 +250,8 @@ def _logs(arguments: argparse.Namespace) -> list[Any]:
         return []
     from adanet_train.events import Events
 
+    folder = not os.path.exists(arguments.log) or os.path.isdir(arguments.log)
+    check(folder, f"--log must be a folder, got the file {arguments.log!r}.")
     return [Events(arguments.log)]
 
 
@@ -268,14 +273,13 @@ def make_config(arguments: argparse.Namespace) -> Config:
         check(bool(equals) and name in defaults, f"--set needs NAME=VALUE of a field of Config, got {setting!r}.")
         given[name] = _value(text, defaults[name])
     given = adaptive(given) if arguments.method == "adanet" else given
-    try:
-        return Config(**given | {"device": command_line.device(str(given["device"]))})
-    except TypeError as error:
-        raise ValueError(f"a --set VALUE is not of its field's type: {error}.") from None
+    return Config(**given | {"device": command_line.device(str(given["device"]))})
 
 
 def _value(text: str, default: Any) -> Any:
     """The Python value of the text, or the text itself; a number for a float is a float."""
+    if isinstance(default, bool) and text in ("true", "false"):
+        return text == "true"
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):

@@ -142,8 +142,12 @@ class Config:
             if getattr(self, name) is not None:
                 _check_integer(name, getattr(self, name), 0 if name == "steps" else 1)
         for field in dataclasses.fields(self):
-            if str(field.type).startswith("float"):
-                _check_numbers(field.name, getattr(self, field.name), optional="None" in str(field.type))
+            name, kind, value = field.name, str(field.type), getattr(self, field.name)
+            if kind.startswith("float"):
+                _check_numbers(name, value, optional="None" in kind)
+            flag = kind != "bool" or isinstance(value, bool | np.bool_)
+            check(flag, f"{name} must be True or False, got {name}={value!r}.")
+            check(kind != "str" or isinstance(value, str), f"{name} must be a name, got {name}={value!r}.")
         check(isinstance(self.seed, int) and self.seed >= 0, f"seed must be an integer >= 0, got {self.seed!r}.")
         check(self.p >= 1, f"p must be in [1, inf], got p={self.p}.")
         for bound in self.Lambda if isinstance(self.Lambda, tuple) else (self.Lambda,):
@@ -186,6 +190,10 @@ class Config:
                 f"got {self.complexity!r} and variant {self.variant!r}.",
             )
             check(self.enforce, "objective='bound' needs units inside their family, got enforce=False.")
+        check(_are_integers(self.hidden), f"hidden must be a tuple of integers, got hidden={self.hidden!r}.")
+        pairs = self.candidates is None or isinstance(self.candidates, tuple)
+        pairs = pairs and all(_are_integers(pair) and len(pair) == 2 for pair in self.candidates or ())
+        check(pairs, f"candidates must be a tuple of pairs of integers, got candidates={self.candidates!r}.")
         for offset, units in self.candidates or ():
             check(units >= 1, f"a candidate must have at least one unit per layer, got {units}.")
             check(offset <= 1 or self.max_depth is not None, "a candidate of depth > l_{t-1} + 1 needs max_depth.")
@@ -386,6 +394,10 @@ def _check_numbers(name: str, value: Any, *, optional: bool) -> None:
     parts = value if isinstance(value, tuple) and name == "Lambda" else (value,)
     known = all(isinstance(part, numbers.Real) and not isinstance(part, bool) for part in parts)
     check(known or (optional and value is None), f"{name} must be a number, got {name}={value!r}.")
+
+
+def _are_integers(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(part, numbers.Integral) for part in value)
 
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

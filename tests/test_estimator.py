@@ -402,6 +402,10 @@ def test_where_nothing_helps_the_shares_of_the_classes_are_learnt():
     assert kept["held_out"] < model.history_[0]["candidates"][0]["held_out"]
     assert np.allclose(model.predict_proba(X)[:, 1], y.mean(), rtol=1e-6)
     assert model.predict(X).all()
+    y = np.repeat([0, 1, 2], [10, 25, 15])
+    model.fit(X, y)
+    assert len(chosen(model.history_)) == 1
+    assert np.allclose(model.predict_proba(X), [0.2, 0.5, 0.3], atol=0.03)
 
 
 def test_words_are_refused_with_the_remedy(sample):

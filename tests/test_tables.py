@@ -11,6 +11,7 @@ import pytest
 from adanet_train import cli
 from adanet_train.data import datasets, tables
 from adanet_train.data.disk import Some, is_on_disk
+from adanet_train.data.features import FeatureMap
 from adanet_train.inputs import Asked, read_inputs
 from adanet_train.model import fields, model_file
 from verify.network import cli as verify_cli
@@ -161,3 +162,11 @@ def test_the_same_network_and_the_same_report(frame, tmp_path, capsys, monkeypat
     bounds = [[(row["id"], row["raw"]) for row in report["bounds"]] for report in reports]
     assert bounds[0] == bounds[1] == bounds[2]
     assert not any("is not the sample" in note for note in reports[1]["notes"])
+
+
+def test_a_frame_without_rows_is_refused():
+    features = FeatureMap.known(("a", "b=x"), 0, 1)
+    table = polars.DataFrame({"a": [1.0], "b": ["x"]})
+    assert len(datasets.table_points(table, features)) == 1
+    with pytest.raises(ValueError, match="at least one row"):
+        datasets.table_points(table[:0], features)

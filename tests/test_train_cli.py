@@ -304,11 +304,19 @@ def test_bad_data_is_refused_in_one_line(content, message, output, tmp_path, cap
         (["--device", "cuda:7"], "device 'cuda:7' is not available here."),
         (["--device", "abacus"], "device must be auto, cpu, cuda or cuda:N, got 'abacus'."),
         (["--set", "tol=tiny"], "tol must be a number, got tol='tiny'."),
-        (["--set", "candidates=3"], "a --set VALUE is not of its field's type"),
+        (["--set", "activation=3"], "activation must be a name, got activation=3."),
+        (["--set", "enforce=no"], "enforce must be True or False, got enforce='no'."),
         (["--set", "speed=3"], "--set needs NAME=VALUE of a field of Config, got 'speed=3'."),
         (["--set", "steps=2.5"], "steps must be an integer >= 0, got 2.5."),
         (["--test-data", "absent.csv"], "absent.csv: no such file."),
         (["--label", "colour"], "no column 'colour' for the labels"),
+        (["--Lambda", "1,x"], "argument --Lambda: must be a number, or L1,L2,.. by layer, got '1,x'"),
+        (["--method", "nn", "--set", "hidden=3"], "hidden must be a tuple of integers, got hidden=3"),
+        (
+            ["--set", "candidates=((0, 5), 3)"],
+            "candidates must be a tuple of pairs of integers, got candidates=((0, 5), 3)",
+        ),
+        (["--log", __file__], "--log must be a folder, got the file"),
         (["--nonsense"], "unrecognized arguments: --nonsense"),
     ],
 )
@@ -324,6 +332,12 @@ def test_an_output_that_cannot_be_written_is_refused_before_training(table, tmp_
     for path in (tmp_path, tmp_path / "no folder" / "model.pt"):
         assert cli.main([*table, "-o", str(path)]) == 2
         assert "cannot be written" in line_of(capsys)
+
+
+@pytest.mark.parametrize("text", ["false", "False"])
+def test_false_is_false(text, table, output):
+    assert cli.main([*table, "-o", output, "--set", f"enforce={text}"]) == 0
+    assert model_file.read(output).declared is None
 
 
 def test_the_data_are_not_written_over(table, tmp_path, capsys):

@@ -66,8 +66,9 @@ def _batches(path: Path, streamed: bool) -> Callable[[], Iterator[Batch]]:
 def _read(
     batches: Callable[[], Iterator[Batch]], label: str | None, wanted: set[str] | None, empty: Callable[..., Any]
 ) -> dict[str, Any]:
-    header = list(next(batches(), {}))
-    check(bool(header), "expected a header and at least one row.")
+    first = next(batches(), {})
+    header = list(first)
+    check(any(len(column) for column in first.values()), "expected a header and at least one row.")
     check(label is None or label in header, f"no column {label!r} for the labels (--label COLUMN), {_shown(header)}.")
     names = [name for name in header if name != label and (wanted is None or name in wanted)]
     check(bool(names), f"no column beside the labels {label!r}." if label else "no column that the model reads.")
