@@ -5,7 +5,7 @@
 is the least F that any number of new units of layer s can reach, however the classes share them, and the units
 u_c = Λ V_c / ||V_c||_p, each read by its own class with w = ||V_c||_p / Λ, reach it (derivation cvx-classes). One unit
 that all classes share is not a convex problem, and its least F is no lower. "closed-form" takes the steepest unit of
-each class, which the classes share, with its best weights; "exact" starts there.
+each class, which the classes share, with its best weights.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from torch import Tensor
 from adanet_theory.norms import conjugate
 from adanet_train import class_cvx, cli, objective
 from adanet_train.config import Config
+from adanet_train.convex import newton
 from adanet_train.convex.class_loss import ClassLoss
 from adanet_train.convex.cvx_exact import NormProblem, minimise_class_norms, minimise_norm
 from adanet_train.estimator import AdaNetCVXClassifier, load
@@ -72,10 +73,15 @@ def test_the_step_agrees_with_a_conic_solver(p: float) -> None:
     assert step.objective == pytest.approx(direct, rel=1e-13)
 
 
+@pytest.mark.parametrize("whole", [1_000, 0])
 @NORMS
 @pytest.mark.parametrize("penalty", [0.1, 1e-3])
-def test_optimality(p: float, penalty: float) -> None:
-    """||∇_c||_q = λ and ∇_c · V_c = -λ ||V_c||_p where V_c != 0, ||∇_c||_q <= λ where V_c = 0."""
+def test_optimality(p: float, penalty: float, whole: int, monkeypatch) -> None:
+    """||∇_c||_q = λ and ∇_c · V_c = -λ ||V_c||_p where V_c != 0, ||∇_c||_q <= λ where V_c = 0.
+
+    By steps of one matrix, and class by class.
+    """
+    monkeypatch.setattr(newton, "WHOLE", whole)
     Z, y, f = example(m=200, C=5, seed=1)
     step = minimise_class_norms(Z, y, f, penalty, p)
     assert step.converged
@@ -101,6 +107,46 @@ def test_classes_that_gain_nothing_have_exact_zeros(p: float) -> None:
     assert 0 < int(zero.sum()) < 6
     assert not bool(minimise_class_norms(Z, y, f, float(dual[-1]) * (1 + 1e-12), p).v.any())
     assert bool(minimise_class_norms(Z, y, f, float(dual[-1]) * 0.99, p).v.any())
+
+
+def test_curvature_without_its_matrix_is_that_of_the_matrix() -> None:
+    Z, y, f = example(seed=4)
+    s = torch.linspace(0.5, 1.5, len(y)).double()
+    for weights in (None, s):
+        loss = ClassLoss(Z, y, f, weights)
+        p = loss.weight(loss.offset)
+        Q = loss.curvature(p)
+        v = torch.arange(24).double().sin()
+        torch.testing.assert_close(loss.curved(p, v), Q @ v)
+        for c, own in enumerate(loss.class_curvatures(p)):
+            torch.testing.assert_close(own, Q[6 * c : 6 * c + 6, 6 * c : 6 * c + 6])
+
+
+def test_a_newton_step_class_by_class_solves_its_equations(monkeypatch) -> None:
+    """To within the share that is asked; also with one block 1e12 times steeper than the others, as a kink makes it."""
+    Z, y, f = example(m=200, C=5, seed=5)
+    loss = ClassLoss(Z, y, f)
+    p = loss.weight(loss.offset)
+    H = [1e-3 * torch.eye(6).double() * (1e12 if c == 2 else 1) for c in range(5)]
+    gradient = torch.arange(30).double().cos()
+    exact = newton.Whole(loss.curvature(p)).step(gradient, H)
+    by_class = newton.ByClass(loss, p, loss.class_curvatures(p))
+    M = loss.curvature(p) + torch.block_diag(*H)
+    rough = by_class.step(gradient, H) - exact
+    assert 0 < float(rough @ M @ rough) <= (3 * newton.INEXACT) ** 2 * float(exact @ M @ exact)
+    monkeypatch.setattr(newton, "INEXACT", 1e-12)
+    torch.testing.assert_close(by_class.step(gradient, H), exact, rtol=1e-7, atol=1e-14)
+
+
+def test_many_classes_with_few_rows() -> None:
+    draw = np.random.default_rng(6)
+    y = np.concatenate([np.arange(200), draw.integers(200, size=200)])
+    Z = (draw.normal(size=(200, 6))[y] + 0.1 * draw.normal(size=(400, 6))).clip(-3, 3) / 3
+    assert Z.shape[1] * 200 > newton.WHOLE
+    step = minimise_class_norms(torch.from_numpy(Z), torch.from_numpy(y), torch.zeros(400, 200).double(), 1e-4, 2)
+    assert step.converged
+    direct = loss(Z @ step.v.numpy().T, y) + 1e-4 * float(row_norms(step.v, 2).sum())
+    assert step.objective == pytest.approx(direct, rel=1e-12)
 
 
 @pytest.mark.parametrize("p", [1.05, 2, 3, math.inf])

@@ -123,10 +123,23 @@ class ClassLoss:
                 Q[rows[:, None], places[d]], Q[places[d][:, None], rows] = block, block.T
         return Q
 
+    def class_curvatures(self, weight: Tensor) -> Tensor:
+        """[C, N, N]: the blocks of `curvature` in the weights of each class alone."""
+        point = self.weighted(torch.ones_like(weight[0])) / weight.shape[1]
+        return torch.stack([(self.columns * (p * (1 - p) * point)) @ self.columns.T for p in weight])
+
+    def curved(self, weight: Tensor, direction: Tensor) -> Tensor:
+        """`curvature` times a direction, without the matrix."""
+        return self.slope(self.moved(weight, -self.change(direction)))
+
+    @staticmethod
+    def moved(weight: Tensor, change: Tensor) -> Tensor:
+        """(diag(p) - p pᵀ) times a change of z."""
+        return weight * (change - (weight * change).sum(0))
+
     def predicted(self, x: Tensor, weight: Tensor, change: Tensor) -> Tensor:
         """The slopes after a step as a model with that weight has them, kept in the range of the slopes."""
-        moved = weight * (change - (weight * change).sum(0))
-        p = (x.softmax(0) - moved).clamp_min(0)
+        p = (x.softmax(0) - self.moved(weight, change)).clamp_min(0)
         return p / p.sum(0) - self.own
 
     def young(self, x: Tensor, s: Tensor) -> Tensor:

@@ -21,7 +21,7 @@ from adanet_theory.checks import check, check_nonnegative
 from adanet_theory.norms import conjugate
 from adanet_train.convex.class_loss import ClassLoss
 from adanet_train.convex.mixture import ROUNDING, Mixture, Point, Problem, minimise, minimise_classes
-from adanet_train.convex.quadratic import RIDGE, solve
+from adanet_train.convex.newton import Curvature, curvature
 from adanet_train.convex.sample_loss import SampleLoss
 from adanet_train.convex.smooth_norm import SmoothNorm, norm, stages
 from adanet_train.norms import dual_vectors, row_norms
@@ -124,9 +124,8 @@ def minimise_norm(
 def minimise_class_norms(Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: float, tol: float = 1e-10) -> JointStep:
     """C classes: the minimiser V, of shape (C, n), of the multinomial loss plus λ Σ_c ||V_c||_p, to a duality gap.
 
-    f is the offset of shape (m, C), y holds class indices, as in `minimise_classes`. F(V) is never above that of the
-    closed-form step, the steepest unit of each class read by all classes with its best weights. Rows that are 0 at the
-    minimiser are exactly 0.
+    f is the offset of shape (m, C), y holds class indices, as in `minimise_classes`. The start is on the ray of the
+    steepest unit of each class. Rows that are 0 at the minimiser are exactly 0.
 
     >>> Z, y, f = torch.eye(3).double(), torch.arange(3), torch.zeros(3, 3).double()
     >>> step = minimise_class_norms(Z, y, f, 0.1, 2)  # 1.1188 at p = 1, which has no use for two columns
@@ -145,9 +144,8 @@ def minimise_class_norms(Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: flo
     steep = row_norms(G, problem.q) > penalty
     if not bool(steep.any()):
         return JointStep(here.w.view(C, -1), here.objective, 0.0, 0, True)
-    U = -dual_vectors(G[steep], p)
-    w = minimise_classes(Z @ U.T, y, f, f.new_full((len(U),), penalty), tol=tol).w
-    step = follow(problem, problem.at((w @ U).flatten()), tol)
+    U = -dual_vectors(G, p) * steep[:, None]
+    step = follow(problem, problem.along(U.flatten()), tol)
     return replace(step, v=step.v.view(C, -1))
 
 
@@ -173,17 +171,35 @@ class NormProblem:
         check(finite, f"Z must be finite and Phi must not overflow, got F(v)={objective}.")
         return Point(v, x, objective, slope, gap)
 
-    def curvature(self, here: Point) -> Tensor:
-        return self.loss.curvature(self.loss.weight(here.x))
+    def curvature(self, here: Point) -> Curvature:
+        return curvature(self.loss, here.x)
+
+    def along(self, direction: Tensor) -> Point:
+        """The best of the points 2^j direction on a ray along which F falls at first."""
+        here = self.at(direction)
+        for factor in (2.0, 0.5):
+            while (after := self.at(factor * here.w)).objective < here.objective:
+                here = after
+        return here
 
     def without_idle_groups(self, here: Point) -> Point:
-        """The point with v_c = 0 where ||slope_c||_q < λ and F is no higher then: smooth norms leave a trace there."""
-        for c in (self.norms(here.slope, self.q) < self.penalty).nonzero().flatten().tolist():
+        """The point with v_c = 0 in as many of the shortest groups with ||slope_c||_q < λ as leave F no higher.
+
+        Smooth norms leave a trace where the minimiser has none.
+        """
+        idle = (self.norms(here.slope, self.q) < self.penalty).nonzero().flatten()
+        idle = idle[self.norms(here.w, self.p)[idle].argsort()]
+        least, most, best = 0, len(idle), here
+        while least < most:
+            tried = (least + most + 1) // 2
             v = here.w.view(self.groups, -1).clone()
-            v[c] = 0
+            v[idle[:tried]] = 0
             after = self.at(v.flatten())
-            here = after if after.objective <= here.objective else here
-        return here
+            if after.objective <= here.objective:
+                least, best = tried, after
+            else:
+                most = tried - 1
+        return best
 
 
 def follow(problem: NormProblem, here: Point, tol: float) -> JointStep:
@@ -215,17 +231,12 @@ def follow(problem: NormProblem, here: Point, tol: float) -> JointStep:
     return JointStep(best.w, best.objective, gap, iterations, converged, reason)
 
 
-def newton_step(problem: NormProblem, smooth: SmoothNorm, Q: Tensor, here: Point) -> tuple[Tensor, float]:
+def newton_step(problem: NormProblem, smooth: SmoothNorm, Q: Curvature, here: Point) -> tuple[Tensor, float]:
     """The Newton step of loss + λ φ, and the decrease it promises, twice over."""
     parts = [smooth.at(v) for v in here.w.chunk(problem.groups)]
     gradient = here.slope + problem.penalty * torch.cat([part.gradient for part in parts])
-    hessians = [torch.diag(part.D) - torch.outer(part.r, part.r) for part in parts]
-    M = Q + problem.penalty * torch.block_diag(*hessians)
-    diagonal = M.diagonal()
-    scale = torch.where(diagonal > 0, diagonal, torch.ones_like(diagonal)).sqrt()
-    M = M / scale / scale[:, None]
-    M.diagonal().add_(RIDGE)
-    step = solve(M, -gradient / scale) / scale
+    hessians = [problem.penalty * (torch.diag(part.D) - torch.outer(part.r, part.r)) for part in parts]
+    step = Q.step(gradient, hessians)
     return step, float(-(gradient @ step))
 
 

@@ -101,13 +101,18 @@ def face_step(Q: Tensor, z: Tensor, G: Tensor, Gamma: Tensor, enters: Tensor) ->
 
 
 def solve(Q: Tensor, b: Tensor) -> Tensor:
-    """Q^-1 b for a scaled, ridged, positive definite Q; more ridge in the rare case that rounding asks for it."""
-    factor, failed = torch.linalg.cholesky_ex(Q)
+    """Q^-1 b for a scaled, ridged, positive definite Q."""
+    return torch.cholesky_solve(b[:, None], factor(Q)).squeeze(1)
+
+
+def factor(Q: Tensor) -> Tensor:
+    """The Cholesky factor of such a Q, or of each of several; more ridge in the rare case that rounding asks for it."""
+    found, failed = torch.linalg.cholesky_ex(Q)
     ridge = RIDGE
-    while bool(failed) and ridge < 1:  # a nan in Q is no matter of ridge
+    while bool(failed.any()) and ridge < 1:  # a nan in Q is no matter of ridge
         ridge *= 100
-        factor, failed = torch.linalg.cholesky_ex(Q + ridge * torch.eye(len(Q), dtype=Q.dtype, device=Q.device))
-    return torch.cholesky_solve(b[:, None], factor).squeeze(1)
+        found, failed = torch.linalg.cholesky_ex(Q + ridge * torch.eye(Q.shape[-1], dtype=Q.dtype, device=Q.device))
+    return found
 
 
 def line_step(z: Tensor, direction: Tensor, Gamma: Tensor, fall: Tensor) -> Tensor:
