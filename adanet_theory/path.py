@@ -215,7 +215,7 @@ def path_draws(tree: Tree, means: Array, y: Array, nu: float, draws: int, rng: n
 
 def leaf_rates(tree: Tree, means: Array, nu: float) -> tuple[Array, Array]:
     """ν(p_v + q_v · x_i)/2 and ν(p_v - q_v · x_i)/2."""
-    half = nu * np.clip(tree.p, 0, None) / 2
+    half = nu * tree.p / 2
     return np.maximum(half + nu * means / 2, 0), np.maximum(half - nu * means / 2, 0)
 
 

@@ -191,6 +191,9 @@ def test_many_rates_go_through_chunks() -> None:
 
     expected = 10_000 * sum(map(alone, rates)) + A * beta * math.log1p(1 / b)
     assert path_kl(np.repeat(rates, 10_000), A=A, N=1280, beta=beta) == pytest.approx(expected, rel=1e-11)
+    assert path_kl([1.0] * 4, A=4, N=10, beta=beta) > path_kl([1.0, 0.0, 1.0], A=4, N=10, beta=beta)
+    single = rates.astype(np.float32) / 3
+    assert path_kl(single, A=4, N=10, beta=beta) == path_kl(single.astype(np.float64), A=4, N=10, beta=beta)
     for bad in ([1.0] * 5, [-1.0]):
         with pytest.raises(ValueError, match=r"^at most A=4 rates, all >= 0\.$"):
             path_kl(bad, A=4, N=10, beta=beta)
