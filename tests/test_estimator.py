@@ -15,7 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from adanet_train import estimator
 from adanet_train.config import Config
+from adanet_train.data.disk import is_on_disk
 from adanet_train.data.features import FeatureMap
 from adanet_train.data.rows import Rows, hashes
 from adanet_train.estimator import AdaNetClassifier, AdaNetCVXClassifier, NetworkClassifier, load
@@ -293,6 +295,20 @@ def test_only_repeated_rows_are_put_in_order():
     assert len(np.unique(hashes(np.arange(30_000.0).reshape(-1, 2), np.zeros(15_000)))) == 15_000
     assert hashes(np.array([[-0.0, 1.5]], np.float32), y[:1]) == hashes(np.array([[0.0, 1.5]]), y[:1])
     assert len({*hashes(X[:2], y[:1].repeat(2)).tolist()}) == 2  # the columns are told apart
+
+
+def test_a_table_on_the_disk_stays_there(tmp_path, monkeypatch):
+    draw = np.random.default_rng(0)
+    X, counts = draw.integers(0, 3, (40, 2)).astype(float), draw.integers(0, 3, 40)
+    np.save(tmp_path / "X.npy", X)
+    y, seen = X.sum(1) > 2, []
+    kept = estimator.Points.__init__
+    monkeypatch.setattr(estimator.Points, "__init__", lambda self, X, *more: (seen.append(X), kept(self, X, *more))[1])
+    model = small(rounds=1).fit(np.load(tmp_path / "X.npy", mmap_mode="r"), y, counts)
+    assert all(is_on_disk(values) for values in seen)
+    assert [values[:].tolist() for values in seen[:2]] == [X.repeat(counts, axis=0).tolist()] * 2  # as they stand
+    assert model.model_.sample.m == counts.sum()
+    assert model.score(X, y) > 0.9
 
 
 @pytest.mark.parametrize(

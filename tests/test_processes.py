@@ -169,7 +169,7 @@ def test_what_several_processes_cannot_do_is_one_line(data):
     started = run(["adanet_train", str(data), *options], stderr=subprocess.PIPE)
     _, errors = started.communicate(timeout=WAIT)
     assert started.returncode == 2
-    told = "adanet-train: several processes train adanet on two classes, objective paper or bound."
+    told = "adanet-train: several processes train adanet, objective paper or bound."
     assert errors.strip().splitlines() == [told]
 
 

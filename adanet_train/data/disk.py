@@ -39,7 +39,8 @@ class Some:
 
 
 def is_on_disk(values: Any) -> bool:
-    return isinstance(values, np.memmap | Some)
+    """Also of a plain view, as scikit-learn makes one of a memory-mapped array."""
+    return isinstance(values, np.memmap | Some) or isinstance(getattr(values, "base", None), np.memmap)
 
 
 def slices(m: int, width: int, numbers: int = 1 << 22) -> Iterator[slice]:

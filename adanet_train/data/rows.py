@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from adanet_theory.checks import check
 from adanet_train.config import check_weights
+from adanet_train.data.disk import Some, is_on_disk
 from adanet_train.data.features import Array
 
 COPIES = 1_000_000
@@ -52,15 +53,18 @@ class Rows:
     def ordered(self, labels: NDArray[Any]) -> Rows:
         """In the order of their hash if some row is there twice, so that a count is its copies wherever they stand.
 
-        Without a repeated row the order stays as it is.
+        Without a repeated row the order stays as it is, and on the disk, where rows are read as they stand.
         """
+        if is_on_disk(self.X):
+            return self
         found = hashes(self.X, labels)
         order = found.argsort(kind="stable")
         repeated = bool((np.diff(found[order]) == 0).any())
         return self._taken(order) if repeated else self
 
     def _taken(self, rows: NDArray[np.int64]) -> Self:
-        return type(self)(self.X[rows], self.y[rows], None if self.weights is None else self.weights[rows])
+        X: Any = Some(self.X, rows) if is_on_disk(self.X) else self.X[rows]
+        return type(self)(X, self.y[rows], None if self.weights is None else self.weights[rows])
 
 
 def hashes(X: Array, labels: NDArray[Any]) -> NDArray[np.uint64]:
