@@ -169,14 +169,16 @@ class Schedule:
     rate: float
 
     @classmethod
-    def of(cls, config: Config, m: int, depth: int, *, further: bool = False) -> Schedule:
+    def of(cls, config: Config, m: int, depth: int, *, further: bool = False, classes: bool = False) -> Schedule:
         """So many passes over a small sample that it is learnt, and fewer over a large one, in larger batches.
 
-        A further subnetwork starts from what is there, and one of several hidden layers learns faster and costs more a
-        step: they have a third of the passes.
+        One of C classes tells more than a sign: fewer passes will do. A further subnetwork starts from what is there,
+        and one of several hidden layers learns faster and costs more a step: they have a third of the passes.
         """
         batch = config.batch or min(m, max(64, min(512, m // 200)))
-        epochs = config.epochs or max(12, min(80, 2_000_000 // m)) // (3 if further or depth > 2 else 1)
+        epochs = config.epochs or max(12, min(50 if classes else 80, 2_000_000 // m)) // (
+            3 if further or depth > 2 else 1
+        )
         least = 100 if depth == 1 else 200
         steps = config.steps if config.steps is not None else max(least, epochs * math.ceil(m / batch))
         return cls(steps, min(batch, m), config.learning_rate or (0.03 if depth == 1 else 0.005))
@@ -262,7 +264,7 @@ def learn(
     centre = sample.points.centre if radii is None else None
     existing = _on_centred(Member(growth, sample.members), centre).to(dtype)
     labels, further = sample.labels, bool(existing.U)
-    schedule = Schedule.of(config, len(sample.points), depth, further=further)
+    schedule = Schedule.of(config, len(sample.points), depth, further=further, classes=labels.outputs is not None)
     offset = member_outputs(existing, sample, centre is not None, dtype)
     U = start(existing, depth, units, growth.points.n_0, sample.members, draw, labels.tops)
     search = Search([part.to(growth.f.device, dtype) for part in U], existing, labels, config, radii)

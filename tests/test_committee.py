@@ -266,4 +266,6 @@ def test_the_schedule():
     further = Schedule.of(SMALL.replace(steps=None), 1_000_000, 2, further=True)
     assert further.steps == 4 * math.ceil(1_000_000 / 512)
     assert Schedule.of(SMALL.replace(steps=None), 1_000_000, 3) == further
+    many = Schedule.of(SMALL.replace(steps=None), 2_000, 2, classes=True)
+    assert many.steps == 50 * math.ceil(2_000 / 64)
     assert small.at(1) < small.at(20) > small.at(200) > 0
