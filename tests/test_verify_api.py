@@ -26,6 +26,8 @@ from tests.verify_models import model as layered_model
 from verify import verify_bounds
 from verify.network import cli
 from verify.network import graph as graphs
+from verify.network.question import Points, Question
+from verify.network.report import GraphModel, build
 from verify.network.trace import trace
 
 
@@ -107,6 +109,33 @@ def test_a_bound_on_x_below_1_leaves_room_for_the_constant_feature(module: nn.Mo
     refuted = verify_bounds(module, X / 10, y, r_sup=0.05, draws=None)
     tested = verify_bounds(module, X / 10, y, r_sup=0.2, draws=None, test=(X[:9] / 4, y[:9]))
     assert all("r-sup" in r.bounds["a-posteriori-bounded"].why_not for r in (refuted, tested))
+
+
+def test_a_graph_has_the_rows_on_path_norms_of_the_layers_that_it_could_be() -> None:
+    """Biases are weights on a feature that is constantly 1, whether it stands in Psi or not."""
+    X, y = points(stack(), 3, m=60)
+    sample = Points(X.astype(np.float64), 2.0 * y - 1, mapped=False)
+    graph = build(GraphModel(trace(stack(), (3,))), Question(draws=4, r_sup=1), sample=sample)
+    found = {row.id: row for row in graph.bounds}
+    layers = verify_bounds(stack(), X, y, draws=4, r_sup=1).bounds
+    for id in ("a-posteriori", "a-posteriori-bounded", "a-posteriori-data"):
+        assert found[id].applies
+        assert found[id].raw == pytest.approx(layers[id].raw, rel=1e-12)
+        assert found[id].terms == pytest.approx(layers[id].terms, rel=1e-12)
+
+
+def test_a_network_without_activations_is_not_said_to_be_curved() -> None:
+    X, y = points(stack(), 3, m=60)
+    rows = {
+        name: next(row for row in verify_bounds(module, X, y, draws=None).assumptions if row.id == "linear")
+        for name, module in {
+            "several": nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1)),
+            "curved": nn.Sequential(nn.Linear(3, 2), nn.Softplus(), nn.Linear(2, 1)),
+            "one": nn.Linear(3, 1),
+        }.items()
+    }
+    assert {name: row.status for name, row in rows.items()} == {"several": "open", "curved": "fails", "one": "holds"}
+    assert rows["curved"].detail == "softplus stands between Psi and f"
 
 
 class SideBySide(nn.Module):

@@ -315,8 +315,12 @@ def layered(spec: NetworkSpec) -> Assumption:
 
 
 def linear(setting: Setting) -> Assumption:
+    if setting.weights.graph is not None and not setting.weights.phi:
+        return _row(
+            "linear", "open", "f is linear in Psi, but made of several maps; written as one Linear it is read so"
+        )
     if setting.weights.graph is not None:
-        return _row("linear", False, "the network is a graph")
+        return _row("linear", False, f"{setting.weights.phi[0].name} stands between Psi and f")
     curved = next((phi.name for phi in setting.weights.phi if phi.name != "identity"), None)
     detail = "f is linear in Psi" if curved is None else f"{curved} stands between Psi and f"
     return _row("linear", curved is None, detail)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from adanet_theory import catalogue
+from adanet_theory.checks import Array
 from adanet_theory.margin import MarginBound, best_margin
 from adanet_theory.posterior import a_posteriori_data_at
 from adanet_theory.spec import NetworkSpec
@@ -31,10 +32,10 @@ DRAWS = 256
 
 
 def data_row(setting: Setting, B: float | None, verdict: Assessment, question: Question) -> BoundRow:
-    """The row at the setting's δ; no value for a graph, which reads constants that are no features."""
+    """The row at the setting's δ."""
     bound = catalogue.bound("a-posteriori-data")
     why_not = verdict.why_not(bound)
-    if B is None or setting.weights.graph is not None:
+    if B is None:
         return bounds.row(bound, {}, None, why_not, None)
     if B == 0 or setting.W == 0:
         return bounds.trivial(bound, why_not, None)
@@ -75,6 +76,12 @@ def _spec(setting: Setting) -> NetworkSpec:
     return NetworkSpec.layered((setting.weights.n[0], 1), 1.0, p=1.0)
 
 
+def _features(setting: Setting) -> Array:
+    """Ψ as the proof reads it: of a graph with biases a feature that is constantly 1 stands behind x."""
+    Psi, graph = setting.margins.Psi, setting.weights.graph
+    return Psi if graph is None or not graph.has_bias else np.column_stack([Psi, np.ones(len(Psi))])
+
+
 def _drawn(setting: Setting, seed: int) -> float | None:
     """An upper value of E Z_1, false with probability at most δ/10 over the signs."""
     from adanet_theory.estimates import sampled_linear_complexity
@@ -85,7 +92,7 @@ def _drawn(setting: Setting, seed: int) -> float | None:
         return None
     rng = np.random.default_rng([seed, 3])
     found = sampled_linear_complexity(
-        setting.margins.Psi, _spec(setting), draws=DRAWS, rng=rng, confidence=confidence
+        _features(setting), _spec(setting), draws=DRAWS, rng=rng, confidence=confidence
     ).upper
     return math.nextafter(found * (1 + FACTORS) * setting.m, math.inf) if math.isfinite(found) else None
 
