@@ -317,6 +317,7 @@ def test_a_table_on_the_disk_stays_there(tmp_path, monkeypatch):
         ([1.0], r"one number per point \(60\), got \(1,\)"),
         (np.full(60, np.nan), "finite and >= 0"),
         (np.full(60, -1), "finite and >= 0"),
+        (np.full(60, 1e308), "finite and >= 0, also their sum"),
         (np.zeros(60), "not zero on all points of a class"),
         (np.full(60, "a"), "sample_weight must hold numbers, got <U1"),
         (np.full(60, 10**6), r"counts, got 6e\+07 copies of 60 rows: give floats"),
