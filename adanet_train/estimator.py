@@ -309,8 +309,9 @@ class AdaNetClassifier(_Trained):
         """Scale X to [0, 1], by `feature_range` if it was known in advance, and train.
 
         `sample_weight`: integers are counts, k for k copies of a row, each a point of its own that may be held out, 0
-        for none; they are what to give for a table that was counted. Floats multiply the loss of each row, scaled to
-        mean 1, as `class_weight` does. Rows of weight 0 are left out.
+        for none; they are what to give for a table that was counted. An importance must be a float: of copies some
+        would be held out from the others, and the fit would go by heart. Floats multiply the loss of each row, scaled
+        to mean 1, as `class_weight` does. Rows of weight 0 are left out.
         """
         return self._fit(X, y, sample_weight)
 

@@ -328,6 +328,11 @@ def test_weights_that_are_none(sample, weights, message):
         small().fit(*sample, weights)
 
 
+def test_many_copies_are_told_of(sample):
+    with pytest.warns(UserWarning, match="of integers are counts, got 300 copies of 60 rows: give floats to weight"):
+        small(rounds=1).fit(*sample, np.full(60, 5))
+
+
 @pytest.mark.parametrize("objective", ["bound", "certificate"])
 def test_an_objective_that_bounds_the_risk_takes_no_weights(sample, objective):
     X, y = sample

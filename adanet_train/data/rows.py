@@ -8,6 +8,7 @@ nothing to hold out. A weight that is a float multiplies the loss of its one row
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -22,6 +23,9 @@ from adanet_train.data.features import Array
 
 COPIES = 1_000_000
 """Counts may add up to so many points, or to ten for each row: larger ones are rather weights."""
+MANY = 4
+"""More copies a row, on average, are told of: weights that are no counts would have their rows both in the training and
+in what is held out from it, and the fit would go by heart."""
 CHUNK = 1 << 17  # numbers that are hashed at a time
 
 
@@ -47,7 +51,10 @@ class Rows:
             return cls(X, y, s) if s.all() else cls(X, y, s)._taken(s.nonzero()[0])
         m = float(s.sum(dtype=np.float64))
         few = m <= max(COPIES, 10 * len(s))
-        check(few, f"sample_weight of integers are counts, got {m:.4g} copies of {len(s)} rows: give floats to weight.")
+        told = f"sample_weight of integers are counts, got {m:.4g} copies of {len(s)} rows: give floats to weight."
+        check(few, told)
+        if m > MANY * len(s):
+            warnings.warn(told, stacklevel=4)
         return cls(X, y) if bool((s == 1).all()) else cls(X, y)._taken(np.repeat(np.arange(len(s)), s))
 
     def ordered(self, labels: NDArray[Any]) -> Rows:
