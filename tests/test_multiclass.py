@@ -6,14 +6,18 @@ import math
 import numpy as np
 import pytest
 
+from adanet_theory.generalization import margin_bound_uniform_at, objective_bound
 from adanet_theory.margin import ramp_loss, zero_function
 from adanet_theory.multiclass import (
     centred_outputs,
     kuznetsov_mohri_syed,
     multiclass_a_posteriori,
     multiclass_a_posteriori_at,
+    multiclass_a_posteriori_bounded_at,
     multiclass_margin_bound,
+    multiclass_margin_bound_uniform_at,
     multiclass_margins,
+    multiclass_objective_bound,
 )
 from adanet_theory.posterior import a_posteriori_at
 
@@ -128,6 +132,44 @@ def test_two_classes_cost_twice_the_complexity_and_log_2() -> None:
     ratio = math.sqrt(math.log(2 * 200 * 2.5) / math.log(2 * 100 * 2.5))
     assert many.terms["complexity"] == pytest.approx(2 * ratio * two.terms["complexity"])
     assert many.terms["confidence"] == two.terms["confidence"]
+
+
+def test_every_setting_reaches_the_terms() -> None:
+    """At values that are no default, beside the bounds of two classes."""
+    w, R, M, at = [0.5, 1.5], [0.01, 0.02], [1.0, 2.0], {"m": 1000, "delta": 0.1}
+    root = math.sqrt(2 * math.log(3 * 2) / 1000)
+    two = margin_bound_uniform_at(4, 0.1, w, R, M=M, eta=0.2, **at)
+    many = multiclass_margin_bound_uniform_at(4, 0.1, w, R, C=3, M=M, eta=0.2, **at)
+    changed = {"complexity": 2 * two.terms["complexity"], "depth": 4 * 1.2**4 * root}
+    assert many.terms == pytest.approx({**two.terms, **changed})
+    assert (many.id, many.rho, many.j) == ("multiclass-margin-bound-uniform", two.rho, 4)
+    two = objective_bound(0.1, w, R, M=M, rho=2.0, eta=0.2, **at)
+    many = multiclass_objective_bound(0.1, w, R, C=3, M=M, rho=2.0, eta=0.2, **at)
+    changed = {"complexity": 2 * two.terms["complexity"], "depth": 1.2 * 4 * 3.5 * root / 2}
+    assert many.terms == pytest.approx({**two.terms, **changed})
+    assert (many.id, many.rho) == ("multiclass-objective-bound", two.rho)
+    complexity = 4 * 1.2**4 * 0.7 * math.sqrt(2 * math.log(2 * 3 * 5 * (1 + 1.2 * 2.2)) / 1000)
+    fixed = {"C": 3, "d": 2, "n_0": 5, "c": 1.2, "eta": 0.2, **at}
+    for many in (
+        multiclass_a_posteriori_at(4, 0.1, 3.0, r_rms=0.7, **fixed),
+        multiclass_a_posteriori_bounded_at(4, 0.1, 3.0, r_sup=0.7, **fixed),
+    ):
+        assert many.terms["complexity"] == pytest.approx(complexity)
+        assert (many.rho, many.j) == (pytest.approx(3 / 1.2**4), 4)
+
+
+def test_the_zero_function_and_what_is_too_large_have_the_name_of_the_bound() -> None:
+    at, zero = {"C": 3, "m": 10, "delta": 0.1}, zero_function("x", "ramp").terms
+    found = multiclass_margin_bound(0.0, [0.0, 0.0], [0.1, 0.1], rho=1.0, M=1.0, **at)
+    assert (found.id, found.terms, found.rho) == ("multiclass-margin-bound", zero, None)
+    found = multiclass_objective_bound(0.5, [0.0, 0.0], [0.1, 0.1], M=[1.0, 1.0], **at)
+    binary = objective_bound(0.5, [0.0, 0.0], [0.1, 0.1], M=[1.0, 1.0], m=10, delta=0.1)
+    assert (found.id, found.terms, found.rho) == ("multiclass-objective-bound", binary.terms, None)
+    for R, M in ((6e307, 1.0), (0.1, 8e307)):
+        with pytest.raises(OverflowError, match=r"^multiclass-margin-bound exceeds the largest float"):
+            multiclass_margin_bound(0.0, [1.0, 1.0], [R, R], rho=1.0, M=M, **at)
+    with pytest.raises(OverflowError, match=r"^multiclass-a-posteriori exceeds the largest float"):
+        multiclass_a_posteriori_at(0, 0.0, 1.0, C=3, d=0, n_0=1, r_rms=6e307, m=4, delta=0.1)
 
 
 def test_the_price_of_classes_is_logarithmic_here_and_linear_there() -> None:

@@ -15,6 +15,7 @@ from adanet_theory.posterior import (
     a_posteriori_at,
     a_posteriori_bounded,
     a_posteriori_bounded_at,
+    a_posteriori_data_at,
     path_norm,
 )
 
@@ -195,3 +196,23 @@ def test_overflow_is_named() -> None:
             statement(20_000, 0.0, 1.0, **{r: 1.0}, **REFERENCE)
         with pytest.raises(OverflowError, match=rf"^{id} exceeds the largest float"):
             statement(14_000, 0.0, 1.0, **{r: 1e100}, **REFERENCE)
+
+
+def test_the_data_form_has_its_name_margin_and_refusals() -> None:
+    fixed = {"d": 1, "r_rms": 0.6, "m": 900, "delta": 0.05}
+    found = a_posteriori_data_at(7, 0.1, 3.0, E_Z=42.0, **fixed)
+    assert (found.id, found.j, found.rho) == ("a-posteriori-data", 7, pytest.approx(3 / 1.05**7))
+    for j, E_Z, line in [
+        (7, -1.0, r"E Z_1 must be finite and >= 0, got E Z_1=-1\.0\."),
+        (100_000, 42.0, r"a-posteriori-data at j=100000 exceeds the largest float"),
+        (200, 1.7e308, r"a-posteriori-data exceeds the largest float"),
+    ]:
+        with pytest.raises((ValueError, OverflowError), match=f"^{line}"):
+            a_posteriori_data_at(j, 0.1, 3.0, E_Z=E_Z, **fixed)
+
+
+def test_the_constant_of_the_relu_is_taken_where_none_is_given() -> None:
+    margins, fixed = np.linspace(0.1, 2, 900), {"d": 2, "n_0": 5, "delta": 0.05}
+    assert a_posteriori(margins, 1.0, r_rms=1.0, **fixed) == a_posteriori(margins, 1.0, r_rms=1.0, c=1.5, **fixed)
+    bounded = [a_posteriori_bounded(margins, 1.0, r_sup=1.0, **fixed, **c) for c in ({}, {"c": 1.5})]
+    assert bounded[0] == bounded[1]
