@@ -195,6 +195,7 @@ JUDGED = [
     (r"path\.count_errors", r"max\(2", BLOCK),
     (r"path\.path_kls", r"r >= 0", SAME + "rates of 0 were left out"),
     (r"path\._poisson_masses", r"array_split", BLOCK),
+    (r"path\._poisson_masses", r"part \*=|\+ 28", WINDOW + ", so that a sum of masses is 1"),
     (r"path\._poisson_masses", r"width = |spread = |first = |np\.zeros", WINDOW),
     (r"path\.all_law", r"every=None", SAME + "None is no"),
     (r"path\.convex_bound", r"errstate", "warnings of entries that are dropped"),

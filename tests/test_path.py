@@ -17,6 +17,7 @@ from adanet_theory.path import (
     convex_bound,
     count_errors,
     exceeds,
+    leaf_rates,
     path_candidates,
     path_certificate,
     path_certificate_at,
@@ -211,6 +212,15 @@ def test_a_skellam_and_the_rest_exceed_k_as_often_as_their_sum() -> None:
     for k in (-60, -3, 0, 5, 60):
         assert exceeds(9.0, rest, k) == pytest.approx((symmetric_skellam(9.0) + rest).above(k), abs=1e-15)
     assert exceeds(9.0, Law(0, np.array([1 + 1e-9])), -500) == 1.0
+
+
+def test_the_rates_of_a_leaf_have_its_mass_as_sum_and_its_mean_as_difference() -> None:
+    tree = random_tree(np.random.default_rng(2), 5, 2)
+    means = tree.p * np.array([[-1.0, -0.5, 0.0, 0.5, 1.0]])
+    plus, minus = leaf_rates(tree, means, 30.0)
+    assert np.allclose(plus + minus, 30 * tree.p, atol=1e-13)
+    assert np.allclose(plus - minus, 30 * means, atol=1e-13)
+    assert min(plus.min(), minus.min()) >= 0
 
 
 def test_errors_are_counted_in_blocks_that_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
