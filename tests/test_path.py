@@ -150,6 +150,18 @@ def test_both_labels_count_at_j_all(v: list[float]) -> None:
     assert path_eps_chernoff(tree, 40.0, 9) == pytest.approx(least_tilt(tree, 40.0, 9), rel=1e-6)
 
 
+def test_two_levels_by_hand() -> None:
+    """A unit that reads two of unlike signs: with the right one it keeps its positive part, else all joins the root."""
+    p = [0.1, 0.2, 0.4, 0.3]
+    tree = Tree((-1, 0, 1, 1), (1, 1, 1, -1), np.diag(p), B=1.0)
+    relu = {i: symmetric_skellam(30 * p[i]).positive_part() for i in (2, 3)}
+    upper = symmetric_skellam(30 * p[0]) + (symmetric_skellam(30 * (p[1] + p[3])) + relu[2]).positive_part()
+    lower = symmetric_skellam(30 * (p[0] + p[1] + p[2])) + relu[3]
+    for e, expected in ((1, upper), (-1, lower)):
+        found = all_law(tree, 30.0, e)
+        assert [found.above(k) for k in range(-20, 30)] == pytest.approx([expected.above(k) for k in range(-20, 30)])
+
+
 def least_tilt(tree: Tree, nu: float, k: int) -> float:
     """The Chernoff form by Markov's inequality for the law itself, at the best of 2,000 tilts."""
     found = []
