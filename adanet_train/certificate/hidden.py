@@ -19,8 +19,8 @@ WORTH = 1.15
 UNIT_SHARE = 0.4
 """The weight of the new units; of C classes at most 1/C."""
 BLUR = 16.0
-LEANS = (4.0, 10.0)
-"""How far the weight of a new unit leans to its direction; as many tries with each."""
+LEAN = 4.0
+"""How far the weight of a new unit leans to its direction."""
 NEAR = 0.2
 """The share of a class that a new unit is first turned to."""
 
@@ -68,8 +68,7 @@ def _start(sample: Sample, found: Found, signs: tuple[int, ...], draw: torch.Gen
     )
     hard = losses(sample, found)[0]
     directions = [torch.stack([towards(sample, hard, sign, draw) for _ in range(TRIES)]) for sign in signs]
-    lean = sample.Psi.new_tensor(LEANS).repeat_interleave(TRIES // len(LEANS))[:, None]
-    units = [torch.softmax(lean * torch.cat([q, -q], 1), 1) / new for q in directions]
+    units = [torch.softmax(LEAN * torch.cat([q, -q], 1), 1) / new for q in directions]
     share = min(UNIT_SHARE, 1 / len(sample.y)) if sample.y.ndim == 2 else UNIT_SHARE
     thetas = torch.cat([(1 - share) * found.theta.expand(TRIES, -1), share * torch.cat(units, 1)], 1)
     rows = Rows.of(wider, thetas)

@@ -23,7 +23,7 @@ from adanet_theory.tree import one_layer
 from adanet_theory.vote import vote_certificate
 from adanet_train.certificate import hidden, linear
 from adanet_train.certificate.forms import Path, Vote
-from adanet_train.certificate.search import Found, Sample, refit, sharpened
+from adanet_train.certificate.search import Found, Sample, refine, refit, sharpened
 from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
 from adanet_train.history import CandidateRecord, Round
 from adanet_train.network import Network
@@ -98,6 +98,8 @@ def grown(sample: Sample, trained: Trained, t: int) -> list[Found]:
     """The network of the last round with one or two more units, found at few counts, then at as many as are best."""
     last = taken_up(trained.network, trained.history[-1]["certificate"], sample.Psi)
     base = refit(sample, last, last.theta[None])
+    if not base.units:  # it was refined for votes, not for paths
+        base = refine(sample, base)
     found = hidden.with_units(sample, base, generator(trained.config.seed, t, 0))
     return hidden.proposed([one for begun in found for one in sharpened(sample, begun, hidden.UNIT_ROUNDS)])
 
