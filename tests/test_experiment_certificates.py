@@ -80,13 +80,19 @@ def test_an_unknown_method_is_refused(quick, capsys):
 def test_the_table_has_a_line_per_data_set(quick):
     from verify.experiments import tables
 
+    def cells(result):
+        (table,) = tables.tables(result)
+        (line,) = table.rows
+        return dict(zip(table.header, line, strict=True))
+
     cli.main(["certificates", "--out", str(quick)])
-    (table,) = tables.tables(json.loads(quick.read_text()))
-    (line,) = table.rows
-    cells = dict(zip(table.header, line, strict=True))
-    assert (cells["data"], cells["m"]) == ("digits:3-8", "357")
-    assert cells["vote-certificate, linear"] == "0.25"
-    assert cells["path-certificate, hidden units"] == "0.310"
+    result = json.loads(quick.read_text())
+    assert (cells(result)["data"], cells(result)["m"]) == ("digits:3-8", "357")
+    assert cells(result)["vote-certificate, linear"] == "0.25"
+    assert cells(result)["path-certificate, hidden units"] == "0.310"
+    (hidden,) = (row for row in result["rows"] if row["method"] == "hidden")
+    hidden["bound id"] = "vote-certificate"
+    assert cells(result)["path-certificate, hidden units"] == "no unit"
 
 
 def test_xor_is_nearly_beyond_linear_networks():
