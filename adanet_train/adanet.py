@@ -79,11 +79,8 @@ def train(
             best, lams = len(candidates) - 1, [*lams, setting.lam]
         if best >= 0 and (lam := lams[best]) is not None:
             entry["lam"] = lam
-        if (
-            best >= 0
-            and objective.falls(candidates[best].objective, F, config.least_decrease)
-            and candidates[best].helps
-        ):
+        falls = best >= 0 and objective.falls(candidates[best].objective, F, config.least_decrease)
+        if falls and candidates[best].helps:
             growth.extend(candidates[best].part, candidates[best].H)
             if config.corrective:
                 setting.correct(growth)
