@@ -21,49 +21,51 @@ _OFFERED = {
     "catalogue": "Bound register",
     "checks": "OutsideTheoryError",
     "duality": "dual_vector guaranteed_decrease is_optimal layer_score printed_dual_vector",
-    "estimates": ("Interval hidden_complexity linear_complexity sampled_hidden_complexity sampled_linear_complexity"),
-    "gauss": "gauss_certificate",
-    "generalization": (
+    "complexity.estimates": (
+        "Interval hidden_complexity linear_complexity sampled_hidden_complexity sampled_linear_complexity"
+    ),
+    "certificates.gauss": "gauss_certificate",
+    "risk.generalization": (
         "confidence_term corollary_1 margin_bound margin_bound_empirical margin_bound_uniform "
         "objective_bound rho_uniform_price theorem_1 theorem_1_range"
     ),
-    "kl": "clopper_pearson kl kl_inverse",
-    "margin": "MarginBound margin_error ramp_loss",
-    "multiclass": (
+    "certificates.kl": "clopper_pearson kl kl_inverse",
+    "risk.margin": "MarginBound margin_error ramp_loss",
+    "risk.multiclass": (
         "kuznetsov_mohri_syed multiclass_a_posteriori multiclass_margin_bound multiclass_margins "
         "multiclass_objective_bound"
     ),
-    "path": "path_certificate",
-    "path_multiclass": "path_certificate_multiclass",
-    "posterior": "a_posteriori a_posteriori_bounded path_norm",
+    "certificates.path": "path_certificate",
+    "certificates.path_multiclass": "path_certificate_multiclass",
+    "risk.posterior": "a_posteriori a_posteriori_bounded path_norm",
     "rademacher": (
         "depth_lower first_layer_closed layered_complexity lemma_1 lemma_1_corrected lemma_1_exact "
         "peeled_complexity peeled_complexity_data peeled_complexity_offset ranges"
     ),
-    "related": "golowich_frobenius golowich_l1 neyshabur_group",
-    "solve": "largest_depth smallest_m",
+    "complexity.related": "golowich_frobenius golowich_l1 neyshabur_group",
+    "risk.solve": "largest_depth smallest_m",
     "spec": "NetworkSpec",
-    "unbounded": "margin_bound_unbounded unbounded_empirical",
-    "vote": "vote_certificate",
-    "vote_multiclass": "vote_certificate_multiclass",
+    "risk.unbounded": "margin_bound_unbounded unbounded_empirical",
+    "certificates.vote": "vote_certificate",
+    "certificates.vote_multiclass": "vote_certificate_multiclass",
 }
 _BY_ID = {
     "lemma_2": "rademacher:layered_complexity",
     "lemma_2_peeled": "rademacher:peeled_complexity",
     "lemma_2_peeled_data": "rademacher:peeled_complexity_data",
     "lemma_2_peeled_offset": "rademacher:peeled_complexity_offset",
-    "h1_exact": "estimates:linear_complexity",
+    "h1_exact": "complexity.estimates:linear_complexity",
     "h1_closed": "rademacher:first_layer_closed",
-    "confidence_C": "generalization:confidence_term",
-    "rho_uniform": "generalization:rho_uniform_price",
+    "confidence_C": "risk.generalization:confidence_term",
+    "rho_uniform": "risk.generalization:rho_uniform_price",
     "cvx_closed_form": "duality:printed_dual_vector",
     "cvx_closed_form_corrected": "duality:dual_vector",
     "cvx_score": "duality:layer_score",
     "cvx_decrease": "duality:guaranteed_decrease",
-    "a_posteriori_data": "posterior:a_posteriori_data_at",
-    "held_out": "kl:clopper_pearson",
-    "multiclass_margin_bound_uniform": "multiclass:multiclass_margin_bound_uniform_at",
-    "multiclass_a_posteriori_bounded": "multiclass:multiclass_a_posteriori_bounded_at",
+    "a_posteriori_data": "risk.posterior:a_posteriori_data_at",
+    "held_out": "certificates.kl:clopper_pearson",
+    "multiclass_margin_bound_uniform": "risk.multiclass:multiclass_margin_bound_uniform_at",
+    "multiclass_a_posteriori_bounded": "risk.multiclass:multiclass_a_posteriori_bounded_at",
 }
 """Statements whose function is named by its content."""
 

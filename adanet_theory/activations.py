@@ -1,7 +1,7 @@
 """The activations: what the theory needs to know of each, and the function itself. This is the record of them.
 
 Written apart from it and held against it by tests, each a table by `kind`: the exact facts and the function on balls
-(adanet_theory.twins.activations), the value and the slope on tensors (adanet_train.activations).
+(adanet_theory.twins.activations), the value and the slope on tensors (adanet_train.core.activations).
 """
 
 from __future__ import annotations

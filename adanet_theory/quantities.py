@@ -11,7 +11,7 @@ from typing import Any
 from adanet_theory import catalogue, rademacher
 from adanet_theory.catalogue import Bound
 from adanet_theory.checks import OutsideTheoryError, check
-from adanet_theory.margin import MarginBound
+from adanet_theory.risk.margin import MarginBound
 from adanet_theory.spec import NetworkSpec
 
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from adanet_train.cli import main
+from adanet_train.app.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

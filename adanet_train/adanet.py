@@ -19,20 +19,21 @@ from torch import Tensor
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
-from adanet_train import committee, network, objective
-from adanet_train.committee import Proposal
-from adanet_train.complexity import Penalty, penalty
 from adanet_train.config import Callback as Callback
 from adanet_train.config import Config as Config
 from adanet_train.config import Trained as Trained
 from adanet_train.config import check_class_config, check_resume, check_sample, check_weights
-from adanet_train.growth import Growth, Part, regrown
-from adanet_train.history import CandidateRecord, Round
-from adanet_train.labels import Labels, labels_of
-from adanet_train.points import Points
-from adanet_train.selection import Choice, HeldOut, Judged, choose, judge
-from adanet_train.weak_learners import Task, candidate, generator
-from adanet_train.world import ALONE, World
+from adanet_train.core import network, objective
+from adanet_train.core.complexity import Penalty, penalty
+from adanet_train.core.history import CandidateRecord, Round
+from adanet_train.core.labels import Labels, labels_of
+from adanet_train.core.points import Points
+from adanet_train.core.world import ALONE, World
+from adanet_train.search import committee
+from adanet_train.search.committee import Proposal
+from adanet_train.search.growth import Growth, Part, regrown
+from adanet_train.search.selection import Choice, HeldOut, Judged, choose, judge
+from adanet_train.search.weak_learners import Task, candidate, generator
 
 DEEPEST = 3
 """Of a committee that chooses its depth: to try a third hidden layer makes a small fit a quarter dearer."""

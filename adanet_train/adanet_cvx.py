@@ -15,17 +15,17 @@ from torch import Tensor
 from adanet_theory import duality
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
-from adanet_train import objective
-from adanet_train.activations import apply_activation
-from adanet_train.complexity import penalty
 from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
 from adanet_train.convex import cvx_exact
 from adanet_train.convex.projection import members
-from adanet_train.growable import Growable
-from adanet_train.history import CandidateRecord, Round
-from adanet_train.network import Network
-from adanet_train.norms import row_norms
-from adanet_train.surrogates import surrogate
+from adanet_train.core import objective
+from adanet_train.core.activations import apply_activation
+from adanet_train.core.complexity import penalty
+from adanet_train.core.history import CandidateRecord, Round
+from adanet_train.core.network import Network
+from adanet_train.core.norms import row_norms
+from adanet_train.core.surrogates import surrogate
+from adanet_train.search.growable import Growable
 
 
 def train(

@@ -16,13 +16,13 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
-from adanet_train import class_search
 from adanet_train.config import Callback, Config, Trained, check_classes, check_resume, check_sample
-from adanet_train.descent import Problem, Search
-from adanet_train.history import CandidateRecord
-from adanet_train.network import Network, block_outputs
-from adanet_train.surrogates import surrogate
-from adanet_train.weak_learners import descend, generator
+from adanet_train.core.history import CandidateRecord
+from adanet_train.core.network import Network, block_outputs
+from adanet_train.core.surrogates import surrogate
+from adanet_train.search import class_search
+from adanet_train.search.descent import Problem, Search
+from adanet_train.search.weak_learners import descend, generator
 
 
 def train_lr(

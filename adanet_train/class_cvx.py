@@ -19,18 +19,18 @@ from torch import Tensor
 from adanet_theory.checks import check
 from adanet_theory.norms import conjugate
 from adanet_theory.spec import NetworkSpec
-from adanet_train import objective
 from adanet_train.adanet_cvx import family
-from adanet_train.complexity import Penalty, penalty
 from adanet_train.config import Callback, Config, Trained, check_class_config, check_classes, check_resume
 from adanet_train.convex import cvx_exact, mixture
 from adanet_train.convex.class_loss import ClassLoss
 from adanet_train.convex.projection import members
-from adanet_train.history import CandidateRecord, Round
-from adanet_train.labels import labels_of
-from adanet_train.network import Network
-from adanet_train.norms import dual_vectors, row_norms
-from adanet_train.points import Points
+from adanet_train.core import objective
+from adanet_train.core.complexity import Penalty, penalty
+from adanet_train.core.history import CandidateRecord, Round
+from adanet_train.core.labels import labels_of
+from adanet_train.core.network import Network
+from adanet_train.core.norms import dual_vectors, row_norms
+from adanet_train.core.points import Points
 
 
 def train(

@@ -16,15 +16,15 @@ from torch import nn
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
+from adanet_train.core.history import Round
+from adanet_train.core.module import NetworkModule
+from adanet_train.core.objective import chosen
+from adanet_train.core.points import Points
+from adanet_train.core.surrogates import surrogate
 from adanet_train.data.datasets import table_points
 from adanet_train.data.features import Array, default_names
-from adanet_train.history import Round
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
-from adanet_train.module import NetworkModule
-from adanet_train.objective import chosen
-from adanet_train.points import Points
-from adanet_train.surrogates import surrogate
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):

@@ -16,11 +16,11 @@ from torch import Tensor
 from adanet_theory.activations import activation
 from adanet_theory.checks import check, check_delta, check_nonnegative, check_rho
 from adanet_theory.spec import NetworkSpec
-from adanet_train.history import Round
-from adanet_train.network import Network
-from adanet_train.points import Points
-from adanet_train.surrogates import surrogate
-from adanet_train.world import ALONE, World
+from adanet_train.core.history import Round
+from adanet_train.core.network import Network
+from adanet_train.core.points import Points
+from adanet_train.core.surrogates import surrogate
+from adanet_train.core.world import ALONE, World
 
 VARIANTS = ("base", "R", "P", "D", "SD")
 LARGE = 50_000

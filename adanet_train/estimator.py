@@ -21,18 +21,18 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import validate_data
 
 from adanet_theory.checks import check
-from adanet_train import run
+from adanet_train.app import run
+from adanet_train.app.command_line import device
+from adanet_train.app.inputs import NEEDS_A_FIXED_MAP
+from adanet_train.app.progress import round_line
 from adanet_train.classifier import NetworkClassifier
-from adanet_train.command_line import device
 from adanet_train.config import Config, Trained, adaptive
+from adanet_train.core.points import Points
 from adanet_train.data.classes import REMEDY
 from adanet_train.data.features import Array, FeatureMap, default_names
 from adanet_train.data.rows import Rows
-from adanet_train.inputs import NEEDS_A_FIXED_MAP
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
-from adanet_train.points import Points
-from adanet_train.progress import round_line
 
 __all__ = ["AdaNetCVXClassifier", "AdaNetClassifier", "NetworkClassifier", "load"]
 

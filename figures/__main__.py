@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from adanet_train import command_line
-from adanet_train.command_line import Bar, Parser
+from adanet_train.app import command_line
+from adanet_train.app.command_line import Bar, Parser
 from figures import parameters
 
 EXAMPLES = """\

@@ -34,7 +34,7 @@ def decreases(Z: Array, y: Array, Gamma: float, p: float) -> tuple[float, float]
     import torch
 
     from adanet_train.convex.cvx_exact import minimise_norm, minimise_scalar
-    from adanet_train.surrogates import surrogate
+    from adanet_train.core.surrogates import surrogate
 
     Phi = surrogate("logistic")
     u = dual_vector(Z.T @ y / len(y), 1.0, p)

@@ -49,9 +49,9 @@ def family(p: float, n_0: int, width: int, depth: int) -> NetworkSpec:
 
 
 def compute(*, quick: bool, data: Path | None = None, **parameters: Any) -> Data:
-    """For each p the rows of `verify.network.layers`: every sign vector taken, so that nothing is drawn at random."""
-    from verify.network.evidence import feature_sizes
-    from verify.network.layers import Sampling, complexities
+    """For each p the rows of `verify.measure.layers`: every sign vector taken, so that nothing is drawn at random."""
+    from verify.measure.evidence import feature_sizes
+    from verify.measure.layers import Sampling, complexities
 
     m = number(parameters, "m", 5 if quick else 10)
     if m > MOST:

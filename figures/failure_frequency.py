@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adanet_theory import generalization
-from adanet_theory.margin import MarginBound, ramp_loss
+from adanet_theory.risk import generalization
+from adanet_theory.risk.margin import MarginBound, ramp_loss
 from figures.canvas import Data, NotDrawn, ends, is_single, panels, styled, width
 from figures.family import spread
 from figures.parameters import ONE, SPAN, number
@@ -169,7 +169,7 @@ def _failing(failed: dict[str, list[int]]) -> list[tuple[str, list[int]]]:
 
 def _interval(count: int, trials: int) -> tuple[float, float]:
     """Clopper-Pearson, 95%."""
-    from verify.network.checks import clopper_pearson_lower, clopper_pearson_upper
+    from verify.rows.checks import clopper_pearson_lower, clopper_pearson_upper
 
     return clopper_pearson_lower(count, trials, LEVEL), clopper_pearson_upper(count, trials, LEVEL)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.path import Path
 
-    from adanet_train.network import Network
+    from adanet_train.core.network import Network
 
 Places = dict[tuple[int, int], tuple[float, float]]
 

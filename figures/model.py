@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figures.canvas import FULL, Data, is_single
-from verify.network.results import BoundReport
+from verify.results import BoundReport
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,9 +21,9 @@ def report(
     model: Path, *, draws: int | None, data: Path | None = None, parameters: Mapping[str, Any] | None = None
 ) -> BoundReport:
     """What verify-bounds says of the model and the sample in its file, on the CPU, so that the figure is repeatable."""
-    from verify.network import inputs
-    from verify.network.question import Question
-    from verify.network.report import build
+    from verify.question import Question
+    from verify.reading import inputs
+    from verify.rows.report import build
 
     given = inputs.read(str(model), data_path=None if data is None else str(data))
     question = Question(draws=draws)

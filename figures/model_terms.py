@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from figures.canvas import Data, styled
 from figures.model import QUICK_DRAWS, fitted, report
 from figures.parameters import ONE
-from verify.network.results import BoundReport, BoundRow
+from verify.results import BoundReport, BoundRow
 from verify.show import wording
 from verify.show.plots import draw_terms, has_terms
 
@@ -23,7 +23,7 @@ PARAMETERS = {"rho": ONE, "delta": ONE}
 
 def compute(*, quick: bool, model: Path, data: Path | None = None, **parameters: Any) -> Data:
     """The rows of the bounds as verify-bounds has them."""
-    from verify.network.question import DRAWS
+    from verify.question import DRAWS
 
     found = report(model, draws=QUICK_DRAWS if quick else DRAWS, data=data, parameters=parameters)
     return {

@@ -133,9 +133,9 @@ def stand_in(folds: int) -> Data:
     """AdaNet, a network and logistic regression on digits, small settings chosen by nobody: not the paper's data."""
     from sklearn.model_selection import StratifiedKFold
 
-    from adanet_train import run
+    from adanet_train.app import run
+    from adanet_train.app.inputs import Asked, read_inputs
     from adanet_train.config import Config
-    from adanet_train.inputs import Asked, read_inputs
 
     inputs = read_inputs(STAND_IN, Asked())
     Psi, y = inputs.Psi, inputs.y

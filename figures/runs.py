@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from adanet_train.config import Trained
-    from adanet_train.network import Network
+    from adanet_train.core.network import Network
 
 M = 400
 
@@ -78,8 +78,8 @@ def general(n: tuple[int, ...], sample: tuple[Tensor, Tensor], *, steps: int) ->
     """Every connection of Section 2 of the paper, units to all layers below and the output to all, trained by Adam."""
     import torch
 
-    from adanet_train.network import Network
-    from adanet_train.surrogates import surrogate
+    from adanet_train.core.network import Network
+    from adanet_train.core.surrogates import surrogate
 
     Psi, y = sample
     generator = torch.Generator().manual_seed(1)
@@ -107,7 +107,7 @@ def general(n: tuple[int, ...], sample: tuple[Tensor, Tensor], *, steps: int) ->
 
 def history(model: Path) -> tuple[list[Any], dict[str, Any]]:
     """The rounds that a model.pt tells of, and the config of its run."""
-    from adanet_train import run
+    from adanet_train.app import run
     from adanet_train.model import model_file
 
     found = model_file.read(model)

@@ -9,7 +9,7 @@ import numpy as np
 
 from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
-from adanet_theory.solve import smallest_m
+from adanet_theory.risk.solve import smallest_m
 from figures.canvas import FULL, Data, NotDrawn, is_single, panels, styled
 from figures.family import WIDTH, asked, bounds, is_in_range, is_possible, margins, spread, title, value
 from figures.parameters import ONE, SPAN

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from verify.network.results import (
+from verify.results import (
     Assumption,
     BoundReport,
     BoundRow,

@@ -4,9 +4,10 @@ import math
 from random import Random
 from typing import Any
 
-from adanet_theory import generalization, multiclass, posterior, rademacher, unbounded
+from adanet_theory import rademacher
 from adanet_theory.checks import OutsideTheoryError
-from adanet_theory.margin import ETA, MarginBound, margin_error, ramp_loss
+from adanet_theory.risk import generalization, multiclass, posterior, unbounded
+from adanet_theory.risk.margin import ETA, MarginBound, margin_error, ramp_loss
 from adanet_theory.spec import NetworkSpec
 from figures.explorer.content import ACTIVATIONS, DEPTHS, PROMISES
 

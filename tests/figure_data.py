@@ -7,7 +7,8 @@ import warnings
 from functools import cache
 from pathlib import Path
 
-from adanet_train import adanet, run
+from adanet_train import adanet
+from adanet_train.app import run
 from adanet_train.config import Config
 from adanet_train.model import model_file
 from figures import gallery, runs

@@ -18,7 +18,7 @@ import numpy as np
 
 from adanet_train.model import model_file
 from tests.verify_models import model
-from verify.network.cli import main
+from verify.cli import main
 
 
 def mutated(data: bytes, draw: np.random.Generator) -> bytes:

@@ -10,10 +10,11 @@ import torch
 from torch import Tensor
 
 from adanet_theory import duality, norms
-from adanet_train import adanet_cvx, objective
+from adanet_train import adanet_cvx
 from adanet_train.config import Config, Trained
-from adanet_train.growable import Growable
-from adanet_train.surrogates import surrogate
+from adanet_train.core import objective
+from adanet_train.core.surrogates import surrogate
+from adanet_train.search.growable import Growable
 
 
 def sample(m: int = 60, n_0: int = 4, seed: int = 0) -> tuple[Tensor, Tensor]:

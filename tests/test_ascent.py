@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from adanet_theory.estimates import hidden_complexity, linear_complexity
+from adanet_theory.complexity.estimates import hidden_complexity, linear_complexity
+from adanet_theory.complexity.unit_supremum import unit_supremum
 from adanet_theory.rademacher import lemma_1_corrected
 from adanet_theory.spec import NetworkSpec
-from adanet_theory.unit_supremum import unit_supremum
-from verify.network.ascent import lower_complexities, ranges, spreads
-from verify.network.unit_ascent import UnitSearch
+from verify.measure.ascent import lower_complexities, ranges, spreads
+from verify.measure.unit_ascent import UnitSearch
 
 EXPONENTS = [1, 1.5, 2, 3, math.inf]
 THREE_POINTS = np.array([[1.0, 1, 0], [1, 0, 1], [0, 1, -1]])
@@ -297,7 +297,7 @@ def test_equal_seeds_give_equal_bits_and_no_global_randomness_is_touched():
 def test_batches_do_not_change_the_draws(monkeypatch):
     spec = NetworkSpec.layered((3, 4, 1), 1.0, p=2)
     whole = lower_complexities(spec, gaussian(25, 3), draws=7, seed=5)
-    monkeypatch.setattr("verify.network.ascent._BATCH", 1)
+    monkeypatch.setattr("verify.measure.ascent._BATCH", 1)
     single = lower_complexities(spec, gaussian(25, 3), draws=7, seed=5)
     assert single[0].mean == pytest.approx(whole[0].mean, rel=1e-14)
     assert single[1].mean == pytest.approx(whole[1].mean, rel=0.05)  # other random starts

@@ -11,8 +11,8 @@ import pytest
 from adanet_train.data.features import FeatureMap
 from adanet_train.model.model_file import Sample
 from tests.verify_models import model
-from verify.network import bounds, report
-from verify.network.question import Question
+from verify.question import Question
+from verify.rows import bounds, report
 
 FAMILY = {
     "theorem-1",

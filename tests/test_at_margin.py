@@ -1,4 +1,4 @@
-"""verify.network.at_margin: the formulas where a tenth of the sample falls short, and at the ρ that was asked for."""
+"""verify.rows.at_margin: the formulas where a tenth of the sample falls short, and at the ρ that was asked for."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from adanet_theory import a_posteriori, margin_bound
-from adanet_theory.posterior import a_posteriori_at
+from adanet_theory.risk.posterior import a_posteriori_at
 from tests.verify_models import model
-from verify.network import report
-from verify.network.at_margin import tenth
-from verify.network.question import Question
-from verify.network.results import BoundReport
+from verify.question import Question
+from verify.results import BoundReport
+from verify.rows import report
+from verify.rows.at_margin import tenth
 from verify.show import wording
 
 

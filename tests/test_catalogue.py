@@ -10,15 +10,15 @@ import pytest
 
 from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
-from adanet_theory.margin import MarginBound
 from adanet_theory.quantities import Quantities, arguments, complexities, evaluate
 from adanet_theory.rademacher import layered_complexity, peeled_complexity, peeled_complexity_offset
+from adanet_theory.risk.margin import MarginBound
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins.symbolic import STATEMENTS
 from figures import bounds_against, family, gallery, vacuity_map
 from tests.verify_models import model
-from verify.network import report
-from verify.network.question import Question
+from verify.question import Question
+from verify.rows import report
 from verify.show import render, wording
 from verify.show.plots import draw_terms
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from adanet_theory.certificate import Candidates, Certificate, certificate, least, m_needed
-from adanet_theory.kl import kl_inverse, xi
+from adanet_theory.certificates.derandomise import Candidates, Certificate, certificate, least, m_needed
+from adanet_theory.certificates.kl import kl_inverse, xi
 
 TABLE = Candidates(40, 0.03, 30.0, 5.0, np.array([20.0, 25.0]), np.array([0.2, 0.3]), np.array([0.5, 0.9]))
 

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_theory.grids import path_classes_grid
-from adanet_theory.path_multiclass import path_classes_empirical_exact, path_classes_eps
-from adanet_theory.tree import unrolled_classes
-from adanet_theory.vote_multiclass import vote_certificate_multiclass_at
-from adanet_train import run
+from adanet_theory.certificates.grids import path_classes_grid
+from adanet_theory.certificates.path_multiclass import path_classes_empirical_exact, path_classes_eps
+from adanet_theory.certificates.tree import unrolled_classes
+from adanet_theory.certificates.vote_multiclass import vote_certificate_multiclass_at
+from adanet_train.app import run
 from adanet_train.certificate import classes, forms, hidden, search
 from adanet_train.config import Config
 from adanet_train.estimator import AdaNetClassifier
 from adanet_train.model.model_file import Sample
 from verify import verify_bounds
-from verify.network import report
-from verify.network.question import Question
+from verify.question import Question
+from verify.rows import report
 
 
 def sample(m: int = 900, n_0: int = 8, C: int = 4, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:

@@ -11,16 +11,16 @@ import pytest
 import torch
 from mpmath import mpf
 
-from adanet_theory.certificate import certificate
-from adanet_theory.grids import BETAS, VOTES
-from adanet_theory.path import path_certificate_at
-from adanet_theory.tree import unrolled
-from adanet_theory.vote import vote_kl_polya
-from adanet_train.network import Network
+from adanet_theory.certificates.derandomise import certificate
+from adanet_theory.certificates.grids import BETAS, VOTES
+from adanet_theory.certificates.path import path_certificate_at
+from adanet_theory.certificates.tree import unrolled
+from adanet_theory.certificates.vote import vote_kl_polya
+from adanet_train.core.network import Network
 from tests.verify_models import model
-from verify.network import report
-from verify.network.question import Question
-from verify.network.results import BoundReport, BoundRow
+from verify.question import Question
+from verify.results import BoundReport, BoundRow
+from verify.rows import report
 from verify.show import render, wording
 
 
@@ -73,7 +73,9 @@ def exact_vote(file, N: int, k: int, beta: float, delta: str, r_sup: float) -> m
 def test_the_vote_certificate_against_an_independent_calculation(
     n: tuple[int, ...], r_sup: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adanet_theory.vote.VOTES", VOTES[:5])  # few votes, so that all counts can be summed
+    monkeypatch.setattr(
+        "adanet_theory.certificates.vote.VOTES", VOTES[:5]
+    )  # few votes, so that all counts can be summed
     file = model(n=n, m=80, flips=0.0, r_sup=r_sup)
     found = row(built(file), "vote-certificate")
     N, k, beta = (found.terms[name] for name in ("N", "k", "beta"))

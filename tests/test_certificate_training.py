@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_theory import kl as theory_kl
-from adanet_theory.certificate import Certificate
-from adanet_theory.path import path_certificate_at, path_kl
-from adanet_theory.tree import one_layer, unrolled
-from adanet_theory.vote import vote_certificate, vote_certificate_at, vote_kl_polya
-from adanet_train import run
+from adanet_theory.certificates import kl as theory_kl
+from adanet_theory.certificates.derandomise import Certificate
+from adanet_theory.certificates.path import path_certificate_at, path_kl
+from adanet_theory.certificates.tree import one_layer, unrolled
+from adanet_theory.certificates.vote import vote_certificate, vote_certificate_at, vote_kl_polya
+from adanet_train.app import run
 from adanet_train.certificate import forms, hidden, linear, search, train
 from adanet_train.certificate.smooth import Adam, RateCost, kl_inverse
 from adanet_train.config import Config, Trained
-from adanet_train.network import Network
+from adanet_train.core.network import Network
 
 
 def sample(m: int = 600, n_0: int = 6, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:

@@ -5,14 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from adanet_theory import gauss, path, posterior, stochastic, vote
-from adanet_theory.grids import path_classes_grid, path_thresholds
-from adanet_theory.kl import clopper_pearson, xi
-from adanet_theory.path_multiclass import atoms, path_certificate_multiclass_at, path_classes_eps
-from adanet_theory.tree import Tree, one_layer, unrolled_classes
+from adanet_theory.certificates import gauss, path, stochastic, vote
+from adanet_theory.certificates.grids import path_classes_grid, path_thresholds
+from adanet_theory.certificates.kl import clopper_pearson, xi
+from adanet_theory.certificates.path_multiclass import atoms, path_certificate_multiclass_at, path_classes_eps
+from adanet_theory.certificates.tree import Tree, one_layer, unrolled_classes
+from adanet_theory.certificates.vote_multiclass import classes_b, vote_certificate_multiclass_at
+from adanet_theory.risk import posterior
 from adanet_theory.twins import certified
 from adanet_theory.twins.certificates import CERTIFICATES
-from adanet_theory.vote_multiclass import classes_b, vote_certificate_multiclass_at
 
 
 def twin(id: str, **values: object) -> float:

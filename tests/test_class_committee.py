@@ -9,21 +9,22 @@ import torch
 from scipy.optimize import minimize_scalar
 from torch import Tensor
 
-from adanet_train import committee, objective
 from adanet_train.adanet import train
-from adanet_train.committee import Member, Sample, Search
 from adanet_train.config import Config, Trained
 from adanet_train.convex import mixture
 from adanet_train.convex.class_loss import LineLoss
-from adanet_train.feed import Batch
-from adanet_train.growth import Growth, regrown
-from adanet_train.labels import Classes, Signs
-from adanet_train.points import Points
-from adanet_train.selection import LEAST_GAIN, HeldOut, scalar_path
-from adanet_train.surrogates import surrogate
-from adanet_train.weak_learners import generator
-from verify.network.evidence import Weights
-from verify.network.membership import outside
+from adanet_train.core import objective
+from adanet_train.core.labels import Classes, Signs
+from adanet_train.core.points import Points
+from adanet_train.core.surrogates import surrogate
+from adanet_train.search import committee
+from adanet_train.search.committee import Member, Sample, Search
+from adanet_train.search.feed import Batch
+from adanet_train.search.growth import Growth, regrown
+from adanet_train.search.selection import LEAST_GAIN, HeldOut, scalar_path
+from adanet_train.search.weak_learners import generator
+from verify.measure.evidence import Weights
+from verify.measure.membership import outside
 
 SMALL = Config(rounds=3, width=6, learner="committee", lam=None, members=3, steps=120, validation_fraction=0.25)
 LOGISTIC = Signs(surrogate("logistic"))
@@ -219,7 +220,8 @@ def test_same_bits_again_and_after_an_interruption_with_sample_weights():
 
 
 def test_a_sample_read_in_pieces_is_learnt_too(monkeypatch):
-    from adanet_train import feed, points
+    from adanet_train.core import points
+    from adanet_train.search import feed
 
     Psi, y = sample(400)
     monkeypatch.setattr(points, "CHUNK", 600)

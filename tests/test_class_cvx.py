@@ -13,18 +13,20 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from adanet_theory.norms import conjugate
-from adanet_train import class_cvx, cli, objective
+from adanet_train import class_cvx
+from adanet_train.app import cli
 from adanet_train.config import Config
 from adanet_train.convex import newton
 from adanet_train.convex.class_loss import ClassLoss
 from adanet_train.convex.cvx_exact import NormProblem, minimise_class_norms, minimise_norm
+from adanet_train.core import objective
+from adanet_train.core.norms import row_norms
+from adanet_train.core.surrogates import surrogate
 from adanet_train.estimator import AdaNetCVXClassifier, load
 from adanet_train.model import model_file
-from adanet_train.norms import row_norms
-from adanet_train.surrogates import surrogate
 from verify import verify_bounds
-from verify.network.evidence import Weights
-from verify.network.membership import outside
+from verify.measure.evidence import Weights
+from verify.measure.membership import outside
 
 NORMS = pytest.mark.parametrize("p", [1, 1.05, 1.5, 2, 3, 20, math.inf])
 

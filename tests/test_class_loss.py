@@ -7,7 +7,7 @@ import torch
 
 from adanet_train.convex.class_loss import ClassLoss
 from adanet_train.convex.mixture import minimise, minimise_classes
-from adanet_train.surrogates import surrogate
+from adanet_train.core.surrogates import surrogate
 
 
 def example(m: int = 60, N: int = 6, C: int = 4, seed: int = 0) -> tuple[torch.Tensor, ...]:

@@ -11,14 +11,14 @@ import pytest
 import torch
 from mpmath import mpf
 
-from adanet_theory.grids import CLASS_VOTES, path_thresholds
-from adanet_theory.path_multiclass import path_classes_errors
-from adanet_theory.tree import unrolled_classes
-from adanet_train.network import Network
+from adanet_theory.certificates.grids import CLASS_VOTES, path_thresholds
+from adanet_theory.certificates.path_multiclass import path_classes_errors
+from adanet_theory.certificates.tree import unrolled_classes
+from adanet_train.core.network import Network
 from tests.test_class_votes import built, kl_inverse, mass, row
 from tests.test_path_multiclass import xor_sample
 from tests.verify_models import class_model
-from verify.network.assumptions import Setting
+from verify.rows.assumptions import Setting
 from verify.show import render, wording
 
 ID = "path-certificate-multiclass"
@@ -64,8 +64,8 @@ def exact_value(v: np.ndarray, u: np.ndarray, m: int, drawn: tuple[int, int], N:
 @pytest.mark.parametrize("r_sup", [1.0, 1.5])
 def test_the_row_against_an_independent_calculation(r_sup: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the network's own trees; C = 3 roots and one unit."""
-    monkeypatch.setattr("adanet_theory.path_multiclass.CLASS_VOTES", CLASS_VOTES[:3])
-    monkeypatch.setattr("adanet_theory.path_multiclass.path_thresholds", lambda N: path_thresholds(N)[:9])
+    monkeypatch.setattr("adanet_theory.certificates.path_multiclass.CLASS_VOTES", CLASS_VOTES[:3])
+    monkeypatch.setattr("adanet_theory.certificates.path_multiclass.path_thresholds", lambda N: path_thresholds(N)[:9])
     monkeypatch.setattr(Setting, "forests", property(lambda self, of=Setting.forests.func: of(self)[:1]))
     base = class_model(C=3, n=(2, 2), m=30, r_sup=r_sup)
     v, u = np.array([[1.0, -0.5], [0.25, 2.0], [-1.5, 0.75]]), np.array([-0.75, 1.25])

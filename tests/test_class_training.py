@@ -6,21 +6,23 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_theory.multiclass import multiclass_margins, multiclass_objective_bound
 from adanet_theory.rademacher import peeled_complexity, ranges
-from adanet_train import adanet, baselines, cli, objective
-from adanet_train.complexity import penalty
+from adanet_theory.risk.multiclass import multiclass_margins, multiclass_objective_bound
+from adanet_train import adanet, baselines
+from adanet_train.app import cli
+from adanet_train.app.run import error_rate
 from adanet_train.config import Config
 from adanet_train.convex import mixture
+from adanet_train.core import objective
+from adanet_train.core.complexity import penalty
+from adanet_train.core.labels import Classes
+from adanet_train.core.network import Network
 from adanet_train.data import datasets
 from adanet_train.estimator import AdaNetClassifier, load
-from adanet_train.labels import Classes
 from adanet_train.model import model_file
-from adanet_train.network import Network
-from adanet_train.run import error_rate
 from verify import verify_bounds
-from verify.network.evidence import Weights
-from verify.network.membership import outside
+from verify.measure.evidence import Weights
+from verify.measure.membership import outside
 
 CONFIG = Config(rounds=2, width=6, steps=150, learner="units", lam=1e-3, learning_rate=0.2, tol=1e-9)
 

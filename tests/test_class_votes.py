@@ -11,12 +11,12 @@ import pytest
 import torch
 from mpmath import mpf
 
-from adanet_theory.grids import CLASS_VOTES
+from adanet_theory.certificates.grids import CLASS_VOTES
 from adanet_theory.twins.class_votes import class_loss_upper, lower_laws
-from adanet_train.network import Network
+from adanet_train.core.network import Network
 from tests.test_certificate_rows import built, kl_inverse, row
 from tests.verify_models import class_model
-from verify.network import certificates
+from verify.rows import certificates
 from verify.show import render, wording
 
 ID = "vote-certificate-multiclass"
@@ -102,7 +102,7 @@ def exact_value(v: np.ndarray, Psi: np.ndarray, y: np.ndarray, N: int, k: int, b
 
 @pytest.mark.parametrize("r_sup", [1.0, 1.5])
 def test_the_row_against_an_independent_calculation(r_sup: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adanet_theory.vote_multiclass.CLASS_VOTES", CLASS_VOTES[:3])
+    monkeypatch.setattr("adanet_theory.certificates.vote_multiclass.CLASS_VOTES", CLASS_VOTES[:3])
     monkeypatch.setattr(certificates, "_class_weights", lambda setting, of=certificates._class_weights: of(setting)[:1])
     file = class_model(C=3, n=(2, 2), m=12, r_sup=r_sup)
     found = row(built(file), ID)

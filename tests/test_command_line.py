@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_train import cli, command_line, run
-from adanet_train.command_line import Bar, Parser, check_writable, data_folder, device, versions, write_file
+from adanet_train.app import cli, command_line, run
+from adanet_train.app.command_line import Bar, Parser, check_writable, data_folder, device, versions, write_file
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = (
-    "adanet_train.cli",
-    "verify.network.cli",
+    "adanet_train.app.cli",
+    "verify.cli",
     "verify.claims.cli",
     "verify.experiments.cli",
     "verify.experiments.cost",
@@ -97,7 +97,7 @@ def test_adanet_train_shows_no_traceback_for_want_of_memory(tmp_path, monkeypatc
     )
 
 
-@pytest.mark.parametrize(("command", "option"), [("adanet_train.cli", "--help"), ("verify.claims.cli", "--list")])
+@pytest.mark.parametrize(("command", "option"), [("adanet_train.app.cli", "--help"), ("verify.claims.cli", "--list")])
 def test_to_a_reader_that_left_nothing_is_said(command, option):
     code = f"import sys; from {command} import main; sys.exit(main(['{option}']))"
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT)

@@ -7,16 +7,17 @@ import pytest
 import torch
 from torch import Tensor
 
-from adanet_train import committee, objective
 from adanet_train.adanet import train
-from adanet_train.committee import Member, Sample, Schedule, Search
 from adanet_train.config import Config, Trained
-from adanet_train.feed import Batch
-from adanet_train.growth import Growth, regrown
-from adanet_train.labels import Signs
-from adanet_train.points import Centre, Points
-from adanet_train.selection import Choice, HeldOut, Judged, choose, judge, scalar_path
-from adanet_train.surrogates import surrogate
+from adanet_train.core import objective
+from adanet_train.core.labels import Signs
+from adanet_train.core.points import Centre, Points
+from adanet_train.core.surrogates import surrogate
+from adanet_train.search import committee
+from adanet_train.search.committee import Member, Sample, Schedule, Search
+from adanet_train.search.feed import Batch
+from adanet_train.search.growth import Growth, regrown
+from adanet_train.search.selection import Choice, HeldOut, Judged, choose, judge, scalar_path
 
 SIGNS = Signs(surrogate("logistic"))
 SMALL = Config(rounds=3, width=6, learner="committee", lam=None, members=3, steps=120, validation_fraction=0.25)
@@ -37,7 +38,7 @@ def drawn(seed: int = 0) -> torch.Generator:
 def trained() -> Trained:
     # No gain is too small here, so that there are several rounds to look at.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("adanet_train.selection.LEAST_GAIN", -1.0)
+        patch.setattr("adanet_train.search.selection.LEAST_GAIN", -1.0)
         patch.setattr(HeldOut, "falls", lambda self, change: True)
         return train(*sample(), SMALL.replace(least_decrease=0.0))
 
@@ -131,7 +132,7 @@ def test_the_history_is_what_the_network_says(trained):
 
 
 def committee_generator() -> torch.Generator:
-    from adanet_train.weak_learners import generator
+    from adanet_train.search.weak_learners import generator
 
     return generator(0, 0, 0)
 
@@ -147,7 +148,8 @@ def test_same_bits_again_and_after_an_interruption():
 
 
 def test_a_sample_read_in_pieces_is_learnt_too(monkeypatch):
-    from adanet_train import feed, points
+    from adanet_train.core import points
+    from adanet_train.search import feed
 
     Psi, y = sample(400)
     monkeypatch.setattr(points, "CHUNK", 600)

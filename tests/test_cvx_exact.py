@@ -15,7 +15,7 @@ from adanet_train.convex.cvx_exact import NormProblem, minimise_norm, minimise_s
 from adanet_train.convex.mixture import minimise
 from adanet_train.convex.sample_loss import SampleLoss
 from adanet_train.convex.smooth_norm import SmoothMax, SmoothNorm, SmoothPower, norm
-from adanet_train.surrogates import SURROGATES, Surrogate, surrogate
+from adanet_train.core.surrogates import SURROGATES, Surrogate, surrogate
 
 ALL = pytest.mark.parametrize("Phi", SURROGATES.values(), ids=SURROGATES.keys())
 NORMS = pytest.mark.parametrize("p", [1, 1.05, 1.5, 2, 3, 20, math.inf])

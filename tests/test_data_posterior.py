@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pytest
 
-from adanet_theory.estimates import sampled_linear_complexity
+from adanet_theory.complexity.estimates import sampled_linear_complexity
 from adanet_theory.spec import NetworkSpec
 from tests.verify_models import model
-from verify.network import report
-from verify.network.question import Question
-from verify.network.results import BoundReport, BoundRow
+from verify.question import Question
+from verify.results import BoundReport, BoundRow
+from verify.rows import report
 
 
 def built(file, **options) -> BoundReport:

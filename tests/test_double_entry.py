@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adanet_theory import generalization, multiclass, posterior, rademacher
+from adanet_theory import rademacher
 from adanet_theory.checks import OutsideTheoryError
 from adanet_theory.duality import dual_vector, guaranteed_decrease, layer_score
-from adanet_theory.margin import MarginBound
+from adanet_theory.risk import generalization, multiclass, posterior
+from adanet_theory.risk.margin import MarginBound
+from adanet_theory.risk.unbounded import margin_bound_unbounded, unbounded_empirical
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins import certified
-from adanet_theory.unbounded import margin_bound_unbounded, unbounded_empirical
 
 SMOOTH = ["relu", "tanh", "leaky_relu:0.1", "leaky_relu:-0.5", "abs", "identity", "elu", "gelu"]
 OFFSET = ["sigmoid", "softplus"]

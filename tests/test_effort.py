@@ -1,4 +1,4 @@
-"""verify.network.effort: what a budget pays for, the same on every machine, and said."""
+"""verify.measure.effort: what a budget pays for, the same on every machine, and said."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import pytest
 
 from adanet_theory.spec import NetworkSpec
 from tests.verify_models import model
-from verify.network import report, unit_ascent
-from verify.network.ascent import lower_complexities
-from verify.network.effort import Effort, affordable, evaluations, seconds
-from verify.network.question import Question
+from verify.measure import unit_ascent
+from verify.measure.ascent import lower_complexities
+from verify.measure.effort import Effort, affordable, evaluations, seconds
+from verify.question import Question
+from verify.rows import report
 
 SPEC = NetworkSpec.layered((51, 100, 100, 1), 1.0, p=1)
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars
 import pytest
 
-from adanet_train import cli
+from adanet_train.app import cli
 from adanet_train.data import datasets
 from adanet_train.data.encoding import encode
 from adanet_train.data.features import FeatureMap

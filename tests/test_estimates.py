@@ -11,10 +11,10 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from adanet_theory import estimates
-from adanet_theory import unit_supremum as unit_supremum_module
 from adanet_theory.activations import activation
-from adanet_theory.arrangement import (
+from adanet_theory.complexity import estimates
+from adanet_theory.complexity import unit_supremum as unit_supremum_module
+from adanet_theory.complexity.arrangement import (
     by_cells,
     by_sectors,
     by_vertices,
@@ -23,13 +23,14 @@ from adanet_theory.arrangement import (
     cells,
     vertex_count,
 )
-from adanet_theory.estimates import (
+from adanet_theory.complexity.estimates import (
     hidden_complexity,
     linear_complexity,
     sampled_hidden_complexity,
     sampled_linear_complexity,
     variance_factor,
 )
+from adanet_theory.complexity.unit_supremum import _GRID, by_milp, matrix, unit_supremum
 from adanet_theory.norms import norms
 from adanet_theory.rademacher import (
     depth_lower,
@@ -39,7 +40,6 @@ from adanet_theory.rademacher import (
     peeled_complexity,
 )
 from adanet_theory.spec import NetworkSpec
-from adanet_theory.unit_supremum import _GRID, by_milp, matrix, unit_supremum
 
 INF = math.inf
 NORMS = [1.0, 1.5, 2.0, 3.0, INF]

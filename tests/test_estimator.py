@@ -17,15 +17,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adanet_train import estimator
 from adanet_train.config import Config
+from adanet_train.core.network import Network
+from adanet_train.core.objective import chosen
+from adanet_train.core.surrogates import surrogate
 from adanet_train.data.disk import is_on_disk
 from adanet_train.data.features import FeatureMap
 from adanet_train.data.rows import Rows, hashes
 from adanet_train.estimator import AdaNetClassifier, AdaNetCVXClassifier, NetworkClassifier, load
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, ModelFileError
-from adanet_train.network import Network
-from adanet_train.objective import chosen
-from adanet_train.surrogates import surrogate
 
 
 def small(**changes) -> AdaNetClassifier:

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from adanet_train import cli
+from adanet_train.app import cli
 from adanet_train.model import model_file
 
 

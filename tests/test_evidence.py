@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adanet_theory.activations import activation
-from verify.network import evidence
-from verify.network.checks import clopper_pearson_lower, clopper_pearson_upper
-from verify.network.evidence import Weights, down, exact_sum, feature_sizes, path_norm, up
-from verify.network.margins import by_unit, margins
+from adanet_theory.rounding import down, exact_sum, up
+from verify.measure import evidence
+from verify.measure.evidence import Weights, feature_sizes, path_norm
+from verify.measure.margins import by_unit, margins
+from verify.rows.checks import clopper_pearson_lower, clopper_pearson_upper
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -191,7 +192,7 @@ def test_curved_activations_are_enclosed(name: str) -> None:
     """Against the ball arithmetic that decides the ties."""
     import flint
 
-    from verify.network.margins import _ball
+    from verify.measure.margins import _ball
 
     weights, Psi = network(1, name=name), np.random.default_rng(2).normal(size=(10, 3))
     found = margins(weights, Psi, np.ones(10))

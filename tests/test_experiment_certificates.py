@@ -5,9 +5,9 @@ import json
 import pytest
 import torch
 
-from adanet_theory.certificate import Certificate
+from adanet_theory.certificates.derandomise import Certificate
 from adanet_train.config import Config, Trained
-from adanet_train.network import Network
+from adanet_train.core.network import Network
 from verify.experiments import certificates, cli
 from verify.experiments.certificates import Data
 

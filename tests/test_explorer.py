@@ -12,7 +12,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from adanet_theory import catalogue, margin
+from adanet_theory import catalogue
+from adanet_theory.risk import margin
 from adanet_theory.twins.latex import latex_definition, latex_of
 from adanet_theory.twins.symbolic import STATEMENTS
 from adanet_train.model import model_file
@@ -360,9 +361,9 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @needs_node
 @pytest.mark.parametrize("classes", ["two", "many"])
 def test_a_model_opens_with_what_verify_bounds_says_of_it(classes: Any, tmp_path: Any) -> None:
-    from verify.network import inputs
-    from verify.network.question import Question
-    from verify.network.report import build
+    from verify.question import Question
+    from verify.reading import inputs
+    from verify.rows.report import build
 
     saved, fixed_rho = tmp_path / "model.pt", [b.id for b in catalogue.theory(classes) if b.scale == "rho"]
     model_file.write(saved, small_model() if classes == "two" else class_model())
@@ -413,8 +414,8 @@ def test_blocks_of_margins_err_on_the_safe_side() -> None:
 
 @pytest.mark.parametrize("classes", ["two", "many"])
 def test_the_needs_are_those_of_verify_bounds(classes: Any) -> None:
-    from verify.network.question import Question
-    from verify.network.report import build
+    from verify.question import Question
+    from verify.rows.report import build
 
     report = build(small_model() if classes == "two" else class_model(), Question(draws=None))
     ids = set(catalogue.ids(catalogue.theory(classes)))

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adanet_theory.estimates import linear_complexity
+from adanet_theory.complexity.estimates import linear_complexity
 from figures import (
     architecture,
     bounds_against,

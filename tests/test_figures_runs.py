@@ -9,8 +9,8 @@ import pytest
 import torch
 from scipy.stats import t as student
 
-from adanet_train import objective
-from adanet_train.network import Network
+from adanet_train.core import objective
+from adanet_train.core.network import Network
 from figures import (
     answer,
     architecture,
@@ -30,7 +30,7 @@ from figures.canvas import NotDrawn
 from paper_notes import tables
 from tests.figure_data import quick, trained
 from verify.claims.checks.theorem_1 import deepboost_restated
-from verify.network.checks import clopper_pearson_upper
+from verify.rows.checks import clopper_pearson_upper
 from verify.suite import distributions as suite
 from verify.suite.tightness import Closest, plain
 
@@ -124,7 +124,7 @@ def test_the_construction_shows_the_blocks_of_the_network():
 
 
 def test_a_construction_of_another_method_is_refused(tmp_path):
-    from adanet_train import run
+    from adanet_train.app import run
     from adanet_train.model import model_file
 
     path = tmp_path / "cvx.pt"
@@ -135,7 +135,7 @@ def test_a_construction_of_another_method_is_refused(tmp_path):
 
 
 def test_a_run_of_one_round_is_refused(tmp_path):
-    from adanet_train import run
+    from adanet_train.app import run
     from adanet_train.model import model_file
 
     path = tmp_path / "short.pt"

@@ -6,10 +6,10 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from adanet_theory.gauss import gauss_b, gauss_certificate, gauss_certificate_at, gauss_empirical, gauss_kl
-from adanet_theory.grids import TAUS
-from adanet_theory.kl import kl_inverse, xi
-from adanet_theory.stochastic import gaussian_kl, stochastic_certificate
+from adanet_theory.certificates.gauss import gauss_b, gauss_certificate, gauss_certificate_at, gauss_empirical, gauss_kl
+from adanet_theory.certificates.grids import TAUS
+from adanet_theory.certificates.kl import kl_inverse, xi
+from adanet_theory.certificates.stochastic import gaussian_kl, stochastic_certificate
 from verify.claims.checks.certificates import draft_bound, one_hot_failure
 
 PHI = NormalDist().cdf

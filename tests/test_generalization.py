@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from adanet_theory.checks import OutsideTheoryError
-from adanet_theory.generalization import (
+from adanet_theory.risk.generalization import (
     confidence_term,
     corollary_1,
     margin_bound,
@@ -20,9 +20,9 @@ from adanet_theory.generalization import (
     theorem_1,
     theorem_1_range,
 )
-from adanet_theory.margin import ramp_loss
+from adanet_theory.risk.margin import ramp_loss
+from adanet_theory.risk.unbounded import margin_bound_unbounded, unbounded_empirical
 from adanet_theory.spec import NetworkSpec
-from adanet_theory.unbounded import margin_bound_unbounded, unbounded_empirical
 
 mp.dps = 50
 layers = st.integers(1, 6)

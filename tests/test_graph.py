@@ -1,4 +1,4 @@
-"""verify.network.graph: values within their proved error, path norms against the unrolled network, levels."""
+"""adanet_train.reading.graph: values within their proved error, path norms against the unrolled network, levels."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from adanet_theory.activations import activation
-from adanet_theory.posterior import path_norm as layered_path_norm
-from verify.network import graph as graphs
-from verify.network.graph import Graph, Node
-from verify.network.operations import (
+from adanet_theory.risk.posterior import path_norm as layered_path_norm
+from adanet_train.reading import graph as graphs
+from adanet_train.reading.graph import Graph, Node
+from adanet_train.reading.operations import (
     Activate,
     Affine,
     Average,

@@ -17,13 +17,13 @@ ALLOWED = {
 }
 TWINS = "twins"
 ROOMS = {
-    "adanet_theory": {"twins"},
-    "adanet_train": {"certificate", "convex", "data", "model"},
-    "verify": {"network", "show", "claims", "claims/checks", "suite", "experiments"},
+    "adanet_theory": {"certificates", "complexity", "risk", "twins"},
+    "adanet_train": {"app", "certificate", "convex", "core", "data", "model", "reading", "search"},
+    "verify": {"measure", "reading", "rows", "show", "claims", "claims/checks", "suite", "experiments"},
     "figures": {"explorer", "site"},
 }
 """A folder per job."""
-ABOVE = {"network": {"claims", "suite", "experiments"}, "show": {"claims", "suite", "experiments"}}
+ABOVE = {room: {"claims", "suite", "experiments"} for room in ("measure", "reading", "rows", "show")}
 """Of verify: what a folder does not import. The report knows nothing of the ledger, the suite and the experiments."""
 
 
@@ -67,8 +67,8 @@ def test_imports_go_one_way(path: Path) -> None:
 def test_the_theory_imports_light() -> None:
     code = (
         "import sys\n"
-        "import adanet_theory.generalization, adanet_theory.rademacher, adanet_theory.posterior\n"
-        "import adanet_theory.duality, adanet_theory.solve, adanet_theory.related\n"
+        "import adanet_theory.risk.generalization, adanet_theory.rademacher, adanet_theory.risk.posterior\n"
+        "import adanet_theory.duality, adanet_theory.risk.solve, adanet_theory.complexity.related\n"
         "heavy = {'torch', 'sympy', 'sklearn', 'scipy', 'matplotlib', 'flint'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
@@ -76,7 +76,7 @@ def test_the_theory_imports_light() -> None:
 
 
 ONCE = {
-    "adanet_train/command_line.py": (
+    "adanet_train/app/command_line.py": (
         "importlib.metadata",
         'get("ADANET_DATA")',
         "os.fsync",
@@ -94,7 +94,9 @@ ONCE = {
 @pytest.mark.parametrize(("home", "text"), [(home, text) for home, texts in ONCE.items() for text in texts])
 def test_what_is_shared_is_written_once(home: str, text: str) -> None:
     found = [str(path.relative_to(ROOT)) for path in modules() if text in path.read_text()]
-    resumable = {"adanet_train/cli.py", "adanet_train/processes.py"} if text == "except KeyboardInterrupt" else set()
+    resumable = (
+        {"adanet_train/app/cli.py", "adanet_train/app/processes.py"} if text == "except KeyboardInterrupt" else set()
+    )
     assert home in found
     assert set(found) <= {home} | resumable  # adanet-train says which round an interrupted run has left
 

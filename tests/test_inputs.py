@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_train import cli
+from adanet_train.app import cli
+from adanet_train.app.inputs import Asked, read_inputs
+from adanet_train.core.points import Points
 from adanet_train.data import datasets
-from adanet_train.inputs import Asked, read_inputs
 from adanet_train.model import model_file
-from adanet_train.points import Points
-from verify.network import inputs as verify_inputs
+from verify.reading import inputs as verify_inputs
 
 
 def rows(*parts: torch.Tensor) -> set[tuple[float, ...]]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from adanet_theory.kl import clopper_pearson, kl, kl_inverse, kl_inverse_lower, kl_inverses, xi
+from adanet_theory.certificates.kl import clopper_pearson, kl, kl_inverse, kl_inverse_lower, kl_inverses, xi
 
 
 def test_kl_is_the_relative_entropy_of_two_coins() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adanet_theory.laws import ZERO, Law, poisson, skellam, symmetric_skellam
+from adanet_theory.certificates.laws import ZERO, Law, poisson, skellam, symmetric_skellam
 
 FLAT = Law(7, np.full(65, 1 / 65))  # with itself 129 values, one more than a power of two
 SMALL = Law(-2, np.array([0.1, 0.2, 0.3, 0.15, 0.25]))  # on -2 .. 2

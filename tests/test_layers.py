@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from adanet_theory.spec import NetworkSpec
-from verify.network import evidence
-from verify.network.layers import Layers, Sampling, complexities
+from verify.measure import evidence
+from verify.measure.layers import Layers, Sampling, complexities
 
 
 def layers_of(n: tuple[int, ...], m: int, draws: int = 8, delta: float = 0.05) -> Layers:
@@ -21,7 +21,7 @@ def layers_of(n: tuple[int, ...], m: int, draws: int = 8, delta: float = 0.05) -
 
 def test_the_union_over_the_searched_layers_is_paid(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two-sided δ/2 for R_S(H_1), and δ/4 shared by the three layers that are searched."""
-    from verify.network import ascent
+    from verify.measure import ascent
 
     asked = []
     search = ascent.lower_complexities
@@ -39,7 +39,7 @@ def test_an_interval_without_drawn_signs_holds_surely() -> None:
 
 
 def test_a_random_lower_value_never_stands_above_an_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    from verify.network import ascent
+    from verify.measure import ascent
 
     exact = layers_of((2, 2, 2, 1), 10).rows
     search = ascent.lower_complexities

@@ -10,7 +10,7 @@ from rich.console import Console
 import adanet_theory
 from adanet_theory import OutsideTheoryError, links
 from verify import verify_bounds
-from verify.network.question import Question
+from verify.question import Question
 from verify.show import page, screen
 
 

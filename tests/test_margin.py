@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adanet_theory.margin import ETA, PRIOR, MarginBound, best_margin, growth, margin_error, ramp_loss, zero_function
+from adanet_theory.risk.margin import (
+    ETA,
+    PRIOR,
+    MarginBound,
+    best_margin,
+    growth,
+    margin_error,
+    ramp_loss,
+    zero_function,
+)
 
 margin_lists = st.lists(st.floats(-5, 5).map(lambda u: round(u, 3)), min_size=1, max_size=12)
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from adanet_train.convex.mixture import Mixture, minimise
 from adanet_train.convex.quadratic import minimise_quadratic, violation
-from adanet_train.surrogates import SURROGATES, Surrogate, surrogate
+from adanet_train.core.surrogates import SURROGATES, Surrogate, surrogate
 
 ALL = pytest.mark.parametrize("Phi", SURROGATES.values(), ids=SURROGATES.keys())
 LOGISTIC = surrogate("logistic")

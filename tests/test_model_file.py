@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adanet_theory.spec import NetworkSpec
-from adanet_train.activations import apply_activation
+from adanet_train.core.activations import apply_activation
+from adanet_train.core.network import Network
 from adanet_train.data.features import FeatureMap
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, ModelFileError, Sample, read, read_any, read_state_dict, write
-from adanet_train.network import Network
 
 
 def tensor(generator: np.random.Generator, *shape: int) -> torch.Tensor:

@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from adanet_theory.generalization import margin_bound_uniform_at, objective_bound
-from adanet_theory.margin import ramp_loss, zero_function
-from adanet_theory.multiclass import (
+from adanet_theory.risk.generalization import margin_bound_uniform_at, objective_bound
+from adanet_theory.risk.margin import ramp_loss, zero_function
+from adanet_theory.risk.multiclass import (
     centred_outputs,
     kuznetsov_mohri_syed,
     multiclass_a_posteriori,
@@ -19,7 +19,7 @@ from adanet_theory.multiclass import (
     multiclass_margins,
     multiclass_objective_bound,
 )
-from adanet_theory.posterior import a_posteriori_at
+from adanet_theory.risk.posterior import a_posteriori_at
 
 
 def test_margins_against_a_loop() -> None:

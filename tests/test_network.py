@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from adanet_theory.activations import ACTIVATIONS, activation
-from adanet_train.activations import apply_activation
-from adanet_train.network import Network
+from adanet_train.core.activations import apply_activation
+from adanet_train.core.network import Network
 
 
 def randn(*shape: int, seed: int = 0) -> torch.Tensor:

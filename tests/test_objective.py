@@ -5,14 +5,15 @@ import math
 import pytest
 import torch
 
-from adanet_theory import estimates, rademacher
-from adanet_theory.generalization import objective_bound
-from adanet_train import objective
-from adanet_train.complexity import penalty
+from adanet_theory import rademacher
+from adanet_theory.complexity import estimates
+from adanet_theory.risk.generalization import objective_bound
 from adanet_train.config import Config, Trained, check_resume, check_sample
-from adanet_train.labels import Signs
-from adanet_train.network import Network
-from adanet_train.surrogates import surrogate
+from adanet_train.core import objective
+from adanet_train.core.complexity import penalty
+from adanet_train.core.labels import Signs
+from adanet_train.core.network import Network
+from adanet_train.core.surrogates import surrogate
 
 M, N_0 = 50, 4
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom, poisson, skellam
 
-from adanet_theory import path
-from adanet_theory.grids import BETAS, VOTES, path_grid, path_threshold, path_thresholds, shape_cost
-from adanet_theory.kl import kl_inverse, xi
-from adanet_theory.laws import Law, symmetric_skellam
-from adanet_theory.path import (
+from adanet_theory.certificates import path
+from adanet_theory.certificates.grids import BETAS, VOTES, path_grid, path_threshold, path_thresholds, shape_cost
+from adanet_theory.certificates.kl import kl_inverse, xi
+from adanet_theory.certificates.laws import Law, symmetric_skellam
+from adanet_theory.certificates.path import (
     all_law,
     choices,
     convex_bound,
@@ -30,7 +30,7 @@ from adanet_theory.path import (
     path_kl,
     path_kls,
 )
-from adanet_theory.tree import Tree, one_layer
+from adanet_theory.certificates.tree import Tree, one_layer
 
 
 def random_tree(rng: np.random.Generator, nodes: int, depth: int) -> Tree:

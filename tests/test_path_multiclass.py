@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import skellam
 
-from adanet_theory.grids import (
+from adanet_theory.certificates.grids import (
     BETAS,
     CLASS_VOTES,
     THRESHOLDS,
@@ -16,9 +16,9 @@ from adanet_theory.grids import (
     path_thresholds,
     shape_cost,
 )
-from adanet_theory.kl import kl_inverse, xi
-from adanet_theory.path import all_law, path_eps, path_eps_convex, path_kl, path_kls
-from adanet_theory.path_multiclass import (
+from adanet_theory.certificates.kl import kl_inverse, xi
+from adanet_theory.certificates.path import all_law, path_eps, path_eps_convex, path_kl, path_kls
+from adanet_theory.certificates.path_multiclass import (
     atom_count,
     atoms,
     levels,
@@ -30,8 +30,8 @@ from adanet_theory.path_multiclass import (
     path_classes_eps,
     path_classes_errors,
 )
-from adanet_theory.tree import Tree, unrolled, unrolled_classes
-from adanet_theory.vote_multiclass import classes_b, classes_empirical, vote_certificate_multiclass_at
+from adanet_theory.certificates.tree import Tree, unrolled, unrolled_classes
+from adanet_theory.certificates.vote_multiclass import classes_b, classes_empirical, vote_certificate_multiclass_at
 from tests.test_path import law_of_g, random_tree
 
 Forest = list[Tree]

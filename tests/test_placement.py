@@ -6,14 +6,14 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from adanet_train.complexity import penalty
 from adanet_train.config import Config
-from adanet_train.descent import Problem, Search
-from adanet_train.growth import Growth, Part
-from adanet_train.network import Network
-from adanet_train.points import Points
-from adanet_train.weak_learners import Task, start
-from adanet_train.weak_learners import generator as draws
+from adanet_train.core.complexity import penalty
+from adanet_train.core.network import Network
+from adanet_train.core.points import Points
+from adanet_train.search.descent import Problem, Search
+from adanet_train.search.growth import Growth, Part
+from adanet_train.search.weak_learners import Task, start
+from adanet_train.search.weak_learners import generator as draws
 
 DEVICE = "lazy"  # any device but the CPU will do; "cuda" ends the process in a build without it
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from adanet_theory.margin import ramp_loss
-from adanet_theory.posterior import (
+from adanet_theory.risk.margin import ramp_loss
+from adanet_theory.risk.posterior import (
     a_posteriori,
     a_posteriori_at,
     a_posteriori_bounded,

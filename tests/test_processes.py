@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_train import cli, processes
-from adanet_train.committee import Sample
+from adanet_train.app import cli, processes
 from adanet_train.config import Config
-from adanet_train.feed import Feed
-from adanet_train.labels import Signs
+from adanet_train.core.labels import Signs
+from adanet_train.core.points import Points
+from adanet_train.core.surrogates import surrogate
+from adanet_train.core.world import World
 from adanet_train.model import model_file
-from adanet_train.points import Points
-from adanet_train.surrogates import surrogate
-from adanet_train.world import World
+from adanet_train.search.committee import Sample
+from adanet_train.search.feed import Feed
 
 ROOT = Path(__file__).parents[1]
 M = 700
@@ -175,7 +175,8 @@ def test_what_several_processes_cannot_do_is_one_line(data):
 
 def test_all_processes_draw_the_same_batches_and_share_their_points(monkeypatch):
     """Pieces of blocks: each point of a batch is read by exactly one process, and a pass meets every point once."""
-    from adanet_train import feed, world
+    from adanet_train.core import world
+    from adanet_train.search import feed
 
     monkeypatch.setattr(world, "BLOCK", 16)
     monkeypatch.setattr(feed, "BLOCK", 16)

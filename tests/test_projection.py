@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from adanet_theory.norms import conjugate
 from adanet_train.convex.projection import members, nearest
-from adanet_train.norms import row_norms
+from adanet_train.core.norms import row_norms
 
 P = [1.0, 1.001, 1.3, 1.5, 2.0, 2.5, 4.0, 50.0, 1e4, math.inf]
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_theory.kl import kl_inverse, xi
+from adanet_theory.certificates.kl import kl_inverse, xi
 from adanet_train.certificate import randomised
-from adanet_train.network import Network
+from adanet_train.core.network import Network
 
 
 def network(n_0: int = 4, units: int = 3, seed: int = 0) -> Network:

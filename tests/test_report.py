@@ -18,10 +18,10 @@ from mpmath import mpf
 from adanet_theory.spec import NetworkSpec
 from adanet_train.model.model_file import ModelFile
 from tests.verify_models import model
-from verify.network import report
-from verify.network.layers import Sampling, complexities
-from verify.network.question import Question
-from verify.network.results import BoundReport
+from verify.measure.layers import Sampling, complexities
+from verify.question import Question
+from verify.results import BoundReport
+from verify.rows import report
 
 PHI = {"relu": lambda x: max(x, mpf(0)), "tanh": mpmath.tanh, "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x))}
 FACTS = {"relu": (mpf("1.5"), mpf("1.5")), "tanh": (mpf(1), mpf(1))}  # c_phi and e_phi; L = 1, phi(0) = 0
@@ -311,7 +311,7 @@ def test_reference_points_of_the_after_the_fact_bound() -> None:
     """n_0 = 154, m = 9600, r = 1, delta = .05, d = 1, zero ramp: the bound at j = 48, 34, 16."""
     expected = {48: (".826920502923", ".800502758560"), 34: (".442457203801", ".416711368683")}
     expected[16] = (".210936237151", ".186695245844")
-    from verify.network.bounds import EXACT_ETA, certified_terms
+    from verify.rows.bounds import EXACT_ETA, certified_terms
 
     for j, texts in expected.items():
         values = {"d": 1, "n": [154], "m": 9600, "delta": Fraction(1, 20), "c": Fraction(3, 2), "ramp": 0}

@@ -12,8 +12,10 @@ import torch
 from torch import nn
 
 from adanet_train.data import datasets
-from verify.network import cli, inputs, report
-from verify.network.question import Question
+from verify import cli
+from verify.question import Question
+from verify.reading import inputs
+from verify.rows import report
 from verify.show import series
 
 

@@ -24,8 +24,8 @@ from verify.experiments import tables
 
 ROOT = shown.ROOT
 PARSERS = {
-    "adanet-train": "adanet_train.cli",
-    "verify-bounds": "verify.network.cli",
+    "adanet-train": "adanet_train.app.cli",
+    "verify-bounds": "verify.cli",
     "verify-claims": "verify.claims.cli",
     "adanet-experiment": "verify.experiments.cli",
 }

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adanet_theory.generalization import margin_bound, theorem_1
-from adanet_theory.margin import MarginBound
-from adanet_theory.solve import largest_depth, smallest_m
+from adanet_theory.risk.generalization import margin_bound, theorem_1
+from adanet_theory.risk.margin import MarginBound
+from adanet_theory.risk.solve import largest_depth, smallest_m
 
 
 def bound_at(value: float | None) -> MarginBound:

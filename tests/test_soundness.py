@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 import torch
 
+from adanet_train.core.network import Network
 from adanet_train.data.features import FeatureMap
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
-from adanet_train.network import Network
 from tests.verify_models import model
-from verify.network import report
-from verify.network.citation import quotable
-from verify.network.cli import main
-from verify.network.question import Points, Question
-from verify.network.repeats import repeated, shared
+from verify.cli import main
+from verify.measure.repeats import repeated, shared
+from verify.question import Points, Question
+from verify.rows import report
+from verify.rows.citation import quotable
 
 
 def status(found, id: str) -> str:
@@ -153,7 +153,7 @@ def test_what_the_sample_decides_is_counted_among_the_quotable() -> None:
     file = model(n=(3, 4, 2), p=1.0, m=40)
     found = report.build(file, Question(draws=None))
     assert row(found, "theorem-1").why_not == ("r-inf",)
-    from verify.network.assumptions import assess
+    from verify.rows.assumptions import assess
 
     setting = report.make_setting(file, Question(draws=None))
     verdict = assess(setting, rho_chosen=False)

@@ -17,7 +17,8 @@ from hypothesis import Phase, settings
 from verify.suite.halved import changed
 
 OUTWARD, COMPLEXITIES, EXTREMAL = (f"verify.suite.test_{name}" for name in ("outward", "complexities", "extremal"))
-MARGINS, EVIDENCE, MEMBERSHIP = (f"verify.network.{name}" for name in ("margins", "evidence", "membership"))
+GENERALIZATION = "adanet_theory.risk.generalization"
+MARGINS, EVIDENCE, MEMBERSHIP = (f"verify.measure.{name}" for name in ("margins", "evidence", "membership"))
 ENCLOSED = "test_margins_enclose_f_and_are_counted_exactly"
 SIZES = "test_the_sizes_of_features_are_not_below_their_values"
 KNOWN = "test_what_is_known_by_heart_nearly_attains_the_bound"
@@ -40,16 +41,16 @@ MUTANTS: tuple[tuple[str, str, str, str, str, str, dict[str, Any]], ...] = (
      "test_membership_is_decided_exactly", {}),
     (MEMBERSHIP, "exceeds", "sum(powers) > limit", "sum(powers) >= limit", OUTWARD,
      "test_membership_is_decided_exactly", {}),
-    ("adanet_theory.estimates", "_normalised", "abs(power) < 100", "True", OUTWARD,
+    ("adanet_theory.complexity.estimates", "_normalised", "abs(power) < 100", "True", OUTWARD,
      "test_the_first_layer_is_enclosed", {}),
-    ("adanet_theory.generalization", "margin_bound", "2 / rho", "1 / rho", EXTREMAL, KNOWN, {"id": "margin-bound"}),
-    ("adanet_theory.generalization", "margin_bound_uniform_at", "2 * scale * (weighted", "scale * (weighted", EXTREMAL,
+    (GENERALIZATION, "margin_bound", "2 / rho", "1 / rho", EXTREMAL, KNOWN, {"id": "margin-bound"}),
+    (GENERALIZATION, "margin_bound_uniform_at", "2 * scale * (weighted", "scale * (weighted", EXTREMAL,
      KNOWN, {"id": "margin-bound-uniform"}),
-    ("adanet_theory.generalization", "objective_bound", "(1 + eta) * 2 * weighted", "(1 + eta) * weighted", EXTREMAL,
+    (GENERALIZATION, "objective_bound", "(1 + eta) * 2 * weighted", "(1 + eta) * weighted", EXTREMAL,
      KNOWN, {"id": "objective-bound"}),
-    ("adanet_theory.posterior", "_complexity", "2 * growth(eta, j, id)", "0.8 * growth(eta, j, id)", EXTREMAL,
+    ("adanet_theory.risk.posterior", "_complexity", "2 * growth(eta, j, id)", "0.8 * growth(eta, j, id)", EXTREMAL,
      "test_rare_features_come_near_a_posteriori", {"d": 1}),
-    ("adanet_theory.posterior", "_confidence", "log_inverse / (2 * m)", "log_inverse / (8 * m)", EXTREMAL,
+    ("adanet_theory.risk.posterior", "_confidence", "log_inverse / (2 * m)", "log_inverse / (8 * m)", EXTREMAL,
      "test_coins_need_the_confidence_term", {"id": "a-posteriori-bounded"}),
     ("adanet_theory.rademacher", "lemma_1_corrected", "(phi.contraction * R", "(phi.contraction / 2 * R", COMPLEXITIES,
      "test_two_layers_on_a_line", {"phi": "identity"}),

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adanet_train.surrogates import SURROGATES, Surrogate, surrogate
+from adanet_train.core.surrogates import SURROGATES, Surrogate, surrogate
 
 ALL = pytest.mark.parametrize("Phi", SURROGATES.values(), ids=SURROGATES.keys())
 EXACT = {

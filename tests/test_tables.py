@@ -8,13 +8,13 @@ import numpy as np
 import polars
 import pytest
 
-from adanet_train import cli
+from adanet_train.app import cli
+from adanet_train.app.inputs import Asked, read_inputs
 from adanet_train.data import datasets, tables
 from adanet_train.data.disk import Some, is_on_disk
 from adanet_train.data.features import FeatureMap
-from adanet_train.inputs import Asked, read_inputs
 from adanet_train.model import fields, model_file
-from verify.network import cli as verify_cli
+from verify import cli as verify_cli
 
 M = 300
 

@@ -1,4 +1,4 @@
-"""verify.network.trace: modules read by torch.fx, checked against themselves, refused by name."""
+"""adanet_train.reading.trace: modules read by torch.fx, checked against themselves, refused by name."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils import parametrizations
 
-from verify.network import graph as graphs
-from verify.network.operations import Affine, Convolution
-from verify.network.trace import UnreadableModule, require_equal, trace
+from adanet_train.reading import graph as graphs
+from adanet_train.reading.operations import Affine, Convolution
+from adanet_train.reading.trace import UnreadableModule, require_equal, trace
 
 
 def settled(module: nn.Module, seed: int = 0) -> nn.Module:

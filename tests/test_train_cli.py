@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_train import cli, config, objective, run, surrogates
+from adanet_train import config
+from adanet_train.app import cli, run
 from adanet_train.config import Config
+from adanet_train.core import objective, surrogates
 from adanet_train.data import datasets
 from adanet_train.model import model_file
 
@@ -375,7 +377,7 @@ def test_a_piped_run_shows_plain_lines_and_the_table(table, output, capsys):
 
 
 def test_help_is_quick_and_complete():
-    command = "import sys; from adanet_train.cli import main; main(['--help']); sys.exit('torch' in sys.modules)"
+    command = "import sys; from adanet_train.app.cli import main; main(['--help']); sys.exit('torch' in sys.modules)"
     shown = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True).stdout
     assert "adanet-train breast-cancer -o model.pt" in shown
     options = ["--method", "--variant", "--rounds", "--width", "--p", "--Lambda", "--lam", "--beta", "--surrogate"]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from adanet_theory.posterior import path_norm
-from adanet_theory.tree import one_layer, unrolled
+from adanet_theory.certificates.tree import one_layer, unrolled
+from adanet_theory.risk.posterior import path_norm
 
 PHI = {(1.0, 0.0): lambda z: np.maximum(z, 0), (1.0, 0.1): lambda z: np.where(z > 0, z, 0.1 * z), (1.0, -1.0): np.abs}
 

@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from adanet_theory.generalization import margin_bound
-from adanet_theory.margin import zero_function
-from adanet_theory.unbounded import margin_bound_unbounded, price, unbounded_empirical
+from adanet_theory.risk.generalization import margin_bound
+from adanet_theory.risk.margin import zero_function
+from adanet_theory.risk.unbounded import margin_bound_unbounded, price, unbounded_empirical
 
 FIXED = {"rho": 0.5, "m": 10_000, "delta": 0.05}
 

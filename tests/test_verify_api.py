@@ -18,17 +18,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch import Tensor, nn
 
-from adanet_theory.posterior import a_posteriori
+from adanet_theory.risk.posterior import a_posteriori
 from adanet_theory.spec import NetworkSpec
 from adanet_train.estimator import AdaNetClassifier
 from adanet_train.model import model_file
+from adanet_train.reading import graph as graphs
+from adanet_train.reading.trace import trace
 from tests.verify_models import model as layered_model
-from verify import verify_bounds
-from verify.network import cli
-from verify.network import graph as graphs
-from verify.network.question import Points, Question
-from verify.network.report import GraphModel, build
-from verify.network.trace import trace
+from verify import cli, verify_bounds
+from verify.question import Points, Question
+from verify.rows.report import GraphModel, build
 
 
 def net(*parts: nn.Module, seed: int = 0) -> nn.Module:

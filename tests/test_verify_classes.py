@@ -11,14 +11,16 @@ import torch
 from torch import nn
 
 from adanet_theory import catalogue
-from adanet_theory.multiclass import centred_outputs, multiclass_a_posteriori, multiclass_margins
+from adanet_theory.risk.multiclass import centred_outputs, multiclass_a_posteriori, multiclass_margins
 from adanet_train.model import model_file
+from adanet_train.reading import graph
+from adanet_train.reading.trace import trace
 from tests.verify_models import class_model, model
-from verify import verify_bounds
-from verify.network import cli, evidence, graph, layers, margins, report
-from verify.network.evidence import Weights
-from verify.network.question import Question
-from verify.network.trace import trace
+from verify import cli, verify_bounds
+from verify.measure import evidence, layers, margins
+from verify.measure.evidence import Weights
+from verify.question import Question
+from verify.rows import report
 
 MANY = [bound.id for bound in catalogue.theory("many")]
 VOTE, PATH = "vote-certificate-multiclass", "path-certificate-multiclass"
@@ -67,7 +69,7 @@ def test_the_enclosures_hold_the_exact_margins(seed, scale):
 
 def test_ties_between_classes_are_counted():
     """Outputs that are equal in the reals, by sums that float64 rounds in different ways: the margin is 0, an error."""
-    from adanet_train.network import Network
+    from adanet_train.core.network import Network
 
     U = {(1, 0): torch.tensor([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.5, 0.0, 0.0]], dtype=torch.float64)}
     w = torch.tensor([[1.0, 0.0, 0.0], [1.0, 2.0**-60, -(2.0**-60)], [0.0, 1.0, 0.0]], dtype=torch.float64)

@@ -21,7 +21,7 @@ from adanet_theory.spec import NetworkSpec
 from adanet_train.model import model_file
 from adanet_train.model.model_file import Sample
 from tests.verify_models import model
-from verify.network.cli import main
+from verify.cli import main
 
 ROOT = Path(__file__).parents[1]
 QUICK = ["--no-estimates"]
@@ -257,7 +257,7 @@ def test_html_and_tex_are_written(tmp_path, capsys) -> None:
 def test_help_and_version_import_nothing_heavy() -> None:
     for flag in ("--help", "--version"):
         code = (
-            "import sys\nfrom verify.network.cli import main\n"
+            "import sys\nfrom verify.cli import main\n"
             f"assert main([{flag!r}]) == 0\n"
             "heavy = {'torch', 'sympy', 'numpy', 'scipy', 'sklearn', 'matplotlib', 'rich'} & set(sys.modules)\n"
             "assert not heavy, heavy"
@@ -537,7 +537,7 @@ def test_an_output_is_never_one_of_the_inputs(tmp_path, capsys) -> None:
 
 def test_a_broken_pipe_leaves_no_traceback(tmp_path) -> None:
     path = written(tmp_path)
-    command = f"{sys.executable} -m verify.network.cli {path} --no-estimates -v | head -c 1"
+    command = f"{sys.executable} -m verify.cli {path} --no-estimates -v | head -c 1"
     done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr

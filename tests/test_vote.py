@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from adanet_theory import vote
-from adanet_theory.certificate import Candidates
-from adanet_theory.grids import BETAS, PRIORS, VOTES, vote_grid
-from adanet_theory.kl import kl_inverse, xi
-from adanet_theory.vote import (
+from adanet_theory.certificates import vote
+from adanet_theory.certificates.derandomise import Candidates
+from adanet_theory.certificates.grids import BETAS, PRIORS, VOTES, vote_grid
+from adanet_theory.certificates.kl import kl_inverse, xi
+from adanet_theory.certificates.vote import (
     vote_b,
     vote_candidates,
     vote_certificate,

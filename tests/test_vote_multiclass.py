@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy.stats import poisson, skellam
 
-from adanet_theory import vote_multiclass
-from adanet_theory.grids import BETAS, CLASS_VOTES, classes_grid
-from adanet_theory.kl import kl_inverse, xi
-from adanet_theory.path import path_kl, path_kls
-from adanet_theory.vote_multiclass import (
+from adanet_theory.certificates import vote_multiclass
+from adanet_theory.certificates.grids import BETAS, CLASS_VOTES, classes_grid
+from adanet_theory.certificates.kl import kl_inverse, xi
+from adanet_theory.certificates.path import path_kl, path_kls
+from adanet_theory.certificates.vote_multiclass import (
     _errors,
     _normal_errors,
     classes_b,

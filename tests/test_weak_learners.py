@@ -8,15 +8,15 @@ import torch
 from torch import Tensor
 
 from adanet_theory.activations import ACTIVATIONS
-from adanet_train import weak_learners
-from adanet_train.activations import activation_slope, apply_activation
-from adanet_train.complexity import penalty
 from adanet_train.config import Config
 from adanet_train.convex import mixture
-from adanet_train.descent import Problem, Search
-from adanet_train.surrogates import surrogate
-from adanet_train.weak_learners import Task, candidate, descend, gradient, start
-from adanet_train.weak_learners import generator as draws
+from adanet_train.core.activations import activation_slope, apply_activation
+from adanet_train.core.complexity import penalty
+from adanet_train.core.surrogates import surrogate
+from adanet_train.search import weak_learners
+from adanet_train.search.descent import Problem, Search
+from adanet_train.search.weak_learners import Task, candidate, descend, gradient, start
+from adanet_train.search.weak_learners import generator as draws
 
 
 def randn(*shape: int, seed: int) -> Tensor:
@@ -115,7 +115,7 @@ def test_weights_once_seen_stay_as_they_were(dtype):
 
 
 def test_a_look_at_a_large_sorted_sample_sees_both_classes(monkeypatch):
-    monkeypatch.setattr("adanet_train.descent._LOOK", 20)
+    monkeypatch.setattr("adanet_train.search.descent._LOOK", 20)
     config = Config(dtype="float64")
     t = task(config)
     order = t.y.argsort()
@@ -178,7 +178,7 @@ def test_early_stopping_ends_a_search_that_cannot_improve():
             looks.append(1)
             return 1.0
 
-    from adanet_train.weak_learners import descend
+    from adanet_train.search.weak_learners import descend
 
     config = Config(steps=10_000, check_every=5, patience=3)
     t = task(config)
@@ -193,7 +193,7 @@ def test_variant_R_shrinks_w():
     for variant in ("base", "R"):
         config = Config(variant=variant, beta=0.2, steps=400, dtype="float64")
         t = task(config)
-        from adanet_train.weak_learners import _problem
+        from adanet_train.search.weak_learners import _problem
 
         U = start(t, draws(0, 1, 0))
         search = Search(_problem(t, U), U, [torch.zeros(5).double()], config)

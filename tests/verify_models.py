@@ -9,9 +9,9 @@ import torch
 
 from adanet_theory.norms import norms
 from adanet_theory.spec import NetworkSpec
+from adanet_train.core.network import Network
 from adanet_train.data.features import FeatureMap
 from adanet_train.model.model_file import ModelFile, Sample
-from adanet_train.network import Network
 
 
 def model(

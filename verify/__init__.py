@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from verify.network.api import Report, verify_bounds
+    from verify.api import Report, verify_bounds
 
 __all__ = ["Report", "verify_bounds"]
 
@@ -13,7 +13,7 @@ __all__ = ["Report", "verify_bounds"]
 def __getattr__(name: str) -> Any:
     """Imported when they are asked for: `import verify` alone loads nothing."""
     if name in __all__:
-        from verify.network import api
+        from verify import api
 
         return getattr(api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The unrolled tree of a homogeneous network in exact weights, node by node, written apart from `adanet_theory.tree`.
+"""The unrolled tree of a homogeneous network in exact weights, node by node; written apart from `certificates.tree`.
 
 A weight on a path is a sum of products of the file's numbers, here without rounding: it is 0 only where they cancel.
 """
@@ -12,8 +12,8 @@ import flint
 import numpy as np
 from flint import arb
 
+from adanet_theory.certificates.tree import Tree
 from adanet_theory.checks import Array, check
-from adanet_theory.tree import Tree
 from adanet_theory.twins.tails import BITS
 
 MAX_NODES = 64

@@ -13,11 +13,11 @@ import flint
 import numpy as np
 from flint import arb
 
-from adanet_theory import grids
-from adanet_theory.certificate import Certificate
+from adanet_theory.certificates import grids
+from adanet_theory.certificates.derandomise import Certificate
+from adanet_theory.certificates.path import DRAWS, path_errors
+from adanet_theory.certificates.path_multiclass import path_classes_errors
 from adanet_theory.checks import Array, check, check_delta, check_m
-from adanet_theory.path import DRAWS, path_errors
-from adanet_theory.path_multiclass import path_classes_errors
 from adanet_theory.twins.balls import ball
 from adanet_theory.twins.class_votes import class_loss_upper
 from adanet_theory.twins.exact_tree import ExactForest, ExactTree
@@ -156,7 +156,7 @@ def lower_cosines(margins: Array, phi: Array, w: Sequence[Any]) -> Array:
 
 def clopper_pearson_upper(errors: int, m: int, delta: Any) -> float:
     """A float >= max{ p : P[Bin(m, p) <= errors] >= delta }: a p at which balls decide that the tail is below delta."""
-    from adanet_theory.kl import clopper_pearson
+    from adanet_theory.certificates.kl import clopper_pearson
 
     guess = clopper_pearson(errors, m, float(exact(delta)))
     check_delta(float(exact(delta)))

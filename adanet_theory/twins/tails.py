@@ -79,7 +79,7 @@ def _kl_end(q: arb, c: arb, side: int) -> arb:
 
 def _kl_newton(q: arb, c: arb) -> arb:
     """Near the root: from the right, where a convex increasing function sends Newton's method down to it."""
-    from adanet_theory.kl import kl_inverse
+    from adanet_theory.certificates.kl import kl_inverse
 
     p = arb(min(kl_inverse(min(1.0, max(0.0, float(q))), float(c)), 1 - 2.0**-53))
     for _ in range(60):

@@ -17,12 +17,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adanet_theory.certificate import Certificate
+from adanet_theory.certificates.derandomise import Certificate
+from adanet_theory.certificates.path import DRAWS
+from adanet_theory.certificates.path_multiclass import path_certificate_multiclass
+from adanet_theory.certificates.tree import unrolled_classes
+from adanet_theory.certificates.vote_multiclass import vote_certificate_multiclass
 from adanet_theory.checks import check
-from adanet_theory.path import DRAWS
-from adanet_theory.path_multiclass import path_certificate_multiclass
-from adanet_theory.tree import unrolled_classes
-from adanet_theory.vote_multiclass import vote_certificate_multiclass
 from adanet_train.certificate import hidden
 from adanet_train.certificate.forms import ClassPath, ClassVote
 from adanet_train.certificate.search import (
@@ -40,8 +40,8 @@ from adanet_train.certificate.search import (
 from adanet_train.certificate.train import judged, one_thread
 from adanet_train.config import Callback, Config, Trained, check_classes, check_resume
 from adanet_train.convex import mixture
-from adanet_train.network import Network
-from adanet_train.weak_learners import generator
+from adanet_train.core.network import Network
+from adanet_train.search.weak_learners import generator
 
 SHARES = (0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03, 0.02)
 """Γ on the path, as shares of the Γ from which on w = 0."""

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from adanet_theory.grids import classes_grid, path_classes_grid, path_grid, vote_grid
-from adanet_theory.kl import xi
+from adanet_theory.certificates.grids import classes_grid, path_classes_grid, path_grid, vote_grid
+from adanet_theory.certificates.kl import xi
 from adanet_train.certificate.smooth import RateCost, kl_inverse, normal_cdf
 
 _LEAST = 1e-6  # of a variance

@@ -25,7 +25,7 @@ from adanet_train.certificate.search import (
     sharpened,
 )
 from adanet_train.convex import mixture
-from adanet_train.surrogates import surrogate
+from adanet_train.core.surrogates import surrogate
 
 SHARES = (0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03)
 """Γ on the path, as shares of the Γ from which on w = 0."""

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from adanet_theory.certificates.kl import xi
+from adanet_theory.certificates.stochastic import SAMPLED, gaussian_kl, stochastic_certificate
 from adanet_theory.checks import check
-from adanet_theory.kl import xi
-from adanet_theory.stochastic import SAMPLED, gaussian_kl, stochastic_certificate
 from adanet_train.certificate.smooth import kl_inverse, normal_cdf
-from adanet_train.network import Network
-from adanet_train.weak_learners import generator
+from adanet_train.core.network import Network
+from adanet_train.search.weak_learners import generator
 
 WIDTHS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 """s; the largest by which the error on the points of P rises by at most RISE."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from adanet_theory.grids import BETAS, VOTES
+from adanet_theory.certificates.grids import BETAS, VOTES
 from adanet_train.certificate.forms import Form
 from adanet_train.certificate.smooth import Adam, RateCost
 

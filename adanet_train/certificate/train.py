@@ -16,19 +16,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adanet_theory.certificate import Certificate
+from adanet_theory.certificates.derandomise import Certificate
+from adanet_theory.certificates.path import path_certificate
+from adanet_theory.certificates.tree import one_layer
+from adanet_theory.certificates.vote import vote_certificate
 from adanet_theory.checks import check
-from adanet_theory.path import path_certificate
-from adanet_theory.tree import one_layer
-from adanet_theory.vote import vote_certificate
 from adanet_train.certificate import hidden, linear
 from adanet_train.certificate.forms import Path, Vote
 from adanet_train.certificate.search import Found, Sample, refine, refit, sharpened
 from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
-from adanet_train.history import CandidateRecord, Round
-from adanet_train.network import Network
-from adanet_train.points import Points
-from adanet_train.weak_learners import generator
+from adanet_train.core.history import CandidateRecord, Round
+from adanet_train.core.network import Network
+from adanet_train.core.points import Points
+from adanet_train.search.weak_learners import generator
 
 
 def train(

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
-from adanet_train.world import ALONE, World
+from adanet_train.core.world import ALONE, World
 
 ROUGH = 1e-4  # what single precision may take from the least eigenvalue of a unit diagonal
 

@@ -24,8 +24,8 @@ from adanet_train.convex.mixture import ROUNDING, Mixture, Point, Problem, minim
 from adanet_train.convex.newton import Curvature, curvature
 from adanet_train.convex.sample_loss import SampleLoss
 from adanet_train.convex.smooth_norm import SmoothNorm, norm, stages
-from adanet_train.norms import dual_vectors, row_norms
-from adanet_train.surrogates import Surrogate
+from adanet_train.core.norms import dual_vectors, row_norms
+from adanet_train.core.surrogates import Surrogate
 
 MAX_ITER = 1000
 
@@ -45,7 +45,7 @@ class JointStep:
 def minimise_scalar(h: Tensor, y: Tensor, f: Tensor, Gamma: float, Phi: Surrogate, *, tol: float = 1e-10) -> Mixture:
     """The best weight of one unit: min_w (1/m) Σ Φ(1 - y f - y w h) + Γ |w|; `minimise` on one column, only faster.
 
-    >>> from adanet_train.surrogates import surrogate
+    >>> from adanet_train.core.surrogates import surrogate
     >>> one = torch.ones(1).double()
     >>> minimise_scalar(one, one, 0 * one, 0.5, surrogate("logistic")).w  # Φ'(1 - w) = 1/2
     tensor([1.], dtype=torch.float64)
@@ -101,7 +101,7 @@ def minimise_norm(
 
     F(v) is never above that of the closed-form step with its best weight, where it starts.
 
-    >>> from adanet_train.surrogates import surrogate
+    >>> from adanet_train.core.surrogates import surrogate
     >>> Z, y, f = torch.tensor([[3.0, 1.0], [-1.0, 1.0]]).double(), torch.ones(2).double(), torch.zeros(2).double()
     >>> step = minimise_norm(Z, y, f, 0.1, 2, surrogate("logistic"))  # where the closed form reaches 0.8197
     >>> round(step.objective, 4), step.gap < 1e-10

@@ -18,8 +18,8 @@ from adanet_theory.checks import check
 from adanet_train.convex.class_loss import ClassLoss, LineLoss
 from adanet_train.convex.quadratic import minimise_quadratic
 from adanet_train.convex.sample_loss import SampleLoss
-from adanet_train.surrogates import Surrogate
-from adanet_train.world import ALONE, World
+from adanet_train.core.surrogates import Surrogate
+from adanet_train.core.world import ALONE, World
 
 ROUNDING = 8 * 2.0**-52  # relative: differences of F below it are noise
 LARGE = 200  # columns from which on a second step is cheaper than a second Q
@@ -84,7 +84,7 @@ def minimise(
     F(w) is never above its value at the start; zeros are exact. Free columns that separate the sample leave F without
     a minimiser: it is then followed down to tol and `converged` is False.
 
-    >>> from adanet_train.surrogates import surrogate
+    >>> from adanet_train.core.surrogates import surrogate
     >>> H, y, f = torch.eye(2).double(), torch.ones(2).double(), torch.zeros(2).double()
     >>> mixture = minimise(H, y, f, torch.tensor([0.1, 0.4]).double(), surrogate("logistic"))
     >>> [round(v, 4) for v in mixture.w.tolist()], mixture.converged  # Φ'(1 - w_1)/2 = 0.1, and Φ'(1)/2 < 0.4

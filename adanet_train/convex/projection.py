@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor
 
-from adanet_train.norms import row_norms
+from adanet_train.core.norms import row_norms
 
 # The root searches halve an interval or better: this many steps exhaust a float64.
 _STEPS = 80

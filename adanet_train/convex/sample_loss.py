@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
-from adanet_train.surrogates import Surrogate
-from adanet_train.world import ALONE, World
+from adanet_train.core.surrogates import Surrogate
+from adanet_train.core.world import ALONE, World
 
 BLOCK = 96
 

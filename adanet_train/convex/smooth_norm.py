@@ -11,7 +11,7 @@ from typing import final
 import torch
 from torch import Tensor
 
-from adanet_train.norms import row_norms
+from adanet_train.core.norms import row_norms
 
 
 def norm(v: Tensor, p: float) -> Tensor:

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from adanet_theory.checks import check
-from adanet_train.command_line import data_folder
+from adanet_train.app.command_line import data_folder
+from adanet_train.core.points import Points
 from adanet_train.data import classes as of_classes
 from adanet_train.data import encoding, tables
 from adanet_train.data import files as data_files
 from adanet_train.data.disk import is_on_disk, on_disk, slices
 from adanet_train.data.features import Array, FeatureMap, as_matrix, check_matrix, default_names
-from adanet_train.points import Points
 
 NAMES = (
     "breast-cancer, iris, wine, digits, mnist, fashion, cifar10, or two classes of the last four as in digits:A-B "

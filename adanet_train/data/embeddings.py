@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from adanet_theory.checks import check
+from adanet_train.core.network import Network
+from adanet_train.core.points import Points
 from adanet_train.data.criteo import Codes, Part, embedding_size
 from adanet_train.data.criteo_rows import COUNTS
 from adanet_train.data.datasets import Dataset
 from adanet_train.data.disk import slices
 from adanet_train.data.features import Array, FeatureMap
-from adanet_train.network import Network
-from adanet_train.points import Points
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,9 +19,9 @@ from torch import Tensor
 from adanet_theory.activations import activation
 from adanet_theory.checks import check, check_rho
 from adanet_theory.spec import NetworkSpec
+from adanet_train.core.network import Pair
+from adanet_train.core.points import Points
 from adanet_train.data.features import FeatureMap
-from adanet_train.network import Pair
-from adanet_train.points import Points
 
 MAX_UNITS = 10_000_000
 MAX_DECLARED_UNITS = 2**53

@@ -31,13 +31,13 @@ from torch import Tensor
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
-from adanet_train.command_line import replacing
+from adanet_train.app.command_line import replacing
+from adanet_train.core.network import Network
 from adanet_train.data.features import FeatureMap, default_names
 from adanet_train.model import archive, fields
 from adanet_train.model.archive import ModelFileError
 from adanet_train.model.fields import Sample
 from adanet_train.model.state_dict import load_weights, read_state_dict, weights
-from adanet_train.network import Network
 
 __all__ = ["ModelFile", "ModelFileError", "Sample", "read", "read_any", "read_state_dict", "write"]
 

@@ -19,9 +19,9 @@ from torch import Tensor
 
 from adanet_theory.activations import activation as activation_of
 from adanet_theory.checks import check
+from adanet_train.core.network import Network
 from adanet_train.model import archive, safetensors
 from adanet_train.model.archive import ModelFileError
-from adanet_train.network import Network
 
 Linear = tuple[str, Tensor, Tensor | None]
 MAX_LOGITS = 10_000

@@ -9,8 +9,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from adanet_train import command_line
-from adanet_train.command_line import Parser
+from adanet_train.app import command_line
+from adanet_train.app.command_line import Parser
 
 
 def parser() -> Parser:

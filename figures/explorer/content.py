@@ -11,7 +11,7 @@ from typing import Any
 from adanet_theory import catalogue
 from adanet_theory.activations import activation
 from adanet_theory.catalogue import Bound
-from adanet_theory.margin import ETA
+from adanet_theory.risk.margin import ETA
 from adanet_theory.twins.activations import activation_facts
 from adanet_theory.twins.symbolic import STATEMENTS
 

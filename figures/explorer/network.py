@@ -10,8 +10,8 @@ import numpy as np
 from adanet_theory.checks import Array, check
 from adanet_theory.spec import NetworkSpec
 from figures.explorer.content import MAX_DEPTHS
-from verify.network.assumptions import Setting
-from verify.network.results import BoundReport
+from verify.results import BoundReport
+from verify.rows.assumptions import Setting
 
 EXACT_MARGINS = 2000
 """So many margins are kept one by one; of more, blocks of equal size."""
@@ -19,9 +19,9 @@ EXACT_MARGINS = 2000
 
 def opening(model: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
     """(state, margins, a line of words) of a model file and the sample in it."""
-    from verify.network import inputs
-    from verify.network.question import Question
-    from verify.network.report import make_setting, of_setting
+    from verify.question import Question
+    from verify.reading import inputs
+    from verify.rows.report import make_setting, of_setting
     from verify.show import wording
 
     given, question = inputs.read(str(model)), Question(draws=None)

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from adanet_train import command_line
-from adanet_train.command_line import Bar, Parser, write_file
+from adanet_train.app import command_line
+from adanet_train.app.command_line import Bar, Parser, write_file
 
 ROOT = Path(__file__).parents[2]
 NOTES = ROOT / "paper_notes"

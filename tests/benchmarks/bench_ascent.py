@@ -10,7 +10,7 @@ import torch
 
 from adanet_theory.spec import NetworkSpec
 from adanet_train.convex.projection import nearest_
-from verify.network.ascent import lower_complexities
+from verify.measure.ascent import lower_complexities
 
 DRAWS, RESTARTS, STEPS = 100, 8, 25
 

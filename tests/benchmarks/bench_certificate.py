@@ -8,9 +8,9 @@ import time
 import numpy as np
 import torch
 
-from adanet_theory.path import path_certificate
-from adanet_theory.tree import one_layer
-from adanet_theory.vote import vote_certificate
+from adanet_theory.certificates.path import path_certificate
+from adanet_theory.certificates.tree import one_layer
+from adanet_theory.certificates.vote import vote_certificate
 from adanet_train.certificate.train import train
 from adanet_train.config import Config
 
@@ -44,8 +44,8 @@ def importing_torch() -> float:
 
 def certified(u: np.ndarray, v: np.ndarray) -> float:
     """What verify-bounds does: the search for the setting, then balls."""
+    from adanet_theory.certificates.vote import vote_candidates, vote_setting
     from adanet_theory.twins import outward
-    from adanet_theory.vote import vote_candidates, vote_setting
 
     table = vote_candidates(u, np.abs(v), n=2 * N_0)
     N, k, beta = vote_setting(u, table, delta=0.05)

@@ -14,7 +14,7 @@ import torch
 
 from adanet_train.convex import mixture
 from adanet_train.convex.class_loss import ClassLoss
-from adanet_train.surrogates import surrogate
+from adanet_train.core.surrogates import surrogate
 
 M, UNITS, C = 10_000, 150, 10
 GAMMAS, GAP, PASSES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6), 1e-8, (100, 300, 1000)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from adanet_theory.estimates import sampled_linear_complexity
+from adanet_theory.complexity.estimates import sampled_linear_complexity
+from adanet_theory.complexity.unit_supremum import unit_supremum
 from adanet_theory.spec import NetworkSpec
-from adanet_theory.unit_supremum import unit_supremum
 
 REPEATS = 5
 

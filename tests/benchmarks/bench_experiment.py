@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from adanet_train.config import Config
-from adanet_train.descent import Problem, Search
+from adanet_train.search.descent import Problem, Search
 
 FOLDS, M, N_0, BATCH, STEPS = 10, 9600, 155, 100, 60
 CONFIG = Config(optimiser="adam", learning_rate=1e-3, batch=BATCH)

@@ -49,7 +49,7 @@ def run() -> list[dict]:
 def measured(m: int) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         _used(["-c", DATA, str(m), folder])
-        verify = ["-m", "verify.network.cli", f"{folder}/net.pt", "--data", f"{folder}/data.npz"]
+        verify = ["-m", "verify.cli", f"{folder}/net.pt", "--data", f"{folder}/data.npz"]
         ours, peak = _used([*verify, "--activation", "relu", "--r-sup", "1"])
         reading, _ = _used(["-c", READ, folder])
         forward, _ = _used(["-c", FORWARD, folder])

@@ -31,7 +31,7 @@ def run() -> list[dict]:
 
 def verified() -> list[dict]:
     data = make(KEPT / "rows.npy")
-    used = measured(["-m", "verify.network.cli", str(KEPT / "m.pt"), "--data", str(data), "--no-estimates"])
+    used = measured(["-m", "verify.cli", str(KEPT / "m.pt"), "--data", str(data), "--no-estimates"])
     return [row(f"verify-bounds --no-estimates, m={M:.0e}, n_0={N_0}", data, used)]
 
 

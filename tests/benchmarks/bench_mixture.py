@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from adanet_train.convex.mixture import minimise
-from adanet_train.surrogates import surrogate
+from adanet_train.core.surrogates import surrogate
 
 GAP = 1e-8
 GAMMAS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)

@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from adanet_train.committee import Member, Sample, Search, start
 from adanet_train.config import Config
-from adanet_train.feed import Feed
-from adanet_train.growth import Growth
-from adanet_train.labels import labels_of
-from adanet_train.points import Points
+from adanet_train.core.labels import labels_of
+from adanet_train.core.points import Points
+from adanet_train.search.committee import Member, Sample, Search, start
+from adanet_train.search.feed import Feed
+from adanet_train.search.growth import Growth
 from tests.benchmarks.bench_growth import _used
 
 ROOT = Path(__file__).parents[2]
@@ -81,7 +81,7 @@ def step_seconds() -> tuple[float, int]:
 
 
 def reduce_seconds(count: int) -> float:
-    from adanet_train.processes import _port
+    from adanet_train.app.processes import _port
 
     common = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(_port()), "OMP_NUM_THREADS": "1"}
     started = [

@@ -19,9 +19,9 @@ import numpy as np
 import torch
 
 from adanet_train import adanet
+from adanet_train.app.run import error_rate
 from adanet_train.config import Config
 from adanet_train.data.cifar10 import load_features
-from adanet_train.run import error_rate
 from verify.experiments.folds import split
 
 SCRIPT = Path(__file__).with_name("tensorflow_adanet.py")

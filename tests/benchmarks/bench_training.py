@@ -7,7 +7,7 @@ import torch
 
 from adanet_train import adanet_cvx
 from adanet_train.config import Config
-from adanet_train.descent import Problem, Search
+from adanet_train.search.descent import Problem, Search
 
 M, N_0, B, BATCH = 9600, 154, 150, 100
 STEPS = 4  # in one timing: short enough that some timings are not interrupted

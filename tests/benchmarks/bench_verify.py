@@ -27,8 +27,8 @@ def measured(n: tuple[int, ...]) -> dict:
         model_file.write(path, model(n=n, m=10_000))
         commands = {
             "torch": ["-c", "import torch"],
-            "verify": ["-m", "verify.network.cli", str(path)],
-            "without estimates": ["-m", "verify.network.cli", str(path), "--no-estimates"],
+            "verify": ["-m", "verify.cli", str(path)],
+            "without estimates": ["-m", "verify.cli", str(path), "--no-estimates"],
         }
         seconds: dict[str, list[float]] = {name: [] for name in commands}
         processor: dict[str, list[float]] = {name: [] for name in commands}

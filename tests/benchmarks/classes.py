@@ -24,14 +24,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from adanet_train import run
+from adanet_train.app import run
 from adanet_train.certificate import classes
 from adanet_train.config import Config, Trained, adaptive, of_classes
 from adanet_train.data import datasets
 from adanet_train.data.features import FeatureMap
 from verify.experiments import results
-from verify.network.question import Points, Question
-from verify.network.report import build
+from verify.question import Points, Question
+from verify.rows.report import build
 
 HIDDEN_ROUNDS = 2
 HEXAGON_POINTS = 2_000

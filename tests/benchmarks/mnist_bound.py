@@ -15,10 +15,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from adanet_train import cli as train
-from adanet_train.command_line import versions
+from adanet_train.app import cli as train
+from adanet_train.app.command_line import versions
 from tests.benchmarks.__main__ import RESULTS, machine
-from verify.network import cli as verify
+from verify import cli as verify
 
 PAIRS = ("0-1", "1-7", "3-8", "4-9")
 PENALTIES = ("0.01", "0.03", "0.1", "0.3")  # Γ of the l1 problem; the bound holds for all weights, so the best counts

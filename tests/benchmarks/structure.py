@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from adanet_train.command_line import versions, write_file
+from adanet_train.app.command_line import versions, write_file
 from paper_notes.tables import UNITS
 from tests.benchmarks.__main__ import machine
 
@@ -67,8 +67,9 @@ def adanet(task: Task, width: int, seed: int) -> Iterator[dict[str, Any]]:
     """A row for every round: the network as it then was. Multiply-adds count the weights that are not 0."""
     import torch
 
-    from adanet_train import AdaNetClassifier, run
-    from adanet_train.points import Points
+    from adanet_train import AdaNetClassifier
+    from adanet_train.app import run
+    from adanet_train.core.points import Points
 
     X, y, X_test, y_test = task
     model = AdaNetClassifier(width=width, seed=seed)

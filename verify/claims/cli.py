@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from paper_notes import Claim
     from verify.claims.run import Outcome
 
-from adanet_train import command_line
-from adanet_train.command_line import Bar, Parser
+from adanet_train.app import command_line
+from adanet_train.app.command_line import Bar, Parser
 
 EXAMPLES = """\
 ID is the name of a claim (lemma-1) or its number in the first reading (C20); without one, all are run.

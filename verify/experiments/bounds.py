@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from adanet_train.model.model_file import ModelFile
-    from verify.network.results import BoundReport
+    from verify.results import BoundReport
 
 TRAINERS = {
     **{method: method for method in ("adanet", "lr", "nn", "cvx", "cvx-exact")},
@@ -87,7 +87,7 @@ def work(trial: Trial, source: Source) -> dict[str, Any]:
 
 def _model_of(trial: Trial, source: Source) -> tuple[ModelFile, tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
     """The trial's network as a model.pt without its sample, the training part and the test part, as (Psi, y)."""
-    from adanet_train import run
+    from adanet_train.app import run
 
     fold = trials.fold_of(trial, source)
     trained = trials.train(trial, fold)
@@ -99,8 +99,8 @@ def asked(model: ModelFile, train: tuple[Tensor, Tensor], test: tuple[Tensor, Te
 
     The parts are different rows of the data: one that repeats was drawn twice, and is none that was trained on.
     """
-    from verify.network.question import Points, Question
-    from verify.network.report import build
+    from verify.question import Points, Question
+    from verify.rows.report import build
 
     sample, held_out = (Points(Psi.numpy(), y.numpy()) for Psi, y in (train, test))
     return summary(build(model, Question(draws=None, discrete=True), sample=sample, test=held_out))

@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from adanet_theory.kl import clopper_pearson
-from adanet_train import run
+from adanet_theory.certificates.kl import clopper_pearson
+from adanet_train.app import run
+from adanet_train.app.inputs import Asked, Inputs, read_inputs
 from adanet_train.certificate import randomised, train
 from adanet_train.config import Config, Trained
-from adanet_train.inputs import Asked, Inputs, read_inputs
+from adanet_train.core.network import Network
+from adanet_train.core.points import Points
 from adanet_train.model.fields import Sample
-from adanet_train.network import Network
-from adanet_train.points import Points
-from adanet_train.weak_learners import generator
+from adanet_train.search.weak_learners import generator
 from verify.experiments import results
 
 DELTA = 0.05
@@ -185,8 +185,8 @@ def _test_error(trained: Trained, test: tuple[Points, Tensor] | None) -> float |
 
 def _todays(trained: Trained, given: Inputs, method: str = "adanet") -> Iterator[Row]:
     """What verify-bounds says of the network without sampling, the raw values of the paper's own bounds too."""
-    from verify.network import report
-    from verify.network.question import Question
+    from verify.question import Question
+    from verify.rows import report
 
     sample = Sample.of(given.Psi, given.y)
     model = run.model_of(trained, method, features=given.features, sample=sample)

@@ -6,8 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from adanet_train import command_line
-from adanet_train.command_line import Parser
+from adanet_train.app import command_line
+from adanet_train.app.command_line import Parser
 from paper_notes import tables as paper
 
 EXAMPLES = """\

@@ -17,13 +17,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adanet_train import command_line
-from adanet_train.command_line import Parser
+from adanet_train.app import command_line
+from adanet_train.app.command_line import Parser
 from paper_notes import tables as paper
 from verify.experiments import grids, results
 
 if TYPE_CHECKING:
-    from adanet_train.descent import Search
+    from adanet_train.search.descent import Search
 
 N_0, BATCH, ROUNDS = 155, 100, 10
 GPU, PEAK = "A100, float32 without tensor cores", 19.5e12  # published by its maker
@@ -111,7 +111,7 @@ def _search(shape: Shape) -> Search:
     import torch
 
     from adanet_train.config import Config
-    from adanet_train.descent import Problem, Search
+    from adanet_train.search.descent import Problem, Search
 
     draw = torch.Generator().manual_seed(0)
     inputs = [torch.rand(paper.TRAIN_SIZE, n, generator=draw, dtype=torch.float64) for n in shape.existing]

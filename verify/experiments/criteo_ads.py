@@ -26,10 +26,10 @@ from verify.experiments.trials import Source, Trial
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from adanet_train.core.network import Network
     from adanet_train.data.criteo import Criteo, Part
     from adanet_train.data.embeddings import Embedding
     from adanet_train.model.model_file import ModelFile
-    from adanet_train.network import Network
 
 METHODS = ("adanet", "nn", "lr")
 LARGE = 1 << 28
@@ -121,7 +121,7 @@ def model_of(trial: Trial, source: Source) -> tuple[ModelFile, tuple[Tensor, Ten
     """The trial's network as a model.pt without its sample, the training part and the test part, as (Psi, y)."""
     import torch
 
-    from adanet_train.command_line import versions
+    from adanet_train.app.command_line import versions
     from adanet_train.model.model_file import ModelFile
 
     torch.set_num_threads(1)

@@ -15,8 +15,8 @@ from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from typing import Any
 
-from adanet_train import command_line
-from adanet_train.command_line import Parser, write_file
+from adanet_train.app import command_line
+from adanet_train.app.command_line import Parser, write_file
 from paper_notes import tables as paper
 from verify.experiments import results
 

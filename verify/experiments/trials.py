@@ -34,7 +34,7 @@ class Trial:
     data: str
     """A name that `sample` knows, cifar10:deer-truck for one."""
     method: str
-    """One of adanet_train.run.METHODS."""
+    """One of adanet_train.app.run.METHODS."""
     fold: int
     setting: Mapping[str, Any] = field(default_factory=dict)
     """Fields of Config; what is not named is the config's own default."""
@@ -57,8 +57,8 @@ class Trial:
     @property
     def config(self) -> Config:
         """Each fold has randomness of its own; AdaNet.CVX with the exact step is told by the method's name."""
+        from adanet_train.app.run import method_config
         from adanet_train.config import Config
-        from adanet_train.run import method_config
 
         config = Config.from_dict({**self.description["setting"], "seed": self.seed * FOLDS + self.fold})
         return method_config(self.method, config)
@@ -103,7 +103,7 @@ def train(trial: Trial, fold: Fold) -> Trained:
     """In one thread: trials run side by side, and the bits then do not depend on the number of cores."""
     import torch
 
-    from adanet_train.run import trainer
+    from adanet_train.app.run import trainer
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -118,7 +118,7 @@ def run(trial: Trial, source: Source) -> dict[str, Any]:
 
     Seconds of this process's CPU time: what else runs on the machine does not count.
     """
-    from adanet_train.run import error_rate
+    from adanet_train.app.run import error_rate
 
     fold = fold_of(trial, source)
     start = time.process_time()

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from verify.network.results import AtMargin, BoundReport, BoundRow
+from verify.results import AtMargin, BoundReport, BoundRow
 from verify.show import wording
 
 SCHEMA = "verify-bounds/1"

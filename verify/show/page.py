@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from html import escape
 
 from adanet_theory import links
-from verify.network.results import BoundReport, BoundRow
+from verify.results import BoundReport, BoundRow
 from verify.show import plots, stylesheet, wording
 from verify.show.wording import NOTHING, down, near, up
 

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from adanet_theory import links
-from verify.network.results import Assumption, BoundReport, BoundRow
+from verify.results import Assumption, BoundReport, BoundRow
 from verify.show import wording
 from verify.show.wording import NOTHING, near, up
 

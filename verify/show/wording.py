@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from itertools import groupby
 
-from verify.network.results import Assumption, BoundReport, BoundRow, CheckRow, Complexity
+from verify.results import Assumption, BoundReport, BoundRow, CheckRow, Complexity
 
 NOTHING = "-"
 

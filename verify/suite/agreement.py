@@ -7,9 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from adanet_theory import generalization, multiclass, posterior, rademacher, unbounded
+from adanet_theory import rademacher
 from adanet_theory.checks import OutsideTheoryError
-from adanet_theory.margin import MarginBound
+from adanet_theory.risk import generalization, multiclass, posterior, unbounded
+from adanet_theory.risk.margin import MarginBound
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins import certified
 

@@ -14,21 +14,21 @@ import numpy as np
 import torch
 
 from adanet_theory.checks import Array
-from adanet_theory.estimates import sampled_linear_complexity
-from adanet_theory.generalization import (
+from adanet_theory.complexity.estimates import sampled_linear_complexity
+from adanet_theory.rademacher import ranges
+from adanet_theory.risk.generalization import (
     margin_bound,
     margin_bound_empirical,
     margin_bound_uniform,
     objective_bound,
     theorem_1_range,
 )
-from adanet_theory.margin import MarginBound, margin_error, ramp_loss
-from adanet_theory.posterior import a_posteriori, a_posteriori_bounded
-from adanet_theory.rademacher import ranges
+from adanet_theory.risk.margin import MarginBound, margin_error, ramp_loss
+from adanet_theory.risk.posterior import a_posteriori, a_posteriori_bounded
+from adanet_theory.risk.unbounded import margin_bound_unbounded, unbounded_empirical
 from adanet_theory.spec import NetworkSpec
-from adanet_theory.unbounded import margin_bound_unbounded, unbounded_empirical
-from adanet_train import objective
-from adanet_train.surrogates import surrogate
+from adanet_train.core import objective
+from adanet_train.core.surrogates import surrogate
 
 DELTA = 0.2
 

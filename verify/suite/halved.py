@@ -21,7 +21,7 @@ _CALLS = {"check", "range", "check_nonnegative", "enumerate", "round"}
 def halved(function: Callable[..., Any]) -> Iterator[tuple[str, Callable[..., Any]]]:
     """(the changed line, the function) for every constant of its formula, one at a time.
 
-    >>> from adanet_theory.generalization import margin_bound
+    >>> from adanet_theory.risk.generalization import margin_bound
     >>> [line for line, _ in halved(margin_bound)][0]
     "complexity': finite(1.0 / rho * _mean(w_norms, W, R_m), 'margin-bound')"
     """

@@ -17,8 +17,8 @@ from torch import Tensor
 from adanet_theory.activations import ACTIVATIONS, activation
 from adanet_theory.checks import Array
 from adanet_theory.spec import NetworkSpec
-from adanet_train.surrogates import SURROGATES
-from verify.network.evidence import Weights
+from adanet_train.core.surrogates import SURROGATES
+from verify.measure.evidence import Weights
 
 SMOOTH = ("sigmoid", "softplus", "tanh")
 HOMOGENEOUS = ("relu", "leaky_relu:0.1", "abs", "identity")

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adanet_theory import certificate, gauss, grids, kl, laws, path, path_multiclass, stochastic, vote, vote_multiclass
-from adanet_theory.tree import Tree
+from adanet_theory.certificates import derandomise as certificate
+from adanet_theory.certificates import gauss, grids, kl, laws, path, path_multiclass, stochastic, vote, vote_multiclass
+from adanet_theory.certificates.tree import Tree
 from verify.suite.halved import halved
 
 DELTA = 0.05

@@ -11,13 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adanet_theory.gauss import gauss_b, gauss_empirical
-from adanet_theory.multiclass import multiclass_margins
-from adanet_theory.path import path_empirical_exact, path_eps, path_eps_convex
-from adanet_theory.path_multiclass import path_certificate_multiclass, path_classes_empirical_exact, path_classes_eps
-from adanet_theory.tree import Tree, one_layer
-from adanet_theory.vote import vote_b, vote_certificate, vote_empirical
-from adanet_theory.vote_multiclass import classes_b, classes_empirical
+from adanet_theory.certificates.gauss import gauss_b, gauss_empirical
+from adanet_theory.certificates.path import path_empirical_exact, path_eps, path_eps_convex
+from adanet_theory.certificates.path_multiclass import (
+    path_certificate_multiclass,
+    path_classes_empirical_exact,
+    path_classes_eps,
+)
+from adanet_theory.certificates.tree import Tree, one_layer
+from adanet_theory.certificates.vote import vote_b, vote_certificate, vote_empirical
+from adanet_theory.certificates.vote_multiclass import classes_b, classes_empirical
+from adanet_theory.risk.multiclass import multiclass_margins
 from verify.suite.tightness import below
 
 pytestmark = pytest.mark.claim("path-certificate")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from adanet_theory.checks import Array
-from adanet_theory.estimates import Interval, hidden_complexity, linear_complexity
+from adanet_theory.complexity.estimates import Interval, hidden_complexity, linear_complexity
 from adanet_theory.norms import all_signs, p_norm
 from adanet_theory.rademacher import (
     depth_lower,

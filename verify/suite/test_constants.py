@@ -14,7 +14,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from adanet_theory import catalogue, generalization, margin, multiclass, posterior, rademacher, unbounded
+from adanet_theory import catalogue, rademacher
+from adanet_theory.risk import generalization, margin, multiclass, posterior, unbounded
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins import certified
 from verify.suite.agreement import RISK, Point, bounds, disagreements, twins

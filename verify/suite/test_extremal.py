@@ -15,19 +15,19 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from adanet_theory.estimates import linear_complexity
-from adanet_theory.generalization import (
+from adanet_theory.complexity.estimates import linear_complexity
+from adanet_theory.rademacher import mean_absolute_sign_sum
+from adanet_theory.risk.generalization import (
     margin_bound,
     margin_bound_empirical,
     margin_bound_uniform_at,
     objective_bound,
 )
-from adanet_theory.margin import MarginBound
-from adanet_theory.posterior import a_posteriori_at, a_posteriori_bounded_at
-from adanet_theory.rademacher import mean_absolute_sign_sum
+from adanet_theory.risk.margin import MarginBound
+from adanet_theory.risk.posterior import a_posteriori_at, a_posteriori_bounded_at
+from adanet_theory.risk.unbounded import margin_bound_unbounded, unbounded_empirical
 from adanet_theory.spec import NetworkSpec
-from adanet_theory.unbounded import margin_bound_unbounded, unbounded_empirical
-from adanet_train.surrogates import surrogate
+from adanet_train.core.surrogates import surrogate
 from verify.claims.checks.extremal import Memorised, Rare, coin_tail
 from verify.suite.tightness import below
 

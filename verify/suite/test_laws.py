@@ -9,16 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adanet_theory.generalization import (
-    confidence_term,
-    corollary_1,
-    margin_bound,
-    margin_bound_empirical,
-    margin_bound_uniform_at,
-    objective_bound,
-    theorem_1,
-)
-from adanet_theory.posterior import a_posteriori_at, a_posteriori_bounded_at
 from adanet_theory.rademacher import (
     first_layer_closed,
     layered_complexity,
@@ -27,6 +17,16 @@ from adanet_theory.rademacher import (
     peeled_complexity_offset,
     ranges,
 )
+from adanet_theory.risk.generalization import (
+    confidence_term,
+    corollary_1,
+    margin_bound,
+    margin_bound_empirical,
+    margin_bound_uniform_at,
+    objective_bound,
+    theorem_1,
+)
+from adanet_theory.risk.posterior import a_posteriori_at, a_posteriori_bounded_at
 from adanet_theory.spec import NetworkSpec
 from verify.suite.strategies import families
 from verify.suite.tightness import below

@@ -8,10 +8,10 @@ from hypothesis import find, given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from adanet_theory.margin import ramp_loss
-from adanet_train import objective
+from adanet_theory.risk.margin import ramp_loss
 from adanet_train.convex.mixture import minimise
-from adanet_train.surrogates import SURROGATES, surrogate
+from adanet_train.core import objective
+from adanet_train.core.surrogates import SURROGATES, surrogate
 from paper_notes import claims
 from verify.claims.run import run
 from verify.suite.profiles import chance, search, share

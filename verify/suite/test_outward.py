@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 
 from adanet_theory.activations import Activation, activation
 from adanet_theory.checks import Array
-from adanet_theory.estimates import Interval, hidden_complexity, linear_complexity
+from adanet_theory.complexity.estimates import Interval, hidden_complexity, linear_complexity
 from adanet_theory.spec import NetworkSpec
-from verify.network import evidence
-from verify.network import graph as graphs
-from verify.network.evidence import Weights
-from verify.network.graph import Graph, Node
-from verify.network.margins import by_unit, margins
-from verify.network.membership import exceeds, outside
-from verify.network.operations import Activate, Dense
+from adanet_train.reading import graph as graphs
+from adanet_train.reading.graph import Graph, Node
+from adanet_train.reading.operations import Activate, Dense
+from verify.measure import evidence
+from verify.measure.evidence import Weights
+from verify.measure.margins import by_unit, margins
+from verify.measure.membership import exceeds, outside
 from verify.suite.profiles import share
 from verify.suite.strategies import edge_arrays, edge_networks, edges
 

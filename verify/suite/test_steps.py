@@ -11,10 +11,11 @@ from torch import Tensor
 
 from adanet_theory.duality import dual_vector, guaranteed_decrease, is_optimal, layer_score
 from adanet_theory.norms import p_norm
-from adanet_train import adanet_cvx, objective
+from adanet_train import adanet_cvx
 from adanet_train.config import Config
 from adanet_train.convex.cvx_exact import minimise_norm, minimise_scalar
-from adanet_train.surrogates import surrogate
+from adanet_train.core import objective
+from adanet_train.core.surrogates import surrogate
 from verify.suite.profiles import chance, search, share
 from verify.suite.strategies import Step, columns, labels, steps
 from verify.suite.tightness import below, keep

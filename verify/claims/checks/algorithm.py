@@ -9,11 +9,12 @@ import torch
 from torch import Tensor
 
 from adanet_theory.duality import layer_score
-from adanet_train import adanet, objective
+from adanet_train import adanet
 from adanet_train.config import Config
 from adanet_train.convex.mixture import Mixture, minimise
-from adanet_train.surrogates import surrogate
-from adanet_train.weak_learners import Task
+from adanet_train.core import objective
+from adanet_train.core.surrogates import surrogate
+from adanet_train.search.weak_learners import Task
 from verify.claims.checks import Fact, Facts, settles
 
 Phi = surrogate("logistic")

@@ -9,17 +9,28 @@ from functools import cache
 
 import numpy as np
 
-from adanet_theory import grids
-from adanet_theory.certificate import Certificate
+from adanet_theory.certificates import grids
+from adanet_theory.certificates.derandomise import Certificate
+from adanet_theory.certificates.gauss import gauss_b, gauss_certificate_at, gauss_empirical, gauss_kl
+from adanet_theory.certificates.kl import clopper_pearson, kl, kl_inverse, xi
+from adanet_theory.certificates.path import (
+    SAMPLED,
+    path_empirical_exact,
+    path_eps,
+    path_eps_chernoff,
+    path_eps_convex,
+    path_kl,
+)
+from adanet_theory.certificates.path_multiclass import (
+    path_certificate_multiclass,
+    path_classes_empirical_exact,
+    path_classes_eps,
+)
+from adanet_theory.certificates.stochastic import gaussian_kl, stochastic_certificate
+from adanet_theory.certificates.tree import Tree
+from adanet_theory.certificates.vote import vote_b, vote_certificate, vote_empirical, vote_kl_iid, vote_kl_polya
+from adanet_theory.certificates.vote_multiclass import classes_b, classes_empirical, vote_certificate_multiclass
 from adanet_theory.checks import Array
-from adanet_theory.gauss import gauss_b, gauss_certificate_at, gauss_empirical, gauss_kl
-from adanet_theory.kl import clopper_pearson, kl, kl_inverse, xi
-from adanet_theory.path import SAMPLED, path_empirical_exact, path_eps, path_eps_chernoff, path_eps_convex, path_kl
-from adanet_theory.path_multiclass import path_certificate_multiclass, path_classes_empirical_exact, path_classes_eps
-from adanet_theory.stochastic import gaussian_kl, stochastic_certificate
-from adanet_theory.tree import Tree
-from adanet_theory.vote import vote_b, vote_certificate, vote_empirical, vote_kl_iid, vote_kl_polya
-from adanet_theory.vote_multiclass import classes_b, classes_empirical, vote_certificate_multiclass
 from verify.claims.checks import Fact, Facts, settles
 
 DELTA = 0.05

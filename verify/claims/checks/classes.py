@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from adanet_theory.margin import MarginBound, ramp_loss
-from adanet_theory.multiclass import (
+from adanet_theory.risk.margin import MarginBound, ramp_loss
+from adanet_theory.risk.multiclass import (
     kuznetsov_mohri_syed,
     multiclass_a_posteriori_at,
     multiclass_a_posteriori_bounded_at,
@@ -19,10 +19,10 @@ from adanet_theory.multiclass import (
     multiclass_margins,
     multiclass_objective_bound,
 )
-from adanet_theory.posterior import a_posteriori_at, a_posteriori_bounded_at
+from adanet_theory.risk.posterior import a_posteriori_at, a_posteriori_bounded_at
 from adanet_train.convex.cvx_exact import minimise_class_norms
 from adanet_train.convex.mixture import minimise_classes
-from adanet_train.norms import row_norms
+from adanet_train.core.norms import row_norms
 from verify.claims.checks import Fact, Facts, settles
 from verify.claims.checks.extremal import Memorised, Rare
 

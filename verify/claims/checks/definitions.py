@@ -11,9 +11,9 @@ import numpy as np
 
 from adanet_theory.activations import activation
 from adanet_theory.checks import Array
-from adanet_theory.margin import margin_error, ramp_loss
 from adanet_theory.norms import p_norm
 from adanet_theory.rademacher import mean_absolute_sign_sum
+from adanet_theory.risk.margin import margin_error, ramp_loss
 from verify.claims.checks import Fact, Facts, settles
 
 
@@ -51,7 +51,7 @@ def output_before_activation(phi: str = "relu", units: int = 100) -> Facts:
 def feedforward_special_case(phi: str = "relu", collapse: str = "last") -> Facts:
     import torch
 
-    from adanet_train.network import Network
+    from adanet_train.core.network import Network
 
     def weights(*shape: int) -> torch.Tensor:
         return torch.randn(*shape, dtype=torch.float64, generator=generator)

@@ -126,7 +126,7 @@ def norm_constraint(enforce: bool = False) -> Facts:
 
     from adanet_train import adanet
     from adanet_train.config import Config
-    from adanet_train.norms import row_norms
+    from adanet_train.core.norms import row_norms
 
     Psi = torch.rand(60, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     y = torch.where(Psi[:, 0] > Psi[:, 1], 1.0, -1.0).double()

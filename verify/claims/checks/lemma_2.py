@@ -9,8 +9,7 @@ import numpy as np
 
 from adanet_theory.activations import activation
 from adanet_theory.checks import Array
-from adanet_theory.estimates import hidden_complexity, linear_complexity
-from adanet_theory.generalization import corollary_1
+from adanet_theory.complexity.estimates import hidden_complexity, linear_complexity
 from adanet_theory.norms import all_signs, p_norm
 from adanet_theory.rademacher import (
     depth_lower,
@@ -20,6 +19,7 @@ from adanet_theory.rademacher import (
     peeled_complexity,
     peeled_complexity_data,
 )
+from adanet_theory.risk.generalization import corollary_1
 from adanet_theory.spec import NetworkSpec
 from verify.claims.checks import Fact, Facts, settles
 from verify.claims.checks.lemma_1 import THREE_POINTS, one_feature

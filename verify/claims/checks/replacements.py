@@ -7,19 +7,19 @@ import math
 import numpy as np
 
 from adanet_theory.activations import activation
-from adanet_theory.estimates import hidden_complexity
-from adanet_theory.generalization import (
+from adanet_theory.complexity.estimates import hidden_complexity
+from adanet_theory.rademacher import mean_absolute_sign_sum, peeled_complexity, peeled_complexity_offset, ranges
+from adanet_theory.risk.generalization import (
     margin_bound,
     margin_bound_empirical,
     margin_bound_uniform_at,
     theorem_1,
     theorem_1_range,
 )
-from adanet_theory.margin import PRIOR, MarginBound
-from adanet_theory.posterior import a_posteriori_at, a_posteriori_bounded_at
-from adanet_theory.rademacher import mean_absolute_sign_sum, peeled_complexity, peeled_complexity_offset, ranges
+from adanet_theory.risk.margin import PRIOR, MarginBound
+from adanet_theory.risk.posterior import a_posteriori_at, a_posteriori_bounded_at
+from adanet_theory.risk.unbounded import margin_bound_unbounded, unbounded_empirical
 from adanet_theory.spec import NetworkSpec
-from adanet_theory.unbounded import margin_bound_unbounded, unbounded_empirical
 from verify.claims.checks import Fact, Facts, settles
 from verify.claims.checks.extremal import Memorised, Rare, coin_tail
 from verify.claims.checks.lemma_1 import one_feature

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory.estimates import hidden_complexity, linear_complexity
-from adanet_theory.generalization import (
+from adanet_theory.complexity.estimates import hidden_complexity, linear_complexity
+from adanet_theory.complexity.related import standard_margin_bound
+from adanet_theory.rademacher import depth_lower, mean_absolute_sign_sum
+from adanet_theory.risk.generalization import (
     confidence_term,
     margin_bound,
     margin_bound_uniform_at,
@@ -17,10 +19,8 @@ from adanet_theory.generalization import (
     theorem_1,
     theorem_1_range,
 )
-from adanet_theory.rademacher import depth_lower, mean_absolute_sign_sum
-from adanet_theory.related import standard_margin_bound
+from adanet_theory.risk.unbounded import price
 from adanet_theory.spec import NetworkSpec
-from adanet_theory.unbounded import price
 from verify.claims.checks import Fact, Facts, settles
 
 DELTA = 0.05

@@ -1,0 +1,1 @@
+"""Bounds on the risk by margins: Theorem 1 and its repairs, a-posteriori, several classes."""

@@ -1,0 +1,57 @@
+"""Rounding outward: floats that are surely above or below an exact number, and exact sums of floats.
+
+EPS is two unit roundoffs, which leaves a factor 2 for the higher orders; TINY bounds what an underflow loses.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from adanet_theory.checks import Array
+
+EPS = 2.0**-52
+TINY = 2.0**-1022
+Number = float | Fraction
+
+
+def up(x: Number) -> float:
+    """The least float >= x; OverflowError beyond the largest one.
+
+    >>> up(Fraction(1, 10)) == 0.1, up(Fraction(1, 3)) > Fraction(1, 3)
+    (True, True)
+    """
+    try:
+        nearest = float(x)
+    except OverflowError:
+        raise OverflowError("a number exceeds the largest float, 1.8e308.") from None
+    return nearest if Fraction(nearest) >= x else math.nextafter(nearest, math.inf)
+
+
+def down(x: Number) -> float:
+    """The greatest float <= x."""
+    return -up(-x)
+
+
+def exact_sum(values: Array) -> Fraction:
+    """Σ values, exactly: mantissas of equal exponent are added as integers.
+
+    >>> exact_sum(np.array([1e300, 1.0, -1e300]))
+    Fraction(1, 1)
+    """
+    mantissas, exponents = np.frexp(np.asarray(values, dtype=np.float64).ravel())
+    integers = np.ldexp(mantissas, 53).astype(np.int64)
+    result = Fraction(0)
+    for exponent in np.unique(exponents):
+        part = integers[exponents == exponent]
+        whole = (int((part >> 26).sum()) << 26) + int((part & (2**26 - 1)).sum())  # neither half overflows
+        result += whole * Fraction(2) ** (int(exponent) - 53)
+    return result
+
+
+def enlarged(x: Any, roundings: int) -> Any:
+    """An upper value of a non-negative number or array computed as x with that many roundings."""
+    return x * (1 + (roundings + 4) * EPS) + (roundings + 1) * TINY

@@ -1,0 +1,1 @@
+"""The command adanet-train: arguments, inputs, runs, progress, processes."""

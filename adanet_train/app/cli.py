@@ -1,0 +1,329 @@
+"""adanet-train DATA -o model.pt: train AdaNet, AdaNet.CVX, LR or NN, and write the network with its family."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from adanet_theory.checks import check
+from adanet_train.app import command_line
+from adanet_train.app.command_line import Bar, Parser
+
+if TYPE_CHECKING:
+    from adanet_train.app.inputs import Inputs
+    from adanet_train.config import Config, Trained
+    from adanet_train.core.world import World
+    from adanet_train.model.model_file import Sample
+
+EXAMPLES = """\
+DATA is breast-cancer, digits:3-8, mnist:0-1, fashion:coat-shirt, cifar10:cat-dog, all classes of digits, mnist,
+fashion, cifar10, iris or wine, or a .csv, .parquet, .npy, .npz or .pt file with y (two classes or more) and X (or Psi).
+
+examples:
+  adanet-train breast-cancer -o model.pt
+  adanet-train digits:3-8 -o digits.pt --method cvx --rounds 200 --p 1
+  adanet-train table.csv --label class -o model.pt --test-data held_out.csv --rounds 10 --width 50
+  adanet-train digits -o ten.pt --rounds 3
+  adanet-train digits:3-8 -o certified.pt --objective certificate --holdout 0.1
+  adanet-train rows.npy -o model.pt --processes 2
+  adanet-train mnist:0-1 --data-dir data --test-data mnist:0-1 -o mnist.pt --set steps=2000 --set outputs=all
+then
+  verify-bounds model.pt
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    given = sys.argv[1:] if argv is None else argv
+    with command_line.terminable():
+        return command_line.run(parser(), lambda arguments: _launched(arguments, given), given)
+
+
+def parser() -> Parser:
+    """Every option. Those of the config have no default here: what is not given is the config's own."""
+    options = Parser(
+        prog="adanet-train",
+        description=__doc__.partition(": ")[2] if __doc__ else None,
+        epilog=EXAMPLES,
+        argument_default=argparse.SUPPRESS,
+    )
+    add = options.add_argument
+    add("data", metavar="DATA", help="a name or a file, see below")
+    add("-o", "--output", required=True, metavar="FILE", help="the model.pt to write, after every round")
+    add("--method", default="adanet", choices=("adanet", "cvx", "cvx-exact", "lr", "nn"), help="default adanet")
+    add("--variant", choices=("base", "R", "P", "D", "SD"), help="of adanet; default base")
+    add("--rounds", type=int, metavar="T", help="at most so many, default 10")
+    add("--max-rounds", type=int, metavar="T", help="declare the family of so many, to --resume with more later")
+    add("--width", type=int, metavar="B", help="units per layer of a subnetwork; without it 50 to 100, by m")
+    add("--p", type=float, metavar="P", help="the norm of a unit's weights, 1 to inf, default 2")
+    add("--Lambda", type=_numbers, metavar="L", help="its bound, one number or L1,L2,.. by layer, default 1.01")
+    add("--lam", type=float, metavar="λ", help="weight of the complexity r; without it chosen on held-out points")
+    add("--beta", type=float, metavar="β", help="added to it, default 0")
+    add("--rho", type=float, metavar="R", help="a margin to declare with the family; no default")
+    add("--surrogate", choices=("logistic", "logistic2", "exponential"), help="Φ, default logistic")
+    complexities = ("lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth")
+    add("--complexity", choices=complexities, help="r, default lemma-2")
+    objectives = "bound: λ and β with which F bounds the risk; certificate: F is a certificate; default paper"
+    add("--objective", choices=("paper", "bound", "certificate"), help=objectives)
+    add("--seed", type=int, metavar="S", help="default 0")
+    add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU when there is one")
+    add("--set", action="append", default=[], metavar="NAME=VALUE", help="any other field of Config, may be repeated")
+    add("--test-data", default=None, metavar="F", help="a name or a file; only for the test error")
+    add(
+        "--label",
+        default=None,
+        metavar="COLUMN",
+        help="the labels: a column of a table, default y; of a .npy file its number, default the last, or a file",
+    )
+    add("--data-dir", default=None, metavar="DIR", help="where mnist, fashion and cifar10 are, default $ADANET_DATA")
+    add("--bias", default=None, action=argparse.BooleanOptionalAction, help="a constant feature, default yes")
+    add("--center", default=False, action="store_true", help="features of known range to [-1, 1] instead of [0, 1]")
+    features = "hog: histograms of gradients; learned:F: centred and scaled as a share F of the points says"
+    add("--features", default=None, metavar="NAME", help=features)
+    add("--holdout", type=float, default=None, metavar="F", help="keep a share F of the points aside, for a bound")
+    add("--no-sample", default=False, action="store_true", help="keep the digest of the sample, not the sample")
+    add("--resume", default=False, action="store_true", help="go on from the last finished round in the output file")
+    add("--log", default=None, metavar="DIR", help="write TensorBoard event files there, a step a round")
+    several = "processes on this machine, each with its share of the rows; torchrun for more machines"
+    add("--processes", type=int, default=1, metavar="N", help=several)
+    add("--json", default=False, action="store_true", help="print one JSON document instead of the table")
+    options.add_version()
+    return options
+
+
+def _numbers(text: str) -> float | tuple[float, ...]:
+    try:
+        parts = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number, or L1,L2,.. by layer, got {text!r}") from None
+    return parts if len(parts) > 1 else parts[0]
+
+
+# The run
+
+
+def _launched(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+    """The run, in this process or in several."""
+    from adanet_train.app import processes
+
+    check(arguments.processes >= 1, f"processes must be an integer >= 1, got {arguments.processes}.")
+    begun = os.environ.get("WORLD_SIZE", "1")
+    if arguments.processes > 1 and begun == "1":
+        return processes.launch(argv, arguments.processes, arguments.output)
+    if begun == "1":
+        return train(arguments)
+    from adanet_train.core.world import ProcessEnded
+
+    processes.end_with_the_launcher()
+    told, status = "another process of the run ended", 2
+    try:
+        return train(arguments)
+    except ProcessEnded:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # torchrun ends whoever is left: first say what there is
+        if processes.LAUNCHED in os.environ:
+            return processes.ENDED
+    except KeyboardInterrupt as error:  # while it waits for the others, or leaves them
+        told, status = "interrupted", command_line.status_of(error)
+    return command_line.refuse("adanet-train", f"{told}: {processes.state(arguments.output)}.", status)
+
+
+def train(arguments: argparse.Namespace) -> int:
+    from adanet_train.core.world import joined, local_device
+
+    arguments.device = local_device(command_line.device(str(arguments.device)))
+    with joined(arguments.device) as world:
+        return train_in(world, arguments)
+
+
+def train_in(world: World, arguments: argparse.Namespace) -> int:
+    """The run of this process; the first of several shows and writes what one alone would."""
+    from adanet_train.app import run
+    from adanet_train.app.inputs import Asked, range_of, read_inputs
+    from adanet_train.app.progress import Rounds, closing_table
+    from adanet_train.config import taken_up
+    from adanet_train.model import model_file
+
+    start = time.perf_counter()
+    config = run.method_config(arguments.method, make_config(arguments))
+    asked = Asked(
+        test=arguments.test_data,
+        label=arguments.label,
+        data_dir=arguments.data_dir,
+        bias=arguments.bias,
+        center=arguments.center,
+        certificate=config.objective == "certificate",
+        features=arguments.features,
+        holdout=arguments.holdout,
+        seed=config.seed,
+    )
+    command_line.check_writable(arguments.output, (arguments.data, arguments.test_data, arguments.label))
+    inputs = read_inputs(arguments.data, asked)
+    told = any(setting.startswith("r_sup=") for setting in arguments.set)
+    config = run.config_for(inputs.y, config.replace(r_sup=range_of(inputs, config, told=told)))
+    outputs = inputs.dataset.outputs
+    sample = model_file.Sample.kept(inputs.points, inputs.y, outputs)
+    resume = read_resume(arguments, sample) if arguments.resume else None
+    if resume is not None:
+        config = taken_up(resume, config)
+    parts = {"sample": sample, "holdout": model_file.Sample.kept(*inputs.holdout, outputs) if inputs.holdout else None}
+    if arguments.no_sample:
+        parts = {name: part and part.without_data() for name, part in parts.items()}
+    saver = run.Saver(
+        arguments.output,
+        lambda trained: run.model_of(
+            trained, arguments.method, features=inputs.features, notes=_notes(inputs, arguments), **parts
+        ),
+    )
+    with Bar("round", quiet=world.rank > 0) as bar:
+        try:
+            train_method = run.trainer(arguments.method, inputs.y)
+            shown = [saver, Rounds(bar, config.rounds, inputs.dataset.notes), *_logs(arguments)]
+            callback = _each(shown) if world.rank == 0 else None
+            together = {} if world.size == 1 else {"world": _checked(world, arguments)}
+            trained = train_method(inputs.points, inputs.y, config, callback=callback, resume=resume, **together)
+            world.check_same(trained.network)
+        except (MemoryError, RuntimeError) as error:
+            saver.flush()
+            if command_line.memory_asked(error) is None:
+                raise
+            raise MemoryError(_too_large(error, arguments, config, inputs)) from None
+        except KeyboardInterrupt as error:
+            saver.flush()
+            done = saver.rounds_saved or (len(resume.history) if resume else 0)
+            return _interrupted(arguments, done, command_line.status_of(error))
+    if world.rank > 0:
+        return 0
+    saver.latest = trained
+    saver.flush()
+    result = summary(arguments, trained, inputs, time.perf_counter() - start)
+    print(json.dumps(result, allow_nan=False) if arguments.json else closing_table(result))
+    return 0
+
+
+def _too_large(error: BaseException, arguments: argparse.Namespace, config: Config, inputs: Inputs) -> str:
+    """What the run would need, and what would need less."""
+    from adanet_train.app import run
+
+    m, n_0 = len(inputs.y), inputs.points.n_0
+    asked = command_line.memory_asked(error) or 0.0
+    needed = command_line.size(max(asked, run.memory_needed(arguments.method, config, m, n_0, inputs.dataset.outputs)))
+    streamed = arguments.method == "adanet" and config.learner == "committee"
+    remedy = "" if streamed else "; --method adanet with its own learner reads some rows at a time"
+    said = command_line.told(error).removeprefix("out of memory").strip(":. ")
+    return f"{f'{said}; ' if said else ''}about {needed} would be needed for m={m}, n_0={n_0}{remedy}."
+
+
+def _checked(world: World, arguments: argparse.Namespace) -> World:
+    certificate = getattr(arguments, "objective", "paper") == "certificate"
+    known = arguments.method == "adanet" and not certificate
+    check(known, "several processes train adanet, objective paper or bound.")
+    return world
+
+
+def _notes(inputs: Inputs, arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the file tells of the data, beside the sample."""
+    from adanet_train.model.fields import Sample
+
+    notes: dict[str, Any] = {"classes": inputs.dataset.classes, "features": arguments.features}
+    if inputs.learned_on is not None:
+        points = Sample.digest(*inputs.learned_on)
+        notes["features_learned_on"] = {"m": points.m, "sha256": points.sha256}
+    return {name: value for name, value in notes.items() if value}
+
+
+def _each(callbacks: Sequence[Any]) -> Any:
+    def callback(trained: Trained) -> None:
+        for call in callbacks:
+            call(trained)
+
+    return callback
+
+
+def _logs(arguments: argparse.Namespace) -> list[Any]:
+    if arguments.log is None:
+        return []
+    from adanet_train.app.events import Events
+
+    folder = not os.path.exists(arguments.log) or os.path.isdir(arguments.log)
+    check(folder, f"--log must be a folder, got the file {arguments.log!r}.")
+    return [Events(arguments.log)]
+
+
+def _interrupted(arguments: argparse.Namespace, done: int, status: int) -> int:
+    state = f"{arguments.output} holds round {done}; --resume goes on from there" if done else "no round was finished"
+    return command_line.refuse("adanet-train", f"interrupted: {state}.", status)
+
+
+def make_config(arguments: argparse.Namespace) -> Config:
+    """The Config of the options that were given; --set reaches the fields that have no option of their own."""
+    from dataclasses import fields
+
+    from adanet_train.config import Config, adaptive
+
+    defaults = {field.name: field.default for field in fields(Config)}
+    given = {name: value for name, value in vars(arguments).items() if name in defaults}
+    for setting in arguments.set:
+        name, equals, text = setting.partition("=")
+        check(bool(equals) and name in defaults, f"--set needs NAME=VALUE of a field of Config, got {setting!r}.")
+        given[name] = _value(text, defaults[name])
+    given = adaptive(given) if arguments.method == "adanet" else given
+    return Config(**given | {"device": command_line.device(str(given["device"]))})
+
+
+def _value(text: str, default: Any) -> Any:
+    """The Python value of the text, or the text itself; a number for a float is a float."""
+    if isinstance(default, bool) and text in ("true", "false"):
+        return text == "true"
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        try:
+            value = float(text)  # inf
+        except ValueError:
+            return text
+    return float(value) if isinstance(default, float) and type(value) is int else value
+
+
+def read_resume(arguments: argparse.Namespace, sample: Sample) -> Trained | None:
+    """The run in the output file, if it is there and was one of this method on this sample."""
+    from pathlib import Path
+
+    from adanet_train.app import run
+    from adanet_train.model import model_file
+
+    if not Path(arguments.output).exists():
+        return None
+    model = model_file.read(arguments.output)
+    method = model.meta.get("method")
+    check(method == arguments.method, f"{arguments.output}: trained by method {method!r}, got {arguments.method!r}.")
+    same = model.sample is not None and model.sample.sha256 == sample.sha256
+    check(same, f"{arguments.output}: trained on another sample or other features than {arguments.data}.")
+    return run.trained_of(model)
+
+
+def summary(arguments: argparse.Namespace, trained: Trained, inputs: Inputs, seconds: float) -> dict[str, Any]:
+    from adanet_train.app import run
+
+    network = trained.network.to("cpu")
+    return {
+        "schema": "adanet-train/1",
+        "method": arguments.method,
+        "rounds": len(trained.history),
+        "depth": network.depth,
+        "n": list(network.n),
+        "objective": trained.history[-1]["objective"],
+        "train_error": run.error_rate(network, inputs.points, inputs.y),
+        "test_error": run.error_rate(network, *inputs.test) if inputs.test else None,
+        "seconds": round(seconds, 3),
+        "model": str(arguments.output),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+"""What a training run is given: the sample as the trainer sees it, and the points to test on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from adanet_theory.checks import check
+from adanet_train.config import Config
+from adanet_train.core.points import Points
+from adanet_train.data import datasets
+from adanet_train.data.datasets import Dataset
+from adanet_train.data.disk import Some, is_on_disk
+from adanet_train.data.features import FeatureMap
+
+NEEDS_A_FIXED_MAP = "needs a feature map that was fixed before the sample was drawn:"
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    dataset: Dataset
+    features: FeatureMap | None
+    points: Points
+    """Ψ of the sample, computed when rows are asked for where X is on the disk."""
+    y: Tensor
+    test: tuple[Points, Tensor] | None
+    holdout: tuple[Points, Tensor] | None = None
+    """Points kept aside from training, for the bound that needs such points."""
+    learned_on: tuple[Points, Tensor] | None = None
+    """X and y of the points that the feature map was learned on, which are not of the sample."""
+
+    @property
+    def Psi(self) -> Tensor:
+        """All of Ψ at once, for a sample that fits in memory."""
+        return self.points.whole()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of the data beside their name; `bias` None is yes for X, and no for Psi."""
+
+    test: str | None = None
+    label: str | None = None
+    data_dir: str | None = None
+    bias: bool | None = None
+    center: bool = False
+    certificate: bool = False
+    """The map is for the certificate objective: fixed before the sample, and centred where it can be."""
+    features: str | None = None
+    """"hog", or "learned:F": centred and scaled as a share F of the points says, which are then not trained on."""
+    holdout: float | None = None
+    """The share of the points to keep aside."""
+    seed: int = 0
+
+
+def read_inputs(source: str, asked: Asked) -> Inputs:
+    """Everything read and checked before the training begins."""
+    hog, share = _features(asked.features)
+    dataset = datasets.load(source, label=asked.label, data_dir=asked.data_dir, hog=hog, many=True)
+    check(not (dataset.is_psi and asked.bias), "--bias needs X: Psi is taken as it is.")
+    check(not (dataset.is_psi and share), "--features learned needs X: Psi is taken as it is.")
+    draw = np.random.default_rng(asked.seed)
+    dataset, kept = _split(dataset, asked.holdout, draw, "holdout")
+    dataset, learned_on = _split(dataset, share, draw, "features learned")
+    dataset.require_trainable()
+    if learned_on is not None:
+        features: FeatureMap | None = FeatureMap.learned(learned_on.values, dataset.names, bias=asked.bias is not False)
+    else:
+        known = asked.certificate and dataset.known_range is not None
+        features = dataset.feature_map(bias=asked.bias is not False, center=asked.center or known)
+    fitted = features is not None and features.fitted_on_sample
+    check(
+        not (asked.certificate and fitted), f"{source}: objective certificate {NEEDS_A_FIXED_MAP} --features learned:F."
+    )
+    points, y = _points(dataset, features)
+    test = _test(asked, dataset, features, hog, points.n_0) if asked.test is not None else None
+    holdout = _points(kept, features) if kept is not None else None
+    raw = _points(learned_on, None) if learned_on is not None else None
+    return Inputs(dataset, features, points, y, test, holdout, raw)
+
+
+def _features(asked: str | None) -> tuple[bool, float | None]:
+    """(whether hog, the share of the points to learn the map on)."""
+    if asked in (None, "hog"):
+        return asked == "hog", None
+    name, _, share = str(asked).partition(":")
+    try:
+        check(name == "learned", "")
+        return False, float(share)
+    except ValueError:
+        raise ValueError(f"features must be hog or learned:F with a share F of the points, got {asked!r}.") from None
+
+
+def _points(dataset: Dataset, features: FeatureMap | None) -> tuple[Points, Tensor]:
+    points = dataset.points(features)
+    if not is_on_disk(dataset.values):
+        points = Points(torch.from_numpy(np.ascontiguousarray(dataset.Psi(features))))
+    return points, torch.from_numpy(dataset.y)
+
+
+def _split(
+    dataset: Dataset, share: float | None, draw: np.random.Generator, name: str
+) -> tuple[Dataset, Dataset | None]:
+    """The rest and a part of about that share, drawn without looking at the labels."""
+    if share is None:
+        return dataset, None
+    check(0 < share < 1, f"{name} must be a share in (0, 1), got {share:g}.")
+    count = max(1, round(share * dataset.m))
+    check(count < dataset.m, f"{name} must leave points to train on, got {count} of {dataset.m}.")
+    order = draw.permutation(dataset.m)
+    parts = (np.sort(order[count:]), np.sort(order[:count]))
+    rest, part = (replace(dataset, values=_rows(dataset.values, rows), y=dataset.y[rows]) for rows in parts)
+    return rest, part
+
+
+def _rows(values: Any, rows: Any) -> Any:
+    return Some(values, rows) if is_on_disk(values) else values[rows]
+
+
+def _test(asked: Asked, dataset: Dataset, features: FeatureMap | None, hog: bool, n_0: int) -> tuple[Points, Tensor]:
+    path = str(asked.test)
+    found = datasets.load(
+        path,
+        label=asked.label,
+        data_dir=asked.data_dir,
+        test=True,
+        classes=dataset.classes,
+        outputs=dataset.outputs,
+        hog=hog,
+        many=True,
+    )
+    check(found.outputs == dataset.outputs, f"{path}: has other classes than the training data.")
+    check(found.is_psi == dataset.is_psi, f"{path}: expected {'Psi' if dataset.is_psi else 'X'} as in training.")
+    points, y = _points(found, features)
+    check(points.n_0 == n_0, f"{path}: Psi must have {n_0} columns, got {points.n_0}.")
+    return points, y
+
+
+def range_of(inputs: Inputs, config: Config, *, told: bool) -> float:
+    """r_sup, on which the bound objective rests: the feature map knows it; of Psi as given only the user can."""
+    if inputs.features is not None:
+        return inputs.features.r_sup
+    check(told or config.objective != "bound", "objective bound on Psi needs its range: --set r_sup=R.")
+    largest = inputs.points.largest
+    check(not told or largest <= config.r_sup, f"r_sup must be >= max |Psi| = {largest}, got r_sup={config.r_sup}.")
+    return config.r_sup

@@ -1,0 +1,74 @@
+"""What adanet-train shows: a line per round, and the closing table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from adanet_train.app.command_line import Bar
+from adanet_train.config import Trained
+
+
+class Rounds:
+    """Called after every round; on stderr, so that stdout holds the result alone."""
+
+    def __init__(self, bar: Bar, rounds: int, notes: Sequence[str] = ()) -> None:
+        self.bar, self.rounds, self.notes = bar, rounds, list(notes)
+
+    def __call__(self, trained: Trained) -> None:
+        # the notes with the first round and not before: a run refused at its start says one line only
+        for line in [
+            *self.notes,
+            f"round {len(trained.history)}: {round_line(trained.history[-1], trained.config.least_decrease)}",
+        ]:
+            self.bar.say(line)
+        self.notes = []
+        self.bar(len(trained.history), self.rounds, f"{len(trained.history)} of {self.rounds}")
+
+
+def round_line(entry: Mapping[str, Any], least_decrease: float = 0.0) -> str:
+    """The candidates' objective values, and what was chosen, or why nothing was.
+
+    >>> candidates = [{"depth": 1, "objective": 0.5}, {"depth": 2, "objective": 0.25}]
+    >>> round_line({"candidates": candidates, "chosen": 1, "objective": 0.25})
+    'F = 0.25 at depth 2 (depth 1: 0.5, depth 2: 0.25)'
+    >>> round_line({"candidates": candidates[1:], "chosen": -1, "objective": 0.2501}, least_decrease=0.001)
+    'F = 0.2501, no candidate lowers it by more than 0.001 of it (least_decrease): stopped (depth 2: 0.25)'
+    >>> round_line({"candidates": [], "chosen": -1, "objective": 0.25})
+    'F = 0.25, no unit lowers it: stopped'
+    """
+    candidates = entry["candidates"]
+    shown = ", ".join(f"depth {candidate['depth']}: {candidate['objective']:.6g}" for candidate in candidates)
+    if not candidates:
+        return f"F = {entry['objective']:.6g}, no unit lowers it: stopped"
+    if entry["chosen"] < 0:
+        return f"F = {entry['objective']:.6g}, no candidate {_missed(entry, least_decrease)}: stopped ({shown})"
+    return f"F = {entry['objective']:.6g} at depth {candidates[entry['chosen']]['depth']} ({shown})"
+
+
+def _missed(entry: Mapping[str, Any], least_decrease: float) -> str:
+    """What no candidate did: a lower one may be among them that does not lower F enough."""
+    if all(candidate["objective"] >= entry["objective"] for candidate in entry["candidates"]):
+        return "is lower"
+    before, best = entry["objective"], min(candidate["objective"] for candidate in entry["candidates"])
+    if "held_out" in entry and best < before * (1 - least_decrease):
+        return "helps on the held-out points"
+    asked = f"{least_decrease:g} of it (least_decrease)" if least_decrease > 0 else "its rounding error"
+    return f"lowers it by more than {asked}"
+
+
+def closing_table(result: Mapping[str, Any]) -> str:
+    """Method, rounds, architecture, objective, train and test error, seconds, file."""
+    n_0, *units = result["n"]
+    test_error = result["test_error"]
+    rows = {
+        "method": result["method"],
+        "rounds": result["rounds"],
+        "architecture": f"n_0 = {n_0}, depth {result['depth']}, units {', '.join(str(n_k) for n_k in units)}",
+        "objective": f"{result['objective']:.6g}",
+        "train error": f"{result['train_error']:.4f}",
+        "test error": "no test data" if test_error is None else f"{test_error:.4f}",
+        "seconds": f"{result['seconds']:.1f}",
+        "model": result["model"],
+    }
+    return "\n".join(f"{name:14}{value}" for name, value in rows.items())

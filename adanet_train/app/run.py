@@ -1,0 +1,171 @@
+"""A training run and its model.pt: what the command and the estimators share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from adanet_theory.checks import check
+from adanet_train.app.command_line import versions
+from adanet_train.config import Config, Trained, of_classes
+from adanet_train.core.points import WHOLE, Points
+from adanet_train.data.features import FeatureMap
+from adanet_train.model import model_file
+from adanet_train.model.model_file import ModelFile, Sample
+
+METHODS = ("adanet", "cvx", "cvx-exact", "lr", "nn")
+
+Train = Callable[..., Trained]
+
+
+def trainer(method: str, y: Tensor | None = None) -> Train:
+    """train(Psi, y, config, *, callback, resume) -> Trained of a method; of class indices y that for many classes."""
+    check(method in METHODS, f"method must be one of {', '.join(METHODS)}, got method={method!r}.")
+    if method == "adanet":
+        return _adanet
+    if method in ("lr", "nn"):
+        from adanet_train import baselines
+
+        return baselines.train_lr if method == "lr" else baselines.train_nn
+    if y is not None and not y.is_floating_point():
+        from adanet_train import class_cvx
+
+        return class_cvx.train
+    from adanet_train import adanet_cvx
+
+    return adanet_cvx.train
+
+
+def unweighted(objective: str) -> str:
+    """Why F of a weighted sample would say nothing of the risk."""
+    return f"objective {objective} counts every point alike: no sample_weight, no class_weight."
+
+
+def config_for(y: Tensor, config: Config) -> Config:
+    """The config as the trainer for these labels reads it."""
+    return config if y.is_floating_point() else of_classes(config)
+
+
+def _adanet(Psi: Tensor, y: Tensor, config: Config, **options: Any) -> Trained:
+    """AdaNet on the objective of the config."""
+    if config.objective == "certificate":
+        from adanet_train.certificate import classes
+        from adanet_train.certificate import train as signs
+
+        check(options.pop("weights", None) is None, unweighted(config.objective))
+        return (signs if y.is_floating_point() else classes).train(Psi, y, config, **options)
+    from adanet_train import adanet
+
+    return adanet.train(Psi, y, config, **options)
+
+
+def method_config(method: str, config: Config) -> Config:
+    """cvx-exact is AdaNet.CVX with the exact step; the certificate is an objective of adanet alone."""
+    certified = config.objective == "certificate"
+    check(not certified or method == "adanet", f"objective certificate is for method adanet, got method={method!r}.")
+    return config.replace(step="exact") if method == "cvx-exact" else config
+
+
+def memory_needed(method: str, config: Config, m: int, n_0: int, outputs: int | None = None) -> float:
+    """Bytes, roughly, that a run keeps at its largest, beside the data themselves.
+
+    A committee keeps a float32 copy of Ψ, if it is not too large for that, and some numbers for each point and output.
+    The others keep Ψ in float64 and in float32 and, at each point, the outputs of the units that a later one reads.
+
+    >>> round(memory_needed("adanet", Config(learner="committee", lam=None), 1_000_000, 50) / 1e6)
+    316
+    """
+    if method == "adanet" and config.learner == "committee":
+        K, B = config.members_for(m), max(units for _, units in config.sizes(m))
+        weights = 8.0 * config.rounds * K * B * (n_0 + K * B)
+        return min(4 * m * n_0, 4 * WHOLE) + 8 * m * (8 + 3 * K) * (outputs or 1) + weights
+    if method in ("lr", "nn"):
+        units = 0 if method == "lr" else sum(config.hidden)
+    else:
+        units = config.rounds * (1 if method != "adanet" else max(units for _, units in config.sizes(m)) * config.depth)
+    return 12.0 * m * (n_0 + units) + 8.0 * n_0 * units
+
+
+def error_rate(network: Callable[[Tensor], Tensor], Psi: Tensor | Points, y: Tensor) -> float:
+    """The share of points with y f(x) <= 0, as in R(f) of the paper; of C classes those whose margin is <= 0."""
+    points = Psi if isinstance(Psi, Points) else Points(Psi)
+    width = max(getattr(network, "n", (0,)))
+    return sum(_errors(network(part), y[rows]) for rows, part in points.chunks(width)) / len(y)
+
+
+def _errors(f: Tensor, y: Tensor) -> int:
+    if y.is_floating_point():
+        return int((y * f <= 0).sum())
+    own = torch.nn.functional.one_hot(y, f.shape[1]).bool()
+    margins = f[own] - f.masked_fill(own, -torch.inf).amax(1)
+    return int((margins <= 0).sum())
+
+
+# The file
+
+
+def model_of(
+    trained: Trained,
+    method: str,
+    *,
+    features: FeatureMap | None,
+    sample: Sample | None,
+    notes: Mapping[str, Any] | None = None,
+    holdout: Sample | None = None,
+) -> ModelFile:
+    """The model.pt of a run. It holds no timings, paths or number of jobs, so that equal runs give equal files."""
+    config = {name: value for name, value in trained.config.as_dict().items() if name != "jobs"}
+    meta = {
+        "method": method,
+        "seed": trained.config.seed,
+        "config": config,
+        "history": trained.history,
+        "versions": versions(),
+        **(notes or {}),
+    }
+    rho = trained.config.rho if trained.declared is not None else None
+    extra = {"tried": trained.config.tried} if trained.config.tried > 1 else {}
+    return ModelFile(trained.network, trained.declared, rho, features, sample, meta, extra, holdout=holdout)
+
+
+def trained_of(model: ModelFile) -> Trained:
+    """The run that a model.pt tells of, to be taken up again."""
+    config, history = model.meta.get("config"), model.meta.get("history")
+    known = isinstance(config, Mapping) and isinstance(history, list)
+    check(known, "meta must hold the config and the history of a training run.")
+    try:
+        return Trained(model.network, model.declared, list(history or []), Config.from_dict(config or {}))
+    except TypeError as error:
+        raise ValueError(f"meta config is not one of this version: {error}.") from None
+
+
+class Saver:
+    """Writes the model after every round; `flush` writes a round that was skipped.
+
+    Rounds that are quicker than the writing are skipped until it has cost at most a tenth of the time.
+    """
+
+    def __init__(self, path: str | Path, build: Callable[[Trained], ModelFile]) -> None:
+        self.path, self.build = path, build
+        self.latest: Trained | None = None
+        self.rounds_saved = 0
+        self.next_save = 0.0
+
+    def __call__(self, trained: Trained) -> None:
+        self.latest = trained
+        if time.monotonic() >= self.next_save:
+            self.flush()
+
+    def flush(self) -> None:
+        if self.latest is None or len(self.latest.history) == self.rounds_saved:
+            return
+        start = time.monotonic()
+        model_file.write(self.path, self.build(self.latest))
+        self.rounds_saved = len(self.latest.history)
+        now = time.monotonic()
+        self.next_save = now + 9 * (now - start)

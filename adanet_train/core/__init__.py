@@ -1,0 +1,1 @@
+"""What every trainer shares: networks, points, labels, losses, norms, the objective."""

@@ -1,0 +1,785 @@
+"""The parts of torch that can be read, one rule each: (recorder, module or arguments) -> Value.
+
+BatchNorm in eval mode is an affine map, folded into the convolution or Linear below it where only it reads that one.
+Dropout in eval mode is the identity. The largest of a window is written with |x|, see `operations.Largest`; what is cut
+off and a trained slope are written with ReLU. What only moves numbers is read by what it does to their places.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from adanet_theory.activations import activation
+from adanet_train.reading.operations import (
+    Activate,
+    Affine,
+    Average,
+    Cat,
+    Convolution,
+    Dense,
+    Largest,
+    Places,
+    Reshape,
+    Sum,
+    Total,
+    Window,
+)
+from adanet_train.reading.trace import LOGITS, POINTS, Recorder, Value
+
+Rule = Callable[..., Any]
+
+_OWN_NORM = "it divides by a size of the point itself, which is no linear map; BatchNorm in eval mode is one"
+_SEQUENCE = "recurrent networks and attention are products of the network with itself; no statement here covers them"
+_CAST = "it rounds to another type of number; leave casts out, the network is read in float64"
+
+
+# Activations
+
+
+def _activate(r: Recorder, x: Value, name: str) -> Value:
+    return r.add(Activate(activation(name)), x)
+
+
+def _plain(name: str) -> Rule:
+    """An activation without parameters, as a function or method; `inplace` changes nothing that is read later."""
+    return lambda r, x, inplace=False: _activate(r, x, name)
+
+
+def _leaky(r: Recorder, x: Value, negative_slope: float = 0.01, inplace: bool = False) -> Value:
+    return _activate(r, x, f"leaky_relu:{float(negative_slope)!r}")
+
+
+def _clamp(r: Recorder, x: Value, min: Any = None, max: Any = None) -> Value:
+    """a + relu(x - a) - relu(x - b), each where it is asked for."""
+    low = x if min is None else _at_least(r, x, min)
+    if max is None:
+        return low
+    above = _activate(r, _plus(r, x, -1.0, max), "relu")
+    return r.add(Sum((1.0, -1.0)), low, above)
+
+
+def _at_least(r: Recorder, x: Value, low: Any) -> Value:
+    return _plus(r, _activate(r, _plus(r, x, -1.0, low), "relu"), 1.0, low)
+
+
+def _prelu(r: Recorder, x: Value, weight: Any) -> Value:
+    """relu(x) - a relu(-x): a trained slope is one more weight of a ReLU network, one for each channel or for all."""
+    slope = _tensor(r, weight).reshape(-1, *[1] * (len(x.shape) - 1))
+    left = _activate(r, r.add(Sum((-1.0,)), x), "relu")
+    return r.add(Sum((1.0, -1.0)), _activate(r, x, "relu"), r.add(Affine(slope, None), left))
+
+
+def _larger(r: Recorder, x: Any, other: Any, sign: float = 1.0) -> Value:
+    """max(x, y), or of sign -1 min(x, y) = -max(-x, -y); beside a fixed number by relu."""
+    if not (isinstance(x, Value) and isinstance(other, Value)):
+        value, fixed = (x, other) if isinstance(x, Value) else (other, x)
+        return _clamp(r, value, min=fixed) if sign > 0 else _clamp(r, value, max=fixed)
+    if x.shape != other.shape:
+        raise r.refusal(f"the shapes {x.shape} and {other.shape} differ; expected equal ones")
+    pair = [r.add(Reshape((1, math.prod(x.shape), 1)), v if sign > 0 else r.add(Sum((-1.0,)), v)) for v in (x, other)]
+    found = r.add(Largest(_rows_of(2)), r.add(Cat(2), *pair))
+    shaped = r.add(Reshape(x.shape), found)
+    return shaped if sign > 0 else r.add(Sum((-1.0,)), shaped)
+
+
+def _largest_along(r: Recorder, x: Value, dim: Any = (), keepdim: bool = False) -> Value:
+    """The largest over some axes of a point."""
+    axes = _point_axes(r, x, dim)
+    rest = [axis for axis in range(x.example.ndim) if axis not in axes]
+    count = math.prod(x.example.shape[axis] for axis in axes)
+    rows = _moved(r, x, lambda z: z.permute(*rest, *axes).reshape(len(z), 1, -1, count))
+    shape = x.example.amax(axes, keepdim).shape[1:]
+    return r.add(Reshape(tuple(shape)), r.add(Largest(_rows_of(count)), rows))
+
+
+def _rows_of(count: int) -> Window:
+    return Window((1, count), (1, count), (0, 0, 0, 0), (1, 1))
+
+
+class _Extremes(NamedTuple):
+    """What x.max(dim) gives; the places of the largest are no features."""
+
+    values: Value
+    indices: None = None
+
+
+def _max(r: Recorder, x: Value, other: Any = None, keepdim: bool = False, *, dim: Any = None) -> Any:
+    """max(x, y), or the largest along an axis."""
+    if isinstance(other, Value | Tensor):
+        return _larger(r, x, other)
+    return _Extremes(_largest_along(r, x, () if other is None and dim is None else dim or other, keepdim))
+
+
+def _gelu(r: Recorder, x: Value, approximate: str = "none") -> Value:
+    if approximate != "none":
+        raise r.refusal("GELU by tanh is another function; expected approximate='none'")
+    return _activate(r, x, "gelu")
+
+
+def _elu(r: Recorder, x: Value, alpha: float = 1.0, inplace: bool = False) -> Value:
+    if alpha != 1:
+        raise r.refusal(f"ELU is known here for alpha = 1, got alpha={alpha:g}")
+    return _activate(r, x, "elu")
+
+
+def _softplus(r: Recorder, x: Value, beta: float = 1.0, threshold: float = 20.0) -> Value:
+    if beta != 1 or threshold < 20:
+        raise r.refusal(f"softplus is known here for beta = 1, threshold >= 20, got {beta:g}, {threshold:g}")
+    return _activate(r, x, "softplus")
+
+
+# Linear maps
+
+
+def _linear(r: Recorder, x: Value, weight: Tensor, bias: Tensor | None = None) -> Value:
+    return r.add(Dense(_tensor(r, weight), None if bias is None else _tensor(r, bias)), x)
+
+
+def _product(r: Recorder, x: Any, other: Any) -> Value:
+    """x @ W with fixed W, a matrix or one column."""
+    if not isinstance(x, Value) or isinstance(other, Value):
+        raise r.refusal("a product of two parts of the network, or from the left, is no map of each point's last axis")
+    if other.ndim == 1:
+        return _moved(r, _linear(r, x, other[None]), lambda z: z[..., 0])
+    return _linear(r, x, other.T)
+
+
+def _product_plus(r: Recorder, bias: Any, x: Value, other: Any, *, beta: float = 1.0, alpha: float = 1.0) -> Value:
+    """beta b + alpha x @ W."""
+    scaled = r.add(Sum((float(alpha),)), _product(r, x, other)) if alpha != 1 else _product(r, x, other)
+    return _plus(r, scaled, float(beta), bias)
+
+
+def _tensor(r: Recorder, value: Any) -> Tensor:
+    if not isinstance(value, Tensor) or not value.is_floating_point() or not bool(torch.isfinite(value).all()):
+        raise r.refusal("its weights must be finite real numbers that do not depend on the point")
+    return value.detach().to(torch.float64).contiguous()
+
+
+def _sizes(value: Any, axes: int) -> tuple[int, ...]:
+    return (int(value),) * axes if not isinstance(value, tuple | list) else tuple(int(v) for v in value)
+
+
+def _space(r: Recorder, x: Value, axes: int) -> tuple[int, ...]:
+    if len(x.shape) != axes + 1:
+        raise r.refusal(f"it reads points of shape {x.shape}, expected channels and {axes} axes")
+    return x.shape[1:]
+
+
+def _sides(low: Sequence[int], high: Sequence[int]) -> tuple[int, ...]:
+    """As functional.pad wants it, the last axis first."""
+    return tuple(side for both in reversed(list(zip(low, high, strict=True))) for side in both)
+
+
+def _padded(padding: Any, axes: int, reach: tuple[int, ...]) -> tuple[int, ...]:
+    """ "same" puts the odd one behind."""
+    if padding == "same":
+        return _sides([n // 2 for n in reach], [n - n // 2 for n in reach])
+    both = _sizes(0 if padding == "valid" else padding, axes)
+    return _sides(both, both)
+
+
+def _reach(kernel: Sequence[int], dilation: Sequence[int]) -> tuple[int, ...]:
+    return tuple((k - 1) * step for k, step in zip(kernel, dilation, strict=True))
+
+
+def _convolution(
+    r: Recorder,
+    x: Value,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    mode: str = "zeros",
+) -> Value:
+    axes = weight.ndim - 2
+    _space(r, x, axes)
+    kernel, steps = tuple(weight.shape[2:]), _sizes(dilation, axes)
+    sides = _padded(padding, axes, _reach(kernel, steps))
+    window = Window(kernel, _sizes(stride, axes), sides, steps, "constant" if mode == "zeros" else mode)
+    return r.add(Convolution(_tensor(r, weight), None if bias is None else _tensor(r, bias), window, groups), x)
+
+
+def _conv_module(r: Recorder, module: Any, x: Value) -> Value:
+    parts = (module.stride, module.padding, module.dilation, module.groups, module.padding_mode)
+    return _convolution(r, x, module.weight, module.bias, *parts)
+
+
+def _transposed(
+    r: Recorder,
+    x: Value,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Value:
+    """A convolution by the kernel turned round, of x with zeros between its numbers and around them."""
+    axes = weight.ndim - 2
+    space, steps, between = _space(r, x, axes), _sizes(dilation, axes), _sizes(stride, axes)
+    low = [n - p for n, p in zip(_reach(weight.shape[2:], steps), _sizes(padding, axes), strict=True)]
+    high = [n + p for n, p in zip(low, _sizes(output_padding, axes), strict=True)]
+
+    def spread(z: Tensor) -> Tensor:
+        wide = z.new_zeros(*z.shape[:2], *((n - 1) * s + 1 for n, s in zip(space, between, strict=True)))
+        wide[(slice(None), slice(None), *(slice(None, None, s) for s in between))] = z
+        return functional.pad(wide, _sides(low, high))
+
+    by_group = weight.reshape(groups, -1, *weight.shape[1:]).transpose(1, 2)
+    turned = by_group.flatten(0, 1).flip(tuple(range(2, 2 + axes)))
+    return _convolution(r, _moved(r, x, spread), turned, bias, dilation=steps, groups=groups)
+
+
+def _transposed_module(r: Recorder, module: Any, x: Value) -> Value:
+    parts = (module.stride, module.padding, module.output_padding, module.groups, module.dilation)
+    return _transposed(r, x, module.weight, module.bias, *parts)
+
+
+def _batch_norm(
+    r: Recorder,
+    x: Value,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Value:
+    if running_mean is None or running_var is None:
+        raise r.refusal("it keeps no running statistics, so what it does to a point depends on the batch")
+    if training:
+        raise r.refusal("batch_norm in training mode; expected training=self.training and module.eval()")
+    mean, var = _tensor(r, running_mean), _tensor(r, running_var)
+    scale = _tensor(r, 1 / torch.sqrt(var + eps))
+    if weight is not None:
+        scale = scale * _tensor(r, weight)
+    shift = -mean * scale if bias is None else _tensor(r, bias) - mean * scale
+    return _scaled_channels(r, x, scale, shift)
+
+
+def _batch_norm_module(r: Recorder, module: Any, x: Value) -> Value:
+    return _batch_norm(r, x, module.running_mean, module.running_var, module.weight, module.bias, eps=module.eps)
+
+
+def _scaled_channels(r: Recorder, x: Value, scale: Tensor, shift: Tensor) -> Value:
+    below = r.nodes[x.node - 1].operation if r.foldable and x.node == r.foldable else None
+    spread = (-1, *[1] * (len(x.shape) - 1))
+    if isinstance(below, Convolution) or (isinstance(below, Dense) and len(x.shape) == 1):
+        b = shift if below.b is None else shift + scale * below.b
+        W = below.W * scale.reshape(-1, *[1] * (below.W.ndim - 1))
+        folded = Dense(W, b) if isinstance(below, Dense) else Convolution(W, b, below.window, below.groups)
+        return r.replace(folded, Value(x.node, x.example * scale.reshape(spread) + shift.reshape(spread)))
+    return r.add(Affine(scale.reshape(spread), shift.reshape(spread)), x)
+
+
+# Pooling
+
+
+def _average(
+    r: Recorder,
+    x: Value,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+    *,
+    axes: int,
+) -> Value:
+    window = _window(r, x, kernel_size, stride, padding, 1, ceil_mode, axes)
+    if divisor_override:
+        return r.add(Average(window, _one_over(divisor_override)), x)
+    border = _sizes(padding, axes)
+    counted = _counted(window, x.shape[1:], border, border if count_include_pad else (0,) * axes)
+    return r.add(Average(window, 1 / counted), x)
+
+
+def _counted(window: Window, space: Sequence[int], border: Sequence[int], counts: Sequence[int]) -> Tensor:
+    """By how many places torch divides each window: those of x, and `counts` of its border; never beyond the border."""
+    found = torch.ones((), dtype=torch.float64)
+    out = window.out_space(tuple(space))
+    for n, size, step, p, q, places in zip(space, window.kernel, window.stride, border, counts, out, strict=True):
+        start = torch.arange(places) * step - p
+        here = (start + size).clamp(max=n + q) - start.clamp(min=-q)
+        found = found.unsqueeze(-1) * here
+    return found
+
+
+def _one_over(divisor: float) -> Tensor:
+    return torch.tensor(1.0 / divisor, dtype=torch.float64)
+
+
+def _largest(
+    r: Recorder,
+    x: Value,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+    *,
+    axes: int,
+) -> Value:
+    if return_indices:
+        raise r.refusal("the indices of the largest are no features; expected return_indices=False")
+    return r.add(Largest(_window(r, x, kernel_size, stride, padding, dilation, ceil_mode, axes)), x)
+
+
+def _window(
+    r: Recorder, x: Value, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, axes: int
+) -> Window:
+    """In ceil mode the last window may reach beyond the border, if it starts before it: the border is then wider."""
+    space, sizes, border = _space(r, x, axes), _sizes(kernel, axes), _sizes(padding, axes)
+    steps = sizes if stride is None or stride == () else _sizes(stride, axes)
+    window = Window(sizes, steps, _sides(border, border), _sizes(dilation, axes))
+    if not ceil_mode:
+        return window
+    high = []
+    for n, p, s, reach in zip(space, border, steps, _reach(sizes, window.dilation), strict=True):
+        last = math.ceil((n + 2 * p - reach - 1) / s) * s
+        last -= s if last >= n + p else 0
+        high.append(last + reach + 1 - n - p)
+    return replace(window, padding=_sides(border, high))
+
+
+def _adaptive(kind: Rule, axes: int) -> Rule:
+    def rule(r: Recorder, x: Value, output_size: Any, return_indices: bool = False) -> Value:
+        space = _space(r, x, axes)
+        asked = (output_size,) * axes if not isinstance(output_size, tuple | list) else tuple(output_size)
+        wanted = tuple(n if out is None else int(out) for n, out in zip(space, asked, strict=True))
+        if all(n % out == 0 for n, out in zip(space, wanted, strict=True)):
+            return kind(r, x, tuple(n // out for n, out in zip(space, wanted, strict=True)), axes=axes)
+        if kind is not _average:
+            raise r.refusal(f"{space} is no multiple of {wanted}, so its windows differ; expected one that is")
+        return _unequal(r, x, wanted)
+
+    return rule
+
+
+def _unequal(r: Recorder, x: Value, wanted: tuple[int, ...]) -> Value:
+    """Window i of an axis holds the places from ⌊i n/out⌋ to ⌈(i+1) n/out⌉: side by side, the short ones with zeros."""
+    counts, kernel, rows = torch.ones((), dtype=torch.float64), [], []
+    for n, out in zip(x.shape[1:], wanted, strict=True):
+        windows = [range(i * n // out, -(-(i + 1) * n // out)) for i in range(out)]
+        longest = max(map(len, windows))
+        kernel.append(longest)
+        counts = counts.unsqueeze(-1) * torch.tensor([len(places) for places in windows])
+        rows.append([1 + place for places in windows for place in (*places, *[-1] * (longest - len(places)))])
+
+    def side_by_side(z: Tensor) -> Tensor:
+        found = functional.pad(z, (1, 0) * len(rows))
+        for axis, row in enumerate(rows):
+            found = found.index_select(2 + axis, torch.tensor(row))
+        return found
+
+    size = tuple(kernel)
+    window = Window(size, size, (0,) * 2 * len(size), (1,) * len(size))
+    return r.add(Average(window, 1 / counts), _moved(r, x, side_by_side))
+
+
+# What moves numbers
+
+
+def _moved(r: Recorder, x: Value, f: Callable[[Tensor], Any]) -> Any:
+    """f, which only moves the numbers of a point, drops or repeats some, or puts zeros beside them.
+
+    What it does to their places says all; of several parts, each.
+    """
+    n = math.prod(x.shape)
+    numbers = torch.arange(1, POINTS * n + 1, dtype=torch.float64).reshape(POINTS, *x.shape)
+    found = f(numbers)
+    if isinstance(found, tuple | list):
+        return tuple(_placed(r, x, part) for part in found)
+    return _placed(r, x, found)
+
+
+def _placed(r: Recorder, x: Value, found: Tensor) -> Value:
+    """The operation that puts number (i, j) of POINTS points, counted through, where it stands in `found`."""
+    if found.ndim < 1 or len(found) != POINTS:
+        raise r.refusal("it mixes the points of a batch, or takes some of them; expected the first axis to stay")
+    n = math.prod(x.shape)
+    before = n * torch.arange(POINTS).reshape(-1, *[1] * (found.ndim - 1))
+    own = torch.where(found == 0, 0.0, found - before).long()
+    if bool((own != own[0]).any() | (own < 0).any() | (own > n).any()):
+        raise r.refusal("it mixes the points of a batch; expected the first axis to stay")
+    if not torch.equal(own[0].flatten(), torch.arange(1, n + 1)):
+        return r.add(Places(own[0]), x)
+    return x if own.shape[1:] == x.shape else r.add(Reshape(tuple(own.shape[1:])), x)
+
+
+def _moving(function: Callable[..., Any]) -> Rule:
+    """The rule of a function of torch that moves numbers; of its other arguments only the shape of a part is read."""
+
+    def rule(r: Recorder, x: Value, *arguments: Any, **named: Any) -> Any:
+        shaped = [other.example if isinstance(other, Value) else other for other in arguments]
+        return _moved(r, x, lambda z: function(z, *shaped, **named))
+
+    return rule
+
+
+def _select(r: Recorder, x: Any, index: Any) -> Any:
+    """x[index] with fixed numbers, slices and lists; or one of several parts."""
+    return _moved(r, x, lambda z: z[index]) if isinstance(x, Value) else x[index]
+
+
+def _bordered(r: Recorder, x: Value, pad: Any, mode: str = "constant", value: float | None = None) -> Value:
+    """functional.pad; what it puts around x is 0, a fixed number, or numbers of x."""
+    found: Value = _moved(r, x, lambda z: functional.pad(z, tuple(pad), mode))
+    if not value:
+        return found
+    inside = functional.pad(torch.ones(1, *x.shape, dtype=torch.float64), tuple(pad))[0]
+    return r.add(Affine(None, float(value) * (1 - inside)), found)
+
+
+def _nearest(
+    r: Recorder, x: Value, size: Any = None, scale_factor: Any = None, mode: str = "nearest", **options: Any
+) -> Value:
+    if not mode.startswith("nearest"):
+        raise r.refusal(f"it is read for mode='nearest', which repeats numbers, got mode={mode!r}")
+    found: Value = _moved(r, x, lambda z: functional.interpolate(z, size, scale_factor, mode, **options))
+    return found
+
+
+def _cat(r: Recorder, tensors: Any, dim: int = 0) -> Value:
+    if not all(isinstance(x, Value) for x in tensors):
+        raise r.refusal("it reads a tensor that is no part of the network")
+    axis = int(dim) % tensors[0].example.ndim
+    if axis == 0:
+        raise r.refusal("it mixes the points of a batch; expected dim >= 1")
+    return r.add(Cat(axis - 1), *tensors)
+
+
+def _stack(r: Recorder, tensors: Any, dim: int = 0) -> Value:
+    return _cat(r, [_moved(r, x, lambda z: z.unsqueeze(dim)) for x in tensors], dim)
+
+
+# Sums
+
+
+def _point_axes(r: Recorder, x: Value, dim: Any) -> tuple[int, ...]:
+    """The axes that are asked for, none of them that of the points."""
+    asked = range(x.example.ndim) if dim is None or dim == () else dim if isinstance(dim, tuple | list) else (dim,)
+    axes = tuple(sorted(int(axis) % x.example.ndim for axis in asked))
+    if 0 in axes or not axes:
+        raise r.refusal("it mixes the points of a batch; expected axes dim >= 1")
+    return axes
+
+
+def _total(r: Recorder, x: Value, dim: Any, keepdim: bool, *, mean: bool) -> Value:
+    axes = _point_axes(r, x, dim)
+    count = math.prod(x.example.shape[axis] for axis in axes)
+    return r.add(Total(tuple(axis - 1 for axis in axes), count, 1.0 / count if mean else 1.0, bool(keepdim)), x)
+
+
+def _mean(r: Recorder, x: Value, dim: Any = None, keepdim: bool = False) -> Value:
+    return _total(r, x, dim, keepdim, mean=True)
+
+
+def _sum(r: Recorder, x: Value, dim: Any = None, keepdim: bool = False) -> Value:
+    return _total(r, x, dim, keepdim, mean=False)
+
+
+def _combined(sign: float) -> Rule:
+    def rule(r: Recorder, x: Any, other: Any, *, alpha: float = 1.0) -> Value:
+        factor = sign * float(alpha)
+        if isinstance(x, Value) and isinstance(other, Value):
+            return r.add(Sum((1.0, factor)), *_spread(r, x, other))
+        if isinstance(x, Value):
+            return _plus(r, x, factor, other)
+        return _plus(r, other if factor == 1 else r.add(Sum((factor,)), other), 1.0, x)
+
+    return rule
+
+
+def _plus(r: Recorder, x: Value, factor: float, fixed: Any) -> Value:
+    """x + factor times a fixed number or tensor, where there is anything to add."""
+    shift = factor * _constant(r, fixed, x)
+    return r.add(Affine(None, shift), x) if bool(shift.any()) or shift.ndim else x
+
+
+def _spread(r: Recorder, x: Value, other: Value) -> tuple[Value, Value]:
+    """Both in the shape that torch spreads them over, point by point."""
+    if x.shape == other.shape:
+        return x, other
+    try:
+        shape = torch.broadcast_shapes(x.shape, other.shape)
+    except RuntimeError:
+        shape = None
+    if shape is None or len(x.shape) != len(other.shape):
+        raise r.refusal(f"the shapes {x.shape} and {other.shape} differ; expected equal ones")
+    first, second = (_moved(r, v, lambda z: z.expand(POINTS, *shape)) for v in (x, other))
+    return first, second
+
+
+def _constant(r: Recorder, value: Any, beside: Value) -> Tensor:
+    """A fixed number or tensor, without an axis of points of its own."""
+    tensor = torch.as_tensor(value, dtype=torch.float64).detach()
+    if tensor.ndim == len(beside.shape) + 1 and len(tensor) == 1:
+        tensor = tensor[0]
+    if tensor.ndim > len(beside.shape) or not bool(torch.isfinite(tensor).all()):
+        raise r.refusal(f"a fixed tensor of shape {tuple(tensor.shape)} does not spread over points of {beside.shape}")
+    return tensor
+
+
+def _times(r: Recorder, x: Any, other: Any) -> Value:
+    if isinstance(x, Value) and isinstance(other, Value):
+        raise r.refusal("a product of two parts of the network is neither linear nor an activation")
+    value, factor = (x, other) if isinstance(x, Value) else (other, x)
+    return r.add(Affine(_constant(r, factor, value), None), value)
+
+
+def _divided(r: Recorder, x: Any, other: Any) -> Value:
+    if isinstance(other, Value):
+        raise r.refusal("a division by a part of the network is neither linear nor an activation")
+    return r.add(Affine(_tensor(r, 1 / _constant(r, other, x)), None), x)
+
+
+def _same(r: Recorder, x: Value, *_: Any, **__: Any) -> Value:
+    return x
+
+
+def _no_dropout(r: Recorder, x: Value, p: float = 0.5, training: bool = True, inplace: bool = False) -> Value:
+    if training and p:
+        raise r.refusal("dropout in training mode; expected training=self.training and module.eval()")
+    return x
+
+
+def _because(reason: str) -> Rule:
+    def rule(r: Recorder, *_: Any, **__: Any) -> Value:
+        raise r.refusal(reason)
+
+    return rule
+
+
+def _same_number(r: Recorder, x: Value, *arguments: Any, dtype: Any = None, **_: Any) -> Value:
+    """to(device), type_as(x): the same numbers, if they stay float64."""
+    kinds = [dtype, *(getattr(other, "dtype", other) for other in arguments)]
+    if any(isinstance(kind, torch.dtype) and kind != torch.float64 for kind in kinds):
+        raise r.refusal(_CAST)
+    return x
+
+
+def _pooled(kind: Rule, axes: int) -> Rule:
+    return lambda r, x, *arguments, **named: kind(r, x, *arguments, axes=axes, **named)
+
+
+def _average_module(r: Recorder, m: Any, x: Value) -> Value:
+    axes = {nn.AvgPool1d: 1, nn.AvgPool2d: 2, nn.AvgPool3d: 3}[type(m)]
+    divisor = getattr(m, "divisor_override", None)  # AvgPool1d has none
+    return _average(r, x, m.kernel_size, m.stride, m.padding, m.ceil_mode, m.count_include_pad, divisor, axes=axes)
+
+
+def _largest_module(r: Recorder, m: Any, x: Value) -> Value:
+    axes = {nn.MaxPool1d: 1, nn.MaxPool2d: 2, nn.MaxPool3d: 3}[type(m)]
+    parts = (m.kernel_size, m.stride, m.padding, m.dilation, m.ceil_mode, m.return_indices)
+    return _largest(r, x, *parts, axes=axes)
+
+
+def _moving_module(r: Recorder, m: Any, x: Value) -> Any:
+    """A module without weights that moves numbers: Flatten, PixelShuffle, ReflectionPad2d."""
+    return _moved(r, x, m)
+
+
+MODULES: tuple[tuple[type, Rule], ...] = (
+    (nn.Linear, lambda r, m, x: _linear(r, x, m.weight, m.bias)),
+    (nn.Conv1d, _conv_module),
+    (nn.Conv2d, _conv_module),
+    (nn.Conv3d, _conv_module),
+    (nn.ConvTranspose1d, _transposed_module),
+    (nn.ConvTranspose2d, _transposed_module),
+    (nn.ConvTranspose3d, _transposed_module),
+    (nn.modules.batchnorm._BatchNorm, _batch_norm_module),
+    (nn.modules.dropout._DropoutNd, lambda r, m, x: x),
+    (nn.Identity, lambda r, m, x: x),
+    (nn.Flatten, _moving_module),
+    (nn.Unflatten, _moving_module),
+    (nn.PixelShuffle, _moving_module),
+    (nn.PixelUnshuffle, _moving_module),
+    (nn.ChannelShuffle, _moving_module),
+    (nn.modules.padding._ReflectionPadNd, _moving_module),
+    (nn.modules.padding._ReplicationPadNd, _moving_module),
+    (nn.modules.padding._CircularPadNd, _moving_module),
+    (nn.modules.padding._ConstantPadNd, lambda r, m, x: _bordered(r, x, m.padding, value=m.value)),
+    (nn.Upsample, lambda r, m, x: _nearest(r, x, m.size, m.scale_factor, m.mode)),
+    (nn.modules.pooling._AvgPoolNd, _average_module),
+    (nn.modules.pooling._MaxPoolNd, _largest_module),
+    (nn.AdaptiveAvgPool1d, lambda r, m, x: _adaptive(_average, 1)(r, x, m.output_size)),
+    (nn.AdaptiveAvgPool2d, lambda r, m, x: _adaptive(_average, 2)(r, x, m.output_size)),
+    (nn.AdaptiveAvgPool3d, lambda r, m, x: _adaptive(_average, 3)(r, x, m.output_size)),
+    (nn.AdaptiveMaxPool1d, lambda r, m, x: _adaptive(_largest, 1)(r, x, m.output_size)),
+    (nn.AdaptiveMaxPool2d, lambda r, m, x: _adaptive(_largest, 2)(r, x, m.output_size)),
+    (nn.AdaptiveMaxPool3d, lambda r, m, x: _adaptive(_largest, 3)(r, x, m.output_size)),
+    (nn.ReLU, lambda r, m, x: _activate(r, x, "relu")),
+    (nn.LeakyReLU, lambda r, m, x: _leaky(r, x, m.negative_slope)),
+    (nn.PReLU, lambda r, m, x: _prelu(r, x, m.weight)),
+    (nn.Hardtanh, lambda r, m, x: _clamp(r, x, m.min_val, m.max_val)),
+    (nn.Tanh, lambda r, m, x: _activate(r, x, "tanh")),
+    (nn.Sigmoid, lambda r, m, x: _activate(r, x, "sigmoid")),
+    (nn.GELU, lambda r, m, x: _gelu(r, x, m.approximate)),
+    (nn.ELU, lambda r, m, x: _elu(r, x, m.alpha)),
+    (nn.Softplus, lambda r, m, x: _softplus(r, x, m.beta, m.threshold)),
+    (nn.SiLU, lambda r, m, x: _activate(r, x, "silu")),
+    (nn.Softmax, _because(LOGITS)),
+    (nn.LogSoftmax, _because(LOGITS)),
+    (nn.LayerNorm, _because(_OWN_NORM)),
+    (nn.RMSNorm, _because(_OWN_NORM)),
+    (nn.GroupNorm, _because(_OWN_NORM)),
+    (nn.modules.instancenorm._InstanceNorm, _because(_OWN_NORM)),
+    (nn.RNNBase, _because(_SEQUENCE)),
+    (nn.RNNCellBase, _because(_SEQUENCE)),
+    (nn.MultiheadAttention, _because(_SEQUENCE)),
+    (nn.TransformerEncoderLayer, _because(_SEQUENCE)),
+    (nn.TransformerDecoderLayer, _because(_SEQUENCE)),
+)
+
+# fmt: off
+_MOVING = (
+    "flatten", "unflatten", "reshape", "squeeze", "unsqueeze", "permute", "transpose", "swapaxes", "swapdims",
+    "moveaxis", "movedim", "narrow", "select", "unbind", "split", "chunk", "tensor_split", "flip", "roll", "rot90",
+    "tile", "repeat_interleave", "index_select",
+)
+# fmt: on
+_MOVING_METHODS = (*_MOVING, "view", "view_as", "reshape_as", "expand", "expand_as", "repeat", "unfold")
+
+_SHARED: dict[str, Rule] = {
+    "relu": _plain("relu"),
+    "relu_": _plain("relu"),
+    "abs": _plain("abs"),
+    "tanh": _plain("tanh"),
+    "sigmoid": _plain("sigmoid"),
+    "mean": _mean,
+    "sum": _sum,
+    "clamp": _clamp,
+    "clip": _clamp,
+    "clamp_min": _clamp,
+    "clamp_max": lambda r, x, max: _clamp(r, x, None, max),
+    "maximum": _larger,
+    "minimum": lambda r, x, other: _larger(r, x, other, -1.0),
+    "max": _max,
+    "amax": _largest_along,
+    "matmul": _product,
+    "mm": _product,
+    "add": _combined(1.0),
+    "sub": _combined(-1.0),
+    "mul": _times,
+    "div": _divided,
+    "neg": lambda r, x: r.add(Sum((-1.0,)), x),
+    "softmax": _because(LOGITS),
+    "log_softmax": _because(LOGITS),
+}
+
+METHODS: dict[str, Rule] = (
+    _SHARED
+    | {name: _moving(getattr(Tensor, name)) for name in _MOVING_METHODS}
+    | {
+        "add_": _combined(1.0),
+        "sub_": _combined(-1.0),
+        "mul_": _times,
+        "div_": _divided,
+        "contiguous": _same,
+        "clone": _same,
+        "detach": _same,
+        "to": _same_number,
+        "type_as": _same_number,
+        "double": _same,
+        "float": _because(_CAST),
+        "half": _because(_CAST),
+        "bfloat16": _because(_CAST),
+        "size": lambda r, x, dim=None: x.example.size() if dim is None else x.example.size(dim),
+        "dim": lambda r, x: x.example.ndim,
+    }
+)
+
+FUNCTIONS: dict[Any, Rule] = {
+    **{getattr(torch, name): rule for name, rule in _SHARED.items()},
+    **{getattr(torch, name): _moving(getattr(torch, name)) for name in _MOVING},
+    torch.cat: _cat,
+    torch.concat: _cat,
+    torch.concatenate: _cat,
+    torch.hstack: lambda r, tensors: _cat(r, tensors, 1),
+    torch.stack: _stack,
+    torch.addmm: _product_plus,
+    operator.add: _combined(1.0),
+    operator.iadd: _combined(1.0),
+    operator.sub: _combined(-1.0),
+    operator.isub: _combined(-1.0),
+    operator.mul: _times,
+    operator.imul: _times,
+    operator.truediv: _divided,
+    operator.itruediv: _divided,
+    operator.matmul: _product,
+    operator.neg: lambda r, x: r.add(Sum((-1.0,)), x),
+    operator.abs: _plain("abs"),
+    operator.getitem: _select,
+    getattr: lambda r, x, name: _attribute(r, x, name),
+    functional.linear: _linear,
+    functional.conv1d: _convolution,
+    functional.conv2d: _convolution,
+    functional.conv3d: _convolution,
+    functional.conv_transpose1d: _transposed,
+    functional.conv_transpose2d: _transposed,
+    functional.conv_transpose3d: _transposed,
+    functional.batch_norm: _batch_norm,
+    functional.pad: _bordered,
+    functional.interpolate: _nearest,
+    functional.pixel_shuffle: _moving(functional.pixel_shuffle),
+    functional.pixel_unshuffle: _moving(functional.pixel_unshuffle),
+    functional.relu: _plain("relu"),
+    functional.leaky_relu: _leaky,
+    functional.leaky_relu_: _leaky,
+    functional.prelu: _prelu,
+    functional.relu6: lambda r, x, inplace=False: _clamp(r, x, 0.0, 6.0),
+    functional.hardtanh: lambda r, x, min_val=-1.0, max_val=1.0, inplace=False: _clamp(r, x, min_val, max_val),
+    functional.tanh: _plain("tanh"),
+    functional.sigmoid: _plain("sigmoid"),
+    functional.gelu: _gelu,
+    functional.elu: _elu,
+    functional.softplus: _softplus,
+    functional.silu: _plain("silu"),
+    functional.softmax: _because(LOGITS),
+    functional.log_softmax: _because(LOGITS),
+    functional.layer_norm: _because(_OWN_NORM),
+    functional.dropout: _no_dropout,
+    functional.dropout1d: _no_dropout,
+    functional.dropout2d: _no_dropout,
+    functional.dropout3d: _no_dropout,
+    functional.alpha_dropout: _no_dropout,
+    functional.avg_pool1d: _pooled(_average, 1),
+    functional.avg_pool2d: _pooled(_average, 2),
+    functional.avg_pool3d: _pooled(_average, 3),
+    functional.max_pool1d: _pooled(_largest, 1),
+    functional.max_pool2d: _pooled(_largest, 2),
+    functional.max_pool3d: _pooled(_largest, 3),
+    torch.max_pool1d: _pooled(_largest, 1),
+    torch.max_pool2d: _pooled(_largest, 2),
+    torch.max_pool3d: _pooled(_largest, 3),
+    functional.adaptive_avg_pool1d: _adaptive(_average, 1),
+    functional.adaptive_avg_pool2d: _adaptive(_average, 2),
+    functional.adaptive_avg_pool3d: _adaptive(_average, 3),
+    functional.adaptive_max_pool1d: _adaptive(_largest, 1),
+    functional.adaptive_max_pool2d: _adaptive(_largest, 2),
+    functional.adaptive_max_pool3d: _adaptive(_largest, 3),
+}
+
+
+def _attribute(r: Recorder, x: Any, name: str) -> Any:
+    if not isinstance(x, Value):  # the values of x.max(dim)
+        return getattr(x, name)
+    if name in ("shape", "ndim", "dtype", "device"):
+        return getattr(x.example, name)
+    raise r.refusal(f"the attribute {name!r} of a tensor is no feature")

@@ -1,0 +1,471 @@
+"""What a node of a network's graph computes: linear maps, activations, the largest of a window.
+
+Every operation has a value in float64, and three more readings of the same map:
+
+    size(x, one)   Σ |coefficient| x + |bias| one on x >= 0: sizes of paths and of errors pass through this
+    exact(x)       on arrays of balls, one point at a time
+    roundings      N, at most so many roundings in one number of the value, of the size or of a slope
+    smallest       of all coefficients and biases that are not 0, the least size, at most 1
+
+A convolution is the linear map it stands for, with its weights tied; it is never unrolled for a sample.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from adanet_theory.activations import Activation
+from adanet_train.core.activations import apply_activation
+from adanet_train.reading.balls import exact
+
+Shape = tuple[int, ...]
+Balls = Any  # numpy arrays of flint.arb, without the axis of the points
+
+
+class Operation(Protocol):
+    """The axis 0 of every tensor is that of the points."""
+
+    @property
+    def roundings(self) -> int: ...
+    @property
+    def smallest(self) -> float: ...
+    @property
+    def is_linear(self) -> bool: ...
+    @property
+    def has_bias(self) -> bool: ...
+    @property
+    def value(self) -> Callable[..., Tensor]: ...
+    @property
+    def size(self) -> Callable[..., Tensor]: ...
+    @property
+    def exact(self) -> Callable[..., Balls]: ...
+
+
+class _Plain:
+    """Linear, without a bias and without a rounding, unless it says otherwise."""
+
+    @property
+    def is_linear(self) -> bool:
+        return True
+
+    @property
+    def has_bias(self) -> bool:
+        return False
+
+    @property
+    def roundings(self) -> int:
+        return 0
+
+    @property
+    def smallest(self) -> float:
+        return 1.0
+
+
+def _smallest(*parts: Tensor | None) -> float:
+    sizes = [part[part != 0].abs() for part in parts if part is not None]
+    return min([1.0, *(float(size.min()) for size in sizes if len(size))])
+
+
+@dataclass(frozen=True, eq=False)
+class Dense(_Plain):
+    """W x + b on the last axis."""
+
+    W: Tensor
+    b: Tensor | None = None
+
+    @property
+    def roundings(self) -> int:
+        return max(self.W.shape) + 2
+
+    @property
+    def smallest(self) -> float:
+        return _smallest(self.W, self.b)
+
+    @property
+    def has_bias(self) -> bool:
+        return self.b is not None
+
+    @cached_property
+    def _sizes(self) -> tuple[Tensor, Tensor | None]:
+        return self.W.abs(), None if self.b is None else self.b.abs()
+
+    def value(self, x: Tensor) -> Tensor:
+        return functional.linear(x, self.W, self.b)
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        W, b = self._sizes
+        return functional.linear(x, W, None if b is None else one * b)
+
+    def exact(self, x: Balls) -> Balls:
+        found = x @ exact(self.W.numpy().T)
+        return found if self.b is None else found + exact(self.b.numpy())
+
+
+_CONVOLVE: dict[int, Callable[..., Tensor]] = {1: functional.conv1d, 2: functional.conv2d, 3: functional.conv3d}
+_AVERAGE: dict[int, Callable[..., Tensor]] = {
+    1: functional.avg_pool1d,
+    2: functional.avg_pool2d,
+    3: functional.avg_pool3d,
+}
+_LARGEST: dict[int, Callable[..., Tensor]] = {
+    1: functional.max_pool1d,
+    2: functional.max_pool2d,
+    3: functional.max_pool3d,
+}
+
+
+@dataclass(frozen=True)
+class Window:
+    """Where a window reads: one, two or three axes of the space, behind the axis of the channels."""
+
+    kernel: Shape
+    stride: Shape
+    padding: tuple[int, ...]
+    """As functional.pad reads it: low and high of the last axis, then of the one before."""
+    dilation: Shape
+    mode: str = "constant"
+
+    @property
+    def axes(self) -> int:
+        return len(self.kernel)
+
+    @property
+    def points(self) -> int:
+        return math.prod(self.kernel)
+
+    @property
+    def copies(self) -> int:
+        """At most so many places of the padded x hold one number of x: its slopes there are summed."""
+        if self.mode == "constant":
+            return 1
+        return math.prod(1 + low + high for low, high in zip(self.padding[::2], self.padding[1::2], strict=True))
+
+    def padded(self, x: Tensor, value: float = 0.0) -> Tensor:
+        if not any(self.padding):
+            return x
+        return functional.pad(x, self.padding, mode=self.mode, value=value if self.mode == "constant" else None)
+
+    def columns(self, x: Tensor) -> Tensor:
+        """What each window reads of the padded x: [point, channel, point of the kernel, window]."""
+        found = self.padded(x)
+        for axis, (kernel, stride, step) in enumerate(zip(self.kernel, self.stride, self.dilation, strict=True)):
+            found = found.unfold(2 + axis, (kernel - 1) * step + 1, stride)[..., ::step]
+        return found.flatten(2 + self.axes).flatten(2, 1 + self.axes).transpose(2, 3)
+
+    def indices(self, shape: Shape) -> Any:
+        """Places in (0, x_1, x_2, ..) of what each window reads: [channel, point of the kernel, window]."""
+        places = torch.arange(1, math.prod(shape) + 1, dtype=torch.float64).reshape(1, *shape)
+        return self.columns(places)[0].long().numpy()
+
+    def read(self, x: Balls) -> Balls:
+        return _with_zero(x)[self.indices(x.shape)]
+
+    def out_space(self, space: Shape) -> Shape:
+        padded = [n + sum(self.padding[2 * i : 2 * i + 2]) for i, n in enumerate(reversed(space))][::-1]
+        reach = [(kernel - 1) * step for kernel, step in zip(self.kernel, self.dilation, strict=True)]
+        return tuple((n - r - 1) // s + 1 for n, r, s in zip(padded, reach, self.stride, strict=True))
+
+
+def _with_zero(x: Balls) -> Balls:
+    """(0, x_1, x_2, ..)."""
+    from flint import arb
+
+    return np.concatenate([[arb(0)], x.ravel()])
+
+
+@dataclass(frozen=True, eq=False)
+class Convolution(_Plain):
+    """Σ over the window and the channels of its group of W x, plus b: a Dense whose rows share their weights."""
+
+    W: Tensor
+    b: Tensor | None
+    window: Window
+    groups: int = 1
+
+    @property
+    def roundings(self) -> int:
+        return max(self.W.shape[1], self.W.shape[0] // self.groups) * self.window.points * self.window.copies + 2
+
+    @property
+    def smallest(self) -> float:
+        return _smallest(self.W, self.b)
+
+    @property
+    def has_bias(self) -> bool:
+        return self.b is not None
+
+    def _apply(self, x: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
+        w = self.window
+        return _CONVOLVE[w.axes](w.padded(x), W, b, w.stride, 0, w.dilation, self.groups)
+
+    def value(self, x: Tensor) -> Tensor:
+        return self._apply(x, self.W, self.b)
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        return self._apply(x, self.W.abs(), None if self.b is None else one * self.b.abs())
+
+    def exact(self, x: Balls) -> Balls:
+        read = self.window.read(x)
+        W = exact(self.W.reshape(self.groups, -1, self.W.shape[1] * self.window.points).numpy())
+        parts = read.reshape(self.groups, W.shape[2], -1)
+        found = np.concatenate([W[g] @ parts[g] for g in range(self.groups)])
+        if self.b is not None:
+            found = found + exact(self.b.numpy())[:, None]
+        return found.reshape(len(found), *self.window.out_space(x.shape[1:]))
+
+
+@dataclass(frozen=True, eq=False)
+class Average(_Plain):
+    """weight times the sum over a window, channel by channel: average pooling.
+
+    The weight is one number or, where the windows at the border count fewer places, one for each window.
+    """
+
+    window: Window
+    weight: Tensor
+
+    @property
+    def roundings(self) -> int:
+        return self.window.points + 4
+
+    @property
+    def smallest(self) -> float:
+        return _smallest(self.weight)
+
+    def value(self, x: Tensor) -> Tensor:
+        w = self.window
+        return _AVERAGE[w.axes](w.padded(x), w.kernel, w.stride) * (w.points * self.weight)
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        return self.value(x).abs()
+
+    def exact(self, x: Balls) -> Balls:
+        total = self.window.read(x).sum(axis=1).reshape(x.shape[0], *self.window.out_space(x.shape[1:]))
+        return total * exact(self.weight.numpy())
+
+
+@dataclass(frozen=True)
+class Total(_Plain):
+    """weight times the sum over some axes of a point, which stay as axes of length 1 if `keep`: sum and mean."""
+
+    axes: tuple[int, ...]
+    count: int
+    weight: float
+    keep: bool
+
+    @property
+    def roundings(self) -> int:
+        return self.count + 2
+
+    @property
+    def smallest(self) -> float:
+        return self.weight
+
+    def value(self, x: Tensor) -> Tensor:
+        return x.sum(dim=tuple(axis + 1 for axis in self.axes), keepdim=self.keep) * self.weight
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        return self.value(x)
+
+    def exact(self, x: Balls) -> Balls:
+        from flint import arb
+
+        return np.asarray(x.sum(axis=self.axes, keepdims=self.keep)) * arb(self.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Affine(_Plain):
+    """scale x + shift, each of a shape that spreads over that of one point."""
+
+    scale: Tensor | None
+    shift: Tensor | None
+
+    @property
+    def roundings(self) -> int:
+        spread = max((x.numel() for x in (self.scale, self.shift) if x is not None), default=1)
+        return 2 + spread  # the slopes of a spread x are summed
+
+    @property
+    def smallest(self) -> float:
+        return _smallest(self.scale, self.shift)
+
+    @property
+    def has_bias(self) -> bool:
+        return self.shift is not None
+
+    def value(self, x: Tensor) -> Tensor:
+        scaled = x if self.scale is None else x * self.scale
+        return scaled if self.shift is None else scaled + self.shift
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        scaled = x if self.scale is None else x * self.scale.abs()
+        return scaled if self.shift is None else scaled + one * self.shift.abs()
+
+    def exact(self, x: Balls) -> Balls:
+        scaled = x if self.scale is None else x * exact(self.scale.numpy())
+        return scaled if self.shift is None else scaled + exact(self.shift.numpy())
+
+
+@dataclass(frozen=True)
+class Sum(_Plain):
+    """Σ_i a_i x_i of equal shapes."""
+
+    coefficients: tuple[float, ...]
+
+    @property
+    def roundings(self) -> int:
+        return 2 * len(self.coefficients)
+
+    @property
+    def smallest(self) -> float:
+        return min(1.0, *(abs(a) or 1.0 for a in self.coefficients))
+
+    def value(self, *x: Tensor) -> Tensor:
+        terms = [x_i if a == 1 else a * x_i for a, x_i in zip(self.coefficients, x, strict=True)]
+        total = terms[0]
+        for term in terms[1:]:
+            total = total + term
+        return total
+
+    def size(self, *x: Tensor, one: float) -> Tensor:
+        return Sum(tuple(abs(a) for a in self.coefficients)).value(*x)
+
+    def exact(self, *x: Balls) -> Balls:
+        from flint import arb
+
+        return sum(arb(a) * x_i for a, x_i in zip(self.coefficients, x, strict=True))
+
+
+@dataclass(frozen=True)
+class Cat(_Plain):
+    """Behind each other along an axis of one point."""
+
+    axis: int
+
+    def value(self, *x: Tensor) -> Tensor:
+        return torch.cat(x, dim=self.axis + 1)
+
+    def size(self, *x: Tensor, one: float) -> Tensor:
+        return self.value(*x)
+
+    def exact(self, *x: Balls) -> Balls:
+        return np.concatenate(x, axis=self.axis)
+
+
+@dataclass(frozen=True)
+class Reshape(_Plain):
+    """The same numbers in another shape."""
+
+    shape: Shape
+
+    def value(self, x: Tensor) -> Tensor:
+        return x.reshape(len(x), *self.shape)
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        return self.value(x)
+
+    def exact(self, x: Balls) -> Balls:
+        return x.reshape(self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Places(_Plain):
+    """Numbers of x in other places: `places` counts them from 1, and a 0 is the number 0.
+
+    One may stand in several places (repeat) or in none (x[:, 0]); padding, flips and permutations are such maps.
+    """
+
+    places: Tensor
+
+    @cached_property
+    def roundings(self) -> int:
+        """None in a value; the slopes of a number that stands in several places are summed."""
+        copies = int(torch.bincount(self.places.flatten(), minlength=2)[1:].max())
+        return copies if copies > 1 else 0
+
+    def value(self, x: Tensor) -> Tensor:
+        return functional.pad(x.flatten(1), (1, 0))[:, self.places]
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        return self.value(x)
+
+    def exact(self, x: Balls) -> Balls:
+        return np.asarray(_with_zero(x)[self.places.numpy()])
+
+
+@dataclass(frozen=True, eq=False)
+class Activate(_Plain):
+    """φ, number by number."""
+
+    phi: Activation
+
+    @property
+    def is_linear(self) -> bool:
+        return False
+
+    def value(self, x: Tensor) -> Tensor:
+        return apply_activation(self.phi.name, x)
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        """By homogeneity a unit divided by its path norm is a unit; |φ(x)| <= |x| for |slopes| <= 1."""
+        return x
+
+    def exact(self, x: Balls) -> Balls:
+        from adanet_theory.twins.activations import activation_on_balls
+
+        return np.vectorize(activation_on_balls(self.phi), otypes=[object])(x) if x.size else x
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        return (self.phi.name,)
+
+
+@dataclass(frozen=True)
+class Largest(_Plain):
+    """The largest of each window: max(a, b) = (a + b)/2 + |a - b|/2, ⌈log2 K⌉ levels of |x| for K numbers.
+
+    Each step has the path norm P_a + P_b, so the whole window has the sum of its path norms; the padding is no number.
+    """
+
+    window: Window
+
+    @property
+    def is_linear(self) -> bool:
+        return False
+
+    @property
+    def roundings(self) -> int:
+        return self.window.points
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        return ("abs",) * math.ceil(math.log2(self.window.points))
+
+    def value(self, x: Tensor) -> Tensor:
+        w = self.window
+        return _LARGEST[w.axes](w.padded(x, -math.inf), w.kernel, w.stride, 0, w.dilation)
+
+    def size(self, x: Tensor, *, one: float) -> Tensor:
+        total = self.window.columns(x).sum(dim=2)
+        return total.reshape(len(x), x.shape[1], *self.window.out_space(tuple(x.shape[2:])))
+
+    def exact(self, x: Balls) -> Balls:
+        windows = self.window.indices(x.shape)
+        flat = x.ravel()
+        found = np.empty((x.shape[0], windows.shape[2]), dtype=object)
+        for channel, place in np.ndindex(*found.shape):
+            read = [flat[i - 1] for i in windows[channel, :, place] if i]
+            largest = read[0]
+            for ball in read[1:]:
+                largest = largest.max(ball)
+            found[channel, place] = largest
+        return found.reshape(x.shape[0], *self.window.out_space(x.shape[1:]))

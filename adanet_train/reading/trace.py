@@ -1,0 +1,341 @@
+"""An nn.Module in memory -> its Graph, by torch.fx: what forward does is written down, node by node, and then checked.
+
+Nothing is guessed: a module or function that stands in none of the tables below is refused by its name. The graph is
+evaluated against the module on the sample before anything is said of it.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, fx, nn
+
+from adanet_theory.checks import Array
+from adanet_theory.rounding import EPS
+from adanet_train.reading import graph as graphs
+from adanet_train.reading.graph import Graph, Node
+from adanet_train.reading.operations import Activate, Operation, Places, Reshape, Shape
+
+POINTS = 3  # rows of the example from which the shapes are read
+SLACK = 1000  # a difference of so many error bounds is no rounding any more
+SCALES = (1.0, 1e3, 1e6)  # sizes of the points beside the sample, where other units are off
+SOFTPLUS = 3e-9  # torch's softplus is x itself beyond 20, off by e^-20
+
+
+class UnreadableModule(ValueError):
+    """The module is not a network that can be read; one line that says which part, why, and what could be done."""
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """Node number `node` of the graph, and what it is on the example."""
+
+    node: int
+    example: Tensor
+
+    @property
+    def shape(self) -> Shape:
+        return tuple(self.example.shape[1:])
+
+
+@dataclass(eq=False)
+class Recorder:
+    """The nodes so far; `name` is the module or function that is being read."""
+
+    nodes: list[Node] = field(default_factory=list)
+    name: str = ""
+    foldable: int = 0
+    """The node that only this module reads, 0 if there is none: a BatchNorm may be folded into it."""
+
+    def add(self, operation: Operation, *read: Value) -> Value:
+        try:
+            example = operation.value(*(value.example for value in read))
+        except (RuntimeError, IndexError) as error:
+            raise self.refusal(f"does not fit what it reads ({str(error).splitlines()[0]})") from None
+        shape = tuple(example.shape[1:])
+        if len(example) != POINTS or math.prod(shape) == 0:
+            raise self.refusal("mixes the points of a batch, or has no output at all")
+        self.nodes.append(Node(operation, tuple(value.node for value in read), shape, self.name))
+        return Value(len(self.nodes), example)
+
+    def replace(self, operation: Operation, value: Value) -> Value:
+        """The node with another operation on what it reads."""
+        node = self.nodes[value.node - 1]
+        self.nodes[value.node - 1] = Node(operation, node.inputs, node.shape, f"{node.name}, {self.name}")
+        return value
+
+    def refusal(self, reason: str) -> UnreadableModule:
+        return UnreadableModule(f"{self.name} cannot be read: {reason}.")
+
+
+def trace(module: nn.Module, shape: Shape) -> Graph:
+    """The graph of the module on points of this shape, in eval mode."""
+    from adanet_train.reading import modules
+
+    _require_plain(module)
+    double = _double(module)
+    try:
+        traced = fx.symbolic_trace(double)
+    except Exception as error:  # whatever forward does with a symbol
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise UnreadableModule(
+            f"{type(module).__name__}: forward cannot be traced by torch.fx ({reason}); write it without branches "
+            "that depend on the values of a tensor."
+        ) from None
+    reader = _Reader(traced, modules.MODULES, modules.FUNCTIONS, modules.METHODS)
+    _require_one_input(traced, type(module).__name__)
+    with torch.no_grad():
+        output = reader.run(torch.zeros(POINTS, *shape, dtype=torch.float64))
+    return _finished(reader.recorder, output, shape, type(module).__name__)
+
+
+def _require_plain(module: nn.Module) -> None:
+    """Every part does what its class says, in eval mode, with real weights: the rest could not be seen in a trace."""
+    for name, part in module.named_modules():
+        reason = _oddity(part)
+        if reason:
+            raise UnreadableModule(f"module {name!r} ({type(part).__name__}) {reason}.")
+
+
+def _oddity(part: nn.Module) -> str | None:
+    if isinstance(part, nn.modules.batchnorm._NormBase | nn.modules.dropout._DropoutNd) and part.training:
+        return "is in training mode, where the network is another one for every batch; call module.eval() first"
+    if isinstance(part, nn.utils.parametrizations._SpectralNorm) and part.training:
+        return "is in training mode, where every look at the weights changes them; call module.eval() first"
+    if isinstance(part, torch.jit.ScriptModule):
+        return "is a script, which torch.fx does not read; hand over the module that it was made from"
+    weights = [*part.parameters(recurse=False), *part.buffers(recurse=False)]
+    if any(nn.parameter.is_lazy(weight) for weight in weights):
+        return "has no weights yet; call the module on a batch first"
+    if part._forward_hooks or part._forward_pre_hooks:
+        return (
+            "has forward hooks, which may do anything; remove them, or make them permanent first (prune.remove, "
+            "remove_weight_norm)"
+        )
+    if "forward" in vars(part) and not isinstance(part, fx.GraphModule):
+        return "has a forward of its own in place of that of its class; make it a class"
+    if any(weight.is_complex() for weight in weights):
+        return "has complex weights, expected real ones"
+    return None
+
+
+def _double(module: nn.Module) -> nn.Module:
+    """A float64 copy on the CPU, in the mode it is in; the weights are the same numbers."""
+    try:
+        return copy.deepcopy(module).to("cpu", torch.float64)
+    except Exception as error:
+        name, reason = type(module).__name__, str(error).strip().splitlines()[0]
+        raise UnreadableModule(f"{name}: cannot be copied in float64 ({type(error).__name__}: {reason}).") from None
+
+
+def _finished(recorder: Recorder, output: Any, shape: Shape, name: str) -> Graph:
+    if not isinstance(output, Value):
+        raise UnreadableModule(f"{name}: forward must return one tensor, got a {type(output).__name__}.")
+    recorder.name = "output"
+    if output.node == 0 or len(output.shape) != 1:
+        flat = math.prod(output.shape)
+        if len(output.shape) > 1 and flat not in output.shape:
+            raise UnreadableModule(f"{name}: outputs must have the shape (m, c), got (m, {output.shape}).")
+        output = recorder.add(Reshape((flat,)), output)
+    kept = _used(recorder.nodes, output.node)
+    _require_logits(kept)
+    return Graph(shape, kept)
+
+
+def _require_logits(nodes: Sequence[Node]) -> None:
+    """A sigmoid at the end makes probabilities, whose decision is at 1/2 and not at 0."""
+    last = len(nodes)
+    while last and isinstance(nodes[last - 1].operation, Reshape | Places):
+        (last,) = nodes[last - 1].inputs
+    operation = nodes[last - 1].operation if last else None
+    if isinstance(operation, Activate) and operation.phi.name == "sigmoid":
+        raise UnreadableModule(f"{nodes[last - 1].name} cannot be read: {LOGITS}.")
+
+
+def _used(nodes: Sequence[Node], last: int) -> tuple[Node, ...]:
+    """What the output reads, renumbered."""
+    needed, pending = set(), [last]
+    while pending:
+        i = pending.pop()
+        if i and i not in needed:
+            needed.add(i)
+            pending += nodes[i - 1].inputs
+    number = {0: 0} | {i: new for new, i in enumerate(sorted(needed), start=1)}
+    return tuple(
+        Node(node.operation, tuple(number[j] for j in node.inputs), node.shape, node.name)
+        for i, node in enumerate(nodes, start=1)
+        if i in needed
+    )
+
+
+def _require_one_input(traced: fx.GraphModule, name: str) -> None:
+    inputs = [node for node in traced.graph.nodes if node.op == "placeholder"]
+    needed = [node.target for node in inputs[1:] if not node.args]
+    if not inputs or needed:
+        also = f" and {', '.join(map(str, needed))}" if needed else ""
+        raise UnreadableModule(f"{name}: forward must read one tensor x, it reads {'x' if inputs else 'none'}{also}.")
+
+
+class _Reader(fx.Interpreter):
+    """Runs the traced module on Values: every step either records nodes or computes plain numbers (shapes)."""
+
+    def __init__(
+        self,
+        traced: fx.GraphModule,
+        modules: Sequence[tuple[type, Callable[..., Any]]],
+        functions: dict[Any, Callable[..., Any]],
+        methods: dict[str, Callable[..., Any]],
+    ) -> None:
+        super().__init__(traced)
+        self.modules, self.functions, self.methods = modules, functions, methods
+        self.recorder = Recorder()
+        self.extra_traceback = False  # a refusal is one line
+        self.made: dict[fx.Node, int] = {}
+
+    def run_node(self, n: fx.Node) -> Any:
+        before = len(self.recorder.nodes)
+        source = n.args[0] if n.args and isinstance(n.args[0], fx.Node) else None
+        alone = source is not None and len(source.users) == 1 and self.made.get(source) == before
+        self.recorder.foldable = before if alone else 0
+        self.recorder.name = f"{n.op.removeprefix('call_')} {str(n.target)!r}"
+        found = super().run_node(n)
+        if isinstance(found, Value) and (len(self.recorder.nodes) > before or self.recorder.foldable):
+            self.made[n] = found.node
+        return found
+
+    def placeholder(self, target: Any, args: Any, kwargs: Any) -> Any:
+        example = super().placeholder(target, args, kwargs)
+        return Value(0, example) if isinstance(example, Tensor) else example
+
+    def call_module(self, target: Any, args: Any, kwargs: Any) -> Any:
+        module = self.fetch_attr(target)
+        self.recorder.name = f"module {target!r} ({_class(module)})"
+        rules = (rule for kind, rule in self.modules if isinstance(module, kind) and _is_of_torch(module))
+        args, kwargs = _in_order(args, kwargs)
+        return self._call(next(rules, None), (module, *args), kwargs)
+
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        if not _reads_value((args, kwargs)):
+            return target(*args, **kwargs)
+        self.recorder.name = f"function {getattr(target, '__name__', target)!r}"
+        return self._call(self.functions.get(target), args, kwargs)
+
+    def call_method(self, target: Any, args: Any, kwargs: Any) -> Any:
+        if not _reads_value((args, kwargs)):
+            return super().call_method(target, args, kwargs)
+        self.recorder.name = f"method {target!r}"
+        return self._call(self.methods.get(str(target)), args, kwargs)
+
+    def _call(self, rule: Callable[..., Any] | None, args: Any, kwargs: Any) -> Any:
+        if rule is None:
+            raise self.recorder.refusal("no statement here covers it; " + KNOWN)
+        try:
+            args, kwargs = _in_order(args, kwargs)
+            return rule(self.recorder, *args, **kwargs)
+        except UnreadableModule:
+            raise
+        except (TypeError, ValueError, IndexError, RuntimeError):
+            raise self.recorder.refusal("its arguments are not understood; " + KNOWN) from None
+
+
+KNOWN = (
+    "expected Linear, convolutions, pooling, BatchNorm, Flatten, reshape, sums, cat and the activations; replace it, "
+    "or hand over the part of the network that stands on its features"
+)
+LOGITS = "f must be the logits themselves; leave it out of the module (it changes no decision)"
+
+
+def _class(module: Any) -> str:
+    """Its name, and where it is from if that is not torch.nn: there is more than one Linear."""
+    kind = type(module)
+    return kind.__name__ if kind.__module__.startswith("torch.nn.") else f"{kind.__module__}.{kind.__name__}"
+
+
+def _is_of_torch(module: Any) -> bool:
+    """Its forward is the one that torch documents, not that of a class made from it."""
+    return type(module).forward.__module__.startswith("torch.nn.modules.")
+
+
+def _in_order(args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """What torch calls `input` stands first, by whatever name it came; numpy's `axis` is torch's `dim`."""
+    named = {"dim" if name == "axis" else name: value for name, value in kwargs.items()}
+    first = (named.pop("input"),) if "input" in named else ()
+    return (*first, *args), named
+
+
+def _reads_value(arguments: Any) -> bool:
+    if isinstance(arguments, Value):
+        return True
+    if isinstance(arguments, dict):
+        return any(map(_reads_value, arguments.values()))
+    return isinstance(arguments, list | tuple) and any(map(_reads_value, arguments))
+
+
+# Whether it is the same network
+
+
+def require_equal(graph: Graph, module: nn.Module, X: Array) -> float:
+    """The largest difference between graph and module on X, both in float64; a ValueError beyond rounding.
+
+    They must agree elsewhere too, for a risk is about other points: on drawn ones as large as X, and larger. Of a
+    module in training mode so must the one in eval mode, which is the one that will be used.
+    """
+    double, beside = _double(module), _beside(X)
+    _largest_difference(graph, double, beside, "a point that was drawn")
+    difference = _largest_difference(graph, double, X, "point")
+    if any(part.training for part in module.modules()):
+        _largest_difference(graph, _double(module).eval(), beside, "a point that was drawn, in eval mode,")
+    return difference
+
+
+def _beside(X: Array) -> Array:
+    drawn = np.random.default_rng(0).standard_normal((len(SCALES), 16, *X.shape[1:]))
+    largest = float(np.abs(X).max(initial=0.0)) or 1.0
+    scales = np.minimum(np.array(SCALES) * largest, 1e100).reshape(-1, *[1] * X.ndim)
+    return (drawn * scales).reshape(-1, *X.shape[1:])
+
+
+def _largest_difference(graph: Graph, double: nn.Module, X: Array, where: str) -> float:
+    largest, seen = 0.0, 0
+    tolerance = SLACK if "softplus" not in {phi.name for phi in graph.phi} else SLACK * (1 + SOFTPLUS / EPS)
+    with torch.no_grad():
+        for block in graphs.blocks(graph, X):
+            f, error = graphs.with_errors(graph, block)
+            # a copy, for forward may write over what it reads
+            own = _own_values(double, block.clone(), f)
+            difference = (f - own).abs()
+            wrong = ~(difference <= tolerance * error)
+            if where != "point":
+                wrong &= torch.isfinite(f)
+            if bool(wrong.any()):
+                row = int(wrong.any(dim=1).nonzero()[0])
+                read, given = float(f[row][wrong[row]][0]), float(own[row][wrong[row]][0])
+                name, place = type(double).__name__, f"{where} {seen + row}" if where == "point" else where
+                if not math.isfinite(read) and not math.isfinite(given):
+                    raise UnreadableModule(f"{name}: exceeds the largest float, 1.8e308, at {place}.")
+                raise UnreadableModule(
+                    f"{name}: read as a graph it gives {read!r} at {place} where the module gives {given!r}: it does "
+                    "something that was not read (in-place changes, a branch on values)."
+                )
+            largest, seen = max(largest, float(difference.max())), seen + len(block)
+    return largest
+
+
+def _own_values(double: nn.Module, x: Tensor, f: Tensor) -> Tensor:
+    try:
+        own = double(x)
+        if own.dtype == torch.float64 and len(own) == len(f):
+            return own.reshape(f.shape)
+    except Exception as error:  # whatever forward does
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise UnreadableModule(f"{type(double).__name__}: forward fails on {len(x)} points ({reason}).") from None
+    raise UnreadableModule(
+        f"{type(double).__name__}: forward gives {own.dtype} of shape {tuple(own.shape)} for {len(x)} points, expected "
+        f"torch.float64 of shape {tuple(f.shape)}."
+    )

@@ -1,0 +1,373 @@
+"""The weak learner "committee": K small networks, each trained without a part of the sample, which says when to stop.
+
+Member j proposes one top unit over B units in every layer below; of C classes one for each, which that class reads. It
+reads Ψ and its own earlier units only, so that its part of the sample stays held out from round to round:
+
+    f^(j) = Σ_t K w_{t,j} h_{t,j},      f = (1/K) Σ_j f^(j)
+
+The mean of the members is what the network gains; the loss of each member on its own part tells λ, the depth and the
+number of rounds. All members are trained at once, as one product with a dimension in front.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from adanet_theory.checks import check
+from adanet_theory.spec import NetworkSpec
+from adanet_train.config import Config
+from adanet_train.convex.projection import members, nearest_
+from adanet_train.core.activations import activation_slope
+from adanet_train.core.labels import Labels
+from adanet_train.core.network import layer, subnetwork
+from adanet_train.core.norms import row_norms
+from adanet_train.core.points import Centre, Points
+from adanet_train.search.feed import Batch, Feed, taken_from
+from adanet_train.search.growth import Growth
+
+LOOK = 10_000
+"""Points of a part that is held out, at most: enough to compare by, and to look at often."""
+SCALES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18)
+LOOKS = 20
+"""How often the held-out parts are looked at in the longest run that the schedule allows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What the members learn from: the points, y, the sample weights, and the part of the sample of each point."""
+
+    points: Points
+    labels: Labels
+    y: Tensor
+    weights: Tensor | None
+    part: Tensor
+    """The member that a point is held out from; -1: it is in the training of all. Of every row of the sample, also
+    where y and the weights are those of the rows of one process."""
+    members: int
+
+    @classmethod
+    def split(
+        cls,
+        points: Points,
+        labels: Labels,
+        y: Tensor,
+        weights: Tensor | None,
+        config: Config,
+        draw: torch.Generator,
+    ) -> Sample:
+        """Equal parts, each with all classes as in the sample; y and the weights are those of all rows."""
+        m, K = len(points), config.members_for(len(points))
+        every = max(K, round(1 / config.validation_fraction), math.ceil(m / LOOK))
+        shuffled = torch.randperm(m, generator=draw)
+        shuffled = shuffled[y.cpu()[shuffled].argsort(stable=True)]
+        turn = torch.empty(m, dtype=torch.long)
+        turn[shuffled] = torch.arange(m) % every
+        s = None if weights is None else points.own(weights)
+        return cls(points, labels, points.own(y), s, torch.where(turn < K, turn, -1), K)
+
+    @cached_property
+    def held_out(self) -> Tensor:
+        """[K, v], the rows of each part; the parts that are short of some are filled with row 0, with weight 0."""
+        part = self.points.own(self.part)
+        rows = [(part == j).nonzero().flatten() for j in range(self.members)]
+        most = max(1, *(len(part) for part in rows))
+        return torch.stack([torch.nn.functional.pad(part, (0, most - len(part))) for part in rows])
+
+    @cached_property
+    def held_out_weights(self) -> Tensor:
+        """[K, v], mean 1 over the points of all processes that count; 0 where a row only fills."""
+        s = self.counts if self.weights is None else self.counts * self.weights[self.held_out]
+        return s * (self.held_out_points / float(self.points.world.sum(s.sum())))
+
+    @cached_property
+    def counts(self) -> Tensor:
+        """[K, v]: 1 for a point, 0 where a row only fills."""
+        part = self.points.own(self.part)
+        counts = torch.stack([(part == j).sum() for j in range(self.members)])
+        return (torch.arange(self.held_out.shape[1]) < counts[:, None]).double().to(self.y.device)
+
+    @cached_property
+    def held_out_points(self) -> int:
+        """How many points are held out from some member."""
+        return int((self.part >= 0).sum())
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """The units of a candidate and, if they are not to be weighted one by one, the fixed proportions of their w."""
+
+    block: Mapping[int, Tensor]
+    mix: Tensor | None = None
+    members: int = 1
+
+
+class Member:
+    """The units of each member that are there already: their weights on the units of the same member."""
+
+    def __init__(self, growth: Growth, K: int) -> None:
+        self.activation = growth.activation
+        own: list[list[Tensor]] = [[torch.arange(growth.points.n_0)] * K]
+        start = [0] * (growth.depth + 1)
+        for part in growth.parts:
+            for k in sorted(part.block):
+                if k == len(own):
+                    own.append([torch.zeros(0, dtype=torch.long)] * K)
+                share = torch.arange(len(part.block[k])).view(K, -1) + start[k]
+                own[k] = [torch.cat([mine, more]) for mine, more in zip(own[k], share, strict=True)]
+                start[k] += len(part.block[k])
+        self.own = [torch.stack(units).to(growth.f.device) for units in own]
+        hidden, output = growth.network.hidden, growth.network.output
+        self.U = [
+            torch.stack([hidden[k, k - 1][rows][:, columns] for rows, columns in zip(self.own[k], below, strict=True)])
+            for k, below in enumerate(self.own[:-1], start=1)
+        ]
+        self.single = growth.network.outputs is None
+        self.w = [K * _by_output(output[k][..., self.own[k]]) for k in range(1, len(self.own))]
+
+    def to(self, dtype: torch.dtype) -> Member:
+        self.U, self.w = [U.to(dtype) for U in self.U], [w.to(dtype) for w in self.w]
+        return self
+
+    def layers(self, x: Tensor, depth: int) -> tuple[list[Tensor], list[Tensor]]:
+        """(h_1, .., h_depth; a_1, .., a_depth) of the members' own units on x[j], the rows of member j."""
+        U = self.U[:depth]
+        return subnetwork(self.activation, [x, *[x[..., :0]] * (len(U) - 1)][: len(U)], U)
+
+    def inputs(self, x: Tensor, depth: int) -> list[Tensor]:
+        """What the new units of layers 1, .., depth read: Ψ, then the member's own φ(h_{k-1})."""
+        a = self.layers(x, depth - 1)[1]
+        return [x, *a, *[x[..., :0]] * (depth - 1 - len(a))]
+
+    def f(self, x: Tensor) -> Tensor:
+        """f^(j) on x[j]."""
+        f = x.new_zeros(1)
+        for h, w in zip(self.layers(x, len(self.U))[0], self.w, strict=True):
+            f = f + h @ w
+        return f.squeeze(-1) if self.single else f
+
+
+def _by_output(w: Tensor) -> Tensor:
+    """Weights [K, n], or [C, K, n] of C outputs, as [K, n, outputs]."""
+    return w.unsqueeze(-1) if w.ndim == 2 else w.permute(1, 2, 0)
+
+
+# Training
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Steps, points per step, and the learning rate over the run: up in its first tenth, down to 0 by a square root."""
+
+    steps: int
+    batch: int
+    rate: float
+
+    @classmethod
+    def of(cls, config: Config, m: int, depth: int, *, further: bool = False, classes: bool = False) -> Schedule:
+        """So many passes over a small sample that it is learnt, and fewer over a large one, in larger batches.
+
+        One of C classes tells more than a sign: fewer passes will do. A further subnetwork starts from what is there,
+        and one of several hidden layers learns faster and costs more a step: they have a third of the passes.
+        """
+        batch = config.batch or min(m, max(64, min(512, m // 200)))
+        epochs = config.epochs or max(12, min(50 if classes else 80, 2_000_000 // m)) // (
+            3 if further or depth > 2 else 1
+        )
+        least = 100 if depth == 1 else 200
+        steps = config.steps if config.steps is not None else max(least, epochs * math.ceil(m / batch))
+        return cls(steps, min(batch, m), config.learning_rate or (0.03 if depth == 1 else 0.005))
+
+    def at(self, step: int) -> float:
+        return self.rate * min(1.0, 10 * step / self.steps) * math.sqrt(1 - (step - 1) / self.steps)
+
+
+class Search:
+    """U_1, .., U_d of all members on their way down, by Adam; U_d is the one top unit, or one for each class."""
+
+    def __init__(
+        self, U: list[Tensor], existing: Member, labels: Labels, config: Config, radii: list[float] | None
+    ) -> None:
+        self.existing, self.labels, self.config, self.radii = existing, labels, config, radii
+        self.shapes = [part.shape for part in U]
+        self.theta = torch.cat([part.reshape(-1) for part in U])
+        self.slopes, self.mean, self.square, self.root = (torch.zeros_like(self.theta) for _ in range(4))
+        self.U, self.U_slopes = self.views(self.theta), self.views(self.slopes)
+        self.step = 0
+
+    def views(self, flat: Tensor) -> list[Tensor]:
+        pieces = flat.split([shape.numel() for shape in self.shapes])
+        return [piece.view(shape) for piece, shape in zip(pieces, self.shapes, strict=True)]
+
+    def forward(self, x: Tensor) -> tuple[list[Tensor], list[Tensor], Tensor]:
+        """(z_1, .., z_d, what each layer reads; h_1, .., h_{d-1}; f, the output of the top units)."""
+        inputs = self.existing.inputs(x, len(self.U))
+        h, a = subnetwork(self.config.activation, inputs[:-1], self.U[:-1])
+        z = [x, *(torch.cat([old, own], 2) if old.shape[2] else own for old, own in zip(inputs[1:], a, strict=True))]
+        return z, h, self.labels.of(layer(z[-1], self.U[-1]))
+
+    def differentiate(self, batch: Batch) -> None:
+        """The gradient of each member's mean loss on its batch, into `slopes`: of several processes their share."""
+        z, h, f = self.forward(batch.x)
+        g = self.labels.slopes(batch.y, batch.offset + f, 1 / batch.size).view(*batch.y.shape, -1)
+        if batch.weights is not None:
+            g.mul_(batch.weights.unsqueeze(2))
+        torch.bmm(g.mT, z[-1], out=self.U_slopes[-1])
+        back = torch.bmm(g, self.U[-1])
+        for k in range(len(h) - 1, -1, -1):
+            back = back[:, :, -h[k].shape[2] :] * activation_slope(self.config.activation, h[k])
+            torch.bmm(back.mT, z[k], out=self.U_slopes[k])
+            if k:
+                back = torch.bmm(back, self.U[k])
+
+    def update(self, rate: float) -> None:
+        self.step += 1
+        self.mean.lerp_(self.slopes, 0.1)
+        self.square.mul_(0.99).addcmul_(self.slopes, self.slopes, value=0.01)
+        unbiased = math.sqrt(1 - 0.99**self.step) / (1 - 0.9**self.step)
+        self.theta.addcdiv_(self.mean, torch.sqrt(self.square, out=self.root).add_(1e-8), value=-rate * unbiased)
+        if self.radii is not None:
+            for U, radius in zip(self.U[:-1], self.radii, strict=True):
+                nearest_(U.view(-1, U.shape[2]), radius, self.config.p)
+
+    def losses(self, batch: Batch) -> Tensor:
+        """Σ_i s_i loss_i at a few scales of the output: the convex step sets the scale, not the search."""
+        f = self.forward(batch.x)[-1]
+        scales = batch.x.new_tensor(SCALES).view(-1, *[1] * f.ndim)
+        values = self.labels.values(batch.y, batch.offset + scales * f)
+        return (values if batch.weights is None else values * batch.weights).sum((1, 2))
+
+
+def start(
+    existing: Member, depth: int, units: int, n_0: int, K: int, draw: torch.Generator, tops: int = 1
+) -> list[Tensor]:
+    """He's scale below; zeros on top, so that a candidate begins at f_{t-1}."""
+    old = [n_0, *[own.shape[1] for own in existing.own[1:depth]]]
+    read = [n + (units if k else 0) for k, n in enumerate([*old, *[0] * (depth - len(old))])]
+    U = [torch.randn(K, units, n, generator=draw) * math.sqrt(2 / n) for n in read[:-1]]
+    return [*U, torch.zeros(K, tops, read[-1])]
+
+
+def learn(
+    growth: Growth, sample: Sample, depth: int, units: int, spec: NetworkSpec, config: Config, draw: torch.Generator
+) -> Proposal:
+    """A candidate: every member trained from f^(j) until its part stops getting better, at the best of all looks."""
+    dtype = getattr(torch, config.dtype)
+    homogeneous = all(phi.is_homogeneous for phi in spec.activations[: depth - 1])
+    # Units that cannot be scaled afterwards are kept in their family step by step, and on Ψ itself.
+    radii = None if homogeneous or not config.enforce else [spec.bound(k, k - 1) for k in range(1, depth)]
+    centre = sample.points.centre if radii is None else None
+    existing = _on_centred(Member(growth, sample.members), centre).to(dtype)
+    labels, further = sample.labels, bool(existing.U)
+    schedule = Schedule.of(config, len(sample.points), depth, further=further, classes=labels.outputs is not None)
+    offset = member_outputs(existing, sample, centre is not None, dtype)
+    U = start(existing, depth, units, growth.points.n_0, sample.members, draw, labels.tops)
+    search = Search([part.to(growth.f.device, dtype) for part in U], existing, labels, config, radii)
+    feed = Feed(sample, offset, schedule.batch, centred=centre is not None, dtype=dtype)
+    # A further subnetwork starts from what is there already: if it helps it does so soon.
+    patience = max(1, config.patience // 2) if further else config.patience
+    U = descend(search, feed, schedule, patience, draw)
+    if centre is not None:
+        U[0] = centre.weights(U[0])
+    return _proposal(U, existing, spec, config)
+
+
+def descend(search: Search, feed: Feed, schedule: Schedule, patience: int, draw: torch.Generator) -> list[Tensor]:
+    """The weights, in float64, at the least held-out loss seen; ends after `patience` looks without a lower one."""
+    sample, rows, world = feed.sample, feed.sample.held_out, feed.points.world
+    x = torch.stack([feed.rows(part) for part in rows])
+    held_out = Batch(x, feed.y(rows), taken_from(feed.offset, rows), sample.held_out_weights, sample.held_out_points)
+
+    def loss() -> float:
+        return float(world.sum(search.losses(held_out)).min()) / held_out.size
+
+    every = max(1, math.ceil(schedule.steps / LOOKS))
+    best, least, bad = search.theta.clone(), loss(), 0
+    batches = feed(draw)
+    for step in range(1, schedule.steps + 1):
+        search.differentiate(next(batches))
+        world.sum(search.slopes)
+        search.update(schedule.at(step))
+        if step % every and step < schedule.steps:
+            continue
+        seen = loss()
+        bad = 0 if seen < least else bad + 1
+        if seen < least:
+            best, least = search.theta.clone(), seen
+        if bad == patience or not math.isfinite(seen):
+            break
+    return [U.to(torch.float64) for U in search.views(best)]
+
+
+def member_outputs(existing: Member, sample: Sample, centred: bool, dtype: torch.dtype) -> Tensor | None:
+    """[K, ..]: f^(j) of the points here, the offset that member j starts from; None where there is nothing yet."""
+    if not existing.U:
+        return None
+    points, K = sample.points, sample.members
+    found = sample.labels.none(K, points.here, like=torch.zeros(0, dtype=dtype, device=sample.y.device))
+    for rows, Psi in points.chunks(K * sum(own.shape[1] for own in existing.own)):
+        x = (points.centre(Psi) if centred else Psi).to(dtype)
+        found[:, rows] = existing.f(x.expand(K, *x.shape))
+    return found
+
+
+def _on_centred(existing: Member, centre: Centre | None) -> Member:
+    """The existing units as functions of the centred features."""
+    if centre is not None and existing.U:
+        existing.U[0] = centre.weights_on_centred(existing.U[0])
+    return existing
+
+
+# From members to units of the network
+
+
+def _proposal(U: list[Tensor], existing: Member, spec: NetworkSpec, config: Config) -> Proposal:
+    """Rows of norm Λ, block by block; w in proportion to the norms that the top units had."""
+    K, depth = len(U[0]), len(U)
+    scale = U[0].new_ones(K, 0)
+    block: dict[int, Tensor] = {}
+    for k, rows in enumerate(U, start=1):
+        own = scale.shape[1]
+        rows = torch.cat([rows[..., : rows.shape[-1] - own], rows[..., rows.shape[-1] - own :] * scale[:, None]], -1)
+        scale = row_norms(rows.flatten(0, 1), config.p).view(K, -1) / spec.bound(k, k - 1)
+        if k < depth and not spec.activations[k - 1].is_homogeneous:
+            scale = torch.ones_like(scale)
+        block[k] = _dense(rows / scale.clamp_min(1e-300)[..., None], existing, k)
+    top = scale.flatten()
+    mix = top / top.sum() if bool(top.sum() > 0) else torch.full_like(top, 1 / len(top))
+    return Proposal(block, mix, K)
+
+
+def _dense(rows: Tensor, existing: Member, k: int) -> Tensor:
+    """[K, B, own inputs] as the rows of layer k over all units of layer k-1: zeros to those of other members."""
+    K, B, _ = rows.shape
+    if k == 1:
+        return rows.flatten(0, 1)
+    old = existing.own[k - 1] if k - 1 < len(existing.own) else torch.zeros(K, 0, dtype=torch.long)
+    new = rows.shape[2] - old.shape[1]
+    count = old.numel()
+    dense = rows.new_zeros(K, B, count + K * new)
+    for j in range(K):
+        dense[j][:, old[j]] = rows[j, :, : old.shape[1]]
+        dense[j][:, count + j * new : count + (j + 1) * new] = rows[j, :, old.shape[1] :]
+    return dense.flatten(0, 1)
+
+
+def inside(proposal: Proposal, spec: NetworkSpec, config: Config) -> Proposal:
+    """The proposal with its rows members of their families, to the last bit."""
+    if not config.enforce:
+        return proposal
+    block = {k: members(U, spec.bound(k, k - 1), config.p) for k, U in proposal.block.items()}
+    return replace(proposal, block=block)
+
+
+def check_config(config: Config) -> None:
+    """The committee trains whole members, not w: what belongs to that is refused."""
+    check(config.variant in ("base", "SD"), f"learner='committee' has no variant {config.variant!r}: take 'gradient'.")
+    check(config.outputs == "top", "learner='committee' has one top unit per member, got outputs='all'.")
+    check(not config.corrective, "learner='committee' weighs its members alike, got corrective=True.")

@@ -1,0 +1,183 @@
+"""verify-bounds model.pt: whether a network is inside the theory of AdaNet, and what the bounds say about it."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from adanet_train.app import command_line
+from adanet_train.app.command_line import Bar, Parser
+
+if TYPE_CHECKING:
+    from verify.question import Question
+    from verify.results import BoundReport
+
+EXAMPLES = """\
+MODEL is a model.pt of adanet-train, or with --data and --activation the state_dict of a plain torch MLP.
+FILE is a .csv (with a header), .parquet, .npy, .npz or .pt file with y and X (goes through the model's feature map) or
+Psi (does not).
+
+examples:
+  verify-bounds model.pt
+  verify-bounds model.pt -v --test-data held_out.npz
+  verify-bounds model.pt --rho 0.1 --delta 0.01 --json
+  verify-bounds ckpt_*.pt --data train.npz --activation relu --html run.html
+  verify-bounds mlp.pt --activation relu --data train.csv --label class --r-sup 1 --html report.html
+
+status: 0 nothing that applies is violated and the network is in its declared family, 1 otherwise, 2 unusable input
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return command_line.run(parser(), verify, argv)
+
+
+def parser() -> Parser:
+    options = Parser(
+        prog="verify-bounds",
+        description=__doc__.partition(": ")[2] if __doc__ else None,
+        epilog=EXAMPLES,
+    )
+    add = options.add_argument
+    add("model", metavar="MODEL", nargs="+", help="the network, see below; of several a table, or a list of documents")
+    add("--data", metavar="FILE", help="the sample; default the one in the model file")
+    add("--test-data", metavar="FILE", help="held-out points: test error and Clopper-Pearson bound")
+    add("--rho", type=_number, metavar="R", help="a margin of f/W fixed in advance; default the declared one")
+    add("--delta", type=_number, metavar="D", help="each bound holds with probability 1 - D; default 0.05")
+    add("--r-sup", type=_number, metavar="R", help="a bound on |Psi| known in advance; default the feature map's")
+    add("--draws", type=int, metavar="N", help="sign vectors for the Rademacher complexities; default 64")
+    add("--budget", type=float, metavar="SECONDS", help="for the search of lower values of R_S; default 20")
+    add("--no-estimates", action="store_true", help="no sampling: upper values from the lemmas alone")
+    add("--seed", type=int, default=0, metavar="S", help="of all draws, default 0; seeds looked at count in --tried")
+    add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU when there is one")
+    add("-v", "--verbose", action="store_true", help="every assumption, term and check")
+    add("--json", action="store_true", help="print one JSON document (schema verify-bounds/1)")
+    add("--html", metavar="FILE", help="write a self-contained page with plots")
+    add("--tex", metavar="FILE", help="write a table for a paper")
+    add("--activation", metavar="A", help="of a state_dict, which does not say it: relu, leaky_relu:0.1, tanh..")
+    add(
+        "--label",
+        metavar="COLUMN",
+        help="the labels: a column of a table, default y; of a .npy file its number, default the last, or a file",
+    )
+    add("--cite", metavar="ID", help="the statement to quote, named beforehand: at D; default the least, at D/K")
+    add("--tried", type=int, metavar="N", help="settings tried on this sample: every bound at D/N; default the file's")
+    add("--discrete", action="store_true", help="the law of the data has atoms: rows that repeat are draws, not copies")
+    options.add_version()
+    return options
+
+
+def _number(text: str) -> Fraction | float:
+    """The decimal that was typed, exactly; what is 0, inf or nan as a float stays one, for the check of its range."""
+    value = float(text)
+    return Fraction(text) if math.isfinite(value) and value != 0 and len(text) <= 400 else value
+
+
+# The run
+
+
+def verify(arguments: argparse.Namespace) -> int:
+    question = ask(arguments)
+    from verify.reading import inputs
+    from verify.rows import report
+
+    question = replace(question, device=command_line.device(arguments.device))
+    read = inputs.read_many(
+        arguments.model,
+        data_path=arguments.data,
+        test_path=arguments.test_data,
+        activation=arguments.activation,
+        label=arguments.label,
+    )
+    first = next(read)
+    _check_outputs(arguments)
+    number, found = len(arguments.model), []
+    with Bar("R_S(H_k)" if number == 1 else "checkpoints") as progress:
+        for i, given in enumerate((first, *read)):
+            inner = progress if number == 1 else _part(progress, i, number)
+            found.append(
+                report.build(
+                    given.model, question, sample=given.sample, test=given.test, notes=given.notes, progress=inner
+                )
+            )
+    if number == 1:
+        show(found[0], arguments)
+    else:
+        show_series(found, arguments)
+    return max(map(report.status, found))
+
+
+def _part(progress: Bar, i: int, number: int) -> Callable[[int, int], None]:
+    """The progress of the i-th of several."""
+    return lambda done, total: progress(1000 * i + 1000 * done // max(total, 1), 1000 * number)
+
+
+def show_series(found: Sequence[BoundReport], arguments: argparse.Namespace) -> None:
+    from verify.show import series
+
+    checkpoints = series.named(arguments.model, found)
+    if arguments.html is not None:
+        command_line.write_file(arguments.html, series.to_html(checkpoints))
+    if arguments.json:
+        print(series.to_json(checkpoints), flush=True)
+        return
+    from rich.console import Console
+
+    series.text(checkpoints, console=Console(highlight=False))
+
+
+def show(found: BoundReport, arguments: argparse.Namespace) -> None:
+    from verify.show import render
+
+    for path, write in ((arguments.html, render.to_html), (arguments.tex, render.to_tex)):
+        if path is not None:
+            command_line.write_file(path, write(found))
+    if arguments.json:
+        print(render.to_json(found), flush=True)
+        return
+    from rich.console import Console
+
+    render.text(found, verbose=arguments.verbose, console=Console(highlight=False))
+
+
+def ask(arguments: argparse.Namespace) -> Question:
+    """The question, checked before torch is imported; its device is found later."""
+    from verify.measure.effort import BUDGET
+    from verify.question import DELTA, DRAWS, Question
+
+    if len(arguments.model) > 1 and arguments.tex is not None:
+        raise ValueError("--tex is the table of one MODEL, got several: --json or --html tell of all.")
+    draws = arguments.draws
+    if draws is not None and arguments.no_estimates:
+        raise ValueError("--draws is without effect beside --no-estimates: give one of them.")
+    budget = BUDGET if arguments.budget is None else arguments.budget
+    return Question(
+        budget=budget / len(arguments.model),  # shared by the checkpoints
+        rho=arguments.rho,
+        delta=DELTA if arguments.delta is None else arguments.delta,
+        r_sup=arguments.r_sup,
+        draws=None if arguments.no_estimates else DRAWS if draws is None else draws,
+        seed=arguments.seed,
+        curves=arguments.html is not None,
+        cite=arguments.cite,
+        tried=arguments.tried,
+        discrete=arguments.discrete,
+    )
+
+
+def _check_outputs(arguments: argparse.Namespace) -> None:
+    """Refuse an output that could not be written, or that is one of the inputs, before the work."""
+    outputs = [path for path in (arguments.html, arguments.tex) if path is not None]
+    taken = [*arguments.model, arguments.data, arguments.test_data]
+    for path in outputs:
+        command_line.check_writable(path, taken)
+        taken.append(path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

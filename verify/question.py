@@ -1,0 +1,79 @@
+"""What verify-bounds is asked about a network, checked once; light, so that a command refuses before it loads torch."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Real
+from typing import Any
+
+from adanet_theory import catalogue, links
+from adanet_theory.checks import Array, check, check_delta, check_rho
+from adanet_theory.rounding import Number
+from verify.measure.effort import BUDGET
+
+DELTA = Fraction(1, 20)
+DRAWS = 64
+MAX_DRAWS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Question:
+    """The margin, the confidence, what is known of Ψ, and how much to estimate; draws=None estimates nothing.
+
+    Numbers are taken exactly: a float at its binary value, a Fraction("0.05") as the decimal that was meant. A ρ that
+    is given here counts as fixed in advance, as a declared one does; otherwise it is chosen. `curves` is for pictures,
+    `budget` the seconds, on a core of an ordinary machine, that the search for lower values of R_S may take.
+    `cite` names the statement to be quoted before anything was seen; `tried` counts the settings, maps and families
+    that were tried on the same sample (None: what the model file says); `discrete` says that the law of the data has
+    atoms, so that rows may repeat.
+    """
+
+    rho: Number | None = None
+    delta: Number = DELTA
+    r_sup: Number | None = None
+    draws: int | None = DRAWS
+    seed: int = 0
+    device: str = "cpu"
+    curves: bool = False
+    budget: float = BUDGET
+    cite: str | None = None
+    tried: int | None = None
+    discrete: bool = False
+
+    def __post_init__(self) -> None:
+        check_delta(float(self.delta))
+        if self.rho is not None:
+            check_rho(float(self.rho))
+        if self.r_sup is not None:
+            check(0 < self.r_sup < math.inf, f"r_sup must be > 0 and finite, got r_sup={float(self.r_sup)}.")
+        drawn = self.draws is None or (_is_whole(self.draws, 2) and self.draws <= MAX_DRAWS)
+        check(drawn, f"draws must be an integer in [2, {MAX_DRAWS}], got draws={self.draws}.")
+        check(0 < self.budget < math.inf, f"budget must be > 0 and finite, got budget={self.budget}.")
+        if self.tried is not None:
+            check(_is_whole(self.tried, 1), f"tried must be an integer >= 1, got tried={self.tried}.")
+        if self.cite is not None:
+            known = catalogue.ids(catalogue.select(lambda bound: bound.is_claim))
+            check(self.cite in known, f"cite must be one of {', '.join(known)}, got {self.cite!r}.{links.see()}")
+        check(
+            _is_whole(self.seed, 0) and self.seed < 2**63,
+            f"seed must be an integer >= 0 and < 2^63, got seed={self.seed}.",
+        )
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    is_number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    return is_number and bool(value == int(value) >= least)
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Ψ and labels -1/+1, or class indices (int64) of a network with an output for each.
+
+    `mapped` where Ψ was made by the model's own feature map.
+    """
+
+    Psi: Array
+    y: Array
+    mapped: bool = True

@@ -1,0 +1,1 @@
+"""What verify-bounds is given, read: networks, files, points."""

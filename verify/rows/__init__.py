@@ -1,0 +1,1 @@
+"""The rows of a report: assumptions, bounds, certificates, what may be cited."""
