@@ -22,11 +22,11 @@ from sklearn.utils.validation import validate_data
 
 from adanet_theory.checks import check
 from adanet_train.app import run
-from adanet_train.app.command_line import device
 from adanet_train.app.inputs import NEEDS_A_FIXED_MAP
 from adanet_train.app.progress import round_line
 from adanet_train.classifier import NetworkClassifier
 from adanet_train.config import Config, Trained, adaptive
+from adanet_train.core.device import device
 from adanet_train.core.points import Points
 from adanet_train.data.classes import REMEDY
 from adanet_train.data.features import Array, FeatureMap, default_names

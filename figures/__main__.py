@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from adanet_train.app import command_line
-from adanet_train.app.command_line import Bar, Parser
+from adanet_train.app import console
+from adanet_train.app.console import Bar, Parser
 from figures import parameters
 
 EXAMPLES = """\
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return explorer.main(given[1:])
     interrupted = "interrupted; what was computed is kept."
-    return command_line.run(parser(), draw_all, given, interrupted=interrupted)
+    return console.run(parser(), draw_all, given, interrupted=interrupted)
 
 
 def draw_all(arguments: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from adanet_theory import catalogue
-from adanet_train.app.command_line import write_file
+from adanet_train.core.files import write_file
 from figures import latex, results
 from figures.canvas import Data, save, settle
 from figures.parameters import FLAGS

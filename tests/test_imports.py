@@ -76,16 +76,9 @@ def test_the_theory_imports_light() -> None:
 
 
 ONCE = {
-    "adanet_train/app/command_line.py": (
-        "importlib.metadata",
-        'get("ADANET_DATA")',
-        "os.fsync",
-        "rich.progress",
-        "except KeyboardInterrupt",
-        "BrokenPipeError",
-        "python_version",
-        "is_available()",
-    ),
+    "adanet_train/app/console.py": ("rich.progress", "except KeyboardInterrupt", "BrokenPipeError"),
+    "adanet_train/core/files.py": ("importlib.metadata", 'get("ADANET_DATA")', "os.fsync", "python_version"),
+    "adanet_train/core/device.py": ("is_available()",),
     "adanet_theory/checks.py": ("Progress = ",),
     "adanet_theory/norms.py": (">> np.arange(m)",),
 }

@@ -433,20 +433,8 @@ def test_reading_files_imports_no_trainer():
         "import adanet_train.model.model_file, sys; print(*[n for n in sys.modules if n.startswith('adanet_train.')])"
     )
     shown = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True).stdout
-    model = [f"model.{name}" for name in ("archive", "fields", "model_file", "safetensors", "state_dict")]
-    modules = (
-        "activations",
-        "command_line",
-        "data",
-        "data.disk",
-        "data.features",
-        "model",
-        *model,
-        "network",
-        "points",
-        "world",
-    )
-    assert sorted(shown.split()) == [f"adanet_train.{name}" for name in modules]
+    rooms = {name.split(".")[1] for name in shown.split()}
+    assert rooms == {"core", "data", "model"}
 
 
 # A state_dict of a torch MLP

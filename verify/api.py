@@ -56,7 +56,7 @@ def verify_bounds(
     estimates nothing, `budget` are the seconds for the lower values of R_S. A float is taken as the decimal that it
     prints as. Wrong input is a ValueError of one line.
     """
-    from adanet_train.app import command_line
+    from adanet_train.core import device as devices
     from verify.reading import subject
     from verify.rows import report
 
@@ -77,7 +77,7 @@ def verify_bounds(
         draws=None if draws is None else int(draws),  # numpy's too
         seed=int(seed),
         tried=None if tried is None else int(tried),
-        device=command_line.device(device),
+        device=devices.device(device),
     )
     check((X is None) == (y is None), "X and y are given together, or neither.")
     values = None if X is None else subject.array(X, "X")
@@ -174,16 +174,16 @@ class Report:
 
     def to_html(self, path: str | Path) -> None:
         """Write the page, which needs nothing else."""
-        from adanet_train.app import command_line
+        from adanet_train.core import files
 
-        command_line.write_file(path, self.html())
+        files.write_file(path, self.html())
 
     def to_tex(self, path: str | Path) -> None:
         """Write the table for a paper."""
-        from adanet_train.app import command_line
+        from adanet_train.core import files
         from verify.show import render
 
-        command_line.write_file(path, render.to_tex(self.found))
+        files.write_file(path, render.to_tex(self.found))
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict for each bound, for tables of one's own."""

@@ -10,8 +10,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from adanet_train.app import command_line
-from adanet_train.app.command_line import Bar, Parser
+from adanet_train.app import console
+from adanet_train.app.console import Bar, Parser
+from adanet_train.core import files
+from adanet_train.core.device import device
 
 if TYPE_CHECKING:
     from verify.question import Question
@@ -34,7 +36,7 @@ status: 0 nothing that applies is violated and the network is in its declared fa
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return command_line.run(parser(), verify, argv)
+    return console.run(parser(), verify, argv)
 
 
 def parser() -> Parser:
@@ -86,7 +88,7 @@ def verify(arguments: argparse.Namespace) -> int:
     from verify.reading import inputs
     from verify.rows import report
 
-    question = replace(question, device=command_line.device(arguments.device))
+    question = replace(question, device=device(arguments.device))
     read = inputs.read_many(
         arguments.model,
         data_path=arguments.data,
@@ -122,7 +124,7 @@ def show_series(found: Sequence[BoundReport], arguments: argparse.Namespace) -> 
 
     checkpoints = series.named(arguments.model, found)
     if arguments.html is not None:
-        command_line.write_file(arguments.html, series.to_html(checkpoints))
+        files.write_file(arguments.html, series.to_html(checkpoints))
     if arguments.json:
         print(series.to_json(checkpoints), flush=True)
         return
@@ -136,7 +138,7 @@ def show(found: BoundReport, arguments: argparse.Namespace) -> None:
 
     for path, write in ((arguments.html, render.to_html), (arguments.tex, render.to_tex)):
         if path is not None:
-            command_line.write_file(path, write(found))
+            files.write_file(path, write(found))
     if arguments.json:
         print(render.to_json(found), flush=True)
         return
@@ -175,7 +177,7 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
     outputs = [path for path in (arguments.html, arguments.tex) if path is not None]
     taken = [*arguments.model, arguments.data, arguments.test_data]
     for path in outputs:
-        command_line.check_writable(path, taken)
+        files.check_writable(path, taken)
         taken.append(path)
 
 

@@ -13,8 +13,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from adanet_theory.checks import check
-from adanet_train.app import command_line
-from adanet_train.app.command_line import Bar, Parser
+from adanet_train.app import console
+from adanet_train.app.console import Bar, Parser
+from adanet_train.core import files
+from adanet_train.core.device import device
 
 if TYPE_CHECKING:
     from adanet_train.app.inputs import Inputs
@@ -41,8 +43,8 @@ then
 
 def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else argv
-    with command_line.terminable():
-        return command_line.run(parser(), lambda arguments: _launched(arguments, given), given)
+    with console.terminable():
+        return console.run(parser(), lambda arguments: _launched(arguments, given), given)
 
 
 def parser() -> Parser:
@@ -129,14 +131,14 @@ def _launched(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         if processes.LAUNCHED in os.environ:
             return processes.ENDED
     except KeyboardInterrupt as error:  # while it waits for the others, or leaves them
-        told, status = "interrupted", command_line.status_of(error)
-    return command_line.refuse("adanet-train", f"{told}: {processes.state(arguments.output)}.", status)
+        told, status = "interrupted", console.status_of(error)
+    return console.refuse("adanet-train", f"{told}: {processes.state(arguments.output)}.", status)
 
 
 def train(arguments: argparse.Namespace) -> int:
     from adanet_train.core.world import joined, local_device
 
-    arguments.device = local_device(command_line.device(str(arguments.device)))
+    arguments.device = local_device(device(str(arguments.device)))
     with joined(arguments.device) as world:
         return train_in(world, arguments)
 
@@ -162,7 +164,7 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
         holdout=arguments.holdout,
         seed=config.seed,
     )
-    command_line.check_writable(arguments.output, (arguments.data, arguments.test_data, arguments.label))
+    files.check_writable(arguments.output, (arguments.data, arguments.test_data, arguments.label))
     inputs = read_inputs(arguments.data, asked)
     told = any(setting.startswith("r_sup=") for setting in arguments.set)
     config = run.config_for(inputs.y, config.replace(r_sup=range_of(inputs, config, told=told)))
@@ -190,13 +192,13 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
             world.check_same(trained.network)
         except (MemoryError, RuntimeError) as error:
             saver.flush()
-            if command_line.memory_asked(error) is None:
+            if console.memory_asked(error) is None:
                 raise
             raise MemoryError(_too_large(error, arguments, config, inputs)) from None
         except KeyboardInterrupt as error:
             saver.flush()
             done = saver.rounds_saved or (len(resume.history) if resume else 0)
-            return _interrupted(arguments, done, command_line.status_of(error))
+            return _interrupted(arguments, done, console.status_of(error))
     if world.rank > 0:
         return 0
     saver.latest = trained
@@ -211,11 +213,11 @@ def _too_large(error: BaseException, arguments: argparse.Namespace, config: Conf
     from adanet_train.app import run
 
     m, n_0 = len(inputs.y), inputs.points.n_0
-    asked = command_line.memory_asked(error) or 0.0
-    needed = command_line.size(max(asked, run.memory_needed(arguments.method, config, m, n_0, inputs.dataset.outputs)))
+    asked = console.memory_asked(error) or 0.0
+    needed = console.size(max(asked, run.memory_needed(arguments.method, config, m, n_0, inputs.dataset.outputs)))
     streamed = arguments.method == "adanet" and config.learner == "committee"
     remedy = "" if streamed else "; --method adanet with its own learner reads some rows at a time"
-    said = command_line.told(error).removeprefix("out of memory").strip(":. ")
+    said = console.told(error).removeprefix("out of memory").strip(":. ")
     return f"{f'{said}; ' if said else ''}about {needed} would be needed for m={m}, n_0={n_0}{remedy}."
 
 
@@ -257,7 +259,7 @@ def _logs(arguments: argparse.Namespace) -> list[Any]:
 
 def _interrupted(arguments: argparse.Namespace, done: int, status: int) -> int:
     state = f"{arguments.output} holds round {done}; --resume goes on from there" if done else "no round was finished"
-    return command_line.refuse("adanet-train", f"interrupted: {state}.", status)
+    return console.refuse("adanet-train", f"interrupted: {state}.", status)
 
 
 def make_config(arguments: argparse.Namespace) -> Config:
@@ -273,7 +275,7 @@ def make_config(arguments: argparse.Namespace) -> Config:
         check(bool(equals) and name in defaults, f"--set needs NAME=VALUE of a field of Config, got {setting!r}.")
         given[name] = _value(text, defaults[name])
     given = adaptive(given) if arguments.method == "adanet" else given
-    return Config(**given | {"device": command_line.device(str(given["device"]))})
+    return Config(**given | {"device": device(str(given["device"]))})
 
 
 def _value(text: str, default: Any) -> Any:

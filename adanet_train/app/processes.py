@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from adanet_train.app.command_line import Terminated, refuse, status_of
+from adanet_train.app.console import Terminated, refuse, status_of
 
 LAUNCHED = "ADANET_TRAIN_LAUNCHED"
 """For the processes that are started here, the one that started them: what ends them all is told once, by that one."""

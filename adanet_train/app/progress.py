@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adanet_train.app.command_line import Bar
+from adanet_train.app.console import Bar
 from adanet_train.config import Trained
 
 

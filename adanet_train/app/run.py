@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
-from adanet_train.app.command_line import versions
 from adanet_train.config import Config, Trained, of_classes
+from adanet_train.core.files import versions
 from adanet_train.core.points import WHOLE, Points
 from adanet_train.data.features import FeatureMap
 from adanet_train.model import model_file

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from adanet_theory.checks import check
-from adanet_train.app.command_line import data_folder, replacing
+from adanet_train.core.files import data_folder, replacing
 from adanet_train.data import cifar10_files, image_features
 from adanet_train.data.cifar10_fetch import fetch
 from adanet_train.data.cifar10_files import BATCHES, Bytes

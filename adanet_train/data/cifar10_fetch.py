@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from adanet_theory.checks import Progress, check
-from adanet_train.app.command_line import write_file
+from adanet_train.core.files import write_file
 from adanet_train.data import cifar10_files
 
 URL = "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"

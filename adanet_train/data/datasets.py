@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adanet_theory.checks import check
-from adanet_train.app.command_line import data_folder
+from adanet_train.core.files import data_folder
 from adanet_train.core.points import Points
 from adanet_train.data import classes as of_classes
 from adanet_train.data import encoding, tables

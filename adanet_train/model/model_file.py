@@ -31,7 +31,7 @@ from torch import Tensor
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
-from adanet_train.app.command_line import replacing
+from adanet_train.core.files import replacing
 from adanet_train.core.network import Network
 from adanet_train.data.features import FeatureMap, default_names
 from adanet_train.model import archive, fields

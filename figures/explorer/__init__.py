@@ -9,8 +9,9 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from adanet_train.app import command_line
-from adanet_train.app.command_line import Parser
+from adanet_train.app import console
+from adanet_train.app.console import Parser
+from adanet_train.core import files
 
 
 def parser() -> Parser:
@@ -22,7 +23,7 @@ def parser() -> Parser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return command_line.run(parser(), write, argv)
+    return console.run(parser(), write, argv)
 
 
 def write(arguments: argparse.Namespace) -> int:
@@ -33,6 +34,6 @@ def write(arguments: argparse.Namespace) -> int:
     else:
         state, margins, words = network.opening(arguments.model)
         text = page.document(state, margins=margins, words=words)
-    command_line.write_file(arguments.out, text)
+    files.write_file(arguments.out, text)
     print(arguments.out)
     return 0

@@ -8,8 +8,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from adanet_train.app import command_line
-from adanet_train.app.command_line import Bar, Parser, write_file
+from adanet_train.app import console
+from adanet_train.app.console import Bar, Parser
+from adanet_train.core.files import write_file
 
 ROOT = Path(__file__).parents[2]
 NOTES = ROOT / "paper_notes"
@@ -23,7 +24,7 @@ def parser() -> Parser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return command_line.run(parser(), assemble, argv)
+    return console.run(parser(), assemble, argv)
 
 
 def assemble(arguments: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from adanet_train.app.command_line import versions
+from adanet_train.core.files import versions
 
 HERE = Path(__file__).parent
 RESULTS = HERE.parents[1] / "paper_notes" / "results" / "benchmarks.json"

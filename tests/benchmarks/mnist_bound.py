@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from adanet_train.app import cli as train
-from adanet_train.app.command_line import versions
+from adanet_train.core.files import versions
 from tests.benchmarks.__main__ import RESULTS, machine
 from verify import cli as verify
 

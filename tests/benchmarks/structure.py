@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from adanet_train.app.command_line import versions, write_file
+from adanet_train.core.files import versions, write_file
 from paper_notes.tables import UNITS
 from tests.benchmarks.__main__ import machine
 

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from adanet_train.app.command_line import versions
+from adanet_train.core.files import versions
 from tests.benchmarks import table_data
 from tests.benchmarks.__main__ import machine
 

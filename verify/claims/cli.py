@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from paper_notes import Claim
     from verify.claims.run import Outcome
 
-from adanet_train.app import command_line
-from adanet_train.app.command_line import Bar, Parser
+from adanet_train.app import console
+from adanet_train.app.console import Bar, Parser
+from adanet_train.core import files
 
 EXAMPLES = """\
 ID is the name of a claim (lemma-1) or its number in the first reading (C20); without one, all are run.
@@ -58,7 +59,7 @@ def parser() -> Parser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return command_line.run(parser(), verify, argv)
+    return console.run(parser(), verify, argv)
 
 
 def verify(arguments: argparse.Namespace) -> int:
@@ -82,7 +83,7 @@ def check_outputs(arguments: argparse.Namespace) -> None:
     """Refuse what could not be written before the work is done."""
     for path in (arguments.html, arguments.markdown):
         if path is not None:
-            command_line.check_writable(path)
+            files.check_writable(path)
     if arguments.readme is not None:
         from verify.claims import pages
 
@@ -94,11 +95,11 @@ def write(outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> None:
 
     for path, page in ((arguments.html, pages.html), (arguments.markdown, pages.markdown)):
         if path is not None:
-            command_line.write_file(path, page(outcomes))
+            files.write_file(path, page(outcomes))
     if arguments.readme is not None:
         readme = Path(arguments.readme)
         text = pages.spliced(readme.read_text(encoding="utf-8"), pages.findings(outcomes))
-        command_line.write_file(readme, text)
+        files.write_file(readme, text)
 
 
 # Text

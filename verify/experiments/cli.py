@@ -6,8 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from adanet_train.app import command_line
-from adanet_train.app.command_line import Parser
+from adanet_train.app import console
+from adanet_train.app.console import Parser
 from paper_notes import tables as paper
 
 EXAMPLES = """\
@@ -28,7 +28,7 @@ On a cluster every worker needs this package and sees the data at the same --dat
 
 def main(argv: Sequence[str] | None = None) -> int:
     interrupted = "interrupted: what is done is in the store, the same command goes on."
-    return command_line.run(parser(), experiment, argv, interrupted=interrupted)
+    return console.run(parser(), experiment, argv, interrupted=interrupted)
 
 
 def experiment(arguments: argparse.Namespace) -> int:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from adanet_theory.checks import check
-from adanet_train.app.command_line import Bar, data_folder
+from adanet_train.app.console import Bar
+from adanet_train.core.files import data_folder
 from paper_notes.tables import FOLDS
 from verify.experiments import bounds, certificates, cifar_pairs, criteo_ads, grids, results, tables, trials, variants
 from verify.experiments.bounds import NetworkRow

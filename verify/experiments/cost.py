@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adanet_train.app import command_line
-from adanet_train.app.command_line import Parser
+from adanet_train.app import console
+from adanet_train.app.console import Parser
 from paper_notes import tables as paper
 from verify.experiments import grids, results
 
@@ -154,7 +154,7 @@ def parser() -> Parser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return command_line.run(parser(), add_estimate, argv)
+    return console.run(parser(), add_estimate, argv)
 
 
 def add_estimate(arguments: argparse.Namespace) -> int:

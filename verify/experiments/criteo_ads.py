@@ -121,7 +121,7 @@ def model_of(trial: Trial, source: Source) -> tuple[ModelFile, tuple[Tensor, Ten
     """The trial's network as a model.pt without its sample, the training part and the test part, as (Psi, y)."""
     import torch
 
-    from adanet_train.app.command_line import versions
+    from adanet_train.core.files import versions
     from adanet_train.model.model_file import ModelFile
 
     torch.set_num_threads(1)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from adanet_train.app.command_line import PROJECT, versions, write_file
+from adanet_train.core.files import PROJECT, versions, write_file
 
 PACKAGES = (PROJECT, "numpy", "scipy", "torch", "scikit-learn", "optuna")
 

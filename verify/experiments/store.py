@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from adanet_train.app.command_line import write_file
+from adanet_train.core.files import write_file
 
 
 def digest(description: Mapping[str, Any]) -> str:

@@ -15,8 +15,9 @@ from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from typing import Any
 
-from adanet_train.app import command_line
-from adanet_train.app.command_line import Parser, write_file
+from adanet_train.app import console
+from adanet_train.app.console import Parser
+from adanet_train.core.files import write_file
 from paper_notes import tables as paper
 from verify.experiments import results
 
@@ -436,7 +437,7 @@ def parser() -> Parser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return command_line.run(parser(), write_all, argv)
+    return console.run(parser(), write_all, argv)
 
 
 def write_all(arguments: argparse.Namespace) -> int:

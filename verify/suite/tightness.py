@@ -15,7 +15,7 @@ from typing import Any
 
 from hypothesis import currently_in_test_context, target
 
-from adanet_train.app.command_line import write_file
+from adanet_train.core.files import write_file
 
 SCHEMA = "tightness/1"
 

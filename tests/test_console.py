@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_train.app import cli, command_line, run
-from adanet_train.app.command_line import Bar, Parser, check_writable, data_folder, device, versions, write_file
+from adanet_train.app import cli, console, run
+from adanet_train.app.console import Bar, Parser
+from adanet_train.core.device import device
+from adanet_train.core.files import check_writable, data_folder, versions, write_file
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = (
@@ -40,11 +42,11 @@ def raising(error: BaseException):
 
 
 def test_sigterm_is_an_interrupt_met_once():
-    with command_line.terminable():
-        with pytest.raises(command_line.Terminated) as caught:
+    with console.terminable():
+        with pytest.raises(console.Terminated) as caught:
             signal.raise_signal(signal.SIGTERM)
         signal.raise_signal(signal.SIGTERM)  # what is being written meanwhile is not disturbed
-        assert command_line.run(Parser("tool"), raising(caught.value), []) == 143
+        assert console.run(Parser("tool"), raising(caught.value), []) == 143
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
@@ -65,7 +67,7 @@ def test_sigterm_is_an_interrupt_met_once():
     ],
 )
 def test_an_error_is_one_line_and_status_2(error, line, capsys):
-    assert command_line.run(Parser("tool"), raising(error), []) == 2
+    assert console.run(Parser("tool"), raising(error), []) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith(f"tool: {line}")
@@ -75,17 +77,17 @@ def test_an_error_is_one_line_and_status_2(error, line, capsys):
 def test_what_memory_numpy_and_torch_wanted_is_told(capsys):
     """Their own messages, which a new version may word in another way; 256 PiB are beyond every machine."""
     for allocate in (lambda _: np.empty(2**55), lambda _: torch.empty(2**55, dtype=torch.float64)):
-        assert command_line.run(Parser("tool"), allocate, []) == 2
+        assert console.run(Parser("tool"), allocate, []) == 2
         assert capsys.readouterr().err == "tool: out of memory: 256 PiB were asked for at once.\n"
 
 
 def test_a_mistake_in_the_program_is_not_hidden():
     with pytest.raises(TypeError):
-        command_line.run(Parser("tool"), raising(TypeError("unsupported operand")), [])
+        console.run(Parser("tool"), raising(TypeError("unsupported operand")), [])
 
 
 def test_an_interruption_is_status_130(capsys):
-    assert command_line.run(Parser("tool"), raising(KeyboardInterrupt()), [], interrupted="all is kept.") == 130
+    assert console.run(Parser("tool"), raising(KeyboardInterrupt()), [], interrupted="all is kept.") == 130
     assert capsys.readouterr().err == "tool: all is kept.\n"
 
 
@@ -179,7 +181,7 @@ def test_a_bar_gives_way_to_lines_and_leaves_nothing(monkeypatch, capsys):
 
 def test_without_a_terminal_there_is_a_line_every_ten_seconds(monkeypatch, capsys):
     now = [0.0]
-    monkeypatch.setattr(command_line.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(console.time, "monotonic", lambda: now[0])
     with Bar("trials") as bar:
         for done in range(31):
             now[0] = float(done)

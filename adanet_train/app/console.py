@@ -1,6 +1,4 @@
-"""What all commands share: the parser, errors of one line with status 2, the progress bar, files written whole,
-the device, the data's folder and the versions. Imports nothing heavy.
-"""
+"""What all commands share: the parser, errors of one line with status 2, the progress bar. Nothing heavy."""
 
 from __future__ import annotations
 
@@ -12,11 +10,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
-PROJECT = "adanet-theory"
+from adanet_train.core.files import PROJECT, versions
+
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
@@ -245,80 +243,3 @@ def _rich_bar(what: str) -> Any:
     bar = Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
     bar.add_task(what, total=None, words="")
     return bar
-
-
-# Files
-
-
-@contextlib.contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
-    """A new file beside `path` to write; it takes its place when the block ends, and is gone if the block fails."""
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
-    try:
-        yield temporary
-        with open(temporary, "rb+") as file:
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def write_file(path: str | Path, content: str | bytes) -> None:
-    """All of the content or nothing: whoever reads the file meanwhile sees the old one."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary:
-        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
-
-
-def check_writable(path: str | Path, read: Iterable[str | Path | None] = ()) -> None:
-    """Refuse an output that could not be written, or that is one of the files read, before the work."""
-    target = Path(os.path.realpath(path))
-    if str(target) in {os.path.realpath(other) for other in read if other is not None}:
-        raise ValueError(f"{path}: is read by this command, expected another file to write.")
-    if target.exists() and not target.is_file():
-        raise ValueError(f"{path}: cannot be written: not a regular file.")
-    probe = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
-    try:
-        probe.touch(exist_ok=False)
-        probe.unlink()
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be written: {error.strerror or error}.") from None
-
-
-# Where things are
-
-
-def device(name: str) -> str:
-    """The device of that name, if it is here; "auto" is the GPU when there is one."""
-    if name == "cpu":
-        return name
-    if not re.fullmatch(r"auto|cuda(:[0-9]{1,3})?", name):
-        raise ValueError(f"device must be auto, cpu, cuda or cuda:N, got {name[:40]!r}.")
-    import torch
-
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if name == "auto":
-        return "cuda" if count else "cpu"
-    if int(name.partition(":")[2] or 0) >= count:
-        raise ValueError(f"device {name!r} is not available here.")
-    return name
-
-
-def data_folder(data_dir: str | Path | None) -> Path:
-    """The folder of the data sets: the one that is named, or $ADANET_DATA, or the current one."""
-    return Path(data_dir or os.environ.get("ADANET_DATA") or ".")
-
-
-def versions(packages: Sequence[str] = (PROJECT, "numpy", "torch")) -> dict[str, str]:
-    """Of the packages, and of Python: what a model and a results file record."""
-    import platform
-    from importlib.metadata import PackageNotFoundError, version
-
-    found = {"python": platform.python_version()}
-    for name in packages:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # of the project: run from a source tree
-            found[name] = "unknown" if name == PROJECT else "absent"
-    return found
