@@ -57,7 +57,7 @@ figures: env
 
 # The documentation site in out/docs, with the tutorials run and every figure drawn; no warning is let pass.
 docs: .venv/docs-installed
-	$(BIN)/python -m figures.site --out out/site
+	$(BIN)/python -m figures.documents --out out/site
 	IPYTHONDIR=$(CURDIR)/out/site/_ipython $(BIN)/python -m sphinx -W --keep-going -q -b html -d out/docs-cache out/site out/docs
 	@echo "open out/docs/index.html"
 

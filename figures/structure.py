@@ -128,7 +128,7 @@ def caption(data: Data) -> str:
         for task, (_, units) in last.items()
     )
     widest = next(iter(last.values()))[0]
-    source = "python -m tests.benchmarks.structure" if data["measured"] else "a run on digits:3-8 made for this figure"
+    source = "adanet-experiment structure" if data["measured"] else "a run on digits:3-8 made for this figure"
     return (
         f"Test accuracy against multiply-adds, by {source}: a curve is one run of AdaNet, whose members have B units "
         "a layer, a dot a round; squares are logistic regression and networks of one and two hidden layers of several "

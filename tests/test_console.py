@@ -25,7 +25,6 @@ COMMANDS = (
     "verify.cli",
     "verify.claims.cli",
     "verify.experiments.cli",
-    "verify.experiments.cost",
     "figures.__main__",
     "figures.explorer",
 )

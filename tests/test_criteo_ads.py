@@ -5,8 +5,9 @@ import math
 import pytest
 import torch
 
-from verify.experiments import criteo_ads, grids
+from verify.experiments import criteo_ads
 from verify.experiments.criteo_ads import log_loss
+from verify.experiments.running import grids
 
 
 @pytest.mark.parametrize("p", [0.02, 0.3, 0.5, 0.9])

@@ -15,10 +15,11 @@ from adanet_train.data import cifar10
 from adanet_train.model import model_file
 from paper_notes import tables as paper
 from verify import cli as network_cli
-from verify.experiments import bounds, cifar_pairs, cli, criteo_ads, gp, grids, tables
-from verify.experiments.selection import PairRow, Scores
-from verify.experiments.store import Store
-from verify.experiments.trials import Source
+from verify.experiments import bounds, cifar_pairs, cli, criteo_ads, tables
+from verify.experiments.running import gp, grids
+from verify.experiments.running.selection import PairRow, Scores
+from verify.experiments.running.store import Store
+from verify.experiments.running.trials import Source
 
 ROOT = Path(__file__).parents[1]
 SMALL = ["--pairs", "digits:3-8", "--grid", "tiny", "--folds", "2", "--quiet"]

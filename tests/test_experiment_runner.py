@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from verify.experiments import cli, trials
-from verify.experiments.progress import Trials
-from verify.experiments.runner import Runner, on_cluster, on_cores
-from verify.experiments.store import Store
-from verify.experiments.trials import Source, Trial
+from verify.experiments import cli
+from verify.experiments.running import trials
+from verify.experiments.running.progress import Trials
+from verify.experiments.running.runner import Runner, on_cluster, on_cores
+from verify.experiments.running.store import Store
+from verify.experiments.running.trials import Source, Trial
 
 QUICK = {"steps": 20, "check_every": 20, "rounds": 1, "width": 4, "max_depth": 2, "tol": 1e-3, "hidden": (4,)}
 RUN = ["cifar-pairs", "--pairs", "digits:3-8", "--grid", "tiny", "--folds", "3", "--methods", "adanet,lr,nn,nn-gp"]

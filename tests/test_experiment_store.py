@@ -10,11 +10,12 @@ import torch
 from scipy import stats
 
 from paper_notes import tables as paper
-from verify.experiments import cost, grids, selection, trials
-from verify.experiments.folds import split
-from verify.experiments.significance import corrected_t_test, holm
-from verify.experiments.store import Store, digest
-from verify.experiments.trials import Source, Trial
+from verify.experiments import cost
+from verify.experiments.running import grids, selection, trials
+from verify.experiments.running.folds import split
+from verify.experiments.running.significance import corrected_t_test, holm
+from verify.experiments.running.store import Store, digest
+from verify.experiments.running.trials import Source, Trial
 
 # The store
 

@@ -13,10 +13,10 @@ import pytest
 
 from adanet_theory import catalogue
 from adanet_theory.twins.symbolic import STATEMENTS
-from figures.site import ledger, statements
-from figures.site.examples import examples
-from figures.site.notebooks import notebook, offered
-from figures.site.proofs import sections
+from figures.documents import ledger, statements
+from figures.documents.examples import examples
+from figures.documents.notebooks import notebook, offered
+from figures.documents.proofs import sections
 from paper_notes import claims
 from tests import shown
 from verify.claims.run import Outcome, run

@@ -1,4 +1,4 @@
-"""The documentation site; `make docs` builds it from here and from the pages that `python -m figures.site` makes."""
+"""Sphinx: the site that `make docs` builds from these pages and those that figures.documents makes."""
 
 import re
 from typing import Any

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adanet_theory.checks import check
-from verify.experiments import criteo_ads, trials
+from verify.experiments import criteo_ads
 from verify.experiments.cifar_pairs import data_of
-from verify.experiments.runner import Runner
-from verify.experiments.trials import Source, Trial
+from verify.experiments.running import trials
+from verify.experiments.running.runner import Runner
+from verify.experiments.running.trials import Source, Trial
 
 if TYPE_CHECKING:
     from torch import Tensor

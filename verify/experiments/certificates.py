@@ -28,7 +28,7 @@ from adanet_train.core.network import Network
 from adanet_train.core.points import Points
 from adanet_train.model.fields import Sample
 from adanet_train.search.weak_learners import generator
-from verify.experiments import results
+from verify.experiments.running import results
 
 DELTA = 0.05
 Row = dict[str, Any]

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from adanet_theory.checks import check
-from verify.experiments.gp import search
-from verify.experiments.grids import Grid, Setting
-from verify.experiments.runner import Runner
-from verify.experiments.selection import Choice, PairRow, best
-from verify.experiments.significance import corrected_t_test, holm
-from verify.experiments.trials import Source, Trial, sizes
+from verify.experiments.running.gp import search
+from verify.experiments.running.grids import Grid, Setting
+from verify.experiments.running.runner import Runner
+from verify.experiments.running.selection import Choice, PairRow, best
+from verify.experiments.running.significance import corrected_t_test, holm
+from verify.experiments.running.trials import Source, Trial, sizes
 
 METHODS = ("adanet", "lr", "nn", "nn-gp")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from adanet_train.app import console
 from adanet_train.app.console import Parser
@@ -19,6 +20,7 @@ examples:
   adanet-experiment variants --data-dir data
   adanet-experiment criteo --data-dir data --criteo train.txt
   adanet-experiment certificates --data-dir data --out out/certificates.json
+  adanet-experiment tables --sets iris,wine --out out/tables.json
   adanet-experiment bounds --data-dir data --winners out/cifar-pairs.json,out/variants.json
 
 Every trial lands in the store the moment it is done: stop the command however you like, the same command goes on.
@@ -55,7 +57,28 @@ def parser() -> Parser:
     _add_certificates(
         names.add_parser("certificates", help="what can be said of a risk: certificates, held-out points")
     )
+    _add_measured(
+        names.add_parser("tables", help="AdaNet beside LR, MLP and boosting on 24 tables"), "sets methods rows"
+    )
+    _add_measured(names.add_parser("classes", help="three and ten classes"), "sets methods data-dir")
+    _add_measured(names.add_parser("structure", help="does the structure adapt to the task?"), "sets data-dir")
+    _add_measured(names.add_parser("mnist-bound", help="bounds below 1 on pairs of MNIST"), "data-dir")
     return options
+
+
+def _add_measured(protocol: Parser, options: str) -> None:
+    """A comparison that goes on from its own file."""
+    add = protocol.add_argument
+    known: dict[str, dict[str, Any]] = {
+        "sets": {"type": _names, "default": [], "metavar": "NAME,..", "help": "only these, default all"},
+        "methods": {"type": _names, "default": [], "metavar": "M,..", "help": "only these, default all"},
+        "rows": {"type": _positive, "metavar": "M", "help": "one generated table with M training rows instead"},
+        "data-dir": {"metavar": "DIR", "help": "where the data is, default $ADANET_DATA"},
+    }
+    for name in options.split():
+        add(f"--{name}", **known[name])
+    add("--out", metavar="FILE", help="results, default out/NAME.json; goes on from it")
+    add("--seed", type=_natural, default=0, metavar="S", help="random seed, default 0")
 
 
 def _add_certificates(protocol: Parser) -> None:

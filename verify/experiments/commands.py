@@ -12,15 +12,27 @@ from adanet_theory.checks import check
 from adanet_train.app.console import Bar
 from adanet_train.core.files import data_folder
 from paper_notes.tables import FOLDS
-from verify.experiments import bounds, certificates, cifar_pairs, criteo_ads, grids, results, tables, trials, variants
+from verify.experiments import (
+    bounds,
+    certificates,
+    cifar_pairs,
+    classes,
+    criteo_ads,
+    learners,
+    mnist_bound,
+    structure,
+    tables,
+    variants,
+)
 from verify.experiments.bounds import NetworkRow
 from verify.experiments.cifar_pairs import Protocol
 from verify.experiments.criteo_ads import ClickRow
-from verify.experiments.progress import Trials
-from verify.experiments.runner import Runner, Work, on_cluster, on_cores
-from verify.experiments.selection import PairRow
-from verify.experiments.store import Store
-from verify.experiments.trials import Source
+from verify.experiments.running import grids, results, trials
+from verify.experiments.running.progress import Trials
+from verify.experiments.running.runner import Runner, Work, on_cluster, on_cores
+from verify.experiments.running.selection import PairRow
+from verify.experiments.running.store import Store
+from verify.experiments.running.trials import Source
 
 
 def fetch_data(arguments: argparse.Namespace) -> int:
@@ -190,6 +202,28 @@ def run_certificates(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def run_tables(arguments: argparse.Namespace) -> int:
+    methods = _among("methods", arguments.methods, learners.METHODS)
+    learners.measure_all(out_path(arguments), arguments.sets, methods, arguments.rows, _say)
+    return 0
+
+
+def run_classes(arguments: argparse.Namespace) -> int:
+    methods = _among("methods", arguments.methods or tuple(classes.PARTS), tuple(classes.ALL_PARTS))
+    classes.measure(out_path(arguments), arguments.sets, methods, arguments.data_dir, arguments.seed, _say)
+    return 0
+
+
+def run_structure(arguments: argparse.Namespace) -> int:
+    structure.structure(out_path(arguments), arguments.data_dir, arguments.sets, _say)
+    return 0
+
+
+def run_mnist_bound(arguments: argparse.Namespace) -> int:
+    mnist_bound.mnist_bound(out_path(arguments), arguments.data_dir, _say)
+    return 0
+
+
 def _say(line: str) -> None:
     print(line, flush=True)
 
@@ -201,4 +235,8 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "criteo": run_criteo,
     "bounds": run_bounds,
     "certificates": run_certificates,
+    "tables": run_tables,
+    "classes": run_classes,
+    "structure": run_structure,
+    "mnist-bound": run_mnist_bound,
 }

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
-from verify.experiments.grids import Setting
-from verify.experiments.runner import Runner
-from verify.experiments.selection import Choice, Scores, best, scores
-from verify.experiments.trials import Source, Trial
+from verify.experiments.running.grids import Setting
+from verify.experiments.running.runner import Runner
+from verify.experiments.running.selection import Choice, Scores, best, scores
+from verify.experiments.running.trials import Source, Trial
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from verify.experiments.cifar_pairs import Protocol, data_of
-from verify.experiments.grids import Variant
-from verify.experiments.selection import PairRow, best
+from verify.experiments.running.grids import Variant
+from verify.experiments.running.selection import PairRow, best
 
 
 def variants(

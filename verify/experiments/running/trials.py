@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from adanet_theory.checks import check
 from paper_notes.tables import FOLDS
-from verify.experiments.folds import split
+from verify.experiments.running.folds import split
 
 if TYPE_CHECKING:
     from torch import Tensor

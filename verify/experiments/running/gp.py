@@ -11,9 +11,9 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from verify.experiments.grids import Setting, Space
-from verify.experiments.selection import Choice, Result, best
-from verify.experiments.store import Store
+from verify.experiments.running.grids import Setting, Space
+from verify.experiments.running.selection import Choice, Result, best
+from verify.experiments.running.store import Store
 
 if TYPE_CHECKING:
     from optuna import Study

@@ -1,30 +1,25 @@
-"""python -m tests.benchmarks.structure [--data-dir DIR] [TASK…]: does the structure adapt to the task?
+"""Does the structure adapt to the task? adanet-experiment structure [--data-dir DIR] [--sets TASK,..].
 
-Writes paper_notes/results/structure.json: test accuracy, units and multiply-adds of AdaNet after every round, and of
+Test accuracy, units and multiply-adds of AdaNet after every round, and of
 networks of several sizes (MLPClassifier, stopped early), on tasks that need no hidden layer, one, and two, and on the
 paper's CIFAR-10 pairs. Every finished run is kept; the same command goes on.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
-import os
-import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from adanet_train.core.files import versions, write_file
 from paper_notes.tables import UNITS
-from tests.benchmarks.__main__ import machine
+from verify.experiments.running import results
 
-RESULTS = Path(__file__).parents[2] / "paper_notes" / "results" / "structure.json"
 M, TESTED, N_0, SEEDS = 4000, 10_000, 15, (0, 1, 2)
 HIDDEN: tuple[tuple[int, ...], ...] = ((), (2,), (8,), (50,), (400,), (8, 8), (50, 50))
 WIDTHS = (8, 50)
@@ -74,7 +69,7 @@ def adanet(task: Task, width: int, seed: int) -> Iterator[dict[str, Any]]:
     X, y, X_test, y_test = task
     model = AdaNetClassifier(width=width, seed=seed)
     rounds: list[Any] = []
-    model._more = lambda *_: {"callback": rounds.append}  # type: ignore[method-assign]
+    model._more = lambda *_: {"callback": rounds.append}
     begin = time.process_time()
     model.fit(X, y)
     seconds = time.process_time() - begin
@@ -129,10 +124,10 @@ def runs(data_dir: str | None) -> Iterator[tuple[str, int, str, Callable[[], Tas
         for name, make in (tasks | (pairs if seed == SEEDS[0] else {})).items():
             data = _once(make, seed)
             for width in WIDTHS if name in tasks else WIDTHS[-1:]:
-                yield name, seed, f"AdaNet, B = {width}", data, lambda task, B=width, s=seed: adanet(task, B, s)
+                yield name, seed, f"AdaNet, B = {width}", data, partial(adanet, width=width, seed=seed)
             for hidden in HIDDEN:
                 shown = f"NN, {'-'.join(map(str, hidden))}" if hidden else "LR"
-                yield name, seed, shown, data, lambda task, h=hidden, s=seed: plain(task, h, s)
+                yield name, seed, shown, data, partial(plain, hidden=hidden, seed=seed)
 
 
 def _once(make: Callable[[int], Task], seed: int) -> Callable[[], Task]:
@@ -146,42 +141,26 @@ def _once(make: Callable[[int], Task], seed: int) -> Callable[[], Task]:
     return data
 
 
-def main(argv: list[str] | None = None) -> int:
+def structure(out: Path, data_dir: str | None, tasks: Sequence[str], say: Callable[[str], None]) -> None:
+    """Run what is not in the file yet, and write every run as it is done."""
     import torch
 
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data-dir")
-    parser.add_argument("--minutes", type=float, default=1e9, help="end after so many, to go on later")
-    parser.add_argument("tasks", nargs="*")
-    arguments = parser.parse_args(argv)
-    end = time.monotonic() + 60 * arguments.minutes
-    for task, seed, method, data, work in runs(arguments.data_dir):
-        record = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"rows": []}
-        done = {(row["task"], row["seed"], row["method"]) for row in record["rows"]}
-        if (task, seed, method) in done or (arguments.tasks and task not in arguments.tasks):
+    for task, seed, method, data, work in runs(data_dir):
+        rows = results.read(out)["rows"] if out.exists() else []
+        done = {(row["task"], row["seed"], row["method"]) for row in rows}
+        if (task, seed, method) in done or (tasks and task not in tasks):
             continue
-        if time.monotonic() > end:
-            return 1
-        found = [{"task": task, "seed": seed, "method": method, **row} for row in work(data())]
-        record["rows"] += found
-        record |= {
-            "command": "python -m tests.benchmarks.structure",
-            "seed": 0,
-            "machine": machine(),
-            "versions": versions(("adanet-theory", "numpy", "scikit-learn", "torch")),
-            "seconds": round(sum(row["seconds"] for row in record["rows"] if row.get("round", 1) == 1), 1),
-            "m": M,
-            "tested": TESTED,
-            "paper_units": {pair: list(units) for pair, units in UNITS.items()},
-        }
-        write_file(RESULTS, json.dumps(record, indent=1) + "\n")
-        if found:
-            print({key: found[-1][key] for key in ("task", "seed", "method", "n", "accuracy", "seconds")}, flush=True)
-    return 0
+        measured = [{"task": task, "seed": seed, "method": method, **row} for row in work(data())]
+        _write(out, rows + measured)
+        if measured:
+            last = measured[-1]
+            say(f"{task}, seed {seed}: {method}, accuracy {last['accuracy']:.4f}, {last['seconds']} s")
 
 
-if __name__ == "__main__":
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    sys.exit(main())
+def _write(out: Path, rows: list[dict[str, Any]]) -> None:
+    seconds = sum(row["seconds"] for row in rows if row.get("round", 1) == 1)
+    units = {pair: list(units) for pair, units in UNITS.items()}
+    more = {"m": M, "tested": TESTED, "paper_units": units}
+    results.write(out, results.document("structure", "adanet-experiment structure", 0, seconds, rows, **more))

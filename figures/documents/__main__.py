@@ -1,4 +1,4 @@
-"""python -m figures.site: the sources of the documentation site, written and made, in one folder for Sphinx."""
+"""python -m figures.documents: the sources of the documentation site, written and made, in one folder for Sphinx."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOTES = ROOT / "paper_notes"
 
 
 def parser() -> Parser:
-    options = Parser(prog="python -m figures.site", description=__doc__.partition(": ")[2] if __doc__ else None)
+    options = Parser(prog="python -m figures.documents", description=__doc__.partition(": ")[2] if __doc__ else None)
     options.add_argument("--out", type=Path, default=Path("out/site"), metavar="DIR", help="default out/site")
     options.add_argument("--figures", type=Path, metavar="DIR", help="draw no figure, take those that are there")
     return options
@@ -42,10 +42,10 @@ def assemble(arguments: argparse.Namespace) -> int:
 
 def pages() -> Mapping[str, str]:
     """Every page that is made, by its path in the site."""
+    from figures.documents import ledger, statements
+    from figures.documents.examples import examples
+    from figures.documents.proofs import paragraphs, sections
     from figures.explorer import page
-    from figures.site import ledger, statements
-    from figures.site.examples import examples
-    from figures.site.proofs import paragraphs, sections
     from verify.claims import run
 
     with Bar("claims") as progress:
@@ -67,8 +67,8 @@ def pages() -> Mapping[str, str]:
 
 def tutorials() -> Mapping[str, str]:
     """The tutorials with a link to their notebooks, and these."""
-    from figures.site.formulas import typeset
-    from figures.site.notebooks import notebook, offered
+    from figures.documents.formulas import typeset
+    from figures.documents.notebooks import notebook, offered
 
     made = {}
     for path in sorted((NOTES / "site" / "tutorials").glob("*.md")):
@@ -112,8 +112,8 @@ def draw(folder: Path) -> Path:
 
 def gallery_page(pictures: Path) -> str:
     """Every figure that is there, with its caption."""
+    from figures.documents.statements import plain
     from figures.gallery import FIGURES
-    from figures.site.statements import plain
 
     parts = ["# Figures", "`python -m figures NAME --format pdf` draws one for a paper; these are quick ones."]
     for name in FIGURES:

@@ -1,8 +1,8 @@
 """Ten classes and three: AdaNet and a network trained for its certificate, beside LR and MLP of scikit-learn.
 
-    python -m tests.benchmarks.classes digits iris wine -o paper_notes/results/classes.json
-    python -m tests.benchmarks.classes mnist --data-dir DIR --part certificate -o paper_notes/results/classes.json
-    python -m tests.benchmarks.classes hexagon digits --part hidden -o paper_notes/results/classes.json
+    adanet-experiment classes --sets digits,iris,wine
+    adanet-experiment classes --sets mnist --data-dir DIR --methods certificate
+    adanet-experiment classes --sets hexagon,digits --methods hidden
 
 A set without a test part is split, three quarters to train on. The held-out bound is on the rest. Each part of a set is
 written when it is done; one that is in the file already is not done again.
@@ -10,13 +10,10 @@ written when it is done; one that is in the file already is not done again.
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
-import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,10 +26,11 @@ from adanet_train.certificate import classes
 from adanet_train.config import Config, Trained, adaptive, of_classes
 from adanet_train.data import datasets
 from adanet_train.data.features import FeatureMap
-from verify.experiments import results
+from verify.experiments.running import results
 from verify.question import Points, Question
 from verify.rows.report import build
 
+SETS = ("iris", "wine", "digits", "mnist", "fashion", "cifar10")
 HIDDEN_ROUNDS = 2
 HEXAGON_POINTS = 2_000
 
@@ -81,13 +79,15 @@ def adanet(train: Any, test: Any, features: Any, seed: int) -> dict[str, Any]:
 def certificate(train: Any, test: Any, features: Any, seed: int) -> dict[str, Any]:
     """The linear network of least vote-certificate-multiclass; the features in [-1, 1]."""
     config = of_classes(Config(objective="certificate", learner="units", lam=1e-5, seed=seed))
-    return said(classes.train(*map(torch.from_numpy, train), config), train, test, features)
+    Psi, y = map(torch.from_numpy, train)
+    return said(classes.train(Psi, y, config), train, test, features)
 
 
 def hidden(train: Any, test: Any, features: Any, seed: int) -> dict[str, Any]:
     """The linear network, then rounds that may add hidden units, each certified at half of δ; what they proposed."""
     config = Config(objective="certificate", learner="units", lam=1e-5, seed=seed, max_depth=2, rounds=HIDDEN_ROUNDS)
-    trained = classes.train(*map(torch.from_numpy, train), of_classes(config))
+    Psi, y = map(torch.from_numpy, train)
+    trained = classes.train(Psi, y, of_classes(config))
     proposed = [
         {"n": candidate["units"], "bound": candidate["objective"], "kept": i == told["chosen"]}
         for told in trained.history
@@ -141,37 +141,20 @@ def done(name: str, part: str, data_dir: str | None, seed: int) -> dict[str, Any
     return {**of, **found, "cpu_seconds": round(time.process_time() - start, 1)}
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    options.add_argument("names", nargs="+")
-    options.add_argument("-o", "--output")
-    options.add_argument("--data-dir")
-    options.add_argument("--part", action="append", choices=list(ALL_PARTS))
-    options.add_argument("--seed", type=int, default=0)
-    arguments = options.parse_args(argv)
+def measure(
+    out: Path, names: Sequence[str], methods: Sequence[str], data_dir: str | None, seed: int, say: Callable[[str], None]
+) -> None:
+    """Run what is not in the file yet, and write every part of a set as it is done."""
     torch.set_num_threads(1)
-    for name, part in itertools.product(arguments.names, arguments.part or PARTS):
-        rows = stored(arguments.output)
-        if any((row["data"], row["method"]) == (name, part) for row in rows):
+    for name, part in itertools.product(names or SETS, methods or PARTS):
+        if any((row["data"], row["method"]) == (name, part) for row in stored(out)):
             continue
-        found = done(name, part, arguments.data_dir, arguments.seed)
-        rows = [*stored(arguments.output), found]  # another run may have written meanwhile
-        print({key: value for key, value in rows[-1].items() if key != "bounds"}, flush=True)
-        if arguments.output:
-            total = sum(row["cpu_seconds"] for row in rows)
-            results.write(arguments.output, results.document("classes", COMMAND, arguments.seed, total, rows))
-    return 0
+        row = done(name, part, data_dir, seed)
+        rows = [*stored(out), row]  # another run may have written meanwhile
+        say(f"{name}: {part}, test error {row['test_error']:.4f}, {row['cpu_seconds']} CPU seconds")
+        total = sum(row["cpu_seconds"] for row in rows)
+        results.write(out, results.document("classes", "adanet-experiment classes --data-dir DIR", seed, total, rows))
 
 
-COMMAND = "python -m tests.benchmarks.classes iris wine digits mnist fashion cifar10 --data-dir DIR -o FILE"
-
-
-def stored(path: str | None) -> list[dict[str, Any]]:
-    if path is None or not Path(path).exists():
-        return []
-    rows: list[dict[str, Any]] = json.loads(Path(path).read_text(encoding="utf-8"))["rows"]
-    return rows
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def stored(path: Path) -> list[dict[str, Any]]:
+    return list(results.read(path)["rows"]) if path.exists() else []

@@ -28,7 +28,7 @@ def _scikit_learn(name: str) -> Table:
 def _all_classes(name: str) -> Table:
     from sklearn import datasets
 
-    return getattr(datasets, f"load_{name}")(return_X_y=True)  # type: ignore[no-any-return]
+    return getattr(datasets, f"load_{name}")(return_X_y=True)
 
 
 def _generated(name: str, **options: Any) -> Table:

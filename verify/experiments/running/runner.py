@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from adanet_theory.checks import check
-from verify.experiments.progress import Trials
-from verify.experiments.store import Store
-from verify.experiments.trials import Source, Trial
+from verify.experiments.running.progress import Trials
+from verify.experiments.running.store import Store
+from verify.experiments.running.trials import Source, Trial
 
 Result = dict[str, Any]
 Work = Callable[[Trial, Source], Result]

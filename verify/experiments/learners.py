@@ -1,10 +1,9 @@
-"""python -m tests.benchmarks.tables [--rows M] [--methods M,..] [NAME…]: the learners as they are, on tables.
+"""The learners as they are, on tables: adanet-experiment tables [--rows M] [--methods M,..] [--sets NAME,..].
 
-Behind a StandardScaler, five folds, of tables of fewer than 1,100 rows twice. Writes paper_notes/results/tables.json,
-one row per table and learner: the accuracies, their mean with its standard error, the CPU seconds of one fit, and the
-memory that the fits took at their peak. The rows of AdaNet have the difference to the better of LR and MLP, fold by
-fold, with its standard error. The training parts overlap: errors are corrected for that (Nadeau and Bengio, 2003), the
-variance is
+Behind a StandardScaler, five folds, of tables of fewer than 1,100 rows twice. One row per table and learner: the
+accuracies, their mean with its standard error, the CPU seconds of one fit, and the peak memory of the fits. The rows
+of AdaNet have the difference to the better of LR and MLP, fold by fold, with its standard error. The training parts
+overlap: errors are corrected for that (Nadeau and Bengio, 2003), the variance is
 
     (1/n + 1/(FOLDS - 1)) s²,      n the number of fits.
 
@@ -13,25 +12,21 @@ With --rows one large table, trained on once. With --methods the rows of the oth
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 import multiprocessing
-import os
-import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from adanet_train.core.files import versions
-from tests.benchmarks import table_data
-from tests.benchmarks.__main__ import machine
+from adanet_theory.checks import check
+from verify.experiments import table_data
+from verify.experiments.running import results
 
-RESULTS = Path(__file__).parents[2] / "paper_notes" / "results" / "tables.json"
+METHODS = ("LR", "MLP", "HGB", "AdaNet")
 FOLDS, TEST_ROWS = 5, 20_000
 SMALL, LARGE = 1_100, 100_000
 """Below the one there are two times five folds, from the other on a table is trained on once."""
@@ -101,13 +96,18 @@ def in_a_process(*arguments: Any) -> tuple[list[float], float, int]:
     process.start()
     send.close()
     try:
-        return receive.recv()  # type: ignore[no-any-return]
+        return receive.recv()
     finally:
         process.join()
 
 
 def rows_of(
-    name: str, make: Callable[[], table_data.Table], kept: bool, known: list[dict[str, Any]], methods: list[str] | None
+    name: str,
+    make: Callable[[], table_data.Table],
+    kept: bool,
+    known: list[dict[str, Any]],
+    methods: Sequence[str],
+    say: Callable[[str], None],
 ) -> list[dict[str, Any]]:
     """A row for each learner, those that are known and not asked for as they are."""
     rows = {row["method"]: row for row in known}
@@ -119,50 +119,45 @@ def rows_of(
         row = {"data": name, "m": len(y), "n": X.shape[1], "kept_for_the_end": kept, "method": method}
         row |= {"accuracy": float(np.mean(found)), "se": standard_error(found), "scores": [round(x, 6) for x in found]}
         rows[method] = row | {"cpu_seconds": round(seconds, 3), "peak_bytes": peak}
-        print({key: rows[method][key] for key in ("data", "method", "accuracy", "cpu_seconds")}, flush=True)
-    better = max(("LR", "MLP"), key=lambda method: rows[method]["accuracy"])
-    gap = np.array(rows["AdaNet"]["scores"]) - np.array(rows[better]["scores"])
-    rows["AdaNet"] |= {"against": better, "difference": float(gap.mean()), "difference_se": standard_error(gap)}
-    return [rows[method] for method in learners()]
+        say(f"{name}: {method} {rows[method]['accuracy']:.4f}, {seconds:.2f} CPU seconds a fit")
+    if {"LR", "MLP", "AdaNet"} <= rows.keys():
+        better = max(("LR", "MLP"), key=lambda method: rows[method]["accuracy"])
+        gap = np.array(rows["AdaNet"]["scores"]) - np.array(rows[better]["scores"])
+        rows["AdaNet"] |= {"against": better, "difference": float(gap.mean()), "difference_se": standard_error(gap)}
+    return [rows[method] for method in METHODS if method in rows]
 
 
-def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, help="one generated table of so many rows to train on")
-    parser.add_argument("--methods", type=lambda text: text.split(","), help="only these, separated by commas")
-    parser.add_argument("names", nargs="*")
-    arguments = parser.parse_args(argv)
-    tables = {name: (make, False) for name, make in table_data.TABLES.items()}
-    tables |= {name: (make, True) for name, make in table_data.KEPT.items()}
-    if arguments.rows:
-        m = arguments.rows
-        tables = {f"clusters, {m:,} rows": (lambda: table_data.clusters(m + TEST_ROWS), False)}
-    for name, (make, kept) in tables.items():
-        if arguments.names and name not in arguments.names:
-            continue
-        known = [row for row in recorded()["rows"] if row["data"] == name]
+def tables(rows: int | None) -> dict[str, tuple[Callable[[], table_data.Table], bool]]:
+    """By name how a table is made, and whether it was kept for the end; `rows` asks for one generated table."""
+    if rows:
+        return {f"clusters, {rows:,} rows": (lambda: table_data.clusters(rows + TEST_ROWS), False)}
+    made = {name: (make, False) for name, make in table_data.TABLES.items()}
+    return made | {name: (make, True) for name, make in table_data.KEPT.items()}
+
+
+def measure_all(
+    out: Path, names: Sequence[str], methods: Sequence[str], rows: int | None, say: Callable[[str], None]
+) -> None:
+    """Measure the tables and write each as it is done; a table that was in the file keeps its place."""
+    known = tables(rows)
+    check(set(names) <= set(known), f"sets must be among {', '.join(known)}, got {', '.join(names)}.")
+    for name in names or known:
+        make, kept = known[name]
+        before = [row for row in recorded(out) if row["data"] == name]
         try:
-            record(name, rows_of(name, make, kept, known, arguments.methods))
+            record(out, name, rows_of(name, make, kept, before, methods, say))
         except FileNotFoundError as missing:
-            print(f"{name}: left out, no package {missing}.", file=sys.stderr)
-    return 0
+            say(f"{name}: left out, no package {missing}.")
 
 
-def recorded() -> dict[str, Any]:
-    return json.loads(RESULTS.read_text()) if RESULTS.exists() else {"rows": []}  # type: ignore[no-any-return]
+def recorded(out: Path) -> list[dict[str, Any]]:
+    return list(results.read(out)["rows"]) if out.exists() else []
 
 
-def record(name: str, rows: list[dict[str, Any]]) -> None:
-    """Written after every table, so that an interrupted run keeps what it has; one that was there keeps its place."""
-    found = recorded()
-    place = next((i for i, row in enumerate(found["rows"]) if row["data"] == name), len(found["rows"]))
-    others = [row for row in found["rows"] if row["data"] != name]
-    found["rows"] = others[:place] + rows + others[place:]
-    found |= {"command": "python -m tests.benchmarks.tables", "seed": 0, "machine": machine()}
-    found["versions"] = versions(("adanet-theory", "numpy", "scikit-learn", "torch"))
-    RESULTS.write_text(json.dumps(found, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    sys.exit(main())
+def record(out: Path, name: str, rows: list[dict[str, Any]]) -> None:
+    before = recorded(out)
+    place = next((i for i, row in enumerate(before) if row["data"] == name), len(before))
+    others = [row for row in before if row["data"] != name]
+    kept = others[:place] + rows + others[place:]
+    seconds = sum(row["cpu_seconds"] * len(row["scores"]) for row in kept)
+    results.write(out, results.document("tables", "adanet-experiment tables", 0, seconds, kept))

@@ -16,9 +16,9 @@ from adanet_theory.twins import certified, latex
 from adanet_theory.twins.certificates import CERTIFICATES
 from adanet_theory.twins.derivations import DERIVATIONS
 from adanet_theory.twins.symbolic import STATEMENTS, Statement
+from figures.documents.examples import Example, M
+from figures.documents.proofs import Proof
 from figures.explorer.mathml import math, sentence
-from figures.site.examples import Example, M
-from figures.site.proofs import Proof
 from paper_notes import Claim
 from verify.claims.run import Outcome
 

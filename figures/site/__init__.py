@@ -1,5 +1,0 @@
-"""The documentation site: the pages that are made from the catalogue, the twins, the ledger and the proofs.
-
-`python -m figures.site` puts them beside the written ones of paper_notes/site, where Sphinx finds them; `make docs`
-does both.
-"""
