@@ -10,7 +10,6 @@ import torch
 from scipy import stats
 
 from paper_notes import tables as paper
-from verify.experiments import cost
 from verify.experiments.running import grids, selection, trials
 from verify.experiments.running.folds import split
 from verify.experiments.running.significance import corrected_t_test, holm
@@ -182,22 +181,6 @@ def test_the_count_is_by_who_trains():
     grid = grids.grid("full")
     assert grids.count(grid, ["adanet", "nn", "nn-gp"], range(10)) == {"adanet": 3600, "nn": 8600}
     assert grids.count(grid, ["lr"], range(2)) == {"lr": 48}
-
-
-def test_the_cost_counts_every_step_of_the_full_grid():
-    """360 settings, 10 folds, 5 pairs, 10,000 steps; AdaNet trains two candidates in each of its rounds."""
-    steps = {method: sum(shapes.values()) for method, shapes in cost.work(rounds=10).items()}
-    each = 10 * 5 * paper.STEPS
-    assert steps["nn"] == 360 * each
-    assert steps["nn-gp"] == pytest.approx(paper.GP_TRIALS * each)
-    assert steps["adanet"] == 360 * 2 * 10 * each
-    assert steps["lr"] == 24 * each
-
-
-def test_a_step_in_the_cost_has_the_shapes_it_is_told():
-    search = cost._search(cost.candidate(4, 3, rounds=6))
-    assert [tuple(U.shape) for U in search.U] == [(4, 155), (4, 12 + 4), (4, 12 + 4)]
-    assert cost.network((8, 8)).flops == 200 * (2 * 8 * 155 + 3 * 8 * 8 + 3 * 8)
 
 
 @pytest.mark.parametrize("name", grids.GRIDS)
