@@ -71,9 +71,11 @@ def _is_whole(value: Any, least: int) -> bool:
 class Points:
     """Ψ and labels -1/+1, or class indices (int64) of a network with an output for each.
 
-    `mapped` where Ψ was made by the model's own feature map.
+    `mapped` where Ψ was made by the model's own feature map. `predicted` are the decisions of the program at these
+    points (`reading.program`), None where the program is the network of the model file.
     """
 
     Psi: Array
     y: Array
     mapped: bool = True
+    predicted: Array | None = None

@@ -105,7 +105,7 @@ def margins(weights: Weights, Psi: Array, y: Array) -> Margins:
         f, error = _of_graph(weights.graph, Psi)
         return _finite(weights, Psi, y, f, error)
     sensitivity = _sensitivity(weights)
-    parts = [_evaluate(weights, block, sensitivity) for block in _blocks(Psi)]
+    parts = [_evaluate(weights, block, sensitivity) for block in blocks(Psi)]
     f, error = (np.concatenate(values) for values in zip(*parts, strict=True))
     return _finite(weights, Psi, y, f, error)
 
@@ -137,7 +137,8 @@ def _of_graph(network: Graph, Psi: Array) -> tuple[Array, Array]:
     return (f[:, 0], error[:, 0]) if network.outputs == 1 else (f, error)
 
 
-def _blocks(Psi: Array) -> Iterator[Array]:
+def blocks(Psi: Array) -> Iterator[Array]:
+    """The rows of Psi, few enough at a time."""
     for start in range(0, len(Psi), BLOCK):
         yield Psi[start : start + BLOCK]
 

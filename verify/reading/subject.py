@@ -17,6 +17,7 @@ import numpy as np
 from adanet_theory.checks import Array, check
 from adanet_theory.spec import NetworkSpec
 from verify.question import Points
+from verify.reading.program import ModuleProgram, NamedProgram, Program
 from verify.rows.report import GraphModel
 
 if TYPE_CHECKING:
@@ -29,11 +30,15 @@ KINDS = "a torch nn.Module, a fitted estimator, a state_dict (with activation) o
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """The network as a model, its classes where it knows them (of -1 and +1, or of its outputs), and notes."""
+    """The network as a model, its classes where it knows them (of -1 and +1, or of its outputs), and notes.
+
+    The model is the formula. `program` is what the user deploys, None where that is the network of the model file.
+    """
 
     model: ModelFile | GraphModel
     classes: Classes = None
     notes: tuple[str, ...] = ()
+    program: Program | None = None
 
     @property
     def outputs(self) -> int | None:
@@ -95,7 +100,9 @@ def _of_sklearn(network: Any) -> Subject | None:
     for k, (W, b) in enumerate(zip(network.coefs_, network.intercepts_, strict=True)):
         state |= {f"{k}.weight": torch.from_numpy(W.T.copy()), f"{k}.bias": torch.from_numpy(b.copy())}
     model = model_file.of_state_dict(state, names[network.activation])
-    return Subject(model, tuple(network.classes_.tolist()), ("read from the MLPClassifier's weights.",))
+    classes = tuple(network.classes_.tolist())
+    note = "read from the MLPClassifier's weights."
+    return Subject(model, classes, (note,), NamedProgram(network.predict, classes))
 
 
 # A module
@@ -128,10 +135,11 @@ def _of_module(module: Any, X: Array) -> Subject:
     notes += _arithmetic(module)
     if outputs == 2:
         notes.append("f is the second logit minus the first.")
-    model = stack(graph)
+    model: ModelFile | GraphModel | None = stack(graph)
+    program = ModuleProgram(module)
     if model is None:
-        return Subject(GraphModel(graph.read((-1.0, 1.0)) if outputs == 2 else graph), notes=tuple(notes))
-    return Subject(model, notes=tuple(notes))
+        model = GraphModel(graph.read((-1.0, 1.0)) if outputs == 2 else graph)
+    return Subject(model, notes=tuple(notes), program=program)
 
 
 def stack(graph: Graph) -> ModelFile | None:
@@ -216,22 +224,24 @@ def _kind(values: Any) -> str:
 def points(of: Subject, X: Array, y: Any, name: str = "") -> tuple[Points, Classes, list[str]]:
     """Ψ and the labels, the names of the classes, and what was mapped; `name` tells test points from the sample."""
     signs, classes, notes = labels(y, of.classes, len(X), f"{name}y", of.outputs)
-    model = of.model
+    Psi, mapped = _features(of.model, X, name)
+    predicted = None if of.program is None else of.program.predict(X)
+    return Points(np.ascontiguousarray(Psi, dtype=np.float64), signs, mapped, predicted), classes, notes
+
+
+def _features(model: ModelFile | GraphModel, X: Array, name: str) -> tuple[Array, bool]:
+    """Ψ, and whether the model's own map made it."""
+    flat = X.reshape(len(X), -1)
     if isinstance(model, GraphModel):
         shape = (len(X), *model.graph.shape)
         check(X.shape == shape, f"{name}X must have the shape {shape}, as the module reads, got {X.shape}.")
-        return (
-            Points(np.ascontiguousarray(X.reshape(len(X), -1), dtype=np.float64), signs, mapped=False),
-            classes,
-            notes,
-        )
-    flat = X.reshape(len(X), -1)
+        return flat, False
     Psi = flat if model.features is None else model.features(flat)
     n_0 = model.network.n[0]
     check(
         Psi.shape[1] == n_0, f"{name}X must give Psi with n_0={n_0} columns, as the network reads, got {Psi.shape[1]}."
     )
-    return Points(np.ascontiguousarray(Psi, dtype=np.float64), signs, mapped=model.features is not None), classes, notes
+    return Psi, model.features is not None
 
 
 def labels(y: Any, classes: Classes, m: int, name: str, outputs: int | None = None) -> tuple[Array, Classes, list[str]]:

@@ -74,6 +74,8 @@ class Setting:
     delta: Fraction
     r_sup: Number | None
     source: Source
+    errors: int
+    """Of the program on the sample."""
 
     @property
     def m(self) -> int:

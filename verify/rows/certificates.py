@@ -210,7 +210,7 @@ def advice(setting: Setting, found: Mapping[str, Found], holdout: Fraction = Fra
     lines.append(_trained_for_it(setting))
     points = int(holdout * setting.m)
     if points >= 1:
-        errors = round(points * setting.margins.count(Fraction(0)) / setting.m)
+        errors = round(points * setting.errors / setting.m)
         upper = clopper_pearson(min(errors, points), points, setting.float_delta)
         kept = f"--holdout {float(holdout):g} keeps {points:,} points"
         lines.append(f"{kept}: at the training error they would bound the risk by {upper:.3g}")
@@ -239,7 +239,7 @@ def _trained_for_it(setting: Setting) -> str:
     if setting.classes == "many" or n_0 < FEW:
         return line
     KL = min(vote_kl_polya([1 / FEW] * FEW, FEW_VOTES, n=2 * n_0, beta=beta) for beta in BETAS)
-    error = setting.margins.count(Fraction(0)) / setting.m
+    error = setting.errors / setting.m
     grid, delta = vote_grid(FEW_VOTES), setting.float_delta
     raw = certificate("vote-certificate", error, KL=KL, grid=grid, b=1.0, m=setting.m, delta=delta).raw
     few = f"{FEW} features of equal weight have KL = {KL:.3g} at N = {FEW_VOTES:,}"

@@ -21,9 +21,11 @@ from adanet_theory.spec import NetworkSpec
 from verify.measure import evidence, layers
 from verify.measure.evidence import Weights
 from verify.measure.layers import Layers, Ranges, Sampling
-from verify.measure.margins import margins
+from verify.measure.margins import blocks, margins
 from verify.measure.repeats import repeated, shared
 from verify.question import Points, Question
+from verify.reading.program import decided
+from verify.reading.program import errors as wrong
 from verify.results import (
     BoundReport,
     BoundRow,
@@ -126,7 +128,7 @@ def of_setting(
             return bounds.fixed_rho(bound, there, at, known.upper, sure.why_not(bound))
         return bounds.for_all_rho(bound, there, B, sure.why_not(bound))
 
-    errors, tested = _held_out(setting, test)
+    errors, tested = _held_out(model, setting, test)
     found = checks.layer_checks(setting.spec, setting.m, setting.sizes, known)
     found += checks.bound_checks(rows, tested, errors, setting.delta)
     held_out = [] if tested is None else [held_out_row(tested, errors, verdict)]
@@ -261,6 +263,7 @@ def make_setting(
         delta=Fraction(question.delta) / _tried(model, question),
         r_sup=r_sup,
         source=_source(model, question, sample, test, sizes.r_inf),
+        errors=wrong(predictions(model, sample), sample.y),
     )
 
 
@@ -322,11 +325,29 @@ def _rows(
     return [(rows | dict(free))[bound.id] for bound in catalogue.theory(setting.classes)]
 
 
-def _held_out(setting: Setting, test: Points | None) -> tuple[int, TestFacts | None]:
+def _held_out(model: ModelFile | GraphModel, setting: Setting, test: Points | None) -> tuple[int, TestFacts | None]:
     if test is None:
         return 0, None
-    errors = margins(setting.weights, test.Psi, test.y).count(Fraction(0))
+    errors = wrong(predictions(model, test), test.y)
     return errors, checks.held_out(errors, len(test.y), setting.delta)
+
+
+# The program
+
+
+def predictions(model: ModelFile | GraphModel, points: Points) -> Array:
+    """The decisions of the program; of a model file those of its network in float64."""
+    if points.predicted is not None:
+        return points.predicted
+    if isinstance(model, GraphModel):
+        from adanet_train.reading import graph
+
+        return decided(graph.values(model.graph, points.Psi)[0])
+    import torch
+
+    with torch.no_grad():
+        parts = [model.network(torch.from_numpy(Psi)) for Psi in blocks(points.Psi)]
+    return decided(torch.cat(parts).numpy())
 
 
 # The facts
@@ -361,5 +382,5 @@ def _sample_facts(setting: Setting, at: AtRho) -> SampleFacts:
         r_rms=setting.sizes.r_rms,
         margin_error=float(at.margin_error),
         ramp=at.ramp,
-        train_error=setting.margins.count(Fraction(0)) / setting.m,
+        train_error=setting.errors / setting.m,
     )

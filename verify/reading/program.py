@@ -1,0 +1,114 @@
+"""The program: what the user deploys, seen through its predictions alone.
+
+Errors on the sample and on held-out points are counts of these, as a user would count them. The formula that is read
+from a module stands apart from it: what is said of the formula is said of the program only where the two are tied.
+
+A decision is -1 or +1 of two classes (`Points.y` holds the same), the index of the class of more. NONE of two classes
+is 0 and of more is -1: a tie, or a NaN, which is an error whatever the label is.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from adanet_theory.checks import Array
+
+BATCH_NUMBERS = 2**19  # numbers of X at a time, to bound the memory
+FEWEST = 16
+
+
+class Program(Protocol):
+    """Anything with predictions."""
+
+    def predict(self, X: Array) -> Array:
+        """A decision for every row of X, which has the shape that the user handed over."""
+        ...
+
+
+def errors(predicted: Array, y: Array) -> int:
+    """How many decisions are not the label.
+
+    >>> errors(np.array([1.0, -1.0, 0.0]), np.array([1.0, 1.0, -1.0]))
+    2
+    """
+    return int(np.count_nonzero(predicted != y))
+
+
+def decided(f: Array) -> Array:
+    """The decisions of outputs: the sign of one, of two the sign of the second less the first, the largest of more.
+
+    >>> decided(np.array([2.0, 0.0, np.nan])).tolist(), decided(np.array([[3.0, 1.0], [1.0, 1.0]])).tolist()
+    ([1.0, 0.0, 0.0], [-1.0, 0.0])
+    >>> decided(np.array([[0.0, 1.0, 2.0], [2.0, 2.0, 1.0], [np.nan, 0.0, 1.0]])).tolist()
+    [2, -1, -1]
+    """
+    f = f.reshape(len(f), -1)
+    if f.shape[1] <= 2:
+        high, low = f[:, -1], (f[:, 0] if f.shape[1] == 2 else np.zeros(len(f)))
+        return (high > low).astype(np.float64) - (high < low)
+    best = np.where(np.isnan(f).any(axis=1), -1, f.argmax(axis=1))
+    alone = np.count_nonzero(f == f.max(axis=1, keepdims=True), axis=1) == 1
+    return np.where(alone, best, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class ModuleProgram:
+    """A torch module as it is: its mode, its device and its own type of numbers, to which X is rounded first."""
+
+    module: Any
+
+    @property
+    def dtype(self) -> Any:
+        return self._like.dtype
+
+    @property
+    def _like(self) -> Any:
+        """A number as the module has them; without any weights as torch makes them."""
+        import torch
+
+        weights = [*self.module.parameters(), *self.module.buffers()]
+        return next((weight for weight in weights if weight.is_floating_point()), torch.zeros(()))
+
+    def outputs(self, X: Array) -> Array:
+        """What forward gives, one row for each point, in float64, which holds numbers of every shorter type."""
+        import torch
+
+        like, size = self._like, max(int(np.prod(X.shape[1:])), 1)
+        rows = max(FEWEST, BATCH_NUMBERS // size)
+        with torch.no_grad():
+            parts = [self._run(torch.tensor(X[i : i + rows]).to(like)) for i in range(0, len(X), rows)]
+        return np.concatenate(parts)
+
+    def _run(self, x: Any) -> Array:
+        name = type(self.module).__name__
+        try:
+            f = self.module(x)
+            return np.asarray(f.reshape(len(x), -1).double().cpu().numpy())
+        except Exception as error:  # whatever forward does
+            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            raise ValueError(f"{name}: forward fails on {len(x)} points of {x.dtype} ({reason}).") from None
+
+    def predict(self, X: Array) -> Array:
+        return decided(self.outputs(X))
+
+
+@dataclass(frozen=True, eq=False)
+class NamedProgram:
+    """A function that predicts names: `classes` are those of -1 and +1, or of the indices 0, 1, .."""
+
+    function: Callable[[Array], Any]
+    classes: Sequence[Any]
+
+    def predict(self, X: Array) -> Array:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an estimator misses the names of columns that a matrix has not
+            names = np.asarray(self.function(X)).reshape(len(X))
+        is_one = np.stack([names == name for name in self.classes], axis=1)
+        if len(self.classes) == 2:
+            return is_one[:, 1].astype(np.float64) - is_one[:, 0]
+        return np.where(is_one.any(axis=1), is_one.argmax(axis=1), -1)
