@@ -24,19 +24,23 @@ _OFFERED = {
     "complexity.estimates": (
         "Interval hidden_complexity linear_complexity sampled_hidden_complexity sampled_linear_complexity"
     ),
+    "certificates.binomial": "clopper_pearson",
+    "certificates.disagreement": "disagreement_certificate",
     "certificates.gauss": "gauss_certificate",
     "risk.generalization": (
         "confidence_term corollary_1 margin_bound margin_bound_empirical margin_bound_uniform "
         "objective_bound rho_uniform_price theorem_1 theorem_1_range"
     ),
-    "certificates.kl": "clopper_pearson kl kl_inverse",
+    "certificates.kl": "kl kl_inverse",
     "risk.margin": "MarginBound margin_error ramp_loss",
     "risk.multiclass": (
         "kuznetsov_mohri_syed multiclass_a_posteriori multiclass_margin_bound multiclass_margins "
         "multiclass_objective_bound"
     ),
+    "certificates.occam": "occam_certificate",
     "certificates.path": "path_certificate",
     "certificates.path_multiclass": "path_certificate_multiclass",
+    "certificates.pick": "pick_certificate",
     "risk.posterior": "a_posteriori a_posteriori_bounded path_norm",
     "rademacher": (
         "depth_lower first_layer_closed layered_complexity lemma_1 lemma_1_corrected lemma_1_exact "
@@ -63,7 +67,7 @@ _BY_ID = {
     "cvx_score": "duality:layer_score",
     "cvx_decrease": "duality:guaranteed_decrease",
     "a_posteriori_data": "risk.posterior:a_posteriori_data_at",
-    "held_out": "certificates.kl:clopper_pearson",
+    "held_out": "certificates.binomial:clopper_pearson",
     "multiclass_margin_bound_uniform": "risk.multiclass:multiclass_margin_bound_uniform_at",
     "multiclass_a_posteriori_bounded": "risk.multiclass:multiclass_a_posteriori_bounded_at",
 }

@@ -375,7 +375,7 @@ _BUILT_IN = (
         "held-out",
         "held-out",
         "held-out",
-        "adanet_theory.certificates.kl:clopper_pearson",
+        "adanet_theory.certificates.binomial:clopper_pearson",
         needs=("iid",),
         reference=_PROOFS + "held-out",
         assumes="the points were never used in training, nor to choose among networks",

@@ -35,8 +35,8 @@ def check_rho(rho: float) -> None:
     check(0 < rho < math.inf, f"rho must be > 0 and finite, got rho={rho}.")
 
 
-def check_delta(delta: float) -> None:
-    check(0 < delta < 1, f"delta must be in (0, 1), got delta={delta}.")
+def check_delta(delta: float, name: str = "delta") -> None:
+    check(0 < delta < 1, f"{name} must be in (0, 1), got {name}={delta}.")
 
 
 def check_risk(error: float, m: float, delta: float) -> None:

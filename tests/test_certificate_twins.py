@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from adanet_theory.certificates import gauss, path, stochastic, vote
+from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.grids import path_classes_grid, path_thresholds
-from adanet_theory.certificates.kl import clopper_pearson, xi
+from adanet_theory.certificates.kl import xi
 from adanet_theory.certificates.path_multiclass import atoms, path_certificate_multiclass_at, path_classes_eps
 from adanet_theory.certificates.tree import Tree, one_layer, unrolled_classes
 from adanet_theory.certificates.vote_multiclass import classes_b, vote_certificate_multiclass_at

@@ -10,8 +10,9 @@ import pytest
 from flint import arb
 
 from adanet_theory.certificates import gauss, path, path_multiclass, tree, vote
+from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.grids import BETAS, forest_cost, path_grid, path_thresholds
-from adanet_theory.certificates.kl import clopper_pearson, kl_inverse, xi
+from adanet_theory.certificates.kl import kl_inverse, xi
 from adanet_theory.twins import outward, skellam, tails
 from adanet_theory.twins.exact_tree import exact_forest, exact_tree, linear_weights
 

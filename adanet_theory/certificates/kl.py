@@ -1,4 +1,4 @@
-"""The binary relative entropy, its two inverses, the constant ξ(m) of PAC-Bayes-kl, and the binomial tail inverted.
+"""The binary relative entropy, its two inverses, and the constant ξ(m) of PAC-Bayes-kl.
 
     kl(q, p) = q log(q/p) + (1-q) log((1-q)/(1-p)),   0 log 0 = 0
 
@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adanet_theory.checks import Array, check, check_delta, check_m
+from adanet_theory.checks import Array, check, check_m
 
 _HALVINGS = 64  # an interval of length 1 becomes shorter than the last bit of any p >= 2^-11
 
@@ -78,21 +78,3 @@ def xi(m: int) -> float:
     # Beyond j = 40 sqrt(m) a term is below exp(-800), the least float.
     i = np.arange(min(m, math.ceil(40 * math.sqrt(m))), dtype=np.float64)
     return math.fsum([1.0, *np.cumprod(1 - i / m)])
-
-
-def clopper_pearson(errors: int, m: int, delta: float) -> float:
-    """held-out: R(f) <= max{ p : P[Bin(m, p) <= errors] >= δ }, on m iid points never used in training.
-
-    With probability >= 1-δ over those points: the (1-δ) quantile of Beta(errors+1, m-errors), 1 at errors = m.
-
-    >>> round(clopper_pearson(0, 100, 0.05), 12) == round(1 - 0.05 ** (1 / 100), 12), clopper_pearson(3, 3, 0.05)
-    (True, 1.0)
-    """
-    from scipy.special import betainccinv
-
-    check_m(m)
-    check_delta(delta)
-    check(
-        0 <= errors <= m and errors == int(errors), f"errors must be an integer in [0, m], got errors={errors}, m={m}."
-    )
-    return 1.0 if errors == m else float(betainccinv(errors + 1, m - errors, delta))

@@ -156,7 +156,7 @@ def lower_cosines(margins: Array, phi: Array, w: Sequence[Any]) -> Array:
 
 def clopper_pearson_upper(errors: int, m: int, delta: Any) -> float:
     """A float >= max{ p : P[Bin(m, p) <= errors] >= delta }: a p at which balls decide that the tail is below delta."""
-    from adanet_theory.certificates.kl import clopper_pearson
+    from adanet_theory.certificates.binomial import clopper_pearson
 
     guess = clopper_pearson(errors, m, float(exact(delta)))
     check_delta(float(exact(delta)))

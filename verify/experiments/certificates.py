@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from adanet_theory.certificates.kl import clopper_pearson
+from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_train.app import run
 from adanet_train.app.inputs import Asked, Inputs, read_inputs
 from adanet_train.certificate import randomised, train

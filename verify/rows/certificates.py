@@ -202,7 +202,7 @@ def _class_paths(setting: Setting, seed: int) -> dict[str, Found]:
 
 def advice(setting: Setting, found: Mapping[str, Found], holdout: Fraction = Fraction(1, 10)) -> tuple[str, ...]:
     """What would change that nothing says much, with numbers: sparser weights, more points, points kept aside."""
-    from adanet_theory.certificates.kl import clopper_pearson
+    from adanet_theory.certificates.binomial import clopper_pearson
 
     lines = [_sparser(setting, entry) for entry in found.values() if entry.parts.id != "gauss-certificate"]
     if not found and setting.weights.is_homogeneous and setting.W > 0:

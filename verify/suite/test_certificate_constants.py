@@ -13,8 +13,21 @@ from typing import Any
 import numpy as np
 import pytest
 
+from adanet_theory.certificates import (
+    binomial,
+    gauss,
+    grids,
+    kl,
+    laws,
+    occam,
+    path,
+    path_multiclass,
+    pick,
+    stochastic,
+    vote,
+    vote_multiclass,
+)
 from adanet_theory.certificates import derandomise as certificate
-from adanet_theory.certificates import gauss, grids, kl, laws, path, path_multiclass, stochastic, vote, vote_multiclass
 from adanet_theory.certificates.tree import Tree
 from verify.suite.halved import halved
 
@@ -68,8 +81,11 @@ VALUES: dict[str, tuple[Callable[[], float], float]] = {
         lambda: certificate.certificate("a", 0.0625, KL=3.0, grid=2.0, b=0.75, m=50, delta=DELTA).raw,
         0.4334443851286555,
     ),
-    "held-out, all wrong": (lambda: kl.clopper_pearson(3, 3, DELTA), 1.0),
-    "held-out": (lambda: kl.clopper_pearson(3, 50, DELTA), 0.1478371763641812),
+    "held-out, all wrong": (lambda: binomial.clopper_pearson(3, 3, DELTA), 1.0),
+    "held-out": (lambda: binomial.clopper_pearson(3, 50, DELTA), 0.1478371763641812),
+    "pick-certificate": (lambda: pick.pick_certificate(16, 357, DELTA), 0.0832931255391431),
+    "pick-certificate, all picked": (lambda: pick.pick_certificate(3, 3, DELTA), 1.0),
+    "occam-certificate": (lambda: occam.occam_certificate(10, 1000, 64, DELTA), 0.0732180346272781),
     "vote-certificate, iid": (
         lambda: vote.vote_certificate_at(U, THETA, n=8, N=10, k=6, beta=0.0, delta=DELTA).raw, 0.9716269842595384
     ),
@@ -133,7 +149,8 @@ def test_the_certificates_are_their_reference_values() -> None:
 FUNCTIONS: tuple[Callable[..., Any], ...] = (
     kl.kl,
     kl.kl_inverse_lower,
-    kl.clopper_pearson,
+    binomial.log_mass,
+    occam.occam_certificate,
     vote._right_votes_cdf,
     grids.vote_grid,
     grids.classes_grid,
@@ -154,7 +171,21 @@ FUNCTIONS: tuple[Callable[..., Any], ...] = (
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: f"{function.__module__}.{function.__name__}")
 def test_a_halved_constant_is_noticed(function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    modules = (certificate, gauss, grids, kl, laws, path, path_multiclass, stochastic, vote, vote_multiclass)
+    modules = (
+        binomial,
+        certificate,
+        gauss,
+        grids,
+        kl,
+        laws,
+        occam,
+        path,
+        path_multiclass,
+        pick,
+        stochastic,
+        vote,
+        vote_multiclass,
+    )
     missed, mutants = [], list(halved(function))
     assert mutants
     for line, mutant in mutants:

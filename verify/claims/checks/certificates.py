@@ -10,9 +10,10 @@ from functools import cache
 import numpy as np
 
 from adanet_theory.certificates import grids
+from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.derandomise import Certificate
 from adanet_theory.certificates.gauss import gauss_b, gauss_certificate_at, gauss_empirical, gauss_kl
-from adanet_theory.certificates.kl import clopper_pearson, kl, kl_inverse, xi
+from adanet_theory.certificates.kl import kl, kl_inverse, xi
 from adanet_theory.certificates.path import (
     SAMPLED,
     path_empirical_exact,

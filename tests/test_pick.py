@@ -1,0 +1,91 @@
+"""pick-, occam- and disagreement-certificate: reference values, defining equations, refusals."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from adanet_theory import disagreement_certificate, occam_certificate, pick_certificate
+from adanet_theory.certificates.binomial import clopper_pearson
+
+PICKED = {
+    (0, 10, 0.05): 0.346391160170678,
+    (3, 20, 0.05): 0.435093480540676,
+    (16, 357, 0.05): 0.0832931255391431,
+    (89, 1797, 0.05): 0.0666932644230445,
+    (100, 12_000, 0.05): 0.0111313973684571,
+}
+CODED = {
+    (0, 100, 20): 0.155142038663871,
+    (10, 1000, 64): 0.0732180346272781,
+    (600, 60_000, 1000): 0.0332872587512218,
+    (1200, 60_000, 2000): 0.0657990208954585,
+    (60, 11_982, 300): 0.031187470259316,
+}
+
+
+def test_the_reference_values() -> None:
+    for arguments, value in PICKED.items():
+        assert pick_certificate(*arguments) == pytest.approx(value, rel=1e-14)
+    assert pick_certificate(1179, 43_200, 0.005) == pytest.approx(0.0305536792, rel=1e-9)
+    for arguments, value in CODED.items():
+        assert occam_certificate(*arguments, 0.05) == pytest.approx(value, rel=1e-14)
+
+
+def pick_sum(k: int, N: int, delta: Fraction, eps: Fraction) -> Fraction:
+    """The left side of the defining equation, as it is written."""
+    terms = (Fraction(math.comb(m, k), math.comb(N, k)) / (1 - eps) ** (N - m) for m in range(k, N))
+    return delta / N * sum(terms, Fraction(0))
+
+
+@pytest.mark.parametrize("delta", [1e-300, 0.05, 0.5, 0.999])
+@pytest.mark.parametrize("N", [1, 2, 7, 40])
+def test_the_picked_risk_solves_its_equation(N: int, delta: float) -> None:
+    for k in range(N):
+        eps = pick_certificate(k, N, delta)
+        low, high = Fraction(eps) * (1 - Fraction(1, 10**11)), Fraction(eps) * (1 + Fraction(1, 10**11))
+        assert pick_sum(k, N, Fraction(delta), low) < 1
+        assert high >= 1 or pick_sum(k, N, Fraction(delta), high) > 1
+    assert pick_certificate(N, N, delta) == 1.0
+
+
+@pytest.mark.parametrize("delta", [1e-300, 0.05, 0.9])
+def test_the_picked_risk_rises_in_k_and_falls_in_n(delta: float) -> None:
+    for N in (1, 2, 30, 10**3, 10**7):
+        ks = sorted({0, 1, 2, N // 10, N // 2, N - 1, N} & set(range(N + 1)))
+        values = [pick_certificate(k, N, delta) for k in ks]
+        assert values == sorted(values)
+        assert all(pick_certificate(k, 2 * N, delta) <= value for k, value in zip(ks, values, strict=True))
+        assert all(pick_certificate(k, N, delta) > clopper_pearson(k, N, delta) for k in ks[:-2] if delta == 0.05)
+
+
+def test_no_description_is_the_held_out_bound_and_an_endless_one_says_nothing() -> None:
+    assert occam_certificate(3, 50, 0, 0.05) == clopper_pearson(3, 50, 0.05)
+    assert occam_certificate(3, 50, 3, 0.05) == pytest.approx(clopper_pearson(3, 50, 0.05 / 8), rel=1e-13)
+    assert occam_certificate(3, 50, math.inf, 0.05) == occam_certificate(50, 50, 1, 0.05) == 1.0
+
+
+def test_disagreement_adds_and_stops_at_one() -> None:
+    assert disagreement_certificate(0.02, 3, 50, 0.05) == 0.02 + clopper_pearson(3, 50, 0.05)
+    assert disagreement_certificate(0.9, 30, 50, 0.05) == disagreement_certificate(0, 50, 50, 0.05) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (lambda: pick_certificate(5, 4, 0.05), r"k must be an integer in \[0, N\], got k=5, N=4\."),
+        (lambda: pick_certificate(1.5, 4, 0.05), r"k must be an integer in \[0, N\], got k=1\.5, N=4\."),
+        (lambda: pick_certificate(0, 0, 0.05), r"N must be an integer >= 1, got N=0\."),
+        (lambda: pick_certificate(1, 4, 1.0), r"delta must be in \(0, 1\), got delta=1\.0\."),
+        (lambda: occam_certificate(5, 4, 1, 0.05), r"k must be an integer in \[0, N\], got k=5, N=4\."),
+        (lambda: occam_certificate(1, 4, -1, 0.05), r"bits must be >= 0, got bits=-1\."),
+        (lambda: occam_certificate(1, 4, math.nan, 0.05), r"bits must be >= 0, got bits=nan\."),
+        (lambda: occam_certificate(1, 4, 1, 0.0), r"delta must be in \(0, 1\), got delta=0\.0\."),
+        (lambda: disagreement_certificate(1.5, 1, 4, 0.05), r"b must be in \[0, 1\], got b=1\.5\."),
+        (lambda: disagreement_certificate(0, 5, 4, 0.05), r"d must be an integer in \[0, n\], got d=5, n=4\."),
+        (lambda: disagreement_certificate(0, 1, 4, 2.0), r"delta_2 must be in \(0, 1\), got delta_2=2\.0\."),
+    ],
+)
+def test_refusals(call: object, line: str) -> None:
+    with pytest.raises(ValueError, match=f"^{line}"):
+        call()  # type: ignore[operator]
