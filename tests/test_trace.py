@@ -390,9 +390,9 @@ def hooked() -> nn.Module:
 
 REFUSED: list[tuple[nn.Module, tuple[int, ...], str]] = [
     (nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2)), (2,), r"module '1' \(LayerNorm\) cannot be read: it divides"),
-    (nn.Sequential(nn.Linear(2, 2), nn.LogSoftmax(1)), (2,), r"module '1' .* must be the logits themselves"),
-    (nn.Sequential(nn.Linear(2, 1), nn.Sigmoid()), (2,), r"module '1' \(Sigmoid\) .* must be the logits themselves"),
-    (nn.Sequential(nn.Linear(2, 2), nn.Sigmoid(), nn.Flatten()), (2,), "must be the logits themselves"),
+    (nn.Sequential(nn.Linear(2, 2), nn.LogSoftmax(0)), (2,), r"module '1' .* must be the logits themselves"),
+    (nn.Sequential(nn.Linear(2, 1), nn.Softmax(1)), (2,), "softmax of one output is 1 for every point"),
+    (nn.Sequential(nn.Linear(2, 2), nn.Sigmoid(), nn.ReflectionPad1d(1)), (2,), "must be the logits themselves"),
     (nn.Sequential(nn.Linear(2, 2), nn.Hardswish()), (2,), r"module '1' \(Hardswish\) .* no statement here covers it"),
     (nn.Sequential(nn.Linear(2, 2), nn.RMSNorm(2)), (2,), r"module '1' \(RMSNorm\) cannot be read: it divides"),
     (nn.Sequential(nn.GRUCell(2, 2)), (2,), "no statement here covers them"),

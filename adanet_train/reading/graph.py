@@ -45,10 +45,14 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """x of `shape`, then nodes[0], which is number 1, and so on; the last one is the output, of shape (c,)."""
+    """x of `shape`, then nodes[0], which is number 1, and so on; the last one is the output, of shape (c,).
+
+    `link` names the sigmoid or softmax that the module puts behind it and that was taken off.
+    """
 
     shape: Shape
     nodes: tuple[Node, ...]
+    link: str = ""
 
     @property
     def outputs(self) -> int:
@@ -74,7 +78,7 @@ class Graph:
         if tuple(coefficients) == (1.0,):
             return self
         row = Dense(torch.tensor([list(coefficients)], dtype=torch.float64))
-        return Graph(self.shape, (*self.nodes, Node(row, (len(self.nodes),), (1,), "difference")))
+        return Graph(self.shape, (*self.nodes, Node(row, (len(self.nodes),), (1,), "difference")), self.link)
 
     # Levels
 

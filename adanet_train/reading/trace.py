@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -79,20 +79,73 @@ def trace(module: nn.Module, shape: Shape) -> Graph:
     from adanet_train.reading import modules
 
     _require_plain(module)
-    double = _double(module)
+    traced, link = logits(_double(module))
+    reader = _Reader(traced, modules.MODULES, modules.FUNCTIONS, modules.METHODS)
+    _require_one_input(traced, type(module).__name__)
+    with torch.no_grad():
+        output = reader.run(torch.zeros(POINTS, *shape, dtype=torch.float64))
+    graph = _finished(reader.recorder, output, shape, type(module).__name__)
+    if "softmax" in link and graph.outputs == 1:
+        raise UnreadableModule(f"{type(module).__name__}: {link} of one output is 1 for every point; expected sigmoid.")
+    return replace(graph, link=link)
+
+
+def _symbolic(module: nn.Module) -> fx.GraphModule:
     try:
-        traced = fx.symbolic_trace(double)
+        return fx.symbolic_trace(module)
     except Exception as error:  # whatever forward does with a symbol
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UnreadableModule(
             f"{type(module).__name__}: forward cannot be traced by torch.fx ({reason}); write it without branches "
             "that depend on the values of a tensor."
         ) from None
-    reader = _Reader(traced, modules.MODULES, modules.FUNCTIONS, modules.METHODS)
-    _require_one_input(traced, type(module).__name__)
-    with torch.no_grad():
-        output = reader.run(torch.zeros(POINTS, *shape, dtype=torch.float64))
-    return _finished(reader.recorder, output, shape, type(module).__name__)
+
+
+# A sigmoid or softmax at the end
+
+
+_LINKS = {"Sigmoid": "sigmoid", "Softmax": "softmax", "LogSoftmax": "log_softmax"}
+_MOVES = ("flatten", "squeeze", "view", "reshape", "Flatten")
+
+
+def logits(module: nn.Module) -> tuple[fx.GraphModule, str]:
+    """The traced module without a sigmoid or softmax at its end, and the name of what was taken off, "" for nothing.
+
+    Both keep the order of the outputs, and sigmoid(f) > 1/2 where f > 0: the logits decide as the probabilities do.
+
+    >>> logits(nn.Sequential(nn.Linear(2, 1), nn.Sigmoid()))[1]
+    'sigmoid'
+    """
+    traced = _symbolic(module)
+    (result,) = (node.args[0] for node in traced.graph.nodes if node.op == "output")
+    last, moved = result, False
+    while isinstance(last, fx.Node) and _step(traced, last) in _MOVES and len(last.users) == 1 and last.args:
+        last, moved = last.args[0], True
+    link = _LINKS.get(_step(traced, last), _step(traced, last)) if isinstance(last, fx.Node) else ""
+    if link not in _LINKS.values() or len(last.users) > 1 or not last.all_input_nodes:
+        return traced, ""
+    if "softmax" in link and (moved or _axis(traced, last) not in (None, 1, -1)):
+        return traced, ""
+    last.replace_all_uses_with(last.all_input_nodes[0])
+    traced.graph.erase_node(last)
+    traced.recompile()
+    return traced, link
+
+
+def _step(traced: fx.GraphModule, node: fx.Node) -> str:
+    """What a node does, as torch names it: the class of a module, else the name of the function or method."""
+    if node.op == "call_module":
+        part = traced.get_submodule(str(node.target))
+        return type(part).__name__ if _is_of_torch(part) else ""
+    of_torch = node.op == "call_method" or getattr(node.target, "__module__", "").startswith("torch")
+    return getattr(node.target, "__name__", str(node.target)) if node.op.startswith("call") and of_torch else ""
+
+
+def _axis(traced: fx.GraphModule, node: fx.Node) -> Any:
+    """The axis of a softmax."""
+    if node.op == "call_module":
+        return traced.get_submodule(str(node.target)).dim
+    return node.kwargs.get("dim", node.args[1] if len(node.args) > 1 else None)
 
 
 def _require_plain(module: nn.Module) -> None:
@@ -286,11 +339,13 @@ def require_equal(graph: Graph, module: nn.Module, X: Array) -> float:
     They must agree elsewhere too, for a risk is about other points: on drawn ones as large as X, and larger. Of a
     module in training mode so must the one in eval mode, which is the one that will be used.
     """
-    double, beside = _double(module), _beside(X)
+    double, beside = logits(_double(module))[0] if graph.link else _double(module), _beside(X)
     _largest_difference(graph, double, beside, "a point that was drawn")
     difference = _largest_difference(graph, double, X, "point")
     if any(part.training for part in module.modules()):
-        _largest_difference(graph, _double(module).eval(), beside, "a point that was drawn, in eval mode,")
+        evaluated = _double(module).eval()
+        evaluated = logits(evaluated)[0] if graph.link else evaluated
+        _largest_difference(graph, evaluated, beside, "a point that was drawn, in eval mode,")
     return difference
 
 

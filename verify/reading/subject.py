@@ -133,6 +133,8 @@ def _of_module(module: Any, X: Array) -> Subject:
     difference = require_equal(graph, module, X)
     notes = [f"read by torch.fx as {len(graph.nodes)} nodes; {len(X):,} points differ in float64 by {difference:.1g}."]
     notes += _arithmetic(module)
+    if graph.link:
+        notes.append(f"the {graph.link} at the end changes no decision: it was taken off, and f is the logit below it.")
     if outputs == 2:
         notes.append("f is the second logit minus the first.")
     model: ModelFile | GraphModel | None = stack(graph)
