@@ -1,0 +1,259 @@
+"""An ONNX file -> an nn.Module of the same operations, through the package `onnx`, which only parses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from adanet_train.model.archive import ModelFileError
+from adanet_train.reading.rebuild import REMEDY, Builder, first_line, is_fixed, numbers
+
+Attributes = Mapping[str, Any]
+Rule = Callable[..., Any]
+
+
+def read_onnx(path: str | Path) -> nn.Module:
+    """The module of an .onnx file; a ModelFileError names the operation that is not known."""
+    try:
+        onnx = import_module("onnx")
+    except ImportError:
+        raise ModelFileError(f"{path}: an ONNX file is read by the package onnx: pip install onnx.") from None
+    try:
+        model = onnx.load(str(path), load_external_data=False)
+        _load_beside(onnx, model, Path(path).parent)
+        return _module(onnx, model)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from None
+    except Exception as error:  # a damaged or hostile file fails in many ways
+        raise ModelFileError(f"{path}: not an ONNX file that can be read ({first_line(error)}); {REMEDY}.") from None
+
+
+def _load_beside(onnx: Any, model: Any, folder: Path) -> None:
+    """Weights kept in another file: one that stands beside it, under a plain name."""
+    for tensor in model.graph.initializer:
+        place = next((entry.value for entry in tensor.external_data if entry.key == "location"), None)
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            plain = place is not None and Path(place).name == place and not (folder / place).is_symlink()
+            if not plain:
+                raise ModelFileError(f"its weights are in {place!r}, expected a file in the same folder.")
+            onnx.external_data_helper.load_external_data_for_tensor(tensor, str(folder))
+
+
+def _module(onnx: Any, model: Any) -> nn.Module:
+    graph, builder = model.graph, Builder()
+    for tensor in graph.initializer:
+        builder.values[tensor.name] = torch.from_numpy(onnx.numpy_helper.to_array(tensor).copy())
+    inputs = [entry.name for entry in graph.input if entry.name not in builder.values]
+    if len(inputs) != 1 or len(graph.output) != 1:
+        raise ModelFileError(f"has {len(inputs)} inputs and {len(graph.output)} outputs, expected one of each.")
+    builder.input(inputs[0])
+    for node in graph.node:
+        attributes = {entry.name: onnx.helper.get_attribute_value(entry) for entry in node.attribute}
+        if node.op_type == "Constant" and not node.domain:
+            builder.values[node.output[0]] = _constant(onnx, attributes)
+        else:
+            builder.values[node.output[0]] = _called(builder, node, attributes)
+    return builder.finished(graph.output[0].name)
+
+
+def _constant(onnx: Any, attributes: Attributes) -> Tensor:
+    ((name, value),) = attributes.items()
+    if name == "value":
+        return torch.from_numpy(onnx.numpy_helper.to_array(value).copy())
+    if name not in ("value_float", "value_int", "value_floats", "value_ints"):
+        raise ModelFileError(f"a Constant of the kind {name!r} is not known here; {REMEDY}.")
+    return torch.tensor(value, dtype=torch.float32 if "float" in name else torch.int64)
+
+
+def _called(builder: Builder, node: Any, attributes: Attributes) -> Any:
+    rule = {**SIZES, **RULES}.get(node.op_type) if node.domain in ("", "ai.onnx") else None
+    if rule is None:
+        raise ModelFileError(f"the operation {node.op_type[:60]!r} is not known here; {REMEDY}.")
+    inputs = [builder.values[name] if name else None for name in node.input]
+    if node.op_type in SIZES and any(isinstance(value, Sizes | Shaped) for value in inputs):
+        return SIZES[node.op_type](builder, attributes, *inputs)
+    if all(is_fixed(value) for value in inputs):
+        raise ModelFileError(f"{node.op_type} is computed from weights alone; simplify the file first (onnxsim).")
+    return rule(builder, attributes, *inputs)
+
+
+# Sizes that are read off a tensor, as in x.view(x.shape[0], -1)
+
+
+class Shaped(NamedTuple):
+    """The shape of x, of which single sizes are asked for."""
+
+    x: Any
+
+
+class Sizes(NamedTuple):
+    """Some sizes, each a number or a node that gives it."""
+
+    parts: tuple[Any, ...]
+
+
+def _size_of(b: Builder, a: Attributes, shaped: Any, index: Any) -> Sizes:
+    _refuse(not isinstance(shaped, Shaped), "a Gather of something else than one size")
+    return Sizes(tuple(b.size(shaped.x, axis) for axis in numbers(index)))
+
+
+def _sizes_in_a_row(b: Builder, a: Attributes, *parts: Any) -> Sizes:
+    return Sizes(tuple(n for part in parts for n in (part.parts if isinstance(part, Sizes) else numbers(part))))
+
+
+SIZES: dict[str, Callable[..., Any]] = {
+    "Gather": _size_of,
+    "Unsqueeze": lambda b, a, sizes, axes=None: sizes,
+    "Concat": _sizes_in_a_row,
+    "Reshape": lambda b, a, x, sizes: b.call(torch.reshape, x, list(sizes.parts)),
+}
+
+
+# The operations
+
+
+def _plain(function: Callable[..., Any]) -> Rule:
+    return lambda b, a, *inputs: b.call(function, *inputs)
+
+
+def _refuse(condition: bool, reason: str) -> None:
+    if condition:
+        raise ModelFileError(f"{reason}; {REMEDY}.")
+
+
+def _gemm(b: Builder, a: Attributes, x: Any, W: Any, c: Any = None) -> Any:
+    scaled = a.get("alpha", 1.0) != 1 or (c is not None and a.get("beta", 1.0) != 1)
+    _refuse(scaled or bool(a.get("transA")) or not is_fixed(W), "a Gemm with factors, or of two parts of the network")
+    W = W if a.get("transB") else W.T.contiguous()
+    bias = None if c is None else c.reshape(-1).expand(len(W)).contiguous()
+    return b.call(functional.linear, x, W, bias)
+
+
+def _sides(a: Attributes, axes: int) -> tuple[list[int], list[int]]:
+    """The padding before and behind each axis."""
+    _refuse(a.get("auto_pad", b"NOTSET") != b"NOTSET", "auto_pad is not known here")
+    pads = [int(side) for side in a.get("pads", [0] * 2 * axes)]
+    return pads[:axes], pads[axes:]
+
+
+def _conv(b: Builder, a: Attributes, x: Any, W: Any, bias: Any = None) -> Any:
+    axes = W.ndim - 2
+    low, high = _sides(a, axes)
+    if low != high:
+        x = b.call(functional.pad, x, [n for both in reversed(list(zip(low, high, strict=True))) for n in both])
+        low = [0] * axes
+    convolution = (functional.conv1d, functional.conv2d, functional.conv3d)[axes - 1]
+    strides, dilations = (list(a.get(key, [1] * axes)) for key in ("strides", "dilations"))
+    return b.call(convolution, x, W, bias, strides, low, dilations, int(a.get("group", 1)))
+
+
+def _batch_norm(b: Builder, a: Attributes, x: Any, scale: Any, bias: Any, mean: Any, var: Any) -> Any:
+    _refuse(bool(a.get("training_mode")), "BatchNormalization in training mode")
+    return b.call(functional.batch_norm, x, mean, var, scale, bias, False, 0.1, float(a.get("epsilon", 1e-5)))
+
+
+def _pool(b: Builder, a: Attributes, x: Any, *, largest: bool) -> Any:
+    kernel = list(a["kernel_shape"])
+    low, high = _sides(a, len(kernel))
+    _refuse(low != high or bool(a.get("ceil_mode")), "pooling with unequal padding or ceil_mode")
+    strides, axes = list(a.get("strides", [1] * len(kernel))), len(kernel) - 1
+    if largest:
+        function = (functional.max_pool1d, functional.max_pool2d, functional.max_pool3d)[axes]
+        return b.call(function, x, kernel, strides, low, list(a.get("dilations", [1] * len(kernel))))
+    average = (functional.avg_pool1d, functional.avg_pool2d, functional.avg_pool3d)[axes]
+    return b.call(average, x, kernel, strides, low, False, bool(a.get("count_include_pad")))
+
+
+def _reshape(b: Builder, a: Attributes, x: Any, shape: Any) -> Any:
+    wanted = numbers(shape)
+    _refuse(wanted[0] not in (0, -1) or 0 in wanted[1:], f"a Reshape to {wanted}, which fixes the number of points")
+    rest = wanted[1:]
+    if wanted[0] == -1:
+        return b.call(torch.reshape, x, [-1, *rest])
+    return b.call(torch.reshape, x, [b.size(x, 0), *rest])
+
+
+def _flatten(b: Builder, a: Attributes, x: Any) -> Any:
+    _refuse(a.get("axis", 1) != 1, "a Flatten that mixes the points")
+    return b.call(torch.flatten, x, 1)
+
+
+def _axes(a: Attributes, given: Any) -> list[int]:
+    return list(a["axes"]) if given is None else numbers(given)
+
+
+def _squeeze(b: Builder, a: Attributes, x: Any, axes: Any = None) -> Any:
+    return b.call(torch.squeeze, x, tuple(_axes(a, axes)))
+
+
+def _unsqueeze(b: Builder, a: Attributes, x: Any, axes: Any = None) -> Any:
+    (axis,) = _axes(a, axes)
+    return b.call(torch.unsqueeze, x, axis)
+
+
+def _reduced(function: Callable[..., Any]) -> Rule:
+    def rule(b: Builder, a: Attributes, x: Any, axes: Any = None) -> Any:
+        return b.call(function, x, _axes(a, axes), bool(a.get("keepdims", 1)))
+
+    return rule
+
+
+def _clip(b: Builder, a: Attributes, x: Any, low: Any = None, high: Any = None) -> Any:
+    low, high = (end if end is None else float(end) for end in (low, high))
+    return b.call(torch.clamp, x, a.get("min", low), a.get("max", high))
+
+
+def _gelu(b: Builder, a: Attributes, x: Any) -> Any:
+    return b.call(functional.gelu, x, approximate="tanh" if a.get("approximate", b"none") == b"tanh" else "none")
+
+
+def _layer_norm(b: Builder, a: Attributes, x: Any, scale: Any, bias: Any = None) -> Any:
+    return b.call(functional.layer_norm, x, list(scale.shape), scale, bias, float(a.get("epsilon", 1e-5)))
+
+
+RULES: dict[str, Rule] = {
+    "Shape": lambda b, a, x: Shaped(x),
+    "Gemm": _gemm,
+    "MatMul": _plain(torch.matmul),
+    "Add": _plain(torch.add),
+    "Sub": _plain(torch.sub),
+    "Mul": _plain(torch.mul),
+    "Div": _plain(torch.div),
+    "Neg": _plain(torch.neg),
+    "Abs": _plain(torch.abs),
+    "Relu": _plain(torch.relu),
+    "Sigmoid": _plain(torch.sigmoid),
+    "Tanh": _plain(torch.tanh),
+    "Softplus": _plain(functional.softplus),
+    "Gelu": _gelu,
+    "PRelu": lambda b, a, x, slope: b.call(functional.prelu, x, slope.reshape(-1)),
+    "LeakyRelu": lambda b, a, x: b.call(functional.leaky_relu, x, float(a.get("alpha", 0.01))),
+    "Elu": lambda b, a, x: b.call(functional.elu, x, float(a.get("alpha", 1.0))),
+    "Clip": _clip,
+    "Conv": _conv,
+    "BatchNormalization": _batch_norm,
+    "LayerNormalization": _layer_norm,
+    "MaxPool": lambda b, a, x: _pool(b, a, x, largest=True),
+    "AveragePool": lambda b, a, x: _pool(b, a, x, largest=False),
+    "GlobalAveragePool": lambda b, a, x: b.call(functional.adaptive_avg_pool2d, x, (1, 1)),
+    "GlobalMaxPool": lambda b, a, x: b.call(functional.adaptive_max_pool2d, x, (1, 1)),
+    "ReduceMean": _reduced(torch.mean),
+    "ReduceSum": _reduced(torch.sum),
+    "Flatten": _flatten,
+    "Reshape": _reshape,
+    "Squeeze": _squeeze,
+    "Unsqueeze": _unsqueeze,
+    "Transpose": lambda b, a, x: b.call(torch.permute, x, list(a["perm"])),
+    "Concat": lambda b, a, *parts: b.call(torch.cat, list(parts), int(a["axis"])),
+    "Identity": lambda b, a, x: x,
+    "Dropout": lambda b, a, x, *_: x,
+    "Softmax": lambda b, a, x: b.call(torch.softmax, x, int(a.get("axis", -1))),
+    "LogSoftmax": lambda b, a, x: b.call(torch.log_softmax, x, int(a.get("axis", -1))),
+}
+"""What the operations of ONNX are here; what stands in none of the reader's own tables is a black box."""
