@@ -58,9 +58,14 @@ def decided(f: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ModuleProgram:
-    """A torch module as it is: its mode, its device and its own type of numbers, to which X is rounded first."""
+    """A torch module as it is: its mode, its device and its own type of numbers, to which X is rounded first.
+
+    One output decides by its side of `threshold`: 0 for a logit, 1/2 for a probability. Whole numbers stay what they
+    are for a module that looks them up in an embedding.
+    """
 
     module: Any
+    threshold: float = 0.0
 
     @property
     def dtype(self) -> Any:
@@ -81,8 +86,14 @@ class ModuleProgram:
         like, size = self._like, max(int(np.prod(X.shape[1:])), 1)
         rows = max(FEWEST, BATCH_NUMBERS // size)
         with torch.no_grad():
-            parts = [self._run(torch.tensor(X[i : i + rows]).to(like)) for i in range(0, len(X), rows)]
+            parts = [self._run(self._input(torch.tensor(X[i : i + rows]), like)) for i in range(0, len(X), rows)]
         return np.concatenate(parts)
+
+    def _input(self, x: Any, like: Any) -> Any:
+        from torch import nn
+
+        looked_up = any(isinstance(part, nn.Embedding | nn.EmbeddingBag) for part in self.module.modules())
+        return x.to(like.device) if looked_up and not x.is_floating_point() else x.to(like)
 
     def _run(self, x: Any) -> Array:
         name = type(self.module).__name__
@@ -94,7 +105,8 @@ class ModuleProgram:
             raise ValueError(f"{name}: forward fails on {len(x)} points of {x.dtype} ({reason}).") from None
 
     def predict(self, X: Array) -> Array:
-        return decided(self.outputs(X))
+        f = self.outputs(X)
+        return decided(f - self.threshold if f.shape[1] == 1 else f)
 
 
 @dataclass(frozen=True, eq=False)

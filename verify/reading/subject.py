@@ -138,7 +138,7 @@ def _of_module(module: Any, X: Array) -> Subject:
     if outputs == 2:
         notes.append("f is the second logit minus the first.")
     model: ModelFile | GraphModel | None = stack(graph)
-    program = ModuleProgram(module)
+    program = ModuleProgram(module, 0.5 if graph.link == "sigmoid" else 0.0)
     if model is None:
         model = GraphModel(graph.read((-1.0, 1.0)) if outputs == 2 else graph)
     return Subject(model, notes=tuple(notes), program=program)
