@@ -85,12 +85,12 @@ def statement(id: str) -> Statement:
     'Lemma 2'
     """
     from adanet_theory import links
+    from adanet_theory.checks import check_choice
     from adanet_theory.twins.certificates import CERTIFICATES
     from adanet_theory.twins.symbolic import STATEMENTS
 
     known = STATEMENTS | CERTIFICATES
-    if id not in known:
-        raise ValueError(f"statement must be one of {', '.join(known)}, got {id!r}.{links.see()}")
+    check_choice("statement", id, known, links.see())
     return known[id]
 
 

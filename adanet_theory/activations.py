@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory.checks import Array
+from adanet_theory.checks import Array, unknown_choice
 
 
 @dataclass(frozen=True)
@@ -197,4 +197,4 @@ def activation(name: str | Activation) -> Activation:
             raise ValueError(f"activation leaky_relu:A needs a finite number A, got {name!r}.") from None
     if name in _PLAIN:
         return _PLAIN[name]
-    raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {name!r}.")
+    raise unknown_choice("activation", name, ACTIVATIONS)

@@ -17,7 +17,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any, Literal, get_args
 
-from adanet_theory.checks import check
+from adanet_theory.checks import check, check_choice
 
 Group = Literal["paper", "corrected", "certificate", "held-out", "context", "user"]
 Loss = Literal["margin_error", "ramp", "other"]
@@ -92,7 +92,8 @@ class Bound:
         for name, kinds in _KINDS.items():
             value, known = getattr(self, name), get_args(kinds)
             is_default = value is None and name in ("complexity", "at", "scale")
-            check(is_default or value in known, f"{name} must be one of {', '.join(known)}, got {value!r}.")
+            if not is_default:
+                check_choice(name, value, known)
         named = isinstance(self.function, str) and re.fullmatch(r"[\w.]+:\w+", self.function) is not None
         check(callable(self.function) or named, f"function must be one, or 'module:name', got {self.function!r}.")
         check(not isinstance(self.needs, str), f"needs must be several ids, got the text {self.needs!r}.")

@@ -27,6 +27,49 @@ def check(condition: bool, message: str) -> None:
         raise ValueError(message)
 
 
+def check_choice(symbol: str, value: object, known: Iterable[str], more: str = "") -> None:
+    """Refuse a value that is not among the known ones; a near miss is answered with the one that was meant.
+
+    >>> check_choice("statement", "theorem1", ["lemma-1", "theorem-1"])
+    Traceback (most recent call last):
+    ValueError: statement 'theorem1' is not known: did you mean 'theorem-1'?
+    """
+    known = list(known)
+    if value not in known:
+        raise unknown_choice(symbol, value, known, more)
+
+
+def unknown_choice(symbol: str, value: object, known: Iterable[str], more: str = "") -> ValueError:
+    """The refusal of a value that is not known."""
+    known = list(known)
+    near = nearest(str(value), known)
+    if near is not None:
+        return ValueError(f"{symbol} {value!r} is not known: did you mean {near!r}?{more}")
+    return ValueError(f"{symbol} must be one of {', '.join(known)}, got {symbol}={value!r}.{more}")
+
+
+def nearest(value: str, known: Iterable[str]) -> str | None:
+    """The known name that was probably meant, but for case, hyphens and a letter or two; never one with other digits.
+
+    >>> nearest("theorem1", ["theorem-1", "lemma-1"]), nearest("theorem-3", ["theorem-1"])
+    ('theorem-1', None)
+    """
+    from difflib import get_close_matches
+
+    plain = {_plain(name): name for name in known}
+    alike = [name for name in plain if _digits(name) == _digits(value)]
+    close = get_close_matches(_plain(value), alike, n=1, cutoff=0.8)
+    return plain[close[0]] if close else None
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")
+
+
+def _digits(name: str) -> list[str]:
+    return [letter for letter in name if letter.isdigit()]
+
+
 def check_m(m: float) -> None:
     check(m >= 1 and m == int(m), f"m must be an integer >= 1, got m={m}.")
 

@@ -15,3 +15,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(estimator, name)
     raise AttributeError(f"module 'adanet_train' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from adanet_theory.activations import activation
-from adanet_theory.checks import check, check_delta, check_nonnegative, check_rho
+from adanet_theory.checks import check, check_choice, check_delta, check_nonnegative, check_rho
 from adanet_theory.spec import NetworkSpec
 from adanet_train.core.history import Round
 from adanet_train.core.network import Network
@@ -402,7 +402,7 @@ def _are_integers(value: Any) -> bool:
 
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    check(value in choices, f"{name} must be one of {', '.join(choices)}, got {name}={value!r}.")
+    check_choice(name, value, choices)
 
 
 def _plain(value: Any) -> Any:

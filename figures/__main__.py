@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from adanet_theory.checks import check_choice
 from adanet_train.app import console
 from adanet_train.app.console import Bar, Parser
 from figures import parameters
@@ -81,8 +82,7 @@ def chosen(arguments: argparse.Namespace) -> list[str]:
         if kind not in FORMATS:
             raise ValueError(f"--format must list {', '.join(FORMATS)}, got {kind!r}.")
     for name in arguments.names:
-        if name not in {**FIGURES, **OF_A_MODEL}:
-            raise ValueError(f"NAME must be one of {', '.join([*FIGURES, *OF_A_MODEL])}, got {name!r}.")
+        check_choice("NAME", name, [*FIGURES, *OF_A_MODEL])
         if name in OF_A_MODEL and arguments.model is None:
             raise ValueError(f"{name} needs --model model.pt.")
     _check_parameters(arguments)

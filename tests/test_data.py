@@ -196,7 +196,8 @@ def test_other_files_are_refused(tmp_path):
         assert refusal(path) == f"{path}: no such file."
         path.write_bytes(b"\xff\xfe\x00")
         assert refusal(path).startswith(f"{path}: ")
-    assert "DATA must be one of breast-cancer, iris, wine, digits" in refusal("irises")
+    assert "DATA must be one of breast-cancer, iris, wine, digits" in refusal("peas")
+    assert refusal("irs") == "DATA 'irs' is not known: did you mean 'iris'?"
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as bomb:
         bomb.writestr("X.npy", b"short")

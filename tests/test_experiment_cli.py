@@ -59,7 +59,7 @@ def test_help_is_quick_and_shows_examples():
         (["cifar-pairs", "--folds", "1,1"], "folds must be"),
         (["cifar-pairs", "--jobs", "0"], "must be an integer >= 1"),
         (["cifar-pairs", "--methods", "svm"], "methods must be among adanet, lr, nn, nn-gp, got svm."),
-        (["cifar-pairs", "--pairs", "deer-lorry", "--grid", "tiny"], "a class must be one of"),
+        (["cifar-pairs", "--pairs", "deer-lorry", "--grid", "tiny"], "class must be one of"),
         (["cifar-pairs", "--pairs", "deer", "--grid", "tiny"], "a pair must be A-B, got 'deer'."),
         (["variants", "--pairs", "a-b,c-d"], "variants takes one pair, got 2."),
         (["criteo"], "criteo needs --criteo FILE"),

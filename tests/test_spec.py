@@ -85,7 +85,7 @@ def test_activation_names() -> None:
     assert activation(phi) is phi
     assert activation("leaky_relu").slopes == (0.01, 1.0)
     assert activation("leaky_relu:0.1").name == "leaky_relu:0.1"
-    with pytest.raises(ValueError, match=r"^activation must be one of abs, .*leaky_relu:A, got 'swish'\.$"):
+    with pytest.raises(ValueError, match=r"^activation must be one of abs, .*leaky_relu:A, got activation='swish'\.$"):
         activation("swish")
     for bad in ("leaky_relu:x", "leaky_relu:inf", "leaky_relu:"):
         with pytest.raises(ValueError, match=r"^activation leaky_relu:A needs a finite number A, got 'leaky_relu:"):

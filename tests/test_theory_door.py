@@ -49,8 +49,10 @@ def test_every_name_that_is_offered_is_there() -> None:
         assert getattr(adanet_theory, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'theorem_3'"):
         _ = adanet_theory.theorem_3
-    with pytest.raises(ValueError, match=r"statement must be one of lemma-1, .* got 'theorem-3'"):
-        statement("theorem-3")
+    with pytest.raises(ValueError, match=r"statement must be one of lemma-1, .* got statement='equation'"):
+        statement("equation")
+    with pytest.raises(ValueError, match=r"statement 'theorem1' is not known: did you mean 'theorem-1'\?"):
+        statement("theorem1")
 
 
 def test_names_are_imported_without_what_is_heavy() -> None:

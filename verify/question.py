@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any
 
 from adanet_theory import catalogue, links
-from adanet_theory.checks import Array, check, check_delta, check_rho
+from adanet_theory.checks import Array, check, check_choice, check_delta, check_rho
 from adanet_theory.rounding import Number
 from verify.measure.effort import BUDGET
 
@@ -55,7 +55,7 @@ class Question:
             check(_is_whole(self.tried, 1), f"tried must be an integer >= 1, got tried={self.tried}.")
         if self.cite is not None:
             known = catalogue.ids(catalogue.select(lambda bound: bound.is_claim))
-            check(self.cite in known, f"cite must be one of {', '.join(known)}, got {self.cite!r}.{links.see()}")
+            check_choice("cite", self.cite, known, links.see())
         check(
             _is_whole(self.seed, 0) and self.seed < 2**63,
             f"seed must be an integer >= 0 and < 2^63, got seed={self.seed}.",

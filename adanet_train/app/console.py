@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
+from adanet_theory.checks import nearest
 from adanet_train.core.files import PROJECT, versions
 
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
@@ -26,8 +27,13 @@ class Parser(argparse.ArgumentParser):
         super().__init__(prog, allow_abbrev=False, **more)
 
     def error(self, message: str) -> NoReturn:
-        """One line, no usage dump."""
-        self.exit(2, f"{self.prog}: {_one_line(message)}\n")
+        """One line, no usage dump; a misspelt option is answered with the one that was probably meant."""
+        self.exit(2, f"{self.prog}: {_one_line(message)}{self._meant(message)}\n")
+
+    def _meant(self, message: str) -> str:
+        unknown = re.search(r"unrecognized arguments: (--[\w-]+)", message)
+        near = nearest(unknown[1], self._option_string_actions) if unknown else None
+        return f" (did you mean {near}?)" if near else ""
 
     def add_version(self) -> None:
         self.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")

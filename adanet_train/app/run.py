@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from adanet_theory.checks import check
+from adanet_theory.checks import check, check_choice
 from adanet_train.config import Config, Trained, of_classes
 from adanet_train.core.files import versions
 from adanet_train.core.points import WHOLE, Points
@@ -25,7 +25,7 @@ Train = Callable[..., Trained]
 
 def trainer(method: str, y: Tensor | None = None) -> Train:
     """train(Psi, y, config, *, callback, resume) -> Trained of a method; of class indices y that for many classes."""
-    check(method in METHODS, f"method must be one of {', '.join(METHODS)}, got method={method!r}.")
+    check_choice("method", method, METHODS)
     if method == "adanet":
         return _adanet
     if method in ("lr", "nn"):

@@ -15,7 +15,7 @@ from typing import ClassVar, final
 import torch
 from torch import Tensor
 
-from adanet_theory.checks import check
+from adanet_theory.checks import check_choice
 
 
 class Surrogate(ABC):
@@ -160,5 +160,5 @@ def surrogate(name: str) -> Surrogate:
     Traceback (most recent call last):
     ValueError: surrogate must be one of logistic, logistic2, exponential, got surrogate='hinge'.
     """
-    check(name in SURROGATES, f"surrogate must be one of {', '.join(SURROGATES)}, got surrogate={name!r}.")
+    check_choice("surrogate", name, SURROGATES)
     return SURROGATES[name]

@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from adanet_theory.checks import check
+from adanet_theory.checks import check, check_choice
 from adanet_train.core.files import data_folder, replacing
 from adanet_train.data import cifar10_files, image_features
 from adanet_train.data.cifar10_fetch import fetch
@@ -37,7 +37,7 @@ def load_pair(a: str, b: str, data_dir: str | Path | None = None, part: Part = "
     `data_dir`, by default ADANET_DATA, or its subfolder cifar10, holds an official archive or its unpacked folder.
     """
     for name in (a, b):
-        check(name in CLASSES, f"a class must be one of {', '.join(CLASSES)}, got {name!r}.")
+        check_choice("class", name, CLASSES)
     check(a != b, f"a pair needs two different classes, got {a}-{b}.")
     images, labels = cifar10_files.read(cifar10_files.find(data_folder(data_dir)), _BATCHES[part])
     chosen = np.isin(labels, (CLASSES.index(a), CLASSES.index(b)))

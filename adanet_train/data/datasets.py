@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory.checks import check
+from adanet_theory.checks import check, nearest
 from adanet_train.core.files import data_folder
 from adanet_train.core.points import Points
 from adanet_train.data import classes as of_classes
@@ -185,6 +185,9 @@ def load(
             return _idx(name, pair, data_dir, test, hog)
         case "cifar10":
             return _cifar10(pair, data_dir, test)
+    meant = nearest(name, ("breast-cancer", "digits", "iris", "wine", "mnist", "fashion", "cifar10"))
+    if meant is not None and meant != name:
+        raise ValueError(f"DATA {name!r} is not known: did you mean {meant!r}?")
     raise ValueError(f"DATA must be one of {NAMES}, or a .csv, .parquet, .npy, .npz or .pt file, got {str(source)!r}.")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from adanet_theory.checks import check
+from adanet_theory.checks import check, check_choice
 from adanet_train.app.console import Bar
 from adanet_train.core.files import data_folder
 from paper_notes.tables import FOLDS
@@ -154,8 +154,8 @@ def _source(arguments: argparse.Namespace) -> Source:
 
 def _among(name: str, chosen: Sequence[str], known: Sequence[str]) -> Sequence[str]:
     chosen = chosen or known
-    unknown = [one for one in chosen if one not in known]
-    check(not unknown, f"{name} must be among {', '.join(known)}, got {', '.join(unknown)}.")
+    for one in chosen:
+        check_choice(name, one, known)
     return chosen
 
 

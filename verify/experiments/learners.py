@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory.checks import check
+from adanet_theory.checks import check_choice
 from verify.experiments import table_data
 from verify.experiments.running import results
 
@@ -140,7 +140,8 @@ def measure_all(
 ) -> None:
     """Measure the tables and write each as it is done; a table that was in the file keeps its place."""
     known = tables(rows)
-    check(set(names) <= set(known), f"sets must be among {', '.join(known)}, got {', '.join(names)}.")
+    for name in names:
+        check_choice("sets", name, known)
     for name in names or known:
         make, kept = known[name]
         before = [row for row in recorded(out) if row["data"] == name]

@@ -15,6 +15,7 @@ from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from typing import Any
 
+from adanet_theory.checks import check_choice
 from adanet_train.app import console
 from adanet_train.app.console import Parser
 from adanet_train.core.files import write_file
@@ -37,8 +38,7 @@ class Table:
 def tables(result: Result) -> list[Table]:
     """The tables of a results file, by its protocol."""
     protocol = result["protocol"]
-    if protocol not in PROTOCOLS:
-        raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}, got {protocol!r}.")
+    check_choice("protocol", protocol, PROTOCOLS)
     return PROTOCOLS[protocol](result)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adanet_theory.checks import check
+from adanet_theory.checks import check_choice
 
 Setting = dict[str, Any]
 GRIDS = ("full", "reduced", "tiny")
@@ -60,7 +60,7 @@ def product(fixed: Setting, **values: Iterable[Any]) -> list[Setting]:
 
 
 def grid(name: str) -> Grid:
-    check(name in GRIDS, f"grid must be one of {', '.join(GRIDS)}, got grid={name!r}.")
+    check_choice("grid", name, GRIDS)
     return {"full": full, "reduced": reduced, "tiny": tiny}[name]()
 
 
