@@ -52,6 +52,7 @@ ASSUMPTIONS = (
     "delta",
     "fixed-in-advance",
     "feature-map",
+    "untouched",
 )
 """What a statement may need, in the order in which a report goes through it."""
 
@@ -377,7 +378,7 @@ _BUILT_IN = (
         "held-out",
         "held-out",
         "adanet_theory.certificates.binomial:clopper_pearson",
-        needs=("iid",),
+        needs=("iid", "untouched"),
         reference=_PROOFS + "held-out",
         assumes="the points were never used in training, nor to choose among networks",
     ),
@@ -466,8 +467,12 @@ def ids(bounds: tuple[Bound, ...]) -> tuple[str, ...]:
 
 
 def needing(assumption: str, classes: Classes = "two") -> tuple[str, ...]:
-    """The ids of the claims that need the assumption."""
-    return ids(select(lambda bound: bound.is_claim and bound.classes == classes and assumption in bound.needs))
+    """The ids of the claims that need the assumption; held-out is about any number of classes."""
+
+    def is_about(bound: Bound) -> bool:
+        return bound.is_claim and (bound.classes == classes or bound.group == "held-out")
+
+    return ids(select(lambda bound: is_about(bound) and assumption in bound.needs))
 
 
 # A bound of one's own

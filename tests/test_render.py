@@ -62,7 +62,7 @@ def test_shapes_of_a_bound(x, text):
 
 KEYS = {
     "": "schema model declared sample rho delta rho_chosen assumptions complexities bounds checks test "
-    "cite tried classes notes advice verdict",
+    "cite tried compared classes notes advice verdict",
     "model": "sha256 depth n activation w_norms W measured path_norm layered graph",
     "declared": "p q n Lambda",
     "sample": "m r_inf r_rms margin_error ramp train_error",

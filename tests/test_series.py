@@ -42,14 +42,14 @@ def test_one_line_for_each_checkpoint(run: list[str], capsys: pytest.CaptureFixt
     lines = capsys.readouterr().out.splitlines()
     assert any("checkpoint" in line for line in lines[:4])  # a head may take several lines
     assert [line.split()[0] for line in lines if line[:2] in ("01", "09", "10")] == ["01", "09", "10"]
-    assert "delta/3" in " ".join(lines)
+    assert "3 networks" in " ".join(lines)
 
 
 def test_the_documents_are_those_of_each_by_itself(run: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*run, "--json"]) == 0
     documents = json.loads(capsys.readouterr().out)
     for path, document in zip(run[:3], documents, strict=True):
-        assert cli.main([path, *run[3:], "--json"]) == 0
+        assert cli.main([path, *run[3:], "--json", "--compared", "3"]) == 0
         assert json.loads(capsys.readouterr().out) == document
     assert [document["model"]["path_norm"] for document in documents] == pytest.approx([2, 18, 20])
 

@@ -42,6 +42,7 @@ def verify_bounds(
     device: str = "auto",
     cite: str | None = None,
     tried: int | None = None,
+    compared: int = 1,
     discrete: bool = False,
     budget: float = BUDGET,
 ) -> Report:
@@ -69,6 +70,7 @@ def verify_bounds(
         curves=True,
         cite=cite,
         tried=tried,
+        compared=compared,
         discrete=discrete,
         budget=budget,
     )
@@ -77,6 +79,7 @@ def verify_bounds(
         draws=None if draws is None else int(draws),  # numpy's too
         seed=int(seed),
         tried=None if tried is None else int(tried),
+        compared=int(compared),
         device=devices.device(device),
     )
     check((X is None) == (y is None), "X and y are given together, or neither.")

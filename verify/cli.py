@@ -67,8 +67,11 @@ def parser() -> Parser:
         metavar="COLUMN",
         help="the labels: a column of a table, default y; of a .npy file its number, default the last, or a file",
     )
-    add("--cite", metavar="ID", help="the statement to quote, named beforehand: at D; default the least, at D/K")
-    add("--tried", type=int, metavar="N", help="settings tried on this sample: every bound at D/N; default the file's")
+    add("--cite", metavar="ID", help="the statement to quote, at D; default held-out, else the least at D/K")
+    tried = "settings tried on this sample: every bound but held-out at D/N; default the file's"
+    add("--tried", type=int, metavar="N", help=tried)
+    more = "networks whose held-out bounds or certificates were compared: those at D/N; default the number of MODELs"
+    add("--compared", type=int, metavar="N", help=more)
     add("--discrete", action="store_true", help="the law of the data has atoms: rows that repeat are draws, not copies")
     options.add_version()
     return options
@@ -157,9 +160,13 @@ def ask(arguments: argparse.Namespace) -> Question:
     draws = arguments.draws
     if draws is not None and arguments.no_estimates:
         raise ValueError("--draws is without effect beside --no-estimates: give one of them.")
+    number = len(arguments.model)
+    compared = number if arguments.compared is None else arguments.compared
+    if compared < number:
+        raise ValueError(f"compared must be at least the number of MODELs, {number}, got compared={compared}.")
     budget = BUDGET if arguments.budget is None else arguments.budget
     return Question(
-        budget=budget / len(arguments.model),  # shared by the checkpoints
+        budget=budget / number,  # shared by the checkpoints
         rho=arguments.rho,
         delta=DELTA if arguments.delta is None else arguments.delta,
         r_sup=arguments.r_sup,
@@ -169,6 +176,7 @@ def ask(arguments: argparse.Namespace) -> Question:
         cite=arguments.cite,
         tried=arguments.tried,
         discrete=arguments.discrete,
+        compared=compared,
     )
 
 

@@ -25,9 +25,10 @@ class Question:
     Numbers are taken exactly: a float at its binary value, a Fraction("0.05") as the decimal that was meant. A ρ that
     is given here counts as fixed in advance, as a declared one does; otherwise it is chosen. `curves` is for pictures,
     `budget` the seconds, on a core of an ordinary machine, that the search for lower values of R_S may take.
-    `cite` names the statement to be quoted before anything was seen; `tried` counts the settings, maps and families
-    that were tried on the same sample (None: what the model file says); `discrete` says that the law of the data has
-    atoms, so that rows may repeat.
+    `cite` names the statement to be quoted before anything was seen, `asked` the one that the file or the other options
+    ask for (points picked, weights coded, unlabelled points); `tried` counts the settings, maps and families that were
+    tried on the same sample (None: what the model file says), `compared` the networks of which the least is quoted,
+    which held-out points and draws pay for; `discrete` says that the law of the data has atoms: rows may repeat.
     """
 
     rho: Number | None = None
@@ -41,6 +42,8 @@ class Question:
     cite: str | None = None
     tried: int | None = None
     discrete: bool = False
+    asked: str | None = None
+    compared: int = 1
 
     def __post_init__(self) -> None:
         check_delta(float(self.delta))
@@ -53,9 +56,11 @@ class Question:
         check(0 < self.budget < math.inf, f"budget must be > 0 and finite, got budget={self.budget}.")
         if self.tried is not None:
             check(_is_whole(self.tried, 1), f"tried must be an integer >= 1, got tried={self.tried}.")
-        if self.cite is not None:
-            known = catalogue.ids(catalogue.select(lambda bound: bound.is_claim))
-            check_choice("cite", self.cite, known, links.see())
+        check(_is_whole(self.compared, 1), f"compared must be an integer >= 1, got compared={self.compared}.")
+        known = catalogue.ids(catalogue.select(lambda bound: bound.is_claim))
+        for name, id in (("cite", self.cite), ("asked", self.asked)):
+            if id is not None:
+                check_choice(name, id, known, links.see())
         check(
             _is_whole(self.seed, 0) and self.seed < 2**63,
             f"seed must be an integer >= 0 and < 2^63, got seed={self.seed}.",

@@ -82,8 +82,8 @@ class Assumption:
 class Citation:
     """The statement that may be quoted, at the confidence that was paid for choosing it.
 
-    `delta` is what is left of δ for this statement: divided by `tried`, the settings tried on the sample, and by
-    `among`, the statements that could have been quoted in its place (1 where it was named beforehand).
+    `delta` is what is left of δ for this statement: divided by `tried`, the settings tried on the sample (held-out: by
+    `compared`), and by `among`, the statements that could have been quoted in its place (1 where the input fixes it).
     """
 
     id: str
@@ -196,6 +196,10 @@ class BoundReport:
     verdict: Literal["holds", "violated"]
     cite: Citation | None = None
     tried: int = 1
+    compared: int = 1
+    """The networks of which the least may be quoted: held-out points and draws pay for all of them."""
+    quotes: str | None = None
+    """The statement that the input fixes to be quoted, whether it may be or not; None: the least of all."""
     classes: int = 2
     notes: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()

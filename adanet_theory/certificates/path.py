@@ -237,35 +237,59 @@ def count_errors(
 
 
 def path_empirical(
-    tree: Tree, means: Array, y: ArrayLike, nu: float, k: int, *, delta: float, seed: int, draws: int = DRAWS
+    tree: Tree,
+    means: Array,
+    y: ArrayLike,
+    nu: float,
+    k: int,
+    *,
+    delta: float,
+    seed: int,
+    draws: int = DRAWS,
+    networks: int = 1,
 ) -> tuple[float, int]:
     """An upper value of (1/m) Σ_i P(y_i g(x_i) <= k), false with probability <= δ over the draws, and their number.
 
-        kl^-1( mean of T m draws, log(K/δ)/(T m) ),   T independent draws for every example,  K = 1 setting
+        kl^-1( mean of T m draws, log(K/δ)/(T m) ),   T independent draws for every example,  K = `networks`
 
-    Hoeffding: the kl tail holds for independent Bernoullis that are not alike. Settings are compared on other draws.
+    Hoeffding: the kl tail holds for independent Bernoullis that are not alike. Settings are compared on other draws;
+    the least of the certificates of K networks needs the draws of all K to be good.
     """
     check_delta(delta)
+    check(networks >= 1, f"networks must be >= 1, got networks={networks}.")
     errors, total = path_errors(tree, means, y, nu, k, seed=seed, draws=draws)
-    return kl_inverse(errors / total, math.log(1 / delta) / total), total
+    return kl_inverse(errors / total, math.log(networks / delta) / total), total
 
 
 # The certificate
 
 
 def path_certificate_at(
-    tree: Tree, x: Array, y: ArrayLike, *, N: int, k: int, beta: float, delta: float, seed: int, draws: int = DRAWS
+    tree: Tree,
+    x: Array,
+    y: ArrayLike,
+    *,
+    N: int,
+    k: int,
+    beta: float,
+    delta: float,
+    seed: int,
+    draws: int = DRAWS,
+    networks: int = 1,
 ) -> Certificate:
     """path-certificate at one setting of the grid, ν = N, the empirical part estimated with a tenth of δ.
 
-    R(f) <= kl^-1( q, [KL + log(ξ(m) G/(.9 δ))]/m ) / (1 - eps(k))
+        R(f) <= kl^-1( q, [KL + log(ξ(m) G/(.9 δ))]/m ) / (1 - eps(k))
+
+    The statement holds for all networks at once, its draws for one: of `networks` the least may be quoted.
     """
     check_delta(delta)
     check_setting(N, beta, priors=BETAS)
     check(k in path_thresholds(N), f"k must be on the grid of thresholds of N={N}, got k={k}.")
     check(bool(np.all(np.abs(x) <= 1)), "x must be in [-1, 1]^n_0.")
     nodes, n_0 = tree.q.shape
-    empirical, total = path_empirical(tree, tree.means(x), y, N, k, delta=SAMPLED * delta, seed=seed, draws=draws)
+    share, means = SAMPLED * delta, tree.means(x)
+    empirical, total = path_empirical(tree, means, y, N, k, delta=share, seed=seed, draws=draws, networks=networks)
     return certificate(
         "path-certificate",
         empirical,

@@ -149,22 +149,33 @@ def path_classes_errors(
 
 
 def path_certificate_multiclass_at(
-    forest: Forest, x: Array, y: ArrayLike, *, N: int, k: int, beta: float, delta: float, seed: int, draws: int = DRAWS
+    forest: Forest,
+    x: Array,
+    y: ArrayLike,
+    *,
+    N: int,
+    k: int,
+    beta: float,
+    delta: float,
+    seed: int,
+    draws: int = DRAWS,
+    networks: int = 1,
 ) -> Certificate:
     """path-certificate-multiclass at one setting of the grid, ν = N, the empirical part drawn with a tenth of δ.
 
         R(f) <= kl^-1( q, [KL + log(ξ(m) G/(.9 δ))]/m ) / (1 - eps(k))
 
-    q is kl^-1(mean of T m draws, log(1/(.1 δ))/(T m)), as in path-certificate.
+    q is kl^-1(mean of T m draws, log(K/(.1 δ))/(T m)), K = `networks`, as in path-certificate.
     """
     check_delta(delta)
+    check(networks >= 1, f"networks must be >= 1, got networks={networks}.")
     check_setting(N, beta, priors=BETAS, votes=CLASS_VOTES)
     check(k in path_thresholds(N), f"k must be on the grid of thresholds of N={N}, got k={k}.")
     _check(forest, x)
     errors, total = path_classes_errors(forest, x, y, N, k, seed=seed, draws=draws)
     return certificate(
         "path-certificate-multiclass",
-        kl_inverse(errors / total, math.log(1 / (SAMPLED * delta)) / total),
+        kl_inverse(errors / total, math.log(networks / (SAMPLED * delta)) / total),
         KL=path_kl(N * atoms(forest), A=atom_count(forest), N=N, beta=beta),
         grid=path_classes_grid(levels(forest)),
         b=1 - path_classes_eps(forest, N, k),

@@ -59,24 +59,24 @@ class Parts:
     empirical: float | None = None
     drawn: tuple[int, int, float] | None = None
 
-    def at(self, delta: Any) -> Certificate:
-        """kl^-1(empirical, [KL + log(xi(m) G/delta)]/m)/b, rounded up once."""
+    def at(self, delta: Any, *, networks: int = 1) -> Certificate:
+        """kl^-1(empirical, [KL + log(xi(m) G/delta)]/m)/b, rounded up once; draws pay for the least of `networks`."""
         check(0 < float(exact(delta)) < 1, f"delta must be in (0, 1), got delta={delta}.")
         check_m(self.m)
         with flint.ctx.workprec(BITS):
             share = exact_ball(delta) if self.drawn is None else exact_ball(delta) * 9 / 10
             exponent = (arb(max(self.KL, 0.0)) + (xi_ball(self.m) * self.G / share).log()) / self.m
-            empirical = self._empirical(delta)
+            empirical = self._empirical(delta, networks)
             raw = up(kl_inverse_ball(arb(empirical), exponent) / arb(self.b)) if self.b > 0 else math.inf
             terms = {**self.setting, "empirical": empirical, "KL": self.KL, "grid": up(self.G.log()), "b": self.b}
         return Certificate(self.id, terms, raw)
 
-    def _empirical(self, delta: Any) -> float:
+    def _empirical(self, delta: Any, networks: int) -> float:
         if self.drawn is None:
             assert self.empirical is not None
             return self.empirical
         errors, total, slack = self.drawn
-        share = (10 / exact_ball(delta)).log() / total
+        share = (10 * networks / exact_ball(delta)).log() / total
         return min(1.0, up(kl_inverse_ball(arb(errors) / total, share) + arb(slack)))
 
 

@@ -41,11 +41,21 @@ ON_SAMPLE = ("iid", "membership", "linear", "tree", "normalised", "r-inf", "delt
 
 
 @dataclass(frozen=True)
+class HeldOut:
+    """What was counted on the held-out rows: how many equal an earlier one, how many are rows of the sample."""
+
+    n: int
+    repeats: int
+    shared: int
+
+
+@dataclass(frozen=True)
 class Source:
     """What is known of where the points came from: the word of the file on Ψ, and what was counted on the rows.
 
     `told` where the file says how Ψ was made; `clipped` where its map keeps |Ψ| <= r_sup everywhere; `r_seen` is the
     largest |Ψ| of all points seen, test points too; `repeats` the points of the sample that equal an earlier one.
+    `held_out` is None without held-out points.
     """
 
     fitted_on_sample: bool
@@ -54,6 +64,7 @@ class Source:
     r_seen: float
     repeats: int
     discrete: bool
+    held_out: HeldOut | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +87,8 @@ class Setting:
     source: Source
     errors: int
     """Of the program on the sample."""
+    compared: int = 1
+    """The networks of which the least may be quoted: what is drawn or held out has to hold for all of them."""
 
     @property
     def m(self) -> int:
@@ -169,6 +182,8 @@ class Assessment:
 
     def _is_excused(self, id: str, bound: Bound) -> bool:
         """Some rows are about more than one thing, and a statement may need only one of them."""
+        if id == "iid":  # the row is about the sample; of the held-out points `untouched` tells
+            return bound.group == "held-out"
         if id == "fixed-in-advance":  # the family and the margin
             return self.is_declared and bound.scale == "W_M"
         if id == "membership":  # a family that was not declared fails by fixed-in-advance already
@@ -180,7 +195,11 @@ class Assessment:
     def assumed(self, bound: Bound) -> tuple[str, ...]:
         """What a citation of the bound takes for granted: what nothing here can check."""
         needed = [row for row in self.rows if row.id in bound.needs]
-        return tuple(row.id for row in needed if row.status == "assumed" or self._is_declaration(row))
+        return tuple(row.id for row in needed if row.status == "assumed" or self._is_taken(row, bound))
+
+    def _is_taken(self, row: Assumption, bound: Bound) -> bool:
+        """That held-out points are draws of their own is assumed whatever the sample is."""
+        return self._is_declaration(row) or (row.id == "iid" and bound.group == "held-out")
 
     def _is_declaration(self, row: Assumption) -> bool:
         """A family that was declared, beside a ρ that was not: the bound needs the first only, and takes its word."""
@@ -220,6 +239,7 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
         r_inf(setting),
         fixed_in_advance(setting.is_declared, rho_chosen),
         feature_map(setting.source),
+        *([] if setting.source.held_out is None else [untouched(setting.source.held_out, setting.source.discrete)]),
     )
     if setting.classes == "two":
         return Assessment(rows, setting.is_declared)
@@ -252,6 +272,19 @@ def iid(setting: Setting) -> Assumption:
     if setting.source.discrete:
         return _row("iid", "assumed", f"{found}, taken as draws of their own (--discrete)")
     return _row("iid", "fails", f"{found}: copies are no new draws (if the law has atoms: --discrete)")
+
+
+def untouched(points: HeldOut, discrete: bool) -> Assumption:
+    """Held-out points are new draws that nothing was fitted to; copies of one point, or of the sample, are not."""
+    counted = [f"{points.repeats:,} of the {points.n:,} held-out rows repeat an earlier one"] * (points.repeats > 0)
+    counted += [f"{points.shared:,} of the {points.n:,} are rows of the sample"] * (points.shared > 0)
+    unused = f"that the {points.n:,} held-out points were used neither in training nor to choose is taken for granted"
+    if not counted:
+        return _row("untouched", "assumed", f"no held-out row repeats or is a row of the sample; {unused}")
+    found = " and ".join(counted)
+    if discrete:
+        return _row("untouched", "assumed", f"{found}, taken as draws of their own (--discrete); {unused}")
+    return _row("untouched", "fails", f"{found}: copies are no new draws (if the law has atoms: --discrete)")
 
 
 # The activations

@@ -55,7 +55,7 @@ def row(bound: Bound, setting: Setting, found: Mapping[str, Found], verdict: Ass
     if bound.id not in found:
         zero = setting.W == 0 or setting.sizes.r_inf == 0
         return bounds.row(bound, {}, 1.0 if zero else None, why_not, None)
-    certificate = found[bound.id].parts.at(setting.delta)
+    certificate = found[bound.id].parts.at(setting.delta, networks=setting.compared)
     m_needed = found[bound.id].m_needed if certificate.is_vacuous else None
     return bounds.row(bound, dict(certificate.terms), certificate.raw, why_not, None, m_needed=m_needed)
 

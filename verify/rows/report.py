@@ -35,11 +35,11 @@ from verify.results import (
     TestFacts,
 )
 from verify.rows import bounds, checks, numeric
-from verify.rows.assumptions import Assessment, Setting, Source, assess
+from verify.rows.assumptions import Assessment, HeldOut, Setting, Source, assess
 from verify.rows.at_margin import Margins, tenth
 from verify.rows.certificates import advice, certificate_rows, certificates, held_out_row
 from verify.rows.certificates import row as certificate_row
-from verify.rows.citation import cite, quotable
+from verify.rows.citation import HELD_OUT, cite, fixed_by_input, quotable
 from verify.rows.context import context
 from verify.rows.data_posterior import data_row
 from verify.rows.numeric import AtRho
@@ -99,7 +99,8 @@ def of_setting(
     declared_rho = model.declared_rho if question.rho is None else question.rho
     known_before = assess(setting, rho_chosen=declared_rho is None)
     # at the δ of a citation, so that one estimate of R_S serves the rows and it
-    share = setting.delta / (1 if question.cite else quotable(known_before, has_test=test is not None))
+    fixed = fixed_by_input(question, has_test=test is not None)
+    share = setting.delta / (quotable(known_before) if fixed is None else 1)
     known = _known(setting, _sampling(question, share, progress))
     free = _free_rows(setting, B, known_before)
     chosen = choose_rho(setting, free) if declared_rho is None else Fraction(declared_rho)
@@ -128,7 +129,8 @@ def of_setting(
             return bounds.fixed_rho(bound, there, at, known.upper, sure.why_not(bound))
         return bounds.for_all_rho(bound, there, B, sure.why_not(bound))
 
-    errors, tested = _held_out(model, setting, test)
+    on_held_out = Fraction(question.delta) / question.compared  # what was tried on the sample costs nothing there
+    errors, tested = _held_out(model, test, on_held_out)
     found = checks.layer_checks(setting.spec, setting.m, setting.sizes, known)
     found += checks.bound_checks(rows, tested, errors, setting.delta)
     held_out = [] if tested is None else [held_out_row(tested, errors, verdict)]
@@ -150,14 +152,15 @@ def of_setting(
         test=tested,
         verdict="violated" if violated else "holds",
         cite=cite(
-            rows,
+            [*held_out, *rows],
             verdict,
-            named=question.cite,
-            delta=setting.delta,
+            fixed=fixed,
+            delta=on_held_out if fixed == HELD_OUT else setting.delta,
             row_at=row_at,
-            held_out_at=None if test is None else lambda delta: checks.held_out(errors, len(test.y), delta).upper,
         ),
         tried=_tried(model, question),
+        compared=question.compared,
+        quotes=fixed,
         classes=setting.weights.outputs or 2,
         notes=(*notes, *_left_out(setting), *told, *([known.note] if known.note else [])),
         advice=advice(setting, certified) if says_little else (),
@@ -205,14 +208,7 @@ def stored_sample(model: ModelFile | GraphModel) -> Points:
 def _source(
     model: ModelFile | GraphModel, question: Question, sample: Points, test: Points | None, r_inf: float
 ) -> Source:
-    """What is known of the points; held-out points that are points of the sample are refused."""
-    if test is not None and not question.discrete:
-        same = shared(test.Psi, test.y, sample.Psi, sample.y)
-        check(
-            same == 0,
-            f"{same:,} of the {len(test.y):,} test points are points of the sample: held-out points must not have been "
-            "used in training (if the law has atoms: --discrete).",
-        )
+    """What is known of the points."""
     features = model.features
     told = features is not None and math.isfinite(features.r_sup) and sample.mapped
     return Source(
@@ -222,7 +218,18 @@ def _source(
         r_seen=max(r_inf, float(np.abs(test.Psi).max(initial=0.0)) if test is not None else 0.0),
         repeats=repeated(sample.Psi, sample.y),
         discrete=question.discrete,
+        held_out=None if test is None else _rows_held_out(sample, test, question.discrete),
     )
+
+
+def _rows_held_out(sample: Points, test: Points, discrete: bool) -> HeldOut:
+    """What repeats; held-out points that are points of the sample are refused, all of them even where rows may."""
+    n, same = len(test.y), shared(test.Psi, test.y, sample.Psi, sample.y)
+    found = f"{same:,} of the {n:,} test points are points of the sample"
+    check(same < n, f"{found}: held-out points must not have been used in training, give points drawn anew.")
+    remedy = "take them out, or where the law has atoms: --discrete"
+    check(same == 0 or discrete, f"{found}: held-out points must not have been used in training ({remedy}).")
+    return HeldOut(n, repeated(test.Psi, test.y), same)
 
 
 def _tried(model: ModelFile | GraphModel, question: Question) -> int:
@@ -264,6 +271,7 @@ def make_setting(
         r_sup=r_sup,
         source=_source(model, question, sample, test, sizes.r_inf),
         errors=wrong(predictions(model, sample), sample.y),
+        compared=question.compared,
     )
 
 
@@ -325,11 +333,11 @@ def _rows(
     return [(rows | dict(free))[bound.id] for bound in catalogue.theory(setting.classes)]
 
 
-def _held_out(model: ModelFile | GraphModel, setting: Setting, test: Points | None) -> tuple[int, TestFacts | None]:
+def _held_out(model: ModelFile | GraphModel, test: Points | None, delta: Fraction) -> tuple[int, TestFacts | None]:
     if test is None:
         return 0, None
     errors = wrong(predictions(model, test), test.y)
-    return errors, checks.held_out(errors, len(test.y), setting.delta)
+    return errors, checks.held_out(errors, len(test.y), delta)
 
 
 # The program

@@ -55,6 +55,7 @@ def to_json(report: BoundReport) -> str:
         if cite is None
         else {key: getattr(cite, key) for key in ("id", "value", "delta", "among", "assumes")},
         "tried": report.tried,
+        "compared": report.compared,
         "classes": report.classes,
         "notes": list(report.notes),
         "advice": list(report.advice),

@@ -327,10 +327,16 @@ def _strongest(report: BoundReport) -> str:
     """The statement that may be quoted with what it assumes, or that there is none; beside it paper and test."""
     parts = [citation(report) or _nothing(report), _paper(report)]
     if report.test is not None:
-        points = f"The error on {report.test.n:,} held-out points is {near(report.test.error)}"
-        quoted = report.cite is not None and report.cite.id == "held-out"
-        parts.append(f"{points}." if quoted else f"{points}; they alone bound it by {up(report.test.upper)}.")
+        parts.append(_tested(report))
     return " ".join(part for part in parts if part)
+
+
+def _tested(report: BoundReport) -> str:
+    """The test error, and the bound of the held-out points where it applies and another statement is quoted."""
+    assert report.test is not None
+    points = f"The error on {report.test.n:,} held-out points is {near(report.test.error)}"
+    other = report.quotes != "held-out" and any(row.id == "held-out" and row.applies for row in report.bounds)
+    return f"{points}; they alone bound it by {up(report.test.upper)}." if other else f"{points}."
 
 
 def _paper(report: BoundReport) -> str:
@@ -352,7 +358,8 @@ def citation(report: BoundReport) -> str | None:
     cite = report.cite
     if cite is None:
         return None
-    sure = f"with probability at least {probability(report.delta)} over the sample"
+    drawn = "held-out points" if cite.id == "held-out" else "sample"
+    sure = f"with probability at least {probability(report.delta)} over the {drawn}"
     known = f" It assumes {' and '.join(cite.assumes)}." if cite.assumes else ""
     return f"By {cite.id}, {sure}, the risk of this network is at most {up(cite.value)}{_paid(report)}.{known}"
 
@@ -362,17 +369,34 @@ def _paid(report: BoundReport) -> str:
     cite = report.cite
     assert cite is not None
     paid = [f"the least of {cite.among} that could have been quoted"] * (cite.among > 1)
-    paid += [f"{report.tried} settings tried on the sample"] * (report.tried > 1)
+    if cite.id == "held-out":
+        paid += [f"{report.compared} networks compared on the held-out points"] * (report.compared > 1)
+    else:
+        paid += [f"{report.tried} settings tried on the sample"] * (report.tried > 1)
     return f" (at delta = {near(cite.delta)}, which pays for {' and '.join(paid)})" if paid else ""
 
 
 def _nothing(report: BoundReport) -> str:
+    """Why nothing is quoted."""
+    if report.quotes is not None:
+        return _not_quoted(report, report.quotes)
     applying = [row for row in report.bounds if row.applies and not row.context]
     if not applying:
         return "No bound applies to this network."
     if all(row.vacuous for row in applying):
         return "No bound that applies is below 1: the theory says nothing about the risk of this network."
     return "No bound that applies is below 1 once its choice is paid for: name one beforehand (--cite)."
+
+
+def _not_quoted(report: BoundReport, id: str) -> str:
+    """Why the one statement that the input fixes is not quoted."""
+    row = next((row for row in report.bounds if row.id == id), None)
+    if row is None:
+        remedy = "it needs held-out points" if id == "held-out" else "it is not about this network"
+        return f"No bound is quoted: {id} was asked for, and {remedy}."
+    if not row.applies:
+        return f"No bound is quoted: {id} was asked for, and does not apply ({remark(row)})."
+    return f"No bound is quoted: {id} was asked for, and is not below 1."
 
 
 def alone(report: BoundReport) -> str:
