@@ -120,7 +120,7 @@ def test_what_the_file_or_the_options_ask_for_comes_after_held_out_points() -> N
     assert alone.cite.value == row(alone, "a-posteriori").value
     assert built(linear(), fresh(), asked="a-posteriori").cite.id == "held-out"
     assert built(linear()).cite.among > 1
-    with pytest.raises(ValueError, match=r"asked must be one of .*, got 'lemma-9'"):
+    with pytest.raises(ValueError, match="asked must be one of"):
         Question(asked="lemma-9")
 
 
