@@ -31,6 +31,7 @@ from adanet_train.reading.operations import Activate, Balls, Dense, Largest, Ope
 BLOCK_NUMBERS = 2**22  # numbers of the widest node at a time, to bound the memory
 SMALLEST = 2.0**-900  # products of more than this keep all their digits
 ACTIVATION_ULPS = 64  # no library function here errs by more, against 1 + |φ|
+SOFTPLUS = 3e-9  # torch's softplus is x itself beyond 20, off by e^-20
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,15 +190,22 @@ def values(graph: Graph, X: Array) -> tuple[Array, Array]:
     return f, error
 
 
-def with_errors(graph: Graph, x: Tensor) -> tuple[Tensor, Tensor]:
-    return _walk(graph, (x, torch.zeros_like(x)), lambda _, node, read: _propagated(node.operation, read))
+def with_errors(graph: Graph, x: Tensor, *, another: bool = False) -> tuple[Tensor, Tensor]:
+    """f and its error; `another`: no other evaluation in float64, in whatever order it adds, errs by more either."""
+    first = (x, torch.zeros_like(x))
+    return _walk(graph, first, lambda _, node, read: _propagated(node.operation, read, another))
 
 
-def _propagated(operation: Operation, read: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+def plain(graph: Graph, x: Tensor) -> Tensor:
+    """f in float64."""
+    return _walk(graph, x, lambda _, node, read: node.operation.value(*read))
+
+
+def _propagated(operation: Operation, read: list[tuple[Tensor, Tensor]], another: bool) -> tuple[Tensor, Tensor]:
     x, e = [value for value, _ in read], [error for _, error in read]
     value = operation.value(*x)
     if isinstance(operation, Activate):
-        return _through(operation.phi, x[0], value, e[0])
+        return _through(operation.phi, x[0], value, e[0], another)
     if isinstance(operation, Largest):
         return value, operation.value(*e)
     N = operation.roundings
@@ -216,14 +224,17 @@ def _reach(x: Tensor, e: Tensor, N: int) -> Tensor:
     return e * (1 + 2 * N * EPS) + 2 * N * EPS * x + TINY * ((x != 0) | (e != 0)).double()
 
 
-def _through(phi: Activation, h: Tensor, value: Tensor, e: Tensor) -> tuple[Tensor, Tensor]:
+def _through(phi: Activation, h: Tensor, value: Tensor, e: Tensor, another: bool) -> tuple[Tensor, Tensor]:
     error = phi.lipschitz * e * (1 + 4 * EPS)
     if phi.name == "relu":  # one that is surely off has no error
-        off = h <= -e
+        off = h <= -(2 * e if another else e)
         return value.masked_fill(off, 0.0), error.masked_fill(off, 0.0)
     if phi.name.startswith("leaky_relu"):
         return value, error + EPS * value.abs() + TINY * (h != 0).double()
-    return value, error if phi.is_homogeneous else error + ACTIVATION_ULPS * EPS * (1 + value.abs())
+    if phi.is_homogeneous:
+        return value, error
+    cut = SOFTPLUS if another and phi.name == "softplus" else 0.0
+    return value, error + ACTIVATION_ULPS * EPS * (1 + value.abs()) + cut
 
 
 def balls(graph: Graph, x: Array) -> Balls:

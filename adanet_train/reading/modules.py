@@ -49,7 +49,7 @@ def _activate(r: Recorder, x: Value, name: str) -> Value:
 
 
 def _plain(name: str) -> Rule:
-    """An activation without parameters, as a function or method; `inplace` changes nothing that is read later."""
+    """An activation without parameters, as a function or method; `trace` refuses what `inplace` could change."""
     return lambda r, x, inplace=False: _activate(r, x, name)
 
 
@@ -266,15 +266,15 @@ def _batch_norm(
     scale = _tensor(r, 1 / torch.sqrt(var + eps))
     if weight is not None:
         scale = scale * _tensor(r, weight)
-    shift = -mean * scale if bias is None else _tensor(r, bias) - mean * scale
-    return _scaled_channels(r, x, scale, shift)
+    b = torch.zeros_like(mean) if bias is None else _tensor(r, bias)
+    return _scaled_channels(r, x, scale, b - mean * scale, b.abs() + (mean * scale).abs())
 
 
 def _batch_norm_module(r: Recorder, module: Any, x: Value) -> Value:
     return _batch_norm(r, x, module.running_mean, module.running_var, module.weight, module.bias, eps=module.eps)
 
 
-def _scaled_channels(r: Recorder, x: Value, scale: Tensor, shift: Tensor) -> Value:
+def _scaled_channels(r: Recorder, x: Value, scale: Tensor, shift: Tensor, added: Tensor) -> Value:
     below = r.nodes[x.node - 1].operation if r.foldable and x.node == r.foldable else None
     spread = (-1, *[1] * (len(x.shape) - 1))
     if isinstance(below, Convolution) or (isinstance(below, Dense) and len(x.shape) == 1):
@@ -282,7 +282,8 @@ def _scaled_channels(r: Recorder, x: Value, scale: Tensor, shift: Tensor) -> Val
         W = below.W * scale.reshape(-1, *[1] * (below.W.ndim - 1))
         folded = Dense(W, b) if isinstance(below, Dense) else Convolution(W, b, below.window, below.groups)
         return r.replace(folded, Value(x.node, x.example * scale.reshape(spread) + shift.reshape(spread)))
-    return r.add(Affine(scale.reshape(spread), shift.reshape(spread)), x)
+    sizes = None if r.fold else added.reshape(spread)
+    return r.add(Affine(scale.reshape(spread), shift.reshape(spread), sizes), x)
 
 
 # Pooling

@@ -284,15 +284,20 @@ class Total(_Plain):
 
 @dataclass(frozen=True, eq=False)
 class Affine(_Plain):
-    """scale x + shift, each of a shape that spreads over that of one point."""
+    """scale x + shift, each of a shape that spreads over that of one point.
+
+    `added` is the sum of the sizes that make up the shift, where a program adds them one by one: what cancels in the
+    shift is rounded all the same. Only errors are read off such an Affine, no path norm.
+    """
 
     scale: Tensor | None
     shift: Tensor | None
+    added: Tensor | None = None
 
     @property
     def roundings(self) -> int:
         spread = max((x.numel() for x in (self.scale, self.shift) if x is not None), default=1)
-        return 2 + spread  # the slopes of a spread x are summed
+        return (2 if self.added is None else 10) + spread  # the slopes of a spread x are summed
 
     @property
     def smallest(self) -> float:
@@ -308,7 +313,9 @@ class Affine(_Plain):
 
     def size(self, x: Tensor, *, one: float) -> Tensor:
         scaled = x if self.scale is None else x * self.scale.abs()
-        return scaled if self.shift is None else scaled + one * self.shift.abs()
+        if self.shift is None:
+            return scaled
+        return scaled + one * (self.shift.abs() if self.added is None else self.added)
 
     def exact(self, x: Balls) -> Balls:
         scaled = x if self.scale is None else x * exact(self.scale.numpy())

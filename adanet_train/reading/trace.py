@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,15 +18,12 @@ import torch
 from torch import Tensor, fx, nn
 
 from adanet_theory.checks import Array
-from adanet_theory.rounding import EPS
 from adanet_train.reading import graph as graphs
 from adanet_train.reading.graph import Graph, Node
 from adanet_train.reading.operations import Activate, Operation, Places, Reshape, Shape
 
 POINTS = 3  # rows of the example from which the shapes are read
-SLACK = 1000  # a difference of so many error bounds is no rounding any more
 SCALES = (1.0, 1e3, 1e6)  # sizes of the points beside the sample, where other units are off
-SOFTPLUS = 3e-9  # torch's softplus is x itself beyond 20, off by e^-20
 
 
 class UnreadableModule(ValueError):
@@ -52,6 +50,8 @@ class Recorder:
     name: str = ""
     foldable: int = 0
     """The node that only this module reads, 0 if there is none: a BatchNorm may be folded into it."""
+    fold: bool = True
+    """Whether it is: without that the nodes are the steps of the program."""
 
     def add(self, operation: Operation, *read: Value) -> Value:
         try:
@@ -74,30 +74,37 @@ class Recorder:
         return UnreadableModule(f"{self.name} cannot be read: {reason}.")
 
 
-def trace(module: nn.Module, shape: Shape) -> Graph:
-    """The graph of the module on points of this shape, in eval mode."""
+def trace(module: nn.Module, shape: Shape, *, fold: bool = True) -> Graph:
+    """The graph of the module on points of this shape, in eval mode; without `fold` step by step as forward does it."""
     from adanet_train.reading import modules
 
     _require_plain(module)
-    traced, link = logits(_double(module))
-    reader = _Reader(traced, modules.MODULES, modules.FUNCTIONS, modules.METHODS)
-    _require_one_input(traced, type(module).__name__)
+    double, name = _double(module), type(module).__name__
+    weights = [*double.parameters(), *double.buffers()]
+    before = _versions(weights)
+    traced, link = logits(double)
+    _require_one_input(traced, name)
+    reader = _Reader(traced, modules.MODULES, modules.FUNCTIONS, modules.METHODS, fold)
     with torch.no_grad():
         output = reader.run(torch.zeros(POINTS, *shape, dtype=torch.float64))
-    graph = _finished(reader.recorder, output, shape, type(module).__name__)
+        for points in (1, POINTS):
+            _Changes(traced).check(torch.zeros(points, *shape, dtype=torch.float64))
+    if _versions(weights) != before:
+        raise UnreadableModule(f"{name}: forward changes the weights of the module; it must stay one function.")
+    graph = _finished(reader.recorder, output, shape, name)
     if "softmax" in link and graph.outputs == 1:
-        raise UnreadableModule(f"{type(module).__name__}: {link} of one output is 1 for every point; expected sigmoid.")
+        raise UnreadableModule(f"{name}: {link} of one output is 1 for every point; expected sigmoid.")
     return replace(graph, link=link)
 
 
 def _symbolic(module: nn.Module) -> fx.GraphModule:
+    name = type(module).__name__
     try:
-        return fx.symbolic_trace(module)
+        return fx.GraphModule(module, _Tracer().trace(module), name)
     except Exception as error:  # whatever forward does with a symbol
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UnreadableModule(
-            f"{type(module).__name__}: forward cannot be traced by torch.fx ({reason}); write it without branches "
-            "that depend on the values of a tensor."
+            f"{name}: forward cannot be traced by torch.fx ({_reason(error)}); write it without branches that depend "
+            "on the values of a tensor."
         ) from None
 
 
@@ -146,6 +153,11 @@ def _axis(traced: fx.GraphModule, node: fx.Node) -> Any:
     if node.op == "call_module":
         return traced.get_submodule(str(node.target)).dim
     return node.kwargs.get("dim", node.args[1] if len(node.args) > 1 else None)
+
+
+def _reason(error: Exception) -> str:
+    """The first line of what torch says."""
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
 def _require_plain(module: nn.Module) -> None:
@@ -244,10 +256,11 @@ class _Reader(fx.Interpreter):
         modules: Sequence[tuple[type, Callable[..., Any]]],
         functions: dict[Any, Callable[..., Any]],
         methods: dict[str, Callable[..., Any]],
+        fold: bool,
     ) -> None:
         super().__init__(traced)
         self.modules, self.functions, self.methods = modules, functions, methods
-        self.recorder = Recorder()
+        self.recorder = Recorder(fold=fold)
         self.extra_traceback = False  # a refusal is one line
         self.made: dict[fx.Node, int] = {}
 
@@ -255,7 +268,7 @@ class _Reader(fx.Interpreter):
         before = len(self.recorder.nodes)
         source = n.args[0] if n.args and isinstance(n.args[0], fx.Node) else None
         alone = source is not None and len(source.users) == 1 and self.made.get(source) == before
-        self.recorder.foldable = before if alone else 0
+        self.recorder.foldable = before if alone and self.recorder.fold else 0
         self.recorder.name = f"{n.op.removeprefix('call_')} {str(n.target)!r}"
         found = super().run_node(n)
         if isinstance(found, Value) and (len(self.recorder.nodes) > before or self.recorder.foldable):
@@ -297,6 +310,87 @@ class _Reader(fx.Interpreter):
             raise self.recorder.refusal("its arguments are not understood; " + KNOWN) from None
 
 
+class _Proxy(fx.Proxy):
+    """torch.fx takes h += y for h + y; here it is written down as what it is, for another name of h changes too."""
+
+
+def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, other: self.tracer.create_proxy("call_function", function, (self, other), {})
+
+
+for _name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul", "iand", "ior", "ixor"):
+    setattr(_Proxy, f"__{_name}__", _in_place(getattr(operator, _name)))
+
+
+class _Tracer(fx.Tracer):
+    def proxy(self, node: fx.Node) -> fx.Proxy:
+        return _Proxy(node, self)
+
+
+class _Changes(fx.Interpreter):
+    """Runs the traced module on a batch to see what it writes over: torch counts the changes of every tensor.
+
+    Views of one tensor share the count, so a change through any of them shows.
+    """
+
+    def __init__(self, traced: fx.GraphModule) -> None:
+        super().__init__(traced)
+        self.extra_traceback = False
+        self.made: dict[fx.Node, list[int]] = {}
+        self.writers: dict[int, str] = {}
+
+    def check(self, x: Tensor) -> None:
+        """A tensor that is read again after it was changed in place is refused by name."""
+        try:
+            self.run(x)
+        except UnreadableModule:
+            raise
+        except Exception as error:  # whatever forward does
+            name = type(self.module).__name__
+            raise UnreadableModule(f"{name}: forward fails on {len(x)} points ({_reason(error)}).") from None
+
+    def run_node(self, n: fx.Node) -> Any:
+        reads = {node: _tensors(self.env[node]) for node in n.all_input_nodes}
+        for node, tensors in reads.items():
+            if _versions(tensors) != self.made[node]:
+                writer = next((self.writers[_storage(t)] for t in tensors if _storage(t) in self.writers), "forward")
+                raise self._refusal(writer, f"writes over what {_title(n)} reads again")
+        found = super().run_node(n)
+        for node, tensors in reads.items():
+            if _versions(tensors) != self.made[node]:
+                self._note(n, tensors, [t for other in reads if other is not node for t in reads[other]])
+        self.made[n] = _versions(_tensors(found))
+        return found
+
+    def _note(self, n: fx.Node, changed: list[Tensor], others: list[Tensor]) -> None:
+        self.writers |= {_storage(tensor): _title(n) for tensor in changed}
+        if {_storage(tensor) for tensor in others} & {_storage(tensor) for tensor in changed}:
+            raise self._refusal(_title(n), "writes over what it reads itself")
+
+    def _refusal(self, writer: str, does: str) -> UnreadableModule:
+        return UnreadableModule(f"{writer} {does}: write it without the change in place (x = x + y, inplace=False).")
+
+
+def _tensors(found: Any) -> list[Tensor]:
+    """All tensors in what a node made."""
+    if isinstance(found, list | tuple):
+        return [tensor for part in found for tensor in _tensors(part)]
+    return [found] if isinstance(found, Tensor) else []
+
+
+def _versions(tensors: Sequence[Tensor]) -> list[int]:
+    return [tensor._version for tensor in tensors]
+
+
+def _storage(tensor: Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()
+
+
+def _title(n: fx.Node) -> str:
+    kind = n.op.removeprefix("call_")
+    return f"{kind} {n.target if isinstance(n.target, str) else getattr(n.target, '__name__', n.target)!r}"
+
+
 KNOWN = (
     "expected Linear, convolutions, pooling, BatchNorm, Flatten, reshape, sums, cat and the activations; replace it, "
     "or hand over the part of the network that stands on its features"
@@ -334,18 +428,20 @@ def _reads_value(arguments: Any) -> bool:
 
 
 def require_equal(graph: Graph, module: nn.Module, X: Array) -> float:
-    """The largest difference between graph and module on X, both in float64; a ValueError beyond rounding.
+    """The largest difference between graph and module on X, both in float64; a ValueError beyond what rounding can do.
 
-    They must agree elsewhere too, for a risk is about other points: on drawn ones as large as X, and larger. Of a
-    module in training mode so must the one in eval mode, which is the one that will be used.
+    That is twice the proved error of the module's own steps: either evaluation errs by no more. They must agree
+    elsewhere too, for a risk is about other points: on drawn ones as large as X, and larger. Of a module in training
+    mode so must the one in eval mode, which is the one that will be used.
     """
     double, beside = logits(_double(module))[0] if graph.link else _double(module), _beside(X)
-    _largest_difference(graph, double, beside, "a point that was drawn")
-    difference = _largest_difference(graph, double, X, "point")
+    steps = trace(module, graph.shape, fold=False)
+    _largest_difference(graph, steps, double, beside, "a point that was drawn")
+    difference = _largest_difference(graph, steps, double, X, "point")
     if any(part.training for part in module.modules()):
         evaluated = _double(module).eval()
         evaluated = logits(evaluated)[0] if graph.link else evaluated
-        _largest_difference(graph, evaluated, beside, "a point that was drawn, in eval mode,")
+        _largest_difference(graph, steps, evaluated, beside, "a point that was drawn, in eval mode,")
     return difference
 
 
@@ -356,18 +452,17 @@ def _beside(X: Array) -> Array:
     return (drawn * scales).reshape(-1, *X.shape[1:])
 
 
-def _largest_difference(graph: Graph, double: nn.Module, X: Array, where: str) -> float:
+def _largest_difference(graph: Graph, steps: Graph, double: nn.Module, X: Array, where: str) -> float:
     largest, seen = 0.0, 0
-    tolerance = SLACK if "softplus" not in {phi.name for phi in graph.phi} else SLACK * (1 + SOFTPLUS / EPS)
     with torch.no_grad():
         for block in graphs.blocks(graph, X):
-            f, error = graphs.with_errors(graph, block)
+            f, (_, error) = graphs.plain(graph, block), graphs.with_errors(steps, block, another=True)
             # a copy, for forward may write over what it reads
             own = _own_values(double, block.clone(), f)
             difference = (f - own).abs()
-            wrong = ~(difference <= tolerance * error)
+            wrong = ~(difference <= 2 * error)
             if where != "point":
-                wrong &= torch.isfinite(f)
+                wrong &= torch.isfinite(f) & torch.isfinite(error)
             if bool(wrong.any()):
                 row = int(wrong.any(dim=1).nonzero()[0])
                 read, given = float(f[row][wrong[row]][0]), float(own[row][wrong[row]][0])
@@ -388,8 +483,9 @@ def _own_values(double: nn.Module, x: Tensor, f: Tensor) -> Tensor:
         if own.dtype == torch.float64 and len(own) == len(f):
             return own.reshape(f.shape)
     except Exception as error:  # whatever forward does
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise UnreadableModule(f"{type(double).__name__}: forward fails on {len(x)} points ({reason}).") from None
+        raise UnreadableModule(
+            f"{type(double).__name__}: forward fails on {len(x)} points ({_reason(error)})."
+        ) from None
     raise UnreadableModule(
         f"{type(double).__name__}: forward gives {own.dtype} of shape {tuple(own.shape)} for {len(x)} points, expected "
         f"torch.float64 of shape {tuple(f.shape)}."
