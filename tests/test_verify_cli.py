@@ -52,7 +52,7 @@ def table(path: Path, m: int = 30, columns: int = 3, seed: int = 5, key: str = "
 def test_the_document_has_the_keys_of_its_schema(tmp_path, capsys) -> None:
     status, found = document(capsys, written(tmp_path), "--draws", "5")
     assert status == 0
-    keys = "schema model declared sample rho delta rho_chosen assumptions complexities bounds checks test"
+    keys = "schema model declared sample undecided rho delta rho_chosen assumptions complexities bounds checks test"
     keys += " cite tried compared classes notes advice verdict"
     assert set(found) == set(keys.split())
     assert found["schema"] == "verify-bounds/1"
@@ -64,7 +64,7 @@ def test_the_document_has_the_keys_of_its_schema(tmp_path, capsys) -> None:
     more = "margin-bound-unbounded unbounded-empirical a-posteriori a-posteriori-bounded"
     assert ids[:10] == [*expected.split(), *more.split()]
     for row in found["bounds"]:
-        keys = "id group raw value terms applies why_not vacuous rho m_needed norms_needed at_tenth at_rho"
+        keys = "id group about raw value terms applies why_not vacuous rho m_needed norms_needed at_tenth at_rho"
         assert set(row) == set(keys.split())
         assert (row["value"] is None) == (not row["applies"])
         assert ("j" in row["terms"]) == (row["id"].endswith("uniform") or row["id"].startswith("a-posteriori"))

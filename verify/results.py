@@ -46,7 +46,7 @@ class DeclaredFacts:
 
 @dataclass(frozen=True)
 class SampleFacts:
-    """Errors are of f/W at the report's rho; the training error is rho-free."""
+    """Margin error and ramp are of f/W, exact, at the report's rho; the training error is the program's own count."""
 
     m: int
     r_inf: float
@@ -144,6 +144,8 @@ class BoundRow:
     given: AtMargin | None = None
     shrink: float | None = None
     """How many times smaller the norms would have to be for a vacuous bound to fall to 1 at `tenth`."""
+    about: Literal["formula", "program"] = "formula"
+    """Whether it speaks of what the user runs, or of the real-valued network that was read from it."""
 
     @property
     def context(self) -> bool:
@@ -203,5 +205,7 @@ class BoundReport:
     classes: int = 2
     notes: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
+    undecided: int = 0
+    """Points of the sample whose exact margin was left open; the bounds that need it count them as errors."""
     margins: Array = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
     curves: Mapping[str, tuple[Array, Array]] = field(default_factory=dict, repr=False, compare=False)

@@ -1,6 +1,6 @@
-"""How hard the lower values of R_S are searched for, within a budget of seconds.
+"""How hard is searched and computed within a budget of seconds: lower values of R_S, margins in ball arithmetic.
 
-The seconds are nominal: what the search costs is counted in evaluations, at the rate of one core of an ordinary
+The seconds are nominal: what is done is counted in evaluations and products, at the rate of one core of an ordinary
 machine. So equal questions have equal answers, whatever else the machine is doing.
 """
 
@@ -13,9 +13,28 @@ from adanet_theory.spec import NetworkSpec
 BUDGET = 20.0
 """Seconds, about ten times the import of torch."""
 PER_UNIT, PER_WEIGHT = 9e-9, 0.15e-9  # seconds for a point of one distinct unit, and for each of its weights
+PER_PRODUCT = 0.5e-6  # seconds for a product of balls, with the conversion of its weight
 FEWEST_DRAWS = 8
 _LADDER = ((8, 25), (4, 25), (2, 25), (1, 25), (1, 12), (1, 6), (1, 3), (1, 1), (1, 0))
 _RACES = (3, 6, 10)
+
+
+@dataclass
+class Purse:
+    """Nominal seconds: what is left of them.
+
+    >>> purse = Purse(1.0)
+    >>> purse.pays(0.75), purse.pays(0.5), purse.left
+    (True, False, 0.25)
+    """
+
+    left: float = BUDGET
+
+    def pays(self, seconds: float) -> bool:
+        """Whether it is enough; then it is spent."""
+        enough = seconds <= self.left
+        self.left -= seconds if enough else 0.0
+        return enough
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,16 @@ most N ulps of the sum of their sizes. So
 
 and TINY more for every operation, amplified by A_k, for what underflows.
 
-The few points that this leaves undecided are evaluated unit by unit, and then in ball arithmetic: the weights are
-dyadic, so for piecewise linear φ the balls shrink to points and even a tie is decided.
+The few points that this leaves open are evaluated unit by unit, and then in ball arithmetic: the weights are dyadic,
+so for piecewise linear φ the balls shrink to points and even a tie is decided. That is paid for in nominal seconds;
+what they do not pay for stays undecided, and counts as below the threshold.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +30,14 @@ import numpy as np
 from adanet_theory.activations import Activation
 from adanet_theory.checks import Array
 from adanet_theory.rounding import EPS, TINY, down, up
+from verify.measure.effort import PER_PRODUCT, Purse
 from verify.measure.evidence import Weights
 
 if TYPE_CHECKING:
     from adanet_train.reading.graph import Graph
 
 BLOCK = 2048  # points at a time, to bound the memory
-EXACT_WORK = 10_000_000  # products in ball arithmetic at one threshold, some ten seconds; then ties count as below
+MOST_BITS = 16384
 ACTIVATION_ULPS = 64  # no library function here errs by more, against max(1, |φ|)
 
 
@@ -48,6 +50,8 @@ class Margins:
     y: Array
     middle: Array
     radius: Array
+    purse: Purse = field(default_factory=Purse)
+    counted: dict[Fraction, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def m(self) -> int:
@@ -62,31 +66,50 @@ class Margins:
         return np.nextafter(self.middle + self.radius, math.inf)
 
     def count(self, threshold: Fraction) -> int:
-        """#{ i : margin_i <= threshold }, exactly (up to EXACT_WORK; beyond it, ties count)."""
+        """#{ i : margin_i <= threshold }, exactly but for what is undecided, which counts."""
+        return self._counted(threshold)[0]
+
+    def undecided(self, threshold: Fraction = Fraction(0)) -> int:
+        """How many points `count` takes for below the threshold because the budget does not pay for their margin."""
+        return self._counted(threshold)[1]
+
+    def _counted(self, threshold: Fraction) -> tuple[int, int]:
+        if threshold not in self.counted:
+            self.counted[threshold] = self._count(threshold)
+        return self.counted[threshold]
+
+    def _count(self, threshold: Fraction) -> tuple[int, int]:
         low, high = down(threshold), up(threshold)
         open_ = np.flatnonzero((self.upper > low) & (self.lower <= high))
         decided = int(np.count_nonzero(self.upper <= low))
         if len(open_) == 0:
-            return decided
-        u, error = _with_labels(*by_unit(self.weights, self.Psi[open_]), self.y[open_])
+            return decided, 0
+        u, error = self._by_unit(open_)
         below = np.nextafter(u + error, math.inf) <= low if threshold else u + error <= 0
         above = np.nextafter(u - error, -math.inf) > high if threshold else u - error > 0
-        return decided + int(below.sum()) + self._count_exactly(open_[~below & ~above], threshold)
+        exactly, undecided = self._count_exactly(open_[~below & ~above], threshold)
+        return decided + int(below.sum()) + exactly, undecided
 
-    def _count_exactly(self, points: Any, threshold: Fraction) -> int:
+    def _by_unit(self, points: Any) -> tuple[Array, Array]:
+        """A graph has its errors node by node already."""
+        if self.weights.graph is not None:
+            return self.middle[points], self.radius[points]
+        return _with_labels(*by_unit(self.weights, self.Psi[points]), self.y[points])
+
+    def _count_exactly(self, points: Any, threshold: Fraction) -> tuple[int, int]:
         """Equal points are evaluated once."""
         if len(points) == 0:
-            return 0
+            return 0, 0
         rows, times = np.unique(np.column_stack([self.y[points], self.Psi[points]]), axis=0, return_counts=True)
-        work = sum(U.size for U in self.weights.hidden.values()) + 1
-        if self.weights.outputs is not None:
-            work += sum(w.size for w in self.weights.output.values())
-        if self.weights.graph is not None:
-            work = self.weights.graph.work
-        affordable = max(EXACT_WORK // work, 1)
-        known = zip(rows[:affordable], times, strict=False)
-        below = sum(int(count) for row, count in known if _at_most(self.weights, row[1:], int(row[0]), threshold))
-        return below + int(times[affordable:].sum())
+        seconds = PER_PRODUCT * _products(self.weights)
+        found = [_at_most(self.weights, row[1:], int(row[0]), threshold, self.purse, seconds) for row in rows]
+        below = sum(int(count) for is_below, count in zip(found, times, strict=True) if is_below is not False)
+        return below, sum(int(count) for is_below, count in zip(found, times, strict=True) if is_below is None)
+
+    def beside(self, wrong: Array) -> Margins:
+        """With every error of the program counted as one of the formula too, whatever its margin is."""
+        below = np.minimum(self.middle, -2 * self.radius - 4 * TINY)
+        return replace(self, middle=np.where(wrong, below, self.middle), counted={})
 
     def ramp(self, rho: float) -> float:
         """An upper value of (1/m) Σ_i ψ_ρ(margin_i), ρ rounded up beforehand: the ramp grows with ρ."""
@@ -98,9 +121,25 @@ class Margins:
         return min(1.0, up(Fraction(math.nextafter(total, math.inf)) / self.m)) if total else 0.0
 
 
+def _products(weights: Weights) -> int:
+    """What one point costs in ball arithmetic."""
+    if weights.graph is not None:
+        return weights.graph.work
+    outputs = 0 if weights.outputs is None else sum(w.size for w in weights.output.values())
+    return sum(U.size for U in weights.hidden.values()) + outputs + 1
+
+
 @np.errstate(over="ignore", invalid="ignore")  # looked for in the result
-def margins(weights: Weights, Psi: Array, y: Array) -> Margins:
-    """The margins of the network on the points Psi with labels y = ±1, or class indices."""
+def margins(weights: Weights, Psi: Array, y: Array, purse: Purse | None = None) -> Margins:
+    """The margins of the network on the points Psi with labels y = ±1, or class indices.
+
+    The purse pays for what is decided in ball arithmetic.
+    """
+    found = _in_floats(weights, Psi, y)
+    return found if purse is None else replace(found, purse=purse)
+
+
+def _in_floats(weights: Weights, Psi: Array, y: Array) -> Margins:
     if weights.graph is not None:
         f, error = _of_graph(weights.graph, Psi)
         return _finite(weights, Psi, y, f, error)
@@ -250,13 +289,13 @@ def _through(phi: Activation, h: Array, e: Array) -> tuple[Array, Array]:
 # In ball arithmetic
 
 
-def _at_most(weights: Weights, Psi: Array, y: int, threshold: Fraction) -> bool:
-    """Whether the margin is <= threshold at one point; where 16384 bits do not decide, it counts as such."""
+def _at_most(weights: Weights, Psi: Array, y: int, threshold: Fraction, purse: Purse, seconds: float) -> bool | None:
+    """Whether the margin is <= threshold at one point; None where MOST_BITS do not decide, or the purse is empty."""
     import flint
     from flint import arb, fmpq
 
     bits = 256
-    while bits <= 16384:
+    while bits <= MOST_BITS and purse.pays(seconds):
         with flint.ctx.workprec(bits):
             # of C classes the margin is the least of C - 1 differences: one that is <= decides, or all that are >
             margins = _margins_in_balls(_ball(weights, Psi, arb), y)
@@ -266,7 +305,7 @@ def _at_most(weights: Weights, Psi: Array, y: int, threshold: Fraction) -> bool:
             if all(margin > limit for margin in margins):
                 return False
         bits *= 4
-    return True
+    return None
 
 
 def _margins_in_balls(f: list[Any], y: int) -> list[Any]:

@@ -87,6 +87,8 @@ class Setting:
     source: Source
     errors: int
     """Of the program on the sample."""
+    disagreements: int
+    """Points of the sample where the program errs and the formula surely does not."""
     compared: int = 1
     """The networks of which the least may be quoted: what is drawn or held out has to hold for all of them."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +63,7 @@ def row(bound: Bound, setting: Setting, found: Mapping[str, Found], verdict: Ass
 def held_out_row(test: TestFacts, errors: int, verdict: Assessment) -> BoundRow:
     bound = catalogue.bound("held-out")
     terms: dict[str, float | None] = {"errors": errors, "points": test.n}
-    return bounds.row(bound, terms, test.upper, verdict.why_not(bound), None)
+    return replace(bounds.row(bound, terms, test.upper, verdict.why_not(bound), None), about="program")
 
 
 # Networks that are linear in Ψ

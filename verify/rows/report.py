@@ -19,6 +19,7 @@ from adanet_theory.checks import Array, Progress, check
 from adanet_theory.rounding import Number, up
 from adanet_theory.spec import NetworkSpec
 from verify.measure import evidence, layers
+from verify.measure.effort import Purse
 from verify.measure.evidence import Weights
 from verify.measure.layers import Layers, Ranges, Sampling
 from verify.measure.margins import blocks, margins
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from adanet_train.model.model_file import ModelFile
     from adanet_train.reading.graph import Graph
 
+EXACT_SHARE = 0.5  # of the budget, at most, for margins in ball arithmetic
 MAX_DEPTH = 100  # the ball arithmetic of a family takes time of the third power of its depth
 
 
@@ -101,15 +103,17 @@ def of_setting(
     # at the δ of a citation, so that one estimate of R_S serves the rows and it
     fixed = fixed_by_input(question, has_test=test is not None)
     share = setting.delta / (quotable(known_before) if fixed is None else 1)
-    known = _known(setting, _sampling(question, share, progress))
     free = _free_rows(setting, B, known_before)
     chosen = choose_rho(setting, free) if declared_rho is None else Fraction(declared_rho)
-    at = AtRho.of(setting, chosen)
+    undecided = setting.margins.undecided()
+    asked, low = None if question.rho is None else Fraction(question.rho), tenth(setting)
+    # margins first: what they cost in exact arithmetic is taken from the budget of the search
+    at, *_ = [AtRho.of(setting, rho) for rho in (chosen, low, asked) if rho is not None]
+    known = _known(setting, _sampling(question, share, setting.margins.purse, progress))
     verdict = known_before.at_rho(setting.delta, bounds.follows_from_margin_bound(setting, at))
     rows = _rows(setting, at, known, free, verdict)
     rows = [numeric.with_m_needed(row, setting, at, known.upper, B) for row in rows]
-    asked = None if question.rho is None else Fraction(question.rho)
-    rows = list(map(Margins(setting, known.upper, B, tenth(setting), asked), rows))
+    rows = list(map(Margins(setting, known.upper, B, low, asked), rows))
     certified = certificates(setting, question.seed)
     rows += certificate_rows(setting, certified, verdict)
     if setting.classes == "two":
@@ -164,6 +168,7 @@ def of_setting(
         classes=setting.weights.outputs or 2,
         notes=(*notes, *_left_out(setting), *told, *([known.note] if known.note else [])),
         advice=advice(setting, certified) if says_little else (),
+        undecided=undecided,
         margins=setting.margins.middle / W if W else setting.margins.middle,
         curves=numeric.rho_curves(setting, known.upper) if question.curves and in_layers else {},
     )
@@ -184,10 +189,12 @@ def _known(setting: Setting, sampling: Sampling | None) -> Layers:
     return layers.complexities(setting.spec, setting.margins.Psi, setting.sizes, sampling)
 
 
-def _sampling(question: Question, delta: Fraction, progress: Progress | None) -> Sampling | None:
+def _sampling(question: Question, delta: Fraction, purse: Purse, progress: Progress | None) -> Sampling | None:
+    """The search may spend what exact margins have left of the budget."""
     if question.draws is None:
         return None
-    return Sampling(float(delta), question.draws, question.seed, question.device, progress, question.budget)
+    left = question.budget * (1 - EXACT_SHARE) + purse.left
+    return Sampling(float(delta), question.draws, question.seed, question.device, progress, left)
 
 
 def status(report: BoundReport) -> int:
@@ -259,18 +266,21 @@ def make_setting(
     sizes = evidence.feature_sizes(sample.Psi, spec.q)
     if weights.graph is not None:
         sizes = evidence.with_constant(sizes, weights.graph.has_bias)
+    is_wrong = predictions(model, sample) != sample.y
+    found = margins(weights, sample.Psi, sample.y, Purse(EXACT_SHARE * question.budget))
     return Setting(
         weights=weights,
         spec=spec,
         is_declared=model.declared is not None,
-        margins=margins(weights, sample.Psi, sample.y),
+        margins=found.beside(is_wrong),
         sizes=sizes,
         w=evidence.w_norms(weights, spec.depth),
         ranges=_ranges(weights, spec, sizes.r_inf if r_sup is None else r_sup),
         delta=Fraction(question.delta) / _tried(model, question),
         r_sup=r_sup,
         source=_source(model, question, sample, test, sizes.r_inf),
-        errors=wrong(predictions(model, sample), sample.y),
+        errors=int(is_wrong.sum()),
+        disagreements=int(np.count_nonzero(is_wrong & (found.lower > 0))),
         compared=question.compared,
     )
 

@@ -39,6 +39,7 @@ def to_json(report: BoundReport) -> str:
             "Lambda": _by_pair(declared.Lambda),
         },
         "sample": {key: getattr(report.sample, key) for key in _SAMPLE},
+        "undecided": report.undecided,
         "rho": report.rho,
         "delta": report.delta,
         "rho_chosen": report.rho_chosen,
@@ -73,6 +74,7 @@ def _bound(row: BoundRow) -> dict[str, Any]:
     return {
         "id": row.id,
         "group": row.group,
+        "about": row.about,
         "raw": row.raw,
         "value": row.value,
         "terms": dict(row.terms) | ({} if row.j is None else {"j": row.j}),

@@ -118,11 +118,19 @@ def _weights(Lambda: Mapping[tuple[int, int], float]) -> str:
 def sample(report: BoundReport) -> str:
     S = report.sample
     return (
-        f"m = {S.m:,}, r_inf = {near(S.r_inf)}, r_rms = {near(S.r_rms)}, training error {near(S.train_error)}; "
-        f"at rho = {near(report.rho)} of f/W ({near(report.rho * report.model.W)} of f, "
+        f"m = {S.m:,}, r_inf = {near(S.r_inf)}, r_rms = {near(S.r_rms)}, training error {near(S.train_error)}"
+        f"{_undecided(report)}; at rho = {near(report.rho)} of f/W ({near(report.rho * report.model.W)} of f, "
         f"{'chosen from the sample' if report.rho_chosen else 'fixed in advance'}): "
         f"margin error {near(S.margin_error)}, ramp {near(S.ramp)}"
     )
+
+
+def _undecided(report: BoundReport) -> str:
+    """What the program's own count does not show: margins that the budget left open."""
+    if not report.undecided:
+        return ""
+    open_ = f"{report.undecided:,} of {report.sample.m:,} margins undecided at this depth"
+    return f" ({open_}, counted as errors by the bounds that need exact margins)"
 
 
 def sizes(n: tuple[int, ...]) -> str:
