@@ -6,6 +6,7 @@ From mathcomp.classical Require Import boolp classical_sets.
 From mathcomp.analysis Require Import reals sequences exp.
 From AdaNet Require Import signs suprema exponential norms activations families lemma_2_peeled depth_lower h1 distributions symmetrisation margin_bound.
 From AdaNet Require Import priors path_classes a_posteriori held_out entropy pac_bayes_kl vote_certificate.
+From AdaNet Require Import occam_certificate pick_bound preferent pick_certificate.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -70,7 +71,7 @@ have rm : Rm w 1 G ord0 <= 20%:R^-1.
 have pen : penalty w 1 G 1 th <= 20%:R^-1 by rewrite /penalty invr1 mul1r big_ord1 normr1 mul1r.
 have ln2 : ln (2%:R^-1)^-1 <= 1 :> R.
   by rewrite invrK; have := expR_ge1D (ln 2%:R : R); rewrite lnK ?posrE ?ltr0n // [X in _ <= X]mulr2n ler_add2l.
-have root : Num.sqrt (ln (2%:R^-1)^-1 / (2%:R * 1%:R)) <= 3%:R / 4%:R :> R.
+have root : Num.sqrt (ln (2%:R^-1)^-1 / (2%:R * 1%:R)) <= (3%:R / 4%:R : R).
   have q0 : 0 <= 3%:R / 4%:R :> R by rewrite divr_ge0 ?ler0n.
   rewrite -[X in _ <= X](ger0_norm q0) -sqrtr_sqr ler_wsqrtr // mulr1 ler_pdivr_mulr ?ltr0n //; apply: le_trans ln2 _.
   by rewrite -subr_ge0 (_ : _ - _ = 8%:R^-1); [rewrite invr_ge0 ler0n | field].
@@ -113,5 +114,43 @@ rewrite asboolT ?lexx //; exists tt, v; eexists; exists (\sum_j `|v j|); split; 
 have b2 : cdf 3 1 (2%:R^-1 : R) = 2%:R^-1.
   by rewrite /cdf big_ord_recl big_ord1 /pmf /= bin0 bin1 !expr0 !expr1; field.
 by rewrite b2 mulr1 ltr_pdivr_mulr // mulrC [_ * linear_risk _ _ _ _ _]mulrC.
+Qed.
+
+(* two points alike, one draw; h_0 errs at true, and one pick mends it. On the sample (false) nothing is picked: ε(0) = 1/4 at δ = 3/4, and R(h_0) = 1/2 *)
+Let wrong (T : seq bool) (z : bool) := (T == [::]) && z.
+Let worse (T : seq bool) (x y : bool) := x ==> y.
+Let fair (a : bool) : R := 2%:R^-1.
+Lemma example_pick_certificate :
+  0 < Ex fair (fun S : {ffun 'I_1 -> bool} => let T := (pick worse wrong (fun=> 1%N) (fun=> false) (rows S)).1 in
+    let q := (pick worse wrong (fun=> 1%N) (fun=> false) (rows S)).2 in
+    ((pick_bound 1 (seq.size T + seq.size q) (3%:R / 4%:R) < error_rate fair (wrong T))%R)%:R) <= 3%:R / 4%:R.
+Proof.
+have u0 (a : bool) : 0 <= fair a by rewrite invr_ge0 ler0n.
+have u1 : \sum_(a : bool) fair a = 1 by rewrite big_bool /fair /=; field.
+have d0 : 0 <= 3%:R / 4%:R :> R by rewrite divr_ge0 ?ler0n.
+have dp : 0 < 3%:R / 4%:R :> R by rewrite divr_gt0 ?ltr0n.
+apply/andP; split; last first.
+  by apply: (@pick_certificate R _ _ worse wrong (fun=> 1%N) (fun=> false) wrong 1) => // T; [case; case | case; case; case | case; case].
+pose S : {ffun 'I_1 -> bool} := [ffun=> false].
+have rS : rows S = [:: false] by rewrite /rows enum_ordSl /= ffunE (size0nil (size_enum_ord 0)).
+rewrite /Ex (bigD1 S) //= ltr_paddr //.
+  by apply: sumr_ge0 => T _; rewrite mulr_ge0 ?ler0n // prodr_ge0.
+rewrite big_ord1 rS; have -> : pick worse wrong (fun=> 1%N) (fun=> false) [:: false] = ([::], [::]) by [].
+have -> : pick_bound 1 (seq.size ([::] : seq bool) + seq.size ([::] : seq bool)) (3%:R / 4%:R) = 4%:R^-1 :> R.
+  have q4 : 0 <= (4%:R^-1 : R) < 1 by rewrite invr_ge0 ler0n invf_lt1 ?ltr0n // ltr1n.
+  by apply: pick_bound_root => //; rewrite /pick_sum big_nat1 !bin0 expr1; field.
+rewrite /error_rate big_bool /wrong /= mulr1 mulr0 addr0 ltf_pinv ?posrE ?ltr0n // ltr_nat /= mulr1.
+by rewrite invr_gt0 ltr0n.
+Qed.
+
+(* infinitely many networks: the n-th has the word 1..10 of n+1 bits *)
+Lemma example_occam_certificate (I : finType) (u : I -> R) (err : nat_eqType -> I -> bool) m : (forall i, 0 <= u i) -> \sum_i u i = 1 ->
+  Ex u (fun S : {ffun 'I_m -> I} => `[< exists n, clopper_pearson m (errors (err n) S) (2%:R^-1 * 2%:R^-1 ^+ n.+1) < error_rate u (err n) >]%:R) <= 2%:R^-1.
+Proof.
+move=> u0 u1; have free : code_free (fun n : nat_eqType => rcons (nseq n true) false) by elim=> [|n IH] [|n'] //= /IH ->.
+have half : 0 <= 2%:R^-1 :> R by rewrite invr_ge0 ler0n.
+apply: le_trans (occam_code (w := u) m err u0 u1 free half); apply: Ex_le => // S.
+case: asboolP => [[n lt]|_]; last exact: ler0n.
+by rewrite asboolT ?lexx //; exists n; rewrite size_rcons size_nseq.
 Qed.
 End Examples.
