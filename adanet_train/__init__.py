@@ -1,19 +1,23 @@
 """AdaNet (and .R .P .D .SD), AdaNet.CVX and the baselines in torch: networks inside the families of the theory.
 
->>> from adanet_train import AdaNetClassifier, AdaNetCVXClassifier, load
+>>> from adanet_train import AdaNetClassifier, AdaNetCVXClassifier, certify, load, replay
 """
 
+from importlib import import_module
 from typing import Any
 
-__all__ = ["AdaNetCVXClassifier", "AdaNetClassifier", "load"]
+_ROOMS = {
+    "adanet_train.estimator": ("AdaNetCVXClassifier", "AdaNetClassifier", "load"),
+    "adanet_train.picking.certify": ("certify", "replay"),
+}
+__all__ = ["AdaNetCVXClassifier", "AdaNetClassifier", "certify", "load", "replay"]
 
 
 def __getattr__(name: str) -> Any:
-    """The estimators, imported when asked for: they bring torch and scikit-learn."""
-    if name in __all__:
-        from adanet_train import estimator
-
-        return getattr(estimator, name)
+    """What is offered, imported when asked for: it brings torch and scikit-learn."""
+    for room, names in _ROOMS.items():
+        if name in names:
+            return getattr(import_module(room), name)
     raise AttributeError(f"module 'adanet_train' has no attribute {name!r}")
 
 

@@ -18,7 +18,7 @@ ALLOWED = {
 TWINS = "twins"
 ROOMS = {
     "adanet_theory": {"certificates", "complexity", "risk", "twins"},
-    "adanet_train": {"app", "certificate", "convex", "core", "data", "model", "reading", "search"},
+    "adanet_train": {"app", "certificate", "convex", "core", "data", "model", "picking", "reading", "search"},
     "verify": {
         "measure",
         "reading",

@@ -97,7 +97,7 @@ WIDE |= {"declared": None, "features": None, "activation": "relu"}
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 3}, "version must be <= 2, got 3."),
+        ({"version": 4}, "version must be <= 3, got 4."),
         ({"outputs": 1}, "outputs must be an integer in [2, 1000000], got 1."),
         ({"outputs": True}, "outputs must be an integer in [2, 1000000], got True."),
         ({"outputs": 3.0}, "outputs must be an integer in [2, 1000000], got 3.0."),

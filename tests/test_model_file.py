@@ -233,8 +233,8 @@ FEATURES |= {"names": ["a", "b"], "r_sup": 1.0}
     ("change", "message"),
     [
         ({"format": "other"}, "format must be 'adanet-theory', got 'other'."),
-        ({"version": 3}, "version must be <= 2, got 3."),
-        ({"version": True}, "version must be <= 2, got True."),
+        ({"version": 4}, "version must be <= 3, got 4."),
+        ({"version": True}, "version must be <= 3, got True."),
         ({"hidden": None}, "hidden must be a dict, got None."),
         ({"hidden": WEIGHTS | {"2,0": torch.ones(2, 3)}}, "hidden has the key '2,0', expected 'k,s' with 1 <= s < k"),
         ({"hidden": WEIGHTS | {"1,1": torch.ones(4, 4)}}, "hidden has the key '1,1'"),

@@ -221,6 +221,17 @@ def sample(value: Any, name: str = "sample", outputs: int | None = None) -> Samp
     return Sample(m, sha256)
 
 
+def picked(value: Any, m: int) -> dict[str, Any]:
+    """The record of a run of picking on m rows: row numbers and a recipe, which the one who replays it judges."""
+    record = _dict(value, "picked")
+    for name in ("start", "picks"):
+        rows: Any = record.get(name)
+        known = isinstance(rows, list) and all(type(row) is int and 0 <= row < m for row in rows)
+        check(known, f"picked {name} must be a list of row numbers below m={m}, got {_short(rows)}.")
+    _dict(record.get("recipe"), "picked recipe")
+    return record
+
+
 def _dict(value: Any, name: str) -> dict[str, Any]:
     check(isinstance(value, dict), f"{name} must be a dict, got {_short(value)}.")
     return dict(value)

@@ -1,6 +1,6 @@
-"""model.pt, version 1 or 2: a network, the family it was declared in, its features and its sample, as plain values.
+"""model.pt, version 1 to 3: a network, the family it was declared in, its features and its sample, as plain values.
 
-    "format": "adanet-theory", "version": 1, or 2 where it is needed
+    "format": "adanet-theory", "version": 1, or 2 or 3 where it is needed
     "activation": a name, or a list for layers 1..l-1
     "hidden": {"k,s": Tensor[n_k, n_s]}, "output": {"k": Tensor[n_k]}      a missing one is zero
     "declared": {"p", "n", "Lambda": {"k,s": float}, "rho"}                may be absent
@@ -10,6 +10,7 @@
     "holdout": as sample, points never used in training                    version 2, as are the next two
     "tried": settings, maps and statements looked at on the sample         absent: 1
     "features" "floor": -1                                                 clipped to [-1, 1]
+    "picked": {"start", "picks", "rounds", "first", "recipe"}              version 3: trained by picking, row numbers
 
 Version 2 may hold "outputs": C, the number of classes: then "output": {"k": Tensor[C, n_k]}, the labels of the sample
 are int64 class indices 0..C-1, and meta.classes may name the classes. Without it f is one function and y is -1/+1.
@@ -41,8 +42,9 @@ from adanet_train.model.state_dict import load_weights, read_state_dict, weights
 
 __all__ = ["ModelFile", "ModelFileError", "Sample", "read", "read_any", "read_state_dict", "write"]
 
-FORMAT, VERSION = "adanet-theory", 2
+FORMAT, VERSION = "adanet-theory", 3
 _KEYS = ("format", "version", "activation", "hidden", "output", "declared", "features", "sample", "meta", "holdout")
+_PICKED_KEY = "picked"
 _CLASSES_KEY = "outputs"
 
 
@@ -62,10 +64,14 @@ class ModelFile:
     """Whether it was read off a state_dict, which says nothing but weights."""
     holdout: Sample | None = None
     """Points never used in training."""
+    picked: Mapping[str, Any] | None = None
+    """Of a network that was trained by picking: start and picks, as row numbers of the sample, and the recipe."""
 
     @property
     def version(self) -> int:
         """The least version of the file that holds all of it."""
+        if self.picked is not None:
+            return 3
         clipped_below = self.features is not None and self.features.floor != 0
         more = self.holdout is not None or "tried" in self.extra or self.network.outputs is not None
         return 2 if more or clipped_below else 1
@@ -146,8 +152,12 @@ def _model(loaded: Any) -> ModelFile:
     meta = loaded.get("meta", {})
     check(isinstance(meta, dict), f"meta must be a dict, got a {type(meta).__name__}.")
     known = _KEYS if outputs is None else (*_KEYS, _CLASSES_KEY)
+    picked = None
+    if version >= 3 and _PICKED_KEY in loaded:
+        check(sample is not None, "picked needs the sample, or its number of points.")
+        picked, known = fields.picked(loaded[_PICKED_KEY], sample.m if sample else 0), (*known, _PICKED_KEY)
     extra = {key: value for key, value in loaded.items() if key not in known}
-    return ModelFile(network, declared, rho, features, sample, meta, extra, holdout=holdout)
+    return ModelFile(network, declared, rho, features, sample, meta, extra, holdout=holdout, picked=picked)
 
 
 # Writing
@@ -186,6 +196,8 @@ def _payload(model: ModelFile) -> dict[str, Any]:
     classes = {} if network.outputs is None else {_CLASSES_KEY: network.outputs}
     # a key that version 1 did not know must not come to mean something
     extra = {key: value for key, value in model.extra.items() if key != _CLASSES_KEY or model.version == 1}
+    if model.version >= 3:
+        extra.pop(_PICKED_KEY, None)
     return extra | {
         "format": FORMAT,
         "version": model.version,
@@ -198,6 +210,7 @@ def _payload(model: ModelFile) -> dict[str, Any]:
         "sample": fields.sample_dict(model.sample) if model.sample else None,
         "holdout": fields.sample_dict(model.holdout) if model.holdout else None,
         "meta": model.meta,
+        **({} if model.picked is None else {_PICKED_KEY: model.picked}),
     }
 
 

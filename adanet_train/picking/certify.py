@@ -1,0 +1,267 @@
+"""certify(learner, X, y): any learner, trained by picking, with a certificate of its risk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from adanet_theory.certificates.binomial import clopper_pearson
+from adanet_theory.checks import check, check_delta
+from adanet_train.config import Config
+from adanet_train.core.files import versions, write_file
+from adanet_train.picking.core import Indices, Labelled, Learner, Picked, Plan, pick
+from adanet_train.picking.networks import AdaNet, Mapped, Refit, Scaled
+from adanet_train.picking.record import Record, Status, compared, digest
+
+SCHEMA = "certify/1"
+METHODS = ("adanet", "cvx", "cvx-exact", "lr", "nn")
+
+
+@dataclass(frozen=True, eq=False)
+class Certified:
+    """A predictor with its certificate: with probability 1 - delta over the sample its risk is at most `bound`.
+
+    This holds if the rows are independent draws, and if learner, settings and features were fixed before the sample:
+    G runs that were looked at need delta/G (`at`).
+    """
+
+    predictor: Any
+    delta: float
+    picked: Picked
+    points: Labelled
+    learner: Learner
+
+    @property
+    def bound(self) -> float:
+        """The certificate at `delta`."""
+        return self.at(self.delta)
+
+    @property
+    def k(self) -> int:
+        """Picks and wrong rows that are left."""
+        return self.picked.k
+
+    @property
+    def N(self) -> int:
+        """Rows outside the start."""
+        return self.picked.N
+
+    @property
+    def picks(self) -> Indices:
+        """Row numbers of the picks, in order."""
+        return self.picked.picks
+
+    @property
+    def start(self) -> Indices:
+        """Row numbers of the start."""
+        return self.picked.start
+
+    @property
+    def left(self) -> Indices:
+        """Row numbers of the wrong rows outside start and picks."""
+        return self.picked.left
+
+    def at(self, delta: float) -> float:
+        """The certificate at another delta in (0, 1)."""
+        return self.picked.at(delta)
+
+    @property
+    def start_bound(self) -> float:
+        """For information: Clopper-Pearson's bound at `delta` for the predictor of the start alone."""
+        return clopper_pearson(self.picked.first, self.N, self.delta)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The run as plain values, schema "certify/1"; `replay` runs it again."""
+        counted = {"N": self.N, "k": self.k, "left": self.left.tolist(), "delta": self.delta, "bound": self.bound}
+        run = Record.of(self.picked, {"name": described(self.learner)}).as_dict()
+        sample = {"m": len(self.points), "sha256": sample_digest(self.points)}
+        margins = digest(self.learner, self.picked.predictor, self.points)
+        about = {"sample": sample, "margins": margins, "versions": versions(("adanet-theory", "numpy", "torch"))}
+        return {"schema": SCHEMA, **run, **counted, **about}
+
+    def save(self, path: str | Path) -> None:
+        """Write the record as JSON; of "adanet" and our other trainers a model.pt with the network and the sample."""
+        if isinstance(self.picked.predictor, Mapped):
+            from adanet_train.model import model_file
+
+            model_file.write(path, self.predictor.model_)
+        else:
+            write_file(path, json.dumps(self.record, allow_nan=False))
+
+    def __repr__(self) -> str:
+        counted = f"{len(self.picks)} picks, {len(self.left)} left, N = {self.N}"
+        return f"Certified(risk <= {self.bound:.4f} with probability {1 - self.delta:g}: {counted})"
+
+
+def certify(
+    learner: Any,
+    X: Any,
+    y: Any,
+    *,
+    start: float = 0.25,
+    r: int | None = None,
+    K: int | None = None,
+    threshold: float = 0.0,
+    order: str = "worst",
+    delta: float = 0.05,
+    seed: int = 0,
+    callback: Callable[[Picked], None] | None = None,
+) -> Certified:
+    """Train a learner by picking, with a certificate of its risk.
+
+    A share `start` of the rows is fitted first. Then rows are picked that the predictor gets wrong, and it is refitted,
+    until none is wrong or K were picked. The certificate counts the picks and the wrong rows that are left.
+
+    Parameters
+    ----------
+    learner : "adanet", "cvx", "cvx-exact", "lr" or "nn"; an unfitted scikit-learn classifier or pipeline; a function
+        that returns an untrained nn.Module (see `picking.modules.Module` for its settings); or an object with `fit`,
+        `margins` and `grid` (see `picking.core.Learner`).
+    X : the rows, as they are before any scaling that looks at them: scalers and encoders belong inside the learner.
+    y : their labels, two classes or more.
+    start : share of the rows in the start, in (0, 1).
+    r : rows picked a round. None: a function of N and of the number of classes, see `picking.core.Plan`.
+    K : most rows picked. None: likewise.
+    threshold : rows with a margin <= threshold count as wrong.
+    order : which wrong rows are picked first: "worst", "nearest" (for noisy labels) or "hash".
+    delta : the certificate holds with probability 1 - delta. Divide it by the number of runs on these rows.
+    seed : of the split and of the learner.
+    callback : called with what there is after every fit.
+
+    Returns
+    -------
+    Certified
+        `.predictor` is fitted, `.bound` its certificate.
+
+    Raises
+    ------
+    ValueError
+        For labels or settings out of their range, and where the start lacks a class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = np.random.default_rng(0).normal(size=(400, 2))
+    >>> found = certify(LogisticRegression(), X, X[:, 0] > 0)
+    >>> found.bound < 0.1
+    True
+    """
+    check_delta(delta)
+    points, own = labelled(X, y), as_learner(learner, seed)
+    plan = Plan(start, r, K, threshold, order, seed)
+    picked = pick(own, points, plan, callback=callback)
+    return Certified(exposed(picked, points, own), delta, picked, points, own)
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A record that was run again: `status` "holds" (same picks, same bits), "assumed" (same picks) or "fails"."""
+
+    certified: Certified
+    status: Status
+    detail: str
+
+
+def replay(record: Mapping[str, Any], learner: Any, X: Any, y: Any) -> Replayed:
+    """Run a recorded recipe again and compare.
+
+    Parameters
+    ----------
+    record : of `Certified.record`, or the JSON that `Certified.save` wrote, loaded.
+    learner : as it was given to `certify`; a record cannot hold a program.
+    X, y : the sample of the run.
+
+    Returns
+    -------
+    Replayed
+
+    Raises
+    ------
+    ValueError
+        If the record is damaged or the sample is another one.
+    """
+    points = labelled(X, y)
+    check(record.get("schema") == SCHEMA, f"schema must be {SCHEMA!r}, got {str(record.get('schema'))[:40]!r}.")
+    sample = record.get("sample")
+    same = isinstance(sample, Mapping) and sample.get("sha256") == sample_digest(points)
+    check(same, "X and y must be the sample of the record, got another one.")
+    told, own = Record.from_dict(record, len(points)), as_learner(learner, record["recipe"]["seed"])
+    again = pick(own, points, told.plan)
+    certified = Certified(exposed(again, points, own), float(record["delta"]), again, points, own)
+    same = record.get("margins") == digest(own, again.predictor, points)
+    return Replayed(certified, *compared(told, again, same_bits=same))
+
+
+# What certify takes
+
+
+def labelled(X: Any, y: Any) -> Labelled:
+    """X and y as arrays, y by the numbers of its classes."""
+    X, y = _array(X), _array(y)
+    check(X.ndim >= 2, f"X must hold one row a point, got shape {X.shape}.")
+    check(y.shape == X.shape[:1], f"y must hold one label a row of X ({len(X)}), got shape {y.shape}.")
+    classes, index = np.unique(y, return_inverse=True)
+    check(len(classes) >= 2, f"y must hold two classes or more, got {len(classes)}.")
+    return Labelled(X, index.reshape(-1).astype(np.int64), classes)
+
+
+def _array(values: Any) -> NDArray[Any]:
+    return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
+
+
+def as_learner(learner: Any, seed: int) -> Learner:
+    """What `certify` was given as an object of the protocol."""
+    if isinstance(learner, str):
+        check(learner in METHODS, f"learner must be one of {', '.join(METHODS)}, got {learner!r}.")
+        if learner == "adanet":
+            return Scaled(AdaNet(Config(learner="committee", lam=None, seed=seed)))
+        config = Config(seed=seed, step="exact") if learner == "cvx-exact" else Config(seed=seed)
+        return Scaled(Refit(learner, config))
+    if all(hasattr(learner, name) for name in ("fit", "margins", "grid")):
+        own: Learner = learner
+        return own
+    if hasattr(learner, "fit") and hasattr(learner, "get_params"):
+        from sklearn.base import is_classifier
+
+        from adanet_train.picking.estimators import Estimator
+
+        check(is_classifier(learner), f"learner must be a classifier, got {type(learner).__name__}.")
+        return Estimator(learner, seed)
+    module = isinstance(learner, torch.nn.Module)
+    check(not module, "learner must be a function that returns an untrained nn.Module, got a module: lambda: Net().")
+    check(callable(learner), f"learner must be a name, a classifier or a function, got a {type(learner).__name__}.")
+    from adanet_train.picking.modules import Module
+
+    return Module(learner, seed)
+
+
+def described(learner: Learner) -> str:
+    """For the reader of a record; a program cannot be kept in it."""
+    return repr(learner)[:1000]
+
+
+def exposed(picked: Picked, points: Labelled, learner: Learner) -> Any:
+    """The predictor as a user wants it: one of our networks as a classifier with its model file."""
+    if not isinstance(picked.predictor, Mapped) or not isinstance(learner, Scaled):
+        return picked.predictor
+    from adanet_train.picking.files import classifier
+
+    return classifier(picked, points, learner)
+
+
+def sample_digest(points: Labelled) -> str:
+    """SHA-256 of the shape, the values of the rows and the labels."""
+    found = hashlib.sha256(f"{points.X.shape}\n".encode())
+    found.update(np.ascontiguousarray(points.keys).data if points.keys.dtype.kind == "u" else points.keys.tobytes())
+    found.update(repr(points.classes.tolist()).encode())
+    return found.hexdigest()

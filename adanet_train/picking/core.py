@@ -1,0 +1,217 @@
+"""Picking: fit the start, pick rows that the predictor gets wrong, refit, stop, count.
+
+The rows are split into a start P and the rest S, N = |S|. h_0 = A(P, ()). Then T grows by rows of S outside T that h_T
+gets wrong, r a round, and h_T = A(P, T). With k = |T| + the wrong rows that are left, R(h_T) <= eps(k, N, delta) with
+probability 1 - delta given P. It rests on three rules:
+
+- The learner that fits is handed P and T and nothing else. A copy of it computes the margins.
+- Whether and when a row is picked depends on its own margin, value and history. Rows are told apart by their number,
+  not by their value; ties go by a hash of (x, y); margins are rounded first, so that a batch cannot change a pick.
+- T alone decides the end: no row is wrong, or |T| = K. The wrong rows that are left count in k.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adanet_theory.certificates.pick import pick_certificate
+from adanet_theory.checks import Array, check, check_nonnegative
+from adanet_train.data.rows import hashes
+
+Indices = NDArray[np.int64]
+ORDERS = ("worst", "nearest", "hash")
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Rows X, an array of any shape, with y, the numbers of their classes among `classes`."""
+
+    X: NDArray[Any]
+    y: Indices
+    classes: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __getitem__(self, rows: Sequence[int] | Indices) -> Labelled:
+        index = np.asarray(rows, dtype=np.int64)
+        return replace(self, X=self.X[index], y=self.y[index])
+
+    def __add__(self, other: Labelled) -> Labelled:
+        return replace(self, X=np.concatenate([self.X, other.X]), y=np.concatenate([self.y, other.y]))
+
+    @property
+    def keys(self) -> NDArray[Any]:
+        """A hash of the value of each (x, y)."""
+        if self.X.dtype.kind in "biuf":
+            return hashes(self.X.reshape(len(self), -1), self.y)
+        rows = zip(self.X, self.y, strict=True)
+        return np.array([hashlib.sha256(repr((x.tolist(), int(y))).encode()).hexdigest() for x, y in rows])
+
+
+class Learner(Protocol):
+    """A deterministic procedure A(P, T)."""
+
+    grid: float
+    """Margins are rounded to its multiples: well above the rounding error with which they are computed."""
+
+    def fit(self, P: Labelled, T: Labelled, previous: Any) -> Any:
+        """The predictor h_T: a function of P and of the sequence T.
+
+        `previous` is what `fit` returned for P and the picks before the last round; None for h_0, where T is empty.
+        """
+
+    def margins(self, predictor: Any, points: Labelled) -> Array:
+        """One number a row; <= 0 or NaN wherever the predictor errs."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to pick, fixed before the sample is seen.
+
+    Parameters
+    ----------
+    start : share of the rows that the start is fitted on, in (0, 1).
+    r : rows picked a round. None: a function of N and of the number of classes, see `settled`.
+    K : most rows picked. None: likewise.
+    threshold : a row counts as wrong if its margin is <= threshold >= 0.
+    order : "worst" margin first, "nearest" miss first (for noisy labels), or by "hash".
+    seed : of the split.
+    """
+
+    start: float = 0.25
+    r: int | None = None
+    K: int | None = None
+    threshold: float = 0.0
+    order: str = "worst"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check(0 < self.start < 1, f"start must be a share in (0, 1), got start={self.start}.")
+        for name, least in (("r", 1), ("K", 0), ("seed", 0)):
+            value = getattr(self, name)
+            whole = (type(value) is int and value >= least) or (value is None and name != "seed")
+            check(whole, f"{name} must be an integer >= {least}, got {name}={value!r}.")
+        check_nonnegative("threshold", self.threshold)
+        check(self.order in ORDERS, f"order must be one of {', '.join(ORDERS)}, got order={self.order!r}.")
+
+    def settled(self, N: int, C: int) -> Plan:
+        """The plan with r and K as numbers, for N rows of C classes.
+
+        >>> plan = Plan().settled(N=9_000, C=2)
+        >>> plan.r, plan.K
+        (2, 24)
+        """
+        many = max(24, 3 * C * C)
+        r = max(1 if N < 2_000 else 2, many // 24) if self.r is None else self.r
+        return replace(self, r=r, K=many if self.K is None else self.K)
+
+    def split(self, m: int) -> tuple[Indices, Indices]:
+        """The rows of the start and the others, by a seeded permutation, each in ascending order."""
+        count = round(self.start * m)
+        check(1 <= count < m, f"start={self.start} must leave rows on both sides, got {count} of m={m} rows.")
+        order = np.random.default_rng(self.seed).permutation(m)
+        return np.sort(order[:count]), np.sort(order[count:])
+
+
+@dataclass(frozen=True, eq=False)
+class Picked:
+    """A predictor h_T with what its certificate needs; `start`, `picks` and `left` are row numbers of the sample."""
+
+    predictor: Any
+    plan: Plan
+    """With r and K as numbers."""
+    start: Indices
+    picks: Indices
+    """In the order in which they were picked."""
+    rounds: tuple[int, ...]
+    """|T| after each round."""
+    left: Indices
+    """The wrong rows outside T."""
+    N: int
+    first: int
+    """How many rows of S h_0 gets wrong."""
+
+    @property
+    def k(self) -> int:
+        """The picks and the wrong rows that are left."""
+        return len(self.picks) + len(self.left)
+
+    @property
+    def finished(self) -> bool:
+        """Whether T alone ended the run: an interrupted one has no certificate."""
+        return not len(self.left) or len(self.picks) == self.plan.K
+
+    def at(self, delta: float) -> float:
+        """The certificate: R(h_T) <= this, with probability 1 - delta; rounded up, as eps has twelve digits."""
+        return min(1.0, pick_certificate(self.k, self.N, delta) * (1 + 1e-10))
+
+
+def pick(
+    learner: Learner,
+    points: Labelled,
+    plan: Plan,
+    *,
+    callback: Callable[[Picked], None] | None = None,
+    resume: Picked | None = None,
+) -> Picked:
+    """Train a learner by picking.
+
+    Parameters
+    ----------
+    learner : the procedure A, see `Learner`.
+    points : the sample, whose rows are independent draws.
+    plan : how to pick.
+    callback : sees what there is after every fit.
+    resume : an interrupted run of the same plan; its picks are fitted again, and the run ends with the same bits.
+
+    Returns
+    -------
+    Picked
+        The predictor with what its certificate needs.
+
+    Raises
+    ------
+    ValueError
+        If a class is missing in the start.
+    """
+    P, S = plan.split(len(points))
+    plan, keys = plan.settled(len(S), len(points.classes)), points.keys
+    start, judge = points[P], copy.deepcopy(learner)
+    missing = np.setdiff1d(np.arange(len(points.classes)), start.y)
+    lacks = f"got none of class {points.classes[missing[0]]}" if len(missing) else ""
+    check(not lacks, f"the start must hold every class, {lacks} in {len(P)} rows: take a larger start.")
+    T: list[int] = [] if resume is None else resume.picks.tolist()
+    rounds: list[int] = [] if resume is None else [*resume.rounds]
+    first = None if resume is None else resume.first
+    predictor = learner.fit(start, points[[]], None)
+    for end in rounds:
+        predictor = learner.fit(start, points[T[:end]], predictor)
+    while True:
+        outside = np.setdiff1d(S, T)
+        left = wrong(judge, predictor, points, outside, plan, keys)
+        first = len(left) if first is None else first
+        found = Picked(predictor, plan, P, np.array(T, dtype=np.int64), (*rounds,), left, len(S), first)
+        if callback is not None:
+            callback(found)
+        if found.finished:
+            return found
+        T += left[: min(plan.r or 1, (plan.K or 0) - len(T))].tolist()
+        rounds.append(len(T))
+        predictor = learner.fit(start, points[T], predictor)
+
+
+def wrong(learner: Learner, predictor: Any, points: Labelled, rows: Indices, plan: Plan, keys: NDArray[Any]) -> Indices:
+    """The rows that the predictor gets wrong, in the order in which they would be picked."""
+    margins = np.round(np.asarray(learner.margins(predictor, points[rows]), dtype=np.float64) / learner.grid)
+    margins = np.where(np.isnan(margins), -np.inf, margins) * learner.grid
+    rank = {"worst": margins, "nearest": -margins, "hash": np.zeros_like(margins)}[plan.order]
+    order = np.lexsort((keys[rows], rank))
+    return rows[order[margins[order] <= plan.threshold]]

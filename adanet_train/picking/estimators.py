@@ -1,0 +1,66 @@
+"""Any scikit-learn classifier or pipeline as a learner for picking: refitted on the start and on copies of the picks.
+
+Scalers and encoders belong inside the pipeline: there they see the start and the picks alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from adanet_theory.checks import Array
+from adanet_train.picking.core import Labelled
+from adanet_train.picking.networks import EXACT, weighted
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """A scikit-learn classifier.
+
+    Parameters
+    ----------
+    estimator : unfitted; a clone of it is fitted.
+    seed : for each random_state that is None.
+    weight : copies of each pick.
+    """
+
+    estimator: Any
+    seed: int = 0
+    weight: int = 4
+
+    grid = EXACT
+
+    def fit(self, P: Labelled, T: Labelled, previous: Any) -> Any:
+        fresh = clone(self.estimator)
+        open_ = [name for name, value in fresh.get_params().items() if name.endswith("random_state") and value is None]
+        fresh.set_params(**dict.fromkeys(open_, self.seed))
+        points = weighted(P, T, self.weight)
+        return fresh.fit(points.X, points.classes[points.y])
+
+    def margins(self, predictor: Any, points: Labelled) -> Array:
+        if not len(points):
+            return np.zeros(0)
+        right = np.asarray(predictor.predict(points.X)) == points.classes[points.y]
+        found = _scores(predictor, points)
+        if found is None:
+            return np.where(right, 1.0, -1.0)
+        # predict decides: scikit-learn's votes may differ from its scores
+        return np.where(right, np.where(found < 0, self.grid, found), np.minimum(found, 0.0))
+
+
+def _scores(predictor: Any, points: Labelled) -> Array | None:
+    """The score of the own class less the largest other one; None where the estimator gives no score a class."""
+    name = next((name for name in ("decision_function", "predict_proba") if hasattr(predictor, name)), None)
+    if name is None:
+        return None
+    scores: NDArray[Any] = np.asarray(getattr(predictor, name)(points.X), dtype=np.float64)
+    if scores.ndim == 1:
+        scores = np.column_stack([-scores, scores])
+    if scores.shape != (len(points), len(points.classes)):
+        return None
+    own = np.arange(len(points.classes)) == points.y[:, None]
+    return np.asarray(scores[own] - np.where(own, -np.inf, scores).max(axis=1))

@@ -1,0 +1,79 @@
+"""A picked network and its model.pt: what the file holds, and the learner that its recipe names."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from adanet_theory.checks import check
+from adanet_train.app.run import METHODS, model_of, trained_of
+from adanet_train.classifier import NetworkClassifier
+from adanet_train.config import Trained
+from adanet_train.model.model_file import ModelFile, Sample
+from adanet_train.picking.core import Labelled, Picked
+from adanet_train.picking.networks import AdaNet, Mapped, Refit, Scaled, mapped, tensors
+from adanet_train.picking.record import Checked, Record, checked
+
+
+def settings(learner: AdaNet | Refit) -> dict[str, Any]:
+    """The learner in a recipe: its method and settings; its config stands in meta."""
+    method = {"method": "adanet"} if isinstance(learner, AdaNet) else {}
+    return method | {one.name: getattr(learner, one.name) for one in fields(learner) if one.name != "config"}
+
+
+def learner_of(model: ModelFile, record: Record) -> AdaNet | Refit:
+    """The learner of a file's recipe."""
+    given, config = dict(record.learner), trained_of(model).config
+    method = given.get("method")
+    check(method in METHODS, f"picked recipe learner must name a method of {', '.join(METHODS)}, got {method!r}.")
+    kind: Any = AdaNet if method == "adanet" else Refit
+    if method == "adanet":
+        del given["method"]
+    known = {one.name for one in fields(kind)} - {"config"}
+    check(set(given) == known, f"picked recipe learner must hold {', '.join(sorted(known))}.")
+    plain = all(type(value) in (int, float) and value > 0 for name, value in given.items() if name != "method")
+    check(plain, "picked recipe learner must hold positive numbers.")
+    learner: AdaNet | Refit = kind(config=config, **given)
+    return learner
+
+
+def with_record(model: ModelFile, picked: Picked, learner: AdaNet | Refit) -> ModelFile:
+    """The model file with the record of its run."""
+    return replace(model, picked=Record.of(picked, settings(learner)).as_dict())
+
+
+def classifier(picked: Picked, points: Labelled, learner: Scaled) -> NetworkClassifier:
+    """The fitted network as a scikit-learn classifier on X, with the content of its model.pt."""
+    predictor: Mapped = picked.predictor
+    Psi, y = tensors(mapped(predictor.features, points))
+    sample = Sample.of(Psi, y, predictor.trained.network.outputs)
+    method = settings(learner.learner)["method"]
+    notes = {"classes": points.classes.tolist()}
+    model = model_of(predictor.trained, method, features=predictor.features, sample=sample, notes=notes)
+    found = NetworkClassifier()
+    found.model_ = with_record(model, picked, learner.learner)
+    found.classes_, found.n_features_in_ = points.classes, points.X.shape[1]
+    return found
+
+
+def check_file(model: ModelFile, Psi: Any, y: Any, *, replay: bool = True) -> Checked:
+    """A picked model file on its sample: wrong rows counted again, and the recipe run again.
+
+    Parameters
+    ----------
+    model : with a record.
+    Psi, y : its sample; y is -1/+1 or class indices.
+    replay : whether to run the recipe.
+
+    Returns
+    -------
+    Checked
+    """
+    record = Record.from_dict(model.picked, len(y))
+    trained = Trained(model.network, model.declared, list(model.meta["history"]), trained_of(model).config)
+    signs = np.asarray(y)
+    index = (signs > 0).astype(np.int64) if model.network.outputs is None else signs.astype(np.int64)
+    points = Labelled(np.asarray(Psi, dtype=np.float64), index, np.arange(model.network.outputs or 2))
+    return checked(record, learner_of(model, record), trained, points, replay=replay)

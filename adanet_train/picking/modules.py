@@ -1,0 +1,132 @@
+"""Any nn.Module as a learner for picking: trained on the start, then a few steps of Adam after every round of picks."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from adanet_theory.checks import Array, check
+from adanet_train.picking.core import Labelled
+from adanet_train.picking.networks import margin
+
+CHUNK = 256
+"""Rows that are evaluated at a time: always as many, so that a row's margin does not depend on their number."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module with one logit (two classes) or one for each class.
+
+    Parameters
+    ----------
+    factory : returns an untrained module; it may draw from torch's global generator, which is seeded.
+    seed : of the initial weights, the batches and dropout.
+    epochs : passes over the start.
+    first_rate : learning rate on the start, falling to 0 along a cosine.
+    steps : of Adam after a round of picks.
+    rate : learning rate of these.
+    batch : points a step.
+    weight : how much more often a pick is drawn than a point of the start.
+    average : share of the new weights in the mean with those before the round.
+    augment : (x, generator) -> x, a fixed random change of a batch in training, such as `shifted`.
+    device : "cpu", "cuda", .. In float32 on a GPU the certificate is about that machine's arithmetic.
+    """
+
+    factory: Callable[[], nn.Module]
+    seed: int = 0
+    epochs: int = 30
+    first_rate: float = 2e-3
+    steps: int = 60
+    rate: float = 5e-4
+    batch: int = 64
+    weight: float = 4.0
+    average: float = 0.7
+    augment: Callable[[Tensor, torch.Generator], Tensor] | None = None
+    device: str = "cpu"
+
+    grid = 2.0**-12
+
+    def fit(self, P: Labelled, T: Labelled, previous: nn.Module | None) -> nn.Module:
+        with torch.random.fork_rng():
+            torch.manual_seed(np.random.SeedSequence([self.seed, len(T)]).generate_state(1)[0])
+            module = self.factory() if previous is None else copy.deepcopy(previous)
+            check(isinstance(module, nn.Module), f"learner must return an nn.Module, got a {type(module).__name__}.")
+            module = module.to(self.device)
+            points = P + T
+            weights = torch.ones(len(points))
+            weights[len(P) :] = self.weight
+            if previous is None:
+                steps = self.epochs * -(-len(P) // self.batch)
+                self.descend(module, points, weights, steps, self.first_rate, falling=True)
+            else:
+                self.descend(module, points, weights, self.steps, self.rate, falling=False)
+                self.mix(module, previous)
+        return module.eval()
+
+    def descend(
+        self, module: nn.Module, points: Labelled, weights: Tensor, steps: int, rate: float, *, falling: bool
+    ) -> None:
+        x, y = self.inputs(module, points), torch.from_numpy(points.y).to(self.device)
+        draw = torch.Generator().manual_seed(torch.initial_seed())
+        optimiser = torch.optim.Adam(module.parameters(), lr=rate)
+        module.train()
+        for step in range(steps):
+            if falling:
+                optimiser.param_groups[0]["lr"] = rate * 0.5 * (1 + np.cos(np.pi * step / steps))
+            rows = torch.multinomial(weights, self.batch, replacement=True, generator=draw).to(self.device)
+            batch = x[rows] if self.augment is None else self.augment(x[rows], draw)
+            loss = _loss(module(batch), y[rows])
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+
+    def inputs(self, module: nn.Module, points: Labelled) -> Tensor:
+        """X in the dtype of the module."""
+        dtype = next((p.dtype for p in module.parameters()), torch.float32)
+        return torch.from_numpy(np.ascontiguousarray(points.X)).to(self.device, dtype)
+
+    @torch.no_grad()
+    def mix(self, module: nn.Module, previous: nn.Module) -> None:
+        """The mean of the weights after and before the round; what is not floating stays as it is after."""
+        for new, old in zip(module.state_dict().values(), previous.state_dict().values(), strict=True):
+            if new.is_floating_point():
+                new.lerp_(old, 1 - self.average)
+
+    @torch.no_grad()
+    def margins(self, predictor: nn.Module, points: Labelled) -> Array:
+        x, y, found = self.inputs(predictor, points), torch.from_numpy(points.y).to(self.device), []
+        predictor.eval()
+        for first in range(0, len(x), CHUNK):
+            part = x[first : first + CHUNK]
+            full = torch.cat([part, part.new_zeros(CHUNK - len(part), *part.shape[1:])])
+            found.append(_margins(predictor(full)[: len(part)], y[first : first + CHUNK]))
+        return torch.cat([torch.zeros(0, dtype=torch.float64), *found]).numpy()
+
+
+def shifted(x: Tensor, draw: torch.Generator) -> Tensor:
+    """Images, each shifted by -1, 0 or 1 pixels in both directions; what comes in is 0."""
+    down, right = torch.randint(-1, 2, (2, len(x)), generator=draw).tolist()
+    padded = nn.functional.pad(x, (1, 1, 1, 1))
+    h, w = x.shape[-2:]
+    places = zip(padded, down, right, strict=True)
+    return torch.stack([image[..., 1 + i : 1 + i + h, 1 + j : 1 + j + w] for image, i, j in places])
+
+
+def _logits(f: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """(f, y) as `margin` wants them: one logit with signs, or a row of logits with class indices."""
+    return (f.reshape(len(f)), 2.0 * y - 1) if f.ndim == 1 or f.shape[-1] == 1 else (f, y)
+
+
+def _loss(f: Tensor, y: Tensor) -> Tensor:
+    f, y = _logits(f, y)
+    return nn.functional.softplus(-y * f).mean() if f.ndim == 1 else nn.functional.cross_entropy(f, y)
+
+
+def _margins(f: Tensor, y: Tensor) -> Tensor:
+    f, y = _logits(f.double().cpu(), y.cpu())
+    return margin(f, y)

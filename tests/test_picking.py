@@ -1,0 +1,427 @@
+"""Picking: every learner conforms, and what would make the certificate false does not happen or is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from sklearn.datasets import load_digits, load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from torch import nn
+
+from adanet_theory.certificates.pick import pick_certificate
+from adanet_train import certify
+from adanet_train.config import Config
+from adanet_train.model import model_file
+from adanet_train.picking.certify import labelled, replay
+from adanet_train.picking.core import Labelled, Learner, Picked, Plan, pick, wrong
+from adanet_train.picking.estimators import Estimator
+from adanet_train.picking.files import check_file
+from adanet_train.picking.modules import Module, shifted
+from adanet_train.picking.networks import AdaNet, Refit, Scaled
+from adanet_train.picking.record import Record, checked
+
+
+def digits(*classes: int) -> Labelled:
+    data = load_digits()
+    rows = np.isin(data.target, classes)
+    return labelled(data.data[rows] / 16, data.target[rows])
+
+
+def small(points: Labelled, m: int, seed: int = 0) -> Labelled:
+    return points[np.random.default_rng(seed).permutation(len(points))[:m]]
+
+
+PAIR = small(digits(1, 8), 160)
+THREE = labelled(*load_iris(return_X_y=True))
+CONFIG = Config(learner="committee", lam=None, rounds=2, width=5, members=2, epochs=10)
+
+
+def network() -> nn.Module:
+    return nn.Sequential(nn.Linear(64, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.1), nn.Linear(8, 1))
+
+
+LEARNERS: dict[str, tuple[Learner, Labelled]] = {
+    "adanet": (Scaled(AdaNet(CONFIG, steps=20)), PAIR),
+    "adanet, three classes": (Scaled(AdaNet(CONFIG, steps=20)), THREE),
+    "adanet, gradient": (Scaled(AdaNet(Config(rounds=2, width=5, steps=100, max_depth=2), steps=20)), PAIR),
+    "cvx": (Scaled(Refit("cvx", Config(rounds=5))), PAIR),
+    "cvx-exact": (Scaled(Refit("cvx-exact", Config(rounds=3, step="exact", p=1.0))), PAIR),
+    "nn": (Scaled(Refit("nn", Config(hidden=(5,), steps=100))), PAIR),
+    "lr": (Scaled(Refit("lr", Config(steps=100))), PAIR),
+    "svc": (Estimator(SVC()), PAIR),
+    "pipeline": (Estimator(make_pipeline(StandardScaler(), LogisticRegression())), THREE),
+    "module": (Module(network, epochs=3, steps=5), PAIR),
+}
+
+
+def same(a: Picked, b: Picked, learner: Learner, points: Labelled) -> bool:
+    """The same picks by row number, and the same margins to the last bit."""
+    picks = (a.picks.tolist(), a.rounds, a.left.tolist()) == (b.picks.tolist(), b.rounds, b.left.tolist())
+    return picks and np.array_equal(learner.margins(a.predictor, points), learner.margins(b.predictor, points))
+
+
+@dataclass(frozen=True)
+class Reordered(Plan):
+    """The split of another plan, after its rows were moved or left out: row i is now in place[i]."""
+
+    place: tuple[int, ...] = ()
+    of: int = 0
+
+    def split(self, m: int) -> tuple[Any, Any]:
+        place = np.array(self.place)
+        return tuple(np.sort(place[rows][place[rows] >= 0]) for rows in super().split(self.of))
+
+
+PLAN = Plan(r=2, K=6)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_learner_is_deterministic(name: str) -> None:
+    learner, points = LEARNERS[name]
+    state = torch.random.get_rng_state()
+    first = pick(learner, points, PLAN)
+    assert same(first, pick(learner, points, PLAN), learner, points)
+    assert torch.equal(state, torch.random.get_rng_state())
+    assert len(first.picks) > 0, "nothing was picked: the test says nothing"
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_order_of_the_rows_of_S_changes_nothing(name: str) -> None:
+    learner, points = LEARNERS[name]
+    found = pick(learner, points, PLAN)
+    _, S = PLAN.split(len(points))
+    shuffled = np.arange(len(points))
+    shuffled[S] = np.random.default_rng(1).permutation(S)  # the row that now stands in each place
+    place = tuple(np.argsort(shuffled).tolist())
+    moved = pick(learner, points[shuffled], Reordered(r=2, K=6, place=place, of=len(points)))
+    back = replace(moved, picks=shuffled[moved.picks], left=shuffled[moved.left])
+    assert same(found, back, learner, points)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_sample_between_picks_the_same(name: str) -> None:
+    """Preference: c(V) = c(S) whenever c(S) <= V <= S."""
+    learner, points = LEARNERS[name]
+    found = pick(learner, points, PLAN)
+    needed = np.concatenate([found.start, found.picks, found.left])
+    draw = np.random.default_rng(2)
+    for share in (0.0, 0.5):
+        kept = np.union1d(needed, np.flatnonzero(draw.random(len(points)) < share))
+        place = np.full(len(points), -1)
+        place[kept] = np.arange(len(kept))
+        within = pick(learner, points[kept], Reordered(r=2, K=6, place=tuple(place.tolist()), of=len(points)))
+        assert same(found, replace(within, picks=kept[within.picks], left=kept[within.left]), learner, points)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_learner_sees_the_start_and_the_picks_alone(name: str) -> None:
+    """Fitted again from these rows alone, with no other row ever shown, it is the same predictor."""
+    learner, points = LEARNERS[name]
+    found = pick(learner, points, PLAN)
+    predictor = learner.fit(points[found.start], points[[]], None)
+    for end in found.rounds:
+        predictor = learner.fit(points[found.start], points[found.picks[:end]], predictor)
+    assert np.array_equal(learner.margins(predictor, points), learner.margins(found.predictor, points))
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_run_that_was_interrupted_ends_with_the_same_bits(name: str) -> None:
+    learner, points = LEARNERS[name]
+    states: list[Picked] = []
+    found = pick(learner, points, PLAN, callback=states.append)
+    for state in states[:-1]:
+        assert not state.finished
+        assert same(found, pick(learner, points, PLAN, resume=state), learner, points)
+
+
+# What makes the certificate false
+
+
+class LastLabel:
+    """Predicts the label of the last pick."""
+
+    grid = 1.0
+
+    def fit(self, P: Labelled, T: Labelled, previous: Any) -> int:
+        return int((P + T).y[-1])
+
+    def margins(self, predictor: int, points: Labelled) -> Any:
+        return np.where(points.y == predictor, 1.0, -1.0)
+
+
+def test_copies_of_a_picked_row_stay_outside_T() -> None:
+    """One x and coin labels: by value a single pick would do, and R = 1/2 would be certified at 0.2."""
+    y = np.random.default_rng(0).integers(2, size=60)
+    found = pick(LastLabel(), labelled(np.zeros((60, 1)), y), Plan(r=1, K=50))
+    assert found.k >= 20
+    assert found.at(0.5) >= 0.5
+
+
+class Memorises:
+    """Right on every row that `margins` was ever asked about."""
+
+    grid = 1.0
+
+    def __init__(self) -> None:
+        self.seen: set[bytes] = set()
+
+    def fit(self, P: Labelled, T: Labelled, previous: Any) -> set[bytes]:
+        return set(self.seen)
+
+    def margins(self, predictor: set[bytes], points: Labelled) -> Any:
+        self.seen |= {x.tobytes() for x in points.X}
+        return np.array([1.0 if x.tobytes() in predictor else -1.0 for x in points.X])
+
+
+def test_a_learner_that_looks_at_S_learns_nothing_from_it() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    found = pick(Memorises(), labelled(X, np.arange(40) % 2), Plan(r=1, K=4))
+    assert found.k == found.N
+
+
+class Constant:
+    grid = 1e-3
+
+    def __init__(self, margins: Any) -> None:
+        self.values = np.asarray(margins)
+
+    def fit(self, P: Labelled, T: Labelled, previous: Any) -> None:
+        return None
+
+    def margins(self, predictor: None, points: Labelled) -> Any:
+        return self.values[points.X[:, 0].astype(int)]
+
+
+def rows(m: int) -> Labelled:
+    return Labelled(np.arange(float(m))[:, None], np.arange(m) % 2, np.arange(2))
+
+
+def test_what_is_left_counts() -> None:
+    found = pick(Constant(-np.ones(80)), rows(80), Plan(K=4))
+    assert (found.N, len(found.picks), len(found.left), found.k) == (60, 4, 56, 60)
+    assert found.at(0.05) == 1
+    found = pick(Constant(-np.ones(80)), rows(80), Plan(K=0))
+    assert (len(found.picks), found.k, found.first) == (0, 60, 60)
+
+
+def test_ties_and_nan_are_errors_and_the_worst_come_first() -> None:
+    margins = np.ones(80)
+    points, plan = rows(80), Plan(r=1, K=8)
+    _, S = plan.split(80)
+    margins[S[:6]] = [0.0, np.nan, -5.0, 4e-4, -np.inf, 6e-4]  # 4e-4 is 0 on the grid, 6e-4 is not
+    found = pick(Constant(margins), points, plan)
+    assert set(found.picks) == set(S[:5])
+    assert set(found.picks[:2]) == {S[1], S[4]}
+    assert found.picks[2] == S[2]
+    nearest = pick(Constant(margins), points, replace(plan, order="nearest"))
+    assert nearest.picks[2] == S[2]
+    assert set(nearest.picks[3:]) == {S[1], S[4]}
+    wide = wrong(Constant(margins), None, points, S, Plan(threshold=1.0), points.keys)
+    assert len(wide) == len(S)
+
+
+def test_margins_that_differ_by_rounding_pick_the_same() -> None:
+    draw = np.random.default_rng(0)
+    margins = np.round(draw.normal(size=80), 1)
+    noisy = margins + draw.uniform(-4e-4, 4e-4, size=80)
+    for order in ("worst", "nearest", "hash"):
+        plan = Plan(K=80, r=3, order=order)
+        assert pick(Constant(margins), rows(80), plan).picks.tolist() == (
+            pick(Constant(noisy), rows(80), plan).picks.tolist()
+        )
+
+
+def test_the_scaler_is_fitted_on_the_start() -> None:
+    """A row far away from the start is clipped there: it did not move the map."""
+    X, y = PAIR.X.copy(), PAIR.y
+    _, S = Plan().split(len(X))
+    before = certify("lr", X, y, K=0).predictor.model_.features
+    X[S] *= 1000
+    after = certify("lr", X, y, K=0).predictor.model_.features
+    assert np.array_equal(before.high, after.high)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"start": 0.0}, r"start must be a share in \(0, 1\), got start=0.0."),
+        ({"start": 0.001}, "start=0.001 must leave rows on both sides, got 0 of m=160 rows."),
+        ({"r": 0}, "r must be an integer >= 1, got r=0."),
+        ({"K": -1}, "K must be an integer >= 0, got K=-1."),
+        ({"threshold": -1.0}, "threshold must be finite and >= 0"),
+        ({"order": "best"}, "order must be one of worst, nearest, hash, got order='best'."),
+        ({"delta": 1.0}, r"delta must be in \(0, 1\), got delta=1.0."),
+        ({"seed": -1}, "seed must be an integer >= 0, got seed=-1."),
+    ],
+)
+def test_settings_out_of_range(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        certify(SVC(), PAIR.X, PAIR.y, **given)
+
+
+def test_learners_and_samples_that_cannot_be() -> None:
+    from sklearn.svm import SVR
+
+    with pytest.raises(ValueError, match="learner must be one of adanet"):
+        certify("mlp", PAIR.X, PAIR.y)
+    with pytest.raises(ValueError, match=r"learner must be a classifier, got SVR\."):
+        certify(SVR(), PAIR.X, PAIR.y)
+    with pytest.raises(ValueError, match=r"a function that returns an untrained nn\.Module, got a module"):
+        certify(network(), PAIR.X, PAIR.y)
+    with pytest.raises(ValueError, match=r"learner must be a name, a classifier or a function, got a int\."):
+        certify(3, PAIR.X, PAIR.y)
+    with pytest.raises(ValueError, match=r"learner must return an nn\.Module, got a int\."):
+        certify(lambda: 3, PAIR.X, PAIR.y)
+    with pytest.raises(ValueError, match=r"y must hold two classes or more, got 1\."):
+        certify(SVC(), PAIR.X, np.zeros(160))
+    rare = np.array([1, *[0] * 159])
+    with pytest.raises(ValueError, match="the start must hold every class, got none of class 1 in 40 rows"):
+        certify(SVC(), PAIR.X, rare)
+
+
+# The certificate and its record
+
+
+def test_a_certificate_counts() -> None:
+    points = digits(3, 8)
+    found = certify(SVC(C=10), points.X[:300], points.classes[points.y[:300]], r=1)
+    assert found.k == len(found.picks) + len(found.left)
+    assert found.N + len(found.start) == 300
+    assert found.bound == pytest.approx(pick_certificate(found.k, found.N, 0.05))
+    assert found.at(0.5) < found.bound < found.at(1e-6)
+    assert 0 < found.start_bound < 1
+    assert set(found.predictor.classes_) == {3, 8}
+    assert "risk <= " in repr(found)
+
+
+class Stump:
+    """x > the middle between the classes, of rows on [0, 1]."""
+
+    grid = 1e-9
+
+    def fit(self, P: Labelled, T: Labelled, previous: Any) -> float:
+        both = P + T
+        return float(both.X[both.y == 0].mean() + both.X[both.y == 1].mean()) / 2
+
+    def margins(self, predictor: float, points: Labelled) -> Any:
+        return np.where(points.y == 1, 1, -1) * (points.X[:, 0] - predictor)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+@pytest.mark.parametrize("order", ["worst", "nearest", "hash"])
+def test_the_certificate_fails_no_more_often_than_delta(noise: float, order: str) -> None:
+    """y = 1{x > 1/2}, flipped with probability `noise`: R(t) = noise + (1 - 2 noise)|t - 1/2| exactly."""
+    failed, uncounted, trials = 0, 0, 200
+    for trial in range(trials):
+        draw = np.random.default_rng(trial)
+        X = draw.random((54, 1))
+        y = ((X[:, 0] > 0.5) ^ (draw.random(54) < noise)).astype(np.int64)
+        found = pick(Stump(), Labelled(X, y, np.arange(2)), Plan(r=1, K=3, order=order, seed=trial))
+        risk = noise + (1 - 2 * noise) * abs(found.predictor - 0.5)
+        failed += risk > found.at(0.5)
+        uncounted += risk > pick_certificate(len(found.picks), found.N, 0.5)
+    assert failed <= 0.5 * trials
+    assert noise == 0 or uncounted > 0.9 * trials  # the picks alone, without the errors that are left, say too little
+
+
+def test_random_labels_are_not_certified_below_chance() -> None:
+    y = np.random.default_rng(0).integers(2, size=160)
+    for learner in (SVC(C=1000), "lr"):
+        assert certify(learner, PAIR.X, y).bound >= 0.5
+
+
+def test_a_record_is_replayed(tmp_path: Any) -> None:
+    X, y = PAIR.X, PAIR.classes[PAIR.y]
+    found = certify(SVC(), X, y)
+    found.save(tmp_path / "record.json")
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert (record["schema"], record["k"], record["N"]) == ("certify/1", found.k, found.N)
+    again = replay(record, SVC(), X, y)
+    assert (again.status, again.certified.bound) == ("holds", found.bound)
+    assert replay(record | {"margins": "0" * 64}, SVC(), X, y).status == "assumed"
+    assert len(found.picks) >= 2
+    swapped = record | {"picks": [record["picks"][1], record["picks"][0], *record["picks"][2:]]}
+    other = replay(swapped, SVC(), X, y)
+    assert other.status == "fails"
+    assert f"pick 1 is row {record['picks'][0]}, the record says row {record['picks'][1]}" in other.detail
+    with pytest.raises(ValueError, match="X and y must be the sample of the record"):
+        replay(record, SVC(), X + 1, y)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"picks": [1.5]}, "picked picks must be a list of integers >= 0"),
+        ({"start": [0]}, "picked start must be the 40 rows of the seed 0."),
+        ({"picks": [10**9]}, "picked picks must be different rows outside the start."),
+        ({"rounds": [1]}, "picked rounds must rise by at most r=2"),
+        ({"first": -1}, r"picked first must be in \[0, 120\], got -1."),
+        ({"recipe": 3}, "picked recipe must be a dict, got 3."),
+        ({"recipe": {}}, "picked recipe must hold K, learner, order, r, seed, start, threshold."),
+    ],
+)
+def test_a_damaged_record_is_refused(change: dict[str, Any], message: str) -> None:
+    record = Record.of(pick(Estimator(SVC()), PAIR, PLAN), {}).as_dict()
+    Record.from_dict(record, 160)
+    with pytest.raises(ValueError, match=message):
+        Record.from_dict(record | change, 160)
+
+
+def test_a_file_is_counted_again_and_replayed(tmp_path: Any) -> None:
+    learner, points = Scaled(AdaNet(CONFIG, steps=20)), PAIR
+    found = certify(learner, points.X, points.y, r=2, K=4)
+    found.save(tmp_path / "model.pt")
+    model = model_file.read(tmp_path / "model.pt")
+    assert model.version == 3
+    assert model.picked is not None
+    assert model.sample is not None
+    Psi, y = model.sample.Psi, model.sample.y
+    holds = check_file(model, Psi, y)
+    assert (holds.status, holds.picked.k, holds.picked.N) == ("holds", found.k, found.N)
+    assert check_file(model, Psi, y, replay=False).status == "assumed"
+    fewer = {**model.picked, "picks": model.picked["picks"][:2], "rounds": [2]}
+    forged = check_file(replace(model, picked=fewer), Psi, y)
+    assert forged.status == "fails"
+    assert model.network.output.keys()
+    worse = replace(model.network, output={k: -w for k, w in model.network.output.items()})
+    turned = check_file(replace(model, network=worse), Psi, y, replay=False)
+    assert turned.picked.k > found.N - 20  # every row that it now gets wrong counts
+
+
+def test_an_interrupted_run_has_no_certificate() -> None:
+    states: list[Picked] = []
+    learner = Estimator(SVC())
+    pick(learner, PAIR, PLAN, callback=states.append)
+    early = states[0]
+    assert not early.finished
+    found = checked(Record.of(early, {}), learner, early.predictor, PAIR, replay=False)
+    assert found.status == "fails"
+    assert "interrupted" in found.detail
+
+
+def test_shifts_move_images_by_a_pixel() -> None:
+    x = torch.zeros(50, 1, 5, 5)
+    x[:, :, 2, 2] = 1
+    moved = shifted(x, torch.Generator().manual_seed(0))
+    assert bool((moved.sum((1, 2, 3)) == 1).all())
+    assert bool((moved[:, :, 1:4, 1:4].sum((1, 2, 3)) == 1).all())
+    assert len({tuple(image.flatten().tolist()) for image in moved}) == 9
+
+
+def test_a_subnetwork_is_added_only_where_the_picks_are_not_fitted() -> None:
+    learner = AdaNet(CONFIG.replace(rounds=3), steps=1, rate=1e-9)
+    P, S = PLAN.split(len(PAIR))
+    start = learner.fit(PAIR[P], PAIR[[]], None)
+    margins = learner.margins(start, PAIR[S])
+    right, missed = S[margins > 0], S[margins <= 0]
+    assert learner.fit(PAIR[P], PAIR[right[:4]], start).network.n == start.network.n
+    grown = learner.fit(PAIR[P], PAIR[missed], start).network
+    assert sum(grown.n) >= sum(start.network.n)
