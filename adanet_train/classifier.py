@@ -25,6 +25,7 @@ from adanet_train.data.datasets import table_points
 from adanet_train.data.features import Array, default_names
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
+from adanet_train.subnetworks.fitted import Fitted
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
@@ -32,6 +33,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     model_: ModelFile
     classes_: NDArray[Any]
+    ensemble_: Fitted
+    """Instead of `model_`, where the subnetworks are of one's own."""
 
     def fit(self, X: Any, y: Any) -> NetworkClassifier:
         """Only AdaNetClassifier and AdaNetCVXClassifier train; this one holds a network from elsewhere."""
@@ -44,6 +47,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         where the model is from a file.
         """
         check_is_fitted(self)
+        if hasattr(self, "ensemble_"):
+            return self.ensemble_.decision_function(X)
         points, network = self._points(X), self.model_.network
         f = np.empty(len(points)) if network.outputs is None else np.empty((len(points), network.outputs))
         with torch.no_grad():
@@ -74,7 +79,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             q = f.softmax(1)
             p = q * (math.e - (math.e - 1) * q)
             return np.asarray((p / p.sum(1, keepdim=True)).numpy())
-        Phi = surrogate(self.model_.meta.get("config", {}).get("surrogate", "logistic"))
+        meta = {} if hasattr(self, "ensemble_") else self.model_.meta
+        Phi = surrogate(meta.get("config", {}).get("surrogate", "logistic"))
         odds = Phi.derivative(1 + f) / Phi.derivative(1 - f)
         return torch.stack([1 / (1 + odds), 1 / (1 + 1 / odds)], dim=1).numpy()
 
@@ -112,13 +118,20 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         return found
 
     def to_torch(self) -> nn.Module:
-        """A torch module with X -> f(X), in float64; its parameters are copies."""
+        """A torch module with X -> f(X), in float64; its parameters are copies.
+
+        Of subnetworks of one's own it is their weighted sum, in the dtype they were trained in.
+        """
         check_is_fitted(self)
+        if hasattr(self, "ensemble_"):
+            return self.ensemble_.module()
         return NetworkModule(self.model_)
 
     def save(self, path: str | Path, X: Any = None, y: Any = None) -> None:
         """Write model.pt. With the training data X, y it holds the sample, without them only its digest."""
         check_is_fitted(self)
+        if hasattr(self, "ensemble_"):
+            return self.ensemble_.write(path)
         model = self.model_
         if X is not None:
             Psi = model.Psi(validate_data(self, X, reset=False, dtype=np.float64))
@@ -145,7 +158,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         super().__setstate__(state)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
+        return hasattr(self, "model_") or hasattr(self, "ensemble_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from adanet_theory.checks import check
 from adanet_train.app import run
@@ -33,6 +33,8 @@ from adanet_train.data.features import Array, FeatureMap, default_names
 from adanet_train.data.rows import Rows
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
+from adanet_train.subnetworks import fitted
+from adanet_train.subnetworks.ensemble import Summary
 
 __all__ = ["AdaNetCVXClassifier", "AdaNetClassifier", "NetworkClassifier", "load"]
 
@@ -219,6 +221,8 @@ class AdaNetClassifier(_Trained):
     jobs : candidates trained at the same time; the result does not depend on it.
     bias : append a constant feature.
     feature_range : the range of X, if it was known before the sample: then the feature map was fixed in advance.
+    subnetworks : builders of your own (`adanet_train.subnetworks`): functions that return an nn.Module, trained modules
+        or estimators, in a list, or `Subnetworks(...)`. X may then be images, a Dataset or a DataLoader.
 
     >>> X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
     >>> model = AdaNetClassifier(rounds=1, width=20, learner="gradient", steps=200)
@@ -266,9 +270,11 @@ class AdaNetClassifier(_Trained):
         jobs: int = Config.jobs,
         bias: bool = True,
         feature_range: tuple[float, float] | None = None,
+        subnetworks: Any = None,
     ) -> None:
         self.rounds = rounds
         self.width = width
+        self.subnetworks = subnetworks
         self.max_rounds = max_rounds
         self.p = p
         self.Lambda = Lambda
@@ -305,15 +311,39 @@ class AdaNetClassifier(_Trained):
         self.bias = bias
         self.feature_range = feature_range
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Scale X to [0, 1], by `feature_range` if it was known in advance, and train.
+
+        With `subnetworks` X goes to the modules as it is, and y may be left out for a Dataset of pairs.
 
         `sample_weight`: integers are counts, k for k copies of a row, each a point of its own that may be held out, 0
         for none; they are what to give for a table that was counted. An importance must be a float: of copies some
         would be held out from the others, and the fit would go by heart. Floats multiply the loss of each row, scaled
         to mean 1, as `class_weight` does. Rows of weight 0 are left out.
         """
+        if self.subnetworks is not None:
+            return self._fit_subnetworks(X, y, sample_weight)
         return self._fit(X, y, sample_weight)
+
+    def _fit_subnetworks(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        weighted = sample_weight is not None or self.class_weight is not None
+        check(not weighted, "subnetworks take no sample_weight and no class_weight: weight the loss in your `fit`.")
+        begun = getattr(self, "ensemble_", None) if self.warm_start else None
+        seed = self.seed if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
+        made: dict[str, Any] = {
+            "rounds": self.rounds,
+            "seed": seed,
+            "device": device(self.device),
+            "verbose": self.verbose,
+        }
+        self.ensemble_ = fitted.fit(X, y, self.subnetworks, resume=begun, **made)
+        self.classes_ = self.ensemble_.classes
+        return self
+
+    def summary(self, X: Any) -> Summary:
+        """The architecture as a table: depth, parameters, weight and share of f of every subnetwork, on points X."""
+        check_is_fitted(self, "ensemble_")
+        return self.ensemble_.summary(X)
 
     def _method(self) -> str:
         return "adanet"
@@ -405,8 +435,16 @@ class AdaNetCVXClassifier(_Trained):
         return "cvx-exact" if self.step == "exact" else "cvx"
 
 
-def load(path: str | Path) -> NetworkClassifier:
-    """A fitted classifier from a model.pt: one of the two above if they trained it, else one that can only predict."""
+def load(path: str | Path, subnetworks: Any = None) -> NetworkClassifier:
+    """A fitted classifier from a model.pt: one of the two above if they trained it, else one that can only predict.
+
+    A file of subnetworks of one's own needs the builders that made them: `load(path, subnetworks=[my_cnn])`.
+    """
+    if subnetworks is not None:
+        ours = AdaNetClassifier(subnetworks=subnetworks)
+        ours.ensemble_ = fitted.read(path, subnetworks)
+        ours.classes_, ours.seed = ours.ensemble_.classes, ours.ensemble_.seed
+        return ours
     model = model_file.read(path)
     loaded = _untrained(model)
     loaded.model_ = model

@@ -18,7 +18,18 @@ ALLOWED = {
 TWINS = "twins"
 ROOMS = {
     "adanet_theory": {"certificates", "complexity", "risk", "twins"},
-    "adanet_train": {"app", "certificate", "convex", "core", "data", "model", "picking", "reading", "search"},
+    "adanet_train": {
+        "app",
+        "certificate",
+        "convex",
+        "core",
+        "data",
+        "model",
+        "picking",
+        "reading",
+        "search",
+        "subnetworks",
+    },
     "verify": {
         "measure",
         "reading",

@@ -1,0 +1,36 @@
+"""The complexity of a subnetwork: its path norm where it can be read, else the square root of its depth."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from torch import nn
+
+from adanet_train.reading import graph, trace
+
+DEEP = (nn.Linear, nn.Bilinear, nn.modules.conv._ConvNd, nn.RNNBase, nn.RNNCellBase, nn.MultiheadAttention)
+
+
+def complexity(module: nn.Module, builder: Any, shape: tuple[int, ...]) -> tuple[float, str]:
+    """(r, where it comes from): the builder's own number, the path norm of the module, or sqrt(depth)."""
+    own = getattr(builder, "complexity", None)
+    if callable(own):
+        return float(own(module)), "given"
+    try:
+        norm = float(graph.path_norm(trace.trace(module, shape)))
+    except (ValueError, RuntimeError, TypeError, ArithmeticError):
+        return math.sqrt(depth(module)), "sqrt(depth)"
+    if math.isfinite(norm) and norm > 0:
+        return norm, "path norm"
+    return math.sqrt(depth(module)), "sqrt(depth)"
+
+
+def depth(module: nn.Module) -> int:
+    """Layers with weights; at least 1."""
+    return max(1, sum(isinstance(part, DEEP) for part in module.modules()))
+
+
+def parameters(module: nn.Module) -> int:
+    """Numbers that training can change, those of frozen earlier subnetworks left out."""
+    return sum(p.numel() for p in module.parameters() if p.requires_grad)

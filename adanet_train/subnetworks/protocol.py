@@ -1,0 +1,172 @@
+"""What a subnetwork of one's own is: a builder makes a module, a generator proposes builders each round.
+
+    def small_cnn(context): return nn.Sequential(nn.Conv2d(context.shape[0], 8, 3), nn.ReLU(), nn.Flatten(), ...)
+
+A builder is such a function, or an object with `build(context)` and, if it likes, `name`, `fit(module, data, loss)` and
+`complexity(module)`. A module that is already trained and an estimator of scikit-learn are taken as they are. A list of
+these is proposed every round; an object with `candidates(round, reports)` proposes by what it has seen.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+from torch import Tensor, nn
+
+from adanet_theory.checks import check
+
+Loss = Callable[[Tensor, Tensor], Tensor]
+"""loss(outputs, y): one number, the mean over the batch."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a builder sees.
+
+    Attributes
+    ----------
+    shape : shape of one input, for instance (1, 28, 28).
+    outputs : number of outputs the module must have: 1 for two classes (the sign decides), else one per class.
+    previous : subnetworks chosen in earlier rounds, trained and frozen; `hidden(module, x)` reads the last hidden layer
+        of one.
+    round : the round, counted from 1.
+    m : number of training points.
+    generator : random numbers of this candidate. torch's global generator is seeded from it while `build` runs.
+    """
+
+    shape: tuple[int, ...]
+    outputs: int
+    previous: tuple[nn.Module, ...]
+    round: int
+    m: int
+    generator: torch.Generator
+
+
+@dataclass(frozen=True)
+class Report:
+    """One candidate of one round: what it cost and what it would bring.
+
+    `objective` is F if it were added, `validation` the loss then on the validation points (None without any); `measure`
+    says where the complexity comes from; `seconds` are CPU seconds of building and fitting.
+    """
+
+    round: int
+    name: str
+    train: float
+    validation: float | None
+    objective: float
+    complexity: float
+    measure: str
+    parameters: int
+    depth: int
+    weight: float
+    chosen: bool
+    why: str
+    seconds: float
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@runtime_checkable
+class Generator(Protocol):
+    """Proposes the builders of a round from the reports of the rounds before."""
+
+    def candidates(self, round: int, reports: Sequence[Report]) -> Sequence[Any]: ...
+
+
+class Given(nn.Module):
+    """A fitted estimator as a subnetwork: class probabilities less 1/C, or its decision function."""
+
+    def __init__(self, estimator: Any, outputs: int) -> None:
+        super().__init__()
+        self.estimator, self.outputs = estimator, outputs
+
+    def forward(self, x: Tensor) -> Tensor:
+        X = x.detach().cpu().numpy().reshape(len(x), -1)
+        if hasattr(self.estimator, "predict_proba"):
+            p = torch.as_tensor(self.estimator.predict_proba(X))
+            f = p[:, 1:] - p[:, :1] if self.outputs == 1 else p - 1 / self.outputs
+        else:
+            f = torch.as_tensor(self.estimator.decision_function(X)).reshape(len(x), -1)
+        return f.to(x.device, x.dtype)
+
+
+def proposed(subnetworks: Any, round: int, reports: Sequence[Report]) -> list[Any]:
+    """The builders of this round."""
+    if isinstance(subnetworks, Generator):
+        found = list(subnetworks.candidates(round, reports))
+    else:
+        found = list(subnetworks) if isinstance(subnetworks, Sequence) else [subnetworks]
+    for one in found:
+        known = isinstance(one, nn.Module) or callable(one) or hasattr(one, "build") or hasattr(one, "fit")
+        check(known, f"subnetworks must be builders, modules or estimators, got {type(one).__name__} in round {round}.")
+    return found
+
+
+def name_of(builder: Any) -> str:
+    """The name of a builder in reports: its own, or that of its function or class."""
+    given = getattr(builder, "name", None)
+    return str(given) if given else getattr(builder, "__name__", type(builder).__name__)
+
+
+def is_given(builder: Any) -> bool:
+    """Whether it is a module or an estimator, to be taken as it is, rather than a builder."""
+    return isinstance(builder, nn.Module) or (hasattr(builder, "fit") and not hasattr(builder, "build"))
+
+
+def build(builder: Any, context: Context) -> nn.Module:
+    """The module of a builder; its initial weights depend on nothing but the candidate's own generator."""
+    make = builder.build if hasattr(builder, "build") else builder
+    seed = int(torch.randint(2**62, (1,), generator=context.generator))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        module = make(context) if _takes_context(make) else make()
+    what = f"builder {name_of(builder)!r}"
+    check(isinstance(module, nn.Module), f"{what} must return an nn.Module, got {type(module).__name__}.")
+    return module
+
+
+def _takes_context(make: Callable[..., Any]) -> bool:
+    """Whether it has a parameter that must be given: a factory without one is called without a context."""
+    try:
+        parameters = inspect.signature(make).parameters.values()
+    except (TypeError, ValueError):
+        return True
+    return any(one.default is one.empty and one.kind in (0, 1, 2) for one in parameters)
+
+
+def outputs_of(module: nn.Module, x: Tensor, outputs: int, name: str) -> Tensor:
+    """The module on a batch, of shape (rows, outputs); two logits of two classes become their difference."""
+    f = module(x)
+    what = f"subnetwork {name!r}"
+    check(isinstance(f, Tensor), f"{what} must return a tensor, got {type(f).__name__}.")
+    check(f.is_floating_point(), f"{what} must return real numbers, got {f.dtype}.")
+    check(f.device == x.device, f"{what} must stay on the device of its input, {x.device}, got {f.device}.")
+    f = f[:, None] if f.ndim == 1 and outputs == 1 else f
+    if outputs == 1 and f.ndim == 2 and f.shape[1] == 2:
+        f = f[:, 1:] - f[:, :1]
+    expected = (len(x), outputs)
+    check(tuple(f.shape) == expected, f"{what} must return shape {expected}, got {tuple(f.shape)}.")
+    return f
+
+
+def hidden(module: nn.Module, x: Tensor) -> Tensor:
+    """The last hidden layer of a subnetwork: its `hidden(x)` if it has one, else what its last Linear reads."""
+    own = getattr(module, "hidden", None)
+    if callable(own):
+        return own(x)
+    layers = [part for part in module.modules() if isinstance(part, nn.Linear)]
+    check(bool(layers), f"{type(module).__name__} has no Linear layer and no method hidden(x) to read.")
+    read: list[Tensor] = []
+    hook = layers[-1].register_forward_pre_hook(lambda _, arguments: read.append(arguments[0]))
+    try:
+        module(x)
+    finally:
+        hook.remove()
+    return read[-1]

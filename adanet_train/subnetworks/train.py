@@ -1,0 +1,335 @@
+"""AdaNet with subnetworks of one's own: propose, fit, weigh by the convex step, compare, extend or stop.
+
+f_t = f_{t-1} + w h_t. The weight is the minimiser of the paper's F along h_t, with Γ = λ r(h_t) + β and a duality gap.
+Candidates are compared by the loss on validation points, or by F where there are none.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from adanet_theory.checks import Progress, check, check_choice
+from adanet_train.core.labels import Labels, labels_of
+from adanet_train.search.weak_learners import generator
+from adanet_train.subnetworks import measure
+from adanet_train.subnetworks.data import Inputs, Split
+from adanet_train.subnetworks.ensemble import Ensemble, Part, Summary, summarised
+from adanet_train.subnetworks.fitting import Data, Fit, predict
+from adanet_train.subnetworks.protocol import Context, Given, Report, build, is_given, name_of, outputs_of, proposed
+
+STRATEGIES = ("grow", "all", "solo")
+WEIGHTS = ("convex", "mean")
+PRICE = 1e-3
+"""Without a λ: what the most complex candidate of the first round pays for a weight of 1."""
+
+
+@dataclass(frozen=True)
+class Subnetworks:
+    """What to build and how to combine it; a plain list of builders stands for Subnetworks(builders).
+
+    Parameters
+    ----------
+    builders : a builder, a list of them, or an object with `candidates(round, reports)`.
+    strategy : "grow" adds the best candidate to f; "all" adds every candidate of the round; "solo" keeps the best
+        subnetwork alone.
+    weights : "convex" minimises F along the new subnetwork; "mean" gives every subnetwork the same weight.
+    validation : share of the points kept for early stopping and for comparing candidates (0: compare by F).
+    lam, beta : Γ = lam r + beta. lam=None: the most complex first candidate pays 0.001 for a weight of 1.
+    training : the default training, `Fit(epochs=20, batch=128, rate=1e-3, patience=3)`.
+    """
+
+    builders: Any
+    strategy: str = "grow"
+    weights: str = "convex"
+    validation: float = 0.1
+    lam: float | None = None
+    beta: float = 0.0
+    training: Callable[[nn.Module, Data, Any], None] = field(default_factory=Fit)
+
+    def __post_init__(self) -> None:
+        check_choice("strategy", self.strategy, STRATEGIES)
+        check_choice("weights", self.weights, WEIGHTS)
+        share = self.validation
+        check(0 <= share < 1, f"validation must be a share in [0, 1), got validation={share}.")
+        given = self.lam is None or self.lam >= 0
+        check(given and self.beta >= 0, f"lam and beta must be >= 0, got lam={self.lam}, beta={self.beta}.")
+
+    @classmethod
+    def of(cls, given: Any) -> Subnetworks:
+        return given if isinstance(given, Subnetworks) else cls(given)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """A subnetwork of the ensemble with its weight, and where it came from: round and place among the candidates."""
+
+    name: str
+    module: nn.Module
+    weight: float
+    complexity: float
+    parameters: int
+    round: int
+    number: int
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """The ensemble so far and the reports of all candidates."""
+
+    chosen: tuple[Chosen, ...]
+    reports: tuple[Report, ...]
+    lam: float
+    outputs: int
+    shape: tuple[int, ...]
+    ended: bool = False
+
+    def module(self) -> Ensemble:
+        """f as one module, for prediction, export and verify_bounds."""
+        check(bool(self.chosen), "no subnetwork lowers the loss: there is nothing to predict with.")
+        device = next((p.device for one in self.chosen for p in one.module.parameters()), torch.device("cpu"))
+        sample = torch.zeros(1, *self.shape, device=device)
+        parts = [Part(one.module, self.outputs, sample) for one in self.chosen]
+        return Ensemble(parts, [one.weight for one in self.chosen], self.outputs).to(device).eval()
+
+    def summary(self, inputs: Inputs) -> Summary:
+        rows = torch.arange(min(len(inputs), 2_000))
+        sizes = []
+        for one in self.chosen:
+            h = predict(one.module, inputs, rows, self.outputs, one.name)
+            sizes.append(abs(one.weight) * float(h.abs().mean()))
+        return summarised(self.chosen, sizes)
+
+
+Callback = Callable[[Grown], None]
+
+
+def train(
+    X: Any,
+    y: Tensor,
+    subnetworks: Any,
+    *,
+    rounds: int = 3,
+    seed: int = 0,
+    device: str = "cpu",
+    callback: Callback | None = None,
+    resume: Grown | None = None,
+    progress: Progress | None = None,
+) -> Grown:
+    """Rounds of AdaNet on points X of any shape and labels y: -1/+1 in floats, or class indices.
+
+    `callback` sees the result after every round, so that nothing is lost; `resume` takes one up and ends with the same
+    bits as an uninterrupted run.
+    """
+    problem = Problem.of(X, y, Subnetworks.of(subnetworks), seed, device, progress)
+    grown = resume or Grown((), (), 0.0, problem.labels.tops, problem.inputs.shape)
+    done = max((report.round for report in grown.reports), default=0)
+    for t in range(done + 1, rounds + 1):
+        if grown.ended:
+            break
+        grown = problem.round(grown, t)
+        if callback is not None:
+            callback(grown)
+    return grown
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A fitted module with its outputs on all rows, its complexity and the CPU seconds it took."""
+
+    name: str
+    module: nn.Module
+    h: Tensor
+    complexity: float
+    measure: str
+    parameters: int
+    number: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """A candidate ensemble: f on all rows, the subnetworks in it, F, and the losses that are compared."""
+
+    f: Tensor
+    chosen: tuple[Chosen, ...]
+    objective: float
+    train: float
+    validation: float | None
+
+    @property
+    def judged(self) -> float:
+        return self.objective if self.validation is None else self.validation
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What stays the same from round to round."""
+
+    inputs: Inputs
+    labels: Labels
+    y: Tensor
+    split: Split
+    settings: Subnetworks
+    seed: int
+    progress: Progress | None
+
+    @classmethod
+    def of(cls, X: Any, y: Tensor, settings: Subnetworks, seed: int, device: str, progress: Progress | None) -> Problem:
+        inputs, labels = Inputs.of(X, device), labels_of(y, "logistic")
+        check(len(inputs) == len(y), f"X and y must have the same length, got {len(inputs)} and {len(y)}.")
+        split = Split.of(len(y), settings.validation, generator(seed, 0, 0))
+        return cls(inputs, labels, y.to(inputs.device), split, settings, seed, progress)
+
+    # One round
+
+    def round(self, grown: Grown, t: int) -> Grown:
+        builders = proposed(self.settings.builders, t, grown.reports)
+        taken = [one.module for one in grown.chosen]
+        fresh = [(i, b) for i, b in enumerate(builders) if not any(b is used or _holds(used, b) for used in taken)]
+        candidates = [self.named(builder, grown, t, number) for number, builder in fresh]
+        lam = grown.lam if grown.reports else self._lam(candidates)
+        grown = replace(grown, lam=lam)
+        before = self.weighed(self.total(grown.chosen), grown.chosen, grown)
+        weighed = [self.added(candidate, grown, before, t) for candidate in candidates]
+        after, kept = self.kept(candidates, weighed, grown, before, t)
+        better = after is not None and after.judged < before.judged
+        if not better:
+            kept = set()
+        reports = [self.report(c, w, before, t, c.number in kept) for c, w in zip(candidates, weighed, strict=True)]
+        chosen = after.chosen if after is not None and better else grown.chosen
+        return replace(grown, chosen=chosen, reports=(*grown.reports, *reports), ended=not better)
+
+    def kept(
+        self, candidates: Sequence[Candidate], weighed: Sequence[Weighed], grown: Grown, before: Weighed, t: int
+    ) -> tuple[Weighed | None, set[int]]:
+        """The ensemble that the strategy makes of the candidates, and the numbers of those that are in it."""
+        if not weighed:
+            return None, set()
+        if self.settings.strategy == "all":
+            here = before
+            for candidate in candidates:
+                here = self.added(candidate, replace(grown, chosen=here.chosen), here, t)
+            return here, {candidate.number for candidate in candidates}
+        best = min(range(len(weighed)), key=lambda i: weighed[i].judged)
+        return weighed[best], {candidates[best].number}
+
+    def _lam(self, candidates: Sequence[Candidate]) -> float:
+        if self.settings.lam is not None:
+            return self.settings.lam
+        largest = max((candidate.complexity for candidate in candidates), default=1.0)
+        return PRICE / largest if largest > 0 else 0.0
+
+    # A candidate
+
+    def named(self, builder: Any, grown: Grown, t: int, number: int) -> Candidate:
+        """The candidate; an error of its own says which builder it is, and in which round."""
+        try:
+            return self.candidate(builder, grown, t, number)
+        except (RuntimeError, TypeError, IndexError, AttributeError) as error:
+            raise ValueError(f"builder {name_of(builder)!r} failed in round {t}: {error}") from error
+
+    def candidate(self, builder: Any, grown: Grown, t: int, number: int) -> Candidate:
+        """Built and fitted; an error names the builder."""
+        start, draw, name = time.process_time(), generator(self.seed, t, number), name_of(builder)
+        module = self.built(builder, grown, t, draw)
+        outputs_of(module.eval(), self.inputs[slice(0, 2)], self.labels.tops, name)
+        count = measure.parameters(module)
+        if not is_given(builder):
+            fit = getattr(builder, "fit", None) or getattr(builder, "training", None) or self.settings.training
+            data = Data(self.inputs, self.y, self.split, self.labels.tops, draw, name, self.progress)
+            fit(module, data, self.loss)
+        module.eval().requires_grad_(False)
+        h = predict(module, self.inputs, torch.arange(len(self.y)), self.labels.tops, name)
+        r, how = measure.complexity(module, builder, self.inputs.shape)
+        return Candidate(name, module, self.labels.of(h), r, how, count, number, time.process_time() - start)
+
+    def built(self, builder: Any, grown: Grown, t: int, draw: torch.Generator) -> nn.Module:
+        if isinstance(builder, nn.Module):
+            return builder.to(self.inputs.device)
+        if is_given(builder):
+            return self.fitted(builder)
+        previous = tuple(one.module for one in grown.chosen)
+        context = Context(self.inputs.shape, self.labels.tops, previous, t, len(self.split.train), draw)
+        return build(builder, context).to(self.inputs.device)
+
+    def fitted(self, estimator: Any) -> Given:
+        """An estimator as it is, or fitted on the training rows if it is not fitted yet."""
+        from sklearn.exceptions import NotFittedError
+        from sklearn.utils.validation import check_is_fitted
+
+        try:
+            check_is_fitted(estimator)
+        except NotFittedError:
+            X = self.inputs[self.split.train].cpu().numpy().reshape(len(self.split.train), -1)
+            estimator.fit(X, self.y[self.split.train].cpu().numpy())
+        return Given(estimator, self.labels.tops)
+
+    def loss(self, f: Tensor, y: Tensor) -> Tensor:
+        """The logistic loss of a subnetwork by itself."""
+        if self.labels.outputs is None:
+            return nn.functional.softplus(-y * f[:, 0]).mean()
+        return nn.functional.cross_entropy(f, y)
+
+    # The ensemble
+
+    def total(self, chosen: Sequence[Chosen]) -> Tensor:
+        """f on all rows, in the order of the subnetworks."""
+        f = self.labels.none(len(self.y), like=torch.zeros(1, dtype=torch.float64, device=self.inputs.device))
+        rows = torch.arange(len(self.y))
+        for one in chosen:
+            f = f + one.weight * self.labels.of(predict(one.module, self.inputs, rows, self.labels.tops, one.name))
+        return f
+
+    def weighed(self, f: Tensor, chosen: tuple[Chosen, ...], grown: Grown) -> Weighed:
+        train = self.mean_loss(f, self.split.train)
+        penalty = sum((grown.lam * one.complexity + self.settings.beta) * abs(one.weight) for one in chosen)
+        validation = self.mean_loss(f, self.split.validation) if len(self.split.validation) else None
+        return Weighed(f, chosen, train + penalty, train, validation)
+
+    def mean_loss(self, f: Tensor, rows: Tensor) -> float:
+        rows = rows.to(f.device)
+        return float(self.labels.values(self.y[rows], f[rows]).mean())
+
+    def added(self, candidate: Candidate, grown: Grown, before: Weighed, t: int) -> Weighed:
+        """The ensemble with this candidate, by the strategy and the weights that are asked for."""
+        alone = self.settings.strategy == "solo"
+        old = () if alone else grown.chosen
+        base = torch.zeros_like(before.f) if alone else before.f
+        new = Chosen(
+            candidate.name, candidate.module, 1.0, candidate.complexity, candidate.parameters, t, candidate.number
+        )
+        if self.settings.weights == "mean":
+            share = 1 / (len(old) + 1)
+            chosen = tuple(replace(one, weight=share) for one in (*old, new))
+            return self.weighed(base * len(old) * share + share * candidate.h, chosen, grown)
+        w = self.step(base, candidate, grown.lam)
+        return self.weighed(base + w * candidate.h, (*old, replace(new, weight=w)), grown)
+
+    def step(self, f: Tensor, candidate: Candidate, lam: float) -> float:
+        """argmin_w F along the candidate, on the training rows, with its certificate."""
+        rows = self.split.train.to(f.device)
+        Gamma = f.new_tensor(lam * candidate.complexity + self.settings.beta)
+        found = self.labels.minimise_along(candidate.h[rows], self.y[rows], f[rows], Gamma, tol=1e-9)
+        return float(found.w)
+
+    def report(self, candidate: Candidate, weighed: Weighed, before: Weighed, t: int, chosen: bool) -> Report:
+        what = "F" if weighed.validation is None else "validation loss"
+        why = f"{what} {before.judged:.4f} -> {weighed.judged:.4f}: "
+        falls = weighed.judged < before.judged
+        why += ("least of the round" if self.settings.strategy != "all" else "all are kept") if chosen else ""
+        why += "" if chosen else "another candidate is better" if falls else "does not fall"
+        return Report(
+            t, candidate.name, weighed.train, weighed.validation, weighed.objective, candidate.complexity,
+            candidate.measure, candidate.parameters, measure.depth(candidate.module), weighed.chosen[-1].weight,
+            chosen, why, round(candidate.seconds, 3),
+        )  # fmt: skip
+
+
+def _holds(module: nn.Module, builder: Any) -> bool:
+    return isinstance(module, Given) and module.estimator is builder

@@ -1,0 +1,261 @@
+"""AdaNet with subnetworks of one's own: the protocol, the rounds, files, exports, and what is refused."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from sklearn.datasets import load_digits
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from torch import nn
+
+from adanet_train import AdaNetClassifier
+from adanet_train.core.labels import labels_of
+from adanet_train.estimator import load
+from adanet_train.subnetworks import measure
+from adanet_train.subnetworks.conformance import check_builder
+from adanet_train.subnetworks.data import Inputs
+from adanet_train.subnetworks.fitting import Fit
+from adanet_train.subnetworks.protocol import Context, hidden
+from adanet_train.subnetworks.train import Problem, Subnetworks, train
+
+DIGITS, LABELS = (part[:700] for part in load_digits(return_X_y=True))
+IMAGES = (DIGITS / 16).reshape(-1, 1, 8, 8).astype(np.float32)
+PAIR = LABELS < 2
+QUICK = Fit(epochs=3, batch=32, rate=5e-3)
+
+
+def cnn(context: Context) -> nn.Module:
+    return nn.Sequential(
+        nn.Conv2d(context.shape[0], 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, 16), nn.ReLU(),
+        nn.Linear(16, context.outputs),
+    )  # fmt: skip
+
+
+def linear(context: Context) -> nn.Module:
+    return nn.Sequential(nn.Flatten(), nn.Linear(64, context.outputs))
+
+
+class Reads(nn.Module):
+    """Reads the image and the last hidden layer of the subnetwork before it."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__()
+        self.before = nn.ModuleList(context.previous[-1:])
+        self.out = nn.Linear(64 + 16 * len(self.before), context.outputs)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.out(torch.cat([x.flatten(1), *[hidden(module, x) for module in self.before]], 1))
+
+
+class Deeper:
+    """A generator: a CNN first, then what reads it."""
+
+    def candidates(self, round, reports):
+        return [cnn] if round == 1 else [Reads]
+
+
+def fitted(subnetworks: object, X: object = IMAGES, y: object = LABELS, **more: object) -> AdaNetClassifier:
+    more = {"rounds": 2, **more}
+    return AdaNetClassifier(subnetworks=Subnetworks(subnetworks, training=QUICK), **more).fit(X, y)
+
+
+def test_ten_classes_of_images_and_one_module():
+    clf = fitted([cnn, linear])
+    assert clf.score(IMAGES, LABELS) > 0.8
+    module = clf.to_torch()
+    f = module(torch.from_numpy(IMAGES[:50])).numpy()
+    assert np.allclose(f, clf.decision_function(IMAGES[:50]), atol=1e-5)
+    assert clf.predict_proba(IMAGES[:5]).shape == (5, 10)
+
+
+def test_two_classes_have_one_output_and_two_logits_are_their_difference():
+    one = fitted([linear], IMAGES[PAIR], LABELS[PAIR], rounds=1)
+    assert one.decision_function(IMAGES[PAIR]).ndim == 1
+    logits = nn.Sequential(nn.Flatten(), nn.Linear(64, 2, bias=False))
+    means = torch.from_numpy(np.stack([IMAGES[LABELS == c].mean(0).ravel() for c in (0, 1)]))
+    logits[1].weight.data = means - means.mean(0)
+    two = fitted([logits], IMAGES[PAIR], LABELS[PAIR], rounds=1)
+    with torch.no_grad():
+        z = logits(torch.from_numpy(IMAGES[PAIR]))
+    w = two.ensemble_.grown.chosen[0].weight
+    assert np.allclose(two.decision_function(IMAGES[PAIR]), w * (z[:, 1] - z[:, 0]).numpy(), atol=1e-5)
+
+
+def test_the_weight_minimises_F_along_the_candidate():
+    """By its definition: F along w is not below its value at the weight that was kept."""
+    y = torch.from_numpy(2.0 * LABELS[PAIR] - 1)
+    problem = Problem.of(IMAGES[PAIR], y, Subnetworks([linear], training=QUICK, beta=0.01), 0, "cpu", None)
+    grown = train(IMAGES[PAIR], y, Subnetworks([linear], training=QUICK, beta=0.01), rounds=1)
+    (kept,) = grown.chosen
+    h = problem.total([copy.copy(kept)]) / kept.weight
+    rows = problem.split.train
+    Gamma = grown.lam * kept.complexity + 0.01
+
+    def F(w: float) -> float:
+        return float(labels_of(y, "logistic").values(y[rows], w * h[rows]).mean()) + Gamma * abs(w)
+
+    assert grown.reports[0].objective == pytest.approx(F(kept.weight), rel=1e-9)
+    assert all(F(kept.weight) <= F(kept.weight * scale) + 1e-12 for scale in (0.9, 0.99, 1.01, 1.1))
+
+
+def test_equal_seeds_give_equal_bits_and_a_run_taken_up_too(tmp_path):
+    whole = fitted([cnn, linear], rounds=3)
+    again = fitted([cnn, linear], rounds=3)
+    f = whole.decision_function(IMAGES)
+    assert np.array_equal(f, again.decision_function(IMAGES))
+    begun = fitted([cnn, linear], rounds=1, warm_start=True)
+    begun.set_params(rounds=3).fit(IMAGES, LABELS)
+    assert np.array_equal(f, begun.decision_function(IMAGES))
+    assert not np.array_equal(f, fitted([cnn, linear], rounds=3, seed=1).decision_function(IMAGES))
+
+
+def test_a_file_holds_weights_and_its_reader_brings_the_builders(tmp_path):
+    clf = fitted(Deeper(), rounds=2)
+    assert [one.name for one in clf.ensemble_.grown.chosen] == ["cnn", "Reads"]
+    clf.save(tmp_path / "m.pt")
+    back = load(tmp_path / "m.pt", subnetworks=Deeper())
+    assert np.array_equal(back.decision_function(IMAGES), clf.decision_function(IMAGES))
+    assert [report.plain for report in back.ensemble_.reports] == [report.plain for report in clf.ensemble_.reports]
+    with pytest.raises(ValueError, match="builders given here are: linear"):
+        load(tmp_path / "m.pt", subnetworks=[linear])
+
+
+def test_a_later_subnetwork_reads_an_earlier_one():
+    clf = fitted(Deeper(), rounds=2)
+    assert [row["reads"] for row in clf.summary(IMAGES).rows] == ["inputs", "inputs, cnn"]
+    assert sum(row["share"] for row in clf.summary(IMAGES).rows) == pytest.approx(1)
+    assert "cnn" in str(clf.summary(IMAGES))
+
+
+def test_a_generator_sees_the_reports():
+    seen = []
+
+    class Plan:
+        def candidates(self, round, reports):
+            seen.append((round, [report.name for report in reports]))
+            return [linear]
+
+    fitted(Plan(), rounds=2)
+    assert seen[0] == (1, [])
+    assert seen[1:] in ([], [(2, ["linear"])])
+
+
+def test_given_estimators_are_taken_as_they_are():
+    X, y = DIGITS / 16, LABELS
+    forest = RandomForestClassifier(20, random_state=0).fit(X[:400], y[:400])
+    clf = fitted([forest, LogisticRegression(max_iter=500)], X, y, rounds=3)
+    assert {one.name for one in clf.ensemble_.grown.chosen} <= {"RandomForestClassifier", "LogisticRegression"}
+    assert len({one.name for one in clf.ensemble_.grown.chosen}) == len(clf.ensemble_.grown.chosen)
+    assert clf.score(X[400:], y[400:]) > 0.9
+    with pytest.raises(ValueError, match="pickle the classifier instead"):
+        clf.save("never.pt")
+
+
+@pytest.mark.parametrize("strategy", ["grow", "all", "solo"])
+@pytest.mark.parametrize("weights", ["convex", "mean"])
+def test_strategies(strategy, weights):
+    given = Subnetworks([cnn, linear], strategy=strategy, weights=weights, training=QUICK)
+    clf = AdaNetClassifier(subnetworks=given, rounds=1).fit(IMAGES, LABELS)
+    chosen = clf.ensemble_.grown.chosen
+    assert len(chosen) == (2 if strategy == "all" else 1)
+    if weights == "mean":
+        assert [one.weight for one in chosen] == [1 / len(chosen)] * len(chosen)
+
+
+def test_a_dataset_and_a_loader_are_streamed():
+    data = torch.utils.data.TensorDataset(torch.from_numpy(IMAGES), torch.from_numpy(LABELS))
+    whole = fitted([linear], rounds=1)
+    streamed = fitted([linear], data, None, rounds=1)
+    loaded = fitted([linear], torch.utils.data.DataLoader(data, batch_size=7), None, rounds=1)
+    f = whole.decision_function(IMAGES)
+    assert np.array_equal(f, streamed.decision_function(IMAGES))
+    assert np.array_equal(f, loaded.decision_function(data))
+
+
+def test_the_complexity_is_the_path_norm_or_the_root_of_the_depth_or_given():
+    layer = nn.Linear(3, 1, bias=False)
+    nn.init.constant_(layer.weight, -2.0)
+    assert measure.complexity(layer, layer, (3,)) == (pytest.approx(6.0), "path norm")
+    assert measure.complexity(nn.LSTM(3, 4), None, (3,)) == (1.0, "sqrt(depth)")
+
+    class Own:
+        def complexity(self, module):
+            return 7
+
+    assert measure.complexity(layer, Own(), (3,)) == (7.0, "given")
+
+
+def test_it_exports_with_any_number_of_rows():
+    module = fitted([cnn], rounds=1).to_torch()
+    batch = torch.export.Dim("batch", min=2)
+    program = torch.export.export(module, (torch.from_numpy(IMAGES[:4]),), dynamic_shapes=({0: batch},))
+    x = torch.from_numpy(IMAGES[:9])
+    assert torch.allclose(program.module()(x), module(x), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("builder", "symbol"),
+    [
+        (lambda context: 3, "must return an nn.Module, got int"),
+        (lambda context: nn.Sequential(nn.Flatten(), nn.Linear(64, 3)), r"must return shape \(2, 10\), got \(2, 3\)"),
+        (lambda context: nn.Sequential(nn.Flatten(), _Nan()), "must return finite numbers|the loss is nan"),
+        (4, "subnetworks must be builders"),
+    ],
+)
+def test_what_a_builder_returns_is_checked(builder, symbol):
+    with pytest.raises(ValueError, match=symbol):
+        fitted([builder], rounds=1)
+
+
+class _Nan(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(64, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x) * float("nan")
+
+
+def test_a_round_that_fails_leaves_the_one_before(tmp_path):
+    class Plan:
+        def candidates(self, round, reports):
+            return [linear] if round == 1 else [lambda context: nn.Linear(1, 1)]
+
+    clf = AdaNetClassifier(subnetworks=Subnetworks(Plan(), training=QUICK), rounds=2, warm_start=True)
+    seen = []
+    y = torch.from_numpy(LABELS)
+    with pytest.raises(ValueError, match="builder '<lambda>' failed in round 2"):
+        train(IMAGES, y, clf.subnetworks, rounds=2, callback=seen.append)
+    assert [one.name for one in seen[-1].chosen] == ["linear"]
+
+
+def test_builders_conform():
+    for builder in (cnn, linear, Reads):
+        check_builder(builder, shape=(1, 8, 8), outputs=10)
+    with pytest.raises(ValueError, match="must not depend on its batch"):
+        check_builder(lambda context: _Centred(), shape=(4,))
+    draws = iter(range(9))
+    with pytest.raises(ValueError, match="the same bits"):
+        check_builder(lambda context: _Shifted(next(draws)), shape=(4,))
+
+
+class _Centred(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - x.mean(0)).sum(1)
+
+
+class _Shifted(nn.Module):
+    def __init__(self, by: int) -> None:
+        super().__init__()
+        self.by = nn.Parameter(torch.tensor(float(by)))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.sum(1) + self.by
+
+
+def test_points_are_not_all_moved_at_once():
+    inputs = Inputs.of(IMAGES)
+    assert inputs.shape == (1, 8, 8)
+    assert [len(part) for part in inputs.batches(torch.arange(700))] == [512, 188]
