@@ -117,13 +117,13 @@ by rewrite b2 mulr1 ltr_pdivr_mulr // mulrC [_ * linear_risk _ _ _ _ _]mulrC.
 Qed.
 
 (* two points alike, one draw; h_0 errs at true, and one pick mends it. On the sample (false) nothing is picked: ε(0) = 1/4 at δ = 3/4, and R(h_0) = 1/2 *)
-Let wrong (T : seq bool) (z : bool) := (T == [::]) && z.
-Let worse (T : seq bool) (x y : bool) := x ==> y.
+Let wrong (T : seq (seq bool)) (z : bool) := (T == [::]) && z.
+Let worse (T : seq (seq bool)) (x y : bool) := x ==> y.
 Let fair (a : bool) : R := 2%:R^-1.
 Lemma example_pick_certificate :
   0 < Ex fair (fun S : {ffun 'I_1 -> bool} => let T := (pick worse wrong (fun=> 1%N) (fun=> false) (rows S)).1 in
     let q := (pick worse wrong (fun=> 1%N) (fun=> false) (rows S)).2 in
-    ((pick_bound 1 (seq.size T + seq.size q) (3%:R / 4%:R) < error_rate fair (wrong T))%R)%:R) <= 3%:R / 4%:R.
+    ((pick_bound 1 (seq.size (flatten T) + seq.size q) (3%:R / 4%:R) < error_rate fair (wrong T))%R)%:R) <= 3%:R / 4%:R.
 Proof.
 have u0 (a : bool) : 0 <= fair a by rewrite invr_ge0 ler0n.
 have u1 : \sum_(a : bool) fair a = 1 by rewrite big_bool /fair /=; field.
@@ -136,7 +136,7 @@ have rS : rows S = [:: false] by rewrite /rows enum_ordSl /= ffunE (size0nil (si
 rewrite /Ex (bigD1 S) //= ltr_paddr //.
   by apply: sumr_ge0 => T _; rewrite mulr_ge0 ?ler0n // prodr_ge0.
 rewrite big_ord1 rS; have -> : pick worse wrong (fun=> 1%N) (fun=> false) [:: false] = ([::], [::]) by [].
-have -> : pick_bound 1 (seq.size ([::] : seq bool) + seq.size ([::] : seq bool)) (3%:R / 4%:R) = 4%:R^-1 :> R.
+have -> : pick_bound 1 (seq.size (flatten ([::] : seq (seq bool))) + seq.size ([::] : seq bool)) (3%:R / 4%:R) = 4%:R^-1 :> R.
   have q4 : 0 <= (4%:R^-1 : R) < 1 by rewrite invr_ge0 ler0n invf_lt1 ?ltr0n // ltr1n.
   by apply: pick_bound_root => //; rewrite /pick_sum big_nat1 !bin0 expr1; field.
 rewrite /error_rate big_bool /wrong /= mulr1 mulr0 addr0 ltf_pinv ?posrE ?ltr0n // ltr_nat /= mulr1.

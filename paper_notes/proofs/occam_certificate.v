@@ -9,6 +9,7 @@ Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope classical_set_scope.
 Local Open Scope ring_scope.
 
 Section Kraft.
@@ -77,3 +78,17 @@ move=> free d0; apply: (occam_certificate (P := fun h => 2%:R^-1 ^+ size (code h
 exact: kraft.
 Qed.
 End Occam.
+
+(* only errors, or no probability: the bound is 1 *)
+Theorem occam_trivial (R : realType) (m e : nat) (delta : R) : delta <= 1 -> clopper_pearson m m delta = 1 /\ clopper_pearson m e 0 = 1 :> R.
+Proof.
+have one k (d : R) : d <= cdf m k 1 -> clopper_pearson m k d = 1.
+  move=> le; have in1 : 0 <= (1 : R) <= 1 by rewrite ler01 lexx.
+  have ub : ubound [set p | 0 <= p <= 1 /\ d <= cdf m k p] 1 by move=> p [/andP[]].
+  apply/le_anti/andP; split; first by apply: sup_le_ub => //; exists 1.
+  by apply: sup_ub => //; exists 1.
+move=> d1; have pos k : 0 <= pmf m k (1 : R) by apply: pmf_ge0; rewrite ler01 lexx.
+split; apply: one; last by apply: sumr_ge0.
+apply: (le_trans d1); rewrite /cdf big_ord_recr /= ler_paddl ?sumr_ge0 //.
+by rewrite /pmf binn subnn expr1n expr0 !mulr1.
+Qed.

@@ -1,6 +1,7 @@
 (* pick-certificate, distributions of finite support. Picking: among the rows of S outside T take the r(T) that are worst under T and inappropriate,
    append them to T, repeat; stop if there is none, or by a rule on T alone, and then count the inappropriate rows that remain, q: c(S) = T ++ q.
-   What is inappropriate, which of two is worse (a total order of the values), r and the rule are functions of T.
+   What is inappropriate, which of two is worse (a total order of the values), r, the rule and the network are functions of T: of the picks, their
+   order and where the rounds end, which a learner with a warm start needs. T is the list of rounds here, flatten T the sequence of picks.
    c is preferent, and a point that is inappropriate under T, as every error is, changes c(S). So R(h_T) <= ε(|T| + |q|). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.algebra_tactics Require Import ring.
@@ -15,18 +16,18 @@ Local Open Scope ring_scope.
 
 Section Picking.
 Variable I : finType.
-Implicit Types (s t q u v T : seq I).
-Variables (worse : seq I -> rel I) (bad : seq I -> pred I) (r : seq I -> nat) (stop : seq I -> bool).
+Implicit Types (s t q u v : seq I) (T A : seq (seq I)).
+Variables (worse : seq (seq I) -> rel I) (bad : seq (seq I) -> pred I) (r : seq (seq I) -> nat) (stop : seq (seq I) -> bool).
 (* the inappropriate rows, the worst first; n rounds *)
 Definition queue T s := sort (worse T) [seq z <- s | bad T z].
-Fixpoint run n T s : seq I * seq I :=
+Fixpoint run n T s : seq (seq I) * seq I :=
   let q := queue T s in
   if n is n'.+1 then
-    if stop T || (q == [::]) then (T, q) else run n' (T ++ take (r T) q) (drop (r T) q ++ [seq z <- s | ~~ bad T z])
+    if stop T || (q == [::]) then (T, q) else run n' (rcons T (take (r T) q)) (drop (r T) q ++ [seq z <- s | ~~ bad T z])
   else (T, q).
 (* every round takes a row: as many rounds as there are rows are enough *)
-Definition pick s : seq I * seq I := run (size s) [::] s.
-Definition picked s : seq I := (pick s).1 ++ (pick s).2.
+Definition pick s : seq (seq I) * seq I := run (size s) [::] s.
+Definition picked s : seq I := flatten (pick s).1 ++ (pick s).2.
 
 Hypotheses (total_worse : forall T, total (worse T)) (trans_worse : forall T, transitive (worse T)) (anti_worse : forall T, antisymmetric (worse T)).
 Hypothesis r0 : forall T, (0 < r T)%N.
@@ -55,16 +56,17 @@ Qed.
 
 (* what a run adds to T, and what it leaves *)
 Lemma runP n T s : (size s <= n)%N -> exists2 A, (run n T s).1 = T ++ A &
-  among (A ++ (run n T s).2) s /\ forall z, bad (T ++ A) z -> count_mem z (A ++ (run n T s).2) = count_mem z s.
+  among (flatten A ++ (run n T s).2) s /\ forall z, bad (T ++ A) z -> count_mem z (flatten A ++ (run n T s).2) = count_mem z s.
 Proof.
-have last T' s' : exists2 A, T' = T' ++ A & among (A ++ queue T' s') s' /\ forall z, bad (T' ++ A) z -> count_mem z (A ++ queue T' s') = count_mem z s'.
+have last T' s' : exists2 A, T' = T' ++ A & among (flatten A ++ queue T' s') s' /\
+    forall z, bad (T' ++ A) z -> count_mem z (flatten A ++ queue T' s') = count_mem z s'.
   exists [::]; rewrite ?cats0 //; split=> [x|z b]; rewrite cat0s count_queue; [by case: ifP | by rewrite b].
 elim: n T s => [|n IH] T s sn /=; first exact: last.
 have [_|/norP[_ q0]] := boolP (stop T || _); first exact: last.
-have [|A -> [sub all]] := IH (T ++ take (r T) (queue T s)) (rest T s); first exact: leq_trans (size_rest q0) sn.
-exists (take (r T) (queue T s) ++ A); first by rewrite catA.
-split=> [x|z b]; rewrite -catA count_cat -(count_rest T s); first by rewrite leq_add2l; exact: sub.
-by rewrite all // -catA.
+have [|A -> [sub all]] := IH (rcons T (take (r T) (queue T s))) (rest T s); first exact: leq_trans (size_rest q0) sn.
+exists (take (r T) (queue T s) :: A); first by rewrite cat_rcons.
+split=> [x|z b]; rewrite /= -catA count_cat -(count_rest T s); first by rewrite leq_add2l; exact: sub.
+by rewrite all // cat_rcons.
 Qed.
 
 (* the worst rows of q are in q', which is part of q: they are the worst of q' *)
@@ -91,7 +93,7 @@ by rewrite (take_oversize qn) cats0 take_oversize.
 Qed.
 
 Lemma run_preferent n n' T s v : (size s <= n)%N -> (size v <= n')%N -> among v s ->
-  (forall A, (run n T s).1 = T ++ A -> among (A ++ (run n T s).2) v) -> run n' T v = run n T s.
+  (forall A, (run n T s).1 = T ++ A -> among (flatten A ++ (run n T s).2) v) -> run n' T v = run n T s.
 Proof.
 elim: n n' T s v => [|n IH] n' T s v sn vn vs tail.
   have sz : s = [::] by apply/eqP; rewrite -size_eq0 -leqn0.
@@ -106,18 +108,18 @@ move: tail => /=; case: ifP => [e tail|/negbT/norP[ns q0] tail].
   apply/allP => x _ /=; rewrite eqn_leq sub !count_queue; case: ifP => // b.
   by have := tail [::] (esym (cats0 T)) x; rewrite cat0s count_queue b.
 set a := take (r T) (queue T s) in tail *; have sn' : (size (rest T s) <= n)%N by rewrite -ltnS (leq_trans (size_rest q0)).
-have [B eB _] := runP (T ++ a) sn'.
+have [B eB _] := runP (rcons T a) sn'.
 have top : among a (queue T v).
   move=> x; have : (count_mem x a <= count_mem x (queue T s))%N by rewrite -(cat_take_drop (r T) (queue T s)) count_cat leq_addr.
-  rewrite !count_queue; case: ifP => // _ _; apply: leq_trans (tail (a ++ B) _ x); last by rewrite catA.
-  by rewrite !count_cat -addnA leq_addr.
+  rewrite !count_queue; case: ifP => // _ _; apply: leq_trans (tail (a :: B) _ x); last by rewrite eB cat_rcons.
+  by rewrite /= !count_cat -addnA leq_addr.
 have aE : take (r T) (queue T v) = a by apply: (take_worst (T := T)) => //; exact: queue_sorted.
 have qv0 : queue T v != [::].
   apply: contraNneq q0 => z; move: aE; rewrite z /a; case: (queue T s) (r0 T) => // y l; by case: (r T).
 case: n' {qv} vn => [|n'] vn; first by move: vn qv0; rewrite leqn0 size_eq0 => /eqP ->.
 rewrite /= (negbTE ns) (negbTE qv0) /= aE; apply: IH => //; first by rewrite -ltnS (leq_trans (size_rest qv0)).
   by move=> x; have := vs x; rewrite -(count_rest T s x) -(count_rest T v x) aE leq_add2l.
-by move=> A eA x; have := tail (a ++ A); rewrite catA => /(_ eA x); rewrite -catA count_cat -(count_rest T v x) aE leq_add2l.
+by move=> A eA x; have := tail (a :: A); rewrite -cat_rcons => /(_ eA x); rewrite /= -catA count_cat -(count_rest T v x) aE leq_add2l.
 Qed.
 
 Lemma pick_among s : among (picked s) s.
@@ -138,8 +140,8 @@ End Picking.
 
 (* the largest loss first, ties by the value of the point *)
 Section WorstFirst.
-Variables (R : realType) (I : eqType) (loss : seq I -> I -> R) (rank : I -> nat).
-Definition worst_first (T : seq I) : rel I := fun x y => (loss T y < loss T x) || ((loss T x == loss T y) && (rank x <= rank y)%N).
+Variables (R : realType) (I : eqType) (loss : seq (seq I) -> I -> R) (rank : I -> nat).
+Definition worst_first (T : seq (seq I)) : rel I := fun x y => (loss T y < loss T x) || ((loss T x == loss T y) && (rank x <= rank y)%N).
 Theorem worst_first_order : injective rank -> forall T, [/\ total (worst_first T), transitive (worst_first T) & antisymmetric (worst_first T)].
 Proof.
 move=> inj T; rewrite /worst_first; split.
@@ -152,13 +154,13 @@ Qed.
 End WorstFirst.
 
 (* wrong T z: the network A(T) errs at z, an error being inappropriate *)
-Theorem pick_certificate (R : realType) (I : finType) (w : I -> R) (worse : seq I -> rel I) (bad : seq I -> pred I) (r : seq I -> nat) (stop : seq I -> bool)
-    (wrong : seq I -> I -> bool) (N : nat) (delta : R) :
+Theorem pick_certificate (R : realType) (I : finType) (w : I -> R) (worse : seq (seq I) -> rel I) (bad : seq (seq I) -> pred I) (r : seq (seq I) -> nat) (stop : seq (seq I) -> bool)
+    (wrong : seq (seq I) -> I -> bool) (N : nat) (delta : R) :
   (forall i, 0 <= w i) -> \sum_i w i = 1 ->
   (forall T, total (worse T)) -> (forall T, transitive (worse T)) -> (forall T, antisymmetric (worse T)) -> (forall T, (0 < r T)%N) ->
   (forall T z, wrong T z -> bad T z) -> 0 <= delta ->
   Ex w (fun S : {ffun 'I_N -> I} => let T := (pick worse bad r stop (rows S)).1 in let q := (pick worse bad r stop (rows S)).2 in
-    ((pick_bound N (size T + size q) delta < error_rate w (wrong T))%R)%:R) <= delta.
+    ((pick_bound N (size (flatten T) + size q) delta < error_rate w (wrong T))%R)%:R) <= delta.
 Proof.
 move=> w0 w1 tot tr anti r0 wb d0.
 apply: le_trans (preferent_bound w0 w1 (picking_preferent bad stop tot tr anti r0) N d0); apply: Ex_le => // S /=.
@@ -171,14 +173,14 @@ Qed.
 
 (* a start P of M further draws, on which everything may depend, and a list K of choices fixed before S, each at δ/|K| *)
 Theorem pick_certificate_start (R : realType) (I K : finType) (w : I -> R) (M N : nat)
-    (worse : {ffun 'I_M -> I} -> K -> seq I -> rel I) (bad : {ffun 'I_M -> I} -> K -> seq I -> pred I) (r : {ffun 'I_M -> I} -> K -> seq I -> nat)
-    (stop : {ffun 'I_M -> I} -> K -> seq I -> bool) (wrong : {ffun 'I_M -> I} -> K -> seq I -> I -> bool) (delta : R) :
+    (worse : {ffun 'I_M -> I} -> K -> seq (seq I) -> rel I) (bad : {ffun 'I_M -> I} -> K -> seq (seq I) -> pred I) (r : {ffun 'I_M -> I} -> K -> seq (seq I) -> nat)
+    (stop : {ffun 'I_M -> I} -> K -> seq (seq I) -> bool) (wrong : {ffun 'I_M -> I} -> K -> seq (seq I) -> I -> bool) (delta : R) :
   (forall i, 0 <= w i) -> \sum_i w i = 1 ->
   (forall P k T, total (worse P k T)) -> (forall P k T, transitive (worse P k T)) -> (forall P k T, antisymmetric (worse P k T)) ->
   (forall P k T, (0 < r P k T)%N) -> (forall P k T z, wrong P k T z -> bad P k T z) -> 0 <= delta ->
   Ex w (fun P : {ffun 'I_M -> I} => Ex w (fun S : {ffun 'I_N -> I} => `[< exists k : K,
     let T := (pick (worse P k) (bad P k) (r P k) (stop P k) (rows S)).1 in let q := (pick (worse P k) (bad P k) (r P k) (stop P k) (rows S)).2 in
-    pick_bound N (size T + size q) (delta / #|K|%:R) < error_rate w (wrong P k T) >]%:R)) <= delta.
+    pick_bound N (size (flatten T) + size q) (delta / #|K|%:R) < error_rate w (wrong P k T) >]%:R)) <= delta.
 Proof.
 move=> w0 w1 tot tr anti r0 wb d0; rewrite -[X in _ <= X](Ex_const w1 M); apply: Ex_le => // P.
 have prior (l : seq K) : uniq l -> \sum_(k <- l) #|K|%:R^-1 <= 1 :> R.

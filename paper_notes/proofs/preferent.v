@@ -111,7 +111,7 @@ have -> : c (z :: t) = t by rewrite -[RHS]e; apply: pre; [rewrite e; exact: amon
 have -> : c (rows S) = t by rewrite -[RHS]e; apply: pre; [rewrite e | exact: among_cons].
 by rewrite eqxx mul1r ler_subl_addl ler_addr divr_ge0 ?ler0n.
 Qed.
-Lemma pick_steps m n t : (size t <= m)%N -> P (m + n) t * 'C(m, size t)%:R <= P m t * 'C(m + n, size t)%:R * (1 - change_rate t) ^+ n.
+Theorem pick_steps m n t : (size t <= m)%N -> P (m + n) t * 'C(m, size t)%:R <= P m t * 'C(m + n, size t)%:R * (1 - change_rate t) ^+ n.
 Proof.
 move=> tm; elim: n => [|n IH]; first by rewrite addn0 expr0 mulr1.
 have pos : 0 < (m + n.+1 - size t)%:R :> R by rewrite ltr0n subn_gt0 addnS ltnS (leq_trans tm) // leq_addr.
