@@ -74,7 +74,7 @@ def test_two_classes_have_one_output_and_two_logits_are_their_difference():
     one = fitted([linear], IMAGES[PAIR], LABELS[PAIR], rounds=1)
     assert one.decision_function(IMAGES[PAIR]).ndim == 1
     logits = nn.Sequential(nn.Flatten(), nn.Linear(64, 2, bias=False))
-    means = torch.from_numpy(np.stack([IMAGES[LABELS == c].mean(0).ravel() for c in (0, 1)]))
+    means = torch.from_numpy(np.stack([IMAGES[c == LABELS].mean(0).ravel() for c in (0, 1)]))
     logits[1].weight.data = means - means.mean(0)
     two = fitted([logits], IMAGES[PAIR], LABELS[PAIR], rounds=1)
     with torch.no_grad():
