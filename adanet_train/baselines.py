@@ -16,13 +16,13 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
-from adanet_train.config import Callback, Config, Trained, check_classes, check_resume, check_sample
+from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
 from adanet_train.core.history import CandidateRecord
-from adanet_train.core.network import Network, block_outputs
-from adanet_train.core.surrogates import surrogate
-from adanet_train.search import class_search
+from adanet_train.core.labels import labels_of
+from adanet_train.core.network import Network
+from adanet_train.core.objective import mean
 from adanet_train.search.descent import Problem, Search
-from adanet_train.search.weak_learners import descend, generator
+from adanet_train.search.weak_learners import generator
 
 
 def train_lr(
@@ -43,7 +43,8 @@ def train_nn(
 def value(network: Network, Psi: Tensor, y: Tensor, config: Config) -> float:
     """(1/m) Σ_i Φ(-y_i f(x_i)) + λ Σ_k R(U_k)."""
     size = sum(float((U * U).sum() if config.norm == "l2" else U.abs().sum()) for U in network.hidden.values())
-    return float(surrogate(config.surrogate).value(-y * network(Psi)).mean()) + config.fixed_lam * size
+    labels = labels_of(y, config.surrogate)
+    return mean(labels.values(y, labels.without_margin(y) + network(Psi))) + config.fixed_lam * size
 
 
 def _train(
@@ -52,8 +53,10 @@ def _train(
     check_resume(resume, config)
     if resume is not None and resume.history:
         return resume
-    network, F = (_of_two if y.is_floating_point() else _of_classes)(Psi, y, config, hidden)
-    units = list(network.n[1:])
+    points, y = check_sample(Psi, y, config)
+    Psi = points.whole()
+    network = _fitted(Psi, y, config, hidden)
+    F, units = value(network, Psi, y, config), list(network.n[1:])
     candidate: CandidateRecord = {"depth": network.depth, "units": units, "objective": F, "Gamma": {}}
     trained = Trained(network, None, [{"candidates": [candidate], "chosen": 0, "objective": F}], config)
     if callback is not None:
@@ -61,40 +64,20 @@ def _train(
     return trained
 
 
-def _of_two(Psi: Tensor, y: Tensor, config: Config, hidden: Sequence[int]) -> tuple[Network, float]:
-    points, y = check_sample(Psi, y, config)
-    Psi = points.whole()
-    U, draw = _start((Psi.shape[1], *hidden, 1), config, Psi.device)
+def _fitted(Psi: Tensor, y: Tensor, config: Config, hidden: Sequence[int]) -> Network:
+    labels = labels_of(y, config.surrogate)
+    U, draw = _start((Psi.shape[1], *hidden, labels.tops), config, Psi.device)
     problem = Problem(
         inputs=[Psi, *[Psi[:, :0]] * len(hidden)],
         y=y,
-        f=y,  # as an offset it turns Φ(1 - y f) into Φ(-y f)
+        f=labels.without_margin(y),
         output_layers=(len(U),),
         l2=config.fixed_lam if config.norm == "l2" else 0.0,
         l1_hidden=config.fixed_lam if config.norm == "l1" else 0.0,
         train_w=False,
     )
-    w = torch.ones_like(y[:1])
-    network = _network(descend(Search(problem, U, [w], config), draw), w, config)
-    return network, value(network, Psi, y, config)
-
-
-def _of_classes(Psi: Tensor, y: Tensor, config: Config, hidden: Sequence[int]) -> tuple[Network, float]:
-    Psi, y, C = check_classes(Psi, y, config)
-    U, draw = _start((Psi.shape[1], *hidden, C), config, Psi.device)
-
-    def forward(weights: Sequence[Tensor], rows: Sequence[Tensor]) -> Tensor:
-        return block_outputs(config.activation, rows, weights)[-1]
-
-    def size(weights: Sequence[Tensor]) -> Tensor:
-        parts = [(U_k * U_k).sum() if config.norm == "l2" else U_k.abs().sum() for U_k in weights]
-        return config.fixed_lam * torch.stack(parts).sum()
-
-    inputs = [Psi, *[Psi[:, :0]] * len(hidden)]
-    of = class_search.Descent(inputs, y, Psi.new_zeros(len(Psi), C), forward, margin=0.0, penalty=size)
-    U = class_search.descend(of, U, config, draw)
-    eye = torch.eye(C, dtype=torch.float64, device=Psi.device)
-    return _network(U, eye, config), float(of.objective(U, slice(None)))
+    w = labels.spread(Psi.new_ones(labels.tops))
+    return _network(Search(problem, U, [w], config, draw).descend(), w, config)
 
 
 def _start(n: Sequence[int], config: Config, device: torch.device) -> tuple[list[Tensor], torch.Generator]:

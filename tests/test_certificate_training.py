@@ -14,7 +14,7 @@ from adanet_theory.certificates.tree import one_layer, unrolled
 from adanet_theory.certificates.vote import vote_certificate, vote_certificate_at, vote_kl_polya
 from adanet_train.app import run
 from adanet_train.certificate import forms, hidden, linear, search, train
-from adanet_train.certificate.smooth import Adam, RateCost, kl_inverse
+from adanet_train.certificate.smooth import RateCost, kl_inverse
 from adanet_train.config import Config, Trained
 from adanet_train.core.network import Network
 
@@ -65,23 +65,6 @@ def test_the_smooth_inverse_stays_a_number_where_every_example_is_lost():
     p.sum().backward()
     assert bool(((p > 0.99) & (p < 1)).all())
     assert bool(torch.isfinite(q.grad).all() & torch.isfinite(c.grad).all())
-
-
-def test_adam_is_that_of_torch_at_rates_that_fall_to_a_twentieth():
-    rates, steps = (0.1, 0.025), 30
-    ours, theirs = ([torch.tensor([1.0, -2.0]), torch.tensor([0.5])] for _ in range(2))
-    adam = Adam(ours, rates, steps)
-    torchs = torch.optim.Adam([{"params": [v], "lr": rate} for v, rate in zip(theirs, rates, strict=True)])
-    for step in range(steps):
-        for other in theirs:
-            other.grad = other.sin() + other**3
-        share = 1 / 20 + 19 / 20 * (1 + math.cos(math.pi * step / steps)) / 2
-        for group, rate in zip(torchs.param_groups, rates, strict=True):
-            group["lr"] = rate * share
-        adam.step([values.sin() + values**3 for values in ours])
-        torchs.step()
-    for values, other in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(values, other, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("beta", [0.001, 0.1])

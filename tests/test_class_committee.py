@@ -18,7 +18,7 @@ from adanet_train.core.labels import Classes, Signs
 from adanet_train.core.points import Points
 from adanet_train.core.surrogates import surrogate
 from adanet_train.search import committee
-from adanet_train.search.committee import Member, Sample, Search
+from adanet_train.search.committee import Member, Run, Sample, Search
 from adanet_train.search.feed import Batch
 from adanet_train.search.growth import Growth, regrown
 from adanet_train.search.selection import LEAST_GAIN, HeldOut, scalar_path
@@ -133,7 +133,7 @@ def test_written_gradient_is_autograds(trained, depth):
     growth = regrown(trained, Points(Psi))
     existing = Member(growth, 3)
     U = [torch.randn_like(u.double()) for u in committee.start(existing, depth, 4, 4, 3, drawn(), 3)]
-    search = Search(U, existing, Classes(3), SMALL, None)
+    search = Search(U, existing, Classes(3), SMALL)
     x, labels = Psi[:60].view(3, 20, 4), y[:60].view(3, 20)
     offset, s = existing.f(x), torch.rand(3, 20, generator=drawn(), dtype=torch.float64)
     search.differentiate(Batch(x, labels, offset, s, 20))
@@ -169,7 +169,7 @@ def test_a_member_does_not_see_its_own_part():
         growth, spec = Growth(Points(Psi), "relu", 3), SMALL.family(4, 120, 3)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(committee, "LOOKS", 1)
-            patch.setattr(Search, "losses", lambda self, _: -torch.ones(1) * self.step)
+            patch.setattr(Run, "look", lambda self: -float(self.adam.steps))
             found.append(committee.learn(growth, one_look, 2, 4, spec, SMALL, drawn()).block)
     for k, shape in ((1, (3, 4, 4)), (2, (3, 3, 12))):
         before, after = (block[k].view(shape) for block in found)

@@ -14,7 +14,7 @@ from adanet_train.core.labels import Signs
 from adanet_train.core.points import Centre, Points
 from adanet_train.core.surrogates import surrogate
 from adanet_train.search import committee
-from adanet_train.search.committee import Member, Sample, Schedule, Search
+from adanet_train.search.committee import Member, Run, Sample, Schedule, Search
 from adanet_train.search.feed import Batch
 from adanet_train.search.growth import Growth, regrown
 from adanet_train.search.selection import Choice, HeldOut, Judged, choose, judge, scalar_path
@@ -70,7 +70,7 @@ def test_written_gradient_is_autograds(trained, depth, activation):
     growth.activation = activation
     existing = Member(growth, 3)
     U = [torch.randn_like(u.double()) for u in committee.start(existing, depth, 4, 5, 3, drawn())]
-    search = Search(U, existing, SIGNS, SMALL.replace(activation=activation), None)
+    search = Search(U, existing, SIGNS, SMALL.replace(activation=activation))
     x, labels = Psi[:60].view(3, 20, 5), y[:60].view(3, 20)
     offset, s = existing.f(x), torch.rand(3, 20, generator=drawn(), dtype=torch.float64)
     search.differentiate(Batch(x, labels, offset, s, 20))
@@ -102,7 +102,7 @@ def test_a_member_does_not_see_its_own_part():
         # One look, at the end: when to stop is decided by all parts together.
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(committee, "LOOKS", 1)
-            patch.setattr(Search, "losses", lambda self, _: -torch.ones(1) * self.step)
+            patch.setattr(Run, "look", lambda self: -float(self.adam.steps))
             blocks.append(committee.learn(growth, one_look, 2, 4, spec, SMALL, drawn()).block[1].view(3, 4, 5))
     assert torch.equal(blocks[0][0], blocks[1][0])
     assert not torch.equal(blocks[0][1], blocks[1][1])

@@ -316,17 +316,6 @@ def test_no_rows_and_no_values():
     assert network.n == (14, 1)
 
 
-def test_adam_is_the_textbooks_and_leaves_other_rows_alone():
-    values = np.array([[1.0, -2.0], [3.0, 4.0]])
-    adam = embeddings._Adam(torch.tensor(values), 0.1)
-    mean = square = np.zeros(2)
-    for t, slope in enumerate(np.array([[1.0, -3.0], [0.5, 2.0], [-4.0, 0.1]]), 1):
-        adam.step(torch.tensor(slope[None]), torch.tensor([1]))
-        mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
-        values[1] -= 0.1 * (mean / (1 - 0.9**t)) / (np.sqrt(square / (1 - 0.999**t)) + 1e-8)
-    np.testing.assert_allclose(adam.values.numpy(), values, rtol=1e-12)
-
-
 def test_points_are_computed_when_they_are_asked_for(sample):
     data = criteo.read(sample, min_count=2)
     embedding, _ = embed(data.train, data.d, torch.Generator().manual_seed(0), hidden=(4,), steps=5)

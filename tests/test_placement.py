@@ -38,9 +38,10 @@ def test_the_search_stays_on_its_device_and_never_waits_for_it(optimiser, varian
         task = Task(inputs, y, f, 5, config.family(4), config, lambda k, H: fake(H.shape[1]))
         U = start(task, draws(0, 1, 0))
         problem = Problem(inputs, y, f, (3,), [1.0] * 3, [fake(5)], dropout=0.5 if variant == "D" else 0.0)
-        search = Search(problem, U, [fake(5)], config)
-        search.run(9, draws(0, 1, 1))  # more than two passes over the sample
-        assert {tensor.device.type for tensor in (search.theta, search.slopes, *search.weights())} == {DEVICE}
+        search = Search(problem, U, [fake(5)], config, draws(0, 1, 1))
+        for number in range(1, 10):  # more than two passes over the sample
+            search.step(number)
+        assert {tensor.device.type for tensor in (search.theta, search.slopes, *search.U)} == {DEVICE}
 
 
 def test_growth_stays_on_its_device():

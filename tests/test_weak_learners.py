@@ -13,9 +13,8 @@ from adanet_train.convex import mixture
 from adanet_train.core.activations import activation_slope, apply_activation
 from adanet_train.core.complexity import penalty
 from adanet_train.core.surrogates import surrogate
-from adanet_train.search import weak_learners
 from adanet_train.search.descent import Problem, Search
-from adanet_train.search.weak_learners import Task, candidate, descend, gradient, start
+from adanet_train.search.weak_learners import Task, candidate, gradient, start
 from adanet_train.search.weak_learners import generator as draws
 
 
@@ -23,12 +22,17 @@ def randn(*shape: int, seed: int) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
-def task(config: Config, *, depth: int = 2, units: int = 5, existing: int = 3, m: int = 60) -> Task:
+def task(
+    config: Config, *, depth: int = 2, units: int = 5, existing: int = 3, m: int = 60, classes: int | None = None
+) -> Task:
     Psi = randn(m, 4, seed=1).clamp(-1, 1)
-    y = torch.where(Psi[:, 0] * Psi[:, 1] + 0.1 * randn(m, seed=2) > 0, 1.0, -1.0).double()
+    score = Psi[:, 0] * Psi[:, 1] + 0.1 * randn(m, seed=2)
+    y, f = torch.where(score > 0, 1.0, -1.0).double(), 0.3 * randn(m, seed=9)
+    if classes is not None:
+        y, f = (score.argsort().argsort() * classes).div(m, rounding_mode="floor"), 0.3 * randn(m, classes, seed=9)
     inputs = [Psi, *[randn(m, existing, seed=3 + k).clamp_min(0) for k in range(depth - 1)]]
     spec = config.family(4)
-    return Task(inputs, y, 0.3 * randn(m, seed=9), units, spec, config, penalty(config, spec, Psi))
+    return Task(inputs, y, f, units, spec, config, penalty(config, spec, Psi))
 
 
 @pytest.mark.parametrize("name", [*ACTIVATIONS[:-1], "leaky_relu:0.3", "leaky_relu:-0.5"])
@@ -43,75 +47,56 @@ def test_slopes_are_derivatives(name):
 @pytest.mark.parametrize("outputs", ["top", "all"])
 @pytest.mark.parametrize("existing", [0, 3])
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
-@pytest.mark.parametrize("Phi", ["logistic", "exponential"])
-def test_written_gradient_is_autograds(depth, outputs, existing, activation, Phi):
+@pytest.mark.parametrize(("Phi", "classes"), [("logistic", None), ("exponential", None), ("logistic", 3)])
+def test_written_gradient_is_autograds(depth, outputs, existing, activation, Phi, classes):
     config = Config(activation=activation, outputs=outputs, dtype="float64", batch=60, surrogate=Phi, steps=0)
-    t = task(config, depth=depth, existing=existing)
+    t = task(config, depth=depth, existing=existing, classes=classes)
     U = [randn(*shape, seed=20 + k) for k, shape in enumerate(t.shapes)]
-    w = [randn(5, seed=30 + k) for k in t.output_layers]
+    w = [randn(classes or 1, 5, seed=30 + k) for k in t.output_layers]
     l1 = [randn(5, seed=40 + k).abs() for k in t.output_layers]
     problem = Problem(t.inputs, t.y, t.f, t.output_layers, None, l1, l2=0.3, l1_hidden=0.2)
-    search = Search(problem, U, w, config)
-    search._load(torch.Generator().manual_seed(0))  # the batch is the whole sample
-    search._differentiate()
+    search = Search(problem, U, w, config, torch.Generator().manual_seed(0))
+    search._differentiate(search._load())  # the batch is the whole sample
 
     leaves = [part.clone().requires_grad_() for part in (*U, *w)]
     hidden, output = leaves[: len(U)], leaves[len(U) :]
     h = t.outputs(hidden)
-    f = t.f + sum(h[k - 1] @ w_k for k, w_k in zip(t.output_layers, output, strict=True))
-    F = surrogate(Phi).value(1 - t.y * f).mean()
-    F = F + sum(a @ b.abs() for a, b in zip(l1, output, strict=True))
+    change = sum(h[k - 1] @ w_k.T for k, w_k in zip(t.output_layers, output, strict=True))
+    if classes is None:
+        F = surrogate(Phi).value(1 - t.y * (t.f + change[:, 0])).mean()
+    else:
+        margin = 1 - torch.nn.functional.one_hot(t.y, classes)
+        F = torch.nn.functional.cross_entropy(t.f + change + margin, t.y)
+    F = F + sum((b.abs() @ a).sum() for a, b in zip(l1, output, strict=True))
     F = F + sum(0.3 * (V * V).sum() + 0.2 * V.abs().sum() for V in hidden)
     F.backward()
-    assert search.objective() == pytest.approx(F.item(), rel=1e-12)
+    assert search.look() == pytest.approx(F.item(), rel=1e-12)
     for slope, leaf in zip([*search.U_slopes, *search.w_slopes], leaves, strict=True):
         torch.testing.assert_close(slope, leaf.grad, rtol=1e-9, atol=1e-12)
-
-
-def test_adam_is_torchs_adam():
-    config = Config(optimiser="adam", dtype="float64", batch=60, learning_rate=0.01, enforce=False)
-    t = task(config)
-    U, w = [randn(*shape, seed=20 + k) for k, shape in enumerate(t.shapes)], [randn(5, seed=30)]
-    search = Search(Problem(t.inputs, t.y, t.f, (2,)), U, w, config)
-    theta = search.theta.clone().requires_grad_()
-    theirs = torch.optim.Adam([theta], lr=0.01)
-    for _ in range(20):
-        search._load(torch.Generator().manual_seed(0))
-        with torch.no_grad():
-            ours = search.theta.clone()
-            search.theta.copy_(theta)
-            search._differentiate()
-            search.theta.copy_(ours)
-        theta.grad = search.slopes.clone()
-        theirs.step()
-        search._update()
-    torch.testing.assert_close(search.theta, theta.detach(), rtol=1e-9, atol=1e-9)
 
 
 def test_a_batch_is_a_part_of_the_sample_and_an_epoch_all_of_it():
     config = Config(batch=20, dtype="float64")
     t = task(config)
-    search = Search(Problem(t.inputs, t.y, t.f, (2,)), start(t, draws(0, 1, 0)), [torch.zeros(5).double()], config)
-    generator, seen = draws(0, 1, 1), []
+    U = start(t, draws(0, 1, 0))
+    search = Search(Problem(t.inputs, t.y, t.f, (2,)), U, [torch.zeros(5).double()], config, draws(0, 1, 1))
+    seen = []
     for _ in range(3):
-        search._load(generator)
-        seen.append(torch.cat([*search.batch, search.batch_labels], 1).clone())
-    whole = torch.cat([*t.inputs, search.labels], 1)
-    together = torch.cat(seen)
-    assert sorted(together.tolist()) == sorted(whole.tolist())
+        index = search._load()
+        assert all(torch.equal(batch, x[index]) for batch, x in zip(search.batch, t.inputs, strict=True))
+        seen += index.tolist()
+    assert sorted(seen) == [*range(60)]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_weights_once_seen_stay_as_they_were(dtype):
+def test_a_search_without_steps_ends_where_it_starts(dtype):
     config = Config(dtype=dtype, steps=0)
     t = task(config)
     U = start(t, draws(0, 1, 0))
-    search = Search(Problem(t.inputs, t.y, t.f, (2,), [0.5, 0.5]), U, [torch.zeros(5).double()], config)
-    seen = search.weights()
-    before = [V.clone() for V in seen]
-    search.run(20, draws(0, 1, 1))
-    assert all(torch.equal(V, W) for V, W in zip(seen, before, strict=True))
-    assert not torch.equal(search.weights()[0], before[0])
+    problem = Problem(t.inputs, t.y, t.f, (2,), [0.5, 0.5])
+    found = Search(problem, U, [torch.zeros(5).double()], config, draws(0, 1, 1)).descend()
+    for V, W in zip(found, U, strict=True):
+        assert torch.equal(V, W.to(getattr(torch, dtype)).double())
 
 
 def test_a_look_at_a_large_sorted_sample_sees_both_classes(monkeypatch):
@@ -122,7 +107,7 @@ def test_a_look_at_a_large_sorted_sample_sees_both_classes(monkeypatch):
     sorted_inputs = [x[order] for x in t.inputs]
     U, w = start(t, draws(0, 1, 0)), [randn(5, seed=1)]
     problem = Problem(sorted_inputs, t.y[order], t.f[order], (2,))
-    looked = Search(problem, U, w, config).objective()
+    looked = Search(problem, U, w, config, draws(0, 1, 1)).look()
     f = t.f[order] + Task(sorted_inputs, t.y, t.f, 5, t.spec, config, t.Gamma).outputs(U)[-1] @ w[0]
     every_third = surrogate("logistic").value(1 - t.y[order] * f)[::3].mean()
     assert looked == pytest.approx(every_third.item(), rel=1e-12)
@@ -174,16 +159,15 @@ def test_early_stopping_ends_a_search_that_cannot_improve():
     looks = []
 
     class Stuck(Search):
-        def objective(self) -> float:
+        def look(self) -> float:
             looks.append(1)
             return 1.0
-
-    from adanet_train.search.weak_learners import descend
 
     config = Config(steps=10_000, check_every=5, patience=3)
     t = task(config)
     U = start(t, draws(0, 1, 0))
-    best = descend(Stuck(Problem(t.inputs, t.y, t.f, (2,)), U, [torch.zeros(5).double()], config), draws(0, 1, 1))
+    problem = Problem(t.inputs, t.y, t.f, (2,))
+    best = Stuck(problem, U, [torch.zeros(5).double()], config, draws(0, 1, 1)).descend()
     assert len(looks) == 1 + 3
     torch.testing.assert_close(best[0], U[0], rtol=1e-6, atol=1e-6)
 
@@ -196,8 +180,9 @@ def test_variant_R_shrinks_w():
         from adanet_train.search.weak_learners import _problem
 
         U = start(t, draws(0, 1, 0))
-        search = Search(_problem(t, U), U, [torch.zeros(5).double()], config)
-        search.run(400, draws(0, 1, 1))
+        search = Search(_problem(t, U), U, [torch.zeros(5).double()], config, draws(0, 1, 1))
+        for number in range(1, 401):
+            search.step(number)
         sizes[variant] = float(search.w[0].abs().sum())
     assert sizes["R"] < 0.5 * sizes["base"]
 
@@ -206,8 +191,8 @@ def test_variant_D_drops_existing_inputs_only():
     config = Config(variant="D", dropout=0.5, batch=60, dtype="float64")
     t = task(config, existing=50)
     problem = Problem(t.inputs, t.y, t.f, (2,), dropout=0.5)
-    search = Search(problem, start(t, draws(0, 1, 0)), [torch.zeros(5).double()], config)
-    search._load(draws(0, 1, 1))
+    search = Search(problem, start(t, draws(0, 1, 0)), [torch.zeros(5).double()], config, draws(0, 1, 1))
+    search._load()
     assert search.batch[0].count_nonzero() == 60 * 4
     kept = search.batch[1][search.batch[1] != 0]
     full = t.inputs[1][t.inputs[1] != 0]
@@ -220,14 +205,14 @@ def test_variant_D_drops_existing_inputs_only():
 def test_units_on_their_bounds_span_the_function_that_was_trained(p, depth, monkeypatch):
     """The rows go to norm Λ, yet some w on the units gives the trained output again: nothing is lost by scaling."""
     searches = []
-    monkeypatch.setattr(weak_learners, "descend", lambda search, g: searches.append(search) or descend(search, g))
+    monkeypatch.setattr(Search, "descend", lambda self, of=Search.descend: searches.append(self) or of(self))
     config = Config(p=p, Lambda=0.7, learner="units", steps=50, check_every=50, batch=60, dtype="float64", rounds=3)
     config = config.replace(optimiser="adam", learning_rate=0.05)
     t = task(config, depth=depth, existing=3 if depth == 2 else 0)
     U = candidate(t, draws(0, 1, 0))
     for V in U:
         torch.testing.assert_close(torch.linalg.vector_norm(V, p, dim=1), torch.full((5,), 0.7).double())
-    trained = searches[0]._forward(searches[0].x)[-1]
+    trained = searches[0]._forward(searches[0].x)[-1][:, 0]
     assert trained.abs().max() > 0.1
     H = t.outputs(U)[-1]
     w = torch.linalg.lstsq(H, trained[:, None]).solution

@@ -17,6 +17,7 @@ from adanet_theory.certificates.kl import xi
 from adanet_theory.certificates.stochastic import SAMPLED, gaussian_kl, stochastic_certificate
 from adanet_theory.checks import check
 from adanet_train.certificate.smooth import kl_inverse, normal_cdf
+from adanet_train.core.descend import Adam
 from adanet_train.core.network import Network
 from adanet_train.search.weak_learners import generator
 
@@ -102,15 +103,14 @@ def descend(prior: Network, s: float, Psi: Tensor, y: Tensor, delta: float, draw
     network = replace(prior, hidden=U)
     price = math.log(xi(len(y)) / ((1 - SAMPLED) * delta))
     Psi, y = Psi.float(), y.float()
-    adam = torch.optim.Adam(list(U.values()), lr=RATE * s)
+    adams = [Adam(value) for value in U.values()]
     for _ in range(STEPS):
         mean, spread = outputs(network, Psi, s, draw)
         error = normal_cdf(-y * mean / spread.clamp_min(1e-12)).mean()
         KL = torch.stack([((U[pair] - start[pair]) ** 2).sum() for pair in U]).sum() / (2 * s * s)
-        value = kl_inverse(error, (KL + price) / len(y))
-        adam.zero_grad()
-        value.backward()
-        adam.step()
+        slopes = torch.autograd.grad(kl_inverse(error, (KL + price) / len(y)), [*U.values()])
+        for adam, slope in zip(adams, slopes, strict=True):
+            adam.step(slope, RATE * s)
     return replace(prior, hidden={pair: value.detach().double() for pair, value in U.items()})
 
 

@@ -16,7 +16,8 @@ from torch import Tensor
 
 from adanet_theory.certificates.grids import BETAS, VOTES
 from adanet_train.certificate.forms import Form
-from adanet_train.certificate.smooth import Adam, RateCost
+from adanet_train.certificate.smooth import RateCost
+from adanet_train.core.descend import Adam
 
 RATE, SETTING_RATE = 0.1, 0.025
 """Of Adam: for log θ, and for log N and t."""
@@ -118,11 +119,14 @@ def descend(sample: Sample, found: Found, rows: Rows, steps: int) -> Rows:
     most = math.log(sample.most)
     start = (rows.logits, rows.log_N.clamp_max(most), rows.t)
     parameters = logits, log_N, t = tuple(part.clone().requires_grad_() for part in start)
-    adam = Adam(parameters, (RATE, SETTING_RATE, SETTING_RATE), steps)
-    for _ in range(steps):
+    adams = [Adam(part) for part in parameters]
+    for step in range(steps):
         log_theta = torch.log_softmax(logits, 1)
         values = form(*read(log_theta.exp()), log_theta, log_N.clamp_max(most), t)
-        adam.step(torch.autograd.grad(values.sum(), parameters))
+        slopes = torch.autograd.grad(values.sum(), parameters)
+        share = 0.525 + 0.475 * math.cos(math.pi * step / steps)  # down to a twentieth
+        for adam, slope, rate in zip(adams, slopes, (RATE, SETTING_RATE, SETTING_RATE), strict=True):
+            adam.step(slope, rate * share)
     return Rows(logits.detach(), log_N.detach().clamp_max(most), t.detach(), values.detach(), rows.betas)
 
 

@@ -7,7 +7,6 @@ that is stated is computed from the exact laws in adanet_theory.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -51,27 +50,6 @@ def kl_inverse(q: Tensor, c: Tensor) -> Tensor:
 def normal_cdf(z: Tensor) -> Tensor:
     """Φ(z); beyond 9 standard deviations without a slope, whose denormal numbers take most of the time of a step."""
     return torch.special.ndtr(z.clamp(-9, 9))
-
-
-class Adam:
-    """Adam (Kingma and Ba, 2015) at rates that fall as half a cosine to a twentieth.
-
-    torch.optim's first imports the compiler, which takes longer than the search on a small sample.
-    """
-
-    def __init__(self, parameters: Sequence[Tensor], rates: Sequence[float], steps: int) -> None:
-        self.parameters, self.rates, self.steps, self.done = parameters, rates, steps, 0
-        self.moments = [(torch.zeros_like(values), torch.zeros_like(values)) for values in parameters]
-
-    @torch.no_grad()
-    def step(self, slopes: Sequence[Tensor]) -> None:
-        share = 0.525 + 0.475 * math.cos(math.pi * self.done / self.steps)
-        self.done += 1
-        for values, rate, slope, (mean, square) in zip(self.parameters, self.rates, slopes, self.moments, strict=True):
-            mean.lerp_(slope, 0.1)
-            square.mul_(0.999).addcmul_(slope, slope, value=0.001)
-            spread = (square / (1 - 0.999**self.done)).sqrt_().add_(1e-8)
-            values.addcdiv_(mean, spread, value=-rate * share / (1 - 0.9**self.done))
 
 
 class RateCost:

@@ -54,6 +54,10 @@ class Labels(ABC):
         return like.new_zeros(*shape, *self.of(like.new_zeros(self.tops)).shape)
 
     @abstractmethod
+    def without_margin(self, y: Tensor) -> Tensor:
+        """The offset of f, in float64, that takes the margin of 1 out of the loss: Φ(-y f), and -log softmax(f)_y."""
+
+    @abstractmethod
     def spread(self, mix: Tensor) -> Tensor:
         """Weights of f on units of which each class has one after the other, in turn: each is read by its own."""
 
@@ -89,6 +93,9 @@ class Signs(Labels):
     Phi: Surrogate
     outputs = None
 
+    def without_margin(self, y: Tensor) -> Tensor:
+        return y.double()
+
     def spread(self, mix: Tensor) -> Tensor:
         return mix
 
@@ -117,6 +124,9 @@ class Classes(Labels):
     """Class indices y in 0..C-1 and the multinomial logistic loss with a margin of 1."""
 
     outputs: int
+
+    def without_margin(self, y: Tensor) -> Tensor:
+        return _eye(self.outputs, torch.float64, y.device)[y]
 
     def spread(self, mix: Tensor) -> Tensor:
         return torch.eye(self.outputs).to(mix).repeat(1, len(mix) // self.outputs) * mix

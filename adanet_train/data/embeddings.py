@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from adanet_theory.checks import check
+from adanet_train.core.descend import Adam
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
 from adanet_train.data.criteo import Codes, Part, embedding_size
@@ -106,7 +107,7 @@ def embed(
     table = _Table(d, draw)
     n = (COUNTS + sum(table.sizes) + 1, *hidden, 1)
     U = [_start(n_k, n_below, draw) for n_below, n_k in pairwise(n)]
-    optimisers = [_Adam(values, learning_rate) for values in (table.numbers, *U)]
+    optimisers = [Adam(values) for values in (table.numbers, *U)]
     for rows in _batches(part.m, batch, steps, draw):
         some = part[rows]
         met, place = table.rows(some.codes).unique(return_inverse=True)
@@ -116,24 +117,9 @@ def embed(
         size = torch.stack([(u * u).sum() for u in leaves[1:]]).sum()
         slopes = torch.autograd.grad(torch.nn.functional.softplus(-y * f).mean() + lam * size, leaves)
         slopes[0][met == 0] = 0
-        for optimiser, slope, where in zip(optimisers, slopes, (met, *[slice(None)] * len(U)), strict=True):
-            optimiser.step(slope, where)
+        for optimiser, slope, read in zip(optimisers, slopes, (met, *[None] * len(U)), strict=True):
+            optimiser.step(slope, learning_rate, read)
     return _fixed(scale, table, U, n)
-
-
-class _Adam:
-    """Adam on the rows that a step reads; what is known of the others waits until they are read again."""
-
-    def __init__(self, values: Tensor, rate: float) -> None:
-        self.values, self.rate, self.steps = values, rate, 0
-        self.mean, self.square = torch.zeros_like(values), torch.zeros_like(values)
-
-    def step(self, slope: Tensor, rows: Any) -> None:
-        self.steps += 1
-        mean, square = self.mean[rows].lerp(slope, 0.1), self.square[rows].lerp(slope * slope, 0.001)
-        self.mean[rows], self.square[rows] = mean, square
-        spread = (square / (1 - 0.999**self.steps)).sqrt() + 1e-8
-        self.values[rows] -= self.rate / (1 - 0.9**self.steps) * mean / spread
 
 
 class _Table:

@@ -24,6 +24,7 @@ from adanet_theory.spec import NetworkSpec
 from adanet_train.config import Config
 from adanet_train.convex.projection import members, nearest_
 from adanet_train.core.activations import activation_slope
+from adanet_train.core.descend import Adam, descend
 from adanet_train.core.labels import Labels
 from adanet_train.core.network import layer, subnetwork
 from adanet_train.core.norms import row_norms
@@ -34,6 +35,8 @@ from adanet_train.search.growth import Growth
 LOOK = 10_000
 """Points of a part that is held out, at most: enough to compare by, and to look at often."""
 SCALES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18)
+MEMORY = 0.99
+"""Of Adam: a run is too short for the usual 0.999."""
 LOOKS = 20
 """How often the held-out parts are looked at in the longest run that the schedule allows."""
 
@@ -188,17 +191,14 @@ class Schedule:
 
 
 class Search:
-    """U_1, .., U_d of all members on their way down, by Adam; U_d is the one top unit, or one for each class."""
+    """U_1, .., U_d of all members, and their slopes; U_d is the one top unit, or one for each class."""
 
-    def __init__(
-        self, U: list[Tensor], existing: Member, labels: Labels, config: Config, radii: list[float] | None
-    ) -> None:
-        self.existing, self.labels, self.config, self.radii = existing, labels, config, radii
+    def __init__(self, U: list[Tensor], existing: Member, labels: Labels, config: Config) -> None:
+        self.existing, self.labels, self.config = existing, labels, config
         self.shapes = [part.shape for part in U]
         self.theta = torch.cat([part.reshape(-1) for part in U])
-        self.slopes, self.mean, self.square, self.root = (torch.zeros_like(self.theta) for _ in range(4))
+        self.slopes = torch.zeros_like(self.theta)
         self.U, self.U_slopes = self.views(self.theta), self.views(self.slopes)
-        self.step = 0
 
     def views(self, flat: Tensor) -> list[Tensor]:
         pieces = flat.split([shape.numel() for shape in self.shapes])
@@ -225,22 +225,44 @@ class Search:
             if k:
                 back = torch.bmm(back, self.U[k])
 
-    def update(self, rate: float) -> None:
-        self.step += 1
-        self.mean.lerp_(self.slopes, 0.1)
-        self.square.mul_(0.99).addcmul_(self.slopes, self.slopes, value=0.01)
-        unbiased = math.sqrt(1 - 0.99**self.step) / (1 - 0.9**self.step)
-        self.theta.addcdiv_(self.mean, torch.sqrt(self.square, out=self.root).add_(1e-8), value=-rate * unbiased)
-        if self.radii is not None:
-            for U, radius in zip(self.U[:-1], self.radii, strict=True):
-                nearest_(U.view(-1, U.shape[2]), radius, self.config.p)
-
     def losses(self, batch: Batch) -> Tensor:
         """Σ_i s_i loss_i at a few scales of the output: the convex step sets the scale, not the search."""
         f = self.forward(batch.x)[-1]
         scales = batch.x.new_tensor(SCALES).view(-1, *[1] * f.ndim)
         values = self.labels.values(batch.y, batch.offset + scales * f)
         return (values if batch.weights is None else values * batch.weights).sum((1, 2))
+
+
+class Run:
+    """A search on its way down, by Adam, on the batches of a feed."""
+
+    def __init__(
+        self, search: Search, feed: Feed, schedule: Schedule, radii: list[float] | None, draw: torch.Generator
+    ) -> None:
+        self.search, self.feed, self.schedule, self.radii = search, feed, schedule, radii
+        self.theta, self.batches, self.world = search.theta, feed(draw), feed.points.world
+        self.adam = Adam(search.theta, MEMORY)
+
+    def step(self, number: int) -> None:
+        search = self.search
+        search.differentiate(next(self.batches))
+        self.adam.step(self.world.sum(search.slopes), self.schedule.at(number))
+        if self.radii is not None:
+            for U, radius in zip(search.U[:-1], self.radii, strict=True):
+                nearest_(U.view(-1, U.shape[2]), radius, search.config.p)
+
+    def look(self) -> float:
+        """The held-out loss at the best of a few scales of the output."""
+        return float(self.world.sum(self.search.losses(self.held_out)).min()) / self.held_out.size
+
+    @cached_property
+    def held_out(self) -> Batch:
+        """What each member is not trained on."""
+        feed, sample = self.feed, self.feed.sample
+        rows = sample.held_out
+        x = torch.stack([feed.rows(part) for part in rows])
+        offset = taken_from(feed.offset, rows)
+        return Batch(x, feed.y(rows), offset, sample.held_out_weights, sample.held_out_points)
 
 
 def start(
@@ -267,41 +289,16 @@ def learn(
     schedule = Schedule.of(config, len(sample.points), depth, further=further, classes=labels.outputs is not None)
     offset = member_outputs(existing, sample, centre is not None, dtype)
     U = start(existing, depth, units, growth.points.n_0, sample.members, draw, labels.tops)
-    search = Search([part.to(growth.f.device, dtype) for part in U], existing, labels, config, radii)
+    search = Search([part.to(growth.f.device, dtype) for part in U], existing, labels, config)
     feed = Feed(sample, offset, schedule.batch, centred=centre is not None, dtype=dtype)
     # A further subnetwork starts from what is there already: if it helps it does so soon.
     patience = max(1, config.patience // 2) if further else config.patience
-    U = descend(search, feed, schedule, patience, draw)
+    every = max(1, math.ceil(schedule.steps / LOOKS))
+    run = Run(search, feed, schedule, radii, draw)
+    U = [part.double() for part in search.views(descend(run, steps=schedule.steps, every=every, patience=patience))]
     if centre is not None:
         U[0] = centre.weights(U[0])
     return _proposal(U, existing, spec, config)
-
-
-def descend(search: Search, feed: Feed, schedule: Schedule, patience: int, draw: torch.Generator) -> list[Tensor]:
-    """The weights, in float64, at the least held-out loss seen; ends after `patience` looks without a lower one."""
-    sample, rows, world = feed.sample, feed.sample.held_out, feed.points.world
-    x = torch.stack([feed.rows(part) for part in rows])
-    held_out = Batch(x, feed.y(rows), taken_from(feed.offset, rows), sample.held_out_weights, sample.held_out_points)
-
-    def loss() -> float:
-        return float(world.sum(search.losses(held_out)).min()) / held_out.size
-
-    every = max(1, math.ceil(schedule.steps / LOOKS))
-    best, least, bad = search.theta.clone(), loss(), 0
-    batches = feed(draw)
-    for step in range(1, schedule.steps + 1):
-        search.differentiate(next(batches))
-        world.sum(search.slopes)
-        search.update(schedule.at(step))
-        if step % every and step < schedule.steps:
-            continue
-        seen = loss()
-        bad = 0 if seen < least else bad + 1
-        if seen < least:
-            best, least = search.theta.clone(), seen
-        if bad == patience or not math.isfinite(seen):
-            break
-    return [U.to(torch.float64) for U in search.views(best)]
 
 
 def member_outputs(existing: Member, sample: Sample, centred: bool, dtype: torch.dtype) -> Tensor | None:

@@ -2,9 +2,10 @@
 
     h_k = E_k x_k + A_k a_{k-1},   a_k = φ(h_k),   f = f_{t-1} + Σ_k w_k · h_k
 
-x_k are the existing inputs of layer k, a_{k-1} the subnetwork's own. The top layer is linear in u and in w, so it
-needs no matrix product: f = f_{t-1} + (x_d, a_{d-1}) · (U_d^T w_d), and the gradient of U_d has rank one. All
-parameters lie in one vector; nothing in the loop waits for the device (for p other than 1, 2, inf the projection does).
+x_k are the existing inputs of layer k, a_{k-1} the subnetwork's own; w_k has a row for each output, of which two
+classes have one. The top layer is linear in u and in w, so it needs no product with h_d:
+f = f_{t-1} + (x_d, a_{d-1}) · (w_d U_d), and the gradient of U_d has the rank of w_d. All parameters lie in one vector;
+nothing in the loop waits for the device (for p other than 1, 2, inf the projection does).
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from torch import Tensor
 from adanet_train.config import Config
 from adanet_train.convex.projection import nearest_
 from adanet_train.core.activations import activation_slope
-from adanet_train.core.network import subnetwork
-from adanet_train.core.surrogates import Surrogate, surrogate
+from adanet_train.core.descend import OPTIMISERS, descend
+from adanet_train.core.labels import labels_of
+from adanet_train.core.network import read, subnetwork
 
 # The objective is looked at on at most this many points: a look must stay cheaper than the steps between two.
 _LOOK = 10_000
@@ -33,6 +35,7 @@ class Problem:
 
     inputs: Sequence[Tensor]
     y: Tensor
+    """Signs, or class indices."""
     f: Tensor
     output_layers: tuple[int, ...]
     radii: Sequence[float] | None = None
@@ -49,112 +52,117 @@ class Problem:
 
 
 class Search:
-    """The parameters (u, w) of one subnetwork on their way down; `run` takes steps, `objective` looks."""
+    """The parameters (u, w) of one subnetwork on their way down: `step` takes a step, `look` is at the objective."""
 
-    def __init__(self, problem: Problem, U: Sequence[Tensor], w: Sequence[Tensor], config: Config) -> None:
-        self.problem, self.config = problem, config
-        self.Phi: Surrogate = surrogate(config.surrogate)
+    def __init__(
+        self, problem: Problem, U: Sequence[Tensor], w: Sequence[Tensor], config: Config, draw: torch.Generator
+    ) -> None:
+        """w has one entry a unit, or a row of them for each class."""
+        self.problem, self.config, self.draw = problem, config, draw
+        self.labels = labels_of(problem.y, config.surrogate)
         dtype, device = getattr(torch, config.dtype), problem.y.device
         self.x = [x.to(dtype).contiguous() for x in problem.inputs]
-        # y and 1 - y f_{t-1} side by side, and the sample weights if any, so that one gather fetches all.
-        labels = [problem.y, 1 - problem.y * problem.f]
-        weights = [] if problem.weights is None else [problem.weights]
-        self.labels = torch.stack([*labels, *weights], 1).to(dtype)
-        m = len(problem.y)
-        self.size = min(config.batch or BATCH, m)
+        self.y = problem.y.to(dtype) if problem.y.is_floating_point() else problem.y
+        self.f = problem.f.to(dtype)
+        self.s = None if problem.weights is None else problem.weights.to(dtype)
+        self.size = min(config.batch or BATCH, len(self.y))
         self.order, self.position = torch.zeros(0, dtype=torch.long, device=device), 0
 
-        parts = [*U, *w]
+        parts = [*U, *(w_k.reshape(self.labels.tops, -1) for w_k in w)]
         self.theta = torch.cat([part.reshape(-1) for part in parts]).to(dtype)
-        self.trained = self.theta.numel() if problem.train_w else sum(part.numel() for part in U)
+        trained = self.theta.numel() if problem.train_w else sum(part.numel() for part in U)
         self.slopes = torch.zeros_like(self.theta)
-        self.U, self.w = self._views(self.theta, parts, len(U))
-        self.U_slopes, self.w_slopes = self._views(self.slopes, parts, len(U))
+        self.shapes, self.layers = [part.shape for part in parts], len(U)
+        self.U, self.w = self._views(self.theta)
+        self.U_slopes, self.w_slopes = self._views(self.slopes)
         self.l1 = [l1.to(dtype) for l1 in problem.l1]
-        self.mean, self.square = torch.zeros_like(self.theta), torch.zeros_like(self.theta)
-        self.step = 0
+        self.optimiser = OPTIMISERS[config.optimiser](self.theta[:trained])
+        self.trained_slopes = self.slopes[:trained]
         self.batch = [x.new_zeros(self.size, x.shape[1]) for x in self.x]
-        self.batch_labels = self.labels.new_zeros(self.size, self.labels.shape[1])
 
-    @staticmethod
-    def _views(flat: Tensor, parts: Sequence[Tensor], layers: int) -> tuple[list[Tensor], list[Tensor]]:
-        pieces = flat.split([part.numel() for part in parts])
-        views = [piece.view(part.shape) for piece, part in zip(pieces, parts, strict=True)]
-        return views[:layers], views[layers:]
+    def _views(self, flat: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+        pieces = flat.split([shape.numel() for shape in self.shapes])
+        views = [piece.view(shape) for piece, shape in zip(pieces, self.shapes, strict=True)]
+        return views[: self.layers], views[self.layers :]
 
-    def weights(self) -> list[Tensor]:
-        """U_1, .., U_d as they are now, in float64: copies, as the steps to come change them in place."""
-        return [U.to(torch.float64, copy=True) for U in self.U]
+    def descend(self) -> list[Tensor]:
+        """U_1, .., U_d in float64 at the best look, by the steps that the config allows."""
+        config = self.config
+        steps = STEPS if config.steps is None else config.steps
+        best = descend(self, steps=steps, every=config.check_every, patience=config.patience)
+        return [U.double() for U in self._views(best)[0]]
 
-    def run(self, steps: int, generator: torch.Generator) -> None:
-        """So many steps; the order of the sample is drawn anew whenever it is used up."""
-        for _ in range(steps):
-            self._load(generator)
-            self._differentiate()
-            self._update()
+    def step(self, number: int) -> None:
+        """One of the batches; the order of the sample is drawn anew whenever it is used up."""
+        self._differentiate(self._load())
+        self.optimiser.step(self.trained_slopes, self.config.learning_rate or RATE)
+        if self.problem.radii is not None:
+            for U, radius in zip(self.U, self.problem.radii, strict=True):
+                nearest_(U, radius, self.config.p)
 
-    def objective(self) -> float:
+    def look(self) -> float:
         """The objective on the sample, or on every second, third, .. point of a large one."""
-        every = math.ceil(len(self.labels) / _LOOK)
-        x, labels = [x[::every] for x in self.x], self.labels[::every]
-        f = self._forward(x)[-1]
-        losses = self.Phi.value((labels[:, 1] - labels[:, 0] * f).double())
-        loss = losses.mean() if self.problem.weights is None else (losses * labels[:, 2]).mean()
+        every = slice(None, None, math.ceil(len(self.y) / _LOOK))
+        f = self._forward([x[every] for x in self.x])[-1]
+        losses = self.labels.values(self.y[every], self.f[every] + self.labels.of(f))
+        loss = losses.mean() if self.s is None else (losses * self.s[every]).mean()
         return float(loss + self._penalty())
 
     def _penalty(self) -> Tensor:
         total = self.theta.new_zeros((), dtype=torch.float64)
         for w, l1 in zip(self.w, self.l1, strict=False):
-            total += l1 @ w.abs()
+            total += (w.abs() @ l1).sum()
         for U in self.U:
             total += self.problem.l2 * (U * U).sum() + self.problem.l1_hidden * U.abs().sum()
         return total
 
-    def _load(self, generator: torch.Generator) -> None:
+    def _load(self) -> Tensor:
+        """The inputs of the next batch into `batch`; the numbers of its points."""
         if self.position + self.size > len(self.order):
-            order = torch.randperm(len(self.labels), generator=generator)
-            self.order, self.position = order.to(self.labels.device), 0
+            order = torch.randperm(len(self.y), generator=self.draw)
+            self.order, self.position = order.to(self.y.device), 0
         index = self.order[self.position : self.position + self.size]
         self.position += self.size
-        torch.index_select(self.labels, 0, index, out=self.batch_labels)
         for k, x in enumerate(self.x):
             if x.shape[1]:
                 torch.index_select(x, 0, index, out=self.batch[k])
             if self.problem.dropout and k > 0 and x.shape[1]:
                 rate = self.problem.dropout
-                kept = torch.rand(self.batch[k].shape, generator=generator) >= rate
+                kept = torch.rand(self.batch[k].shape, generator=self.draw) >= rate
                 self.batch[k].mul_(kept.to(self.batch[k]) / (1 - rate))
+        return index
 
     def _forward(self, x: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor], Tensor, Tensor]:
-        """(h_1.., a_1.., of the layers below the top; U_d^T w_d; w·h)."""
+        """(h_1.., a_1.., of the layers below the top; w_d U_d; w·h, a column for each output)."""
         h, a = subnetwork(self.config.activation, x[:-1], self.U[:-1])
         n = x[-1].shape[1]
-        v = torch.mv(self.U[-1].T, self.w[-1])
-        f = torch.mv(x[-1], v[:n]) if n else torch.mv(a[-1], v)
+        v = self.w[-1] @ self.U[-1]
+        f = read(x[-1], v[:, :n]) if n else read(a[-1], v)
         if a and n:
-            f.addmv_(a[-1], v[n:])
-        for k in self.problem.output_layers[:-1]:
-            f.addmv_(h[k - 1], self.w[self.problem.output_layers.index(k)])
+            f.addmm_(a[-1], v[:, n:].T)
+        for j, k in enumerate(self.problem.output_layers[:-1]):
+            f.addmm_(h[k - 1], self.w[j].T)
         return h, a, v, f
 
-    def _differentiate(self) -> None:
+    def _differentiate(self, index: Tensor) -> None:
         """The gradient of the mini-batch's objective, into `slopes`."""
-        x, y = self.batch, self.batch_labels[:, 0]
+        x, problem = self.batch, self.problem
         h, a, v, f = self._forward(x)
-        g = self.Phi.derivative(torch.addcmul(self.batch_labels[:, 1], y, f, value=-1)).mul_(y).mul_(-1 / self.size)
-        if self.problem.weights is not None:
-            g.mul_(self.batch_labels[:, 2])
+        g = self.labels.slopes(self.y[index], self.f[index] + self.labels.of(f), 1 / self.size).view(f.shape)
+        if self.s is not None:
+            g.mul_(self.s[index].unsqueeze(1))
         n = x[-1].shape[1]
-        along = torch.cat([torch.mv(part.T, g) for part in (x[-1], *a[-1:]) if part.shape[1]])
-        torch.mv(self.U[-1], along, out=self.w_slopes[-1])
-        torch.outer(self.w[-1], along, out=self.U_slopes[-1])
-        back = torch.outer(g, v[n:]) if a else g
+        along = torch.cat([g.T @ part for part in (x[-1], *a[-1:]) if part.shape[1]], 1)
+        if problem.train_w:
+            torch.mm(along, self.U[-1].T, out=self.w_slopes[-1])
+        torch.mm(self.w[-1].T, along, out=self.U_slopes[-1])
+        back = g @ v[:, n:] if a else g
         for k in range(len(h) - 1, -1, -1):
             back.mul_(activation_slope(self.config.activation, h[k]))
-            if k + 1 in self.problem.output_layers:
-                j = self.problem.output_layers.index(k + 1)
-                torch.mv(h[k].T, g, out=self.w_slopes[j])
-                back.addr_(g, self.w[j])
+            if k + 1 in problem.output_layers:
+                j = problem.output_layers.index(k + 1)
+                torch.mm(g.T, h[k], out=self.w_slopes[j])
+                back.addmm_(g, self.w[j])
             n = x[k].shape[1]
             if n:
                 torch.mm(back.T, x[k], out=self.U_slopes[k][:, :n])
@@ -171,19 +179,3 @@ class Search:
                 slope.add_(U, alpha=2 * self.problem.l2)
             if self.problem.l1_hidden:
                 slope.add_(U.sign(), alpha=self.problem.l1_hidden)
-
-    def _update(self) -> None:
-        theta, slopes = self.theta[: self.trained], self.slopes[: self.trained]
-        rate = self.config.learning_rate or RATE
-        if self.config.optimiser == "sgd":
-            theta.add_(slopes, alpha=-rate)
-        else:
-            self.step += 1
-            mean, square = self.mean[: self.trained], self.square[: self.trained]
-            mean.lerp_(slopes, 0.1)
-            square.mul_(0.999).addcmul_(slopes, slopes, value=0.001)
-            bias = math.sqrt(1 - 0.999**self.step)
-            theta.addcdiv_(mean, square.sqrt().add_(1e-8 * bias), value=-rate * bias / (1 - 0.9**self.step))
-        if self.problem.radii is not None:
-            for U, radius in zip(self.U, self.problem.radii, strict=True):
-                nearest_(U, radius, self.config.p)

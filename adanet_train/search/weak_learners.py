@@ -18,13 +18,12 @@ from torch import Tensor
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
 from adanet_train.config import Config
-from adanet_train.convex.projection import members, nearest_
+from adanet_train.convex.projection import members
 from adanet_train.core.complexity import Penalty
-from adanet_train.core.labels import labels_of
-from adanet_train.core.network import block_outputs, subnetwork
+from adanet_train.core.labels import Labels, labels_of
+from adanet_train.core.network import block_outputs
 from adanet_train.core.norms import row_norms
-from adanet_train.search import class_search
-from adanet_train.search.descent import STEPS, Problem, Search
+from adanet_train.search.descent import Problem, Search
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,10 @@ class Task:
     Gamma: Penalty
     weights: Tensor | None = None
     """Sample weights of mean 1, or none."""
+
+    @property
+    def labels(self) -> Labels:
+        return labels_of(self.y, self.config.surrogate)
 
     @property
     def depth(self) -> int:
@@ -95,7 +98,6 @@ def start(task: Task, generator: torch.Generator) -> list[Tensor]:
 
 def best_random(task: Task, generator: torch.Generator) -> list[Tensor]:
     """The best of many random subnetworks: the least min_w F_t(w, h)."""
-    labels = labels_of(task.y, task.config.surrogate)
     best, least = start(task, generator), math.inf
     for _ in range(task.config.networks):
         U = start(task, generator)
@@ -103,7 +105,7 @@ def best_random(task: Task, generator: torch.Generator) -> list[Tensor]:
         H = torch.cat([h[k - 1] for k in task.output_layers], 1)
         Gamma = torch.cat([task.Gamma(k, h[k - 1]) for k in task.output_layers])
         # A rough minimum ranks the candidates; the one kept is minimised again.
-        found = labels.minimise(H, task.y, task.f, Gamma, weights=task.weights, tol=1e-4)
+        found = task.labels.minimise(H, task.y, task.f, Gamma, weights=task.weights, tol=1e-4)
         if found.objective < least:
             best, least = U, found.objective
     return best
@@ -112,25 +114,23 @@ def best_random(task: Task, generator: torch.Generator) -> list[Tensor]:
 def gradient(task: Task, generator: torch.Generator) -> list[Tensor]:
     """Minimise F_t(w, u) over w and u by stochastic gradients, w from 0; every step is followed by the projection."""
     U = start(task, generator)
-    w = [task.y.new_zeros(task.units) for _ in task.output_layers]
-    return descend(Search(_problem(task, U), U, w, task.config), generator)
+    w = [task.f.new_zeros(task.labels.tops, task.units) for _ in task.output_layers]
+    return Search(_problem(task, U), U, w, task.config, generator).descend()
 
 
 def units(task: Task, generator: torch.Generator) -> list[Tensor]:
-    """Train B hidden units under one output that starts at f_{t-1}, and let each unit of the top layer read one.
+    """Train B hidden units under the outputs, which start at f_{t-1}, and let each unit of the top layer read one.
 
     With `gradient` the top layer is a second linear map below w: their product moves in steps that grow with ||w||_1,
     and its rows stay random mixtures, on which Γ ||w||_1 charges signal and noise alike. Here w weighs the hidden units
     themselves. Their norms are free while training: for a homogeneous φ they can be set to Λ afterwards.
     """
     config = task.config
-    if not task.y.is_floating_point():
-        return _class_units(task, generator)
     check(config.variant != "R", "the learner 'units' has no penalty on w to search with, got variant='R'.")
     if task.depth == 1:
         return gradient(task, generator)
+    tops = task.labels.tops
     U = [he(shape, generator).to(task.y.device) for shape in task.shapes[:-1]]
-    v = task.y.new_zeros(1, task.units)
     problem = Problem(
         inputs=[*task.inputs[:-1], task.inputs[-1][:, :0]],
         y=task.y,
@@ -140,8 +140,8 @@ def units(task: Task, generator: torch.Generator) -> list[Tensor]:
         train_w=False,
         dropout=config.dropout if config.variant == "D" else 0.0,
     )
-    U = descend(Search(problem, [*U, v], [torch.ones_like(task.y[:1])], config), generator)[:-1]
-    return _read_one_by_one(task, U)
+    V, each = task.f.new_zeros(tops, task.units), torch.eye(tops).to(task.f)
+    return _read_one_by_one(task, Search(problem, [*U, V], [each], config, generator).descend()[:-1])
 
 
 def _read_one_by_one(task: Task, U: Sequence[Tensor]) -> list[Tensor]:
@@ -149,30 +149,6 @@ def _read_one_by_one(task: Task, U: Sequence[Tensor]) -> list[Tensor]:
     top = torch.eye(task.units, dtype=torch.float64, device=task.f.device)
     top = top * task.spec.bound(task.depth, task.depth - 1)
     return [*at_bounds(U, task.spec, task.config.p), torch.nn.functional.pad(top, (task.inputs[-1].shape[1], 0))]
-
-
-def _class_units(task: Task, generator: torch.Generator) -> list[Tensor]:
-    """The same under C outputs V that start at f_{t-1}; linear units are kept in their ball while they are trained."""
-    config, V = task.config, task.f.new_zeros(task.f.shape[1], task.units)
-    if task.depth == 1:
-        U, Lambda = start(task, generator), task.spec.bound(1, 0)
-
-        def linear(parts: Sequence[Tensor], rows: Sequence[Tensor]) -> Tensor:
-            return rows[0] @ parts[0].T @ parts[1].T
-
-        def project(parts: Sequence[Tensor]) -> None:
-            nearest_(parts[0], Lambda, config.p)
-
-        kept = project if config.enforce else None
-        of = class_search.Descent(task.inputs, task.y, task.f, linear, margin=1.0, project=kept, weights=task.weights)
-        return class_search.descend(of, [*U, V], config, generator)[:1]
-
-    def forward(parts: Sequence[Tensor], rows: Sequence[Tensor]) -> Tensor:
-        return subnetwork(config.activation, rows, parts[:-1])[1][-1] @ parts[-1].T
-
-    U = [he(shape, generator).to(task.y.device) for shape in task.shapes[:-1]]
-    of = class_search.Descent(task.inputs[:-1], task.y, task.f, forward, margin=1.0, weights=task.weights)
-    return _read_one_by_one(task, class_search.descend(of, [*U, V], config, generator)[:-1])
 
 
 def he(shape: tuple[int, int], generator: torch.Generator) -> Tensor:
@@ -192,23 +168,6 @@ def at_bounds(U: Sequence[Tensor], spec: NetworkSpec, p: float) -> list[Tensor]:
             scale = torch.ones_like(scale)
         found.append(rows / scale[:, None])
     return found
-
-
-def descend(search: Search, generator: torch.Generator) -> list[Tensor]:
-    """The best weights seen in `steps` steps; ends early when `patience` looks in a row saw no new best value."""
-    config = search.config
-    steps = STEPS if config.steps is None else config.steps
-    best, least, bad = search.weights(), search.objective(), 0
-    for done in range(0, steps, config.check_every):
-        search.run(min(config.check_every, steps - done), generator)
-        seen = search.objective()
-        if seen < least:
-            best, least, bad = search.weights(), seen, 0
-        else:
-            bad += 1
-        if bad == config.patience or not math.isfinite(seen):
-            break
-    return best
 
 
 def _problem(task: Task, U: Sequence[Tensor]) -> Problem:

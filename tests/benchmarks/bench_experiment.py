@@ -61,11 +61,13 @@ def one_at_a_time(units: int) -> Callable[[], None]:
         Psi, y = sample(fold)
         problem = Problem([Psi, Psi[:, :0]], y, y, (2,), train_w=False)
         U = [torch.randn(units, N_0, dtype=torch.float64) / 10, torch.randn(1, units, dtype=torch.float64) / 10]
-        searches.append(Search(problem, U, [torch.ones(1, dtype=torch.float64)], CONFIG))
+        draw = torch.Generator().manual_seed(0)
+        searches.append(Search(problem, U, [torch.ones(1, dtype=torch.float64)], CONFIG, draw))
 
     def work() -> None:
         for search in searches:
-            search.run(STEPS, torch.Generator().manual_seed(0))
+            for number in range(1, STEPS + 1):
+                search.step(number)
 
     return work
 

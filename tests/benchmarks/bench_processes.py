@@ -18,7 +18,7 @@ import torch
 from adanet_train.config import Config
 from adanet_train.core.labels import labels_of
 from adanet_train.core.points import Points
-from adanet_train.search.committee import Member, Sample, Search, start
+from adanet_train.search.committee import Member, Run, Sample, Schedule, Search, start
 from adanet_train.search.feed import Feed
 from adanet_train.search.growth import Growth
 from tests.benchmarks.bench_growth import _used
@@ -68,14 +68,14 @@ def step_seconds() -> tuple[float, int]:
     sample = Sample.split(points, labels, y, None, config, draw)
     growth = Growth(points, "relu")
     existing = Member(growth, K).to(torch.float32)
-    search = Search(start(existing, 2, B, N_0 + 1, K, draw), existing, labels, config, None)
-    batches = Feed(sample, torch.zeros(K, M), BATCH, centred=True, dtype=torch.float32)(draw)
+    search = Search(start(existing, 2, B, N_0 + 1, K, draw), existing, labels, config)
+    feed = Feed(sample, torch.zeros(K, M), BATCH, centred=True, dtype=torch.float32)
+    run = Run(search, feed, Schedule(STEPS, BATCH, 1e-3), None, draw)
     least = float("inf")
     for _ in range(10):
         begin = time.perf_counter()
-        for _ in range(STEPS // 10):
-            search.differentiate(next(batches))
-            search.update(1e-3)
+        for number in range(1, STEPS // 10 + 1):
+            run.step(number)
         least = min(least, (time.perf_counter() - begin) / (STEPS // 10))
     return least, len(search.theta)
 

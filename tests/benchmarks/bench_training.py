@@ -40,7 +40,7 @@ def step_row(depth: int, optimiser: str, dtype: str) -> dict[str, object]:
     U = [torch.randn(B, n, generator=generator, dtype=torch.float64) / n**0.5 for n in widths]
     w = [torch.randn(B, generator=generator, dtype=torch.float64) / B]
     problem = Problem([Psi, *[Psi[:, :0]] * (depth - 1)], y, torch.zeros_like(y), (depth,), [1.01] * depth)
-    search = Search(problem, U, w, config)
+    search = Search(problem, U, w, config, generator)
 
     # What a gradient by the book multiplies: forward, weights and inputs of each layer (no inputs of the first).
     kind = getattr(torch, dtype)
@@ -56,7 +56,11 @@ def step_row(depth: int, optimiser: str, dtype: str) -> dict[str, object]:
                 if k > 0:
                     torch.mm(back, V[k])
 
-    ours, bare = side_by_side(lambda: search.run(STEPS, generator), products)
+    def steps() -> None:
+        for number in range(1, STEPS + 1):
+            search.step(number)
+
+    ours, bare = side_by_side(steps, products)
     return {
         "work": f"one {optimiser} step with projection, depth {depth}, B={B}, batch {BATCH}, n_0={N_0}, {dtype}",
         "against": "its bare matrix products",
