@@ -1,53 +1,73 @@
-"""AdaNet.CVX (Appendix C of the paper), corrected: one unit a round, found in closed form or as the exact minimiser.
+"""AdaNet.CVX (Appendix C of the paper), corrected: in every round units of one layer, by a convex problem.
 
 A unit of layer s reads the units of layer s-1 that are there already; s is any layer of the network or one above it.
 The step "closed-form" takes the steepest unit of each layer and keeps the layer whose scalar problem ends lowest; it is
 not the joint minimiser that the paper claims (claim cvx-joint-minimiser). "exact" is, by another convex problem.
+
+C classes have at most one new unit each. "exact" solves
+
+    min_V  (1/m) Σ_i log Σ_c exp( f_c - f_y + (V_c - V_y) · z + 1{c != y} ) + (Γ_s/Λ) Σ_c ||V_c||_p
+
+which is the least F that any number of new units of layer s can reach, however the classes share them, and the units
+u_c = Λ V_c / ||V_c||_p, each read by its own class with w = ||V_c||_p / Λ, reach it (derivation cvx-classes). One unit
+that all classes share is not a convex problem, and its least F is no lower. "closed-form" takes the steepest unit of
+each class, which the classes share, with its best weights.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from adanet_theory import duality
 from adanet_theory.checks import check
+from adanet_theory.norms import conjugate
 from adanet_theory.spec import NetworkSpec
-from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
-from adanet_train.convex import cvx_exact
+from adanet_train.config import Callback, Config, Trained, check_class_config, check_resume, check_sample
 from adanet_train.convex.projection import members
 from adanet_train.core import objective
 from adanet_train.core.activations import apply_activation
 from adanet_train.core.complexity import penalty
 from adanet_train.core.history import CandidateRecord, Round
-from adanet_train.core.network import Network
-from adanet_train.core.norms import row_norms
-from adanet_train.core.surrogates import surrogate
+from adanet_train.core.labels import labels_of
+from adanet_train.core.network import Network, read
+from adanet_train.core.norms import dual_vectors, row_norms
+from adanet_train.core.points import Points
 from adanet_train.search.growable import Growable
 
 
 def train(
-    Psi: Tensor, y: Tensor, config: Config, *, callback: Callback | None = None, resume: Trained | None = None
+    Psi: Tensor | Points,
+    y: Tensor,
+    config: Config,
+    *,
+    callback: Callback | None = None,
+    resume: Trained | None = None,
 ) -> Trained:
-    """T rounds of AdaNet.CVX on the rows of Psi with labels y in {-1, +1}; callback and resume as in adanet.train."""
+    """T rounds of AdaNet.CVX; callback and resume as in adanet.train.
+
+    Parameters
+    ----------
+    Psi : the sample, one row a point.
+    y : labels in {-1, +1}, or class indices.
+    config : rounds, p, Λ, λ and the step.
+    callback : sees the result after every round.
+    resume : a result of an earlier call with the same config, which is taken up.
+    """
     points, y = check_sample(Psi, y, config)
+    check_cvx(y, config)
     check_resume(resume, config)
-    check(not config.corrective, "AdaNet.CVX has no fully corrective step, got corrective=True.")
-    growth = _Growth(points.whole(), y, config)
+    growth = Growth(points.whole(), y, config)
     history: list[Round] = []
     if resume is not None:
         growth.replay(resume)
         history = [*resume.history]
     while len(history) < config.rounds and not (history and history[-1]["chosen"] < 0):
         candidates = growth.candidates()
-        values = [unit.objective for unit in candidates]
-        best = values.index(min(values)) if values else -1
-        if config.step == "printed":
-            best = growth.printed_choice(candidates)
-        elif values and not objective.falls(min(values), growth.objective):
-            best = -1
+        best = growth.choice(candidates)
         if best >= 0:
             growth.add(candidates[best])
         history.append({"candidates": [u.record for u in candidates], "chosen": best, "objective": growth.objective})
@@ -56,133 +76,182 @@ def train(
     return growth.trained(history)
 
 
+def check_cvx(y: Tensor, config: Config) -> None:
+    check(not config.corrective, "AdaNet.CVX has no fully corrective step, got corrective=True.")
+    if y.is_floating_point():
+        return
+    check_class_config(config)
+    check(config.step != "printed", "step printed is about two classes: the paper prints no step for more.")
+    by_layer = config.variant == "base" and config.complexity in ("lemma-2", "lemma-2-peeled", "sampled", "sqrt-depth")
+    check(by_layer, "AdaNet.CVX of more than two classes needs a complexity of the layers, the same for every unit.")
+
+
 def family(config: Config, n_0: int, units: int = 1) -> NetworkSpec:
     """The declared family: up to T units in each layer, or T for each class, and at most five layers by default."""
     depth = config.max_depth or min(config.rounds, 5)
     return config.replace(width=units, candidates=None, max_depth=depth).family(n_0)
 
 
-@dataclass(frozen=True)
-class Unit:
-    """A unit of layer s: weights u, outputs h on the sample, score g_s, its w and Γ, and F with it added."""
+@dataclass(frozen=True, eq=False)
+class Units:
+    """New units of layer s: their weights U, outputs H on the sample, the largest score g_s, their Γ.
+
+    w has one entry a unit, or a row of them for each class.
+    """
 
     s: int
-    u: Tensor
-    h: Tensor
+    U: Tensor
+    H: Tensor
     g: float
-    w: float
-    Gamma: float
+    Gamma: Tensor
+    w: Tensor
     objective: float
 
     @property
     def record(self) -> CandidateRecord:
-        units = [0] * (self.s - 1) + [1]
-        return {"depth": self.s, "units": units, "objective": self.objective, "Gamma": {str(self.s): self.Gamma}}
+        return objective.record([0] * (self.s - 1) + [len(self.U)], self.objective, {self.s: self.Gamma})
 
 
-class _Growth:
+class Growth:
     """f_{t-1} and the outputs of its units: phi[k] has one row per unit of layer k, phi[0] = Ψ transposed."""
 
     def __init__(self, Psi: Tensor, y: Tensor, config: Config) -> None:
-        self.y, self.config, self.Phi = y, config, surrogate(config.surrogate)
-        self.spec = family(config, Psi.shape[1])
-        self.Gamma = penalty(config, self.spec, Psi)
+        self.y, self.config, self.labels = y, config, labels_of(y, config.surrogate)
+        self.spec = family(config, Psi.shape[1], self.labels.tops)
+        self.Gamma = penalty(config, self.spec, Psi, self.labels.outputs)
         self.phi = [Growable.of(Psi.T)]
         self.weights: list[Growable] = []
-        self.w: list[list[float]] = []
-        self.f, self.penalty = torch.zeros_like(y), 0.0
-        self.objective = objective.loss(self.Phi, y, self.f)
+        self.w: list[Growable] = []
+        """Of each layer one row per unit: its weight, or that of every class."""
+        self.f, self.penalty = self.labels.none(len(y), like=Psi), 0.0
+        self.objective = objective.mean(self.labels.values(y, self.f))
 
-    def candidates(self) -> list[Unit]:
-        """The unit of each layer s <= l_{t-1} + 1 whose w is not 0: g_s > Γ_s. In round 1 only s = 1 can read anything.
+    # A round
 
-        e = ε S_t/m is the gradient of the loss along the inputs of a layer, up to its sign.
-        """
-        pull = self.y * self.Phi.derivative(1 - self.y * self.f) / len(self.y)
-        found = []
-        for s in range(1, min(len(self.phi), self.spec.depth) + 1):
-            e = torch.mv(self.phi[s - 1].rows, pull)
-            unit = self.unit(s, e)
-            if unit is not None:
-                found.append(unit)
-        return found
+    def candidates(self) -> list[Units]:
+        """The units of each layer s <= l_{t-1} + 1 whose w is not 0. In round 1 only s = 1 can read anything."""
+        slopes = self.labels.slopes(self.y, self.f, 1 / len(self.y))
+        layers = range(1, min(len(self.phi), self.spec.depth) + 1)
+        gradients = [(self.phi[s - 1].rows @ slopes).view(-1, self.labels.tops).T for s in layers]
+        steepest = [u for s, G in zip(layers, gradients, strict=True) if (u := self.steepest(s, G)) is not None]
+        found = [self.exact(units) for units in steepest] if self.config.step == "exact" else self.weighed(steepest)
+        return [units for units in found if self.config.step == "printed" or bool(units.w.any())]
 
-    def unit(self, s: int, e: Tensor) -> Unit | None:
-        """The unit of layer s by the step that the config names, or None where w = 0 is optimal for the layer."""
+    def steepest(self, s: int, G: Tensor) -> Units | None:
+        """Of each class with g = Λ ||∇_c||_q > Γ the steepest unit, its w still 0; None if w = 0 is optimal for all."""
         config, Lambda = self.config, self.spec.bound(s, s - 1)
-        g = duality.layer_score(e.cpu().numpy(), Lambda, config.p, 1.0)
+        scores = Lambda * row_norms(G, conjugate(config.p))
+        g = float(scores.amax())
         if g == 0:
             return None
-        closed_form = duality.printed_dual_vector if config.step == "printed" else duality.dual_vector
-        u = torch.from_numpy(closed_form(e.cpu().numpy(), Lambda, config.p)).to(e.device)
-        if config.enforce:
-            u = members(u[None], Lambda, config.p)[0]
-        h = self.outputs(s, u)
-        Gamma = float(self.Gamma(s, h[:, None]))
-        if config.step != "printed" and (duality.is_optimal(g, Gamma) or not self.can_fall(g, Gamma)):
+        U = self.directions(G, Lambda)
+        if self.labels.outputs is not None:
+            U = U[scores > self.Gamma(s, self.f)]
+        H = self.outputs(s, U)
+        Gamma = self.Gamma(s, H)
+        if config.step != "printed" and not (len(U) and self.can_fall(g, float(Gamma.amax()))):
             return None
-        w = float(cvx_exact.minimise_scalar(h, self.y, self.f, Gamma, self.Phi, tol=config.tol).w)
-        if config.step != "printed" and w == 0:
-            return None
-        if config.step == "exact":
-            u, h, w = self.exact(s, Gamma)
-            Gamma = float(self.Gamma(s, h[:, None]))  # the same, unless r looks at the outputs
-        F = objective.loss(self.Phi, self.y, self.f + w * h) + self.penalty + Gamma * abs(w)
-        return Unit(s, u, h, g, w, Gamma, F)
+        return Units(s, U, H, g, Gamma, H.new_zeros(len(U)), self.objective)
+
+    def directions(self, G: Tensor, Lambda: float) -> Tensor:
+        """The units of the ball along which the loss falls most, row by row; as printed, without their signs."""
+        p, n = self.config.p, G.shape[1]
+        if self.config.step == "printed":
+            U = torch.from_numpy(duality.printed_dual_vector(-G[0].cpu().numpy(), Lambda, p))[None].to(G)
+            return self.inside(U, Lambda)
+        # Of norm 1 but for (n + 16) 2^-52: this much shorter they are members as they are.
+        return dual_vectors(G, p) * -(Lambda * (1 - (n + 16) * 2.0**-50) if self.config.enforce else Lambda)
+
+    def weighed(self, found: Sequence[Units]) -> list[Units]:
+        """Each with its best w."""
+        H, Gamma = [units.H for units in found], [units.Gamma for units in found]
+        best = self.labels.minimise_each(H, self.y, self.f, Gamma, self.objective - self.penalty, self.config.tol)
+        return [replace(u, w=w, objective=self.penalty + F) for u, (w, F) in zip(found, best, strict=True)]
+
+    def exact(self, units: Units) -> Units:
+        """The joint minimiser over w and ||u||_p <= Λ: v = w u solves  min_v loss(v · z) + (Γ/Λ) Σ_c ||v_c||_p."""
+        config, s, Lambda = self.config, units.s, self.spec.bound(units.s, units.s - 1)
+        price, Z = float(units.Gamma[0]) / Lambda, self.phi[s - 1].rows.T
+        v = self.labels.minimise_norms(Z, self.y, self.f, price, config.p, tol=config.tol).v.view(self.labels.tops, -1)
+        norms = row_norms(v, config.p)
+        used = norms > 0
+        U = self.inside(v[used] * (Lambda / norms[used])[:, None], Lambda)
+        w = norms / Lambda if self.labels.outputs is None else torch.diag(norms / Lambda)
+        H, w = self.outputs(s, U), w[..., used]
+        Gamma = self.Gamma(s, H)  # the same as before, unless r looks at the outputs
+        F = objective.mean(self.labels.values(self.y, self.f + read(H, w))) + objective.price(Gamma, w)
+        return Units(s, U, H, units.g, Gamma, w, self.penalty + F)
 
     def can_fall(self, g: float, Gamma: float) -> bool:
-        """Whether a unit of score g could lower F by more than rounding.
+        """Whether a unit of score g could lower F by enough to count.
 
         F(w) >= F(0) - (g - Γ)|w|, and Γ|w| <= F(0) wherever F(w) <= F(0): the gain is at most (g - Γ) F(0)/Γ.
         """
-        return Gamma == 0 or objective.falls(self.objective - (g - Gamma) * self.objective / Gamma, self.objective)
+        if g <= Gamma:
+            return False
+        return Gamma == 0 or self.falls(self.objective - (g - Gamma) * self.objective / Gamma)
 
-    def exact(self, s: int, Gamma: float) -> tuple[Tensor, Tensor, float]:
-        """The joint minimiser over w and ||u||_p <= Λ: v = w u solves  min_v loss(v · z) + (Γ/Λ) ||v||_p."""
-        config, Lambda = self.config, self.spec.bound(s, s - 1)
-        Z = self.phi[s - 1].rows.T
-        v = cvx_exact.minimise_norm(Z, self.y, self.f, Gamma / Lambda, config.p, self.Phi, tol=config.tol).v
-        norm = float(row_norms(v[None], config.p))
-        u = members(v[None] * (Lambda / norm), Lambda, config.p)[0] if norm > 0 else torch.zeros_like(v)
-        return u, self.outputs(s, u), norm / Lambda
+    def falls(self, F: float) -> bool:
+        """By more than rounding; of C classes, whose steps end at a gap of tol, by more than that."""
+        return objective.falls(F, self.objective, 0.0 if self.labels.outputs is None else self.config.tol)
 
-    def outputs(self, s: int, u: Tensor) -> Tensor:
-        return torch.mv(self.phi[s - 1].rows.T, u)
+    def choice(self, candidates: Sequence[Units]) -> int:
+        """The number of the candidate with the least F, or -1 where F does not fall.
 
-    def add(self, unit: Unit) -> None:
-        """f_t = f_{t-1} + w h."""
-        if unit.s > len(self.weights):
-            self.weights.append(Growable.empty(self.y))
-            self.w.append([])
-            self.phi.append(Growable.empty(self.y))
-        self.weights[unit.s - 1].append(unit.u)
-        self.w[unit.s - 1].append(unit.w)
-        self.phi[unit.s].append(apply_activation(self.config.activation, unit.h))
-        self.f = self.f + unit.w * unit.h
-        self.penalty += unit.Gamma * abs(unit.w)
-        self.objective = objective.loss(self.Phi, self.y, self.f) + self.penalty
+        As printed: the largest Λ ||ε||_q, whatever Γ, and no test of whether to stop (claim cvx-layer).
+        """
+        if not candidates:
+            return -1
+        if self.config.step == "printed":
+            scores = [units.g for units in candidates]
+            return scores.index(max(scores))
+        values = [units.objective for units in candidates]
+        return values.index(min(values)) if self.falls(min(values)) else -1
 
-    def printed_choice(self, candidates: list[Unit]) -> int:
-        """As printed: the largest Λ ||ε||_q, whatever Γ, and no test of whether to stop (claim cvx-layer)."""
-        scores = [unit.g for unit in candidates]
-        return scores.index(max(scores)) if scores else -1
+    def inside(self, U: Tensor, Lambda: float) -> Tensor:
+        return members(U, Lambda, self.config.p) if self.config.enforce else U
+
+    def outputs(self, s: int, U: Tensor) -> Tensor:
+        """H, one column a unit; at p = 1 a unit reads few columns, and others are not multiplied."""
+        rows = self.phi[s - 1].rows
+        if self.config.p == 1:
+            used = U.any(0).nonzero().flatten()
+            rows, U = rows[used], U[:, used]
+        return rows.T @ U.T
+
+    # The network
+
+    def add(self, units: Units) -> None:
+        """f_t = f_{t-1} + w · h."""
+        if units.s > len(self.weights):
+            for rows in (self.weights, self.w, self.phi):
+                rows.append(Growable.empty(self.f))
+        self.weights[units.s - 1].extend(units.U)
+        self.w[units.s - 1].extend(units.w.reshape(-1, len(units.U)).T)
+        self.phi[units.s].extend(apply_activation(self.config.activation, units.H.T))
+        self.f = self.f + read(units.H, units.w)
+        self.penalty += objective.price(units.Gamma, units.w)
+        self.objective = units.objective
 
     def replay(self, trained: Trained) -> None:
         """Add the units of an earlier run in their order."""
         network = trained.network.to(self.y.device)
-        for candidate in objective.chosen(trained.history):
-            s = candidate["depth"]
-            row = len(self.w[s - 1]) if s <= len(self.w) else 0
-            u = network.hidden[s, s - 1][row, : len(self.phi[s - 1].rows)].contiguous()
-            w, Gamma = float(network.output[s][row]), candidate["Gamma"][str(s)]
-            self.add(Unit(s, u, self.outputs(s, u), 0.0, w, Gamma, 0.0))
+        for entry, candidate in zip(trained.history, objective.chosen(trained.history), strict=False):
+            s, k = candidate["depth"], candidate["units"][-1]
+            row = len(self.w[s - 1].rows) if s <= len(self.w) else 0
+            U = network.hidden[s, s - 1][row : row + k, : len(self.phi[s - 1].rows)].contiguous()
+            Gamma = torch.as_tensor(candidate["Gamma"][str(s)], dtype=torch.float64).expand(k).to(U.device)
+            w = network.output[s][..., row : row + k].contiguous()
+            self.add(Units(s, U, self.outputs(s, U), 0.0, Gamma, w, entry["objective"]))
 
     def trained(self, history: list[Round]) -> Trained:
-        network = self._network() if self.weights else Network.empty(self.spec.n[0], device=self.y.device)
+        outputs = self.labels.outputs
+        network = self._network() if self.w else Network.empty(self.spec.n[0], outputs=outputs, device=self.y.device)
         return Trained(network, self.spec if self.config.enforce else None, [*history], self.config)
 
     def _network(self) -> Network:
-        n = (self.spec.n[0], *[len(w) for w in self.w])
+        n = (self.spec.n[0], *[len(w.rows) for w in self.w])
         hidden = {(k, k - 1): U.widened(n[k - 1]) for k, U in enumerate(self.weights, start=1)}
-        output = {k: self.y.new_tensor(w) for k, w in enumerate(self.w, start=1)}
-        return Network(n, hidden, output, (self.config.activation,) * (len(n) - 2))
+        shape = (-1,) if self.labels.outputs is None else (self.labels.outputs, -1)
+        output = {k: w.rows.T.reshape(shape).contiguous() for k, w in enumerate(self.w, start=1)}
+        return Network(n, hidden, output, (self.config.activation,) * (len(n) - 2), self.labels.outputs)

@@ -70,7 +70,7 @@ class _Trained(NetworkClassifier):
             notes["weights"] = hashlib.sha256(s.astype("<f8").data).hexdigest()
         resume = None if before is None else _taken_up(before, sample, notes.get("weights"))
         config = run.config_for(signs, self.config(features.r_sup, None if before is None else before.meta["seed"]))
-        trained = run.trainer(self._method(), signs)(points, signs, config, resume=resume, **self._more(s))
+        trained = run.trainer(self._method())(points, signs, config, resume=resume, **self._more(s))
         model = run.model_of(trained, self._method(), features=features, sample=sample, notes=notes)
         # through the file's form, so that a saved model is the fitted one in every bit
         self.model_ = model_file.decode(model_file.encode(model), "the fitted model")

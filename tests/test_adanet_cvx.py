@@ -71,14 +71,16 @@ def test_the_printed_step_lacks_the_sign():
 @pytest.mark.claim("cvx-layer")
 def test_the_layer_with_the_least_objective_wins():
     """z_1 = 1 and z_2 = 100 x (51 of +1, 49 of -1): the printed argmax takes s = 2 and gains next to nothing."""
-    y = torch.ones(100, dtype=torch.float64)
-    growth = adanet_cvx._Growth(torch.ones(100, 1).double(), y, Config(rounds=3, Lambda=1.0, lam=0.0, beta=0.1))
+    y, config = torch.ones(100, dtype=torch.float64), Config(rounds=3, Lambda=1.0, lam=0.0, beta=0.1)
+    growth = adanet_cvx.Growth(torch.ones(100, 1).double(), y, config)
     growth.phi.append(Growable.of(100 * torch.cat([torch.ones(51), -torch.ones(49)]).double()[None]))
     candidates = growth.candidates()
     assert growth.objective == pytest.approx(1.31326, abs=5e-6)
     assert [unit.objective for unit in candidates] == pytest.approx([0.42508, 1.31279], abs=5e-6)
     assert [unit.g for unit in candidates] == sorted(unit.g for unit in candidates)
-    assert growth.printed_choice(candidates) == 1
+    assert growth.choice(candidates) == 0
+    growth.config = config.replace(step="printed")
+    assert growth.choice(candidates) == 1
 
 
 @pytest.mark.parametrize("step", ["closed-form", "exact"])
@@ -205,7 +207,7 @@ def test_growable_grows_both_ways():
     rows, expected = Growable.empty(torch.zeros(1)), np.zeros((40, 40))
     for i in range(40):
         row = torch.arange(1.0, i + 2)
-        rows.append(row)
+        rows.extend(row[None])
         expected[i, : i + 1] = row
     assert torch.equal(rows.rows, torch.from_numpy(expected).float())
     assert rows.widened(50).shape == (40, 50)

@@ -99,7 +99,7 @@ def test_hidden_units_are_added_where_a_linear_network_fails_and_the_report_says
     Psi, y = torch.from_numpy(X), torch.from_numpy(corner % 3)
     config = CONFIG.replace(max_depth=2, rounds=2)
     assert config.tried == 2
-    trained = run.trainer("adanet", y)(Psi, y, run.config_for(y, config))
+    trained = run.trainer("adanet")(Psi, y, run.config_for(y, config))
     first, second = (told["objective"] for told in trained.history)
     assert second < first
     stands = trained.history[-1]["certificate"]
@@ -117,7 +117,7 @@ def test_hidden_units_are_added_where_a_linear_network_fails_and_the_report_says
 
 def test_a_network_is_found_that_is_certified_and_the_report_says_so():
     Psi, y = sample()
-    trained = run.trainer("adanet", y)(Psi, y, CONFIG)
+    trained = run.trainer("adanet")(Psi, y, CONFIG)
     stands = trained.history[-1]["certificate"]
     assert trained.history[-1]["objective"] == stands["raw"] < 0.3
     assert stands["id"] == "vote-certificate-multiclass"
@@ -131,9 +131,9 @@ def test_a_network_is_found_that_is_certified_and_the_report_says_so():
 
 def test_equal_runs_give_equal_networks_and_a_run_is_taken_up_where_it_ended():
     Psi, y = sample(m=300)
-    first, second = (run.trainer("adanet", y)(Psi, y, CONFIG) for _ in range(2))
+    first, second = (run.trainer("adanet")(Psi, y, CONFIG) for _ in range(2))
     assert torch.equal(first.network.hidden[1, 0], second.network.hidden[1, 0])
-    assert run.trainer("adanet", y)(Psi, y, CONFIG, resume=first) is first
+    assert run.trainer("adanet")(Psi, y, CONFIG, resume=first) is first
 
 
 def test_a_large_sample_is_searched_on_a_part_and_paid_for_as_a_whole(monkeypatch):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from adanet_theory.norms import conjugate
-from adanet_train import class_cvx
+from adanet_train import adanet_cvx
 from adanet_train.app import cli
 from adanet_train.config import Config
 from adanet_train.convex import newton
@@ -239,7 +239,7 @@ CONFIG = Config(rounds=6, step="exact", lam=1e-3, learner="units", Lambda=2.0)
 
 @pytest.fixture(scope="module")
 def trained():
-    return class_cvx.train(*blobs(), CONFIG)
+    return adanet_cvx.train(*blobs(), CONFIG)
 
 
 def test_a_round_adds_units_of_one_layer_each_read_by_its_class(trained):
@@ -263,7 +263,7 @@ def test_the_objective_is_the_loss_and_the_penalty(trained):
 def test_it_stops_exactly_where_no_class_of_any_layer_gains():
     """The dual norms of the gradients, computed here, are at most Γ/Λ (but for the root of the gap) at the end."""
     Psi, y = blobs(seed=1)
-    found = class_cvx.train(Psi, y, CONFIG.replace(rounds=25))
+    found = adanet_cvx.train(Psi, y, CONFIG.replace(rounds=25))
     assert found.history[-1]["chosen"] == -1
     network, family = found.network, found.declared
     by_layer = {int(k): value for entry in objective.chosen(found.history) for k, value in entry["Gamma"].items()}
@@ -277,8 +277,8 @@ def test_it_stops_exactly_where_no_class_of_any_layer_gains():
 def test_a_run_taken_up_has_the_same_bits_and_F_falls(step):
     config = CONFIG.replace(step=step, rounds=3)
     kept = []
-    whole = class_cvx.train(*blobs(), config, callback=kept.append)
-    again = class_cvx.train(*blobs(), config, resume=kept[0])
+    whole = adanet_cvx.train(*blobs(), config, callback=kept.append)
+    again = adanet_cvx.train(*blobs(), config, resume=kept[0])
     assert again.history == whole.history
     assert all(torch.equal(w, again.network.output[k]) for k, w in whole.network.output.items())
     values = [entry["objective"] for entry in whole.history if entry["chosen"] >= 0]
@@ -287,7 +287,7 @@ def test_a_run_taken_up_has_the_same_bits_and_F_falls(step):
 
 def test_the_exact_step_is_below_the_closed_form():
     one = CONFIG.replace(rounds=1)
-    exact, steepest = (class_cvx.train(*blobs(), one.replace(step=step)) for step in ("exact", "closed-form"))
+    exact, steepest = (adanet_cvx.train(*blobs(), one.replace(step=step)) for step in ("exact", "closed-form"))
     assert exact.history[0]["objective"] < steepest.history[0]["objective"]
 
 
@@ -304,7 +304,7 @@ def test_the_exact_step_is_below_the_closed_form():
 )
 def test_what_it_does_not_have_is_refused(change, message):
     with pytest.raises(ValueError, match=r"CVX|printed") as caught:
-        class_cvx.train(*blobs(), CONFIG.replace(**change))
+        adanet_cvx.train(*blobs(), CONFIG.replace(**change))
     assert str(caught.value) == message
 
 

@@ -24,7 +24,7 @@ def points(m: int = 40, n_0: int = 3) -> np.ndarray:
 def test_two_classes_take_the_two_class_path_bit_for_bit() -> None:
     Psi = torch.from_numpy(points())
     y = torch.where(Psi[:, 0] > Psi[:, 1], 1.0, -1.0).double()
-    direct, chosen = adanet.train(Psi, y, QUICK), run.trainer("adanet", y)(Psi, y, QUICK)
+    direct, chosen = adanet.train(Psi, y, QUICK), run.trainer("adanet")(Psi, y, QUICK)
     assert direct.network.outputs is None
     assert all(torch.equal(direct.network.hidden[pair], U) for pair, U in chosen.network.hidden.items())
     assert all(torch.equal(direct.network.output[k], w) for k, w in chosen.network.output.items())

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from adanet_theory.duality import dual_vector
 from adanet_theory.norms import conjugate, p_norm
-from adanet_train.convex.cvx_exact import NormProblem, minimise_norm, minimise_scalar
+from adanet_train.convex.cvx_exact import NormProblem, minimise_norm, minimise_scalar, scalar_weights
 from adanet_train.convex.mixture import minimise
 from adanet_train.convex.sample_loss import SampleLoss
 from adanet_train.convex.smooth_norm import SmoothMax, SmoothNorm, SmoothPower, norm
@@ -165,6 +165,30 @@ def test_scalar_step_is_minimise_on_one_column(seed: int, m: int, scale: float, 
     assert ours.objective == pytest.approx(general.objective, abs=1e-9 * max(1, general.objective))
     if Gamma > 0 and general.w == 0:
         assert ours.w == 0
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    m=st.integers(1, 30),
+    scale=st.floats(-3, 3),
+    tol=st.sampled_from([1e-4, 1e-7, 1e-10]),
+    Phi=st.sampled_from(list(SURROGATES.values())),
+)
+def test_weights_of_several_units_alone_are_within_the_tolerance(
+    seed: int, m: int, scale: float, tol: float, Phi: Surrogate
+) -> None:
+    rng = np.random.default_rng(seed)
+    H, f = torch.tensor(10**scale * rng.normal(size=(4, m))), torch.tensor(rng.normal(size=m))
+    y, Gamma = torch.tensor(np.where(rng.random(m) < 0.5, 1.0, -1.0)), torch.tensor([1e-6, 1e-3, 0.1, 1.0])
+    start = float(Phi.value(1 - y * f).mean())
+    w, F = scalar_weights(H, y, f, Gamma.double(), Phi, start, tol=tol)
+    for h, price, w_j, F_j in zip(H, Gamma.tolist(), w, F, strict=True):
+        least = minimise_scalar(h, y, f, price, Phi)
+        assert F_j == pytest.approx(float(Phi.value(1 - y * (f + w_j * h)).mean()) + price * abs(w_j), rel=1e-12)
+        assert F_j <= least.objective + (tol + 1e-12) * max(1.0, start)
+        pull = abs(float((y * Phi.derivative(1 - y * f)) @ h)) / m
+        assert (w_j == 0) == (pull <= price) or pull == pytest.approx(price, rel=1e-3)
 
 
 @settings(max_examples=40)

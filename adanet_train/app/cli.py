@@ -184,7 +184,7 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
     )
     with Bar("round", quiet=world.rank > 0) as bar:
         try:
-            train_method = run.trainer(arguments.method, inputs.y)
+            train_method = run.trainer(arguments.method)
             shown = [saver, Rounds(bar, config.rounds, inputs.dataset.notes), *_logs(arguments)]
             callback = _each(shown) if world.rank == 0 else None
             together = {} if world.size == 1 else {"world": _checked(world, arguments)}

@@ -23,8 +23,8 @@ METHODS = ("adanet", "cvx", "cvx-exact", "lr", "nn")
 Train = Callable[..., Trained]
 
 
-def trainer(method: str, y: Tensor | None = None) -> Train:
-    """train(Psi, y, config, *, callback, resume) -> Trained of a method; of class indices y that for many classes."""
+def trainer(method: str) -> Train:
+    """train(Psi, y, config, *, callback, resume) -> Trained of a method, for any number of classes."""
     check_choice("method", method, METHODS)
     if method == "adanet":
         return _adanet
@@ -32,10 +32,6 @@ def trainer(method: str, y: Tensor | None = None) -> Train:
         from adanet_train import baselines
 
         return baselines.train_lr if method == "lr" else baselines.train_nn
-    if y is not None and not y.is_floating_point():
-        from adanet_train import class_cvx
-
-        return class_cvx.train
     from adanet_train import adanet_cvx
 
     return adanet_cvx.train

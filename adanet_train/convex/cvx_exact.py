@@ -10,8 +10,8 @@ row of V each and the penalty λ Σ_c ||V_c||_p.
 
 from __future__ import annotations
 
-import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -20,14 +20,17 @@ from torch import Tensor
 from adanet_theory.checks import check, check_nonnegative
 from adanet_theory.norms import conjugate
 from adanet_train.convex.class_loss import ClassLoss
-from adanet_train.convex.mixture import ROUNDING, Mixture, Point, Problem, minimise, minimise_classes
+from adanet_train.convex.class_step import ClassProblem
+from adanet_train.convex.mixture import ROUNDING, Mixture, Point, Problem, solve
 from adanet_train.convex.newton import Curvature, curvature
 from adanet_train.convex.sample_loss import SampleLoss
-from adanet_train.convex.smooth_norm import SmoothNorm, norm, stages
+from adanet_train.convex.smooth_norm import SmoothNorm, stages
 from adanet_train.core.norms import dual_vectors, row_norms
 from adanet_train.core.surrogates import Surrogate
 
 MAX_ITER = 1000
+
+Loss = SampleLoss | ClassLoss
 
 
 @dataclass(frozen=True)
@@ -55,43 +58,104 @@ def minimise_scalar(h: Tensor, y: Tensor, f: Tensor, Gamma: float, Phi: Surrogat
     start = problem.start(None)
     if abs(float(start.slope)) <= Gamma:
         return problem.result(start, 0.0, 0, tol, "")
-    sign = -start.slope.sign()
-    w, hair, iterations = scalar_root(start.x, sign * y * h, Gamma, Phi, tol)
-    here, beyond = problem.at(sign * w), problem.at(sign * (w + hair))
+    (root,), _ = scalar_roots(start.x, (y * h)[None], [Gamma], Phi, tol)
+    here, beyond = problem.at(y.new_full((1,), root.w)), problem.at(y.new_full((1,), root.w + root.hair))
     # A hair beyond the minimiser the slope is feasible as it is; just before, a tiny Γ makes its scaling dear.
     lower = max(here.objective - here.gap, 0.0 if Gamma == 0 else beyond.objective - beyond.gap)
     here = here if here.objective <= start.objective else start
     gap = min(max(0.0, here.objective - lower), here.objective)
-    return problem.result(here, gap, iterations, tol, "float64 resolves no further step")
+    return problem.result(here, gap, root.iterations, tol, "float64 resolves no further step")
 
 
-def scalar_root(x: Tensor, change: Tensor, Gamma: float, Phi: Surrogate, tol: float) -> tuple[float, float, int]:
-    """The w > 0 where mean(change Φ'(x - w change)), which decreases, is Γ; what rounding leaves open; the iterations.
+def scalar_weights(
+    H: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, Phi: Surrogate, start: float, *, tol: float = 1e-10
+) -> tuple[list[float], list[float]]:
+    """(w, F): the best weight of each unit alone, one row of H a unit, and F there; `start` is F at w = 0.
 
-    Newton steps, kept inside the interval where the sign changes, to the last bit: where Γ is small the certificate
-    feels the rounding of the slope.
+    F is within tol max(1, start) of its least, by convexity. `minimise_scalar` certifies one of them, to the last bit,
+    for the price of some such rounds.
+
+    >>> from adanet_train.core.surrogates import surrogate
+    >>> one, Gamma = torch.ones(1).double(), torch.full((2,), 0.5).double()
+    >>> w, F = scalar_weights(torch.tensor([[1.0], [-2.0]]).double(), one, 0 * one, Gamma, surrogate("logistic"), 1.32)
+    >>> [round(v, 4) for v in w], [round(v, 4) for v in F]
+    ([1.0, -1.0493], [1.1931, 0.8123])
     """
-    low, high, w, before = 0.0, math.inf, 0.0, math.inf
-    size = float(change.abs().mean())
-    for iterations in itertools.count(1):
-        s, second = Phi.derivative(x - w * change), Phi.second(x - w * change)
-        sums = torch.stack([change @ s, change.abs() @ s, (change * change) @ second])
-        descent, weight, curvature = (sums / len(x)).tolist()
-        slope = Gamma - descent
-        low, high = (w, high) if slope < 0 else (low, w)
+    prices = Gamma.tolist()
+    roots, at = scalar_roots(1 - y * f, y * H, prices, Phi, tol, start)
+    losses = Phi.value(at).mean(1).tolist()
+    F = [loss + price * root.length for loss, price, root in zip(losses, prices, roots, strict=True)]
+    return [root.w for root in roots], F
+
+
+class Root:
+    """The w where the mean of change Φ'(x - w change), which decreases, is Γ sgn w: Newton steps inside a bracket.
+
+    To the last bit, as the certificate feels the rounding of the slope where Γ is small; or, where F(0) is given, until
+    convexity says that F is within tol max(1, F(0)) of its least: |slope| times how far off the minimiser can be.
+    """
+
+    def __init__(self, Gamma: float, size: float, tol: float, start: float | None) -> None:
+        self.Gamma, self.size, self.tol = Gamma, size, tol
+        self.room = 0.0 if start is None else tol * max(1.0, start)
+        self.most = math.inf if start is None or Gamma == 0 else start / Gamma
+        self.low, self.high, self.length, self.before, self.iterations = 0.0, math.inf, 0.0, math.inf, 0
+        self.sign, self.spare, self.ended = 0.0, 0.0, False
+
+    @property
+    def w(self) -> float:
+        return self.sign * self.length
+
+    @property
+    def hair(self) -> float:
+        """What rounding leaves open of w, outwards."""
+        return self.sign * 4 * ROUNDING * (self.length + self.spare)
+
+    def follow(self, descent: float, curvature: float, weight: float = 0.0) -> None:
+        """From the means of change Φ', change² Φ'' and |change| Φ' at w to the next w."""
+        self.iterations += 1
+        self.sign = self.sign or math.copysign(1.0, descent)
+        w, slope = self.length, self.Gamma - self.sign * descent
+        if slope < 0:
+            self.low = w
+        else:
+            self.high = w
+        self.spare = weight / curvature if curvature > 0 else 0.0
         step = math.inf if curvature == 0 else w - slope / curvature
-        idle = Gamma == 0 and weight * max(1.0, w) <= 1e-3 * tol
-        if idle or abs(step - w) <= ROUNDING * w or iterations == MAX_ITER:
-            break
-        if high == math.inf:
+        idle = self.Gamma == 0 and weight * max(1.0, w) <= 1e-3 * self.tol
+        far = (min(self.high, self.most) - w) if slope < 0 else w - self.low
+        near = abs(slope) * far <= self.room if self.room > 0 else self.high == 0
+        if idle or near or abs(step - w) <= ROUNDING * w or self.iterations == MAX_ITER:
+            self.ended = True
+            return
+        if self.high == math.inf:
             # A flat start sends Newton far off, where nothing curves: at most a unit of margin, then fourfold.
-            step = min(step, 4 * w + 1 / size)
-        elif not low < step < high or abs(slope) > before / 4:
-            step = math.sqrt(low * high) if 0 < 4 * low < high else (low + high) / 2
-        if step == w:
-            break
-        w, before = step, abs(slope)
-    return w, 4 * ROUNDING * (w + (weight / curvature if curvature > 0 else 0.0)), iterations
+            step = min(step, 4 * w + 1 / self.size)
+        elif not self.low < step < self.high or abs(slope) > self.before / 4:
+            nearer = 0 < 4 * self.low < self.high
+            step = math.sqrt(self.low * self.high) if nearer else (self.low + self.high) / 2
+        self.ended = step == w
+        self.length, self.before = step, abs(slope)
+
+
+def scalar_roots(
+    x: Tensor, change: Tensor, Gamma: Sequence[float], Phi: Surrogate, tol: float, start: float | None = None
+) -> tuple[list[Root], Tensor]:
+    """The roots of all rows of change at once, and x - w change there."""
+    square = change * change
+    sizes = square.mean(1).sqrt().tolist()
+    roots = [Root(price, size, tol, start) for price, size in zip(Gamma, sizes, strict=True)]
+    whole = change.abs() if start is None or min(Gamma) == 0 else None
+    while True:
+        at = torch.addcmul(x, change, x.new_tensor([[root.w] for root in roots]), value=-1)
+        if all(root.ended for root in roots):
+            return roots, at
+        first, second = Phi.slopes(at)
+        pairs = [(change, first), (square, second), *([] if whole is None else [(whole, first)])]
+        sums = [torch.linalg.vecdot(*pair) for pair in pairs]
+        for root, means in zip(roots, (torch.stack(sums, 1) / len(x)).tolist(), strict=True):
+            if not root.ended:
+                root.follow(*means)
 
 
 def minimise_norm(
@@ -107,18 +171,7 @@ def minimise_norm(
     >>> round(step.objective, 4), step.gap < 1e-10
     (0.412, True)
     """
-    check(p >= 1, f"p must be in [1, inf], got p={p}.")
-    check_nonnegative("penalty", penalty)
-    if p == 1 or penalty == 0 or Z.shape[1] <= 1:
-        found = minimise(Z, y, f, y.new_full((Z.shape[1],), penalty), Phi, tol=tol)
-        return JointStep(found.w, found.objective, found.gap, found.iterations, found.converged, found.reason)
-    problem = NormProblem(SampleLoss(Z, y, f, Phi), penalty, p)
-    here = problem.at(y.new_zeros(Z.shape[1]))
-    if float(norm(here.slope, problem.q)) <= penalty:
-        return JointStep(here.w, here.objective, 0.0, 0, True)
-    u = -dual_vectors(here.slope[None], p)[0]
-    here = problem.at(u * minimise_scalar(Z @ u, y, f, penalty, Phi, tol=tol).w)
-    return follow(problem, here, tol)
+    return _joint(Problem, SampleLoss(Z, y, f, Phi), penalty, p, tol, groups=1)
 
 
 def minimise_class_norms(Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: float, tol: float = 1e-10) -> JointStep:
@@ -132,27 +185,32 @@ def minimise_class_norms(Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: flo
     >>> round(step.objective, 4), step.gap < 1e-10
     (0.9715, True)
     """
+    C = f.shape[-1]
+    step = _joint(ClassProblem, ClassLoss(Z, y, f), penalty, p, tol, groups=C)
+    return replace(step, v=step.v.view(C, -1))
+
+
+def _joint(kind: type[Problem], loss: Loss, penalty: float, p: float, tol: float, groups: int) -> JointStep:
+    """The minimiser of a loss plus λ Σ_c ||v_c||_p over groups of v of equal length."""
     check(p >= 1, f"p must be in [1, inf], got p={p}.")
     check_nonnegative("penalty", penalty)
-    C = f.shape[-1]
-    if p == 1 or penalty == 0 or Z.shape[1] <= 1:
-        found = minimise_classes(Z, y, f, f.new_full((Z.shape[1],), penalty), tol=tol)
+    nothing = loss.columns.new_zeros(loss.size)
+    if p == 1 or penalty == 0 or len(loss.columns) <= 1:
+        found = solve(kind(loss, torch.full_like(nothing, penalty)), None, tol, 200)
         return JointStep(found.w, found.objective, found.gap, found.iterations, found.converged, found.reason)
-    problem = NormProblem(ClassLoss(Z, y, f), penalty, p, groups=C)
-    here = problem.at(f.new_zeros(C * Z.shape[1]))
-    G = here.slope.view(C, -1)
+    problem = NormProblem(loss, penalty, p, groups)
+    here = problem.at(nothing)
+    G = here.slope.view(groups, -1)
     steep = row_norms(G, problem.q) > penalty
     if not bool(steep.any()):
-        return JointStep(here.w.view(C, -1), here.objective, 0.0, 0, True)
-    U = -dual_vectors(G, p) * steep[:, None]
-    step = follow(problem, problem.along(U.flatten()), tol)
-    return replace(step, v=step.v.view(C, -1))
+        return JointStep(here.w, here.objective, 0.0, 0, True)
+    return follow(problem, problem.along((-dual_vectors(G, p) * steep[:, None]).flatten()), tol)
 
 
 class NormProblem:
     """F on one sample: the loss and λ Σ_c ||v_c||_p over the groups of v, of which there is one for two classes."""
 
-    def __init__(self, loss: SampleLoss | ClassLoss, penalty: float, p: float, groups: int = 1) -> None:
+    def __init__(self, loss: Loss, penalty: float, p: float, groups: int = 1) -> None:
         self.loss, self.penalty, self.p, self.q, self.groups = loss, penalty, p, conjugate(p), groups
 
     def norms(self, v: Tensor, p: float) -> Tensor:

@@ -11,6 +11,7 @@ row of C: `outputs` is None or C.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, final
@@ -18,7 +19,8 @@ from typing import Any, final
 import torch
 from torch import Tensor
 
-from adanet_train.convex import mixture
+from adanet_train.convex import cvx_exact, mixture
+from adanet_train.convex.cvx_exact import JointStep
 from adanet_train.convex.mixture import Mixture
 from adanet_train.core.surrogates import Surrogate, surrogate
 
@@ -81,6 +83,16 @@ class Labels(ABC):
         """The convex step: w of every column of H, of each output its own."""
 
     @abstractmethod
+    def minimise_each(
+        self, H: Sequence[Tensor], y: Tensor, f: Tensor, Gamma: Sequence[Tensor], start: float, tol: float
+    ) -> list[tuple[Tensor, float]]:
+        """w of each of several candidates alone, and F there, without a certificate; `start` is F at w = 0."""
+
+    @abstractmethod
+    def minimise_norms(self, Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: float, tol: float) -> JointStep:
+        """The joint step of AdaNet.CVX: v, or of each class a row."""
+
+    @abstractmethod
     def minimise_along(self, z: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, **more: Any) -> Mixture:
         """The convex step on one direction z of f, with its one price."""
 
@@ -113,6 +125,18 @@ class Signs(Labels):
 
     def minimise(self, H: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, **more: Any) -> Mixture:
         return mixture.minimise(H, y, f, Gamma, self.Phi, **more)
+
+    def minimise_each(
+        self, H: Sequence[Tensor], y: Tensor, f: Tensor, Gamma: Sequence[Tensor], start: float, tol: float
+    ) -> list[tuple[Tensor, float]]:
+        if not H:
+            return []
+        rows, prices = torch.cat([*H], 1).T.contiguous(), torch.cat([*Gamma])
+        w, F = cvx_exact.scalar_weights(rows, y, f, prices, self.Phi, start, tol=tol)
+        return list(zip(f.new_tensor(w).split(1), F, strict=True))
+
+    def minimise_norms(self, Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: float, tol: float) -> JointStep:
+        return cvx_exact.minimise_norm(Z, y, f, penalty, p, self.Phi, tol)
 
     def minimise_along(self, z: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, **more: Any) -> Mixture:
         return mixture.minimise(z[:, None], y, f, Gamma[None], self.Phi, **more)
@@ -154,6 +178,15 @@ class Classes(Labels):
 
     def minimise(self, H: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, **more: Any) -> Mixture:
         return mixture.minimise_classes(H, y, f, Gamma, **more)
+
+    def minimise_each(
+        self, H: Sequence[Tensor], y: Tensor, f: Tensor, Gamma: Sequence[Tensor], start: float, tol: float
+    ) -> list[tuple[Tensor, float]]:
+        found = [self.minimise(one, y, f, price, tol=tol) for one, price in zip(H, Gamma, strict=True)]
+        return [(mixture.w, mixture.objective) for mixture in found]
+
+    def minimise_norms(self, Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: float, tol: float) -> JointStep:
+        return cvx_exact.minimise_class_norms(Z, y, f, penalty, p, tol)
 
     def minimise_along(self, z: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, **more: Any) -> Mixture:
         return mixture.minimise_along(z, y, f, Gamma, **more)

@@ -40,6 +40,10 @@ class Surrogate(ABC):
     def second(self, x: Tensor) -> Tensor:
         """Φ''(x) >= 0."""
 
+    def slopes(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Φ'(x) and Φ''(x), for the price of less than both."""
+        return self.derivative(x), self.second(x)
+
     @abstractmethod
     def conjugate(self, s: Tensor) -> Tensor:
         """Φ*(s) = sup_x s x - Φ(x), for s in the closed range of Φ'; what the duality gaps are made of."""
@@ -94,6 +98,10 @@ class Logistic(Surrogate):
 
     def second(self, x: Tensor) -> Tensor:
         return torch.sigmoid(x) * torch.sigmoid(-x)
+
+    def slopes(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        first = torch.sigmoid(x)
+        return first, torch.addcmul(first, first, first, value=-1)
 
     def conjugate(self, s: Tensor) -> Tensor:
         return torch.special.xlogy(s, s) + torch.special.xlog1py(1 - s, -s)

@@ -10,8 +10,8 @@ class Growable:
     """Rows of one length or of growing length, in a buffer whose sides double when they are too short.
 
     >>> rows = Growable.empty(torch.zeros(1))
-    >>> rows.append(torch.tensor([1.0]))
-    >>> rows.append(torch.tensor([2.0, 3.0]))
+    >>> rows.extend(torch.tensor([[1.0]]))
+    >>> rows.extend(torch.tensor([[2.0, 3.0]]))
     >>> rows.rows.tolist()
     [[1.0, 0.0], [2.0, 3.0]]
     """
@@ -31,8 +31,8 @@ class Growable:
     def rows(self) -> Tensor:
         return self._buffer[: self._size[0], : self._size[1]]
 
-    def append(self, row: Tensor) -> None:
-        count, width = self._size[0] + 1, max(self._size[1], len(row))
+    def extend(self, rows: Tensor) -> None:
+        count, width = self._size[0] + len(rows), max(self._size[1], rows.shape[1])
         high, wide = self._buffer.shape
         if count > high or width > wide:
             # A first row says how long the others will be, often for good: no doubling then.
@@ -40,7 +40,7 @@ class Growable:
             buffer = self._buffer.new_zeros(larger)
             buffer[: self._size[0], : self._size[1]] = self.rows
             self._buffer = buffer
-        self._buffer[self._size[0], : len(row)] = row
+        self._buffer[self._size[0] : count, : rows.shape[1]] = rows
         self._size = (count, width)
 
     def widened(self, width: int) -> Tensor:
