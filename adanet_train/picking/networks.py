@@ -198,7 +198,7 @@ class Refit(_Networks):
     def fit(self, P: Labelled, T: Labelled, previous: Trained | None) -> Trained:
         with one_thread():
             Psi, y = tensors(weighted(P, T, self.weight))
-            return trainer(self.method, y)(Psi, y, self.config)
+            return trainer(self.method)(Psi, y, self.config)
 
 
 def weighted(P: Labelled, T: Labelled, copies: int) -> Labelled:
