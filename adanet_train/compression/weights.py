@@ -1,0 +1,137 @@
+"""The weights of a module as the code sees them: BatchNorm folded, every tensor of its state_dict, each once.
+
+What is in state_dict() is coded, parameters and buffers alike. Buffers with persistent=False and constants in
+`forward` belong to the architecture, which is fixed before the sample.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, fx, nn
+from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
+
+from adanet_theory.checks import Array, check
+from adanet_train.compression.code import Coded, Shape
+
+_BatchNorm = nn.modules.batchnorm._BatchNorm
+_Convolution = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
+
+
+class Scale(nn.Module):
+    """A BatchNorm in eval mode that follows no linear layer: scale x + shift, channel by channel."""
+
+    def __init__(self, norm: _BatchNorm) -> None:
+        super().__init__()
+        assert norm.running_mean is not None and norm.running_var is not None
+        scale = (norm.running_var + norm.eps).rsqrt() * (1 if norm.weight is None else norm.weight)
+        shift = -norm.running_mean * scale + (0 if norm.bias is None else norm.bias)
+        self.scale, self.shift = nn.Parameter(scale.detach()), nn.Parameter(shift.detach())
+
+    def forward(self, x: Tensor) -> Tensor:
+        shape = (1, -1, *[1] * (x.ndim - 2))
+        return x * self.scale.reshape(shape) + self.shift.reshape(shape)
+
+
+def prepared(module: nn.Module) -> nn.Module:
+    """A copy in eval mode, in float64 on the CPU, with every BatchNorm folded into what it follows.
+
+    A function of the architecture alone: the same module class gives the same tensors in the same order.
+
+    Raises
+    ------
+    ValueError
+        If the module cannot be copied, or has no weights.
+    """
+    try:
+        own = copy.deepcopy(module).to("cpu", torch.float64).eval()
+    except Exception as error:  # a module may refuse in its own way
+        raise ValueError(f"{type(module).__name__}: cannot be copied in float64 ({error}).") from None
+    own.requires_grad_(False)
+    if any(_foldable(part) for part in own.modules()):
+        own = _folded(own)
+    check(bool(own.state_dict()), f"{type(module).__name__} has no weights.")
+    return own
+
+
+def _foldable(part: nn.Module) -> bool:
+    return isinstance(part, _BatchNorm) and part.running_mean is not None
+
+
+def _folded(module: nn.Module) -> nn.Module:
+    """Into the layer before where torch.fx sees that nothing else reads it; elsewhere scale and shift."""
+    try:
+        traced = fx.symbolic_trace(module)
+    except Exception:  # whatever forward does with a symbol
+        traced = None
+    if traced is not None:
+        for node in list(traced.graph.nodes):
+            _fold_node(traced, node)
+        traced.graph.lint()
+        traced.recompile()
+        module = traced
+    for name, part in list(module.named_modules()):
+        if _foldable(part):
+            module.set_submodule(name, Scale(part))
+    return module
+
+
+def _fold_node(traced: fx.GraphModule, node: fx.Node) -> None:
+    norm = traced.get_submodule(str(node.target)) if node.op == "call_module" else None
+    before = node.args[0] if norm is not None and node.args else None
+    if norm is None or not _foldable(norm) or not isinstance(before, fx.Node) or before.op != "call_module":
+        return
+    layer = traced.get_submodule(str(before.target))
+    calls = sum(other.op == "call_module" and other.target in (before.target, node.target) for other in traced.graph.nodes)
+    if len(before.users) != 1 or calls != 2 or not isinstance(layer, (nn.Linear, *_Convolution)):
+        return
+    fuse = fuse_linear_bn_eval if isinstance(layer, nn.Linear) else fuse_conv_bn_eval
+    traced.set_submodule(str(before.target), fuse(layer, norm))
+    node.replace_all_uses_with(before)
+    traced.graph.erase_node(node)
+    traced.delete_submodule(str(node.target))
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """The tensors of a prepared module, in the order of its state_dict; `names[i]` are those that share tensor i."""
+
+    names: tuple[tuple[str, ...], ...]
+    tensors: tuple[Tensor, ...]
+
+    @classmethod
+    def of(cls, module: nn.Module) -> Weights:
+        """Tied tensors count once."""
+        shared: dict[tuple[int, Shape], list[str]] = {}
+        first: dict[tuple[int, Shape], Tensor] = {}
+        for name, tensor in module.state_dict(keep_vars=True).items():
+            check(isinstance(tensor, Tensor) and not tensor.is_complex(), f"weight {name!r} must be a real tensor.")
+            key = (tensor.data_ptr() if tensor.numel() else id(tensor), tuple(tensor.shape))
+            shared.setdefault(key, []).append(name)
+            first.setdefault(key, tensor.detach())
+        return cls(tuple(tuple(names) for names in shared.values()), tuple(first.values()))
+
+    @property
+    def shapes(self) -> list[Shape]:
+        return [tuple(tensor.shape) for tensor in self.tensors]
+
+    def arrays(self) -> list[Array]:
+        return [tensor.double().numpy() for tensor in self.tensors]
+
+    def named(self, values: Sequence[Tensor]) -> dict[str, Tensor]:
+        """The values under every name, as torch.func.functional_call reads them."""
+        return {name: value for names, value in zip(self.names, values, strict=True) for name in names}
+
+
+def fill(module: nn.Module, coded: Sequence[Coded]) -> nn.Module:
+    """The prepared module with the weights of a code."""
+    weights = Weights.of(module)
+    check(len(coded) == len(weights.tensors), f"the code has {len(coded)} tensors, the module {len(weights.tensors)}.")
+    with torch.no_grad():
+        for tensor, part in zip(weights.tensors, coded, strict=True):
+            check(tuple(tensor.shape) == part.value.shape, "the code and the module differ in a shape.")
+            tensor.copy_(torch.from_numpy(part.value.copy()))
+    return module
