@@ -122,7 +122,7 @@ def matrix_shape(shape: Shape) -> tuple[int, int]:
     return rows, math.prod(shape[1:])
 
 
-def _fed_by(alive: Sequence[Array], shape: tuple[int, int]) -> Array:
+def fed_by(alive: Sequence[Array], shape: tuple[int, int]) -> Array:
     """Of every entry whether the row of an earlier tensor that feeds its column (of a vector its row) is alive, else 1.
 
     The last tensor whose number of rows divides theirs: a channel feeds several columns of a flat layer.
@@ -247,7 +247,7 @@ def _body(
 ) -> Array:
     rows, columns = shape
     given = None if q is None else q.reshape(shape)
-    fed = _fed_by(alive, shape)
+    fed = fed_by(alive, shape)
     use = np.ones(shape, dtype=bool)
     if header.rows:
         for i in range(rows):
@@ -390,7 +390,7 @@ def best(tensor: Coded, alive: Sequence[Array]) -> tuple[float, Header]:
     q = tensor.q
     assert q is not None
     shape = matrix_shape(q.shape)
-    fed = _fed_by(alive, shape)
+    fed = fed_by(alive, shape)
     names = ("none", "alive") if shape[1] == 1 else CONTEXTS
     masks = [(False, False)] if shape[1] == 1 else [*product((False, True), repeat=2)]
     found = min(

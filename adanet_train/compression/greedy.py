@@ -1,0 +1,194 @@
+"""Greedy search on the certificate: one weight, row or column at a time; a change stays if the certificate falls.
+
+A change is tried on the points of least margin and on drawn ones that stand for the rest; after every sweep the whole
+sample is counted, and a sweep that did not pay there is taken back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from adanet_theory.checks import Array
+from adanet_train.compression import code
+from adanet_train.compression.code import Coded, Header
+from adanet_train.compression.problem import Problem, Score
+
+SWEEPS = 4
+HARD = (4096, 65536)
+"""Fewest and most points of least margin, an eighth of the sample between them."""
+DRAWN = 2048
+FRESH = 400
+"""Accepted changes after which the whole sample is counted."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Entries of one tensor and their new integers."""
+
+    tensor: int
+    places: Array
+    values: Array
+
+
+class _State:
+    """The integers of the moment, what each tensor costs, and the margins on the points that are watched."""
+
+    def __init__(self, problem: Problem, coded: Sequence[Coded], generator: torch.Generator) -> None:
+        self.problem = problem
+        self.e = [part.e for part in coded]
+        self.q = [np.array(part.q) for part in coded]
+        self.values = problem.values(coded)
+        self.headers, self.fed, self.bits = list[Header](), list[Array](), list[float]()
+        self._price()
+        whole = problem.margins(self.values)
+        self.errors = int((~(whole > 0)).sum())
+        self.rows, self.weight = _watched(whole, generator)
+        self.wrong = ~(whole[self.rows] > 0)
+
+    def _price(self) -> None:
+        alive: list[Array] = []
+        self.headers, self.fed, self.bits = [], [], []
+        for q, e in zip(self.q, self.e, strict=True):
+            bits, header = code.best(code.integers(q, e), alive) if q.any() else (1.0, Header())
+            self.headers.append(header)
+            self.fed.append(code.fed_by(alive, code.matrix_shape(q.shape)))
+            self.bits.append(bits)
+            alive.append((q != 0).reshape(code.matrix_shape(q.shape)).any(axis=1))
+        self.total = code.length(self.coded)
+
+    @property
+    def coded(self) -> list[Coded]:
+        return [code.integers(q, e) for q, e in zip(self.q, self.e, strict=True)]
+
+    def score(self, errors: int, total: float) -> Score:
+        return Score(math.ceil(total) + 2, errors, self.problem.m, self.problem.delta)
+
+    def key(self, errors: float, total: float) -> float:
+        return self.score(min(max(round(errors), 0), self.problem.m), total).key
+
+    def attempt(self, change: Change) -> bool:
+        """Make the change if the certificate falls."""
+        t, old = change.tensor, self.q[change.tensor].flat[change.places].copy()
+        if (old == change.values).all():
+            return False
+        self.q[t].flat[change.places] = change.values
+        bits = code.tensor_bits(self.q[t], self.headers[t], self.fed[t]) if self.q[t].any() else 1.0
+        total = self.total + bits - self.bits[t]
+        flat = self.values[t].view(-1)
+        places = torch.from_numpy(change.places)
+        before = flat[places].clone()
+        flat[places] = torch.from_numpy(np.ldexp(change.values.astype(np.float64), self.e[t])).to(flat.dtype)
+        wrong = ~(self.problem.margins(self.values, self.rows) > 0)
+        more = float(((wrong.int() - self.wrong.int()) * self.weight).sum())
+        if self.key(self.errors + more, total) < self.key(self.errors, self.total):
+            self.errors, self.total, self.bits[t], self.wrong = round(self.errors + more), total, bits, wrong
+            return True
+        self.q[t].flat[change.places] = old
+        flat[places] = before
+        return False
+
+
+def _watched(margins: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Points of least margin, each for itself, and drawn ones for all the others."""
+    m = len(margins)
+    hard = min(m, max(HARD[0], min(m // 8, HARD[1])))
+    order = margins.nan_to_num(0.0).abs().argsort(stable=True)
+    rest = order[hard:]
+    drawn = rest[torch.randperm(len(rest), generator=generator)[:DRAWN]]
+    weight = torch.cat([torch.ones(hard), torch.full((len(drawn),), len(rest) / max(len(drawn), 1))])
+    return torch.cat([order[:hard], drawn]), weight
+
+
+def greedy(
+    problem: Problem,
+    coded: Sequence[Coded],
+    seconds: float,
+    generator: torch.Generator,
+    report: Callable[[Score], None] = lambda score: None,
+) -> tuple[Score, list[Coded]]:
+    """The network after at most SWEEPS sweeps, or as many as so many nominal seconds allow."""
+    best = problem.score(coded), list(coded)
+    for _ in range(SWEEPS):
+        state = _State(problem, best[1], generator)
+        each = problem.seconds(len(state.rows)) + 2e-4
+        seconds -= 2 * problem.seconds(problem.m)
+        accepted = 0
+        for change in _changes(state):
+            seconds -= each
+            accepted += state.attempt(change)
+            if seconds <= 0 or accepted >= FRESH:
+                break
+        found = state.coded
+        score = problem.score(found)
+        report(min(score, best[0], key=lambda one: one.key))
+        if not score.key < best[0].key:
+            break
+        best = score, found
+        if seconds <= 0:
+            break
+    return best
+
+
+def _changes(state: _State) -> Iterator[Change]:
+    """Rows and columns set to 0; then weights, those first that the slopes of the loss expect to pay most."""
+    for t, q in enumerate(state.q):
+        if state.problem.is_free[t]:
+            yield from _stripes(t, q)
+    slopes = _slopes(state)
+    moves = [move for t in range(len(state.q)) if state.problem.is_free[t] for move in _moves(state, t, slopes[t])]
+    for _, t, place, value in sorted(moves):
+        yield Change(t, np.array([place]), np.array([value]))
+
+
+def _stripes(t: int, q: Array) -> Iterator[Change]:
+    rows, columns = code.matrix_shape(q.shape)
+    if columns == 1:
+        return
+    places = np.arange(q.size).reshape(rows, columns)
+    for stripes, lines in ((q.reshape(rows, columns), places), (q.reshape(rows, columns).T, places.T)):
+        counts = (stripes != 0).sum(axis=1)
+        for line in np.argsort(counts, kind="stable"):
+            if counts[line]:
+                yield Change(t, lines[line], np.zeros(lines.shape[1], dtype=np.int64))
+
+
+def _slopes(state: _State) -> list[Array]:
+    """d loss / d q on the watched points, times m."""
+    problem = state.problem
+    values = [w.clone().requires_grad_(free) for w, free in zip(state.values, problem.is_free, strict=True)]
+    free = [w for w in values if w.requires_grad]
+    total = [torch.zeros_like(w) for w in free]
+    for i in range(0, len(state.rows), 4096):
+        rows = state.rows[i : i + 4096]
+        loss = problem.loss(problem.f(values, problem.X[rows]), problem.y[rows]) * len(rows)
+        for sum_, part in zip(total, torch.autograd.grad(loss, free, allow_unused=True), strict=True):
+            if part is not None:
+                sum_ += part
+    found = iter(total)
+    parts = [next(found) if is_free else torch.zeros(()) for is_free in problem.is_free]
+    return [np.ldexp(part.double().numpy(), e) for part, e in zip(parts, state.e, strict=True)]
+
+
+ADDED = 64
+"""Zeros of a tensor that are tried at +-1, by their slopes."""
+
+
+def _moves(state: _State, t: int, slope: Array) -> Iterator[tuple[float, int, int, int]]:
+    """(expected change of loss and bits, tensor, place, value)."""
+    q, slope = state.q[t].ravel(), slope.ravel()
+    saved = state.bits[t] / max(int((q != 0).sum()), 1)
+    for place in np.flatnonzero(q):
+        value = int(q[place])
+        for new in {0, value - 1, value + 1} - {value}:
+            cheaper = saved if new == 0 else 0.5 * (abs(value) - abs(new))
+            yield float(slope[place] * (new - value)) - cheaper, t, int(place), new
+    zeros = np.flatnonzero(q == 0)
+    for place in zeros[np.argsort(-np.abs(slope[zeros]), kind="stable")[:ADDED]]:
+        new = -1 if slope[place] > 0 else 1
+        yield -abs(float(slope[place])) + saved, t, int(place), new

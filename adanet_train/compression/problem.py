@@ -1,0 +1,192 @@
+"""A module, a sample and δ: what a choice of integers costs, how many errors it makes, and its certificate."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch.nn import functional
+from torch.utils.flop_counter import FlopCounterMode
+
+from adanet_theory.certificates.occam import occam_certificate
+from adanet_theory.checks import Array, check
+from adanet_train.compression import code
+from adanet_train.compression.code import Coded
+from adanet_train.compression.weights import Weights
+
+Loss = Callable[[Tensor, Tensor], Tensor]
+ROWS = 4096
+FLOPS_PER_SECOND, SECONDS_PER_CALL = 1e10, 5e-4
+"""A nominal second: what a budget buys does not depend on the clock."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """Bits of a description, errors on the m points of the sample, and the certificate at δ."""
+
+    bits: int
+    errors: int
+    m: int
+    delta: float
+
+    @property
+    def bound(self) -> float:
+        return occam_certificate(self.errors, self.m, self.bits, self.delta)
+
+    @property
+    def key(self) -> float:
+        """What a search minimises: the bound, and where that is 1 a weaker one without that limit."""
+        bound = self.bound
+        if bound < 1 - 1e-9:
+            return bound
+        return 1 + self.errors / self.m + math.sqrt(self.bits * math.log(2) / (2 * self.m))
+
+
+def margins(f: Tensor, y: Tensor) -> Tensor:
+    """y f of one logit, f_y less the largest other of several; NaN where f is."""
+    if f.ndim == 1:
+        return torch.where(y > 0, f, -f)
+    own = f.gather(1, y[:, None])
+    return own[:, 0] - f.scatter(1, y[:, None], -math.inf).amax(dim=1)
+
+
+def labels(y: object, m: int) -> Tensor:
+    """Class indices as int64; -1/+1 are 0/1.
+
+    Raises
+    ------
+    ValueError
+        If y has another length, or holds anything but class indices or signs.
+    """
+    values = np.asarray(y.detach().cpu() if isinstance(y, Tensor) else y)
+    check(values.ndim == 1 and len(values) == m, f"y must hold one label for each of the {m} rows of X.")
+    whole = values.astype(np.int64) if values.dtype.kind in "iufb" else None
+    check(whole is not None and bool((whole == values).all()), "y must hold class indices 0, 1, .. or -1/+1.")
+    assert whole is not None
+    if set(np.unique(whole)) <= {-1, 1}:
+        whole = (whole + 1) // 2
+    check(m > 0 and int(whole.min()) >= 0, f"y must hold class indices 0, 1, .. or -1/+1, got {whole.min(initial=0)}.")
+    return torch.from_numpy(whole.copy())
+
+
+def points(X: object) -> Tensor:
+    """X as a tensor with a row for each point: numbers as they are, integers (tokens) as integers."""
+    found = X.detach().cpu() if isinstance(X, Tensor) else torch.from_numpy(np.array(X))
+    check(found.ndim >= 1 and len(found) > 0, "X must have a row for each point, got none.")
+    finite = not found.is_floating_point() or bool(torch.isfinite(found).all())
+    check(finite, "X must be finite, got inf or nan.")
+    return found
+
+
+def outputs(module: nn.Module, x: Tensor) -> Tensor:
+    """f of a batch: shape (rows,) of one logit, (rows, C) of C classes."""
+    f = module(x)
+    return one_or_many(f, len(x))
+
+
+def one_or_many(f: object, rows: int) -> Tensor:
+    """The outputs of a module, checked."""
+    known = isinstance(f, Tensor) and f.ndim >= 1 and len(f) == rows and f.ndim <= 2
+    check(known, f"the module must give a tensor of one logit or one for each class for each of {rows} points.")
+    assert isinstance(f, Tensor)
+    return f.reshape(rows) if f.ndim == 1 or f.shape[1] == 1 else f
+
+
+def default_loss(f: Tensor, y: Tensor) -> Tensor:
+    """Logistic of one logit, cross-entropy of several."""
+    if f.ndim == 1:
+        return functional.binary_cross_entropy_with_logits(f, y.to(f.dtype))
+    return functional.cross_entropy(f, y)
+
+
+class Problem:
+    """The search's view: float32, a batch at a time. What is certified is counted again, exactly, by `exact`."""
+
+    def __init__(self, module: nn.Module, X: Tensor, y: Tensor, delta: float, loss: Loss | None = None) -> None:
+        self.weights = Weights.of(module)
+        self.module = copy.deepcopy(module).float()
+        self.X = X.float() if X.is_floating_point() else X
+        self.y, self.delta, self.loss = y, delta, loss or default_loss
+        self.is_free = [tensor.is_floating_point() for tensor in self.weights.tensors]
+        self.flops = self._flops()
+
+    @property
+    def m(self) -> int:
+        return len(self.y)
+
+    def seconds(self, rows: int, *, backward: bool = False) -> float:
+        """Nominal seconds of a pass over so many rows."""
+        calls = SECONDS_PER_CALL * (1 + rows // ROWS)
+        return (rows * self.flops / FLOPS_PER_SECOND + calls) * (3 if backward else 1)
+
+    def _flops(self) -> float:
+        """Of one point, at least one for each weight."""
+        with FlopCounterMode(display=False) as counter, torch.no_grad():
+            f = one_or_many(self.module(self.X[:2]), len(self.X[:2]))
+        classes = 2 if f.ndim == 1 else f.shape[1]
+        largest = int(self.y.max())
+        check(largest < classes, f"y must hold class indices below {classes}, as the module has outputs, got {largest}.")
+        count = sum(tensor.numel() for tensor in self.weights.tensors)
+        return max(counter.get_total_flops() / len(self.X[:2]), float(count))
+
+    def f(self, values: Sequence[Tensor], x: Tensor) -> Tensor:
+        return one_or_many(functional_call(self.module, self.weights.named(values), x), len(x))
+
+    @torch.no_grad()
+    def margins(self, values: Sequence[Tensor], rows: Tensor | None = None) -> Tensor:
+        """Of all points, or of those in `rows`."""
+        X, y = (self.X, self.y) if rows is None else (self.X[rows], self.y[rows])
+        parts = [margins(self.f(values, X[i : i + ROWS]), y[i : i + ROWS]) for i in range(0, len(X), ROWS)]
+        return torch.cat(parts)
+
+    def score(self, coded: Sequence[Coded]) -> Score:
+        """Bits and errors, the latter in float32."""
+        return self.score_of(coded, self.errors(coded))
+
+    def errors(self, coded: Sequence[Coded]) -> int:
+        return int((~(self.margins(self.values(coded)) > 0)).sum())
+
+    def score_of(self, coded: Sequence[Coded], errors: int) -> Score:
+        return Score(code.bits_of(coded), errors, self.m, self.delta)
+
+    def values(self, coded: Sequence[Coded]) -> list[Tensor]:
+        tensors = self.weights.tensors
+        return [
+            torch.from_numpy(np.ascontiguousarray(part.value)).to(torch.float32 if free else old.dtype).reshape(old.shape)
+            for part, old, free in zip(coded, tensors, self.is_free, strict=True)
+        ]
+
+    # Rounding
+
+    def exponents(self, c: float) -> list[int]:
+        """e of every tensor: a step of about c root mean squares, 2c for large matrices, at most the largest weight."""
+        return [_exponent(tensor.double().numpy(), c) for tensor in self.weights.tensors]
+
+    def rounded(self, exponents: Sequence[int], arrays: Sequence[Array] | None = None) -> list[Coded]:
+        """Every weight at the next multiple of its step; integer tensors are kept."""
+        arrays = self.weights.arrays() if arrays is None else arrays
+        parts = zip(arrays, exponents, self.is_free, strict=True)
+        return [code.integers(np.rint(np.ldexp(w, -e)), e) if free else code.integers(w, 0) for w, e, free in parts]
+
+    def as_it_is(self) -> list[Coded]:
+        """The network itself, in the raw mode."""
+        parts = zip(self.weights.arrays(), self.is_free, strict=True)
+        return [code.raw(w) if free else code.integers(w, 0) for w, free in parts]
+
+
+LARGE = 1000  # entries of a matrix whose step is doubled
+
+
+def _exponent(w: Array, c: float) -> int:
+    largest = float(np.abs(w).max(initial=0.0))
+    if largest == 0:
+        return 0
+    rms = float(np.sqrt(np.square(w / largest).mean())) * largest
+    e = round(math.log2(c * rms * (2 if w.size > LARGE else 1)))
+    return max(min(e, math.floor(math.log2(largest))), -900)

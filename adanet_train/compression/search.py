@@ -1,0 +1,211 @@
+"""compress: the module a user has -> one of few bits with a certificate, by rounding, fine-tuning and greedy search.
+
+Whatever the search does, the statement holds for all networks at once: the best of all stages costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from adanet_theory.checks import check, check_delta
+from adanet_theory.certificates.occam import occam_certificate as occam_upper
+from adanet_train.compression import code
+from adanet_train.compression.code import Coded
+from adanet_train.compression.exact import Count, count
+from adanet_train.compression.greedy import greedy
+from adanet_train.compression.problem import Loss, Problem, Score, labels, points
+from adanet_train.compression.tune import Schedule, tune
+from adanet_train.compression.weights import Weights, fill, prepared
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+BUDGET = 60.0
+STEPS = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)
+"""Steps of the rounding, in root mean squares."""
+TUNED = 0.7
+"""Share of the budget for fine-tuning; greedy search has the rest."""
+FEWEST, MOST = 200, 12_000
+LARGE_SAMPLE = 200_000
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The best network of a stage of the search: its name, bits, errors and certificate."""
+
+    name: str
+    bits: int
+    errors: int
+    bound: float
+
+
+@dataclass(frozen=True, eq=False)
+class Compressed:
+    """A network of few bits with its certificate.
+
+    Attributes
+    ----------
+    module
+        The network that is certified, in float64 and in eval mode; BatchNorm is folded.
+    bits
+        Length of its codeword.
+    errors
+        Errors on the sample, ties and undecided points among them.
+    bound
+        R(module) <= bound with probability >= 1 - delta, rounded up.
+    stages
+        The best network of every stage, in order.
+    delta, m
+        The probability of failure and the number of points.
+    count
+        The errors in detail: whether every sum was exact, and whether the module could be read.
+    coded
+        The integers themselves.
+    """
+
+    module: nn.Module
+    bits: int
+    errors: int
+    bound: float
+    stages: tuple[Stage, ...]
+    delta: float
+    m: int
+    count: Count
+    coded: tuple[Coded, ...]
+    shape: tuple[int, ...]
+
+    def at(self, delta: float) -> float:
+        """The bound at another δ."""
+        return occam_upper(self.errors, self.m, self.bits, delta)
+
+    def save(self, path: str | Path) -> None:
+        """Write the file that `verify-bounds` checks: the codeword and, where the module can be read, its graph."""
+        from adanet_train.compression.file import write
+
+        write(path, self)
+
+
+def compress(
+    module: nn.Module,
+    X: Any,
+    y: Any,
+    *,
+    loss: Loss | None = None,
+    delta: float = 0.05,
+    budget: float = BUDGET,
+    seed: int = 0,
+    progress: Callable[[str, Score], None] | None = None,
+) -> Compressed:
+    """A network of few bits close to this one, with a certificate of its risk that uses all of the sample.
+
+    Parameters
+    ----------
+    module
+        A trained module of one logit (two classes) or of one output for each class. Its architecture must have been
+        fixed before the sample; every tensor of its state_dict is coded.
+    X
+        The sample, a row for each point, in the shape that the module reads.
+    y
+        Class indices, or -1/+1.
+    loss
+        loss(outputs, y), the mean over a batch; default logistic or cross-entropy.
+    delta
+        Probability in (0, 1) with which the certificate may fail.
+    budget
+        Nominal seconds of search, a count of operations: the result does not depend on the clock.
+    seed
+        Seed of the search. Every seed is covered by the same certificate.
+    progress
+        Called with the stage and the best score of it so far.
+
+    Returns
+    -------
+    Compressed
+        The best network of all stages.
+
+    Raises
+    ------
+    ValueError
+        If X, y, delta or budget is not usable.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from adanet_train import compress
+    >>> g = torch.Generator().manual_seed(0)
+    >>> X = torch.randn(4000, 4, generator=g)
+    >>> net = torch.nn.Linear(4, 1)
+    >>> _ = torch.nn.init.ones_(net.weight), torch.nn.init.zeros_(net.bias)
+    >>> small = compress(net, X, (X.sum(dim=1) > 0).long(), budget=1)
+    >>> small.errors, small.bits < 40, small.bound < 0.02
+    (0, True, True)
+    """
+    check_delta(delta)
+    check(budget >= 0, f"budget must be >= 0 nominal seconds, got budget={budget}.")
+    check(isinstance(module, nn.Module), f"module must be a torch nn.Module, got a {type(module).__name__}.")
+    own, X = prepared(module), points(X)
+    problem = Problem(own, X, labels(y, len(X)), delta, loss)
+    found = [(name, coded) for name, coded in _stages(problem, float(budget), seed, progress or (lambda *_: None))]
+    return settle(own, X, problem.y, found, delta)
+
+
+def settle(own: nn.Module, X: Tensor, y: Tensor, found: Sequence[tuple[str, list[Coded]]], delta: float) -> Compressed:
+    """Every stage with its exact errors and its true length; the best of them."""
+    stages, best = [], None
+    for name, coded in found:
+        counted = count(fill(own, coded), X, y)
+        is_raw = any(part.q is None for part in coded)
+        bits = code.bits_of(coded) if is_raw else code.encode(coded)[1]
+        bound = occam_upper(counted.errors, len(y), bits, delta)
+        stages.append(Stage(name, bits, counted.errors, bound))
+        key = Score(bits, counted.errors, len(y), delta).key
+        if best is None or key < best[0]:
+            best = key, coded, counted, stages[-1]
+    assert best is not None
+    _, coded, counted, stage = best
+    module = fill(own, coded)
+    parts = stage.bits, stage.errors, stage.bound
+    return Compressed(module, *parts, tuple(stages), delta, len(y), counted, tuple(coded), tuple(X.shape[1:]))
+
+
+def _stages(
+    problem: Problem, budget: float, seed: int, progress: Callable[[str, Score], None]
+) -> Iterator[tuple[str, list[Coded]]]:
+    yield "as it is", problem.as_it_is()
+    scored = [(problem.score(coded), coded) for coded in (problem.rounded(problem.exponents(c)) for c in STEPS)]
+    best = min(scored, key=lambda pair: pair[0].key)
+    progress("rounded", best[0])
+    yield "rounded", best[1]
+    left = budget - (len(STEPS) + 1) * problem.seconds(problem.m)
+    schedules = _schedules(problem, TUNED * left, best[0].bits)
+    start = [tensor.float() if free else tensor for tensor, free in zip(problem.weights.tensors, problem.is_free, strict=True)]
+    for number, (c, schedule) in enumerate(schedules):
+        generator = torch.Generator().manual_seed(2 * seed + number)
+        report = _reporter("fine-tuned", progress)
+        score, coded = tune(problem, start, problem.exponents(c), schedule, generator, report)
+        yield f"fine-tuned, λ from {schedule.lam[0]:.3g}", coded
+        best = min(best, (score, coded), key=lambda pair: pair[0].key)
+    generator = torch.Generator().manual_seed(2 * seed)
+    score, coded = greedy(problem, best[1], (1 - TUNED) * left, generator, _reporter("greedy", progress))
+    yield "greedy", coded
+
+
+def _reporter(name: str, progress: Callable[[str, Score], None]) -> Callable[[Score], None]:
+    return lambda score: progress(name, score)
+
+
+def _schedules(problem: Problem, seconds: float, bits: int) -> list[tuple[float, Schedule]]:
+    """(c, schedule) of the two runs, functions of the sizes and the budget alone; none if the budget is too small."""
+    batch = min(problem.m, 1024 if problem.flops < 2e5 else 256)
+    steps = min(int(seconds / 2 / problem.seconds(batch, backward=True)), MOST)
+    if steps < FEWEST:
+        return []
+    c = 0.5 if problem.flops < 2e5 else 1.0
+    low = min(2.0, problem.m / (2 * bits))
+    return [(c, Schedule((2.0, 4.0), steps, batch)), (c, Schedule((low, 4.0), steps, batch))]
