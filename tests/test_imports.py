@@ -21,6 +21,7 @@ ROOMS = {
     "adanet_train": {
         "app",
         "certificate",
+        "compression",
         "convex",
         "core",
         "data",

@@ -18,11 +18,12 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 from scipy.special import betaln
 
-from adanet_theory.checks import Array, check
+from adanet_theory.checks import check
 from adanet_train.compression.coder import Channel, Decoder, Encoder
 
 VERSION = 1
@@ -36,6 +37,8 @@ LARGEST_LEVEL = 1 << 16
 MANTISSA = 52
 
 Shape = tuple[int, ...]
+Array = np.ndarray[Any, np.dtype[Any]]
+"""Of integers, booleans or floats."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,7 +319,7 @@ def _parts(value: Array) -> tuple[Array, Array, int]:
     return whole, exponent.astype(np.int64), MANTISSA - trailing
 
 
-def _raw_body(channel: Channel, number: int, shape: Shape, value: Array | None) -> Array | Coded:
+def _raw_body(channel: Channel, number: int, shape: Shape, value: Array | None) -> Coded:
     whole, exponent, p = _parts(np.zeros(0) if value is None else value)
     p = channel.number(6, p)
     E = _signed(channel, int(exponent.max(initial=-1100)) if len(exponent) else 0)
@@ -358,7 +361,7 @@ def _counted(context: Array, on: Array, a: int) -> float:
 def _levels(size: Array, L: int, header: Header) -> float:
     """Signs and levels of the numbers that are not 0."""
     above = np.bincount(size, minlength=L + 1)[::-1].cumsum()[::-1]  # above[l] = how many have |q| >= l
-    pairs = {}
+    pairs: dict[int, tuple[int, int]] = {}
     for level in range(1, L):
         n_0, n_1 = pairs.get(min(level, header.T), (0, 0))
         pairs[min(level, header.T)] = n_0 + int(above[level] - above[level + 1]), n_1 + int(above[level + 1])
@@ -394,12 +397,20 @@ def best(tensor: Coded, alive: Sequence[Array]) -> tuple[float, Header]:
     names = ("none", "alive") if shape[1] == 1 else CONTEXTS
     masks = [(False, False)] if shape[1] == 1 else [*product((False, True), repeat=2)]
     found = min(
-        ((tensor_bits(q, header, fed), i, header) for i, header in enumerate(
-            Header(4, 1, name, *mask) for name in names for mask in masks)),
+        (
+            (tensor_bits(q, header, fed), i, header)
+            for i, header in enumerate(Header(4, 1, name, *mask) for name in names for mask in masks)
+        ),
     )[2]
     return min(
-        ((tensor_bits(q, header, fed), i, header) for i, header in enumerate(
-            replace(found, a=a, T=T) for a in CONCENTRATIONS for T in (LEVELS if np.abs(q).max(initial=0) > 2 else (1,)))),
+        (
+            (tensor_bits(q, header, fed), i, header)
+            for i, header in enumerate(
+                replace(found, a=a, T=T)
+                for a in CONCENTRATIONS
+                for T in (LEVELS if np.abs(q).max(initial=0) > 2 else (1,))
+            )
+        ),
     )[::2]
 
 
@@ -422,8 +433,10 @@ def length(tensors: Sequence[Coded]) -> float:
     --------
     >>> import numpy as np
     >>> round(length([integers(np.eye(8), -2)]), 2)
+    45.7
     """
-    total, last, alive = 0.0, FIRST_EXPONENT, []
+    total, last = 0.0, FIRST_EXPONENT
+    alive: list[Array] = []
     for tensor in tensors:
         if tensor.q is None:
             assert tensor.raw is not None

@@ -46,7 +46,7 @@ class Encoder:
     >>> for value in (0, 0, 0, 1, 0, 0):
     ...     _ = coder.bit("zeros", bool(value))
     >>> coder.finish()
-    (b'H', 6)
+    (b'F', 7)
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Errors of a network as one function on every machine.
 
-Weights q 2^e and points on a dyadic grid: a float64 sum is exact, in any order, while every partial sum is a multiple of
-one power of two and below 2^53 of it. That is checked node by node. Where it fails, the proved error of the evaluation
+Weights q 2^e and points on a dyadic grid: a float64 sum is exact, in any order, while every partial sum is a multiple
+of one power of two and below 2^53 of it. That is checked node by node. Where it fails, the proved error of the evaluation
 counts: a point whose margin is not above it is an error. A module that cannot be read is run as it is, in float64, and
 that another machine computes the same is an assumption (`arithmetic`).
 """
@@ -157,7 +157,9 @@ def _grid(operation: Operation, read: list[int]) -> int | None:
         scaled = g if operation.scale is None else g + grid_of(operation.scale)
         return min(scaled, 1000 if operation.shift is None else grid_of(operation.shift))
     if isinstance(operation, Sum):
-        return min(a + grid_of(torch.tensor(c, dtype=torch.float64)) for a, c in zip(read, operation.coefficients, strict=True))
+        return min(
+            a + grid_of(torch.tensor(c, dtype=torch.float64)) for a, c in zip(read, operation.coefficients, strict=True)
+        )
     if isinstance(operation, Average | Total):
         # a sum, then its product with the weight, or with points times the weight after a mean: powers of two only
         weight = torch.as_tensor(operation.weight, dtype=torch.float64)

@@ -14,9 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adanet_theory.checks import Array
 from adanet_train.compression import code
-from adanet_train.compression.code import Coded, Header
+from adanet_train.compression.code import Array, Coded, Header
 from adanet_train.compression.problem import Problem, Score
 
 SWEEPS = 4

@@ -15,9 +15,9 @@ from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
 from adanet_theory.certificates.occam import occam_certificate
-from adanet_theory.checks import Array, check
+from adanet_theory.checks import check
 from adanet_train.compression import code
-from adanet_train.compression.code import Coded
+from adanet_train.compression.code import Array, Coded
 from adanet_train.compression.weights import Weights
 
 Loss = Callable[[Tensor, Tensor], Tensor]
@@ -131,7 +131,9 @@ class Problem:
             f = one_or_many(self.module(self.X[:2]), len(self.X[:2]))
         classes = 2 if f.ndim == 1 else f.shape[1]
         largest = int(self.y.max())
-        check(largest < classes, f"y must hold class indices below {classes}, as the module has outputs, got {largest}.")
+        check(
+            largest < classes, f"y must hold class indices below {classes}, as the module has outputs, got {largest}."
+        )
         count = sum(tensor.numel() for tensor in self.weights.tensors)
         return max(counter.get_total_flops() / len(self.X[:2]), float(count))
 
@@ -158,7 +160,9 @@ class Problem:
     def values(self, coded: Sequence[Coded]) -> list[Tensor]:
         tensors = self.weights.tensors
         return [
-            torch.from_numpy(np.ascontiguousarray(part.value)).to(torch.float32 if free else old.dtype).reshape(old.shape)
+            torch.from_numpy(np.ascontiguousarray(part.value))
+            .to(torch.float32 if free else old.dtype)
+            .reshape(old.shape)
             for part, old, free in zip(coded, tensors, self.is_free, strict=True)
         ]
 

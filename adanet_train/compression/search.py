@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from adanet_theory.checks import check, check_delta
 from adanet_theory.certificates.occam import occam_certificate as occam_upper
+from adanet_theory.checks import check, check_delta
 from adanet_train.compression import code
 from adanet_train.compression.code import Coded
 from adanet_train.compression.exact import Count, count
 from adanet_train.compression.greedy import greedy
 from adanet_train.compression.problem import Loss, Problem, Score, labels, points
 from adanet_train.compression.tune import Schedule, tune
-from adanet_train.compression.weights import Weights, fill, prepared
+from adanet_train.compression.weights import fill, prepared
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -184,7 +184,10 @@ def _stages(
     yield "rounded", best[1]
     left = budget - (len(STEPS) + 1) * problem.seconds(problem.m)
     schedules = _schedules(problem, TUNED * left, best[0].bits)
-    start = [tensor.float() if free else tensor for tensor, free in zip(problem.weights.tensors, problem.is_free, strict=True)]
+    start = [
+        tensor.float() if free else tensor
+        for tensor, free in zip(problem.weights.tensors, problem.is_free, strict=True)
+    ]
     for number, (c, schedule) in enumerate(schedules):
         generator = torch.Generator().manual_seed(2 * seed + number)
         report = _reporter("fine-tuned", progress)

@@ -90,7 +90,10 @@ def tune(
 ) -> tuple[Score, list[Coded]]:
     """The best network that was looked at, with its score."""
     steps = [math.ldexp(1.0, e) for e in exponents]
-    u = [(w.float() / step).clone().requires_grad_(free) for w, step, free in zip(start, steps, problem.is_free, strict=True)]
+    u = [
+        (w.float() / step).clone().requires_grad_(free)
+        for w, step, free in zip(start, steps, problem.is_free, strict=True)
+    ]
     free = [x for x in u if x.requires_grad]
     optimiser = torch.optim.Adam(free, lr=LEARNING_RATE, betas=(0.9, 0.99))
     looks = {max(1, round(share * schedule.steps)) for share in LOOKS}
@@ -103,7 +106,9 @@ def tune(
         for group in optimiser.param_groups:
             group["lr"] = rate
         rows = torch.randint(problem.m, (schedule.batch,), generator=generator)
-        values = [_straight_through(x, step) if x.requires_grad else w for x, step, w in zip(u, steps, start, strict=True)]
+        values = [
+            _straight_through(x, step) if x.requires_grad else w for x, step, w in zip(u, steps, start, strict=True)
+        ]
         loss = problem.loss(problem.f(values, problem.X[rows]), problem.y[rows])
         bits = torch.stack([price.bits(x) for price, x in zip(charged, free, strict=True)]).sum()
         optimiser.zero_grad()

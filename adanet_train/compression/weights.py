@@ -7,15 +7,17 @@ What is in state_dict() is coded, parameters and buffers alike. Buffers with per
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, fx, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 
-from adanet_theory.checks import Array, check
-from adanet_train.compression.code import Coded, Shape
+from adanet_theory.checks import check
+from adanet_train.compression.code import Array, Coded, Shape
+from adanet_train.reading.trace import UnreadableModule, logits
 
 _BatchNorm = nn.modules.batchnorm._BatchNorm
 _Convolution = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
@@ -26,7 +28,8 @@ class Scale(nn.Module):
 
     def __init__(self, norm: _BatchNorm) -> None:
         super().__init__()
-        assert norm.running_mean is not None and norm.running_var is not None
+        assert norm.running_mean is not None
+        assert norm.running_var is not None
         scale = (norm.running_var + norm.eps).rsqrt() * (1 if norm.weight is None else norm.weight)
         shift = -norm.running_mean * scale + (0 if norm.bias is None else norm.bias)
         self.scale, self.shift = nn.Parameter(scale.detach()), nn.Parameter(shift.detach())
@@ -50,11 +53,20 @@ def prepared(module: nn.Module) -> nn.Module:
         own = copy.deepcopy(module).to("cpu", torch.float64).eval()
     except Exception as error:  # a module may refuse in its own way
         raise ValueError(f"{type(module).__name__}: cannot be copied in float64 ({error}).") from None
-    own.requires_grad_(False)
+    own = _logits(own).requires_grad_(False)
     if any(_foldable(part) for part in own.modules()):
         own = _folded(own)
     check(bool(own.state_dict()), f"{type(module).__name__} has no weights.")
     return own
+
+
+def _logits(module: nn.Module) -> nn.Module:
+    """Without a sigmoid or softmax at its end, which changes no decision."""
+    try:
+        traced, link = logits(module)
+    except UnreadableModule:
+        return module
+    return traced if link else module
 
 
 def _foldable(part: nn.Module) -> bool:
@@ -85,10 +97,12 @@ def _fold_node(traced: fx.GraphModule, node: fx.Node) -> None:
     if norm is None or not _foldable(norm) or not isinstance(before, fx.Node) or before.op != "call_module":
         return
     layer = traced.get_submodule(str(before.target))
-    calls = sum(other.op == "call_module" and other.target in (before.target, node.target) for other in traced.graph.nodes)
+    calls = sum(
+        other.op == "call_module" and other.target in (before.target, node.target) for other in traced.graph.nodes
+    )
     if len(before.users) != 1 or calls != 2 or not isinstance(layer, (nn.Linear, *_Convolution)):
         return
-    fuse = fuse_linear_bn_eval if isinstance(layer, nn.Linear) else fuse_conv_bn_eval
+    fuse: Any = fuse_linear_bn_eval if isinstance(layer, nn.Linear) else fuse_conv_bn_eval
     traced.set_submodule(str(before.target), fuse(layer, norm))
     node.replace_all_uses_with(before)
     traced.graph.erase_node(node)

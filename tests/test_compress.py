@@ -1,0 +1,205 @@
+"""compress: the certificate of every stage, the file, and the check of it from the file and the sample alone."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from adanet_theory.certificates.occam import occam_certificate
+from adanet_train import compress
+from adanet_train.compression import code, exact, file
+from adanet_train.compression.problem import Problem, labels, margins
+from adanet_train.compression.weights import Weights, fill, prepared
+
+M = 3000
+
+
+def sample(m: int = M, seed: int = 0) -> tuple[Tensor, Tensor]:
+    draw = torch.Generator().manual_seed(seed)
+    X = (torch.randn(m, 6, generator=draw) * 64).round() / 64
+    return X, (X[:, 0] - X[:, 1].abs() + 0.5 > 0).long()
+
+
+def network(seed: int = 0, classes: int = 1) -> nn.Module:
+    torch.manual_seed(seed)
+    net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, classes))
+    X, y = sample()
+    optimiser = torch.optim.Adam(net.parameters(), 0.02)
+    for _ in range(150):
+        f = net(X)
+        loss = (
+            nn.functional.cross_entropy(f, y) if classes > 1 else nn.functional.soft_margin_loss(f[:, 0], 2.0 * y - 1)
+        )
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    return net
+
+
+@pytest.fixture(scope="module")
+def small() -> object:
+    return compress(network(), *sample(), budget=3)
+
+
+def test_stages_are_certified_and_the_best_is_kept(small: object) -> None:
+    assert [stage.name.split(",")[0] for stage in small.stages] == [
+        "as it is",
+        "rounded",
+        "fine-tuned",
+        "fine-tuned",
+        "greedy",
+    ]
+    assert small.bound == min(stage.bound for stage in small.stages)
+    for stage in small.stages:
+        assert np.isclose(stage.bound, occam_certificate(stage.errors, M, stage.bits, 0.05), rtol=1e-9)
+        assert stage.bound >= stage.errors / M
+    assert small.stages[0].bits > 20 * 65
+    assert small.bits < 300
+    assert small.bound < small.stages[1].bound < small.stages[0].bound
+    assert small.bound < 0.12
+
+
+def test_the_module_is_the_network_that_is_certified(small: object) -> None:
+    X, y = sample()
+    with torch.no_grad():
+        f = small.module(X.double())[:, 0]
+    assert int((~(margins(f, y) > 0)).sum()) == small.errors
+    assert small.count.is_exact
+    assert small.count.is_read
+    steps = [np.ldexp(1.0, part.e) for part in small.coded]
+    for tensor, step in zip(Weights.of(small.module).arrays(), steps, strict=True):
+        assert np.array_equal(tensor / step, np.rint(tensor / step))
+    assert small.bits == code.encode(small.coded)[1]
+
+
+def test_the_file_is_verified_from_itself_and_the_sample(small: object, tmp_path: Path) -> None:
+    X, y = sample()
+    small.save(tmp_path / "small.pt")
+    found = file.read(tmp_path / "small.pt")
+    assert found.graph is not None
+    assert (found.bits, found.count(X, y).errors) == (small.bits, small.errors)
+    assert torch.equal(found.outputs(X), small.module(X.double())[:, 0])
+    small.save(tmp_path / "again.pt")
+    assert (tmp_path / "small.pt").read_bytes() == (tmp_path / "again.pt").read_bytes()
+
+
+def test_equal_seeds_give_equal_bits(small: object) -> None:
+    again = compress(network(), *sample(), budget=3)
+    assert code.encode(again.coded) == code.encode(small.coded)
+    assert again.stages == small.stages
+
+
+def test_random_labels_are_never_below_chance() -> None:
+    X, _ = sample()
+    y = torch.randint(2, (M,), generator=torch.Generator().manual_seed(5))
+    assert compress(network(), X, y, budget=3).bound >= 0.5
+
+
+def test_many_classes_and_another_delta() -> None:
+    X, y = sample()
+    found = compress(network(classes=3), X, y, budget=2, delta=0.01)
+    assert found.bound == found.at(0.01) > found.at(0.1)
+    assert found.bound < 0.2
+
+
+class Recurrent(nn.Module):
+    """An LSTM, which no graph covers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm, self.out = nn.LSTM(1, 3, batch_first=True), nn.Linear(3, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.out(self.lstm(x[:, :, None])[0][:, -1])
+
+
+def test_a_module_that_cannot_be_read(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    X, y = sample()
+    found = compress(Recurrent(), X, y, budget=2)
+    assert not found.count.is_read
+    found.save(tmp_path / "small.pt")
+    back = file.read(tmp_path / "small.pt")
+    assert back.graph is None
+    assert back.count(X, y, Recurrent()).errors == found.errors
+    with pytest.raises(ValueError, match="--module"):
+        back.count(X, y)
+
+
+def test_batch_norm_is_folded_and_the_sigmoid_taken_off() -> None:
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(6, 5), nn.BatchNorm1d(5), nn.ReLU(), nn.BatchNorm1d(5), nn.Linear(5, 1), nn.Sigmoid())
+    X, _ = sample()
+    for _ in range(20):
+        net(X + 1)
+    own = prepared(net.eval())
+    assert not any(isinstance(part, nn.BatchNorm1d) for part in own.modules())
+    assert [tuple(t.shape) for t in Weights.of(own).tensors] == [(5, 6), (5,), (5,), (5,), (1, 5), (1,)]
+    f = own(X.double())
+    assert torch.allclose(torch.sigmoid(f), net.double()(X.double()), atol=1e-12)
+
+
+def test_tied_weights_and_integer_buffers_are_coded_once() -> None:
+    net = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))
+    net[1].weight = net[0].weight
+    net.register_buffer("places", torch.arange(3))
+    weights = Weights.of(prepared(net))
+    assert list(weights.names) == [("places",), ("0.weight", "1.weight"), ("0.bias",), ("1.bias",)]
+
+
+def test_points_within_the_rounding_error_are_errors() -> None:
+    """0.1 is no dyadic number of few digits: the sum is not exact, and a margin of one ulp proves nothing."""
+    net = nn.Linear(2, 1, bias=False).double()
+    nn.init.constant_(net.weight, 1.0)
+    y = torch.tensor([1, 1])
+    found = exact.count(net, torch.tensor([[0.5, -0.5 + 2.0**-50], [0.5, 0.25]], dtype=torch.float64), y)
+    assert (found.errors, found.open, found.is_exact) == (0, 0, True)
+    found = exact.count(net, torch.tensor([[0.1, -0.1 + 2.0**-56], [0.1, 0.2]], dtype=torch.float64), y)
+    assert (found.errors, found.open, found.is_exact) == (1, 1, False)
+
+
+def test_exact_sums_do_not_depend_on_their_order() -> None:
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Conv2d(1, 3, 3), nn.ReLU(), nn.MaxPool2d(2), nn.AvgPool2d(2), nn.Flatten(), nn.Linear(3, 4))
+    own = prepared(net)
+    arrays = Weights.of(own).arrays()
+    fill(own, [code.integers(np.rint(w * 8), -3) for w in arrays])
+    X = torch.randint(0, 256, (50, 1, 6, 6)).double() / 256
+    y = torch.randint(0, 4, (50,))
+    found = exact.count(own, X, y)
+    assert found.is_read
+    assert found.is_exact
+    assert found.errors == int((~(margins(own(X), y) > 0)).sum())
+
+
+def test_bad_input_is_one_line() -> None:
+    X, y = sample(20)
+    for arguments, words in [
+        ({"y": y[:5]}, "one label for each"),
+        ({"y": y + 0.5}, "class indices"),
+        ({"y": y + 7}, "below 2"),
+        ({"delta": 1.5}, "delta"),
+        ({"budget": -1}, "budget"),
+        ({"X": X.fill_diagonal_(float("nan"))}, "finite"),
+    ]:
+        given = {"X": sample(20)[0], "y": y} | arguments
+        with pytest.raises(ValueError, match=words):
+            compress(network(), given.pop("X"), given.pop("y"), **given)
+
+
+def test_ties_and_nan_are_errors() -> None:
+    y = labels(np.array([1, -1, 1, 1]), 4)
+    f = torch.tensor([1.0, -1.0, 0.0, float("nan")])
+    assert (~(margins(f, y) > 0)).tolist() == [False, False, True, True]
+    many = torch.tensor([[2.0, 1.0, 0.0], [1.0, 1.0, 0.0], [float("nan"), 1.0, 0.0]])
+    assert (~(margins(many, torch.zeros(3, dtype=torch.long)) > 0)).tolist() == [False, True, True]
+
+
+def test_the_budget_is_counted_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = sample()
+    problem = Problem(prepared(network()), X, y, 0.05)
+    assert problem.seconds(2 * M) > problem.seconds(M) > 0
+    few = compress(network(), X, y, budget=0)
+    assert [stage.name for stage in few.stages] == ["as it is", "rounded", "greedy"]
