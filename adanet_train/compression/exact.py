@@ -1,9 +1,9 @@
 """Errors of a network as one function on every machine.
 
 Weights q 2^e and points on a dyadic grid: a float64 sum is exact, in any order, while every partial sum is a multiple
-of one power of two and below 2^53 of it. That is checked node by node. Where it fails, the proved error of the evaluation
-counts: a point whose margin is not above it is an error. A module that cannot be read is run as it is, in float64, and
-that another machine computes the same is an assumption (`arithmetic`).
+of one power of two and below 2^53 of it. That is checked node by node. Where it fails, the proved error of the
+evaluation counts: a point whose margin is not above it is an error. A module that cannot be read is run as it is, in
+float64, and that another machine computes the same is an assumption (`arithmetic`).
 """
 
 from __future__ import annotations
