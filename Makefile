@@ -65,11 +65,14 @@ docs: .venv/docs-installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"
 	touch $@
 
-# The tables of README.md and paper_notes/claims.md, from the ledger and the measured results.
+# The findings of README.md, paper_notes/claims.md and the tables of paper_notes/site/results, from the ledger and the results.
 RESULTS := paper_notes/results
+PAGES := paper_notes/site/results
 readme: env
 	$(BIN)/verify-claims --quick --markdown paper_notes/claims.md --readme README.md
-	$(BIN)/python -m verify.experiments.tables $(RESULTS)/certificates.json $(RESULTS)/classes.json $(RESULTS)/tables.json --readme README.md
+	$(BIN)/python -m verify.experiments.tables $(RESULTS)/certificates.json --into $(PAGES)/certificates.md
+	$(BIN)/python -m verify.experiments.tables $(RESULTS)/classes.json --into $(PAGES)/classes.md
+	$(BIN)/python -m verify.experiments.tables $(RESULTS)/tables.json --into $(PAGES)/learner.md
 
 # Every command and code block that README.md and the site show, run as a reader would, some minutes.
 docs-test: env

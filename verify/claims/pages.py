@@ -64,6 +64,10 @@ def markdown(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(lines) + "\n"
 
 
+FINDINGS = 5
+"""How many the README shows; claims.md has them all."""
+
+
 def _ranked(outcomes: Iterable[Outcome]) -> list[Outcome]:
     return sorted((outcome for outcome in outcomes if outcome.claim.rank), key=lambda outcome: outcome.claim.rank or 0)
 
@@ -109,16 +113,12 @@ def _plain(text: str) -> str:
 
 
 def findings(outcomes: Iterable[Outcome]) -> str:
-    """The README's table: the most telling claims, with one number each."""
-    lines = ["| claim of the paper | verdict | what we found | smallest evidence |", "|---|---|---|---|"]
-    for outcome in _ranked(outcomes):
+    """The README's table: the five most telling claims."""
+    lines = ["| claim of the paper | verdict | what we found |", "|---|---|---|"]
+    for outcome in _ranked(outcomes)[:FINDINGS]:
         claim = outcome.claim
-        cells = (
-            f"[{claim.id}](paper_notes/claims.md#{claim.id})",
-            f"**{claim.verdict}**",
-            _cell(_plain(claim.headline)),
-            f"`{_cell(outcome.evidence)}`",
-        )
+        link = f"[{claim.id}](paper_notes/claims.md#{claim.id})"
+        cells = (link, f"**{claim.verdict}**", _cell(_plain(claim.headline)))
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 

@@ -1,7 +1,7 @@
 """python -m verify.experiments.tables FILE.json..: the tables of a protocol's results beside the paper's.
 
-Writes FILE.md and FILE.tex; both are made of the same `Table`s, so they say the same. With --readme the first table of
-each file is put between the README's comments <!-- FILE --> and <!-- /FILE --> instead.
+Writes FILE.md and FILE.tex; both are made of the same `Table`s, so they say the same. With --into PAGE the first
+table of each file is put between the page's comments <!-- FILE --> and <!-- /FILE --> instead.
 """
 
 from __future__ import annotations
@@ -430,9 +430,7 @@ def write(path: Path) -> None:
 def parser() -> Parser:
     options = Parser(prog="python -m verify.experiments.tables", description=__doc__)
     options.add_argument("files", nargs="+", type=Path, metavar="FILE.json", help="the results of a protocol")
-    options.add_argument(
-        "--readme", type=Path, metavar="FILE", help="put the first table of each into this file instead"
-    )
+    options.add_argument("--into", type=Path, metavar="PAGE", help="put the first table of each into this page instead")
     return options
 
 
@@ -441,22 +439,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def write_all(arguments: argparse.Namespace) -> int:
-    if arguments.readme is not None:
-        text = arguments.readme.read_text(encoding="utf-8")
-        write_file(arguments.readme, with_tables(text, arguments.files))
+    if arguments.into is not None:
+        text = arguments.into.read_text(encoding="utf-8")
+        write_file(arguments.into, with_tables(text, arguments.files))
         return 0
     for path in arguments.files:
         write(path)
     return 0
 
 
-def with_tables(readme: str, files: Sequence[Path]) -> str:
-    """The README with the first table of each file between the comments of its name."""
+def with_tables(page: str, files: Sequence[Path]) -> str:
+    """The page with the first table of each file between the comments of its name."""
     from verify.claims.pages import spliced
 
     for path in files:
-        readme = spliced(readme, grid(read(path)[1][0]), path.stem)
-    return readme
+        page = spliced(page, grid(read(path)[1][0]), path.stem)
+    return page
 
 
 if __name__ == "__main__":
