@@ -11,11 +11,9 @@ import pytest
 import torch
 from mpmath import mpf
 
-from adanet_theory.certificates.derandomise import certificate
 from adanet_theory.certificates.grids import BETAS, VOTES
 from adanet_theory.certificates.path import path_certificate_at
 from adanet_theory.certificates.tree import unrolled
-from adanet_theory.certificates.vote import vote_kl_polya
 from adanet_train.core.network import Network
 from tests.verify_models import model
 from verify.question import Question
@@ -177,35 +175,6 @@ def test_the_citation_pays_at_the_same_setting() -> None:
     assert named.cite.value == row(found, "vote-certificate").value < found.cite.value
     assert Fraction(found.cite.delta) < Fraction(1, 20)
     assert set(found.cite.assumes) >= {"iid"}
-
-
-def test_where_nothing_says_anything_there_is_advice_with_numbers() -> None:
-    file = model(n=(6, 5, 2), m=30, flips=0.5)
-    found = built(file)
-    assert min(bound.value for bound in found.bounds if bound.value is not None) >= 0.5
-    text = " ".join(found.advice)
-    assert "KL = " in text
-    assert "--objective certificate" in text
-    assert "--holdout 0.1 keeps 3 points" in text
-    assert "- fewer or sparser units" in "".join(_lines(found))
-    assert render.to_json(found).count("--holdout") == 1
-    assert built(model(n=(4, 1), m=400, flips=0.0)).advice == ()
-
-
-def test_the_kl_that_is_advised_brings_the_certificate_to_a_half() -> None:
-    file = model(n=(12, 1), m=150, flips=0.05)
-    found = built(file)
-    terms = row(found, "vote-certificate").terms
-    (line,) = [line for line in found.advice if "would bring it to 1/2" in line]
-    KL = float(line.partition("a KL of ")[2].split()[0])
-    parts = {"grid": terms["grid"], "b": terms["b"], "m": 150, "delta": 0.05}
-    assert certificate("a", terms["empirical"], KL=KL, **parts).raw == pytest.approx(0.5, abs=0.005)
-    (line,) = [line for line in found.advice if "--objective certificate" in line]
-    KL, at_best = (float(line.partition(text)[2].split()[0]) for text in ("KL = ", "that is "))
-    expected = min(vote_kl_polya([0.2] * 5, 10_240, n=24, beta=beta) for beta in BETAS)
-    assert expected == pytest.approx(KL, rel=0.01)
-    parts = {"grid": math.log(25 * 10_241 * 7), "b": 1.0, "m": 150, "delta": 0.05}
-    assert certificate("a", found.sample.train_error, KL=KL, **parts).raw == pytest.approx(at_best, rel=0.01)
 
 
 def _lines(found: BoundReport) -> str:

@@ -62,7 +62,7 @@ def test_shapes_of_a_bound(x, text):
 
 KEYS = {
     "": "schema model declared sample undecided rho delta rho_chosen assumptions complexities bounds checks test "
-    "cite tried compared classes notes advice verdict",
+    "cite tried compared classes base_rate class_errors notes advice verdict",
     "model": "sha256 depth n activation w_norms W measured path_norm layered graph",
     "declared": "p q n Lambda",
     "sample": "m r_inf r_rms margin_error ramp train_error",
@@ -70,7 +70,7 @@ KEYS = {
     "complexities": "k lower upper stderr draws method confidence lemma-1 lemma-2 lemma-1-corrected lemma-2-peeled",
     "bounds": "id group about raw value terms applies why_not vacuous rho m_needed norms_needed at_tenth at_rho",
     "checks": "claim k lhs rhs exact applies verdict",
-    "test": "error n upper",
+    "test": "error n upper class_errors",
     "cite": "id value delta among assumes",
 }
 

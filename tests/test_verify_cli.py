@@ -53,7 +53,7 @@ def test_the_document_has_the_keys_of_its_schema(tmp_path, capsys) -> None:
     status, found = document(capsys, written(tmp_path), "--draws", "5")
     assert status == 0
     keys = "schema model declared sample undecided rho delta rho_chosen assumptions complexities bounds checks test"
-    keys += " cite tried compared classes notes advice verdict"
+    keys += " cite tried compared classes base_rate class_errors notes advice verdict"
     assert set(found) == set(keys.split())
     assert found["schema"] == "verify-bounds/1"
     keys = "sha256 depth n activation w_norms W measured path_norm layered graph"

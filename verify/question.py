@@ -77,10 +77,12 @@ class Points:
     """Ψ and labels -1/+1, or class indices (int64) of a network with an output for each.
 
     `mapped` where Ψ was made by the model's own feature map. `predicted` are the decisions of the program at these
-    points (`reading.program`), None where the program is the network of the model file.
+    points (`reading.program`), None where the program is the network of the model file. `names` are the classes -1 and
+    +1, or 0, 1, ..; None where y held numbers.
     """
 
     Psi: Array
     y: Array
     mapped: bool = True
     predicted: Array | None = None
+    names: tuple[Any, ...] | None = None

@@ -175,13 +175,14 @@ class TestFacts:
     error: float
     n: int
     upper: float
+    class_errors: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class BoundReport:
     """Everything verify-bounds says; `notes` are remarks for the reader (what was converted, mapped, chosen).
 
-    `advice` says what would bring a bound below 1/2, the risk of a coin, where none is.
+    `advice` is one hint where no bound is below the base rate: the cause, and what to do about it.
     """
 
     model: ModelFacts
@@ -203,6 +204,10 @@ class BoundReport:
     quotes: str | None = None
     """The statement that the input fixes to be quoted, whether it may be or not; None: the least of all."""
     classes: int = 2
+    base_rate: float | None = None
+    """The error of the best constant prediction on the sample."""
+    class_errors: Mapping[str, float] = field(default_factory=dict)
+    """The error on the points of each class of the sample."""
     notes: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
     undecided: int = 0

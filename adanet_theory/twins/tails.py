@@ -294,4 +294,4 @@ def normal_upper(z: Array) -> float:
         root = arb(2).sqrt()
         phi = [1.0 if x == -math.inf else up((arb(x) / root).erfc() / 2) for x in values.tolist() if x < math.inf]
     total = math.fsum(np.array(phi) * counts[: len(phi)])
-    return min(1.0, total / len(z) * slack(4))
+    return min(1.0, total / len(z) * slack(4) + _TINY) if phi else 0.0

@@ -94,7 +94,8 @@ def _holdout(model: ModelFile) -> tuple[Points | None, tuple[str, ...]]:
         return None, ()
     if kept.Psi is None or kept.y is None:
         return None, (f"training kept {kept.m} points aside, of which the file holds the digest only.",)
-    return Points(kept.Psi.numpy(), kept.y.numpy()), (f"tested on the {kept.m} points that training kept aside.",)
+    points = Points(kept.Psi.numpy(), kept.y.numpy(), names=named_classes(model))
+    return points, (f"tested on the {kept.m} points that training kept aside.",)
 
 
 def _for(named: tuple[Dataset, str], model: ModelFile) -> tuple[Dataset, ModelFile, str]:
@@ -129,7 +130,8 @@ def _points(dataset: Dataset, model: ModelFile, path: str) -> Points:
         check(Psi.shape[1] == n_0, f"Psi must have n_0={n_0} columns, as the network reads, got {Psi.shape[1]}.")
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    return Points(np.ascontiguousarray(Psi, dtype=np.float64), dataset.y, mapped=not dataset.is_psi)
+    names = dataset.classes or named_classes(model)
+    return Points(np.ascontiguousarray(Psi, dtype=np.float64), dataset.y, mapped=not dataset.is_psi, names=names)
 
 
 def _other_sample(model: ModelFile, sample: Points) -> list[str]:

@@ -228,7 +228,7 @@ def points(of: Subject, X: Array, y: Any, name: str = "") -> tuple[Points, Class
     signs, classes, notes = labels(y, of.classes, len(X), f"{name}y", of.outputs)
     Psi, mapped = _features(of.model, X, name)
     predicted = None if of.program is None else of.program.predict(X)
-    return Points(np.ascontiguousarray(Psi, dtype=np.float64), signs, mapped, predicted), classes, notes
+    return Points(np.ascontiguousarray(Psi, dtype=np.float64), signs, mapped, predicted, classes), classes, notes
 
 
 def _features(model: ModelFile | GraphModel, X: Array, name: str) -> tuple[Array, bool]:

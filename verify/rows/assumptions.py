@@ -7,7 +7,7 @@ for every sample, whatever was fitted to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -87,6 +87,8 @@ class Setting:
     source: Source
     errors: int
     """Of the program on the sample."""
+    class_errors: Mapping[str, float]
+    base_rate: float
     disagreements: int
     """Points of the sample where the program errs and the formula surely does not."""
     compared: int = 1

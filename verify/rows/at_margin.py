@@ -61,9 +61,15 @@ class Margins:
             found = bounds.fixed_rho(bound, self.setting, AtRho.of(self.setting, rho), self.R_S, ())
         else:
             scale = numeric.scale(bound, self.setting, self.B)
-            j = math.ceil(math.log(scale / float(rho * self.setting.W)) / math.log1p(ETA))  # the least with ρ_j <= ρ
+            steps = math.log(scale) - _log(rho * self.setting.W)  # the quotient may exceed the largest float
+            j = math.ceil(steps / math.log1p(ETA))  # the least with ρ_j <= ρ
             found = bounds.at_j(bound, self.setting, self.B, j, ())
         return AtMargin(float(rho), found.raw, found.terms, found.j)
+
+
+def _log(x: Fraction) -> float:
+    """log x, of numbers beyond the floats too."""
+    return math.log(x.numerator) - math.log(x.denominator)
 
 
 def _shrink(bound: Bound, low: AtMargin) -> float | None:

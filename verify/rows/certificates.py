@@ -6,10 +6,8 @@ margins are y f/(B r_sup).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -195,75 +193,3 @@ def _class_paths(setting: Setting, seed: int) -> dict[str, Found]:
     draws = _draws(value, len(y), forest.nodes)
     parts = path_classes_parts(forest, x, y, N=N, k=k, beta=beta, seed=seed, draws=draws)
     return {"path-certificate-multiclass": Found(parts, m_needed(table, delta))}
-
-
-# What would make a certificate say more
-
-
-def advice(setting: Setting, found: Mapping[str, Found], holdout: Fraction = Fraction(1, 10)) -> tuple[str, ...]:
-    """What would change that nothing says much, with numbers: sparser weights, more points, points kept aside."""
-    from adanet_theory.certificates.binomial import clopper_pearson
-
-    lines = [_sparser(setting, entry) for entry in found.values() if entry.parts.id != "gauss-certificate"]
-    if not found and setting.weights.is_homogeneous and setting.W > 0:
-        lines.append(_too_many_units(setting))
-    lines.append(_trained_for_it(setting))
-    points = int(holdout * setting.m)
-    if points >= 1:
-        errors = round(points * setting.errors / setting.m)
-        upper = clopper_pearson(min(errors, points), points, setting.float_delta)
-        kept = f"--holdout {float(holdout):g} keeps {points:,} points"
-        lines.append(f"{kept}: at the training error they would bound the risk by {upper:.3g}")
-    return tuple(lines)
-
-
-def _too_many_units(setting: Setting) -> str:
-    units = sum(setting.weights.n[1:])
-    certificate = "path-certificate-multiclass" if setting.classes == "many" else "path-certificate"
-    most = f"{certificate} is for networks that unroll into at most 64 nodes"
-    return f"fewer units: {most}, this one has {units:,} units before any is copied"
-
-
-FEW, FEW_VOTES = 5, 10_240
-"""A network that is trained for its certificate ends with a few features; N as the grid has it."""
-
-
-def _trained_for_it(setting: Setting) -> str:
-    """What a network of few features would be certified at if it had this training error, at best."""
-    from adanet_theory.certificates.derandomise import certificate
-    from adanet_theory.certificates.grids import BETAS, vote_grid
-    from adanet_theory.certificates.vote import vote_kl_polya
-
-    line = "adanet-train --objective certificate trains a network for its certificate"
-    n_0 = setting.weights.n[0]
-    if setting.classes == "many" or n_0 < FEW:
-        return line
-    KL = min(vote_kl_polya([1 / FEW] * FEW, FEW_VOTES, n=2 * n_0, beta=beta) for beta in BETAS)
-    error = setting.errors / setting.m
-    grid, delta = vote_grid(FEW_VOTES), setting.float_delta
-    raw = certificate("vote-certificate", error, KL=KL, grid=grid, b=1.0, m=setting.m, delta=delta).raw
-    few = f"{FEW} features of equal weight have KL = {KL:.3g} at N = {FEW_VOTES:,}"
-    return f"{line}: {few}, with this training error that is {raw:.3g} at best"
-
-
-def _sparser(setting: Setting, entry: Found) -> str:
-    parts = entry.parts
-    weights = f"{parts.id} has KL = {parts.KL:.4g} at N = {parts.setting['N']:,.0f}, of the order of m = {setting.m:,}"
-    KL = _kl_for(parts, setting.float_delta, 0.5)
-    smaller = f", and at these margins a KL of {KL:.3g} would bring it to 1/2" if 0 < KL < parts.KL else ""
-    enough = f"; about m = {entry.m_needed:,} would do" if entry.m_needed and entry.m_needed > setting.m else ""
-    return f"fewer or sparser units: {weights}{smaller}{enough}"
-
-
-def _kl_for(parts: Parts, delta: float, value: float) -> float:
-    """The KL at which kl^-1(q, [KL + log(ξ G/δ)]/m)/b is `value`; below 0 where the rest is above it already."""
-    from adanet_theory.certificates.kl import kl, xi
-    from adanet_theory.certificates.path import SAMPLED
-
-    drawn = parts.drawn
-    q = parts.empirical if drawn is None else drawn[0] / drawn[1]
-    assert q is not None
-    if q >= value * parts.b:
-        return -math.inf
-    share = delta if drawn is None else (1 - SAMPLED) * delta
-    return float(parts.m * kl(q, value * parts.b)) - math.log(xi(parts.m) / share) - float(parts.G.log())

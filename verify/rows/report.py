@@ -18,15 +18,15 @@ from adanet_theory.catalogue import Bound
 from adanet_theory.checks import Array, Progress, check
 from adanet_theory.rounding import Number, up
 from adanet_theory.spec import NetworkSpec
-from verify.measure import evidence, layers
+from verify.measure import by_class, evidence, layers
 from verify.measure.effort import Purse
 from verify.measure.evidence import Weights
 from verify.measure.layers import Layers, Ranges, Sampling
 from verify.measure.margins import blocks, margins
 from verify.measure.repeats import repeated, shared
 from verify.question import Points, Question
+from verify.reading.inputs import named_classes
 from verify.reading.program import decided
-from verify.reading.program import errors as wrong
 from verify.results import (
     BoundReport,
     BoundRow,
@@ -38,11 +38,12 @@ from verify.results import (
 from verify.rows import bounds, checks, numeric
 from verify.rows.assumptions import Assessment, HeldOut, Setting, Source, assess
 from verify.rows.at_margin import Margins, tenth
-from verify.rows.certificates import advice, certificate_rows, certificates, held_out_row
+from verify.rows.certificates import certificate_rows, certificates, held_out_row
 from verify.rows.certificates import row as certificate_row
 from verify.rows.citation import HELD_OUT, cite, fixed_by_input, quotable
 from verify.rows.context import context
 from verify.rows.data_posterior import data_row
+from verify.rows.hints import hint
 from verify.rows.numeric import AtRho
 from verify.rows.registered import registered
 
@@ -139,7 +140,7 @@ def of_setting(
     found += checks.bound_checks(rows, tested, errors, setting.delta)
     held_out = [] if tested is None else [held_out_row(tested, errors, verdict)]
     applying = [row.value for row in [*held_out, *rows] if row.value is not None]
-    says_little = min(applying, default=1.0) >= 0.5  # as a coin would
+    says_little = min(applying, default=1.0) >= setting.base_rate  # as a constant prediction would
     violated = verdict.holds("membership") is False or any(row.applies and row.verdict == "violated" for row in found)
     W = float(setting.W)
     return BoundReport(
@@ -167,7 +168,9 @@ def of_setting(
         quotes=fixed,
         classes=setting.weights.outputs or 2,
         notes=(*notes, *_left_out(setting), *told, *([known.note] if known.note else [])),
-        advice=advice(setting, certified) if says_little else (),
+        base_rate=setting.base_rate,
+        class_errors=setting.class_errors,
+        advice=(hint(setting, [*held_out, *rows], verdict, certified, test=tested),) if says_little else (),
         undecided=undecided,
         margins=setting.margins.middle / W if W else setting.margins.middle,
         curves=numeric.rho_curves(setting, known.upper) if question.curves and in_layers else {},
@@ -209,7 +212,9 @@ def stored_sample(model: ModelFile | GraphModel) -> Points:
     sample = model.sample
     if sample is None or sample.Psi is None or sample.y is None:
         raise ValueError("the model file holds no sample: --data FILE must give it.")
-    return Points(sample.Psi.numpy(), sample.y.numpy(), mapped=model.features is not None)
+    assert not isinstance(model, GraphModel)
+    mapped, names = model.features is not None, named_classes(model)
+    return Points(sample.Psi.numpy(), sample.y.numpy(), mapped=mapped, names=names)
 
 
 def _source(
@@ -280,6 +285,8 @@ def make_setting(
         r_sup=r_sup,
         source=_source(model, question, sample, test, sizes.r_inf),
         errors=int(is_wrong.sum()),
+        class_errors=by_class.class_errors(is_wrong, sample.y, sample.names),
+        base_rate=by_class.base_rate(sample.y),
         disagreements=int(np.count_nonzero(is_wrong & (found.lower > 0))),
         compared=question.compared,
     )
@@ -346,8 +353,9 @@ def _rows(
 def _held_out(model: ModelFile | GraphModel, test: Points | None, delta: Fraction) -> tuple[int, TestFacts | None]:
     if test is None:
         return 0, None
-    errors = wrong(predictions(model, test), test.y)
-    return errors, checks.held_out(errors, len(test.y), delta)
+    is_wrong = predictions(model, test) != test.y
+    facts = checks.held_out(int(is_wrong.sum()), len(test.y), delta)
+    return int(is_wrong.sum()), replace(facts, class_errors=by_class.class_errors(is_wrong, test.y, test.names))
 
 
 # The program

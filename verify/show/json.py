@@ -51,13 +51,15 @@ def to_json(report: BoundReport) -> str:
         ],
         "bounds": [_bound(row) for row in report.bounds],
         "checks": [{key: getattr(row, key) for key in _CHECK} for row in report.checks],
-        "test": None if test is None else {"error": test.error, "n": test.n, "upper": test.upper},
+        "test": None if test is None else {key: getattr(test, key) for key in ("error", "n", "upper", "class_errors")},
         "cite": None
         if cite is None
         else {key: getattr(cite, key) for key in ("id", "value", "delta", "among", "assumes")},
         "tried": report.tried,
         "compared": report.compared,
         "classes": report.classes,
+        "base_rate": report.base_rate,
+        "class_errors": dict(report.class_errors),
         "notes": list(report.notes),
         "advice": list(report.advice),
         "verdict": report.verdict,

@@ -41,7 +41,9 @@ def _verdict(report: BoundReport) -> str:
 
 def _facts(report: BoundReport) -> str:
     facts = [("network", wording.network(report)), ("family", wording.family(report))]
-    facts += [("sample", wording.sample(report)), *(("note", note) for note in report.notes)]
+    facts.append(("sample", wording.sample(report)))
+    facts += [("classes", wording.by_class(report))] * bool(report.class_errors)
+    facts += [("note", note) for note in report.notes]
     return "<dl>" + "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in facts) + "</dl>"
 
 

@@ -58,6 +58,8 @@ class _Page:
         self.line(f"Network  {wording.network(report)}", "bold", 9)
         self.line(f"Family   {wording.family(report)}", indent=9)
         self.line(f"Sample   {wording.sample(report)}", indent=9)
+        if report.class_errors:
+            self.line(f"Classes  {wording.by_class(report)}", indent=9)
         for note in report.notes:
             self.line(f"Note     {note}", indent=9)
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from itertools import groupby
 
+from verify.measure.by_class import only_class
 from verify.results import Assumption, BoundReport, BoundRow, CheckRow, Complexity
 
 NOTHING = "-"
@@ -131,6 +132,21 @@ def _undecided(report: BoundReport) -> str:
         return ""
     open_ = f"{report.undecided:,} of {report.sample.m:,} margins undecided at this depth"
     return f" ({open_}, counted as errors by the bounds that need exact margins)"
+
+
+_SHOWN_CLASSES = 8
+
+
+def by_class(report: BoundReport) -> str:
+    """The error of a constant prediction, and of the network on each class, the worst first."""
+    where, errors = ("sample", report.class_errors)
+    if report.test is not None and report.test.class_errors:
+        where, errors = ("held-out points", report.test.class_errors)
+    worst = sorted(errors.items(), key=lambda entry: -entry[1])
+    shown = [f"{shortened(name)} {near(error)}" for name, error in worst[:_SHOWN_CLASSES]]
+    more = [f"{len(worst) - _SHOWN_CLASSES} more below"] if len(worst) > _SHOWN_CLASSES else []
+    listed = ", ".join(shown + more)
+    return f"a constant prediction errs on {near(report.base_rate)}; errors on the {where} by class: {listed}"
 
 
 def sizes(n: tuple[int, ...]) -> str:
@@ -333,10 +349,25 @@ def sentence(report: BoundReport) -> str:
 
 def _strongest(report: BoundReport) -> str:
     """The statement that may be quoted with what it assumes, or that there is none; beside it paper and test."""
-    parts = [citation(report) or _nothing(report), _paper(report)]
+    parts = [citation(report) or _nothing(report), useless(report), _one_class(report), _paper(report)]
     if report.test is not None:
         parts.append(_tested(report))
     return " ".join(part for part in parts if part)
+
+
+def useless(report: BoundReport) -> str:
+    """Said of a bound that a constant prediction meets."""
+    cite, base = report.cite, report.base_rate
+    if cite is None or base is None or cite.value < base:
+        return ""
+    return f"This bound is useless: a constant prediction errs on {near(base)} of the sample."
+
+
+def _one_class(report: BoundReport) -> str:
+    """Said of a network that is right on one class only, on the held-out points where there are any."""
+    errors = report.class_errors if report.test is None else report.test.class_errors
+    name = only_class(errors)
+    return "" if name is None else f"The network is right on class {name} only: it predicts one class."
 
 
 def _tested(report: BoundReport) -> str:

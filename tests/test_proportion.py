@@ -1,0 +1,181 @@
+"""Numbers in proportion: the base rate beside a bound, errors by class, one hint that names the cause."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from io import StringIO
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+
+from adanet_theory.certificates.binomial import clopper_pearson
+from adanet_theory.twins.tails import normal_upper
+from adanet_train.core.network import Network
+from adanet_train.model.model_file import ModelFile, Sample
+from tests.test_held_out import built, fresh, repeated
+from tests.test_soundness import linear, row
+from tests.verify_models import class_model, model
+from verify import verify_bounds
+from verify.question import Points
+from verify.show import render, wording
+
+
+def always_positive(m: int = 200, rare: int = 10) -> ModelFile:
+    """f = 1, and all labels but a few are +1."""
+    draw = np.random.default_rng(0)
+    Psi = np.c_[draw.uniform(-1, 1, (m, 2)), np.ones(m)]
+    y = np.ones(m)
+    y[:rare] = -1
+    ones = torch.ones(1, dtype=torch.float64)
+    network = Network((3, 1), {(1, 0): torch.tensor([[0.0, 0.0, 1.0]], dtype=torch.float64)}, {1: ones}, ())
+    return ModelFile(network, sample=Sample.of(Psi, y), meta={"classes": ["ill", "well"]})
+
+
+def shown(found) -> str:
+    stream = StringIO()
+    render.text(found, verbose=False, console=Console(file=stream, width=100))
+    return " ".join(stream.getvalue().split())
+
+
+# The base rate and the classes
+
+
+def test_the_base_rate_and_the_error_of_each_class_are_counted() -> None:
+    file = class_model(m=60)
+    found = built(file)
+    y = file.sample.y.numpy()
+    wrong = file.network(file.sample.Psi).argmax(dim=1).numpy() != y
+    assert found.base_rate == (60 - max(np.bincount(y))) / 60
+    assert found.class_errors == {name: wrong[y == c].mean() for c, name in enumerate("abc") if (y == c).any()}
+    document = json.loads(render.to_json(found))
+    assert document["base_rate"] == found.base_rate
+    assert document["class_errors"] == found.class_errors
+    assert all(name in shown(found) for name in ("Classes", "a constant prediction errs on"))
+    assert "a constant prediction errs on" in render.to_html(found)
+
+
+def test_held_out_points_have_errors_by_class_too() -> None:
+    file, test = linear(100), fresh(50)
+    y = test.y.copy()
+    y[:5] = 1.0
+    found = built(file, Points(test.Psi, y))
+    wrong = test.y != y
+    expected = {"-1": wrong[y < 0].mean(), "+1": wrong[y > 0].mean()}
+    assert found.test.class_errors == expected
+    assert json.loads(render.to_json(found))["test"]["class_errors"] == expected
+
+
+def test_names_that_were_handed_over_are_those_of_the_classes() -> None:
+    draw = np.random.default_rng(0)
+    X = draw.uniform(-1, 1, (40, 3))
+    y = np.where(X[:, 0] > 0, "yes", "no")
+    state = {"0.weight": torch.tensor([[1.0, 0.0, 0.0]], dtype=torch.float64)}
+    assert verify_bounds(state, X, y, draws=None).class_errors == {"no": 0.0, "yes": 0.0}
+
+
+def test_a_model_that_predicts_one_class_is_told_of() -> None:
+    found = built(always_positive())
+    assert found.base_rate == found.sample.train_error == 0.05
+    assert found.class_errors == {"ill": 1.0, "well": 0.0}
+    assert "right on class well only" in wording.sentence(found)
+    assert "predicts one class" in wording.sentence(found)
+    assert "one class" not in wording.sentence(built(linear(100)))
+
+
+def test_a_bound_above_that_of_a_constant_prediction_is_called_useless() -> None:
+    found = built(always_positive(), fresh_ones(40))
+    assert found.cite.value > found.base_rate
+    assert "useless" in wording.sentence(found)
+    assert f"errs on {wording.near(found.base_rate)}" in wording.sentence(found)
+    good = built(linear())
+    assert good.cite.value < good.base_rate
+    assert "useless" not in wording.sentence(good)
+
+
+def fresh_ones(m: int) -> Points:
+    draw = np.random.default_rng(7)
+    return Points(np.c_[draw.uniform(-1, 1, (m, 2)), np.ones(m)], np.ones(m))
+
+
+# One hint
+
+
+def only(found) -> str:
+    (line,) = found.advice
+    return line
+
+
+def test_no_hint_where_a_bound_is_below_the_base_rate() -> None:
+    assert built(linear()).advice == ()
+
+
+def test_the_hint_names_rows_that_repeat() -> None:
+    file = linear(300)
+    copies = Sample.of(file.sample.Psi.repeat(3, 1), file.sample.y.repeat(3))
+    line = only(built(dataclasses.replace(file, sample=copies)))
+    assert "600 of 900 rows repeat" in line
+    assert "--discrete" in line
+    line = only(built(linear(3, seed=3), repeated(fresh(30), 2)))
+    assert "30 of the 60 held-out rows repeat" in line
+
+
+def test_the_hint_names_a_map_fitted_on_the_sample_and_what_it_costs() -> None:
+    found = built(model(n=(3, 1), fitted=True, m=400, flips=0.0))
+    assert "feature_range=" in only(found)
+    assert f"vote-certificate would then be {row(found, 'vote-certificate').raw:.3g}" in only(found)
+
+
+@pytest.mark.parametrize(("r_sup", "cause"), [(math.inf, "no bound on |Psi|"), (0.5, "> r_sup = 0.5")])
+def test_the_hint_names_an_r_sup_that_is_missing_or_too_small(r_sup: float, cause: str) -> None:
+    line = only(built(model(n=(3, 1), r_sup=r_sup, m=200, flips=0.02)))
+    assert cause in line
+    assert "--r-sup R" in line
+
+
+def test_the_hint_names_too_many_units_and_the_price_of_two_reports() -> None:
+    found = built(model(n=(3, 80, 1)))
+    line = only(found)
+    assert "too many units" in line
+    assert "81" in line
+    assert "--holdout 0.1 keeps 6 points" in line
+    assert f"{clopper_pearson(round(6 * found.sample.train_error), 6, 0.05):.3g}" in line
+    assert "delta/2" in line
+
+
+def test_the_hint_names_a_network_that_is_no_better_than_a_constant() -> None:
+    assert "a constant prediction on 0.05" in only(built(always_positive()))
+
+
+# The ends of the floats
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize(("scale", "r_sup"), [(1e-310, 1e-300), (1e-323, 1e-300), (1e-310, 1e-309)])
+def test_features_near_the_least_float(outputs: int, scale: float, r_sup: float) -> None:
+    torch.manual_seed(0)
+    X = np.random.default_rng(0).uniform(-1, 1, (300, 10))
+    network = torch.nn.Linear(10, outputs, bias=False).double()
+    with torch.no_grad():
+        f = network(torch.from_numpy(X)).numpy()
+    y = np.where(f[:, 0] > 0, 1, -1) if outputs == 1 else f.argmax(axis=1)
+    found = verify_bounds(network, X * scale, y, r_sup=r_sup, draws=None)
+    assert found.sample.m == 300
+    assert str(found)
+
+
+@pytest.mark.parametrize("z", [[-38.45] + [-math.inf] * 1000, [-100.0], [-38.6, -38.4, -39.0], [-1e300]])
+def test_an_upper_value_of_a_normal_tail_is_never_0(z: list[float]) -> None:
+    found = normal_upper(np.array(z))
+    with mpmath.workdps(30):
+        exact = sum(mpmath.ncdf(x) for x in z if x > -1e5) / len(z)
+    assert found > 0
+    assert mpmath.mpf(found) >= exact
+
+
+def test_a_tail_that_is_0_is_0() -> None:
+    assert normal_upper(np.array([-math.inf, -math.inf])) == 0
