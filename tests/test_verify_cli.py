@@ -229,6 +229,7 @@ def test_data_in_every_format_and_with_psi(tmp_path, capsys) -> None:
     assert {row["id"]: row["status"] for row in unsaid.pop("assumptions")}["feature-map"] == "holds"
     assert {row["id"]: row["status"] for row in first.pop("assumptions")}["feature-map"] == "assumed"
     assert unsaid.pop("cite")["value"] == first.pop("cite")["value"]  # what they assume differs
+    assert list(unsaid.pop("class_errors").values()) == list(first.pop("class_errors").values())  # and the names
     assert unsaid == first
     main([path, "--data", str(tmp_path / "data.pt"), *QUICK])
     out = " ".join(capsys.readouterr().out.split())
