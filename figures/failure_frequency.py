@@ -169,7 +169,7 @@ def _failing(failed: dict[str, list[int]]) -> list[tuple[str, list[int]]]:
 
 def _interval(count: int, trials: int) -> tuple[float, float]:
     """Clopper-Pearson, 95%."""
-    from verify.rows.checks import clopper_pearson_lower, clopper_pearson_upper
+    from adanet_theory.twins.counted import clopper_pearson_lower, clopper_pearson_upper
 
     return clopper_pearson_lower(count, trials, LEVEL), clopper_pearson_upper(count, trials, LEVEL)
 

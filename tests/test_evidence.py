@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from adanet_theory.activations import activation
 from adanet_theory.rounding import down, exact_sum, up
+from adanet_theory.twins.counted import clopper_pearson_lower, clopper_pearson_upper
 from verify.measure import evidence
 from verify.measure.evidence import Weights, feature_sizes, path_norm
 from verify.measure.margins import by_unit, margins
-from verify.rows.checks import clopper_pearson_lower, clopper_pearson_upper
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 

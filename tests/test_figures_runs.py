@@ -9,6 +9,7 @@ import pytest
 import torch
 from scipy.stats import t as student
 
+from adanet_theory.twins.counted import clopper_pearson_upper
 from adanet_train.core import objective
 from adanet_train.core.network import Network
 from figures import (
@@ -30,7 +31,6 @@ from figures.canvas import NotDrawn
 from paper_notes import tables
 from tests.figure_data import quick, trained
 from verify.claims.checks.theorem_1 import deepboost_restated
-from verify.rows.checks import clopper_pearson_upper
 from verify.suite import distributions as suite
 from verify.suite.tightness import Closest, plain
 

@@ -13,7 +13,7 @@ from adanet_theory.certificates import gauss, path, path_multiclass, tree, vote
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.grids import BETAS, forest_cost, path_grid, path_thresholds
 from adanet_theory.certificates.kl import kl_inverse, xi
-from adanet_theory.twins import outward, skellam, tails
+from adanet_theory.twins import counted, outward, skellam, tails
 from adanet_theory.twins.exact_tree import exact_forest, exact_tree, linear_weights
 
 TIGHT = 1e-9
@@ -281,10 +281,10 @@ def test_the_certified_path_certificate_of_classes_is_that_of_the_same_draws(n: 
 
 @pytest.mark.parametrize(("errors", "m"), [(0, 1), (0, 100), (3, 40), (39, 40), (40, 40), (500, 10_000)])
 def test_clopper_pearson_is_rounded_up(errors: int, m: int) -> None:
-    found, numeric = outward.clopper_pearson_upper(errors, m, "0.05"), clopper_pearson(errors, m, 0.05)
+    found, numeric = counted.clopper_pearson_upper(errors, m, "0.05"), clopper_pearson(errors, m, 0.05)
     assert found == pytest.approx(numeric, rel=1e-9)
     if errors == 0:  # 1 - 1e-40 is 1 in floats
-        assert outward.clopper_pearson_upper(0, m, "1e-40") == pytest.approx(1 - 1e-40 ** (1 / m), rel=1e-9)
+        assert counted.clopper_pearson_upper(0, m, "1e-40") == pytest.approx(1 - 1e-40 ** (1 / m), rel=1e-9)
     if errors < m <= 100:
         p = Fraction(found)
         assert sum(math.comb(m, c) * p**c * (1 - p) ** (m - c) for c in range(errors + 1)) <= Fraction(5, 100)

@@ -26,7 +26,7 @@ def disagreement_certificate(b: float, d: int, n: int, delta_2: float) -> float:
     Returns
     -------
     float
-        The bound; to about twelve digits (`twins.outward.disagreement_upper` rounds outward).
+        The bound; to about twelve digits (`twins.counted.disagreement_upper` rounds outward).
 
     Raises
     ------

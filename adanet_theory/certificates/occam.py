@@ -28,7 +28,7 @@ def occam_certificate(k: int, N: int, bits: float, delta: float) -> float:
     Returns
     -------
     float
-        The bound, 1 at k = N; to about twelve digits (`twins.outward.occam_upper` rounds outward).
+        The bound, 1 at k = N; to about twelve digits (`twins.counted.occam_upper` rounds outward).
 
     Raises
     ------

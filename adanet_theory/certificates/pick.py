@@ -1,4 +1,8 @@
-"""pick-certificate: the risk of a network that was trained only on points it picked, by the number of picks."""
+"""pick-certificate: the risk of a network that was trained only on points it picked, by the number of picks.
+
+The sum of the statement is P[Bin(N, ε) > k] / (N ε P[Bin(N, ε) = k]), and its log is convex in u = -log(1-ε): from a u
+above the root Newton's method comes down to it and never passes it.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +19,6 @@ def pick_certificate(k: int, N: int, delta: float) -> float:
 
     With probability >= 1-δ over the N points. k counts the picks and, where the picking stopped early, every
     inappropriate point that is left; points that the start was trained on count in neither k nor N.
-    The sum equals P[Bin(N, ε) > k] / (N ε P[Bin(N, ε) = k]), and its log is convex in u = -log(1-ε): from a u above the
-    root Newton's method comes down to it and never passes it.
-
     Parameters
     ----------
     k
@@ -30,7 +31,7 @@ def pick_certificate(k: int, N: int, delta: float) -> float:
     Returns
     -------
     float
-        ε(k), 1 at k = N; to about twelve digits (`twins.outward.pick_upper` rounds outward).
+        ε(k), 1 at k = N; to about twelve digits (`twins.counted.pick_upper` rounds outward).
 
     Raises
     ------
@@ -44,10 +45,15 @@ def pick_certificate(k: int, N: int, delta: float) -> float:
     """
     check_count(k, N)
     check_delta(delta)
-    k, N = int(k), int(N)
-    if k == N:
-        return 1.0
-    log_delta = math.log(delta)
+    return 1.0 if k == N else pick_root(int(k), int(N), math.log(delta))
+
+
+def pick_root(k: int, N: int, log_delta: float) -> float:
+    """ε(k) for k < N, where log δ < 0 is given: δ itself may be no float.
+
+    >>> round(pick_root(100, 12_000, -1000 * math.log(10)), 12)
+    0.204793763361
+    """
     u = _above(k, N, log_delta)
     for _ in range(_STEPS):
         log_sum, slope = _log_sum(k, N, u)

@@ -9,7 +9,8 @@ tau, sigma (standard deviations, s in the statements), phi_norm, w_gauss, p_2 (t
 (where a sum over all counts of a law is cut off), J (entries of theta, r or w_gauss), E_Z (E Z_1), h (nodes of all
 trees by level, from 0 on), p_1 (the mass of a unit that is read with a plus), eps_Q (eps of all pairs of classes),
 draws and tried (T' and K of an empirical part that was drawn), w_prior and sigma_prior, p_linear (p_0 and the masses of
-the minus units), p_plus (those of the J plus units), tilt (the lambda of the Chernoff form).
+the minus units), p_plus (those of the J plus units), tilt (the lambda of the Chernoff form), bits, b_g (the bound b
+of the other network). In the statements on counts `threshold` is k or d, N the points, error the bound itself.
 """
 # ruff: noqa: F405
 
@@ -31,6 +32,8 @@ x = sp.Symbol("x", integer=True)
 draws, tried = (sp.Symbol(name, integer=True, positive=True) for name in ("draws", "tried"))
 p_linear, tilt = sp.symbols("p_linear tilt", nonnegative=True)
 E_Z = sp.Symbol("E_Z", nonnegative=True)
+bits, b_g = sp.symbols("bits b_g", nonnegative=True)
+delta_2 = sp.Symbol("delta_2", positive=True)
 KL, empirical, b_Q, xi_m = sp.symbols("KL empirical b_Q xi_m", nonnegative=True)
 theta, rate, margin_u, deviation, norm, gauss_w, p_plus = (
     sp.IndexedBase(name, real=True) for name in ("theta", "r", "u", "sigma", "phi_norm", "w_gauss", "p_plus")
@@ -112,6 +115,7 @@ pair_mass = skellam_cdf(nu * p_1, sp.Integer(0)) * skellam_mass(nu * p_2, x) + S
 )
 hung = (nodes[i] + 1) * (nodes[i] + 2) * binomial(nodes[i] + 2 * nodes[i - 1] - 1, nodes[i])
 forest_grid = 25 * 6 * 41 * (d + 1) * (d + 2) * sp.Product(hung, (i, 1, d))
+kept = binomial(t, threshold) / binomial(N_votes, threshold)
 gauss_kl = Sum((gauss_w[i] ** 2 + deviation[i] ** 2) / 2 - Rational(1, 2) - log(deviation[i]), (i, 1, J))
 
 _ALL = [
@@ -236,6 +240,43 @@ _ALL = [
         {"value": Sum(binomial_mass(m, error, t), (t, 0, threshold))},
         (),
         ("the bound is the error rate $p$ at which this holds, $k$ the errors on $m$ held-out points",),
+    ),
+    Statement(
+        "pick-certificate",
+        "theory",
+        delta,
+        "=",
+        {"value": N_votes / Sum(kept * (1 - error) ** (t - N_votes), (t, threshold, N_votes - 1))},
+        (),
+        (
+            "the bound is the $p$ at which this holds, and 1 where $k = N$",
+            "$k$ of $N$ points were picked, or are inappropriate and left where picking stopped early",
+            "the learner sees the picked points and nothing else of the $N$",
+        ),
+    ),
+    Statement(
+        "occam-certificate",
+        "theory",
+        delta,
+        "=",
+        {"value": 2**bits * Sum(binomial_mass(N_votes, error, t), (t, 0, threshold))},
+        (),
+        (
+            "the bound is the $p$ at which this holds, $k$ the errors on $N$ points",
+            r"$\mathrm{bits}$ is the length of the network in a self-delimiting code fixed before the sample",
+        ),
+    ),
+    Statement(
+        "disagreement-certificate",
+        "theory",
+        delta_2,
+        "=",
+        {"value": Sum(binomial_mass(N_votes, error - b_g, t), (t, 0, threshold))},
+        (),
+        (
+            "the bound is the $p$ at which this holds, $k$ the points of $N$ at which $f$ and $g$ differ",
+            r"$R(g) \leq b$ with probability $\geq 1 - \delta_1$, this with $\geq 1 - \delta_1 - \delta_2$",
+        ),
     ),
 ]
 _ALL.append(

@@ -56,6 +56,8 @@ CERTIFICATES = {
     "empirical": r"\widehat q",
     "KL": r"\mathrm{KL}",
     "b_Q": "b",
+    "b_g": "b",
+    "bits": r"\mathrm{bits}",
     "grid": "G",
     "xi_m": r"\xi(m)",
     "threshold": "k",

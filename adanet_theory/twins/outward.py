@@ -17,7 +17,7 @@ from adanet_theory.certificates import grids
 from adanet_theory.certificates.derandomise import Certificate
 from adanet_theory.certificates.path import DRAWS, path_errors
 from adanet_theory.certificates.path_multiclass import path_classes_errors
-from adanet_theory.checks import Array, check, check_delta, check_m
+from adanet_theory.checks import Array, check, check_m
 from adanet_theory.twins.balls import ball
 from adanet_theory.twins.class_votes import class_loss_upper
 from adanet_theory.twins.exact_tree import ExactForest, ExactTree
@@ -152,22 +152,6 @@ def lower_cosines(margins: Array, phi: Array, w: Sequence[Any]) -> Array:
     sizes = np.where(u >= 0, norms * most * wide, norms * least / wide)
     there = norms > 1e-140  # below it squares underflow
     return np.divide(u, sizes, out=np.full_like(u, -math.inf), where=there)
-
-
-def clopper_pearson_upper(errors: int, m: int, delta: Any) -> float:
-    """A float >= max{ p : P[Bin(m, p) <= errors] >= delta }: a p at which balls decide that the tail is below delta."""
-    from adanet_theory.certificates.binomial import clopper_pearson
-
-    guess = clopper_pearson(errors, m, float(exact(delta)))
-    check_delta(float(exact(delta)))
-    gap = 2.0**-46
-    with flint.ctx.workprec(BITS):
-        while guess < 1:
-            p = min(1.0, guess * (1 + gap))
-            if p < 1 and binomial_cdf_ball(m, errors, arb(p)) < exact_ball(delta):
-                return p
-            guess, gap = (guess, gap * 16) if p < 1 else (1.0, gap)
-    return 1.0
 
 
 def lower_margins(margins: Array, B: arb) -> Array:

@@ -122,6 +122,11 @@ def binomial_cdf_ball(N: int, k: int, p: arb) -> arb:
     return 1 - _binomial_side(N, N - k - 1, 1 - p)
 
 
+def binomial_above_ball(N: int, k: int, p: arb) -> arb:
+    """P[Bin(N, p) > k] for 0 < p < 1, 0 <= k < N: what is no error is an error of the other law."""
+    return binomial_cdf_ball(N, N - k - 1, 1 - p)
+
+
 def _binomial_side(N: int, k: int, p: arb) -> arb:
     """P[Bin(N, p) <= k], k below the mean or near it: masses downwards, then a geometric bound."""
     mass = binomial_mass(N, k, p)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 from adanet_theory.complexity.estimates import Interval
 from adanet_theory.spec import NetworkSpec
@@ -84,40 +83,9 @@ def lemma_applies(claim: str, spec: NetworkSpec, k: int) -> bool:
 
 def held_out(errors: int, n: int, delta: Fraction) -> TestFacts:
     """Clopper-Pearson: the risk is at most `upper` with probability 1 - δ over the test sample."""
+    from adanet_theory.twins.counted import clopper_pearson_upper
+
     return TestFacts(errors / n, n, clopper_pearson_upper(errors, n, delta))
-
-
-def clopper_pearson_upper(errors: int, n: int, delta: Fraction) -> float:
-    """A float not below the u with P[Bin(n, u) <= errors] = δ; 1 if all are errors.
-
-    >>> round(clopper_pearson_upper(0, 10, Fraction(1, 20)), 12)
-    0.258865550893
-    """
-    if errors == n:
-        return 1.0
-    from flint import arb, fmpq
-    from scipy.special import betaincinv
-
-    u = float(betaincinv(errors + 1, n - errors, float(1 - delta)))  # to some 13 digits
-    step = 2.0**-46
-    target = arb(fmpq(delta.numerator, delta.denominator))
-    while u < 1 and not _tail(errors, n, u) <= target:
-        u, step = u * (1 + step) + 2.0**-1074, 2 * step
-    return min(u, 1.0)
-
-
-def clopper_pearson_lower(errors: int, n: int, delta: Fraction) -> float:
-    """A float not above the u with P[Bin(n, u) >= errors] = δ; 0 without errors. (Right and wrong swap roles.)"""
-    return max(0.0, math.nextafter(1 - clopper_pearson_upper(n - errors, n, delta), 0.0))
-
-
-def _tail(errors: int, n: int, u: float) -> Any:
-    """P[Bin(n, u) <= errors] as a ball: the regularised incomplete beta function."""
-    import flint
-    from flint import arb
-
-    with flint.ctx.workprec(256):
-        return (1 - arb(u)).beta_lower(arb(n - errors), arb(errors + 1), regularized=1)
 
 
 def bound_checks(bounds: Sequence[BoundRow], test: TestFacts | None, errors: int, delta: Fraction) -> list[CheckRow]:
@@ -128,6 +96,8 @@ def bound_checks(bounds: Sequence[BoundRow], test: TestFacts | None, errors: int
     """
     if test is None:
         return []
+    from adanet_theory.twins.counted import clopper_pearson_lower
+
     least = clopper_pearson_lower(errors, test.n, delta)
     rows = []
     for bound in bounds:

@@ -17,9 +17,9 @@ import torch
 
 from adanet_theory.checks import Array
 from adanet_theory.risk.posterior import a_posteriori, path_norm
+from adanet_theory.twins.counted import clopper_pearson_lower, clopper_pearson_upper
 from adanet_train.core.network import Network
 from verify.claims.checks.theorem_1 import deepboost_restated
-from verify.rows.checks import clopper_pearson_lower, clopper_pearson_upper
 from verify.suite.distributions import (
     DELTA,
     DISTRIBUTIONS,
