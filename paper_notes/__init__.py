@@ -23,6 +23,7 @@ SECTIONS: Mapping[str, str] = {
     "replacements": "What takes their place",
     "classes": "Many classes (Section 2, Appendix B)",
     "certificates": "Certificates: bounds that say something",
+    "any_network": "Certificates for any network",
 }
 VERDICTS = ("holds", "holds with an added assumption", "loose", "misprint", "false", "unsupported", "open")
 KINDS = ("symbolic", "exact", "property", "statistical", "counterexample", "reading")

@@ -115,7 +115,7 @@ class Page:
 
     @property
     def is_certificate(self) -> bool:
-        in_ledger = self.claim is not None and self.claim.section == "certificates"
+        in_ledger = self.claim is not None and self.claim.section in CERTIFYING
         return in_ledger or (self.bound is not None and self.bound.group in ("certificate", "held-out"))
 
     @property
@@ -153,7 +153,7 @@ def _offered(id: str) -> str:
 
 def ids(outcomes: Mapping[str, Outcome]) -> list[str]:
     """Every statement with a twin, every bound of the catalogue, every certificate of the ledger, each once."""
-    certificates = [id for id, outcome in outcomes.items() if outcome.claim.section == "certificates"]
+    certificates = [id for id, outcome in outcomes.items() if outcome.claim.section in CERTIFYING]
     return list(dict.fromkeys([*STATEMENTS, *catalogue.ids(catalogue.select()), *certificates]))
 
 
