@@ -18,13 +18,14 @@ from importlib import import_module
 from typing import Any, Literal, get_args
 
 from adanet_theory.checks import check, check_choice
+from adanet_theory.examples import Example, at_point
 
 Group = Literal["paper", "corrected", "certificate", "held-out", "context", "user"]
 Loss = Literal["margin_error", "ramp", "other"]
 Complexity = Literal["lemma-2", "lemma-2-peeled", "R_S"]
 Radius = Literal["r_inf", "r_sup", "r_rms"]
 Scale = Literal["rho", "W_M", "B"]
-Classes = Literal["two", "many"]
+Classes = Literal["two", "many", "any"]
 
 _KINDS: dict[str, Any] = {
     "group": Group,
@@ -53,6 +54,11 @@ ASSUMPTIONS = (
     "fixed-in-advance",
     "feature-map",
     "untouched",
+    "picked",
+    "recipe",
+    "architecture",
+    "arithmetic",
+    "unlabelled",
 )
 """What a statement may need, in the order in which a report goes through it."""
 
@@ -67,7 +73,8 @@ class Bound:
     `scale` is that of the margin: "rho", fixed, of f/W; or the ρ_0 of a grid of margins of f, "W_M" or "B".
     `range` says whether M is the largest of the ranges ("M") or all of them ("M_k"); None where the bound reads none.
     `needs` are ids of ASSUMPTIONS; `assumes` says in words what nothing here can check. `classes` says whether the
-    margin is y f(x), or f(x, y) - max f(x, y') of a network with an output for each class.
+    margin is y f(x), or f(x, y) - max f(x, y') of a network with an output for each class; "any" reads only errors.
+    `examples` are values of the numeric form that were computed apart from it; tests, suite and site go over them.
     """
 
     id: str
@@ -85,6 +92,9 @@ class Bound:
     classes: Classes = "two"
     quoted: bool = True
     """Whether a report may quote it as the least of all; else only where it is named beforehand."""
+    reported: bool = True
+    """Whether verify-bounds has a row for it."""
+    examples: tuple[Example, ...] = ()
 
     def __post_init__(self) -> None:
         check(
@@ -110,6 +120,10 @@ class Bound:
         """Whether it claims something of the network where its assumptions hold."""
         return self.group != "context"
 
+    def has_row(self, classes: Classes) -> bool:
+        """Whether it is a claim that verify-bounds evaluates for a network of that kind."""
+        return self.is_claim and self.reported and self.classes in (classes, "any")
+
     @property
     def numeric(self) -> Callable[..., Any]:
         return self.function if callable(self.function) else _imported(self.function)
@@ -120,7 +134,6 @@ class Bound:
         return _parameters(self.numeric)
 
 
-@lru_cache
 def _imported(name: str) -> Callable[..., Any]:
     module, _, function = name.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), function)
@@ -153,6 +166,7 @@ _BUILT_IN = (
         scale="rho",
         needs=(*_FAMILY, *_PRINT, "normalised"),
         reference="Cortes et al., ICML 2017, Theorem 1",
+        examples=at_point("0.3693096732324740815695823147286723966286"),
     ),
     Bound(
         "corollary-1",
@@ -165,6 +179,7 @@ _BUILT_IN = (
         scale="rho",
         needs=(*_FAMILY, *_PRINT, "normalised"),
         reference="Cortes et al., ICML 2017, Corollary 1",
+        examples=at_point("24.52053727675921291609512458273092597061"),
     ),
     Bound(
         "theorem-1-range",
@@ -178,6 +193,7 @@ _BUILT_IN = (
         range="M",
         needs=(*_FAMILY, *_LEMMA_2, "normalised"),
         reference=_PROOFS + "theorem-1-range",
+        examples=at_point("0.3954147343388213583027575845875445878885"),
     ),
     Bound(
         "margin-bound",
@@ -191,6 +207,7 @@ _BUILT_IN = (
         range="M",
         needs=(*_FAMILY, "normalised"),
         reference=_PROOFS + "margin-bound",
+        examples=at_point("0.2534269386531361199573509715930778213447"),
     ),
     Bound(
         "margin-bound-uniform",
@@ -204,6 +221,7 @@ _BUILT_IN = (
         range="M_k",
         needs=_FAMILY,
         reference=_PROOFS + "margin-bound-uniform",
+        examples=at_point("0.2489404064049869597280516554287969026519"),
     ),
     Bound(
         "margin-bound-empirical",
@@ -217,6 +235,7 @@ _BUILT_IN = (
         range="M_k",
         needs=(*_FAMILY, "normalised"),
         reference=_PROOFS + "margin-bound-empirical",
+        examples=at_point("0.3030690811790748171505487060053785302735"),
     ),
     Bound(
         "margin-bound-unbounded",
@@ -229,6 +248,7 @@ _BUILT_IN = (
         scale="rho",
         needs=(*_FAMILY, "normalised"),
         reference=_PROOFS + "margin-bound-unbounded-unbounded-empirical",
+        examples=at_point("0.2235375607943669217184772727014461509638"),
     ),
     Bound(
         "unbounded-empirical",
@@ -241,6 +261,7 @@ _BUILT_IN = (
         scale="rho",
         needs=("iid", "membership", "fixed-in-advance", "feature-map", "normalised"),
         reference=_PROOFS + "margin-bound-unbounded-unbounded-empirical",
+        examples=at_point("0.259401114866864121083428597055770030175"),
     ),
     Bound(
         "a-posteriori",
@@ -252,6 +273,7 @@ _BUILT_IN = (
         scale="B",
         needs=("iid", "lipschitz", "homogeneous", "feature-map"),
         reference=_PROOFS + "a-posteriori-a-posteriori-bounded",
+        examples=at_point("0.2539439925722078284504170317139578975855"),
     ),
     Bound(
         "a-posteriori-bounded",
@@ -263,6 +285,7 @@ _BUILT_IN = (
         scale="B",
         needs=("iid", "lipschitz", "homogeneous", "r-sup", "feature-map"),
         reference=_PROOFS + "a-posteriori-a-posteriori-bounded",
+        examples=at_point("0.2305942778176698405534553858931536556903"),
     ),
     Bound(
         "multiclass-margin-bound",
@@ -276,6 +299,7 @@ _BUILT_IN = (
         range="M",
         needs=(*_FAMILY, "normalised"),
         reference=_PROOFS + "multiclass-margin-bound",
+        examples=at_point("0.4514379037830941264327064131215619078216"),
         classes="many",
     ),
     Bound(
@@ -290,6 +314,7 @@ _BUILT_IN = (
         range="M_k",
         needs=_FAMILY,
         reference=_PROOFS + "multiclass-margin-bound",
+        examples=at_point("0.4171632118606385590354119924583367459507"),
         classes="many",
     ),
     Bound(
@@ -302,6 +327,7 @@ _BUILT_IN = (
         scale="B",
         needs=("iid", "lipschitz", "homogeneous", "feature-map"),
         reference=_PROOFS + "multiclass-a-posteriori-multiclass-a-posteriori-bounded",
+        examples=at_point("0.360391571535615573728641536917573916922"),
         classes="many",
     ),
     Bound(
@@ -314,6 +340,7 @@ _BUILT_IN = (
         scale="B",
         needs=("iid", "lipschitz", "homogeneous", "r-sup", "feature-map"),
         reference=_PROOFS + "multiclass-a-posteriori-multiclass-a-posteriori-bounded",
+        examples=at_point("0.3370418567810775858316798910967696750268"),
         classes="many",
     ),
     Bound(
@@ -381,6 +408,106 @@ _BUILT_IN = (
         needs=("iid", "untouched"),
         reference=_PROOFS + "held-out",
         assumes="the points were never used in training, nor to choose among networks",
+        classes="any",
+        examples=(
+            Example(
+                {"errors": 3, "m": 50, "delta": "0.05"},
+                "0.1478371763641812405486880151392765077315",
+                "3 errors on 50 points",
+            ),
+            Example(
+                {"errors": 26, "m": 2400, "delta": "0.05"},
+                "0.01500032771321522081710820869717500436706",
+                "26 errors on 2,400 points",
+            ),
+        ),
+    ),
+    Bound(
+        "pick-certificate",
+        "pick-certificate",
+        "certificate",
+        "adanet_theory.certificates.pick:pick_certificate",
+        needs=("iid", "feature-map", "picked", "recipe"),
+        reference=_PROOFS + "pick-certificate",
+        classes="any",
+        reported=False,
+        examples=(
+            Example(
+                {"k": 0, "N": 10, "delta": "0.05"},
+                "0.3463911601706780581741839014917892882753",
+                "none of 10 points was picked",
+            ),
+            Example(
+                {"k": 3, "N": 20, "delta": "0.05"},
+                "0.4350934805406759050065408813651303958212",
+                "3 of 20 points were picked",
+            ),
+            Example(
+                {"k": 16, "N": 357, "delta": "0.05"},
+                "0.08329312553914308551757880385521193743436",
+                "16 of 357 points were picked",
+            ),
+            Example(
+                {"k": 1179, "N": 43_200, "delta": "0.005"},
+                "0.03055367920618047053586980027437093275331",
+                "1,179 of 43,200 points were picked",
+            ),
+        ),
+    ),
+    Bound(
+        "occam-certificate",
+        "occam-certificate",
+        "certificate",
+        "adanet_theory.certificates.occam:occam_certificate",
+        needs=("iid", "feature-map", "architecture", "arithmetic"),
+        reference=_PROOFS + "occam-certificate",
+        classes="any",
+        reported=False,
+        examples=(
+            Example(
+                {"k": 0, "N": 100, "bits": 20, "delta": "0.05"},
+                "0.1551420386638709310147730341767115720918",
+                "no error on 100 points, 20 bits",
+            ),
+            Example(
+                {"k": 10, "N": 1000, "bits": 64, "delta": "0.05"},
+                "0.0732180346272781460817648912095623634972",
+                "10 errors on 1,000 points, 64 bits",
+            ),
+            Example(
+                {"k": 60, "N": 11_982, "bits": 300, "delta": "0.05"},
+                "0.03118747025931595075146678245573207903406",
+                "60 errors on 11,982 points, 300 bits",
+            ),
+            Example(
+                {"k": 1200, "N": 60_000, "bits": 2000, "delta": "0.05"},
+                "0.06579902089545848453553092038023417280319",
+                "1,200 errors on 60,000 points, 2,000 bits",
+            ),
+        ),
+    ),
+    Bound(
+        "disagreement-certificate",
+        "disagreement-certificate",
+        "certificate",
+        "adanet_theory.certificates.disagreement:disagreement_certificate",
+        needs=("iid", "unlabelled"),
+        reference=_PROOFS + "disagreement-certificate",
+        assumes="R(g) <= b, with what the certificate of g needs",
+        classes="any",
+        reported=False,
+        examples=(
+            Example(
+                {"b": "0.02", "d": 0, "n": 100, "delta_2": "0.025"},
+                "0.05621669264517641882651091302687770934322",
+                "R(g) <= .02, and the two agree at 100 points",
+            ),
+            Example(
+                {"b": "0.0159", "d": 40, "n": 5000, "delta_2": "0.025"},
+                "0.02677795269768235685628257830202942901247",
+                "R(g) <= .0159, and the two differ at 40 of 5,000 points",
+            ),
+        ),
     ),
     Bound(
         "golowich-frobenius",
@@ -467,12 +594,8 @@ def ids(bounds: tuple[Bound, ...]) -> tuple[str, ...]:
 
 
 def needing(assumption: str, classes: Classes = "two") -> tuple[str, ...]:
-    """The ids of the claims that need the assumption; held-out is about any number of classes."""
-
-    def is_about(bound: Bound) -> bool:
-        return bound.is_claim and (bound.classes == classes or bound.group == "held-out")
-
-    return ids(select(lambda bound: is_about(bound) and assumption in bound.needs))
+    """The ids of the claims with a row in a report that need the assumption."""
+    return ids(select(lambda bound: bound.has_row(classes) and assumption in bound.needs))
 
 
 # A bound of one's own

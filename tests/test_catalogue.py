@@ -199,7 +199,7 @@ def test_context_claims_nothing(registered) -> None:
         ({"group": "new"}, "group must be one of paper"),
         ({"needs": ("full-moon",)}, "got 'full-moon': say it in `assumes`."),
         ({"needs": "iid"}, "needs must be several ids, got the text 'iid'."),
-        ({"classes": "three"}, "classes must be one of two, many, got classes='three'."),
+        ({"classes": "three"}, "classes must be one of two, many, any, got classes='three'."),
         ({"scale": "f"}, "scale must be one of rho, W_M, B, got scale='f'."),
         ({"function": 3}, "function must be one, or 'module:name', got 3."),
         ({"function": "nowhere:f"}, "the function of 'mine' cannot be imported: No module named 'nowhere'."),

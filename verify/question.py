@@ -57,7 +57,7 @@ class Question:
         if self.tried is not None:
             check(_is_whole(self.tried, 1), f"tried must be an integer >= 1, got tried={self.tried}.")
         check(_is_whole(self.compared, 1), f"compared must be an integer >= 1, got compared={self.compared}.")
-        known = catalogue.ids(catalogue.select(lambda bound: bound.is_claim))
+        known = catalogue.ids(catalogue.select(lambda bound: bound.is_claim and bound.reported))
         for name, id in (("cite", self.cite), ("asked", self.asked)):
             if id is not None:
                 check_choice(name, id, known, links.see())

@@ -7,7 +7,7 @@ to 10^7, delta down to 1e-300 and below: masses are balls, whose exponents have 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -103,3 +103,12 @@ def _raised(guess: float, is_passed: Callable[[arb], bool]) -> float:
                 return p
             gap *= 8
     return 1.0
+
+
+UPPER: Mapping[str, Callable[..., float]] = {
+    "held-out": clopper_pearson_upper,
+    "pick-certificate": pick_upper,
+    "occam-certificate": occam_upper,
+    "disagreement-certificate": disagreement_upper,
+}
+"""By the id of the bound; the arguments are those of its numeric form, exact."""

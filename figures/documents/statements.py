@@ -12,7 +12,7 @@ from typing import Any
 from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
 from adanet_theory.spec import NetworkSpec
-from adanet_theory.twins import certified, latex
+from adanet_theory.twins import certified, counted, latex
 from adanet_theory.twins.certificates import CERTIFICATES
 from adanet_theory.twins.derivations import DERIVATIONS
 from adanet_theory.twins.symbolic import STATEMENTS, Statement
@@ -39,8 +39,17 @@ NEEDS = {
     "delta": "δ is large enough for it to follow from margin-bound: its own proof does not reach its constants.",
     "fixed-in-advance": "Depth, widths, Λ, p (and ρ, where it is fixed) were chosen before the sample was seen.",
     "feature-map": "Ψ was fixed before the sample was drawn.",
+    "untouched": "The held-out points were used neither in training nor to choose among networks.",
+    "picked": "The recipe gives this network on the start and the picks, and every remaining error is counted.",
+    "recipe": "Learner, settings, start, picks a round and seed were fixed before the sample, or paid for.",
+    "architecture": "The code and what it does not describe, as the architecture, were fixed before the sample.",
+    "arithmetic": "The program computes the network that the code describes.",
+    "unlabelled": "The points without labels come from the law of the sample and were used for neither network.",
 }
 """What each assumption of the catalogue says."""
+
+CERTIFYING = ("certificates", "any_network")
+"""The sections of the ledger whose statements are certificates."""
 
 PREMISES: Mapping[str, tuple[str, ...]] = {
     "lemma-1": ("lipschitz", "phi-zero"),
@@ -294,6 +303,8 @@ def _value(page: Page) -> list[str]:
     """The enclosure of every term at the example; nothing where the twin does not exist or has no value there."""
     if page.example is not None:
         return ["## Certified value", *_of_network(page.example)]
+    if page.bound is not None and page.id in counted.UPPER:
+        return ["## Certified value", *_of_counts(page.bound)]
     if page.id not in STATEMENTS:
         return []
     values = dict(EXAMPLE)
@@ -317,6 +328,15 @@ def _of_network(example: Example) -> list[str]:
         f"{of}, as verify-bounds has it, rounded outward:",
         "\n".join([*lines, f"| **bound** | {example.value!r} |"]),
     ]
+
+
+def _of_counts(bound: Bound) -> list[str]:
+    """The examples of the catalogue."""
+    lines = ["| example | arguments | never below the true value |", "|---|---|---|"]
+    for example in bound.examples:
+        arguments = ", ".join(f"{plain(name)} = {value}" for name, value in example.arguments.items())
+        lines.append(f"| {plain(example.words)} | {arguments} | {counted.UPPER[bound.id](**example.arguments)!r} |")
+    return ["\n".join(lines)]
 
 
 _AT = "In [ball arithmetic](../api/twins.md) at the [example](index.md#the-example) of these pages."

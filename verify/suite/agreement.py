@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from adanet_theory import rademacher
+from adanet_theory import catalogue, rademacher
 from adanet_theory.checks import OutsideTheoryError
-from adanet_theory.risk import generalization, multiclass, posterior, unbounded
+from adanet_theory.risk import generalization, multiclass
 from adanet_theory.risk.margin import MarginBound
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins import certified
@@ -45,6 +45,17 @@ class Point:
         layers = {"w": list(self.w), "R": list(self.R), "M": max(self.M), "M_k": list(self.M), "B": 1}
         return certified.spec_values(self.spec) | shared | sizes | errors | layers | {"C": self.C}
 
+    def arguments(self, bound: catalogue.Bound) -> dict[str, Any]:
+        """What the numeric form of a bound reads."""
+        M: Any = max(self.M) if bound.range == "M" else self.M
+        layers = {"w_norms": self.w, "R_m": self.R, "R_S": self.R, "M": M}
+        sizes = {"r_inf": self.r, "r_rms": self.r, "r_sup": self.r, "n_0": self.spec.n[0]}
+        errors = {"margin_error": self.error, "ramp": self.error, "literally": True}
+        network = {"B": 1.0, "d": self.d, "c": self.c, "C": self.C, "j": self.j, "spec": self.spec}
+        given = {"rho": self.rho, "m": self.m, "delta": self.delta, **layers, **sizes, **errors, **network}
+        unread = {"M"} if bound.range is None else set()
+        return {name: given[name] for name in (bound.reads & set(given)) - unread}
+
     @property
     def network(self) -> dict[str, Any]:
         """The same, with the c of a network in the place of those of the layers."""
@@ -53,30 +64,15 @@ class Point:
 
 def bounds(x: Point) -> dict[str, MarginBound]:
     """All bounds in floats, by id."""
-    fixed: dict[str, Any] = {"rho": x.rho, "m": x.m, "delta": x.delta}
     free: dict[str, Any] = {"m": x.m, "delta": x.delta, "M": x.M}
-    net: dict[str, Any] = {"d": x.d, "n_0": x.spec.n[0], "m": x.m, "delta": x.delta, "c": x.c}
-    mixture, top = (x.error, x.w, x.R), max(x.M)
-    G, P, C = generalization, posterior, multiclass
+    mixture = (x.error, x.w, x.R)
     found = [
-        G.theorem_1(*mixture, literally=True, **fixed),
-        G.corollary_1(x.spec, x.error, x.w, r_inf=x.r, literally=True, **fixed),
-        G.margin_bound(*mixture, M=top, **fixed),
-        G.margin_bound_empirical(*mixture, M=x.M, **fixed),
-        G.margin_bound_uniform_at(x.j, *mixture, **free),
-        G.objective_bound(*mixture, **free),
-        P.a_posteriori_at(x.j, x.error, 1.0, r_rms=x.r, **net),
-        P.a_posteriori_bounded_at(x.j, x.error, 1.0, r_sup=x.r, **net),
-        C.multiclass_margin_bound(*mixture, C=x.C, M=top, **fixed),
-        C.multiclass_margin_bound_uniform_at(x.j, *mixture, C=x.C, **free),
-        C.multiclass_objective_bound(*mixture, C=x.C, **free),
-        C.multiclass_a_posteriori_at(x.j, x.error, 1.0, C=x.C, r_rms=x.r, **net),
-        C.multiclass_a_posteriori_bounded_at(x.j, x.error, 1.0, C=x.C, r_sup=x.r, **net),
-        unbounded.margin_bound_unbounded(*mixture, **fixed),
-        unbounded.unbounded_empirical(*mixture, **fixed),
+        generalization.objective_bound(*mixture, **free),
+        multiclass.multiclass_objective_bound(*mixture, C=x.C, **free),
     ]
-    with suppress(OutsideTheoryError):  # δ too small for it to follow from margin-bound
-        found.append(G.theorem_1_range(*mixture, M=top, **fixed))
+    for bound in THEORY:
+        with suppress(OutsideTheoryError):  # δ too small for theorem-1-range to follow from margin-bound
+            found.append(bound.numeric(**x.arguments(bound)))
     return {bound.id: bound for bound in found}
 
 
@@ -105,24 +101,8 @@ def twins(x: Point) -> dict[str, dict[str, Any]]:
     return found | {id: {"total": certified.evaluate(id, free if id == "range" else values)} for id in lemmas}
 
 
-RISK = (
-    "theorem-1",
-    "corollary-1",
-    "theorem-1-range",
-    "margin-bound",
-    "margin-bound-empirical",
-    "margin-bound-uniform",
-    "margin-bound-unbounded",
-    "unbounded-empirical",
-    "objective-bound",
-    "a-posteriori",
-    "a-posteriori-bounded",
-    "multiclass-margin-bound",
-    "multiclass-margin-bound-uniform",
-    "multiclass-objective-bound",
-    "multiclass-a-posteriori",
-    "multiclass-a-posteriori-bounded",
-)
+THEORY = (*catalogue.theory(), *catalogue.theory("many"))
+RISK = (*catalogue.ids(THEORY), "objective-bound", "multiclass-objective-bound")
 COMPLEXITIES = (
     "lemma-1", "lemma-1-corrected", "lemma-2", "h1-closed", "lemma-2-peeled", "lemma-2-peeled-offset", "range",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Certificates for any network: picking, description length and disagreement, exactly on small laws and where they break.
+"""Certificates for any network: picking, description length, disagreement; exactly on small laws, and where they break.
 
 `picked` is the procedure of the statement, as small as it can be: an oracle for the trainer and for the formula. The
 constructions at the end break it in one place each; R there is exact, so that every failure is one.
@@ -30,7 +30,7 @@ Learner = Callable[[Sequence[Point]], Margin]
 
 @dataclass(frozen=True)
 class Picked:
-    """The rows picked, in order; the inappropriate rows left; the margin of the network that was trained on the picks."""
+    """The rows picked, in order; how many inappropriate ones are left; the margin of the trained network."""
 
     rows: tuple[int, ...]
     left: int
@@ -202,7 +202,7 @@ PICK_BROKEN: dict[str, Trial] = {
 def failure_frequency(trial: Trial, broken: bool, trials: int, seed: int = 0) -> float:
     """How often R is above the certificate."""
     rng = np.random.default_rng(seed)
-    return sum(R > eps for R, eps in (trial(rng, broken) for _ in range(trials))) / trials
+    return sum(eps < R for R, eps in (trial(rng, broken) for _ in range(trials))) / trials
 
 
 def _trials(variants: dict[str, Trial], broken: str, trials: int) -> Facts:
@@ -245,17 +245,17 @@ def intervals(positions: int) -> list[tuple[int, ...]]:
     return [tuple(1 if a <= x < b else -1 for x in range(positions)) for a, b in [(0, 0), *ends]]
 
 
-def fewest_errors(x: Sequence[int], y: Sequence[int], family: Sequence[tuple[int, ...]]) -> int:
-    return min(sum(h[i] != label for i, label in zip(x, y, strict=True)) for h in family)
+def fewest_errors(S: Sequence[tuple[int, int]], family: Sequence[tuple[int, ...]]) -> int:
+    return min(sum(h[x] != y for x, y in S) for h in family)
 
 
 def occam_failure(N: int, delta: float, paid: float = 1.0, positions: int = 3) -> float:
-    """P(R(h) > its certificate), exactly, h the interval with the fewest errors on coin labels; all samples are tried."""
+    """P(R(h) > its certificate), exactly over all samples, h the interval with the fewest errors on coin labels."""
     family = intervals(positions)
     bits = paid * math.log2(len(family))
     bounds = [occam_certificate(k, N, bits, delta) for k in range(N + 1)]
     draws = itertools.product(itertools.product(range(positions), (-1, 1)), repeat=N)
-    failures = sum(bounds[fewest_errors(*zip(*S, strict=True), family)] < 0.5 for S in draws)
+    failures = sum(bounds[fewest_errors(S, family)] < 0.5 for S in draws)
     return failures / (2 * positions) ** N
 
 
@@ -297,7 +297,7 @@ DISAGREEMENT_BROKEN: dict[str, Trial] = {"best of 100 unpaid": best_of, "half of
 
 
 def disagreement_failure(wrong: float, differ: float, n: int, delta: float, level: float = 1.0) -> float:
-    """P(R(f) > b + ..), exactly: g errs with probability `wrong` = b, f differs where g is right, so R(f) is largest."""
+    """P(R(f) > b + ..), exactly: g errs with probability `wrong` = b; f differs where g is right, the worst case."""
     bounds = [disagreement_certificate(wrong, d, n, min(1 - 1e-9, level * delta)) for d in range(n + 1)]
     masses = (math.comb(n, d) * differ**d * (1 - differ) ** (n - d) for d in range(n + 1))
     return math.fsum(p for p, bound in zip(masses, bounds, strict=True) if wrong + differ > bound + 1e-12)
