@@ -25,6 +25,8 @@ SECTIONS: Mapping[str, str] = {
     "certificates": "Certificates: bounds that say something",
     "any_network": "Certificates for any network",
 }
+CERTIFYING = ("certificates", "any_network")
+"""The sections whose statements are certificates, none of them the paper's."""
 VERDICTS = ("holds", "holds with an added assumption", "loose", "misprint", "false", "unsupported", "open")
 KINDS = ("symbolic", "exact", "property", "statistical", "counterexample", "reading")
 
@@ -80,7 +82,7 @@ class Claim:
     @property
     def is_ours(self) -> bool:
         """Whether it is not in the paper but takes the place of something that is."""
-        return self.where.startswith("ours") or self.section == "certificates"
+        return self.where.startswith("ours") or self.section in CERTIFYING
 
 
 @cache

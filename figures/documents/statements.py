@@ -19,7 +19,7 @@ from adanet_theory.twins.symbolic import STATEMENTS, Statement
 from figures.documents.examples import Example, M
 from figures.documents.proofs import Proof
 from figures.explorer.mathml import math, sentence
-from paper_notes import Claim
+from paper_notes import CERTIFYING, Claim
 from verify.claims.run import Outcome
 
 NEEDS = {
@@ -47,9 +47,6 @@ NEEDS = {
     "unlabelled": "The points without labels come from the law of the sample and were used for neither network.",
 }
 """What each assumption of the catalogue says."""
-
-CERTIFYING = ("certificates", "any_network")
-"""The sections of the ledger whose statements are certificates."""
 
 PREMISES: Mapping[str, tuple[str, ...]] = {
     "lemma-1": ("lipschitz", "phi-zero"),
