@@ -24,7 +24,7 @@ BOUNDS = (*catalogue.theory(), *catalogue.theory("many"))
 NEEDS = {
     id: tuple(bound.id for bound in BOUNDS if id in bound.needs)
     for id in catalogue.ASSUMPTIONS
-    if id not in ("linear", "tree", "normalised")  # certificates need the data; f/W is what the page is about
+    if id != "normalised" and any(id in bound.needs for bound in BOUNDS)  # f/W is what the page is about
 }
 """Which bounds fail by which assumption, as verify-bounds has it."""
 
