@@ -2,8 +2,9 @@
 
 from adanet_theory import NetworkSpec, lemma_2, theorem_1, statement
 
-Every statement has its own name here, with _ for the - of its id, and under the name of its function; its symbolic twin
-is statement("theorem-1"). Nothing is loaded before it is asked for, sympy only by `statement`.
+Every statement has its own name here, with _ for the - of its id, and under the name of its function; the names of
+bounds are those of the catalogue. statement("theorem-1") is the symbolic twin. Nothing is loaded before it is asked
+for, sympy only by `statement`.
 """
 
 from __future__ import annotations
@@ -25,8 +26,6 @@ _OFFERED = {
         "Interval hidden_complexity linear_complexity sampled_hidden_complexity sampled_linear_complexity"
     ),
     "certificates.binomial": "clopper_pearson",
-    "certificates.disagreement": "disagreement_certificate",
-    "certificates.gauss": "gauss_certificate",
     "risk.generalization": (
         "confidence_term corollary_1 margin_bound margin_bound_empirical margin_bound_uniform "
         "objective_bound rho_uniform_price theorem_1 theorem_1_range"
@@ -37,21 +36,13 @@ _OFFERED = {
         "kuznetsov_mohri_syed multiclass_a_posteriori multiclass_margin_bound multiclass_margins "
         "multiclass_objective_bound"
     ),
-    "certificates.occam": "occam_certificate",
-    "certificates.path": "path_certificate",
-    "certificates.path_multiclass": "path_certificate_multiclass",
-    "certificates.pick": "pick_certificate",
     "risk.posterior": "a_posteriori a_posteriori_bounded path_norm",
     "rademacher": (
         "depth_lower first_layer_closed layered_complexity lemma_1 lemma_1_corrected lemma_1_exact "
         "peeled_complexity peeled_complexity_data peeled_complexity_offset ranges"
     ),
-    "complexity.related": "golowich_frobenius golowich_l1 neyshabur_group",
     "risk.solve": "largest_depth smallest_m",
     "spec": "NetworkSpec",
-    "risk.unbounded": "margin_bound_unbounded unbounded_empirical",
-    "certificates.vote": "vote_certificate",
-    "certificates.vote_multiclass": "vote_certificate_multiclass",
 }
 _BY_ID = {
     "lemma_2": "rademacher:layered_complexity",
@@ -66,16 +57,10 @@ _BY_ID = {
     "cvx_closed_form_corrected": "duality:dual_vector",
     "cvx_score": "duality:layer_score",
     "cvx_decrease": "duality:guaranteed_decrease",
-    "a_posteriori_data": "risk.posterior:a_posteriori_data_at",
-    "held_out": "certificates.binomial:clopper_pearson",
-    "multiclass_margin_bound_uniform": "risk.multiclass:multiclass_margin_bound_uniform_at",
-    "multiclass_a_posteriori_bounded": "risk.multiclass:multiclass_a_posteriori_bounded_at",
 }
 """Statements whose function is named by its content."""
 
 _PLACES = {name: f"{module}:{name}" for module, names in _OFFERED.items() for name in names.split()} | _BY_ID
-
-__all__ = sorted([*_PLACES, "statement"])
 
 
 def statement(id: str) -> Statement:
@@ -95,9 +80,19 @@ def statement(id: str) -> Statement:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _found(name)
+    if name == "__all__":
+        return sorted([*_PLACES, *_bounds(), "statement"])
+    if name in _PLACES or (not name.startswith("_") and name in _bounds()):
+        return _found(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
+def _bounds() -> dict[str, str]:
+    """The bounds of the catalogue that have no other place, by the names of their ids."""
+    catalogue = import_module(f"{__name__}.catalogue")
+    places = {bound.id.replace("-", "_"): bound.function for bound in catalogue.built_in()}
+    return {name: place.removeprefix(f"{__name__}.") for name, place in places.items() if name not in _PLACES}
 
 
 @cache
@@ -105,16 +100,16 @@ def _found(name: str) -> Any:
     """The object; a function takes numbers in whatever dress they come."""
     from adanet_theory.scalars import on_plain_numbers
 
-    module, _, attribute = _PLACES[name].partition(":")
+    module, _, attribute = (_PLACES.get(name) or _bounds()[name]).partition(":")
     found = getattr(import_module(f"{__name__}.{module}"), attribute)
     return on_plain_numbers(found, _id(name)) if isinstance(found, FunctionType) else found
 
 
 def _id(name: str) -> str:
     """The id of the statement that a function is offered for, under its id or under a name that says its content."""
-    by_id = next((id for id, place in _BY_ID.items() if place == _PLACES[name]), name)
+    by_id = next((id for id, place in (_BY_ID | _bounds()).items() if place == _PLACES.get(name)), name)
     return by_id.replace("_", "-")
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    return list(__getattr__("__all__"))

@@ -618,6 +618,10 @@ def register(bound: Bound) -> Bound:
     return bound
 
 
+def built_in() -> tuple[Bound, ...]:
+    return _BUILT_IN
+
+
 def is_built_in(bound: Bound) -> bool:
     return bound.id in _OURS
 

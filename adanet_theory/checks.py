@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+    Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 """progress(done, total), which long work calls now and then."""
+
+
+def __getattr__(name: str) -> Any:
+    """Array, made when it is imported: the commands that only check their options need no numpy."""
+    if name != "Array":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import numpy as np
+    from numpy.typing import NDArray
+
+    return NDArray[np.float64]
 
 
 class OutsideTheoryError(ValueError):

@@ -10,12 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adanet_theory import catalogue
 from adanet_theory.activations import activation
+from adanet_theory.examples import Example
 from adanet_theory.rounding import down, exact_sum, up
 from adanet_theory.twins.counted import clopper_pearson_lower, clopper_pearson_upper
 from verify.measure import evidence
 from verify.measure.evidence import Weights, feature_sizes, path_norm
 from verify.measure.margins import by_unit, margins
+from verify.rows.checks import held_out
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -258,3 +261,9 @@ def test_the_held_out_bound_is_not_below_the_exact_one(errors: int, n: int, delt
 def test_the_held_out_bound_at_the_ends() -> None:
     assert clopper_pearson_upper(5, 5, Fraction(1, 20)) == 1
     assert clopper_pearson_lower(0, 5, Fraction(1, 20)) == 0
+
+
+@pytest.mark.parametrize("example", catalogue.bound("held-out").examples)
+def test_the_report_has_the_value(example: Example) -> None:
+    errors, m, delta = example.arguments.values()
+    assert held_out(errors, m, Fraction(delta)).upper == clopper_pearson_upper(errors, m, delta)

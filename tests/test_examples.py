@@ -1,4 +1,4 @@
-"""The examples of the catalogue: numeric form, twin, certified value, report and page agree with forty digits."""
+"""The examples of the catalogue: numeric form, twin, and certified value agree with forty digits."""
 
 from fractions import Fraction
 
@@ -11,7 +11,6 @@ from adanet_theory.examples import Example, letters, number
 from adanet_theory.twins import certified, counted
 from adanet_theory.twins.certificates import CERTIFICATES
 from adanet_theory.twins.symbolic import STATEMENTS
-from verify.rows.checks import held_out
 
 SHOWN = [
     pytest.param(bound, example, id=f"{bound.id}-{place}")
@@ -54,9 +53,3 @@ def test_the_certified_value_is_above_and_tight(bound: Bound, example: Example) 
     else:
         found = certified.upper(bound.id, letters(example))
     assert Fraction(example.value) <= Fraction(found) <= Fraction(example.value) * (1 + Fraction(1, 10**13))
-
-
-@pytest.mark.parametrize("example", catalogue.bound("held-out").examples)
-def test_the_report_has_the_value(example: Example) -> None:
-    errors, m, delta = example.arguments.values()
-    assert held_out(errors, m, Fraction(delta)).upper == counted.UPPER["held-out"](errors, m, delta)
