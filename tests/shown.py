@@ -97,7 +97,14 @@ def _run(command: list[str], folder: Path) -> str:
     return done.stdout
 
 
+def examples() -> list[Path]:
+    return sorted((ROOT / "paper_notes" / "examples").glob("*.py"))
+
+
 def main() -> int:
+    for example in examples():
+        with tempfile.TemporaryDirectory() as folder:
+            print(_run(["python", str(example)], Path(folder)), flush=True)
     for page in pages():
         with tempfile.TemporaryDirectory() as folder:
             run_page(page, Path(folder))

@@ -184,6 +184,16 @@ def test_the_ledger_links_to_statements_and_proofs(outcomes: dict[str, Outcome])
     assert set(re.findall(r'href="derivations.html#([^"]+)"', text)) <= anchors
 
 
+def test_there_are_five_examples_of_a_screen_each() -> None:
+    """`make docs-test` runs them."""
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in shown.examples()}
+    assert len(texts) == 5
+    for name, text in texts.items():
+        assert len(text.splitlines()) <= 40, name
+        compile(text, name, "exec")
+        assert "print(" in text
+
+
 @pytest.mark.parametrize(("name", "page"), [("certificates",) * 2, ("classes",) * 2, ("tables", "learner")])
 def test_the_tables_of_results_are_those_of_the_files(name: str, page: str) -> None:
     """If not: make readme"""

@@ -61,6 +61,7 @@ def pages() -> Mapping[str, str]:
         "notation.md": (NOTES / "notation.md").read_text(encoding="utf-8"),
         "changes.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
         "api/theory.md": theory_page(),
+        "examples.md": examples_page(),
         "extra/explorer-page.html": page.document(),
     }
 
@@ -95,6 +96,24 @@ def theory_page() -> str:
     for module, names in sorted(by_module.items()):
         lines = [f".. {'autoclass' if own[0].isupper() else 'autofunction'}:: {module}.{own}" for own in names]
         parts += [f"## {module.partition('.')[2]}", "```{eval-rst}\n" + "\n\n".join(lines) + "\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def examples_page() -> str:
+    """The scripts of paper_notes/examples, each as it is."""
+    parts = [
+        "# Examples",
+        "Five scripts of at most 40 lines. Each prints the error of a network and what may be said of its risk.",
+    ]
+    for path in sorted((NOTES / "examples").glob("*.py")):
+        script = path.read_text(encoding="utf-8")
+        title, _, what = script.partition('"""')[2].partition('"""')[0].partition(":")
+        parts += [
+            f"## {title}",
+            f"{what.strip().capitalize()}",
+            f"`paper_notes/examples/{path.name}`",
+            f"```python\n{script}```",
+        ]
     return "\n\n".join(parts) + "\n"
 
 
