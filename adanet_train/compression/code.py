@@ -75,6 +75,38 @@ def raw(value: Array) -> Coded:
     return Coded(0, None, value)
 
 
+def lossless(value: Array) -> Coded:
+    """A tensor as it is: integers where all numbers are few multiples of a power of two, else raw.
+
+    >>> lossless(np.array([0.5, -0.75])).q, lossless(np.array([1 / 3])).q
+    (array([ 2, -3]), None)
+    """
+    own = raw(value)
+    _, exponent, p = _parts(own.value)
+    if not len(exponent):
+        return integers(np.zeros(own.value.shape), 0)
+    e = grid_exponent(own.value)
+    if int(exponent.max()) - e > LARGEST_LEVEL.bit_length() - 1:
+        return own
+    found = integers(np.ldexp(own.value, -e), e)
+    return min(found, own, key=lambda one: length([one]))
+
+
+def grid_exponent(value: Array) -> int:
+    """The largest e such that all numbers are multiples of 2^e, 1000 if all are 0."""
+    mantissa, exponent = np.frexp(np.abs(value[value != 0]))
+    if not len(mantissa):
+        return 1000
+    whole = np.ldexp(mantissa, MANTISSA + 1).astype(np.int64)
+    trailing = np.frexp((whole & -whole).astype(np.float64))[1] - 1
+    return int((exponent - MANTISSA - 1 + trailing).min())
+
+
+def structure_bits(n: Sequence[int]) -> int:
+    """Bits of the depth l and the widths n_1..n_l of an AdaNet network, beside its weights."""
+    return gamma_bits(len(n) - 2) + sum(gamma_bits(units) for units in n[1:])
+
+
 @dataclass(frozen=True)
 class Header:
     """How the integers of a tensor are written; the shortest of all is chosen."""

@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from adanet_theory.checks import check
+from adanet_train.compression.code import grid_exponent
 from adanet_train.compression.problem import ROWS, margins, one_or_many
 from adanet_train.reading import graph as graphs
 from adanet_train.reading.graph import Graph
@@ -116,13 +116,7 @@ def grid_of(x: Tensor) -> int:
     >>> grid_of(torch.tensor([0.75, 4.0]))
     -2
     """
-    values = x.double().numpy().ravel()
-    mantissa, exponent = np.frexp(np.abs(values[values != 0]))
-    if not len(mantissa):
-        return 1000
-    whole = np.ldexp(mantissa, 53).astype(np.int64)
-    lowest = np.frexp((whole & -whole).astype(np.float64))[1] - 1  # trailing zeros
-    return int((exponent - 53 + lowest).min())
+    return grid_exponent(x.double().numpy().ravel())
 
 
 def _exact_values(graph: Graph, x: Tensor, grid: int) -> Tensor | None:

@@ -179,9 +179,8 @@ class Problem:
         return [code.integers(np.rint(np.ldexp(w, -e)), e) if free else code.integers(w, 0) for w, e, free in parts]
 
     def as_it_is(self) -> list[Coded]:
-        """The network itself, in the raw mode."""
-        parts = zip(self.weights.arrays(), self.is_free, strict=True)
-        return [code.raw(w) if free else code.integers(w, 0) for w, free in parts]
+        """The network itself."""
+        return [code.lossless(w) for w in self.weights.arrays()]
 
 
 LARGE = 1000  # entries of a matrix whose step is doubled

@@ -156,7 +156,7 @@ def compress(
     check(isinstance(module, nn.Module), f"module must be a torch nn.Module, got a {type(module).__name__}.")
     own, X = prepared(module), points(X)
     problem = Problem(own, X, labels(y, len(X)), delta, loss)
-    found = [(name, coded) for name, coded in _stages(problem, float(budget), seed, progress or (lambda *_: None))]
+    found = list(stages(problem, float(budget), seed, progress or (lambda *_: None)))
     return settle(own, X, problem.y, found, delta)
 
 
@@ -179,9 +179,10 @@ def settle(own: nn.Module, X: Tensor, y: Tensor, found: Sequence[tuple[str, list
     return Compressed(module, *parts, tuple(stages), delta, len(y), counted, tuple(coded), tuple(X.shape[1:]))
 
 
-def _stages(
-    problem: Problem, budget: float, seed: int, progress: Callable[[str, Score], None]
+def stages(
+    problem: Problem, budget: float, seed: int, progress: Callable[[str, Score], None] = lambda *_: None
 ) -> Iterator[tuple[str, list[Coded]]]:
+    """(name, network) of every stage, as far as the budget goes."""
     yield "as it is", problem.as_it_is()
     scored = [(problem.score(coded), coded) for coded in (problem.rounded(problem.exponents(c)) for c in STEPS)]
     best = min(scored, key=lambda pair: pair[0].key)

@@ -1,0 +1,249 @@
+"""AdaNet whose every unit pays for its bits: a subnetwork is added if the certificate of the description falls.
+
+The code describes the whole network, its depth and widths included, so nothing about it is assumed but the features
+and the activation. In every round the network so far is extended by a subnetwork of its depth and by one that is
+deeper; each is trained, rounded and searched as `compress` does, units that nothing reads are dropped, and the one of
+least certificate stays if that is below the certificate before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+
+from adanet_theory.activations import activation
+from adanet_train.compression import code, search
+from adanet_train.compression.code import Coded
+from adanet_train.compression.exact import Count, count_graph
+from adanet_train.compression.problem import Problem, Score
+from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
+from adanet_train.core.activations import apply_activation
+from adanet_train.core.history import CandidateRecord, Round
+from adanet_train.core.network import Network
+from adanet_train.core.points import Points
+from adanet_train.reading.graph import Graph, Node
+from adanet_train.reading.operations import Activate, Dense, Sum
+from adanet_train.search.weak_learners import generator
+
+WIDTH = 16
+"""Units of a layer of a subnetwork where the config leaves them open."""
+SECONDS = 30.0
+"""Nominal seconds for each candidate."""
+STEPS, RATE, BATCH = 2000, 0.01, 256
+ID = "occam"
+
+
+class Layers(nn.Module):
+    """A network as a module: hidden[k-1] is U_{k,k-1}, output[k-1] is w_k."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        depths = range(1, network.depth + 1)
+        self.hidden = nn.ParameterList([nn.Parameter(network.hidden[k, k - 1].detach().clone()) for k in depths])
+        own = [network.output.get(k, network.no_weights(network.n[k])) for k in depths]
+        self.output = nn.ParameterList([nn.Parameter(w.detach().clone()) for w in own])
+        self.activations, self.outputs = network.activations, network.outputs
+
+    def forward(self, Psi: Tensor) -> Tensor:
+        x, f = Psi, 0.0
+        for k, (U, w) in enumerate(zip(self.hidden, self.output, strict=True)):
+            h = x @ U.t()
+            f = f + h @ (w.t() if self.outputs else w)
+            x = apply_activation(self.activations[k], h) if k < len(self.activations) else h
+        return f
+
+    def network(self) -> Network:
+        hidden = {(k, k - 1): U.detach().double() for k, U in enumerate(self.hidden, start=1)}
+        output = {k: w.detach().double() for k, w in enumerate(self.output, start=1)}
+        n = (self.hidden[0].shape[1], *(len(U) for U in self.hidden))
+        return Network(n, hidden, output, self.activations, self.outputs)
+
+
+def tensors(network: Network) -> list[Tensor]:
+    """The weights in the order in which they are coded: all U_{k,s}, then all w_k; what is missing is not coded."""
+    return [*(network.hidden[pair] for pair in sorted(network.hidden)), *(network.output[k] for k in sorted(network.output))]
+
+
+def described(network: Network) -> tuple[int, list[Coded]]:
+    """Bits of a layered network as it is, depth and widths included, and its code."""
+    coded = [code.lossless(w.detach().cpu().double().numpy()) for w in tensors(network)]
+    pairs = network.depth * (network.depth + 1) // 2 + network.depth  # a bit for each matrix that may be there
+    return code.structure_bits(network.n) + pairs + code.bits_of(coded), coded
+
+
+def graph(network: Network) -> Graph:
+    """The network as a graph on Ψ."""
+    nodes: list[Node] = []
+
+    def add(operation: object, read: Sequence[int], width: int) -> int:
+        nodes.append(Node(operation, tuple(read), (width,)))  # type: ignore[arg-type]
+        return len(nodes)
+
+    phi: dict[int, int] = {0: 0}
+    read_out: list[int] = []
+    outputs = network.outputs or 1
+    for k in range(1, network.depth + 1):
+        pairs = [s for s in range(k) if (k, s) in network.hidden]
+        parts = [add(Dense(network.hidden[k, s].double()), (phi[s],), network.n[k]) for s in pairs]
+        h = parts[0] if len(parts) == 1 else add(Sum((1.0,) * len(parts)), parts, network.n[k])
+        if k in network.output:
+            read_out.append(add(Dense(network.output[k].double().reshape(outputs, -1)), (h,), outputs))
+        if k < network.depth:
+            phi[k] = add(Activate(activation(network.activations[k - 1])), (h,), network.n[k])
+    add(Sum((1.0,) * len(read_out)), read_out, outputs)
+    return Graph((network.n[0],), tuple(nodes))
+
+
+def count(network: Network, Psi: Tensor, y: Tensor) -> Count:
+    """Errors of a network on Ψ, decided exactly or counted; y in -1/+1 or class indices."""
+    indices = (y > 0).long() if y.is_floating_point() else y
+    return count_graph(graph(network), Psi.cpu(), indices.cpu())
+
+
+# Training
+
+
+def train(
+    Psi: Tensor | Points, y: Tensor, config: Config, *, callback: Callback | None = None, resume: Trained | None = None
+) -> Trained:
+    """At most T rounds; F of the history is the certificate. Every round begins from what the file holds."""
+    check_resume(resume, config)
+    points, y = check_sample(Psi, y, config)
+    sample = _Sample.of(points.whole().cpu(), y.cpu(), config)
+    trained = resume or Trained(Network.empty(points.n_0, outputs=sample.outputs), None, [], config)
+    for t in range(len(trained.history) + 1, config.rounds + 1):
+        if trained.history and trained.history[-1]["chosen"] < 0:
+            break
+        trained = _judged(trained, [sample.candidate(trained.network, *size, t) for size in _sizes(trained, config)])
+        if callback is not None:
+            callback(trained)
+    return trained
+
+
+def _sizes(trained: Trained, config: Config) -> Iterator[tuple[int, int]]:
+    """(depth, units) of each candidate: as deep as the network, and one deeper."""
+    width = config.width or WIDTH
+    depth = trained.network.depth
+    for offset, units in config.candidates or ((0, width), (1, width)):
+        if 1 <= depth + offset <= config.depth:
+            yield depth + offset, units
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    network: Network
+    score: Score
+
+    @property
+    def record(self) -> CandidateRecord:
+        return {"depth": self.network.depth, "units": list(self.network.n[1:]), "objective": self.score.bound, "Gamma": {}}
+
+
+def _judged(trained: Trained, found: Sequence[_Candidate]) -> Trained:
+    """The best candidate if its certificate is the least so far, and the round in the history."""
+    best = min(range(len(found)), key=lambda i: found[i].score.key)
+    score = found[best].score
+    before = trained.history[-1]["objective"] if trained.history else 1.0
+    fell = score.bound < before or not trained.history
+    entry: Round = {
+        "candidates": [one.record for one in found],
+        "chosen": best if fell else -1,
+        "objective": score.bound if fell else before,
+    }
+    kept = {"id": ID, "bits": score.bits, "errors": score.errors, "raw": score.bound}
+    entry["certificate"] = kept if fell else trained.history[-1]["certificate"]
+    return replace(trained, network=found[best].network if fell else trained.network, history=[*trained.history, entry])
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    Psi: Tensor
+    y: Tensor
+    """Class indices."""
+    outputs: int | None
+    config: Config
+
+    @classmethod
+    def of(cls, Psi: Tensor, y: Tensor, config: Config) -> _Sample:
+        if y.is_floating_point():
+            return cls(Psi, (y > 0).long(), None, config)
+        return cls(Psi, y, int(y.max()) + 1, config)
+
+    def candidate(self, before: Network, depth: int, units: int, t: int) -> _Candidate:
+        """The network with one more subnetwork, of least certificate; units that nothing reads are dropped."""
+        draw = generator(self.config.seed, t, depth)
+        module = Layers(_extended(before, depth, units, self.config.activation, draw))
+        problem = Problem(module, self.Psi, self.y, self.config.delta)
+        _fit(problem, module, draw)
+        problem = Problem(module.double(), self.Psi, self.y, self.config.delta)
+        found: list[tuple[Score, Network]] = []
+        for _, coded in search.stages(problem, SECONDS, self.config.seed):
+            if all(part.q is not None for part in coded):
+                network = pruned(_filled(module, coded))
+                found.append((self.score(network), network))
+        score, network = min(found, key=lambda pair: pair[0].key)
+        return _Candidate(network, score)
+
+    def score(self, network: Network) -> Score:
+        errors = count_graph(graph(network), self.Psi, self.y).errors
+        return Score(described(network)[0], errors, len(self.y), self.config.delta)
+
+
+def _filled(module: Layers, coded: Sequence[Coded]) -> Network:
+    own = Layers(module.network())
+    with torch.no_grad():
+        for parameter, part in zip(own.parameters(), coded, strict=True):
+            parameter.copy_(torch.from_numpy(part.value))
+    return own.network()
+
+
+def _extended(before: Network, depth: int, units: int, name: str, draw: torch.Generator) -> Network:
+    """A subnetwork of drawn weights: `units` in the layers below its top, and a top unit for each output."""
+    tops = before.outputs or 1
+    old = [*before.n, *[0] * (depth - before.depth)]
+    block, below = {}, 0
+    for k in range(1, depth + 1):
+        rows = tops if k == depth else units
+        columns = old[k - 1] + below
+        U = torch.randn(rows, columns, generator=draw, dtype=torch.float64)
+        block[k], below = U / max(columns, 1) ** 0.5, rows
+    w = torch.eye(tops, dtype=torch.float64)
+    return before.extended(block, {depth: w if before.outputs else w[0]}, name)
+
+
+def _fit(problem: Problem, module: Layers, draw: torch.Generator) -> None:
+    """Adam on the loss alone, in float32."""
+    own = module.float()
+    optimiser = torch.optim.Adam(own.parameters(), lr=RATE)
+    for number in range(STEPS):
+        for group in optimiser.param_groups:
+            group["lr"] = RATE * (1 - number / STEPS)
+        rows = torch.randint(problem.m, (min(BATCH, problem.m),), generator=draw)
+        optimiser.zero_grad()
+        problem.loss(own(problem.X[rows]), problem.y[rows]).backward()
+        optimiser.step()
+
+
+def pruned(network: Network) -> Network:
+    """Without units that are 0 everywhere or that nothing reads: the same function, fewer numbers to code.
+
+    A unit of zero weights is φ(0) = 0 for the homogeneous activations; others keep such units.
+    """
+    homogeneous = all(activation(name).is_homogeneous for name in network.activations)
+    hidden, output = dict(network.hidden), dict(network.output)
+    for k in [*range(network.depth, 0, -1), *range(1, network.depth + 1)]:
+        used = (output[k] != 0).reshape(-1, len(hidden[k, k - 1])).any(dim=0)
+        if (k + 1, k) in hidden:
+            used = used | (hidden[k + 1, k] != 0).any(dim=0)
+        if homogeneous:
+            used = used & (hidden[k, k - 1] != 0).any(dim=1)
+        if not bool(used.any()):
+            used[0] = True  # a layer has a unit
+        hidden[k, k - 1], output[k] = hidden[k, k - 1][used], output[k][..., used]
+        if (k + 1, k) in hidden:
+            hidden[k + 1, k] = hidden[k + 1, k][:, used]
+    n = (network.n[0], *(len(hidden[k, k - 1]) for k in range(1, network.depth + 1)))
+    return Network(n, hidden, output, network.activations, network.outputs)
