@@ -22,6 +22,8 @@ from adanet_train.core.points import Points
 from adanet_train.core.surrogates import surrogate
 from adanet_train.core.world import ALONE, World
 
+CERTIFIED = ("certificate", "description")
+"""Objectives that are a certificate: they count every point alike, and the features must be fixed beforehand."""
 VARIANTS = ("base", "R", "P", "D", "SD")
 LARGE = 50_000
 """Points from which on a further subnetwork must gain more."""
@@ -65,7 +67,8 @@ class Config:
     """r: one of COMPLEXITIES, or a function (spec, k, Psi, H) -> r of units in H*_k whose outputs are H."""
     objective: str = "paper"
     """"paper": λ and β above. "bound": those with which F is a bound on the risk (theory: objective-bound).
-    "certificate": F is the network's certificate itself, vote-certificate or path-certificate."""
+    "certificate": F is the network's certificate itself, vote-certificate or path-certificate. "description": F is
+    occam-certificate of a network whose every unit pays for its bits."""
     delta: float = 0.05
     """The certificate objective holds with probability 1 - δ."""
     slack: float = 0.05
@@ -168,7 +171,7 @@ class Config:
         declared = self.max_rounds is None or self.max_rounds >= self.rounds
         check(declared, f"max_rounds must be at least rounds={self.rounds}, got max_rounds={self.max_rounds}.")
         check(0 <= self.dropout < 1, f"dropout must be in [0, 1), got dropout={self.dropout}.")
-        _check_choice("objective", self.objective, ("paper", "bound", "certificate"))
+        _check_choice("objective", self.objective, ("paper", "bound", *CERTIFIED))
         check_delta(self.delta)
         _check_choice("variant", self.variant, VARIANTS)
         _check_choice("outputs", self.outputs, ("top", "all"))
@@ -258,7 +261,7 @@ def adaptive(given: Mapping[str, Any]) -> dict[str, Any]:
     The variants R, P and D, outputs="all" and the corrective step belong to the paper's learner, with λ = 1e-5.
     """
     of_paper = given.get("variant", "base") in ("R", "P", "D") or given.get("outputs") == "all"
-    of_paper = of_paper or given.get("objective") == "certificate"  # which has a search of its own
+    of_paper = of_paper or given.get("objective") in CERTIFIED  # each with a search of its own
     learner = given.get("learner", "auto")
     if learner == "auto":
         learner = "gradient" if of_paper or given.get("corrective") else "committee"

@@ -25,7 +25,7 @@ from adanet_train.app import run
 from adanet_train.app.inputs import NEEDS_A_FIXED_MAP
 from adanet_train.app.progress import round_line
 from adanet_train.classifier import NetworkClassifier
-from adanet_train.config import Config, Trained, adaptive
+from adanet_train.config import CERTIFIED, Config, Trained, adaptive
 from adanet_train.core.device import device
 from adanet_train.core.points import Points
 from adanet_train.data.classes import REMEDY
@@ -135,8 +135,8 @@ class _Trained(NetworkClassifier):
 
     def _feature_map(self, X: Array) -> FeatureMap:
         names = tuple(getattr(self, "feature_names_in_", default_names(X.shape[1])))
-        if self.objective == "certificate":
-            check(self.feature_range is not None, f"objective certificate {NEEDS_A_FIXED_MAP} give feature_range.")
+        if self.objective in CERTIFIED:
+            check(self.feature_range is not None, f"objective {self.objective} {NEEDS_A_FIXED_MAP} give feature_range.")
             low, high = self._known_range()
             return replace(FeatureMap.known(names, (low + high) / 2, high, bias=self.bias), floor=-1.0)
         if self.feature_range is None:
@@ -193,7 +193,8 @@ class AdaNetClassifier(_Trained):
     lam : λ, the weight of the complexity r in Γ = λ r + β. None: chosen on the held-out points, with the depth.
     beta : β.
     complexity : r: "lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth", or a function (spec, k, Psi, H) -> r.
-    objective : "paper", "bound" (the λ and β with which F bounds the risk) or "certificate" (F is a certificate).
+    objective : "paper", "bound" (the λ and β with which F bounds the risk), "certificate" (F is a certificate)
+        or "description" (every unit pays for its bits; F is occam-certificate).
     variant : "base", "R", "P", "D" or "SD", as in the paper's Table 3.
     candidates : (depth - l_{t-1}, units per layer) of each candidate of a round. None: (0, B) and (1, B); if λ is
         chosen, in the first round also (2, B) where the held-out points choose (1, B), and then (0, B).

@@ -34,6 +34,7 @@ examples:
   adanet-train table.csv --label class -o model.pt --test-data held_out.csv --rounds 10 --width 50
   adanet-train digits -o ten.pt --rounds 3
   adanet-train digits:3-8 -o certified.pt --objective certificate --holdout 0.1
+  adanet-train digits:odd-even -o short.pt --objective description
   adanet-train rows.npy -o model.pt --processes 2
   adanet-train mnist:0-1 --data-dir data --test-data mnist:0-1 -o mnist.pt --set steps=2000 --set outputs=all
 then
@@ -71,8 +72,11 @@ def parser() -> Parser:
     add("--surrogate", choices=("logistic", "logistic2", "exponential"), help="Φ, default logistic")
     complexities = ("lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth")
     add("--complexity", choices=complexities, help="r, default lemma-2")
-    objectives = "bound: λ and β with which F bounds the risk; certificate: F is a certificate; default paper"
-    add("--objective", choices=("paper", "bound", "certificate"), help=objectives)
+    objectives = (
+        "bound: λ and β with which F bounds the risk; certificate: F is a certificate; description: every unit pays "
+        "for its bits; default paper"
+    )
+    add("--objective", choices=("paper", "bound", "certificate", "description"), help=objectives)
     add("--seed", type=int, metavar="S", help="default 0")
     add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU when there is one")
     add("--set", action="append", default=[], metavar="NAME=VALUE", help="any other field of Config, may be repeated")
@@ -148,7 +152,7 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
     from adanet_train.app import run
     from adanet_train.app.inputs import Asked, range_of, read_inputs
     from adanet_train.app.progress import Rounds, closing_table
-    from adanet_train.config import taken_up
+    from adanet_train.config import CERTIFIED, taken_up
     from adanet_train.model import model_file
 
     start = time.perf_counter()
@@ -159,7 +163,7 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
         data_dir=arguments.data_dir,
         bias=arguments.bias,
         center=arguments.center,
-        certificate=config.objective == "certificate",
+        certificate=config.objective if config.objective in CERTIFIED else None,
         features=arguments.features,
         holdout=arguments.holdout,
         seed=config.seed,
@@ -222,7 +226,7 @@ def _too_large(error: BaseException, arguments: argparse.Namespace, config: Conf
 
 
 def _checked(world: World, arguments: argparse.Namespace) -> World:
-    certificate = getattr(arguments, "objective", "paper") == "certificate"
+    certificate = getattr(arguments, "objective", "paper") in ("certificate", "description")
     known = arguments.method == "adanet" and not certificate
     check(known, "several processes train adanet, objective paper or bound.")
     return world

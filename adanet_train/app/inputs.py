@@ -48,8 +48,8 @@ class Asked:
     data_dir: str | None = None
     bias: bool | None = None
     center: bool = False
-    certificate: bool = False
-    """The map is for the certificate objective: fixed before the sample, and centred where it can be."""
+    certificate: str | None = None
+    """The objective, if it is a certificate: its map is fixed before the sample, and centred where it can be."""
     features: str | None = None
     """"hog", or "learned:F": centred and scaled as a share F of the points says, which are then not trained on."""
     holdout: float | None = None
@@ -70,12 +70,11 @@ def read_inputs(source: str, asked: Asked) -> Inputs:
     if learned_on is not None:
         features: FeatureMap | None = FeatureMap.learned(learned_on.values, dataset.names, bias=asked.bias is not False)
     else:
-        known = asked.certificate and dataset.known_range is not None
+        known = asked.certificate is not None and dataset.known_range is not None
         features = dataset.feature_map(bias=asked.bias is not False, center=asked.center or known)
     fitted = features is not None and features.fitted_on_sample
-    check(
-        not (asked.certificate and fitted), f"{source}: objective certificate {NEEDS_A_FIXED_MAP} --features learned:F."
-    )
+    fixed = asked.certificate is None or not fitted
+    check(fixed, f"{source}: objective {asked.certificate} {NEEDS_A_FIXED_MAP} --features learned:F.")
     points, y = _points(dataset, features)
     test = _test(asked, dataset, features, hog, points.n_0) if asked.test is not None else None
     holdout = _points(kept, features) if kept is not None else None

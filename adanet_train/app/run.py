@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check, check_choice
-from adanet_train.config import Config, Trained, of_classes
+from adanet_train.config import CERTIFIED, Config, Trained, of_classes
 from adanet_train.core.files import versions
 from adanet_train.core.points import WHOLE, Points
 from adanet_train.data.features import FeatureMap
@@ -55,6 +55,11 @@ def _adanet(Psi: Tensor, y: Tensor, config: Config, **options: Any) -> Trained:
 
         check(options.pop("weights", None) is None, unweighted(config.objective))
         return (signs if y.is_floating_point() else classes).train(Psi, y, config, **options)
+    if config.objective == "description":
+        from adanet_train.compression import description
+
+        check(options.pop("weights", None) is None, unweighted(config.objective))
+        return description.train(Psi, y, config, **options)
     from adanet_train import adanet
 
     return adanet.train(Psi, y, config, **options)
@@ -62,8 +67,8 @@ def _adanet(Psi: Tensor, y: Tensor, config: Config, **options: Any) -> Trained:
 
 def method_config(method: str, config: Config) -> Config:
     """cvx-exact is AdaNet.CVX with the exact step; the certificate is an objective of adanet alone."""
-    certified = config.objective == "certificate"
-    check(not certified or method == "adanet", f"objective certificate is for method adanet, got method={method!r}.")
+    known = config.objective not in CERTIFIED or method == "adanet"
+    check(known, f"objective {config.objective} is for method adanet, got method={method!r}.")
     return config.replace(step="exact") if method == "cvx-exact" else config
 
 

@@ -76,13 +76,13 @@ def raw(value: Array) -> Coded:
 
 
 def lossless(value: Array) -> Coded:
-    """A tensor as it is: integers where all numbers are few multiples of a power of two, else raw.
+    """A tensor as it is, by integers or raw, whichever is shorter.
 
-    >>> lossless(np.array([0.5, -0.75])).q, lossless(np.array([1 / 3])).q
-    (array([ 2, -3]), None)
+    >>> lossless(np.eye(5) / 4).e, lossless(np.array([1 / 3])).q is None
+    (-2, True)
     """
     own = raw(value)
-    _, exponent, p = _parts(own.value)
+    exponent = _parts(own.value)[1]
     if not len(exponent):
         return integers(np.zeros(own.value.shape), 0)
     e = grid_exponent(own.value)

@@ -64,7 +64,10 @@ class Layers(nn.Module):
 
 def tensors(network: Network) -> list[Tensor]:
     """The weights in the order in which they are coded: all U_{k,s}, then all w_k; what is missing is not coded."""
-    return [*(network.hidden[pair] for pair in sorted(network.hidden)), *(network.output[k] for k in sorted(network.output))]
+    return [
+        *(network.hidden[pair] for pair in sorted(network.hidden)),
+        *(network.output[k] for k in sorted(network.output)),
+    ]
 
 
 def described(network: Network) -> tuple[int, list[Coded]]:
@@ -139,7 +142,12 @@ class _Candidate:
 
     @property
     def record(self) -> CandidateRecord:
-        return {"depth": self.network.depth, "units": list(self.network.n[1:]), "objective": self.score.bound, "Gamma": {}}
+        return {
+            "depth": self.network.depth,
+            "units": list(self.network.n[1:]),
+            "objective": self.score.bound,
+            "Gamma": {},
+        }
 
 
 def _judged(trained: Trained, found: Sequence[_Candidate]) -> Trained:

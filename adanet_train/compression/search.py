@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from adanet_theory.certificates.occam import occam_certificate
 from adanet_theory.checks import check, check_delta
+from adanet_theory.twins.counted import occam_upper
 from adanet_train.compression import code
 from adanet_train.compression.code import Coded
 from adanet_train.compression.exact import Count, count
@@ -33,11 +33,6 @@ TUNED = 0.7
 """Share of the budget for fine-tuning; greedy search has the rest."""
 FEWEST, MOST = 200, 12_000
 LARGE_SAMPLE = 200_000
-
-
-def occam_upper(errors: int, m: int, bits: int, delta: float) -> float:
-    """The certificate, which is right to twelve digits, rounded up in the ninth."""
-    return min(1.0, occam_certificate(errors, m, bits, delta) * (1 + 1e-9))
 
 
 @dataclass(frozen=True)
