@@ -48,7 +48,7 @@ class Layers(nn.Module):
         self.activations, self.outputs = network.activations, network.outputs
 
     def forward(self, Psi: Tensor) -> Tensor:
-        x, f = Psi, 0.0
+        x, f = Psi, Psi.new_zeros(())
         for k, (U, w) in enumerate(zip(self.hidden, self.output, strict=True)):
             h = x @ U.t()
             f = f + h @ (w.t() if self.outputs else w)
