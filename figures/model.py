@@ -22,10 +22,10 @@ def report(
 ) -> BoundReport:
     """What verify-bounds says of the model and the sample in its file, on the CPU, so that the figure is repeatable."""
     from verify.question import Question
-    from verify.reading import inputs
+    from verify.reading.case import read_file
     from verify.rows.report import build
 
-    given = inputs.read(str(model), data_path=None if data is None else str(data))
+    given = read_file(str(model), data=None if data is None else str(data))
     question = Question(draws=draws)
     for name, (low, _) in (parameters or {}).items():
         question = replace(question, **{name: Fraction(repr(low))})  # type: ignore[arg-type]

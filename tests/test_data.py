@@ -164,8 +164,21 @@ def test_npz_and_pt_files(tmp_path):
         ({"X": X}, "expected y, the labels, beside X or Psi."),
         ({"y": Y}, "expected either X or Psi beside y."),
         ({"X": X, "Psi": X, "y": Y}, "expected either X or Psi beside y."),
-        ({"X": X, "y": Y[:2]}, "y must have shape (3,), got (2,)."),
-        ({"X": X, "y": Y[:, None]}, "y must have shape (3,), got (3, 1)."),
+        ({"X": X, "y": Y[:2]}, "y must have the shape (3,), one label for each point, got (2,)."),
+        (
+            {"X": X, "y": X + 0.5},
+            (
+                "y must have the shape (3,), got (3, 2) and rows that are not one-hot; expected one label for each "
+                "point, or one-hot rows with a single 1: several labels are no class."
+            ),
+        ),
+        (
+            {"X": X, "y": Y + 0.5},
+            (
+                "y is continuous, got 1.5: this is regression; only classification is covered. AdaNet classifies: cut "
+                "the target at a value that matters, as in y > t, to learn on which side it is."
+            ),
+        ),
         ({"X": X[:, 0], "y": Y}, "X must be a matrix with one row per point, got shape (3,)."),
         ({"X": X[:, :0], "y": Y}, "X must have at least one column, got shape (3, 0)."),
         ({"X": X[:0], "y": Y[:0]}, "X must have at least one row, got m=0."),

@@ -362,14 +362,14 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @pytest.mark.parametrize("classes", ["two", "many"])
 def test_a_model_opens_with_what_verify_bounds_says_of_it(classes: Any, tmp_path: Any) -> None:
     from verify.question import Question
-    from verify.reading import inputs
+    from verify.reading.case import read_file
     from verify.rows.report import build
 
     saved, fixed_rho = tmp_path / "model.pt", [b.id for b in catalogue.theory(classes) if b.scale == "rho"]
     model_file.write(saved, small_model() if classes == "two" else class_model())
     state, margins, words = network.opening(saved)
     assert state["C"] == (2 if classes == "two" else 3)
-    report = build(inputs.read(str(saved)).model, Question(draws=None, rho=state["rho"]))
+    report = build(read_file(str(saved)).model, Question(draws=None, rho=state["rho"]))
     (found,) = by_node(EVALUATE, [state], page.document(state, margins=margins, words=words))
     rows = {row["id"]: row for row in found["bounds"]}
     theory = [row for row in report.bounds if row.group in ("paper", "corrected")]

@@ -9,7 +9,7 @@ from adanet_train.app.inputs import Asked, read_inputs
 from adanet_train.core.points import Points
 from adanet_train.data import datasets
 from adanet_train.model import model_file
-from verify.reading import inputs as verify_inputs
+from verify.reading.case import read_file
 
 
 def rows(*parts: torch.Tensor) -> set[tuple[float, ...]]:
@@ -67,7 +67,7 @@ def test_the_file_holds_the_points_and_verify_bounds_tests_on_them(tmp_path, cap
     model = model_file.read(path)
     assert model.version == 2
     assert model.holdout.m == 71
-    found = verify_inputs.read(str(path))
+    found = read_file(str(path))
     assert found.test.Psi.shape == (71, 65)
     assert "tested on the 71 points that training kept aside." in found.notes
     assert cli.main([*told, "--no-sample"]) == 0

@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
+import json
+import re
+import warnings
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeRegressor
 from torch import Tensor, nn
+from torch.utils.data import DataLoader, TensorDataset
 
+from adanet_theory.twins.counted import clopper_pearson_upper
 from adanet_train.reading.trace import require_equal, trace
 from verify import verify_bounds
+from verify.measure.evidence import Weights
+from verify.measure.margins import margins
+from verify.reading import case
 
 
 def seeded(*parts: nn.Module) -> nn.Sequential:
@@ -87,3 +114,282 @@ def test_the_logits_are_compared_with_the_module_and_not_its_probabilities() -> 
     graph = trace(module, (3,))
     with pytest.raises(ValueError, match="read as a graph it gives"):
         require_equal(graph, other, uniform(20, 3))
+
+
+# Black boxes
+
+
+def halves(m: int = 300, n: int = 4) -> tuple[Any, Any, Any, Any]:
+    """A sample and held-out points with a rule that a forest learns."""
+    X = np.random.default_rng(1).uniform(-1, 1, size=(2 * m, n))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    return X[:m], y[:m], X[m:], y[m:]
+
+
+def fitted(estimator: Any, X: Any, y: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return estimator.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        RandomForestClassifier(10, random_state=0),
+        GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2),
+        make_pipeline(PolynomialFeatures(2), LogisticRegression()),
+        KNeighborsClassifier(3),
+        SVC(),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+@pytest.mark.parametrize("named", [False, True])
+def test_an_estimator_that_cannot_be_read_has_the_held_out_bound_of_its_own_errors(estimator: Any, named: bool) -> None:
+    X, y, X_test, y_test = halves()
+    if named:
+        y, y_test = (np.array(["no", "yes"])[labels] for labels in (y, y_test))
+    network = fitted(estimator, X, y)
+    report = verify_bounds(network, X, y, test=(X_test, y_test))
+    errors = int((network.predict(X_test) != y_test).sum())
+    assert report.subject == "black box"
+    assert report.test.error == errors / 300
+    assert report.sample.train_error == (network.predict(X) != y).mean()
+    assert report.cite.id == "held-out"
+    assert report.cite.value == clopper_pearson_upper(errors, 300, Fraction(1, 20))
+    assert "untouched" in report.cite.assumes
+    assert report.notes[0].startswith("black box: ")
+    document = json.loads(report.to_json())
+    assert (document["subject"], document["model"], document["rho"]) == ("black box", None, None)
+    assert type(network).__name__ in report.text(verbose=True)
+    assert "held-out" in report.html()
+
+
+def test_without_held_out_points_a_black_box_is_told_what_would_help() -> None:
+    X, y, _, _ = halves()
+    report = verify_bounds(fitted(RandomForestClassifier(10, random_state=0), X, y), X, y)
+    assert report.cite is None
+    assert "No bound applies to a black box without held-out points" in " ".join(str(report).split())
+    assert any("test=(X, y)" in line for line in report.advice)
+    assert any("--objective certificate" in line for line in report.advice)
+    assert report.html().count("<h1>") == 1
+
+
+class Recurrent(nn.Module):
+    """Tokens looked up, an LSTM, one logit for each class."""
+
+    def __init__(self, outputs: int) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.embed, self.lstm, self.out = nn.Embedding(20, 4), nn.LSTM(4, 6, batch_first=True), nn.Linear(6, outputs)
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden: Tensor = self.lstm(self.embed(x))[0]
+        logits: Tensor = self.out(hidden[:, -1])
+        return logits
+
+
+@pytest.mark.parametrize("outputs", [1, 2, 3])
+def test_a_recurrent_network_is_a_black_box_and_the_refusal_is_a_note(outputs: int) -> None:
+    module = Recurrent(outputs).eval()
+    X = np.random.default_rng(0).integers(0, 20, size=(120, 7))
+    with torch.no_grad():
+        f = module(torch.from_numpy(X)).numpy()
+    y = f.argmax(axis=1) if outputs > 1 else (f[:, 0] > np.median(f)).astype(int)
+    if outputs == 1:
+        module.out.bias.data -= float(np.median(f))
+    report = verify_bounds(module, X[:60], y[:60], test=(X[60:], y[60:]))
+    assert report.test.error == 0
+    assert report.cite.id == "held-out"
+    assert "LSTM" in report.notes[0] or "Embedding" in report.notes[0]
+
+
+def test_a_transformer_is_a_black_box() -> None:
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, batch_first=True)
+    module = nn.Sequential(nn.Unflatten(1, (3, 4)), layer, nn.Flatten(), nn.Linear(12, 3)).eval()
+    X = uniform(80, 12).astype(np.float32)
+    with torch.no_grad():
+        y = module(torch.from_numpy(X)).argmax(dim=1).numpy()
+    report = verify_bounds(module, X[:40], y[:40], test=(X[40:], y[40:]))
+    assert (report.subject, report.test.error, report.classes) == ("black box", 0, 3)
+
+
+def test_ties_and_nan_are_errors_of_a_black_box() -> None:
+    X, y, X_test, y_test = halves()
+
+    def scores(X: Any) -> Any:
+        f = np.stack([np.zeros(len(X)), X[:, 0] + X[:, 1]], axis=1)
+        f[X[:, 2] > 0.5] = 0.0  # a tie
+        f[X[:, 2] < -0.5, 1] = np.nan
+        return f
+
+    report = verify_bounds(scores, X, y, test=(X_test, y_test))
+    assert report.test.error == np.mean(np.abs(X_test[:, 2]) > 0.5)
+
+
+def test_rows_that_have_no_numbers_are_compared_all_the_same() -> None:
+    """A text model: a test text that was trained on is refused as a test point that was."""
+    texts = [f"text {i} {'good' if i % 2 else 'bad'}" for i in range(40)]
+    y = [i % 2 for i in range(40)]
+
+    def predict(texts: list[str]) -> list[int]:
+        return [int("good" in text) for text in texts]
+
+    report = verify_bounds(predict, texts[:20], y[:20], test=(texts[20:], y[20:]))
+    assert (report.subject, report.test.error) == ("black box", 0)
+    with pytest.raises(ValueError, match="1 of the 21 test points are points of the sample"):
+        verify_bounds(predict, texts[:20], y[:20], test=(texts[19:], y[19:]))
+
+
+def test_a_frame_goes_to_the_estimator_as_it_is() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"kind": list("abcd") * 30, "size": np.arange(120.0)})
+    y = np.where(frame["kind"].isin(["a", "b"]), "low", "high")
+    encode = ColumnTransformer([("kind", OneHotEncoder(), ["kind"]), ("size", "passthrough", ["size"])])
+    network = make_pipeline(encode, LogisticRegression(max_iter=2000)).fit(frame, y)
+    report = verify_bounds(network, frame[:60], y[:60], test=(frame[60:], y[60:]))
+    assert report.test.error == 1 - network.score(frame[60:], y[60:])
+    assert "ColumnTransformer" in report.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (lambda X: 1 / (1 + np.exp(-X[:, 0])), r"lies in \[0, 1\] at every point"),
+        (lambda X: np.random.default_rng().standard_normal(len(X)), "other values when it is called again"),
+        (lambda X: np.full(len(X), "cat"), "gives 'cat' and no label of y"),
+        (lambda X: X[:3, 0], "must give a label, or a row of scores, for each of 300 points"),
+        (lambda X: X[:, 99], "the predictor fails on X"),
+        (DecisionTreeRegressor(), "this is regression; only classification is covered"),
+        (nn.Sequential(nn.Linear(4, 2), nn.LayerNorm(2), nn.Dropout()), "in training mode"),
+    ],
+)
+def test_what_is_no_predictor_of_classes_is_refused_in_one_line(network: Any, message: str) -> None:
+    X, y, X_test, y_test = halves()
+    with pytest.raises(ValueError, match=message) as caught:
+        verify_bounds(network, X, y, test=(X_test, y_test))
+    assert "\n" not in str(caught.value)
+
+
+# Estimators that are read
+
+
+LINEAR = [
+    LogisticRegression(),
+    LinearSVC(),
+    SGDClassifier(random_state=0),
+    make_pipeline(StandardScaler(), LogisticRegression()),
+    make_pipeline(MinMaxScaler(), RobustScaler(), LinearSVC()),
+    make_pipeline(Normalizer(), MaxAbsScaler(), LogisticRegression()),
+    make_pipeline("passthrough", StandardScaler(with_mean=False), Perceptron()),
+]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("estimator", LINEAR, ids=str)
+def test_a_linear_classifier_is_read_as_a_network_that_decides_alike(estimator: Any, classes: int) -> None:
+    X = np.random.default_rng(3).uniform(1, 5, size=(240, 4)) * [1.0, 10.0, 0.1, 1.0]
+    score = X[:, 0] + X[:, 1] / 10
+    y = np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
+    network = fitted(estimator, X, y)
+    report = verify_bounds(network, X, y, draws=None)
+    assert report.subject == "network"
+    assert report.sample.train_error == (network.predict(X) != y).mean()
+    name = "vote-certificate" if classes == 2 else "vote-certificate-multiclass"
+    assert name in report.bounds
+    assert "linear" not in report.bounds[name].why_not
+    model = report_model(network, X, y)
+    weights = Weights.of(model.model.network)
+    margin = margins(weights, model.sample.Psi, model.sample.y)
+    wrong = np.asarray(margin.upper <= 0)
+    assert (wrong == (network.predict(X) != y)).all()
+
+
+def report_model(network: Any, X: Any, y: Any) -> Any:
+    return case.read(network, X, y)
+
+
+def test_a_fitted_scaler_is_counted_as_weights_and_its_price_is_named() -> None:
+    X, y, _, _ = halves()
+    network = make_pipeline(StandardScaler(), LogisticRegression()).fit(100 * X + 1000, y)
+    report = verify_bounds(network, 100 * X + 1000, y, r_sup=1100, draws=None)
+    (note,) = [note for note in report.notes if "fitted on the sample" in note]
+    paid, free = (float(number) for number in re.findall(r"is ([\d.e+]+);.* be ([\d.e+]+)\.", note)[0])
+    scaler, last = network[0], network[1]
+    W = np.abs(last.coef_ / scaler.scale_).sum() + abs(last.intercept_ - last.coef_ @ (scaler.mean_ / scaler.scale_))[0]
+    assert paid == pytest.approx(W * np.abs(100 * X + 1000).max(), rel=1e-2)
+    inner = np.abs(last.coef_).sum() + np.abs(last.intercept_).sum()
+    assert free == pytest.approx(inner * np.abs(scaler.transform(100 * X + 1000)).max(), rel=1e-2)
+    assert paid > free
+    assert {row.id: row.status for row in report.assumptions}["feature-map"] == "assumed"
+
+
+def test_a_step_that_is_not_known_makes_a_black_box_and_says_what_its_last_step_would_hide() -> None:
+    X, y, X_test, y_test = halves()
+    network = make_pipeline(PCA(2), LogisticRegression()).fit(X, y)
+    report = verify_bounds(network, X, y, test=(X_test, y_test))
+    assert report.subject == "black box"
+    assert "PCA" in report.notes[0]
+    assert "as if the features had been fixed before the sample" in report.notes[0]
+
+
+# Points and labels
+
+
+def test_a_loader_and_a_dataset_are_the_arrays_that_they_hold() -> None:
+    module = seeded(nn.Linear(4, 1))
+    X, y, X_test, y_test = (torch.from_numpy(part) for part in halves(60))
+    train, test = TensorDataset(X, y), TensorDataset(X_test, y_test)
+    expected = verify_bounds(module, X, y, test=(X_test, y_test), draws=None)
+    for sample, held_out in ((train, test), (DataLoader(train, 7, shuffle=True), DataLoader(test, 16))):
+        report = verify_bounds(module, sample, test=held_out, draws=None)
+        assert report.sample.train_error == expected.sample.train_error
+        assert (report.sample.m, report.test) == (60, expected.test)
+    with pytest.raises(ValueError, match="drop_last=True"):
+        verify_bounds(module, DataLoader(train, 7, drop_last=True))
+    with pytest.raises(ValueError, match="holds the labels already"):
+        verify_bounds(module, train, y)
+    with pytest.raises(ValueError, match=r"no pairs \(x, y\)"):
+        verify_bounds(module, TensorDataset(X))
+
+
+@pytest.mark.parametrize("outputs", [1, 2, 3])
+def test_one_hot_labels_are_the_classes_of_their_columns(outputs: int) -> None:
+    module = seeded(nn.Linear(4, outputs))
+    X = uniform(90, 4)
+    with torch.no_grad():
+        f = module.double()(torch.from_numpy(X)).numpy()
+    places = f.argmax(axis=1) if outputs > 1 else (f[:, 0] > 0).astype(int)
+    one_hot = np.eye(max(outputs, 2))[places]
+    for y in (one_hot, one_hot.tolist(), torch.from_numpy(one_hot)):
+        report = verify_bounds(module, X, y, draws=None)
+        assert report.sample.train_error == 0
+        assert any("one-hot" in note for note in report.notes)
+    with pytest.raises(ValueError, match="columns, expected"):
+        verify_bounds(module, X, np.eye(5)[places])
+    with pytest.raises(ValueError, match="not one-hot"):
+        verify_bounds(module, X, one_hot + one_hot[::-1])
+
+
+def test_classes_names_the_order_of_the_outputs() -> None:
+    X = uniform(90, 4)
+    for outputs, names in ((1, ("up", "down")), (3, ("c", "a", "b"))):
+        module = seeded(nn.Linear(4, outputs, bias=False))
+        with torch.no_grad():
+            f = module.double()(torch.from_numpy(X)).numpy()
+        places = f.argmax(axis=1) if outputs > 1 else (f[:, 0] > 0).astype(int)
+        assert len(set(places.tolist())) == len(names)
+        y = np.array(names)[places]
+        assert verify_bounds(module, X, y, classes=names, draws=None).sample.train_error == 0
+        assert verify_bounds(module, X, y, draws=None).sample.train_error > 0.5
+        with pytest.raises(ValueError, match=r"classes must be \d different names"):
+            verify_bounds(module, X, y, classes=("a", "a"))
+    with pytest.raises(ValueError, match="this one does"):
+        verify_bounds(LogisticRegression().fit(X, X[:, 0] > 0), X, X[:, 0] > 0, classes=(False, True))
+
+
+def test_a_continuous_y_is_regression() -> None:
+    X = uniform(90, 4)
+    for network in (seeded(nn.Linear(4, 1)), seeded(nn.Linear(4, 3)), lambda X: X[:, 0]):
+        with pytest.raises(ValueError, match="this is regression; only classification is covered"):
+            verify_bounds(network, X, X[:, 0])

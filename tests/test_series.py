@@ -14,7 +14,7 @@ from torch import nn
 from adanet_train.data import datasets
 from verify import cli
 from verify.question import Question
-from verify.reading import inputs
+from verify.reading.case import read_file
 from verify.rows import report
 from verify.show import series
 
@@ -109,7 +109,7 @@ def test_a_table_that_is_too_wide_goes_on_below_with_every_number_in_one_piece()
 
 
 def test_a_bound_is_drawn_where_it_applies_and_nowhere_else(run: list[str]) -> None:
-    given = [inputs.read(path, data_path=run[4], activation="relu") for path in run[:3]]
+    given = [read_file(path, data=run[4], activation="relu") for path in run[:3]]
     found = [report.build(one.model, Question(draws=None), sample=one.sample) for one in given]
     first = replace(found[0], bounds=tuple(replace(row, applies=False) for row in found[0].bounds))
     drawn = series.draw_bounds(series.named(run[:3], [first, *found[1:]]))
@@ -121,7 +121,7 @@ def test_a_bound_is_drawn_where_it_applies_and_nowhere_else(run: list[str]) -> N
 def test_what_is_not_drawn_is_not_in_the_caption_and_numbers_of_one_power_of_ten_are_written_out(
     run: list[str],
 ) -> None:
-    given = [inputs.read(path, data_path=run[4], activation="relu") for path in run[:3]]
+    given = [read_file(path, data=run[4], activation="relu") for path in run[:3]]
     reports = [report.build(one.model, Question(draws=None), sample=one.sample) for one in given]
     found = series.named(run[:3], reports)
     assert "(dashed)" in series.to_html(found)

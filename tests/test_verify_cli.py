@@ -52,10 +52,10 @@ def table(path: Path, m: int = 30, columns: int = 3, seed: int = 5, key: str = "
 def test_the_document_has_the_keys_of_its_schema(tmp_path, capsys) -> None:
     status, found = document(capsys, written(tmp_path), "--draws", "5")
     assert status == 0
-    keys = "schema model declared sample undecided rho delta rho_chosen assumptions complexities bounds checks test"
-    keys += " cite tried compared classes base_rate class_errors notes advice verdict"
+    keys = "schema subject model declared sample undecided rho delta rho_chosen assumptions complexities bounds checks"
+    keys += " test cite tried compared classes base_rate class_errors notes advice verdict"
     assert set(found) == set(keys.split())
-    assert found["schema"] == "verify-bounds/1"
+    assert (found["schema"], found["subject"]) == ("verify-bounds/1", "network")
     keys = "sha256 depth n activation w_norms W measured path_norm layered graph"
     assert set(found["model"]) == set(keys.split())
     assert found["model"]["sha256"] == model_file.read(tmp_path / "model.pt").sha256

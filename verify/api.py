@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
 from verify.measure.effort import BUDGET
 from verify.question import Question
@@ -31,7 +29,8 @@ def verify_bounds(
     X: Any = None,
     y: Any = None,
     *,
-    test: tuple[Any, Any] | None = None,
+    test: Any = None,
+    classes: Any = None,
     delta: Number = 0.05,
     rho: Number | None = None,
     r_sup: Number | None = None,
@@ -46,25 +45,63 @@ def verify_bounds(
     discrete: bool = False,
     budget: float = BUDGET,
 ) -> Report:
-    """What the theory says of this network on the sample (X, y): the report of the command verify-bounds.
+    """Report what the theory says about a predictor on the sample (X, y), as the command verify-bounds does.
 
-    network: an nn.Module in eval mode, of one logit, of two, or of one for each of many classes; a fitted estimator; a
-    state_dict together with `activation`; or the path of a model file or state_dict. X has a row for each point, in the
-    shape that the module reads. y holds 0/1, -1/+1 or two names; a module's +1 is the positive logit, or the second of
-    two; of more classes y holds the indices of their logits, or names in the order of the logits. Without X and y
-    the sample in the model file is meant. `test` are held-out points (X, y). `declared` is the family that was fixed
-    before training, `rho` a margin of f/W fixed in advance, `r_sup` a bound on |Psi| known in advance; draws=None
-    estimates nothing, `budget` are the seconds for the lower values of R_S. A float is taken as the decimal that it
-    prints as. Wrong input is a ValueError of one line.
+    Parameters
+    ----------
+    network
+        Anything that predicts. Read as a network: an nn.Module in eval mode, with one logit, two, or one for each
+        class; a fitted AdaNetClassifier, MLPClassifier, LogisticRegression, LinearSVC or SGDClassifier, also behind
+        scalers in a Pipeline; a state_dict together with `activation`; the path of a model file, a state_dict, an ONNX
+        file or a program of torch.export. Every other estimator, module or function is a black box: `test` bounds its
+        risk, and `notes` says why it was not read. A function gives labels, or one score for each class.
+    X, y
+        The sample: one row for each point, in the shape that the network reads, and its labels. y holds 0/1, -1/+1,
+        names, or one-hot rows. The second class of two, or the positive logit, is +1; of more classes y holds the
+        indices of their outputs, or names in that order. X may be a DataLoader or Dataset of pairs. Default: the
+        sample in the model file.
+    test
+        Held-out points: a pair (X, y), a DataLoader or a Dataset.
+    classes
+        The names of the classes in the order of the outputs, for a network that does not know them. Default: sorted.
+    delta
+        Each bound holds with probability 1 - delta. Default 0.05. A float is taken as the decimal that it prints as.
+    rho, r_sup, declared
+        What was fixed before training: a margin of f/W, a bound on the features, the family.
+    activation
+        The activation of a state_dict.
+    draws, seed, budget, device
+        Sign vectors for the Rademacher complexities (None estimates nothing), random seed, nominal seconds, device.
+    cite, tried, compared, discrete
+        The statement to quote, the settings tried on the sample, the networks compared on the held-out points, and
+        whether the law of the data has atoms.
+
+    Returns
+    -------
+    Report
+        It prints, shows itself in a notebook, and writes JSON, HTML and TeX.
+
+    Raises
+    ------
+    ValueError
+        In one line, for input that cannot be used: y of a regression, several labels for a point, a wrong shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.arange(40.0)[:, None], np.arange(40) >= 20
+    >>> report = verify_bounds(lambda X: X[:, 0] >= 19, X[::2], y[::2], test=(X[1::2], y[1::2]))
+    >>> report.subject, report.test.error
+    ('black box', 0.05)
     """
     from adanet_train.core import device as devices
-    from verify.reading import subject
+    from verify.reading import case
     from verify.rows import report
 
-    question = Question(
-        rho=_decimal(rho, "rho"),
-        delta=_decimal(delta, "delta") or Fraction(0),
-        r_sup=_decimal(r_sup, "r_sup"),
+    question = Question.of(
+        rho=rho,
+        delta=delta,
+        r_sup=r_sup,
         draws=draws,
         seed=seed,
         curves=True,
@@ -74,28 +111,10 @@ def verify_bounds(
         discrete=discrete,
         budget=budget,
     )
-    question = replace(
-        question,
-        draws=None if draws is None else int(draws),  # numpy's too
-        seed=int(seed),
-        tried=None if tried is None else int(tried),
-        compared=int(compared),
-        device=devices.device(device),
-    )
-    check((X is None) == (y is None), "X and y are given together, or neither.")
-    values = None if X is None else subject.array(X, "X")
-    of = subject.declare(subject.subject(network, values, activation), declared)
-    notes, sample, held_out = list(of.notes), None, None
-    if values is not None:
-        sample, classes, mapped = subject.points(of, values, y)
-        of, notes = replace(of, classes=classes), notes + mapped
-    if test is not None:
-        check(isinstance(test, tuple | list) and len(test) == 2, "test must be a pair (X, y).")
-        held_out, named, mapped = subject.points(of, subject.array(test[0], "test X"), test[1], "test ")
-        check(sample is None or of.classes == named, "test y must hold numbers, as y does, got names of classes.")
-        notes += [note for note in mapped if note not in notes]
-    found = report.build(of.model, question, sample=sample, test=held_out, notes=notes)
-    doubt = _doubt(found, None if sample is None else sample.y)
+    question = replace(question, device=devices.device(device))
+    read = case.read(network, X, y, test=test, activation=activation, classes=classes, declared=declared)
+    found = report.build(read.model, question, sample=read.sample, test=read.test, notes=read.notes)
+    doubt = _doubt(found, None if read.sample is None else read.sample.y)
     return Report(found if doubt is None else replace(found, notes=(*found.notes, doubt)))
 
 
@@ -103,25 +122,11 @@ def _doubt(found: BoundReport, y: Any) -> str | None:
     """What is defined, and probably not meant."""
     if found.classes > 2:
         return None
-    if y is not None and bool((y * found.margins > 0).all()) and len(set(y.tolist())) == 2:
+    if y is not None and len(found.margins) and bool((y * found.margins > 0).all()) and len(set(y.tolist())) == 2:
         return "f is positive at every point of the sample: f must be a logit, whose sign decides, and no probability."
     if found.sample.train_error > 0.5:
         return "more than half of the sample is wrong by this network: are the classes of y the other way round?"
     return None
-
-
-def _decimal(value: Any, name: str) -> Fraction | float | None:
-    """The decimal that a float prints as, exactly; what is no finite number stays, for the check of its range."""
-    if value is None or isinstance(value, Fraction):
-        return value
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number, got {name}={value!r}.") from None
-    try:
-        return Fraction(repr(number))
-    except ValueError:
-        return number
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from adanet_train.app import console
@@ -16,11 +14,14 @@ from adanet_train.core import files
 from adanet_train.core.device import device
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from verify.question import Question
     from verify.results import BoundReport
 
 EXAMPLES = """\
-MODEL is a model.pt of adanet-train, or with --data and --activation the state_dict of a plain torch MLP.
+MODEL is a model.pt of adanet-train; with --data an .onnx file or a program of torch.export (.pt2); with --data and
+--activation the state_dict of a plain torch MLP. Every other module has --module, which imports what you name.
 FILE is a .csv (with a header), .parquet, .npy, .npz or .pt file with y and X (goes through the model's feature map) or
 Psi (does not).
 
@@ -29,6 +30,7 @@ examples:
   verify-bounds model.pt -v --test-data held_out.npz
   verify-bounds model.pt --rho 0.1 --delta 0.01 --json
   verify-bounds ckpt_*.pt --data train.npz --activation relu --html run.html
+  verify-bounds --module nets:resnet --weights net.pt --data train.npz --test-data test.npz
   verify-bounds mlp.pt --activation relu --data train.csv --label class --r-sup 1 --html report.html
 
 status: 0 nothing that applies is violated and the network is in its declared family, 1 otherwise, 2 unusable input
@@ -46,7 +48,10 @@ def parser() -> Parser:
         epilog=EXAMPLES,
     )
     add = options.add_argument
-    add("model", metavar="MODEL", nargs="+", help="the network, see below; of several a table, or a list of documents")
+    add("model", metavar="MODEL", nargs="*", help="the network, see below; of several a table, or a list of documents")
+    add("--module", metavar="PACKAGE:FACTORY", help="in place of MODEL: a function of yours that makes the network")
+    add("--weights", metavar="FILE", help="the state_dict of --module, read as tensors and nothing else")
+    add("--shape", metavar="C,H,W", help="of one point of --data as the network reads it; default as in the file")
     add("--data", metavar="FILE", help="the sample; default the one in the model file")
     add("--test-data", metavar="FILE", help="held-out points: test error and Clopper-Pearson bound")
     add("--rho", type=_number, metavar="R", help="a margin of f/W fixed in advance; default the declared one")
@@ -78,9 +83,10 @@ def parser() -> Parser:
 
 
 def _number(text: str) -> Fraction | float:
-    """The decimal that was typed, exactly; what is 0, inf or nan as a float stays one, for the check of its range."""
-    value = float(text)
-    return Fraction(text) if math.isfinite(value) and value != 0 and len(text) <= 400 else value
+    """The decimal that was typed, exactly."""
+    from verify.question import exact
+
+    return exact(text)
 
 
 # The run
@@ -88,20 +94,25 @@ def _number(text: str) -> Fraction | float:
 
 def verify(arguments: argparse.Namespace) -> int:
     question = ask(arguments)
-    from verify.reading import inputs
+    from verify.reading import case
     from verify.rows import report
 
     question = replace(question, device=device(arguments.device))
-    read = inputs.read_many(
-        arguments.model,
-        data_path=arguments.data,
-        test_path=arguments.test_data,
-        activation=arguments.activation,
-        label=arguments.label,
+    read = case.read_files(
+        case.Named(
+            models=arguments.model,
+            data=arguments.data,
+            test=arguments.test_data,
+            activation=arguments.activation,
+            label=arguments.label,
+            module=arguments.module,
+            weights=arguments.weights,
+            shape=_shape(arguments.shape),
+        )
     )
     first = next(read)
     _check_outputs(arguments)
-    number, found = len(arguments.model), []
+    number, found = max(len(arguments.model), 1), []
     with Bar("R_S(H_k)" if number == 1 else "checkpoints") as progress:
         for i, given in enumerate((first, *read)):
             inner = progress if number == 1 else _part(progress, i, number)
@@ -115,6 +126,15 @@ def verify(arguments: argparse.Namespace) -> int:
     else:
         show_series(found, arguments)
     return max(map(report.status, found))
+
+
+def _shape(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    parts = text.split(",")
+    if not all(part.isdecimal() and int(part) >= 1 for part in parts):
+        raise ValueError(f"--shape must be whole numbers >= 1, as in 1,28,28, got {text!r}.")
+    return tuple(map(int, parts))
 
 
 def _part(progress: Bar, i: int, number: int) -> Callable[[int, int], None]:
@@ -153,22 +173,26 @@ def show(found: BoundReport, arguments: argparse.Namespace) -> None:
 def ask(arguments: argparse.Namespace) -> Question:
     """The question, checked before torch is imported; its device is found later."""
     from verify.measure.effort import BUDGET
-    from verify.question import DELTA, DRAWS, Question
+    from verify.question import DRAWS, Question
 
     if len(arguments.model) > 1 and arguments.tex is not None:
         raise ValueError("--tex is the table of one MODEL, got several: --json or --html tell of all.")
     draws = arguments.draws
     if draws is not None and arguments.no_estimates:
         raise ValueError("--draws is without effect beside --no-estimates: give one of them.")
-    number = len(arguments.model)
+    if bool(arguments.model) == (arguments.module is not None):
+        raise ValueError("expected a MODEL, or --module PACKAGE:FACTORY in its place.")
+    if arguments.weights is not None and arguments.module is None:
+        raise ValueError("--weights are those of --module; a state_dict of Linear layers is a MODEL of its own.")
+    number = max(len(arguments.model), 1)
     compared = number if arguments.compared is None else arguments.compared
     if compared < number:
         raise ValueError(f"compared must be at least the number of MODELs, {number}, got compared={compared}.")
     budget = BUDGET if arguments.budget is None else arguments.budget
-    return Question(
+    return Question.of(
         budget=budget / number,  # shared by the checkpoints
         rho=arguments.rho,
-        delta=DELTA if arguments.delta is None else arguments.delta,
+        delta=arguments.delta,
         r_sup=arguments.r_sup,
         draws=None if arguments.no_estimates else DRAWS if draws is None else draws,
         seed=arguments.seed,
@@ -183,7 +207,7 @@ def ask(arguments: argparse.Namespace) -> Question:
 def _check_outputs(arguments: argparse.Namespace) -> None:
     """Refuse an output that could not be written, or that is one of the inputs, before the work."""
     outputs = [path for path in (arguments.html, arguments.tex) if path is not None]
-    taken = [*arguments.model, arguments.data, arguments.test_data]
+    taken = [*arguments.model, arguments.data, arguments.test_data, arguments.weights]
     for path in outputs:
         files.check_writable(path, taken)
         taken.append(path)

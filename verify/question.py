@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Real
 from typing import Any
@@ -45,6 +45,21 @@ class Question:
     asked: str | None = None
     compared: int = 1
 
+    @classmethod
+    def of(cls, **given: Any) -> Question:
+        """The question with its numbers taken as the decimals that were typed, or that a float prints as.
+
+        >>> Question.of(delta=0.05, rho="0.1", tried=None).delta
+        Fraction(1, 20)
+        """
+        reals = ("rho", "delta", "r_sup")
+        named = {name: value for name, value in given.items() if name not in reals}
+        named |= {name: exact(given[name], name) for name in reals if given.get(name) is not None}
+        asked = cls(**named)
+        whole: dict[str, Any] = {name: getattr(asked, name) for name in ("draws", "seed", "tried", "compared")}
+        whole = {name: int(value) for name, value in whole.items() if value is not None}  # numpy's too
+        return replace(asked, **whole)
+
     def __post_init__(self) -> None:
         check_delta(float(self.delta))
         if self.rho is not None:
@@ -65,6 +80,22 @@ class Question:
             _is_whole(self.seed, 0) and self.seed < 2**63,
             f"seed must be an integer >= 0 and < 2^63, got seed={self.seed}.",
         )
+
+
+def exact(value: Any, name: str = "value") -> Fraction | float:
+    """The decimal that was typed, or that a float prints as, exactly; 0, inf and nan stay, for the check of the range.
+
+    >>> exact("0.05"), exact(0.1), exact("1e400")
+    (Fraction(1, 20), Fraction(1, 10), inf)
+    """
+    if isinstance(value, Fraction):
+        return value
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number, got {name}={value!r}.") from None
+    text = value if isinstance(value, str) else repr(number)
+    return Fraction(text) if math.isfinite(number) and number != 0 and len(text) <= 400 else number
 
 
 def _is_whole(value: Any, least: int) -> bool:

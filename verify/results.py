@@ -198,6 +198,8 @@ class BoundReport:
     test: TestFacts | None
     verdict: Literal["holds", "violated"]
     cite: Citation | None = None
+    subject: Literal["network", "black box"] = "network"
+    """A black box is known by its predictions alone: `model` has its kind as activation and nothing else."""
     tried: int = 1
     compared: int = 1
     """The networks of which the least may be quoted: held-out points and draws pay for all of them."""

@@ -19,6 +19,28 @@ MANY = 20
 """So many classes are none only where most points have one of their own."""
 
 
+def plain(y: Any, m: int) -> tuple[Any, str]:
+    """One label for each of m points, and what was read: a column as a vector, one-hot rows as class indices.
+
+    >>> plain(np.eye(3)[[2, 0]], 2)
+    (array([2, 0]), 'y is one-hot: column c is class c, counted from 0.')
+    """
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    note = ""
+    if y.ndim == 2 and len(y) == m and y.dtype.kind in "buif":
+        one_hot = bool(np.isin(y, (0, 1)).all() and (np.count_nonzero(y, axis=1) == 1).all())
+        several = "expected one label for each point, or one-hot rows with a single 1: several labels are no class"
+        check(one_hot, f"y must have the shape ({m},), got {y.shape} and rows that are not one-hot; {several}.")
+        y, note = y.argmax(axis=1), "y is one-hot: column c is class c, counted from 0."
+    check(y.shape == (m,), f"y must have the shape ({m},), one label for each point, got {y.shape}.")
+    if y.dtype.kind == "f" and np.isfinite(y).all():
+        odd = y[y != np.floor(y)]
+        told = "this is regression; only classification is covered"
+        check(len(odd) == 0, f"y is continuous, got {odd[0] if len(odd) else 0:g}: {told}. {REMEDY}")
+    return y, note
+
+
 def names_of(y: Any, remedy: str = "") -> NDArray[np.str_]:
     """Each label as the name of its class: a string as it is, a whole number without its point.
 

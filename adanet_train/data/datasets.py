@@ -93,6 +93,8 @@ class Dataset:
     notes: tuple[str, ...] = ()
     own_map: FeatureMap | None = None
     """X -> Ψ, where the features come with a map of their own."""
+    shape: tuple[int, ...] | None = None
+    """Of one point, where it is not a row of numbers in the file."""
 
     @property
     def m(self) -> int:
@@ -154,25 +156,26 @@ def load(
     outputs: int | None = None,
     hog: bool = False,
     many: bool = False,
+    shaped: bool = False,
 ) -> Dataset:
     """The sample of that name or file. `test` asks for the test part of a name; `classes` are those of training.
 
     `hog` gives histograms of gradients for the images of mnist and fashion; those of cifar10 always are. `outputs` is
     the number of classes of a network with an output for each: the labels are then class indices. With `many` a sample
-    may have more than two classes.
+    may have more than two classes, and with `shaped` its points any shape, which the data set remembers.
     """
     path = Path(source)
     images = str(source).partition(":")[0] in ("mnist", "fashion", "cifar10")
     check(not hog or images, f"--features hog needs the images of mnist, fashion or cifar10, got {str(source)!r}.")
     match path.suffix.lower():
         case ".csv" | ".parquet":
-            return _dataset(tables.read(path, "y" if label is None else label), path, classes, outputs, many)
+            return _dataset(tables.read(path, "y" if label is None else label), path, classes, outputs, many, shaped)
         case ".npy":
-            return _dataset(data_files.read_npy(path, label), path, classes, outputs, many)
+            return _dataset(data_files.read_npy(path, label), path, classes, outputs, many, shaped)
         case ".npz":
-            return _dataset(data_files.read_npz(path), path, classes, outputs, many)
+            return _dataset(data_files.read_npz(path), path, classes, outputs, many, shaped)
         case ".pt":
-            return _dataset(data_files.read_pt(path), path, classes, outputs, many)
+            return _dataset(data_files.read_pt(path), path, classes, outputs, many, shaped)
     name, _, pair = str(source).partition(":")
     match name:
         case "breast-cancer" if not pair:
@@ -192,26 +195,28 @@ def load(
 
 
 def _dataset(
-    arrays: dict[str, Any], path: Path, classes: tuple[str, ...] | None, outputs: int | None, many: bool
+    arrays: dict[str, Any], path: Path, classes: tuple[str, ...] | None, outputs: int | None, many: bool, shaped: bool
 ) -> Dataset:
     is_psi = "Psi" in arrays
     symbol = "Psi" if is_psi else "X"
     try:
-        values = arrays[symbol]
+        values, shape = arrays[symbol], None
+        if shaped and values.ndim > 2:
+            values, shape = values.reshape(len(values), -1), values.shape[1:]
         if is_on_disk(values):
             check_matrix(values, symbol)
         else:
             values = as_matrix(values, symbol)
-        y = np.asarray(arrays["y"])
         check(len(values) >= 1, f"{symbol} must have at least one row, got m=0.")
-        check(y.shape == (len(values),), f"y must have shape ({len(values)},), got {y.shape}.")
+        y, read = of_classes.plain(np.asarray(arrays["y"]), len(values))
         if outputs is None and many and classes is None:
             outputs, classes = of_classes.count(y)
-        signs, found, note = labels(y, classes) if outputs is None else of_classes.indices(y, outputs, classes)
+        signs, found, mapped = labels(y, classes) if outputs is None else of_classes.indices(y, outputs, classes)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     names = arrays.get("names", default_names(values.shape[1]))
-    return Dataset(values, signs, names, is_psi, classes=found, notes=(note,) if note else (), outputs=outputs)
+    notes = tuple(note for note in (read, mapped) if note)
+    return Dataset(values, signs, names, is_psi, classes=found, notes=notes, outputs=outputs, shape=shape)
 
 
 def labels(y: Any, classes: tuple[str, ...] | None = None) -> tuple[Array, tuple[str, ...] | None, str]:

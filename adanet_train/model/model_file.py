@@ -76,6 +76,16 @@ class ModelFile:
         more = self.holdout is not None or "tried" in self.extra or self.network.outputs is not None
         return 2 if more or clipped_below else 1
 
+    @property
+    def class_names(self) -> tuple[str, ...] | None:
+        """The names of the classes -1 and +1, or of the outputs, if training left them in the file."""
+        names: Any = self.meta.get("classes")
+        if isinstance(names, list):
+            names = [str(int(name)) if type(name) in (int, float) and name == name // 1 else name for name in names]
+        count = self.network.outputs or 2
+        sound = isinstance(names, list) and len(names) == count and all(isinstance(name, str) for name in names)
+        return tuple(names) if sound and len(set(names)) == count else None
+
     def Psi(self, X: Any) -> Tensor:
         """Ψ on the rows of X; X itself where the file holds no feature map."""
         Psi = torch.as_tensor(X if self.features is None else self.features(X), dtype=torch.float64)

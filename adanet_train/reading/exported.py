@@ -10,12 +10,14 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, fx, nn
 from torch.nn import functional
 
+from adanet_train.model import archive
 from adanet_train.model.archive import MAX_BYTES, ModelFileError
 from adanet_train.reading.rebuild import REMEDY, Builder, first_line
 
@@ -31,17 +33,22 @@ DTYPES = {
 def is_exported(data: bytes) -> bool:
     """Whether these are the bytes of a .pt2 archive."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return any(name.endswith("models/model.json") for name in archive.namelist())
+        with zipfile.ZipFile(io.BytesIO(data)) as members:
+            return any(name.endswith("models/model.json") for name in members.namelist())
     except zipfile.BadZipFile:
         return False
+
+
+def is_exported_file(path: str) -> bool:
+    """Whether the file is a .pt2 archive; a file that is not there, or a pipe, is none."""
+    return Path(path).is_file() and zipfile.is_zipfile(path) and is_exported(archive.read_bytes(path))
 
 
 def read_exported(data: bytes, where: str) -> nn.Module:
     """The module of a .pt2 file; a ModelFileError names the operation that is not known."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return _module(_Archive(archive))
+        with zipfile.ZipFile(io.BytesIO(data)) as members:
+            return _module(_Archive(members))
     except ModelFileError as error:
         raise ModelFileError(f"{where}: {error}") from None
     except Exception as error:  # a damaged or hostile archive fails in many ways
@@ -53,15 +60,15 @@ def read_exported(data: bytes, where: str) -> nn.Module:
 class _Archive:
     """The members of the zip by their path below its root."""
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self.archive = archive
-        size = sum(info.file_size for info in archive.infolist())
+    def __init__(self, members: zipfile.ZipFile) -> None:
+        self.members = members
+        size = sum(info.file_size for info in members.infolist())
         if size > MAX_BYTES:
             raise ModelFileError(f"unpacks to {size} bytes, expected at most {MAX_BYTES}.")
-        self.root = next(n for n in archive.namelist() if n.endswith("models/model.json"))[: -len("models/model.json")]
+        self.root = next(n for n in members.namelist() if n.endswith("models/model.json"))[: -len("models/model.json")]
 
     def json(self, path: str) -> Any:
-        return json.loads(self.archive.read(self.root + path))
+        return json.loads(self.members.read(self.root + path))
 
     def tensors(self, folder: str, config: str) -> dict[str, Tensor]:
         try:
@@ -74,7 +81,7 @@ class _Archive:
         meta = entry["tensor_meta"]
         if entry.get("use_pickle") or meta["dtype"] not in DTYPES:
             raise ModelFileError(f"the weight {name!r} is no plain block of numbers; {REMEDY}.")
-        block = bytearray(self.archive.read(f"{self.root}data/{folder}/{entry['path_name']}"))
+        block = bytearray(self.members.read(f"{self.root}data/{folder}/{entry['path_name']}"))
         sizes, strides = (tuple(int(part["as_int"]) for part in meta[key]) for key in ("sizes", "strides"))
         if not block:
             return torch.zeros(sizes, dtype=DTYPES[meta["dtype"]])
@@ -82,10 +89,10 @@ class _Archive:
         return flat.as_strided(sizes, strides, int(meta["storage_offset"]["as_int"])).clone()
 
 
-def _module(archive: _Archive) -> nn.Module:
-    program = archive.json("models/model.json")["graph_module"]
-    weights = archive.tensors("weights", "model_weights_config.json")
-    weights |= archive.tensors("constants", "model_constants_config.json")
+def _module(files: _Archive) -> nn.Module:
+    program = files.json("models/model.json")["graph_module"]
+    weights = files.tensors("weights", "model_weights_config.json")
+    weights |= files.tensors("constants", "model_constants_config.json")
     builder = Builder()
     inputs = [_bind(builder, spec, weights) for spec in program["signature"]["input_specs"]]
     if sum(inputs) != 1:

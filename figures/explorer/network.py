@@ -20,11 +20,13 @@ EXACT_MARGINS = 2000
 def opening(model: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
     """(state, margins, a line of words) of a model file and the sample in it."""
     from verify.question import Question
-    from verify.reading import inputs
+    from verify.reading.case import read_file
+    from verify.rows.black_box import BlackBox
     from verify.rows.report import make_setting, of_setting
     from verify.show import wording
 
-    given, question = inputs.read(str(model)), Question(draws=None)
+    given, question = read_file(str(model)), Question(draws=None)
+    assert not isinstance(given.model, BlackBox)  # which no model file is
     setting = make_setting(given.model, question, given.sample)
     report = of_setting(given.model, setting, question)
     depth = setting.spec.depth

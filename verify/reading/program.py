@@ -16,7 +16,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from adanet_theory.checks import Array
+from adanet_theory.checks import Array, check
+from adanet_train.data.classes import plain
+from verify.reading import points
 
 BATCH_NUMBERS = 2**19  # numbers of X at a time, to bound the memory
 FEWEST = 16
@@ -99,7 +101,10 @@ class ModuleProgram:
         name = type(self.module).__name__
         try:
             f = self.module(x)
-            return np.asarray(f.reshape(len(x), -1).double().cpu().numpy())
+            flat = f.reshape(len(x), -1)
+            if flat.shape[1] not in f.shape[1:] and flat.shape[1] != 1:
+                raise ValueError(f"it gives the shape {tuple(f.shape)}, expected one row of outputs for each point")
+            return np.asarray(flat.double().cpu().numpy())
         except Exception as error:  # whatever forward does
             reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             raise ValueError(f"{name}: forward fails on {len(x)} points of {x.dtype} ({reason}).") from None
@@ -113,14 +118,68 @@ class ModuleProgram:
 class NamedProgram:
     """A function that predicts names: `classes` are those of -1 and +1, or of the indices 0, 1, .."""
 
-    function: Callable[[Array], Any]
+    function: Callable[[Any], Any]
     classes: Sequence[Any]
 
-    def predict(self, X: Array) -> Array:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an estimator misses the names of columns that a matrix has not
-            names = np.asarray(self.function(X)).reshape(len(X))
+    def predict(self, X: Any) -> Array:
+        names = called(self.function, X).astype(object)
         is_one = np.stack([names == name for name in self.classes], axis=1)
         if len(self.classes) == 2:
             return is_one[:, 1].astype(np.float64) - is_one[:, 0]
         return np.where(is_one.any(axis=1), is_one.argmax(axis=1), -1)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreProgram:
+    """A function that gives one score, whose sign decides, or one for each class, of which the largest does."""
+
+    function: Callable[[Any], Any]
+
+    def predict(self, X: Any) -> Array:
+        return decided(called(self.function, X))
+
+
+PROBABILITY = (
+    "its one output lies in [0, 1] at every point, where a logit decides by its sign and a probability at 1/2: "
+    "give the logit, or a function that predicts labels, as in lambda X: f(X) > 0.5."
+)
+
+
+def called(function: Callable[[Any], Any], X: Any) -> Array:
+    """What the function gives for X as an array with a row for each point; one column is a vector."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an estimator misses the names of columns that a matrix has not
+        try:
+            found = points.numbers(function(X))
+        except Exception as error:  # whatever it does
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise ValueError(f"the predictor fails on X: {reason}") from None
+    m = points.count(X, "X")
+    rows = found.ndim in (1, 2) and len(found) == m
+    check(rows, f"the predictor must give a label, or a row of scores, for each of {m} points, got {found.shape}.")
+    return found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
+
+
+def program_of(
+    function: Callable[[Any], Any], X: Any, y: Any, classes: tuple[Any, ...] | None
+) -> tuple[Program, int | None, tuple[Any, ...] | None]:
+    """The program of a function, the number of classes if it is above two, and their names if it predicts names.
+
+    Labels, whole numbers and truth values are names; real numbers are scores, unless all of them are labels of y.
+    """
+    found, again = called(function, X), called(function, points.first(X, FEWEST))
+    same = bool(np.array_equal(found[: len(again)], again, equal_nan=again.dtype.kind == "f"))
+    check(same, "the predictor gives other values when it is called again, expected a function of x alone.")
+    if found.ndim == 2:
+        return ScoreProgram(function), None if found.shape[1] == 2 else found.shape[1], classes
+    own, _ = plain(points.numbers(y), len(found))
+    if found.dtype.kind == "f" and not np.isin(found, own).all():
+        inside = bool(((found >= 0) & (found <= 1)).all())
+        check(not inside, f"the predictor: {PROBABILITY}")
+        return ScoreProgram(function), None, classes
+    if classes is None:
+        met = bool(np.isin(found.astype(object), own.astype(object)).any())
+        check(met, f"the predictor gives {found.tolist()[0]!r} and no label of y, such as {own.tolist()[0]!r}.")
+        classes = tuple(sorted({*found.tolist(), *own.tolist()}, key=lambda name: (isinstance(name, str), name)))
+        check(len(classes) >= 2, f"y must hold two classes, got only {classes[0]!r}.")
+    return NamedProgram(function, classes), None if len(classes) == 2 else len(classes), classes

@@ -1,14 +1,13 @@
-"""What verify_bounds is handed: a module, an estimator, a state_dict or a path, and arrays. -> Model and points.
+"""What verify_bounds is handed -> a Subject: the formula that is read from it, and the program that predicts.
 
-Labels are understood or refused, never guessed: 0/1, -1/+1, two names (in the order of the alphabet, or of the
-estimator's classes_), of a network with an output for each class their indices or names; a note says what was mapped.
+A module, an estimator, a state_dict or a file whose weights and operations are known here is read as a network. All
+else that predicts is a black box: the reason is a note, and held-out points bound its risk all the same.
 """
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +15,17 @@ import numpy as np
 
 from adanet_theory.checks import Array, check
 from adanet_theory.spec import NetworkSpec
-from verify.question import Points
-from verify.reading.program import ModuleProgram, NamedProgram, Program
+from verify.reading import points
+from verify.reading.points import Classes
+from verify.reading.program import PROBABILITY, ModuleProgram, NamedProgram, Program, program_of
+from verify.rows.black_box import BlackBox
 from verify.rows.report import GraphModel
 
 if TYPE_CHECKING:
     from adanet_train.model.model_file import ModelFile
     from adanet_train.reading.graph import Graph
 
-Classes = tuple[Any, ...] | None
-KINDS = "a torch nn.Module, a fitted estimator, a state_dict (with activation) or a path"
+KINDS = "a torch nn.Module, a fitted estimator, a function that predicts, a state_dict (with activation) or a path"
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,32 +33,33 @@ class Subject:
     """The network as a model, its classes where it knows them (of -1 and +1, or of its outputs), and notes.
 
     The model is the formula. `program` is what the user deploys, None where that is the network of the model file.
+    `before` are steps that learn nothing, through which x goes first.
     """
 
-    model: ModelFile | GraphModel
+    model: ModelFile | GraphModel | BlackBox
     classes: Classes = None
     notes: tuple[str, ...] = ()
     program: Program | None = None
+    before: Callable[[Array], Array] | None = None
 
     @property
     def outputs(self) -> int | None:
         """The number of classes with an output each; None for one function f."""
         if isinstance(self.model, GraphModel):
             return None if self.model.graph.outputs == 1 else self.model.graph.outputs
-        return self.model.network.outputs
+        return self.model.outputs if isinstance(self.model, BlackBox) else self.model.network.outputs
 
 
-def subject(network: Any, X: Array | None, activation: str | None) -> Subject:
+def subject(network: Any, X: Any = None, y: Any = None, activation: str | None = None) -> Subject:
     """The network, whatever it came as. A module is read on points of the shape of X and compared with itself on X."""
     from torch import nn
 
     from adanet_train.classifier import NetworkClassifier
 
     if isinstance(network, str | os.PathLike):
-        return _of_path(os.fspath(network), activation)
+        return _of_path(os.fspath(network), X, activation)
     if isinstance(network, Mapping):
         from adanet_train.model import model_file
-        from verify.reading.inputs import conversion
 
         model = model_file.of_state_dict(network, activation)
         return Subject(model, notes=(conversion(model),))
@@ -68,41 +69,96 @@ def subject(network: Any, X: Array | None, activation: str | None) -> Subject:
         return Subject(network.model_, tuple(network.classes_.tolist()))
     if isinstance(network, nn.Module):
         check(X is not None, "a module knows no sample, expected X and y.")
-        return _of_module(_unwrapped(network), np.asarray(X))
-    found = _of_sklearn(network)
-    steps = "; of a Pipeline its last step, on X as the steps before it make it" if hasattr(network, "steps") else ""
-    check(found is not None, f"network must be {KINDS}, got a {type(network).__name__}{steps}.")
-    assert found is not None
-    return found
+        return of_module(_unwrapped(network), points.array(X, "X"))
+    predicts = hasattr(network, "predict") or (callable(network) and not isinstance(network, type))
+    check(predicts, f"network must be {KINDS}, got a {type(network).__name__}.")
+    check(X is not None, f"X and y are required for a {type(network).__name__}, which holds no sample.")
+    return _of_estimator(network, X, y) if hasattr(network, "predict") else _black_box(network, X, y)
 
 
-def _of_path(path: str, activation: str | None) -> Subject:
-    from verify.reading import inputs
-
-    model, notes = inputs.read_model(path, activation)
-    return Subject(model, inputs.named_classes(model), notes)
+# A file
 
 
-def _of_sklearn(network: Any) -> Subject | None:
-    """A fitted MLPClassifier: one logit of two classes, or one for each of more."""
-    import torch
+def _of_path(path: str, X: Any, activation: str | None) -> Subject:
+    from adanet_train.model import archive
+    from adanet_train.reading import exported, onnx_file
 
+    is_onnx = path.lower().endswith(".onnx")
+    data = b"" if is_onnx else archive.read_bytes(path)
+    if not is_onnx and not exported.is_exported(data):
+        return of_model_file(path, activation)
+    check(activation is None, f"{path}: --activation is for a state_dict; a program has its own.")
+    check(X is not None, f"{path}: holds no sample, expected --data FILE with the points it was trained on.")
+    module = onnx_file.read_onnx(path) if is_onnx else exported.read_exported(data, path)
+    return of_module(module, points.array(X, "X"), f"the program in {os.path.basename(path)}")
+
+
+def of_model_file(path: str, activation: str | None) -> Subject:
+    """A model.pt, or a state_dict with its activation."""
+    model = _model(path, activation)
+    check(
+        model.is_converted or activation is None,
+        f"{path}: --activation is for a state_dict; a model file names its own.",
+    )
+    return Subject(model, model.class_names, (conversion(model),) if model.is_converted else ())
+
+
+def _model(path: str, activation: str | None) -> ModelFile:
+    """Whatever a broken or hostile file provokes in zipfile, pickle or torch is said of the file, in one line."""
     from adanet_train.model import model_file
 
-    known = sys.modules.get("sklearn.neural_network")
-    if known is None or not isinstance(network, known.MLPClassifier):
-        return None
-    check(hasattr(network, "coefs_"), "the estimator is not fitted yet, expected a fitted one.")
-    several = network.n_outputs_ > 1 and network.out_activation_ == "logistic"
-    check(not several, "an MLPClassifier of several labels for each point decides more than one class.")
-    names = {"relu": "relu", "tanh": "tanh", "logistic": "sigmoid", "identity": "identity"}
-    state: dict[str, Any] = {}
-    for k, (W, b) in enumerate(zip(network.coefs_, network.intercepts_, strict=True)):
-        state |= {f"{k}.weight": torch.from_numpy(W.T.copy()), f"{k}.bias": torch.from_numpy(b.copy())}
-    model = model_file.of_state_dict(state, names[network.activation])
+    try:
+        return model_file.read_any(path, activation)
+    except ValueError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{path}: cannot be read: {type(error).__name__} {error}".rstrip() + ".") from None
+
+
+def conversion(model: ModelFile) -> str:
+    """How a state_dict was read."""
+    biased = model.features is not None and model.features.bias
+    phi = model.network.activations
+    between = f" with {phi[0]} between them, as --activation says, and nothing beside them" if phi else ""
+    parts = [f"read as the state_dict of {model.network.depth} Linear layers{between}"]
+    if biased:
+        parts.append("biases carried exactly by a constant feature and constant units")
+    if model.network.outputs is not None:
+        parts.append(f"the {model.network.outputs} logits are the outputs of the classes")
+    elif model.network.n[-1] == 2:
+        parts.append("f is the second logit minus the first")
+    return "; ".join(parts) + "."
+
+
+# An estimator, or anything that predicts
+
+
+def _of_estimator(network: Any, X: Any, y: Any) -> Subject:
+    """A classifier whose weights are known here as a network; every other as a black box."""
+    from verify.reading import estimators
+
+    kind = type(network).__name__
+    regression = getattr(network, "_estimator_type", None) == "regressor" or kind.endswith("Regressor")
+    check(not regression, f"a {kind} predicts numbers: this is regression; only classification is covered.")
+    try:
+        layers = estimators.layers_of(network)
+    except estimators.NotRead as error:
+        return _black_box(network.predict, X, y, network, f"{error}.")
+    x = points.array(X, "X")
+    x = x if layers.before is None else layers.before(x)
     classes = tuple(network.classes_.tolist())
-    note = "read from the MLPClassifier's weights."
-    return Subject(model, classes, (note,), NamedProgram(network.predict, classes))
+    model = _formula(_read(layers.module(), x)[0])
+    notes = estimators.remarks(layers, kind, x)
+    return Subject(model, classes, notes, NamedProgram(network.predict, classes), layers.before)
+
+
+def _black_box(function: Callable[..., Any], X: Any, y: Any, network: Any = None, reason: str = "") -> Subject:
+    """What is known by its predictions alone; `network` is the estimator whose they are."""
+    known = getattr(network, "classes_", None)
+    program, outputs, classes = program_of(function, X, y, None if known is None else tuple(np.asarray(known).tolist()))
+    kind = type(network).__name__ if network is not None else getattr(function, "__name__", type(function).__name__)
+    note = reason or f"{kind} is a function: only its predictions can be read."
+    return Subject(BlackBox(kind, outputs), classes, (f"black box: {note}",), program)
 
 
 # A module
@@ -125,23 +181,59 @@ def _arithmetic(module: Any) -> list[str]:
     return [f"its weights are {' and '.join(sorted(kinds))}; what is said is about these numbers in exact arithmetic."]
 
 
-def _of_module(module: Any, X: Array) -> Subject:
-    from adanet_train.reading.trace import require_equal, trace
+def of_module(module: Any, X: Array, name: str | None = None) -> Subject:
+    """The graph of the module; what the reader refuses is a black box, if it can be run at all."""
+    from adanet_train.reading.trace import UnreadableModule
 
-    graph = trace(module, X.shape[1:])
-    outputs = graph.outputs
-    difference = require_equal(graph, module, X)
-    notes = [f"read by torch.fx as {len(graph.nodes)} nodes; {len(X):,} points differ in float64 by {difference:.1g}."]
+    try:
+        graph, difference = _read(module, X)
+    except UnreadableModule as error:
+        return _opaque(module, X, str(error))
+    told = f"{name or 'read by torch.fx'} {'is read' if name else ''}".strip()
+    notes = [f"{told} as {len(graph.nodes)} nodes; {len(X):,} points differ in float64 by {difference:.1g}."]
     notes += _arithmetic(module)
     if graph.link:
         notes.append(f"the {graph.link} at the end changes no decision: it was taken off, and f is the logit below it.")
-    if outputs == 2:
+    if graph.outputs == 2:
         notes.append("f is the second logit minus the first.")
-    model: ModelFile | GraphModel | None = stack(graph)
     program = ModuleProgram(module, 0.5 if graph.link == "sigmoid" else 0.0)
-    if model is None:
-        model = GraphModel(graph.read((-1.0, 1.0)) if outputs == 2 else graph)
-    return Subject(model, notes=tuple(notes), program=program)
+    return Subject(_formula(graph), notes=tuple(notes), program=program)
+
+
+def _read(module: Any, X: Array) -> tuple[Graph, float]:
+    """The graph, and by how much it differs from the module on X."""
+    from adanet_train.reading.trace import require_equal, trace
+
+    graph = trace(module, X.shape[1:])
+    return graph, require_equal(graph, module, X)
+
+
+def _formula(graph: Graph) -> ModelFile | GraphModel:
+    """In layers where they say it all; of two logits the second minus the first."""
+    model = stack(graph)
+    if model is not None:
+        return model
+    return GraphModel(graph.read((-1.0, 1.0)) if graph.outputs == 2 else graph)
+
+
+def _opaque(module: Any, X: Array, refusal: str) -> Subject:
+    """A module by its outputs alone; one that draws at random, or cannot be run, is refused as it was by the reader."""
+    check(not any(part.training for part in module.modules()), refusal)
+    program = ModuleProgram(module)
+    try:
+        f = program.outputs(X)
+    except ValueError:
+        raise ValueError(refusal) from None
+    again = program.outputs(X[:FEW])
+    same = bool(np.array_equal(f[: len(again)], again, equal_nan=True))
+    check(same, f"{type(module).__name__}: its outputs differ from call to call, expected a function of x alone.")
+    probable = f.shape[1] == 1 and bool(((f >= 0) & (f <= 1)).all())
+    check(not probable, f"{type(module).__name__}: {PROBABILITY}")
+    box = BlackBox(type(module).__name__, None if f.shape[1] <= 2 else f.shape[1])
+    return Subject(box, notes=(f"black box: {refusal}",), program=program)
+
+
+FEW = 16  # points on which a program is run again
 
 
 def stack(graph: Graph) -> ModelFile | None:
@@ -185,106 +277,7 @@ def _reads(graph: Graph, state: Mapping[str, Any]) -> list[int]:
     return [int(np.prod(graph.shape)), *(len(W) for W in _weights(state)[:-1])]
 
 
-# Arrays
-
-
-def array(values: Any, name: str) -> Array:
-    """A numpy array of real numbers from an array, a tensor or a frame."""
-    missing = bool(np.ma.is_masked(values))
-    check(not missing, f"{name} must have no masked entries: what stands behind them is no measurement.")
-    found = _numbers(values)
-    check(found.dtype.kind != "O", f"{name} must hold real numbers in rows of one length, got {_kind(values)}.")
-    check(found.dtype.kind in "buif", f"{name} must hold real numbers, got dtype {found.dtype}.")
-    check(found.ndim >= 2 and len(found) >= 1, f"{name} must have the shape (m, ..) with m >= 1, got {found.shape}.")
-    check(bool(np.isfinite(found).all()), f"{name} must be finite, got nan or inf.")
-    return found
-
-
-def _numbers(values: Any) -> Array:
-    """As numpy has them; a tensor of any floating dtype, and a frame of nullable numbers, in float64."""
-    if hasattr(values, "detach"):
-        return _of_tensor(values)
-    if hasattr(values, "convert_dtypes") and all(kind.kind in "buif" for kind in np.atleast_1d(values.dtypes)):
-        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
-    try:
-        return np.asarray(values)
-    except ValueError:  # rows of several lengths
-        return np.empty(0, dtype=object)
-
-
-def _of_tensor(values: Any) -> Array:
-    dense = values.detach().cpu().to_dense()
-    return np.asarray((dense.double() if dense.is_floating_point() else dense).numpy())
-
-
-def _kind(values: Any) -> str:
-    if hasattr(values, "toarray"):
-        return f"a {type(values).__name__}; its toarray() is dense"
-    return f"a {type(values).__name__} of objects"
-
-
-def points(of: Subject, X: Array, y: Any, name: str = "") -> tuple[Points, Classes, list[str]]:
-    """Ψ and the labels, the names of the classes, and what was mapped; `name` tells test points from the sample."""
-    signs, classes, notes = labels(y, of.classes, len(X), f"{name}y", of.outputs)
-    Psi, mapped = _features(of.model, X, name)
-    predicted = None if of.program is None else of.program.predict(X)
-    return Points(np.ascontiguousarray(Psi, dtype=np.float64), signs, mapped, predicted, classes), classes, notes
-
-
-def _features(model: ModelFile | GraphModel, X: Array, name: str) -> tuple[Array, bool]:
-    """Ψ, and whether the model's own map made it."""
-    flat = X.reshape(len(X), -1)
-    if isinstance(model, GraphModel):
-        shape = (len(X), *model.graph.shape)
-        check(X.shape == shape, f"{name}X must have the shape {shape}, as the module reads, got {X.shape}.")
-        return flat, False
-    Psi = flat if model.features is None else model.features(flat)
-    n_0 = model.network.n[0]
-    check(
-        Psi.shape[1] == n_0, f"{name}X must give Psi with n_0={n_0} columns, as the network reads, got {Psi.shape[1]}."
-    )
-    return Psi, model.features is not None
-
-
-def labels(y: Any, classes: Classes, m: int, name: str, outputs: int | None = None) -> tuple[Array, Classes, list[str]]:
-    """-1/+1 from y, of many classes their indices; the names of the classes, None where y holds numbers for them."""
-    from adanet_train.data import classes as of_classes
-    from adanet_train.data import datasets
-
-    check(not np.ma.is_masked(y), f"{name} must have no masked entries.")
-    found = _of_tensor(y) if hasattr(y, "detach") else np.asarray(y)
-    if found.ndim == 2 and found.shape[1] == 1:
-        found = found[:, 0]
-    check(found.shape == (m,), f"{name} must have the shape ({m},), one label for each point, got {found.shape}.")
-    if found.dtype.kind == "O" and all(isinstance(value, str) for value in found):
-        found = found.astype(str)
-    ordered = classes or _in_order(y, outputs or 2)
-    try:
-        if outputs is not None:
-            names = None if ordered is None else tuple(of_classes.names_of(np.array(ordered)).tolist())
-            places, named, note = of_classes.indices(found, outputs, names)
-            if classes is None and names is not None:
-                note = of_classes.mapped(names)
-            return places, classes or named, [note] if note else []
-        if classes is not None:
-            _require_known(found, classes)
-            return np.where(found == classes[1], 1.0, -1.0), classes, []
-        signs, named, note = datasets.labels(found, ordered)
-        return signs, named, [note] if note else []
-    except ValueError as error:
-        raise ValueError(str(error).replace("y ", f"{name} ", 1)) from None
-
-
-def _in_order(y: Any, count: int) -> Classes:
-    """The names in the order that a pandas Categorical gives them, where they are as many as the classes."""
-    names = tuple(getattr(getattr(y, "cat", y), "categories", ()))
-    return names if len(names) == count and all(isinstance(name, str) for name in names) else None
-
-
-def _require_known(found: Array, classes: tuple[Any, ...]) -> None:
-    known = np.isin(found, classes)
-    shown = ", ".join(f"{value!r}" for value in np.unique(found[~known])[:3].tolist())
-    check(bool(known.all()), f"y must hold {classes[0]!r} and {classes[1]!r} as in training, got {shown}.")
+# The family
 
 
 def declare(of: Subject, declared: NetworkSpec | None) -> Subject:
@@ -295,10 +288,10 @@ def declare(of: Subject, declared: NetworkSpec | None) -> Subject:
 
     model = of.model
     check(isinstance(declared, NetworkSpec), f"declared must be a NetworkSpec, got a {type(declared).__name__}.")
-    check(
-        not isinstance(model, GraphModel), "declared is a family of layers; this network is a graph, in no such family."
-    )
-    assert not isinstance(model, GraphModel)
+    what = "a black box" if isinstance(model, BlackBox) else "a graph"
+    in_layers = not isinstance(model, GraphModel | BlackBox)
+    check(in_layers, f"declared is a family of layers; this network is {what}, in no such family.")
+    assert not isinstance(model, GraphModel | BlackBox)
     fields.require_fit(model.network.n, declared.n)
     own = model.network.activations
     wanted = tuple(phi.name for phi in declared.activations[: len(own)])

@@ -19,12 +19,15 @@ import numpy as np
 from adanet_theory import catalogue
 from adanet_theory.activations import Activation
 from adanet_theory.catalogue import Bound, Classes
+from adanet_theory.checks import check
 from adanet_theory.rounding import Number, up
 from adanet_theory.spec import NetworkSpec
 from verify.measure.evidence import FeatureSizes, Weights
 from verify.measure.layers import Ranges
 from verify.measure.margins import Margins
 from verify.measure.membership import outside
+from verify.measure.repeats import repeated, shared
+from verify.question import Points
 from verify.results import Assumption, Status
 
 if TYPE_CHECKING:
@@ -228,7 +231,7 @@ class Assessment:
 def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
     """Every assumption but `delta`, which is known only at a ρ, in the order of the catalogue."""
     rows = (
-        iid(setting),
+        iid(setting.source.repeats, setting.m, setting.source.discrete),
         lipschitz(setting),
         phi_zero(setting),
         homogeneous(setting.weights),
@@ -267,15 +270,24 @@ def _row(id: str, status: Status | bool, detail: str) -> Assumption:
 # The sample
 
 
-def iid(setting: Setting) -> Assumption:
+def iid(repeats: int, m: int, discrete: bool) -> Assumption:
     """Points drawn independently from one law: nothing can show it, but rows that repeat speak against it."""
-    repeats, m = setting.source.repeats, setting.m
     if repeats == 0:
         return _row("iid", "assumed", "no row repeats; that the points were drawn independently is taken for granted")
     found = f"{repeats:,} of {m:,} rows repeat an earlier one"
-    if setting.source.discrete:
+    if discrete:
         return _row("iid", "assumed", f"{found}, taken as draws of their own (--discrete)")
     return _row("iid", "fails", f"{found}: copies are no new draws (if the law has atoms: --discrete)")
+
+
+def rows_held_out(sample: Points, test: Points, discrete: bool) -> HeldOut:
+    """What repeats; held-out points that are points of the sample are refused, all of them even where rows may."""
+    n, same = len(test.y), shared(test.Psi, test.y, sample.Psi, sample.y)
+    found = f"{same:,} of the {n:,} test points are points of the sample"
+    check(same < n, f"{found}: held-out points must not have been used in training, give points drawn anew.")
+    remedy = "take them out, or where the law has atoms: --discrete"
+    check(same == 0 or discrete, f"{found}: held-out points must not have been used in training ({remedy}).")
+    return HeldOut(n, repeated(test.Psi, test.y), same)
 
 
 def untouched(points: HeldOut, discrete: bool) -> Assumption:

@@ -23,9 +23,8 @@ from verify.measure.effort import Purse
 from verify.measure.evidence import Weights
 from verify.measure.layers import Layers, Ranges, Sampling
 from verify.measure.margins import blocks, margins
-from verify.measure.repeats import repeated, shared
+from verify.measure.repeats import repeated
 from verify.question import Points, Question
-from verify.reading.inputs import named_classes
 from verify.reading.program import decided
 from verify.results import (
     BoundReport,
@@ -35,9 +34,10 @@ from verify.results import (
     SampleFacts,
     TestFacts,
 )
-from verify.rows import bounds, checks, numeric
-from verify.rows.assumptions import Assessment, HeldOut, Setting, Source, assess
+from verify.rows import black_box, bounds, checks, numeric
+from verify.rows.assumptions import Assessment, Setting, Source, assess, rows_held_out
 from verify.rows.at_margin import Margins, tenth
+from verify.rows.black_box import BlackBox
 from verify.rows.certificates import certificate_rows, certificates, held_out_row
 from verify.rows.certificates import row as certificate_row
 from verify.rows.citation import HELD_OUT, cite, fixed_by_input, quotable
@@ -73,7 +73,7 @@ class GraphModel:
 
 
 def build(
-    model: ModelFile | GraphModel,
+    model: ModelFile | GraphModel | BlackBox,
     question: Question | None = None,
     *,
     sample: Points | None = None,
@@ -83,6 +83,8 @@ def build(
 ) -> BoundReport:
     """The report on the model and its sample, or on the sample given instead."""
     question = question or Question()
+    if isinstance(model, BlackBox):
+        return black_box.build(model, question, sample=sample, test=test, notes=notes)
     with np.errstate(all="ignore"):  # what overflows is looked for, and refused or left out
         setting = make_setting(model, question, sample, test)
         return of_setting(model, setting, question, test=test, notes=notes, progress=progress)
@@ -213,7 +215,7 @@ def stored_sample(model: ModelFile | GraphModel) -> Points:
     if sample is None or sample.Psi is None or sample.y is None:
         raise ValueError("the model file holds no sample: --data FILE must give it.")
     assert not isinstance(model, GraphModel)
-    mapped, names = model.features is not None, named_classes(model)
+    mapped, names = model.features is not None, model.class_names
     return Points(sample.Psi.numpy(), sample.y.numpy(), mapped=mapped, names=names)
 
 
@@ -230,18 +232,8 @@ def _source(
         r_seen=max(r_inf, float(np.abs(test.Psi).max(initial=0.0)) if test is not None else 0.0),
         repeats=repeated(sample.Psi, sample.y),
         discrete=question.discrete,
-        held_out=None if test is None else _rows_held_out(sample, test, question.discrete),
+        held_out=None if test is None else rows_held_out(sample, test, question.discrete),
     )
-
-
-def _rows_held_out(sample: Points, test: Points, discrete: bool) -> HeldOut:
-    """What repeats; held-out points that are points of the sample are refused, all of them even where rows may."""
-    n, same = len(test.y), shared(test.Psi, test.y, sample.Psi, sample.y)
-    found = f"{same:,} of the {n:,} test points are points of the sample"
-    check(same < n, f"{found}: held-out points must not have been used in training, give points drawn anew.")
-    remedy = "take them out, or where the law has atoms: --discrete"
-    check(same == 0 or discrete, f"{found}: held-out points must not have been used in training ({remedy}).")
-    return HeldOut(n, repeated(test.Psi, test.y), same)
 
 
 def _tried(model: ModelFile | GraphModel, question: Question) -> int:

@@ -18,7 +18,10 @@ def to_json(report: BoundReport) -> str:
     model, declared, test, cite = report.model, report.declared, report.test, report.cite
     document = {
         "schema": SCHEMA,
-        "model": {
+        "subject": report.subject,
+        "model": None
+        if report.subject == "black box"
+        else {
             "sha256": model.sha256,
             "depth": model.depth,
             "n": list(model.n),

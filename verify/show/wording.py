@@ -87,6 +87,8 @@ def probability(delta: float) -> str:
 def network(report: BoundReport) -> str:
     model = report.model
     kinds = list(dict.fromkeys(model.activation))
+    if report.subject == "black box":
+        return f"black box ({kinds[0]}), {report.classes} classes: only its predictions are read"
     parts = [f"l = {model.depth}", f"n = {sizes(model.n)}", ", ".join(kinds) or "no activation"]
     if model.graph is not None:
         parts.append(f"a graph of {model.graph} nodes")
@@ -102,6 +104,8 @@ def network(report: BoundReport) -> str:
 
 def family(report: BoundReport) -> str:
     declared = report.declared
+    if report.subject == "black box":
+        return "none; the paper's families are of networks, and this predictor is a black box"
     if report.model.graph is not None:
         return "none declared; the paper's families are made of layers, and this network is a graph"
     if declared is None:
@@ -118,6 +122,8 @@ def _weights(Lambda: Mapping[tuple[int, int], float]) -> str:
 
 def sample(report: BoundReport) -> str:
     S = report.sample
+    if report.subject == "black box":
+        return f"m = {S.m:,}, training error {near(S.train_error)}"
     return (
         f"m = {S.m:,}, r_inf = {near(S.r_inf)}, r_rms = {near(S.r_rms)}, training error {near(S.train_error)}"
         f"{_undecided(report)}; at rho = {near(report.rho)} of f/W ({near(report.rho * report.model.W)} of f, "
@@ -344,6 +350,8 @@ def sentence(report: BoundReport) -> str:
         outside = [row.detail for row in report.assumptions if row.id == "membership" and row.holds is False]
         detail = f": {outside[0].rstrip('.')}" if outside else ""
         return f"The network is not in its declared family{detail}. {_strongest(report)}"
+    if report.subject == "black box":
+        return _strongest(report)
     return f"Nothing that applies is violated. {_strongest(report)}"
 
 
@@ -397,10 +405,11 @@ def citation(report: BoundReport) -> str | None:
     cite = report.cite
     if cite is None:
         return None
+    noun = "predictor" if report.subject == "black box" else "network"
     drawn = "held-out points" if cite.id == "held-out" else "sample"
     sure = f"with probability at least {probability(report.delta)} over the {drawn}"
     known = f" It assumes {' and '.join(cite.assumes)}." if cite.assumes else ""
-    return f"By {cite.id}, {sure}, the risk of this network is at most {up(cite.value)}{_paid(report)}.{known}"
+    return f"By {cite.id}, {sure}, the risk of this {noun} is at most {up(cite.value)}{_paid(report)}.{known}"
 
 
 def _paid(report: BoundReport) -> str:
@@ -420,6 +429,8 @@ def _nothing(report: BoundReport) -> str:
     if report.quotes is not None:
         return _not_quoted(report, report.quotes)
     applying = [row for row in report.bounds if row.applies and not row.context]
+    if report.subject == "black box":
+        return "No bound applies to a black box without held-out points."
     if not applying:
         return "No bound applies to this network."
     if all(row.vacuous for row in applying):

@@ -1,0 +1,291 @@
+"""read(...) -> Case: what verify-bounds is asked about, from objects in Python and from files alike.
+
+One way for both: the predictor is a Subject, X and y are Pairs, and `_points` makes of the two the features, the
+labels and the program's own predictions.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adanet_theory.checks import Array, check
+from adanet_theory.spec import NetworkSpec
+from verify.question import Points
+from verify.reading import points, subject
+from verify.reading.points import Classes, Pairs
+from verify.reading.program import ModuleProgram
+from verify.reading.subject import Subject
+from verify.rows.black_box import BlackBox
+from verify.rows.report import GraphModel
+
+if TYPE_CHECKING:
+    from adanet_train.data.datasets import Dataset
+    from adanet_train.model.model_file import ModelFile
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """The model and its points; `sample` is None where the model file's own is meant; `notes` are for the reader."""
+
+    model: ModelFile | GraphModel | BlackBox
+    sample: Points | None
+    test: Points | None
+    notes: tuple[str, ...]
+
+
+def read(
+    network: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    test: Any = None,
+    activation: str | None = None,
+    classes: Any = None,
+    declared: NetworkSpec | None = None,
+) -> Case:
+    """The case of a predictor and arrays; a ValueError of one line says what was expected."""
+    sample = points.pairs(X, y)
+    given = subject.subject(network, sample.X, sample.y, activation)
+    if classes is not None:
+        check(given.classes is None, "classes is for a predictor that does not know its own; this one does.")
+        given = replace(given, classes=points.in_order(classes, given.outputs))
+    held_out = None if test is None else _test_pairs(test)
+    return _case(subject.declare(given, declared), sample if sample.X is not None else None, held_out)
+
+
+def _test_pairs(test: Any) -> Pairs:
+    if isinstance(test, tuple | list):
+        check(len(test) == 2, f"test must be a pair (X, y), a DataLoader or a Dataset, got {len(test)} parts.")
+        return points.pairs(test[0], test[1], "test ")
+    found = points.pairs(test, None, "test ") if points.is_of_data(test) else None
+    check(found is not None, "test must be a pair (X, y), a DataLoader or a Dataset.")
+    assert found is not None
+    return found
+
+
+def _case(given: Subject, sample: Pairs | None, test: Pairs | None) -> Case:
+    notes, own = list(given.notes), None
+    if sample is not None:
+        own, classes, told = _points(given, sample)
+        given = replace(given, classes=classes)
+        notes += [*told, *_other_sample(given.model, own)]
+    if test is None:
+        kept, note = _kept_aside(given.model)
+        return Case(given.model, own, kept, (*notes, *note))
+    held_out, named, told = _points(given, test)
+    check(
+        own is None or test.file is not None or given.classes == named,
+        "test y must hold numbers, as y does, got names of classes.",
+    )
+    return Case(given.model, own, held_out, (*notes, *(note for note in told if note not in notes)))
+
+
+# Points
+
+
+def _points(given: Subject, pairs: Pairs) -> tuple[Points, Classes, list[str]]:
+    """Features, labels and predictions, the names of the classes, and what was mapped."""
+    name, file = pairs.name, pairs.file
+    if file is not None:
+        signs, classes, told = file.y, file.classes or given.classes, list(file.notes)
+    else:
+        m = points.count(pairs.X, f"{name}X")
+        signs, classes, told = points.labels(pairs.y, given.classes, m, f"{name}y", given.outputs)
+    notes = [*pairs.notes, *told]
+    if isinstance(given.model, BlackBox):
+        X = points.array(pairs.X, f"{name}X") if isinstance(given.program, ModuleProgram) else pairs.X
+        assert given.program is not None
+        rows = points.comparable(X, f"{name}X")
+        return Points(rows, signs, False, given.program.predict(X), classes), classes, notes
+    Psi, mapped = _features(given, pairs)
+    predicted = None if given.program is None else given.program.predict(points.array(pairs.X, f"{name}X"))
+    return Points(np.ascontiguousarray(Psi, dtype=np.float64), signs, mapped, predicted, classes), classes, notes
+
+
+def _features(given: Subject, pairs: Pairs) -> tuple[Array, bool]:
+    """Ψ, and whether the model's own map made it."""
+    model, name, file = given.model, pairs.name, pairs.file
+    assert not isinstance(model, BlackBox)
+    if isinstance(model, GraphModel) or file is None or given.before is not None:
+        X = points.array(pairs.X, f"{name}X")
+        X = X if given.before is None else given.before(X)
+        flat = X.reshape(len(X), -1)
+    if isinstance(model, GraphModel):
+        shape = (len(X), *model.graph.shape)
+        check(X.shape == shape, f"{name}X must have the shape {shape}, as the module reads, got {X.shape}.")
+        return flat, False
+    if file is not None:
+        Psi, mapped = _of_columns(file, model, name), not file.is_psi
+    else:
+        Psi, mapped = flat if model.features is None else model.features(flat), model.features is not None
+    n_0 = model.network.n[0]
+    told = "Psi must have" if file is not None else "X must give Psi with"
+    check(Psi.shape[1] == n_0, f"{name}{told} n_0={n_0} columns, as the network reads, got {Psi.shape[1]}.")
+    return Psi, mapped
+
+
+def _of_columns(file: Dataset, model: ModelFile, name: str) -> Array:
+    try:
+        return file.Psi(model.features)
+    except ValueError as error:
+        raise ValueError(f"{name}{error}") from None
+
+
+def _other_sample(model: Any, sample: Points) -> list[str]:
+    stored = getattr(model, "sample", None)
+    if stored is None or stored.matches(sample.Psi, sample.y, model.network.outputs):
+        return []
+    return ["--data is not the sample that the file was trained on; the bounds are stated on --data."]
+
+
+def _kept_aside(model: Any) -> tuple[Points | None, tuple[str, ...]]:
+    """The points that training kept aside, if the file holds them."""
+    kept = getattr(model, "holdout", None)
+    if kept is None:
+        return None, ()
+    if kept.Psi is None or kept.y is None:
+        return None, (f"training kept {kept.m} points aside, of which the file holds the digest only.",)
+    own = Points(kept.Psi.numpy(), kept.y.numpy(), names=model.class_names)
+    return own, (f"tested on the {kept.m} points that training kept aside.",)
+
+
+# Files
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a command names: the module's factory and its weights, or models, and the data."""
+
+    models: Sequence[str] = ()
+    data: str | None = None
+    test: str | None = None
+    activation: str | None = None
+    label: str | None = None
+    module: str | None = None
+    weights: str | None = None
+    shape: tuple[int, ...] | None = None
+
+
+def read_file(path: str, **names: Any) -> Case:
+    """The case of one model file; the other fields of Named by name."""
+    (found,) = read_files(Named(models=(path,), **names))
+    return found
+
+
+def read_files(named: Named) -> Iterator[Case]:
+    """Cases of one run, one after the other; the data are read once, with the classes of the first."""
+    first: _Data | None = None
+    sources = [named.module] if named.module is not None else list(named.models)
+    for path in sources:
+        given, shape = _subject(path, named)
+        first = first or _Data(named, given, shape)
+        first.require_alike(path, given)
+        sample, test = first.pairs()
+        stored = getattr(given.model, "sample", None)
+        missing = sample is None and (stored is None or stored.Psi is None)
+        check(not missing, f"{path}: holds no sample, expected --data FILE with the points it was trained on.")
+        yield _case(given, sample, test)
+
+
+def _subject(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None]:
+    """The predictor, and the shape of its points where it has one of its own."""
+    from adanet_train.reading import exported
+
+    is_program = path.lower().endswith((".onnx", ".pt2")) or named.module is not None
+    if not is_program and not exported.is_exported_file(path):
+        return subject.of_model_file(path, named.activation), None
+    check(named.data is not None, f"{path}: holds no sample, expected --data FILE with the points it was trained on.")
+    assert named.data is not None
+    data = _load(named, named.data, many=True)
+    shape = named.shape or data.shape or data.values.shape[1:]
+    X = _shaped(data, shape, named.data)
+    network = path if named.module is None else made(named.module, named.weights)
+    return subject.subject(network, X, data.y, named.activation), tuple(shape)
+
+
+def _load(named: Named, path: str, **options: Any) -> Dataset:
+    from adanet_train.data import datasets
+
+    return datasets.load(path, label=named.label, shaped=True, **options)
+
+
+def _shaped(data: Dataset, shape: Sequence[int], path: str) -> Array:
+    n = data.values.shape[1]
+    fits = int(np.prod(shape)) == n
+    check(fits, f"{path}: --shape must have {n} numbers, as many as a row has, got {','.join(map(str, shape))}.")
+    return np.asarray(data.values).reshape(len(data.y), *shape)
+
+
+class _Data:
+    """The sample and the held-out points of a run, read once, with the classes of its first predictor."""
+
+    def __init__(self, named: Named, given: Subject, shape: tuple[int, ...] | None) -> None:
+        self.outputs, self.named, self.shape = given.outputs, named, shape
+        classes = None if given.classes is None else tuple(map(str, given.classes))
+        self.sample = None if named.data is None else _load(named, named.data, classes=classes, outputs=self.outputs)
+        classes = (self.sample.classes if self.sample is not None else None) or classes
+        self.test = None
+        if named.test is not None:
+            self.test = _load(named, named.test, test=True, classes=classes, outputs=self.outputs)
+
+    def require_alike(self, path: str, given: Subject) -> None:
+        """One data set has labels for one number of outputs."""
+        used, own = self.sample is not None or self.test is not None, given.outputs
+        check(not used or own == self.outputs, f"{path}: has {own or 1} outputs, the first model {self.outputs or 1}.")
+
+    def pairs(self) -> tuple[Pairs | None, Pairs | None]:
+        return self._pairs(self.sample, self.named.data), self._pairs(self.test, self.named.test)
+
+    def _pairs(self, data: Dataset | None, path: str | None) -> Pairs | None:
+        if data is None or path is None:
+            return None
+        same = data.outputs == self.outputs
+        own, wanted = data.outputs or 2, self.outputs or 2
+        check(same, f"{path}: has {own} classes, expected {wanted} as the network has.")
+        X = data.values if self.shape is None else _shaped(data, self.shape, path)
+        return Pairs(X, data.y, file=data, name=f"{path}: ")
+
+
+def made(factory: str, weights: str | None) -> Any:
+    """What package:factory makes, in eval mode and with the weights of the file; imported because the user named it."""
+    package, _, name = factory.partition(":")
+    check(bool(package and name), f"--module must be PACKAGE:FACTORY, got {factory!r}.")
+    try:
+        network = getattr(_imported(package), name)()
+    except Exception as error:  # whatever the user's code does
+        reason = (str(error).strip().splitlines() or [""])[0]
+        raise ValueError(f"--module {factory}: {type(error).__name__}: {reason}".rstrip(": ") + ".") from None
+    has_weights = hasattr(network, "load_state_dict")
+    check(has_weights or weights is None, f"--weights is for an nn.Module, {factory} made a {type(network).__name__}.")
+    known = has_weights or hasattr(network, "classes_")
+    check(known, f"--module {factory} must make an nn.Module or a fitted classifier, got a {type(network).__name__}.")
+    if weights is not None:
+        _load_weights(network, weights)
+    return network.eval() if has_weights else network
+
+
+def _imported(package: str) -> Any:
+    """The package, also one that stands in the current folder, as for `python -m`."""
+    sys.path.insert(0, os.getcwd())
+    try:
+        return import_module(package)
+    finally:
+        sys.path.remove(os.getcwd())
+
+
+def _load_weights(module: Any, path: str) -> None:
+    """Tensors and nothing else: weights_only, every tensor has its place."""
+    from adanet_train.model import archive, state_dict
+
+    try:
+        module.load_state_dict(state_dict.weights(state_dict.load_weights(archive.read_bytes(path), path)))
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{path}: does not fit the module: {reason[:300]}.") from None

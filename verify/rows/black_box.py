@@ -1,0 +1,100 @@
+"""The report on a predictor that cannot be read: its errors are counted, and held-out points bound its risk.
+
+Nothing is known of it but its predictions, so no statement on weights, margins or families is about it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from adanet_theory.certificates.binomial import clopper_pearson
+from verify.measure import by_class
+from verify.measure.repeats import repeated
+from verify.question import Points, Question
+from verify.reading.program import errors
+from verify.results import BoundReport, ModelFacts, SampleFacts
+from verify.rows import checks
+from verify.rows.assumptions import Assessment, iid, rows_held_out, untouched
+from verify.rows.certificates import held_out_row
+from verify.rows.citation import cite, fixed_by_input
+from verify.rows.hints import HOLDOUT
+
+
+@dataclass(frozen=True)
+class BlackBox:
+    """A predictor of this kind; `outputs` is the number of its classes if there are more than two."""
+
+    kind: str
+    outputs: int | None = None
+
+
+def build(
+    box: BlackBox, question: Question, *, sample: Points | None, test: Points | None, notes: Sequence[str]
+) -> BoundReport:
+    """The report on the predictions at the points of the sample, and at held-out ones if there are any."""
+    if sample is None:
+        raise ValueError(f"X and y are required for a {box.kind}, which holds no sample.")
+    verdict = _verdict(box, question, sample, test)
+    delta = Fraction(question.delta) / question.compared
+    wrong = 0 if test is None else _errors(test)
+    tested = None if test is None else replace(checks.held_out(wrong, len(test.y), delta), class_errors=_by_class(test))
+    rows = [] if tested is None else [held_out_row(tested, wrong, verdict)]
+    fixed = fixed_by_input(question, has_test=test is not None)
+    return BoundReport(
+        subject="black box",
+        model=ModelFacts("", 0, (), (box.kind,), {}, math.nan, {}, None, False),
+        declared=None,
+        sample=SampleFacts(len(sample.y), math.nan, math.nan, math.nan, math.nan, _errors(sample) / len(sample.y)),
+        rho=math.nan,
+        delta=float(question.delta),
+        rho_chosen=False,
+        assumptions=verdict.rows,
+        complexities=(),
+        bounds=tuple(rows),
+        checks=(),
+        test=tested,
+        verdict="holds",
+        cite=cite(rows, verdict, fixed=fixed or "held-out", delta=delta, row_at=lambda *_: rows[0]),
+        tried=question.tried or 1,
+        compared=question.compared,
+        quotes=fixed,
+        classes=box.outputs or 2,
+        base_rate=by_class.base_rate(sample.y),
+        class_errors=_by_class(sample),
+        notes=tuple(notes),
+        advice=_advice(sample, delta) if tested is None else (),
+    )
+
+
+def _verdict(box: BlackBox, question: Question, sample: Points, test: Points | None) -> Assessment:
+    rows = [iid(repeated(sample.Psi, sample.y), len(sample.y), question.discrete)]
+    if test is not None:
+        rows.append(untouched(rows_held_out(sample, test, question.discrete), question.discrete))
+    return Assessment(tuple(rows), is_declared=False, classes="two" if box.outputs is None else "many")
+
+
+def _errors(points: Points) -> int:
+    assert points.predicted is not None
+    return errors(points.predicted, points.y)
+
+
+def _by_class(points: Points) -> dict[str, float]:
+    return by_class.class_errors(np.asarray(points.predicted != points.y), points.y, points.names)
+
+
+def _advice(sample: Points, delta: Fraction) -> tuple[str, ...]:
+    """What would bound the risk of a predictor that cannot be read."""
+    m = len(sample.y)
+    kept = max(1, int(HOLDOUT * m))
+    upper = clopper_pearson(round(kept * _errors(sample) / m), kept, float(delta))
+    points = f"keep points out of training and give them as test=(X, y) or --test-data FILE: {kept:,} points with this"
+    return (
+        f"{points} error would bound the risk by {upper:.3g}",
+        "certify(learner, X, y) of adanet_train trains any learner with a certificate that needs no points kept aside",
+        "adanet-train --objective certificate trains a network that has one",
+    )
