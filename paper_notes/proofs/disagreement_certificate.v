@@ -13,8 +13,8 @@ Local Open Scope ring_scope.
 
 (* an answer is a label, or None: a tie, or no number *)
 Section Answers.
-Variables (X I : Type) (Y : eqType) (xs : I -> X) (ys : I -> Y).
-Implicit Types (f g : X -> option Y).
+Variables (X I : Type) (Label : eqType) (xs : I -> X) (ys : I -> Label).
+Implicit Types (f g : X -> option Label).
 Definition errs f (a : I) : bool := f (xs a) != Some (ys a).
 Definition differs f g (x : X) : bool := ~~ (f x && (f x == g x)).
 Lemma err_or_differ f g a : errs f a -> errs g a || differs f g (xs a).
@@ -25,9 +25,9 @@ Qed.
 End Answers.
 
 Section Disagreement.
-Variables (R : realType) (I Omega : finType) (w : I -> R) (v : Omega -> R) (X : Type) (Y : eqType) (xs : I -> X) (ys : I -> Y).
+Variables (R : realType) (I Omega : finType) (w : I -> R) (v : Omega -> R) (X : Type) (Label : eqType) (xs : I -> X) (ys : I -> Label).
 Hypotheses (w0 : forall i, 0 <= w i) (w1 : \sum_i w i = 1) (v0 : forall o, 0 <= v o) (v1 : \sum_o v o = 1).
-Variables (f g : Omega -> X -> option Y) (b : Omega -> R) (n : nat) (delta1 delta2 : R).
+Variables (f g : Omega -> X -> option Label) (b : Omega -> R) (n : nat) (delta1 delta2 : R).
 
 Lemma rate_split o : error_rate w (errs xs ys (f o)) <= error_rate w (errs xs ys (g o)) + error_rate w (fun a => differs (f o) (g o) (xs a)).
 Proof.

@@ -7,6 +7,7 @@ From AdaNet Require Import contraction lemma_1 lemma_1_exact lemma_1_corrected l
 From AdaNet Require Import surrogates cvx_closed_form cvx_stop cvx_decrease distributions margin_bound.
 From AdaNet Require Import margin_bound_uniform margin_bound_empirical margin_bound_unbounded objective_bound priors path_classes a_posteriori h1 slopes adanet_comparison.
 From AdaNet Require Import deepboost_restated held_out entropy pac_bayes_kl vote_certificate smooth.
+From AdaNet Require Import occam_certificate disagreement_certificate pick_bound preferent pick_certificate.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope.
 Local Open Scope ring_scope.
@@ -483,3 +484,89 @@ Check (@represented : forall (R : realType) (n0 : nat) (v : 'I_n0 -> R), (exists
     if beta == 0 then N%:R * \sum_v theta v * ln (n%:R * theta v)
     else N%:R * (\sum_v theta v * ln (theta v)) + \sum_(i < N) ln (n%:R * beta + i%:R)
          - \sum_v \sum_(c < N.+1) pmf N c (theta v) * \sum_(i < c) ln (beta + i%:R)).
+
+(* occam-certificate, distributions of finite support: any networks, also infinitely many; wrong h a says whether h errs at a *)
+Check (@occam_certificate : forall (R : realType) (I : finType) (w : I -> R) (m : nat) (Net : eqType) (wrong : Net -> I -> bool),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> forall (P : Net -> R) (delta : R),
+  (forall h, 0 <= P h) -> (forall r, uniq r -> \sum_(h <- r) P h <= 1) -> 0 <= delta ->
+  Ex w (fun S : {ffun 'I_m -> I} => `[< exists h, clopper_pearson m (errors (wrong h) S) (delta * P h) < error_rate w (wrong h) >]%:R) <= delta).
+Check (@kraft : forall (R : realType) (Net : eqType) (code : Net -> seq bool), code_free code ->
+  forall r : seq Net, uniq r -> \sum_(h <- r) 2%:R^-1 ^+ seq.size (code h) <= 1 :> R).
+Check (@occam_code : forall (R : realType) (I : finType) (w : I -> R) (m : nat) (Net : eqType) (wrong : Net -> I -> bool),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> forall (code : Net -> seq bool) (delta : R), code_free code -> 0 <= delta ->
+  Ex w (fun S : {ffun 'I_m -> I} => `[< exists h,
+    clopper_pearson m (errors (wrong h) S) (delta * 2%:R^-1 ^+ seq.size (code h)) < error_rate w (wrong h) >]%:R) <= delta).
+Check (@occam_trivial : forall (R : realType) (m e : nat) (delta : R), delta <= 1 -> clopper_pearson m m delta = 1 /\ clopper_pearson m e 0 = 1 :> R).
+  Check (fun (Net : eqType) (code : Net -> seq bool) => erefl : code_free code = (forall h h', prefix (code h) (code h') -> h = h')).
+
+(* disagreement-certificate, distributions of finite support: o is what training saw, with any law v; an answer is a label, or None (a tie, no number) *)
+Check (@disagreement_certificate : forall (R : realType) (I Omega : finType) (w : I -> R) (v : Omega -> R) (X : Type) (Label : eqType) (xs : I -> X) (ys : I -> Label),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 -> (forall o, 0 <= v o) -> \sum_o v o = 1 ->
+  forall (f g : Omega -> X -> option Label) (b : Omega -> R) (n : nat) (delta1 delta2 : R), 0 <= delta2 ->
+  \sum_o v o * ((b o < error_rate w (errs xs ys (g o)))%R)%:R <= delta1 ->
+  \sum_o v o * Ex w (fun U : {ffun 'I_n -> I} =>
+    ((b o + clopper_pearson n (errors (fun a => differs (f o) (g o) (xs a)) U) delta2 < error_rate w (errs xs ys (f o)))%R)%:R) <= delta1 + delta2).
+  Check (fun (X I : Type) (Label : eqType) (xs : I -> X) (ys : I -> Label) (f g : X -> option Label) (a : I) (x : X) => conj erefl erefl :
+    errs xs ys f a = (f (xs a) != Some (ys a)) /\ differs f g x = ~~ (f x && (f x == g x))).
+
+(* pick-certificate, distributions of finite support. T and q of pick: the rounds of picks, and the inappropriate rows that remain; wrong T z: A(T) errs at z *)
+Check (@pick_certificate : forall (R : realType) (I : finType) (w : I -> R) (worse : seq (seq I) -> rel I) (bad : seq (seq I) -> pred I) (r : seq (seq I) -> nat)
+    (stop : seq (seq I) -> bool) (wrong : seq (seq I) -> I -> bool) (N : nat) (delta : R),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 ->
+  (forall T, total (worse T)) -> (forall T, transitive (worse T)) -> (forall T, antisymmetric (worse T)) -> (forall T, (0 < r T)%N) ->
+  (forall T z, wrong T z -> bad T z) -> 0 <= delta ->
+  Ex w (fun S : {ffun 'I_N -> I} => let T := (pick worse bad r stop (rows S)).1 in let q := (pick worse bad r stop (rows S)).2 in
+    ((pick_bound N (seq.size (flatten T) + seq.size q) delta < error_rate w (wrong T))%R)%:R) <= delta).
+Check (@pick_certificate_start : forall (R : realType) (I K : finType) (w : I -> R) (M N : nat)
+    (worse : {ffun 'I_M -> I} -> K -> seq (seq I) -> rel I) (bad : {ffun 'I_M -> I} -> K -> seq (seq I) -> pred I) (r : {ffun 'I_M -> I} -> K -> seq (seq I) -> nat)
+    (stop : {ffun 'I_M -> I} -> K -> seq (seq I) -> bool) (wrong : {ffun 'I_M -> I} -> K -> seq (seq I) -> I -> bool) (delta : R),
+  (forall i, 0 <= w i) -> \sum_i w i = 1 ->
+  (forall P k T, total (worse P k T)) -> (forall P k T, transitive (worse P k T)) -> (forall P k T, antisymmetric (worse P k T)) ->
+  (forall P k T, (0 < r P k T)%N) -> (forall P k T z, wrong P k T z -> bad P k T z) -> 0 <= delta ->
+  Ex w (fun P : {ffun 'I_M -> I} => Ex w (fun S : {ffun 'I_N -> I} => `[< exists k : K,
+    let T := (pick (worse P k) (bad P k) (r P k) (stop P k) (rows S)).1 in let q := (pick (worse P k) (bad P k) (r P k) (stop P k) (rows S)).2 in
+    pick_bound N (seq.size (flatten T) + seq.size q) (delta / #|K|%:R) < error_rate w (wrong P k T) >]%:R)) <= delta).
+Check (@worst_first_order : forall (R : realType) (I : eqType) (loss : seq (seq I) -> I -> R) (rank : I -> nat), injective rank ->
+  forall T, [/\ total (worst_first loss rank T), transitive (worst_first loss rank T) & antisymmetric (worst_first loss rank T)]).
+  Check (fun (R : realType) (I : eqType) (loss : seq (seq I) -> I -> R) (rank : I -> nat) (T : seq (seq I)) (x y : I) => erefl :
+    worst_first loss rank T x y = (loss T y < loss T x) || ((loss T x == loss T y) && (rank x <= rank y)%N)).
+  Check (fun (I : finType) (worse : seq (seq I) -> rel I) (bad : seq (seq I) -> pred I) (r : seq (seq I) -> nat) (stop : seq (seq I) -> bool) (n : nat) (T : seq (seq I)) (s : seq I) =>
+    And5 erefl erefl erefl erefl erefl :
+    [/\ queue worse bad T s = sort (worse T) [seq z <- s | bad T z], run worse bad r stop 0 T s = (T, queue worse bad T s),
+        run worse bad r stop n.+1 T s = (let q := queue worse bad T s in if stop T || (q == [::]) then (T, q)
+          else run worse bad r stop n (rcons T (take (r T) q)) (drop (r T) q ++ [seq z <- s | ~~ bad T z])),
+        pick worse bad r stop s = run worse bad r stop (seq.size s) [::] s &
+        picked worse bad r stop s = flatten (pick worse bad r stop s).1 ++ (pick worse bad r stop s).2]).
+  Check (fun (I : finType) (m : nat) (S : {ffun 'I_m -> I}) (t s : seq I) => conj erefl erefl :
+    rows S = [seq S i | i <- enum 'I_m] /\ among t s = (forall x, (count_mem x t <= count_mem x s)%N)).
+(* why: picking is preferent, what is inappropriate changes it, n more rows cost (1 - phi)^n, and whatever is preferent has phi(T) <= eps(|T|) *)
+Check (@picking_preferent : forall (I : finType) (worse : seq (seq I) -> rel I) (bad : seq (seq I) -> pred I) (r : seq (seq I) -> nat) (stop : seq (seq I) -> bool),
+  (forall T, total (worse T)) -> (forall T, transitive (worse T)) -> (forall T, antisymmetric (worse T)) -> (forall T, (0 < r T)%N) ->
+  preferent (picked worse bad r stop)).
+Check (@picking_changes : forall (I : finType) (worse : seq (seq I) -> rel I) (bad : seq (seq I) -> pred I) (r : seq (seq I) -> nat) (stop : seq (seq I) -> bool),
+  (forall T, total (worse T)) -> (forall T, transitive (worse T)) -> (forall T, antisymmetric (worse T)) -> (forall T, (0 < r T)%N) ->
+  forall (s : seq I) (z : I), bad (pick worse bad r stop s).1 z ->
+  picked worse bad r stop (z :: picked worse bad r stop s) != picked worse bad r stop s).
+Check (@pick_steps : forall (R : realType) (I : finType) (w : I -> R) (c : seq I -> seq I), (forall i, 0 <= w i) -> \sum_i w i = 1 -> preferent c ->
+  forall (m n : nat) (t : seq I), (seq.size t <= m)%N ->
+  Ex w (fun S : {ffun 'I_(m + n) -> I} => (c (rows S) == t)%:R) * 'C(m, seq.size t)%:R
+  <= Ex w (fun S : {ffun 'I_m -> I} => (c (rows S) == t)%:R) * 'C(m + n, seq.size t)%:R * (1 - change_rate w c t) ^+ n).
+Check (@preferent_bound : forall (R : realType) (I : finType) (w : I -> R) (c : seq I -> seq I), (forall i, 0 <= w i) -> \sum_i w i = 1 -> preferent c ->
+  forall (N : nat) (delta : R), 0 <= delta ->
+  Ex w (fun S : {ffun 'I_N -> I} => ((pick_bound N (seq.size (c (rows S))) delta < change_rate w c (c (rows S)))%R)%:R) <= delta).
+  Check (fun (R : realType) (I : finType) (w : I -> R) (c : seq I -> seq I) (t : seq I) => conj erefl erefl :
+    preferent c = ((forall s, among (c s) s) /\ (forall s v, among (c s) v -> among v s -> c v = c s)) /\
+    change_rate w c t = error_rate w (fun z => c (z :: t) != t)).
+(* eps: pick_bound is the one root, and rises in k and falls in N *)
+Check (@pick_root : forall (R : realType) (N k : nat) (delta : R), (k < N)%N -> 0 < delta < 1 ->
+  [/\ 0 < pick_bound N k delta < 1, pick_sum N k delta (pick_bound N k delta) = 1 &
+      forall p, 0 <= p < 1 -> pick_sum N k delta p = 1 -> p = pick_bound N k delta]).
+Check (@pick_sum_tail : forall (R : realType) (N k : nat) (delta p : R), (k < N)%N -> 0 < p < 1 ->
+  pick_sum N k delta p = delta * (1 - cdf N k p) / (N%:R * p * pmf N k p)).
+Check (@pick_bound_le : forall (R : realType) (N k : nat) (delta p : R), (k < N)%N -> 0 < delta < 1 -> 0 <= p < 1 ->
+  1 <= pick_sum N k delta p -> pick_bound N k delta <= p).
+Check (@pick_bound_rises : forall (R : realType) (N k k' : nat) (delta : R), 0 < delta < 1 -> (k <= k')%N -> pick_bound N k delta <= pick_bound N k' delta).
+Check (@pick_bound_falls : forall (R : realType) (N N' k : nat) (delta : R), 0 < delta < 1 -> (N <= N')%N -> pick_bound N' k delta <= pick_bound N k delta).
+  Check (fun (R : realType) (N k : nat) (delta p : R) => conj erefl erefl :
+    pick_sum N k delta p = delta / N%:R * (\sum_(k <= m < N) 'C(m, k)%:R / 'C(N, k)%:R * (1 - p) ^- (N - m)) /\
+    pick_bound N k delta = if (k < N)%N then sup [set p | 0 <= p < 1 /\ pick_sum N k delta p <= 1] else 1).

@@ -61,7 +61,9 @@ FRESH = 1_000
 """The place of draws that no round has."""
 
 
-def inputs(data: Data, data_dir: str | None, seed: int, *, certificate: bool, holdout: float | None = None) -> Inputs:
+def inputs(
+    data: Data, data_dir: str | None, seed: int, *, certificate: str | None, holdout: float | None = None
+) -> Inputs:
     if data.name == "xor":
         return xor(holdout, seed)
     test = data.name if data.has_test else None
