@@ -90,6 +90,12 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         return list(self.model_.meta.get("history", []))
 
     @property
+    def certificate_(self) -> float | None:
+        """The certificate of the risk of a network that was trained by picking, at the delta of its training."""
+        picking = self.history_[-1].get("picking") if self.history_ else None
+        return None if picking is None else float(picking["bound"])
+
+    @property
     def hidden_(self) -> dict[tuple[int, int], Array]:
         """U_{k,s}, one row per unit of layer k."""
         return {pair: U.numpy() for pair, U in self.model_.network.hidden.items()}

@@ -22,7 +22,7 @@ from adanet_train.core.points import Points
 from adanet_train.core.surrogates import surrogate
 from adanet_train.core.world import ALONE, World
 
-CERTIFIED = ("certificate", "description")
+CERTIFIED = ("vote", "description")
 """Objectives that are a certificate: they count every point alike, and the features must be fixed beforehand."""
 VARIANTS = ("base", "R", "P", "D", "SD")
 LARGE = 50_000
@@ -67,10 +67,17 @@ class Config:
     """r: one of COMPLEXITIES, or a function (spec, k, Psi, H) -> r of units in H*_k whose outputs are H."""
     objective: str = "paper"
     """"paper": λ and β above. "bound": those with which F is a bound on the risk (theory: objective-bound).
-    "certificate": F is the network's certificate itself, vote-certificate or path-certificate. "description": F is
-    occam-certificate of a network whose every unit pays for its bits."""
+    "vote": F is the network's certificate itself, vote-certificate or path-certificate. "certificate": trained by
+    picking, for the certificate of the number of picks. "description": F is occam-certificate of a network whose every
+    unit pays for its bits."""
     delta: float = 0.05
-    """The certificate objective holds with probability 1 - δ."""
+    """The certificate of the objectives "vote" and "certificate" holds with probability 1 - δ."""
+    start: float = 0.25
+    """Picking: the share of the rows that the start is fitted on."""
+    picks: int | None = None
+    """Picking: K, the most rows picked; None: a function of the number of rows and classes."""
+    order: str = "worst"
+    """Picking: which wrong rows come first, "worst", "nearest" (for noisy labels) or "hash"."""
     slack: float = 0.05
     """η of the bound objective, the step of its grid of margins."""
     largest_rho: bool = False
@@ -141,9 +148,9 @@ class Config:
     def __post_init__(self) -> None:
         for name in ("rounds", "check_every", "patience", "networks", "jobs"):
             _check_integer(name, getattr(self, name), 1)
-        for name in ("width", "max_rounds", "max_depth", "members", "steps", "epochs", "batch"):
+        for name in ("width", "max_rounds", "max_depth", "members", "steps", "epochs", "batch", "picks"):
             if getattr(self, name) is not None:
-                _check_integer(name, getattr(self, name), 0 if name == "steps" else 1)
+                _check_integer(name, getattr(self, name), 0 if name in ("steps", "picks") else 1)
         for field in dataclasses.fields(self):
             name, kind, value = field.name, str(field.type), getattr(self, field.name)
             if kind.startswith("float"):
@@ -171,7 +178,9 @@ class Config:
         declared = self.max_rounds is None or self.max_rounds >= self.rounds
         check(declared, f"max_rounds must be at least rounds={self.rounds}, got max_rounds={self.max_rounds}.")
         check(0 <= self.dropout < 1, f"dropout must be in [0, 1), got dropout={self.dropout}.")
-        _check_choice("objective", self.objective, ("paper", "bound", *CERTIFIED))
+        _check_choice("objective", self.objective, ("paper", "bound", "certificate", *CERTIFIED))
+        check(0 < self.start < 1, f"start must be a share in (0, 1), got start={self.start}.")
+        _check_choice("order", self.order, ("worst", "nearest", "hash"))
         check_delta(self.delta)
         _check_choice("variant", self.variant, VARIANTS)
         _check_choice("outputs", self.outputs, ("top", "all"))
@@ -214,8 +223,8 @@ class Config:
 
     @property
     def tried(self) -> int:
-        """Statements looked at: the certificate objective has vote-certificate, and path-certificate if it may grow."""
-        return 2 if self.objective == "certificate" and self.depth > 1 and self.rounds > 1 else 1
+        """Statements looked at: the objective "vote" has vote-certificate, and path-certificate if it may grow."""
+        return 2 if self.objective == "vote" and self.depth > 1 and self.rounds > 1 else 1
 
     def sizes(self, m: int) -> tuple[tuple[int, int], ...]:
         """(depth - l_{t-1}, units per layer, of each member) of each candidate on m points."""
@@ -272,9 +281,9 @@ def adaptive(given: Mapping[str, Any]) -> dict[str, Any]:
 def of_classes(config: Config) -> Config:
     """The config as C classes read it: "units" is the paper's learner there, "gradient" is one of two classes.
 
-    A network trained for its certificate is linear, unless max_depth says that it may have hidden units.
+    A network trained for its vote certificate is linear, unless max_depth says that it may have hidden units.
     """
-    if config.objective == "certificate" and (config.max_depth or 1) == 1:
+    if config.objective == "vote" and (config.max_depth or 1) == 1:
         config = config.replace(max_depth=1, rounds=1, max_rounds=None)
     return config.replace(learner="units") if config.learner == "gradient" else config
 
@@ -290,6 +299,8 @@ class Trained:
     declared: NetworkSpec | None
     history: list[Round]
     config: Config
+    picked: Mapping[str, Any] | None = None
+    """The record of a run of picking, as the file holds it."""
 
 
 Callback = Callable[[Trained], None]
@@ -326,7 +337,8 @@ def check_class_config(config: Config) -> None:
     check(config.surrogate == "logistic", f"C classes have the multinomial loss, got surrogate={config.surrogate!r}.")
     plain = config.variant in ("base", "SD")
     check(plain, f"variant must be base or SD for more than two classes, got variant={config.variant!r}.")
-    check(config.objective in ("paper", "bound"), f"objective must be paper or bound here, got {config.objective!r}.")
+    known = config.objective in ("paper", "bound", "certificate")
+    check(known, f"objective must be paper, bound or certificate here, got {config.objective!r}.")
 
 
 def _class_indices(y: Tensor) -> Tensor:

@@ -33,6 +33,7 @@ from adanet_train.data.features import Array, FeatureMap, default_names
 from adanet_train.data.rows import Rows
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
+from adanet_train.picking.train import plan_of
 from adanet_train.subnetworks import fitted
 from adanet_train.subnetworks.ensemble import Summary
 
@@ -61,15 +62,18 @@ class _Trained(NetworkClassifier):
         weighted = sample_weight is not None or self.class_weight is not None
         check(not weighted or self.objective == "paper", run.unweighted(self.objective))
         rows = Rows.weighted(X, y, sample_weight)
-        features = self._feature_map(rows.X) if before is None or before.features is None else before.features
+        config = self.config(begun=None if before is None else before.meta["seed"])
+        known = None if before is None else before.features
+        features = self._feature_map(rows.X, config) if known is None else known
         sample = Sample.digest(Points(rows.X, features), self._signs(rows.y))
-        rows = rows.ordered(self._signs(rows.y))
+        if self.objective != "certificate":  # there numbers split the rows: they must not depend on values
+            rows = rows.ordered(self._signs(rows.y))
         points, signs = Points(rows.X, features), torch.from_numpy(self._signs(rows.y))
         notes = {"classes": self.classes_.tolist()}
         if (s := self._weights(rows)) is not None:
             notes["weights"] = hashlib.sha256(s.astype("<f8").data).hexdigest()
         resume = None if before is None else _taken_up(before, sample, notes.get("weights"))
-        config = run.config_for(signs, self.config(features.r_sup, None if before is None else before.meta["seed"]))
+        config = run.config_for(signs, config.replace(r_sup=features.r_sup))
         trained = run.trainer(self._method())(points, signs, config, resume=resume, **self._more(s))
         model = run.model_of(trained, self._method(), features=features, sample=sample, notes=notes)
         # through the file's form, so that a saved model is the fitted one in every bit
@@ -120,7 +124,7 @@ class _Trained(NetworkClassifier):
             more["callback"] = lambda t: print(f"round {len(t.history)}: {round_line(t.history[-1])}", flush=True)
         return more
 
-    def config(self, r_sup: float = 1.0, begun: int | None = None) -> Config:
+    def config(self, begun: int | None = None) -> Config:
         """The Config of these parameters; `begun` is the seed of the rounds that there are already."""
         known = {field.name for field in fields(Config)}
         given = {name: _tuples(value) for name, value in self.get_params(deep=False).items() if name in known}
@@ -131,16 +135,17 @@ class _Trained(NetworkClassifier):
             given["seed"] = int(begun)
         if self._method() == "adanet":
             given = adaptive(given)
-        return Config(**given | {"device": device(given["device"]), "r_sup": r_sup})
+        return Config(**given | {"device": device(given["device"])})
 
-    def _feature_map(self, X: Array) -> FeatureMap:
+    def _feature_map(self, X: Array, config: Config) -> FeatureMap:
         names = tuple(getattr(self, "feature_names_in_", default_names(X.shape[1])))
         if self.objective in CERTIFIED:
             check(self.feature_range is not None, f"objective {self.objective} {NEEDS_A_FIXED_MAP} give feature_range.")
             low, high = self._known_range()
             return replace(FeatureMap.known(names, (low + high) / 2, high, bias=self.bias), floor=-1.0)
         if self.feature_range is None:
-            return FeatureMap.fitted(X, names, bias=self.bias)
+            rows = plan_of(config).split(len(X))[0] if self.objective == "certificate" else slice(None)
+            return FeatureMap.fitted(X[rows], names, bias=self.bias)
         return FeatureMap.known(names, *self._known_range(), bias=self.bias)
 
     def _known_range(self) -> tuple[float, float]:
@@ -193,8 +198,13 @@ class AdaNetClassifier(_Trained):
     lam : λ, the weight of the complexity r in Γ = λ r + β. None: chosen on the held-out points, with the depth.
     beta : β.
     complexity : r: "lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth", or a function (spec, k, Psi, H) -> r.
-    objective : "paper", "bound" (the λ and β with which F bounds the risk), "certificate" (F is a certificate)
-        or "description" (every unit pays for its bits; F is occam-certificate).
+    objective : "paper", "bound" (the λ and β with which F bounds the risk), "certificate" (trained by picking, with the
+        certificate `certificate_`), "vote" (F is a certificate) or "description" (every unit pays for its bits; F is
+        occam-certificate).
+    delta : of the certificate, which holds with probability 1 - delta.
+    start : of picking, the share of the rows that the start is fitted on.
+    picks : of picking, the most rows picked. None: a function of the number of rows and classes.
+    order : of picking, which wrong rows come first: "worst", "nearest" (for noisy labels) or "hash".
     variant : "base", "R", "P", "D" or "SD", as in the paper's Table 3.
     candidates : (depth - l_{t-1}, units per layer) of each candidate of a round. None: (0, B) and (1, B); if λ is
         chosen, in the first round also (2, B) where the held-out points choose (1, B), and then (0, B).
@@ -248,6 +258,10 @@ class AdaNetClassifier(_Trained):
         beta: float = Config.beta,
         complexity: str | Callable[..., float] = Config.complexity,
         objective: str = Config.objective,
+        delta: float = Config.delta,
+        start: float = Config.start,
+        picks: int | None = Config.picks,
+        order: str = Config.order,
         variant: str = Config.variant,
         candidates: tuple[tuple[int, int], ...] | None = Config.candidates,
         outputs: str = Config.outputs,
@@ -288,6 +302,10 @@ class AdaNetClassifier(_Trained):
         self.beta = beta
         self.complexity = complexity
         self.objective = objective
+        self.delta = delta
+        self.start = start
+        self.picks = picks
+        self.order = order
         self.variant = variant
         self.candidates = candidates
         self.outputs = outputs

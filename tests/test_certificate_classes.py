@@ -41,7 +41,7 @@ def fewer_steps(monkeypatch):
         monkeypatch.setattr(module, name, value)
 
 
-CONFIG = Config(objective="certificate", max_depth=1, rounds=1, learner="units", lam=1e-5)
+CONFIG = Config(objective="vote", max_depth=1, rounds=1, learner="units", lam=1e-5)
 
 
 def test_the_smooth_form_is_near_the_exact_certificate():
@@ -152,7 +152,7 @@ def test_labels_by_coin_are_not_certified():
 def test_the_estimator_and_what_is_refused():
     Psi, y = sample(m=400)
     X, names = (Psi.numpy() + 1) / 2, np.array(["a", "b", "c", "d"])[y.numpy()]
-    model = AdaNetClassifier(objective="certificate", feature_range=(0.0, 1.0)).fit(X, names)
+    model = AdaNetClassifier(objective="vote", feature_range=(0.0, 1.0)).fit(X, names)
     assert model.score(X, names) > 0.9
     found = verify_bounds(model, X, names, draws=None)
     assert found.bounds["vote-certificate-multiclass"].applies
@@ -160,6 +160,6 @@ def test_the_estimator_and_what_is_refused():
     with pytest.raises(ValueError, match="no sample_weight"):
         model.fit(X, names, sample_weight=np.arange(1, 401.0))
     with pytest.raises(ValueError, match="give feature_range"):
-        AdaNetClassifier(objective="certificate").fit(X, names)
+        AdaNetClassifier(objective="vote").fit(X, names)
     with pytest.raises(ValueError, match=r"needs \|Psi\| <= 1"):
         classes.train(3 * Psi, y, CONFIG)

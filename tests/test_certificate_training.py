@@ -47,7 +47,7 @@ def fewer_steps(monkeypatch):
         monkeypatch.setattr(module, name, value)
 
 
-CONFIG = Config(objective="certificate", max_depth=1)
+CONFIG = Config(objective="vote", max_depth=1)
 
 
 @pytest.mark.parametrize(("q", "c"), [(0.0, 0.01), (0.05, 0.02), (0.3, 0.2), (0.49, 1e-3)])

@@ -128,7 +128,7 @@ def test_the_baselines(method):
     [
         ({"variant": "P"}, "variant must be base or SD for more than two classes, got variant='P'."),
         ({"surrogate": "exponential"}, "C classes have the multinomial loss, got surrogate='exponential'."),
-        ({"objective": "certificate"}, "objective must be paper or bound here, got 'certificate'."),
+        ({"objective": "vote"}, "objective must be paper, bound or certificate here, got 'vote'."),
         ({"learner": "gradient"}, "learner='gradient' is one of two classes, of more take 'committee' or 'units'."),
     ],
 )

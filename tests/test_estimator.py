@@ -333,7 +333,7 @@ def test_many_copies_are_told_of(sample):
         small(rounds=1).fit(*sample, np.full(60, 5))
 
 
-@pytest.mark.parametrize("objective", ["bound", "certificate"])
+@pytest.mark.parametrize("objective", ["bound", "vote", "certificate"])
 def test_an_objective_that_bounds_the_risk_takes_no_weights(sample, objective):
     X, y = sample
     model = small(objective=objective, feature_range=(-3, 5))

@@ -40,10 +40,10 @@ def test_a_learned_map_knows_its_own_points_only():
 
 
 def test_a_certificate_takes_pixels_centred_and_refuses_a_map_fitted_on_the_sample():
-    assert read_inputs("digits:3-8", Asked(certificate=True)).Psi.min() == -1
+    assert read_inputs("digits:3-8", Asked(certificate="vote")).Psi.min() == -1
     assert read_inputs("digits:3-8", Asked()).Psi.min() == 0
     with pytest.raises(ValueError, match="fixed before the sample was drawn: --features learned:F"):
-        read_inputs("breast-cancer", Asked(certificate=True))
+        read_inputs("breast-cancer", Asked(certificate="vote"))
 
 
 @pytest.mark.parametrize(

@@ -425,3 +425,85 @@ def test_a_subnetwork_is_added_only_where_the_picks_are_not_fitted() -> None:
     assert learner.fit(PAIR[P], PAIR[right[:4]], start).network.n == start.network.n
     grown = learner.fit(PAIR[P], PAIR[missed], start).network
     assert sum(grown.n) >= sum(start.network.n)
+
+
+# The doors
+
+
+def test_adanet_train_picks_and_can_be_taken_up(tmp_path: Any, capsys: Any, monkeypatch: Any) -> None:
+    from adanet_train.app import cli
+    from adanet_train.picking import train as picking
+
+    quick = ["--width", "5", "--rounds", "2", "--set", "members=2", "--set", "epochs=10"]
+    arguments = ["digits:3-8", "--objective", "certificate", "--picks", "4", "--start", "0.2", *quick]
+    whole, part = tmp_path / "whole.pt", tmp_path / "part.pt"
+    assert cli.main([*arguments, "-o", str(whole), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["certificate"]
+    model = model_file.read(whole)
+    assert model.version == 3
+    assert (model.picked["recipe"]["K"], model.picked["recipe"]["start"]) == (4, 0.2)  # type: ignore[index]
+    found = check_file(model, model.sample.Psi, model.sample.y)  # type: ignore[union-attr]
+    assert found.status == "holds"
+    assert (told["picked"], told["left"], told["N"]) == (len(found.picked.picks), len(found.picked.left), 286)
+    assert told["bound"] == found.picked.at(0.05)
+
+    def interrupted(*given: Any, **more: Any) -> Any:
+        seen = []
+
+        def stop(state: Picked) -> None:
+            more["callback"](state)
+            seen.append(state)
+            if len(seen) == 2:
+                raise KeyboardInterrupt
+
+        return pick(*given, **{**more, "callback": stop})
+
+    with monkeypatch.context() as patch:
+        patch.setattr(picking, "pick", interrupted)
+        assert cli.main([*arguments, "-o", str(part)]) == 130
+    early = model_file.read(part)
+    assert check_file(early, early.sample.Psi, early.sample.y).status == "fails"  # type: ignore[union-attr]
+    assert cli.main([*arguments, "-o", str(part), "--resume"]) == 0
+    assert part.read_bytes() == whole.read_bytes()
+    assert "risk <= " in capsys.readouterr().out
+
+
+def test_the_estimator_picks(tmp_path: Any) -> None:
+    from adanet_train import AdaNetClassifier, load
+
+    X, y = load_iris(return_X_y=True)
+    given = {"rounds": 2, "width": 5, "members": 2, "epochs": 10, "picks": 6}
+    model = AdaNetClassifier(objective="certificate", **given).fit(X, y)
+    assert model.certificate_ is not None
+    assert 0.05 < model.certificate_ < 0.5
+    rows = Plan().split(len(X))[0]
+    assert np.array_equal(model.model_.features.high, X[rows].max(axis=0))  # type: ignore[union-attr]
+    model.save(tmp_path / "iris.pt", X, y)
+    again = load(tmp_path / "iris.pt")
+    assert (again.certificate_, again.objective) == (model.certificate_, "certificate")  # type: ignore[attr-defined]
+    stored = again.model_
+    assert check_file(stored, stored.sample.Psi, stored.sample.y).status == "holds"  # type: ignore[union-attr]
+    with pytest.raises(ValueError, match="objective certificate counts every point alike"):
+        AdaNetClassifier(objective="certificate", **given).fit(X, y, sample_weight=np.ones(150))
+    assert AdaNetClassifier(**given).fit(X, y).certificate_ is None
+
+
+def test_the_other_methods_pick(tmp_path: Any) -> None:
+    from adanet_train.app import cli
+
+    output = str(tmp_path / "model.pt")
+    quick = ["--set", "steps=50", "--picks", "4"]
+    assert cli.main(["iris", "--method", "lr", "--objective", "certificate", "-o", output, *quick]) == 0
+    model = model_file.read(output)
+    assert check_file(model, model.sample.Psi, model.sample.y).status == "holds"  # type: ignore[union-attr]
+
+
+def test_an_old_file_of_the_objective_certificate_is_one_of_votes() -> None:
+    from adanet_train.app import run
+    from adanet_train.config import Trained
+    from adanet_train.core.network import Network
+
+    trained = Trained(Network.empty(3), None, [], Config(objective="vote"))
+    model = run.model_of(trained, "adanet", features=None, sample=None)
+    old = replace(model, meta={**model.meta, "config": {**model.meta["config"], "objective": "certificate"}})
+    assert run.trained_of(old).config.objective == "vote"

@@ -156,7 +156,7 @@ class Interrupt:
     def __init__(self, monkeypatch, rounds: int) -> None:
         plain = run.trainer
 
-        def trainer(method, y=None):
+        def trainer(method):
             def train(Psi, y, config, *, callback, resume):
                 def stop(trained):
                     callback(trained)
@@ -401,7 +401,7 @@ def test_the_help_tells_the_defaults_and_choices_of_the_config():
             told.add(name)
             default = defaults[name]
             assert match[1] == default if isinstance(default, str) else float(match[1]) == default, name
-    assert told == options.keys() & defaults.keys() - {"rho", "width", "lam", "max_rounds"}
+    assert told == options.keys() & defaults.keys() - {"rho", "width", "lam", "max_rounds", "picks"}
     assert options["variant"].choices == config.VARIANTS
     assert options["complexity"].choices == config.COMPLEXITIES
     assert options["method"].choices == run.METHODS

@@ -33,7 +33,7 @@ examples:
   adanet-train digits:3-8 -o digits.pt --method cvx --rounds 200 --p 1
   adanet-train table.csv --label class -o model.pt --test-data held_out.csv --rounds 10 --width 50
   adanet-train digits -o ten.pt --rounds 3
-  adanet-train digits:3-8 -o certified.pt --objective certificate --holdout 0.1
+  adanet-train digits:3-8 -o certified.pt --objective certificate
   adanet-train digits:odd-even -o short.pt --objective description
   adanet-train rows.npy -o model.pt --processes 2
   adanet-train mnist:0-1 --data-dir data --test-data mnist:0-1 -o mnist.pt --set steps=2000 --set outputs=all
@@ -73,10 +73,12 @@ def parser() -> Parser:
     complexities = ("lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth")
     add("--complexity", choices=complexities, help="r, default lemma-2")
     objectives = (
-        "bound: λ and β with which F bounds the risk; certificate: F is a certificate; description: every unit pays "
-        "for its bits; default paper"
+        "bound: λ and β with which F bounds the risk; certificate: trained by picking; vote: F is a certificate; "
+        "description: every unit pays for its bits; default paper"
     )
-    add("--objective", choices=("paper", "bound", "certificate", "description"), help=objectives)
+    add("--objective", choices=("paper", "bound", "certificate", "vote", "description"), help=objectives)
+    add("--start", type=float, metavar="F", help="of picking: share of the rows in the start, default 0.25")
+    add("--picks", type=int, metavar="K", help="of picking: the most rows picked; without it by rows and classes")
     add("--seed", type=int, metavar="S", help="default 0")
     add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU when there is one")
     add("--set", action="append", default=[], metavar="NAME=VALUE", help="any other field of Config, may be repeated")
@@ -164,6 +166,7 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
         bias=arguments.bias,
         center=arguments.center,
         certificate=config.objective if config.objective in CERTIFIED else None,
+        start=_start(config),
         features=arguments.features,
         holdout=arguments.holdout,
         seed=config.seed,
@@ -212,6 +215,13 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _start(config: Config) -> Any:
+    """The split of the rows into start and the others, where the objective is to pick."""
+    from adanet_train.picking.train import plan_of
+
+    return plan_of(config).split if config.objective == "certificate" else None
+
+
 def _too_large(error: BaseException, arguments: argparse.Namespace, config: Config, inputs: Inputs) -> str:
     """What the run would need, and what would need less."""
     from adanet_train.app import run
@@ -226,8 +236,7 @@ def _too_large(error: BaseException, arguments: argparse.Namespace, config: Conf
 
 
 def _checked(world: World, arguments: argparse.Namespace) -> World:
-    certificate = getattr(arguments, "objective", "paper") in ("certificate", "description")
-    known = arguments.method == "adanet" and not certificate
+    known = arguments.method == "adanet" and getattr(arguments, "objective", "paper") in ("paper", "bound")
     check(known, "several processes train adanet, objective paper or bound.")
     return world
 
@@ -328,6 +337,7 @@ def summary(arguments: argparse.Namespace, trained: Trained, inputs: Inputs, sec
         "test_error": run.error_rate(network, *inputs.test) if inputs.test else None,
         "seconds": round(seconds, 3),
         "model": str(arguments.output),
+        **({} if (found := run.certificate(trained)) is None else {"certificate": found}),
     }
 
 

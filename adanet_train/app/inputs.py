@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -50,6 +51,8 @@ class Asked:
     center: bool = False
     certificate: str | None = None
     """The objective, if it is a certificate: its map is fixed before the sample, and centred where it can be."""
+    start: Callable[[int], tuple[Any, Any]] | None = None
+    """Of picking: the rows of m that the start is fitted on, and the others."""
     features: str | None = None
     """"hog", or "learned:F": centred and scaled as a share F of the points says, which are then not trained on."""
     holdout: float | None = None
@@ -69,6 +72,9 @@ def read_inputs(source: str, asked: Asked) -> Inputs:
     dataset.require_trainable()
     if learned_on is not None:
         features: FeatureMap | None = FeatureMap.learned(learned_on.values, dataset.names, bias=asked.bias is not False)
+    elif asked.start is not None and dataset.known_range is None and not dataset.is_psi:
+        rows = asked.start(dataset.m)[0]
+        features = FeatureMap.fitted(dataset.values[rows], dataset.names, bias=asked.bias is not False)
     else:
         known = asked.certificate is not None and dataset.known_range is not None
         features = dataset.feature_map(bias=asked.bias is not False, center=asked.center or known)

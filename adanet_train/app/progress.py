@@ -36,7 +36,11 @@ def round_line(entry: Mapping[str, Any], least_decrease: float = 0.0) -> str:
     'F = 0.2501, no candidate lowers it by more than 0.001 of it (least_decrease): stopped (depth 2: 0.25)'
     >>> round_line({"candidates": [], "chosen": -1, "objective": 0.25})
     'F = 0.25, no unit lowers it: stopped'
+    >>> round_line({"picking": {"picked": 2, "left": 1, "N": 90, "bound": 0.0912}})
+    '2 picked, 1 of 90 wrong: risk <= 0.0912'
     """
+    if (picking := entry.get("picking")) is not None:
+        return f"{picking['picked']} picked, {picking['left']} of {picking['N']} wrong: risk <= {picking['bound']:.4f}"
     candidates = entry["candidates"]
     shown = ", ".join(f"depth {candidate['depth']}: {candidate['objective']:.6g}" for candidate in candidates)
     if not candidates:
@@ -57,15 +61,24 @@ def _missed(entry: Mapping[str, Any], least_decrease: float) -> str:
     return f"lowers it by more than {asked}"
 
 
+def _objective(F: float, certified: Mapping[str, Any] | None) -> str:
+    """F, or what picking certifies."""
+    if certified is None:
+        return f"{F:.6g}"
+    counted = f"{certified['picked']} picked, {certified['left']} left, N = {certified['N']}"
+    start = f"the start alone: {certified['start_bound']:.4f} by Clopper-Pearson"
+    return f"risk <= {certified['bound']:.4f} with probability {1 - certified['delta']:g} ({counted}; {start})"
+
+
 def closing_table(result: Mapping[str, Any]) -> str:
     """Method, rounds, architecture, objective, train and test error, seconds, file."""
     n_0, *units = result["n"]
-    test_error = result["test_error"]
+    test_error, certified = result["test_error"], result.get("certificate")
     rows = {
         "method": result["method"],
         "rounds": result["rounds"],
         "architecture": f"n_0 = {n_0}, depth {result['depth']}, units {', '.join(str(n_k) for n_k in units)}",
-        "objective": f"{result['objective']:.6g}",
+        "objective" if certified is None else "certificate": _objective(result["objective"], certified),
         "train error": f"{result['train_error']:.4f}",
         "test error": "no test data" if test_error is None else f"{test_error:.4f}",
         "seconds": f"{result['seconds']:.1f}",

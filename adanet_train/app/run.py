@@ -24,8 +24,22 @@ Train = Callable[..., Trained]
 
 
 def trainer(method: str) -> Train:
-    """train(Psi, y, config, *, callback, resume) -> Trained of a method, for any number of classes."""
+    """train(Psi, y, config, *, callback, resume) -> Trained of a method, by picking where that is the objective."""
     check_choice("method", method, METHODS)
+
+    def train(Psi: Tensor | Points, y: Tensor, config: Config, **options: Any) -> Trained:
+        if config.objective != "certificate":
+            return plain_trainer(method)(Psi, y, config, **options)
+        from adanet_train.picking import train as picking
+
+        check(options.pop("weights", None) is None, unweighted(config.objective))
+        return picking.train(Psi, y, config, method=method, **options)
+
+    return train
+
+
+def plain_trainer(method: str) -> Train:
+    """The trainer of a method on all the rows that it is given."""
     if method == "adanet":
         return _adanet
     if method in ("lr", "nn"):
@@ -49,7 +63,7 @@ def config_for(y: Tensor, config: Config) -> Config:
 
 def _adanet(Psi: Tensor, y: Tensor, config: Config, **options: Any) -> Trained:
     """AdaNet on the objective of the config."""
-    if config.objective == "certificate":
+    if config.objective == "vote":
         from adanet_train.certificate import classes
         from adanet_train.certificate import train as signs
 
@@ -66,10 +80,21 @@ def _adanet(Psi: Tensor, y: Tensor, config: Config, **options: Any) -> Trained:
 
 
 def method_config(method: str, config: Config) -> Config:
-    """cvx-exact is AdaNet.CVX with the exact step; the certificate is an objective of adanet alone."""
+    """cvx-exact is AdaNet.CVX with the exact step; vote and description are objectives of adanet alone."""
     known = config.objective not in CERTIFIED or method == "adanet"
     check(known, f"objective {config.objective} is for method adanet, got method={method!r}.")
     return config.replace(step="exact") if method == "cvx-exact" else config
+
+
+def certificate(trained: Trained) -> dict[str, Any] | None:
+    """Of a network trained by picking: its certificate, and for information Clopper-Pearson's bound for the start."""
+    picking = trained.history[-1].get("picking")
+    if picking is None or trained.picked is None:
+        return None
+    from adanet_theory.certificates.binomial import clopper_pearson
+
+    delta = trained.config.delta
+    return {**picking, "delta": delta, "start_bound": clopper_pearson(trained.picked["first"], picking["N"], delta)}
 
 
 def memory_needed(method: str, config: Config, m: int, n_0: int, outputs: int | None = None) -> float:
@@ -131,7 +156,8 @@ def model_of(
     }
     rho = trained.config.rho if trained.declared is not None else None
     extra = {"tried": trained.config.tried} if trained.config.tried > 1 else {}
-    return ModelFile(trained.network, trained.declared, rho, features, sample, meta, extra, holdout=holdout)
+    more: dict[str, Any] = {"holdout": holdout, "picked": trained.picked}
+    return ModelFile(trained.network, trained.declared, rho, features, sample, meta, extra, **more)
 
 
 def trained_of(model: ModelFile) -> Trained:
@@ -139,8 +165,11 @@ def trained_of(model: ModelFile) -> Trained:
     config, history = model.meta.get("config"), model.meta.get("history")
     known = isinstance(config, Mapping) and isinstance(history, list)
     check(known, "meta must hold the config and the history of a training run.")
+    config = dict(config or {})
+    if model.picked is None and config.get("objective") == "certificate":
+        config["objective"] = "vote"  # as it was called before version 3
     try:
-        return Trained(model.network, model.declared, list(history or []), Config.from_dict(config or {}))
+        return Trained(model.network, model.declared, list(history or []), Config.from_dict(config), model.picked)
     except TypeError as error:
         raise ValueError(f"meta config is not one of this version: {error}.") from None
 

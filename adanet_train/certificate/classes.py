@@ -69,7 +69,7 @@ def train(
     check_resume(resume, config)
     Psi, y, C = check_classes(Psi, y, config)
     largest = float(Psi.abs().max())
-    check(largest <= 1, f"objective certificate needs |Psi| <= 1, got {largest}: scale the features.")
+    check(largest <= 1, f"objective vote needs |Psi| <= 1, got {largest}: scale the features.")
     own = torch.nn.functional.one_hot(y, C).T.float()
     sample = Sample(Psi.float(), own, config.delta / config.tried, ClassVote)
     trained = resume or Trained(Network.empty(Psi.shape[1], outputs=C, device=config.device), None, [], config)

@@ -54,7 +54,7 @@ def rounds(Psi: Tensor | Points, y: Tensor, trained: Trained) -> Iterator[tuple[
     points, y = check_sample(Psi, y, config)
     Psi = points.whole()
     largest = float(Psi.abs().max())
-    check(largest <= 1, f"objective certificate needs |Psi| <= 1, got {largest}: scale the features.")
+    check(largest <= 1, f"objective vote needs |Psi| <= 1, got {largest}: scale the features.")
     sample = Sample(Psi.float(), y.float(), config.delta / config.tried, Vote)
     for t in range(len(trained.history) + 1, (config.rounds if config.depth > 1 else 1) + 1):
         if trained.history and trained.history[-1]["chosen"] < 0:

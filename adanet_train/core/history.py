@@ -30,3 +30,5 @@ class Round(TypedDict):
     """The held-out loss after the round."""
     certificate: NotRequired[dict[str, Any]]
     """The terms of the certificate that stands after the round, where that is the objective."""
+    picking: NotRequired[dict[str, Any]]
+    """Picks and wrong rows that are left, N, and the certificate, of a round of picking."""

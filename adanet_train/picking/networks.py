@@ -15,7 +15,7 @@ from torch import Tensor
 
 from adanet_theory.checks import Array
 from adanet_train import adanet
-from adanet_train.app.run import trainer
+from adanet_train.app.run import plain_trainer
 from adanet_train.certificate.train import one_thread
 from adanet_train.config import Config, Trained
 from adanet_train.convex.projection import members, nearest
@@ -198,7 +198,7 @@ class Refit(_Networks):
     def fit(self, P: Labelled, T: Labelled, previous: Trained | None) -> Trained:
         with one_thread():
             Psi, y = tensors(weighted(P, T, self.weight))
-            return trainer(self.method)(Psi, y, self.config)
+            return plain_trainer(self.method)(Psi, y, self.config)
 
 
 def weighted(P: Labelled, T: Labelled, copies: int) -> Labelled:

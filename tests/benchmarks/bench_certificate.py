@@ -54,7 +54,7 @@ def certified(u: np.ndarray, v: np.ndarray) -> float:
 
 def run() -> list[dict[str, object]]:
     Psi, y = sample()
-    spent, trained = seconds(lambda: train(Psi, y, Config(objective="certificate", max_depth=1)))
+    spent, trained = seconds(lambda: train(Psi, y, Config(objective="vote", max_depth=1)))
     X, labels = Psi.numpy(), y.numpy()
     v = trained.network.hidden[1, 0][0].numpy()
     vote, _ = seconds(lambda: vote_certificate(labels * (X @ v), np.abs(v), n=2 * N_0, delta=0.05))

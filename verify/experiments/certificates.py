@@ -82,7 +82,7 @@ def xor(holdout: float | None, seed: int) -> Inputs:
             X = draw.uniform(-1, 1, (XOR_POINTS, XOR_COLUMNS))
             Psi = np.hstack([X, np.ones((XOR_POINTS, 1))])
             np.savez(Path(folder) / f"{name}.npz", Psi=Psi, y=np.where(X[:, 0] * X[:, 1] > 0, 1, -1))
-        asked = Asked(f"{folder}/test.npz", certificate="certificate", holdout=holdout, seed=seed)
+        asked = Asked(f"{folder}/test.npz", certificate="vote", holdout=holdout, seed=seed)
         return read_inputs(f"{folder}/sample.npz", asked)
 
 
@@ -91,7 +91,7 @@ def xor(holdout: float | None, seed: int) -> Inputs:
 
 def linear(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
     """The linear network trained for vote-certificate, alone: the whole of δ."""
-    given = inputs(data, data_dir, seed, certificate="certificate")
+    given = inputs(data, data_dir, seed, certificate="vote")
     trained = run.trainer("adanet")(given.Psi, given.y, _config(seed, max_depth=1))
     yield _row(trained, given, trained.history[-1]["certificate"])
     yield from _todays(trained, given)
@@ -102,7 +102,7 @@ def hidden(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
 
     Of rounds that propose none with units, the linear network is taken.
     """
-    given = inputs(data, data_dir, seed, certificate="certificate")
+    given = inputs(data, data_dir, seed, certificate="vote")
     config = _config(seed, max_depth=2, rounds=3)
     nothing = Trained(Network.empty(given.Psi.shape[1]), None, [], config)
     proposed = []
@@ -119,14 +119,14 @@ def hidden(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
 
 def todays(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
     """The bounds of the first round on an l1-linear network, Γ = .03."""
-    given = inputs(data, data_dir, seed, certificate="certificate")
+    given = inputs(data, data_dir, seed, certificate="vote")
     config = Config(p=1.0, Lambda=1.0, max_depth=1, rounds=2, lam=0.0, beta=0.03, step="exact", seed=seed)
     yield from _todays(run.trainer("cvx-exact")(given.Psi, given.y, config), given, "cvx-exact")
 
 
 def held_out(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
     """100 ReLU units trained as usual on nine tenths of the points, and Clopper-Pearson on the rest."""
-    given = inputs(data, data_dir, seed, certificate="certificate", holdout=0.1)
+    given = inputs(data, data_dir, seed, certificate="vote", holdout=0.1)
     assert given.holdout is not None
     config = Config(hidden=(100,), lam=1e-5, steps=2_000, seed=seed)
     trained = run.trainer("nn")(given.Psi, given.y, config)
@@ -137,7 +137,7 @@ def held_out(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
 
 def stochastic(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
     """100 ReLU units with random weights; m counts the half of the points that the statement is from."""
-    given = inputs(data, data_dir, seed, certificate="certificate", holdout=0.5)
+    given = inputs(data, data_dir, seed, certificate="vote", holdout=0.5)
     assert given.holdout is not None
     config = Config(hidden=(100,), lam=1e-5, steps=2_000, seed=seed)
     trained = run.trainer("nn")(given.Psi, given.y, config)
@@ -162,7 +162,7 @@ METHODS: Mapping[str, Callable[[Data, str | None, int], Iterator[Row]]] = {
 
 
 def _config(seed: int, **changes: Any) -> Config:
-    return Config(objective="certificate", delta=DELTA, seed=seed).replace(**changes)
+    return Config(objective="vote", delta=DELTA, seed=seed).replace(**changes)
 
 
 def _row(trained: Trained, given: Inputs, bound: Mapping[str, Any], **more: Any) -> Row:

@@ -78,14 +78,14 @@ def adanet(train: Any, test: Any, features: Any, seed: int) -> dict[str, Any]:
 
 def certificate(train: Any, test: Any, features: Any, seed: int) -> dict[str, Any]:
     """The linear network of least vote-certificate-multiclass; the features in [-1, 1]."""
-    config = of_classes(Config(objective="certificate", learner="units", lam=1e-5, seed=seed))
+    config = of_classes(Config(objective="vote", learner="units", lam=1e-5, seed=seed))
     Psi, y = map(torch.from_numpy, train)
     return said(classes.train(Psi, y, config), train, test, features)
 
 
 def hidden(train: Any, test: Any, features: Any, seed: int) -> dict[str, Any]:
     """The linear network, then rounds that may add hidden units, each certified at half of δ; what they proposed."""
-    config = Config(objective="certificate", learner="units", lam=1e-5, seed=seed, max_depth=2, rounds=HIDDEN_ROUNDS)
+    config = Config(objective="vote", learner="units", lam=1e-5, seed=seed, max_depth=2, rounds=HIDDEN_ROUNDS)
     Psi, y = map(torch.from_numpy, train)
     trained = classes.train(Psi, y, of_classes(config))
     proposed = [

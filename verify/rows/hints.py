@@ -98,4 +98,4 @@ def _trained_for_it(setting: Setting) -> list[Hint]:
     error, grid, delta = setting.errors / setting.m, vote_grid(FEW_VOTES), setting.float_delta
     raw = certificate("vote-certificate", error, KL=KL, grid=grid, b=1.0, m=setting.m, delta=delta).raw
     few = f"{FEW} features of equal weight have KL = {KL:.3g}, with this training error that is {raw:.3g} at best"
-    return [(raw, f"adanet-train --objective certificate trains for a small certificate: {few}")]
+    return [(raw, f"adanet-train --objective vote trains for a small certificate: {few}")]
