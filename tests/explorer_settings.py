@@ -4,9 +4,11 @@ import math
 from random import Random
 from typing import Any
 
-from adanet_theory import rademacher
+from adanet_theory import catalogue, rademacher
+from adanet_theory.catalogue import Bound
 from adanet_theory.checks import OutsideTheoryError
-from adanet_theory.risk import generalization, multiclass, posterior, unbounded
+from adanet_theory.quantities import Quantities, evaluate
+from adanet_theory.risk import generalization
 from adanet_theory.risk.margin import ETA, MarginBound, margin_error, ramp_loss
 from adanet_theory.spec import NetworkSpec
 from figures.explorer.content import ACTIVATIONS, DEPTHS, PROMISES
@@ -75,8 +77,7 @@ class Reference:
         self.W = math.fsum(state["w"])
         self.d = l - 1 if state["d"] is None else state["d"]
         self.error = self._error()
-        self.common = {"m": state["m"], "delta": state["delta"]}
-        self.fixed = {"rho": state["rho"], **self.common}
+        self.fixed = {"rho": state["rho"], "m": state["m"], "delta": state["delta"]}
 
     def _error(self) -> float:
         if self.state["margin_error"] is None:
@@ -143,44 +144,26 @@ class Reference:
         return math.ceil(math.log(scale / self.state["rho"]) / math.log1p(ETA))
 
     def bounds(self) -> dict[str, MarginBound]:
-        """Every bound about so many classes, literally: whether it applies is another question."""
-        if self.state["C"] > 2:
-            return {bound.id: bound for bound in self.many()}
-        w, M, ramp, error = self.state["w"], self.M, self.ramp(self.state["rho"]), self.error
-        printed, peeled = self.lemma_2(self.state["r_inf"]), self.peeled(self.r_sup)
-        W_M, B = self.scales()
-        j, i = self.index(W_M), self.index(B)
-        c = max([phi.peeling for phi in self.spec.activations[: self.d]], default=1.0)
-        network = {"d": self.d, "n_0": self.spec.n[0], "c": c, **self.common}
-        at_j, at_i = (self.ramp(scale / (1 + ETA) ** index) for scale, index in ((W_M, j), (B, i)))
-        found = [
-            generalization.theorem_1(error, w, printed, literally=True, **self.fixed),
-            generalization.corollary_1(self.spec, error, w, r_inf=self.state["r_inf"], literally=True, **self.fixed),
-            self.theorem_1_range(max(M), self.lemma_2(self.r_sup)),
-            generalization.margin_bound(ramp, w, peeled, M=max(M), **self.fixed),
-            generalization.margin_bound_uniform_at(j, at_j, w, peeled, M=M, **self.common),
-            generalization.margin_bound_empirical(ramp, w, self.upper(), M=M, **self.fixed),
-            unbounded.margin_bound_unbounded(ramp, w, peeled, **self.fixed),
-            unbounded.unbounded_empirical(ramp, w, self.upper(), **self.fixed),
-            posterior.a_posteriori_at(i, at_i, B, r_rms=self.r_rms, **network),
-            posterior.a_posteriori_bounded_at(i, at_i, B, r_sup=self.r_sup, **network),
-        ]
-        return {bound.id: bound for bound in found}
+        """Every bound of the catalogue about so many classes, literally: whether it applies is another question."""
+        found = {}
+        for bound in catalogue.theory("many" if self.state["C"] > 2 else "two"):
+            try:
+                found[bound.id] = evaluate(bound, self.quantities(bound))
+            except OutsideTheoryError:
+                found[bound.id] = self.theorem_1_range(max(self.M), self.lemma_2(self.r_sup))
+        return found
 
-    def many(self) -> list[MarginBound]:
-        w, C, peeled = self.state["w"], self.state["C"], self.peeled(self.r_sup)
-        W_M, B = self.scales()
-        j, i = self.index(W_M), self.index(B)
-        at_j, at_i = (self.ramp(scale / (1 + ETA) ** index) for scale, index in ((W_M, j), (B, i)))
-        c = max([phi.peeling for phi in self.spec.activations[: self.d]], default=1.0)
-        network = {"C": C, "d": self.d, "n_0": self.spec.n[0], "c": c, **self.common}
-        ramp = self.ramp(self.state["rho"])
-        return [
-            multiclass.multiclass_margin_bound(ramp, w, peeled, C=C, M=max(self.M), **self.fixed),
-            multiclass.multiclass_margin_bound_uniform_at(j, at_j, w, peeled, C=C, M=self.M, **self.common),
-            multiclass.multiclass_a_posteriori_at(i, at_i, B, r_rms=self.r_rms, **network),
-            multiclass.multiclass_a_posteriori_bounded_at(i, at_i, B, r_sup=self.r_sup, **network),
-        ]
+    def quantities(self, bound: Bound) -> Quantities:
+        state, rho, j = self.state, self.state["rho"], None
+        if bound.scale in ("W_M", "B"):
+            scale = self.scales()[bound.scale == "B"]
+            j = self.index(scale)
+            rho = scale / (1 + ETA) ** j
+        return Quantities(
+            self.spec, state["w"], self.m, state["delta"], state["r_inf"], self.r_rms, self.r_sup, self.error,
+            self.ramp(rho), state["rho"], j, self.upper(), self.M, self.path_norm(), self.d,
+            max([phi.peeling for phi in self.spec.activations[: self.d]], default=1.0), state["C"],
+        )  # fmt: skip
 
     def theorem_1_range(self, M: float, R: list[float]) -> MarginBound:
         """Its terms, also where it is refused: Theorem 1 at ρ/M, but for the complexity term, which keeps ρ."""
