@@ -1,0 +1,68 @@
+"""disagreement: the bound of a network that was not touched, and what makes it false."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from adanet_theory.certificates.binomial import clopper_pearson
+from adanet_train.compression.disagreement import NONE, Disagreement, decisions, disagreement
+
+
+class Fixed:
+    """A certified network: sign of the first coordinate, R <= .1 at every δ."""
+
+    def __init__(self) -> None:
+        self.module = nn.Linear(2, 1, bias=False)
+        with torch.no_grad():
+            self.module.weight.copy_(torch.tensor([[1.0, 0.0]]))
+
+    def at(self, delta: float) -> float:
+        self.asked = delta
+        return 0.1
+
+
+def test_an_error_of_f_is_one_of_g_or_a_difference() -> None:
+    U = torch.tensor([[1.0, 0.0], [1.0, -3.0], [-1.0, 0.0], [-2.0, 1.0]])
+    f, g = nn.Linear(2, 1, bias=False), Fixed()
+    with torch.no_grad():
+        f.weight.copy_(torch.tensor([[1.0, 0.5]]))
+    found = disagreement(f, g, U, delta=0.1)
+    assert (found.disagreements, found.n, g.asked) == (1, 4, 0.05)
+    assert np.isclose(found.bound, 0.1 + clopper_pearson(1, 4, 0.05), rtol=1e-8)
+
+
+def test_ties_and_nan_of_either_are_differences() -> None:
+    U = torch.tensor([[0.0, 0.0], [1.0, 0.0]])
+    assert disagreement(Fixed().module, Fixed(), U).disagreements == 1
+    many = nn.Identity()
+    values = torch.tensor([[1.0, 1.0, 0.0], [float("nan"), 1.0, 0.0], [0.0, 2.0, 1.0]])
+    assert decisions(many, values).tolist() == [NONE, NONE, 1]
+
+
+def test_estimators_decide_by_the_place_of_their_class() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    f = LogisticRegression().fit(X, np.where(X[:, 0] > 0, "yes", "no"))
+    U = torch.from_numpy(np.random.default_rng(1).normal(size=(300, 2)))
+    found = disagreement(f, Fixed(), U)
+    assert found.disagreements < 20
+    assert found.bound < 0.1 + 0.12
+
+
+def test_points_of_the_sample_are_refused() -> None:
+    X = torch.randn(50, 2, generator=torch.Generator().manual_seed(0))
+    with pytest.raises(ValueError, match="7 of the 9 points of U are rows of the sample"):
+        disagreement(Fixed().module, Fixed(), torch.cat([X[:7], torch.ones(2, 2) * 9]), X=X)
+
+
+def test_delta_and_empty_points_are_checked() -> None:
+    with pytest.raises(ValueError, match="delta"):
+        disagreement(Fixed().module, Fixed(), torch.ones(3, 2), delta=0)
+    with pytest.raises(ValueError, match="row for each point"):
+        disagreement(Fixed().module, Fixed(), torch.ones(0, 2))
+
+
+def test_the_bound_is_at_most_one() -> None:
+    assert Disagreement(0.9, 5, 5, 0.05).bound == 1
