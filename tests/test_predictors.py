@@ -14,7 +14,7 @@ import torch
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
+from sklearn.linear_model import LogisticRegression, Perceptron, Ridge, SGDClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -261,6 +261,7 @@ def test_a_frame_goes_to_the_estimator_as_it_is() -> None:
         (lambda X: X[:3, 0], "must give a label, or a row of scores, for each of 300 points"),
         (lambda X: X[:, 99], "the predictor fails on X"),
         (DecisionTreeRegressor(), "this is regression; only classification is covered"),
+        (make_pipeline(StandardScaler(), Ridge()), "this is regression; only classification is covered"),
         (nn.Sequential(nn.Linear(4, 2), nn.LayerNorm(2), nn.Dropout()), "in training mode"),
     ],
 )
@@ -322,6 +323,13 @@ def test_a_fitted_scaler_is_counted_as_weights_and_its_price_is_named() -> None:
     assert free == pytest.approx(inner * np.abs(scaler.transform(100 * X + 1000)).max(), rel=1e-2)
     assert paid > free
     assert {row.id: row.status for row in report.assumptions}["feature-map"] == "assumed"
+
+
+def test_a_search_says_that_its_best_estimator_may_be_read() -> None:
+    X, y, _, _ = halves()
+    network = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2).fit(X, y)
+    assert "best_estimator_ may be, and each setting compared counts in tried" in verify_bounds(network, X, y).notes[0]
+    assert verify_bounds(network.best_estimator_, X, y, tried=2, draws=None).subject == "network"
 
 
 def test_a_step_that_is_not_known_makes_a_black_box_and_says_what_its_last_step_would_hide() -> None:

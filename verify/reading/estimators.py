@@ -59,6 +59,14 @@ class Layers:
         return nn.Sequential(*parts[:-1]).eval()
 
 
+def predicts_numbers(network: Any) -> bool:
+    """Whether it is a regressor, by what it says of itself or by its name."""
+    from sklearn.base import BaseEstimator, is_regressor
+
+    named = type(network).__name__.endswith("Regressor")
+    return named or (isinstance(network, BaseEstimator) and bool(is_regressor(network)))
+
+
 def layers_of(network: Any) -> Layers:
     """The layers of a fitted classifier; NotRead where its kind is not known."""
     if hasattr(network, "steps"):
@@ -71,7 +79,10 @@ def layers_of(network: Any) -> Layers:
         pairs = zip(network.coefs_, network.intercepts_, strict=True)
         return Layers(tuple((_float(W).T, _float(b)) for W, b in pairs), network.activation)
     if not _decides_linearly(network):
-        raise NotRead(f"a {kind} is read by its predictions alone")
+        best = "; its best_estimator_ may be, and each setting compared counts in tried" * hasattr(
+            network, "cv_results_"
+        )
+        raise NotRead(f"the weights of a {kind} are not read{best}")
     check(hasattr(network, "coef_"), NOT_FITTED)
     W = np.atleast_2d(_float(network.coef_.toarray() if hasattr(network.coef_, "toarray") else network.coef_))
     b = np.broadcast_to(np.atleast_1d(_float(network.intercept_)), len(W))

@@ -138,8 +138,10 @@ def _of_estimator(network: Any, X: Any, y: Any) -> Subject:
     from verify.reading import estimators
 
     kind = type(network).__name__
-    regression = getattr(network, "_estimator_type", None) == "regressor" or kind.endswith("Regressor")
-    check(not regression, f"a {kind} predicts numbers: this is regression; only classification is covered.")
+    check(
+        not estimators.predicts_numbers(network),
+        f"a {kind} predicts numbers: this is regression; only classification is covered.",
+    )
     try:
         layers = estimators.layers_of(network)
     except estimators.NotRead as error:
