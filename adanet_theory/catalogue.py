@@ -59,8 +59,11 @@ ASSUMPTIONS = (
     "architecture",
     "arithmetic",
     "unlabelled",
+    "chain",
 )
 """What a statement may need, in the order in which a report goes through it."""
+ALWAYS = ("chain",)
+"""What every claim needs: that the network is the one that was read."""
 
 
 @dataclass(frozen=True)
@@ -595,7 +598,7 @@ def ids(bounds: tuple[Bound, ...]) -> tuple[str, ...]:
 
 def needing(assumption: str, classes: Classes = "two") -> tuple[str, ...]:
     """The ids of the claims with a row in a report that need the assumption."""
-    return ids(select(lambda bound: bound.has_row(classes) and assumption in bound.needs))
+    return ids(select(lambda bound: bound.has_row(classes) and (assumption in bound.needs or assumption in ALWAYS)))
 
 
 # A bound of one's own

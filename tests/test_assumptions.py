@@ -56,8 +56,9 @@ def test_a_network_inside_every_assumption() -> None:
     found = built(inside())
     assert failing(found) == {}
     status = {row.id: row.status for row in found.assumptions}
-    assert {id for id, word in status.items() if word != "holds"} == {"iid", "linear", "r-sup", "fixed-in-advance"}
-    assert {status["iid"], status["r-sup"], status["fixed-in-advance"]} == {"assumed"}
+    assumed = {"iid", "homogeneous", "r-sup", "fixed-in-advance", "feature-map"}
+    assert {id for id, word in status.items() if word != "holds"} == {"linear", *assumed}
+    assert {status[id] for id in assumed} == {"assumed"}
     assert all(row.value == min(1.0, row.raw) for row in found.bounds if row.applies)
 
 

@@ -21,7 +21,10 @@ from adanet_train.core import objective, surrogates
 from adanet_train.data import datasets
 from adanet_train.model import model_file
 
-KEYS = ["schema", "method", "rounds", "depth", "n", "objective", "train_error", "test_error", "seconds", "model"]
+KEYS = [
+    *("schema", "method", "rounds", "depth", "n", "objective", "train_error", "test_error", "base_rate"),
+    *("class_errors", "seconds", "model"),
+]
 QUICK = ["--set", "steps=30", "--width", "4", "--rounds", "3", "--lam", "1e-4"]
 
 
@@ -372,7 +375,17 @@ def test_a_piped_run_shows_plain_lines_and_the_table(table, output, capsys):
         assert line.startswith(f"round {number}: F = {entry['objective']:.6g}")
         assert all(f"depth {c['depth']}: {c['objective']:.6g}" in line for c in entry["candidates"])
     names = [line[:14].strip() for line in captured.out.splitlines()]
-    assert names == ["method", "rounds", "architecture", "objective", "train error", "test error", "seconds", "model"]
+    assert names == [
+        "method",
+        "rounds",
+        "architecture",
+        "objective",
+        "train error",
+        "test error",
+        "by class",
+        "seconds",
+        "model",
+    ]
     assert captured.out.endswith(f"model         {output}\n")
 
 
@@ -429,3 +442,62 @@ def test_want_of_memory_is_one_line_with_what_would_be_needed(tmp_path, capsys):
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert re.match(r"adanet-train: out of memory: [\d.]+ [KMGTPE]iB were asked for at once; about ", line)
     assert line.endswith("for m=569, n_0=31; --method adanet with its own learner reads some rows at a time.")
+
+
+# Classes that are rare
+
+
+def test_balanced_class_weights_are_those_of_scikit_learn():
+    from sklearn.utils import compute_sample_weight
+
+    y = torch.tensor([0, 0, 1, 2, 2, 2, 2])
+    found = run.class_weights("balanced", y, None)
+    assert found.tolist() == pytest.approx(compute_sample_weight("balanced", y.numpy()).tolist())
+
+
+def test_class_weights_reach_the_loss_and_the_file(table, output, tmp_path, capsys):
+    assert cli.main([*table, "-o", output, "--json"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    y = datasets.load(tmp_path / "train.csv", label="class").y
+    assert plain["base_rate"] == min((y > 0).mean(), (y < 0).mean())
+    shares = {"-1": (y < 0).mean(), "+1": (y > 0).mean()}
+    assert sum(shares[name] * error for name, error in plain["class_errors"].items()) == pytest.approx(
+        plain["train_error"]
+    )
+    errors = []
+    for weight in ("0=1000", "1=1000"):
+        path = str(tmp_path / f"{weight[0]}.pt")
+        assert cli.main([*table, "-o", path, "--json", "--class-weight", weight]) == 0
+        errors.append(json.loads(capsys.readouterr().out)["class_errors"])
+        assert model_file.read(path).meta["class_weight"] == weight
+    assert errors[0]["-1"] < errors[1]["-1"]
+    assert errors[1]["+1"] < errors[0]["+1"]
+    assert cli.main([*table, "-o", path, "--resume", "--class-weight", "balanced"]) == 2
+    assert "class-weight" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--class-weight", "2=3"], "class-weight must name -1, +1 as NAME=W, got '2=3'"),
+        (["--class-weight", "heavy"], "class-weight must name -1, +1 as NAME=W, got 'heavy'"),
+        (["--class-weight", "1=0"], "class-weight must be balanced or NAME=W with W > 0"),
+        (["--class-weight", "1=x"], "class-weight must be balanced or NAME=W with W > 0"),
+        (["--class-weight", "balanced", "--method", "lr"], "class-weight is for method adanet, got method='lr'"),
+        (["--class-weight", "balanced", "--objective", "bound"], "objective bound counts every point alike"),
+    ],
+)
+def test_class_weights_that_mean_nothing_are_refused(options, message, table, output, capsys):
+    assert cli.main([*table, "-o", output, *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_network_that_predicts_one_class_is_told_of_at_training(capsys):
+    from adanet_train.app.progress import closing_table
+
+    result = dict.fromkeys(KEYS, 0) | {"n": [2, 1], "test_error": None, "base_rate": 0.05}
+    told = closing_table(result | {"class_errors": {"ill": 1.0, "well": 0.0}})
+    assert "predicts one class, well" in told
+    assert "0.0500" in told
+    assert "--class-weight balanced" in told
+    assert "one class" not in closing_table(result | {"class_errors": {"ill": 0.9, "well": 0.0}})

@@ -226,7 +226,7 @@ def test_data_in_every_format_and_with_psi(tmp_path, capsys) -> None:
     first = read(npz)
     assert read(str(tmp_path / "data.pt")) == first
     unsaid = read(str(tmp_path / "data.csv"), "--label", "class")  # X, which goes through the model's own map
-    assert {row["id"]: row["status"] for row in unsaid.pop("assumptions")}["feature-map"] == "holds"
+    assert {row["id"]: row["status"] for row in unsaid.pop("assumptions")}["feature-map"] == "assumed"
     assert {row["id"]: row["status"] for row in first.pop("assumptions")}["feature-map"] == "assumed"
     assert unsaid.pop("cite")["value"] == first.pop("cite")["value"]  # what they assume differs
     assert list(unsaid.pop("class_errors").values()) == list(first.pop("class_errors").values())  # and the names

@@ -94,6 +94,8 @@ def parser() -> Parser:
     add("--center", default=False, action="store_true", help="features of known range to [-1, 1] instead of [0, 1]")
     features = "hog: histograms of gradients; learned:F: centred and scaled as a share F of the points says"
     add("--features", default=None, metavar="NAME", help=features)
+    weight = "of the loss, by class: balanced, or NAME=W,NAME=W; of adanet, objective paper"
+    add("--class-weight", default=None, metavar="balanced|NAME=W", help=weight)
     add("--holdout", type=float, default=None, metavar="F", help="keep a share F of the points aside, for a bound")
     add("--no-sample", default=False, action="store_true", help="keep the digest of the sample, not the sample")
     add("--resume", default=False, action="store_true", help="go on from the last finished round in the output file")
@@ -173,6 +175,7 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
     )
     files.check_writable(arguments.output, (arguments.data, arguments.test_data, arguments.label))
     inputs = read_inputs(arguments.data, asked)
+    weights = _weights(arguments, config, inputs)
     told = any(setting.startswith("r_sup=") for setting in arguments.set)
     config = run.config_for(inputs.y, config.replace(r_sup=range_of(inputs, config, told=told)))
     outputs = inputs.dataset.outputs
@@ -195,7 +198,9 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
             shown = [saver, Rounds(bar, config.rounds, inputs.dataset.notes), *_logs(arguments)]
             callback = _each(shown) if world.rank == 0 else None
             together = {} if world.size == 1 else {"world": _checked(world, arguments)}
-            trained = train_method(inputs.points, inputs.y, config, callback=callback, resume=resume, **together)
+            trained = train_method(
+                inputs.points, inputs.y, config, callback=callback, resume=resume, **together, **weights
+            )
             world.check_same(trained.network)
         except (MemoryError, RuntimeError) as error:
             saver.flush()
@@ -222,6 +227,17 @@ def _start(config: Config) -> Any:
     return plan_of(config).split if config.objective == "certificate" else None
 
 
+def _weights(arguments: argparse.Namespace, config: Config, inputs: Inputs) -> dict[str, Any]:
+    """The weights of the points, if classes have any."""
+    from adanet_train.app import run
+
+    if arguments.class_weight is None:
+        return {}
+    check(arguments.method == "adanet", f"class-weight is for method adanet, got method={arguments.method!r}.")
+    check(config.objective == "paper", run.unweighted(config.objective))
+    return {"weights": run.class_weights(arguments.class_weight, inputs.y, inputs.dataset.classes)}
+
+
 def _too_large(error: BaseException, arguments: argparse.Namespace, config: Config, inputs: Inputs) -> str:
     """What the run would need, and what would need less."""
     from adanet_train.app import run
@@ -246,9 +262,10 @@ def _notes(inputs: Inputs, arguments: argparse.Namespace) -> dict[str, Any]:
     from adanet_train.model.fields import Sample
 
     notes: dict[str, Any] = {"classes": inputs.dataset.classes, "features": arguments.features}
+    notes["class_weight"] = arguments.class_weight
     if inputs.learned_on is not None:
         points = Sample.digest(*inputs.learned_on)
-        notes["features_learned_on"] = {"m": points.m, "sha256": points.sha256}
+        notes["features_learned_on"] = {"m": points.m, "sha256": points.sha256, "rows": inputs.learned_rows()}
     return {name: value for name, value in notes.items() if value}
 
 
@@ -317,6 +334,8 @@ def read_resume(arguments: argparse.Namespace, sample: Sample) -> Trained | None
     model = model_file.read(arguments.output)
     method = model.meta.get("method")
     check(method == arguments.method, f"{arguments.output}: trained by method {method!r}, got {arguments.method!r}.")
+    same = model.meta.get("class_weight") == arguments.class_weight
+    check(same, f"{arguments.output}: trained with another class-weight than {arguments.class_weight}.")
     same = model.sample is not None and model.sample.sha256 == sample.sha256
     check(same, f"{arguments.output}: trained on another sample or other features than {arguments.data}.")
     return run.trained_of(model)
@@ -324,8 +343,10 @@ def read_resume(arguments: argparse.Namespace, sample: Sample) -> Trained | None
 
 def summary(arguments: argparse.Namespace, trained: Trained, inputs: Inputs, seconds: float) -> dict[str, Any]:
     from adanet_train.app import run
+    from adanet_train.core import by_class
 
     network = trained.network.to("cpu")
+    wrong, y = run.is_wrong(network, inputs.points, inputs.y).numpy(), inputs.y.numpy()
     return {
         "schema": "adanet-train/1",
         "method": arguments.method,
@@ -333,8 +354,10 @@ def summary(arguments: argparse.Namespace, trained: Trained, inputs: Inputs, sec
         "depth": network.depth,
         "n": list(network.n),
         "objective": trained.history[-1]["objective"],
-        "train_error": run.error_rate(network, inputs.points, inputs.y),
+        "train_error": int(wrong.sum()) / len(y),
         "test_error": run.error_rate(network, *inputs.test) if inputs.test else None,
+        "base_rate": by_class.base_rate(y),
+        "class_errors": by_class.class_errors(wrong, y, inputs.dataset.classes),
         "seconds": round(seconds, 3),
         "model": str(arguments.output),
         **({} if (found := run.certificate(trained)) is None else {"certificate": found}),

@@ -17,6 +17,7 @@ from adanet_train.data import datasets
 from adanet_train.data.datasets import Dataset
 from adanet_train.data.disk import Some, is_on_disk
 from adanet_train.data.features import FeatureMap
+from adanet_train.data.row_hashes import row_hashes
 
 NEEDS_A_FIXED_MAP = "needs a feature map that was fixed before the sample was drawn:"
 
@@ -33,6 +34,14 @@ class Inputs:
     """Points kept aside from training, for the bound that needs such points."""
     learned_on: tuple[Points, Tensor] | None = None
     """X and y of the points that the feature map was learned on, which are not of the sample."""
+
+    def learned_rows(self) -> Tensor:
+        """Hashes of the points (Psi, y) that the map was learned on: a verifier can tell them from others."""
+        assert self.learned_on is not None
+        assert self.features is not None
+        points, y = self.learned_on
+        parts = [row_hashes(self.features(X.numpy()), y[rows].numpy()) for rows, X in points.chunks()]
+        return torch.from_numpy(np.concatenate(parts).view(np.int64))
 
     @property
     def Psi(self) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any
 
 from adanet_train.app.console import Bar
 from adanet_train.config import Trained
+from adanet_train.core.by_class import only_class
 
 
 class Rounds:
@@ -70,6 +71,16 @@ def _objective(F: float, certified: Mapping[str, Any] | None) -> str:
     return f"risk <= {certified['bound']:.4f} with probability {1 - certified['delta']:g} ({counted}; {start})"
 
 
+_SHOWN_CLASSES = 8
+
+
+def _by_class(errors: Mapping[str, float]) -> str:
+    """The training error of each class, the worst first."""
+    worst = sorted(errors.items(), key=lambda entry: -entry[1])
+    more = [f"{len(worst) - _SHOWN_CLASSES} more below"] if len(worst) > _SHOWN_CLASSES else []
+    return ", ".join([*(f"{name} {error:.4f}" for name, error in worst[:_SHOWN_CLASSES]), *more])
+
+
 def closing_table(result: Mapping[str, Any]) -> str:
     """Method, rounds, architecture, objective, train and test error, seconds, file."""
     n_0, *units = result["n"]
@@ -81,7 +92,11 @@ def closing_table(result: Mapping[str, Any]) -> str:
         "objective" if certified is None else "certificate": _objective(result["objective"], certified),
         "train error": f"{result['train_error']:.4f}",
         "test error": "no test data" if test_error is None else f"{test_error:.4f}",
+        "by class": _by_class(result["class_errors"]),
         "seconds": f"{result['seconds']:.1f}",
         "model": result["model"],
     }
+    if (name := only_class(result["class_errors"])) is not None:
+        constant = f"a constant prediction errs on {result['base_rate']:.4f} (--class-weight balanced)"
+        rows["note"] = f"the network predicts one class, {name}; {constant}"
     return "\n".join(f"{name:14}{value}" for name, value in rows.items())

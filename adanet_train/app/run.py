@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from adanet_theory.checks import check, check_choice
 from adanet_train.config import CERTIFIED, Config, Trained, of_classes
+from adanet_train.core import by_class
 from adanet_train.core.files import versions
 from adanet_train.core.points import WHOLE, Points
 from adanet_train.data.features import FeatureMap
@@ -119,17 +120,52 @@ def memory_needed(method: str, config: Config, m: int, n_0: int, outputs: int | 
 
 def error_rate(network: Callable[[Tensor], Tensor], Psi: Tensor | Points, y: Tensor) -> float:
     """The share of points with y f(x) <= 0, as in R(f) of the paper; of C classes those whose margin is <= 0."""
+    return int(is_wrong(network, Psi, y).sum()) / len(y)
+
+
+def is_wrong(network: Callable[[Tensor], Tensor], Psi: Tensor | Points, y: Tensor) -> Tensor:
+    """Whether y f(x) <= 0, point by point."""
     points = Psi if isinstance(Psi, Points) else Points(Psi)
     width = max(getattr(network, "n", (0,)))
-    return sum(_errors(network(part), y[rows]) for rows, part in points.chunks(width)) / len(y)
+    return torch.cat([_wrong(network(part), y[rows]) for rows, part in points.chunks(width)])
 
 
-def _errors(f: Tensor, y: Tensor) -> int:
+def _wrong(f: Tensor, y: Tensor) -> Tensor:
     if y.is_floating_point():
-        return int((y * f <= 0).sum())
+        return y * f <= 0
     own = torch.nn.functional.one_hot(y, f.shape[1]).bool()
-    margins = f[own] - f.masked_fill(own, -torch.inf).amax(1)
-    return int((margins <= 0).sum())
+    return f[own] - f.masked_fill(own, -torch.inf).amax(1) <= 0
+
+
+def class_weights(asked: str, y: Tensor, names: Sequence[str] | None) -> Tensor:
+    """A weight for each point: "balanced", m/(C m_c) in a class of m_c points, or "NAME=W,NAME=W", 1 elsewhere.
+
+    >>> class_weights("balanced", torch.tensor([1.0, 1.0, 1.0, -1.0]), None).tolist()[2:]
+    [0.6666666666666666, 2.0]
+    >>> class_weights("ill=3", torch.tensor([1.0, -1.0]), ("ill", "well")).tolist()
+    [1.0, 3.0]
+    """
+    labels, place, counts = torch.unique(y, return_inverse=True, return_counts=True)
+    if asked == "balanced":
+        return (len(y) / (len(labels) * counts.double()))[place]
+    weights = torch.ones(len(labels), dtype=torch.float64)
+    known = [by_class.name(label, names) for label in labels.numpy()]
+    for part in asked.split(","):
+        name, equals, text = part.rpartition("=")
+        if names is None and y.is_floating_point():
+            name = {"0": "-1", "1": "+1"}.get(name, name)  # as a table may have them
+        check(bool(equals) and name in known, f"class-weight must name {', '.join(known)} as NAME=W, got {part!r}.")
+        weights[known.index(name)] = _positive(text, part)
+    return weights[place]
+
+
+def _positive(text: str, part: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    check(0 < value < float("inf"), f"class-weight must be balanced or NAME=W with W > 0 and finite, got {part!r}.")
+    return value
 
 
 # The file

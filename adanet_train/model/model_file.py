@@ -61,7 +61,7 @@ class ModelFile:
     extra: Mapping[str, Any] = field(default_factory=dict)
     sha256: str | None = None
     is_converted: bool = False
-    """Whether it was read off a state_dict, which says nothing but weights."""
+    """Whether it was read off a state_dict, which says nothing but weights: that they are a chain is assumed."""
     holdout: Sample | None = None
     """Points never used in training."""
     picked: Mapping[str, Any] | None = None

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adanet_theory.checks import Array
-
-CHUNK = 2**20  # numbers hashed at a time
+from adanet_train.data.row_hashes import CHUNK, row_hashes
 
 
 def repeated(Psi: Array, y: Array) -> int:
@@ -20,7 +19,7 @@ def repeated(Psi: Array, y: Array) -> int:
     >>> repeated(np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [1.0, 2.0]]), np.array([1.0, 1.0, 1.0, -1.0]))
     1
     """
-    order, first = _groups(_hashes(Psi, y))
+    order, first = _groups(row_hashes(Psi, y))
     later = np.flatnonzero(first != np.arange(len(order)))
     return int(_equal(Psi, y, order[later], Psi, y, order[first[later]]).sum())
 
@@ -31,11 +30,21 @@ def shared(Psi: Array, y: Array, other_Psi: Array, other_y: Array) -> int:
     >>> shared(np.array([[1.0], [2.0]]), np.array([1.0, 1.0]), np.array([[2.0], [1.0]]), np.array([1.0, -1.0]))
     1
     """
-    ours, others = _hashes(Psi, y), _hashes(other_Psi, other_y)
+    ours, others = row_hashes(Psi, y), row_hashes(other_Psi, other_y)
     order = np.argsort(others, kind="stable")
     place = np.minimum(np.searchsorted(others[order], ours), max(len(others) - 1, 0))
     met = np.flatnonzero(others[order][place] == ours) if len(others) else np.zeros(0, dtype=np.intp)
     return int(_equal(Psi, y, met, other_Psi, other_y, order[place[met]]).sum())
+
+
+def among(Psi: Array, y: Array, hashes: NDArray[np.int64]) -> int:
+    """How many points have one of the hashes, which a file keeps as signed numbers.
+
+    >>> Psi, y = np.array([[1.0], [2.0]]), np.array([1.0, 1.0])
+    >>> among(Psi, y, row_hashes(Psi[1:], y[1:]).view(np.int64))
+    1
+    """
+    return int(np.isin(row_hashes(Psi, y).view(np.int64), hashes).sum())
 
 
 def _groups(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -55,20 +64,3 @@ def _equal(
         part = slice(begin, begin + step)
         found[part] &= np.all(Psi[rows[part]] == other_Psi[others[part]], axis=1)
     return np.asarray(found)
-
-
-def _hashes(Psi: Array, y: Array) -> NDArray[np.uint64]:
-    """64 bits of each point: its mixed bits times fixed odd numbers, summed with wrapping."""
-    factors = np.random.default_rng(0).integers(0, 2**64, Psi.shape[1] + 1, dtype=np.uint64) | np.uint64(1)
-    result = _mixed(np.asarray(y, dtype=np.float64)) * factors[-1]
-    step = max(1, CHUNK // max(1, Psi.shape[1]))
-    for begin in range(0, len(Psi), step):
-        bits = _mixed(np.asarray(Psi[begin : begin + step], dtype=np.float64))
-        result[begin : begin + step] += (bits * factors[:-1]).sum(axis=1, dtype=np.uint64)
-    return result
-
-
-def _mixed(x: Array) -> NDArray[np.uint64]:
-    """The bits of the numbers; most of what differs stands in the high half, which the products would lose."""
-    bits = (x + 0.0).view(np.uint64)
-    return bits ^ (bits >> np.uint64(32))

@@ -267,7 +267,7 @@ def stack(graph: Graph) -> ModelFile | None:
 
     if biased and float(activation(name)(1.0)) != 1:
         return None
-    return model_file.of_state_dict(state, name)
+    return replace(model_file.of_state_dict(state, name), is_converted=False)
 
 
 def _weights(state: Mapping[str, Any]) -> list[Any]:

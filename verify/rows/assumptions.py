@@ -53,6 +53,14 @@ class HeldOut:
 
 
 @dataclass(frozen=True)
+class Learned:
+    """The m points that the file's map was learned on: how many of them are rows of the sample, None if unknown."""
+
+    m: int
+    shared: int | None
+
+
+@dataclass(frozen=True)
 class Source:
     """What is known of where the points came from: the word of the file on Ψ, and what was counted on the rows.
 
@@ -68,6 +76,10 @@ class Source:
     repeats: int
     discrete: bool
     held_out: HeldOut | None = None
+    learned: Learned | None = None
+    """None unless the map was learned on points beside the sample."""
+    chain: bool = False
+    """Whether weights alone were read, as a chain of layers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +213,7 @@ class Assessment:
 
     def assumed(self, bound: Bound) -> tuple[str, ...]:
         """What a citation of the bound takes for granted: what nothing here can check."""
-        needed = [row for row in self.rows if row.id in bound.needs]
+        needed = [row for row in self.rows if row.id in (*bound.needs, *catalogue.ALWAYS)]
         return tuple(row.id for row in needed if row.status == "assumed" or self._is_taken(row, bound))
 
     def _is_taken(self, row: Assumption, bound: Bound) -> bool:
@@ -247,6 +259,7 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
         fixed_in_advance(setting.is_declared, rho_chosen),
         feature_map(setting.source),
         *([] if setting.source.held_out is None else [untouched(setting.source.held_out, setting.source.discrete)]),
+        *([chain(setting)] if setting.source.chain else []),
     )
     if setting.classes == "two":
         return Assessment(rows, setting.is_declared)
@@ -332,11 +345,15 @@ def phi_zero(setting: Setting) -> Assumption:
 
 
 def homogeneous(weights: Weights) -> Assumption:
+    names = list(dict.fromkeys(phi.name for phi in weights.phi if phi.name != "identity"))
     curved = [phi.name for phi in weights.phi if not phi.is_homogeneous]
+    if curved:
+        return _row("homogeneous", False, f"{curved[0]} is not positively homogeneous")
+    if not names:
+        return _row("homogeneous", True, "f has no activation but the identity")
     # The class is that of one activation: choosing it after the sample would need a union over the choices.
-    good = "every activation is positively homogeneous (and taken as chosen before the sample)"
-    detail = f"{curved[0]} is not positively homogeneous" if curved else good
-    return _row("homogeneous", not curved, detail)
+    chosen = f"that {' and '.join(names)} was chosen before the sample, slope included, is taken for granted"
+    return _row("homogeneous", "assumed", f"every activation is positively homogeneous; {chosen}")
 
 
 # The family
@@ -471,6 +488,27 @@ def small_delta(delta: Fraction, follows: dict[str, bool]) -> Assumption:
 def feature_map(source: Source) -> Assumption:
     if source.fitted_on_sample:
         return _row("feature-map", False, "Psi was fitted on the sample: no bound on the risk covers it")
+    if source.learned is not None:
+        return _learned(source.learned)
     if source.told:
-        return _row("feature-map", True, "the file's map scales by ranges that were known before the sample")
+        return _row("feature-map", "assumed", "the file says that its map scales by ranges known before the sample")
     return _row("feature-map", "assumed", "nothing says how Psi was made: it must have been fixed before the sample")
+
+
+def _learned(points: Learned) -> Assumption:
+    """A map learned on some points is fixed before the others: those points must not be in the sample."""
+    learned = f"Psi was learned on {points.m:,} points"
+    if points.shared is None:
+        unknown = "whether they are among these is not known: verify on the sample that the file was trained on"
+        return _row("feature-map", "open", f"{learned}, and this is not the file's own sample; {unknown}")
+    if points.shared:
+        return _row("feature-map", False, f"{learned}, {points.shared:,} of which are rows of this sample")
+    return _row("feature-map", True, f"{learned}, none of which is a row of this sample")
+
+
+def chain(setting: Setting) -> Assumption:
+    """A state_dict holds weights alone: what is done with them is the user's word."""
+    phi = setting.weights.phi
+    between = f" with {phi[0].name} between them" if phi else ""
+    read = f"weights alone were read: that they are a chain of Linear layers{between} and nothing else"
+    return _row("chain", "assumed", f"{read} is taken for granted")

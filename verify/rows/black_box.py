@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from adanet_theory.certificates.binomial import clopper_pearson
-from verify.measure import by_class
+from adanet_train.core import by_class
 from verify.measure.repeats import repeated
 from verify.question import Points, Question
 from verify.reading.program import errors

@@ -18,12 +18,13 @@ from adanet_theory.catalogue import Bound
 from adanet_theory.checks import Array, Progress, check
 from adanet_theory.rounding import Number, up
 from adanet_theory.spec import NetworkSpec
-from verify.measure import by_class, evidence, layers
+from adanet_train.core import by_class
+from verify.measure import evidence, layers
 from verify.measure.effort import Purse
 from verify.measure.evidence import Weights
 from verify.measure.layers import Layers, Ranges, Sampling
 from verify.measure.margins import blocks, margins
-from verify.measure.repeats import repeated
+from verify.measure.repeats import among, repeated
 from verify.question import Points, Question
 from verify.reading.program import decided
 from verify.results import (
@@ -35,7 +36,7 @@ from verify.results import (
     TestFacts,
 )
 from verify.rows import black_box, bounds, checks, numeric
-from verify.rows.assumptions import Assessment, Setting, Source, assess, rows_held_out
+from verify.rows.assumptions import Assessment, Learned, Setting, Source, assess, rows_held_out
 from verify.rows.at_margin import Margins, tenth
 from verify.rows.black_box import BlackBox
 from verify.rows.certificates import certificate_rows, certificates, held_out_row
@@ -233,7 +234,23 @@ def _source(
         repeats=repeated(sample.Psi, sample.y),
         discrete=question.discrete,
         held_out=None if test is None else rows_held_out(sample, test, question.discrete),
+        learned=None if isinstance(model, GraphModel) else _learned(model, sample),
+        chain=not isinstance(model, GraphModel) and model.is_converted,
     )
+
+
+def _learned(model: ModelFile, sample: Points) -> Learned | None:
+    """Whether the points that the map was learned on are rows of the sample; training took them out of its own."""
+    told = model.meta.get("features_learned_on")
+    if not isinstance(told, Mapping) or type(told.get("m")) is not int:
+        return None
+    rows = told.get("rows")
+    if rows is not None:
+        hashes = str(getattr(rows, "dtype", None)) == "torch.int64" and rows.ndim == 1
+        check(hashes, "meta features_learned_on rows must be an int64 vector of hashes in the model file.")
+        return Learned(told["m"], among(sample.Psi, sample.y, rows.numpy()))
+    own = model.sample is not None and model.sample.matches(sample.Psi, sample.y, model.network.outputs)
+    return Learned(told["m"], 0 if own else None)
 
 
 def _tried(model: ModelFile | GraphModel, question: Question) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from itertools import groupby
 
-from verify.measure.by_class import only_class
+from adanet_train.core.by_class import only_class
 from verify.results import Assumption, BoundReport, BoundRow, CheckRow, Complexity
 
 NOTHING = "-"

@@ -26,10 +26,11 @@ def class_errors(is_wrong: Array, y: Array, names: Sequence[Any] | None = None) 
     >>> class_errors(np.array([True, False, False]), np.array([1.0, 1.0, -1.0]), ("bad", "good"))
     {'bad': 0.0, 'good': 0.5}
     """
-    return {_name(label, names): float(np.mean(is_wrong[y == label])) for label in np.unique(y)}
+    return {name(label, names): float(np.mean(is_wrong[y == label])) for label in np.unique(y)}
 
 
-def _name(label: Any, names: Sequence[Any] | None) -> str:
+def name(label: Any, names: Sequence[Any] | None) -> str:
+    """The name of a label -1 or +1 (a float), or of a class index."""
     if label.dtype.kind == "f":
         return f"{int(label):+d}" if names is None else str(names[int(label > 0)])
     return str(label if names is None else names[label])

@@ -1,0 +1,124 @@
+"""What "holds" means: checked here. What a file or a user says is assumed, and named in the citation."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from adanet_train.app import cli as train
+from adanet_train.model import model_file
+from tests.test_held_out import built, detail
+from tests.test_soundness import linear, status
+from tests.verify_models import model
+from verify import verify_bounds
+from verify.cli import main
+from verify.question import Points, Question
+from verify.rows import report
+
+# A map that was learned
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory) -> str:
+    """Breast cancer, with a map learned on 512 of its 569 rows."""
+    path = str(tmp_path_factory.mktemp("learned") / "model.pt")
+    options = ["--method", "lr", "--rounds", "1", "--features", "learned:0.9", "--json"]
+    assert train.main(["breast-cancer", "-o", path, *options]) == 0
+    return path
+
+
+def all_rows(path: str) -> Points:
+    """All of breast cancer through the file's map."""
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    file = model_file.read(path)
+    Psi = file.Psi(X).numpy()
+    own = {tuple(row) for row in file.sample.Psi.numpy().tolist()}
+    assert sum(tuple(row) in own for row in Psi.tolist()) == 57
+    sign = 2.0 * y - 1
+    first = next(i for i, row in enumerate(Psi.tolist()) if row == file.sample.Psi[0].tolist())
+    return Points(Psi, sign if sign[first] == file.sample.y[0] else -sign)
+
+
+def test_a_map_learned_on_other_points_holds_on_the_file_s_own_sample(learned: str) -> None:
+    found = built(model_file.read(learned))
+    assert found.sample.m == 57
+    assert status(found, "feature-map") == "holds"
+    assert "512 points" in detail(found, "feature-map")
+
+
+def test_a_map_learned_on_rows_of_the_sample_fails(learned: str) -> None:
+    file = model_file.read(learned)
+    found = report.build(file, Question(draws=None), sample=all_rows(learned))
+    assert found.sample.m == 569
+    assert status(found, "feature-map") == "fails"
+    assert "512 of which are rows of this sample" in detail(found, "feature-map")
+    assert found.cite is None
+    assert not any(bound.applies for bound in found.bounds)
+
+
+def test_an_older_file_does_not_say_which_rows_made_its_map(learned: str) -> None:
+    file = model_file.read(learned)
+    told = {key: value for key, value in file.meta["features_learned_on"].items() if key != "rows"}
+    older = dataclasses.replace(file, meta={**file.meta, "features_learned_on": told})
+    assert status(built(older), "feature-map") == "holds"  # its own sample, to the last bit
+    found = report.build(older, Question(draws=None), sample=all_rows(learned))
+    assert status(found, "feature-map") == "open"
+    assert found.cite is None
+
+
+def test_new_points_do_not_spoil_a_learned_map(learned: str) -> None:
+    file = model_file.read(learned)
+    Psi = np.random.default_rng(0).uniform(-1, 1, (200, file.network.n[0]))
+    found = report.build(file, Question(draws=None), sample=Points(Psi, np.where(Psi[:, 0] > 0, 1.0, -1.0)))
+    assert status(found, "feature-map") == "holds"
+
+
+def test_rows_that_are_no_hashes_are_refused(learned: str) -> None:
+    file = model_file.read(learned)
+    meta = {**file.meta, "features_learned_on": {"m": 512, "rows": torch.zeros(3)}}
+    with pytest.raises(ValueError, match="features_learned_on rows must be an int64 vector"):
+        built(dataclasses.replace(file, meta=meta))
+
+
+def test_a_map_of_known_ranges_is_the_file_s_word() -> None:
+    found = built(linear())
+    assert status(found, "feature-map") == "assumed"
+    assert "feature-map" in found.cite.assumes
+
+
+# The activation, and a state_dict
+
+
+def test_that_the_activation_came_before_the_sample_is_assumed() -> None:
+    found = built(model(n=(3, 2, 1), activation="leaky_relu:0.3", m=200, flips=0.0), cite="path-certificate")
+    assert status(found, "homogeneous") == "assumed"
+    assert "leaky_relu:0.3" in detail(found, "homogeneous")
+    assert "homogeneous" in found.cite.assumes
+    assert status(built(linear()), "homogeneous") == "holds"
+    assert status(built(model(activation="tanh")), "homogeneous") == "fails"
+
+
+def test_that_a_state_dict_is_a_chain_is_assumed_by_every_statement(tmp_path, capsys) -> None:
+    X = np.random.default_rng(0).uniform(-1, 1, (400, 3))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    network = torch.nn.Sequential(torch.nn.Linear(3, 1, bias=False)).double()
+    with torch.no_grad():
+        network[0].weight.copy_(torch.tensor([[1.0, 0.0, 0.0]]))
+    found = verify_bounds(network.state_dict(), X[:300], y[:300], test=(X[300:], y[300:]), draws=None)
+    assert status(found, "chain") == "assumed"
+    assert found.cite.assumes == ("iid", "untouched", "chain")
+    alone = verify_bounds(network.state_dict(), X, y, draws=None, r_sup=1)
+    assert "chain" in alone.cite.assumes
+    module = verify_bounds(network, X, y, draws=None, r_sup=1)
+    assert "chain" not in {row.id for row in module.assumptions}
+    assert module.cite.value == alone.cite.value
+    torch.save(network.state_dict(), tmp_path / "net.pt")
+    np.savez(tmp_path / "data.npz", X=X, y=y)
+    assert main([str(tmp_path / "net.pt"), "--data", str(tmp_path / "data.npz"), "--json", "--no-estimates"]) == 0
+    assert "chain" in json.loads(capsys.readouterr().out)["cite"]["assumes"]
