@@ -400,7 +400,7 @@ FILES = {
     "a list": lambda: saved([1, 2]),
     "an empty dict": lambda: saved({}),
     "another format": lambda: changed(format="another"),
-    "a later version": lambda: changed(version=3),
+    "a later version": lambda: changed(version=4),
     "version as str": lambda: changed(version="1"),
     "no hidden": lambda: changed(hidden={}, output={}),
     "hidden is a list": lambda: changed(hidden=[1]),
