@@ -53,11 +53,11 @@ ASSUMPTIONS = (
     "delta",
     "fixed-in-advance",
     "feature-map",
+    "arithmetic",
     "untouched",
     "picked",
     "recipe",
     "architecture",
-    "arithmetic",
     "unlabelled",
     "chain",
 )
@@ -150,7 +150,7 @@ def _parameters(function: Callable[..., Any]) -> frozenset[str]:
 
 # The statements
 
-_FAMILY = ("iid", "membership", "r-sup", "fixed-in-advance", "feature-map")
+_FAMILY = ("iid", "membership", "r-sup", "fixed-in-advance", "feature-map", "arithmetic")
 _LEMMA_2 = ("lipschitz", "phi-zero", "layered", "delta")
 _PRINT = (*_LEMMA_2, "range", "depth", "r-inf")
 _HERE = "adanet_theory.risk.generalization:"
@@ -262,7 +262,7 @@ _BUILT_IN = (
         complexity="R_S",
         at="r_rms",
         scale="rho",
-        needs=("iid", "membership", "fixed-in-advance", "feature-map", "normalised"),
+        needs=("iid", "membership", "fixed-in-advance", "feature-map", "arithmetic", "normalised"),
         reference=_PROOFS + "margin-bound-unbounded-unbounded-empirical",
         examples=at_point("0.259401114866864121083428597055770030175"),
     ),
@@ -274,7 +274,7 @@ _BUILT_IN = (
         loss="ramp",
         at="r_rms",
         scale="B",
-        needs=("iid", "lipschitz", "homogeneous", "feature-map"),
+        needs=("iid", "lipschitz", "homogeneous", "feature-map", "arithmetic"),
         reference=_PROOFS + "a-posteriori-a-posteriori-bounded",
         examples=at_point("0.2539439925722078284504170317139578975855"),
     ),
@@ -286,7 +286,7 @@ _BUILT_IN = (
         loss="ramp",
         at="r_sup",
         scale="B",
-        needs=("iid", "lipschitz", "homogeneous", "r-sup", "feature-map"),
+        needs=("iid", "lipschitz", "homogeneous", "r-sup", "feature-map", "arithmetic"),
         reference=_PROOFS + "a-posteriori-a-posteriori-bounded",
         examples=at_point("0.2305942778176698405534553858931536556903"),
     ),
@@ -328,7 +328,7 @@ _BUILT_IN = (
         loss="ramp",
         at="r_rms",
         scale="B",
-        needs=("iid", "lipschitz", "homogeneous", "feature-map"),
+        needs=("iid", "lipschitz", "homogeneous", "feature-map", "arithmetic"),
         reference=_PROOFS + "multiclass-a-posteriori-multiclass-a-posteriori-bounded",
         examples=at_point("0.360391571535615573728641536917573916922"),
         classes="many",
@@ -341,7 +341,7 @@ _BUILT_IN = (
         loss="ramp",
         at="r_sup",
         scale="B",
-        needs=("iid", "lipschitz", "homogeneous", "r-sup", "feature-map"),
+        needs=("iid", "lipschitz", "homogeneous", "r-sup", "feature-map", "arithmetic"),
         reference=_PROOFS + "multiclass-a-posteriori-multiclass-a-posteriori-bounded",
         examples=at_point("0.3370418567810775858316798910967696750268"),
         classes="many",
@@ -352,7 +352,7 @@ _BUILT_IN = (
         "certificate",
         "adanet_theory.certificates.vote:vote_certificate",
         at="r_sup",
-        needs=("iid", "linear", "r-sup", "feature-map"),
+        needs=("iid", "linear", "r-sup", "feature-map", "arithmetic"),
         reference=_PROOFS + "vote-certificate",
     ),
     Bound(
@@ -360,7 +360,7 @@ _BUILT_IN = (
         "gauss-certificate",
         "certificate",
         "adanet_theory.certificates.gauss:gauss_certificate",
-        needs=("iid", "linear", "feature-map"),
+        needs=("iid", "linear", "feature-map", "arithmetic"),
         reference=_PROOFS + "gauss-certificate",
     ),
     Bound(
@@ -369,7 +369,7 @@ _BUILT_IN = (
         "certificate",
         "adanet_theory.certificates.path:path_certificate",
         at="r_sup",
-        needs=("iid", "homogeneous", "tree", "r-sup", "feature-map"),
+        needs=("iid", "homogeneous", "tree", "r-sup", "feature-map", "arithmetic"),
         reference=_PROOFS + "path-certificate",
     ),
     Bound(
@@ -378,7 +378,7 @@ _BUILT_IN = (
         "certificate",
         "adanet_theory.certificates.vote_multiclass:vote_certificate_multiclass",
         at="r_sup",
-        needs=("iid", "linear", "r-sup", "feature-map"),
+        needs=("iid", "linear", "r-sup", "feature-map", "arithmetic"),
         reference=_PROOFS + "vote-certificate-multiclass",
         classes="many",
     ),
@@ -388,7 +388,7 @@ _BUILT_IN = (
         "certificate",
         "adanet_theory.certificates.path_multiclass:path_certificate_multiclass",
         at="r_sup",
-        needs=("iid", "homogeneous", "tree", "r-sup", "feature-map"),
+        needs=("iid", "homogeneous", "tree", "r-sup", "feature-map", "arithmetic"),
         reference=_PROOFS + "path-certificate-multiclass",
         classes="many",
     ),
@@ -399,7 +399,7 @@ _BUILT_IN = (
         "adanet_theory.risk.posterior:a_posteriori_data_at",
         loss="ramp",
         at="r_rms",
-        needs=("iid", "lipschitz", "homogeneous", "feature-map"),
+        needs=("iid", "lipschitz", "homogeneous", "feature-map", "arithmetic"),
         reference=_PROOFS + "a-posteriori-data",
         quoted=False,
     ),

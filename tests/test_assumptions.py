@@ -56,7 +56,7 @@ def test_a_network_inside_every_assumption() -> None:
     found = built(inside())
     assert failing(found) == {}
     status = {row.id: row.status for row in found.assumptions}
-    assumed = {"iid", "homogeneous", "r-sup", "fixed-in-advance", "feature-map"}
+    assumed = {"iid", "homogeneous", "r-sup", "fixed-in-advance", "feature-map", "arithmetic"}
     assert {id for id, word in status.items() if word != "holds"} == {"linear", *assumed}
     assert {status[id] for id in assumed} == {"assumed"}
     assert all(row.value == min(1.0, row.raw) for row in found.bounds if row.applies)

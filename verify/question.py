@@ -11,6 +11,7 @@ from typing import Any
 from adanet_theory import catalogue, links
 from adanet_theory.checks import Array, check, check_choice, check_delta, check_rho
 from adanet_theory.rounding import Number
+from verify.measure.arithmetic import DOUBLE, Arithmetic
 from verify.measure.effort import BUDGET
 
 DELTA = Fraction(1, 20)
@@ -108,8 +109,8 @@ class Points:
     """Ψ and labels -1/+1, or class indices (int64) of a network with an output for each.
 
     `mapped` where Ψ was made by the model's own feature map. `predicted` are the decisions of the program at these
-    points (`reading.program`), None where the program is the network of the model file. `names` are the classes -1 and
-    +1, or 0, 1, ..; None where y held numbers.
+    points (`reading.program`), None where the program is the network of the model file; `arithmetic` is its own.
+    `names` are the classes -1 and +1, or 0, 1, ..; None where y held numbers.
     """
 
     Psi: Array
@@ -117,3 +118,4 @@ class Points:
     mapped: bool = True
     predicted: Array | None = None
     names: tuple[Any, ...] | None = None
+    arithmetic: Arithmetic = DOUBLE

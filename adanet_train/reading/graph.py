@@ -54,6 +54,8 @@ class Graph:
     shape: Shape
     nodes: tuple[Node, ...]
     link: str = ""
+    derived: bool = False
+    """Whether forward makes fixed tensors out of the weights, in whatever numbers it computes."""
 
     @property
     def outputs(self) -> int:
@@ -126,7 +128,7 @@ class Graph:
 # Walking through the graph
 
 
-def _walk(graph: Graph, first: Any, step: Callable[[int, Node, list[Any]], Any]) -> Any:
+def walk(graph: Graph, first: Any, step: Callable[[int, Node, list[Any]], Any]) -> Any:
     """step for every node; what no later node reads is dropped."""
     last = {j: i for i, node in enumerate(graph.nodes, start=1) for j in node.inputs}
     values = {0: first}
@@ -165,7 +167,7 @@ def _levels(graph: Graph) -> _Levels:
         # (a + b)/2 passes on what it reads; an activation does not
         return level, direct and isinstance(node.operation, Largest)
 
-    d, _ = _walk(graph, (0, True), step)
+    d, _ = walk(graph, (0, True), step)
     counts = tuple(units.get(level, 0) for level in range(1, len(names) + 1))
     return _Levels(d, tuple(tuple(sorted(level)) for level in names), counts, rereads)
 
@@ -193,12 +195,12 @@ def values(graph: Graph, X: Array) -> tuple[Array, Array]:
 def with_errors(graph: Graph, x: Tensor, *, another: bool = False) -> tuple[Tensor, Tensor]:
     """f and its error; `another`: no other evaluation in float64, in whatever order it adds, errs by more either."""
     first = (x, torch.zeros_like(x))
-    return _walk(graph, first, lambda _, node, read: _propagated(node.operation, read, another))
+    return walk(graph, first, lambda _, node, read: _propagated(node.operation, read, another))
 
 
 def plain(graph: Graph, x: Tensor) -> Tensor:
     """f in float64."""
-    return _walk(graph, x, lambda _, node, read: node.operation.value(*read))
+    return walk(graph, x, lambda _, node, read: node.operation.value(*read))
 
 
 def _propagated(operation: Operation, read: list[tuple[Tensor, Tensor]], another: bool) -> tuple[Tensor, Tensor]:
@@ -241,7 +243,7 @@ def balls(graph: Graph, x: Array) -> Balls:
     """The outputs at one point, in ball arithmetic: dyadic weights, so piecewise linear networks shrink to points."""
     from adanet_train.reading.balls import exact
 
-    return _walk(graph, exact(x).reshape(graph.shape), lambda _, node, read: node.operation.exact(*read))
+    return walk(graph, exact(x).reshape(graph.shape), lambda _, node, read: node.operation.exact(*read))
 
 
 # The path norm
@@ -297,7 +299,7 @@ def _paths(graph: Graph) -> tuple[dict[int, Tensor], Tensor]:
             found[i] = P.flatten()
         return P
 
-    whole = _walk(graph, ones, step)
+    whole = walk(graph, ones, step)
     return found, whole
 
 

@@ -23,6 +23,7 @@ from adanet_train.reading.graph import Graph, Node
 from adanet_train.reading.operations import Activate, Operation, Places, Reshape, Shape
 
 POINTS = 3  # rows of the example from which the shapes are read
+FEWEST, PRODUCTS = 8, 2**32  # points at least, and products in one pass, of the comparison with the module
 SCALES = (1.0, 1e3, 1e6)  # sizes of the points beside the sample, where other units are off
 
 
@@ -94,7 +95,7 @@ def trace(module: nn.Module, shape: Shape, *, fold: bool = True) -> Graph:
     graph = _finished(reader.recorder, output, shape, name)
     if "softmax" in link and graph.outputs == 1:
         raise UnreadableModule(f"{name}: {link} of one output is 1 for every point; expected sigmoid.")
-    return replace(graph, link=link)
+    return replace(graph, link=link, derived=reader.derived)
 
 
 def _symbolic(module: nn.Module) -> fx.GraphModule:
@@ -263,6 +264,7 @@ class _Reader(fx.Interpreter):
         self.recorder = Recorder(fold=fold)
         self.extra_traceback = False  # a refusal is one line
         self.made: dict[fx.Node, int] = {}
+        self.derived = False
 
     def run_node(self, n: fx.Node) -> Any:
         before = len(self.recorder.nodes)
@@ -288,15 +290,19 @@ class _Reader(fx.Interpreter):
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
         if not _reads_value((args, kwargs)):
-            return target(*args, **kwargs)
+            return self._fixed(target(*args, **kwargs))
         self.recorder.name = f"function {getattr(target, '__name__', target)!r}"
         return self._call(self.functions.get(target), args, kwargs)
 
     def call_method(self, target: Any, args: Any, kwargs: Any) -> Any:
         if not _reads_value((args, kwargs)):
-            return super().call_method(target, args, kwargs)
+            return self._fixed(super().call_method(target, args, kwargs))
         self.recorder.name = f"method {target!r}"
         return self._call(self.methods.get(str(target)), args, kwargs)
+
+    def _fixed(self, found: Any) -> Any:
+        self.derived |= any(tensor.is_floating_point() for tensor in _tensors(found))
+        return found
 
     def _call(self, rule: Callable[..., Any] | None, args: Any, kwargs: Any) -> Any:
         if rule is None:
@@ -434,10 +440,11 @@ def require_equal(graph: Graph, module: nn.Module, X: Array) -> float:
     elsewhere too, for a risk is about other points: on drawn ones as large as X, and larger. Of a module in training
     mode so must the one in eval mode, which is the one that will be used.
     """
-    double, beside = logits(_double(module))[0] if graph.link else _double(module), _beside(X)
-    steps = trace(module, graph.shape, fold=False)
+    double = logits(_double(module))[0] if graph.link else _double(module)
+    steps, rows = trace(module, graph.shape, fold=False), compared(graph, len(X))
+    beside = _beside(X, rows)
     _largest_difference(graph, steps, double, beside, "a point that was drawn")
-    difference = _largest_difference(graph, steps, double, X, "point")
+    difference = _largest_difference(graph, steps, double, X[:rows], "point")
     if any(part.training for part in module.modules()):
         evaluated = _double(module).eval()
         evaluated = logits(evaluated)[0] if graph.link else evaluated
@@ -445,8 +452,21 @@ def require_equal(graph: Graph, module: nn.Module, X: Array) -> float:
     return difference
 
 
-def _beside(X: Array) -> Array:
-    drawn = np.random.default_rng(0).standard_normal((len(SCALES), 16, *X.shape[1:]))
+def compared(graph: Graph, m: int) -> int:
+    """How many of m points `require_equal` looks at: all, or of a network of many products the first few."""
+    return min(m, max(FEWEST, PRODUCTS // graph.work))
+
+
+def distance(graph: Graph, f: Array, X: Array) -> float:
+    """The largest |f - graph(X)|, the graph in float64; infinite where either is no number."""
+    with torch.no_grad():
+        own = torch.cat([graphs.plain(graph, block) for block in graphs.blocks(graph, X)]).numpy()
+    return float(np.nan_to_num(np.abs(own - f), nan=math.inf).max(initial=0.0))
+
+
+def _beside(X: Array, rows: int) -> Array:
+    each = 16 if rows == len(X) else FEWEST // len(SCALES)
+    drawn = np.random.default_rng(0).standard_normal((len(SCALES), each, *X.shape[1:]))
     largest = float(np.abs(X).max(initial=0.0)) or 1.0
     scales = np.minimum(np.array(SCALES) * largest, 1e100).reshape(-1, *[1] * X.ndim)
     return (drawn * scales).reshape(-1, *X.shape[1:])

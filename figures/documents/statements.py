@@ -43,7 +43,7 @@ NEEDS = {
     "picked": "The recipe gives this network on the start and the picks, and every remaining error is counted.",
     "recipe": "Learner, settings, start, picks a round and seed were fixed before the sample, or paid for.",
     "architecture": "The code and what it does not describe, as the architecture, were fixed before the sample.",
-    "arithmetic": "The program computes the network that the code describes.",
+    "arithmetic": "The program decides as the network that the statement is about, in real numbers.",
     "unlabelled": "The points without labels come from the law of the sample and were used for neither network.",
 }
 """What each assumption of the catalogue says."""

@@ -24,7 +24,8 @@ BOUNDS = (*catalogue.theory(), *catalogue.theory("many"))
 NEEDS = {
     id: tuple(bound.id for bound in BOUNDS if id in bound.needs)
     for id in catalogue.ASSUMPTIONS
-    if id != "normalised" and any(id in bound.needs for bound in BOUNDS)  # f/W is what the page is about
+    # f/W is what the page is about, and formulas, not programs
+    if id not in ("normalised", "arithmetic") and any(id in bound.needs for bound in BOUNDS)
 }
 """Which bounds fail by which assumption, as verify-bounds has it."""
 

@@ -111,13 +111,17 @@ class Margins:
         below = np.minimum(self.middle, -2 * self.radius - 4 * TINY)
         return replace(self, middle=np.where(wrong, below, self.middle), counted={})
 
-    def ramp(self, rho: float) -> float:
-        """An upper value of (1/m) Σ_i ψ_ρ(margin_i), ρ rounded up beforehand: the ramp grows with ρ."""
+    def ramp(self, rho: float, eta: float = 0.0) -> float:
+        """An upper value of the mean of the ramp that falls from 1 at ηρ to 0 at ρ, ρ rounded up: it grows with ρ.
+
+        η is a power of 1/2, or 0.
+        """
         u = self.lower
-        wrong = int(np.count_nonzero(u <= 0))
-        inside = u[(u > 0) & (u < rho)]
-        # a quotient and a difference below 1: two roundings for each point, the sum is rounded once
-        total = wrong + math.fsum(np.append(1 - inside / rho, len(inside) * EPS))
+        wrong = int(np.count_nonzero(u <= eta * rho))
+        inside = u[(u > eta * rho) & (u < rho)]
+        falling = np.minimum((1 - inside / rho) / (1 - eta), 1.0)
+        # two quotients and two differences of numbers up to 2 for each point, one of each at η = 0; the sum once
+        total = wrong + math.fsum(np.append(falling, len(inside) * (4 * EPS if eta else EPS)))
         return min(1.0, up(Fraction(math.nextafter(total, math.inf)) / self.m)) if total else 0.0
 
 

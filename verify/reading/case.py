@@ -106,7 +106,11 @@ def _points(given: Subject, pairs: Pairs) -> tuple[Points, Classes, list[str]]:
         return Points(rows, signs, False, given.program.predict(X), classes), classes, notes
     Psi, mapped = _features(given, pairs)
     predicted = None if given.program is None else given.program.predict(points.array(pairs.X, f"{name}X"))
-    return Points(np.ascontiguousarray(Psi, dtype=np.float64), signs, mapped, predicted, classes), classes, notes
+    return (
+        Points(np.ascontiguousarray(Psi, dtype=np.float64), signs, mapped, predicted, classes, given.arithmetic),
+        classes,
+        notes,
+    )
 
 
 def _features(given: Subject, pairs: Pairs) -> tuple[Array, bool]:

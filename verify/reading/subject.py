@@ -15,6 +15,7 @@ import numpy as np
 
 from adanet_theory.checks import Array, check
 from adanet_theory.spec import NetworkSpec
+from verify.measure.arithmetic import DOUBLE, ETA, Arithmetic
 from verify.reading import points
 from verify.reading.points import Classes
 from verify.reading.program import PROBABILITY, ModuleProgram, NamedProgram, Program, program_of
@@ -41,6 +42,7 @@ class Subject:
     notes: tuple[str, ...] = ()
     program: Program | None = None
     before: Callable[[Array], Array] | None = None
+    arithmetic: Arithmetic = DOUBLE
 
     @property
     def outputs(self) -> int | None:
@@ -151,7 +153,15 @@ def _of_estimator(network: Any, X: Any, y: Any) -> Subject:
     classes = tuple(network.classes_.tolist())
     model = _formula(_read(layers.module(), x)[0])
     notes = estimators.remarks(layers, kind, x)
-    return Subject(model, classes, notes, NamedProgram(network.predict, classes), layers.before)
+    own = Arithmetic(_numbers_of(network), why="an estimator is known by its weights alone")
+    return Subject(model, classes, notes, NamedProgram(network.predict, classes), layers.before, own)
+
+
+def _numbers_of(network: Any) -> str:
+    """The type of the weights of an estimator, or of the last step of a Pipeline."""
+    last = network.steps[-1][1] if hasattr(network, "steps") else network
+    weights = (getattr(last, "coefs_", None) or [getattr(last, "coef_", None)])[0]
+    return str(getattr(weights, "dtype", "float64"))
 
 
 def _black_box(function: Callable[..., Any], X: Any, y: Any, network: Any = None, reason: str = "") -> Subject:
@@ -175,31 +185,55 @@ def _unwrapped(module: Any) -> Any:
     return _unwrapped(module._orig_mod) if hasattr(module, "_orig_mod") else module
 
 
-def _arithmetic(module: Any) -> list[str]:
-    """A word where the module itself computes in less than float32."""
-    kinds = {str(weight.dtype).removeprefix("torch.") for weight in module.parameters()} - {"float32", "float64"}
-    if not kinds:
-        return []
-    return [f"its weights are {' and '.join(sorted(kinds))}; what is said is about these numbers in exact arithmetic."]
+def _arithmetic(program: ModuleProgram, graph: Graph, X: Array) -> Arithmetic:
+    """How far the program is from its formula, where its arithmetic is one that a proof covers."""
+    import torch
+
+    from adanet_train.reading import arithmetic, trace
+
+    module, dtype = program.module, arithmetic.one_type(program.module)
+    name = "mixed types" if dtype is None else str(dtype).removeprefix("torch.")
+    if dtype is None or name not in ETA:
+        return Arithmetic(name, why=f"sums in {name} are not bounded here")
+    steps = trace.trace(module, graph.shape, fold=False)
+    why = arithmetic.obstacle(module, steps, dtype)
+
+    def difference(r: float) -> float | None:
+        try:
+            e = arithmetic.difference(steps, r, dtype)
+        except arithmetic.NoProof:
+            return None
+        return e if steps.outputs == 1 else 2 * e
+
+    if why or dtype == torch.float64:
+        return Arithmetic(name, None if why else difference, why)
+    e = difference(float(np.abs(X).max(initial=0.0)))
+    if e is None:
+        return Arithmetic(name, why="it may overflow, or its sums are too long")
+    seen = 0.0 if graph.link else trace.distance(graph, program.outputs(X), X)
+    if not seen <= e:
+        return Arithmetic(name, why=f"they differ by {seen:.3g} on the sample, where rounding explains {e:.3g}")
+    return Arithmetic(name, difference)
 
 
 def of_module(module: Any, X: Array, name: str | None = None) -> Subject:
     """The graph of the module; what the reader refuses is a black box, if it can be run at all."""
-    from adanet_train.reading.trace import UnreadableModule
+    from adanet_train.reading.trace import UnreadableModule, compared
 
     try:
         graph, difference = _read(module, X)
     except UnreadableModule as error:
         return _opaque(module, X, str(error))
     told = f"{name or 'read by torch.fx'} {'is read' if name else ''}".strip()
-    notes = [f"{told} as {len(graph.nodes)} nodes; {len(X):,} points differ in float64 by {difference:.1g}."]
-    notes += _arithmetic(module)
+    seen = f"{compared(graph, len(X)):,} points differ in float64 by {difference:.1g}"
+    notes = [f"{told} as {len(graph.nodes)} nodes; {seen}."]
     if graph.link:
         notes.append(f"the {graph.link} at the end changes no decision: it was taken off, and f is the logit below it.")
     if graph.outputs == 2:
         notes.append("f is the second logit minus the first.")
     program = ModuleProgram(module, 0.5 if graph.link == "sigmoid" else 0.0)
-    return Subject(_formula(graph), notes=tuple(notes), program=program)
+    own = _arithmetic(program, graph, X)
+    return Subject(_formula(graph), notes=tuple(notes), program=program, arithmetic=own)
 
 
 def _read(module: Any, X: Array) -> tuple[Graph, float]:

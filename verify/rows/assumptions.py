@@ -22,6 +22,7 @@ from adanet_theory.catalogue import Bound, Classes
 from adanet_theory.checks import check
 from adanet_theory.rounding import Number, up
 from adanet_theory.spec import NetworkSpec
+from verify.measure.arithmetic import Arithmetic
 from verify.measure.evidence import FeatureSizes, Weights
 from verify.measure.layers import Ranges
 from verify.measure.margins import Margins
@@ -39,7 +40,7 @@ LEMMAS = {
     "layered": ("lemma-2",),
 }
 """What the statements on R_S(H_k) need."""
-ON_SAMPLE = ("iid", "membership", "linear", "tree", "normalised", "r-inf", "delta")
+ON_SAMPLE = ("iid", "membership", "linear", "tree", "normalised", "r-inf", "delta", "arithmetic")
 """What may come out either way with the sample: a bound that fails by these alone could have been quoted."""
 
 
@@ -106,6 +107,9 @@ class Setting:
     base_rate: float
     disagreements: int
     """Points of the sample where the program errs and the formula surely does not."""
+    arithmetic: Arithmetic
+    shift: float | None
+    """A proved bound on how far the margins of the program are from those of the formula, on the range r_sup."""
     compared: int = 1
     """The networks of which the least may be quoted: what is drawn or held out has to hold for all of them."""
 
@@ -193,11 +197,18 @@ class Assessment:
     is_declared: bool
     follows: tuple[str, ...] = ()
     classes: Classes = "two"
+    is_double: bool = True
+    is_tied: bool = False
 
     def why_not(self, bound: Bound) -> tuple[str, ...]:
         """The ids of what the bound needs and is not known to hold."""
-        broken = (row.id for row in self.rows if row.id in bound.needs and row.status in ("open", "fails"))
+        broken = (row.id for row in self.rows if row.id in _needs(bound) and self._is_broken(row, bound))
         return tuple(id for id in broken if not self._is_excused(id, bound))
+
+    def _is_broken(self, row: Assumption, bound: Bound) -> bool:
+        """The shift of a program in less than float64 is proved for the bounds at a path norm only."""
+        unshifted = row.id == "arithmetic" and not self.is_double and bound.scale != "B"
+        return unshifted or row.status in ("open", "fails")
 
     def _is_excused(self, id: str, bound: Bound) -> bool:
         """Some rows are about more than one thing, and a statement may need only one of them."""
@@ -213,7 +224,8 @@ class Assessment:
 
     def assumed(self, bound: Bound) -> tuple[str, ...]:
         """What a citation of the bound takes for granted: what nothing here can check."""
-        needed = [row for row in self.rows if row.id in (*bound.needs, *catalogue.ALWAYS)]
+        tied = ("r-sup",) if self.is_tied and bound.scale == "B" else ()  # the range on which the program is bounded
+        needed = [row for row in self.rows if row.id in (*_needs(bound), *catalogue.ALWAYS, *tied)]
         return tuple(row.id for row in needed if row.status == "assumed" or self._is_taken(row, bound))
 
     def _is_taken(self, row: Assumption, bound: Bound) -> bool:
@@ -258,12 +270,19 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
         r_inf(setting),
         fixed_in_advance(setting.is_declared, rho_chosen),
         feature_map(setting.source),
+        arithmetic(setting),
         *([] if setting.source.held_out is None else [untouched(setting.source.held_out, setting.source.discrete)]),
         *([chain(setting)] if setting.source.chain else []),
     )
-    if setting.classes == "two":
-        return Assessment(rows, setting.is_declared)
-    return Assessment(tuple(_of_many(rows)), setting.is_declared, classes="many")
+    found = Assessment(
+        rows, setting.is_declared, is_double=setting.arithmetic.is_double, is_tied=setting.shift is not None
+    )
+    return found if setting.classes == "two" else replace(found, rows=tuple(_of_many(rows)), classes="many")
+
+
+def _needs(bound: Bound) -> tuple[str, ...]:
+    """A bound of the user's own is one on the formula too."""
+    return (*bound.needs, "arithmetic") if bound.group == "user" else bound.needs
 
 
 def _of_many(rows: tuple[Assumption, ...]) -> Iterator[Assumption]:
@@ -512,3 +531,24 @@ def chain(setting: Setting) -> Assumption:
     between = f" with {phi[0].name} between them" if phi else ""
     read = f"weights alone were read: that they are a chain of Linear layers{between} and nothing else"
     return _row("chain", "assumed", f"{read} is taken for granted")
+
+
+def arithmetic(setting: Setting) -> Assumption:
+    """Whether what is proved of the formula is true of the program, which rounds."""
+    own, kind = setting.disagreements, setting.arithmetic
+    if own:
+        found = f"the program errs at {own:,} of {setting.m:,} points where its formula is right"
+        return _row("arithmetic", False, f"{found}: no statement on the formula is one on it")
+    if setting.shift is not None:
+        rounded = f"if {kind.dtype} rounds every product and sum once"
+        detail = (
+            f"outputs of the program are within {up(setting.shift):.3g} of the formula where |x| <= r_sup, {rounded}"
+        )
+        return _row("arithmetic", "assumed", detail)
+    if kind.is_double:
+        detail = "the program, in float64, is taken to decide as its formula does; on the sample it errs no more often"
+        return _row("arithmetic", "assumed", detail)
+    why = kind.why or "no range of inputs is declared (--r-sup)"
+    return _row(
+        "arithmetic", "open", f"nothing bounds how far the program, in {kind.dtype}, is from its formula: {why}"
+    )

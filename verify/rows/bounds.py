@@ -182,9 +182,23 @@ def at_j(bound: Bound, setting: Setting, B: float | None, j: int, why_not: Seque
     if values is None:
         return row(bound, {}, None, why_not, None)
     scale, values = _at_scale(bound, setting, B, values)
-    rho = up(scale / (1 + EXACT_ETA) ** j)
-    terms, raw = certified_terms(bound.id, values | {"j": j, "ramp": setting.margins.ramp(rho)})
-    return row(bound, terms, raw, why_not, rho, j)
+    exact_rho = scale / (1 + EXACT_ETA) ** j
+    rho, eta, shift = up(exact_rho), setting.arithmetic.eta, setting.shift
+    if bound.scale != "B" or shift is None or shift > Fraction(eta) * exact_rho:
+        terms, raw = certified_terms(bound.id, values | {"j": j, "ramp": setting.margins.ramp(rho)})
+        untied = () if setting.arithmetic.is_double or "arithmetic" in why_not else ("arithmetic",)
+        return row(bound, terms, raw, (*why_not, *untied), rho, j)
+    terms, raw = certified_terms(bound.id, values | {"j": j, "ramp": setting.margins.ramp(rho, eta)})
+    return replace(row(bound, *_steeper(terms, raw, eta), why_not, rho, j), about="program")
+
+
+def _steeper(terms: Terms, raw: float | None, eta: float) -> tuple[Terms, float | None]:
+    """The complexity of a ramp of slope 1/((1 - η) ρ), whose Lipschitz constant is the only place where ρ stands."""
+    complexity = terms["complexity"]
+    if complexity is None or raw is None:
+        return terms, raw
+    more = Fraction(complexity) * (1 / (1 - Fraction(eta)) - 1)
+    return terms | {"complexity": up(Fraction(complexity) + more)}, up(Fraction(raw) + more)
 
 
 def _at_scale(

@@ -280,6 +280,7 @@ def make_setting(
     sizes = evidence.feature_sizes(sample.Psi, spec.q)
     if weights.graph is not None:
         sizes = evidence.with_constant(sizes, weights.graph.has_bias)
+    source = _source(model, question, sample, test, sizes.r_inf)
     is_wrong = predictions(model, sample) != sample.y
     found = margins(weights, sample.Psi, sample.y, Purse(EXACT_SHARE * question.budget))
     return Setting(
@@ -292,11 +293,13 @@ def make_setting(
         ranges=_ranges(weights, spec, sizes.r_inf if r_sup is None else r_sup),
         delta=Fraction(question.delta) / _tried(model, question),
         r_sup=r_sup,
-        source=_source(model, question, sample, test, sizes.r_inf),
+        source=source,
         errors=int(is_wrong.sum()),
         class_errors=by_class.class_errors(is_wrong, sample.y, sample.names),
         base_rate=by_class.base_rate(sample.y),
         disagreements=int(np.count_nonzero(is_wrong & (found.lower > 0))),
+        arithmetic=sample.arithmetic,
+        shift=sample.arithmetic.shift(r_sup) if r_sup is not None and source.r_seen <= r_sup else None,
         compared=question.compared,
     )
 

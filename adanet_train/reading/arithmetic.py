@@ -1,0 +1,127 @@
+"""How far a program may be from its formula: a bound on |program - formula| for all inputs of a range at once.
+
+The program computes the steps of a graph in a type of numbers whose EPS is two unit roundoffs; the formula is the graph
+in real numbers. With M >= |x| and e >= |program - formula| of what a linear node of N roundings reads, and all N
+products and sums rounded one by one in any order,
+
+    e_out <= size( (1 + g) e + g M ) (1 + g),   g = 2 N EPS,   M_out = size(M),
+
+which is `graph.with_errors` at the largest |x| in place of x: it depends on the weights and the range alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import parametrize
+
+from adanet_theory.rounding import EPS, TINY
+from adanet_train.reading.graph import ACTIVATION_ULPS, SOFTPLUS, Graph, Node, walk
+from adanet_train.reading.operations import Activate, Largest
+
+UNDERFLOW = 2.0**40  # times the smallest normal number: what an underflow loses, under any weight below 2^40
+LINK_ULPS = 1024  # of a sigmoid or softmax that stands behind the outputs, against 1 + |f|
+
+
+class NoProof(ValueError):
+    """Nothing bounds the program: too many roundings, or it may overflow."""
+
+
+@dataclass(frozen=True)
+class _Type:
+    eps: float
+    tiny: float
+    largest: float
+
+    @classmethod
+    def of(cls, dtype: torch.dtype) -> _Type:
+        found = torch.finfo(dtype)
+        return cls(found.eps, found.smallest_normal * UNDERFLOW, found.max)
+
+
+def difference(steps: Graph, r: float, dtype: torch.dtype) -> float:
+    """e: every output of the program is within e of the formula at every |x| <= r, which is rounded to dtype first.
+
+    `steps` is the graph as forward has it (`trace(module, shape, fold=False)`); the folded one is as near to it as
+    any other evaluation in float64, so that its distance is added. Raises NoProof where there is no such number.
+
+    >>> from adanet_train.reading.operations import Dense
+    >>> graph = Graph((2,), (Node(Dense(torch.ones(1, 2, dtype=torch.float64)), (0,), (1,)),))
+    >>> difference(graph, 1.0, torch.float64) < 1e-13 < 1e-6 < difference(graph, 1.0, torch.float32) < 1e-5
+    True
+    """
+    own = _largest_error(steps, r, _Type.of(dtype))
+    return (own + _largest_error(steps, r, _Type.of(torch.float64))) * (1 + 4 * EPS)
+
+
+@torch.no_grad()
+def _largest_error(steps: Graph, r: float, kind: _Type) -> float:
+    M = torch.full((1, *steps.shape), r, dtype=torch.float64)
+    M, e = walk(steps, (M, kind.eps * M + kind.tiny), lambda _, node, read: _step(node, read, kind))
+    if steps.link:
+        e = e + LINK_ULPS * kind.eps * (1 + M + e)
+    return float(e.max()) * (1 + 4 * EPS)
+
+
+def _step(node: Node, read: list[tuple[Tensor, Tensor]], kind: _Type) -> tuple[Tensor, Tensor]:
+    M, e = _bounded(node.operation, [size for size, _ in read], [error for _, error in read], kind)
+    if not float((M + e).max()) <= kind.largest / 4:
+        raise NoProof(f"{node.name or 'a node'} may overflow")
+    return M, e
+
+
+def _bounded(operation: Any, M: list[Tensor], e: list[Tensor], kind: _Type) -> tuple[Tensor, Tensor]:
+    if isinstance(operation, Activate):
+        return _activated(operation, M[0], e[0], kind)
+    N = operation.roundings
+    if isinstance(operation, Largest):
+        return operation.value(*M), operation.value(*e)
+    if N == 0:
+        return operation.size(*M, one=1.0), operation.size(*e, one=0.0)
+    g = 2 * N * kind.eps
+    if not g <= 0.5:
+        raise NoProof(f"a sum of {N:,} numbers is too long for its roundings to be bounded")
+    up = 1 + 4 * N * EPS
+    reach = [(1 + g) * error + g * size + kind.tiny for size, error in zip(M, e, strict=True)]
+    error = operation.size(*reach, one=g) * (1 + g) * up + 2 * N * kind.tiny
+    return operation.size(*M, one=1.0) * up + 2 * N * TINY, error
+
+
+def _activated(operation: Activate, M: Tensor, e: Tensor, kind: _Type) -> tuple[Tensor, Tensor]:
+    phi = operation.phi
+    size = (abs(phi.at_zero) + phi.lipschitz * M) * (1 + 4 * EPS)
+    error = phi.lipschitz * e * (1 + 4 * EPS)
+    if phi.name.startswith("leaky_relu"):
+        return size, error + 2 * kind.eps * (size + error) + kind.tiny
+    if phi.is_homogeneous:
+        return size, error
+    cut = SOFTPLUS if phi.name == "softplus" else 0.0
+    return size, error + ACTIVATION_ULPS * kind.eps * (1 + size + error) + cut
+
+
+# What no proof here covers
+
+
+def one_type(module: nn.Module) -> torch.dtype | None:
+    """The type of all floating weights, torch's own where there are none; None where there are several."""
+    kinds = {weight.dtype for weight in _floats(module)} or {torch.get_default_dtype()}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+def obstacle(module: nn.Module, steps: Graph, dtype: torch.dtype) -> str:
+    """Why the program may round in another way than `difference` counts; "" where nothing speaks for it."""
+    if any(weight.device.type != "cpu" for weight in _floats(module)):
+        return "it runs on another device than the CPU, whose sums may be shorter than its numbers (TF32)"
+    if torch.get_float32_matmul_precision() != "highest":
+        return "torch.set_float32_matmul_precision allows shorter numbers in its sums"
+    if dtype == torch.float64:
+        return ""
+    made = any(parametrize.is_parametrized(part) for part in module.modules())
+    return "it makes some of its weights from others, in its own numbers" if made or steps.derived else ""
+
+
+def _floats(module: nn.Module) -> list[Tensor]:
+    return [weight for weight in [*module.parameters(), *module.buffers()] if weight.is_floating_point()]
