@@ -44,7 +44,8 @@ def _line(id: str) -> dict[str, Any]:
     """A style of its own for each bound, in their order; a registered one is a thin line with its marker."""
     own = catalogue.ids(catalogue.registered())
     if id not in own:
-        return dict(_LINES[catalogue.ids(bounds()).index(id)])
+        again, place = divmod(catalogue.ids(bounds()).index(id), len(_LINES))
+        return dict(_LINES[place]) | ({"marker": _MARKERS[again % len(_MARKERS)], "markersize": 2.6} if again else {})
     marker = _MARKERS[own.index(id) % len(_MARKERS)]
     return {"color": INK, "linestyle": "-", "linewidth": 0.6, "marker": marker, "markersize": 3.2}
 

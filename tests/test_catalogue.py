@@ -147,8 +147,10 @@ def test_a_registered_bound_is_drawn_like_no_other(registered) -> None:
     assert [1e4 / (0.1 * m) for m in data["m"]["values"]] in [list(line.get_ydata()) for line in panels[0].lines]
     key = [text.get_text() for text in panels[5].get_legend().get_texts()]
     assert "What I would … (context)" in key
-    looks = [(line.get_color(), line.get_linestyle(), line.get_marker()) for line in panels[5].lines[:8]]
-    assert len(set(looks)) == len(family.bounds()) == 8
+    looks = [
+        (line.get_color(), line.get_linestyle(), line.get_marker()) for line in panels[5].lines[: len(family.bounds())]
+    ]
+    assert len(set(looks)) == len(family.bounds()) >= 8
     assert "mine 1" in bounds_against.caption(data)
 
 

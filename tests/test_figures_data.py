@@ -64,7 +64,8 @@ def test_bounds_against_shows_each_bound_at_each_value(variable):
         if at["m"] * at["rho"] ** 2 <= 4 * math.log(at["depth"]):
             continue
         expected = by_hand(at["m"], at["depth"], at["rho"])
-        assert {name: raw[i] for name, raw in data[variable]["raw"].items()} == pytest.approx(expected, rel=1e-12)
+        shown = {name: raw[i] for name, raw in data[variable]["raw"].items() if name in expected}
+        assert shown == pytest.approx(expected, rel=1e-12)
 
 
 def test_bounds_against_p_and_width_scale_the_complexity():
@@ -82,7 +83,10 @@ def test_bounds_against_p_and_width_scale_the_complexity():
 
 def test_the_vacuity_map_holds_the_first_m_below_one():
     data = quick("vacuity-map")
-    for name, cells in data["m_needed"].items():
+    known = by_hand(10_000, 3, 0.1)
+    assert set(known) <= set(data["m_needed"])
+    for name in known:
+        cells = data["m_needed"][name]
         for i, rho in enumerate(data["rho"]):
             for j, depth in enumerate(data["depth"]):
                 m = cells[i][j]
