@@ -507,3 +507,74 @@ def test_an_old_file_of_the_objective_certificate_is_one_of_votes() -> None:
     model = run.model_of(trained, "adanet", features=None, sample=None)
     old = replace(model, meta={**model.meta, "config": {**model.meta["config"], "objective": "certificate"}})
     assert run.trained_of(old).config.objective == "vote"
+
+
+# The report
+
+
+@pytest.fixture(scope="module")
+def picked_file(tmp_path_factory: Any) -> str:
+    path = str(tmp_path_factory.mktemp("picked") / "model.pt")
+    certify(Scaled(AdaNet(CONFIG, steps=20)), PAIR.X, PAIR.y, r=2, K=6).save(path)
+    return path
+
+
+def test_a_report_replays_the_picks_and_quotes_their_certificate(picked_file: str) -> None:
+    from adanet_theory.twins.counted import pick_upper
+    from verify import verify_bounds
+
+    report = verify_bounds(picked_file, draws=None)
+    row = report.bounds["pick-certificate"]
+    assert row.terms["k"] == row.terms["picked"] + row.terms["left"]
+    assert row.terms["N"] == 120
+    assert row.value == pick_upper(int(row.terms["k"]), 120, "0.05")
+    document = json.loads(report.to_json())
+    status = {entry["id"]: entry["status"] for entry in document["assumptions"]}
+    assert (status["picked"], status["recipe"], status["feature-map"]) == ("holds", "assumed", "fails")
+    cited = document["cite"]
+    assert (cited["id"], cited["value"], cited["delta"]) == ("pick-certificate", row.value, 0.05)
+    assert set(cited["assumes"]) == {"iid", "feature-map", "recipe"}
+    assert not report.bounds["margin-bound-uniform"].applies  # the map was fitted on points of the sample
+
+
+def test_a_report_without_a_replay_assumes_the_picks(picked_file: str, capsys: Any) -> None:
+    from verify import cli
+
+    assert cli.main([picked_file, "--no-estimates", "--no-replay", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert "picked" in document["cite"]["assumes"]
+
+
+def test_other_picks_are_not_confirmed(picked_file: str, tmp_path: Any) -> None:
+    from verify import verify_bounds
+
+    model = model_file.read(picked_file)
+    assert model.picked is not None
+    first, second, *others = model.picked["picks"]
+    swapped = tmp_path / "swapped.pt"
+    model_file.write(swapped, replace(model, picked={**model.picked, "picks": [second, first, *others]}))
+    report = verify_bounds(str(swapped), draws=None)
+    row = report.bounds["pick-certificate"]
+    assert (row.applies, row.why_not) == (False, ("picked",))
+    assert json.loads(report.to_json())["cite"] is None
+
+
+def test_a_map_fitted_on_more_than_the_start_stops_the_certificate(picked_file: str, tmp_path: Any) -> None:
+    from verify import verify_bounds
+
+    model = model_file.read(picked_file)
+    assert model.sample is not None
+    assert model.sample.Psi is not None
+    wider = model_file.Sample.of(model.sample.Psi * 0.9, model.sample.y)
+    shrunk = tmp_path / "wider.pt"
+    model_file.write(shrunk, replace(model, sample=wider))
+    row = verify_bounds(str(shrunk), draws=None, replay=False).bounds["pick-certificate"]
+    assert "feature-map" in row.why_not
+
+
+def test_another_sample_has_no_row(picked_file: str) -> None:
+    from verify import verify_bounds
+
+    assert (
+        "pick-certificate" not in verify_bounds(picked_file, PAIR.X[:100], PAIR.y[:100].astype(str), draws=None).bounds
+    )

@@ -43,6 +43,7 @@ def verify_bounds(
     tried: int | None = None,
     compared: int = 1,
     discrete: bool = False,
+    replay: bool = True,
     budget: float = BUDGET,
 ) -> Report:
     """Report what the theory says about a predictor on the sample (X, y), as the command verify-bounds does.
@@ -75,6 +76,8 @@ def verify_bounds(
     cite, tried, compared, discrete
         The statement to quote, the settings tried on the sample, the networks compared on the held-out points, and
         whether the law of the data has atoms.
+    replay
+        Whether the recipe of a network that was trained by picking is run again, which takes as long as its training.
 
     Returns
     -------
@@ -109,6 +112,7 @@ def verify_bounds(
         tried=tried,
         compared=compared,
         discrete=discrete,
+        replay=replay,
         budget=budget,
     )
     question = replace(question, device=devices.device(device))

@@ -77,6 +77,7 @@ def parser() -> Parser:
     add("--tried", type=int, metavar="N", help=tried)
     more = "networks whose held-out bounds or certificates were compared: those at D/N; default the number of MODELs"
     add("--compared", type=int, metavar="N", help=more)
+    add("--no-replay", action="store_true", help="count the picks of a picked network, but do not run its recipe again")
     add("--discrete", action="store_true", help="the law of the data has atoms: rows that repeat are draws, not copies")
     options.add_version()
     return options
@@ -200,6 +201,7 @@ def ask(arguments: argparse.Namespace) -> Question:
         cite=arguments.cite,
         tried=arguments.tried,
         discrete=arguments.discrete,
+        replay=not arguments.no_replay,
         compared=compared,
     )
 

@@ -29,7 +29,8 @@ class Question:
     `cite` names the statement to be quoted before anything was seen, `asked` the one that the file or the other options
     ask for (points picked, weights coded, unlabelled points); `tried` counts the settings, maps and families that were
     tried on the same sample (None: what the model file says), `compared` the networks of which the least is quoted,
-    which held-out points and draws pay for; `discrete` says that the law of the data has atoms: rows may repeat.
+    which held-out points and draws pay for; `replay` says whether the recipe of a picked network is run again;
+    `discrete` says that the law of the data has atoms: rows may repeat.
     """
 
     rho: Number | None = None
@@ -44,6 +45,7 @@ class Question:
     tried: int | None = None
     discrete: bool = False
     asked: str | None = None
+    replay: bool = True
     compared: int = 1
 
     @classmethod
@@ -73,7 +75,7 @@ class Question:
         if self.tried is not None:
             check(_is_whole(self.tried, 1), f"tried must be an integer >= 1, got tried={self.tried}.")
         check(_is_whole(self.compared, 1), f"compared must be an integer >= 1, got compared={self.compared}.")
-        known = catalogue.ids(catalogue.select(lambda bound: bound.is_claim and bound.reported))
+        known = catalogue.ids(catalogue.select(lambda bound: bound.is_claim))
         for name, id in (("cite", self.cite), ("asked", self.asked)):
             if id is not None:
                 check_choice(name, id, known, links.see())

@@ -34,6 +34,7 @@ from verify.results import Assumption, Status
 if TYPE_CHECKING:
     from adanet_theory.twins.exact_tree import ExactForest, ExactTree
 
+RECIPE = "learner, settings, seed, number of picks and features were fixed before the sample: taken for granted"
 LEMMAS = {
     "lipschitz": ("lemma-1", "lemma-2"),
     "phi-zero": ("lemma-1", "lemma-2", "lemma-2-peeled"),
@@ -59,6 +60,25 @@ class Learned:
 
     m: int
     shared: int | None
+
+
+@dataclass(frozen=True)
+class Picking:
+    """What was found of a recorded run of picking: its counts, and what a replay says of it."""
+
+    picked: int
+    left: int
+    """Wrong rows outside start and picks, counted on the network of the file."""
+    start: int
+    N: int
+    status: Status
+    detail: str
+    on_start: bool
+    """Whether Ψ of the start has the range that a map fitted on the start gives it."""
+
+    @property
+    def k(self) -> int:
+        return self.picked + self.left
 
 
 @dataclass(frozen=True)
@@ -110,6 +130,8 @@ class Setting:
     arithmetic: Arithmetic
     shift: float | None
     """A proved bound on how far the margins of the program are from those of the formula, on the range r_sup."""
+    picking: Picking | None = None
+    """Of a network that was trained by picking, on its own sample."""
     compared: int = 1
     """The networks of which the least may be quoted: what is drawn or held out has to hold for all of them."""
 
@@ -199,6 +221,8 @@ class Assessment:
     classes: Classes = "two"
     is_double: bool = True
     is_tied: bool = False
+    on_start: bool = False
+    """Whether Ψ may have been fitted on the start of a run of picking, which its certificate allows."""
 
     def why_not(self, bound: Bound) -> tuple[str, ...]:
         """The ids of what the bound needs and is not known to hold."""
@@ -220,6 +244,8 @@ class Assessment:
             return not self.is_declared
         if id == "delta":
             return bound.id in self.follows
+        if id == "feature-map":
+            return self._maps_start(bound)
         return id == "normalised"  # f = 0 has the bound 1
 
     def assumed(self, bound: Bound) -> tuple[str, ...]:
@@ -230,7 +256,13 @@ class Assessment:
 
     def _is_taken(self, row: Assumption, bound: Bound) -> bool:
         """That held-out points are draws of their own is assumed whatever the sample is."""
+        if row.id == "feature-map":
+            return row.status == "fails" and self._maps_start(bound)
         return self._is_declaration(row) or (row.id == "iid" and bound.group == "held-out")
+
+    def _maps_start(self, bound: Bound) -> bool:
+        """Ψ fitted on the sample fails all bounds but that of picking, if it was fitted on the start."""
+        return self.on_start and "picked" in bound.needs
 
     def _is_declaration(self, row: Assumption) -> bool:
         """A family that was declared, beside a ρ that was not: the bound needs the first only, and takes its word."""
@@ -275,9 +307,20 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
         *([chain(setting)] if setting.source.chain else []),
     )
     found = Assessment(
-        rows, setting.is_declared, is_double=setting.arithmetic.is_double, is_tied=setting.shift is not None
+        rows,
+        setting.is_declared,
+        is_double=setting.arithmetic.is_double,
+        is_tied=setting.shift is not None,
+        on_start=setting.picking is not None and setting.picking.on_start,
     )
-    return found if setting.classes == "two" else replace(found, rows=tuple(_of_many(rows)), classes="many")
+    if setting.classes == "many":
+        found = replace(found, rows=tuple(_of_many(rows)), classes="many")
+    return replace(found, rows=(*found.rows, *_of_picking(setting.picking)))
+
+
+def _of_picking(run: Picking | None) -> tuple[Assumption, ...]:
+    """What a run of picking rests on."""
+    return () if run is None else (_row("picked", run.status, run.detail), _row("recipe", "assumed", RECIPE))
 
 
 def _needs(bound: Bound) -> tuple[str, ...]:

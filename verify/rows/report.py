@@ -35,7 +35,7 @@ from verify.results import (
     SampleFacts,
     TestFacts,
 )
-from verify.rows import black_box, bounds, checks, numeric
+from verify.rows import black_box, bounds, checks, numeric, picked
 from verify.rows.assumptions import Assessment, Learned, Setting, Source, assess, rows_held_out
 from verify.rows.at_margin import Margins, tenth
 from verify.rows.black_box import BlackBox
@@ -88,6 +88,7 @@ def build(
         return black_box.build(model, question, sample=sample, test=test, notes=notes)
     with np.errstate(all="ignore"):  # what overflows is looked for, and refused or left out
         setting = make_setting(model, question, sample, test)
+        question = picked.asked(question, setting)
         return of_setting(model, setting, question, test=test, notes=notes, progress=progress)
 
 
@@ -120,6 +121,7 @@ def of_setting(
     rows = list(map(Margins(setting, known.upper, B, low, asked), rows))
     certified = certificates(setting, question.seed)
     rows += certificate_rows(setting, certified, verdict)
+    rows += picked.rows(setting, verdict)
     if setting.classes == "two":
         rows.append(data_row(setting, B, verdict, question))
     in_layers = setting.weights.graph is None
@@ -131,6 +133,8 @@ def of_setting(
         sure = known_before.at_rho(delta, bounds.follows_from_margin_bound(there, at))
         if not bound.quoted:
             return data_row(there, B, sure, question)
+        if bound.id == picked.ID and setting.picking is not None:
+            return picked.row(setting.picking, delta, sure)
         if bound.group == "certificate":
             return certificate_row(bound, there, certified, sure)
         if bound.scale == "rho":
@@ -301,6 +305,7 @@ def make_setting(
         arithmetic=sample.arithmetic,
         shift=sample.arithmetic.shift(r_sup) if r_sup is not None and source.r_seen <= r_sup else None,
         compared=question.compared,
+        picking=picked.picking(model, sample, replay=question.replay),
     )
 
 

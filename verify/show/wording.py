@@ -248,8 +248,8 @@ def _needed(row: BoundRow) -> str:
     return enough + (f", or norms {up(row.shrink, 2)} times smaller" if row.shrink else "")
 
 
-_DECIDES = ("N", "tau", "KL", "b")
-_WHOLE = ("N", "k", "draws", "errors", "points")
+_DECIDES = ("N", "picked", "left", "tau", "KL", "b")
+_WHOLE = ("N", "k", "draws", "errors", "points", "picked", "left", "start")
 
 
 def term(name: str, value: float | None) -> str:
