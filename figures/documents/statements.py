@@ -39,7 +39,7 @@ NEEDS = {
     "delta": "δ is large enough for it to follow from margin-bound: its own proof does not reach its constants.",
     "fixed-in-advance": "Depth, widths, Λ, p (and ρ, where it is fixed) were chosen before the sample was seen.",
     "feature-map": "Ψ was fixed before the sample was drawn.",
-    "chain": "The weights that were read are those of a chain of Linear layers, with the given activation between them.",
+    "chain": "The weights are those of a chain of Linear layers, with the given activation between them.",
     "untouched": "The held-out points were used neither in training nor to choose among networks.",
     "picked": "The recipe gives this network on the start and the picks, and every remaining error is counted.",
     "recipe": "Learner, settings, start, picks a round and seed were fixed before the sample, or paid for.",
