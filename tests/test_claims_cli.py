@@ -133,7 +133,7 @@ def test_findings_are_put_between_the_markers(tmp_path: Path, capsys: pytest.Cap
     assert lines[:3] == [
         "above",
         "<!-- findings -->",
-        "| claim of the paper | verdict | what we found | smallest evidence |",
+        "| claim of the paper | verdict | what we found |",
     ]
     assert lines[5:] == ["<!-- /findings -->", "below"]
     readme.write_text("no markers\n", encoding="utf-8")
