@@ -190,12 +190,12 @@ class Report:
 
         files.write_file(path, self.html())
 
-    def to_tex(self, path: str | Path) -> None:
-        """Write the table for a paper."""
+    def to_tex(self, path: str | Path, *, every: bool = False) -> None:
+        """Write the one-row table for a paper; `every` writes the table of all statements."""
         from adanet_train.core import files
         from verify.show import render
 
-        files.write_file(path, render.to_tex(self.found))
+        files.write_file(path, render.to_tex_all(self.found) if every else render.to_tex(self.found))
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict for each bound, for tables of one's own."""

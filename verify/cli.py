@@ -65,7 +65,8 @@ def parser() -> Parser:
     add("-v", "--verbose", action="store_true", help="every assumption, term and check")
     add("--json", action="store_true", help="print one JSON document (schema verify-bounds/1)")
     add("--html", metavar="FILE", help="write a self-contained page with plots")
-    add("--tex", metavar="FILE", help="write a table for a paper")
+    add("--tex", metavar="FILE", help="write the one-row table for a paper")
+    add("--tex-all", metavar="FILE", help="write the table of all statements")
     add("--activation", metavar="A", help="of a state_dict, which does not say it: relu, leaky_relu:0.1, tanh..")
     add(
         "--label",
@@ -160,7 +161,8 @@ def show_series(found: Sequence[BoundReport], arguments: argparse.Namespace) -> 
 def show(found: BoundReport, arguments: argparse.Namespace) -> None:
     from verify.show import render
 
-    for path, write in ((arguments.html, render.to_html), (arguments.tex, render.to_tex)):
+    writers = {"html": render.to_html, "tex": render.to_tex, "tex_all": render.to_tex_all}
+    for path, write in ((getattr(arguments, name), write) for name, write in writers.items()):
         if path is not None:
             files.write_file(path, write(found))
     if arguments.json:
@@ -176,8 +178,8 @@ def ask(arguments: argparse.Namespace) -> Question:
     from verify.measure.effort import BUDGET
     from verify.question import DRAWS, Question
 
-    if len(arguments.model) > 1 and arguments.tex is not None:
-        raise ValueError("--tex is the table of one MODEL, got several: --json or --html tell of all.")
+    if len(arguments.model) > 1 and (arguments.tex is not None or arguments.tex_all is not None):
+        raise ValueError("--tex and --tex-all write the table of one MODEL, got several: use --json or --html.")
     draws = arguments.draws
     if draws is not None and arguments.no_estimates:
         raise ValueError("--draws is without effect beside --no-estimates: give one of them.")
@@ -208,7 +210,7 @@ def ask(arguments: argparse.Namespace) -> Question:
 
 def _check_outputs(arguments: argparse.Namespace) -> None:
     """Refuse an output that could not be written, or that is one of the inputs, before the work."""
-    outputs = [path for path in (arguments.html, arguments.tex) if path is not None]
+    outputs = [path for path in (arguments.html, arguments.tex, arguments.tex_all) if path is not None]
     taken = [*arguments.model, arguments.data, arguments.test_data, arguments.weights]
     for path in outputs:
         files.check_writable(path, taken)

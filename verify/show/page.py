@@ -19,11 +19,11 @@ def document(report: BoundReport) -> str:
         "<h1>What the theory says about this network</h1>",
         _verdict(report),
         _facts(report),
-        f"<h2>Assumptions: {escape(wording.tally(report))}</h2>",
-        _assumptions(report),
         f"<h2>Bounds on the risk, {escape(wording.alone(report))}</h2>",
         _bounds(report),
         _plots(report),
+        f"<h2>Assumptions: {escape(wording.tally(report))}</h2>",
+        _assumptions(report),
         "<h2>Rademacher complexities of the family</h2>",
         _layers(report),
         _checks(report),
@@ -40,9 +40,10 @@ def _verdict(report: BoundReport) -> str:
 
 
 def _facts(report: BoundReport) -> str:
-    facts = [("network", wording.network(report)), ("family", wording.family(report))]
-    facts.append(("sample", wording.sample(report)))
+    facts = [("errors", wording.errors(report))]
     facts += [("classes", wording.by_class(report))] * bool(report.class_errors)
+    facts += [("network", wording.network(report)), ("family", wording.family(report))]
+    facts.append(("sample", wording.sample(report)))
     facts += [("note", note) for note in report.notes]
     return "<dl>" + "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in facts) + "</dl>"
 
@@ -59,10 +60,14 @@ def _bounds(report: BoundReport) -> str:
     head = ["statement", "bound", "raw", "rho of f/W", "rho of f", "remark", "terms"]
     rows: list[str] = []
     for key, found in wording.grouped(report):
-        rows.append(f'<tr class="group {key}"><td colspan="7">{wording.GROUPS[key]}</td></tr>')
+        rows.append(f'<tr class="group {key}"><td colspan="7">{_title(key, report)}</td></tr>')
         rows += [_row(head, _bound(row, report.model.W), numbers={1, 2, 3, 4}, wide={5, 6}) for row in found]
     margins = "".join(f'<p class="soft">{escape(line)}</p>' for line in wording.at_margins(report))
     return _framed(head, rows, numbers={1, 2, 3, 4}) + margins
+
+
+def _title(key: str, report: BoundReport) -> str:
+    return wording.GROUPS[key].format(wording.probability(report.delta))
 
 
 def _bound(row: BoundRow, W: float) -> list[str]:

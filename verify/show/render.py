@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from verify.results import BoundReport
 from verify.show.json import to_json
-from verify.show.tex import to_tex
+from verify.show.tex import to_tex, to_tex_all
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["text", "to_html", "to_json", "to_tex"]
+__all__ = ["text", "to_html", "to_json", "to_tex", "to_tex_all"]
 
 
 def text(report: BoundReport, *, verbose: bool, console: Console) -> None:

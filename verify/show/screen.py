@@ -1,4 +1,4 @@
-"""The terminal report: one screen, or with verbose every assumption, term and check."""
+"""The terminal report: the answer first, on one screen; with verbose every assumption, term and check."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _STYLE = {"cite": "bold green", "vacuous": "yellow", "not": "dim", "context": "dim italic"}
-_LAYERS = 6  # of a deeper family the first ones and the last are shown, unless verbose
+NAME = 24
 _HOLDS = {"holds": "", "assumed": "cyan", "FAILS": "bold red", "open": "yellow"}
 
 
 def show(report: BoundReport, *, verbose: bool, console: Console) -> None:
     """Print the report on the console."""
     page = _Page(console)
-    page.facts(report)
-    page.assumptions(report, verbose)
-    page.bounds(report, verbose)
+    page.answer(report)
+    page.facts(report, verbose)
+    page.useful(report)
+    if verbose:
+        page.assumptions(report)
+        page.bounds(report)
     page.layers(report, verbose)
-    page.verdict(report)
 
 
 class _Page:
@@ -54,37 +56,59 @@ class _Page:
         self.line()
         self.line(content, "bold")
 
-    def facts(self, report: BoundReport) -> None:
-        self.line(f"Network  {wording.network(report)}", "bold", 9)
-        self.line(f"Family   {wording.family(report)}", indent=9)
-        self.line(f"Sample   {wording.sample(report)}", indent=9)
+    def answer(self, report: BoundReport) -> None:
+        """What may be quoted, or that nothing may, and the one change that would help most."""
+        style = "bold red" if report.verdict == "violated" else "bold"
+        self.line(f"Answer   {wording.sentence(report)}", style, 9)
+        for line in report.advice:
+            self.line(f"{'Helps' if line == report.advice[0] else '':9}{line}", indent=9)
+
+    def facts(self, report: BoundReport, verbose: bool) -> None:
+        self.line(f"Errors   {wording.errors(report)}", indent=9)
         if report.class_errors:
             self.line(f"Classes  {wording.by_class(report)}", indent=9)
+        self.line(f"Network  {wording.network(report)}", indent=9)
+        if verbose:
+            self.line(f"Family   {wording.family(report)}", indent=9)
+            self.line(f"Sample   {wording.sample(report)}", indent=9)
         for note in report.notes:
             self.line(f"Note     {note}", indent=9)
 
-    def assumptions(self, report: BoundReport, verbose: bool) -> None:
+    def useful(self, report: BoundReport) -> None:
+        """One line for each statement that says something, one for all the others."""
+        rows = dict(wording.grouped(report)).get("cite", [])
+        if rows:
+            self.heading(wording.GROUPS["cite"].format(wording.probability(report.delta)))
+        for row in rows:
+            self.line(
+                f"  {row.id:{NAME}}{up(row.value):>8}  {wording.remark(row)}".rstrip(), _STYLE["cite"], 34, row.id
+            )
+        others = wording.others(report)
+        if others:
+            self.line()
+            self.line(others, "dim")
+
+    def assumptions(self, report: BoundReport) -> None:
         self.heading(f"Assumptions: {wording.tally(report)}")
         for row in report.assumptions:
-            if verbose or row.status != "holds":
-                self.assumption(row, verbose)
+            self.assumption(row)
 
-    def assumption(self, row: Assumption, verbose: bool) -> None:
+    def assumption(self, row: Assumption) -> None:
         word = wording.holds(row)
         self.line(f"  {word:7} {row.id:16} {row.detail}", _HOLDS[word], 27)
-        if verbose and row.statements:
+        if row.statements:
             self.line(f"{'':27}needed by {', '.join(row.statements)}", "dim", 27)
 
-    def bounds(self, report: BoundReport, verbose: bool) -> None:
-        self.heading(f"Risk, {wording.alone(report)}")
+    def bounds(self, report: BoundReport) -> None:
+        self.heading(f"Every statement, {wording.alone(report)}")
         longest = max((len(row.id) for row in report.bounds), default=0)
         self.name = 22 if longest <= 22 else min(longest + 1, 40)  # beyond 40 letters the numbers move on
         self.line(f"{'':{self.name + 4}}{'bound':>8}{'raw':>9}{'rho (f/W)':>10}{'rho (f)':>9}", "dim")
         for key, rows in wording.grouped(report):
-            self.line(f"  {wording.GROUPS[key]}", _STYLE[key])
+            self.line(f"  {wording.GROUPS[key].format(wording.probability(report.delta))}", _STYLE[key])
             for row in rows:
                 self.bound(row, report.model.W, _STYLE[key])
-                if verbose and row.terms:
+                if row.terms:
                     self.line(f"{'':28}{wording.terms(row)}", "dim", 30)
         for line in wording.at_margins(report):
             self.line(f"  {line}", "dim", 4)
@@ -103,29 +127,22 @@ class _Page:
             )
 
     def layers(self, report: BoundReport, verbose: bool) -> None:
+        broken = wording.violations(report)
+        if not verbose:
+            for check in broken:
+                self.line(f"  {wording.violation(check)}", "bold red" if check.applies else "yellow", 4)
+            return
         if not report.complexities:
             return
         self.heading("Rademacher complexity R_S(H_k) of the family, lower .. upper, against the lemmas")
         titles = ("lemma-1", "lemma-2", "1-corrected", "2-peeled")
         self.line(f"  k{'R_S(H_k)':>21}{'stderr':>8}" + "".join(f"{title:>12}" for title in titles), "dim")
-        rows = report.complexities
-        shown = rows if verbose or len(rows) <= _LAYERS else [*rows[: _LAYERS - 1], rows[-1]]
-        for row in shown:
-            if row is rows[-1] and len(shown) < len(rows):
-                self.line(f"  .. {len(rows) - len(shown)} layers more, -v shows them", "dim")
+        for row in report.complexities:
             values = "".join(f"{up(value):>12}" for value in wording.lemmas(row).values())
             self.line(f"{row.k:3}{wording.enclosure(row):>21}{up(row.stderr, 2):>8}{values}")
-            if verbose:
-                self.line(f"{'':5}{wording.method(row)}", "dim", 5)
+            self.line(f"{'':5}{wording.method(row)}", "dim", 5)
         self.line(f"  {wording.together(report)}", "dim", 2)
-        for check in wording.violations(report):
+        for check in broken:
             self.line(f"  {wording.violation(check)}", "bold red" if check.applies else "yellow", 4)
-        for check in report.checks if verbose else ():
+        for check in report.checks:
             self.line(f"  {wording.outcome(check)}", "dim", 4)
-
-    def verdict(self, report: BoundReport) -> None:
-        self.line()
-        style = "bold red" if report.verdict == "violated" else "bold"
-        self.line(f"Verdict  {wording.sentence(report)}", style, 9)
-        for line in report.advice:
-            self.line(f"{'':9}- {line}", "dim", 11)

@@ -9,7 +9,30 @@ from verify.show.wording import NOTHING, near, up
 
 
 def to_tex(report: BoundReport) -> str:
-    """A booktabs table of the bounds that fits a column: value, terms in total, margin, why one does not apply."""
+    """The one-row table that a paper wants: errors and the bound that may be quoted."""
+    cite = report.cite
+    held_out = "--" if report.test is None else near(report.test.error)
+    bound = ("none", "--", "--") if cite is None else (_tex_escape(cite.id), up(cite.value), near(cite.delta))
+    cells = (f"{report.sample.m:,}", near(report.sample.train_error), held_out, *bound)
+    return "\n".join(
+        [
+            f"% {SCHEMA}, model sha256 {report.model.sha256}",
+            f"% {_tex_comment(wording.sentence(report))}",
+            "% package booktabs",
+            r"\begin{tabular}{@{}rrrlrr@{}}",
+            r"\toprule",
+            r"$m$ & training error & held-out error & statement & bound & $\delta$ \\",
+            r"\midrule",
+            " & ".join(cells) + r" \\",
+            r"\bottomrule",
+            r"\end{tabular}",
+            "",
+        ]
+    )
+
+
+def to_tex_all(report: BoundReport) -> str:
+    """A booktabs table of all bounds that fits a column: value, terms in total, margin, why one does not apply."""
     letters = 24 if report.classes == 2 else 31  # as many as our own names have: more would leave the remarks no room
     rows = [_tex_row(row, report.model.W, letters) for _, rows in wording.grouped(report) for row in rows]
     head = ["statement", "bound", "raw", r"$\rho$", "remark"]

@@ -89,7 +89,7 @@ def network(report: BoundReport) -> str:
     kinds = list(dict.fromkeys(model.activation))
     if report.subject == "black box":
         return f"black box ({kinds[0]}), {report.classes} classes: only its predictions are read"
-    parts = [f"l = {model.depth}", f"n = {sizes(model.n)}", ", ".join(kinds) or "no activation"]
+    parts = [f"n = {sizes(model.n)}", ", ".join(kinds) or "no activation"]
     if model.graph is not None:
         parts.append(f"a graph of {model.graph} nodes")
     else:
@@ -193,8 +193,8 @@ def tally(report: BoundReport) -> str:
 
 
 GROUPS: Mapping[str, str] = {
-    "cite": "Say something, each by itself",
-    "vacuous": "Apply, but say nothing at this m (vacuous)",
+    "cite": "Non-vacuous (each holds with probability {})",
+    "vacuous": "Vacuous: they apply and say nothing at this m",
     "not": "Do not apply to this network",
     "context": "Context: others' bounds at this network's norms, no claim about it",
 }
@@ -350,16 +350,12 @@ def sentence(report: BoundReport) -> str:
         outside = [row.detail for row in report.assumptions if row.id == "membership" and row.holds is False]
         detail = f": {outside[0].rstrip('.')}" if outside else ""
         return f"The network is not in its declared family{detail}. {_strongest(report)}"
-    if report.subject == "black box":
-        return _strongest(report)
-    return f"Nothing that applies is violated. {_strongest(report)}"
+    return _strongest(report)
 
 
 def _strongest(report: BoundReport) -> str:
     """The statement that may be quoted with what it assumes, or that there is none; beside it paper and test."""
-    parts = [citation(report) or _nothing(report), useless(report), _one_class(report), _paper(report)]
-    if report.test is not None:
-        parts.append(_tested(report))
+    parts = [citation(report) or _nothing(report), useless(report), _one_class(report), _beside(report)]
     return " ".join(part for part in parts if part)
 
 
@@ -378,26 +374,33 @@ def _one_class(report: BoundReport) -> str:
     return "" if name is None else f"The network is right on class {name} only: it predicts one class."
 
 
-def _tested(report: BoundReport) -> str:
-    """The test error, and the bound of the held-out points where it applies and another statement is quoted."""
-    assert report.test is not None
-    points = f"The error on {report.test.n:,} held-out points is {near(report.test.error)}"
+def _beside(report: BoundReport) -> str:
+    """The bound of the held-out points, where it applies and another statement is quoted."""
     other = report.quotes != "held-out" and any(row.id == "held-out" and row.applies for row in report.bounds)
-    return f"{points}; they alone bound it by {up(report.test.upper)}." if other else f"{points}."
-
-
-def _paper(report: BoundReport) -> str:
-    """What the paper's own statements say of this network, where another may be quoted."""
-    rows = [row for row in report.bounds if row.group == "paper"]
-    if report.cite is None or not rows or report.cite.id in {row.id for row in rows}:
+    if report.test is None or not other:
         return ""
-    names = " and ".join(row.id for row in rows)
-    applying = [row for row in rows if row.applies]
-    if not applying:
-        return f"The paper's own bounds ({names}) do not apply."
-    least = min(row.value for row in applying if row.value is not None)
-    said = "say nothing, being at least 1" if least >= 1 else f"say {up(least)}, each by itself"
-    return f"The paper's own bounds ({names}) {said}."
+    return f"The {report.test.n:,} held-out points alone bound it by {up(report.test.upper)}."
+
+
+def errors(report: BoundReport) -> str:
+    """The program's own error on the sample and on held-out points, beside that of a constant prediction."""
+    parts = [f"training {near(report.sample.train_error)} ({report.sample.m:,} points){_undecided(report)}"]
+    if report.test is not None:
+        parts.append(f"held-out {near(report.test.error)} ({report.test.n:,} points)")
+    if report.base_rate is not None:
+        parts.append(f"a constant prediction {near(report.base_rate)}")
+    return ", ".join(parts)
+
+
+def others(report: BoundReport) -> str:
+    """How many statements say nothing of this network; the paper's own are named among them."""
+    silent = [row for row in report.bounds if not row.context and group(row) != "cite"]
+    if not silent:
+        return ""
+    paper = " and ".join(row.id for row in silent if row.group == "paper")
+    among = f" (the paper's {paper} among them)" if paper else ""
+    say = "1 statement says" if len(silent) == 1 else f"{len(silent)} statements say"
+    return f"{say} nothing or {'does' if len(silent) == 1 else 'do'} not apply{among}: -v shows them."
 
 
 def citation(report: BoundReport) -> str | None:
@@ -409,7 +412,7 @@ def citation(report: BoundReport) -> str | None:
     drawn = "held-out points" if cite.id == "held-out" else "sample"
     sure = f"with probability at least {probability(report.delta)} over the {drawn}"
     known = f" It assumes {' and '.join(cite.assumes)}." if cite.assumes else ""
-    return f"By {cite.id}, {sure}, the risk of this {noun} is at most {up(cite.value)}{_paid(report)}.{known}"
+    return f"The risk of this {noun} is at most {up(cite.value)} {sure}, by {cite.id}{_paid(report)}.{known}"
 
 
 def _paid(report: BoundReport) -> str:
@@ -429,13 +432,14 @@ def _nothing(report: BoundReport) -> str:
     if report.quotes is not None:
         return _not_quoted(report, report.quotes)
     applying = [row for row in report.bounds if row.applies and not row.context]
+    nothing = "Nothing can be certified from the training points alone"
     if report.subject == "black box":
-        return "No bound applies to a black box without held-out points."
+        return f"{nothing}: this predictor is a black box."
     if not applying:
-        return "No bound applies to this network."
+        return f"{nothing}: no bound applies to this network."
     if all(row.vacuous for row in applying):
-        return "No bound that applies is below 1: the theory says nothing about the risk of this network."
-    return "No bound that applies is below 1 once its choice is paid for: name one beforehand (--cite)."
+        return f"{nothing}: every bound that applies is 1 or more."
+    return f"{nothing}: no bound is below 1 once its choice is paid for. Name one beforehand (--cite)."
 
 
 def _not_quoted(report: BoundReport, id: str) -> str:
