@@ -111,7 +111,7 @@ def test_held_out_points_are_quoted_alone_and_at_delta() -> None:
 def test_a_named_statement_comes_before_held_out_points() -> None:
     found = built(linear(), fresh(), cite="a-posteriori")
     assert (found.cite.id, found.cite.among, found.cite.delta) == ("a-posteriori", 1, 0.05)
-    assert f"they alone bound it by {wording.up(found.test.upper)}" in wording.sentence(found)
+    assert f"held-out points alone bound it by {wording.up(found.test.upper)}" in wording.sentence(found)
 
 
 def test_what_the_file_or_the_options_ask_for_comes_after_held_out_points() -> None:

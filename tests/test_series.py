@@ -72,7 +72,7 @@ def test_the_page_has_the_pictures(run: list[str], tmp_path: Path) -> None:
 
 def test_a_table_for_a_paper_is_of_one(run: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*run, "--tex", str(tmp_path / "a.tex")]) == 2
-    assert "--tex is the table of one MODEL" in capsys.readouterr().err
+    assert "write the table of one MODEL" in capsys.readouterr().err
     assert cli.main([*run, "--html", run[1]]) == 2  # never over an input
     assert "is read by this command" in capsys.readouterr().err
 
