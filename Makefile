@@ -14,11 +14,13 @@ env: .venv/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test,lint]"
 	touch $@
 
-# Trains a network for its certificate on data that ships with scikit-learn, then asks what can be said of its risk.
+# On data that ships with scikit-learn: a linear network trained for its certificate, then AdaNet by picking, and what
+# can be said of its risk.
 demo: env
 	mkdir -p demo
-	$(BIN)/adanet-train digits:3-8 --objective certificate --rounds 1 -o demo/model.pt
-	$(BIN)/verify-bounds demo/model.pt --cite vote-certificate
+	$(BIN)/adanet-train digits:3-8 --objective vote --rounds 1 -o demo/linear.pt
+	$(BIN)/adanet-train digits:3-8 --objective certificate -o demo/model.pt
+	$(BIN)/verify-bounds demo/model.pt --no-estimates
 
 test: env
 	$(BIN)/python -m pytest -q -n 2

@@ -21,6 +21,9 @@ def quick(monkeypatch, tmp_path):
         def train(Psi, y, config: Config) -> Trained:
             v = (y @ Psi)[None] / (y @ Psi).abs().sum()
             network = Network((Psi.shape[1], 1), {(1, 0): v}, {1: v.new_ones(1)}, ())
+            if config.objective == "certificate":
+                picking = {"picked": 3, "left": 1, "N": 268, "bound": 0.0456}
+                return Trained(network, None, [{"picking": picking}], config, {"first": 2})
             told = {"id": "vote-certificate", "raw": 0.25, "N": 10}
             return Trained(network, None, [{"certificate": told}], config)
 
@@ -65,6 +68,9 @@ def test_every_method_leaves_its_rows_once(quick, capsys):
     assert (random["m"], random["prior_points"]) == (178, 179)
     assert random["bound"] >= random["train_error"]
     assert rows["l1-linear", "theorem-1"]["applies"] is False
+    picked = rows["pick", "pick-certificate"]
+    assert (picked["bound"], picked["terms"]["picked"], picked["tried"]) == (0.0456, 3, 1)
+    assert 0 < picked["terms"]["start_bound"] < picked["bound"]
     assert {"command", "versions", "seed", "machine", "seconds"} <= set(first)
     capsys.readouterr()
     assert cli.main(["certificates", "--out", str(quick)]) == 0
@@ -74,7 +80,7 @@ def test_every_method_leaves_its_rows_once(quick, capsys):
 
 def test_an_unknown_method_is_refused(quick, capsys):
     assert cli.main(["certificates", "--out", str(quick), "--methods", "magic"]) == 2
-    assert "methods must be among linear" in capsys.readouterr().err
+    assert "methods must be one of linear" in capsys.readouterr().err
 
 
 def test_the_table_has_a_line_per_data_set(quick):

@@ -2,7 +2,8 @@
 
 For every data set: a linear network and one with hidden units, each trained for its certificate; today's bounds on the
 l1-linear network of AdaNet.CVX; 100 ReLU units trained as usual on nine tenths, tested on the tenth kept aside; and 100
-ReLU units with random weights, those of P trained on one half of the points, the certificate from the other.
+ReLU units with random weights, those of P trained on one half of the points, the certificate from the other; and AdaNet
+by picking.
 A row is one bound on one network. The file is written after each of them, and the same command goes on from it.
 """
 
@@ -23,10 +24,11 @@ from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_train.app import run
 from adanet_train.app.inputs import Asked, Inputs, read_inputs
 from adanet_train.certificate import randomised, train
-from adanet_train.config import Config, Trained
+from adanet_train.config import Config, Trained, adaptive
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
 from adanet_train.model.fields import Sample
+from adanet_train.picking.train import plan_of
 from adanet_train.search.weak_learners import generator
 from verify.experiments.running import results
 
@@ -62,13 +64,19 @@ FRESH = 1_000
 
 
 def inputs(
-    data: Data, data_dir: str | None, seed: int, *, certificate: str | None, holdout: float | None = None
+    data: Data,
+    data_dir: str | None,
+    seed: int,
+    *,
+    certificate: str | None,
+    holdout: float | None = None,
+    start: Any = None,
 ) -> Inputs:
     if data.name == "xor":
         return xor(holdout, seed)
     test = data.name if data.has_test else None
-    asked = Asked(test, data_dir=data_dir, features=data.features, certificate=certificate, holdout=holdout, seed=seed)
-    return read_inputs(data.name, asked)
+    more: dict[str, Any] = {"features": data.features, "certificate": certificate, "holdout": holdout, "start": start}
+    return read_inputs(data.name, Asked(test, data_dir=data_dir, seed=seed, **more))
 
 
 def xor(holdout: float | None, seed: int) -> Inputs:
@@ -152,12 +160,25 @@ def stochastic(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
     yield row | {"m": len(rest[1]), "train_error": found.error}
 
 
+def picked(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
+    """AdaNet by picking, at its defaults; a map that has to be learned is fitted on the start."""
+    config = Config(**adaptive({"objective": "certificate", "delta": DELTA, "seed": seed}))
+    features = None if (data.features or "").startswith("learned") else data.features
+    given = inputs(replace(data, features=features), data_dir, seed, certificate=None, start=plan_of(config).split)
+    trained = run.trainer("adanet")(given.Psi, given.y, run.config_for(given.y, config))
+    told = run.certificate(trained)
+    assert told is not None
+    counts = {name: told[name] for name in ("N", "picked", "left", "start_bound")}
+    yield _row(trained, given, {"id": "pick-certificate", "raw": told["bound"], **counts})
+
+
 METHODS: Mapping[str, Callable[[Data, str | None, int], Iterator[Row]]] = {
     "linear": linear,
     "held-out": held_out,
     "l1-linear": todays,
     "stochastic": stochastic,
     "hidden": hidden,
+    "pick": picked,
 }
 
 

@@ -83,7 +83,7 @@ def _add_measured(protocol: Parser, options: str) -> None:
 
 def _add_certificates(protocol: Parser) -> None:
     add = protocol.add_argument
-    methods = "linear,held-out,l1-linear,stochastic,hidden"
+    methods = "linear,held-out,l1-linear,stochastic,hidden,pick"
     add("--methods", type=_names, default=_names(methods), metavar="M,..", help=f"default {methods}")
     add("--sets", type=_names, default=[], metavar="DATA,..", help="default all, as the rows name them")
     add("--out", default="out/certificates.json", metavar="FILE", help="default out/certificates.json; goes on from it")
