@@ -25,7 +25,7 @@ from adanet_train.config import Trained as Trained
 from adanet_train.config import check_class_config, check_resume, check_sample, check_weights
 from adanet_train.core import network, objective
 from adanet_train.core.complexity import Penalty, penalty
-from adanet_train.core.history import CandidateRecord, Round
+from adanet_train.core.history import LEAST_F, NO_UNIT, NOT_WORTH, SHARES, CandidateRecord, Round, too_little
 from adanet_train.core.labels import Labels, labels_of
 from adanet_train.core.points import Points
 from adanet_train.core.world import ALONE, World
@@ -67,17 +67,17 @@ def train(
         held_out = setting.held_out(growth)
         proposals = setting.propose(growth, t)
         entry: Round = {"candidates": [], "chosen": -1, "objective": F}
-        settled: int | None = None
+        settled: tuple[int, str] | None = None
         lams: Sequence[float | None] = [history[0].get("lam") if history else setting.lam] * len(proposals)
         if held_out is not None and setting.settles and not history:
             settled, lams = setting.settle(growth, proposals, held_out)
         pairs = zip(proposals, lams, strict=True)
         candidates = [setting.minimise(growth, read, setting.Gamma(lam), held_out) for read, lam in pairs]
         values = [found.objective for found in candidates]
-        best = settled if settled is not None else values.index(min(values)) if values else -1
+        best, why = settled or ((values.index(min(values)), LEAST_F) if values else (-1, NO_UNIT))
         if best >= 0 and not growth.parts and not candidates[best].helps and growth.points.centre.constant is not None:
             candidates.append(setting.minimise(growth, setting.constant(growth), setting.Gamma(setting.lam), held_out))
-            best, lams = len(candidates) - 1, [*lams, setting.lam]
+            best, why, lams = len(candidates) - 1, SHARES, [*lams, setting.lam]
         if best >= 0 and (lam := lams[best]) is not None:
             entry["lam"] = lam
         falls = best >= 0 and objective.falls(candidates[best].objective, F, config.least_decrease)
@@ -87,6 +87,9 @@ def train(
                 setting.correct(growth)
             F = setting.objective(growth)
             entry |= {"chosen": best, "objective": F}
+        elif best >= 0:
+            why = NOT_WORTH if falls else too_little(config.least_decrease)
+        entry["why"] = why
         entry["candidates"] = [found.record for found in candidates]
         if held_out is not None:
             kept = candidates[best].held_out if entry["chosen"] >= 0 else None
@@ -194,10 +197,11 @@ class Setting:
     def learnt(self, growth: Growth, t: int, sizes: list[tuple[int, int]], first: int = 0) -> list[Read]:
         return [self.read(growth, proposal) for proposal in learn(growth, self, t, sizes, first)]
 
-    def settle(self, growth: Growth, proposals: list[Read], held_out: HeldOut) -> tuple[int, list[float]]:
-        """The first subnetwork, and λ of each; if held-out points choose one hidden layer, two are proposed as well.
+    def settle(self, growth: Growth, proposals: list[Read], held_out: HeldOut) -> tuple[tuple[int, str], list[float]]:
+        """The first subnetwork, why that one, and λ of each.
 
-        A deeper one has no chance later: r_k grows by a large factor with every layer, and λ is settled here.
+        If held-out points choose one hidden layer, two are proposed as well. A deeper one has no chance later: r_k
+        grows by a large factor with every layer, and λ is settled here.
         """
         deepest = min(DEEPEST, self.spec.depth)
         judged: list[Judged] = []
@@ -205,7 +209,7 @@ class Setting:
             judged += [self.judge(growth, read, held_out) for read in proposals[len(judged) :]]
             chosen, lams = choose(judged, held_out), [candidate.lam for candidate in judged]
             depth = growth.depth + len(proposals)
-            if self.config.candidates is not None or chosen < len(proposals) - 1 or depth > deepest:
+            if self.config.candidates is not None or chosen[0] < len(proposals) - 1 or depth > deepest:
                 return chosen, lams
             units = self.config.sizes(len(self.points))[-1][1]
             proposals += self.learnt(growth, 1, [(depth, units)], len(proposals))

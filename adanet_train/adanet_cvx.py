@@ -31,7 +31,7 @@ from adanet_train.convex.projection import members
 from adanet_train.core import objective
 from adanet_train.core.activations import apply_activation
 from adanet_train.core.complexity import penalty
-from adanet_train.core.history import CandidateRecord, Round
+from adanet_train.core.history import LARGEST_SCORE, LEAST_F, NO_UNIT, CandidateRecord, Round, too_little
 from adanet_train.core.labels import labels_of
 from adanet_train.core.network import Network, read
 from adanet_train.core.norms import dual_vectors, row_norms
@@ -67,10 +67,11 @@ def train(
         history = [*resume.history]
     while len(history) < config.rounds and not (history and history[-1]["chosen"] < 0):
         candidates = growth.candidates()
-        best = growth.choice(candidates)
+        best, why = growth.choice(candidates)
         if best >= 0:
             growth.add(candidates[best])
-        history.append({"candidates": [u.record for u in candidates], "chosen": best, "objective": growth.objective})
+        records = [units.record for units in candidates]
+        history.append({"candidates": records, "chosen": best, "objective": growth.objective, "why": why})
         if callback is not None:
             callback(growth.trained(history))
     return growth.trained(history)
@@ -195,18 +196,18 @@ class Growth:
         """By more than rounding; of C classes, whose steps end at a gap of tol, by more than that."""
         return objective.falls(F, self.objective, 0.0 if self.labels.outputs is None else self.config.tol)
 
-    def choice(self, candidates: Sequence[Units]) -> int:
-        """The number of the candidate with the least F, or -1 where F does not fall.
+    def choice(self, candidates: Sequence[Units]) -> tuple[int, str]:
+        """The number of the candidate with the least F, or -1 where F does not fall, and why.
 
         As printed: the largest Λ ||ε||_q, whatever Γ, and no test of whether to stop (claim cvx-layer).
         """
         if not candidates:
-            return -1
+            return -1, NO_UNIT
         if self.config.step == "printed":
             scores = [units.g for units in candidates]
-            return scores.index(max(scores))
+            return scores.index(max(scores)), LARGEST_SCORE
         values = [units.objective for units in candidates]
-        return values.index(min(values)) if self.falls(min(values)) else -1
+        return (values.index(min(values)), LEAST_F) if self.falls(min(values)) else (-1, too_little(0.0))
 
     def inside(self, U: Tensor, Lambda: float) -> Tensor:
         return members(U, Lambda, self.config.p) if self.config.enforce else U

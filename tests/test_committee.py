@@ -10,10 +10,11 @@ from torch import Tensor
 from adanet_train.adanet import train
 from adanet_train.config import Config, Trained
 from adanet_train.core import objective
+from adanet_train.core.history import LEAST_F, LEAST_HELD_OUT, NOT_WORTH, SHARES, SIMPLER, too_little
 from adanet_train.core.labels import Signs
 from adanet_train.core.points import Centre, Points
 from adanet_train.core.surrogates import surrogate
-from adanet_train.search import committee
+from adanet_train.search import committee, selection
 from adanet_train.search.committee import Member, Run, Sample, Schedule, Search
 from adanet_train.search.feed import Batch
 from adanet_train.search.growth import Growth, regrown
@@ -210,11 +211,11 @@ def test_the_simplest_of_the_close_is_chosen_each_at_its_best_lambda():
 
     f = torch.zeros_like(y)
     equal, better = choice(1e-2, 1.0), choice(1.0, 1.0)
-    assert choose(judged(equal, better), held_out) == 0
-    assert choose(judged(better, equal), held_out) == 1
+    assert choose(judged(equal, better), held_out) == (0, LEAST_HELD_OUT)
+    assert choose(judged(better, equal), held_out) == (1, SIMPLER)
     better = choice(1.0, 2.0)
     found_best = judged(equal, better)
-    assert choose(found_best, held_out) == 1
+    assert choose(found_best, held_out) == (1, LEAST_HELD_OUT)
     # the best λ of a fine grid, by brute force, is near: half a decade apart are those of the path
     grid = [10 ** (-k / 20) for k in range(1, 121)]
     for found, best in zip((equal, better), found_best, strict=True):
@@ -271,3 +272,40 @@ def test_the_schedule():
     many = Schedule.of(SMALL.replace(steps=None), 2_000, 2, classes=True)
     assert many.steps == 50 * math.ceil(2_000 / 64)
     assert small.at(1) < small.at(20) > small.at(200) > 0
+    assert (small.cycles, many.cycles, large.cycles) == (committee.CYCLES, committee.CYCLES, 1)
+    assert Schedule.of(SMALL.replace(steps=None), 10_000, 2).cycles == 2_000_000 // (80 * 10_000)
+    assert Schedule.of(SMALL.replace(steps=None, epochs=7), 100, 2).cycles == 1
+
+
+@pytest.mark.parametrize(
+    ("leasts", "runs", "kept"),
+    [([1.0, 0.9, 0.8, 0.7], 4, 4), ([1.0, 0.99, 0.5], 2, 2), ([1.0, 1.0, 0.5], 2, 2), ([1.0, 0.5, 0.499, 0.1], 3, 3)],
+)
+def test_the_rate_starts_again_while_the_held_out_loss_falls(monkeypatch, leasts, runs, kept):
+    """Each run begins where the best of the last one was, with an Adam of its own."""
+    started = []
+
+    def descend(run, **_):
+        started.append((float(run.theta), run.adam.steps))
+        return torch.full((1,), float(len(started))), leasts[len(started) - 1]
+
+    monkeypatch.setattr(committee, "descend", descend)
+    run = Run.__new__(Run)
+    run.theta, run.schedule = torch.zeros(1), Schedule(10, 5, 0.1, cycles=4)
+    run.adam = committee.Adam(run.theta)
+    assert float(run.descend(4)) == kept
+    assert started == [(float(i), 0) for i in range(runs)]
+
+
+def test_the_history_says_why_a_candidate_was_chosen(monkeypatch):
+    """The simplest within so many errors of the least held-out loss; if that does not help, the shares alone."""
+    Psi, product = sample()
+    partly = torch.where((Psi[:, 0] - 0.5) * (Psi[:, 1] - 0.2) > 0, 1.0, -1.0).double()
+    for y, caution, expected in ((partly, 1e9, SIMPLER), (product, 0.0, LEAST_HELD_OUT), (product, 1e9, SHARES)):
+        monkeypatch.setattr(selection, "CAUTION", caution)
+        first, *_, last = train(Psi, y, SMALL).history
+        losses = [candidate["held_out"] for candidate in first["candidates"]]
+        assert first["why"] == expected
+        assert first["chosen"] == {SIMPLER: 0, SHARES: len(losses) - 1}.get(expected, losses.index(min(losses)))
+        assert (last["chosen"] >= 0) == (last["why"] == LEAST_F)
+        assert last["why"] in (LEAST_F, NOT_WORTH, too_little(SMALL.least_decrease))

@@ -20,46 +20,40 @@ class Rounds:
         # the notes with the first round and not before: a run refused at its start says one line only
         for line in [
             *self.notes,
-            f"round {len(trained.history)}: {round_line(trained.history[-1], trained.config.least_decrease)}",
+            f"round {len(trained.history)}: {round_line(trained.history[-1])}",
         ]:
             self.bar.say(line)
         self.notes = []
         self.bar(len(trained.history), self.rounds, f"{len(trained.history)} of {self.rounds}")
 
 
-def round_line(entry: Mapping[str, Any], least_decrease: float = 0.0) -> str:
-    """The candidates' objective values, and what was chosen, or why nothing was.
+def round_line(entry: Mapping[str, Any]) -> str:
+    """The candidates' objective values and held-out losses, what was chosen and why, or why nothing was.
 
-    >>> candidates = [{"depth": 1, "objective": 0.5}, {"depth": 2, "objective": 0.25}]
-    >>> round_line({"candidates": candidates, "chosen": 1, "objective": 0.25})
-    'F = 0.25 at depth 2 (depth 1: 0.5, depth 2: 0.25)'
-    >>> round_line({"candidates": candidates[1:], "chosen": -1, "objective": 0.2501}, least_decrease=0.001)
-    'F = 0.2501, no candidate lowers it by more than 0.001 of it (least_decrease): stopped (depth 2: 0.25)'
-    >>> round_line({"candidates": [], "chosen": -1, "objective": 0.25})
-    'F = 0.25, no unit lowers it: stopped'
+    >>> candidates = [{"depth": 1, "objective": 0.5}, {"depth": 2, "objective": 0.25, "held_out": 0.3}]
+    >>> round_line({"candidates": candidates, "chosen": 1, "objective": 0.25, "why": "least F"})
+    'F = 0.25 at depth 2, least F (depth 1: 0.5, depth 2: 0.25, held-out 0.3)'
+    >>> why = "no candidate lowers F by more than 0.001 of it (least_decrease)"
+    >>> round_line({"candidates": candidates[:1], "chosen": -1, "objective": 0.5001, "why": why})
+    'F = 0.5001, no candidate lowers F by more than 0.001 of it (least_decrease): stopped (depth 1: 0.5)'
+    >>> round_line({"candidates": [], "chosen": -1, "objective": 0.25, "why": "no unit lowers F"})
+    'F = 0.25, no unit lowers F: stopped'
     >>> round_line({"picking": {"picked": 2, "left": 1, "N": 90, "bound": 0.0912}})
     '2 picked, 1 of 90 wrong: risk <= 0.0912'
     """
     if (picking := entry.get("picking")) is not None:
         return f"{picking['picked']} picked, {picking['left']} of {picking['N']} wrong: risk <= {picking['bound']:.4f}"
     candidates = entry["candidates"]
-    shown = ", ".join(f"depth {candidate['depth']}: {candidate['objective']:.6g}" for candidate in candidates)
-    if not candidates:
-        return f"F = {entry['objective']:.6g}, no unit lowers it: stopped"
+    shown = f" ({', '.join(_values(candidate) for candidate in candidates)})" if candidates else ""
     if entry["chosen"] < 0:
-        return f"F = {entry['objective']:.6g}, no candidate {_missed(entry, least_decrease)}: stopped ({shown})"
-    return f"F = {entry['objective']:.6g} at depth {candidates[entry['chosen']]['depth']} ({shown})"
+        return f"F = {entry['objective']:.6g}, {entry.get('why', 'no candidate is lower')}: stopped{shown}"
+    why = f", {entry['why']}" if "why" in entry else ""
+    return f"F = {entry['objective']:.6g} at depth {candidates[entry['chosen']]['depth']}{why}{shown}"
 
 
-def _missed(entry: Mapping[str, Any], least_decrease: float) -> str:
-    """What no candidate did: a lower one may be among them that does not lower F enough."""
-    if all(candidate["objective"] >= entry["objective"] for candidate in entry["candidates"]):
-        return "is lower"
-    before, best = entry["objective"], min(candidate["objective"] for candidate in entry["candidates"])
-    if "held_out" in entry and best < before * (1 - least_decrease):
-        return "helps on the held-out points"
-    asked = f"{least_decrease:g} of it (least_decrease)" if least_decrease > 0 else "its rounding error"
-    return f"lowers it by more than {asked}"
+def _values(candidate: Mapping[str, Any]) -> str:
+    held_out = f", held-out {candidate['held_out']:.6g}" if "held_out" in candidate else ""
+    return f"depth {candidate['depth']}: {candidate['objective']:.6g}{held_out}"
 
 
 def _objective(F: float, certified: Mapping[str, Any] | None) -> str:

@@ -24,8 +24,8 @@ class Search(Protocol):
         """The value to be made small, as far as it can be seen."""
 
 
-def descend(search: Search, *, steps: int, every: int, patience: int) -> Tensor:
-    """theta at the least look of so many steps; ends after `patience` looks in a row without a new least value.
+def descend(search: Search, *, steps: int, every: int, patience: int) -> tuple[Tensor, float]:
+    """(theta, value) at the least look of so many steps; ends after `patience` looks in a row without a new one.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def descend(search: Search, *, steps: int, every: int, patience: int) -> Tensor:
             best, least = search.theta.clone(), seen
         if bad == patience or not math.isfinite(seen):
             break
-    return best
+    return best, least
 
 
 class Gradient:

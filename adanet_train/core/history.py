@@ -4,6 +4,21 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
+LEAST_F = "least F"
+LARGEST_SCORE = "largest score, as printed"
+LEAST_HELD_OUT = "least held-out loss"
+SIMPLER = "held-out loss within one error of the least, and simpler"
+SHARES = "no candidate lowers the held-out loss: the shares of the classes alone"
+NO_UNIT = "no unit lowers F"
+NOT_WORTH = "no candidate lowers the held-out loss by enough"
+
+
+def too_little(share: float) -> str:
+    """Why a round ends where F falls, if at all, by no more than this share of it."""
+    return (
+        f"no candidate lowers F by more than {f'{share:g} of it (least_decrease)' if share else 'its rounding error'}"
+    )
+
 
 class CandidateRecord(TypedDict):
     """A candidate: new units in layers 1, 2, .., F with it added, and Γ by layer (one number where all units agree)."""
@@ -24,6 +39,8 @@ class Round(TypedDict):
     candidates: list[CandidateRecord]
     chosen: int
     objective: float
+    why: NotRequired[str]
+    """Why that one was chosen, or none."""
     lam: NotRequired[float]
     """λ of the round, where it was chosen on the held-out points and not given."""
     held_out: NotRequired[float]

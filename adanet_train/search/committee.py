@@ -38,7 +38,11 @@ SCALES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18)
 MEMORY = 0.99
 """Of Adam: a run is too short for the usual 0.999."""
 LOOKS = 20
-"""How often the held-out parts are looked at in the longest run that the schedule allows."""
+"""How often the held-out parts are looked at in a run of the rate from its height down to 0."""
+CYCLES, GAIN = 8, 0.02
+"""How often at most the rate starts again, and the share by which a run must lower the held-out loss for the next."""
+VISITS = 2_000_000
+"""Points that a member looks at, passes times m: the cap that a small sample does not feel."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,11 +169,15 @@ def _by_output(w: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Steps, points per step, and the learning rate over the run: up in its first tenth, down to 0 by a square root."""
+    """Steps, points per step, and the learning rate over the run: up in its first tenth, down to 0 by a square root.
+
+    While the held-out loss falls the rate starts again, so many `cycles` at most.
+    """
 
     steps: int
     batch: int
     rate: float
+    cycles: int = 1
 
     @classmethod
     def of(cls, config: Config, m: int, depth: int, *, further: bool = False, classes: bool = False) -> Schedule:
@@ -179,12 +187,13 @@ class Schedule:
         and one of several hidden layers learns faster and costs more a step: they have a third of the passes.
         """
         batch = config.batch or min(m, max(64, min(512, m // 200)))
-        epochs = config.epochs or max(12, min(50 if classes else 80, 2_000_000 // m)) // (
-            3 if further or depth > 2 else 1
-        )
+        passes = max(12, min(50 if classes else 80, VISITS // m))
+        epochs = config.epochs or passes // (3 if further or depth > 2 else 1)
         least = 100 if depth == 1 else 200
         steps = config.steps if config.steps is not None else max(least, epochs * math.ceil(m / batch))
-        return cls(steps, min(batch, m), config.learning_rate or (0.03 if depth == 1 else 0.005))
+        free = config.epochs is None and config.steps is None
+        cycles = min(CYCLES, max(1, VISITS // (m * passes))) if free else 1
+        return cls(steps, min(batch, m), config.learning_rate or (0.03 if depth == 1 else 0.005), cycles)
 
     def at(self, step: int) -> float:
         return self.rate * min(1.0, 10 * step / self.steps) * math.sqrt(1 - (step - 1) / self.steps)
@@ -243,6 +252,20 @@ class Run:
         self.theta, self.batches, self.world = search.theta, feed(draw), feed.points.world
         self.adam = Adam(search.theta, MEMORY)
 
+    def descend(self, patience: int) -> Tensor:
+        """theta at the least held-out loss; the rate starts again from there while each run lowers it enough."""
+        steps = self.schedule.steps
+        every = max(1, math.ceil(steps / LOOKS))
+        best, least = descend(self, steps=steps, every=every, patience=patience)
+        for _ in range(self.schedule.cycles - 1):
+            self.theta.copy_(best)
+            self.adam = Adam(self.theta, MEMORY)
+            before = least
+            best, least = descend(self, steps=steps, every=every, patience=patience)
+            if least > (1 - GAIN) * before:
+                break
+        return best
+
     def step(self, number: int) -> None:
         search = self.search
         search.differentiate(next(self.batches))
@@ -293,9 +316,8 @@ def learn(
     feed = Feed(sample, offset, schedule.batch, centred=centre is not None, dtype=dtype)
     # A further subnetwork starts from what is there already: if it helps it does so soon.
     patience = max(1, config.patience // 2) if further else config.patience
-    every = max(1, math.ceil(schedule.steps / LOOKS))
     run = Run(search, feed, schedule, radii, draw)
-    U = [part.double() for part in search.views(descend(run, steps=schedule.steps, every=every, patience=patience))]
+    U = [part.double() for part in search.views(run.descend(patience))]
     if centre is not None:
         U[0] = centre.weights(U[0])
     return _proposal(U, existing, spec, config)

@@ -89,7 +89,7 @@ class Search:
         """U_1, .., U_d in float64 at the best look, by the steps that the config allows."""
         config = self.config
         steps = STEPS if config.steps is None else config.steps
-        best = descend(self, steps=steps, every=config.check_every, patience=config.patience)
+        best, _ = descend(self, steps=steps, every=config.check_every, patience=config.patience)
         return [U.double() for U in self._views(best)[0]]
 
     def step(self, number: int) -> None:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from adanet_train.config import LARGE
+from adanet_train.core.history import LEAST_HELD_OUT, SIMPLER
 from adanet_train.core.labels import Labels
 from adanet_train.core.network import read
 from adanet_train.core.points import Points
@@ -117,10 +118,12 @@ def judge(choice: Choice, y: Tensor, f: Tensor, held_out: HeldOut, beta: float, 
     return Judged(float(path[best]), values[best], choice.r)
 
 
-def choose(candidates: Sequence[Judged], held_out: HeldOut) -> int:
-    """Of the candidates whose loss is close to the least the one with the least r."""
-    close = _close(held_out, torch.stack([candidate.losses for candidate in candidates]))
-    return min((i for i, near in enumerate(close) if near), key=lambda i: candidates[i].r)
+def choose(candidates: Sequence[Judged], held_out: HeldOut) -> tuple[int, str]:
+    """Of the candidates whose loss is close to the least the one with the least r, and why it is that one."""
+    losses = torch.stack([candidate.losses for candidate in candidates])
+    least, close = int(held_out.mean(losses).argmin()), _close(held_out, losses)
+    chosen = min((i for i, near in enumerate(close) if near), key=lambda i: candidates[i].r)
+    return chosen, LEAST_HELD_OUT if chosen == least else SIMPLER
 
 
 def _some(points: Points, every: int) -> slice | Tensor:
