@@ -465,7 +465,6 @@ _BUILT_IN = (
         needs=("iid", "feature-map", "architecture", "arithmetic"),
         reference=_PROOFS + "occam-certificate",
         classes="any",
-        reported=False,
         examples=(
             Example(
                 {"k": 0, "N": 100, "bits": 20, "delta": "0.05"},
@@ -498,7 +497,6 @@ _BUILT_IN = (
         reference=_PROOFS + "disagreement-certificate",
         assumes="R(g) <= b, with what the certificate of g needs",
         classes="any",
-        reported=False,
         examples=(
             Example(
                 {"b": "0.02", "d": 0, "n": 100, "delta_2": "0.025"},

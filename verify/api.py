@@ -30,6 +30,8 @@ def verify_bounds(
     y: Any = None,
     *,
     test: Any = None,
+    unlabelled: Any = None,
+    surrogate: Any = None,
     classes: Any = None,
     delta: Number = 0.05,
     rho: Number | None = None,
@@ -63,6 +65,12 @@ def verify_bounds(
         sample in the model file.
     test
         Held-out points: a pair (X, y), a DataLoader or a Dataset.
+    unlabelled
+        Points without labels from the same law, used for no network: they certify the network as it is by how often it
+        disagrees with `surrogate`.
+    surrogate
+        What compress or certify returned, the path of a compressed network, or "pick" (default): AdaNet trained by
+        picking on the sample.
     classes
         The names of the classes in the order of the outputs, for a network that does not know them. Default: sorted.
     delta
@@ -99,7 +107,7 @@ def verify_bounds(
     """
     from adanet_train.core import device as devices
     from verify.reading import case
-    from verify.rows import report
+    from verify.reading.compressing import complete
 
     question = Question.of(
         rho=rho,
@@ -117,7 +125,7 @@ def verify_bounds(
     )
     question = replace(question, device=devices.device(device))
     read = case.read(network, X, y, test=test, activation=activation, classes=classes, declared=declared)
-    found = report.build(read.model, question, sample=read.sample, test=read.test, notes=read.notes)
+    found = complete(read, question, unlabelled, surrogate)
     doubt = _doubt(found, None if read.sample is None else read.sample.y)
     return Report(found if doubt is None else replace(found, notes=(*found.notes, doubt)))
 

@@ -31,6 +31,9 @@ examples:
   verify-bounds model.pt --rho 0.1 --delta 0.01 --json
   verify-bounds ckpt_*.pt --data train.npz --activation relu --html run.html
   verify-bounds --module nets:resnet --weights net.pt --data train.npz --test-data test.npz
+  verify-bounds mlp.pt --activation relu --data train.npz --compress small.pt --budget 120
+  verify-bounds small.pt --data train.npz
+  verify-bounds mlp.pt --activation relu --data train.npz --unlabelled more.npz --surrogate small.pt
   verify-bounds mlp.pt --activation relu --data train.csv --label class --r-sup 1 --html report.html
 
 status: 0 nothing that applies is violated and the network is in its declared family, 1 otherwise, 2 unusable input
@@ -52,13 +55,16 @@ def parser() -> Parser:
     add("--module", metavar="PACKAGE:FACTORY", help="in place of MODEL: a function of yours that makes the network")
     add("--weights", metavar="FILE", help="the state_dict of --module, read as tensors and nothing else")
     add("--shape", metavar="C,H,W", help="of one point of --data as the network reads it; default as in the file")
+    add("--compress", metavar="FILE", help="round the network to few bits, write it to FILE and report on that")
+    add("--unlabelled", metavar="FILE", help="points without labels (.npz with X, .npy): the network as it is")
+    add("--surrogate", metavar="FILE|pick", help="of --unlabelled: a compressed network, or pick (default)")
     add("--data", metavar="FILE", help="the sample; default the one in the model file")
     add("--test-data", metavar="FILE", help="held-out points: test error and Clopper-Pearson bound")
     add("--rho", type=_number, metavar="R", help="a margin of f/W fixed in advance; default the declared one")
     add("--delta", type=_number, metavar="D", help="each bound holds with probability 1 - D; default 0.05")
     add("--r-sup", type=_number, metavar="R", help="a bound on |Psi| known in advance; default the feature map's")
     add("--draws", type=int, metavar="N", help="sign vectors for the Rademacher complexities; default 64")
-    add("--budget", type=float, metavar="SECONDS", help="for the search of lower values of R_S; default 20")
+    add("--budget", type=float, metavar="SECONDS", help="for the search of R_S, default 20; of --compress, default 60")
     add("--no-estimates", action="store_true", help="no sampling: upper values from the lemmas alone")
     add("--seed", type=int, default=0, metavar="S", help="of all draws, default 0; seeds looked at count in --tried")
     add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU when there is one")
@@ -96,33 +102,35 @@ def _number(text: str) -> Fraction | float:
 
 def verify(arguments: argparse.Namespace) -> int:
     question = ask(arguments)
-    from verify.reading import case
+    from verify.reading import case, compressing
     from verify.rows import report
 
     question = replace(question, device=device(arguments.device))
-    read = case.read_files(
-        case.Named(
-            models=arguments.model,
-            data=arguments.data,
-            test=arguments.test_data,
-            activation=arguments.activation,
-            label=arguments.label,
-            module=arguments.module,
-            weights=arguments.weights,
-            shape=_shape(arguments.shape),
-        )
+    named = case.Named(
+        models=arguments.model,
+        data=arguments.data,
+        test=arguments.test_data,
+        activation=arguments.activation,
+        label=arguments.label,
+        module=arguments.module,
+        weights=arguments.weights,
+        shape=_shape(arguments.shape),
     )
-    first = next(read)
     _check_outputs(arguments)
+    told: list[str] = []
+    if arguments.compress is not None:
+        budget = compressing.BUDGET if arguments.budget is None else arguments.budget
+        given = {"delta": float(question.delta), "budget": budget, "seed": question.seed}
+        named, told = compressing.compress_named(named, arguments.compress, **given)
+    read = case.read_files(named)
+    first = next(read)
+    first = replace(first, notes=(*first.notes, *told))
+    U = None if arguments.unlabelled is None else compressing.unlabelled_file(arguments.unlabelled, named.shape)
     number, found = max(len(arguments.model), 1), []
     with Bar("R_S(H_k)" if number == 1 else "checkpoints") as progress:
-        for i, given in enumerate((first, *read)):
+        for i, one in enumerate((first, *read)):
             inner = progress if number == 1 else _part(progress, i, number)
-            found.append(
-                report.build(
-                    given.model, question, sample=given.sample, test=given.test, notes=given.notes, progress=inner
-                )
-            )
+            found.append(compressing.complete(one, question, U, arguments.surrogate, inner))
     if number == 1:
         show(found[0], arguments)
     else:
@@ -185,6 +193,10 @@ def ask(arguments: argparse.Namespace) -> Question:
         raise ValueError("--draws is without effect beside --no-estimates: give one of them.")
     if bool(arguments.model) == (arguments.module is not None):
         raise ValueError("expected a MODEL, or --module PACKAGE:FACTORY in its place.")
+    if arguments.compress is not None and len(arguments.model) > 1:
+        raise ValueError("--compress is for one MODEL, got several.")
+    if arguments.surrogate is not None and arguments.unlabelled is None:
+        raise ValueError("--surrogate is for points without labels: give --unlabelled FILE too.")
     if arguments.weights is not None and arguments.module is None:
         raise ValueError("--weights are those of --module; a state_dict of Linear layers is a MODEL of its own.")
     number = max(len(arguments.model), 1)
@@ -210,7 +222,8 @@ def ask(arguments: argparse.Namespace) -> Question:
 
 def _check_outputs(arguments: argparse.Namespace) -> None:
     """Refuse an output that could not be written, or that is one of the inputs, before the work."""
-    outputs = [path for path in (arguments.html, arguments.tex, arguments.tex_all) if path is not None]
+    written = (arguments.html, arguments.tex, arguments.tex_all, arguments.compress)
+    outputs = [path for path in written if path is not None]
     taken = [*arguments.model, arguments.data, arguments.test_data, arguments.weights]
     for path in outputs:
         files.check_writable(path, taken)

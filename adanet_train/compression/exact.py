@@ -81,26 +81,35 @@ def _run(module: nn.Module, X: Tensor, y: Tensor) -> Count:
     return Count(errors, 0, False, False)
 
 
-@torch.no_grad()
 def count_graph(graph: Graph, X: Tensor, y: Tensor) -> Count:
     """Errors of a graph, each decided exactly or counted."""
-    errors = undecided = start = 0
-    exact = True
+    margin, e, exact = enclosed(graph, X, y)
+    is_wrong = ~(margin > e)
+    return Count(int(is_wrong.sum()), int((is_wrong & (margin > -e)).sum()), exact, True)
+
+
+def wrong(graph: Graph, X: Tensor, y: Tensor) -> Tensor:
+    """Of every point whether its margin is not surely above 0."""
+    margin, e, _ = enclosed(graph, X, y)
+    return ~(margin > e)
+
+
+@torch.no_grad()
+def enclosed(graph: Graph, X: Tensor, y: Tensor) -> tuple[Tensor, Tensor, bool]:
+    """(margins, their errors, whether every sum was exact)."""
     check(tuple(X.shape[1:]) == graph.shape, f"X must have points of shape {graph.shape}, got {tuple(X.shape[1:])}.")
-    grid = grid_of(X)
+    parts, start, exact, grid = [], 0, True, grid_of(X)
     for block in graphs.blocks(graph, X.numpy()):
         own = y[start : start + len(block)]
         start += len(block)
         f = _exact_values(graph, block, grid)
+        exact &= f is not None
         if f is not None:
-            margin, e = margins(one_or_many(f, len(f)), own), torch.zeros(len(f), dtype=torch.float64)
+            parts.append((margins(one_or_many(f, len(f)), own), torch.zeros(len(f), dtype=torch.float64)))
         else:
-            exact = False
-            margin, e = _within(graph, block, own)
-        wrong = ~(margin > e)
-        errors += int(wrong.sum())
-        undecided += int((wrong & (margin > -e)).sum())
-    return Count(errors, undecided, exact, True)
+            parts.append(_within(graph, block, own))
+    margin, e = (torch.cat(part) for part in zip(*parts, strict=True))
+    return margin, e, exact
 
 
 def _within(graph: Graph, block: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:

@@ -104,6 +104,14 @@ def is_coded(loaded: Any) -> bool:
     return isinstance(loaded, dict) and loaded.get("format") == FORMAT and "coded" in loaded
 
 
+def is_coded_file(path: str | Path) -> bool:
+    """Whether the file holds a compressed network; what cannot be read does not."""
+    try:
+        return is_coded(archive.load(archive.read_bytes(path), str(path)))
+    except ModelFileError:
+        return False
+
+
 def read(path: str | Path) -> CodedFile:
     """The compressed network in a file.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from adanet_train import compress
 from verify import verify_bounds
 
 M, HELD_OUT, FEATURES = 2_000, 200, 4
@@ -30,7 +31,14 @@ def examples() -> Mapping[str, Example]:
     linear, hidden = nn.Sequential(_layer([[1.0, 0, 0, 0]])), _hidden([[1.0, -1.0]])
     classes = nn.Sequential(_layer([[1.0, 0, 0, 0], [-1.0, 0, 0, 0], [0, 0, 0, 0]]))
     return {
-        **_of("f = Ψ_1", linear, X, y, ("vote-certificate", "gauss-certificate", "a-posteriori-data", "held-out")),
+        **_of(
+            "f = Ψ_1",
+            linear,
+            X,
+            y,
+            ("vote-certificate", "gauss-certificate", "a-posteriori-data", "held-out", "occam-certificate"),
+        ),
+        **_disagreement(linear, hidden, X, y),
         **_of("f = relu(Ψ_1) - relu(-Ψ_1)", hidden, X, y, ("path-certificate",)),
         **_of("f = (Ψ_1, -Ψ_1, 0), three classes", classes, X, (y < 0).long(), ("vote-certificate-multiclass",)),
         **_of(
@@ -47,6 +55,14 @@ def _of(network: str, module: nn.Module, X: Tensor, y: Tensor, ids: tuple[str, .
     report = verify_bounds(module.double(), X[:M], y[:M], test=(X[M:], y[M:]), r_sup=1, draws=None)
     rows = {id: report.bounds[id] for id in ids if id in report.bounds}
     return {id: Example(network, row.terms, row.raw) for id, row in rows.items()}
+
+
+def _disagreement(g: nn.Module, f: nn.Module, X: Tensor, y: Tensor) -> dict[str, Example]:
+    """The hidden network, by the linear one with its weights as they are, on held-out points without their labels."""
+    id, labels = "disagreement-certificate", (y > 0).long()
+    small = compress(g, X[:M], labels[:M], budget=0)
+    report = verify_bounds(f.double(), X[:M], y[:M], unlabelled=X[M:], surrogate=small, r_sup=1, draws=None)
+    return {id: Example("f = relu(Ψ_1) - relu(-Ψ_1), g = Ψ_1", report.bounds[id].terms, report.bounds[id].raw)}
 
 
 def _layer(weights: list[list[float]]) -> nn.Linear:

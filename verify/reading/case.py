@@ -38,6 +38,9 @@ class Case:
     sample: Points | None
     test: Points | None
     notes: tuple[str, ...]
+    given: Subject
+    X: Any = None
+    """The sample as the program reads it, None where it is the model file's own."""
 
 
 def read(
@@ -71,20 +74,20 @@ def _test_pairs(test: Any) -> Pairs:
 
 
 def _case(given: Subject, sample: Pairs | None, test: Pairs | None) -> Case:
-    notes, own = list(given.notes), None
+    notes, own, X = list(given.notes), None, None if sample is None else sample.X
     if sample is not None:
         own, classes, told = _points(given, sample)
         given = replace(given, classes=classes)
         notes += [*told, *_other_sample(given.model, own)]
     if test is None:
         kept, note = _kept_aside(given.model)
-        return Case(given.model, own, kept, (*notes, *note))
+        return Case(given.model, own, kept, (*notes, *note), given, X)
     held_out, named, told = _points(given, test)
     check(
         own is None or test.file is not None or given.classes == named,
         "test y must hold numbers, as y does, got names of classes.",
     )
-    return Case(given.model, own, held_out, (*notes, *(note for note in told if note not in notes)))
+    return Case(given.model, own, held_out, (*notes, *(note for note in told if note not in notes)), given, X)
 
 
 # Points
@@ -142,6 +145,17 @@ def _of_columns(file: Dataset, model: ModelFile, name: str) -> Array:
         raise ValueError(f"{name}{error}") from None
 
 
+def decisions(given: Subject, U: Any) -> Array:
+    """What the program predicts at points without labels."""
+    from verify.rows.report import predictions
+
+    if given.program is not None:
+        return given.program.predict(points.array(U, "unlabelled"))
+    assert not isinstance(given.model, BlackBox)
+    Psi, _ = _features(given, Pairs(U, None, name="unlabelled "))
+    return predictions(given.model, Points(np.ascontiguousarray(Psi, dtype=np.float64), np.zeros(len(Psi))))
+
+
 def _other_sample(model: Any, sample: Points) -> list[str]:
     stored = getattr(model, "sample", None)
     if stored is None or stored.matches(sample.Psi, sample.y, model.network.outputs):
@@ -188,7 +202,7 @@ def read_files(named: Named) -> Iterator[Case]:
     first: _Data | None = None
     sources = [named.module] if named.module is not None else list(named.models)
     for path in sources:
-        given, shape = _subject(path, named)
+        given, shape = subject_of(path, named)
         first = first or _Data(named, given, shape)
         first.require_alike(path, given)
         sample, test = first.pairs()
@@ -198,23 +212,24 @@ def read_files(named: Named) -> Iterator[Case]:
         yield _case(given, sample, test)
 
 
-def _subject(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None]:
+def subject_of(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None]:
     """The predictor, and the shape of its points where it has one of its own."""
     from adanet_train.reading import exported
 
     is_program = path.lower().endswith((".onnx", ".pt2")) or named.module is not None
     if not is_program and not exported.is_exported_file(path):
-        return subject.of_model_file(path, named.activation), None
+        found = subject.of_model_file(path, named.activation)
+        return found, found.model.graph.shape if isinstance(found.model, GraphModel) else None
     check(named.data is not None, f"{path}: holds no sample, expected --data FILE with the points it was trained on.")
     assert named.data is not None
-    data = _load(named, named.data, many=True)
+    data = load(named, named.data, many=True)
     shape = named.shape or data.shape or data.values.shape[1:]
     X = _shaped(data, shape, named.data)
     network = path if named.module is None else made(named.module, named.weights)
     return subject.subject(network, X, data.y, named.activation), tuple(shape)
 
 
-def _load(named: Named, path: str, **options: Any) -> Dataset:
+def load(named: Named, path: str, **options: Any) -> Dataset:
     from adanet_train.data import datasets
 
     return datasets.load(path, label=named.label, shaped=True, **options)
@@ -233,11 +248,11 @@ class _Data:
     def __init__(self, named: Named, given: Subject, shape: tuple[int, ...] | None) -> None:
         self.outputs, self.named, self.shape = given.outputs, named, shape
         classes = None if given.classes is None else tuple(map(str, given.classes))
-        self.sample = None if named.data is None else _load(named, named.data, classes=classes, outputs=self.outputs)
+        self.sample = None if named.data is None else load(named, named.data, classes=classes, outputs=self.outputs)
         classes = (self.sample.classes if self.sample is not None else None) or classes
         self.test = None
         if named.test is not None:
-            self.test = _load(named, named.test, test=True, classes=classes, outputs=self.outputs)
+            self.test = load(named, named.test, test=True, classes=classes, outputs=self.outputs)
 
     def require_alike(self, path: str, given: Subject) -> None:
         """One data set has labels for one number of outputs."""
@@ -271,7 +286,7 @@ def made(factory: str, weights: str | None) -> Any:
     known = has_weights or hasattr(network, "classes_")
     check(known, f"--module {factory} must make an nn.Module or a fitted classifier, got a {type(network).__name__}.")
     if weights is not None:
-        _load_weights(network, weights)
+        network = _with_weights(network, weights)
     return network.eval() if has_weights else network
 
 
@@ -284,12 +299,16 @@ def _imported(package: str) -> Any:
         sys.path.remove(os.getcwd())
 
 
-def _load_weights(module: Any, path: str) -> None:
-    """Tensors and nothing else: weights_only, every tensor has its place."""
+def _with_weights(module: Any, path: str) -> Any:
+    """Tensors and nothing else: weights_only, every tensor has its place; or the weights of a compressed network."""
+    from adanet_train.compression import file
     from adanet_train.model import archive, state_dict
 
+    if file.is_coded_file(path):
+        return file.read(path).network(module)
     try:
         module.load_state_dict(state_dict.weights(state_dict.load_weights(archive.read_bytes(path), path)))
     except RuntimeError as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"{path}: does not fit the module: {reason[:300]}.") from None
+    return module

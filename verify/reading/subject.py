@@ -23,6 +23,7 @@ from verify.rows.black_box import BlackBox
 from verify.rows.report import GraphModel
 
 if TYPE_CHECKING:
+    from adanet_train.compression.file import CodedFile
     from adanet_train.model.model_file import ModelFile
     from adanet_train.reading.graph import Graph
 
@@ -96,13 +97,28 @@ def _of_path(path: str, X: Any, activation: str | None) -> Subject:
 
 
 def of_model_file(path: str, activation: str | None) -> Subject:
-    """A model.pt, or a state_dict with its activation."""
+    """A model.pt, a compressed network, or a state_dict with its activation."""
+    from adanet_train.compression import file
+
+    if file.is_coded_file(path):
+        check(activation is None, f"{path}: --activation is for a state_dict; a compressed network has its own.")
+        return _of_coded(file.read(path), path)
     model = _model(path, activation)
     check(
         model.is_converted or activation is None,
         f"{path}: --activation is for a state_dict; a model file names its own.",
     )
     return Subject(model, model.class_names, (conversion(model),) if model.is_converted else ())
+
+
+def _of_coded(file: CodedFile, path: str) -> Subject:
+    """The network in the file of `compress`; of two logits f is the second minus the first."""
+    check(file.graph is not None, f"{path}: holds no graph of its architecture: give --module and --weights {path}.")
+    assert file.graph is not None
+    graph = file.graph.read((-1.0, 1.0)) if file.graph.outputs == 2 else file.graph
+    return Subject(
+        GraphModel(graph, extra={"coded": file}), notes=(f"compressed: {file.bits:,} bits, code {file.code}.",)
+    )
 
 
 def _model(path: str, activation: str | None) -> ModelFile:

@@ -1,0 +1,229 @@
+"""--compress FILE: the network of a command rounded to few bits; --surrogate: a network that has a certificate."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adanet_theory.checks import Array, check
+from verify.reading import case
+from verify.reading.case import Named
+from verify.reading.program import decided
+
+if TYPE_CHECKING:
+    from adanet_theory.checks import Progress
+    from adanet_train.compression.file import CodedFile
+    from adanet_train.compression.problem import Score
+    from adanet_train.compression.search import Compressed
+    from adanet_train.model.model_file import ModelFile
+    from verify.question import Question
+    from verify.reading.case import Case
+    from verify.reading.subject import Subject
+    from verify.results import BoundReport
+
+BUDGET = 60.0
+"""Nominal seconds of --compress."""
+
+
+# --compress
+
+
+def compress_named(named: Named, path: str, *, delta: float, budget: float, seed: int) -> tuple[Named, list[str]]:
+    """Compress the network, write its file, and name that file in place of the network; with what is to be told."""
+    from adanet_train.compression.search import compress
+
+    check(named.data is not None, "--compress needs the sample that the network was trained on: --data FILE.")
+    source = named.module or named.models[0]
+    given, shape = case.subject_of(source, named)
+    module, X, y = _module(source, named, given, shape)
+    small = compress(module, X, y, delta=delta, budget=budget, seed=seed, progress=_say)
+    small.save(path)
+    notes = [f"{source} compressed to {path}: {_told(small)}."]
+    if named.test is not None:
+        data = case.load(named, named.test, test=True, outputs=given.outputs, classes=_names(given))
+        errors = _errors(module, data.values.reshape(len(data.y), *X.shape[1:]), data.y)
+        notes.append(f"{source} itself has the test error {errors:.4g}.")
+    return replace(named, models=(path,), module=None, weights=None, activation=None, shape=X.shape[1:]), notes
+
+
+def _say(stage: str, score: Score) -> None:
+    print(f"{stage}: {score.bits} bits, {score.errors} errors, risk <= {score.bound:.4g}", file=sys.stderr)
+
+
+def _told(small: Compressed) -> str:
+    parts = [f"{stage.name} {stage.bits} bits, {stage.errors} errors, <= {stage.bound:.4g}" for stage in small.stages]
+    return "; ".join(parts)
+
+
+def _module(source: str, named: Named, given: Subject, shape: tuple[int, ...] | None) -> tuple[Any, Array, Array]:
+    """The module, its sample in the shape that it reads, and the labels."""
+    data = case.load(named, named.data or "", outputs=given.outputs, classes=_names(given))
+    module = getattr(given.program, "module", None)
+    if module is None:
+        check(hasattr(given.model, "network"), f"{source}: a black box without weights cannot be compressed.")
+        module = mapped(given.model)  # type: ignore[arg-type]
+    shape = shape or tuple(data.values.shape[1:])
+    return module, np.asarray(data.values).reshape(len(data.y), *shape), data.y
+
+
+def _names(given: Subject) -> tuple[str, ...] | None:
+    return None if given.classes is None else tuple(map(str, given.classes))
+
+
+def mapped(model: ModelFile) -> Any:
+    """X -> f(Ψ(X)) as a module; the feature map, fixed beforehand, is no part of what is coded."""
+    from adanet_train.core.module import NetworkModule
+
+    module = NetworkModule(model)
+    for name in ("low", "width"):
+        values = getattr(module, name)
+        delattr(module, name)
+        module.register_buffer(name, values, persistent=False)
+    return module
+
+
+def _errors(module: Any, X: Array, y: Array) -> float:
+    import torch
+
+    from adanet_train.compression.disagreement import decisions
+    from adanet_train.compression.problem import labels
+
+    return float(np.mean(decisions(module, torch.from_numpy(X)) != labels(y, len(y)).numpy()))
+
+
+# --surrogate
+
+
+@dataclass(frozen=True, eq=False)
+class Surrogate:
+    """A network with a certificate: `at(δ)` bounds its risk, `decide` its decisions, as those of a program."""
+
+    at: Callable[[Any], float]
+    decide: Callable[[Array], Array]
+    name: str
+
+
+def surrogate(given: Any, of: Subject, X: Array, y: Array, seed: int) -> Surrogate:
+    """What was given as the surrogate: the result of compress or certify, the path of a compressed network, "pick"."""
+    if given is None or given == "pick":
+        from adanet_train.picking.certify import certify
+
+        found = certify("adanet", X.reshape(len(X), -1), y, seed=seed)
+        return Surrogate(found.at, _predictions(found.predictor, of, flat=True), "AdaNet picked on the sample")
+    if isinstance(given, str | os.PathLike):
+        from adanet_train.compression import file
+
+        return _of_file(file.read(given), X, y, os.fspath(given))
+    check(
+        hasattr(given, "at"),
+        f"surrogate must be a path, 'pick', or what compress or certify returned, got {type(given).__name__}.",
+    )
+    if hasattr(given, "module"):
+        return Surrogate(given.at, lambda U: decided(_outputs(given.module, U)), "the compressed network")
+    return Surrogate(given.at, _predictions(given.predictor, of), "the picked network")
+
+
+def _outputs(module: Any, U: Array) -> Array:
+    import torch
+
+    with torch.no_grad():
+        found: Array = module(torch.from_numpy(np.asarray(U, dtype=np.float64))).numpy()
+    return found
+
+
+def _predictions(predictor: Any, of: Subject, *, flat: bool = False) -> Callable[[Array], Array]:
+    from verify.reading.program import NamedProgram
+
+    classes = of.classes or tuple(np.asarray(predictor.classes_).tolist())
+    program = NamedProgram(predictor.predict, classes)
+    return lambda U: program.predict(U.reshape(len(U), -1) if flat else U)
+
+
+def _of_file(file: CodedFile, X: Array, y: Array, path: str) -> Surrogate:
+    """The network of a compressed file: its errors are counted on the sample."""
+    import torch
+
+    from adanet_theory.twins.counted import occam_upper
+    from adanet_train.compression.problem import labels
+
+    check(file.graph is not None, f"{path}: holds no graph of its architecture; give what compress returned.")
+    shape = file.graph.shape if file.graph is not None else ()
+    points = torch.from_numpy(np.asarray(X, dtype=np.float64).reshape(len(X), *shape))
+    errors = file.count(points, labels(y, len(y))).errors
+    return Surrogate(
+        lambda delta: occam_upper(errors, len(y), file.bits, delta),
+        lambda U: decided(
+            file.outputs(torch.from_numpy(np.asarray(U, dtype=np.float64).reshape(len(U), *shape))).numpy()
+        ),
+        os.path.basename(path),
+    )
+
+
+@dataclass(frozen=True)
+class Differences:
+    """d of n points without labels where f and g differ, and the certificate of g."""
+
+    d: int
+    n: int
+    at: Callable[[Any], float]
+    note: str
+
+
+def differences(of: Subject, U: Array, g: Surrogate, X: Array) -> Differences:
+    """Where f and g differ, a tie or NaN of either among them; points of the sample are refused."""
+    import torch
+
+    from adanet_train.compression.disagreement import require_fresh
+
+    require_fresh(torch.from_numpy(np.asarray(U)), torch.from_numpy(np.asarray(X)))
+    mine, other = case.decisions(of, U), g.decide(U)
+    none = 0 if of.outputs is None else -1
+    differ = (mine != other) | (mine == none)
+    note = f"disagreement: with {g.name} on {len(U):,} points without labels"
+    return Differences(
+        int(differ.sum()), len(U), g.at, f"{note}; if they have labels, held-out is better (--test-data)."
+    )
+
+
+def unlabelled_file(path: str, shape: tuple[int, ...] | None) -> Array:
+    """The X of a .npz file, or a .npy file of X alone; labels are not read."""
+    from pathlib import Path
+
+    from adanet_train.data import files
+
+    is_npz, is_npy = path.endswith(".npz"), path.endswith(".npy")
+    check(is_npz or is_npy, f"{path}: --unlabelled reads a .npz file with X, or a .npy file of X alone.")
+    files.require_file(Path(path))
+    try:
+        found = np.load(path, allow_pickle=False)
+        X = found["X"] if is_npz else found
+    except (ValueError, OSError, KeyError, EOFError) as error:
+        raise ValueError(f"{path}: cannot be read as X: {error}.") from None
+    return np.asarray(X if shape is None else X.reshape(len(X), *shape))
+
+
+# The report
+
+
+def complete(
+    read: Case, question: Question, U: Any = None, given: Any = None, progress: Progress | None = None
+) -> BoundReport:
+    """The report on a case, with the rows on its description and on points without labels."""
+    from verify.rows import described, report
+
+    check(U is not None or given is None, "surrogate is for points without labels: give unlabelled too.")
+    built = report.build(read.model, question, sample=read.sample, test=read.test, notes=read.notes, progress=progress)
+    built = described.with_description(built, described.describe(read.model, read.sample), question)
+    if U is None:
+        return built
+    check(read.X is not None, "unlabelled needs the sample as it was given: X and y, or --data FILE.")
+    X, points = np.asarray(read.X), np.asarray(U)
+    assert read.sample is not None
+    found = differences(read.given, points, surrogate(given, read.given, X, read.sample.y, question.seed), X)
+    built = described.with_disagreement(built, found.d, found.n, found.at, question)
+    return replace(built, notes=(*built.notes, found.note))

@@ -1,0 +1,178 @@
+"""The rows on a network's description: its bits and its errors, and for a network as it is points without labels.
+
+occam-certificate is about the formula with its weights as they are, or as the file of a compressed network codes them.
+disagreement-certificate is about the program. Both are put beside the other rows once the report stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adanet_theory import catalogue
+from adanet_theory.checks import Array
+from verify.question import Points, Question
+from verify.results import Assumption, BoundReport, BoundRow, Citation
+from verify.rows import bounds
+from verify.rows.black_box import BlackBox
+from verify.rows.report import GraphModel, stored_sample
+
+if TYPE_CHECKING:
+    from adanet_train.model.model_file import ModelFile
+
+OCCAM, DISAGREEMENT = "occam-certificate", "disagreement-certificate"
+MOST_WEIGHTS = 20_000_000
+"""Beyond, the description of a network as it is says nothing on any sample."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """Bits of a network in the code of this version, errors on the sample, and what is assumed."""
+
+    bits: int
+    errors: int
+    points: int
+    assumptions: tuple[Assumption, ...]
+    coded: bool = False
+    """Whether the file is that of a compressed network, which names its statement."""
+
+
+def _assumption(id: str, status: Any, detail: str) -> Assumption:
+    return Assumption(id, status, detail, catalogue.needing(id))
+
+
+def describe(model: ModelFile | GraphModel | BlackBox, sample: Points | None) -> Description | None:
+    """The network's description; None where the weights are not known."""
+    if isinstance(model, BlackBox):
+        return None
+    from adanet_train.compression import code, description
+
+    points = sample or stored_sample(model)
+    own = model.extra.get("coded")
+    structure = "the structure is a part of the code; that the code was fixed before the sample is assumed"
+    fixed = "the architecture and the code were fixed before the sample: taken for granted"
+    if isinstance(model, GraphModel):
+        graph, coded = model.graph, own is not None
+        if own is not None:
+            bits = own.bits
+        else:
+            weights = _weights(graph)
+            if sum(w.size for w in weights) > MOST_WEIGHTS:
+                return None
+            bits = code.bits_of([code.lossless(w) for w in weights])
+        architecture = _assumption("architecture", "assumed", fixed)
+    else:
+        graph, coded = description.graph(model.network), False
+        bits = description.described(model.network)[0]
+        architecture = _assumption("architecture", "assumed", structure)
+    wrong = _wrong(graph, points)
+    if points.predicted is not None:
+        wrong = wrong | (points.predicted != points.y)
+    exact = "points whose margin is within the rounding error of float64 count as errors"
+    arithmetic = _assumption("arithmetic", "holds" if coded or points.predicted is None else "assumed", exact)
+    return Description(bits, int(wrong.sum()), len(points.y), (architecture, arithmetic), coded)
+
+
+def _weights(graph: Any) -> list[Array]:
+    """Every tensor of a linear map."""
+    from torch import Tensor
+
+    parts = [vars(node.operation).get(name) for node in graph.nodes for name in ("W", "b", "scale", "shift")]
+    return [part.double().numpy() for part in parts if isinstance(part, Tensor)]
+
+
+def _wrong(graph: Any, points: Points) -> Array:
+    """Of every point whether its margin is not surely above 0."""
+    import torch
+
+    from adanet_train.compression.exact import wrong
+
+    y = points.y
+    indices = (y > 0).astype(np.int64) if y.dtype.kind == "f" else y
+    X = np.ascontiguousarray(points.Psi).reshape(len(y), *graph.shape)
+    found: Array = wrong(graph, torch.from_numpy(X), torch.from_numpy(indices)).numpy()
+    return found
+
+
+# The rows
+
+
+def with_description(report: BoundReport, found: Description | None, question: Question) -> BoundReport:
+    """The report with the row of occam-certificate; a compressed network's file quotes it."""
+    if found is None:
+        return report
+    from adanet_theory.twins.counted import occam_upper
+    from adanet_train.compression.code import VERSION
+
+    terms = {
+        "bits": float(found.bits),
+        "errors": float(found.errors),
+        "points": float(found.points),
+        "code": float(VERSION),
+    }
+    delta = Fraction(question.delta) / report.tried
+    raw = occam_upper(found.errors, found.points, found.bits, delta)
+    return _with_row(report, OCCAM, terms, raw, found.assumptions, delta, asked=found.coded, question=question)
+
+
+def with_disagreement(
+    report: BoundReport, d: int, n: int, at: Callable[[Fraction], float], question: Question
+) -> BoundReport:
+    """The report with the row of disagreement-certificate, which quotes it: points without labels were given for it.
+
+    Half of δ for each part; what was tried on the sample divides the first, networks compared on U the second.
+    """
+    from adanet_theory.twins.counted import disagreement_upper
+
+    half = Fraction(question.delta) / 2
+    b = min(1.0, float(at(half / report.tried)) * (1 + 1e-12))  # `at` is right to twelve digits or rounded up
+    raw = disagreement_upper(b, d, n, half / question.compared)
+    terms = {"b": b, "disagreements": float(d), "n": float(n)}
+    detail = f"that the {n:,} points without labels were used for neither network is taken for granted"
+    rows = (_assumption("unlabelled", "assumed", f"none of them is a row of the sample; {detail}"),)
+    delta = Fraction(question.delta)
+    made = _with_row(report, DISAGREEMENT, terms, raw, rows, delta, asked=True, question=question)
+    about = [replace(row, about="program") if row.id == DISAGREEMENT else row for row in made.bounds]
+    return replace(made, bounds=tuple(about))
+
+
+def _with_row(
+    report: BoundReport,
+    id: str,
+    terms: dict[str, float],
+    raw: float,
+    more: Sequence[Assumption],
+    delta: Fraction,
+    *,
+    asked: bool,
+    question: Question,
+) -> BoundReport:
+    bound = catalogue.bound(id)
+    known = {row.id for row in report.assumptions}
+    added = [row for row in more if row.id not in known]
+    if "feature-map" in bound.needs and "feature-map" not in known:
+        added.append(
+            _assumption("feature-map", "assumed", "the features were fixed before the sample: taken for granted")
+        )
+    rows = (*report.assumptions, *added)
+    needed = [row for row in rows if row.id in bound.needs]
+    why_not = [row.id for row in needed if row.status in ("open", "fails")]
+    row = bounds.row(bound, dict(terms), raw, why_not, None)
+    report = replace(report, assumptions=rows, bounds=_in_place(report.bounds, row))
+    fixed = question.cite or ("held-out" if report.test is not None else id if asked else None)
+    if fixed != id:
+        return report
+    assumes = tuple(part.id for part in needed if part.status == "assumed")
+    says = row.value is not None and row.value < 1
+    cite = Citation(id, row.value or 0.0, float(delta), assumes, 1) if says else None
+    return replace(report, cite=cite, quotes=id)
+
+
+def _in_place(rows: Sequence[BoundRow], row: BoundRow) -> tuple[BoundRow, ...]:
+    """Behind the last row of the certificates, before what is there for context only."""
+    place = max((i + 1 for i, other in enumerate(rows) if not other.context), default=0)
+    return (*rows[:place], row, *rows[place:])
