@@ -120,8 +120,7 @@ def verify(arguments: argparse.Namespace) -> int:
     told: list[str] = []
     if arguments.compress is not None:
         budget = compressing.BUDGET if arguments.budget is None else arguments.budget
-        given = {"delta": float(question.delta), "budget": budget, "seed": question.seed}
-        named, told = compressing.compress_named(named, arguments.compress, **given)
+        named, told = compressing.compress_named(named, arguments.compress, question, budget)
     read = case.read_files(named)
     first = next(read)
     first = replace(first, notes=(*first.notes, *told))

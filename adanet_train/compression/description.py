@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from adanet_theory.activations import activation
 from adanet_train.compression import code, search
@@ -24,6 +25,7 @@ from adanet_train.core.activations import apply_activation
 from adanet_train.core.history import CandidateRecord, Round
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
+from adanet_train.data.features import FeatureMap
 from adanet_train.reading.graph import Graph, Node
 from adanet_train.reading.operations import Activate, Dense, Sum
 from adanet_train.search.weak_learners import generator
@@ -37,29 +39,52 @@ ID = "occam"
 
 
 class Layers(nn.Module):
-    """A network as a module: hidden[k-1] is U_{k,k-1}, output[k-1] is w_k."""
+    """A network as a module: `hidden` are U_{k,s}, `output` w_k, in order. With a feature map it reads X, else Ψ.
 
-    def __init__(self, network: Network) -> None:
+    The map is fixed before the sample: it is no part of the state_dict, and not coded.
+    """
+
+    low: Tensor
+    scale: Tensor
+
+    def __init__(self, network: Network, features: FeatureMap | None = None) -> None:
         super().__init__()
+        self.pairs, self.n = sorted(network.hidden), network.n
+        self.hidden = nn.ParameterList([nn.Parameter(network.hidden[pair].detach().clone()) for pair in self.pairs])
         depths = range(1, network.depth + 1)
-        self.hidden = nn.ParameterList([nn.Parameter(network.hidden[k, k - 1].detach().clone()) for k in depths])
         own = [network.output.get(k, network.no_weights(network.n[k])) for k in depths]
         self.output = nn.ParameterList([nn.Parameter(w.detach().clone()) for w in own])
-        self.activations, self.outputs = network.activations, network.outputs
+        self.activations, self.outputs, self.features = network.activations, network.outputs, features
+        if features is not None:
+            width = torch.from_numpy(features.high - features.low)
+            self.register_buffer("low", torch.from_numpy(features.low).clone(), persistent=False)
+            self.register_buffer("scale", torch.where(width > 0, width, 1.0), persistent=False)
+            self.is_identity = bool((self.low == 0).all() and (self.scale == 1).all())
 
-    def forward(self, Psi: Tensor) -> Tensor:
-        x, f = Psi, Psi.new_zeros(())
-        for k, (U, w) in enumerate(zip(self.hidden, self.output, strict=True)):
-            h = x @ U.t()
-            f = f + h @ (w.t() if self.outputs else w)
-            x = apply_activation(self.activations[k], h) if k < len(self.activations) else h
+    def forward(self, x: Tensor) -> Tensor:
+        phi = [x if self.features is None else self._mapped(x)]
+        f: Tensor | None = None
+        for k, w in enumerate(self.output, start=1):
+            read = [functional.linear(phi[s], U) for (to, s), U in zip(self.pairs, self.hidden, strict=True) if to == k]
+            h = sum(read[1:], start=read[0])
+            own = functional.linear(h, w if self.outputs else w[None])
+            f = own if f is None else f + own
+            phi.append(apply_activation(self.activations[k - 1], h) if k <= len(self.activations) else h)
+        assert f is not None
         return f
 
+    def _mapped(self, x: Tensor) -> Tensor:
+        features = self.features
+        assert features is not None
+        Psi = x if self.is_identity else (x - self.low) / self.scale
+        if features.clip:
+            Psi = Psi.clamp(float(features.floor), 1.0)
+        return functional.pad(Psi, (0, 1), value=1.0) if features.bias else Psi
+
     def network(self) -> Network:
-        hidden = {(k, k - 1): U.detach().double() for k, U in enumerate(self.hidden, start=1)}
+        hidden = {pair: U.detach().double() for pair, U in zip(self.pairs, self.hidden, strict=True)}
         output = {k: w.detach().double() for k, w in enumerate(self.output, start=1)}
-        n = (self.hidden[0].shape[1], *(len(U) for U in self.hidden))
-        return Network(n, hidden, output, self.activations, self.outputs)
+        return Network(self.n, hidden, output, self.activations, self.outputs)
 
 
 def tensors(network: Network) -> list[Tensor]:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from adanet_train.compression.file import CodedFile
     from adanet_train.compression.problem import Score
     from adanet_train.compression.search import Compressed
-    from adanet_train.model.model_file import ModelFile
     from verify.question import Question
     from verify.reading.case import Case
     from verify.reading.subject import Subject
@@ -33,7 +32,7 @@ BUDGET = 60.0
 # --compress
 
 
-def compress_named(named: Named, path: str, *, delta: float, budget: float, seed: int) -> tuple[Named, list[str]]:
+def compress_named(named: Named, path: str, question: Question, budget: float) -> tuple[Named, list[str]]:
     """Compress the network, write its file, and name that file in place of the network; with what is to be told."""
     from adanet_train.compression.search import compress
 
@@ -41,7 +40,7 @@ def compress_named(named: Named, path: str, *, delta: float, budget: float, seed
     source = named.module or named.models[0]
     given, shape = case.subject_of(source, named)
     module, X, y = _module(source, named, given, shape)
-    small = compress(module, X, y, delta=delta, budget=budget, seed=seed, progress=_say)
+    small = compress(module, X, y, delta=float(question.delta), budget=budget, seed=question.seed, progress=_say)
     small.save(path)
     notes = [f"{source} compressed to {path}: {_told(small)}."]
     if named.test is not None:
@@ -62,29 +61,19 @@ def _told(small: Compressed) -> str:
 
 def _module(source: str, named: Named, given: Subject, shape: tuple[int, ...] | None) -> tuple[Any, Array, Array]:
     """The module, its sample in the shape that it reads, and the labels."""
+    from adanet_train.compression.description import Layers
+
     data = case.load(named, named.data or "", outputs=given.outputs, classes=_names(given))
     module = getattr(given.program, "module", None)
     if module is None:
         check(hasattr(given.model, "network"), f"{source}: a black box without weights cannot be compressed.")
-        module = mapped(given.model)  # type: ignore[arg-type]
+        module = Layers(given.model.network, given.model.features)  # type: ignore[union-attr]
     shape = shape or tuple(data.values.shape[1:])
     return module, np.asarray(data.values).reshape(len(data.y), *shape), data.y
 
 
 def _names(given: Subject) -> tuple[str, ...] | None:
     return None if given.classes is None else tuple(map(str, given.classes))
-
-
-def mapped(model: ModelFile) -> Any:
-    """X -> f(Ψ(X)) as a module; the feature map, fixed beforehand, is no part of what is coded."""
-    from adanet_train.core.module import NetworkModule
-
-    module = NetworkModule(model)
-    for name in ("low", "width"):
-        values = getattr(module, name)
-        delattr(module, name)
-        module.register_buffer(name, values, persistent=False)
-    return module
 
 
 def _errors(module: Any, X: Array, y: Array) -> float:
@@ -118,7 +107,7 @@ def surrogate(given: Any, of: Subject, X: Array, y: Array, seed: int) -> Surroga
     if isinstance(given, str | os.PathLike):
         from adanet_train.compression import file
 
-        return _of_file(file.read(given), X, y, os.fspath(given))
+        return _of_file(file.read(os.fspath(given)), X, y, os.fspath(given))
     check(
         hasattr(given, "at"),
         f"surrogate must be a path, 'pick', or what compress or certify returned, got {type(given).__name__}.",
@@ -218,7 +207,9 @@ def complete(
 
     check(U is not None or given is None, "surrogate is for points without labels: give unlabelled too.")
     built = report.build(read.model, question, sample=read.sample, test=read.test, notes=read.notes, progress=progress)
-    built = described.with_description(built, described.describe(read.model, read.sample), question)
+    built = described.with_description(
+        built, described.describe(read.model, read.sample, getattr(read.given.program, "module", None)), question
+    )
     if U is None:
         return built
     check(read.X is not None, "unlabelled needs the sample as it was given: X and y, or --data FILE.")

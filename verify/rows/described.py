@@ -45,16 +45,18 @@ def _assumption(id: str, status: Any, detail: str) -> Assumption:
     return Assumption(id, status, detail, catalogue.needing(id))
 
 
-def describe(model: ModelFile | GraphModel | BlackBox, sample: Points | None) -> Description | None:
-    """The network's description; None where the weights are not known."""
+FIXED = "the architecture and the code were fixed before the sample: taken for granted"
+
+
+def describe(model: ModelFile | GraphModel | BlackBox, sample: Points | None, module: Any = None) -> Description | None:
+    """The network's description; None where the weights are not known. A module that cannot be read has its own."""
     if isinstance(model, BlackBox):
-        return None
+        return None if module is None or sample is None else _of_module(module, sample)
     from adanet_train.compression import code, description
 
     points = sample or stored_sample(model)
     own = model.extra.get("coded")
     structure = "the structure is a part of the code; that the code was fixed before the sample is assumed"
-    fixed = "the architecture and the code were fixed before the sample: taken for granted"
     if isinstance(model, GraphModel):
         graph, coded = model.graph, own is not None
         if own is not None:
@@ -64,7 +66,7 @@ def describe(model: ModelFile | GraphModel | BlackBox, sample: Points | None) ->
             if sum(w.size for w in weights) > MOST_WEIGHTS:
                 return None
             bits = code.bits_of([code.lossless(w) for w in weights])
-        architecture = _assumption("architecture", "assumed", fixed)
+        architecture = _assumption("architecture", "assumed", FIXED)
     else:
         graph, coded = description.graph(model.network), False
         bits = description.described(model.network)[0]
@@ -75,6 +77,24 @@ def describe(model: ModelFile | GraphModel | BlackBox, sample: Points | None) ->
     exact = "points whose margin is within the rounding error of float64 count as errors"
     arithmetic = _assumption("arithmetic", "holds" if coded or points.predicted is None else "assumed", exact)
     return Description(bits, int(wrong.sum()), len(points.y), (architecture, arithmetic), coded)
+
+
+def _of_module(module: Any, sample: Points) -> Description | None:
+    """Only its weights are coded; that every machine computes the same is assumed."""
+    from adanet_train.compression import code
+    from adanet_train.compression.weights import Weights, prepared
+
+    try:
+        weights = Weights.of(prepared(module)).arrays()
+    except ValueError:
+        return None
+    if sum(w.size for w in weights) > MOST_WEIGHTS or not all(np.isfinite(w).all() for w in weights):
+        return None
+    assert sample.predicted is not None
+    errors = int(np.count_nonzero(sample.predicted != sample.y))
+    told = "the module cannot be read: that every machine computes what it computes here is taken for granted"
+    assumed = _assumption("architecture", "assumed", FIXED), _assumption("arithmetic", "assumed", told)
+    return Description(code.bits_of([code.lossless(w) for w in weights]), errors, len(sample.y), assumed)
 
 
 def _weights(graph: Any) -> list[Array]:
