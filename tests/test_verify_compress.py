@@ -1,5 +1,6 @@
 """verify-bounds on descriptions: every network as it is, --compress, a compressed file, points without labels."""
 
+import copy
 import json
 from pathlib import Path
 
@@ -58,13 +59,15 @@ def row(document: dict, id: str = "occam-certificate") -> dict:
 
 def test_every_network_has_a_row_for_its_weights_as_they_are(net: nn.Module) -> None:
     X, y = points(M, 0)
-    report = verify_bounds(net, X, y, draws=None)
+    assert verify_bounds(net, X, y, draws=None).bounds["occam-certificate"].why_not == ("arithmetic",)  # float32
+    double = copy.deepcopy(net).double()
+    report = verify_bounds(double, X, y, draws=None)
     found = report.bounds["occam-certificate"]
     assert 20 * 43 < found.terms["bits"] < 32 * 43
     assert found.terms["errors"] == round(report.sample.train_error * M)
     assert found.raw >= occam_certificate(int(found.terms["errors"]), M, found.terms["bits"], 0.05) * (1 - 1e-12)
     assert report.cite is None or report.cite.id != "occam-certificate"
-    quoted = verify_bounds(net, X, y, draws=None, cite="occam-certificate").cite
+    quoted = verify_bounds(double, X, y, draws=None, cite="occam-certificate").cite
     assert quoted is not None
     assert {"iid", "architecture"} <= set(quoted.assumes)
     assert quoted.value == found.value
