@@ -128,14 +128,18 @@ class _Trained(NetworkClassifier):
         """The Config of these parameters; `begun` is the seed of the rounds that there are already."""
         known = {field.name for field in fields(Config)}
         given = {name: _tuples(value) for name, value in self.get_params(deep=False).items() if name in known}
-        if self.random_state is not None:
-            whole = isinstance(self.random_state, numbers.Integral)
-            if whole or begun is None:
-                begun = self.random_state if whole else check_random_state(self.random_state).randint(2**31)
-            given["seed"] = int(begun)
+        given["seed"] = self._seed(begun)
         if self._method() == "adanet":
             given = adaptive(given)
         return Config(**given | {"device": device(given["device"])})
+
+    def _seed(self, begun: int | None) -> int:
+        """random_state if it is a number, else of a RandomState the one that was drawn, or a draw."""
+        if self.random_state is None:
+            return self.seed
+        if isinstance(self.random_state, numbers.Integral):
+            return int(self.random_state)
+        return begun if begun is not None else int(check_random_state(self.random_state).randint(2**31))
 
     def _feature_map(self, X: Array, config: Config) -> FeatureMap:
         names = tuple(getattr(self, "feature_names_in_", default_names(X.shape[1])))
@@ -349,10 +353,9 @@ class AdaNetClassifier(_Trained):
         weighted = sample_weight is not None or self.class_weight is not None
         check(not weighted, "subnetworks take no sample_weight and no class_weight: weight the loss in your `fit`.")
         begun = getattr(self, "ensemble_", None) if self.warm_start else None
-        seed = self.seed if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
         made: dict[str, Any] = {
             "rounds": self.rounds,
-            "seed": seed,
+            "seed": self._seed(None if begun is None else begun.run.seed),
             "device": device(self.device),
             "verbose": self.verbose,
         }
@@ -463,7 +466,7 @@ def load(path: str | Path, subnetworks: Any = None) -> NetworkClassifier:
     if subnetworks is not None:
         ours = AdaNetClassifier(subnetworks=subnetworks)
         ours.ensemble_ = fitted.read(path, subnetworks)
-        ours.classes_, ours.seed = ours.ensemble_.classes, ours.ensemble_.seed
+        ours.classes_, ours.seed = ours.ensemble_.classes, ours.ensemble_.run.seed
         return ours
     model = model_file.read(path)
     loaded = _untrained(model)

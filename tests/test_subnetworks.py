@@ -117,9 +117,99 @@ def test_a_file_holds_weights_and_its_reader_brings_the_builders(tmp_path):
     clf.save(tmp_path / "m.pt")
     back = load(tmp_path / "m.pt", subnetworks=Deeper())
     assert np.array_equal(back.decision_function(IMAGES), clf.decision_function(IMAGES))
-    assert [report.plain for report in back.ensemble_.reports] == [report.plain for report in clf.ensemble_.reports]
+    untimed = [{**report.plain, "seconds": None} for report in clf.ensemble_.reports]
+    assert [report.plain for report in back.ensemble_.reports] == untimed
+    again = fitted(Deeper(), rounds=2)
+    again.save(tmp_path / "again.pt")
+    assert (tmp_path / "again.pt").read_bytes() == (tmp_path / "m.pt").read_bytes()
+    with pytest.raises(ValueError, match="holds subnetworks of your own"):
+        load(tmp_path / "m.pt")
     with pytest.raises(ValueError, match="builders given here are: linear"):
         load(tmp_path / "m.pt", subnetworks=[linear])
+
+
+def test_the_builders_see_the_same_context_in_training_and_in_reading(tmp_path):
+    seen = []
+
+    def noted(context):
+        seen.append((context.round, context.m, len(context.previous), int(context.generator.initial_seed())))
+        return linear(context)
+
+    def both(context):
+        return noted(context)
+
+    given = Subnetworks([noted, both], strategy="all", validation=0.3, training=QUICK)
+    clf = AdaNetClassifier(subnetworks=given, rounds=2).fit(IMAGES, LABELS)
+    kept = {one.round for one in clf.ensemble_.grown.chosen}
+    trained = [place for place in seen if place[0] in kept]
+    assert trained[0][1] == 490
+    assert kept == {1, 2}
+    clf.save(tmp_path / "m.pt")
+    seen.clear()
+    load(tmp_path / "m.pt", subnetworks=[noted, both])
+    assert seen == trained
+
+
+class _Normed(nn.Module):
+    """With statistics and dropout, and with the subnetwork before it inside."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__()
+        self.before = nn.ModuleList(context.previous)
+        self.norm, self.drop = nn.BatchNorm1d(64), nn.Dropout(0.5)
+        self.out = nn.Linear(64 + context.outputs * len(self.before), context.outputs)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        own = self.drop(self.norm(x.flatten(1)))
+        return self.out(torch.cat([own, *[module(x) for module in self.before]], 1))
+
+
+def test_an_earlier_subnetwork_stays_as_it_is_and_dropout_is_seeded():
+    seen = []
+    y = torch.from_numpy(LABELS)
+    given = Subnetworks([_Normed], training=QUICK, validation=0, lam=0)
+    grown = train(IMAGES, y, given, rounds=1)
+    before = {key: value.clone() for key, value in grown.chosen[0].module.state_dict().items()}
+    more = train(IMAGES, y, given, rounds=2, resume=grown, callback=seen.append)
+    assert all(torch.equal(before[key], value) for key, value in more.chosen[0].module.state_dict().items())
+    torch.rand(3)
+    again = train(IMAGES, y, given, rounds=2)
+    assert [one.weight for one in again.chosen] == [one.weight for one in more.chosen]
+
+    class Careless:
+        build = staticmethod(_Normed)
+
+        def fit(self, module, data, loss):
+            module.train()(data.inputs[slice(0, 99)])
+
+    with pytest.raises(ValueError, match="its fit changes an earlier subnetwork"):
+        train(IMAGES, y, Subnetworks([Careless()], training=QUICK, validation=0, lam=0), rounds=2, resume=grown)
+
+
+def test_what_is_given_is_not_changed():
+    module, model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), LogisticRegression(max_iter=500)
+    weight = module[1].weight.detach().clone()
+    for half in (slice(0, 350), slice(350, 700)):
+        clf = fitted([module, model], IMAGES[half], LABELS[half], rounds=3)
+        fresh = LogisticRegression(max_iter=500).fit(DIGITS[half] / 16, LABELS[half])
+        (own,) = (one.module.estimator for one in clf.ensemble_.grown.chosen if one.name == "LogisticRegression")
+        assert (own.predict(DIGITS[half] / 16) == fresh.predict(DIGITS[half] / 16)).mean() > 0.95
+    assert module.training
+    assert module[1].weight.requires_grad
+    assert torch.equal(module[1].weight, weight)
+    assert not hasattr(model, "coef_")
+
+
+def test_a_warm_start_keeps_its_seed_and_refuses_other_points():
+    state = np.random.RandomState(3)
+    clf = fitted([linear], rounds=1, random_state=state, warm_start=True)
+    seed = clf.ensemble_.run.seed
+    clf.set_params(rounds=2).fit(IMAGES, LABELS)
+    assert clf.ensemble_.run.seed == seed
+    with pytest.raises(ValueError, match="the same sample"):
+        clf.fit(IMAGES * 2, LABELS)
+    with pytest.raises(ValueError, match="the same seed"):
+        clf.set_params(random_state=5).fit(IMAGES, LABELS)
 
 
 def test_a_later_subnetwork_reads_an_earlier_one():

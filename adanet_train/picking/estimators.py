@@ -35,9 +35,7 @@ class Estimator:
     grid = EXACT
 
     def fit(self, P: Labelled, T: Labelled, previous: Any) -> Any:
-        fresh = clone(self.estimator)
-        open_ = [name for name, value in fresh.get_params().items() if name.endswith("random_state") and value is None]
-        fresh.set_params(**dict.fromkeys(open_, self.seed))
+        fresh = with_seed(clone(self.estimator), self.seed)
         points = weighted(P, T, self.weight)
         return fresh.fit(points.X, points.classes[points.y])
 
@@ -50,6 +48,13 @@ class Estimator:
             return np.where(right, 1.0, -1.0)
         # predict decides: scikit-learn's votes may differ from its scores
         return np.where(right, np.where(found < 0, self.grid, found), np.minimum(found, 0.0))
+
+
+def with_seed(estimator: Any, seed: int) -> Any:
+    """The estimator with this seed for each random_state that is None."""
+    params = estimator.get_params().items()
+    unset = [name for name, value in params if name.endswith("random_state") and value is None]
+    return estimator.set_params(**dict.fromkeys(unset, seed))
 
 
 def _scores(predictor: Any, points: Labelled) -> Array | None:

@@ -6,7 +6,9 @@ imported because a file names it.
 
 from __future__ import annotations
 
+import copy
 import io
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +24,49 @@ from adanet_train.subnetworks.train import Chosen, Grown, Subnetworks
 VERSION = 3
 
 
-def write(path: str | Path, grown: Grown, classes: list[Any], seed: int, m: int) -> None:
-    """Write atomically; estimators given as candidates are not plain values and are refused."""
+@dataclass(frozen=True)
+class Run:
+    """What a run was asked: a further one takes it up only if it is asked the same.
+
+    Attributes
+    ----------
+    seed : of all randomness.
+    m : number of points.
+    trained : number of those that subnetworks were trained on; the others validated.
+    sample : SHA-256 of the points.
+    settings : strategy, weights, validation, lam and beta.
+    """
+
+    seed: int
+    m: int
+    trained: int
+    sample: str
+    settings: dict[str, Any]
+
+    def check_same(self, asked: Run, where: str) -> None:
+        for one in fields(self):
+            own, other = getattr(self, one.name), getattr(asked, one.name)
+            check(own == other, f"{where} adds rounds to a run with the same {one.name}: {own} there, {other} here.")
+
+
+def write(path: str | Path, grown: Grown, classes: list[Any], run: Run) -> None:
+    """Write atomically; estimators given as candidates are not plain values and are refused.
+
+    The file holds no timings: equal runs write equal files.
+    """
     given = [one.name for one in grown.chosen if isinstance(one.module, Given)]
     check(not given, f"{given[:1]} is an estimator, which model.pt cannot hold: pickle the classifier instead.")
     content = {
         "format": "adanet-theory",
         "version": VERSION,
         "subnetworks": [_plain(one) for one in grown.chosen],
-        "reports": [report.plain for report in grown.reports],
+        "reports": [{**report.plain, "seconds": None} for report in grown.reports],
         "lam": grown.lam,
         "outputs": grown.outputs,
         "shape": list(grown.shape),
         "ended": grown.ended,
-        "meta": {"classes": classes, "seed": seed, "m": m, "versions": versions()},
+        "run": asdict(run),
+        "meta": {"classes": classes, "versions": versions()},
     }
     buffer = io.BytesIO()
     torch.save(content, buffer)
@@ -52,8 +83,8 @@ def is_ensemble(content: Any) -> bool:
     return isinstance(content, dict) and "subnetworks" in content
 
 
-def read(path: str | Path, subnetworks: Any) -> tuple[Grown, dict[str, Any]]:
-    """The ensemble and its meta data, with modules made by the builders that are given.
+def read(path: str | Path, subnetworks: Any) -> tuple[Grown, list[Any], Run]:
+    """The ensemble, the names of its classes and its run, with modules made by the builders that are given.
 
     Raises
     ------
@@ -62,40 +93,42 @@ def read(path: str | Path, subnetworks: Any) -> tuple[Grown, dict[str, Any]]:
     """
     content = archive.load(archive.read_bytes(path), str(path))
     check(is_ensemble(content), f"{path}: expected a file of subnetworks, written by AdaNetClassifier(subnetworks=..).")
+    try:
+        return _read(content, subnetworks, str(path))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path}: is damaged: {type(error).__name__} {error}.") from None
+
+
+def _read(content: dict[str, Any], subnetworks: Any, path: str) -> tuple[Grown, list[Any], Run]:
     check(content["version"] <= VERSION, f"{path}: version {content['version']} is newer than {VERSION}: update.")
     reports = tuple(Report(**report) for report in content["reports"])
-    settings, meta = Subnetworks.of(subnetworks), content["meta"]
+    builders, run = Subnetworks.of(subnetworks).builders, Run(**content["run"])
     grown = Grown((), (), content["lam"], content["outputs"], tuple(content["shape"]), content["ended"])
     chosen: list[Chosen] = []
     for saved in content["subnetworks"]:
         earlier = tuple(report for report in reports if report.round < saved["round"])
-        chosen.append(_rebuilt(saved, settings, earlier, chosen, grown, meta, str(path)))
-    return Grown(tuple(chosen), reports, grown.lam, grown.outputs, grown.shape, grown.ended), meta
+        proposals = proposed(builders, saved["round"], earlier)
+        chosen.append(_rebuilt(saved, proposals, chosen, grown, run, path))
+    return replace(grown, chosen=tuple(chosen), reports=reports), content["meta"]["classes"], run
 
 
 def _rebuilt(
-    saved: dict[str, Any],
-    settings: Subnetworks,
-    reports: tuple[Report, ...],
-    chosen: list[Chosen],
-    grown: Grown,
-    meta: dict[str, Any],
-    where: str,
+    saved: dict[str, Any], builders: list[Any], chosen: list[Chosen], grown: Grown, run: Run, where: str
 ) -> Chosen:
     """The module of the builder of that name, with the weights of the file."""
     name, t, number = saved["name"], saved["round"], saved["number"]
-    builders = proposed(settings.builders, t, reports)
     fits = number < len(builders) and name_of(builders[number]) == name
     known = ", ".join(map(name_of, builders))
     check(fits, f"{where}: candidate {number} of round {t} is {name!r}, but the builders given here are: {known}.")
     builder = builders[number]
-    m = round(meta["m"] * (1 - settings.validation))
-    previous = tuple(one.module for one in chosen)
-    context = Context(grown.shape, grown.outputs, previous, t, m, generator(meta["seed"], t, number))
-    module = builder if is_given(builder) else build(builder, context)
+    previous = tuple(one.module for one in chosen if one.round < t)
+    context = Context(grown.shape, grown.outputs, previous, t, run.trained, generator(run.seed, t, number))
+    given = is_given(builder)
+    module = copy.deepcopy(builder) if given else build(builder, context)
     try:
         module.load_state_dict(saved["state"])
     except RuntimeError as error:
         raise ValueError(f"{where}: builder {name!r} makes another module than the file: {error}.") from None
     module.eval().requires_grad_(False)
-    return Chosen(name, module, saved["weight"], saved["complexity"], saved["parameters"], t, number)
+    origin = builder if given else None
+    return Chosen(name, module, saved["weight"], saved["complexity"], saved["parameters"], t, number, origin)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from adanet_train.subnetworks.data import Inputs, is_stream, labels_in
 from adanet_train.subnetworks.ensemble import Ensemble, Summary
 from adanet_train.subnetworks.fitting import predict
 from adanet_train.subnetworks.protocol import Report
-from adanet_train.subnetworks.train import Grown, train
+from adanet_train.subnetworks.train import Grown, Subnetworks, train
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +29,7 @@ class Fitted:
     grown: Grown
     classes: NDArray[Any]
     device: str
-    seed: int
-    m: int
+    run: file.Run
 
     @property
     def reports(self) -> tuple[Report, ...]:
@@ -49,7 +50,7 @@ class Fitted:
         return self.grown.summary(Inputs.of(X, self.device))
 
     def write(self, path: str | Path) -> None:
-        file.write(path, self.grown, self.classes.tolist(), self.seed, self.m)
+        file.write(path, self.grown, self.classes.tolist(), self.run)
 
 
 def fit(
@@ -63,8 +64,13 @@ def fit(
     verbose: bool = False,
     checkpoint: str | Path | None = None,
     resume: Fitted | None = None,
+    names_of_classes: Sequence[str] | None = None,
 ) -> Fitted:
-    """Train on arrays, tensors, a Dataset or a DataLoader; `checkpoint` is written after every round."""
+    """Train on arrays, tensors, a Dataset or a DataLoader; `checkpoint` is written after every round.
+
+    `resume` is a run on the same points with the same seed and settings, to which rounds are added. The classes are
+    called as the sorted labels are, or by `names_of_classes` in that order.
+    """
     names = np.asarray(labels_in(X) if y is None and is_stream(X) else y)
     check(names.ndim == 1, f"y must be one label per point, got shape {names.shape}.")
     check(names.dtype.kind in "biuUO" or bool((names == names.round()).all()), f"y must hold labels. {REMEDY}")
@@ -72,8 +78,14 @@ def fit(
     check(len(classes) >= 2, f"y must hold two classes or more, got {len(classes)}.")
     signs = torch.from_numpy(2.0 * index - 1) if len(classes) == 2 else torch.from_numpy(index)
 
+    run = _run(X, signs, Subnetworks.of(subnetworks), seed)
+    if resume is not None:
+        resume.run.check_same(run, "resume")
+    called = classes if names_of_classes is None else np.asarray(names_of_classes)
+    check(len(called) == len(classes), f"y must hold the {len(called)} classes that have names, got {len(classes)}.")
+
     def done(grown: Grown) -> Fitted:
-        return Fitted(grown, classes, device, seed, len(index))
+        return Fitted(grown, called, device, run)
 
     def after(grown: Grown) -> None:
         if verbose:
@@ -88,10 +100,25 @@ def fit(
 
 def read(path: str | Path, subnetworks: Any, device: str = "cpu") -> Fitted:
     """The fitted ensemble in a file, with the builders that made it."""
-    grown, meta = file.read(path, subnetworks)
+    grown, classes, run = file.read(path, subnetworks)
     for one in grown.chosen:
         one.module.to(device)
-    return Fitted(grown, np.asarray(meta["classes"]), device, meta["seed"], meta["m"])
+    return Fitted(grown, np.asarray(classes), device, run)
+
+
+def _run(X: Any, y: torch.Tensor, settings: Subnetworks, seed: int) -> file.Run:
+    m = len(y)
+    kept = {name: getattr(settings, name) for name in ("strategy", "weights", "validation", "lam", "beta")}
+    return file.Run(seed, m, m - round(settings.validation * m), _digest(Inputs.of(X), y), kept)
+
+
+def _digest(inputs: Inputs, y: torch.Tensor) -> str:
+    """SHA-256 of the labels and, but for a Dataset, which may draw its inputs anew each time, of the inputs."""
+    found = hashlib.sha256(f"{inputs.shape}\n".encode())
+    found.update(y.numpy().tobytes())
+    for x in () if inputs.streamed else inputs.batches(torch.arange(len(inputs))):
+        found.update(x.numpy().tobytes())
+    return found.hexdigest()
 
 
 def _say(grown: Grown) -> None:
@@ -99,4 +126,6 @@ def _say(grown: Grown) -> None:
     for report in grown.reports:
         if report.round == last:
             kept = "kept" if report.chosen else "not kept"
-            print(f"round {last}: {report.name} {kept}: {report.why}, {report.seconds:.1f} CPU seconds", flush=True)
+            print(
+                f"round {last}: {report.name} {kept}: {report.why}, {report.seconds or 0:.1f} CPU seconds", flush=True
+            )

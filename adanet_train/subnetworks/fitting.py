@@ -27,6 +27,8 @@ class Data:
     generator: torch.Generator
     name: str = "subnetwork"
     progress: Progress | None = None
+    previous: tuple[nn.Module, ...] = ()
+    """Subnetworks of earlier rounds, which must stay as they are: in eval mode, also inside of this one."""
 
     @property
     def device(self) -> torch.device:
@@ -82,6 +84,8 @@ class Fit:
         schedule: torch.optim.lr_scheduler.LRScheduler,
     ) -> None:
         module.train()
+        for frozen in data.previous:
+            frozen.eval()
         mixed = data.device.type == "cuda"
         for part in order.split(self.batch):
             with torch.autocast(data.device.type, torch.bfloat16, enabled=mixed):

@@ -9,9 +9,10 @@ these is proposed every round; an object with `candidates(round, reports)` propo
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -51,7 +52,8 @@ class Report:
     """One candidate of one round: what it cost and what it would bring.
 
     `objective` is F if it were added, `validation` the loss then on the validation points (None without any); `measure`
-    says where the complexity comes from; `seconds` are CPU seconds of building and fitting.
+    says where the complexity comes from; `seconds` are CPU seconds of building and fitting. A file holds no timings and
+    a generator sees none, so that equal seeds give equal files and equal proposals: `seconds` is None there.
     """
 
     round: int
@@ -66,7 +68,7 @@ class Report:
     weight: float
     chosen: bool
     why: str
-    seconds: float
+    seconds: float | None = None
 
     @property
     def plain(self) -> dict[str, Any]:
@@ -100,7 +102,7 @@ class Given(nn.Module):
 def proposed(subnetworks: Any, round: int, reports: Sequence[Report]) -> list[Any]:
     """The builders of this round."""
     if isinstance(subnetworks, Generator):
-        found = list(subnetworks.candidates(round, reports))
+        found = list(subnetworks.candidates(round, [replace(report, seconds=None) for report in reports]))
     else:
         found = list(subnetworks) if isinstance(subnetworks, Sequence) else [subnetworks]
     for one in found:
@@ -123,13 +125,19 @@ def is_given(builder: Any) -> bool:
 def build(builder: Any, context: Context) -> nn.Module:
     """The module of a builder; its initial weights depend on nothing but the candidate's own generator."""
     make = builder.build if hasattr(builder, "build") else builder
-    seed = int(torch.randint(2**62, (1,), generator=context.generator))
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded(context.generator):
         module = make(context) if _takes_context(make) else make()
     what = f"builder {name_of(builder)!r}"
     check(isinstance(module, nn.Module), f"{what} must return an nn.Module, got {type(module).__name__}.")
     return module
+
+
+@contextlib.contextmanager
+def seeded(generator: torch.Generator) -> Iterator[None]:
+    """torch's global generators seeded by this one in the block, and afterwards as they were."""
+    with torch.random.fork_rng():
+        torch.manual_seed(int(torch.randint(2**62, (1,), generator=generator)))
+        yield
 
 
 def _takes_context(make: Callable[..., Any]) -> bool:

@@ -6,8 +6,10 @@ Candidates are compared by the loss on validation points, or by F where there ar
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,7 +23,17 @@ from adanet_train.subnetworks import measure
 from adanet_train.subnetworks.data import Inputs, Split
 from adanet_train.subnetworks.ensemble import Ensemble, Part, Summary, summarised
 from adanet_train.subnetworks.fitting import Data, Fit, predict
-from adanet_train.subnetworks.protocol import Context, Given, Report, build, is_given, name_of, outputs_of, proposed
+from adanet_train.subnetworks.protocol import (
+    Context,
+    Given,
+    Report,
+    build,
+    is_given,
+    name_of,
+    outputs_of,
+    proposed,
+    seeded,
+)
 
 STRATEGIES = ("grow", "all", "solo")
 WEIGHTS = ("convex", "mean")
@@ -76,6 +88,8 @@ class Chosen:
     parameters: int
     round: int
     number: int
+    origin: Any = None
+    """The module or estimator that it is a copy of, where it was given as it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +164,7 @@ class Candidate:
     parameters: int
     number: int
     seconds: float
+    origin: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,8 +205,7 @@ class Problem:
 
     def round(self, grown: Grown, t: int) -> Grown:
         builders = proposed(self.settings.builders, t, grown.reports)
-        taken = [one.module for one in grown.chosen]
-        fresh = [(i, b) for i, b in enumerate(builders) if not any(b is used or _holds(used, b) for used in taken)]
+        fresh = [(i, b) for i, b in enumerate(builders) if not any(b is one.origin for one in grown.chosen)]
         candidates = [self.named(builder, grown, t, number) for number, builder in fresh]
         lam = grown.lam if grown.reports else self._lam(candidates)
         grown = replace(grown, lam=lam)
@@ -237,37 +251,47 @@ class Problem:
     def candidate(self, builder: Any, grown: Grown, t: int, number: int) -> Candidate:
         """Built and fitted; an error names the builder."""
         start, draw, name = time.process_time(), generator(self.seed, t, number), name_of(builder)
-        module = self.built(builder, grown, t, draw)
+        previous = self.previous(grown)
+        module = self.built(builder, previous, t, draw)
         outputs_of(module.eval(), self.inputs[slice(0, 2)], self.labels.tops, name)
         count = measure.parameters(module)
         if not is_given(builder):
             fit = getattr(builder, "fit", None) or getattr(builder, "training", None) or self.settings.training
-            data = Data(self.inputs, self.y, self.split, self.labels.tops, draw, name, self.progress)
-            fit(module, data, self.loss)
+            data = Data(self.inputs, self.y, self.split, self.labels.tops, draw, name, self.progress, previous)
+            with _unchanged(previous, name), seeded(draw):
+                fit(module, data, self.loss)
         module.eval().requires_grad_(False)
         h = predict(module, self.inputs, torch.arange(len(self.y)), self.labels.tops, name)
         r, how = measure.complexity(module, builder, self.inputs.shape)
-        return Candidate(name, module, self.labels.of(h), r, how, count, number, time.process_time() - start)
+        origin, seconds = builder if is_given(builder) else None, time.process_time() - start
+        return Candidate(name, module, self.labels.of(h), r, how, count, number, seconds, origin)
 
-    def built(self, builder: Any, grown: Grown, t: int, draw: torch.Generator) -> nn.Module:
+    def previous(self, grown: Grown) -> tuple[nn.Module, ...]:
+        """The subnetworks that a new one may read; one that shall stand alone reads none."""
+        return () if self.settings.strategy == "solo" else tuple(one.module for one in grown.chosen)
+
+    def built(self, builder: Any, previous: tuple[nn.Module, ...], t: int, draw: torch.Generator) -> nn.Module:
         if isinstance(builder, nn.Module):
-            return builder.to(self.inputs.device)
+            return copy.deepcopy(builder).to(self.inputs.device)
         if is_given(builder):
-            return self.fitted(builder)
-        previous = tuple(one.module for one in grown.chosen)
+            return self.fitted(builder, draw)
         context = Context(self.inputs.shape, self.labels.tops, previous, t, len(self.split.train), draw)
         return build(builder, context).to(self.inputs.device)
 
-    def fitted(self, estimator: Any) -> Given:
-        """An estimator as it is, or fitted on the training rows if it is not fitted yet."""
+    def fitted(self, estimator: Any, draw: torch.Generator) -> Given:
+        """An estimator as it is, or a copy of it fitted on the training rows if it is not fitted yet."""
+        from sklearn.base import clone
         from sklearn.exceptions import NotFittedError
         from sklearn.utils.validation import check_is_fitted
+
+        from adanet_train.picking.estimators import with_seed
 
         try:
             check_is_fitted(estimator)
         except NotFittedError:
             X = self.inputs[self.split.train].cpu().numpy().reshape(len(self.split.train), -1)
-            estimator.fit(X, self.y[self.split.train].cpu().numpy())
+            seed = int(torch.randint(2**31, (1,), generator=draw))
+            estimator = with_seed(clone(estimator), seed).fit(X, self.y[self.split.train].cpu().numpy())
         return Given(estimator, self.labels.tops)
 
     def loss(self, f: Tensor, y: Tensor) -> Tensor:
@@ -302,8 +326,9 @@ class Problem:
         old = () if alone else grown.chosen
         base = torch.zeros_like(before.f) if alone else before.f
         new = Chosen(
-            candidate.name, candidate.module, 1.0, candidate.complexity, candidate.parameters, t, candidate.number
-        )
+            candidate.name, candidate.module, 1.0, candidate.complexity, candidate.parameters, t, candidate.number,
+            candidate.origin,
+        )  # fmt: skip
         if self.settings.weights == "mean":
             share = 1 / (len(old) + 1)
             chosen = tuple(replace(one, weight=share) for one in (*old, new))
@@ -331,5 +356,11 @@ class Problem:
         )  # fmt: skip
 
 
-def _holds(module: nn.Module, builder: Any) -> bool:
-    return isinstance(module, Given) and module.estimator is builder
+@contextlib.contextmanager
+def _unchanged(previous: Sequence[nn.Module], name: str) -> Iterator[None]:
+    """The subnetworks of earlier rounds after the block as before it: they are part of f."""
+    before = [{key: value.clone() for key, value in module.state_dict().items()} for module in previous]
+    yield
+    for module, state in zip(previous, before, strict=True):
+        same = all(torch.equal(value, state[key]) for key, value in module.state_dict().items())
+        check(same, f"builder {name!r}: its fit changes an earlier subnetwork: keep data.previous in eval mode.")
