@@ -357,7 +357,7 @@ class AdaNetClassifier(_Trained):
             "rounds": self.rounds,
             "seed": self._seed(None if begun is None else begun.run.seed),
             "device": device(self.device),
-            "verbose": self.verbose,
+            "callback": fitted.tell if self.verbose else None,
         }
         self.ensemble_ = fitted.fit(X, y, self.subnetworks, resume=begun, **made)
         self.classes_ = self.ensemble_.classes

@@ -16,8 +16,8 @@ import torch
 from onnx import TensorProto, helper
 from torch import nn
 
+from adanet_train.app import factory
 from verify import cli, verify_bounds
-from verify.reading import case
 
 FACTORY = """
 import numpy as np
@@ -63,10 +63,9 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: Any) -> Any:
 
 def made(name: str, folder: Path) -> nn.Module:
     """The module of a factory with weights of its own, which are saved."""
-    users_nets = case._imported("users_nets")
-
+    make = factory.named(f"users_nets:{name}", "--module")
     torch.manual_seed(1)
-    module: nn.Module = getattr(users_nets, name)()
+    module: nn.Module = make()
     torch.save(module.state_dict(), folder / "net.pt")
     return module.eval()
 

@@ -1,6 +1,8 @@
 """AdaNet with subnetworks of one's own: the protocol, the rounds, files, exports, and what is refused."""
 
 import copy
+import json
+import sys
 
 import numpy as np
 import pytest
@@ -11,7 +13,10 @@ from sklearn.linear_model import LogisticRegression
 from torch import nn
 
 from adanet_train import AdaNetClassifier
+from adanet_train.app import factory
+from adanet_train.app.cli import main
 from adanet_train.core.labels import labels_of
+from adanet_train.data import images
 from adanet_train.estimator import load
 from adanet_train.subnetworks import measure
 from adanet_train.subnetworks.conformance import check_builder
@@ -349,3 +354,105 @@ def test_points_are_not_all_moved_at_once():
     inputs = Inputs.of(IMAGES)
     assert inputs.shape == (1, 8, 8)
     assert [len(part) for part in inputs.batches(torch.arange(700))] == [512, 188]
+
+
+# The command
+
+BUILDERS = """
+from torch import nn
+from adanet_train.subnetworks.fitting import Fit
+from adanet_train.subnetworks.train import Subnetworks
+
+def cnn(context):
+    assert context.shape == (1, 8, 8), context.shape
+    return nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(144, context.outputs))
+
+def plain():
+    return nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+
+def both():
+    return Subnetworks([cnn, plain], training=Fit(epochs=2, rate=5e-3))
+
+def broken():
+    raise KeyError("nothing here")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "own_builders.py").write_text(BUILDERS)
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    sys.modules.pop("own_builders", None)
+
+
+def command(capsys, *arguments):
+    status = main([*map(str, arguments)])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_the_command_trains_writes_every_round_and_goes_on(folder, capsys):
+    given = ("digits", "--subnetworks", "own_builders:both", "--json")
+    status, out, err = command(capsys, *given, "--rounds", 2, "-o", "whole.pt")
+    assert status == 0, err
+    result = json.loads(out)
+    assert result["rounds"] == 2
+    assert result["train_error"] < 0.2
+    assert {row["name"] for row in result["candidates"]} == {"cnn", "plain"}
+    assert all(row["seconds"] > 0 for row in result["candidates"])
+    assert command(capsys, *given, "--rounds", 1, "-o", "m.pt")[0] == 0
+    assert command(capsys, *given, "--rounds", 2, "-o", "m.pt", "--resume")[0] == 0
+    assert (folder / "m.pt").read_bytes() == (folder / "whole.pt").read_bytes()
+    builders = factory.called("both", "", factory.named("own_builders:both", "--subnetworks"))
+    clf = load("m.pt", subnetworks=builders)
+    X, y = load_digits(return_X_y=True)
+    f = clf.predict((X / 16).reshape(-1, 1, 8, 8))
+    assert clf.classes_.tolist() == [*"0123456789"]
+    assert 1 - (f == y.astype(str)).mean() == pytest.approx(result["train_error"])
+
+
+def test_the_command_prints_a_table_for_one_builder_and_two_classes(folder, capsys):
+    status, out, err = command(capsys, "digits:3-8", "--subnetworks", "own_builders:cnn", "--rounds", 1, "-o", "m.pt")
+    assert status == 0, err
+    assert "cnn" in out
+    assert "train error" in out
+    assert "class 3 is -1" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("own_builders:broken",), "--subnetworks own_builders:broken: KeyError: 'nothing here'"),
+        (("own_builders:missing",), "AttributeError"),
+        (("own_builders",), "must be PACKAGE:FACTORY"),
+        (("own_builders:cnn", "--width", "3"), "--width is not for --subnetworks"),
+        (("own_builders:cnn", "--class-weight", "balanced"), "--class-weight is not for --subnetworks"),
+    ],
+)
+def test_the_command_refuses_in_one_line(folder, capsys, arguments, told):
+    status, _, err = command(capsys, "digits", "--subnetworks", *arguments, "-o", "m.pt")
+    assert status == 2
+    assert told in err
+    assert err.count("\n") == 1
+
+
+def test_a_run_on_other_points_is_not_taken_up(folder, capsys):
+    given = ("--subnetworks", "own_builders:cnn", "--rounds", 1, "-o", "m.pt")
+    assert command(capsys, "digits:3-8", *given)[0] == 0
+    status, _, err = command(capsys, "digits:1-7", *given, "--resume")
+    assert (status, "the same" in err) == (2, True)
+
+
+def test_names_give_images(tmp_path):
+    """A batch as the official files have it: a label, then the red, green and blue plane."""
+    row = np.arange(3072) % 251
+    for name in [*(f"data_batch_{i}" for i in range(1, 6)), "test_batch"]:
+        rows = np.stack([np.concatenate([[c], (row + c) % 251]) for c in range(10)]).astype(np.uint8)
+        (tmp_path / f"{name}.bin").write_bytes(rows.tobytes())
+    found = images.load("cifar10", data_dir=tmp_path)
+    assert found.X.shape == (50, 3, 32, 32)
+    assert found.y.tolist() == [*range(10)] * 5
+    assert np.allclose(found.X[1], ((row + 1) % 251).reshape(3, 32, 32) / 255)
+    pair = images.load("cifar10:cat-dog", data_dir=tmp_path, test=True)
+    assert (pair.X.shape, pair.y.tolist(), pair.classes) == ((2, 3, 32, 32), [-1, 1], ("cat", "dog"))

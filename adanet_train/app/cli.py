@@ -36,6 +36,7 @@ examples:
   adanet-train digits:3-8 -o certified.pt --objective certificate
   adanet-train digits:odd-even -o short.pt --objective description
   adanet-train rows.npy -o model.pt --processes 2
+  adanet-train fashion --data-dir data --subnetworks my_builders:cnns --rounds 3 -o cnns.pt
   adanet-train mnist:0-1 --data-dir data --test-data mnist:0-1 -o mnist.pt --set steps=2000 --set outputs=all
 then
   verify-bounds model.pt
@@ -98,6 +99,8 @@ def parser() -> Parser:
     add("--class-weight", default=None, metavar="balanced|NAME=W", help=weight)
     add("--holdout", type=float, default=None, metavar="F", help="keep a share F of the points aside, for a bound")
     add("--no-sample", default=False, action="store_true", help="keep the digest of the sample, not the sample")
+    own = "builders of your own: a function of your code that returns them, imported from here; DATA may be images"
+    add("--subnetworks", default=None, metavar="PACKAGE:FACTORY", help=own)
     add("--resume", default=False, action="store_true", help="go on from the last finished round in the output file")
     add("--log", default=None, metavar="DIR", help="write TensorBoard event files there, a step a round")
     several = "processes on this machine, each with its share of the rows; torchrun for more machines"
@@ -123,6 +126,11 @@ def _launched(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     from adanet_train.app import processes
 
     check(arguments.processes >= 1, f"processes must be an integer >= 1, got {arguments.processes}.")
+    if arguments.subnetworks is not None:
+        from adanet_train.app import subnetworks
+
+        subnetworks.check_options(arguments, parser())
+        return subnetworks.train(arguments)
     begun = os.environ.get("WORLD_SIZE", "1")
     if arguments.processes > 1 and begun == "1":
         return processes.launch(argv, arguments.processes, arguments.output)
@@ -210,7 +218,7 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
         except KeyboardInterrupt as error:
             saver.flush()
             done = saver.rounds_saved or (len(resume.history) if resume else 0)
-            return _interrupted(arguments, done, console.status_of(error))
+            return interrupted(arguments, done, console.status_of(error))
     if world.rank > 0:
         return 0
     saver.latest = trained
@@ -287,7 +295,7 @@ def _logs(arguments: argparse.Namespace) -> list[Any]:
     return [Events(arguments.log)]
 
 
-def _interrupted(arguments: argparse.Namespace, done: int, status: int) -> int:
+def interrupted(arguments: argparse.Namespace, done: int, status: int) -> int:
     state = f"{arguments.output} holds round {done}; --resume goes on from there" if done else "no round was finished"
     return console.refuse("adanet-train", f"interrupted: {state}.", status)
 

@@ -127,10 +127,11 @@ def is_wrong(network: Callable[[Tensor], Tensor], Psi: Tensor | Points, y: Tenso
     """Whether y f(x) <= 0, point by point."""
     points = Psi if isinstance(Psi, Points) else Points(Psi)
     width = max(getattr(network, "n", (0,)))
-    return torch.cat([_wrong(network(part), y[rows]) for rows, part in points.chunks(width)])
+    return torch.cat([wrong(network(part), y[rows]) for rows, part in points.chunks(width)])
 
 
-def _wrong(f: Tensor, y: Tensor) -> Tensor:
+def wrong(f: Tensor, y: Tensor) -> Tensor:
+    """Whether y f <= 0, or of C classes whether the margin is <= 0."""
     if y.is_floating_point():
         return y * f <= 0
     own = torch.nn.functional.one_hot(y, f.shape[1]).bool()

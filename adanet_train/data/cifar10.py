@@ -23,7 +23,7 @@ from adanet_train.data.cifar10_fetch import fetch
 from adanet_train.data.cifar10_files import BATCHES, Bytes
 from adanet_train.data.features import Array
 
-__all__ = ["CLASSES", "fetch", "load_all_features", "load_features", "load_pair"]
+__all__ = ["CLASSES", "fetch", "load_all", "load_all_features", "load_features", "load_pair"]
 
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 
@@ -50,9 +50,14 @@ def load_features(a: str, b: str, data_dir: str | Path | None = None, part: Part
     return _cached(images, data_folder(data_dir) / "cifar10"), y
 
 
+def load_all(data_dir: str | Path | None = None, part: Part = "all") -> tuple[Bytes, Bytes]:
+    """The images [m, 32, 32, 3] of all ten classes and the class of each."""
+    return cifar10_files.read(cifar10_files.find(data_folder(data_dir)), _BATCHES[part])
+
+
 def load_all_features(data_dir: str | Path | None = None, part: Part = "all") -> tuple[Array, Bytes]:
     """The 154 features of all ten classes and the class of each image, computed once and then kept."""
-    images, labels = cifar10_files.read(cifar10_files.find(data_folder(data_dir)), _BATCHES[part])
+    images, labels = load_all(data_dir, part)
     return _cached(images, data_folder(data_dir) / "cifar10"), labels
 
 

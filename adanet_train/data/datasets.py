@@ -248,7 +248,7 @@ def labels(y: Any, classes: tuple[str, ...] | None = None) -> tuple[Array, tuple
 # Names
 
 
-def _pair(data: str, pair: str, known: tuple[str, ...]) -> tuple[int, int]:
+def pair_of(data: str, pair: str, known: tuple[str, ...]) -> tuple[int, int]:
     """A-B as the numbers of two classes, given by number or by name."""
     parts = pair.split("-")
     numbers = [known.index(part) if part in known else int(part) if part.isdecimal() else -1 for part in parts]
@@ -267,7 +267,7 @@ def _groups(data: str, pair: str, known: tuple[str, ...] = ()) -> tuple[Sequence
         return (), range(10)
     if pair == "odd-even" and not known:
         return range(1, 10, 2), range(0, 10, 2)
-    a, b = _pair(data, pair, known)
+    a, b = pair_of(data, pair, known)
     return (a,), (b,)
 
 
@@ -355,7 +355,7 @@ def _cifar10(pair: str, data_dir: str | Path | None, test: bool) -> Dataset:
     if not pair:
         X, digit = cifar10.load_all_features(data_dir, "test" if test else "train")
         return _of_classes(X, digit, image_features.NAMES, cifar10.CLASSES, (0.0, 1.0))
-    a, b = (cifar10.CLASSES[number] for number in _pair("cifar10", pair, cifar10.CLASSES))
+    a, b = (cifar10.CLASSES[number] for number in pair_of("cifar10", pair, cifar10.CLASSES))
     X, y = cifar10.load_features(a, b, data_dir, "test" if test else "train")
     note = f"class {a} is -1 and class {b} is +1."
     return Dataset(X, y, image_features.NAMES, known_range=(0.0, 1.0), notes=(note,))

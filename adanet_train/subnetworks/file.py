@@ -17,6 +17,7 @@ import torch
 from adanet_theory.checks import check
 from adanet_train.core.files import versions, write_file
 from adanet_train.model import archive
+from adanet_train.model import fields as model_fields
 from adanet_train.search.weak_learners import generator
 from adanet_train.subnetworks.protocol import Context, Given, Report, build, is_given, name_of, proposed
 from adanet_train.subnetworks.train import Chosen, Grown, Subnetworks
@@ -34,7 +35,7 @@ class Run:
     m : number of points.
     trained : number of those that subnetworks were trained on; the others validated.
     sample : SHA-256 of the points.
-    settings : strategy, weights, validation, lam and beta.
+    settings : strategy, weights, validation, lam and beta, but for those that are None.
     """
 
     seed: int
@@ -69,12 +70,12 @@ def write(path: str | Path, grown: Grown, classes: list[Any], run: Run) -> None:
         "meta": {"classes": classes, "versions": versions()},
     }
     buffer = io.BytesIO()
-    torch.save(content, buffer)
+    torch.save(model_fields.plain(content, "the model"), buffer)
     write_file(path, buffer.getvalue())
 
 
 def _plain(one: Chosen) -> dict[str, Any]:
-    state = {name: tensor.detach().cpu().clone() for name, tensor in one.module.state_dict().items()}
+    state = dict(one.module.state_dict())
     kept = {"name": one.name, "weight": one.weight, "complexity": one.complexity, "parameters": one.parameters}
     return {**kept, "round": one.round, "number": one.number, "state": state}
 
@@ -101,7 +102,7 @@ def read(path: str | Path, subnetworks: Any) -> tuple[Grown, list[Any], Run]:
 
 def _read(content: dict[str, Any], subnetworks: Any, path: str) -> tuple[Grown, list[Any], Run]:
     check(content["version"] <= VERSION, f"{path}: version {content['version']} is newer than {VERSION}: update.")
-    reports = tuple(Report(**report) for report in content["reports"])
+    reports = tuple(Report(**{"validation": None} | report) for report in content["reports"])
     builders, run = Subnetworks.of(subnetworks).builders, Run(**content["run"])
     grown = Grown((), (), content["lam"], content["outputs"], tuple(content["shape"]), content["ended"])
     chosen: list[Chosen] = []

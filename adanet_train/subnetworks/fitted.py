@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from adanet_theory.checks import Array, check
+from adanet_theory.checks import Array, Progress, check
 from adanet_train.data.classes import REMEDY
 from adanet_train.subnetworks import file
 from adanet_train.subnetworks.data import Inputs, is_stream, labels_in
@@ -30,6 +30,11 @@ class Fitted:
     classes: NDArray[Any]
     device: str
     run: file.Run
+
+    @property
+    def rounds(self) -> int:
+        """Rounds that were run, the last of which may have added nothing."""
+        return self.grown.rounds
 
     @property
     def reports(self) -> tuple[Report, ...]:
@@ -61,12 +66,12 @@ def fit(
     rounds: int,
     seed: int,
     device: str,
-    verbose: bool = False,
-    checkpoint: str | Path | None = None,
+    callback: Callable[[Fitted], None] | None = None,
     resume: Fitted | None = None,
+    progress: Progress | None = None,
     names_of_classes: Sequence[str] | None = None,
 ) -> Fitted:
-    """Train on arrays, tensors, a Dataset or a DataLoader; `checkpoint` is written after every round.
+    """Train on arrays, tensors, a Dataset or a DataLoader; `callback` sees what there is after every round.
 
     `resume` is a run on the same points with the same seed and settings, to which rounds are added. The classes are
     called as the sorted labels are, or by `names_of_classes` in that order.
@@ -88,14 +93,12 @@ def fit(
         return Fitted(grown, called, device, run)
 
     def after(grown: Grown) -> None:
-        if verbose:
-            _say(grown)
-        if checkpoint is not None:
-            done(grown).write(checkpoint)
+        if callback is not None:
+            callback(done(grown))
 
     begun = None if resume is None else resume.grown
-    made: dict[str, Any] = {"rounds": rounds, "seed": seed, "device": device, "callback": after, "resume": begun}
-    return done(train(X, signs, subnetworks, **made))
+    made: dict[str, Any] = {"rounds": rounds, "seed": seed, "device": device, "callback": after, "progress": progress}
+    return done(train(X, signs, subnetworks, resume=begun, **made))
 
 
 def read(path: str | Path, subnetworks: Any, device: str = "cpu") -> Fitted:
@@ -109,7 +112,8 @@ def read(path: str | Path, subnetworks: Any, device: str = "cpu") -> Fitted:
 def _run(X: Any, y: torch.Tensor, settings: Subnetworks, seed: int) -> file.Run:
     m = len(y)
     kept = {name: getattr(settings, name) for name in ("strategy", "weights", "validation", "lam", "beta")}
-    return file.Run(seed, m, m - round(settings.validation * m), _digest(Inputs.of(X), y), kept)
+    known = {name: value for name, value in kept.items() if value is not None}
+    return file.Run(seed, m, m - round(settings.validation * m), _digest(Inputs.of(X), y), known)
 
 
 def _digest(inputs: Inputs, y: torch.Tensor) -> str:
@@ -121,11 +125,10 @@ def _digest(inputs: Inputs, y: torch.Tensor) -> str:
     return found.hexdigest()
 
 
-def _say(grown: Grown) -> None:
-    last = max(report.round for report in grown.reports)
-    for report in grown.reports:
-        if report.round == last:
+def tell(found: Fitted, say: Callable[[str], None] = print) -> None:
+    """A line for each candidate of the last round."""
+    for report in found.reports:
+        if report.round == found.rounds:
             kept = "kept" if report.chosen else "not kept"
-            print(
-                f"round {last}: {report.name} {kept}: {report.why}, {report.seconds or 0:.1f} CPU seconds", flush=True
-            )
+            took = f"{report.seconds or 0:.1f} CPU seconds"
+            say(f"round {report.round}: {report.name} {kept}: {report.why}, {took}")

@@ -126,7 +126,7 @@ def build(builder: Any, context: Context) -> nn.Module:
     """The module of a builder; its initial weights depend on nothing but the candidate's own generator."""
     make = builder.build if hasattr(builder, "build") else builder
     with seeded(context.generator):
-        module = make(context) if _takes_context(make) else make()
+        module = make(context) if takes_context(make) else make()
     what = f"builder {name_of(builder)!r}"
     check(isinstance(module, nn.Module), f"{what} must return an nn.Module, got {type(module).__name__}.")
     return module
@@ -140,7 +140,7 @@ def seeded(generator: torch.Generator) -> Iterator[None]:
         yield
 
 
-def _takes_context(make: Callable[..., Any]) -> bool:
+def takes_context(make: Callable[..., Any]) -> bool:
     """Whether it has a parameter that must be given: a factory without one is called without a context."""
     try:
         parameters = inspect.signature(make).parameters.values()

@@ -103,6 +103,11 @@ class Grown:
     shape: tuple[int, ...]
     ended: bool = False
 
+    @property
+    def rounds(self) -> int:
+        """Rounds that were run."""
+        return max((report.round for report in self.reports), default=0)
+
     def module(self) -> Ensemble:
         """f as one module, for prediction, export and verify_bounds."""
         check(bool(self.chosen), "no subnetwork lowers the loss: there is nothing to predict with.")
@@ -142,8 +147,7 @@ def train(
     """
     problem = Problem.of(X, y, Subnetworks.of(subnetworks), seed, device, progress)
     grown = resume or Grown((), (), 0.0, problem.labels.tops, problem.inputs.shape)
-    done = max((report.round for report in grown.reports), default=0)
-    for t in range(done + 1, rounds + 1):
+    for t in range(grown.rounds + 1, rounds + 1):
         if grown.ended:
             break
         grown = problem.round(grown, t)

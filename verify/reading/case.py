@@ -6,17 +6,15 @@ labels and the program's own predictions.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adanet_theory.checks import Array, check
 from adanet_theory.spec import NetworkSpec
+from adanet_train.app import factory as user_code
 from verify.question import Points
 from verify.reading import points, subject
 from verify.reading.points import Classes, Pairs
@@ -274,13 +272,7 @@ class _Data:
 
 def made(factory: str, weights: str | None) -> Any:
     """What package:factory makes, in eval mode and with the weights of the file; imported because the user named it."""
-    package, _, name = factory.partition(":")
-    check(bool(package and name), f"--module must be PACKAGE:FACTORY, got {factory!r}.")
-    try:
-        network = getattr(_imported(package), name)()
-    except Exception as error:  # whatever the user's code does
-        reason = (str(error).strip().splitlines() or [""])[0]
-        raise ValueError(f"--module {factory}: {type(error).__name__}: {reason}".rstrip(": ") + ".") from None
+    network = user_code.called(factory, "--module", user_code.named(factory, "--module"))
     has_weights = hasattr(network, "load_state_dict")
     check(has_weights or weights is None, f"--weights is for an nn.Module, {factory} made a {type(network).__name__}.")
     known = has_weights or hasattr(network, "classes_")
@@ -288,15 +280,6 @@ def made(factory: str, weights: str | None) -> Any:
     if weights is not None:
         network = _with_weights(network, weights)
     return network.eval() if has_weights else network
-
-
-def _imported(package: str) -> Any:
-    """The package, also one that stands in the current folder, as for `python -m`."""
-    sys.path.insert(0, os.getcwd())
-    try:
-        return import_module(package)
-    finally:
-        sys.path.remove(os.getcwd())
 
 
 def _with_weights(module: Any, path: str) -> Any:

@@ -1,0 +1,37 @@
+"""PACKAGE:NAME of a command line: an object of the user's own code, imported because the user names it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+from adanet_theory.checks import check
+
+
+def named(text: str, option: str) -> Any:
+    """The object, also of a package that stands in the current folder, as for `python -m`."""
+    package, _, name = text.partition(":")
+    check(bool(package and name), f"{option} must be PACKAGE:FACTORY, got {text!r}.")
+    sys.path.insert(0, os.getcwd())
+    try:
+        return getattr(import_module(package), name)
+    except Exception as error:  # whatever the user's code does
+        raise failed(text, option, error) from None
+    finally:
+        sys.path.remove(os.getcwd())
+
+
+def called(text: str, option: str, make: Any) -> Any:
+    """What the object makes without arguments."""
+    try:
+        return make()
+    except Exception as error:  # whatever the user's code does
+        raise failed(text, option, error) from None
+
+
+def failed(text: str, option: str, error: Exception) -> ValueError:
+    """One line for an error of the user's code."""
+    reason = (str(error).strip().splitlines() or [""])[0]
+    return ValueError(f"{option} {text}: {type(error).__name__}: {reason}".rstrip(": ") + ".")
