@@ -67,8 +67,8 @@ def test_shapes_of_a_bound(x, text):
 # JSON
 
 KEYS = {
-    "": "schema subject model declared sample undecided rho delta rho_chosen assumptions complexities bounds checks test "
-    "cite tried compared classes base_rate class_errors notes advice verdict",
+    "": "schema subject model declared sample undecided rho delta rho_chosen assumptions complexities bounds checks "
+    "test cite tried compared classes base_rate class_errors notes advice verdict",
     "model": "sha256 depth n activation w_norms W measured path_norm layered graph",
     "declared": "p q n Lambda",
     "sample": "m r_inf r_rms margin_error ramp train_error",

@@ -32,6 +32,8 @@ class ModelFacts:
     layered: bool
     graph: int | None = None
     """The nodes of a network that is not made of layers."""
+    own_n: tuple[int, ...] = ()
+    """n without the constant feature and units that carry biases: what a user would call the sizes of the layers."""
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,21 @@ class Weights:
             return cls(n, {}, {len(n) - 1: np.ones(1)}, graph.phi, graph)
         return cls(n, {}, {len(n) - 1: np.eye(graph.outputs)}, graph.phi, graph, graph.outputs)
 
+    def own_n(self, constant: bool) -> tuple[int, ...]:
+        """n without a constant feature, last in Ψ, and the constant units that carry biases: as a user counts them.
+
+        >>> U = {(1, 0): np.array([[1.0, 2.0, 0.5], [0.0, 0.0, 1.0]]), (2, 1): np.ones((1, 2))}
+        >>> weights = Weights((3, 2, 1), U, {2: np.ones(1)}, (activation("relu"),))
+        >>> weights.own_n(constant=True), weights.own_n(constant=False)
+        ((2, 1, 1), (3, 2, 1))
+        """
+        n = [*self.n]
+        for k in range(len(n)):
+            n[k] -= constant
+            U = self.hidden.get((k + 1, k))
+            constant = constant and U is not None and len(U) > 1 and bool((U[-1] == np.eye(U.shape[1])[-1]).all())
+        return tuple(n)
+
     @property
     def of_classes(self) -> tuple[int, ...]:
         """What stands behind the shape of a vector of units where there is one number for each class."""
@@ -218,13 +233,15 @@ class FeatureSizes:
     r_inf: float
     r_rms: float
     square_norms: float
+    has_constant: bool = False
+    """Whether the last feature is 1 at every point."""
 
 
 def with_constant(sizes: FeatureSizes, has_bias: bool) -> FeatureSizes:
     """The sizes with one more feature that is constantly 1; nobody reads the norms of its points."""
     if not has_bias:
         return sizes
-    return FeatureSizes(max(sizes.r_inf, 1.0), max(sizes.r_rms, 1.0), math.inf)
+    return FeatureSizes(max(sizes.r_inf, 1.0), max(sizes.r_rms, 1.0), math.inf, has_constant=True)
 
 
 def feature_sizes(Psi: Array, q: float) -> FeatureSizes:
@@ -238,8 +255,9 @@ def feature_sizes(Psi: Array, q: float) -> FeatureSizes:
     if r_inf == 0:
         return FeatureSizes(0.0, 0.0, 0.0)
     power = math.frexp(r_inf)[1]
-    by_feature, by_point = np.zeros(n_0), 0.0
+    by_feature, by_point, constant = np.zeros(n_0), 0.0, True
     for rows in slices(m, n_0):
+        constant = constant and bool((Psi[rows, -1] == 1).all())
         scaled = np.ldexp(Psi[rows], -power)
         by_feature = by_feature + np.einsum("ij,ij->j", scaled, scaled)
         sizes = _norm_up(norms(scaled, q), n_0)
@@ -251,4 +269,4 @@ def feature_sizes(Psi: Array, q: float) -> FeatureSizes:
         square_norms = up(Fraction(squares) * Fraction(2) ** (2 * power))
     except OverflowError:
         square_norms = math.inf
-    return FeatureSizes(r_inf, min(r_rms, r_inf), square_norms)
+    return FeatureSizes(r_inf, min(r_rms, r_inf), square_norms, constant)

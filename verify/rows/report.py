@@ -410,6 +410,7 @@ def _model_facts(model: ModelFile | GraphModel, setting: Setting, B: float | Non
         path_norm=B,
         layered=weights.graph is None and setting.spec.is_layered,
         graph=None if weights.graph is None else len(weights.graph.nodes),
+        own_n=weights.n if weights.graph is not None else weights.own_n(setting.sizes.has_constant),
     )
 
 

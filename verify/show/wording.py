@@ -6,7 +6,7 @@ The terminal, the page and the TeX table share these, so that the three never di
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from itertools import groupby
 
@@ -81,6 +81,14 @@ def probability(delta: float) -> str:
     return f"{1 - Decimal(repr(delta)):f}"
 
 
+def listed(words: Sequence[str]) -> str:
+    """
+    >>> listed(["iid"]), listed(["iid", "recipe", "untouched"])
+    ('iid', 'iid, recipe and untouched')
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+
+
 # The network, the family and the sample, in one line each
 
 
@@ -89,7 +97,7 @@ def network(report: BoundReport) -> str:
     kinds = list(dict.fromkeys(model.activation))
     if report.subject == "black box":
         return f"black box ({kinds[0]}), {report.classes} classes: only its predictions are read"
-    parts = [f"n = {sizes(model.n)}", ", ".join(kinds) or "no activation"]
+    parts = [f"n = {sizes(model.own_n or model.n)}", ", ".join(kinds) or "no activation"]
     if model.graph is not None:
         parts.append(f"a graph of {model.graph} nodes")
     else:
@@ -144,15 +152,14 @@ _SHOWN_CLASSES = 8
 
 
 def by_class(report: BoundReport) -> str:
-    """The error of a constant prediction, and of the network on each class, the worst first."""
+    """The error on each class, the worst first."""
     where, errors = ("sample", report.class_errors)
     if report.test is not None and report.test.class_errors:
         where, errors = ("held-out points", report.test.class_errors)
     worst = sorted(errors.items(), key=lambda entry: -entry[1])
     shown = [f"{shortened(name)} {near(error)}" for name, error in worst[:_SHOWN_CLASSES]]
     more = [f"{len(worst) - _SHOWN_CLASSES} more below"] if len(worst) > _SHOWN_CLASSES else []
-    listed = ", ".join(shown + more)
-    return f"a constant prediction errs on {near(report.base_rate)}; errors on the {where} by class: {listed}"
+    return f"errors on the {where} by class: {', '.join(shown + more)}"
 
 
 def sizes(n: tuple[int, ...]) -> str:
@@ -411,7 +418,7 @@ def citation(report: BoundReport) -> str | None:
     noun = "predictor" if report.subject == "black box" else "network"
     drawn = "held-out points" if cite.id == "held-out" else "sample"
     sure = f"with probability at least {probability(report.delta)} over the {drawn}"
-    known = f" It assumes {' and '.join(cite.assumes)}." if cite.assumes else ""
+    known = f" It assumes {listed(cite.assumes)}." if cite.assumes else ""
     return f"The risk of this {noun} is at most {up(cite.value)} {sure}, by {cite.id}{_paid(report)}.{known}"
 
 
