@@ -24,6 +24,7 @@ from adanet_train.subnetworks.data import Inputs
 from adanet_train.subnetworks.fitting import Fit
 from adanet_train.subnetworks.protocol import Context, hidden
 from adanet_train.subnetworks.train import Problem, Subnetworks, train
+from verify import verify_bounds
 
 DIGITS, LABELS = (part[:700] for part in load_digits(return_X_y=True))
 IMAGES = (DIGITS / 16).reshape(-1, 1, 8, 8).astype(np.float32)
@@ -456,3 +457,30 @@ def test_names_give_images(tmp_path):
     assert np.allclose(found.X[1], ((row + 1) % 251).reshape(3, 32, 32) / 255)
     pair = images.load("cifar10:cat-dog", data_dir=tmp_path, test=True)
     assert (pair.X.shape, pair.y.tolist(), pair.classes) == ((2, 3, 32, 32), [-1, 1], ("cat", "dog"))
+
+
+# verify_bounds
+
+
+def test_an_ensemble_is_verified_as_one_network():
+    """The sum of two subnetworks is read as one graph: its path norm is at most the sum of theirs, weighted."""
+    names = np.array(["zero", "one"])[LABELS[PAIR]]
+    clf = fitted([cnn, linear], IMAGES[PAIR], names, rounds=2)
+    report = verify_bounds(clf, IMAGES[PAIR], names, draws=None)
+    assert report.subject == "network"
+    assert report.sample.train_error == (clf.predict(IMAGES[PAIR]) != names).mean()
+    chosen = clf.ensemble_.grown.chosen
+    assert len(chosen) == 2
+    bounded = sum(abs(one.weight) * measure.complexity(one.module, None, (1, 8, 8))[0] for one in chosen)
+    assert report.model.path_norm == pytest.approx(bounded, rel=1e-4)
+
+
+def test_an_ensemble_that_cannot_be_read_is_a_black_box():
+    X, y = DIGITS / 16, LABELS
+    clf = fitted([LogisticRegression(max_iter=500)], X[:500], y[:500], rounds=1)
+    report = verify_bounds(clf, X[:500], y[:500], test=(X[500:], y[500:]), draws=None)
+    assert report.subject == "black box"
+    assert report.test.error == (clf.predict(X[500:]) != y[500:]).mean()
+    assert report.test.error < report.bounds["held-out"].value < 0.2
+    with pytest.raises(ValueError, match="X and y are required"):
+        verify_bounds(clf)

@@ -67,6 +67,9 @@ def subject(network: Any, X: Any = None, y: Any = None, activation: str | None =
         model = model_file.of_state_dict(network, activation)
         return Subject(model, notes=(conversion(model),))
     check(activation is None, "activation is for a state_dict; a module, an estimator and a model file have their own.")
+    if isinstance(network, NetworkClassifier) and hasattr(network, "ensemble_"):
+        check(X is not None, "X and y are required for an AdaNetClassifier(subnetworks=...), which holds no sample.")
+        return replace(of_module(network.to_torch(), points.array(X, "X")), classes=tuple(network.classes_.tolist()))
     if isinstance(network, NetworkClassifier):
         check(hasattr(network, "model_"), "the estimator is not fitted yet, expected a fitted one.")
         return Subject(network.model_, tuple(network.classes_.tolist()))
