@@ -94,7 +94,7 @@ def test_optimality_conditions() -> None:
 
 
 def test_a_rough_model_is_near_and_does_not_change_where_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    from adanet_train.convex import class_step
+    from adanet_train.convex import mixture as steps
 
     H, y, f = example(m=800, N=12, C=4, seed=5)
     H[:, 0] *= 1e-30  # squared, below single precision
@@ -107,7 +107,7 @@ def test_a_rough_model_is_near_and_does_not_change_where_it_ends(monkeypatch: py
     assert float(torch.linalg.eigvalsh(rough).min()) >= -1e-12
     penalty = torch.full((12,), 0.003, dtype=torch.float64)
     plain = minimise_classes(H, y, f, penalty, tol=1e-10)
-    monkeypatch.setattr(class_step, "LEAST", 100)
+    monkeypatch.setattr(steps, "LEAST", 100)
     hasty = minimise_classes(H, y, f, penalty, tol=1e-10)
     assert hasty.converged
     assert not torch.equal(hasty.w, plain.w)  # it went another way

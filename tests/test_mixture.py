@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from adanet_train.convex import mixture
 from adanet_train.convex.mixture import Mixture, minimise
 from adanet_train.convex.quadratic import minimise_quadratic, violation
+from adanet_train.convex.sample_loss import SampleLoss
 from adanet_train.core.surrogates import SURROGATES, Surrogate, surrogate
 
 ALL = pytest.mark.parametrize("Phi", SURROGATES.values(), ids=SURROGATES.keys())
@@ -263,3 +265,23 @@ def test_quadratic_model_is_solved_on_any_rank(seed: int, N: int, rank: int, exp
     G = g + Q @ (z - w)
     scale = Q.diagonal().sqrt()
     assert float((violation(z, G, Gamma) / scale).max()) <= 1e-7 * float((violation(w, g, Gamma) / scale).max())
+
+
+def test_a_rough_model_is_near_and_does_not_change_where_it_ends(monkeypatch):
+    """Two of the columns are the same, one is below single precision when squared."""
+    draw = torch.Generator().manual_seed(0)
+    H = torch.randn(800, 50, generator=draw, dtype=torch.float64).clamp_min(0)
+    y = torch.where(H[:, 0] * H[:, 1] + 0.3 * torch.randn(800, generator=draw, dtype=torch.float64) > 0.2, 1.0, -1.0)
+    H[:, 2], H[:, 3] = H[:, 1], 1e-30 * H[:, 3]
+    Phi, f, Gamma = surrogate("logistic"), torch.zeros(800).double(), torch.full((50,), 0.002).double()
+    loss, part = (SampleLoss(H[::every], y.double()[::every], f[::every], Phi) for every in (1, 4))
+    J = torch.arange(3, 30)
+    rough, exact = loss.curvature(loss.weight(loss.offset), J, every=4), part.curvature(part.weight(part.offset), J)
+    torch.testing.assert_close(rough, exact, rtol=2e-4, atol=1e-4 * float(exact.diagonal().max()))
+    assert float(torch.linalg.eigvalsh(loss.curvature(loss.weight(loss.offset), every=1)).min()) >= -1e-12
+    plain = minimise(H, y.double(), f, Gamma, Phi)
+    monkeypatch.setattr(mixture, "LEAST", 100)
+    hasty = minimise(H, y.double(), f, Gamma, Phi)
+    assert hasty.converged
+    assert not torch.equal(hasty.w, plain.w)  # it went another way
+    assert abs(hasty.objective - plain.objective) <= 1e-10

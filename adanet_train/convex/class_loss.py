@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
+from adanet_train.convex.sample_loss import from_single, in_single, symmetric
 from adanet_train.core.world import ALONE, World
-
-ROUGH = 1e-4  # what single precision may take from the least eigenvalue of a unit diagonal
 
 
 class ClassLoss:
@@ -88,24 +87,19 @@ class ClassLoss:
         kinds = J // len(self.columns)
         return [(kinds == c).nonzero().squeeze(1) for c in range(self.classes)]
 
-    def curvature(self, weight: Tensor, J: Tensor | None = None, *, every: int = 1) -> Tensor:
+    def curvature(self, weight: Tensor, J: Tensor | None = None, *, every: int = 0) -> Tensor:
         """(1/m) Σ_i (diag(p_i) - p_i p_iᵀ) ⊗ h(x_i) h(x_i)ᵀ, on all weights or those of the index J.
 
-        With `every` > 1 roughly: from every so manieth point alone, and in single precision.
+        With `every` >= 1 roughly: from every so manieth point alone, and in single precision.
         """
         J = torch.arange(self.size, device=weight.device) if J is None else J
-        columns, scale = self.columns[:, ::every], None
-        weight, point = weight[:, ::every], self.weighted(torch.ones_like(weight[0]))[::every]
-        if every > 1:
-            scale = columns.abs().amax(1).clamp_min(torch.finfo(torch.float64).tiny)
-            columns, weight, point = (part.float() for part in (columns / scale[:, None], weight, point))
+        point = self.weighted(torch.ones_like(weight[0]))
+        if not every:
+            return self._curvature(self.columns, weight, point / weight.shape[1], J)
+        columns, scale = in_single(self.columns[:, ::every])
+        weight, point = weight[:, ::every].float(), point[::every].float()
         Q = self._curvature(columns, weight, point / weight.shape[1], J)
-        if scale is None:
-            return Q
-        Q = Q.double()
-        Q.diagonal().mul_(1 + ROUGH)
-        unit = scale[J % len(scale)]
-        return Q * unit * unit[:, None]
+        return from_single(Q, scale[J % len(scale)])
 
     def _curvature(self, columns: Tensor, weight: Tensor, point: Tensor, J: Tensor) -> Tensor:
         """`point` is s_i/m."""
@@ -123,10 +117,15 @@ class ClassLoss:
                 Q[rows[:, None], places[d]], Q[places[d][:, None], rows] = block, block.T
         return Q
 
-    def class_curvatures(self, weight: Tensor) -> Tensor:
+    def class_curvatures(self, weight: Tensor, *, every: int = 0) -> Tensor:
         """[C, N, N]: the blocks of `curvature` in the weights of each class alone."""
-        point = self.weighted(torch.ones_like(weight[0])) / weight.shape[1]
-        return torch.stack([(self.columns * (p * (1 - p) * point)) @ self.columns.T for p in weight])
+        point = self.weighted(torch.ones_like(weight[0]))
+        if not every:
+            return torch.stack([symmetric(self.columns, p * (1 - p) * point / len(point)) for p in weight])
+        columns, scale = in_single(self.columns[:, ::every])
+        weight, point = weight[:, ::every].float(), point[::every].float()
+        found = [symmetric(columns, p * (1 - p) * point / len(point)) for p in weight]
+        return torch.stack([from_single(Q, scale) for Q in found])
 
     def curved(self, weight: Tensor, direction: Tensor) -> Tensor:
         """`curvature` times a direction, without the matrix."""
@@ -167,6 +166,6 @@ class LineLoss(ClassLoss):
     def slope(self, s: Tensor) -> Tensor:
         return self.world.sum(self.weighted((s * self.direction).sum(0)).sum()[None]) / self.m
 
-    def curvature(self, weight: Tensor, J: Tensor | None = None, *, every: int = 1) -> Tensor:
+    def curvature(self, weight: Tensor, J: Tensor | None = None, *, every: int = 0) -> Tensor:
         mean = (weight * self.direction).sum(0)
         return self.mean((weight * self.direction**2).sum(0) - mean**2)[None, None]

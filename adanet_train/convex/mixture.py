@@ -23,6 +23,8 @@ from adanet_train.core.world import ALONE, World
 
 ROUNDING = 8 * 2.0**-52  # relative: differences of F below it are noise
 LARGE = 200  # columns from which on a second step is cheaper than a second Q
+FALL = 0.01  # the share of F by which a step has to lower it for the next to have a rough model
+EVERY, LEAST, COLUMNS = 4, 4_000, 32  # the roughest has every fourth point, of so many at least, and columns
 TINY = 1e-150  # a starting weight below it is 0: its products would underflow
 
 
@@ -169,13 +171,17 @@ def solve(problem: Problem, w: Tensor | None, tol: float, max_iter: int) -> Mixt
 class Problem:
     """F on one sample: the loss and the weighted l1 penalty."""
 
+    large: float = LARGE
+    quarter = 0.9
+    """The share of F by which a step has to lower it for a quarter of the points to be enough: the first step alone."""
+
     def __init__(self, loss: SampleLoss | ClassLoss, Gamma: Tensor) -> None:
         N = loss.size
         check(Gamma.shape == (N,), f"Gamma must have shape ({N},), got {tuple(Gamma.shape)}.")
         check(Gamma.dtype == torch.float64, f"Gamma must be float64, got {Gamma.dtype}.")
         valid = bool((Gamma.isfinite() & (Gamma >= 0)).all())
         check(valid, f"Gamma_j must be finite and >= 0, got Gamma={Gamma.tolist()}.")
-        self.loss, self.Gamma = loss, Gamma
+        self.loss, self.Gamma, self.before = loss, Gamma, math.inf
         self.free = Gamma == 0
         self.has_free = bool(self.free.any())
 
@@ -229,32 +235,53 @@ class Problem:
         return least >= 0 and most > 0
 
     def step(self, here: Point, tol: float) -> Point | None:
-        """Two proximal Newton steps on one model, or one with more curvature; None if float64 resolves none."""
+        """Two proximal Newton steps on one model, or one with more curvature; None if float64 resolves none.
+
+        While F falls by more than a hundredth a step, single precision tells the way as well, and at first a quarter of
+        the points: the line search judges every step, and the gap is that of the exact loss.
+        """
         J = self.working_set(here)
         if len(J) == 0:  # w = 0 is optimal, and its gap is rounding
             return None
-        model = self.model(here, J)
-        after, t = self.model_step(here, model)
+        every, self.before = self.roughness(here, J), here.objective
+        model = self.model(here, J, every=every)
+        after, t = self.model_step(here, model, rough=every > 1)
+        if every and (after is None or t < 0.1):
+            model = self.model(here, J)
+            after, t = self.model_step(here, model)
         if t < 0.1:
             careful, _ = self.model_step(here, self.model(here, J, cautious=True))
             return min((p for p in (after, careful) if p), key=lambda p: p.objective, default=None)
-        if after is None or after.gap <= tol * max(1.0, after.objective) or len(J) < LARGE:
+        if after is None or after.gap <= tol * max(1.0, after.objective) or len(J) < self.large:
             return after
         # Third order for the price of two gradients, which here cost far less than another Q.
         return self.model_step(after, model)[0] or after
 
-    def model(self, here: Point, J: Tensor, *, cautious: bool = False) -> Model:
-        weight = self.loss.weight(here.x, cautious=cautious)
-        return Model(J, weight, self.loss.curvature(weight, J))
+    def roughness(self, here: Point, J: Tensor) -> int:
+        """Every so manieth point is in the next model, in single precision; 0: all in double precision.
 
-    def model_step(self, here: Point, model: Model) -> tuple[Point | None, float]:
+        Rough only where the curvature is dear: many columns on many points.
+        """
+        dear = self.loss.columns.shape[1] >= LEAST and len(J) >= COLUMNS and self.loss.world.size == 1
+        if not dear or here.objective >= (1 - FALL) * self.before:
+            return 0
+        return EVERY if here.objective < (1 - self.quarter) * self.before else 1
+
+    def model(self, here: Point, J: Tensor, *, cautious: bool = False, every: int = 0) -> Model:
+        weight = self.loss.weight(here.x, cautious=cautious)
+        return Model(J, weight, self.loss.curvature(weight, J, every=every))
+
+    def model_step(self, here: Point, model: Model, *, rough: bool = False) -> tuple[Point | None, float]:
         """The point that a line search finds along the step to the minimiser of the quadratic model, and its t."""
-        J = model.J
         w = here.w.clone()
-        w[J] = minimise_quadratic(model.Q, here.slope[J], here.w[J], self.Gamma[J], rtol=1e-6)
+        w[model.J] = self.minimise_model(here, model, rough=rough)
         direction = w - here.w
         predicted = float(here.slope @ direction + self.Gamma @ (w.abs() - here.w.abs()))
         return self.line_search(here, model, direction, predicted)
+
+    def minimise_model(self, here: Point, model: Model, *, rough: bool) -> Tensor:
+        J = model.J
+        return minimise_quadratic(model.Q, here.slope[J], here.w[J], self.Gamma[J], rtol=1e-2 if rough else 1e-6)
 
     def working_set(self, here: Point) -> Tensor:
         """The columns in use, and the worst violators: as many again, and some."""

@@ -26,6 +26,8 @@ WHOLE = 1_000
 INEXACT = 0.01
 """Of a step by conjugate gradients: the share of the residual that may be left, in the preconditioner's norm."""
 MAX_PRODUCTS = 300
+EVERY, LEAST = 4, 4_000
+"""The blocks, which only precondition, have every fourth point, of so many at least, in single precision."""
 
 
 class Curvature(ABC):
@@ -40,7 +42,8 @@ def curvature(loss: SampleLoss | ClassLoss, x: Tensor) -> Curvature:
     """Q where the argument of the loss is x."""
     weight = loss.weight(x)
     if isinstance(loss, ClassLoss) and loss.size > WHOLE:
-        return ByClass(loss, weight, loss.class_curvatures(weight))
+        every = EVERY if loss.columns.shape[1] >= LEAST else 0
+        return ByClass(loss, weight, loss.class_curvatures(weight, every=every))
     return Whole(loss.curvature(weight))
 
 

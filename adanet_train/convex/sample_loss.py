@@ -15,6 +15,7 @@ from adanet_train.core.surrogates import Surrogate
 from adanet_train.core.world import ALONE, World
 
 BLOCK = 96
+ROUGH = 1e-4  # what single precision may take from the least eigenvalue of a unit diagonal
 
 
 class SampleLoss:
@@ -78,19 +79,19 @@ class SampleLoss:
         second = self.Phi.second(x)
         return torch.maximum(second, self.Phi.derivative(x) / (2 + 2 * x.abs())) if cautious else second
 
-    def curvature(self, weight: Tensor, J: Tensor | None = None) -> Tensor:
-        """(1/m) Σ_i weight_i h(x_i) h(x_i)ᵀ, on all columns or those of the index J: ∇²L at weight = Φ''(x)."""
+    def curvature(self, weight: Tensor, J: Tensor | None = None, *, every: int = 0) -> Tensor:
+        """(1/m) Σ_i weight_i h(x_i) h(x_i)ᵀ, on all columns or those of the index J: ∇²L at weight = Φ''(x).
+
+        With `every` >= 1 roughly: from every so manieth point alone, and in single precision.
+        """
         if J is not None and len(J) > 0.8 * len(self.columns):
-            return self.curvature(weight)[J][:, J]  # a few rows more are cheaper than a copy of all
-        weight = self.weighted(weight) / self.m
-        columns = self.columns if J is None else self.columns[J]
-        Q = columns.new_empty(len(columns), len(columns))
-        # By blocks of rows, as half of a symmetric product need not be computed.
-        for i in range(0, len(columns), BLOCK):
-            rows = slice(i, i + BLOCK)
-            block = (columns[rows] * weight) @ columns[i:].T
-            Q[rows, i:], Q[i:, rows] = block, block.T
-        return self.world.sum(Q)
+            return self.curvature(weight, every=every)[J][:, J]  # a few rows more are cheaper than a copy of all
+        weight, columns = self.weighted(weight), self.columns if J is None else self.columns[J]
+        if every:
+            columns, scale = in_single(columns[:, ::every])
+            some = weight[::every].float()
+            return from_single(symmetric(columns, some / len(some)), scale)
+        return self.world.sum(symmetric(columns, weight / self.m))
 
     def predicted(self, x: Tensor, weight: Tensor, change: Tensor) -> Tensor:
         """Φ'(x - change) as a model with that weight has it, kept in the range of Φ': the dual point of its step."""
@@ -100,3 +101,26 @@ class SampleLoss:
     def young(self, x: Tensor, s: Tensor) -> Tensor:
         """mean(Φ(x) + Φ*(s) - s x) >= 0: what the loss adds to the gap between x and the dual point s."""
         return self.mean(self.Phi.value(x) + self.Phi.conjugate(s) - s * x)
+
+
+def symmetric(columns: Tensor, weight: Tensor) -> Tensor:
+    """Σ_i weight_i h(x_i) h(x_i)ᵀ by blocks of rows, as half of a symmetric product need not be computed."""
+    Q = columns.new_empty(len(columns), len(columns))
+    for i in range(0, len(columns), BLOCK):
+        rows = slice(i, i + BLOCK)
+        block = (columns[rows] * weight) @ columns[i:].T
+        Q[rows, i:], Q[i:, rows] = block, block.T
+    return Q
+
+
+def in_single(columns: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows of largest entry 1 in single precision, and what they were divided by."""
+    scale = columns.abs().amax(1).clamp_min(torch.finfo(torch.float64).tiny)
+    return (columns / scale[:, None]).float(), scale
+
+
+def from_single(Q: Tensor, scale: Tensor) -> Tensor:
+    """A curvature of such rows as one of the rows themselves; its diagonal a little larger, so that it stays one."""
+    Q = Q.double()
+    Q.diagonal().mul_(1 + ROUGH)
+    return Q * scale * scale[:, None]
