@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from adanet_train.compression.search import Compressed
 
 FORMAT, VERSION = "adanet-theory", 3
-MAX_WEIGHTS = 1 << 28
+MAX_WEIGHTS = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,9 +19,9 @@ from adanet_train.compression.code import Array, Coded, Header
 from adanet_train.compression.problem import Problem, Score
 
 SWEEPS = 4
-HARD = (4096, 65536)
-"""Fewest and most points of least margin, an eighth of the sample between them."""
-DRAWN = 2048
+HARD = (4096, 131_072)
+"""Fewest and most points of least margin, a quarter of the sample between them."""
+DRAWN = 4096
 FRESH = 400
 """Accepted changes after which the whole sample is counted."""
 
@@ -96,7 +96,7 @@ class _State:
 def _watched(margins: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Points of least margin, each for itself, and drawn ones for all the others."""
     m = len(margins)
-    hard = min(m, max(HARD[0], min(m // 8, HARD[1])))
+    hard = min(m, max(HARD[0], min(m // 4, HARD[1])))
     order = margins.nan_to_num(0.0).abs().argsort(stable=True)
     rest = order[hard:]
     drawn = rest[torch.randperm(len(rest), generator=generator)[:DRAWN]]

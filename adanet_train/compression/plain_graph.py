@@ -43,7 +43,7 @@ OPERATIONS = {
     kind.__name__: kind
     for kind in (Dense, Convolution, Average, Total, Affine, Sum, Cat, Reshape, Places, Activate, Largest)
 }
-MAX_NUMBERS = 1 << 28
+MAX_NUMBERS = 1 << 26
 """Numbers that one point may take in a node of a file."""
 
 

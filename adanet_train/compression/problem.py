@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -46,6 +46,17 @@ class Score:
         if bound < 1 - 1e-9:
             return bound
         return 1 + self.errors / self.m + math.sqrt(self.bits * math.log(2) / (2 * self.m))
+
+    @property
+    def errors_per_bit(self) -> float:
+        """How many errors a bit is worth: the slope of the bound in its bits over that in its errors, at least 0.1."""
+        bound = self.bound
+        if bound >= 1 - 1e-9 or self.errors >= self.m:
+            return 0.1
+        by_bits = replace(self, bits=self.bits + 10).bound - bound
+        step = max(1, self.errors // 100)
+        by_errors = replace(self, errors=min(self.errors + step, self.m)).bound - bound
+        return max(0.1, by_bits / 10 / (by_errors / step))
 
 
 def margins(f: Tensor, y: Tensor) -> Tensor:
@@ -150,6 +161,12 @@ class Problem:
     def score(self, coded: Sequence[Coded]) -> Score:
         """Bits and errors, the latter in float32."""
         return self.score_of(coded, self.errors(coded))
+
+    @torch.no_grad()
+    def mean_loss(self, coded: Sequence[Coded]) -> float:
+        """The loss on the first points of the sample."""
+        f = self.f(self.values(coded), self.X[:ROWS])
+        return float(self.loss(f, self.y[:ROWS]))
 
     def errors(self, coded: Sequence[Coded]) -> int:
         return int((~(self.margins(self.values(coded)) > 0)).sum())

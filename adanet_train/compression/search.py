@@ -32,7 +32,6 @@ STEPS = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)
 TUNED = 0.7
 """Share of the budget for fine-tuning; greedy search has the rest."""
 FEWEST, MOST = 200, 12_000
-LARGE_SAMPLE = 200_000
 
 
 @dataclass(frozen=True)
@@ -184,17 +183,18 @@ def stages(
     progress("rounded", best[0])
     yield "rounded", best[1]
     left = budget - (len(STEPS) + 1) * problem.seconds(problem.m)
-    schedules = _schedules(problem, TUNED * left, best[0].bits)
-    start = [
-        tensor.float() if free else tensor
-        for tensor, free in zip(problem.weights.tensors, problem.is_free, strict=True)
-    ]
-    for number, (c, schedule) in enumerate(schedules):
+    start = [w.float() if free else w for w, free in zip(problem.weights.tensors, problem.is_free, strict=True)]
+    batch, steps, c = _effort(problem, TUNED * left)
+    exponents = problem.exponents(c)
+    for number in range(2 if steps >= FEWEST else 0):
+        lam = _lam(problem, best)
+        schedule = Schedule((lam, lam) if number else (2.0, 4.0), steps, batch)
         generator = torch.Generator().manual_seed(2 * seed + number)
         report = _reporter("fine-tuned", progress)
-        score, coded = tune(problem, start, problem.exponents(c), schedule, generator, report)
-        yield f"fine-tuned, λ from {schedule.lam[0]:.3g}", coded
+        score, coded = tune(problem, start, exponents, schedule, generator, report)
+        yield f"fine-tuned, λ to {schedule.lam[1]:.3g}", coded
         best = min(best, (score, coded), key=lambda pair: pair[0].key)
+        start, exponents = problem.values(coded), [part.e for part in coded]  # the second run goes on from there
     generator = torch.Generator().manual_seed(2 * seed)
     score, coded = greedy(problem, best[1], (1 - TUNED) * left, generator, _reporter("greedy", progress))
     yield "greedy", coded
@@ -204,12 +204,15 @@ def _reporter(name: str, progress: Callable[[str, Score], None]) -> Callable[[Sc
     return lambda score: progress(name, score)
 
 
-def _schedules(problem: Problem, seconds: float, bits: int) -> list[tuple[float, Schedule]]:
-    """(c, schedule) of the two runs, functions of the sizes and the budget alone; none if the budget is too small."""
-    batch = min(problem.m, 1024 if problem.flops < 2e5 else 256)
+def _effort(problem: Problem, seconds: float) -> tuple[int, int, float]:
+    """(batch, steps, c) of each of the two runs, functions of the sizes and the budget alone."""
+    is_small = problem.flops < 2e5
+    batch = min(problem.m, 1024 if is_small else 256)
     steps = min(int(seconds / 2 / problem.seconds(batch, backward=True)), MOST)
-    if steps < FEWEST:
-        return []
-    c = 0.5 if problem.flops < 2e5 else 1.0
-    low = min(2.0, problem.m / (2 * bits))
-    return [(c, Schedule((2.0, 4.0), steps, batch)), (c, Schedule((low, 4.0), steps, batch))]
+    return batch, steps, 0.5 if is_small else 1.0
+
+
+def _lam(problem: Problem, best: tuple[Score, list[Coded]]) -> float:
+    """What a bit is worth in the loss, where the first run ended: errors a bit is worth times the loss of an error."""
+    score, coded = best
+    return score.errors_per_bit * problem.mean_loss(coded) * problem.m / max(score.errors, 1)

@@ -22,7 +22,7 @@ from adanet_train.compression.problem import Problem, Score
 LEARNING_RATE = 1 / 24
 """Of a step 2^e."""
 EVERY = 50
-LOOKS = (0.5, 0.75, 0.9, 1.0)
+LOOKS = (0.6, 0.8, 0.9, 1.0)
 """Shares of the steps after which the certificate is looked at."""
 LEAST, MOST = 1e-5, 0.9
 
