@@ -35,6 +35,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     ensemble_: Fitted
     """Instead of `model_`, where the subnetworks are of one's own."""
+    picked_: dict[str, Any]
+    """The record of `certify`, where these were trained by picking; `replay` runs it again."""
 
     def fit(self, X: Any, y: Any) -> NetworkClassifier:
         """Only AdaNetClassifier and AdaNetCVXClassifier train; this one holds a network from elsewhere."""
@@ -92,6 +94,10 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     @property
     def certificate_(self) -> float | None:
         """The certificate of the risk of a network that was trained by picking, at the delta of its training."""
+        if hasattr(self, "picked_"):
+            return float(self.picked_["bound"])
+        if hasattr(self, "ensemble_"):
+            return None
         picking = self.history_[-1].get("picking") if self.history_ else None
         return None if picking is None else float(picking["bound"])
 

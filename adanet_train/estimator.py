@@ -179,6 +179,12 @@ def _tuples(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+_OWN = frozenset(
+    "subnetworks rounds seed random_state class_weight warm_start verbose device objective delta start picks order".split()
+)
+"""Parameters that are also for subnetworks of one's own."""
+
+
 class AdaNetClassifier(_Trained):
     """AdaNet as a classifier of any number of classes.
 
@@ -352,6 +358,9 @@ class AdaNetClassifier(_Trained):
     def _fit_subnetworks(self, X: Any, y: Any, sample_weight: Any) -> Self:
         weighted = sample_weight is not None or self.class_weight is not None
         check(not weighted, "subnetworks take no sample_weight and no class_weight: weight the loss in your `fit`.")
+        self._check_own()
+        if self.objective == "certificate":
+            return self._fit_picking(X, y)
         begun = getattr(self, "ensemble_", None) if self.warm_start else None
         made: dict[str, Any] = {
             "rounds": self.rounds,
@@ -360,6 +369,25 @@ class AdaNetClassifier(_Trained):
             "callback": fitted.tell if self.verbose else None,
         }
         self.ensemble_ = fitted.fit(X, y, self.subnetworks, resume=begun, **made)
+        self.classes_ = self.ensemble_.classes
+        return self
+
+    def _check_own(self) -> None:
+        """Parameters of dense networks are refused, not ignored."""
+        mine, default = self.get_params(deep=False), AdaNetClassifier().get_params(deep=False)
+        other = [name for name in mine if name not in _OWN and mine[name] is not default[name]]
+        other = [name for name in other if mine[name] != default[name]]
+        check(not other, f"{'/'.join(other)} is not for subnetworks, which take their settings from Subnetworks(...).")
+        known = self.objective in ("paper", "certificate")
+        check(known, f"objective of subnetworks must be paper or certificate, got objective={self.objective!r}.")
+
+    def _fit_picking(self, X: Any, y: Any) -> Self:
+        from adanet_train.picking.certify import certify
+
+        check(not self.warm_start, "objective certificate trains from its start: set warm_start=False.")
+        plan: dict[str, Any] = {"start": self.start, "K": self.picks, "order": self.order, "delta": self.delta}
+        found = certify(self, X, y, seed=self._seed(None), **plan)
+        self.ensemble_, self.picked_ = found.predictor.ensemble_, found.record
         self.classes_ = self.ensemble_.classes
         return self
 
@@ -464,16 +492,20 @@ def load(path: str | Path, subnetworks: Any = None) -> NetworkClassifier:
     A file of subnetworks of one's own needs the builders that made them: `load(path, subnetworks=[my_cnn])`.
     """
     if subnetworks is not None:
-        ours = AdaNetClassifier(subnetworks=subnetworks)
-        ours.ensemble_ = fitted.read(path, subnetworks)
-        ours.classes_, ours.seed = ours.ensemble_.classes, ours.ensemble_.run.seed
-        return ours
+        return of_ensemble(fitted.read(path, subnetworks), subnetworks)
     model = model_file.read(path)
     loaded = _untrained(model)
     loaded.model_ = model
     loaded.classes_ = np.array(model.meta.get("classes", [-1, 1]))
     loaded.n_features_in_ = model.network.n[0] if model.features is None else len(model.features.names)
     return loaded
+
+
+def of_ensemble(found: fitted.Fitted, subnetworks: Any) -> AdaNetClassifier:
+    """A fitted ensemble as a classifier that knows its builders."""
+    ours = AdaNetClassifier(rounds=found.rounds, subnetworks=subnetworks, seed=found.run.seed)
+    ours.ensemble_, ours.classes_ = found, found.classes
+    return ours
 
 
 def _untrained(model: ModelFile) -> NetworkClassifier:

@@ -12,7 +12,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from torch import nn
 
-from adanet_train import AdaNetClassifier
+from adanet_theory.certificates.pick import pick_certificate
+from adanet_train import AdaNetClassifier, certify, replay
 from adanet_train.app import factory
 from adanet_train.app.cli import main
 from adanet_train.core.labels import labels_of
@@ -484,3 +485,51 @@ def test_an_ensemble_that_cannot_be_read_is_a_black_box():
     assert report.test.error < report.bounds["held-out"].value < 0.2
     with pytest.raises(ValueError, match="X and y are required"):
         verify_bounds(clf)
+
+
+# Picking
+
+
+def test_an_ensemble_is_trained_by_picking_with_a_certificate():
+    X, y = IMAGES[PAIR], LABELS[PAIR]
+    shown = []
+
+    def noted(context):
+        shown.append(context.m)
+        return linear(context)
+
+    given = Subnetworks([noted], training=QUICK, validation=0)
+    found = certify(AdaNetClassifier(subnetworks=given, rounds=1), X, y, start=0.2, K=3, r=1)
+    assert shown[0] == len(found.start) == round(0.2 * len(X))
+    wrong = found.predictor.predict(X) != y
+    outside = np.setdiff1d(np.arange(len(X)), [*found.start, *found.picks])
+    assert set(outside[wrong[outside]]) <= set(found.left)
+    assert found.bound == pytest.approx(pick_certificate(found.k, found.N, 0.05), rel=1e-9)
+    again = replay(found.record, AdaNetClassifier(subnetworks=given, rounds=1), X, y)
+    assert again.status == "holds"
+
+
+def test_the_objective_certificate_with_builders():
+    X, y = IMAGES[LABELS < 3], np.array(["no", "one", "two"])[LABELS[LABELS < 3]]
+    asked = {"rounds": 1, "objective": "certificate", "start": 0.4, "picks": 2}
+    given = Subnetworks([linear], training=Fit(epochs=8, batch=16, rate=0.02))
+    clf = AdaNetClassifier(subnetworks=given, **asked).fit(X, y)
+    same = certify(clf, X, y, start=0.4, K=2)
+    assert clf.certificate_ == same.bound < 1
+    assert np.array_equal(clf.decision_function(X), same.predictor.decision_function(X))
+    assert (clf.predict(X) == y).mean() > 0.8
+    assert fitted([linear], X, y, rounds=1).certificate_ is None
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"width": 30}, "width is not for subnetworks"),
+        ({"lam": 0.1, "p": 1}, "lam/p is not for subnetworks"),
+        ({"objective": "vote"}, "must be paper or certificate"),
+        ({"objective": "certificate", "warm_start": True}, "set warm_start=False"),
+    ],
+)
+def test_what_subnetworks_do_not_take_is_refused(given, told):
+    with pytest.raises(ValueError, match=told):
+        fitted([linear], **given)

@@ -123,7 +123,8 @@ def certify(
 
     Parameters
     ----------
-    learner : "adanet", "cvx", "cvx-exact", "lr" or "nn"; an unfitted scikit-learn classifier or pipeline; a function
+    learner : "adanet", "cvx", "cvx-exact", "lr" or "nn"; an unfitted scikit-learn classifier or pipeline; an
+        `AdaNetClassifier(subnetworks=...)`, whose given modules must not have seen these rows; a function
         that returns an untrained nn.Module (see `picking.modules.Module` for its settings); or an object with `fit`,
         `margins` and `grid` (see `picking.core.Learner`).
     X : the rows, as they are before any scaling that looks at them: scalers and encoders belong inside the learner.
@@ -230,6 +231,11 @@ def as_learner(learner: Any, seed: int) -> Learner:
     if all(hasattr(learner, name) for name in ("fit", "margins", "grid")):
         own: Learner = learner
         return own
+    if getattr(learner, "subnetworks", None) is not None:
+        from adanet_train.core.device import device
+        from adanet_train.picking.subnetworks import Ensembles
+
+        return Ensembles(learner.subnetworks, learner.rounds, seed, device(learner.device))
     if hasattr(learner, "fit") and hasattr(learner, "get_params"):
         from sklearn.base import is_classifier
 
@@ -252,6 +258,12 @@ def described(learner: Learner) -> str:
 
 def exposed(picked: Picked, points: Labelled, learner: Learner) -> Any:
     """The predictor as a user wants it: one of our networks as a classifier with its model file."""
+    from adanet_train.picking.subnetworks import Ensembles
+
+    if isinstance(learner, Ensembles):
+        from adanet_train.estimator import of_ensemble
+
+        return of_ensemble(picked.predictor, learner.subnetworks)
     if not isinstance(picked.predictor, Mapped) or not isinstance(learner, Scaled):
         return picked.predictor
     from adanet_train.picking.files import classifier

@@ -97,15 +97,20 @@ class Module:
             if new.is_floating_point():
                 new.lerp_(old, 1 - self.average)
 
-    @torch.no_grad()
     def margins(self, predictor: nn.Module, points: Labelled) -> Array:
-        x, y, found = self.inputs(predictor, points), torch.from_numpy(points.y).to(self.device), []
-        predictor.eval()
-        for first in range(0, len(x), CHUNK):
-            part = x[first : first + CHUNK]
-            full = torch.cat([part, part.new_zeros(CHUNK - len(part), *part.shape[1:])])
-            found.append(_margins(predictor(full)[: len(part)], y[first : first + CHUNK]))
-        return torch.cat([torch.zeros(0, dtype=torch.float64), *found]).numpy()
+        return padded_margins(predictor, self.inputs(predictor, points), torch.from_numpy(points.y).to(self.device))
+
+
+@torch.no_grad()
+def padded_margins(predictor: nn.Module, x: Tensor, y: Tensor) -> Array:
+    """The margins of a module in eval mode, in batches of one size."""
+    found = []
+    predictor.eval()
+    for first in range(0, len(x), CHUNK):
+        part = x[first : first + CHUNK]
+        full = torch.cat([part, part.new_zeros(CHUNK - len(part), *part.shape[1:])])
+        found.append(_margins(predictor(full)[: len(part)], y[first : first + CHUNK]))
+    return torch.cat([torch.zeros(0, dtype=torch.float64), *found]).numpy()
 
 
 def shifted(x: Tensor, draw: torch.Generator) -> Tensor:
