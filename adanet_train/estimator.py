@@ -179,9 +179,9 @@ def _tuples(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-_OWN = frozenset(
-    "subnetworks rounds seed random_state class_weight warm_start verbose device objective delta start picks order".split()
-)
+_OWN = {"subnetworks", "rounds", "seed", "random_state", "class_weight", "warm_start", "verbose", "device"} | {
+    *("objective", "delta", "start", "picks", "order")
+}
 """Parameters that are also for subnetworks of one's own."""
 
 
