@@ -239,6 +239,17 @@ def test_margins_that_differ_by_rounding_pick_the_same() -> None:
         )
 
 
+@pytest.mark.parametrize("order", ["worst", "nearest", "hash"])
+def test_ties_go_by_the_value_of_the_rows(order: str) -> None:
+    points, plan = rows(80), Plan(r=3, K=6, order=order)
+    found = pick(Constant(-np.ones(80)), points, plan)
+    _, S = plan.split(80)
+    shuffled = np.arange(80)
+    shuffled[S] = S[::-1]
+    moved = pick(Constant(-np.ones(80)), points[shuffled], plan)
+    assert shuffled[moved.picks].tolist() == found.picks.tolist()
+
+
 def test_the_scaler_is_fitted_on_the_start() -> None:
     """A row far away from the start is clipped there: it did not move the map."""
     X, y = PAIR.X.copy(), PAIR.y
