@@ -56,7 +56,7 @@ def fitted(request, sample):
 
 def test_the_parameters_are_fields_of_config():
     names = {field.name for field in fields(Config)} | {"bias", "feature_range", "random_state"}
-    names |= {"class_weight", "warm_start", "verbose"}
+    names |= {"class_weight", "subnetworks", "warm_start", "verbose"}
     for kind in (AdaNetClassifier, AdaNetCVXClassifier):
         assert kind().get_params().keys() <= names
         documented = " ".join(re.findall(r"^    ([\w, ]+) : ", kind.__doc__, re.MULTILINE))

@@ -58,7 +58,7 @@ def test_help_is_quick_and_shows_examples():
         (["cifar-pairs", "--folds", "11"], "folds must be 1 to 10 of the folds 0 to 9, got '11'"),
         (["cifar-pairs", "--folds", "1,1"], "folds must be"),
         (["cifar-pairs", "--jobs", "0"], "must be an integer >= 1"),
-        (["cifar-pairs", "--methods", "svm"], "methods must be among adanet, lr, nn, nn-gp, got svm."),
+        (["cifar-pairs", "--methods", "svm"], "methods must be one of adanet, lr, nn, nn-gp, got methods='svm'."),
         (["cifar-pairs", "--pairs", "deer-lorry", "--grid", "tiny"], "class must be one of"),
         (["cifar-pairs", "--pairs", "deer", "--grid", "tiny"], "a pair must be A-B, got 'deer'."),
         (["variants", "--pairs", "a-b,c-d"], "variants takes one pair, got 2."),
@@ -141,7 +141,8 @@ def test_a_network_outside_its_family_is_a_finding_not_an_error():
     network = Network((2, 1, 1), {(1, 0): one.expand(1, 2), (2, 1): 3 * one}, {2: one[0]}, ("relu",))
     model = model_file.ModelFile(network, NetworkSpec.layered((2, 1, 1), 2.0, 1), 0.5)
     part = torch.ones(4, 2).double(), torch.tensor([1.0, 1.0, 1.0, -1.0]).double()
-    said = bounds.asked(model, part, part)
+    fresh = 0.5 * part[0] + torch.arange(4).double()[:, None] / 16, part[1]
+    said = bounds.asked(model, part, fresh)
     json.dumps(said, allow_nan=False)
     assert said["verdict"] == "violated"
     assert (said["m"], said["train_error"], said["test_error"]) == (4, 0.25, 0.25)

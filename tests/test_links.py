@@ -51,10 +51,10 @@ def test_the_rows_of_a_report_lead_to_their_pages(built, monkeypatch, report):
     monkeypatch.setenv("ADANET_DOCS", "https://example.org/docs")
     assert '<a href="https://example.org/docs/statements/a-posteriori.html"' in page.document(report.found)
     out = io.StringIO()
-    screen.show(report.found, verbose=False, console=Console(file=out, force_terminal=True, width=90))
+    screen.show(report.found, verbose=True, console=Console(file=out, force_terminal=True, width=90))
     assert "https://example.org/docs/statements/a-posteriori.html" in out.getvalue()
     plain = io.StringIO()
-    screen.show(report.found, verbose=False, console=Console(file=plain, width=90))
+    screen.show(report.found, verbose=True, console=Console(file=plain, width=90))
     assert "https:" not in plain.getvalue()
 
 

@@ -175,8 +175,8 @@ def test_the_document_and_the_words_say_what_was_paid(tmp_path, capsys) -> None:
     assert set(found["cite"]["assumes"]) <= {row["id"] for row in found["assumptions"] if row["status"] == "assumed"}
     main([path, "--no-estimates", "--cite", "a-posteriori"])
     text = " ".join(capsys.readouterr().out.split())
-    assert "By a-posteriori, with probability at least 0.95 over the sample" in text
-    assert "It assumes iid and feature-map and arithmetic." in text
+    assert "with probability at least 0.95 over the sample, by a-posteriori." in text
+    assert "It assumes iid, feature-map and arithmetic." in text
 
 
 def test_bad_questions_are_refused_in_one_line(tmp_path, capsys) -> None:

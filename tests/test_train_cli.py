@@ -281,7 +281,7 @@ def test_quick_rounds_are_not_all_written_but_the_last_one_is(monkeypatch):
         ("a,y\n1,1\n", "m must be >= 2 to train, got m=1."),
         ("a,y\n1,1\n2,1\n", "y must hold both classes, got only +1."),
         ("a,y\n1,1\ninf,0\n", "row 3, column 'a' must be finite, got inf."),
-        ("a,y\n1,1.5\n2,2.5\n3,3.5\n", "got 1.5. AdaNet classifies: cut the target at a value that matters"),
+        ("a,y\n1,1.5\n2,2.5\n3,3.5\n", "AdaNet classifies: cut the target at a value that matters"),
         (
             "a,y\n" + "".join(f"{i},{i}\n" for i in range(30)),
             "y holds 30 classes in 30 rows: is it a number to predict",

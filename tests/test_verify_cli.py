@@ -103,7 +103,7 @@ def test_a_unit_outside_its_family_is_named_with_status_1(tmp_path, capsys) -> N
     file = model()
     file.network.hidden[1, 0][3] *= 2
     model_file.write(tmp_path / "model.pt", file)
-    status = main([str(tmp_path / "model.pt"), *QUICK])
+    status = main([str(tmp_path / "model.pt"), *QUICK, "-v"])
     out = capsys.readouterr().out
     assert status == 1
     assert "unit 3 of layer 1" in " ".join(out.split())
@@ -250,7 +250,7 @@ def test_a_file_without_its_sample_wants_the_data(tmp_path, capsys) -> None:
 def test_html_and_tex_are_written(tmp_path, capsys) -> None:
     pytest.importorskip("verify.show.page")
     page, tex = tmp_path / "page.html", tmp_path / "table.tex"
-    assert main([written(tmp_path), *QUICK, "--html", str(page), "--tex", str(tex)]) == 0
+    assert main([written(tmp_path), *QUICK, "--html", str(page), "--tex-all", str(tex)]) == 0
     assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html")
     assert r"\begin{tabularx}{\columnwidth}" in tex.read_text(encoding="utf-8")
 
