@@ -19,7 +19,7 @@ from adanet_theory.activations import activation
 from adanet_train.compression import code, search
 from adanet_train.compression.code import Coded
 from adanet_train.compression.exact import Count, count_graph
-from adanet_train.compression.problem import Problem, Score
+from adanet_train.compression.problem import Problem, Score, outputs
 from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
 from adanet_train.core.activations import apply_activation
 from adanet_train.core.history import CandidateRecord, Round
@@ -256,7 +256,7 @@ def _fit(problem: Problem, module: Layers, draw: torch.Generator) -> None:
             group["lr"] = RATE * (1 - number / STEPS)
         rows = torch.randint(problem.m, (min(BATCH, problem.m),), generator=draw)
         optimiser.zero_grad()
-        problem.loss(own(problem.X[rows]), problem.y[rows]).backward()
+        problem.loss(outputs(own, problem.X[rows]), problem.y[rows]).backward()
         optimiser.step()
 
 
