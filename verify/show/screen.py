@@ -76,7 +76,7 @@ class _Page:
 
     def useful(self, report: BoundReport) -> None:
         """One line for each statement that says something, one for all the others."""
-        rows = dict(wording.grouped(report)).get("cite", [])
+        rows = [row for row in report.bounds if wording.says(row, report)]
         if rows:
             self.heading(wording.GROUPS["cite"].format(wording.probability(report.delta)))
         for row in rows:

@@ -399,9 +399,15 @@ def errors(report: BoundReport) -> str:
     return ", ".join(parts)
 
 
+def says(row: BoundRow, report: BoundReport) -> bool:
+    """Whether a statement says something of use: it applies, and is below the error of a constant prediction."""
+    least = 1.0 if report.base_rate is None else report.base_rate
+    return group(row) == "cite" and row.value is not None and row.value < least
+
+
 def others(report: BoundReport) -> str:
-    """How many statements say nothing of this network; the paper's own are named among them."""
-    silent = [row for row in report.bounds if not row.context and group(row) != "cite"]
+    """How many statements say nothing of use; the paper's own are named among them."""
+    silent = [row for row in report.bounds if not row.context and not says(row, report)]
     if not silent:
         return ""
     paper = " and ".join(row.id for row in silent if row.group == "paper")
