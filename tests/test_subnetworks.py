@@ -261,6 +261,20 @@ def test_strategies(strategy, weights):
         assert [one.weight for one in chosen] == [1 / len(chosen)] * len(chosen)
 
 
+def test_validation_points_may_be_given():
+    names = np.array([*"abcdefghij"])[LABELS]
+    own = Subnetworks([linear], training=QUICK, validation=(IMAGES[500:], names[500:]))
+    clf = AdaNetClassifier(subnetworks=own, rounds=1).fit(IMAGES[:500], names[:500])
+    assert clf.ensemble_.run.trained == 500
+    f = torch.from_numpy(clf.decision_function(IMAGES[500:]))
+    y = torch.from_numpy(LABELS[500:])
+    loss = float(labels_of(torch.from_numpy(LABELS), "logistic").values(y, f).mean())
+    assert clf.ensemble_.reports[0].validation == pytest.approx(loss, rel=1e-5)
+    other = AdaNetClassifier(subnetworks=Subnetworks([linear], validation=(IMAGES[:2], np.array(["a", "z"]))))
+    with pytest.raises(ValueError, match="of the classes of y"):
+        other.fit(IMAGES, names)
+
+
 def test_a_dataset_and_a_loader_are_streamed():
     data = torch.utils.data.TensorDataset(torch.from_numpy(IMAGES), torch.from_numpy(LABELS))
     whole = fitted([linear], rounds=1)

@@ -52,6 +52,13 @@ class Inputs:
         numbers = range(*rows.indices(len(self))) if isinstance(rows, slice) else rows.tolist()
         return torch.stack([torch.as_tensor(_input(self.values[i])) for i in numbers]).to(self.device, torch.float32)
 
+    def followed_by(self, other: Inputs) -> Inputs:
+        """These inputs and then those, both in memory."""
+        check(not self.streamed and not other.streamed, "validation=(X, y) needs arrays, got a Dataset: give a share.")
+        same = self.shape == other.shape
+        check(same, f"validation X must hold inputs of shape {self.shape}, as X does, got {other.shape}.")
+        return Inputs(torch.cat([self.values, other.values]), self.device)
+
     def batches(self, rows: Tensor, size: int = BATCH) -> Iterator[Tensor]:
         """The inputs of these rows in their order."""
         for part in rows.split(size):

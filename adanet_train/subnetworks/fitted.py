@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,9 +81,11 @@ def fit(
     check(names.dtype.kind in "biuUO" or bool((names == names.round()).all()), f"y must hold labels. {REMEDY}")
     classes, index = np.unique(names, return_inverse=True)
     check(len(classes) >= 2, f"y must hold two classes or more, got {len(classes)}.")
-    signs = torch.from_numpy(2.0 * index - 1) if len(classes) == 2 else torch.from_numpy(index)
-
-    run = _run(X, signs, Subnetworks.of(subnetworks), seed)
+    signs = _coded(index, classes)
+    settings = Subnetworks.of(subnetworks)
+    if isinstance(settings.validation, tuple):
+        settings = replace(settings, validation=_validation(*settings.validation, classes))
+    run = _run(X, signs, settings, seed)
     if resume is not None:
         resume.run.check_same(run, "resume")
     called = classes if names_of_classes is None else np.asarray(names_of_classes)
@@ -98,7 +100,7 @@ def fit(
 
     begun = None if resume is None else resume.grown
     made: dict[str, Any] = {"rounds": rounds, "seed": seed, "device": device, "callback": after, "progress": progress}
-    return done(train(X, signs, subnetworks, resume=begun, **made))
+    return done(train(X, signs, settings, resume=begun, **made))
 
 
 def read(path: str | Path, subnetworks: Any, device: str = "cpu") -> Fitted:
@@ -110,10 +112,25 @@ def read(path: str | Path, subnetworks: Any, device: str = "cpu") -> Fitted:
 
 
 def _run(X: Any, y: torch.Tensor, settings: Subnetworks, seed: int) -> file.Run:
-    m = len(y)
+    m, share = len(y), settings.validation
     kept = {name: getattr(settings, name) for name in ("strategy", "weights", "validation", "lam", "beta")}
+    if isinstance(share, tuple):
+        kept["validation"], share = _digest(Inputs.of(share[0]), share[1]), 0.0
     known = {name: value for name, value in kept.items() if value is not None}
-    return file.Run(seed, m, m - round(settings.validation * m), _digest(Inputs.of(X), y), known)
+    return file.Run(seed, m, m - round(share * m), _digest(Inputs.of(X), y), known)
+
+
+def _coded(index: NDArray[Any], classes: NDArray[Any]) -> torch.Tensor:
+    """Class numbers as labels: -1/+1 of two classes."""
+    return torch.from_numpy(2.0 * index - 1) if len(classes) == 2 else torch.from_numpy(index)
+
+
+def _validation(X: Any, y: Any, classes: NDArray[Any]) -> tuple[Any, torch.Tensor]:
+    """Validation points with their labels coded as those of the training points."""
+    names = np.asarray(y)
+    known = bool(np.isin(names, classes).all())
+    check(known and names.shape == (len(X),), "validation y must hold one label per point, of the classes of y.")
+    return X, _coded(np.searchsorted(classes, names), classes)
 
 
 def _digest(inputs: Inputs, y: torch.Tensor) -> str:

@@ -51,7 +51,8 @@ class Subnetworks:
     strategy : "grow" adds the best candidate to f; "all" adds every candidate of the round; "solo" keeps the best
         subnetwork alone.
     weights : "convex" minimises F along the new subnetwork; "mean" gives every subnetwork the same weight.
-    validation : share of the points kept for early stopping and for comparing candidates (0: compare by F).
+    validation : share of the points kept for early stopping and for comparing candidates (0: compare by F), or points
+        of their own for that, a pair of arrays (X, y).
     lam, beta : Γ = lam r + beta. lam=None: the most complex first candidate pays 0.001 for a weight of 1.
     training : the default training, `Fit(epochs=20, batch=128, rate=1e-3, patience=3)`.
     """
@@ -59,7 +60,7 @@ class Subnetworks:
     builders: Any
     strategy: str = "grow"
     weights: str = "convex"
-    validation: float = 0.1
+    validation: float | tuple[Any, Any] = 0.1
     lam: float | None = None
     beta: float = 0.0
     training: Callable[[nn.Module, Data, Any], None] = field(default_factory=Fit)
@@ -68,7 +69,10 @@ class Subnetworks:
         check_choice("strategy", self.strategy, STRATEGIES)
         check_choice("weights", self.weights, WEIGHTS)
         share = self.validation
-        check(0 <= share < 1, f"validation must be a share in [0, 1), got validation={share}.")
+        if isinstance(share, tuple):
+            check(len(share) == 2, f"validation must be a share or a pair (X, y), got {len(share)} parts.")
+        else:
+            check(0 <= share < 1, f"validation must be a share in [0, 1), got validation={share}.")
         given = self.lam is None or self.lam >= 0
         check(given and self.beta >= 0, f"lam and beta must be >= 0, got lam={self.lam}, beta={self.beta}.")
 
@@ -202,7 +206,12 @@ class Problem:
     def of(cls, X: Any, y: Tensor, settings: Subnetworks, seed: int, device: str, progress: Progress | None) -> Problem:
         inputs, labels = Inputs.of(X, device), labels_of(y, "logistic")
         check(len(inputs) == len(y), f"X and y must have the same length, got {len(inputs)} and {len(y)}.")
-        split = Split.of(len(y), settings.validation, generator(seed, 0, 0))
+        if isinstance(settings.validation, tuple):
+            m, more = len(y), settings.validation
+            inputs, y = inputs.followed_by(Inputs.of(more[0], device)), torch.cat([y, more[1]])
+            split = Split(torch.arange(m), torch.arange(m, len(y)))
+        else:
+            split = Split.of(len(y), settings.validation, generator(seed, 0, 0))
         return cls(inputs, labels, y.to(inputs.device), split, settings, seed, progress)
 
     # One round
