@@ -74,6 +74,20 @@ def nearest(value: str, known: Iterable[str]) -> str | None:
     return plain[close[0]] if close else None
 
 
+def refuse_unknown(function: str, unknown: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse arguments that a function does not take; a near miss is answered with the one that was meant.
+
+    >>> refuse_unknown("NetworkSpec", ["activation"], ["n", "activations"])
+    Traceback (most recent call last):
+    TypeError: NetworkSpec takes no argument 'activation': did you mean 'activations'?
+    """
+    for name in unknown:
+        known = list(known)
+        near = nearest(name, known)
+        remedy = f"did you mean {near!r}?" if near else f"it takes {', '.join(known)}."
+        raise TypeError(f"{function} takes no argument {name!r}: {remedy}")
+
+
 def _plain(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "")
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Never
 
 from adanet_theory.activations import Activation, activation
-from adanet_theory.checks import OutsideTheoryError, check
+from adanet_theory.checks import OutsideTheoryError, check, refuse_unknown
 from adanet_theory.scalars import exponent, plain
 
 
@@ -33,7 +34,9 @@ class NetworkSpec:
         Lambda: Mapping[tuple[int, int], float],
         p: float | str,
         activations: str | Activation | Iterable[str | Activation] = "relu",
+        **unknown: Never,
     ) -> None:
+        refuse_unknown("NetworkSpec", unknown, ("n", "Lambda", "p", "activations"))
         sizes = tuple(n)
         depth = len(sizes) - 1
         check(depth >= 1, f"n must hold n_0 and at least n_1, got n={list(sizes)}.")
@@ -63,12 +66,14 @@ class NetworkSpec:
         Lambda: float | Sequence[float],
         p: float | str,
         activations: str | Activation | Iterable[str | Activation] = "relu",
+        **unknown: Never,
     ) -> NetworkSpec:
         """Units that read the layer below only (H*_k); Lambda one number, or Lambda_{1,0}, .., Lambda_{l,l-1}.
 
         >>> NetworkSpec.layered((4, 3, 2), 1.5, p=1).Lambda
         {(1, 0): 1.5, (2, 1): 1.5}
         """
+        refuse_unknown("NetworkSpec.layered", unknown, ("n", "Lambda", "p", "activations"))
         depth = len(n) - 1
         one = plain(Lambda)
         bounds = [one] * depth if isinstance(one, int | float) else list(one)

@@ -22,7 +22,7 @@ from adanet_theory.spec import NetworkSpec
 from adanet_train.config import Callback as Callback
 from adanet_train.config import Config as Config
 from adanet_train.config import Trained as Trained
-from adanet_train.config import check_class_config, check_resume, check_sample, check_weights
+from adanet_train.config import check_class_config, check_resume, check_sample, check_weights, is_extended
 from adanet_train.core import network, objective
 from adanet_train.core.complexity import Penalty, penalty
 from adanet_train.core.history import LEAST_F, NO_UNIT, NOT_WORTH, SHARES, CandidateRecord, Round, too_little
@@ -60,6 +60,7 @@ def train(
     setting = Setting.of(points, y, check_weights(weights, y), config)
     growth = regrown(resume, points) if resume else Growth(points, config.activation, setting.labels.outputs)
     history: list[Round] = [*resume.history] if resume else []
+    extended = is_extended(resume, config)
     F = setting.objective(growth)
     for t in range(len(history) + 1, config.rounds + 1):
         if history and history[-1]["chosen"] < 0:
@@ -96,8 +97,8 @@ def train(
             entry["held_out"] = held_out.loss() if kept is None else kept
         history.append(entry)
         if callback is not None:
-            callback(setting.trained(growth, history))
-    return setting.trained(growth, history)
+            callback(setting.trained(growth, history, extended=extended))
+    return setting.trained(growth, history, extended=extended)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,8 +275,9 @@ class Setting:
             U[:, at] *= (share / share.abs().max().clamp_min(1e-300)).repeat(K)
         return self.read(growth, Proposal({1: U}, U.new_full((len(U),), 1 / K), K))
 
-    def trained(self, growth: Growth, history: list[Round]) -> Trained:
-        return Trained(growth.network, self.spec if self.config.enforce else None, [*history], self.config)
+    def trained(self, growth: Growth, history: list[Round], *, extended: bool) -> Trained:
+        declared = self.spec if self.config.enforce and not extended else None
+        return Trained(growth.network, declared, [*history], self.config)
 
 
 def learn(growth: Growth, setting: Setting, t: int, sizes: list[tuple[int, int]], first: int) -> list[Proposal]:

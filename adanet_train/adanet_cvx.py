@@ -26,7 +26,7 @@ from adanet_theory import duality
 from adanet_theory.checks import check
 from adanet_theory.norms import conjugate
 from adanet_theory.spec import NetworkSpec
-from adanet_train.config import Callback, Config, Trained, check_class_config, check_resume, check_sample
+from adanet_train.config import Callback, Config, Trained, check_class_config, check_resume, check_sample, is_extended
 from adanet_train.convex.projection import members
 from adanet_train.core import objective
 from adanet_train.core.activations import apply_activation
@@ -61,6 +61,7 @@ def train(
     check_cvx(y, config)
     check_resume(resume, config)
     growth = Growth(points.whole(), y, config)
+    growth.extended = is_extended(resume, config)
     history: list[Round] = []
     if resume is not None:
         growth.replay(resume)
@@ -119,6 +120,7 @@ class Growth:
     def __init__(self, Psi: Tensor, y: Tensor, config: Config) -> None:
         self.y, self.config, self.labels = y, config, labels_of(y, config.surrogate)
         self.spec = family(config, Psi.shape[1], self.labels.tops)
+        self.extended = False
         self.Gamma = penalty(config, self.spec, Psi, self.labels.outputs)
         self.phi = [Growable.of(Psi.T)]
         self.weights: list[Growable] = []
@@ -248,7 +250,8 @@ class Growth:
     def trained(self, history: list[Round]) -> Trained:
         outputs = self.labels.outputs
         network = self._network() if self.w else Network.empty(self.spec.n[0], outputs=outputs, device=self.y.device)
-        return Trained(network, self.spec if self.config.enforce else None, [*history], self.config)
+        declared = self.spec if self.config.enforce and not self.extended else None
+        return Trained(network, declared, [*history], self.config)
 
     def _network(self) -> Network:
         n = (self.spec.n[0], *[len(w.rows) for w in self.w])

@@ -22,7 +22,7 @@ from adanet_train.core.objective import chosen
 from adanet_train.core.points import Points
 from adanet_train.core.surrogates import surrogate
 from adanet_train.data.datasets import table_points
-from adanet_train.data.features import Array, default_names
+from adanet_train.data.features import Array
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
 from adanet_train.subnetworks.fitted import Fitted
@@ -60,7 +60,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def _points(self, X: Any) -> Points:
         features = self.model_.features
-        named = features is not None and features.names != default_names(len(features.names))
+        named = features is not None and features.columns is not None
         is_frame = hasattr(X, "columns") and named and not hasattr(self, "feature_names_in_")
         if features is not None and (is_frame or isinstance(X, str | Path)):
             return table_points(X, features)

@@ -385,12 +385,19 @@ def check_resume(resume: Trained | None, config: Config) -> None:
     declared = resume.config.max_rounds is not None and before["max_rounds"] == now["max_rounds"]
     free = ("jobs", "device", "rounds") if declared else ("jobs", "device")
     changed = [name for name in now if before[name] != now[name] and name not in free]
-    if changed == ["rounds"] and not declared:
-        raise ValueError(
-            f"resume with rounds={config.rounds} needs a family declared for them: begin with max_rounds >= "
-            f"{config.rounds}; this run declared rounds={resume.config.rounds}."
-        )
+    if is_extended(resume, config) and changed == ["rounds"]:
+        begin = f"begin with max_rounds >= {config.rounds}"
+        told = f"objective {config.objective} with rounds={config.rounds} needs a family declared for them"
+        check(config.objective == "paper", f"{told}: {begin}; this run declared rounds={resume.config.rounds}.")
+        return
     check(not changed, f"resume needs the config of the run it takes up; changed: {', '.join(changed)}.")
+
+
+def is_extended(resume: Trained | None, config: Config) -> bool:
+    """Whether rounds are added for which no family was declared, now or before: then none was fixed in advance."""
+    if resume is None or not config.enforce:
+        return False
+    return resume.declared is None or (config.max_rounds is None and config.rounds > resume.config.rounds)
 
 
 def taken_up(resume: Trained, config: Config) -> Config:

@@ -136,8 +136,23 @@ def _panel(axes: Axes, variable: str, curves: Data, base: float) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     else:
         axes.set_xscale("log")
-    if variable == "m":
-        axes.set_xticks([1e2, 1e4, 1e6, 1e8])
+        _ticks(axes, x)
+
+
+def _ticks(axes: Axes, x: np.ndarray) -> None:
+    """At most five numbers: powers of ten, or 1, 2, 5 times those written out where x spans few of them."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+
+    low, high = (int(power) for power in (np.floor(np.log10(x[0])), np.ceil(np.log10(x[-1]))))
+    powers = [10.0**k for k in range(low, high + 1) if x[0] <= 10.0**k <= x[-1]]
+    if len(powers) < 3:
+        marks = [c * 10.0**k for k in range(low, high + 1) for c in (1, 2, 5)]
+        marks = [mark for mark in marks if x[0] <= mark * (1 + 1e-9) and mark <= x[-1] * (1 + 1e-9)]
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    else:
+        marks = powers
+    axes.xaxis.set_major_locator(FixedLocator(marks[:: -(-len(marks) // 5)] if marks else x[[0, -1]].tolist()))
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _key(axes: Axes) -> None:

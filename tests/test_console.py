@@ -185,7 +185,9 @@ def test_without_a_terminal_there_is_a_line_every_ten_seconds(monkeypatch, capsy
         for done in range(31):
             now[0] = float(done)
             bar(done, 30, f"{done} done")
-    assert capsys.readouterr().err == "trials 33%, 10 done\ntrials 67%, 20 done\ntrials 100%, 30 done\n"
+    assert capsys.readouterr().err == (
+        "trials 33%, 10 done, about 20 s left\ntrials 67%, 20 done, about 10 s left\ntrials 100%, 30 done\n"
+    )
     with Bar("trials", quiet=True) as bar:
         now[0] = 1000.0
         bar(1, 2)

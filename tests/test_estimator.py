@@ -352,8 +352,10 @@ def test_warm_start_adds_rounds_and_the_first_ones_do_not_change(sample):
     assert len(whole.history_) >= 2
     assert grown.history_ == whole.history_
     assert grown.decision_function(X).tolist() == whole.decision_function(X).tolist()
-    with pytest.raises(ValueError, match="begin with max_rounds >= 5"):
-        small(rounds=1, warm_start=True).fit(X, y).set_params(rounds=5).fit(X, y)
+    added = small(rounds=1, learner="gradient", warm_start=True).fit(X, y)
+    assert added.declared_ is not None
+    assert added.set_params(rounds=3).fit(X, y).declared_ is None  # no family was declared for the later rounds
+    assert len(added.history_) == 3
     with pytest.raises(ValueError, match="the same X and y"):
         grown.fit(X[:-1], y[:-1])
     for changes, weights in (

@@ -8,6 +8,7 @@ from adanet_train.app import cli
 from adanet_train.app.inputs import Asked, read_inputs
 from adanet_train.core.points import Points
 from adanet_train.data import datasets
+from adanet_train.estimator import load
 from adanet_train.model import model_file
 from verify.reading.case import read_file
 
@@ -75,3 +76,89 @@ def test_the_file_holds_the_points_and_verify_bounds_tests_on_them(tmp_path, cap
     assert (model.holdout.m, model.holdout.Psi, model.sample.Psi) == (71, None, None)
     assert cli.main(told[:-2]) == 0
     assert model_file.read(path).version == 1
+
+
+# Tables: a range known beforehand, columns left out
+
+
+def table_of(tmp_path, name, header, rows):
+    path = tmp_path / name
+    path.write_text("\n".join([header, *rows]))
+    return str(path)
+
+
+def test_a_range_known_before_the_sample_fixes_the_map(tmp_path):
+    path = table_of(tmp_path, "t.csv", "a,b,y", ["-1,2,0", "1,0,1", "0,5,1"])
+    found = read_inputs(path, Asked(feature_range=(-1.0, 3.0), bias=False))
+    assert found.Psi.tolist() == [[0, 0.75], [0.5, 0.25], [0.25, 1]]  # 5 is clipped to 3
+    assert (found.features.fitted_on_sample, found.features.r_sup) == (False, 1)
+    assert read_inputs(path, Asked(feature_range=(-1.0, 3.0), certificate="vote", bias=False)).Psi[1].tolist() == [
+        0,
+        -0.5,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "asked", "told"),
+    [
+        ("digits:3-8", Asked(feature_range=(0.0, 1.0)), "range 0,16 already, got --feature-range 0,1"),
+        ("breast-cancer", Asked(feature_range=(1.0, 1.0)), "LO < HI, got --feature-range 1,1"),
+        ("breast-cancer", Asked(feature_range=(0.0, float("inf"))), "finite numbers"),
+        ("breast-cancer", Asked(feature_range=(0.0, 1.0), features="learned:0.1"), "give one of them"),
+        ("breast-cancer", Asked(drop=("mean radius",)), "--drop needs a .csv or .parquet file"),
+    ],
+)
+def test_a_range_or_a_column_that_cannot_be_is_refused(data, asked, told):
+    with pytest.raises(ValueError, match=told):
+        read_inputs(data, asked)
+
+
+@pytest.mark.parametrize(
+    "asked", [Asked(feature_range=(0.0, 9.0)), Asked(features="learned:0.5"), Asked(start=lambda m: (range(m), []))]
+)
+def test_words_of_the_sample_fix_no_map(tmp_path, asked):
+    """Which words and empty cells there are was read off all rows."""
+    path = table_of(tmp_path, "t.csv", "a,colour,y", ["1,red,0", "2,blue,1", "3,red,1", "4,red,0"])
+    with pytest.raises(ValueError, match=r"column 'colour' holds words.*--drop colour"):
+        read_inputs(path, asked)
+    path = table_of(tmp_path, "e.csv", "a,b,y", ["1,2,0", ",3,1", "3,1,1", "4,4,0"])
+    with pytest.raises(ValueError, match="column 'a' holds empty cells"):
+        read_inputs(path, asked)
+
+
+def test_columns_are_left_out_in_training_testing_and_verifying(tmp_path, capsys):
+    rows = [f"2024-01-{i + 1:02d},{i % 7},{i},{'ab'[i % 7 > 3]}" for i in range(30)]
+    train = table_of(tmp_path, "train.csv", "day,x,id,y", rows)
+    quick = ["--rounds", "1", "--set", "steps=5", "--width", "2", "-o", str(tmp_path / "m.pt"), "--json"]
+    assert cli.main([train, *quick, "--drop", "id"]) == 2
+    assert "row 2, column 'day' holds a date, '2024-01-01': drop the column (--drop day)" in capsys.readouterr().err
+    dropped = ["--drop", "id", "--drop", "day"]
+    assert cli.main([train, *quick, *dropped, "--test-data", train, "--feature-range", "0,6"]) == 0
+    model = model_file.read(str(tmp_path / "m.pt"))
+    assert (model.features.names, model.features.fitted_on_sample) == (("x",), False)
+    assert read_file(str(tmp_path / "m.pt"), data=train).sample.Psi.shape == (30, 2)
+    capsys.readouterr()
+    for name, told in (("ids", "did you mean 'id'"), ("y", "holds the labels"), ("z", "the header has day, x, id, y")):
+        assert cli.main([train, *quick, "--drop", name]) == 2
+        assert told in capsys.readouterr().err
+
+
+def test_a_word_that_training_did_not_know_is_told(tmp_path, capsys):
+    rows = [f"{i % 7},{'red' if i % 7 > 3 else 'blue'},{i % 7 > 3:d}" for i in range(30)]
+    train = table_of(tmp_path, "train.csv", "x,colour,y", rows)
+    later = table_of(tmp_path, "later.csv", "x,colour,y", ["1,green,0", ",red,1"])
+    quick = ["--rounds", "1", "--set", "steps=5", "--width", "2", "-o", str(tmp_path / "m.pt"), "--json"]
+    assert cli.main([train, *quick, "--test-data", later]) == 0
+    words, empty = "column 'colour' holds 'green', training did not", "column 'x' has empty cells"
+    told = capsys.readouterr().err
+    assert words in told
+    assert empty in told
+    notes = " ".join(read_file(str(tmp_path / "m.pt"), test=later).notes)
+    assert words in notes
+    assert empty in notes
+    with pytest.warns(UserWarning, match="column .*training") as warned:
+        load(str(tmp_path / "m.pt")).predict(later)
+    assert {str(warning.message).partition(",")[0] for warning in warned} == {
+        "column 'colour' holds 'green'",
+        "column 'x' has empty cells",
+    }

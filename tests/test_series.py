@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from rich.console import Console
 from torch import nn
 
 from adanet_train.data import datasets
@@ -136,3 +138,15 @@ def test_what_is_not_drawn_is_not_in_the_caption_and_numbers_of_one_power_of_ten
     labels = [tick.label1.get_text() for tick in (*axes.yaxis.get_major_ticks(), *axes.yaxis.get_minor_ticks())]
     assert any(labels)
     assert not any("10" in label and "{" in label for label in labels)
+
+
+def test_a_long_name_of_a_checkpoint_is_not_cut(run: list[str]) -> None:
+    cases = [read_file(path, data=run[4], activation="relu") for path in run[:2]]
+    found = [report.build(one.model, Question(draws=None), sample=one.sample) for one in cases]
+    names = ["runs/" + "a" * 70 + "[best]_1.pt", "runs/" + "a" * 70 + "[best]_2.pt"]
+    written = io.StringIO()
+    screen = Console(width=60, file=written, highlight=False)
+    series.text([series.Checkpoint(name, one) for name, one in zip(names, found, strict=True)], console=screen)
+    first = "".join(line[:20].strip() for line in written.getvalue().splitlines())
+    assert all(name in first for name in names)
+    assert "…" not in written.getvalue()

@@ -36,12 +36,12 @@ def frame():
 
 
 def words(frame):
-    """With columns of words, categories, flags and days, of numbers with empty cells, and of decimals."""
+    """With columns of words, categories, flags and hours, of numbers with empty cells, and of decimals."""
     draw = np.random.default_rng(1)
     colours = [["red", "blue", None][i] for i in draw.integers(0, 3, M)]
     gaps = [None if hidden else float(x) for x, hidden in zip(frame["x2"], draw.random(M) < 0.1, strict=True)]
     flags = draw.random(M) < 0.5
-    days = [datetime.date(2024, 1, 1 + i % 20) for i in range(M)]
+    days = [datetime.time(1 + i % 20) for i in range(M)]
     kinds = polars.Series("kind", [f"k{i % 3}" for i in range(M)], dtype=polars.Categorical)
     price = polars.Series("price", [None if i % 9 == 0 else Decimal(i) / 4 for i in range(M)])
     return frame.with_columns(

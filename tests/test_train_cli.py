@@ -20,6 +20,8 @@ from adanet_train.config import Config
 from adanet_train.core import objective, surrogates
 from adanet_train.data import datasets
 from adanet_train.model import model_file
+from verify.question import Question
+from verify.rows import report
 
 KEYS = [
     *("schema", "method", "rounds", "depth", "n", "objective", "train_error", "test_error", "base_rate"),
@@ -218,7 +220,17 @@ def test_more_rounds_later_when_the_family_was_declared_for_them(table, output, 
     undeclared = [*table, "--set", "learner=gradient", "-o", str(tmp_path / "short.pt"), "--rounds"]
     assert cli.main([*undeclared, "1"]) == 0
     capsys.readouterr()
-    assert cli.main([*undeclared, "3", "--resume"]) == 2
+    assert model_file.read(str(tmp_path / "short.pt")).declared is not None
+    for _ in range(2):  # a second time nothing is left to do, and the file still says it
+        assert cli.main([*undeclared, "3", "--resume"]) == 0
+        added = model_file.read(str(tmp_path / "short.pt"))
+        assert (len(added.meta["history"]), added.declared, added.meta["rounds_added"]) == (3, None, True)
+    row = next(row for row in report.build(added, Question(draws=None)).assumptions if row.id == "fixed-in-advance")
+    assert (row.status, "--max-rounds" in row.detail) == ("fails", True)
+    bound = [*undeclared, "1", "--objective", "bound"]
+    assert cli.main(bound) == 0
+    capsys.readouterr()
+    assert cli.main([*bound, "--rounds", "3", "--resume"]) == 2
     assert "begin with max_rounds >= 3" in line_of(capsys)
 
 

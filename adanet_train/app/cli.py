@@ -95,6 +95,10 @@ def parser() -> Parser:
     add("--center", default=False, action="store_true", help="features of known range to [-1, 1] instead of [0, 1]")
     features = "hog: histograms of gradients; learned:F: centred and scaled as a share F of the points says"
     add("--features", default=None, metavar="NAME", help=features)
+    limits = "range of every feature, if you knew it before the sample, e.g. 0,255 (or --feature-range=-1,1)"
+    add("--feature-range", type=_limits, default=None, metavar="LO,HI", help=limits)
+    left_out = "leave a column of the table out; repeat the option for more columns"
+    add("--drop", action="append", default=[], metavar="COLUMN", help=left_out)
     weight = "of the loss, by class: balanced, or NAME=W,NAME=W; of adanet, objective paper"
     add("--class-weight", default=None, metavar="balanced|NAME=W", help=weight)
     add("--holdout", type=float, default=None, metavar="F", help="keep a share F of the points aside, for a bound")
@@ -108,6 +112,14 @@ def parser() -> Parser:
     add("--json", default=False, action="store_true", help="print one JSON document instead of the table")
     options.add_version()
     return options
+
+
+def _limits(text: str) -> tuple[float, float]:
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be two numbers LO,HI, as in 0,255 or =-1,1, got {text!r}") from None
+    return low, high
 
 
 def _numbers(text: str) -> float | tuple[float, ...]:
@@ -178,6 +190,8 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
         certificate=config.objective if config.objective in CERTIFIED else None,
         start=_start(config),
         features=arguments.features,
+        feature_range=arguments.feature_range,
+        drop=tuple(arguments.drop),
         holdout=arguments.holdout,
         seed=config.seed,
     )

@@ -163,7 +163,7 @@ def _one_line(text: str) -> str:
 
 
 class Bar:
-    """How far long work is, on stderr: on a terminal a bar after a second, else a line every ten seconds.
+    """How far long work is and how long it will take: a bar after a second, without a terminal a line every 10 s.
 
     with Bar("fetching") as progress: fetch(folder, progress)      calls progress(done, total)
     """
@@ -201,7 +201,17 @@ class Bar:
 
     def line(self) -> str:
         share = f" {self.done / self.total:.0%}" if self.total else ""
-        return f"{self.what}{share}" + (f", {self.words}" if self.words else "")
+        return ", ".join(part for part in (f"{self.what}{share}", self._words()) if part)
+
+    def _words(self) -> str:
+        return ", ".join(part for part in (self.words, self._left()) if part)
+
+    def _left(self) -> str:
+        """The time that the rest takes at the pace so far."""
+        if not 0 < self.done < self.total:
+            return ""
+        seconds = (time.monotonic() - self.begin) * (self.total - self.done) / self.done
+        return f"about {seconds:.0f} s left" if seconds < 120 else f"about {seconds / 60:.0f} min left"
 
     def say(self, line: str) -> None:
         """A line of its own, above the bar."""
@@ -224,7 +234,7 @@ class Bar:
                 self.shown = _rich_bar(self.what)
                 self.shown.start()
             self.shown.update(
-                self.shown.task_ids[0], completed=self.done, total=self.total or None, words=self.words, refresh=True
+                self.shown.task_ids[0], completed=self.done, total=self.total or None, words=self._words(), refresh=True
             )
 
     def _hide(self) -> None:

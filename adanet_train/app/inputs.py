@@ -20,6 +20,7 @@ from adanet_train.data.features import FeatureMap
 from adanet_train.data.row_hashes import row_hashes
 
 NEEDS_A_FIXED_MAP = "needs a feature map that was fixed before the sample was drawn:"
+FIXED = "--features learned:F, or --feature-range LO,HI if you knew the range"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,15 +67,23 @@ class Asked:
     """"hog", or "learned:F": centred and scaled as a share F of the points says, which are then not trained on."""
     holdout: float | None = None
     """The share of the points to keep aside."""
+    feature_range: tuple[float, float] | None = None
+    """The least and the largest value of every feature, known before the sample."""
+    drop: tuple[str, ...] = ()
+    """Columns of the table to leave out."""
     seed: int = 0
 
 
 def read_inputs(source: str, asked: Asked) -> Inputs:
     """Everything read and checked before the training begins."""
     hog, share = _features(asked.features)
-    dataset = datasets.load(source, label=asked.label, data_dir=asked.data_dir, hog=hog, many=True)
+    dataset = datasets.load(source, label=asked.label, data_dir=asked.data_dir, hog=hog, many=True, drop=asked.drop)
     check(not (dataset.is_psi and asked.bias), "--bias needs X: Psi is taken as it is.")
     check(not (dataset.is_psi and share), "--features learned needs X: Psi is taken as it is.")
+    if asked.feature_range is not None:
+        dataset = _ranged(dataset, asked.feature_range, source, asked.features)
+    fixes = share is not None or asked.start is not None or asked.feature_range is not None
+    check(not (fixes and dataset.encoded), f"{source}: {_encoded(dataset)}")
     draw = np.random.default_rng(asked.seed)
     dataset, kept = _split(dataset, asked.holdout, draw, "holdout")
     dataset, learned_on = _split(dataset, share, draw, "features learned")
@@ -89,12 +98,33 @@ def read_inputs(source: str, asked: Asked) -> Inputs:
         features = dataset.feature_map(bias=asked.bias is not False, center=asked.center or known)
     fitted = features is not None and features.fitted_on_sample
     fixed = asked.certificate is None or not fitted
-    check(fixed, f"{source}: objective {asked.certificate} {NEEDS_A_FIXED_MAP} --features learned:F.")
+    check(fixed, f"{source}: objective {asked.certificate} {NEEDS_A_FIXED_MAP} {FIXED}.")
     points, y = _points(dataset, features)
-    test = _test(asked, dataset, features, hog, points.n_0) if asked.test is not None else None
+    test, told = _test(asked, dataset, features, hog, points.n_0) if asked.test is not None else (None, ())
+    dataset = replace(dataset, notes=(*dataset.notes, *told))
     holdout = _points(kept, features) if kept is not None else None
     raw = _points(learned_on, None) if learned_on is not None else None
     return Inputs(dataset, features, points, y, test, holdout, raw)
+
+
+def _ranged(dataset: Dataset, limits: tuple[float, float], source: str, features: str | None) -> Dataset:
+    """The data with a range that was known before the sample."""
+    low, high = limits
+    given = f"got --feature-range {low:g},{high:g}"
+    check(-np.inf < low < high < np.inf, f"feature-range LO,HI must be two finite numbers with LO < HI, {given}.")
+    check(not dataset.is_psi, f"--feature-range needs X: Psi is taken as it is, {given}.")
+    check(features is None, f"--feature-range and --features {features} both fix the feature map: give one of them.")
+    own = dataset.known_range
+    check(own is None, f"{source}: its features have the range {own and f'{own[0]:g},{own[1]:g}'} already, {given}.")
+    return replace(dataset, known_range=limits)
+
+
+def _encoded(dataset: Dataset) -> str:
+    """Why no map of this table can be fixed before the sample."""
+    column, _, word = (dataset.encoded or ("",))[0].rpartition("=")
+    holds = "empty cells" if word == "?" else "words"
+    remedy = f"drop it (--drop {column}) or encode it as numbers by a rule that you fix before you see the data"
+    return f"column {column!r} holds {holds}, and this table itself says which: {remedy}."
 
 
 def _features(asked: str | None) -> tuple[bool, float | None]:
@@ -135,7 +165,10 @@ def _rows(values: Any, rows: Any) -> Any:
     return Some(values, rows) if is_on_disk(values) else values[rows]
 
 
-def _test(asked: Asked, dataset: Dataset, features: FeatureMap | None, hog: bool, n_0: int) -> tuple[Points, Tensor]:
+def _test(
+    asked: Asked, dataset: Dataset, features: FeatureMap | None, hog: bool, n_0: int
+) -> tuple[tuple[Points, Tensor], list[str]]:
+    """The points to test on, and what they hold that training did not."""
     path = str(asked.test)
     found = datasets.load(
         path,
@@ -146,12 +179,13 @@ def _test(asked: Asked, dataset: Dataset, features: FeatureMap | None, hog: bool
         outputs=dataset.outputs,
         hog=hog,
         many=True,
+        only=None if features is None else features.columns,
     )
     check(found.outputs == dataset.outputs, f"{path}: has other classes than the training data.")
     check(found.is_psi == dataset.is_psi, f"{path}: expected {'Psi' if dataset.is_psi else 'X'} as in training.")
     points, y = _points(found, features)
     check(points.n_0 == n_0, f"{path}: Psi must have {n_0} columns, got {points.n_0}.")
-    return points, y
+    return (points, y), [f"{path}: {note}" for note in found.unseen(features)]
 
 
 def range_of(inputs: Inputs, config: Config, *, told: bool) -> float:

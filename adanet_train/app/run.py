@@ -191,10 +191,17 @@ def model_of(
         "versions": versions(),
         **(notes or {}),
     }
+    if trained.declared is None and _declares(method, trained.config):
+        meta["rounds_added"] = True  # by a resumed run, beyond those of its family
     rho = trained.config.rho if trained.declared is not None else None
     extra = {"tried": trained.config.tried} if trained.config.tried > 1 else {}
     more: dict[str, Any] = {"holdout": holdout, "picked": trained.picked}
     return ModelFile(trained.network, trained.declared, rho, features, sample, meta, extra, **more)
+
+
+def _declares(method: str, config: Config) -> bool:
+    """Whether a run of this method declares a family, unless rounds are added to it."""
+    return method in ("adanet", "cvx", "cvx-exact") and config.enforce and config.objective == "paper"
 
 
 def trained_of(model: ModelFile) -> Trained:

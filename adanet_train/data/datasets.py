@@ -6,6 +6,7 @@ Labels become -1/+1. Of a pair A-B the class A is -1 and B is +1.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -74,6 +75,8 @@ def table_points(table: Any, features: FeatureMap) -> Points:
     """Ψ of the rows of a table, a file or a data frame that needs no labels, for a model with this map."""
     is_file = isinstance(table, str | Path)
     found = tables.read(Path(table), None, features.names) if is_file else tables.of_frame(table, features.names)
+    for note in encoding.unseen(found["names"], features):
+        warnings.warn(note, stacklevel=4)
     return points_of(found["X"], found["names"], features)
 
 
@@ -95,6 +98,8 @@ class Dataset:
     """X -> Ψ, where the features come with a map of their own."""
     shape: tuple[int, ...] | None = None
     """Of one point, where it is not a row of numbers in the file."""
+    encoded: tuple[str, ...] = ()
+    """The features that stand for words and empty cells of a table: which there are, the table itself said."""
 
     @property
     def m(self) -> int:
@@ -136,6 +141,10 @@ class Dataset:
             Psi[rows] = points.features(self.values[rows])
         return np.asarray(Psi)
 
+    def unseen(self, features: FeatureMap | None) -> tuple[str, ...]:
+        """What this table holds in the columns of a model's map that training did not."""
+        return () if features is None or self.is_psi else encoding.unseen(self.names, features)
+
     def require_trainable(self) -> None:
         check(self.m >= 2, f"m must be >= 2 to train, got m={self.m}.")
         found = np.unique(self.y).tolist()
@@ -157,19 +166,25 @@ def load(
     hog: bool = False,
     many: bool = False,
     shaped: bool = False,
+    only: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
 ) -> Dataset:
     """The sample of that name or file. `test` asks for the test part of a name; `classes` are those of training.
 
     `hog` gives histograms of gradients for the images of mnist and fashion; those of cifar10 always are. `outputs` is
     the number of classes of a network with an output for each: the labels are then class indices. With `many` a sample
-    may have more than two classes, and with `shaped` its points any shape, which the data set remembers.
+    may have more than two classes, and with `shaped` its points any shape, which the data set remembers. Of a table
+    `drop` leaves columns out, and with `only`, the features of a model, no other columns are read.
     """
     path = Path(source)
+    is_table = path.suffix.lower() in (".csv", ".parquet")
+    check(is_table or not drop, f"--drop needs a .csv or .parquet file, got {str(source)!r}.")
     images = str(source).partition(":")[0] in ("mnist", "fashion", "cifar10")
     check(not hog or images, f"--features hog needs the images of mnist, fashion or cifar10, got {str(source)!r}.")
     match path.suffix.lower():
         case ".csv" | ".parquet":
-            return _dataset(tables.read(path, "y" if label is None else label), path, classes, outputs, many, shaped)
+            table = tables.read(path, "y" if label is None else label, only, drop)
+            return _dataset(table, path, classes, outputs, many, shaped)
         case ".npy":
             return _dataset(data_files.read_npy(path, label), path, classes, outputs, many, shaped)
         case ".npz":
@@ -216,7 +231,8 @@ def _dataset(
         raise ValueError(f"{path}: {error}") from None
     names = arrays.get("names", default_names(values.shape[1]))
     notes = tuple(note for note in (read, mapped) if note)
-    return Dataset(values, signs, names, is_psi, classes=found, notes=notes, outputs=outputs, shape=shape)
+    more = {"outputs": outputs, "shape": shape, "encoded": arrays.get("encoded", ())}
+    return Dataset(values, signs, names, is_psi, classes=found, notes=notes, **more)
 
 
 def labels(y: Any, classes: tuple[str, ...] | None = None) -> tuple[Array, tuple[str, ...] | None, str]:

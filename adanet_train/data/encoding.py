@@ -21,6 +21,9 @@ EMPTY = ("", "?", "na", "n/a", "nan", "null", "none", "<na>", "nat")
 FLAGS = {"false": 0.0, "true": 1.0}
 CATEGORIES = 100
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
+DATE = re.compile(
+    r"([0-9]{4}([-/.])[0-9]{1,2}\2[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\3[0-9]{4})([T ][0-9]{1,2}:[0-9]{2}.*)?"
+)
 WITH_COMMAS = re.compile(r"[+-]?[0-9][0-9.]*,[0-9.,]*")
 
 Column = Array | list[str]
@@ -129,7 +132,12 @@ class _Seen:
             why = "a column holds numbers or words, not both" if self.least < np.inf else "a number has no comma here"
             where = f"row {self.words[word] + 2}, column {self.name!r}"
             raise ValueError(f"{where} must be a number, got {word[:40]!r}: {why}.")
-        many = f"column {self.name!r} holds more than {CATEGORIES} different words: drop it or group them."
+        for date in [word for word in categories if DATE.fullmatch(word)][:1]:
+            where = f"row {self.words[date] + 2}, column {self.name!r}"
+            remedy = f"drop the column (--drop {self.name}), or give a number, such as the days since a fixed day"
+            raise ValueError(f"{where} holds a date, {date!r}: {remedy}.")
+        remedy = f"drop the column (--drop {self.name}) or group the words"
+        many = f"column {self.name!r} holds more than {CATEGORIES} different words: {remedy}."
         check(len(categories) <= CATEGORIES, many)
 
     def _categories(self) -> list[str]:
@@ -184,6 +192,33 @@ def columns_of(names: Sequence[str]) -> set[str]:
     ['age', 'colour', 'colour=red']
     """
     return {name[:i] for name in names for i in (*(at.start() for at in re.finditer("=", name)), len(name))}
+
+
+def unseen(ours: Sequence[str], features: FeatureMap) -> tuple[str, ...]:
+    """What a later table holds in the columns of a model, and training did not: a sentence for each column.
+
+    >>> ages = FeatureMap.known(["age", "colour=blue"], 3, 9)
+    >>> for line in unseen(["age", "age=?", "colour=blue", "colour=green"], ages): print(line)
+    column 'age' has empty cells, training had none: they count as 3.
+    column 'colour' holds 'green', training did not: counted as none of the known words.
+    """
+    low, words = dict(zip(features.names, features.low.tolist(), strict=True)), dict[str, list[str]]()
+    known = {name.rpartition("=")[0] or name for name in low}
+    for name in ours:
+        column, _, word = name.rpartition("=")
+        if column in known and name not in low:
+            words.setdefault(column, []).append(word)
+    return tuple(line for column, found in words.items() for line in _unseen(column, found, low.get(column)))
+
+
+def _unseen(column: str, words: Sequence[str], low: float | None) -> Iterator[str]:
+    none = "none of the known words"
+    if "?" in words:
+        counted = none if low is None else f"{low:g}"
+        yield f"column {column!r} has empty cells, training had none: they count as {counted}."
+    if new := [word for word in words if word != "?"]:
+        shown = ", ".join(map(repr, new[:3])) + (f" and {len(new) - 3} more" if len(new) > 3 else "")
+        yield f"column {column!r} holds {shown}, training did not: counted as {none}."
 
 
 def in_order(values: Array, ours: Sequence[str], features: FeatureMap) -> Array | None:

@@ -109,6 +109,11 @@ class FeatureMap:
     def n_0(self) -> int:
         return len(self.names) + self.bias
 
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The names of the features, where they are those of a table's columns."""
+        return None if self.names == default_names(len(self.names)) else self.names
+
     def __call__(self, X: Any) -> Array:
         """Ψ on the rows of X, of shape (m, n_0)."""
         X = as_matrix(X)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory.checks import check
+from adanet_theory.checks import check, nearest
 from adanet_train.data.disk import on_disk
 from adanet_train.data.encoding import Column, Encoder, columns_of, decimal_points, is_empty, numbers_or_cells
 
@@ -28,16 +28,20 @@ BLOCK = 16 << 20
 Batch = dict[str, Column]
 
 
-def read(path: Path, label: str | None = "y", only: Sequence[str] | None = None) -> dict[str, Any]:
-    """X, the names of its columns, and y, the column `label`; with label None no y, and of a model's features, `only`,
-    the columns that they are made of.
+def read(
+    path: Path, label: str | None = "y", only: Sequence[str] | None = None, drop: Sequence[str] = ()
+) -> dict[str, Any]:
+    """X, the names of its features, those of them that are encoded (words, empty cells), and y, the column `label`.
+
+    With label None there is no y. `only` are the features of a model: the columns that they are made of are read.
+    `drop` are columns to leave out.
     """
     check(path.exists(), f"{path}: no such file.")
     check(path.is_file(), f"{path}: not a regular file.")
     streamed = path.stat().st_size >= STREAMED
     try:
         wanted = None if only is None else columns_of(only)
-        return _read(_batches(path, streamed), label, wanted, on_disk if streamed else np.empty)
+        return _read(_batches(path, streamed), label, wanted, on_disk if streamed else np.empty, drop)
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path}: not a comma-separated table in UTF-8 ({error}).") from None
     except ValueError as error:
@@ -64,13 +68,20 @@ def _batches(path: Path, streamed: bool) -> Callable[[], Iterator[Batch]]:
 
 
 def _read(
-    batches: Callable[[], Iterator[Batch]], label: str | None, wanted: set[str] | None, empty: Callable[..., Any]
+    batches: Callable[[], Iterator[Batch]],
+    label: str | None,
+    wanted: set[str] | None,
+    empty: Callable[..., Any],
+    drop: Sequence[str] = (),
 ) -> dict[str, Any]:
     first = next(batches(), {})
     header = list(first)
     check(any(len(column) for column in first.values()), "expected a header and at least one row.")
     check(label is None or label in header, f"no column {label!r} for the labels (--label COLUMN), {_shown(header)}.")
-    names = [name for name in header if name != label and (wanted is None or name in wanted)]
+    for name in drop:
+        check(name in header and name != label, _not_dropped(name, label, header))
+    left_out = {label, *drop}
+    names = [name for name in header if name not in left_out and (wanted is None or name in wanted)]
     check(bool(names), f"no column beside the labels {label!r}." if label else "no column that the model reads.")
     encoder, y = Encoder(names), []
     for batch in batches():
@@ -82,8 +93,16 @@ def _read(
         part = encoder([batch[name] for name in names])
         X[done : done + len(part)] = part
         done += len(part)
-    found = {"X": X, "names": encoder.names}
+    encoded = tuple(name for name in encoder.names if name not in names)
+    found = {"X": X, "names": encoder.names, "encoded": encoded}
     return found if label is None else found | {"y": _joined(y)}
+
+
+def _not_dropped(name: str, label: str | None, header: Sequence[str]) -> str:
+    if name == label:
+        return f"column {name!r} holds the labels and cannot be dropped (--drop)."
+    near = nearest(name, header)
+    return f"no column {name!r} to drop (--drop), " + (f"did you mean {near!r}?" if near else f"{_shown(header)}.")
 
 
 def _labels(y: Column, label: str, before: int) -> Any:

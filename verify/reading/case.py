@@ -110,8 +110,14 @@ def _points(given: Subject, pairs: Pairs) -> tuple[Points, Classes, list[str]]:
     return (
         Points(np.ascontiguousarray(Psi, dtype=np.float64), signs, mapped, predicted, classes, given.arithmetic),
         classes,
-        notes,
+        [*notes, *_unseen(given, pairs)],
     )
+
+
+def _unseen(given: Subject, pairs: Pairs) -> list[str]:
+    """Words and empty cells in a table that training did not have."""
+    found = () if pairs.file is None else pairs.file.unseen(getattr(given.model, "features", None))
+    return [f"{pairs.name}{note}" for note in found]
 
 
 def _features(given: Subject, pairs: Pairs) -> tuple[Array, bool]:
@@ -246,11 +252,13 @@ class _Data:
     def __init__(self, named: Named, given: Subject, shape: tuple[int, ...] | None) -> None:
         self.outputs, self.named, self.shape = given.outputs, named, shape
         classes = None if given.classes is None else tuple(map(str, given.classes))
-        self.sample = None if named.data is None else load(named, named.data, classes=classes, outputs=self.outputs)
+        features = getattr(given.model, "features", None)
+        read = {"outputs": self.outputs, "only": None if features is None else features.columns}
+        self.sample = None if named.data is None else load(named, named.data, classes=classes, **read)
         classes = (self.sample.classes if self.sample is not None else None) or classes
         self.test = None
         if named.test is not None:
-            self.test = load(named, named.test, test=True, classes=classes, outputs=self.outputs)
+            self.test = load(named, named.test, test=True, classes=classes, **read)
 
     def require_alike(self, path: str, given: Subject) -> None:
         """One data set has labels for one number of outputs."""

@@ -101,6 +101,8 @@ class Source:
     """None unless the map was learned on points beside the sample."""
     chain: bool = False
     """Whether weights alone were read, as a chain of layers."""
+    rounds_added: bool = False
+    """Whether training went on for more rounds than its family was declared for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +302,7 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
         normalised(setting.W),
         r_sup(setting),
         r_inf(setting),
-        fixed_in_advance(setting.is_declared, rho_chosen),
+        fixed_in_advance(setting.is_declared, rho_chosen, setting.source.rounds_added),
         feature_map(setting.source),
         arithmetic(setting),
         *([] if setting.source.held_out is None else [untouched(setting.source.held_out, setting.source.discrete)]),
@@ -501,8 +503,10 @@ def normalised(W: Fraction) -> Assumption:
     return _row("normalised", W > 0, shown)
 
 
-def fixed_in_advance(is_declared: bool, rho_chosen: bool) -> Assumption:
-    if not is_declared:
+def fixed_in_advance(is_declared: bool, rho_chosen: bool, rounds_added: bool = False) -> Assumption:
+    if rounds_added and not is_declared:
+        detail = "rounds were added after the declared ones (--resume without --max-rounds): the family was not fixed"
+    elif not is_declared:
         detail = "no family was declared before training: depth, widths and norms are those found after it"
     elif rho_chosen:
         detail = "depth, widths, Lambda and p are declared, rho was chosen on the sample"

@@ -240,6 +240,7 @@ def _source(
         held_out=None if test is None else rows_held_out(sample, test, question.discrete),
         learned=None if isinstance(model, GraphModel) else _learned(model, sample),
         chain=not isinstance(model, GraphModel) and model.is_converted,
+        rounds_added=not isinstance(model, GraphModel) and bool(model.meta.get("rounds_added")),
     )
 
 

@@ -107,14 +107,16 @@ def _has_tenth(series: Sequence[Checkpoint]) -> bool:
 def text(series: Sequence[Checkpoint], *, console: Console) -> None:
     """One line for each checkpoint, and what was found violated."""
     from rich.table import Table
+    from rich.text import Text
 
     head, rows = table(series)
     for part in _parts(head, rows, console.width):
         drawn = Table(box=None, pad_edge=False, header_style="dim")
-        for i in part:
-            drawn.add_column(_title(head[i]), justify="left" if i == 0 else "right", no_wrap=True)
+        drawn.add_column(_title(head[0]), overflow="fold", max_width=_widest_name(console.width))
+        for i in part[1:]:
+            drawn.add_column(_title(head[i]), justify="right", no_wrap=True)
         for row in rows:
-            drawn.add_row(*(row[i] for i in part))
+            drawn.add_row(*(Text(row[i]) for i in part))
         console.print(drawn)
     for checkpoint in series:
         if checkpoint.report.verdict == "violated":
@@ -134,12 +136,18 @@ def _title(name: str) -> str:
     return f"{head}{dash}\n{tail}" if len(name) > 12 and head else name
 
 
+def _widest_name(width: int) -> int:
+    """A longer name of a checkpoint goes on in the next line; none is cut."""
+    return max(12, width // 3)
+
+
 def _parts(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[list[int]]:
     """The columns in tables that fit the screen, each with the checkpoints' names in front."""
     needed = [
         max(len(line) for line in [*_title(name).split("\n"), *column])
         for name, column in zip(head, zip(*rows, strict=True), strict=True)
     ]
+    needed[0] = min(needed[0], _widest_name(width))
     parts: list[list[int]] = [[0]]
     for i in range(1, len(head)):
         if sum(needed[j] + 2 for j in [*parts[-1], i]) > width + 2 and len(parts[-1]) > 1:
