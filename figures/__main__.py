@@ -1,4 +1,4 @@
-"""python -m figures: draw the figures, each with its caption, into a folder; or make the explorer, a page of bounds."""
+"""python -m figures: Draw the figures, each with its caption, into a folder, or make the explorer of bounds."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from figures import parameters
 EXAMPLES = """\
 examples:
   python -m figures --list
-  python -m figures bounds-against vacuity-map --format pdf,png
-  python -m figures bounds-against --depth 2:20 --n0 784 --width 100 --p 1:inf --delta 0.01 --column single
+  python -m figures bounds-against --depth 2:20 --n0 784 --width 100 --p 1:inf --column single --format pdf,png
   python -m figures --model model.pt --out pictures
-  python -m figures explorer --model model.pt      one page on which the bounds can be tried; has its own --help
+  python -m figures explorer --model model.pt      a page to try the bounds on; see explorer --help
 """
 
 
@@ -29,20 +28,20 @@ def parser() -> Parser:
         epilog=EXAMPLES,
     )
     add = options.add_argument
-    add("names", nargs="*", metavar="NAME", help="the figures to draw; default all, those of a model with --model")
-    add("--list", action="store_true", help="print the names, what each shows, and what it takes")
-    add("--out", type=Path, default=Path("out/figures"), metavar="DIR", help="default out/figures")
-    add("--format", default="pdf", metavar="pdf,png,svg", help="default pdf")
-    add("--model", type=Path, metavar="model.pt", help="the network of the figures model-*")
+    add("names", nargs="*", metavar="NAME", help="figures to draw (default: all; those named model-* need --model)")
+    add("--list", action="store_true", help="print each figure's name, what it shows and its options")
+    add("--out", type=Path, default=Path("out/figures"), metavar="DIR", help="folder to write to (default out/figures)")
+    add("--format", default="pdf", metavar="pdf,png,svg", help="file formats, separated by commas (default pdf)")
+    add("--model", type=Path, metavar="model.pt", help="network that the figures model-* show")
     add(
         "--data",
         type=Path,
         metavar="PATH",
-        help="the points of a figure, a file, or the folder of its results; which of them --list says",
+        help="data of a figure: a file of points or a folder of results; --list says which",
     )
-    add("--column", choices=("single", "double"), help="one column of a paper or both; default what suits each")
+    add("--column", choices=("single", "double"), help="width in a paper: one column or both (default: by figure)")
     parameters.add_to(options)
-    add("--quick", action="store_true", help="fewer points and shorter runs, for a first look")
+    add("--quick", action="store_true", help="use fewer points and shorter runs, for a first look")
     return options
 
 

@@ -13,16 +13,16 @@ from typing import Any
 
 ONE, SPAN = "A", "A[:B]"
 WORDS = {
-    "depth": "the depth l, or the most layers that a run may have",
-    "rho": "the margin",
-    "m": "the sample size",
-    "p": "the norm, inf too",
-    "width": "the units of a layer, or of a block",
-    "n_0": "the number of features",
-    "delta": "the confidence",
-    "Lambda": "the bound on the norms of the weights",
-    "rounds": "the rounds of a training run",
-    "trials": "the samples, or problems, that are drawn",
+    "depth": "depth l, or the largest number of layers of a run",
+    "rho": "margin",
+    "m": "sample size",
+    "p": "norm, 1 to inf",
+    "width": "units per layer, or per block",
+    "n_0": "number of features",
+    "delta": "probability that a bound fails",
+    "Lambda": "largest norm of a unit's weights",
+    "rounds": "rounds of a training run",
+    "trials": "number of samples, or problems, to draw",
 }
 FLAGS = {name: "--n0" if name == "n_0" else f"--{name}" for name in WORDS}
 _LEAST = {"depth": 2.0, "m": 2.0, "p": 1.0, "width": 1.0, "n_0": 1.0, "rounds": 2.0, "trials": 10.0}
@@ -44,7 +44,7 @@ def span(text: str) -> tuple[float, float]:
 
 def add_to(options: argparse.ArgumentParser) -> None:
     for name, flag in FLAGS.items():
-        help = f"{WORDS[name]}, a number or a span A:B; for the figures that --list names with it"
+        help = f"{WORDS[name]}: a number or a span A:B, for the figures that --list shows with it"
         options.add_argument(flag, dest=name, type=span, metavar="A[:B]", help=help)
 
 

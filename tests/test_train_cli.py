@@ -421,7 +421,7 @@ def test_the_help_tells_the_defaults_and_choices_of_the_config():
     options = {option.dest: option for option in cli.parser()._actions}
     told = set()
     for name, option in options.items():
-        match = re.search(r"default ([^\s:]+)", option.help or "")
+        match = re.search(r"default ([^\s:;,)]+)", option.help or "")
         if name in defaults and match:
             told.add(name)
             default = defaults[name]

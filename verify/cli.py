@@ -1,4 +1,4 @@
-"""verify-bounds model.pt: whether a network is inside the theory of AdaNet, and what the bounds say about it."""
+"""verify-bounds model.pt: What can be said of the error of a network: bounds, certificates, and what they assume."""
 
 from __future__ import annotations
 
@@ -20,23 +20,21 @@ if TYPE_CHECKING:
     from verify.results import BoundReport
 
 EXAMPLES = """\
-MODEL is a model.pt of adanet-train; with --data an .onnx file or a program of torch.export (.pt2); with --data and
---activation the state_dict of a plain torch MLP. Every other module has --module, which imports what you name.
-FILE is a .csv (with a header), .parquet, .npy, .npz or .pt file with y and X (goes through the model's feature map) or
-Psi (does not).
+MODEL is one of
+  model.pt of adanet-train        holds its sample
+  .onnx, or .pt2 of torch.export  needs --data
+  state_dict of a torch MLP       needs --data and --activation
+  any other module                --module PACKAGE:FACTORY --weights FILE --data FILE; your function is imported
+FILE is a .csv (with a header), .parquet, .npy, .npz or .pt file with labels y and features X, or Psi (used as it is).
 
 examples:
   verify-bounds model.pt
-  verify-bounds model.pt -v --test-data held_out.npz
-  verify-bounds model.pt --rho 0.1 --delta 0.01 --json
-  verify-bounds ckpt_*.pt --data train.npz --activation relu --html run.html
-  verify-bounds --module nets:resnet --weights net.pt --data train.npz --test-data test.npz
-  verify-bounds mlp.pt --activation relu --data train.npz --compress small.pt --budget 120
-  verify-bounds small.pt --data train.npz
-  verify-bounds mlp.pt --activation relu --data train.npz --unlabelled more.npz --surrogate small.pt
-  verify-bounds mlp.pt --activation relu --data train.csv --label class --r-sup 1 --html report.html
+  verify-bounds model.pt --test-data held_out.npz --html report.html
+  verify-bounds net.pt --activation relu --data train.npz --test-data test.npz
+  verify-bounds ckpt_*.pt --data train.npz --activation relu           one row for each checkpoint
+  verify-bounds net.pt --activation relu --data train.npz --compress small.pt --budget 120
 
-status: 0 nothing that applies is violated and the network is in its declared family, 1 otherwise, 2 unusable input
+exit status: 0 no statement is violated and the network is in its declared family; 1 otherwise; 2 unusable input
 """
 
 
@@ -51,41 +49,55 @@ def parser() -> Parser:
         epilog=EXAMPLES,
     )
     add = options.add_argument
-    add("model", metavar="MODEL", nargs="*", help="the network, see below; of several a table, or a list of documents")
-    add("--module", metavar="PACKAGE:FACTORY", help="in place of MODEL: a function of yours that makes the network")
-    add("--weights", metavar="FILE", help="the state_dict of --module, read as tensors and nothing else")
-    add("--shape", metavar="C,H,W", help="of one point of --data as the network reads it; default as in the file")
-    add("--compress", metavar="FILE", help="round the network to few bits, write it to FILE and report on that")
-    add("--unlabelled", metavar="FILE", help="points without labels (.npz with X, .npy): the network as it is")
-    add("--surrogate", metavar="FILE|pick", help="of --unlabelled: a compressed network, or pick (default)")
-    add("--data", metavar="FILE", help="the sample; default the one in the model file")
-    add("--test-data", metavar="FILE", help="held-out points: test error and Clopper-Pearson bound")
-    add("--rho", type=_number, metavar="R", help="a margin of f/W fixed in advance; default the declared one")
-    add("--delta", type=_number, metavar="D", help="each bound holds with probability 1 - D; default 0.05")
-    add("--r-sup", type=_number, metavar="R", help="a bound on |Psi| known in advance; default the feature map's")
-    add("--draws", type=int, metavar="N", help="sign vectors for the Rademacher complexities; default 64")
-    add("--budget", type=float, metavar="SECONDS", help="for the search of R_S, default 20; of --compress, default 60")
-    add("--no-estimates", action="store_true", help="no sampling: upper values from the lemmas alone")
-    add("--seed", type=int, default=0, metavar="S", help="of all draws, default 0; seeds looked at count in --tried")
-    add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU when there is one")
-    add("-v", "--verbose", action="store_true", help="every assumption, term and check")
+    add("model", metavar="MODEL", nargs="*", help="network, see below; several print a table (with --json a list)")
+    add("--module", metavar="PACKAGE:FACTORY", help="function of yours that makes the network, instead of MODEL")
+    add("--weights", metavar="FILE", help="state_dict to load into --module; only tensors are read")
+    add("--shape", metavar="C,H,W", help="shape of one point of --data for the network (default: as in the file)")
+    add("--compress", metavar="FILE", help="round the network to few bits, write it to FILE, and report on that one")
+    add(
+        "--unlabelled",
+        metavar="FILE",
+        help="points without labels (.npz with X, or .npy) to certify the network as it is",
+    )
+    add("--surrogate", metavar="FILE|pick", help="with --unlabelled: a compressed network, or pick (default pick)")
+    add("--data", metavar="FILE", help="training points (default: those in the model file)")
+    add("--test-data", metavar="FILE", help="held-out points: their error, and a bound on the risk from them")
+    add("--rho", type=_number, metavar="R", help="margin of f/W that you fixed in advance (default: the declared one)")
+    add("--delta", type=_number, metavar="D", help="each bound holds with probability 1 - D (default 0.05)")
+    add("--r-sup", type=_number, metavar="R", help="largest |Psi|, known in advance (default: the feature map's)")
+    add("--draws", type=int, metavar="N", help="sign vectors drawn for the Rademacher complexities (default 64)")
+    add(
+        "--budget",
+        type=float,
+        metavar="SECONDS",
+        help="time to search for R_S (default 20), or to --compress (default 60)",
+    )
+    add("--no-estimates", action="store_true", help="draw nothing: upper values from the lemmas alone")
+    add("--seed", type=int, default=0, metavar="S", help="random seed (default 0); count every seed you try in --tried")
+    add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU if there is one")
+    add("-v", "--verbose", action="store_true", help="show every assumption, term and check")
     add("--json", action="store_true", help="print one JSON document (schema verify-bounds/1)")
-    add("--html", metavar="FILE", help="write a self-contained page with plots")
+    add("--html", metavar="FILE", help="write a page with plots, in one file")
     add("--tex", metavar="FILE", help="write the one-row table for a paper")
     add("--tex-all", metavar="FILE", help="write the table of all statements")
-    add("--activation", metavar="A", help="of a state_dict, which does not say it: relu, leaky_relu:0.1, tanh..")
     add(
-        "--label",
-        metavar="COLUMN",
-        help="the labels: a column of a table, default y; of a .npy file its number, default the last, or a file",
+        "--activation",
+        metavar="A",
+        help="activation of a state_dict, which does not store it: relu, tanh, leaky_relu:0.1",
     )
-    add("--cite", metavar="ID", help="the statement to quote, at D; default held-out, else the least at D/K")
-    tried = "settings tried on this sample: every bound but held-out at D/N; default the file's"
+    label = "where the labels are: a column of a table (default y); for .npy a column number (default last) or a file"
+    add("--label", metavar="COLUMN", help=label)
+    cite = "quote statement ID at D; default: the held-out bound at D if there is one, else the least of K at D/K"
+    add("--cite", metavar="ID", help=cite)
+    tried = "settings you tried on this sample: all bounds but held-out are stated at D/N (default: the file's)"
     add("--tried", type=int, metavar="N", help=tried)
-    more = "networks whose held-out bounds or certificates were compared: those at D/N; default the number of MODELs"
+    more = (
+        "networks you compared by held-out bounds or certificates: those are stated at D/N (default: number of MODELs)"
+    )
     add("--compared", type=int, metavar="N", help=more)
-    add("--no-replay", action="store_true", help="count the picks of a picked network, but do not run its recipe again")
-    add("--discrete", action="store_true", help="the law of the data has atoms: rows that repeat are draws, not copies")
+    add("--no-replay", action="store_true", help="count the picks of a picked network, but do not train it again")
+    discrete = "equal rows are separate draws, not copies: the distribution has atoms"
+    add("--discrete", action="store_true", help=discrete)
     options.add_version()
     return options
 

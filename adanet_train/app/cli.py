@@ -1,4 +1,4 @@
-"""adanet-train DATA -o model.pt: train AdaNet, AdaNet.CVX, LR or NN, and write the network with its family."""
+"""adanet-train DATA -o model.pt: Train AdaNet, AdaNet.CVX, LR or NN, and write the network to a file."""
 
 from __future__ import annotations
 
@@ -25,21 +25,18 @@ if TYPE_CHECKING:
     from adanet_train.model.model_file import Sample
 
 EXAMPLES = """\
-DATA is breast-cancer, digits:3-8, mnist:0-1, fashion:coat-shirt, cifar10:cat-dog, all classes of digits, mnist,
-fashion, cifar10, iris or wine, or a .csv, .parquet, .npy, .npz or .pt file with y (two classes or more) and X (or Psi).
+DATA is one of
+  two classes   breast-cancer, digits:3-8, mnist:0-1, fashion:coat-shirt, cifar10:cat-dog
+  more classes  digits, mnist, fashion, cifar10, iris, wine
+  your file     .csv, .parquet, .npy, .npz or .pt with labels y and features X (or Psi, used as they are)
 
 examples:
   adanet-train breast-cancer -o model.pt
-  adanet-train digits:3-8 -o digits.pt --method cvx --rounds 200 --p 1
-  adanet-train table.csv --label class -o model.pt --test-data held_out.csv --rounds 10 --width 50
-  adanet-train digits -o ten.pt --rounds 3
-  adanet-train digits:3-8 -o certified.pt --objective certificate
-  adanet-train digits:odd-even -o short.pt --objective description
-  adanet-train rows.npy -o model.pt --processes 2
+  adanet-train digits:3-8 -o certified.pt --objective certificate      a network with a bound on its error
+  adanet-train table.csv --label class --drop id -o model.pt --test-data new.csv
   adanet-train fashion --data-dir data --subnetworks my_builders:cnns --rounds 3 -o cnns.pt
-  adanet-train mnist:0-1 --data-dir data --test-data mnist:0-1 -o mnist.pt --set steps=2000 --set outputs=all
-then
-  verify-bounds model.pt
+
+Then ask what can be said of its error:  verify-bounds model.pt
 """
 
 
@@ -58,56 +55,65 @@ def parser() -> Parser:
         argument_default=argparse.SUPPRESS,
     )
     add = options.add_argument
-    add("data", metavar="DATA", help="a name or a file, see below")
-    add("-o", "--output", required=True, metavar="FILE", help="the model.pt to write, after every round")
-    add("--method", default="adanet", choices=("adanet", "cvx", "cvx-exact", "lr", "nn"), help="default adanet")
-    add("--variant", choices=("base", "R", "P", "D", "SD"), help="of adanet; default base")
-    add("--rounds", type=int, metavar="T", help="at most so many, default 10")
-    add("--max-rounds", type=int, metavar="T", help="declare the family of so many, to --resume with more later")
-    add("--width", type=int, metavar="B", help="units per layer of a subnetwork; without it 50 to 100, by m")
-    add("--p", type=float, metavar="P", help="the norm of a unit's weights, 1 to inf, default 2")
-    add("--Lambda", type=_numbers, metavar="L", help="its bound, one number or L1,L2,.. by layer, default 1.01")
+    add("data", metavar="DATA", help="name of a data set, or a file; see below")
+    add("-o", "--output", required=True, metavar="FILE", help="model file to write; updated after every round")
+    methods = "what to train (default adanet); lr: logistic regression, nn: a plain network"
+    add("--method", default="adanet", choices=("adanet", "cvx", "cvx-exact", "lr", "nn"), help=methods)
+    add(
+        "--variant",
+        choices=("base", "R", "P", "D", "SD"),
+        help="variant of adanet in the paper's Table 3 (default base)",
+    )
+    add("--rounds", type=int, metavar="T", help="largest number of rounds (default 10)")
+    later = "declare the family for T rounds now, so that --resume may add rounds later"
+    add("--max-rounds", type=int, metavar="T", help=later)
+    add("--width", type=int, metavar="B", help="units per layer of a subnetwork; without it 50 to 100, by sample size")
+    add("--p", type=float, metavar="P", help="norm of a unit's weights, 1 to inf (default 2)")
+    add("--Lambda", type=_numbers, metavar="L", help="largest norm: one number, or L1,L2,.. by layer (default 1.01)")
     add("--lam", type=float, metavar="λ", help="weight of the complexity r; without it chosen on held-out points")
-    add("--beta", type=float, metavar="β", help="added to it, default 0")
-    add("--rho", type=float, metavar="R", help="a margin to declare with the family; no default")
-    add("--surrogate", choices=("logistic", "logistic2", "exponential"), help="Φ, default logistic")
+    add("--beta", type=float, metavar="β", help="constant added to the penalty λr (default 0)")
+    add("--rho", type=float, metavar="R", help="margin to declare with the family; training does not use it")
+    add("--surrogate", choices=("logistic", "logistic2", "exponential"), help="loss Φ (default logistic)")
     complexities = ("lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth")
-    add("--complexity", choices=complexities, help="r, default lemma-2")
+    add("--complexity", choices=complexities, help="complexity r of a unit (default lemma-2)")
     objectives = (
-        "bound: λ and β with which F bounds the risk; certificate: trained by picking; vote: F is a certificate; "
-        "description: every unit pays for its bits; default paper"
+        "what to minimise (default paper); bound: F with the λ and β at which it bounds the risk; certificate: train "
+        "by picking, with a bound on the error; vote: a PAC-Bayes bound of a vote; description: a bound that charges "
+        "every unit its bits"
     )
     add("--objective", choices=("paper", "bound", "certificate", "vote", "description"), help=objectives)
-    add("--start", type=float, metavar="F", help="of picking: share of the rows in the start, default 0.25")
-    add("--picks", type=int, metavar="K", help="of picking: the most rows picked; without it by rows and classes")
-    add("--seed", type=int, metavar="S", help="default 0")
-    add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU when there is one")
-    add("--set", action="append", default=[], metavar="NAME=VALUE", help="any other field of Config, may be repeated")
-    add("--test-data", default=None, metavar="F", help="a name or a file; only for the test error")
+    add("--start", type=float, metavar="F", help="picking: share of the rows that training starts on (default 0.25)")
     add(
-        "--label",
-        default=None,
-        metavar="COLUMN",
-        help="the labels: a column of a table, default y; of a .npy file its number, default the last, or a file",
+        "--picks", type=int, metavar="K", help="picking: largest number of rows to pick; without it by rows and classes"
     )
-    add("--data-dir", default=None, metavar="DIR", help="where mnist, fashion and cifar10 are, default $ADANET_DATA")
-    add("--bias", default=None, action=argparse.BooleanOptionalAction, help="a constant feature, default yes")
-    add("--center", default=False, action="store_true", help="features of known range to [-1, 1] instead of [0, 1]")
-    features = "hog: histograms of gradients; learned:F: centred and scaled as a share F of the points says"
+    add("--seed", type=int, metavar="S", help="random seed (default 0)")
+    add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU if there is one")
+    add("--set", action="append", default=[], metavar="NAME=VALUE", help="set any other field of Config; repeatable")
+    add("--test-data", default=None, metavar="F", help="name or file of points for the test error; not trained on")
+    label = "where the labels are: a column of a table (default y); for .npy a column number (default last) or a file"
+    add("--label", default=None, metavar="COLUMN", help=label)
+    add("--drop", action="append", default=[], metavar="COLUMN", help="leave out a column of the table; repeatable")
+    add("--data-dir", default=None, metavar="DIR", help="folder of mnist, fashion and cifar10 (default $ADANET_DATA)")
+    add("--bias", default=None, action=argparse.BooleanOptionalAction, help="add a constant feature (default yes)")
+    add("--center", default=False, action="store_true", help="scale features of known range to [-1, 1], not to [0, 1]")
+    features = "hog: histograms of gradients of images; learned:F: scale by a share F of the points, not trained on"
     add("--features", default=None, metavar="NAME", help=features)
-    limits = "range of every feature, if you knew it before the sample, e.g. 0,255 (or --feature-range=-1,1)"
+    limits = "range of every feature, if you knew it before the sample: 0,255 (negative: --feature-range=-1,1)"
     add("--feature-range", type=_limits, default=None, metavar="LO,HI", help=limits)
-    left_out = "leave a column of the table out; repeat the option for more columns"
-    add("--drop", action="append", default=[], metavar="COLUMN", help=left_out)
-    weight = "of the loss, by class: balanced, or NAME=W,NAME=W; of adanet, objective paper"
+    weight = "weights of the classes in the loss: balanced, or NAME=W,NAME=W (adanet, objective paper)"
     add("--class-weight", default=None, metavar="balanced|NAME=W", help=weight)
-    add("--holdout", type=float, default=None, metavar="F", help="keep a share F of the points aside, for a bound")
-    add("--no-sample", default=False, action="store_true", help="keep the digest of the sample, not the sample")
-    own = "builders of your own: a function of your code that returns them, imported from here; DATA may be images"
+    add("--holdout", type=float, default=None, metavar="F", help="keep a share F of the points for a held-out bound")
+    add(
+        "--no-sample",
+        default=False,
+        action="store_true",
+        help="store a digest of the sample in the file, not its points",
+    )
+    own = "function of yours that returns builders of subnetworks; it is imported, and DATA may be images"
     add("--subnetworks", default=None, metavar="PACKAGE:FACTORY", help=own)
-    add("--resume", default=False, action="store_true", help="go on from the last finished round in the output file")
-    add("--log", default=None, metavar="DIR", help="write TensorBoard event files there, a step a round")
-    several = "processes on this machine, each with its share of the rows; torchrun for more machines"
+    add("--resume", default=False, action="store_true", help="continue from the last round in the output file")
+    add("--log", default=None, metavar="DIR", help="write TensorBoard event files to DIR, one step per round")
+    several = "processes on this machine, each with a share of the rows (default 1); torchrun for more machines"
     add("--processes", type=int, default=1, metavar="N", help=several)
     add("--json", default=False, action="store_true", help="print one JSON document instead of the table")
     options.add_version()

@@ -19,23 +19,22 @@ from adanet_train.app.console import Bar, Parser
 from adanet_train.core import files
 
 EXAMPLES = """\
-ID is the name of a claim (lemma-1) or its number in the first reading (C20); without one, all are run.
+ID is the name of a claim (lemma-1) or its number in the first reading (C20). Without an ID all claims are run.
 
 examples:
-  verify-claims --quick
-  verify-claims lemma-1 cvx-joint-minimiser -v
-  verify-claims --json > claims.json
+  verify-claims --quick                              all claims, in seconds
+  verify-claims lemma-1 cvx-joint-minimiser -v       two claims with every number
   verify-claims --html claims.html
 
-status: 0 every check supports its recorded verdict, 1 one does not, 2 unknown claim or unusable option
+exit status: 0 every check supports its verdict; 1 one does not; 2 unknown claim or unusable option
 """
 
 WIDTH = 100
 LEGEND = """\
-"ok lemma-1 false" reads: what lemma-1 says is false, and the check, run just now, confirms that.
-ok: the check supports the verdict. FAIL: it does not. read: seen by reading, nothing to compute.
-holds+: holds with an added assumption. loose: true, and more than that is. A number refutes what is
-false; of what holds it shows an example, and the proof is named beside it or by -v.
+"ok lemma-1 false" means: lemma-1 is false as printed, and the check that just ran confirms it.
+ok: the check supports the verdict. FAIL: it does not. read: settled by reading, nothing to compute.
+holds+: holds with an added assumption. loose: true, but a stronger statement holds. Numbers refute
+what is false; where a claim holds they are an example, and -v names the proof.
 """
 
 
@@ -46,14 +45,14 @@ def parser() -> Parser:
         epilog=EXAMPLES,
     )
     add = options.add_argument
-    add("ids", nargs="*", metavar="ID", help="claims to run; default all")
-    add("--quick", action="store_true", help="fewer random cases: seconds instead of minutes")
+    add("ids", nargs="*", metavar="ID", help="claims to run (default: all)")
+    add("--quick", action="store_true", help="run fewer random cases: seconds instead of minutes")
     add("--json", action="store_true", help="print one JSON document (schema verify-claims/1)")
-    add("--html", metavar="FILE", help="write a self-contained page")
+    add("--html", metavar="FILE", help="write a page, in one file")
     add("--markdown", metavar="FILE", help="write the page paper_notes/claims.md")
-    add("--readme", metavar="FILE", help="put the table of findings between the marker comments of that file")
-    add("--list", action="store_true", help="print the ids, one a line, and run nothing")
-    add("-v", "--verbose", action="store_true", help="statement, correction, derivation and every number")
+    add("--readme", metavar="FILE", help="write the table of findings between the markers in FILE")
+    add("--list", action="store_true", help="print the ids, one per line, and run nothing")
+    add("-v", "--verbose", action="store_true", help="show statement, correction, derivation and every number")
     options.add_version()
     return options
 

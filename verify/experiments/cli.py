@@ -1,4 +1,4 @@
-"""adanet-experiment NAME: the paper's experiments on real data, on the cores or on a cluster, resumable."""
+"""adanet-experiment NAME: Run the paper's experiments on real data, on this machine or on a cluster."""
 
 from __future__ import annotations
 
@@ -14,22 +14,18 @@ from paper_notes import tables as paper
 EXAMPLES = """\
 examples:
   adanet-experiment data cifar10 --data-dir data
-  adanet-experiment cifar-pairs --data-dir data --grid reduced --jobs 2
   adanet-experiment cifar-pairs --data-dir data --pairs cat-dog --methods adanet,lr --grid tiny
   adanet-experiment cifar-pairs --data-dir /shared/data --grid full --scheduler tcp://head:8786
-  adanet-experiment variants --data-dir data
-  adanet-experiment criteo --data-dir data --criteo train.txt
-  adanet-experiment certificates --data-dir data --out out/certificates.json
   adanet-experiment tables --sets iris,wine --out out/tables.json
-  adanet-experiment bounds --data-dir data --winners out/cifar-pairs.json,out/variants.json
 
-Every trial lands in the store the moment it is done: stop the command however you like, the same command goes on.
-On a cluster every worker needs this package and sees the data at the same --data-dir.
+Every finished trial is stored at once: stop the command at any time, the same command continues.
+On a cluster every worker needs this package, and the data at the same --data-dir.
+adanet-experiment NAME --help lists the options of one experiment.
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    interrupted = "interrupted: what is done is in the store, the same command goes on."
+    interrupted = "interrupted: finished trials are stored, the same command continues."
     return console.run(parser(), experiment, argv, interrupted=interrupted)
 
 
@@ -48,20 +44,27 @@ def parser() -> Parser:
     options.add_version()
     names = options.add_subparsers(dest="name", metavar="NAME", required=True, parser_class=Parser)
     data = names.add_parser("data", help="fetch a data set")
-    data.add_argument("set", choices=("cifar10",), help="which")
-    data.add_argument("--data-dir", metavar="DIR", help="where to put it, default $ADANET_DATA")
+    data.add_argument("set", choices=("cifar10",), help="data set to fetch")
+    data.add_argument("--data-dir", metavar="DIR", help="folder to put it in (default $ADANET_DATA)")
     _add_pairs(names.add_parser("cifar-pairs", help="Tables 1 and 2: five pairs of CIFAR-10"))
     _add_variants(names.add_parser("variants", help="Table 3: variants of AdaNet"))
     _add_criteo(names.add_parser("criteo", help="Table 4: click prediction"))
-    _add_bounds(names.add_parser("bounds", help="verify-bounds on the winners, by default of fold 0"))
+    _add_bounds(
+        names.add_parser("bounds", help="verify-bounds on the best network of each method (default: of fold 0)")
+    )
     _add_certificates(
-        names.add_parser("certificates", help="what can be said of a risk: certificates, held-out points")
+        names.add_parser(
+            "certificates", help="how small a bound on the risk can be: certificates beside held-out points"
+        )
     )
     _add_measured(
         names.add_parser("tables", help="AdaNet beside LR, MLP and boosting on 24 tables"), "sets methods rows"
     )
-    _add_measured(names.add_parser("classes", help="three and ten classes"), "sets methods data-dir")
-    _add_measured(names.add_parser("structure", help="does the structure adapt to the task?"), "sets data-dir")
+    _add_measured(
+        names.add_parser("classes", help="AdaNet beside other methods on three and ten classes"),
+        "sets methods data-dir",
+    )
+    _add_measured(names.add_parser("structure", help="whether the structure adapts to the task"), "sets data-dir")
     _add_measured(names.add_parser("mnist-bound", help="bounds below 1 on pairs of MNIST"), "data-dir")
     return options
 
@@ -70,25 +73,27 @@ def _add_measured(protocol: Parser, options: str) -> None:
     """A comparison that goes on from its own file."""
     add = protocol.add_argument
     known: dict[str, dict[str, Any]] = {
-        "sets": {"type": _names, "default": [], "metavar": "NAME,..", "help": "only these, default all"},
-        "methods": {"type": _names, "default": [], "metavar": "M,..", "help": "only these, default all"},
-        "rows": {"type": _positive, "metavar": "M", "help": "one generated table with M training rows instead"},
-        "data-dir": {"metavar": "DIR", "help": "where the data is, default $ADANET_DATA"},
+        "sets": {"type": _names, "default": [], "metavar": "NAME,..", "help": "data sets (default: all)"},
+        "methods": {"type": _names, "default": [], "metavar": "M,..", "help": "methods (default: all)"},
+        "rows": {"type": _positive, "metavar": "M", "help": "use one generated table with M training rows instead"},
+        "data-dir": {"metavar": "DIR", "help": "folder of the data (default $ADANET_DATA)"},
     }
     for name in options.split():
         add(f"--{name}", **known[name])
-    add("--out", metavar="FILE", help="results, default out/NAME.json; goes on from it")
-    add("--seed", type=_natural, default=0, metavar="S", help="random seed, default 0")
+    add("--out", metavar="FILE", help="file of results (default out/NAME.json); a run continues from it")
+    add("--seed", type=_natural, default=0, metavar="S", help="random seed (default 0)")
 
 
 def _add_certificates(protocol: Parser) -> None:
     add = protocol.add_argument
     methods = "linear,held-out,l1-linear,stochastic,hidden,pick"
-    add("--methods", type=_names, default=_names(methods), metavar="M,..", help=f"default {methods}")
-    add("--sets", type=_names, default=[], metavar="DATA,..", help="default all, as the rows name them")
-    add("--out", default="out/certificates.json", metavar="FILE", help="default out/certificates.json; goes on from it")
-    add("--seed", type=_natural, default=0, metavar="S", help="default 0")
-    add("--data-dir", metavar="DIR", help="where the data is, default $ADANET_DATA")
+    add("--methods", type=_names, default=_names(methods), metavar="M,..", help=f"methods (default {methods})")
+    add("--sets", type=_names, default=[], metavar="DATA,..", help="data sets (default: all)")
+    add(
+        "--out", default="out/certificates.json", metavar="FILE", help="file of results (default out/certificates.json)"
+    )
+    add("--seed", type=_natural, default=0, metavar="S", help="random seed (default 0)")
+    add("--data-dir", metavar="DIR", help="folder of the data (default $ADANET_DATA)")
 
 
 def _add_pairs(protocol: Parser) -> None:
@@ -99,49 +104,62 @@ def _add_pairs(protocol: Parser) -> None:
         type=_names,
         default=list(paper.ACCURACY),
         metavar="A-B,..",
-        help=f"default {','.join(paper.ACCURACY)}",
+        help=f"pairs of classes (default {','.join(paper.ACCURACY)})",
     )
-    add("--methods", type=_names, default=_names("adanet,lr,nn,nn-gp"), metavar="M,..", help="default all four")
+    add(
+        "--methods",
+        type=_names,
+        default=_names("adanet,lr,nn,nn-gp"),
+        metavar="M,..",
+        help="methods (default: all four)",
+    )
 
 
 def _add_variants(protocol: Parser) -> None:
     _add_run(protocol)
-    protocol.add_argument("--pairs", type=_names, default=["deer-truck"], metavar="A-B", help="default deer-truck")
-    protocol.add_argument("--methods", type=_names, default=[], metavar="V,..", help="default all variants")
+    protocol.add_argument(
+        "--pairs", type=_names, default=["deer-truck"], metavar="A-B", help="pair of classes (default deer-truck)"
+    )
+    protocol.add_argument("--methods", type=_names, default=[], metavar="V,..", help="variants (default: all)")
 
 
 def _add_criteo(protocol: Parser) -> None:
     _add_run(protocol)
-    protocol.add_argument("--criteo", metavar="FILE", help="train.txt or a sample of it, plain or .gz")
-    protocol.add_argument("--methods", type=_names, default=[], metavar="M,..", help="default adanet,nn,lr")
+    protocol.add_argument("--criteo", metavar="FILE", help="train.txt of Criteo or a part of it, plain or .gz")
+    protocol.add_argument("--methods", type=_names, default=[], metavar="M,..", help="methods (default adanet,nn,lr)")
 
 
 def _add_bounds(protocol: Parser) -> None:
     _add_run(protocol)
-    winners = "results of cifar-pairs, variants or criteo, default cifar-pairs.json beside --out"
+    winners = "results of cifar-pairs, variants or criteo (default: cifar-pairs.json beside --out)"
     protocol.add_argument("--winners", type=_names, default=[], metavar="FILE,..", help=winners)
-    protocol.add_argument("--criteo", metavar="FILE", help="the file that the winners of criteo were trained on")
+    protocol.add_argument("--criteo", metavar="FILE", help="file that the networks of criteo were trained on")
     protocol.set_defaults(folds=(0,))
 
 
 def _add_run(protocol: Parser) -> None:
     """What all protocols share."""
     add = protocol.add_argument
-    add("--grid", default="reduced", choices=("full", "reduced", "tiny"), help="default reduced; full is the paper's")
+    add(
+        "--grid",
+        default="reduced",
+        choices=("full", "reduced", "tiny"),
+        help="hyperparameters to try (default reduced); full is the paper's grid",
+    )
     add(
         "--folds",
         type=_folds,
         default=tuple(range(paper.FOLDS)),
         metavar="N|I,J,..",
-        help="the first N, or these; default 10",
+        help="the first N folds, or folds I,J,.. (default 10)",
     )
-    add("--jobs", type=_positive, default=1, metavar="N", help="trials at the same time on this machine, default 1")
-    add("--scheduler", metavar="ADDRESS", help="run the trials on the Dask cluster of this address")
-    add("--store", default="out/store", metavar="DIR", help="where trials are kept, default out/store")
-    add("--out", metavar="FILE", help="results, with tables beside them; default out/NAME.json")
-    add("--seed", type=_natural, default=0, metavar="S", help="of folds and trainings, default 0")
-    add("--data-dir", metavar="DIR", help="where the data is, default $ADANET_DATA")
-    add("--quiet", action="store_true", help="no progress")
+    add("--jobs", type=_positive, default=1, metavar="N", help="trials to run at once on this machine (default 1)")
+    add("--scheduler", metavar="ADDRESS", help="address of a Dask cluster to run the trials on")
+    add("--store", default="out/store", metavar="DIR", help="folder of finished trials (default out/store)")
+    add("--out", metavar="FILE", help="file of results, with tables beside it (default out/NAME.json)")
+    add("--seed", type=_natural, default=0, metavar="S", help="random seed of folds and training (default 0)")
+    add("--data-dir", metavar="DIR", help="folder of the data (default $ADANET_DATA)")
+    add("--quiet", action="store_true", help="show no progress")
 
 
 def _names(text: str) -> list[str]:
