@@ -43,7 +43,9 @@ def test_one_line_for_each_checkpoint(run: list[str], capsys: pytest.CaptureFixt
     assert cli.main([*run, "--test-data", run[4].replace("train", "test")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any("checkpoint" in line for line in lines[:4])  # a head may take several lines
-    assert [line.split()[0] for line in lines if line[:2] in ("01", "09", "10")] == ["01", "09", "10"]
+    names = [line.split()[0] for line in lines if line[:2] in ("01", "09", "10")]
+    assert names == ["01", "09", "10"] * (len(names) // 3)  # once in each part of a wide table
+    assert names
     assert "3 networks" in " ".join(lines)
 
 
