@@ -87,7 +87,8 @@ def test_the_table_has_a_line_per_data_set(quick):
     from verify.experiments import tables
 
     def cells(result):
-        (table,) = tables.tables(result)
+        table, expected = tables.tables(result)
+        assert list(expected.rows[0])[:2] == [table.rows[0][0], table.rows[0][1]]
         (line,) = table.rows
         return dict(zip(table.header, line, strict=True))
 
