@@ -249,6 +249,17 @@ class Config:
         n = (n_0, *[(self.max_rounds or self.rounds) * widest] * self.depth)
         return NetworkSpec.layered(n, self.Lambda, self.p, self.activation)
 
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> Config:
+        """The settings of AdaNet that have a name, "default" or "paper", with changes.
+
+        >>> paper, default = Config.preset("paper"), Config.preset("default")
+        >>> (paper.learner, paper.rounds, paper.width, paper.lam), (default.learner, default.lam)
+        (('gradient', 30, 150, 1e-05), ('committee', None))
+        """
+        check_choice("preset", name, PRESETS)
+        return cls(**adaptive(PRESETS[name] | changes))
+
     def replace(self, **changes: Any) -> Config:
         return dataclasses.replace(self, **changes)
 
@@ -263,6 +274,23 @@ class Config:
         """The inverse of as_dict, except for functions."""
         given = {name: _frozen(value) for name, value in values.items()}
         return cls(**given | {"lam": None} if given.get("lam") == HELD_OUT else given)
+
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "paper": {
+        "learner": "gradient",
+        "optimiser": "sgd",
+        "rounds": 30,
+        "width": 150,
+        "lam": 1e-5,
+        "steps": 10_000,
+        "batch": 100,
+        "least_decrease": 0.0,
+    },
+}
+"""AdaNet as it is here: a committee, which chooses λ and the number of rounds on held-out points; and as in the paper:
+Section 4 with its comparison mended, gradient search, T = 30, and of its grids B = 150, λ = 1e-5 and a rate of 0.1."""
 
 
 def adaptive(given: Mapping[str, Any]) -> dict[str, Any]:

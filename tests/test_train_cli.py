@@ -434,6 +434,24 @@ def test_the_help_tells_the_defaults_and_choices_of_the_config():
         assert surrogates.surrogate(name).name == name
 
 
+def test_the_presets():
+    """`paper` is one word for what the paper says; an option beside it wins, and `default` is no option at all."""
+
+    def made(*options: str) -> Config:
+        return cli.make_config(cli.parser().parse_args(["data.csv", "-o", "model.pt", "--device", "cpu", *options]))
+
+    paper = made("--preset", "paper")
+    assert (paper.learner, paper.optimiser, paper.rounds, paper.width) == ("gradient", "sgd", 30, 150)
+    assert (paper.lam, paper.steps, paper.batch, paper.least_decrease) == (1e-5, 10_000, 100, 0.0)
+    assert paper == Config.preset("paper")
+    assert made("--preset", "paper", "--rounds", "5", "--set", "steps=7") == paper.replace(rounds=5, steps=7)
+    assert made() == made("--preset", "default") == Config.preset("default")
+    assert tuple(config.PRESETS) == ("default", "paper")
+    assert {name for preset in config.PRESETS.values() for name in preset} <= {field.name for field in fields(Config)}
+    with pytest.raises(ValueError, match="preset 'papier' is not known: did you mean 'paper'"):
+        Config.preset("papier")
+
+
 def test_a_margin_of_zero_is_an_error():
     f = torch.tensor([0.0, 2.0, -1.0, 3.0])
     assert run.error_rate(lambda Psi: Psi[:, 0], f[:, None], torch.tensor([1.0, 1.0, 1.0, -1.0])) == 0.75

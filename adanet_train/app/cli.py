@@ -59,6 +59,8 @@ def parser() -> Parser:
     add("-o", "--output", required=True, metavar="FILE", help="model file to write; updated after every round")
     methods = "what to train (default adanet); lr: logistic regression, nn: a plain network"
     add("--method", default="adanet", choices=("adanet", "cvx", "cvx-exact", "lr", "nn"), help=methods)
+    presets = "default, or paper: as published, with gradient search, T = 30, B = 150 and λ = 1e-5; other options win"
+    add("--preset", default="default", choices=("default", "paper"), help=presets)
     add(
         "--variant",
         choices=("base", "R", "P", "D", "SD"),
@@ -324,10 +326,10 @@ def make_config(arguments: argparse.Namespace) -> Config:
     """The Config of the options that were given; --set reaches the fields that have no option of their own."""
     from dataclasses import fields
 
-    from adanet_train.config import Config, adaptive
+    from adanet_train.config import PRESETS, Config, adaptive
 
     defaults = {field.name: field.default for field in fields(Config)}
-    given = {name: value for name, value in vars(arguments).items() if name in defaults}
+    given = PRESETS[arguments.preset] | {name: value for name, value in vars(arguments).items() if name in defaults}
     for setting in arguments.set:
         name, equals, text = setting.partition("=")
         check(bool(equals) and name in defaults, f"--set needs NAME=VALUE of a field of Config, got {setting!r}.")

@@ -70,20 +70,20 @@ def step_row(depth: int, optimiser: str, dtype: str) -> dict[str, object]:
     }
 
 
-def cvx_row(m: int, rounds: int) -> dict[str, object]:
+def cvx_row(m: int, rounds: int, target: int) -> dict[str, object]:
     Psi, y = sample(m, N_0)
-    start = time.perf_counter()
+    start = time.process_time()
     trained = adanet_cvx.train(Psi, y, Config(rounds=rounds, p=1.0, Lambda=1.0, lam=1e-6))
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     z = Psi.T.contiguous()
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(rounds):
         torch.mv(z, y)
     return {
         "work": f"AdaNet.CVX, {len(trained.history)} rounds, m={m}, n_0={N_0}",
         "against": "one gradient over the features a round",
-        "ratio": seconds / (time.perf_counter() - start),
-        "target": "none",
+        "ratio": seconds / (time.process_time() - start),
+        "target": f"<= {target}",
         "rounds_per_second": round(len(trained.history) / seconds, 1),
     }
 
@@ -96,4 +96,4 @@ def run() -> list[dict[str, object]]:
         for depth in (2, 3)
         for optimiser in ("sgd", "adam")
     ]
-    return [*steps, cvx_row(1000, 500), cvx_row(10_000, 100)]
+    return [*steps, cvx_row(1000, 500, 60), cvx_row(10_000, 100, 10)]
