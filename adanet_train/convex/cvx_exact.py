@@ -148,14 +148,14 @@ def scalar_roots(
     whole = change.abs() if start is None or min(Gamma) == 0 else None
     while True:
         at = torch.addcmul(x, change, x.new_tensor([[root.w] for root in roots]), value=-1)
-        if all(root.ended for root in roots):
-            return roots, at
         first, second = Phi.slopes(at)
         pairs = [(change, first), (square, second), *([] if whole is None else [(whole, first)])]
         sums = [torch.linalg.vecdot(*pair) for pair in pairs]
         for root, means in zip(roots, (torch.stack(sums, 1) / len(x)).tolist(), strict=True):
             if not root.ended:
                 root.follow(*means)
+        if all(root.ended for root in roots):  # and none has moved since
+            return roots, at
 
 
 def minimise_norm(
