@@ -11,7 +11,7 @@ row of V each and the penalty λ Σ_c ||V_c||_p.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -171,7 +171,11 @@ def minimise_norm(
     >>> round(step.objective, 4), step.gap < 1e-10
     (0.412, True)
     """
-    return _joint(Problem, SampleLoss(Z, y, f, Phi), penalty, p, tol, groups=1)
+
+    def best(u: Tensor) -> Tensor:
+        return u * minimise_scalar(Z @ u, y, f, penalty, Phi, tol=tol).w
+
+    return _joint(Problem, SampleLoss(Z, y, f, Phi), penalty, p, tol, groups=1, best=best)
 
 
 def minimise_class_norms(Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: float, tol: float = 1e-10) -> JointStep:
@@ -190,8 +194,19 @@ def minimise_class_norms(Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: flo
     return replace(step, v=step.v.view(C, -1))
 
 
-def _joint(kind: type[Problem], loss: Loss, penalty: float, p: float, tol: float, groups: int) -> JointStep:
-    """The minimiser of a loss plus λ Σ_c ||v_c||_p over groups of v of equal length."""
+def _joint(
+    kind: type[Problem],
+    loss: Loss,
+    penalty: float,
+    p: float,
+    tol: float,
+    groups: int,
+    best: Callable[[Tensor], Tensor] | None = None,
+) -> JointStep:
+    """The minimiser of a loss plus λ Σ_c ||v_c||_p over groups of v of equal length.
+
+    It starts on the steepest ray, at the point `best` of it, or at one that a rough search finds.
+    """
     check(p >= 1, f"p must be in [1, inf], got p={p}.")
     check_nonnegative("penalty", penalty)
     nothing = loss.columns.new_zeros(loss.size)
@@ -204,7 +219,8 @@ def _joint(kind: type[Problem], loss: Loss, penalty: float, p: float, tol: float
     steep = row_norms(G, problem.q) > penalty
     if not bool(steep.any()):
         return JointStep(here.w, here.objective, 0.0, 0, True)
-    return follow(problem, problem.along((-dual_vectors(G, p) * steep[:, None]).flatten()), tol)
+    ray = (-dual_vectors(G, p) * steep[:, None]).flatten()
+    return follow(problem, problem.along(ray) if best is None else problem.at(best(ray)), tol)
 
 
 class NormProblem:
