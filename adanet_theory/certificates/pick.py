@@ -19,6 +19,7 @@ def pick_certificate(k: int, N: int, delta: float) -> float:
 
     With probability >= 1-δ over the N points. k counts the picks and, where the picking stopped early, every
     inappropriate point that is left; points that the start was trained on count in neither k nor N.
+
     Parameters
     ----------
     k
