@@ -263,6 +263,7 @@ def test_a_frame_goes_to_the_estimator_as_it_is() -> None:
         (DecisionTreeRegressor(), "this is regression; only classification is covered"),
         (make_pipeline(StandardScaler(), Ridge()), "this is regression; only classification is covered"),
         (nn.Sequential(nn.Linear(4, 2), nn.LayerNorm(2), nn.Dropout()), "in training mode"),
+        (nn.Sequential(nn.Linear(4, 2), nn.LayerNorm(2)), r"in eval mode: call module\.eval\(\) first"),
     ],
 )
 def test_what_is_no_predictor_of_classes_is_refused_in_one_line(network: Any, message: str) -> None:

@@ -273,7 +273,8 @@ def _formula(graph: Graph) -> ModelFile | GraphModel:
 
 def _opaque(module: Any, X: Array, refusal: str) -> Subject:
     """A module by its outputs alone; one that draws at random, or cannot be run, is refused as it was by the reader."""
-    check(not any(part.training for part in module.modules()), refusal)
+    remedy = f"{refusal} As a black box it must be in eval mode: call module.eval() first."
+    check(not any(part.training for part in module.modules()), remedy)
     program = ModuleProgram(module)
     try:
         f = program.outputs(X)
