@@ -73,7 +73,8 @@ PAGES := paper_notes/site/results
 readme: env
 	$(BIN)/verify-claims --quick --markdown paper_notes/claims.md --readme README.md
 	$(BIN)/python -m verify.experiments.tables $(RESULTS)/certificates.json --into $(PAGES)/certificates.md
-	$(BIN)/python -m verify.experiments.tables $(RESULTS)/certificates.json --into README.md
+	$(BIN)/python -m verify.experiments.tables $(RESULTS)/picking.json --into $(PAGES)/certificates.md
+	$(BIN)/python -m verify.experiments.tables $(RESULTS)/picking.json --into README.md
 	$(BIN)/python -m verify.experiments.tables $(RESULTS)/classes.json --into $(PAGES)/classes.md
 	$(BIN)/python -m verify.experiments.tables $(RESULTS)/tables.json --into $(PAGES)/learner.md
 

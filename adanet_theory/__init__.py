@@ -66,16 +66,32 @@ _PLACES = {name: f"{module}:{name}" for module, names in _OFFERED.items() for na
 def statement(id: str) -> Statement:
     """The symbolic twin of a statement, exact: .latex(), .terms, .definitions.
 
+    Parameters
+    ----------
+    id
+        Id of the statement, as in reports and in the ledger.
+
+    Returns
+    -------
+    Statement
+        The twin, a sympy expression with its place in the paper.
+
+    Raises
+    ------
+    ValueError
+        If there is no statement of that id; a near miss is answered with the one that was meant.
+
+    Examples
+    --------
     >>> statement("lemma-2").where
     'Lemma 2'
     """
-    from adanet_theory import links
     from adanet_theory.checks import check_choice
     from adanet_theory.twins.certificates import CERTIFICATES
     from adanet_theory.twins.symbolic import STATEMENTS
 
     known = STATEMENTS | CERTIFICATES
-    check_choice("statement", id, known, links.see())
+    check_choice("statement", id, known)
     return known[id]
 
 
@@ -101,14 +117,8 @@ def _found(name: str) -> Any:
     from adanet_theory.scalars import on_plain_numbers
 
     module, _, attribute = (_PLACES.get(name) or _bounds()[name]).partition(":")
-    found = getattr(import_module(f"{__name__}.{module}"), attribute)
-    return on_plain_numbers(found, _id(name)) if isinstance(found, FunctionType) else found
-
-
-def _id(name: str) -> str:
-    """The id of the statement that a function is offered for, under its id or under a name that says its content."""
-    by_id = next((id for id, place in (_BY_ID | _bounds()).items() if place == _PLACES.get(name)), name)
-    return by_id.replace("_", "-")
+    offered = getattr(import_module(f"{__name__}.{module}"), attribute)
+    return on_plain_numbers(offered) if isinstance(offered, FunctionType) else offered
 
 
 def __dir__() -> list[str]:

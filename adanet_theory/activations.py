@@ -21,10 +21,27 @@ from adanet_theory.checks import Array, unknown_choice
 class Activation:
     """What the theory needs to know of an activation φ, and φ itself on arrays.
 
-    `slopes` are the infimum and supremum of φ'; `odd_lipschitz` and `even_lipschitz` the Lipschitz constants of
-    the odd and the even part of φ - φ(0); `sup` is sup |φ|; `curvature` is the Lipschitz constant of φ', inf where
-    φ has a kink or nobody has said.
+    Parameters
+    ----------
+    name
+        Its name, with a parameter behind a colon: "leaky_relu:0.1".
+    slopes
+        Infimum and supremum of φ'.
+    odd_lipschitz, even_lipschitz
+        Lipschitz constants of the odd and of the even part of φ - φ(0).
+    at_zero
+        φ(0).
+    sup
+        sup |φ|, inf where φ is unbounded.
+    is_homogeneous
+        Whether φ(t x) = t φ(x) for every t >= 0.
+    function
+        φ on arrays.
+    curvature
+        Lipschitz constant of φ'; inf where φ has a kink, or where it is unknown.
 
+    Examples
+    --------
     >>> relu = activation("relu")
     >>> relu.lipschitz, relu.at_zero, relu.contraction, relu.is_homogeneous
     (1.0, 0.0, 1.5, True)
@@ -164,6 +181,23 @@ KINDS = frozenset([*_PLAIN, "leaky_relu"])
 def leaky_relu(a: float) -> Activation:
     """x for x >= 0 and a x below; 1-Lipschitz when |a| <= 1.
 
+    Parameters
+    ----------
+    a
+        Slope below 0, finite.
+
+    Returns
+    -------
+    Activation
+        The record of that activation.
+
+    Raises
+    ------
+    ValueError
+        If a is not finite.
+
+    Examples
+    --------
     >>> leaky_relu(0.5).contraction
     1.25
     """
@@ -184,6 +218,23 @@ def leaky_relu(a: float) -> Activation:
 def activation(name: str | Activation) -> Activation:
     """The activation of that name: one of ACTIVATIONS, with the parameter of leaky_relu behind a colon.
 
+    Parameters
+    ----------
+    name
+        One of ACTIVATIONS, or an Activation, which is returned.
+
+    Returns
+    -------
+    Activation
+        The record of that activation.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name.
+
+    Examples
+    --------
     >>> activation("leaky_relu:0.1").slopes
     (0.1, 1.0)
     """

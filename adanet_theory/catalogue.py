@@ -44,7 +44,6 @@ ASSUMPTIONS = (
     "membership",
     "layered",
     "linear",
-    "tree",
     "range",
     "depth",
     "normalised",
@@ -59,6 +58,7 @@ ASSUMPTIONS = (
     "recipe",
     "architecture",
     "unlabelled",
+    "surrogate",
     "chain",
 )
 """What a statement may need, in the order in which a report goes through it."""
@@ -70,14 +70,46 @@ ALWAYS = ("chain",)
 class Bound:
     """One statement on the risk of f.
 
-    `function` is the numeric form, itself or as "module:name"; the names of its parameters say what it reads.
-    `complexity` says which upper value stands for R_m(H_k) or R_S(H_k), `at` which size of Ψ is in it (or in the bound
-    itself): r_inf of the sample, its r_rms, or r_sup, known beforehand. "R_S" is the least value known above R_S(H_k).
-    `scale` is that of the margin: "rho", fixed, of f/W; or the ρ_0 of a grid of margins of f, "W_M" or "B".
-    `range` says whether M is the largest of the ranges ("M") or all of them ("M_k"); None where the bound reads none.
-    `needs` are ids of ASSUMPTIONS; `assumes` says in words what nothing here can check. `classes` says whether the
-    margin is y f(x), or f(x, y) - max f(x, y') of a network with an output for each class; "any" reads only errors.
-    `examples` are values of the numeric form that were computed apart from it; tests, suite and site go over them.
+    Parameters
+    ----------
+    id
+        Name in reports and on the command line, like "my-bound".
+    title
+        Name in figures and tables.
+    group
+        "paper", "corrected", "certificate", "held-out", "context" or "user"; a bound of one's own is "user" or
+        "context".
+    function
+        The numeric form, itself or as "module:name"; the names of its parameters say what it reads.
+    loss
+        The loss on the sample that it reads: "margin_error", "ramp" or "other".
+    complexity
+        The upper value that stands for R_m(H_k) or R_S(H_k); "R_S" is the least value known above R_S(H_k).
+    at
+        The size of Ψ in the complexity, or in the bound: r_inf or r_rms of the sample, or r_sup, known before it.
+    scale
+        The margin: "rho" is fixed and that of f/W; "W_M" and "B" are the ρ_0 of a grid of margins of f.
+    range
+        "M" reads the largest of the ranges, "M_k" all of them, None none.
+    needs
+        Ids of ASSUMPTIONS.
+    reference
+        Where its proof is.
+    assumes
+        In words, what nothing here can check.
+    classes
+        "two" has the margin y f(x), "many" has f(x, y) - max f(x, y'), "any" reads only errors.
+    quoted
+        Whether a report may quote it as the least of all; else only where it is named beforehand.
+    reported
+        Whether verify-bounds has a row for it.
+    examples
+        Values of the numeric form that were computed apart from it; tests, suite and site go over them.
+
+    Raises
+    ------
+    ValueError
+        If a field is outside its choices.
     """
 
     id: str
@@ -94,9 +126,7 @@ class Bound:
     assumes: str = ""
     classes: Classes = "two"
     quoted: bool = True
-    """Whether a report may quote it as the least of all; else only where it is named beforehand."""
     reported: bool = True
-    """Whether verify-bounds has a row for it."""
     examples: tuple[Example, ...] = ()
 
     def __post_init__(self) -> None:
@@ -139,8 +169,8 @@ class Bound:
 
 def _imported(name: str) -> Callable[..., Any]:
     module, _, function = name.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
+    numeric: Callable[..., Any] = getattr(import_module(module), function)
+    return numeric
 
 
 @lru_cache
@@ -356,23 +386,6 @@ _BUILT_IN = (
         reference=_PROOFS + "vote-certificate",
     ),
     Bound(
-        "gauss-certificate",
-        "gauss-certificate",
-        "certificate",
-        "adanet_theory.certificates.gauss:gauss_certificate",
-        needs=("iid", "linear", "feature-map", "arithmetic"),
-        reference=_PROOFS + "gauss-certificate",
-    ),
-    Bound(
-        "path-certificate",
-        "path-certificate",
-        "certificate",
-        "adanet_theory.certificates.path:path_certificate",
-        at="r_sup",
-        needs=("iid", "homogeneous", "tree", "r-sup", "feature-map", "arithmetic"),
-        reference=_PROOFS + "path-certificate",
-    ),
-    Bound(
         "vote-certificate-multiclass",
         "vote-certificate-multiclass",
         "certificate",
@@ -380,16 +393,6 @@ _BUILT_IN = (
         at="r_sup",
         needs=("iid", "linear", "r-sup", "feature-map", "arithmetic"),
         reference=_PROOFS + "vote-certificate-multiclass",
-        classes="many",
-    ),
-    Bound(
-        "path-certificate-multiclass",
-        "path-certificate-multiclass",
-        "certificate",
-        "adanet_theory.certificates.path_multiclass:path_certificate_multiclass",
-        at="r_sup",
-        needs=("iid", "homogeneous", "tree", "r-sup", "feature-map", "arithmetic"),
-        reference=_PROOFS + "path-certificate-multiclass",
         classes="many",
     ),
     Bound(
@@ -493,7 +496,7 @@ _BUILT_IN = (
         "disagreement-certificate",
         "certificate",
         "adanet_theory.certificates.disagreement:disagreement_certificate",
-        needs=("iid", "unlabelled"),
+        needs=("iid", "unlabelled", "surrogate"),
         reference=_PROOFS + "disagreement-certificate",
         assumes="R(g) <= b, with what the certificate of g needs",
         classes="any",
@@ -606,15 +609,30 @@ def register(bound: Bound) -> Bound:
     """Add a record of group "user" (a claim) or "context"; reports and figures made from now on show it.
 
     Its function returns a MarginBound, a dict of terms or one number, rounded up by whoever wrote it.
+
+    Parameters
+    ----------
+    bound
+        A record whose id is new.
+
+    Returns
+    -------
+    Bound
+        The same record.
+
+    Raises
+    ------
+    ValueError
+        If the record is of another group, its id is taken, or its function cannot be called.
     """
     check(isinstance(bound, Bound), f"register takes a Bound(..), got a {type(bound).__name__}.")
     check(bound.group in ("user", "context"), f"group must be user or context, got group={bound.group!r}.")
     check(bound.id not in _catalogue, f"there is a bound {bound.id!r} already.")
     try:
-        found = bound.numeric
+        numeric = bound.numeric
     except (ImportError, AttributeError) as error:
         raise ValueError(f"the function of {bound.id!r} cannot be imported: {error}.") from None
-    check(callable(found), f"the function of {bound.id!r} cannot be called.")
+    check(callable(numeric), f"the function of {bound.id!r} cannot be called.")
     _catalogue[bound.id] = bound
     return bound
 

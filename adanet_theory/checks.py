@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,7 +26,15 @@ def __getattr__(name: str) -> Any:
 
 
 class OutsideTheoryError(ValueError):
-    """The statement is not proved for this input; `assumption` names what fails."""
+    """The statement is not proved for this input.
+
+    Parameters
+    ----------
+    assumption
+        Id of the assumption that fails, kept as an attribute.
+    message
+        Symbol, condition, value.
+    """
 
     def __init__(self, assumption: str, message: str) -> None:
         super().__init__(f"{message} [assumption: {assumption}]")
@@ -72,6 +80,17 @@ def nearest(value: str, known: Iterable[str]) -> str | None:
     alike = [name for name in plain if _digits(name) == _digits(value)]
     close = get_close_matches(_plain(value), alike, n=1, cutoff=0.8)
     return plain[close[0]] if close else None
+
+
+def shown(names: Sequence[str], most: int = 20) -> str:
+    """The names for a message: all of a few, else the first and the last of them, where labels often stand.
+
+    >>> shown(["a", "b", "c", "d", "e", "f"], most=4)
+    'a, b, .., e, f'
+    """
+    if len(names) <= most:
+        return ", ".join(names)
+    return ", ".join([*names[: most // 2], "..", *names[-(most // 2) :]])
 
 
 def refuse_unknown(function: str, unknown: Iterable[str], known: Iterable[str]) -> None:

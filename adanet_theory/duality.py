@@ -25,6 +25,27 @@ def dual_vector(eps: ArrayLike, Lambda: float, p: float) -> Array:
     p = 1 puts all weight on the first largest |ε_i| (any maximiser would do), p = inf gives Λ sgn(ε_i), and ε = 0,
     where there is no descent, gives u = 0.
 
+    Parameters
+    ----------
+    eps
+        The vector ε of weighted correlations, one number for each unit below.
+    Lambda
+        Bound Λ >= 0 on the p-norm of the weights of one unit.
+    p
+        Exponent of the norm, in [1, inf].
+
+    Returns
+    -------
+    ndarray
+        The weights u of the unit.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> dual_vector([3.0, -4.0], Lambda=5.0, p=2)
     array([ 3., -4.])
     >>> dual_vector([3.0, -4.0], Lambda=5.0, p=1)
@@ -51,6 +72,27 @@ def printed_dual_vector(eps: ArrayLike, Lambda: float, p: float) -> Array:
 
     Undefined at p = 1 (q = inf) and at ε = 0.
 
+    Parameters
+    ----------
+    eps
+        The vector ε of weighted correlations, one number for each unit below.
+    Lambda
+        Bound Λ >= 0 on the p-norm of the weights of one unit.
+    p
+        Exponent of the norm, in (1, inf].
+
+    Returns
+    -------
+    ndarray
+        The weights u of the unit.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> printed_dual_vector([3.0, -4.0], Lambda=5.0, p=2)
     array([3., 4.])
     """
@@ -66,6 +108,29 @@ def layer_score(eps: ArrayLike, Lambda: float, p: float, mean_derivative: float)
 
     `mean_derivative` is S_t/m.
 
+    Parameters
+    ----------
+    eps
+        The vector ε of weighted correlations, one number for each unit below.
+    Lambda
+        Bound Λ >= 0 on the p-norm of the weights of one unit.
+    p
+        Exponent of the norm, in [1, inf].
+    mean_derivative
+        S_t/m, the mean of Φ'(1 - y_i f(x_i)), >= 0.
+
+    Returns
+    -------
+    float
+        g_s, >= 0.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> layer_score([3.0, -4.0], Lambda=2.0, p=2, mean_derivative=0.5)
     5.0
     """
@@ -77,6 +142,20 @@ def layer_score(eps: ArrayLike, Lambda: float, p: float, mean_derivative: float)
 def is_optimal(g: float, Gamma: float) -> bool:
     """Whether w = 0 is optimal over all units of the layer: g_s <= Γ_s.
 
+    Parameters
+    ----------
+    g
+        Score g_s of the layer (`layer_score`).
+    Gamma
+        Penalty Γ_s of one unit of weight in the layer.
+
+    Returns
+    -------
+    bool
+        True where no unit of the layer lowers the objective.
+
+    Examples
+    --------
     >>> is_optimal(g=0.3, Gamma=0.5), is_optimal(g=0.5, Gamma=0.3)
     (True, False)
     """
@@ -89,6 +168,29 @@ def guaranteed_decrease(g: float, Gamma: float, *, tau: float, mean_square: floa
     (F_t(w, h) <= F_t(0, h) - (g - Γ) w + τ mean(h^2) w^2/2 for w >= 0; take the best w.) The logistic loss has τ = 1/4;
     the exponential has none (τ = inf), and nothing is guaranteed.
 
+    Parameters
+    ----------
+    g
+        Score g_s of the layer (`layer_score`).
+    Gamma
+        Penalty Γ_s of one unit of weight in the layer.
+    tau
+        Largest second derivative of the loss Φ, > 0; 1/4 for the logistic loss, inf for the exponential.
+    mean_square
+        (1/m) Σ_i h(x_i)² of the new unit.
+
+    Returns
+    -------
+    float
+        A lower value of the decrease of F_t, >= 0.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> guaranteed_decrease(0.5, 0.25, tau=0.25, mean_square=1.0)
     0.125
     """

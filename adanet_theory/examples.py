@@ -48,8 +48,8 @@ def number(bound: Bound, example: Example) -> float:
     0.147837176364
     """
     given = dict(example.arguments) | {"R_S": example.arguments.get("R_m"), "literally": True}
-    found = bound.numeric(**{name: _argument(bound, name, given[name]) for name in _read(bound) & set(given)})
-    return float(getattr(found, "total", found))
+    bounded = bound.numeric(**{name: _argument(bound, name, given[name]) for name in _read(bound) & set(given)})
+    return float(getattr(bounded, "total", bounded))
 
 
 def _read(bound: Bound) -> frozenset[str]:
@@ -77,7 +77,7 @@ def letters(example: Example) -> dict[str, Any]:
     if spec is None:
         names = _LETTERS | _LETTERS_OF_COUNTS
         return {names.get(name, name): value for name, value in example.arguments.items()} | {"error": example.value}
-    found = {_LETTERS.get(name, name): value for name, value in example.arguments.items() if name != "spec"}
+    values = {_LETTERS.get(name, name): value for name, value in example.arguments.items() if name != "spec"}
     depth = len(spec["Lambda"])
-    layers = {"l": depth, "k": depth, "n": list(spec["n"]), "p": spec["p"], "M": max(found["M_k"], key=float)}
-    return found | layers | {"Lambda": {(k, k - 1): x for k, x in enumerate(spec["Lambda"], start=1)}}
+    layers = {"l": depth, "k": depth, "n": list(spec["n"]), "p": spec["p"], "M": max(values["M_k"], key=float)}
+    return values | layers | {"Lambda": {(k, k - 1): x for k, x in enumerate(spec["Lambda"], start=1)}}

@@ -84,20 +84,20 @@ def _required(function: Any) -> frozenset[str]:
 
 def arguments(bound: Bound, given: Quantities) -> dict[str, Any]:
     """The keyword arguments of the numeric form; `literally`, for whoever asks judges the assumptions apart."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name in bound.reads:
         if name in ("R_m", "R_S"):
-            found[name] = complexities(bound, given)
+            values[name] = complexities(bound, given)
         elif name == "M":
             if bound.range is not None:
-                found[name] = _ranges(bound, given)
+                values[name] = _ranges(bound, given)
         elif name == "literally":
-            found[name] = True
+            values[name] = True
         elif hasattr(given, name):
-            found[name] = getattr(given, name)
+            values[name] = getattr(given, name)
         else:
             check(name not in _required(bound.numeric), f"{bound.id} reads {name!r}, which is no quantity of a report.")
-    return found
+    return values
 
 
 def _ranges(bound: Bound, given: Quantities) -> Any:
@@ -133,18 +133,18 @@ def _of_user(bound: Bound, given: Quantities) -> MarginBound:
     try:
         value = bound.numeric(**arguments(bound, given))
         check(not isinstance(value, str), f"a number was expected, got {value!r}")
-        found = as_margin_bound(bound, value, given.rho)
-        raw = found.raw
+        margin_bound = as_margin_bound(bound, value, given.rho)
+        raw = margin_bound.raw
     except Exception as error:
         raise NoValue(f"{bound.id} gave no value ({type(error).__name__}: {error})") from None
     if raw is not None and not raw >= 0:
         raise NoValue(f"{bound.id} gave {raw:g}, which bounds no risk")
-    return found
+    return margin_bound
 
 
-def as_margin_bound(bound: Bound, found: Any, rho: float | None) -> MarginBound:
+def as_margin_bound(bound: Bound, value: Any, rho: float | None) -> MarginBound:
     """What a numeric form returned: a MarginBound of ours; of a user's bound also terms by name, or one number."""
-    if isinstance(found, MarginBound):
-        return found
-    terms = dict(found) if hasattr(found, "items") else {"value": float(found)}
+    if isinstance(value, MarginBound):
+        return value
+    terms = dict(value) if hasattr(value, "items") else {"value": float(value)}
     return MarginBound(bound.id, terms, rho)

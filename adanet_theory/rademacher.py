@@ -44,6 +44,31 @@ def lemma_1(spec: NetworkSpec, k: int, R_S: Sequence[float], *, literally: bool 
 
     Holds with φ(0) = 0 only: the step max(A, B) <= A + B of its proof needs A, B >= 0 (claim lemma-1).
 
+    Parameters
+    ----------
+    spec
+        The family of networks, declared before the sample.
+    k
+        Layer, 2 <= k <= l.
+    R_S
+        Complexities R_S(H_1), R_S(H_2), ..; the value of layer s stands at index s - 1.
+    literally
+        Evaluate the print even where its missing assumption fails; the number is then no bound.
+
+    Returns
+    -------
+    float
+        The right-hand side.
+
+    Raises
+    ------
+    OutsideTheoryError
+        If an assumption of the statement fails.
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> lemma_1(NetworkSpec.layered((4, 9, 1), 1.0, p=2), 2, [0.5])
     3.0
     """
@@ -62,6 +87,27 @@ def lemma_1_exact(spec: NetworkSpec, k: int, sup_phi: Sequence[float]) -> float:
     `sup_phi[s - 1]` is the value (1/m) E sup|..| of layer s. (Duality in u_s; the sup over n_s units is n_s^(1/q) times
     the sup over one; the sups of different s decouple.)
 
+    Parameters
+    ----------
+    spec
+        The family of networks, declared before the sample.
+    k
+        Layer, 2 <= k <= l.
+    sup_phi
+        (1/m) E sup |Σ_i σ_i φ_s(h(x_i))| for the layers s < k.
+
+    Returns
+    -------
+    float
+        R_S(H_k).
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> lemma_1_exact(NetworkSpec.layered((4, 9, 1), 1.0, p=2), 2, [0.5])
     1.5
     """
@@ -74,6 +120,29 @@ def lemma_1_corrected(spec: NetworkSpec, k: int, R_S: Sequence[float], *, m: int
 
         R_S(H_k) <= Σ_{s<k} Λ_{k,s} n_s^(1/q) [ c_φ R_S(H_s) + |φ_s(0)| μ_m ],   c_φ = Activation.contraction
 
+    Parameters
+    ----------
+    spec
+        The family of networks, declared before the sample.
+    k
+        Layer, 2 <= k <= l.
+    R_S
+        Complexities R_S(H_1), R_S(H_2), ..; the value of layer s stands at index s - 1.
+    m
+        Number of points in the sample, >= 1.
+
+    Returns
+    -------
+    float
+        An upper value of R_S(H_k).
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> lemma_1_corrected(NetworkSpec.layered((4, 9, 1), 1.0, p=2), 2, [0.5], m=10)
     2.25
     """
@@ -95,6 +164,27 @@ def first_layer_closed(spec: NetworkSpec, *, m: int, r_rms: float) -> float:
         R_S(H_1) <= r_rms Λ_{1,0} n_0^(1/q) C_q / sqrt(m),   C_q = min{ sqrt(2 log 2n_0), κ_q }
         κ_q = 1 for q <= 2,   sqrt(2) (Γ((q+1)/2)/sqrt(π))^(1/q) for 2 < q < inf (Khintchine-Haagerup), none at q = inf
 
+    Parameters
+    ----------
+    spec
+        The family of networks, declared before the sample.
+    m
+        Number of points in the sample, >= 1.
+    r_rms
+        max_j sqrt(Σ_i Ψ_j(x_i)²/m), the largest root mean square of a feature, >= 0.
+
+    Returns
+    -------
+    float
+        An upper value of R_S(H_1).
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> first_layer_closed(NetworkSpec.layered((4, 1), 1.0, p=2), m=100, r_rms=1.0)
     0.2
     """
@@ -118,6 +208,33 @@ def layered_complexity(spec: NetworkSpec, k: int, *, m: int, r_inf: float, liter
 
         R_S(H*_k) <= r_inf Λ_k N_k^(1/q) sqrt(log(2 n_0) / 2m),   Λ_k = Π 2Λ_{s,s-1},  N_k = Π n_{s-1},  s <= k
 
+    Parameters
+    ----------
+    spec
+        The family of networks, declared before the sample.
+    k
+        Layer, counted from 1.
+    m
+        Number of points in the sample, >= 1.
+    r_inf
+        max_i ||Ψ(x_i)||_inf of the sample, >= 0.
+    literally
+        Evaluate the print even where its missing assumption fails; the number is then no bound.
+
+    Returns
+    -------
+    float
+        The right-hand side.
+
+    Raises
+    ------
+    OutsideTheoryError
+        If an assumption of the statement fails.
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> round(layered_complexity(NetworkSpec.layered((154, 10, 1), 1.0, p=1), 2, m=9600, r_inf=1.0), 6)
     0.069102
     """
@@ -163,6 +280,31 @@ def peeled_complexity(spec: NetworkSpec, k: int, *, m: int, r_rms: float) -> flo
 
     For layered ReLU networks: r_rms Π Λ_{s,s-1} N_k^(1/q) sqrt( 2 [log(2n_0) + (k-1) log(3/2)] / m ).
 
+    Parameters
+    ----------
+    spec
+        The family of networks, declared before the sample.
+    k
+        Layer, counted from 1.
+    m
+        Number of points in the sample, >= 1.
+    r_rms
+        max_j sqrt(Σ_i Ψ_j(x_i)²/m), the largest root mean square of a feature, >= 0.
+
+    Returns
+    -------
+    float
+        An upper value of R_S(H_k).
+
+    Raises
+    ------
+    OutsideTheoryError
+        If an assumption of the statement fails.
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> round(peeled_complexity(NetworkSpec.layered((154, 10, 1), 1.0, p=1), 2, m=9600, r_rms=1.0), 6)
     0.035753
     """
@@ -182,6 +324,33 @@ def peeled_complexity_data(spec: NetworkSpec, k: int, *, m: int, R_S_1: float, s
     `square_norms` is Σ_i ||Ψ(x_i)||_q^2; layered families have P_k/P_1 = Π_{s=2..k} Λ_{s,s-1} n_{s-1}^(1/q) L.
     (As above; at layer 1 sup|Σ σ_i h(x_i)| stays near its mean, by bounded differences in the signs.)
 
+    Parameters
+    ----------
+    spec
+        The family of networks, declared before the sample.
+    k
+        Layer, counted from 1.
+    m
+        Number of points in the sample, >= 1.
+    R_S_1
+        R_S(H_1), or an upper value of it, >= 0.
+    square_norms
+        Σ_i ||Ψ(x_i)||_q² over the sample.
+
+    Returns
+    -------
+    float
+        An upper value of R_S(H_k).
+
+    Raises
+    ------
+    OutsideTheoryError
+        If an assumption of the statement fails.
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> spec = NetworkSpec.layered((4, 9, 1), 1.0, p=2)
     >>> round(peeled_complexity_data(spec, 2, m=100, R_S_1=0.15, square_norms=200.0), 6)
     0.832057
@@ -205,6 +374,29 @@ def peeled_complexity_offset(spec: NetworkSpec, k: int, *, m: int, r_rms: float)
         R_S(H_k) <= Q_k sqrt( 2 [log(2n_0) + (k-1) log 2] / m )
         Q_1 = r_rms Λ_{1,0} n_0^(1/q),   Q_k = Σ_s Λ_{k,s} n_s^(1/q) (L_s Q_s + |φ_s(0)|)
 
+    Parameters
+    ----------
+    spec
+        The family of networks, declared before the sample.
+    k
+        Layer, counted from 1.
+    m
+        Number of points in the sample, >= 1.
+    r_rms
+        max_j sqrt(Σ_i Ψ_j(x_i)²/m), the largest root mean square of a feature, >= 0.
+
+    Returns
+    -------
+    float
+        An upper value of R_S(H_k).
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> spec = NetworkSpec.layered((154, 10, 1), 1.0, 1, "sigmoid")
     >>> round(peeled_complexity_offset(spec, 2, m=9600, r_rms=1.0), 6)
     0.027436
@@ -237,6 +429,29 @@ def depth_lower(spec: NetworkSpec, k: int, R_S_k: float) -> float:
 
     So the product of Λ n^(1/q) over the layers is real; the powers of 2 and 4 in Lemma 2 and Corollary 1 are not.
 
+    Parameters
+    ----------
+    spec
+        The family of networks, declared before the sample.
+    k
+        Layer, 1 <= k < l.
+    R_S_k
+        R_S(H*_k), or a lower value of it, >= 0.
+
+    Returns
+    -------
+    float
+        A lower value of R_S(H*_{k+1}).
+
+    Raises
+    ------
+    OutsideTheoryError
+        If an assumption of the statement fails.
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> spec = NetworkSpec.layered((4, 9, 9, 1), 1.0, p=2)
     >>> depth_lower(spec, 1, 0.5), depth_lower(spec, 2, 0.5)
     (0.75, 1.5)
@@ -260,6 +475,25 @@ def ranges(spec: NetworkSpec, *, r_sup: float) -> list[float]:
 
         M_1 = Λ_{1,0} n_0^(1/q) r_sup,   M_k = Σ_s Λ_{k,s} n_s^(1/q) min{ L_s M_s + |φ_s(0)|, sup|φ_s| }
 
+    Parameters
+    ----------
+    spec
+        The family of networks, declared before the sample.
+    r_sup
+        A bound on ||Ψ(x)||_inf for every x, known before the sample, >= 0.
+
+    Returns
+    -------
+    list of float
+        M_1, .., M_l.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> ranges(NetworkSpec.layered((4, 9, 1), 1.0, p=2), r_sup=1.0)
     [2.0, 6.0]
     """

@@ -11,9 +11,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-from adanet_theory import links
-from adanet_theory.checks import OutsideTheoryError
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 _INFINITE = ("inf", "Infinity", "infinity")
 
@@ -25,12 +22,12 @@ def exponent(p: Any) -> float:
     (inf, 2.0)
     """
     try:
-        found = float(p)
+        number = float(p)
     except (TypeError, ValueError):
-        found = math.nan
-    if not found >= 1:
+        number = math.nan
+    if not number >= 1:
         raise ValueError(f"p must be in [1, inf], got p={p}.")
-    return found
+    return number
 
 
 def plain(value: Any) -> Any:
@@ -45,16 +42,11 @@ def plain(value: Any) -> Any:
     return value.item() if value.ndim == 0 else value.astype("float64") if dtype.kind == "f" else value
 
 
-def on_plain_numbers(function: Function, id: str) -> Function:
-    """The function on `plain` arguments; where its statement does not apply, a note on the error leads to its page."""
+def on_plain_numbers(function: Function) -> Function:
+    """The function on `plain` arguments."""
 
     @wraps(function)
     def called(*arguments: Any, **more: Any) -> Any:
-        try:
-            return function(*map(plain, arguments), **{name: plain(value) for name, value in more.items()})
-        except OutsideTheoryError as error:
-            if page := links.see(id).strip():
-                error.add_note(page)
-            raise
+        return function(*map(plain, arguments), **{name: plain(value) for name, value in more.items()})
 
     return called  # type: ignore[return-value]

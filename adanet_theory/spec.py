@@ -16,8 +16,25 @@ from adanet_theory.scalars import exponent, plain
 class NetworkSpec:
     """The declared family: n = (n_0, .., n_l), Lambda[k, s] >= 0, p in [1, inf], activations φ_1, .., φ_{l-1}.
 
-    A pair that Lambda does not hold is no connection: Lambda_{k,s} = 0. One activation name stands for all layers.
+    Parameters
+    ----------
+    n
+        Sizes n_0, .., n_l: the number of features, then the number of units in each layer.
+    Lambda
+        Bounds Λ_{k,s} >= 0 on the p-norm of what a unit of layer k reads from layer s, by (k, s). A pair that is
+        missing is not connected.
+    p
+        Exponent of the norm, in [1, inf]; "inf" is accepted.
+    activations
+        φ_1, .., φ_{l-1} by name or record; one name stands for all layers.
 
+    Raises
+    ------
+    ValueError
+        If a size, a bound, p or a name is outside its range.
+
+    Examples
+    --------
     >>> spec = NetworkSpec(n=(4, 3, 2), Lambda={(1, 0): 1.0, (2, 1): 0.5}, p=2)
     >>> spec.depth, spec.q, spec.is_layered, spec.bound(2, 1)
     (2, 2.0, True, 0.5)

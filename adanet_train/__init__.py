@@ -1,6 +1,6 @@
 """AdaNet (and .R .P .D .SD), AdaNet.CVX and the baselines in torch: networks inside the families of the theory.
 
->>> from adanet_train import AdaNetClassifier, AdaNetCVXClassifier, certify, compress, load, replay
+>>> from adanet_train import AdaNetClassifier, AdaNetCVXClassifier, Config, certify, compress, load, replay
 """
 
 from importlib import import_module
@@ -8,10 +8,11 @@ from typing import Any
 
 _ROOMS = {
     "adanet_train.compression.search": ("compress",),
+    "adanet_train.config": ("Config",),
     "adanet_train.estimator": ("AdaNetCVXClassifier", "AdaNetClassifier", "load"),
     "adanet_train.picking.certify": ("certify", "replay"),
 }
-__all__ = ["AdaNetCVXClassifier", "AdaNetClassifier", "certify", "compress", "load", "replay"]
+__all__ = ["AdaNetCVXClassifier", "AdaNetClassifier", "Config", "certify", "compress", "load", "replay"]
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,8 @@ each class, which the classes share, with its best weights.
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -26,7 +28,9 @@ from adanet_theory import duality
 from adanet_theory.checks import check
 from adanet_theory.norms import conjugate
 from adanet_theory.spec import NetworkSpec
-from adanet_train.config import Callback, Config, Trained, check_class_config, check_resume, check_sample, is_extended
+from adanet_train.config import Config
+from adanet_train.convex.cvx_exact import Say
+from adanet_train.convex.newton import expected_seconds
 from adanet_train.convex.projection import members
 from adanet_train.core import objective
 from adanet_train.core.activations import apply_activation
@@ -37,6 +41,10 @@ from adanet_train.core.network import Network, read
 from adanet_train.core.norms import dual_vectors, row_norms
 from adanet_train.core.points import Points
 from adanet_train.search.growable import Growable
+from adanet_train.training import Callback, Trained, begin, check_class_config, is_extended
+
+QUICK, LONG = 10.0, 600.0
+"""Seconds up to which an exact step says nothing, and from which on it says so to everyone."""
 
 
 def train(
@@ -46,6 +54,8 @@ def train(
     *,
     callback: Callback | None = None,
     resume: Trained | None = None,
+    method: str = "cvx",
+    say: Say | None = None,
 ) -> Trained:
     """T rounds of AdaNet.CVX; callback and resume as in adanet.train.
 
@@ -56,17 +66,19 @@ def train(
     config : rounds, p, Λ, λ and the step.
     callback : sees the result after every round.
     resume : a result of an earlier call with the same config, which is taken up.
+    method : "cvx", or "cvx-exact" for the exact step whatever the config says.
+    say : is told beforehand how long an exact step will take, where that is above ten seconds, and how far it is.
+        Without it, steps of more than ten minutes are announced by a warning.
     """
-    points, y = check_sample(Psi, y, config)
+    points, y, config = begin(method, Psi, y, config, resume=resume)
     check_cvx(y, config)
-    check_resume(resume, config)
-    growth = Growth(points.whole(), y, config)
+    growth = CvxGrowth(points.whole(), y, config, say)
     growth.extended = is_extended(resume, config)
     history: list[Round] = []
     if resume is not None:
         growth.replay(resume)
         history = [*resume.history]
-    while len(history) < config.rounds and not (history and history[-1]["chosen"] < 0):
+    while len(history) < config.family.rounds and not (history and history[-1]["chosen"] < 0):
         candidates = growth.candidates()
         best, why = growth.choice(candidates)
         if best >= 0:
@@ -79,19 +91,49 @@ def train(
 
 
 def check_cvx(y: Tensor, config: Config) -> None:
-    check(not config.corrective, "AdaNet.CVX has no fully corrective step, got corrective=True.")
+    check(not config.search.corrective, "AdaNet.CVX has no fully corrective step, got corrective=True.")
     if y.is_floating_point():
         return
     check_class_config(config)
-    check(config.step != "printed", "step printed is about two classes: the paper prints no step for more.")
-    by_layer = config.variant == "base" and config.complexity in ("lemma-2", "lemma-2-peeled", "sampled", "sqrt-depth")
+    check(config.convex.step != "printed", "step printed is about two classes: the paper prints no step for more.")
+    by_layer = config.search.variant == "base" and config.goal.is_by_layer
     check(by_layer, "AdaNet.CVX of more than two classes needs a complexity of the layers, the same for every unit.")
 
 
 def family(config: Config, n_0: int, units: int = 1) -> NetworkSpec:
     """The declared family: up to T units in each layer, or T for each class, and at most five layers by default."""
-    depth = config.max_depth or min(config.rounds, 5)
-    return config.replace(width=units, candidates=None, max_depth=depth).family(n_0)
+    depth = config.family.max_depth or min(config.family.rounds, 5)
+    return config.replace(width=units, candidates=None, max_depth=depth).declared(n_0)
+
+
+def announced(Z: Tensor, C: int, p: float, say: Say | None) -> Say | None:
+    """Who hears how far an exact step is, after being told what it will take; None where it is quick."""
+    m, n = Z.shape
+    seconds = expected_seconds(m, n, C)
+    if p == 1 or seconds < QUICK:
+        return None
+    line = (
+        f"cvx-exact on {m:,} points, {n:,} inputs and {max(C, 2)} classes: about {seconds / 60:.1f} minutes of one core"
+    )
+    if say is None:
+        if seconds > LONG:
+            warnings.warn(f"{line}; verbose=True shows how far it is.", stacklevel=2)
+        return None
+    say(f"{line}.")
+    return seldom(say)
+
+
+def seldom(say: Say) -> Say:
+    """Of lines that come quickly some: one in so many seconds."""
+    last = time.monotonic()
+
+    def said(line: str) -> None:
+        nonlocal last
+        if time.monotonic() - last > QUICK:
+            say(line)
+            last = time.monotonic()
+
+    return said
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,11 +156,12 @@ class Units:
         return objective.record([0] * (self.s - 1) + [len(self.U)], self.objective, {self.s: self.Gamma})
 
 
-class Growth:
+class CvxGrowth:
     """f_{t-1} and the outputs of its units: phi[k] has one row per unit of layer k, phi[0] = Ψ transposed."""
 
-    def __init__(self, Psi: Tensor, y: Tensor, config: Config) -> None:
-        self.y, self.config, self.labels = y, config, labels_of(y, config.surrogate)
+    def __init__(self, Psi: Tensor, y: Tensor, config: Config, say: Say | None = None) -> None:
+        self.say = say
+        self.y, self.config, self.labels = y, config, labels_of(y, config.goal.surrogate)
         self.spec = family(config, Psi.shape[1], self.labels.tops)
         self.extended = False
         self.Gamma = penalty(config, self.spec, Psi, self.labels.outputs)
@@ -137,13 +180,15 @@ class Growth:
         layers = range(1, min(len(self.phi), self.spec.depth) + 1)
         gradients = [(self.phi[s - 1].rows @ slopes).view(-1, self.labels.tops).T for s in layers]
         steepest = [u for s, G in zip(layers, gradients, strict=True) if (u := self.steepest(s, G)) is not None]
-        found = [self.exact(units) for units in steepest] if self.config.step == "exact" else self.weighed(steepest)
-        return [units for units in found if self.config.step == "printed" or bool(units.w.any())]
+        found = (
+            [self.exact(units) for units in steepest] if self.config.convex.step == "exact" else self.weighed(steepest)
+        )
+        return [units for units in found if self.config.convex.step == "printed" or bool(units.w.any())]
 
     def steepest(self, s: int, G: Tensor) -> Units | None:
         """Of each class with g = Λ ||∇_c||_q > Γ the steepest unit, its w still 0; None if w = 0 is optimal for all."""
         config, Lambda = self.config, self.spec.bound(s, s - 1)
-        scores = Lambda * row_norms(G, conjugate(config.p))
+        scores = Lambda * row_norms(G, conjugate(config.family.p))
         g = float(scores.amax())
         if g == 0:
             return None
@@ -152,31 +197,34 @@ class Growth:
             U = U[scores > self.Gamma(s, self.f)]
         H = self.outputs(s, U)
         Gamma = self.Gamma(s, H)
-        if config.step != "printed" and not (len(U) and self.can_fall(g, float(Gamma.amax()))):
+        if config.convex.step != "printed" and not (len(U) and self.can_fall(g, float(Gamma.amax()))):
             return None
         return Units(s, U, H, g, Gamma, H.new_zeros(len(U)), self.objective)
 
     def directions(self, G: Tensor, Lambda: float) -> Tensor:
         """The units of the ball along which the loss falls most, row by row; as printed, without their signs."""
-        p, n = self.config.p, G.shape[1]
-        if self.config.step == "printed":
+        p, n = self.config.family.p, G.shape[1]
+        if self.config.convex.step == "printed":
             U = torch.from_numpy(duality.printed_dual_vector(-G[0].cpu().numpy(), Lambda, p))[None].to(G)
             return self.inside(U, Lambda)
         # Of norm 1 but for (n + 16) 2^-52: this much shorter they are members as they are.
-        return dual_vectors(G, p) * -(Lambda * (1 - (n + 16) * 2.0**-50) if self.config.enforce else Lambda)
+        return dual_vectors(G, p) * -(Lambda * (1 - (n + 16) * 2.0**-50) if self.config.family.enforce else Lambda)
 
     def weighed(self, found: Sequence[Units]) -> list[Units]:
         """Each with its best w."""
         H, Gamma = [units.H for units in found], [units.Gamma for units in found]
-        best = self.labels.minimise_each(H, self.y, self.f, Gamma, self.objective - self.penalty, self.config.tol)
+        best = self.labels.minimise_each(
+            H, self.y, self.f, Gamma, self.objective - self.penalty, self.config.convex.tol
+        )
         return [replace(u, w=w, objective=self.penalty + F) for u, (w, F) in zip(found, best, strict=True)]
 
     def exact(self, units: Units) -> Units:
         """The joint minimiser over w and ||u||_p <= Λ: v = w u solves  min_v loss(v · z) + (Γ/Λ) Σ_c ||v_c||_p."""
         config, s, Lambda = self.config, units.s, self.spec.bound(units.s, units.s - 1)
         price, Z = float(units.Gamma[0]) / Lambda, self.phi[s - 1].rows.T
-        v = self.labels.minimise_norms(Z, self.y, self.f, price, config.p, tol=config.tol).v.view(self.labels.tops, -1)
-        norms = row_norms(v, config.p)
+        p, tol, say = config.family.p, config.convex.tol, announced(Z, self.labels.tops, config.family.p, self.say)
+        v = self.labels.minimise_norms(Z, self.y, self.f, price, p, tol, say).v.view(self.labels.tops, -1)
+        norms = row_norms(v, p)
         used = norms > 0
         U = self.inside(v[used] * (Lambda / norms[used])[:, None], Lambda)
         w = norms / Lambda if self.labels.outputs is None else torch.diag(norms / Lambda)
@@ -196,7 +244,7 @@ class Growth:
 
     def falls(self, F: float) -> bool:
         """By more than rounding; of C classes, whose steps end at a gap of tol, by more than that."""
-        return objective.falls(F, self.objective, 0.0 if self.labels.outputs is None else self.config.tol)
+        return objective.falls(F, self.objective, 0.0 if self.labels.outputs is None else self.config.convex.tol)
 
     def choice(self, candidates: Sequence[Units]) -> tuple[int, str]:
         """The number of the candidate with the least F, or -1 where F does not fall, and why.
@@ -205,22 +253,22 @@ class Growth:
         """
         if not candidates:
             return -1, NO_UNIT
-        if self.config.step == "printed":
+        if self.config.convex.step == "printed":
             scores = [units.g for units in candidates]
             return scores.index(max(scores)), LARGEST_SCORE
         values = [units.objective for units in candidates]
         return (values.index(min(values)), LEAST_F) if self.falls(min(values)) else (-1, too_little(0.0))
 
     def inside(self, U: Tensor, Lambda: float) -> Tensor:
-        return members(U, Lambda, self.config.p) if self.config.enforce else U
+        return members(U, Lambda, self.config.family.p) if self.config.family.enforce else U
 
     def outputs(self, s: int, U: Tensor) -> Tensor:
-        """H, one column a unit; at p = 1 a unit reads few columns, and others are not multiplied."""
+        """H, one column a unit, each whole in memory; at p = 1 only what a unit reads is multiplied."""
         rows = self.phi[s - 1].rows
-        if self.config.p == 1:
+        if self.config.family.p == 1:
             used = U.any(0).nonzero().flatten()
             rows, U = rows[used], U[:, used]
-        return rows.T @ U.T
+        return (U @ rows).T
 
     # The network
 
@@ -231,7 +279,7 @@ class Growth:
                 rows.append(Growable.empty(self.f))
         self.weights[units.s - 1].extend(units.U)
         self.w[units.s - 1].extend(units.w.reshape(-1, len(units.U)).T)
-        self.phi[units.s].extend(apply_activation(self.config.activation, units.H.T))
+        self.phi[units.s].extend(apply_activation(self.config.family.activation, units.H.T))
         self.f = self.f + read(units.H, units.w)
         self.penalty += objective.price(units.Gamma, units.w)
         self.objective = units.objective
@@ -250,7 +298,7 @@ class Growth:
     def trained(self, history: list[Round]) -> Trained:
         outputs = self.labels.outputs
         network = self._network() if self.w else Network.empty(self.spec.n[0], outputs=outputs, device=self.y.device)
-        declared = self.spec if self.config.enforce and not self.extended else None
+        declared = self.spec if self.config.family.enforce and not self.extended else None
         return Trained(network, declared, [*history], self.config)
 
     def _network(self) -> Network:
@@ -258,4 +306,4 @@ class Growth:
         hidden = {(k, k - 1): U.widened(n[k - 1]) for k, U in enumerate(self.weights, start=1)}
         shape = (-1,) if self.labels.outputs is None else (self.labels.outputs, -1)
         output = {k: w.rows.T.reshape(shape).contiguous() for k, w in enumerate(self.w, start=1)}
-        return Network(n, hidden, output, (self.config.activation,) * (len(n) - 2), self.labels.outputs)
+        return Network(n, hidden, output, (self.config.family.activation,) * (len(n) - 2), self.labels.outputs)

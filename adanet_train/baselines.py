@@ -16,13 +16,14 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
-from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
+from adanet_train.config import Config
 from adanet_train.core.history import CandidateRecord
 from adanet_train.core.labels import labels_of
 from adanet_train.core.network import Network
 from adanet_train.core.objective import mean
-from adanet_train.search.descent import Problem, Search
+from adanet_train.search.descent import GradientSearch, SubnetworkProblem
 from adanet_train.search.weak_learners import generator
+from adanet_train.training import Callback, Trained, begin
 
 
 def train_lr(
@@ -35,25 +36,24 @@ def train_lr(
 def train_nn(
     Psi: Tensor, y: Tensor, config: Config, *, callback: Callback | None = None, resume: Trained | None = None
 ) -> Trained:
-    """NN: config.hidden units in each hidden layer."""
-    check(len(config.hidden) >= 1, "hidden must hold the units of at least one layer, got none.")
-    return _train(Psi, y, config, config.hidden, callback, resume)
+    """NN: config.baseline.hidden units in each hidden layer."""
+    check(len(config.baseline.hidden) >= 1, "hidden must hold the units of at least one layer, got none.")
+    return _train(Psi, y, config, config.baseline.hidden, callback, resume)
 
 
 def value(network: Network, Psi: Tensor, y: Tensor, config: Config) -> float:
     """(1/m) Σ_i Φ(-y_i f(x_i)) + λ Σ_k R(U_k)."""
-    size = sum(float((U * U).sum() if config.norm == "l2" else U.abs().sum()) for U in network.hidden.values())
-    labels = labels_of(y, config.surrogate)
-    return mean(labels.values(y, labels.without_margin(y) + network(Psi))) + config.fixed_lam * size
+    size = sum(float((U * U).sum() if config.baseline.norm == "l2" else U.abs().sum()) for U in network.hidden.values())
+    labels = labels_of(y, config.goal.surrogate)
+    return mean(labels.values(y, labels.without_margin(y) + network(Psi))) + config.goal.number * size
 
 
 def _train(
     Psi: Tensor, y: Tensor, config: Config, hidden: Sequence[int], callback: Callback | None, resume: Trained | None
 ) -> Trained:
-    check_resume(resume, config)
+    points, y, config = begin("nn" if hidden else "lr", Psi, y, config, resume=resume)
     if resume is not None and resume.history:
         return resume
-    points, y = check_sample(Psi, y, config)
     Psi = points.whole()
     network = _fitted(Psi, y, config, hidden)
     F, units = value(network, Psi, y, config), list(network.n[1:])
@@ -65,23 +65,23 @@ def _train(
 
 
 def _fitted(Psi: Tensor, y: Tensor, config: Config, hidden: Sequence[int]) -> Network:
-    labels = labels_of(y, config.surrogate)
+    labels = labels_of(y, config.goal.surrogate)
     U, draw = _start((Psi.shape[1], *hidden, labels.tops), config, Psi.device)
-    problem = Problem(
+    problem = SubnetworkProblem(
         inputs=[Psi, *[Psi[:, :0]] * len(hidden)],
         y=y,
         f=labels.without_margin(y),
         output_layers=(len(U),),
-        l2=config.fixed_lam if config.norm == "l2" else 0.0,
-        l1_hidden=config.fixed_lam if config.norm == "l1" else 0.0,
+        l2=config.goal.number if config.baseline.norm == "l2" else 0.0,
+        l1_hidden=config.goal.number if config.baseline.norm == "l1" else 0.0,
         train_w=False,
     )
     w = labels.spread(Psi.new_ones(labels.tops))
-    return _network(Search(problem, U, [w], config, draw).descend(), w, config)
+    return _network(GradientSearch(problem, U, [w], config, draw).lowest(), w, config)
 
 
 def _start(n: Sequence[int], config: Config, device: torch.device) -> tuple[list[Tensor], torch.Generator]:
-    draw = generator(config.seed, 1, 0)
+    draw = generator(config.run.seed, 1, 0)
     return [U_k.to(device) for U_k in random_weights(n, draw)], draw
 
 
@@ -89,7 +89,7 @@ def _network(U: Sequence[Tensor], w: Tensor, config: Config) -> Network:
     """Layer upon layer, of which the output reads the last; of more than two classes each by a row of w."""
     n, depth = (U[0].shape[1], *(len(U_k) for U_k in U)), len(U)
     pairs = {(k, k - 1): U_k for k, U_k in enumerate(U, start=1)}
-    return Network(n, pairs, {depth: w}, (config.activation,) * (depth - 1), len(w) if w.ndim == 2 else None)
+    return Network(n, pairs, {depth: w}, (config.family.activation,) * (depth - 1), len(w) if w.ndim == 2 else None)
 
 
 def random_weights(n: Sequence[int], draw: torch.Generator) -> list[Tensor]:

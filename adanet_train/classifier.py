@@ -17,7 +17,6 @@ from torch import nn
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
 from adanet_train.core.history import Round
-from adanet_train.core.module import NetworkModule
 from adanet_train.core.objective import chosen
 from adanet_train.core.points import Points
 from adanet_train.core.surrogates import surrogate
@@ -25,6 +24,7 @@ from adanet_train.data.datasets import table_points
 from adanet_train.data.features import Array
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
+from adanet_train.model.module import NetworkModule
 from adanet_train.subnetworks.fitted import Fitted
 
 
@@ -120,14 +120,16 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def subnetworks_(self) -> list[dict[str, dict[int, Array]]]:
         """The subnetworks in the order of their rounds: "hidden"[k] the rows of their units, "output"[k] their w."""
         first = dict.fromkeys(range(1, self.model_.network.depth + 1), 0)
-        found = []
+        subnetworks = []
         for candidate in chosen(self.history_):
             units = {k: count for k, count in enumerate(candidate["units"], start=1) if count}
             block, output = self.model_.network.block(first, units)
             parts = {"hidden": block, "output": output}
-            found.append({name: {k: part.numpy() for k, part in by_layer.items()} for name, by_layer in parts.items()})
+            subnetworks.append(
+                {name: {k: part.numpy() for k, part in by_layer.items()} for name, by_layer in parts.items()}
+            )
             first = {k: start + units.get(k, 0) for k, start in first.items()}
-        return found
+        return subnetworks
 
     def to_torch(self) -> nn.Module:
         """A torch module with X -> f(X), in float64; its parameters are copies.

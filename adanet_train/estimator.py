@@ -6,15 +6,19 @@ load("model.pt").predict(X_new)
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import inspect
 import numbers
+import warnings
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import torch
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -25,7 +29,8 @@ from adanet_train.app import run
 from adanet_train.app.inputs import NEEDS_A_FIXED_MAP
 from adanet_train.app.progress import round_line
 from adanet_train.classifier import NetworkClassifier
-from adanet_train.config import CERTIFIED, Config, Trained, adaptive
+from adanet_train.config import DEFAULTS, Config
+from adanet_train.core.by_class import base_rate
 from adanet_train.core.device import device
 from adanet_train.core.points import Points
 from adanet_train.data.classes import REMEDY
@@ -33,11 +38,17 @@ from adanet_train.data.features import Array, FeatureMap, default_names
 from adanet_train.data.rows import Rows
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
+from adanet_train.model.trained import model_of, trained_of
 from adanet_train.picking.train import plan_of
 from adanet_train.subnetworks import fitted
 from adanet_train.subnetworks.ensemble import Summary
+from adanet_train.training import Trained
 
 __all__ = ["AdaNetCVXClassifier", "AdaNetClassifier", "NetworkClassifier", "load"]
+
+
+RENAMED = {"seed": "random_state", "jobs": "n_jobs"}
+"""Settings of Config that have scikit-learn's names here."""
 
 
 class _Trained(NetworkClassifier):
@@ -45,39 +56,56 @@ class _Trained(NetworkClassifier):
 
     bias: bool
     feature_range: tuple[float, float] | None
-    objective: str
-    seed: int
     random_state: Any
+    n_jobs: int | None = None
     class_weight: Any
     verbose: bool
     warm_start: bool
+    config: Config | str | None
 
-    def _method(self) -> str:
+    def _method(self, config: Config) -> str:
         raise NotImplementedError
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as in scikit-learn; a setting that belongs in `config` is refused by name."""
+        for name in params.keys() - set(self._get_param_names()):
+            if (moved := _moved(type(self).__name__, name)) is not None:
+                raise ValueError(moved)
+        return super().set_params(**params)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         X, y = self._validated(X, y)
         before = self.model_ if self.warm_start and hasattr(self, "model_") else None
         y = self._labels(y)
-        weighted = sample_weight is not None or self.class_weight is not None
-        check(not weighted or self.objective == "paper", run.unweighted(self.objective))
-        rows = Rows.weighted(X, y, sample_weight)
-        config = self.config(begun=None if before is None else before.meta["seed"])
+        config = self.settings(begun=None if before is None else before.meta["seed"])
+        config.goal.check_unweighted(sample_weight, self.class_weight)
+        rows, method = Rows.weighted(X, y, sample_weight), self._method(config)
         known = None if before is None else before.features
         features = self._feature_map(rows.X, config) if known is None else known
         sample = Sample.digest(Points(rows.X, features), self._signs(rows.y))
-        if self.objective != "certificate":  # there numbers split the rows: they must not depend on values
+        if not config.goal.by_picking:  # there numbers split the rows: they must not depend on values
             rows = rows.ordered(self._signs(rows.y))
         points, signs = Points(rows.X, features), torch.from_numpy(self._signs(rows.y))
         notes = {"classes": self.classes_.tolist()}
         if (s := self._weights(rows)) is not None:
             notes["weights"] = hashlib.sha256(s.astype("<f8").data).hexdigest()
         resume = None if before is None else _taken_up(before, sample, notes.get("weights"))
-        config = run.config_for(signs, config.replace(r_sup=features.r_sup))
-        trained = run.trainer(self._method())(points, signs, config, resume=resume, **self._more(s))
-        model = run.model_of(trained, self._method(), features=features, sample=sample, notes=notes)
+        config = config.replace(r_sup=features.r_sup)
+        trained = run.trainer(method)(points, signs, config, resume=resume, **self._more(s))
+        model = model_of(trained, method, features=features, sample=sample, notes=notes)
         # through the file's form, so that a saved model is the fitted one in every bit
         self.model_ = model_file.decode(model_file.encode(model), "the fitted model")
+        return self
+
+    def _warned(self, X: Any, y: Any) -> Self:
+        """With a warning where every point of the sample is put into one class."""
+        predicted = np.unique(self.predict(X))
+        if len(predicted) == 1:
+            constant = f"a constant prediction errs on {base_rate(np.asarray(y)):.4f} of the sample"
+            warning = (
+                f"the network predicts one class, {predicted.tolist()[0]!r}; {constant} (class_weight='balanced')."
+            )
+            warnings.warn(warning, stacklevel=3)
         return self
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
@@ -92,16 +120,16 @@ class _Trained(NetworkClassifier):
 
     def _labels(self, y: NDArray[Any]) -> NDArray[Any]:
         """y of numbers, flags or words, of which `classes_` are those that occur."""
-        told = "Unknown label type: y must hold labels of one type, numbers or words, got"
+        expected = "Unknown label type: y must hold labels of one type, numbers or words, got"
         if y.dtype.kind == "O":
             kinds = sorted({type(label).__name__ for label in y})
             plain = len(kinds) == 1 and isinstance(y[0], str | np.bool_ | numbers.Real)
-            check(plain, f"{told} {', '.join(kinds)}.")
+            check(plain, f"{expected} {', '.join(kinds)}.")
             y = np.array(y.tolist())
         kind = type_of_target(y, input_name="y")
         if kind.startswith("continuous"):
-            raise ValueError(f"Unknown label type: {kind}. {REMEDY}")
-        check(y.dtype.kind in "biufU", f"{told} {y.dtype}.")
+            raise ValueError(f"Unknown label type: {kind}; {REMEDY}")
+        check(y.dtype.kind in "biufU", f"{expected} {y.dtype}.")
         check_classification_targets(y)
         self.classes_ = np.unique(y)
         only = self.classes_.tolist()[0]
@@ -122,33 +150,41 @@ class _Trained(NetworkClassifier):
         more: dict[str, Any] = {} if weights is None else {"weights": torch.from_numpy(weights)}
         if self.verbose:
             more["callback"] = lambda t: print(f"round {len(t.history)}: {round_line(t.history[-1])}", flush=True)
+            more["say"] = functools.partial(print, flush=True)
         return more
 
-    def config(self, begun: int | None = None) -> Config:
-        """The Config of these parameters; `begun` is the seed of the rounds that there are already."""
-        known = {field.name for field in fields(Config)}
-        given = {name: _tuples(value) for name, value in self.get_params(deep=False).items() if name in known}
-        given["seed"] = self._seed(begun)
-        if self._method() == "adanet":
-            given = adaptive(given)
-        return Config(**given | {"device": device(given["device"])})
+    def settings(self, begun: int | None = None) -> Config:
+        """The Config of these parameters: `config`, but for what they name; `begun` is the seed of earlier rounds."""
+        config = self.config if isinstance(self.config, Config) else self._preset(self.config)
+        given = {name: _tuples(value) for name, value in self.get_params(deep=False).items() if name in DEFAULTS}
+        given = {name: value for name, value in given.items() if value is not None}
+        if self.n_jobs is not None:
+            given["jobs"] = effective_n_jobs(self.n_jobs)
+        given["device"] = device(given.get("device", config.run.device))
+        return config.replace(seed=self._seed(config.run.seed, begun), **given)
 
-    def _seed(self, begun: int | None) -> int:
+    def _preset(self, name: Any) -> Config:
+        known = name is None or isinstance(name, str)
+        check(known, f"config must be a Config or the name of a preset, got a {type(name).__name__}.")
+        return Config.preset(name or "default")
+
+    def _seed(self, seed: int, begun: int | None) -> int:
         """random_state if it is a number, else of a RandomState the one that was drawn, or a draw."""
         if self.random_state is None:
-            return self.seed
+            return seed
         if isinstance(self.random_state, numbers.Integral):
             return int(self.random_state)
         return begun if begun is not None else int(check_random_state(self.random_state).randint(2**31))
 
     def _feature_map(self, X: Array, config: Config) -> FeatureMap:
         names = tuple(getattr(self, "feature_names_in_", default_names(X.shape[1])))
-        if self.objective in CERTIFIED:
-            check(self.feature_range is not None, f"objective {self.objective} {NEEDS_A_FIXED_MAP} give feature_range.")
+        if config.goal.is_certificate:
+            needs = f"objective {config.goal.objective} {NEEDS_A_FIXED_MAP} give feature_range."
+            check(self.feature_range is not None, needs)
             low, high = self._known_range()
             return replace(FeatureMap.known(names, (low + high) / 2, high, bias=self.bias), floor=-1.0)
         if self.feature_range is None:
-            rows = plan_of(config).split(len(X))[0] if self.objective == "certificate" else slice(None)
+            rows = plan_of(config).split(len(X))[0] if config.goal.by_picking else slice(None)
             return FeatureMap.fitted(X[rows], names, bias=self.bias)
         return FeatureMap.known(names, *self._known_range(), bias=self.bias)
 
@@ -167,7 +203,7 @@ def _taken_up(before: ModelFile, sample: Sample, weights: str | None) -> Trained
     check(same, "warm_start adds rounds to a fit on the same X and y, got others: set warm_start=False.")
     same = before.meta.get("weights") == weights
     check(same, "warm_start adds rounds to a fit with the same weights, got others: set warm_start=False.")
-    return run.trained_of(before)
+    return trained_of(before)
 
 
 def _tuples(value: Any) -> Any:
@@ -179,10 +215,29 @@ def _tuples(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-_OWN = {"subnetworks", "rounds", "seed", "random_state", "class_weight", "warm_start", "verbose", "device"} | {
-    *("objective", "delta", "start", "picks", "order")
-}
-"""Parameters that are also for subnetworks of one's own."""
+def _moved(kind: str, name: str) -> str | None:
+    """Where a setting is given now, if it is one."""
+    if name in RENAMED:
+        return f"{name} is called {RENAMED[name]} here: {kind}({RENAMED[name]}=..)."
+    return f"{name} belongs in config: {kind}(config=Config({name}=..))." if name in DEFAULTS else None
+
+
+def _says_where(init: Callable[..., None]) -> Callable[..., None]:
+    """The constructor, which refuses a keyword as Python does, but says where a setting has gone."""
+    kind, known = init.__qualname__.partition(".")[0], inspect.signature(init).parameters
+
+    @functools.wraps(init)
+    def checked(self: Any, *given: Any, **named: Any) -> None:
+        for name in named:
+            if name not in known and (moved := _moved(kind, name)) is not None:
+                raise TypeError(moved)
+        init(self, *given, **named)
+
+    return checked
+
+
+_OWN_SETTINGS = {"rounds", "seed", "device", "objective", "delta", "start", "picks", "order"}
+"""Settings that are also for subnetworks of one's own."""
 
 
 class AdaNetClassifier(_Trained):
@@ -195,151 +250,80 @@ class AdaNetClassifier(_Trained):
 
     Parameters
     ----------
-    rounds : T, the number of subnetworks at most; training ends when a further one would not help.
-    width : B, the units per layer of a subnetwork, or of each member. None: 100, of a committee 50 below 20,000 points.
-    max_rounds : the T of the declared family, up to which `warm_start` can add rounds. None: `rounds`.
-    p : the norm of a unit's weights, in [1, inf].
-    Lambda : its bound Λ, one number, or one for each layer up to the maximal depth.
-    activation : φ, a name such as "relu", "tanh" or "leaky_relu:0.1".
-    max_depth : the maximal depth of the family. None: as deep as T rounds can build, at most 5.
-    rho : a margin to declare with the family; training does not use it.
-    enforce : keep ||u||_p <= Λ. With False no family is declared.
-    surrogate : Φ: "logistic", "logistic2" or "exponential"; of more than two classes the multinomial logistic loss.
-    lam : λ, the weight of the complexity r in Γ = λ r + β. None: chosen on the held-out points, with the depth.
-    beta : β.
-    complexity : r: "lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth", or a function (spec, k, Psi, H) -> r.
-    objective : "paper", "bound" (the λ and β with which F bounds the risk), "certificate" (trained by picking, with the
-        certificate `certificate_`), "vote" (F is a certificate) or "description" (every unit pays for its bits; F is
-        occam-certificate).
-    delta : of the certificate, which holds with probability 1 - delta.
-    start : of picking, the share of the rows that the start is fitted on.
-    picks : of picking, the most rows picked. None: a function of the number of rows and classes.
-    order : of picking, which wrong rows come first: "worst", "nearest" (for noisy labels) or "hash".
-    variant : "base", "R", "P", "D" or "SD", as in the paper's Table 3.
-    candidates : (depth - l_{t-1}, units per layer) of each candidate of a round. None: (0, B) and (1, B); if λ is
-        chosen, in the first round also (2, B) where the held-out points choose (1, B), and then (0, B).
-    outputs : which layers of a subnetwork the output reads: "top" or "all".
-    corrective : minimise F over all of w again after every round.
-    learner : "auto", "committee", "gradient" (the paper's), "units", "random", or a function (task, generator) ->
-        weights. "auto" is a committee, and "gradient" for what only that has: variants R, P, D, outputs="all",
-        corrective=True. Of more than two classes "gradient" is "units", and there are no variants R, P, D.
-    members : of a committee. None: 8, from 20,000 points on 4, from 200,000 on 2.
-    validation_fraction : the share of the sample that each member is held out from; 10,000 points at most.
-    patience : looks at the held-out points (or at F) without a new best value before a search ends.
-    optimiser : of the learners "gradient" and "units": "sgd" or "adam".
-    learning_rate : of the search. None: 0.1; of a committee 0.005, and 0.03 for linear members.
-    steps : of the search at most. None: 2,000; of a committee as many as its epochs take.
-    epochs : of a committee, passes over the sample. None: while the held-out loss falls, by up to 8 runs of 80 passes,
-        of more than two classes 50, but at most 2,000,000/m in all and 12 at least; runs of a third of that for a
-        further subnetwork and for several hidden layers.
-    batch : points per step. None: 100; of a committee 64 to 512, by the size of the sample.
-    tol : the duality gap at which the convex step ends.
-    seed : of all randomness: the same seed gives the same bits on the same machine.
-    random_state : scikit-learn's name for it: an integer is the seed, a RandomState draws one. None: `seed`.
-    class_weight : "balanced", or a dict of the weights of the classes, as in scikit-learn.
-    warm_start : a further `fit` on the same data adds rounds up to `rounds`; see `max_rounds`.
-    verbose : print a line after every round.
-    device : "auto", "cpu", "cuda", ..
-    jobs : candidates trained at the same time; the result does not depend on it.
-    bias : append a constant feature.
-    feature_range : the range of X, if it was known before the sample: then the feature map was fixed in advance.
+    rounds : T, the largest number of subnetworks; training ends when a further one would not help. None: that of
+        `config`, 10 by default.
+    width : B, the units per layer of a subnetwork, or of each member of a committee. None: that of `config`, by default
+        100, and 50 for a committee on less than 20,000 points.
+    max_depth : the maximal depth of the family. None: that of `config`, by default as deep as T rounds can build, at
+        most 5.
+    lam : λ, the weight of the complexity r in Γ = λ r + β. None: that of `config`, by default chosen on the held-out
+        points, with the depth.
+    objective : "paper" (the default), "bound" (the λ and β with which F bounds the risk), "certificate" (trained by
+        picking, with the certificate `certificate_`), "vote" (F is a certificate) or "description" (every unit pays for
+        its bits; F is occam-certificate).
+    learner : "auto" (the default), "committee", "gradient" (the paper's), "units", "random", or a function (task,
+        generator) -> weights. "auto" is a committee, and "gradient" for what only that has: variants R, P, D,
+        outputs="all", corrective=True. Of more than two classes "gradient" is "units".
     subnetworks : builders of your own (`adanet_train.subnetworks`): functions that return an nn.Module, trained modules
         or estimators, in a list, or `Subnetworks(...)`. X may then be images, a Dataset or a DataLoader.
+    config : every other setting: a `Config`, or the name of a preset, "default" or "paper" (AdaNet as published). A
+        parameter above that is not None wins.
+    class_weight : "balanced", or a dict of the weights of the classes, as in scikit-learn.
+    feature_range : the range of X, if it was known before the sample: then the feature map was fixed in advance.
+    bias : append a constant feature.
+    random_state : the seed of all randomness, an integer, or a RandomState that draws one. None: that of `config`,
+        0 by default. The same seed gives the same bits on the same machine.
+    n_jobs : candidates trained at the same time, -1 for one on each core; the result does not depend on it. None: that
+        of `config`, 1 by default.
+    warm_start : a further `fit` on the same data adds rounds up to `rounds`; see `max_rounds` of `Config`.
+    verbose : print a line after every round.
+    device : "auto", "cpu", "cuda", .. None: that of `config`, "cpu" by default.
 
+    Examples
+    --------
     >>> X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
-    >>> model = AdaNetClassifier(rounds=1, width=20, learner="gradient", steps=200)
+    >>> model = AdaNetClassifier(rounds=1, width=20, learner="gradient", config=Config(steps=200))
     >>> model.fit(X, ["same", "different", "different", "same"]).predict([[0.0, 1.0], [1.0, 1.0]]).tolist()
     ['different', 'same']
     """
 
+    @_says_where
     def __init__(
         self,
-        rounds: int = Config.rounds,
-        width: int | None = Config.width,
+        rounds: int | None = None,
+        width: int | None = None,
         *,
-        max_rounds: int | None = Config.max_rounds,
-        p: float = Config.p,
-        Lambda: float | tuple[float, ...] = Config.Lambda,
-        activation: str = Config.activation,
-        max_depth: int | None = Config.max_depth,
-        rho: float | None = Config.rho,
-        enforce: bool = Config.enforce,
-        surrogate: str = Config.surrogate,
+        max_depth: int | None = None,
         lam: float | None = None,
-        beta: float = Config.beta,
-        complexity: str | Callable[..., float] = Config.complexity,
-        objective: str = Config.objective,
-        delta: float = Config.delta,
-        start: float = Config.start,
-        picks: int | None = Config.picks,
-        order: str = Config.order,
-        variant: str = Config.variant,
-        candidates: tuple[tuple[int, int], ...] | None = Config.candidates,
-        outputs: str = Config.outputs,
-        corrective: bool = Config.corrective,
-        learner: str | Callable[..., Any] = "auto",
-        members: int | None = Config.members,
-        validation_fraction: float = Config.validation_fraction,
-        patience: int = Config.patience,
-        optimiser: str = Config.optimiser,
-        learning_rate: float | None = Config.learning_rate,
-        steps: int | None = Config.steps,
-        epochs: int | None = Config.epochs,
-        batch: int | None = Config.batch,
-        tol: float = Config.tol,
-        seed: int = Config.seed,
-        random_state: Any = None,
+        objective: str | None = None,
+        learner: str | Callable[..., Any] | None = None,
+        subnetworks: Any = None,
+        config: Config | str | None = None,
         class_weight: Any = None,
+        feature_range: tuple[float, float] | None = None,
+        bias: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
         warm_start: bool = False,
         verbose: bool = False,
-        device: str = Config.device,
-        jobs: int = Config.jobs,
-        bias: bool = True,
-        feature_range: tuple[float, float] | None = None,
-        subnetworks: Any = None,
+        device: str | None = None,
     ) -> None:
         self.rounds = rounds
         self.width = width
-        self.subnetworks = subnetworks
-        self.max_rounds = max_rounds
-        self.p = p
-        self.Lambda = Lambda
-        self.activation = activation
         self.max_depth = max_depth
-        self.rho = rho
-        self.enforce = enforce
-        self.surrogate = surrogate
         self.lam = lam
-        self.beta = beta
-        self.complexity = complexity
         self.objective = objective
-        self.delta = delta
-        self.start = start
-        self.picks = picks
-        self.order = order
-        self.variant = variant
-        self.candidates = candidates
-        self.outputs = outputs
-        self.corrective = corrective
         self.learner = learner
-        self.members = members
-        self.validation_fraction = validation_fraction
-        self.patience = patience
-        self.optimiser = optimiser
-        self.learning_rate = learning_rate
-        self.steps = steps
-        self.epochs = epochs
-        self.batch = batch
-        self.tol = tol
-        self.seed = seed
-        self.random_state = random_state
+        self.subnetworks = subnetworks
+        self.config = config
         self.class_weight = class_weight
+        self.feature_range = feature_range
+        self.bias = bias
+        self.random_state = random_state
+        self.n_jobs = n_jobs
         self.warm_start = warm_start
         self.verbose = verbose
         self.device = device
-        self.jobs = jobs
-        self.bias = bias
-        self.feature_range = feature_range
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Scale X to [0, 1], by `feature_range` if it was known in advance, and train.
@@ -353,50 +337,55 @@ class AdaNetClassifier(_Trained):
         """
         if self.subnetworks is not None:
             return self._fit_subnetworks(X, y, sample_weight)
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight)._warned(X, y)
 
     def _fit_subnetworks(self, X: Any, y: Any, sample_weight: Any) -> Self:
         weighted = sample_weight is not None or self.class_weight is not None
         check(not weighted, "subnetworks take no sample_weight and no class_weight: weight the loss in your `fit`.")
-        self._check_own()
-        if self.objective == "certificate":
-            return self._fit_picking(X, y)
         begun = getattr(self, "ensemble_", None) if self.warm_start else None
+        config = self.settings(None if begun is None else begun.run.seed)
+        self._check_own(config)
+        if config.goal.by_picking:
+            return self._fit_picking(X, y, config)
         made: dict[str, Any] = {
-            "rounds": self.rounds,
-            "seed": self._seed(None if begun is None else begun.run.seed),
-            "device": device(self.device),
+            "rounds": config.family.rounds,
+            "seed": config.run.seed,
+            "device": config.run.device,
             "callback": fitted.tell if self.verbose else None,
         }
         self.ensemble_ = fitted.fit(X, y, self.subnetworks, resume=begun, **made)
         self.classes_ = self.ensemble_.classes
-        return self
+        return self if y is None else self._warned(X, y)
 
-    def _check_own(self) -> None:
+    def _check_own(self, config: Config) -> None:
         """Parameters of dense networks are refused, not ignored."""
-        mine, default = self.get_params(deep=False), AdaNetClassifier().get_params(deep=False)
-        other = [name for name in mine if name not in _OWN and mine[name] is not default[name]]
-        other = [name for name in other if mine[name] != default[name]]
-        check(not other, f"{'/'.join(other)} is not for subnetworks, which take their settings from Subnetworks(...).")
-        known = self.objective in ("paper", "certificate")
-        check(known, f"objective of subnetworks must be paper or certificate, got objective={self.objective!r}.")
+        unread = [name for name in config.changes() if name not in _OWN_SETTINGS]
+        unread += [name for name, given in (("bias", not self.bias), ("feature_range", self.feature_range)) if given]
+        check(
+            not unread, f"{'/'.join(unread)} is not for subnetworks, which take their settings from Subnetworks(...)."
+        )
+        objective = config.goal.objective
+        known = objective in ("paper", "certificate")
+        check(known, f"objective of subnetworks must be paper or certificate, got objective={objective!r}.")
 
-    def _fit_picking(self, X: Any, y: Any) -> Self:
+    def _fit_picking(self, X: Any, y: Any, config: Config) -> Self:
         from adanet_train.picking.certify import certify
 
         check(not self.warm_start, "objective certificate trains from its start: set warm_start=False.")
-        plan: dict[str, Any] = {"start": self.start, "K": self.picks, "order": self.order, "delta": self.delta}
-        found = certify(self, X, y, seed=self._seed(None), **plan)
-        self.ensemble_, self.picked_ = found.predictor.ensemble_, found.record
+        plan: dict[str, Any] = {"start": config.picking.start, "K": config.picking.picks}
+        plan |= {"order": config.picking.order, "delta": config.goal.delta}
+        certified = certify(self, X, y, seed=config.run.seed, **plan)
+        self.ensemble_ = replace(certified.predictor.ensemble_, picked=certified.record)
+        self.picked_ = certified.record
         self.classes_ = self.ensemble_.classes
         return self
 
-    def summary(self, X: Any) -> Summary:
-        """The architecture as a table: depth, parameters, weight and share of f of every subnetwork, on points X."""
+    def summary(self) -> Summary:
+        """The architecture as a table: depth, parameters, weight and share of f of every subnetwork of your own."""
         check_is_fitted(self, "ensemble_")
-        return self.ensemble_.summary(X)
+        return self.ensemble_.summary()
 
-    def _method(self) -> str:
+    def _method(self, config: Config) -> str:
         return "adanet"
 
 
@@ -405,91 +394,90 @@ class AdaNetCVXClassifier(_Trained):
 
     Parameters
     ----------
-    rounds : T, the number of units at most.
-    step : "closed-form" (the paper's, mended), "exact" (the joint minimiser of each round) or, of two classes,
-        "printed".
-    max_rounds : the T of the declared family, up to which `warm_start` can add rounds. None: `rounds`.
-    p : the norm of a unit's weights, in [1, inf].
-    Lambda : its bound Λ, one number, or one for each layer up to the maximal depth.
-    activation : φ, a name such as "relu", "tanh" or "leaky_relu:0.1".
-    max_depth : the maximal depth of the family. None: as deep as T rounds can build, at most 5.
-    rho : a margin to declare with the family; training does not use it.
-    surrogate : Φ: "logistic", "logistic2" or "exponential".
-    lam : λ, the weight of the complexity r in Γ = λ r + β; a number, as nothing is held out to choose it on.
-    beta : β.
-    complexity : r: "lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth", or a function (spec, k, Psi, H) -> r.
-    objective : "paper" or "bound" (the λ and β with which F bounds the risk).
-    tol : the duality gap at which the convex step ends.
-    seed : kept in the file; nothing is drawn at random, but for the complexity "sampled".
-    random_state : scikit-learn's name for it: an integer is the seed, a RandomState draws one. None: `seed`.
-    warm_start : a further `fit` on the same data adds rounds up to `rounds`; see `max_rounds`.
-    verbose : print a line after every round.
-    device : "auto", "cpu", "cuda", ..
-    bias : append a constant feature.
+    rounds : T, the largest number of units. None: that of `config`, 10 by default.
+    step : "closed-form" (the paper's, mended; the default), "exact" (the joint minimiser of each round) or, of two
+        classes, "printed".
+    p : the norm of a unit's weights, in [1, inf]. None: that of `config`, 2 by default.
+    Lambda : its bound Λ, one number, or one for each layer up to the maximal depth. None: that of `config`, 1.01 by
+        default.
+    max_depth : the maximal depth of the family. None: that of `config`, by default as deep as T rounds can build, at
+        most 5.
+    lam : λ, the weight of the complexity r in Γ = λ r + β. None: that of `config`, 1e-5 by default.
+    objective : "paper" (the default), "bound" (the λ and β with which F bounds the risk) or "certificate" (trained by
+        picking).
+    config : every other setting: a `Config`, or the name of a preset, "default" or "paper". A parameter above that is
+        not None wins.
     feature_range : the range of X, if it was known before the sample: then the feature map was fixed in advance.
+    bias : append a constant feature.
+    random_state : kept in the file; nothing is drawn at random, but for the complexity "sampled" and picking.
+    warm_start : a further `fit` on the same data adds rounds up to `rounds`; see `max_rounds` of `Config`.
+    verbose : print a line after every round.
+    device : "auto", "cpu", "cuda", .. None: that of `config`, "cpu" by default.
     """
 
+    @_says_where
     def __init__(
         self,
-        rounds: int = Config.rounds,
+        rounds: int | None = None,
         *,
-        max_rounds: int | None = Config.max_rounds,
-        step: str = Config.step,
-        p: float = Config.p,
-        Lambda: float | tuple[float, ...] = Config.Lambda,
-        activation: str = Config.activation,
-        max_depth: int | None = Config.max_depth,
-        rho: float | None = Config.rho,
-        surrogate: str = Config.surrogate,
-        lam: float | None = Config.lam,
-        beta: float = Config.beta,
-        complexity: str | Callable[..., float] = Config.complexity,
-        objective: str = Config.objective,
-        tol: float = Config.tol,
-        seed: int = Config.seed,
+        step: str | None = None,
+        p: float | None = None,
+        Lambda: float | tuple[float, ...] | None = None,
+        max_depth: int | None = None,
+        lam: float | None = None,
+        objective: str | None = None,
+        config: Config | str | None = None,
+        feature_range: tuple[float, float] | None = None,
+        bias: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
         verbose: bool = False,
-        device: str = Config.device,
-        bias: bool = True,
-        feature_range: tuple[float, float] | None = None,
+        device: str | None = None,
     ) -> None:
         self.rounds = rounds
-        self.max_rounds = max_rounds
         self.step = step
         self.p = p
         self.Lambda = Lambda
-        self.activation = activation
         self.max_depth = max_depth
-        self.rho = rho
-        self.surrogate = surrogate
         self.lam = lam
-        self.beta = beta
-        self.complexity = complexity
         self.objective = objective
-        self.tol = tol
-        self.seed = seed
+        self.config = config
+        self.feature_range = feature_range
+        self.bias = bias
         self.random_state = random_state
         self.warm_start = warm_start
         self.verbose = verbose
         self.device = device
-        self.bias = bias
-        self.feature_range = feature_range
 
     class_weight = None
 
     def fit(self, X: Any, y: Any) -> Self:
         """Scale X to [0, 1], by `feature_range` if it was known in advance, and train."""
-        return self._fit(X, y)
+        return self._fit(X, y)._warned(X, y)
 
-    def _method(self) -> str:
-        return "cvx-exact" if self.step == "exact" else "cvx"
+    def _method(self, config: Config) -> str:
+        return "cvx-exact" if config.convex.step == "exact" else "cvx"
 
 
 def load(path: str | Path, subnetworks: Any = None) -> NetworkClassifier:
-    """A fitted classifier from a model.pt: one of the two above if they trained it, else one that can only predict.
+    """Load a fitted classifier from a model.pt.
 
-    A file of subnetworks of one's own needs the builders that made them: `load(path, subnetworks=[my_cnn])`.
+    Parameters
+    ----------
+    path
+        File that `save` or `adanet-train` wrote. It is read as data; nothing in it is run.
+    subnetworks
+        The builders that made the subnetworks of the file, in the same order; None for a file of AdaNet's own units.
+
+    Returns
+    -------
+    NetworkClassifier
+        The class that trained the file, or one that can only predict.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a model file, or its subnetworks need builders that were not given.
     """
     if subnetworks is not None:
         return of_ensemble(fitted.read(path, subnetworks), subnetworks)
@@ -501,10 +489,12 @@ def load(path: str | Path, subnetworks: Any = None) -> NetworkClassifier:
     return loaded
 
 
-def of_ensemble(found: fitted.Fitted, subnetworks: Any) -> AdaNetClassifier:
+def of_ensemble(ensemble: fitted.Fitted, subnetworks: Any) -> AdaNetClassifier:
     """A fitted ensemble as a classifier that knows its builders."""
-    ours = AdaNetClassifier(rounds=found.rounds, subnetworks=subnetworks, seed=found.run.seed)
-    ours.ensemble_, ours.classes_ = found, found.classes
+    ours = AdaNetClassifier(rounds=ensemble.rounds, subnetworks=subnetworks, random_state=ensemble.run.seed)
+    ours.ensemble_, ours.classes_ = ensemble, ensemble.classes
+    if ensemble.picked is not None:
+        ours.picked_ = ensemble.picked
     return ours
 
 
@@ -514,16 +504,21 @@ def _untrained(model: ModelFile) -> NetworkClassifier:
     kinds |= {"cvx": AdaNetCVXClassifier, "cvx-exact": AdaNetCVXClassifier}
     kind = kinds.get(model.meta.get("method"))
     try:
-        config = run.trained_of(model).config if kind else None
+        config = trained_of(model).config if kind else None
     except ValueError:  # a user's own function, which the file only names
         config = None
     if kind is None or config is None:
         return NetworkClassifier()
-    given = {name: getattr(config, name) for name in kind().get_params(deep=False) if hasattr(config, name)}
-    if kind is AdaNetClassifier and adaptive(given | {"learner": "auto"})["learner"] == given["learner"]:
-        given["learner"] = "auto"
+    m = 2 if model.sample is None else model.sample.m
+    y = torch.zeros(0) if model.network.outputs is None else torch.zeros(0, dtype=torch.int64)
+    asked = config.opened(model.meta["method"], y, m).changes()
+    asked = {name: value for name, value in asked.items() if name not in ("r_sup", "device", "jobs")}
+    own = {name: asked.pop(name) for name in kind._get_param_names() if name in asked}
+    if "seed" in asked:
+        own["random_state"] = asked.pop("seed")
     features = model.features
-    return kind(**given, bias=features is not None and features.bias, feature_range=_known_range(features))
+    own |= {"bias": features is not None and features.bias, "feature_range": _known_range(features)}
+    return kind(**own, config=Config(**asked) if asked else None)
 
 
 def _known_range(features: FeatureMap | None) -> tuple[float, float] | None:

@@ -17,6 +17,7 @@ examples:
   python -m figures --list
   python -m figures bounds-against --depth 2:20 --n0 784 --width 100 --p 1:inf --column single --format pdf,png
   python -m figures --model model.pt --out pictures
+  python -m figures frontier --data table.csv      how to spend your labelled points
   python -m figures explorer --model model.pt      a page to try the bounds on; see explorer --help
 """
 
@@ -37,7 +38,7 @@ def parser() -> Parser:
         "--data",
         type=Path,
         metavar="PATH",
-        help="data of a figure: a file of points or a folder of results; --list says which",
+        help="data of a figure: a file of points, a data set or a folder of results; --list says which",
     )
     add("--column", choices=("single", "double"), help="width in a paper: one column or both (default: by figure)")
     parameters.add_to(options)
@@ -85,10 +86,21 @@ def chosen(arguments: argparse.Namespace) -> list[str]:
         if name in OF_A_MODEL and arguments.model is None:
             raise ValueError(f"{name} needs --model model.pt.")
     _check_parameters(arguments)
-    return arguments.names or [*FIGURES, *(OF_A_MODEL if arguments.model else ())]
+    return arguments.names or [*FIGURES, *_of_model(arguments.model)]
+
+
+def _of_model(model: Path | None) -> list[str]:
+    """The figures of a model; of subnetworks of the user's own there is a picture, the others need the builders."""
+    from adanet_train.subnetworks import file
+    from figures.gallery import OF_A_MODEL
+
+    if model is None:
+        return []
+    return [*OF_A_MODEL] if file.outline(model) is None else ["model-network"]
 
 
 def _check_parameters(arguments: argparse.Namespace) -> None:
+    from adanet_train.data.datasets import KNOWN
     from figures.gallery import FIGURES, OF_A_MODEL, reads, takes
 
     names = arguments.names
@@ -99,7 +111,8 @@ def _check_parameters(arguments: argparse.Namespace) -> None:
         if wrong or (not names and arguments.model is None):
             what = f"{wrong[0]} does not take it" if wrong else "name the figure"
             raise ValueError(f"--data is for {', '.join(able)}: {what}.")
-        if not arguments.data.exists():
+        named = all(reads(name) == "sample" for name in names) and str(arguments.data).partition(":")[0] in KNOWN
+        if not named and not arguments.data.exists():
             raise ValueError(f"{arguments.data}: no such file or folder.")
 
 

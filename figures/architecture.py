@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from figures import graph, runs
+from figures import ensemble, graph, runs
 from figures.canvas import Data, styled
 from figures.parameters import ONE, number
 
@@ -26,16 +26,20 @@ def compute(*, quick: bool, model: Path | None = None, data: Path | None = None,
         network = runs.general((Psi.shape[1], *layers), (Psi, y), steps=60 if quick else 600)
         return {**graph.of(network), "points": len(y)}
     from adanet_train.model import model_file
+    from adanet_train.subnetworks import file
 
-    return {**graph.of(model_file.read_any(model).network), "model": model.name}
+    outline = file.outline(model)
+    return {**(outline or graph.of(model_file.read_any(model).network)), "model": model.name}
 
 
 @styled
 def draw(data: Data) -> Figure:
-    return graph.draw(data)
+    return ensemble.draw(data) if "rows" in data else graph.draw(data)
 
 
 def caption(data: Data) -> str:
+    if "rows" in data:
+        return f"The ensemble in {data['model']}: {ensemble.described(data)}"
     if "model" in data:
         opening = f"The network in {data['model']}: features (blue), units h_k before activation, output f (green). "
     else:

@@ -18,7 +18,7 @@ DATA = "results"
 SHOWN = {
     "held-out": ("held out, 10 %", GREEN, "s"),
     "vote-certificate": ("vote-certificate, linear", BLUE, "o"),
-    "path-certificate": ("path-certificate, hidden units", PURPLE, "^"),
+    "pick-certificate": ("pick-certificate, AdaNet", PURPLE, "^"),
     "stochastic-certificate": ("stochastic-certificate, random weights", SKY, "v"),
     "a-posteriori": ("a-posteriori, linear", ORANGE, "D"),
     "corollary-1": ("Corollary 1 as printed", RED, "x"),
@@ -98,7 +98,7 @@ def caption(data: Data) -> str:
     return (
         f"Bounds on the risk at δ = 0.05 against the test error, {len(sets)} data sets, by {source}: {ranges}. "
         "On the line a bound would be the error itself. Bounds above 1 are drawn in the strip on top; hollow: no test "
-        "points, at the training error. Corollary 1 applies to none of these networks: it is what it would say. Linear "
-        "networks and those with hidden units were trained for their certificates; the network that is tested on a "
-        "tenth kept aside has 100 ReLU units trained as usual."
+        "points, at the training error. Corollary 1 applies to none of these networks: it is what it would say. The "
+        "linear networks were trained for vote-certificate, AdaNet by picking; the network that is tested on a tenth "
+        "kept aside has 100 ReLU units trained as usual."
     )

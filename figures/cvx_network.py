@@ -25,7 +25,7 @@ def compute(*, quick: bool, data: Path | None = None, **parameters: Any) -> Data
         **graph.of(trained.network),
         "rounds": len(trained.history),
         "objective": trained.history[-1]["objective"],
-        "p": str(trained.config.p).removesuffix(".0"),
+        "p": str(trained.config.family.p).removesuffix(".0"),
         "points": len(runs.points(data, runs.rings)[1]),
     }
 

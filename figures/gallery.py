@@ -32,7 +32,10 @@ FIGURES = {
     "tightness": "figures.tightness",
     "training-time": "figures.training_time",
     "certificates": "figures.certificates",
+    "frontier": "figures.frontier",
     "structure": "figures.structure",
+    "description-stages": "figures.description_stages",
+    "description-length": "figures.description_length",
 }
 OF_A_MODEL = {
     "model-terms": "figures.model_terms",
@@ -42,7 +45,8 @@ OF_A_MODEL = {
     "model-rounds": "figures.training_rounds",
 }
 OF_A_SAMPLE = ("model-terms", "model-margins")  # what the training told, and the network, need no points
-_SHARED = ("family", "graph", "model", "parameters", "results", "runs")  # what the scripts compute with
+_SHARED = ("description_stages", "ensemble", "family", "graph", "model", "parameters", "results", "runs")
+"""What the scripts compute with."""
 
 
 def module(name: str) -> Any:
@@ -73,8 +77,13 @@ def reads(name: str) -> str | None:
 def options_of(name: str) -> str:
     """What the figure takes, for --list."""
     own = [f"{FLAGS[parameter]} {kind}" for parameter, kind in takes(name).items()]
-    data = {"points": ["--data FILE (its points)"], "results": ["--data DIR (its results)"], None: []}[reads(name)]
-    return ", ".join([*own, *data, "--column"])
+    of_data = {
+        "points": ["--data FILE (its points)"],
+        "sample": ["--data FILE or NAME (its points)"],
+        "results": ["--data DIR (its results)"],
+        None: [],
+    }
+    return ", ".join([*own, *of_data[reads(name)], "--column"])
 
 
 def data(

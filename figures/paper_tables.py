@@ -140,7 +140,7 @@ def stand_in(folds: int) -> Data:
     inputs = read_inputs(STAND_IN, Asked())
     Psi, y = inputs.Psi, inputs.y
     parts = list(StratifiedKFold(folds, shuffle=True, random_state=0).split(Psi.numpy(), y.numpy()))
-    config = Config(rounds=3, width=20, steps=300, hidden=(20,), lam=1e-4)
+    config = Config(learner="gradient", rounds=3, width=20, steps=300, hidden=(20,), lam=1e-4)
     found: Data = {}
     for method in ("adanet", "nn", "lr"):
         tests = []

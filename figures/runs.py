@@ -15,8 +15,8 @@ from figures.canvas import NotDrawn
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from adanet_train.config import Trained
     from adanet_train.core.network import Network
+    from adanet_train.training import Trained
 
 M = 400
 
@@ -62,7 +62,8 @@ def adanet(
     from adanet_train.config import Config
 
     usual, steps = (5, 250) if quick else (10, 1000)
-    config = Config(rounds=rounds or usual, width=width, max_depth=depth, Lambda=2.0, lam=1e-4, steps=steps)
+    sizes = {"rounds": rounds or usual, "width": width, "max_depth": depth, "steps": steps}
+    config = Config(learner="gradient", Lambda=2.0, lam=1e-4, **sizes)
     return train(*points(data, board), config)
 
 
@@ -107,11 +108,11 @@ def general(n: tuple[int, ...], sample: tuple[Tensor, Tensor], *, steps: int) ->
 
 def history(model: Path) -> tuple[list[Any], dict[str, Any]]:
     """The rounds that a model.pt tells of, and the config of its run."""
-    from adanet_train.app import run
     from adanet_train.model import model_file
+    from adanet_train.model.trained import trained_of
 
     found = model_file.read(model)
     if not found.meta.get("history"):
         raise NotDrawn(f"{model} tells of no training rounds.")
-    trained = run.trained_of(found)
+    trained = trained_of(found)
     return trained.history, trained.config.as_dict() | {"n_0": trained.network.n[0], "method": found.meta["method"]}

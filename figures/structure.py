@@ -67,7 +67,7 @@ def stand_in() -> list[dict[str, Any]]:
     """Where nothing was recorded: AdaNet and a linear model on half of digits 3 and 8, tested on the other half."""
     from sklearn.linear_model import LogisticRegression
 
-    from adanet_train import AdaNetClassifier
+    from adanet_train import AdaNetClassifier, Config
     from adanet_train.data import datasets
 
     data = datasets.load("digits:3-8")
@@ -75,7 +75,7 @@ def stand_in() -> list[dict[str, Any]]:
     train, test = slice(0, None, 2), slice(1, None, 2)
     rows = []
     for B in (2, 8):
-        model = AdaNetClassifier(rounds=1, width=B, steps=100).fit(X[train], y[train])
+        model = AdaNetClassifier(rounds=1, width=B, config=Config(steps=100)).fit(X[train], y[train])
         n = model.model_.network.n
         weights = [*model.hidden_.values(), *model.output_.values()]
         sizes = {"depth": len(n) - 1, "units": sum(n[1:]), "multiply_adds": sum(int((w != 0).sum()) for w in weights)}

@@ -62,7 +62,7 @@ def timed() -> list[dict[str, Any]]:
     X, labels = load_breast_cancer(return_X_y=True)
     X = (X - X.min(0)) / (X.max(0) - X.min(0))
     Psi, y = torch.from_numpy(X), torch.from_numpy(2.0 * labels - 1)
-    ours = _seconds(lambda: adanet.train(Psi, y, Config(rounds=3, width=20, steps=1000, lam=1e-3)))
+    ours = _seconds(lambda: adanet.train(Psi, y, Config(learner="gradient", rounds=3, width=20, steps=1000, lam=1e-3)))
     theirs = _seconds(lambda: MLPClassifier((60,), max_iter=1000, random_state=0).fit(X, labels))
     work = "AdaNet on breast cancer, three rounds"
     return [{"work": work, "against": "scikit-learn's MLPClassifier", "ratio": ours / theirs, "target": "none"}]

@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 
 from adanet_train import adanet
-from adanet_train.app import run
 from adanet_train.config import Config
 from adanet_train.model import model_file
+from adanet_train.model.trained import model_of
 from figures import gallery, runs
 
 NAMES = [*gallery.FIGURES, *gallery.OF_A_MODEL]
@@ -26,14 +26,14 @@ def folder():
 @cache
 def trained():
     """Three rounds of AdaNet, margin declared."""
-    config = Config(rounds=3, width=3, max_depth=3, steps=60, Lambda=2.0, lam=1e-4, rho=0.05)
+    config = Config(learner="gradient", rounds=3, width=3, max_depth=3, steps=60, Lambda=2.0, lam=1e-4, rho=0.05)
     return adanet.train(*runs.board(), config)
 
 
 @cache
 def model_path():
     path = folder() / "model.pt"
-    model_file.write(path, run.model_of(trained(), "adanet", features=None, sample=model_file.Sample.of(*runs.board())))
+    model_file.write(path, model_of(trained(), "adanet", features=None, sample=model_file.Sample.of(*runs.board())))
     return path
 
 

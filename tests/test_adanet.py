@@ -12,7 +12,7 @@ from adanet_train import adanet_cvx
 from adanet_train.adanet import Config, Trained, train
 from adanet_train.core import objective
 
-SMALL = Config(rounds=3, width=4, steps=60, check_every=20, batch=20, lam=1e-3)
+SMALL = Config(learner="gradient", rounds=3, width=4, steps=60, check_every=20, batch=20, lam=1e-3)
 
 
 def sample(m: int = 80, n_0: int = 5, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -59,7 +59,7 @@ def test_every_way_to_run_it(options):
     Psi, y = sample()
     config = SMALL.replace(**options)
     trained = train(Psi, y, config)
-    F = [np.log(1 + np.e) if config.surrogate == "logistic" else np.e, *[e["objective"] for e in trained.history]]
+    F = [np.log(1 + np.e) if config.goal.surrogate == "logistic" else np.e, *[e["objective"] for e in trained.history]]
     assert all(
         after < before or entry["chosen"] == -1
         for (before, after), entry in zip(pairwise(F), trained.history, strict=True)
@@ -198,7 +198,7 @@ def accuracy(f: Tensor, y: Tensor) -> float:
 def test_interactions_need_depth_and_it_finds_it():
     Psi, y = sample(m=1200, n_0=12)
     train_set, test_set = slice(0, 800), slice(800, None)
-    config = Config(rounds=4, width=20, steps=1500, lam=1e-5, Lambda=2.0)
+    config = Config(learner="gradient", rounds=4, width=20, steps=1500, lam=1e-5, Lambda=2.0)
     trained = train(Psi[train_set], y[train_set], config)
     from sklearn.linear_model import LogisticRegression
 
@@ -211,7 +211,7 @@ def test_interactions_need_depth_and_it_finds_it():
 def test_a_linear_task_stays_shallow():
     Psi, _ = sample(m=400, n_0=8)
     y = torch.where(Psi @ torch.linspace(-1, 1, 8, dtype=torch.float64) > 0, 1.0, -1.0).double()
-    trained = train(Psi, y, Config(rounds=3, width=10, steps=500, lam=1e-4))
+    trained = train(Psi, y, Config(learner="gradient", rounds=3, width=10, steps=500, lam=1e-4))
     assert trained.network.depth == 1
     assert accuracy(trained.network(Psi), y) > 0.97
 
@@ -246,7 +246,10 @@ def tuned_logistic_regression() -> tuple[float, float]:
 
 @pytest.mark.parametrize(
     ("method", "config"),
-    [(train, Config(rounds=5, width=20, steps=1500, lam=1e-3)), (adanet_cvx.train, Config(rounds=150, lam=1e-3))],
+    [
+        (train, Config(learner="gradient", rounds=5, width=20, steps=1500, lam=1e-3)),
+        (adanet_cvx.train, Config(learner="gradient", rounds=150, lam=1e-3)),
+    ],
     ids=["adanet", "cvx"],
 )
 def test_breast_cancer_as_good_as_logistic_regression(tuned_logistic_regression, method, config):

@@ -11,10 +11,11 @@ from torch import Tensor
 
 from adanet_theory import duality, norms
 from adanet_train import adanet_cvx
-from adanet_train.config import Config, Trained
+from adanet_train.config import Config
 from adanet_train.core import objective
 from adanet_train.core.surrogates import surrogate
 from adanet_train.search.growable import Growable
+from adanet_train.training import Trained
 
 
 def sample(m: int = 60, n_0: int = 4, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -72,7 +73,7 @@ def test_the_printed_step_lacks_the_sign():
 def test_the_layer_with_the_least_objective_wins():
     """z_1 = 1 and z_2 = 100 x (51 of +1, 49 of -1): the printed argmax takes s = 2 and gains next to nothing."""
     y, config = torch.ones(100, dtype=torch.float64), Config(rounds=3, Lambda=1.0, lam=0.0, beta=0.1)
-    growth = adanet_cvx.Growth(torch.ones(100, 1).double(), y, config)
+    growth = adanet_cvx.CvxGrowth(torch.ones(100, 1).double(), y, config)
     growth.phi.append(Growable.of(100 * torch.cat([torch.ones(51), -torch.ones(49)]).double()[None]))
     candidates = growth.candidates()
     assert growth.objective == pytest.approx(1.31326, abs=5e-6)

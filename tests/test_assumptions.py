@@ -56,7 +56,7 @@ def test_a_network_inside_every_assumption() -> None:
     found = built(inside())
     assert failing(found) == {}
     status = {row.id: row.status for row in found.assumptions}
-    assumed = {"iid", "homogeneous", "r-sup", "fixed-in-advance", "feature-map", "arithmetic"}
+    assumed = {"iid", "homogeneous", "r-sup", "fixed-in-advance", "feature-map"}
     assert {id for id, word in status.items() if word != "holds"} == {"linear", *assumed}
     assert {status[id] for id in assumed} == {"assumed"}
     assert all(row.value == min(1.0, row.raw) for row in found.bounds if row.applies)
@@ -186,7 +186,7 @@ def test_the_sample_s_r_inf_may_be_below_its_expectation() -> None:
 def test_a_printed_statement_that_does_not_follow_from_margin_bound(monkeypatch) -> None:
     """With Lemma 2 in it, it follows at every delta that a float holds; if it did not, it would not be claimed."""
     follows = {"theorem-1": False, "corollary-1": True, "theorem-1-range": True}
-    monkeypatch.setattr(bounds, "follows_from_margin_bound", lambda setting, at: follows)
+    monkeypatch.setattr(bounds, "follows_from_margin_bound", lambda setting: follows)
     fails_alone(built(inside()), "delta", {"theorem-1"})
 
 

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from adanet_train import baselines
-from adanet_train.config import Config, Trained
+from adanet_train.config import Config
+from adanet_train.training import Trained
 
 
 def sample(m: int = 300, n_0: int = 6) -> tuple[Tensor, Tensor]:

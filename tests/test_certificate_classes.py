@@ -7,15 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_theory.certificates.grids import path_classes_grid
-from adanet_theory.certificates.path_multiclass import path_classes_empirical_exact, path_classes_eps
-from adanet_theory.certificates.tree import unrolled_classes
 from adanet_theory.certificates.vote_multiclass import vote_certificate_multiclass_at
 from adanet_train.app import run
-from adanet_train.certificate import classes, forms, hidden, search
+from adanet_train.certificate import classes, forms, search, train
 from adanet_train.config import Config
 from adanet_train.estimator import AdaNetClassifier
 from adanet_train.model.model_file import Sample
+from adanet_train.model.trained import model_of
 from verify import verify_bounds
 from verify.question import Question
 from verify.rows import report
@@ -52,7 +50,7 @@ def test_the_smooth_form_is_near_the_exact_certificate():
         args = {"A": 64, "N": N, "k": k, "beta": beta, "delta": 0.05}
         exact = vote_certificate_multiclass_at(Psi.numpy() @ q.T, y.numpy(), q[q > 0], p, **args)
         own = torch.nn.functional.one_hot(y, 4).T.double()
-        form = forms.ClassVote(own, 8, (0, 0, 0), (beta,), 0.05)
+        form = forms.ClassVote(own, 8, 4, (beta,), 0.05)
         means, mass = torch.from_numpy(q) @ Psi.T, torch.from_numpy(p)[None]
         t = torch.tensor([[k / math.sqrt(N * 0.7)]]).double()
         log_N = torch.tensor([[math.log(N)]]).double()
@@ -62,59 +60,6 @@ def test_the_smooth_form_is_near_the_exact_certificate():
         assert float(loss) == pytest.approx(exact.terms["empirical"], rel=0.02)
 
 
-def test_the_smooth_form_with_hidden_units_is_near_the_exact_laws():
-    """Two units under class 0, one of each sign, and one under class 2; k = t sqrt(N)."""
-    Psi, y = sample(C=3)
-    q = np.zeros((6, 8))
-    q[[0, 1, 2, 3, 4, 5], [0, 1, 2, 0, 1, 4]] = 0.15, 0.2, 0.2, 0.2, -0.1, 0.15
-    units = (0, 0, 1, -1, 3)
-    found = search.Found(*torch.from_numpy(q).nonzero(as_tuple=True), *[None] * 2, units, 1.0, 1.0, 0.01)
-    network = classes.network(replace(found, theta=torch.ones(6), sign=torch.ones(6)), 8, 3)
-    network = replace(network, hidden={**network.hidden, (1, 0): torch.from_numpy(q)})
-    assert classes.units(network) == [1, -1, 3]
-    outputs = [{k: w[c].numpy() for k, w in network.output.items()} for c in range(3)]
-    forest = unrolled_classes({pair: U.numpy() for pair, U in network.hidden.items()}, outputs, depth=2)
-    scores = np.stack([tree.value(tree.means(Psi.numpy())) for tree in forest], axis=1)
-    assert np.allclose(scores, network(Psi).numpy())
-    own = torch.nn.functional.one_hot(y, 3).T.double()
-    form = forms.ClassPath(own, 8, units, (0.01,), 0.05)
-    means, mass = (torch.from_numpy(q) @ Psi.T)[None], torch.from_numpy(np.abs(q).sum(1))[None]
-    N = torch.tensor([[640.0]]).double()
-    for k in (5, 40):
-        t = torch.tensor([[k / math.sqrt(640)]]).double()
-        exact = path_classes_empirical_exact(forest, Psi.numpy()[:60], y[:60].numpy(), 640, k)
-        assert float(form.losses(means, mass, N, t)[0, :60].mean()) == pytest.approx(exact, rel=0.05)
-        assert float(form.b(mass, N, t)) == pytest.approx(1 - path_classes_eps(forest, 640, k), rel=0.03)
-    assert float(form.grid(N[:, 0])) == pytest.approx(path_classes_grid([3, 3]))
-
-
-def test_hidden_units_are_added_where_a_linear_network_fails_and_the_report_says_so(monkeypatch):
-    """Six clusters at the corners of a hexagon, opposite ones of one class."""
-    for module, name, value in ((classes, "DRAWS", 20_000), (classes, "UNIT_ROUNDS", 2), (hidden, "TRIES", 2)):
-        monkeypatch.setattr(module, name, value)
-    draw = np.random.default_rng(0)
-    corner = draw.integers(0, 6, 900)
-    X = np.hstack([draw.uniform(-1, 1, (900, 3)), np.ones((900, 1))])
-    X[:, :2] = 0.7 * np.stack([np.cos(corner * np.pi / 3), np.sin(corner * np.pi / 3)], axis=1) + 0.3 * X[:, :2]
-    Psi, y = torch.from_numpy(X), torch.from_numpy(corner % 3)
-    config = CONFIG.replace(max_depth=2, rounds=2)
-    assert config.tried == 2
-    trained = run.trainer("adanet")(Psi, y, run.config_for(y, config))
-    first, second = (told["objective"] for told in trained.history)
-    assert second < first
-    stands = trained.history[-1]["certificate"]
-    assert stands["id"] == "path-certificate-multiclass"
-    assert len(classes.units(trained.network)) >= 1
-    again = classes.taken_up(trained.network, stands, Psi.float())
-    assert torch.allclose(again.weights(4), trained.network.hidden[1, 0], atol=1e-6)
-    model = replace(run.model_of(trained, "adanet", features=None, sample=None), sample=Sample.of(Psi, y.numpy(), 3))
-    built = report.build(model, Question(draws=None, r_sup=1.0, delta="0.025"))
-    row = next(row for row in built.bounds if row.id == stands["id"])
-    assert row.applies
-    assert row.raw == pytest.approx(stands["raw"], rel=0.05)  # other draws
-    assert model.extra["tried"] == 2
-
-
 def test_a_network_is_found_that_is_certified_and_the_report_says_so():
     Psi, y = sample()
     trained = run.trainer("adanet")(Psi, y, CONFIG)
@@ -122,7 +67,7 @@ def test_a_network_is_found_that_is_certified_and_the_report_says_so():
     assert trained.history[-1]["objective"] == stands["raw"] < 0.3
     assert stands["id"] == "vote-certificate-multiclass"
     assert trained.network.outputs == 4
-    model = run.model_of(trained, "adanet", features=None, sample=None)
+    model = model_of(trained, "adanet", features=None, sample=None)
     built = report.build(replace(model, sample=Sample.of(Psi, y.numpy(), 4)), Question(draws=None, r_sup=1.0))
     row = next(row for row in built.bounds if row.id == "vote-certificate-multiclass")
     assert row.applies
@@ -133,20 +78,22 @@ def test_equal_runs_give_equal_networks_and_a_run_is_taken_up_where_it_ended():
     Psi, y = sample(m=300)
     first, second = (run.trainer("adanet")(Psi, y, CONFIG) for _ in range(2))
     assert torch.equal(first.network.hidden[1, 0], second.network.hidden[1, 0])
-    assert run.trainer("adanet")(Psi, y, CONFIG, resume=first) is first
+    again = run.trainer("adanet")(Psi, y, CONFIG, resume=first)
+    assert again.network is first.network
+    assert again.history == first.history
 
 
 def test_a_large_sample_is_searched_on_a_part_and_paid_for_as_a_whole(monkeypatch):
     Psi, y = sample(m=1200)
-    whole = classes.train(Psi, y, CONFIG).history[-1]["objective"]
+    whole = train.train(Psi, y, CONFIG).history[-1]["objective"]
     monkeypatch.setattr(classes, "POINTS", 300)
-    assert classes.train(Psi, y, CONFIG).history[-1]["objective"] < 1.15 * whole
+    assert train.train(Psi, y, CONFIG).history[-1]["objective"] < 1.15 * whole
 
 
 def test_labels_by_coin_are_not_certified():
     Psi, _ = sample(m=300)
     y = torch.randint(0, 4, (300,), generator=torch.Generator().manual_seed(7))
-    assert classes.train(Psi, y, CONFIG).history[-1]["objective"] > 0.75
+    assert train.train(Psi, y, CONFIG).history[-1]["objective"] > 0.75
 
 
 def test_the_estimator_and_what_is_refused():
@@ -162,4 +109,9 @@ def test_the_estimator_and_what_is_refused():
     with pytest.raises(ValueError, match="give feature_range"):
         AdaNetClassifier(objective="vote").fit(X, names)
     with pytest.raises(ValueError, match=r"needs \|Psi\| <= 1"):
-        classes.train(3 * Psi, y, CONFIG)
+        train.train(3 * Psi, y, CONFIG)
+
+
+def test_fewer_columns_than_a_round_would_add_are_enough():
+    Psi, y = sample(m=200, n_0=5)
+    assert train.train(Psi[:, :3], y.clamp_max(2), CONFIG).history[-1]["objective"] < 1

@@ -11,9 +11,7 @@ import pytest
 import torch
 from mpmath import mpf
 
-from adanet_theory.certificates.grids import BETAS, VOTES
-from adanet_theory.certificates.path import path_certificate_at
-from adanet_theory.certificates.tree import unrolled
+from adanet_theory.certificates.grids import VOTES
 from adanet_train.core.network import Network
 from tests.verify_models import model
 from verify.question import Question
@@ -83,28 +81,6 @@ def test_the_vote_certificate_against_an_independent_calculation(
     assert found.group == "certificate"
 
 
-def test_the_path_certificate_is_that_of_its_setting_and_draws() -> None:
-    file = model(n=(3, 4, 2), m=100, flips=0.0)
-    found = row(built(file, seed=3), "path-certificate")
-    network, sample = file.network, file.sample
-    hidden = {pair: U.numpy() for pair, U in network.hidden.items()}
-    output = {k: w.numpy() for k, w in network.output.items()}
-    setting = {"N": int(found.terms["N"]), "k": int(found.terms["k"]), "beta": found.terms["beta"]}
-    expected = path_certificate_at(
-        unrolled(hidden, output, depth=2),
-        sample.Psi.numpy(),
-        sample.y.numpy(),
-        **setting,
-        delta=0.05,
-        seed=3,
-        draws=int(found.terms["draws"]),
-    )
-    assert found.raw >= expected.raw * (1 - 1e-12)
-    assert found.raw == pytest.approx(expected.raw, rel=1e-6)
-    assert found.applies
-    assert setting["beta"] in BETAS
-
-
 def test_a_network_of_identities_is_linear() -> None:
     deep, found = model(n=(3, 2, 1), activation="identity", m=60), None
     found = built(deep)
@@ -124,33 +100,18 @@ def test_a_network_of_identities_is_linear() -> None:
         declared=None,
         declared_rho=None,
     )
-    for id in ("vote-certificate", "gauss-certificate"):
-        assert row(found, id).raw == pytest.approx(row(built(flat), id).raw, rel=1e-9)
-        assert row(found, id).applies
-    assert row(found, "path-certificate").why_not == ("tree",)
-
-
-@pytest.mark.parametrize("activation", ["leaky_relu:0.1", "abs"])
-def test_other_homogeneous_activations_unroll_too(activation: str) -> None:
-    found = built(model(n=(3, 2, 1), activation=activation, m=200, flips=0.0))
-    assert row(found, "path-certificate").applies
-    nodes = next(row.detail for row in found.assumptions if row.id == "tree")
-    assert nodes == "unrolled, the network has 5 nodes"
+    assert row(found, "vote-certificate").raw == pytest.approx(row(built(flat), "vote-certificate").raw, rel=1e-9)
+    assert row(found, "vote-certificate").applies
 
 
 def test_where_certificates_do_not_apply() -> None:
-    wide = built(model(n=(3, 80, 1)))
-    assert row(wide, "path-certificate").why_not == ("tree",)
-    assert row(wide, "path-certificate").raw is None
-    assert row(wide, "vote-certificate").why_not == ("linear",)
-    curved = built(model(n=(3, 2, 1), activation="tanh"))
-    assert row(curved, "path-certificate").why_not == ("homogeneous", "tree")
+    wide = row(built(model(n=(3, 80, 1))), "vote-certificate")
+    assert (wide.why_not, wide.raw) == (("linear",), None)
     unknown = built(model(n=(3, 1), r_sup=math.inf))
     assert row(unknown, "vote-certificate").why_not == ("r-sup",)
     assert row(unknown, "vote-certificate").value is None
-    assert row(unknown, "gauss-certificate").applies
     fitted = built(model(n=(3, 1), fitted=True))
-    assert "feature-map" in row(fitted, "gauss-certificate").why_not
+    assert "feature-map" in row(fitted, "vote-certificate").why_not
     small = built(model(n=(3, 1), r_sup=0.5))
     assert row(small, "vote-certificate").why_not == ("r-sup",)
     assert row(small, "vote-certificate").raw is None
@@ -204,10 +165,21 @@ def test_labels_by_coin_are_not_certified_below_chance() -> None:
     for seed in range(3):
         file = model(n=(8, 1), m=200, flips=0.5, seed=seed)
         assert row(built(file), "vote-certificate").raw > 0.5
-    assert row(built(model(n=(8, 2, 1), m=200, flips=0.5)), "path-certificate").raw > 0.5
 
 
 def test_f_equal_to_0_has_the_bound_1() -> None:
     file = model(n=(3, 1))
     zero = replace(file, network=replace(file.network, output={1: torch.zeros(1, dtype=torch.float64)}))
     assert row(built(zero), "vote-certificate").raw == 1
+
+
+@pytest.mark.parametrize("id", ["path-certificate", "path-certificate-multiclass"])
+def test_a_file_trained_for_a_retired_certificate_says_so_in_one_line(id: str) -> None:
+    file = model(n=(3, 2, 1))
+    history = [{"candidates": [], "chosen": 0, "objective": 0.3, "certificate": {"id": id, "raw": 0.3, "N": 10}}]
+    found = built(replace(file, meta={"history": history}))
+    (line,) = [note for note in found.notes if "retired" in note]
+    assert id in line
+    assert "--objective certificate" in line
+    kept = [{**history[0], "certificate": {"id": "vote-certificate"}}]
+    assert not any("retired" in note for note in built(replace(file, meta={"history": kept})).notes)

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 
 from adanet_theory import disagreement_certificate, occam_certificate, pick_certificate
-from adanet_theory.certificates import gauss, path, stochastic, vote
+from adanet_theory.certificates import stochastic, vote
 from adanet_theory.certificates.binomial import clopper_pearson
-from adanet_theory.certificates.grids import path_classes_grid, path_thresholds
 from adanet_theory.certificates.kl import xi
-from adanet_theory.certificates.path_multiclass import atoms, path_certificate_multiclass_at, path_classes_eps
-from adanet_theory.certificates.tree import Tree, one_layer, unrolled_classes
-from adanet_theory.certificates.vote_multiclass import classes_b, vote_certificate_multiclass_at
+from adanet_theory.certificates.vote_multiclass import classes_b, counts_kl, vote_certificate_multiclass_at
 from adanet_theory.risk import posterior
 from adanet_theory.twins import certified
 from adanet_theory.twins.certificates import CERTIFICATES
@@ -49,6 +46,8 @@ def test_vote(seed: int) -> None:
     }
     assert vote.vote_empirical(u, N, k) == pytest.approx(twin("vote-empirical", **values), rel=1e-12)
     assert vote.vote_b(N, k) == pytest.approx(twin("vote-b", **values), rel=1e-12)
+    shift = float(rng.uniform(0, 1))
+    assert vote.vote_b(N, k, shift) == pytest.approx(twin("vote-b-program", shift=shift, **values), rel=1e-11)
     assert vote.vote_kl_iid(theta, N, n=8) == pytest.approx(twin("vote-kl-iid", **values), rel=1e-12)
     KL = vote.vote_kl_polya(theta, N, n=8, beta=beta)
     assert pytest.approx(twin("vote-kl-polya", **values), rel=1e-11) == KL
@@ -60,22 +59,10 @@ def test_vote(seed: int) -> None:
 
 
 @pytest.mark.parametrize("beta", [0.001, 0.1])
-def test_path_kl(beta: float) -> None:
+def test_counts_kl(beta: float) -> None:
     rates = [0.2, 3.0, 11.0]
-    expected = twin("path-kl", r=rates, J=3, A=20, N=14, beta=beta, T=80)
-    assert path.path_kl(rates, A=20, N=14, beta=beta) == pytest.approx(expected, rel=1e-11)
-
-
-def test_path() -> None:
-    rng = np.random.default_rng(5)
-    tree = one_layer(np.array([0.3, 0.0]), np.array([1.0, -0.5]), np.array([[0.2, -0.4], [0.5, 0.1]]))
-    x, y = rng.uniform(-1, 1, (6, 2)), rng.choice([-1.0, 1.0], 6)
-    found = path.path_certificate_at(tree, x, y, N=10, k=path_thresholds(10)[3], beta=0.1, delta=0.1, seed=0, draws=50)
-    theta = [share for share in np.abs(tree.q).ravel() if share > 0]
-    values = {"r": [10 * share for share in theta], "J": len(theta), "A": 4 * len(tree.parent), "N": 10, "beta": 0.1}
-    parts = {"empirical": found.terms["empirical"], "b_Q": found.terms["b"], "grid": math.exp(found.terms["grid"])}
-    expected = twin("path-certificate", m=6, T=40, delta=0.1, **values, **parts)
-    assert found.raw == pytest.approx(expected, rel=1e-10)
+    expected = twin("counts-kl", r=rates, J=3, A=20, N=14, beta=beta, T=80)
+    assert counts_kl(rates, A=20, N=14, beta=beta) == pytest.approx(expected, rel=1e-11)
 
 
 def test_vote_multiclass() -> None:
@@ -86,27 +73,6 @@ def test_vote_multiclass() -> None:
     parts = {"empirical": found.terms["empirical"], "grid": math.exp(found.terms["grid"])}
     expected = twin("vote-certificate-multiclass", m=3, T=40, delta=0.1, **values, **parts)
     assert found.raw == pytest.approx(expected, rel=1e-10)
-
-
-def least_tilt(**values: object) -> float:
-    """The least Chernoff bound over a grid of tilts, and over one twenty times as fine about the best of it."""
-    low, high = 0.0, 1.0
-    for _ in range(2):
-        tilts = np.linspace(low, high, 21).tolist()
-        bounds = [twin("path-chernoff", **values, tilt=tilt) for tilt in tilts]
-        best = int(np.argmin(bounds))
-        low, high = tilts[max(best - 1, 0)], tilts[min(best + 1, 20)]
-    return min(bounds)
-
-
-@pytest.mark.parametrize("k", [6, 20])
-def test_path_chernoff(k: int) -> None:
-    tree = Tree((-1, 0, 0, 0), (1, 1, 1, -1), np.array([[0.1], [0.3], [0.2], [0.4]]), B=1.0)
-    values = {"nu": 40, "threshold": k, "T": 90}
-    plus = least_tilt(**values, p_linear=0.5, p_plus=[0.3, 0.2], J=2)
-    # for y = -1 the unit of sign -1 is the only one that keeps its positive part
-    minus = least_tilt(**values, p_linear=0.6, p_plus=[0.4], J=1)
-    assert path.path_eps_chernoff(tree, 40, k) == pytest.approx(max(plus, minus), rel=1e-3)  # the least of a grid
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -125,50 +91,9 @@ def test_stochastic(shared: bool) -> None:
 def test_multiclass_b(k: int) -> None:
     expected = twin("multiclass-b", nu=80, p_2=0.75, threshold=k)
     assert classes_b([0.5, 0.25, 0.2, 0.05], 80, k) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize(("k", "sign"), [(0, 1), (5, -1)])
-def test_path_multiclass_eps(k: int, sign: int) -> None:
-    """Two classes with a unit of the same sign each: one adds to y, the other may be in J; the largest of the four."""
-    p, q = (0.1, 0.35), (0.25, 0.3)
-    forest = [Tree((-1, 0), (1, sign), np.diag([a, b]), B=1.0) for a, b in zip(p, q, strict=True)]
-    sets = [(q[y], sum(p) + more) for y in (0, 1) for more in (0.0, q[1 - y])]
-    values = [twin("path-multiclass-eps", nu=12, p_1=a, p_2=b, threshold=k, T=30) for a, b in sets]
-    assert path_classes_eps(forest, 12.0, k) == pytest.approx(max(values), rel=1e-11)
-
-
-@pytest.mark.parametrize("nodes", [(3,), (3, 4), (10, 2, 5)])
-def test_path_multiclass_grid(nodes: tuple[int, ...]) -> None:
-    expected = twin("path-multiclass-grid", d=len(nodes) - 1, h=dict(enumerate(nodes)))
-    assert math.exp(path_classes_grid(nodes)) == pytest.approx(expected, rel=1e-12)
-
-
-def test_path_certificate_multiclass() -> None:
-    rng = np.random.default_rng(5)
-    hidden = {(1, 0): rng.normal(size=(3, 2)), (2, 1): rng.normal(size=(1, 3))}
-    outputs = [{1: np.array([1.0, 0.0, 0.0])}, {1: np.array([0.0, 1.0, 0.0])}, {2: np.ones(1)}]
-    forest = unrolled_classes(hidden, outputs, depth=2)
-    x = rng.uniform(-1, 1, (12, 2))
-    y = np.argmax([tree.value(tree.means(x)) for tree in forest], axis=0)
-    found = path_certificate_multiclass_at(forest, x, y, N=14, k=3, beta=0.1, delta=0.2, seed=0, draws=600)
-    rates = (14 * atoms(forest)).tolist()
-    KL = twin("path-kl", r=rates, J=len(rates), A=24, N=14, beta=0.1, T=80)
-    values = {"KL": KL, "empirical": found.terms["empirical"], "eps_Q": path_classes_eps(forest, 14, 3)}
-    expected = twin("path-certificate-multiclass", **values, m=12, delta=0.2, d=1, h={0: 3, 1: 3})
-    assert found.raw == pytest.approx(expected, rel=1e-11)
-
-
-@pytest.mark.parametrize("tau", [0.25, 2.0])
-def test_gauss(tau: float) -> None:
-    rng = np.random.default_rng(3)
-    u, norms, s = rng.normal(size=5), rng.uniform(0.5, 2, 5), rng.uniform(0.2, 1, 5)
-    w = rng.normal(size=3)
-    KL = gauss.gauss_kl(w, s[:3])
-    assert pytest.approx(twin("gauss-kl", w_gauss=w.tolist(), sigma=s.tolist(), J=3), rel=1e-12) == KL
-    found = gauss.gauss_certificate_at(u, norms, s, KL=KL, s_max=0.9, tau=tau, delta=0.05)
-    values = {"u": u.tolist(), "phi_norm": norms.tolist(), "sigma": s.tolist(), "m": 5, "KL": KL, "s_max": 0.9}
-    expected = twin("gauss-certificate", **values, tau=tau, grid=13, delta=0.05)
-    assert found.raw == pytest.approx(expected, rel=1e-11)
+    for shift in (1e-3, 0.1):
+        expected = twin("multiclass-b-program", nu=80, p_2=0.75, threshold=k, shift=shift)
+        assert classes_b([0.5, 0.25, 0.2, 0.05], 80, k, shift) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(("errors", "m"), [(0, 9), (3, 40)])
@@ -213,5 +138,5 @@ def test_a_changed_constant_shows() -> None:
 def test_a_certificate_prints_in_latex(id: str) -> None:
     text = CERTIFICATES[id].latex()
     assert text.startswith(r"\begin{align*}")
-    for name in ("KLInverse", "empiri", "grid", "threshold", "loggamma", "substack", "phi_norm"):
+    for name in ("KLInverse", "empiri", "grid", "threshold", "loggamma", "substack"):
         assert name not in text

@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from adanet_train.data import cifar10, cifar10_fetch, cifar10_files, datasets, image_features
-from adanet_train.data.cifar10_files import BATCHES
+from adanet_train.data import datasets
+from adanet_train.data.pictures import cifar10, cifar10_fetch, cifar10_files, image_features
+from adanet_train.data.pictures.cifar10_files import BATCHES
 
 N = 30
 

@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from torch import Tensor
 
 from adanet_train.adanet import train
-from adanet_train.config import Config, Trained
+from adanet_train.config import Config
 from adanet_train.convex import mixture
 from adanet_train.convex.class_loss import LineLoss
 from adanet_train.core import objective
@@ -18,12 +18,12 @@ from adanet_train.core.labels import Classes, Signs
 from adanet_train.core.points import Points
 from adanet_train.core.surrogates import surrogate
 from adanet_train.search import committee
-from adanet_train.search.committee import Member, Run, Sample, Search
+from adanet_train.search.committee import CommitteeDescent, Member, MemberSearch, SplitSample
 from adanet_train.search.feed import Batch
 from adanet_train.search.growth import Growth, regrown
 from adanet_train.search.selection import LEAST_GAIN, HeldOut, scalar_path
 from adanet_train.search.weak_learners import generator
-from verify.measure.evidence import Weights
+from adanet_train.training import Trained
 from verify.measure.membership import outside
 
 SMALL = Config(rounds=3, width=6, learner="committee", lam=None, members=3, steps=120, validation_fraction=0.25)
@@ -121,7 +121,7 @@ def test_the_step_on_one_direction(weighted):
 
 def test_parts_have_every_class_as_the_sample_has_it():
     Psi, y = sample(240, 6)
-    split = Sample.split(Points(Psi), Classes(6), y, None, SMALL, drawn())
+    split = SplitSample.split(Points(Psi), Classes(6), y, None, SMALL, drawn())
     for c in range(6):
         shares = [int((y[split.part == j] == c).sum()) for j in (-1, 0, 1, 2)]
         assert max(shares) - min(shares) <= 1
@@ -133,7 +133,7 @@ def test_written_gradient_is_autograds(trained, depth):
     growth = regrown(trained, Points(Psi))
     existing = Member(growth, 3)
     U = [torch.randn_like(u.double()) for u in committee.start(existing, depth, 4, 4, 3, drawn(), 3)]
-    search = Search(U, existing, Classes(3), SMALL)
+    search = MemberSearch(U, existing, Classes(3), SMALL)
     x, labels = Psi[:60].view(3, 20, 4), y[:60].view(3, 20)
     offset, s = existing.f(x), torch.rand(3, 20, generator=drawn(), dtype=torch.float64)
     search.differentiate(Batch(x, labels, offset, s, 20))
@@ -161,15 +161,15 @@ def test_the_mean_of_the_members_is_the_network_and_a_class_reads_its_own_units(
 def test_a_member_does_not_see_its_own_part():
     """Other labels in part 0 leave the units of member 0 as they are, and change those of the others."""
     Psi, y = sample()
-    split = Sample.split(Points(Psi), Classes(3), y, None, SMALL, drawn())
+    split = SplitSample.split(Points(Psi), Classes(3), y, None, SMALL, drawn())
     changed = torch.where(split.part == 0, (y + 1) % 3, y)
     found = []
     for labels in (y, changed):
-        one_look = Sample(split.points, Classes(3), labels, None, split.part, 3)
-        growth, spec = Growth(Points(Psi), "relu", 3), SMALL.family(4, 120, 3)
+        one_look = SplitSample(split.points, Classes(3), labels, None, split.part, 3)
+        growth, spec = Growth(Points(Psi), "relu", 3), SMALL.declared(4, 3)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(committee, "LOOKS", 1)
-            patch.setattr(Run, "look", lambda self: -float(self.adam.steps))
+            patch.setattr(CommitteeDescent, "look", lambda self: -float(self.adam.steps))
             found.append(committee.learn(growth, one_look, 2, 4, spec, SMALL, drawn()).block)
     for k, shape in ((1, (3, 4, 4)), (2, (3, 3, 12))):
         before, after = (block[k].view(shape) for block in found)
@@ -180,8 +180,8 @@ def test_a_member_does_not_see_its_own_part():
 def test_the_history_is_what_the_network_says(trained):
     Psi, y = sample()
     assert objective.recomputed(trained, Psi, y) == pytest.approx(trained.history[-1]["objective"], rel=1e-12)
-    assert not list(outside(Weights.of(trained.network), trained.declared))
-    split = Sample.split(Points(Psi), Classes(3), y, None, trained.config, generator(0, 0, 0))
+    assert not list(outside(trained.network, trained.declared))
+    split = SplitSample.split(Points(Psi), Classes(3), y, None, trained.config, generator(0, 0, 0))
     held_out = HeldOut.of(regrown(trained, Points(Psi)), split)
     assert held_out.loss() == pytest.approx(trained.history[-1]["held_out"], rel=1e-9)
 

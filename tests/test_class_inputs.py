@@ -36,7 +36,7 @@ def test_two_classes_by_any_name_are_the_same_bits_in_a_file_of_version_1(tmp_pa
     sides = (X[:, 0] > X[:, 1]).astype(int)
     written = []
     for y in (sides, np.array(["no", "yes"])[sides], 2 * sides - 1):
-        model = AdaNetClassifier(rounds=1, width=4, learner="gradient", steps=20).fit(X, y)
+        model = AdaNetClassifier(rounds=1, width=4, learner="gradient", config=Config(steps=20)).fit(X, y)
         written.append(model.model_)
         assert model.model_.network.outputs is None
     path = tmp_path / "two.pt"
@@ -101,6 +101,6 @@ def test_labels_that_cannot_be_fitted_are_one_line(kind: type, y: np.ndarray, sa
 
 def test_a_thousand_classes_with_two_rows_each() -> None:
     X, y = points(2000), np.arange(2000) % 1000
-    model = AdaNetClassifier(rounds=1, width=1, steps=1, max_depth=1, tol=1.0).fit(X, y)
+    model = AdaNetClassifier(rounds=1, width=1, max_depth=1, config=Config(steps=1, tol=1.0)).fit(X, y)
     assert model.model_.network.outputs == 1000
     assert model.predict(X[:5]).shape == (5,)

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from adanet_train.convex.class_loss import ClassLoss
-from adanet_train.convex.mixture import minimise, minimise_classes
+from adanet_train.convex.class_step import minimise_classes
+from adanet_train.convex.mixture import minimise
 from adanet_train.core.surrogates import surrogate
 
 

@@ -12,7 +12,7 @@ from adanet_train import adanet, baselines
 from adanet_train.app import cli
 from adanet_train.app.run import error_rate
 from adanet_train.config import Config
-from adanet_train.convex import mixture
+from adanet_train.convex import class_step
 from adanet_train.core import objective
 from adanet_train.core.complexity import penalty
 from adanet_train.core.labels import Classes
@@ -21,7 +21,6 @@ from adanet_train.data import datasets
 from adanet_train.estimator import AdaNetClassifier, load
 from adanet_train.model import model_file
 from verify import verify_bounds
-from verify.measure.evidence import Weights
 from verify.measure.membership import outside
 
 CONFIG = Config(rounds=2, width=6, steps=150, learner="units", lam=1e-3, learning_rate=0.2, tol=1e-9)
@@ -60,7 +59,7 @@ def test_the_objective_is_the_loss_and_the_penalty(trained):
 
 
 def test_the_units_are_in_their_family_and_the_weights_are_centred(trained):
-    assert not list(outside(Weights.of(trained.network), trained.declared))
+    assert not list(outside(trained.network, trained.declared))
     for w in trained.network.output.values():
         assert torch.equal(w.sort(dim=0).values[1], torch.zeros(w.shape[1], dtype=w.dtype))
 
@@ -81,8 +80,8 @@ def test_sample_weights_of_2_are_rows_twice_in_the_convex_step():
     f, Gamma = torch.zeros(30, 3, dtype=torch.float64), torch.full((3,), 0.01, dtype=torch.float64)
     weights = 1.0 + (torch.arange(30) < 15).double()
     rows = torch.cat([torch.arange(30), torch.arange(15)])
-    once = mixture.minimise_classes(Psi, y, f, Gamma * 1.5, weights=weights, tol=1e-11)
-    twice = mixture.minimise_classes(Psi[rows], y[rows], f[:1].expand(45, 3), Gamma, tol=1e-11)
+    once = class_step.minimise_classes(Psi, y, f, Gamma * 1.5, weights=weights, tol=1e-11)
+    twice = class_step.minimise_classes(Psi[rows], y[rows], f[:1].expand(45, 3), Gamma, tol=1e-11)
     assert once.converged
     torch.testing.assert_close(once.w, twice.w, rtol=1e-4, atol=1e-5)
     assert once.objective == pytest.approx(1.5 * twice.objective, rel=1e-9)
@@ -129,7 +128,6 @@ def test_the_baselines(method):
         ({"variant": "P"}, "variant must be base or SD for more than two classes, got variant='P'."),
         ({"surrogate": "exponential"}, "C classes have the multinomial loss, got surrogate='exponential'."),
         ({"objective": "vote"}, "objective must be paper, bound or certificate here, got 'vote'."),
-        ({"learner": "gradient"}, "learner='gradient' is one of two classes, of more take 'committee' or 'units'."),
     ],
 )
 def test_what_many_classes_do_not_have_is_refused(change, message):
@@ -186,7 +184,7 @@ def test_names_without_a_pair_are_all_classes(name, C, m):
 def test_the_estimator_of_three_names(tmp_path):
     Psi, y = blobs()
     X, names = Psi.numpy()[:, :2], np.array(["left", "middle", "right"])[y.numpy()]
-    fitted = AdaNetClassifier(rounds=1, width=6, steps=150).fit(X, names)
+    fitted = AdaNetClassifier(rounds=1, width=6, config=Config(steps=150)).fit(X, names)
     assert fitted.score(X, names) >= 0.9
     assert fitted.decision_function(X).shape == (90, 3)
     p = fitted.predict_proba(X)

@@ -1,5 +1,6 @@
 """compress: the certificate of every stage, the file, and the check of it from the file and the sample alone."""
 
+import copy
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from adanet_theory.certificates.occam import occam_certificate
 from adanet_train import compress
 from adanet_train.compression import code, exact, file
 from adanet_train.compression.problem import Problem, labels, margins
+from adanet_train.compression.search import settle
 from adanet_train.compression.weights import Weights, fill, prepared
 
 M = 3000
@@ -44,13 +46,8 @@ def small() -> object:
 
 
 def test_stages_are_certified_and_the_best_is_kept(small: object) -> None:
-    assert [stage.name.split(",")[0] for stage in small.stages] == [
-        "as it is",
-        "rounded",
-        "fine-tuned",
-        "fine-tuned",
-        "greedy",
-    ]
+    names = [stage.name.split(",")[0] for stage in small.stages]
+    assert names == ["as it is", "rounded", "fine-tuned", "fine-tuned", "greedy", "fine-tuned", "greedy"]
     assert small.bound == min(stage.bound for stage in small.stages)
     for stage in small.stages:
         assert np.isclose(stage.bound, occam_certificate(stage.errors, M, stage.bits, 0.05), rtol=1e-9)
@@ -59,6 +56,10 @@ def test_stages_are_certified_and_the_best_is_kept(small: object) -> None:
     assert small.bits < 300
     assert small.bound < small.stages[1].bound < small.stages[0].bound
     assert small.bound < 0.12
+    shown = repr(small)
+    assert float(shown.split("risk <= ")[1].split()[0]) >= small.bound
+    assert f"{small.bits} bits, {small.errors} errors, m = {M:,}" in shown
+    assert len(shown) < 120
 
 
 def test_the_module_is_the_network_that_is_certified(small: object) -> None:
@@ -172,6 +173,92 @@ def test_exact_sums_do_not_depend_on_their_order() -> None:
     assert found.is_read
     assert found.is_exact
     assert found.errors == int((~(margins(own(X), y) > 0)).sum())
+
+
+def linear(rows: list[list[float]], bias: list[float] | None = None) -> nn.Module:
+    layer = nn.Linear(len(rows[0]), len(rows), bias=bias is not None).double()
+    with torch.no_grad():
+        layer.weight.copy_(torch.tensor(rows))
+        if bias is not None:
+            layer.bias.copy_(torch.tensor(bias))
+    return layer
+
+
+def counted(net: nn.Module, X: list[list[float]], y: list[int]) -> exact.Count:
+    return exact.count(prepared(net), torch.tensor(X, dtype=torch.float64), torch.tensor(y))
+
+
+@pytest.mark.parametrize(
+    ("net", "x"),
+    [
+        (linear([[1.0, 1.0]]), [2.0**30, 2.0**-24]),  # the digits of the sum are more than a float64 has
+        (nn.Sequential(linear([[1.0, 1.0]]), nn.Tanh()), [0.5, 0.25]),
+        (linear([[1.0, 1.0]], [2.0**-60]), [0.5, 0.25]),
+        (nn.Sequential(linear([[0.5, 0.25]], [0.25]), nn.Sigmoid(), linear([[1.0]], [-0.5])), [0.5, 0.25]),
+    ],
+    ids=["digits", "tanh", "bias", "sigmoid"],
+)
+def test_sums_that_a_float64_cannot_hold_are_not_exact(net: nn.Module, x: list[float]) -> None:
+    assert not counted(net, [x], [1]).is_exact
+
+
+def test_a_mean_of_three_is_not_exact() -> None:
+    """A third has no last digit, although every number of the pool is whole."""
+    for size, is_exact in ((3, False), (4, True)):
+        net = nn.Sequential(nn.AvgPool2d((1, size)), nn.Flatten(), linear([[1.0]]))
+        X = torch.ones(1, 1, 1, size, dtype=torch.float64)
+        assert exact.count(prepared(net), X, torch.tensor([1])).is_exact == is_exact
+
+
+def test_two_outputs_within_their_rounding_errors_are_an_error() -> None:
+    """Outputs that differ by less than their errors decide nothing, whichever is the larger."""
+    rows = [[0.1, 0.2], [0.1, 0.2 + 2.0**-54], [0.0, 0.0]]
+    x = [[0.7, 0.9]]
+    found = [counted(linear(rows), x, [label]) for label in (0, 1)]
+    assert [(one.errors, one.open, one.is_exact) for one in found] == [(1, 1, False), (1, 1, False)]
+    assert counted(linear(rows), x, [2]).open == 0
+
+
+def test_a_tie_is_an_error_of_an_exact_sum() -> None:
+    net, x = linear([[1.0, -1.0]]), [[0.5, 0.5], [0.5, 0.25]]
+    assert counted(net, x, [1, 1]).errors == 1
+    graph = exact.read(prepared(net), torch.tensor(x, dtype=torch.float64))
+    assert exact.wrong(graph, torch.tensor(x, dtype=torch.float64), torch.tensor([1, 1])).tolist() == [True, False]
+
+
+def test_undecided_points_are_in_the_certificate() -> None:
+    """Margins within the rounding error of float64: right as computed, counted as errors."""
+    net, m = linear([[1.0, 1.0]]), 50
+    X = torch.tensor([[0.1, -0.1 + 2.0**-56]] * m, dtype=torch.float64)
+    y = torch.ones(m, dtype=torch.long)
+    own = prepared(net)
+    small = settle(own, X, y, [("one", [code.integers(np.ones((1, 2)), 0)])], 0.05)
+    assert (small.errors, small.count.open, small.bound) == (m, m, 1.0)
+
+
+def test_the_network_as_it_is_stays_so_when_other_stages_follow() -> None:
+    """Every stage fills the same module: the weights of the best must not be those of the last."""
+    X, y = sample()
+    net = network()
+    problem = Problem(prepared(net), X, y, 0.05)
+    own = prepared(net)
+    problem.weights = Weights.of(own)
+    found = [("as it is", problem.as_it_is()), ("zero", [code.integers(0 * w, 0) for w in Weights.of(own).arrays()])]
+    small = settle(own, X, y, found, 0.05)
+    assert small.stages[1].errors == M
+    assert torch.equal(small.module(X.double()), copy.deepcopy(net).double()(X.double()))
+    assert np.array_equal(small.stages[0].coded[0].value, net[0].weight.detach().double().numpy())
+
+
+def test_a_file_that_claims_fewer_bits_has_those_of_its_code(small: object, tmp_path: Path) -> None:
+    small.save(tmp_path / "small.pt")
+    plain = torch.load(tmp_path / "small.pt", weights_only=True)
+    plain["coded"]["bits"] = 3
+    plain["meta"] = {"errors": 0, "bound": 0.0}
+    torch.save(plain, tmp_path / "false.pt")
+    found = file.read(tmp_path / "false.pt")
+    assert found.bits == small.bits
+    assert found.count(*sample()).errors == small.errors
 
 
 def test_bad_input_is_one_line() -> None:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from adanet_train.adanet import train
 from adanet_train.config import Config
-from adanet_train.data import criteo, criteo_rows, embeddings
-from adanet_train.data.criteo import Part, embedding_size, read
-from adanet_train.data.embeddings import embed
+from adanet_train.data.clicks import criteo, criteo_rows, embeddings
+from adanet_train.data.clicks.criteo import Part, embedding_size, read
+from adanet_train.data.clicks.embeddings import embed
 
 pytest.importorskip("polars", reason="Criteo is read with polars")
 
@@ -301,7 +301,9 @@ def test_adanet_trains_on_it(sample):
     found = read(sample, min_count=20)
     embedding, _ = embed(found.train, found.d, draw(), hidden=(8,), steps=5)
     part = found.train
-    trained = train(psi(embedding, part), torch.from_numpy(part.y), Config(rounds=1, width=3, steps=20))
+    trained = train(
+        psi(embedding, part), torch.from_numpy(part.y), Config(learner="gradient", rounds=1, width=3, steps=20)
+    )
     assert trained.network.n[0] == len(embedding.names) + 1
     assert torch.isfinite(trained.network(psi(embedding, found.test))).all()
 

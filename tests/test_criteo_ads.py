@@ -41,4 +41,4 @@ def test_the_grids_have_the_setting_that_reads_some_rows_at_a_time():
 
     for name in ("full", "reduced"):
         config = Config.from_dict(grids.criteo(name)["adanet"][-1])
-        assert (config.learner, config.lam) == ("committee", None)
+        assert (config.search.learner, config.goal.lam) == ("committee", None)

@@ -117,6 +117,10 @@ def test_labels_are_mapped_and_said(table):
         ("", "expected a header and at least one row."),
         ("a,y\n", "expected a header and at least one row."),
         ("a,b\n1,2\n", "no column 'y' for the labels (--label COLUMN), the header has a, b."),
+        (
+            "a,b,c,d,e,f,g,h,i,target\n" + "1," * 9 + "2\n",
+            "no column 'y' for the labels (--label COLUMN), the header has a, b, c, d, e, f, g, h, i, target.",
+        ),
         ("a,a,y\n1,2,1\n", "a column name occurs twice: the header has a, a, y."),
         ("a,y\n1,1\n2\n", "row 3 has 1 cells, expected 2 as in the header."),
         (
@@ -161,9 +165,13 @@ def test_npz_and_pt_files(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"X": X}, "expected y, the labels, beside X or Psi."),
-        ({"y": Y}, "expected either X or Psi beside y."),
-        ({"X": X, "Psi": X, "y": Y}, "expected either X or Psi beside y."),
+        ({"X": X}, "expected y, the labels, beside X or Psi; the file has X."),
+        (
+            {"X_train": X, "y_train": Y},
+            "expected y, the labels, beside X or Psi; the file has X_train, y_train.",
+        ),
+        ({"y": Y}, "expected either X or Psi beside y; the file has y."),
+        ({"X": X, "Psi": X, "y": Y}, "expected either X or Psi beside y; the file has X, Psi, y."),
         ({"X": X, "y": Y[:2]}, "y must have the shape (3,), one label for each point, got (2,)."),
         (
             {"X": X, "y": X + 0.5},
@@ -175,7 +183,7 @@ def test_npz_and_pt_files(tmp_path):
         (
             {"X": X, "y": Y + 0.5},
             (
-                "y is continuous, got 1.5: this is regression; only classification is covered. AdaNet classifies: cut "
+                "y is continuous, got 1.5: this is regression; only classification is covered. Cut "
                 "the target at a value that matters, as in y > t, to learn on which side it is."
             ),
         ),

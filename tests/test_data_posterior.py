@@ -12,6 +12,7 @@ from tests.verify_models import model
 from verify.question import Question
 from verify.results import BoundReport, BoundRow
 from verify.rows import report
+from verify.rows import row as rows
 
 
 def built(file, **options) -> BoundReport:
@@ -73,7 +74,8 @@ def test_it_is_quoted_only_by_name_and_makes_nothing_dearer(monkeypatch) -> None
     assert (named.cite.id, named.cite.among) == ("a-posteriori-data", 1)
     assert named.cite.value == row(found).value < 1
     seen = []
-    monkeypatch.setattr(report, "data_row", lambda *given: seen.append(given) or row(found))
+    own = rows.OWN["a-posteriori-data"]
+    monkeypatch.setitem(rows.OWN, "a-posteriori-data", lambda *given: seen.append(given) or own(*given))
     assert built(file).cite.among == found.cite.among
     assert len(seen) == 1
 

@@ -3,7 +3,6 @@
 import pickle
 import re
 import warnings
-from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adanet_train import estimator
-from adanet_train.config import Config
+from adanet_train.config import DEFAULTS, Config
 from adanet_train.core.network import Network
 from adanet_train.core.objective import chosen
 from adanet_train.core.surrogates import surrogate
@@ -29,11 +28,18 @@ from adanet_train.model.model_file import ModelFile, ModelFileError
 
 
 def small(**changes) -> AdaNetClassifier:
-    return AdaNetClassifier(**{"rounds": 2, "width": 4, "steps": 40, "lam": 1e-4} | changes)
+    return made(AdaNetClassifier, {"rounds": 2, "width": 4, "steps": 40, "lam": 1e-4} | changes)
 
 
 def small_cvx(**changes) -> AdaNetCVXClassifier:
-    return AdaNetCVXClassifier(**{"rounds": 20, "lam": 1e-4} | changes)
+    return made(AdaNetCVXClassifier, {"rounds": 20, "lam": 1e-4} | changes)
+
+
+def made(kind: type, given: dict) -> AdaNetClassifier | AdaNetCVXClassifier:
+    """An estimator with each setting where it belongs: its own parameters, and the rest in `config`."""
+    own = {name: value for name, value in given.items() if name in kind._get_param_names()}
+    rest = {name: value for name, value in given.items() if name not in own}
+    return kind(**own, config=Config(**rest) if rest else None)
 
 
 @parametrize_with_checks([small(), small_cvx(rounds=7)])
@@ -55,15 +61,33 @@ def fitted(request, sample):
 
 
 def test_the_parameters_are_fields_of_config():
-    names = {field.name for field in fields(Config)} | {"bias", "feature_range", "random_state"}
+    """Both front doors begin with Config(); what a parameter or a preset says is in the config of the run."""
+    names = DEFAULTS.keys() | {"bias", "feature_range", "random_state", "n_jobs", "config"}
     names |= {"class_weight", "subnetworks", "warm_start", "verbose"}
     for kind in (AdaNetClassifier, AdaNetCVXClassifier):
         assert kind().get_params().keys() <= names
-        documented = " ".join(re.findall(r"^    ([\w, ]+) : ", kind.__doc__, re.MULTILINE))
-        assert set(re.findall(r"\w+", documented)) == kind().get_params().keys()
-    assert AdaNetCVXClassifier().config() == Config()
-    assert AdaNetClassifier().config() == Config(learner="committee", lam=None)
-    assert AdaNetClassifier(variant="P").config() == Config(variant="P")
+        assert len(kind().get_params()) <= 16
+        assert kind().settings() == Config()
+    made = AdaNetClassifier(3, n_jobs=2, random_state=5, lam=0.1, config=Config(variant="P", rounds=7))
+    assert made.settings() == Config(rounds=3, jobs=2, seed=5, lam=0.1, variant="P")
+    assert AdaNetClassifier(config="paper").settings() == Config.preset("paper")
+    with pytest.raises(ValueError, match="config must be a Config or the name of a preset, got a dict"):
+        AdaNetClassifier(config={"steps": 3}).settings()
+
+
+@pytest.mark.parametrize("kind", [AdaNetClassifier, AdaNetCVXClassifier])
+def test_a_keyword_that_moved_says_where_to(kind):
+    name = kind.__name__
+    with pytest.raises(TypeError, match=rf"tol belongs in config: {name}\(config=Config\(tol=\.\.\)\)"):
+        kind(tol=1e-3)
+    with pytest.raises(TypeError, match="seed is called random_state here"):
+        kind(seed=3)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'tolerance'"):
+        kind(tolerance=3)
+    with pytest.raises(ValueError, match="tol belongs in config"):
+        kind().set_params(tol=1e-3)
+    with pytest.raises(ValueError, match="Invalid parameter 'tolerance'"):
+        kind().set_params(tolerance=1e-3)
 
 
 @pytest.mark.parametrize("kind", [AdaNetClassifier, AdaNetCVXClassifier])
@@ -207,8 +231,8 @@ def test_a_model_of_a_users_function_can_still_predict(sample, tmp_path):
 
 def test_the_same_seed_gives_the_same_file(sample, tmp_path):
     for name in ("a.pt", "b.pt"):
-        small(seed=3).fit(*sample).save(tmp_path / name)
-    small(seed=4).fit(*sample).save(tmp_path / "c.pt")
+        small(random_state=3).fit(*sample).save(tmp_path / name)
+    small(random_state=4).fit(*sample).save(tmp_path / "c.pt")
     a, b, c = ((tmp_path / name).read_bytes() for name in ("a.pt", "b.pt", "c.pt"))
     assert a == b != c
 
@@ -372,15 +396,10 @@ def test_warm_start_adds_rounds_and_the_first_ones_do_not_change(sample):
 
 def test_numbers_in_whatever_dress(sample, tmp_path, capsys):
     X, y = sample
-    dressed = AdaNetClassifier(
-        np.int64(1),
-        np.int32(4),
-        steps=np.int16(40),
-        lam=np.float64(1e-4),
-        Lambda=np.array([1.0, 1.0]),
-        candidates=[[0, 4], [1, 4]],
-    ).set_params(random_state=7, max_depth=2, verbose=True)
-    plain = small(rounds=1, Lambda=(1.0, 1.0), candidates=((0, 4), (1, 4)), seed=7, max_depth=2)
+    config = Config(steps=np.int16(40), candidates=((0, 4), (1, 4)))
+    dressed = AdaNetClassifier(np.int64(1), np.int32(4), lam=np.float64(1e-4), config=config)
+    dressed.set_params(random_state=7, max_depth=2, verbose=True)
+    plain = small(rounds=1, candidates=((0, 4), (1, 4)), random_state=7, max_depth=2)
     assert dressed.fit(X, y).decision_function(X).tolist() == plain.fit(X, y).decision_function(X).tolist()
     assert capsys.readouterr().out.startswith("round 1: F = ")
     dressed.save(tmp_path / "m.pt")
@@ -389,7 +408,9 @@ def test_numbers_in_whatever_dress(sample, tmp_path, capsys):
 
 def test_a_regression_target_is_refused_with_the_remedy(sample):
     X, _ = sample
-    with pytest.raises(ValueError, match=r"Unknown label type: continuous.*cut the target"):
+    with pytest.raises(
+        ValueError, match=r"Unknown label type: continuous.*only classification is covered.*Cut the target"
+    ):
         small().fit(X, X[:, 0])
 
 
@@ -421,7 +442,7 @@ def test_flags_and_words_as_objects_are_labels(sample):
 def test_where_nothing_helps_the_shares_of_the_classes_are_learnt():
     draw = np.random.default_rng(1)
     X, y = draw.normal(size=(50, 100)), draw.uniform(size=50) < 0.7
-    model = AdaNetClassifier(width=4, epochs=5).fit(X, y)
+    model = AdaNetClassifier(width=4, config=Config(epochs=5)).fit(X, y)
     (kept,) = chosen(model.history_)
     assert kept["held_out"] < model.history_[0]["candidates"][0]["held_out"]
     assert np.allclose(model.predict_proba(X)[:, 1], y.mean(), rtol=1e-6)
@@ -476,3 +497,11 @@ def test_onnx_takes_any_number_of_rows(sample, tmp_path):
         points = np.random.default_rng(rows).uniform(-4, 6, size=(rows, 3))
         (found,) = session.run(None, {session.get_inputs()[0].name: points})
         assert np.allclose(found, model.decision_function(points), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [AdaNetClassifier, AdaNetCVXClassifier])
+def test_a_network_that_predicts_one_class_is_told_of_at_training(kind):
+    """39 of 40 labels are the same and x says nothing of them: the command told of it, fit did not."""
+    X, y = np.zeros((40, 2)), np.array(["rare"] + ["often"] * 39)
+    with pytest.warns(UserWarning, match=r"predicts one class, 'often'; a constant prediction errs on 0\.0250"):
+        kind(rounds=1).fit(X, y)

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adanet_theory import catalogue
-from adanet_theory.activations import activation
 from adanet_theory.examples import Example
 from adanet_theory.rounding import down, exact_sum, up
 from adanet_theory.twins.counted import clopper_pearson_lower, clopper_pearson_upper
+from adanet_train.core.network import Network
+from adanet_train.reading.enclosure import balls
+from adanet_train.reading.graph import of_network
+from adanet_train.reading.path_norm import path_norm
 from verify.measure import evidence
-from verify.measure.evidence import Weights, feature_sizes, path_norm
-from verify.measure.margins import by_unit, margins
+from verify.measure.evidence import feature_sizes
+from verify.measure.margins import by_node, margins
+from verify.question import Points
 from verify.rows.checks import held_out
+from verify.suite.strategies import in_layers
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -39,7 +46,7 @@ def test_up_and_down_are_next_to_each_other(x: Fraction) -> None:
     assert up(x) == down(x) or math.nextafter(down(x), math.inf) == up(x)
 
 
-def network(seed: int, *, scale: float = 1.0, name: str = "relu", sparse: bool = False) -> Weights:
+def network(seed: int, *, scale: float = 1.0, name: str = "relu", sparse: bool = False) -> Network:
     """A small network with skip connections."""
     draw = np.random.default_rng(seed)
     n = (3, 4, 2, 2)
@@ -49,31 +56,36 @@ def network(seed: int, *, scale: float = 1.0, name: str = "relu", sparse: bool =
         hidden = {pair: np.round(U) for pair, U in hidden.items()}
     output = {1: draw.normal(size=4), 3: draw.normal(size=2)}
     hidden = {pair: scale * U for pair, U in hidden.items()}
-    return Weights(n, hidden, output, (activation(name),) * 2)
+    return in_layers(n, hidden, output, name)
 
 
-def exact_f(weights: Weights, x) -> Fraction:
+def reads(weights: Network, k: int) -> list:
+    return [(s, weights.hidden[k, s]) for s in range(k) if (k, s) in weights.hidden]
+
+
+def exact_f(weights: Network, x) -> Fraction:
     """f of a ReLU network in rational arithmetic."""
     outputs = {0: [Fraction(value) for value in x]}
     f = Fraction(0)
     for k in range(1, weights.depth + 1):
         h = [Fraction(0)] * weights.n[k]
-        for s, U in weights.reads(k):
+        for s, U in reads(weights, k):
             for i, row in enumerate(U.tolist()):
                 h[i] += sum(Fraction(a) * b for a, b in zip(row, outputs[s], strict=True))
-        f += sum((Fraction(w) * value for w, value in zip(weights.output.get(k, []), h, strict=False)), Fraction(0))
+        w = weights.output[k].tolist() if k in weights.output else []
+        f += sum((Fraction(a) * value for a, value in zip(w, h, strict=False)), Fraction(0))
         outputs[k] = [max(value, Fraction(0)) for value in h]
     return f
 
 
-def exact_path_norm(weights: Weights) -> Fraction:
+def exact_path_norm(weights: Network) -> Fraction:
     paths = {0: [Fraction(1)] * weights.n[0]}
     for k in range(1, weights.depth):
         paths[k] = [
             sum(
                 (
                     abs(Fraction(a)) * b
-                    for s, U in weights.reads(k)
+                    for s, U in reads(weights, k)
                     for a, b in zip(U[i].tolist(), paths[s], strict=True)
                 ),
                 Fraction(0),
@@ -96,7 +108,7 @@ def exact_path_norm(weights: Weights) -> Fraction:
 @pytest.mark.parametrize("seed", range(5))
 def test_the_path_norm_is_rounded_up_by_little(seed: int, scale: float) -> None:
     weights = network(seed, scale=scale)
-    B, exact = path_norm(weights), exact_path_norm(weights)
+    B, exact = path_norm(of_network(weights)), exact_path_norm(weights)
     assert exact <= Fraction(B) <= exact * (1 + Fraction(1, 10**13))
 
 
@@ -109,19 +121,19 @@ def cancelling(seed: int) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_path_norm_sees_through_cancellation(seed: int) -> None:
-    weights = Weights((1, 41), {(1, 0): cancelling(seed)[:, None]}, {1: np.ones(41)}, ())
-    assert 1 <= path_norm(weights) <= 1 + 1e-4
+    weights = in_layers((1, 41), {(1, 0): cancelling(seed)[:, None]}, {1: np.ones(41)}, "identity")
+    assert 1 <= path_norm(of_network(weights)) <= 1 + 1e-4
 
 
 def test_the_path_norm_of_the_zero_function_is_0() -> None:
     weights = network(0)
-    zero = Weights(weights.n, weights.hidden, {1: np.zeros(4)}, weights.phi)
-    assert path_norm(zero) == 0
+    zero = replace(weights, output={1: torch.zeros(4, dtype=torch.float64)})
+    assert path_norm(of_network(zero)) == 0
 
 
 def test_the_path_norm_that_overflows_is_refused() -> None:
     with pytest.raises(OverflowError, match="path norm"):
-        path_norm(network(0, scale=1e200))
+        path_norm(of_network(network(0, scale=1e200)))
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e150, 1e-170])
@@ -140,7 +152,7 @@ def test_the_sizes_of_the_features_are_rounded_up_by_little(scale: float) -> Non
 def test_the_largest_norms_are_rounded_up_by_little(p: float) -> None:
     weights = network(3)
     for pair, value in evidence.largest_norms(weights, p).items():
-        rows = np.abs(weights.hidden[pair])
+        rows = weights.hidden[pair].abs().numpy()
         near = rows.max() if p == math.inf else float(((rows**p).sum(axis=1) ** (1 / p)).max())
         assert near * (1 - 1e-15) <= value <= near * (1 + 1e-13)
         if p == 1:
@@ -156,8 +168,8 @@ def test_the_enclosures_hold_the_exact_margins(seed: int, scale: float) -> None:
     draw = np.random.default_rng(seed)
     weights, Psi = network(seed, scale=scale), draw.normal(size=(4, 3))
     y = draw.choice([-1.0, 1.0], size=4)
-    found = margins(weights, Psi, y)
-    f, error = by_unit(weights, Psi)
+    found = margins(of_network(weights), Psi, y)
+    f, error = by_node(of_network(weights), Psi)
     for i in range(4):
         exact = exact_f(weights, Psi[i].tolist())
         assert Fraction(found.lower[i]) <= int(y[i]) * exact <= Fraction(found.upper[i])
@@ -170,9 +182,11 @@ def test_counts_at_ties_are_exact(seed: int) -> None:
     """Integer weights and points make ties; the threshold is a margin that occurs, or 0."""
     draw = np.random.default_rng(seed)
     weights = network(seed, sparse=True)
-    weights.output[1][:] = draw.integers(-2, 3, size=4) / 3  # thirds: a float sum has its own opinion of the tie
+    weights.output[1][:] = torch.from_numpy(
+        draw.integers(-2, 3, size=4) / 3
+    )  # thirds: a float sum has its own opinion of the tie
     Psi, y = draw.integers(-2, 3, size=(12, 3)).astype(float), draw.choice([-1.0, 1.0], size=12)
-    found = margins(weights, Psi, y)
+    found = margins(of_network(weights), Psi, y)
     exact = [int(s) * exact_f(weights, x) for x, s in zip(Psi.tolist(), y, strict=True)]
     for threshold in (Fraction(0), exact[0], exact[5], exact[0] + Fraction(1, 10**40), exact[0] - Fraction(1, 10**40)):
         assert found.count(threshold) == sum(u <= threshold for u in exact)
@@ -180,10 +194,10 @@ def test_counts_at_ties_are_exact(seed: int) -> None:
 
 def test_points_where_every_unit_is_off_are_decided_at_once() -> None:
     hidden = {(1, 0): -np.ones((50, 3)), (2, 1): np.ones((1, 50))}
-    weights = Weights((3, 50, 1), hidden, {2: np.ones(1)}, (activation("relu"),))
+    weights = in_layers((3, 50, 1), hidden, {2: np.ones(1)}, "relu")
     Psi = np.random.default_rng(0).uniform(0.1, 1, size=(3000, 3))
-    assert margins(weights, Psi, np.ones(3000)).count(Fraction(0)) == 3000
-    f, error = by_unit(weights, Psi)
+    assert margins(of_network(weights), Psi, np.ones(3000)).count(Fraction(0)) == 3000
+    f, error = by_node(of_network(weights), Psi)
     assert not f.any()
     assert not error.any()
 
@@ -195,13 +209,11 @@ def test_curved_activations_are_enclosed(name: str) -> None:
     """Against the ball arithmetic that decides the ties."""
     import flint
 
-    from verify.measure.margins import _ball
-
     weights, Psi = network(1, name=name), np.random.default_rng(2).normal(size=(10, 3))
-    found = margins(weights, Psi, np.ones(10))
+    found = margins(of_network(weights), Psi, np.ones(10))
     with flint.ctx.workprec(300):
         for i in range(10):
-            (value,) = _ball(weights, Psi[i], flint.arb)
+            (value,) = balls(of_network(weights), Psi[i])
             assert flint.arb(found.lower[i]) <= value <= flint.arb(found.upper[i])
             assert found.radius[i] < 1e-9
     assert found.count(Fraction(0)) == int((found.middle <= 0).sum())
@@ -213,33 +225,33 @@ def test_the_ramp_is_rounded_up_by_little(seed: int, rho: float) -> None:
     draw = np.random.default_rng(seed)
     weights, Psi = network(seed), draw.normal(size=(9, 3))
     y = draw.choice([-1.0, 1.0], size=9)
-    found = margins(weights, Psi, y)
+    found = margins(of_network(weights), Psi, y)
     exact = [int(s) * exact_f(weights, x) for x, s in zip(Psi.tolist(), y, strict=True)]
     ramp = sum(min(max(1 - u / Fraction(rho), Fraction(0)), Fraction(1)) for u in exact) / 9
     assert ramp <= Fraction(found.ramp(rho)) <= ramp + Fraction(10) ** -9 * (1 + 1 / Fraction(rho))
 
 
 def test_the_ramp_is_exactly_0_and_1_where_nothing_is_inside() -> None:
-    weights = Weights((1, 1), {(1, 0): np.ones((1, 1))}, {1: np.ones(1)}, ())
+    weights = in_layers((1, 1), {(1, 0): np.ones((1, 1))}, {1: np.ones(1)}, "identity")
     Psi = np.array([[1.0], [2.0]])
-    assert margins(weights, Psi, np.ones(2)).ramp(0.5) == 0
-    assert margins(weights, Psi, -np.ones(2)).ramp(0.5) == 1
+    assert margins(of_network(weights), Psi, np.ones(2)).ramp(0.5) == 0
+    assert margins(of_network(weights), Psi, -np.ones(2)).ramp(0.5) == 1
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_cancellation_inside_a_unit_is_enclosed_and_decided(seed: int) -> None:
-    weights = Weights((41, 1), {(1, 0): np.ones((1, 41))}, {1: np.ones(1)}, ())
+    weights = in_layers((41, 1), {(1, 0): np.ones((1, 41))}, {1: np.ones(1)}, "identity")
     Psi = cancelling(seed)[None]
-    f, error = by_unit(weights, Psi)
+    f, error = by_node(of_network(weights), Psi)
     assert abs(Fraction(f[0]) - 1) <= Fraction(error[0])
-    found = margins(weights, Psi, np.ones(1))
+    found = margins(of_network(weights), Psi, np.ones(1))
     assert found.lower[0] <= 1 <= found.upper[0]
     assert [found.count(1 + sign * Fraction(1, 10**30)) for sign in (-1, 0, 1)] == [0, 1, 1]
 
 
 def test_an_overflow_is_refused_with_its_point() -> None:
     with pytest.raises(ValueError, match="overflow at point 1"):
-        margins(network(0, scale=1e3), np.array([[0.0] * 3, [1e306] * 3]), np.ones(2))
+        margins(of_network(network(0, scale=1e3)), np.array([[0.0] * 3, [1e306] * 3]), np.ones(2))
 
 
 # Clopper and Pearson
@@ -266,4 +278,6 @@ def test_the_held_out_bound_at_the_ends() -> None:
 @pytest.mark.parametrize("example", catalogue.bound("held-out").examples)
 def test_the_report_has_the_value(example: Example) -> None:
     errors, m, delta = example.arguments.values()
-    assert held_out(errors, m, Fraction(delta)).upper == clopper_pearson_upper(errors, m, delta)
+    points = Points(np.zeros((m, 1)), np.ones(m))
+    found = held_out(np.where(np.arange(m) < errors, -1.0, 1.0), points, Fraction(delta))
+    assert (found.errors, found.upper) == (errors, clopper_pearson_upper(errors, m, delta))

@@ -11,7 +11,7 @@ import torch
 
 from adanet_theory.spec import NetworkSpec
 from adanet_train.core.network import Network
-from adanet_train.data import cifar10
+from adanet_train.data.pictures import cifar10
 from adanet_train.model import model_file
 from paper_notes import tables as paper
 from verify import cli as network_cli

@@ -191,7 +191,7 @@ def test_every_variant_is_a_config(name):
         assert variant.settings
         for setting in variant.settings:
             config = Trial("digits:3-8", variant.method, 0, setting).config
-            assert config.variant == (variant.name if variant.name in ("R", "P", "D", "SD") else "base")
+            assert config.search.variant == (variant.name if variant.name in ("R", "P", "D", "SD") else "base")
     lams = {variant.name: {setting["lam"] for setting in variant.settings} for variant in found}
     assert lams["R"] == lams["P"] == lams["D"] == lams["base"]
     assert lams["SD"] == {100 * lam for lam in lams["base"]}  # standard deviations are that much smaller than bounds
@@ -203,8 +203,8 @@ def test_every_setting_is_a_config(name):
     for method in ("adanet", "lr", "nn"):
         for setting in getattr(grid, method):
             config = Trial("digits:3-8", method, 2, setting, seed=3).config
-            assert config.lam == setting["lam"]
-            assert config.seed == 32
+            assert config.goal.lam == setting["lam"]
+            assert config.run.seed == 32
     json.dumps(grids.described(grid), allow_nan=False)
     with pytest.raises(ValueError, match="grid must be one of"):
         grids.grid("huge")

@@ -87,6 +87,9 @@ def test_a_map_over_other_depths_and_margins() -> None:
         (["bounds-against", "--rho", "5"], "no member has margins above rho = 5"),
         (["bounds-against", "--data", "x.npz"], "bounds-against does not take it"),
         (["architecture", "--data", "x.npz"], "x.npz: no such file or folder"),
+        (["architecture", "--data", "digits:3-8"], "digits:3-8: no such file or folder"),
+        (["frontier", "--data", "mnits"], "mnits: no such file or folder"),
+        (["frontier", "--data", "digits:3-3"], "digits:A-B needs two different classes"),
     ],
 )
 def test_parameters_that_a_figure_does_not_take_are_refused(

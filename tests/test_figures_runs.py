@@ -8,16 +8,22 @@ import numpy as np
 import pytest
 import torch
 from scipy.stats import t as student
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from adanet_theory.twins.counted import clopper_pearson_upper
 from adanet_train.core import objective
 from adanet_train.core.network import Network
+from adanet_train.model.trained import model_of
 from figures import (
     answer,
     architecture,
     certificates,
     construction,
     failure_frequency,
+    frontier,
     graph,
     paper_tables,
     results,
@@ -124,23 +130,21 @@ def test_the_construction_shows_the_blocks_of_the_network():
 
 
 def test_a_construction_of_another_method_is_refused(tmp_path):
-    from adanet_train.app import run
     from adanet_train.model import model_file
 
     path = tmp_path / "cvx.pt"
     sample = model_file.Sample.of(*runs.rings())
-    model_file.write(path, run.model_of(runs.cvx(), "cvx-exact", features=None, sample=sample))
+    model_file.write(path, model_of(runs.cvx(), "cvx-exact", features=None, sample=sample))
     with pytest.raises(NotDrawn, match="must be AdaNet's, got method cvx-exact"):
         construction.compute(quick=True, model=path)
 
 
 def test_a_run_of_one_round_is_refused(tmp_path):
-    from adanet_train.app import run
     from adanet_train.model import model_file
 
     path = tmp_path / "short.pt"
     short = replace(trained(), history=trained().history[:1])
-    model_file.write(path, run.model_of(short, "adanet", features=None, sample=model_file.Sample.of(*runs.board())))
+    model_file.write(path, model_of(short, "adanet", features=None, sample=model_file.Sample.of(*runs.board())))
     with pytest.raises(NotDrawn, match="one round is no course of training"):
         training_rounds.compute(quick=True, model=path)
 
@@ -274,6 +278,32 @@ def test_bounds_above_one_are_drawn_in_the_strip(monkeypatch):
     assert "2 data sets" in certificates.caption(found)
     assert "Corollary 1 as printed 50 to 50" in certificates.caption(found)
     assert "vote-certificate, linear 0.0401 to 0.0433" in certificates.caption(found)
+
+
+def test_the_frontier_is_measured_on_the_points_that_are_given(tmp_path):
+    """A split by hand: fold, permutation, support vector machine, and the errors on the half that is held out."""
+    draw = np.random.default_rng(5)
+    X = draw.normal(size=(100, 2))
+    y = (X[:, 0] + 0.5 * draw.normal(size=100) > 0).astype(int)
+    np.savez(tmp_path / "points.npz", X=X, y=y)
+    found = frontier.compute(quick=True, data=tmp_path / "points.npz")
+    bounds, errors = [], []
+    for seed, (train, test) in enumerate(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)):
+        order = np.random.default_rng(seed).permutation(80)
+        kept, held = train[np.sort(order[:40])], train[np.sort(order[40:])]
+        fitted = make_pipeline(StandardScaler(), SVC(C=10)).fit(X[kept], y[kept])
+        k = int((fitted.predict(X[held]) != y[held]).sum())
+        bounds.append(clopper_pearson_upper(k, 40, 0.05))
+        errors.append((fitted.predict(X[test]) != y[test]).mean())
+    (half,) = (row for row in found["rows"] if (row["way"], row["share"]) == ("held out", 0.5))
+    assert (half["bound"], half["error"]) == pytest.approx((np.mean(bounds), np.mean(errors)), rel=1e-6)
+    assert (found["m"], found["tested"]) == (100, None)
+    assert {row["way"] for row in found["rows"]} == {"held out", "start"}
+    drawn = {tuple(xy) for line in frontier.draw(found).axes[0].lines for xy in line.get_xydata().tolist()}
+    assert {(row["error"], row["bound"]) for row in found["rows"]} <= drawn
+    np.savez(tmp_path / "few.npz", X=X[:40], y=y[:40])
+    with pytest.raises(ValueError, match="at least 50 points, got m=40"):
+        frontier.compute(quick=True, data=tmp_path / "few.npz")
 
 
 def test_the_interval_is_nadeau_and_bengios():

@@ -15,8 +15,11 @@ from torch import Tensor
 
 from adanet_theory.activations import activation
 from adanet_theory.risk.posterior import path_norm as layered_path_norm
-from adanet_train.reading import graph as graphs
-from adanet_train.reading.graph import Graph, Node
+from adanet_train.core.network import Network
+from adanet_train.reading import enclosure
+from adanet_train.reading.graph import Graph, Node, of_network
+from adanet_train.reading.graph import chain as graph_of_chain
+from adanet_train.reading.layers import layers
 from adanet_train.reading.operations import (
     Activate,
     Affine,
@@ -32,6 +35,7 @@ from adanet_train.reading.operations import (
     Total,
     Window,
 )
+from adanet_train.reading.path_norm import path_norm
 
 RELU = Activate(activation("relu"))
 
@@ -193,14 +197,14 @@ def test_no_slope_sums_more_terms_than_roundings_are_counted(mode: str) -> None:
     operation = Convolution(torch.ones(2, 1, 3, 3, dtype=torch.float64), None, window)
     x = torch.zeros(1, 1, 4, 4, dtype=torch.float64, requires_grad=True)
     (slopes,) = torch.autograd.grad(operation.value(x).sum(), [x])
-    assert float(slopes.max()) <= operation.roundings
+    assert float(slopes.max()) <= operation.slope_roundings
 
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_path_norm_is_that_of_the_unrolled_network_and_never_below(name: str) -> None:
     graph = GRAPHS[name]()
     expected = brute_force_path_norm(graph)
-    found = graphs.path_norm(graph)
+    found = path_norm(graph)
     assert expected * (1 - 1e-13) <= found <= expected * (1 + 1e-11)
 
 
@@ -208,16 +212,16 @@ def test_path_norm_is_the_layered_one_on_a_stack() -> None:
     U, V, w = normal(1, 5, 3), normal(2, 4, 5), normal(3, 2, 4)
     graph = chain((3,), Dense(U), RELU, Dense(V), RELU, Dense(w)).read((-1.0, 1.0))
     hidden = {(1, 0): U.numpy(), (2, 1): V.numpy(), (3, 2): (w[1:] - w[:1]).numpy()}
-    assert graphs.path_norm(graph) == pytest.approx(layered_path_norm(hidden, {3: np.ones(1)}, depth=3), rel=1e-12)
+    assert path_norm(graph) == pytest.approx(layered_path_norm(hidden, {3: np.ones(1)}, depth=3), rel=1e-12)
 
 
 def test_linear_maps_are_collapsed_only_above_the_last_activations() -> None:
     cancels = Dense(torch.tensor([[1.0, -1.0]], dtype=torch.float64))
     twice = Dense(torch.ones(2, 1, dtype=torch.float64))
-    assert graphs.path_norm(chain((1,), twice, cancels)) < 1e-13
-    assert 0 < graphs.path_norm(chain((1,), Dense(torch.zeros(1, 1, dtype=torch.float64)))) < 1e-300
-    assert graphs.path_norm(chain((1,), twice, RELU, cancels)) == pytest.approx(2, rel=1e-12)
-    assert graphs.path_norm(chain((1,), twice, cancels, RELU)) == pytest.approx(2, rel=1e-12)
+    assert path_norm(chain((1,), twice, cancels)) < 1e-13
+    assert path_norm(chain((1,), Dense(torch.zeros(1, 1, dtype=torch.float64)))) == 0
+    assert path_norm(chain((1,), twice, RELU, cancels)) == pytest.approx(2, rel=1e-12)
+    assert path_norm(chain((1,), twice, cancels, RELU)) == pytest.approx(2, rel=1e-12)
 
 
 def weight(x: float) -> Dense:
@@ -231,20 +235,20 @@ def test_path_norm_stays_above_what_underflows_on_the_way(powers: tuple[int, ...
     first = Dense(weight(2.0 ** powers[0]).W, torch.full((1,), 2.0 ** powers[0], dtype=torch.float64))
     biased = chain((1,), first, *(weight(2.0**k) for k in powers[1:]))
     for graph, paths in ((collapsed, 1), (between, 1), (biased, 2)):
-        assert graphs.path_norm(graph) >= paths * Fraction(2) ** sum(powers)
+        assert path_norm(graph) >= paths * Fraction(2) ** sum(powers)
 
 
 def test_path_norm_keeps_a_bias_that_underflows_on_the_way() -> None:
     constant = Dense(torch.zeros(1, 1, dtype=torch.float64), torch.full((1,), 2.0**-700, dtype=torch.float64))
     graph = chain((1,), constant, weight(2.0**-700), weight(2.0**1000))
-    assert graphs.path_norm(graph) >= Fraction(1, 2**400)
+    assert path_norm(graph) >= Fraction(1, 2**400)
 
 
 def test_path_norm_makes_up_for_what_is_rounded_away_where_collapsed_weights_cancel() -> None:
     for terms in permutations([2.0**53, 1.0, -(2.0**53), 1.0]):  # some order adds 2^53 + 1 = 2^53
         below = Dense(torch.tensor([[x] for x in terms], dtype=torch.float64))
         above = Dense(torch.ones(1, 4, dtype=torch.float64))
-        assert graphs.path_norm(chain((1,), below, above)) >= 2
+        assert path_norm(chain((1,), below, above)) >= 2
 
 
 def test_path_norm_beside_a_larger_path_keeps_what_underflows() -> None:
@@ -255,7 +259,7 @@ def test_path_norm_beside_a_larger_path_keeps_what_underflows() -> None:
         (weight(2.0**-500), (0,)),
         (Sum((1.0, 1.0)), (3, 4)),
     ]
-    assert graphs.path_norm(chain((1,), *steps)) >= Fraction(1, 2**400) + Fraction(1, 2**500)
+    assert path_norm(chain((1,), *steps)) >= Fraction(1, 2**400) + Fraction(1, 2**500)
 
 
 @pytest.mark.parametrize("power", [-1000, -330, -100, 0, 200])
@@ -264,47 +268,123 @@ def test_path_norm_of_small_and_large_weights_is_not_below(name: str, power: int
     graph = GRAPHS[name]()
     scaled = Graph(graph.shape, (*graph.nodes, Node(weight(2.0**power), (len(graph.nodes),), (1,))))
     expected = Fraction(brute_force_path_norm(graph)) * Fraction(2) ** power
-    assert expected * (1 - Fraction(1, 10**13)) <= Fraction(graphs.path_norm(scaled)) <= expected * 2
+    assert expected * (1 - Fraction(1, 10**13)) <= Fraction(path_norm(scaled)) <= expected * 2
 
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_f_is_at_most_its_path_norm_where_the_features_are_at_most_1(name: str) -> None:
     graph = GRAPHS[name]()
     X = np.random.default_rng(0).choice([-1.0, 1.0], size=(2000, *graph.shape))
-    f, error = graphs.values(graph, X)
-    assert (np.abs(f) - error).max() <= graphs.path_norm(graph)
+    f, error = enclosure.values(graph, X)
+    assert (np.abs(f) - error).max() <= path_norm(graph)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_values_lie_within_their_error_of_the_balls(name: str) -> None:
     graph = GRAPHS[name]()
     X = np.random.default_rng(1).normal(size=(5, *graph.shape)) * 1e3
-    f, error = graphs.values(graph, X)
+    f, error = enclosure.values(graph, X)
     for x, value, e in zip(X, f, error, strict=True):
         with flint.ctx.workprec(4096):
-            ball = graphs.balls(graph, x)[0]
+            ball = enclosure.balls(graph, x)[0]
             assert float(ball.rad()) == 0
             difference = abs(ball - flint.arb(float(value[0])))
             assert difference <= flint.arb(float(e[0]))
-            assert 0 < float(e[0]) < 1e-9 * graphs.path_norm(graph) * 1e3
+            assert 0 < float(e[0]) < 1e-9 * path_norm(graph) * 1e3
+
+
+@pytest.mark.parametrize("name", [*GRAPHS, "many"])
+def test_the_quick_enclosure_holds_the_balls_too(name: str) -> None:
+    many = chain((2, 5), *(node.operation for node in chosen().nodes[:2]), RELU, Dense(normal(7, 3, 4), normal(8, 3)))
+    graph = many if name == "many" else GRAPHS[name]()
+    X = np.random.default_rng(1).normal(size=(7, *graph.shape)) * 1e3
+    quick, error = enclosure.Sensitivity.of(graph).values(graph, torch.from_numpy(X))
+    by_node, own = enclosure.values(graph, X)
+    together, radius = enclosure.enclosed(graph, X)
+    for i, x in enumerate(X):
+        with flint.ctx.workprec(4096):
+            for c, ball in enumerate(enclosure.balls(graph, x)):
+                for f, e in ((quick[i, c], error[i, c]), (by_node[i, c], own[i, c]), (together[i, c], radius[i, c])):
+                    assert abs(ball - flint.arb(float(f))) <= flint.arb(float(e))
+    assert (error.numpy() < 100 * own + 1e-9).all()
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_the_sizes_of_slopes_are_not_below_them(name: str) -> None:
+    """Of every linear map, pulled back: a negative weight counts by its size."""
+    graph = GRAPHS[name]()
+    for i, node in enumerate(graph.nodes, start=1):
+        if node.operation.is_linear:
+            shapes, a = [graph.shape_of(j) for j in node.inputs], normal(i, 3, *node.shape)
+            slopes, constant = enclosure.pulled(node.operation, shapes, a, one=None)
+            sizes, own = enclosure.pulled(node.operation, shapes, a.abs(), one=1.0)
+            for slope, size in zip((*slopes, constant), (*sizes, own), strict=True):
+                assert (slope.abs() <= size * (1 + 1e-12)).all()
+            assert any(bool(size.any()) for size in sizes)
+
+
+def test_where_the_quick_enclosure_is_wide_it_is_that_of_the_nodes() -> None:
+    """A sum that cancels, behind a unit that is off for all points but the last."""
+    double = {"dtype": torch.float64}
+    twice, less = torch.tensor([[1.0, 0.0], [1.0, 0.0]], **double), torch.tensor([[1.0, -1.0]], **double)
+    graph = chain((2,), Dense(twice), RELU, Dense(less))
+    f, error = enclosure.enclosed(graph, np.array([[-1.0, 0.0]] * 3 + [[1.0, 0.0]]))
+    assert not f.any()
+    assert not error[:3].any()
+    assert error[3] > 0
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_layers_of_a_chain_are_the_same_network(bias: bool) -> None:
+    b = [normal(i, n) if bias else None for i, n in enumerate((4, 2))]
+    graph = graph_of_chain([(normal(5, 4, 3), b[0]), (normal(6, 2, 4), b[1])], "relu")
+    found = layers(graph)
+    assert found is not None
+    assert found.n == ((4, 5, 2) if bias else (3, 4, 2))
+    X = normal(9, 20, 3)
+    Psi = torch.cat([X, torch.ones(20, 1)], dim=1) if bias else X
+    f, _ = enclosure.values(graph.read((-1.0, 1.0)), X.numpy())
+    again, _ = enclosure.values(of_network(found), Psi.numpy())
+    np.testing.assert_allclose(again, f, rtol=1e-12, atol=1e-12)
+    assert path_norm(of_network(found)) == pytest.approx(path_norm(graph.read((-1.0, 1.0))), rel=1e-12)
+
+
+@pytest.mark.parametrize("steps", [(Dense(normal(1, 2, 2)), Dense(normal(2, 1, 2))), (RELU, Dense(normal(1, 1, 2)))])
+def test_other_graphs_have_no_layers(steps: tuple[Operation, ...]) -> None:
+    assert layers(chain((2,), *steps)) is None
+    assert layers(residual()) is None
+    tanh = graph_of_chain([(normal(1, 2, 2), None), (normal(2, 1, 2), normal(3, 1))], "tanh")
+    assert layers(tanh) is None  # no unit of tanh carries the second bias
+    assert layers(graph_of_chain([(normal(1, 2, 2), normal(3, 2)), (normal(2, 1, 2), None)], "tanh")) is not None
+
+
+def test_a_layer_that_reads_nothing_is_0() -> None:
+    hidden = {(1, 0): normal(1, 2, 3), (3, 2): normal(2, 1, 2)}
+    network = Network((3, 2, 2, 1), hidden, {1: normal(3, 2), 3: normal(4, 1)}, ("sigmoid",) * 2)
+    X = normal(5, 6, 3)
+    f, _ = enclosure.values(of_network(network), X.numpy())
+    np.testing.assert_allclose(f[:, 0], network(X).numpy(), rtol=1e-12, atol=1e-12)
+    nothing = of_network(Network.empty(3))
+    assert not enclosure.enclosed(nothing, X.numpy())[0].any()
+    assert path_norm(nothing) == 0
 
 
 @pytest.mark.parametrize("name", ["tanh", "sigmoid", "softplus", "elu", "gelu", "silu", "abs", "leaky_relu:-0.5"])
 def test_values_of_every_activation_lie_within_their_error(name: str) -> None:
     graph = chain((2,), Dense(normal(1, 6, 2), normal(2, 6)), Activate(activation(name)), Dense(normal(3, 1, 6)))
     X = np.random.default_rng(2).normal(size=(4, 2)) * 3
-    f, error = graphs.values(graph, X)
+    f, error = enclosure.values(graph, X)
     for x, value, e in zip(X, f[:, 0], error[:, 0], strict=True):
         with flint.ctx.workprec(512):
-            assert abs(graphs.balls(graph, x)[0] - flint.arb(float(value))) <= flint.arb(float(e))
+            assert abs(enclosure.balls(graph, x)[0] - flint.arb(float(value))) <= flint.arb(float(e))
 
 
 @pytest.mark.parametrize("name", ["relu", "abs", "tanh", "silu", "leaky_relu:2.0"])
 def test_an_activation_passes_on_the_error_times_its_slope(name: str) -> None:
     below, phi = Dense(normal(1, 4, 3)), activation(name)
     X = np.random.default_rng(4).normal(size=(20, 3))
-    f, before = graphs.values(chain((3,), below), X)
-    _, after = graphs.values(chain((3,), below, Activate(phi)), X)
+    f, before = enclosure.values(chain((3,), below), X)
+    _, after = enclosure.values(chain((3,), below, Activate(phi)), X)
     on = f > 0
     assert (before[on] > 0).all()
     assert (after[on] >= phi.lipschitz * before[on]).all()
@@ -314,17 +394,17 @@ def test_what_underflows_on_the_way_is_in_the_error() -> None:
     small, large = (Dense(torch.tensor([[x]], dtype=torch.float64)) for x in (2.0**-600, 2.0**1000))
     graph = chain((1,), small, RELU, large)
     x = np.array([[2.0**-474 * (1 + 2.0**-52)]])  # the product is the least denormal number and a half
-    f, error = graphs.values(graph, x)
+    f, error = enclosure.values(graph, x)
     with flint.ctx.workprec(2048):
-        assert abs(graphs.balls(graph, x[0])[0] - flint.arb(float(f[0, 0]))) <= flint.arb(float(error[0, 0]))
+        assert abs(enclosure.balls(graph, x[0])[0] - flint.arb(float(f[0, 0]))) <= flint.arb(float(error[0, 0]))
 
 
 def test_blocks_do_not_change_the_values(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = residual()
     X = np.random.default_rng(3).normal(size=(7, *graph.shape)).astype(np.float32)
-    whole, _ = graphs.values(graph, X)
-    monkeypatch.setattr(graphs, "BLOCK_NUMBERS", 200)
-    parts, _ = graphs.values(graph, X)
+    whole, _ = enclosure.values(graph, X)
+    monkeypatch.setattr(enclosure, "BLOCK_NUMBERS", 200)
+    parts, _ = enclosure.values(graph, X)
     np.testing.assert_allclose(parts, whole, rtol=0, atol=1e-12)
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from adanet_train.data import hog
+from adanet_train.data.pictures import hog
 
 
 def slow(image: np.ndarray) -> list[float]:

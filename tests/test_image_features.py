@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from skimage.feature import hog
 
-from adanet_train.data.image_features import NAMES, features, gradient_histograms, hue_histograms, planes
+from adanet_train.data.pictures.image_features import NAMES, features, gradient_histograms, hue_histograms, planes
 
 any_images = arrays.arrays(np.uint8, st.tuples(st.integers(0, 3), st.just(32), st.just(32), st.just(3)))
 

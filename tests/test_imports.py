@@ -3,6 +3,9 @@
 import ast
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -25,6 +28,8 @@ ROOMS = {
         "convex",
         "core",
         "data",
+        "data/clicks",
+        "data/pictures",
         "model",
         "picking",
         "reading",
@@ -75,6 +80,37 @@ def imported_modules(path: Path) -> set[str]:
 def modules() -> list[Path]:
     found = (path for package in ALLOWED for path in (ROOT / package).rglob("*.py"))
     return sorted(path for path in found if path.parent.name != "examples")  # scripts, as a user would write them
+
+
+def run_imports(tree: ast.Module) -> Iterator[ast.AST]:
+    """Every node but those under `if TYPE_CHECKING`, which no program runs."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        typed = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        waiting += [] if typed else ast.iter_child_nodes(node)
+
+
+def reached(path: Path, known: Iterable[str]) -> set[str]:
+    """The modules of ours that the file imports when it is run, at its top or in a function."""
+    found = set()
+    for node in run_imports(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inside = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= inside & set(known) or {node.module}
+    return found & set(known)
+
+
+def test_no_import_goes_in_a_circle_also_in_functions() -> None:
+    """A module may import late what is heavy, never what imports it."""
+    by_name = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in modules()}
+    graph = {name: reached(path, by_name) for name, path in by_name.items()}
+    assert sum(map(len, graph.values())) > len(graph)
+    order = [*TopologicalSorter(graph).static_order()]  # refuses a circle and names it
+    assert set(order) == by_name.keys()
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
@@ -129,6 +165,16 @@ def test_there_is_a_folder_per_job() -> None:
     for package, rooms in ROOMS.items():
         folders = {path.parent.relative_to(ROOT / package).as_posix() for path in (ROOT / package).rglob("*.py")}
         assert folders - {"."} == rooms, package
+
+
+LISTS = {"figures", "verify/claims/checks", "verify/suite"}
+"""Folders that are lists of equals, one module a figure or a check."""
+
+
+def test_no_folder_is_a_hall() -> None:
+    """About fourteen modules at most: more of them make rooms."""
+    counts = Counter(path.parent.relative_to(ROOT).as_posix() for path in modules() if path.name != "__init__.py")
+    assert {folder: count for folder, count in counts.items() if count > 15 and folder not in LISTS} == {}
 
 
 def test_the_report_is_below_the_ledger_the_suite_and_the_experiments() -> None:

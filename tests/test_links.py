@@ -1,4 +1,4 @@
-"""adanet_theory.links: where the page of a statement is, and what leads to it."""
+"""verify.show.links: where the page of a statement is, and what leads to it."""
 
 import io
 
@@ -7,11 +7,8 @@ import pytest
 import torch
 from rich.console import Console
 
-import adanet_theory
-from adanet_theory import OutsideTheoryError, links
 from verify import verify_bounds
-from verify.question import Question
-from verify.show import page, screen
+from verify.show import links, page, screen
 
 
 @pytest.fixture
@@ -43,7 +40,7 @@ def test_a_site_that_is_told_comes_before_the_one_that_is_built(built, monkeypat
 def test_a_folder_without_a_site_gives_no_links(built, monkeypatch, tmp_path):
     monkeypatch.setenv("ADANET_DOCS", str(tmp_path / "nothing"))
     assert links.site() is None
-    assert links.see("lemma-1") == ""
+    assert links.statement("lemma-1") is None
 
 
 def test_the_rows_of_a_report_lead_to_their_pages(built, monkeypatch, report):
@@ -56,28 +53,3 @@ def test_the_rows_of_a_report_lead_to_their_pages(built, monkeypatch, report):
     plain = io.StringIO()
     screen.show(report.found, verbose=True, console=Console(file=plain, width=90))
     assert "https:" not in plain.getvalue()
-
-
-def test_an_id_that_is_not_known_is_told_where_they_all_are(built):
-    with pytest.raises(
-        ValueError,
-        match=r"cite must be one of .*, got (cite|statement)='lemma-9'\. See file:.*/statements/index\.html\.",
-    ):
-        Question(cite="lemma-9")
-    with pytest.raises(
-        ValueError,
-        match=r"statement must be one of .*, got (cite|statement)='lemma-9'\. See file:.*/statements/index\.html\.",
-    ):
-        adanet_theory.statement("lemma-9")
-
-
-def test_a_statement_that_does_not_apply_says_where_it_is_explained(built, monkeypatch):
-    sigmoid = adanet_theory.NetworkSpec.layered((2, 3, 3), 1.0, p=2, activations="sigmoid")
-    for name in ("lemma_2", "layered_complexity"):
-        with pytest.raises(OutsideTheoryError) as caught:
-            getattr(adanet_theory, name)(sigmoid, 2, m=10, r_inf=1.0)
-        assert caught.value.__notes__ == [f"See {built}/statements/lemma-2.html."]
-    monkeypatch.setenv("ADANET_DOCS", "/nowhere")
-    with pytest.raises(OutsideTheoryError) as caught:
-        adanet_theory.theorem_1(0.1, [1.0], [0.1], rho=0.1, m=10, delta=0.05, M=[1.0])
-    assert not hasattr(caught.value, "__notes__")

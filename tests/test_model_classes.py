@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_train.core.module import NetworkModule
 from adanet_train.core.network import Network
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, ModelFileError, Sample
+from adanet_train.model.module import NetworkModule
 from tests.verify_models import class_model
 from tests.verify_models import model as binary_model
 

@@ -23,6 +23,9 @@ FACTORY = """
 import numpy as np
 from torch import nn
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
 
 def convolutional():
     return nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8, 2))
@@ -33,6 +36,10 @@ def normed():
 def forest():
     X = np.random.default_rng(5).uniform(-1, 1, size=(200, 16))
     return RandomForestClassifier(5, random_state=0).fit(X, (X[:, 0] > 0).astype(int))
+
+def pipeline():
+    X = np.random.default_rng(5).uniform(-1, 1, size=(200, 16))
+    return make_pipeline(Normalizer(), LogisticRegression()).fit(X, (X[:, 0] > 0).astype(int))
 
 def broken():
     raise RuntimeError("no such luck")
@@ -104,7 +111,8 @@ def test_an_estimator_of_the_users(folder: Path, capsys: pytest.CaptureFixture[s
         (["model.pt", "--module", "users_nets:convolutional"], "expected a MODEL, or --module"),
         (["model.pt", "--weights", "net.pt"], "--weights are those of --module"),
         (["--module", "users_nets"], "--module must be PACKAGE:FACTORY"),
-        (["--module", "users_nets:absent"], "AttributeError"),
+        (["--module", "users_nets:absent"], "users_nets has no 'absent'; it has "),
+        (["--module", "users_nets:convolutionl"], "did you mean 'convolutional'?"),
         (["--module", "no_such_package:f"], "ModuleNotFoundError"),
         (["--module", "users_nets:broken"], "RuntimeError: no such luck"),
         (["--module", "users_nets:nothing"], "must make an nn.Module or a fitted classifier, got a int"),
@@ -156,6 +164,9 @@ def test_an_onnx_file_and_an_exported_program_are_reported_as_their_module(
             verify_bounds(folder / name)
         assert cli.main([str(folder / name)]) == 2
         assert "expected --data FILE" in capsys.readouterr().err
+        alone = run(capsys, folder / name, "--test-data", folder / "test.npz")
+        assert alone["test"]["error"] == expected.test.error
+        assert alone["cite"]["id"] == "held-out"
 
 
 def written(module: Any, folder: Path) -> None:
@@ -182,3 +193,14 @@ def written(module: Any, folder: Path) -> None:
         saved = io.BytesIO()
         torch.export.save(program, saved)
     (folder / "net.pt2").write_bytes(saved.getvalue())
+
+
+def test_points_of_a_file_go_through_the_fixed_steps_of_a_pipeline(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = run(capsys, "--module", "users_nets:pipeline", "--data", folder / "flat.npz")
+    expected = verify_bounds(factory.named("users_nets:pipeline", "--module")(), *data(folder, "flat"), draws=None)
+    assert shown["sample"]["r_inf"] == expected.sample.r_inf == 1  # a constant feature beside points of norm 1
+    raw = {row["id"]: row["raw"] for row in shown["bounds"] if row["raw"] is not None}
+    same = {id: row.raw for id, row in expected.bounds.items() if row.raw is not None}
+    assert raw == pytest.approx(same, rel=1e-6)  # the array is normalised in float32

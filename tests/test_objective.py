@@ -8,12 +8,13 @@ import torch
 from adanet_theory import rademacher
 from adanet_theory.complexity import estimates
 from adanet_theory.risk.generalization import objective_bound
-from adanet_train.config import Config, Trained, check_resume, check_sample
+from adanet_train.config import DEFAULTS, HOMES, Config
 from adanet_train.core import objective
 from adanet_train.core.complexity import penalty
 from adanet_train.core.labels import Signs
 from adanet_train.core.network import Network
 from adanet_train.core.surrogates import surrogate
+from adanet_train.training import Trained, begin, check_resume, check_sample
 
 M, N_0 = 50, 4
 
@@ -27,8 +28,8 @@ H = uniform(M, 3, seed=1)
 
 
 def Gamma(k: int, **options) -> list[float]:
-    config = Config(rounds=4, width=10, **options)
-    return penalty(config, config.family(N_0), PSI)(k, H).tolist()
+    config = Config(**{"rounds": 4, "width": 10, "lam": 1e-5} | options)
+    return penalty(config, config.declared(N_0), PSI)(k, H).tolist()
 
 
 def test_lemma_2_by_hand_at_the_maximal_widths():
@@ -41,7 +42,7 @@ def test_lemma_2_by_hand_at_the_maximal_widths():
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_complexities_of_the_layer(k):
     config = Config(rounds=4, width=10)
-    spec = config.family(N_0)
+    spec = config.declared(N_0)
     r_rms = PSI.square().mean(0).max().sqrt().item()
     peeled = rademacher.peeled_complexity(spec, k, m=M, r_rms=r_rms)
     assert Gamma(k, lam=1.0, complexity="lemma-2-peeled") == pytest.approx([peeled] * 3)
@@ -53,8 +54,8 @@ def test_complexities_of_the_layer(k):
 def test_sampled_complexity_is_near_the_exact_one():
     Psi = PSI[:12]
     config = Config(rounds=4, width=10, lam=1.0, complexity="sampled")
-    spec = config.family(N_0)
-    exact = estimates.linear_complexity(Psi.numpy(), Config(max_depth=1).family(N_0)).mean
+    spec = config.declared(N_0)
+    exact = estimates.linear_complexity(Psi.numpy(), Config(max_depth=1).declared(N_0)).mean
     assert penalty(config, spec, Psi)(1, H).tolist() == pytest.approx([exact] * 3, rel=0.05)
 
 
@@ -81,7 +82,7 @@ def test_the_bound_objective_is_the_bound(complexity, largest_rho, Phi):
     config = Config(
         rounds=4, width=3, objective="bound", complexity=complexity, largest_rho=largest_rho, surrogate=Phi, max_depth=3
     )
-    spec = config.family(N_0)
+    spec = config.declared(N_0)
     network = Network(
         (N_0, 3, 3, 3),
         {(1, 0): 0.1 * uniform(3, N_0), (2, 1): 0.2 * uniform(3, 3), (3, 2): uniform(3, 3)},
@@ -173,6 +174,57 @@ def test_config_says_what_is_wrong(options, message):
         Config(**options)
 
 
+def test_a_config_knows_its_names():
+    with pytest.raises(TypeError, match="setting 'round' is not known: did you mean 'rounds'"):
+        Config(round=3)
+    config = Config(rounds=3, lam=0.5)
+    assert config.replace(lam=None) == Config(rounds=3) != config
+    assert Config(**config.settings()) == config == eval(repr(config))
+    assert config.changes() == {"rounds": 3, "lam": 0.5}
+    assert HOMES.keys() == DEFAULTS.keys() == config.as_dict().keys()
+
+
+SIGNS, INDICES = torch.tensor([1.0, -1.0]), torch.tensor([0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("asked", "method", "y", "m", "filled_in"),
+    [
+        ({}, "adanet", SIGNS, 100, {"learner": "committee", "lam": None, "width": 50, "members": 8}),
+        ({}, "adanet", INDICES, 20_000, {"learner": "committee", "lam": None, "width": 100, "members": 4}),
+        ({}, "adanet", SIGNS, 200_000, {"learner": "committee", "width": 100, "members": 2}),
+        ({"members": 8}, "adanet", SIGNS, 9, {"members": 4}),
+        ({"variant": "P"}, "adanet", SIGNS, 100, {"learner": "gradient", "lam": 1e-5, "width": 100, "members": None}),
+        ({"outputs": "all"}, "adanet", SIGNS, 100, {"learner": "gradient", "lam": 1e-5}),
+        ({"corrective": True, "lam": 0.1}, "adanet", INDICES, 100, {"learner": "units", "lam": 0.1}),
+        ({"learner": "gradient"}, "adanet", INDICES, 100, {"learner": "units", "lam": 1e-5}),
+        ({"objective": "description"}, "adanet", SIGNS, 100, {"learner": "gradient", "lam": 1e-5, "width": None}),
+        ({"objective": "vote"}, "adanet", SIGNS, 100, {"learner": "gradient", "rounds": 1, "max_depth": 1}),
+        ({"objective": "vote"}, "adanet", INDICES, 100, {"learner": "units", "rounds": 1, "max_depth": 1}),
+        ({}, "cvx", SIGNS, 100, {"learner": "gradient", "lam": 1e-5, "width": None, "step": "closed-form"}),
+        ({}, "cvx-exact", SIGNS, 100, {"lam": 1e-5, "step": "exact"}),
+        ({}, "nn", INDICES, 100, {"learner": "units", "lam": 1e-5}),
+    ],
+)
+def test_resolve_fills_in_what_is_open(asked, method, y, m, filled_in):
+    found = Config(**asked).resolve(method, y, m)
+    assert {name: found[name] for name in filled_in} == filled_in
+    assert found.resolve(method, y, m) == found
+    open_again = found.opened(method, y, m)
+    assert open_again.resolve(method, y, m) == found
+    assert {"learner", "lam", "members"} & open_again.changes().keys() <= asked.keys() | {"learner"}
+
+
+def test_a_run_from_before_is_taken_up():
+    """The file of an earlier version left width and members open; both are resolved before they are compared."""
+    before = Config(learner="committee", lam=None, rounds=2)
+    trained = Trained(Network.empty(N_0), None, [], before)
+    y = torch.where(PSI[:, 0] > PSI[:, 0].median(), 1.0, -1.0)
+    assert begin("adanet", PSI, y, Config(rounds=2), resume=trained)[2] == before.resolve("adanet", y, M)
+    with pytest.raises(ValueError, match="changed: width"):
+        begin("adanet", PSI, y, Config(rounds=2, width=51), resume=trained)
+
+
 def test_config_survives_a_file():
     config = Config(p=math.inf, Lambda=(1.0, 2.0), max_depth=2, candidates=((0, 3), (1, 5)), hidden=(4, 5))
     assert Config.from_dict(config.as_dict()) == config
@@ -194,7 +246,7 @@ def test_config_survives_a_file():
 )
 def test_sample_says_what_is_wrong(Psi, y, message):
     with pytest.raises(ValueError, match=message):
-        check_sample(Psi, y, Config())
+        check_sample(Psi, y)
 
 
 def test_resume_needs_the_same_config():

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from flint import arb
 
-from adanet_theory.certificates import gauss, path, path_multiclass, tree, vote
+from adanet_theory.certificates import vote
 from adanet_theory.certificates.binomial import clopper_pearson
-from adanet_theory.certificates.grids import BETAS, forest_cost, path_grid, path_thresholds
+from adanet_theory.certificates.grids import BETAS
 from adanet_theory.certificates.kl import kl_inverse, xi
-from adanet_theory.twins import counted, outward, skellam, tails
-from adanet_theory.twins.exact_tree import exact_forest, exact_tree, linear_weights
+from adanet_theory.twins import class_votes, counted, outward, tails
+from adanet_theory.twins.outward import linear_weights
 
 TIGHT = 1e-9
 
@@ -43,6 +43,13 @@ def test_the_ball_of_the_inverse_holds_the_root(q: str, c: str) -> None:
         assert tails.up(ball) - tails.down(ball) <= 4 * math.ulp(1.0) * float(root) + 5e-323
 
 
+def test_b_of_a_program_is_rounded_down() -> None:
+    setting = {"n": 4, "N": 20480, "k": 10347, "beta": 0.0}
+    for shift, expected in [(0.0, "0.933498675491306"), (1e-3, "0.912967443487496638"), (1.0, "0")]:
+        found = outward.vote_parts(np.zeros(3), [1.0], **setting, shift=shift).b
+        assert Fraction(expected) * (1 - Fraction(1, 10**13)) <= Fraction(found) <= Fraction(expected)
+
+
 def test_reference_values() -> None:
     with flint.ctx.workprec(128):
         for q, c, expected in [("0.01", "0.02", "0.0442700243953511")]:
@@ -51,14 +58,12 @@ def test_reference_values() -> None:
             )
         for m, expected_xi in [(8, 4.24501800537109), (1437, 48.1797614611188), (12_000, 137.961302558794)]:
             assert float(tails.xi_ball(m)) == pytest.approx(expected_xi, rel=1e-14)
-        eps = {500: 0.000266873389943940, 209: 0.0998145501030567}
-        shape = skellam.Shape((-1, 0, 0, 0, 0), (1, 1, 1, -1, -1), [arb(1) / 5] * 5)
-        for k, expected_eps in eps.items():
-            above(skellam.eps_upper(shape, 20480, k), expected_eps)
         rates = [arb(1024)] * 20
-        above(outward._path_kl(rates, 7840, 20480, outward.decimal(0.003)), 339.4090291405920, rel=1e-8)
+        above(outward._counts_kl(rates, 7840, 20480, outward.decimal(0.003)), 339.4090291405920, rel=1e-8)
         for size, k, expected_cdf in [(2000, 60, 0.911953379051027), (200, 10, 0.771258148051245)]:
-            above(skellam.symmetric_skellam_upper(arb(size)).above(k), (1 - expected_cdf) * (1 - 1e-13))
+            found = class_votes.lead_lower(arb(size), k, arb(0))
+            assert found == pytest.approx(expected_cdf, rel=1e-9)
+            assert found <= expected_cdf + 1e-15
         exponent = outward.exact_ball(2 * math.sqrt(12_000) / 0.05).log() / 12_000
         assert float(tails.kl_inverse_ball(arb(0), exponent)) == pytest.approx(0.000698523453696331, rel=1e-14)
         theta = outward.simplex([1] * 20)
@@ -154,129 +159,26 @@ def test_the_two_expectations_are_rounded_down(beta: float) -> None:
 @pytest.mark.parametrize("size", ["0", "0.0001", "1", "30", "3000"])
 def test_skellam_masses_are_rounded_up(size: str) -> None:
     with flint.ctx.workprec(128), mpmath.workdps(30):
-        law = skellam.symmetric_skellam_upper(outward.exact_ball(size))
+        half, outside = class_votes._half_upper(outward.exact_ball(size))
         x = mpmath.mpf(size)
-        for n in {0, 1, 5, (len(law.mass) - 1) // 2}:
-            if abs(n) < (len(law.mass) + 1) // 2:
-                exact = mpmath.exp(-x) * mpmath.besseli(n, x)
-                assert law.mass[n - law.first] >= exact
-                assert law.mass[n - law.first] <= exact * (1 + mpmath.mpf(10) ** -10) + mpmath.mpf(10) ** -300
-    assert math.fsum(law.mass) + law.outside >= 1
-    assert math.fsum(law.mass) == pytest.approx(1, abs=1e-10)
-    assert law.outside < 1e-15
+        for n in {0, 1, 5, len(half) - 1} & set(range(len(half))):
+            exact = mpmath.exp(-x) * mpmath.besseli(n, x)
+            assert half[n] >= exact
+            assert half[n] <= exact * (1 + mpmath.mpf(10) ** -10) + mpmath.mpf(10) ** -300
+    total = 2 * math.fsum(half) - half[0]
+    assert total + outside >= 1
+    assert total == pytest.approx(1, abs=1e-10)
+    assert outside < 1e-15
 
 
-def test_eps_is_rounded_up_on_trees() -> None:
-    rng = np.random.default_rng(1)
-    for _ in range(8):
-        hidden = {(1, 0): rng.normal(size=(3, 2)), (2, 1): rng.normal(size=(2, 3)), (3, 2): rng.normal(size=(1, 2))}
-        output = {1: rng.normal(size=3), 3: np.ones(1)}
-        exact = exact_tree(hidden, output, depth=3)
-        numeric = tree.unrolled(hidden, output, depth=3)
-        rounded = exact.rounded()
-        assert (rounded.parent, rounded.sign) == (numeric.parent, numeric.sign)
-        assert np.allclose(rounded.q, numeric.q, rtol=1e-13)
-        assert float(exact.B) == pytest.approx(numeric.B, rel=1e-14)
-        shape = skellam.Shape(exact.parent, exact.sign, exact.masses)
-        for nu, k in ((20, 3), (160, 14)):
-            found = skellam.eps_upper(shape, nu, k)
-            assert found == pytest.approx(path.path_eps(numeric, nu, k), rel=1e-8)
-            assert found >= path.path_eps(numeric, nu, k) * (1 - 1e-12)
-
-
-def test_the_convex_form_is_rounded_up() -> None:
-    v = np.array([1.0] * 3 + [-1.0] * 9)
-    numeric = tree.one_layer(np.array([1.0]), v, np.ones((12, 1)))
-    shape = skellam.Shape(numeric.parent, numeric.sign, [arb(1) / 13] * 13)
-    found = skellam.eps_upper(shape, 160, 25)
-    above(found, path.path_eps_convex(numeric, 160, 25) * (1 - 1e-12), rel=1e-2)
-
-
-def test_the_certified_path_certificate_is_that_of_the_same_draws() -> None:
-    rng = np.random.default_rng(2)
-    hidden = {(1, 0): rng.normal(size=(3, 4)), (2, 1): np.array([[0.0, 1.0, -0.5]])}
-    output = {1: np.array([1.0, 0.0, 0.0]), 2: np.ones(1)}
-    exact, numeric = exact_tree(hidden, output, depth=2), tree.unrolled(hidden, output, depth=2)
-    x = rng.uniform(-1, 1, (200, 4))
-    y = np.where(numeric.value(numeric.means(x)) > 0, 1, -1)
-    setting = {"N": 320, "k": path_thresholds(320)[8], "beta": 0.03, "seed": 3, "draws": 20_000}
-    certified = outward.path_parts(exact, x, y, **setting).at("0.1")
-    plain = path.path_certificate_at(numeric, x, y, **setting, delta=0.1)
-    above(certified.raw, plain.raw * (1 - 1e-12), rel=1e-7)
-    assert certified.terms["b"] <= plain.terms["b"] + 1e-15
-    assert certified.terms == pytest.approx(dict(plain.terms), rel=1e-7)
-    assert certified.terms["grid"] == pytest.approx(path_grid(numeric.counts))
-
-
-@pytest.mark.parametrize("slopes", [(1.0, 0.0), (1.0, 0.1), (1.0, -1.0)])
-def test_the_exact_tree_is_the_tree(slopes: tuple[float, float]) -> None:
-    rng = np.random.default_rng(4)
-    hidden = {(1, 0): rng.normal(size=(2, 3)), (2, 1): rng.normal(size=(2, 2))}
-    output = {1: rng.normal(size=2), 2: rng.normal(size=2)}
-    exact = exact_tree(hidden, output, depth=2, slopes=[slopes])
-    numeric = tree.unrolled(hidden, output, depth=2, slopes=slopes)
-    x = rng.uniform(-1, 1, (20, 3))
-    rounded = exact.rounded()
-    assert np.allclose(rounded.value(rounded.means(x)) * rounded.B, numeric.value(numeric.means(x)) * numeric.B)
-    assert len(exact.atoms) == np.count_nonzero(numeric.q)
-    assert sum(map(float, exact.masses)) == pytest.approx(1)
-    with pytest.raises(ValueError, match="at most 2 nodes"):
-        exact_tree(hidden, output, depth=2, slopes=[slopes], max_nodes=2)
-
-
-def class_network(rng: np.random.Generator, C: int, n: tuple[int, ...]) -> tuple[dict, list[dict]]:
-    """Dense layers, and outputs that read them all; the last class has no weight on the last layer."""
-    hidden = {(k, k - 1): rng.normal(size=(n[k], n[k - 1])) for k in range(1, len(n))}
-    outputs = [{k: rng.normal(size=n[k]) for k in range(1, len(n))} for _ in range(C)]
-    outputs[-1][len(n) - 1] *= 0
-    return hidden, outputs
-
-
-@pytest.mark.parametrize("slopes", [(1.0, 0.0), (1.0, 0.25)])
-def test_the_exact_trees_of_classes_are_the_trees(slopes: tuple[float, float]) -> None:
-    rng = np.random.default_rng(4)
-    hidden, outputs = class_network(rng, 3, (3, 2, 2))
-    exact = exact_forest(hidden, outputs, depth=2, slopes=[slopes])
-    numeric = tree.unrolled_classes(hidden, outputs, depth=2, slopes=slopes)
-    for one, other in zip(exact.rounded(), numeric, strict=True):
-        assert (one.parent, one.sign) == (other.parent, other.sign)
-        assert np.allclose(one.q, other.q, rtol=1e-13)
-    assert float(exact.B) == pytest.approx(numeric[0].B, rel=1e-14)
-    assert exact.nodes == sum(len(one.parent) for one in numeric)
-    assert sum(float(p) for c in range(3) for p in exact.masses(c)) == pytest.approx(1)
-    assert len(exact.atoms) == len(path_multiclass.atoms(numeric))
-    price = float(outward.forest_price(exact).log())
-    assert price == pytest.approx(forest_cost(path_multiclass.levels(numeric)), rel=1e-14)
-    with pytest.raises(ValueError, match="at most 6 nodes"):
-        exact_forest(hidden, outputs, depth=2, slopes=[slopes], max_nodes=6)
-
-
-def test_what_all_classes_have_in_common_is_taken_from_each() -> None:
-    rng = np.random.default_rng(7)
-    hidden, outputs = class_network(rng, 3, (3, 4, 2))
-    x = rng.uniform(-1, 1, (30, 3))
-    plain, centred = (exact_forest(hidden, outputs, depth=2, centred=on) for on in (False, True))
-    f, g = (np.stack([t.B * t.value(t.means(x)) for t in one.rounded()], axis=1) for one in (plain, centred))
-    assert np.allclose(f - f[:, :1], g - g[:, :1])
-    assert float(centred.B) < float(plain.B)
-    same = exact_forest(hidden, [outputs[0]] * 3, depth=2, centred=True)
-    assert same.B == 0
-
-
-@pytest.mark.parametrize("n", [(3, 2, 2), (2, 2, 2, 1)])
-def test_the_certified_path_certificate_of_classes_is_that_of_the_same_draws(n: tuple[int, ...]) -> None:
-    rng = np.random.default_rng(8)
-    hidden, outputs = class_network(rng, 3, n)
-    depth = len(n) - 1
-    exact, numeric = exact_forest(hidden, outputs, depth=depth), tree.unrolled_classes(hidden, outputs, depth=depth)
-    x = rng.uniform(-1, 1, (80, n[0]))
-    y = np.argmax([t.value(t.means(x)) for t in numeric], axis=0)
-    setting = {"N": 320, "k": path_thresholds(320)[8], "beta": 0.03, "seed": 3, "draws": 4_000}
-    certified = outward.path_classes_parts(exact, x, y, **setting).at("0.1")
-    plain = path_multiclass.path_certificate_multiclass_at(numeric, x, y, **setting, delta=0.1)
-    above(certified.raw, plain.raw * (1 - 1e-12), rel=1e-7)
-    assert certified.terms["b"] <= plain.terms["b"] + 1e-15
-    assert certified.terms == pytest.approx(dict(plain.terms), rel=1e-7)
+@pytest.mark.parametrize(("size", "k"), [("0", 0), ("1", 0), ("30", 7), ("2000", 60), ("200", 10), ("3000", 5_000)])
+def test_a_tail_of_the_skellam_law_is_rounded_down(size: str, k: int) -> None:
+    with flint.ctx.workprec(128), mpmath.workdps(30):
+        found, x = class_votes.lead_lower(outward.exact_ball(size), k, arb(0)), mpmath.mpf(size)
+        last = k + 40 * int(float(size) ** 0.5 + 2)
+        exact = 1 - sum(mpmath.exp(-x) * mpmath.besseli(n, x) for n in range(k + 1, last))
+        assert found <= exact
+        assert found >= exact * (1 - mpmath.mpf(10) ** -10)
 
 
 @pytest.mark.parametrize(("errors", "m"), [(0, 1), (0, 100), (3, 40), (39, 40), (40, 40), (500, 10_000)])
@@ -310,52 +212,6 @@ def test_weights_that_nearly_cancel_are_weights() -> None:
     columns = np.array([[2.0**70, 0.0], [2.0**-70, 0.0], [-(2.0**70), 0.0], [0.0, 2.0**-70]])
     output = {1: np.array([2.0**70, 2.0**-70, 2.0**70, 2.0**-71])}
     assert [float(x) for x in linear_weights({(1, 0): columns}, output, depth=1)] == [2.0**-140, 2.0**-141]
-    (root,) = exact_tree({(1, 0): columns}, output, depth=1).weights
-    assert {j: float(x) for j, x in root.items()} == {0: 2.0**-140, 1: 2.0**-141}
-    hidden = {(1, 0): np.eye(2), (2, 1): columns}
-    deep = exact_tree(hidden, {2: output[1]}, depth=2)
-    assert deep.parent == (-1, 0, 0)
-    assert [float(x) for x in deep.masses] == pytest.approx([0, 2 / 3, 1 / 3])
-
-
-@pytest.mark.parametrize(("features", "weights"), [(0, -320), (-170, -170), (-320, 0), (306, 306), (300, -300), (0, 0)])
-def test_cosines_of_numbers_of_every_size_are_rounded_down(features: int, weights: int) -> None:
-    rng = np.random.default_rng(8)
-    phi, w = (np.round(rng.normal(size=s) * 100) / 10 * 10.0**e for s, e in (((30, 4), features), (4, weights)))
-    phi[0] = 0.0
-    products = [sum((Fraction(a) * Fraction(b) for a, b in zip(row, w, strict=True)), Fraction(0)) for row in phi]
-    margins = np.array([_rounded_down(x) for x in products])
-    found = outward.lower_cosines(margins, phi, w.tolist())
-    assert found[0] == -math.inf
-    with mpmath.workdps(60):
-        size = [mpmath.sqrt(sum(mpmath.mpf(float(x)) ** 2 for x in row)) for row in (w, *phi[1:])]
-        for cosine, product, norm in zip(found[1:], products[1:], size[1:], strict=True):
-            exact = mpmath.mpf(product.numerator) / product.denominator / size[0] / norm
-            assert cosine <= exact
-            assert (features, weights) != (0, 0) or cosine == pytest.approx(float(exact), rel=1e-12)
-
-
-def _rounded_down(x: Fraction) -> float:
-    try:
-        nearest = float(x)
-    except OverflowError:
-        return -math.inf if x < 0 else float(np.finfo(float).max)
-    return nearest if Fraction(nearest) <= x else math.nextafter(nearest, -math.inf)
-
-
-@pytest.mark.parametrize("tau", [0.0, 1.5])
-def test_gauss_is_rounded_up(tau: float) -> None:
-    rng = np.random.default_rng(6)
-    phi, v = rng.normal(size=(50, 7)), rng.normal(size=7)
-    margins, norms = np.abs(phi @ v), np.linalg.norm(phi, axis=1)
-    margins[0], phi[1] = -0.3, 0.0
-    norms[1] = margins[1] = 0.0
-    size = float(np.linalg.norm(v))
-    a = 4.0
-    expected = gauss.gauss_certificate_at(margins * a / size, norms, norms, KL=a**2 / 2, s_max=1.0, tau=tau, delta=0.05)
-    certified = outward.gauss_parts(margins, phi, [arb(x) for x in v], a=a, tau=tau).at("0.05")
-    above(certified.raw, expected.raw * (1 - 1e-13))
-    assert dict(certified.terms) == pytest.approx({**expected.terms, "a": a})
 
 
 def test_many_margins_are_taken_in_groups_by_their_least() -> None:
@@ -363,12 +219,3 @@ def test_many_margins_are_taken_in_groups_by_their_least() -> None:
     every, some = tails.right_votes_upper(u[:9_000], 640, 340), vote.vote_empirical(u[:9_000], 640, 340)
     above(every, some * (1 - 1e-12))
     above(tails.right_votes_upper(u, 640, 340), vote.vote_empirical(u, 640, 340) * (1 - 1e-12), rel=1e-2)
-
-
-def test_units_that_read_nothing_are_no_nodes_and_cost_no_time() -> None:
-    """Eight dense layers above a first layer of zeros: walked unit by unit that would be 30^8 steps."""
-    hidden = {(k, k - 1): np.ones((30, 30)) for k in range(2, 9)} | {(1, 0): np.zeros((30, 3))}
-    found = exact_tree(hidden, {8: np.ones(30)}, depth=8)
-    assert (found.parent, found.B == 0) == ((-1,), True)
-    hidden = {(1, 0): np.array([[0.0], [1.0]]), (2, 1): np.array([[1.0, 1.0], [1.0, 0.0]])}
-    assert exact_tree(hidden | {(3, 2): np.ones((1, 2))}, {3: np.ones(1)}, depth=3).parent == (-1, 0, 1)

@@ -20,6 +20,7 @@ from adanet_theory.certificates.pick import pick_certificate
 from adanet_train import certify
 from adanet_train.config import Config
 from adanet_train.model import model_file
+from adanet_train.model.trained import model_of, trained_of
 from adanet_train.picking.certify import labelled, replay
 from adanet_train.picking.core import Labelled, Learner, Picked, Plan, pick, wrong
 from adanet_train.picking.estimators import Estimator
@@ -281,9 +282,11 @@ def test_settings_out_of_range(given: dict[str, Any], message: str) -> None:
 def test_learners_and_samples_that_cannot_be() -> None:
     from sklearn.svm import SVR
 
+    with pytest.raises(ValueError, match="'adanett' is not known: did you mean 'adanet'"):
+        certify("adanett", PAIR.X, PAIR.y)
     with pytest.raises(ValueError, match="learner must be one of adanet"):
         certify("mlp", PAIR.X, PAIR.y)
-    with pytest.raises(ValueError, match=r"learner must be a classifier, got SVR\."):
+    with pytest.raises(ValueError, match=r"learner must be a classifier, got SVR: only classification is covered\."):
         certify(SVR(), PAIR.X, PAIR.y)
     with pytest.raises(ValueError, match=r"a function that returns an untrained nn\.Module, got a module"):
         certify(network(), PAIR.X, PAIR.y)
@@ -483,7 +486,7 @@ def test_the_estimator_picks(tmp_path: Any) -> None:
     from adanet_train import AdaNetClassifier, load
 
     X, y = load_iris(return_X_y=True)
-    given = {"rounds": 2, "width": 5, "members": 2, "epochs": 10, "picks": 6}
+    given: dict[str, Any] = {"rounds": 2, "width": 5, "config": Config(members=2, epochs=10, picks=6)}
     model = AdaNetClassifier(objective="certificate", **given).fit(X, y)
     assert model.certificate_ is not None
     assert 0.05 < model.certificate_ < 0.5
@@ -510,14 +513,13 @@ def test_the_other_methods_pick(tmp_path: Any) -> None:
 
 
 def test_an_old_file_of_the_objective_certificate_is_one_of_votes() -> None:
-    from adanet_train.app import run
-    from adanet_train.config import Trained
     from adanet_train.core.network import Network
+    from adanet_train.training import Trained
 
     trained = Trained(Network.empty(3), None, [], Config(objective="vote"))
-    model = run.model_of(trained, "adanet", features=None, sample=None)
+    model = model_of(trained, "adanet", features=None, sample=None)
     old = replace(model, meta={**model.meta, "config": {**model.meta["config"], "objective": "certificate"}})
-    assert run.trained_of(old).config.objective == "vote"
+    assert trained_of(old).config.goal.objective == "vote"
 
 
 # The report

@@ -10,7 +10,7 @@ from adanet_train.config import Config
 from adanet_train.core.complexity import penalty
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
-from adanet_train.search.descent import Problem, Search
+from adanet_train.search.descent import GradientSearch, SubnetworkProblem
 from adanet_train.search.growth import Growth, Part
 from adanet_train.search.weak_learners import Task, start
 from adanet_train.search.weak_learners import generator as draws
@@ -32,24 +32,24 @@ def test_mixing_devices_does_fail_here():
 @pytest.mark.parametrize("p", [1.0, 2.0, math.inf])
 def test_the_search_stays_on_its_device_and_never_waits_for_it(optimiser, variant, p):
     """A wait (.item(), a branch on a value) raises under FakeTensorMode too: fake tensors have no values."""
-    config = Config(optimiser=optimiser, variant=variant, p=p, batch=10, dropout=0.5)
+    config = Config(learner="gradient", optimiser=optimiser, variant=variant, p=p, batch=10, dropout=0.5)
     with FakeTensorMode(allow_non_fake_inputs=True):
         inputs, y, f = [fake(40, 4), fake(40, 3), fake(40, 3)], fake(40), fake(40)
-        task = Task(inputs, y, f, 5, config.family(4), config, lambda k, H: fake(H.shape[1]))
+        task = Task(inputs, y, f, 5, config.declared(4), config, lambda k, H: fake(H.shape[1]))
         U = start(task, draws(0, 1, 0))
-        problem = Problem(inputs, y, f, (3,), [1.0] * 3, [fake(5)], dropout=0.5 if variant == "D" else 0.0)
-        search = Search(problem, U, [fake(5)], config, draws(0, 1, 1))
+        problem = SubnetworkProblem(inputs, y, f, (3,), [1.0] * 3, [fake(5)], dropout=0.5 if variant == "D" else 0.0)
+        search = GradientSearch(problem, U, [fake(5)], config, draws(0, 1, 1))
         for number in range(1, 10):  # more than two passes over the sample
             search.step(number)
         assert {tensor.device.type for tensor in (search.theta, search.slopes, *search.U)} == {DEVICE}
 
 
 def test_growth_stays_on_its_device():
-    config = Config(rounds=2, width=3, complexity="sqrt-depth")
+    config = Config(learner="gradient", rounds=2, width=3, lam=1e-5, complexity="sqrt-depth")
     with FakeTensorMode():
         Psi = fake(20, 4)
         growth = Growth(Points(Psi, device=DEVICE), "relu")
-        Gamma = penalty(config, config.family(4), Psi)
+        Gamma = penalty(config, config.declared(4), Psi)
         for block in ({1: fake(3, 4), 2: fake(3, 3)}, {1: fake(3, 4), 2: fake(3, 6), 3: fake(3, 6)}):
             top = max(block)
             H = growth.outputs(block, [top])

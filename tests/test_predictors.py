@@ -33,9 +33,9 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from adanet_theory.twins.counted import clopper_pearson_upper
+from adanet_train.estimator import AdaNetCVXClassifier
 from adanet_train.reading.trace import require_equal, trace
 from verify import verify_bounds
-from verify.measure.evidence import Weights
 from verify.measure.margins import margins
 from verify.reading import case
 
@@ -264,6 +264,14 @@ def test_a_frame_goes_to_the_estimator_as_it_is() -> None:
         (make_pipeline(StandardScaler(), Ridge()), "this is regression; only classification is covered"),
         (nn.Sequential(nn.Linear(4, 2), nn.LayerNorm(2), nn.Dropout()), "in training mode"),
         (nn.Sequential(nn.Linear(4, 2), nn.LayerNorm(2)), r"in eval mode: call module\.eval\(\) first"),
+        (
+            nn.Sequential(nn.Linear(5, 2)),
+            r"shapes.*5x2.*rows of the shape \(4,\), expected rows as the module reads them\.$",
+        ),
+        (
+            nn.Sequential(nn.Linear(5, 2)).eval(),
+            r"5x2.*rows of the shape \(4,\), expected rows as the module reads them\.$",
+        ),
     ],
 )
 def test_what_is_no_predictor_of_classes_is_refused_in_one_line(network: Any, message: str) -> None:
@@ -301,8 +309,7 @@ def test_a_linear_classifier_is_read_as_a_network_that_decides_alike(estimator: 
     assert name in report.bounds
     assert "linear" not in report.bounds[name].why_not
     model = report_model(network, X, y)
-    weights = Weights.of(model.model.network)
-    margin = margins(weights, model.sample.Psi, model.sample.y)
+    margin = margins(model.model.graph, model.sample.Psi, model.sample.y)
     wrong = np.asarray(margin.upper <= 0)
     assert (wrong == (network.predict(X) != y)).all()
 
@@ -402,3 +409,35 @@ def test_a_continuous_y_is_regression() -> None:
     for network in (seeded(nn.Linear(4, 1)), seeded(nn.Linear(4, 3)), lambda X: X[:, 0]):
         with pytest.raises(ValueError, match="this is regression; only classification is covered"):
             verify_bounds(network, X, X[:, 0])
+
+
+# Without the sample
+
+
+@pytest.mark.parametrize("kind", ["forest", "function", "module", "logistic", "adanet", "state_dict"])
+def test_held_out_points_alone_bound_the_risk_of_any_predictor(kind):
+    draw = np.random.default_rng(0)
+    X = draw.uniform(-1, 1, (160, 3))
+    y = (X[:, 0] > 0).astype(int)
+    module = nn.Linear(3, 1).eval()
+    with torch.no_grad():
+        module.weight.copy_(torch.tensor([[1.0, 0.0, 0.0]]))
+        module.bias.zero_()
+    given = {
+        "forest": lambda: RandomForestClassifier(5, random_state=0).fit(X[:80], y[:80]),
+        "function": lambda: lambda X: X[:, 0] > 0,
+        "module": lambda: module,
+        "logistic": lambda: LogisticRegression().fit(X[:80], y[:80]),
+        "adanet": lambda: AdaNetCVXClassifier(rounds=1).fit(X[:80], y[:80]),
+        "state_dict": lambda: module.state_dict(),
+    }[kind]()
+    found = verify_bounds(given, test=(X[80:], y[80:]))
+    assert (found.subject, list(found.bounds), found.sample.m) == ("black box", ["held-out"], 0)
+    assert found.cite.id == "held-out"
+    assert found.cite.value == clopper_pearson_upper(round(found.test.error * 80), 80, Fraction(1, 20))
+    document = json.loads(found.to_json())
+    assert document["sample"]["train_error"] is None
+    assert "nan" not in str(found).lower()
+    assert "nan" not in found.text(verbose=True).lower()
+    with pytest.raises(ValueError, match=r"X and y|no sample"):
+        verify_bounds(given)

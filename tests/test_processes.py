@@ -21,7 +21,7 @@ from adanet_train.core.points import Points
 from adanet_train.core.surrogates import surrogate
 from adanet_train.core.world import World
 from adanet_train.model import model_file
-from adanet_train.search.committee import Sample
+from adanet_train.search.committee import SplitSample
 from adanet_train.search.feed import Feed
 
 ROOT = Path(__file__).parents[1]
@@ -187,7 +187,9 @@ def test_all_processes_draw_the_same_batches_and_share_their_points(monkeypatch)
     config = Config(learner="committee", lam=None, members=2)
 
     def batches(points, count):
-        split = Sample.split(points, Signs(surrogate("logistic")), y, None, config, torch.Generator().manual_seed(0))
+        split = SplitSample.split(
+            points, Signs(surrogate("logistic")), y, None, config, torch.Generator().manual_seed(0)
+        )
         fed = Feed(split, torch.zeros(2, points.here), 20, centred=False, dtype=torch.float64)
         drawn = fed(torch.Generator().manual_seed(1))
         return split, [next(drawn) for _ in range(count)]
@@ -211,3 +213,50 @@ class _Counted(World):
 
     def sum(self, values):
         return values
+
+
+# Subnetworks of one's own
+
+BUILDERS = """
+from torch import nn
+from adanet_train.subnetworks.fitting import Fit
+from adanet_train.subnetworks.train import Subnetworks
+
+class Wide:
+    def __init__(self, width): self.width, self.name = width, f"wide-{width}"
+    def build(self, context):
+        layers = nn.Linear(*context.shape, self.width), nn.BatchNorm1d(self.width), nn.ReLU()
+        return nn.Sequential(*layers, nn.Dropout(0.1), nn.Linear(self.width, context.outputs))
+
+def three(): return Subnetworks([Wide(4), Wide(6), Wide(8)], training=Fit(epochs=3, batch=50))
+def wrong(): return [Wide(4), lambda context: nn.Linear(1, 1)]
+"""
+
+
+def test_processes_fit_candidates_each_and_end_with_the_bits_of_one(data):
+    folder = data.parent
+    (folder / "own_builders.py").write_text(BUILDERS)
+    files = {}
+    for name, before in {
+        "one": [],
+        "two": ["--processes", "2"],
+        "torchrun": ["torch.distributed.run", "--nproc-per-node", "2", "--master-port", str(processes._port()), "-m"],
+    }.items():
+        command = [str(data), "-o", str(folder / f"{name}.pt"), "--subnetworks", "own_builders:three", "--rounds", "2"]
+        command = [*before, "adanet_train", *command] if name == "torchrun" else ["adanet_train", *command, *before]
+        done = run_in(folder, command)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.count("round 1: wide-6") == 1
+        assert done.stdout.count("train error") == 1
+        files[name] = (folder / f"{name}.pt").read_bytes()
+    assert files["one"] == files["two"] == files["torchrun"]
+    command = ["adanet_train", str(data), "-o", str(folder / "wrong.pt"), "--subnetworks", "own_builders:wrong"]
+    done = run_in(folder, [*command, "--processes", "2"])
+    assert done.returncode == 2
+    assert "builder '<lambda>' failed in round 1" in done.stderr
+
+
+def run_in(folder, command):
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    given = {"env": environment, "cwd": folder, "text": True, "capture_output": True, "timeout": WAIT}
+    return subprocess.run([sys.executable, "-m", *command], check=False, **given)

@@ -7,15 +7,28 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from torch import nn
 
+from adanet_theory.certificates.vote import vote_b
+from adanet_theory.certificates.vote_multiclass import classes_b
+from adanet_theory.rademacher import peeled_complexity
+from adanet_theory.risk.generalization import margin_bound, margin_bound_uniform_at
+from adanet_theory.spec import NetworkSpec
+from adanet_train.core.network import Network
+from adanet_train.model.model_file import ModelFile, Sample
+from adanet_train.reading.arithmetic import difference
 from adanet_train.reading.trace import trace
 from verify import verify_bounds
 from verify.measure.arithmetic import ETA
 from verify.measure.effort import Purse
-from verify.measure.evidence import Weights
 from verify.measure.margins import margins
+from verify.question import Question
 from verify.reading.program import ModuleProgram, NamedProgram, decided, errors
+from verify.reading.subject import _arithmetic, subject
+from verify.rows import report
 
 
 def test_decisions_of_one_two_and_more_outputs_with_ties_and_nan():
@@ -68,7 +81,9 @@ def test_nothing_said_of_the_formula_is_cited_for_a_program_that_is_not_tied_to_
     found = verify_bounds(_Swallowed().eval(), X, np.sign(X[:, 0]), draws=None, r_sup=r_sup)
     assert found.cite is None
     assert "arithmetic" in found.bounds["a-posteriori"].why_not
-    assert {row["about"] for row in json.loads(found.to_json())["bounds"]} == {"formula"}
+    rows = {row["id"]: row["about"] for row in json.loads(found.to_json())["bounds"]}
+    assert rows.pop("occam-certificate") == "program"  # it counts the program's own errors, which are all
+    assert set(rows.values()) == {"formula"}
     assert found.verdict == "holds"
 
 
@@ -99,7 +114,11 @@ def test_a_tied_program_is_cited_at_the_ramp_from_eta_rho_and_the_steeper_comple
     assert row.j == plain.j
     assert row.terms["complexity"] == pytest.approx(plain.terms["complexity"] / float(1 - eta), rel=1e-12)
     assert row.terms["confidence"] == plain.terms["confidence"]
-    assert {"arithmetic", "r-sup"} <= set(tied.cite.assumes)
+    assert "r-sup" in tied.cite.assumes
+    status = {row.id: row.status for row in tied.assumptions}["arithmetic"]
+    assert status == ("holds" if dtype == torch.float64 else "assumed")
+    assert ("arithmetic" in tied.cite.assumes) == (dtype == torch.float32)
+    assert (tied.cite.about, formula.cite.about) == ("program", "formula")
     assert tied.cite.value == row.value >= plain.value
 
 
@@ -118,13 +137,13 @@ def test_a_bfloat16_program_is_too_coarse_for_a_margin_that_needs_the_tie():
     y = np.where(ModuleProgram(module).predict(X) > 0, 1.0, -1.0)
     found = verify_bounds(module, X, y, draws=None, r_sup=1)
     assert found.sample.train_error == np.mean(ModuleProgram(module).predict(X) != y)
-    assert {row.about for row in found.bounds.values()} == {"formula"}
+    assert {row.about for id, row in found.bounds.items() if id != "occam-certificate"} == {"formula"}
     assert found.cite is None
 
 
 def test_the_ramp_from_eta_rho_counts_points_below_it_as_errors():
     X, y = np.array([[1.0], [0.3], [0.6]]), np.ones(3)
-    found = margins(Weights.of_graph(trace(_identity(), (1,))), X, y)
+    found = margins(trace(_identity(), (1,)), X, y)
     assert found.ramp(1.0) == pytest.approx((0 + 0.7 + 0.4) / 3)
     assert found.ramp(1.0, 0.5) == pytest.approx((0 + 1 + 0.8) / 3)
     assert found.ramp(1.0, 0.5) >= Fraction(0.4) / Fraction(1, 2) / 3
@@ -134,6 +153,184 @@ def _identity():
     module = nn.Linear(1, 1, bias=False, dtype=torch.float64)
     nn.init.ones_(module.weight)
     return module
+
+
+# Every statement: its shift is proved, or it is about the formula
+
+
+def _family(dtype, rho, r_sup=1):
+    X, y = _signs(4000)
+    spec = NetworkSpec.layered((3, 2, 1), (1.0, 8.0), p=1, activations="relu")
+    return verify_bounds(_classifier(dtype), X, y, draws=None, r_sup=r_sup, declared=spec, rho=rho), spec
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_bounds_of_a_family_are_about_the_program_at_the_narrower_ramp(dtype):
+    """margin-bound computed apart, at a ramp from ηρ to ρ: the margins are all 4, its width (1-η)ρ."""
+    eta = ETA[str(dtype).removeprefix("torch.")]
+    found, spec = _family(dtype, rho="4.1")
+    ramp = (1 - 4 / 4.1) / (1 - eta)
+    R = [peeled_complexity(spec, k, m=4000, r_rms=1.0) for k in (1, 2)]
+    told = margin_bound(ramp, [0.0, 1.0], R, rho=(1 - eta) * 4.1, m=4000, delta=0.05, M=8.0)
+    row = found.bounds["margin-bound"]
+    assert row.about == "program"
+    assert row.rho == 4.1
+    assert row.raw == pytest.approx(told.total, rel=1e-9)
+    uniform = found.bounds["margin-bound-uniform"]
+    ramp = min(1.0, max(0.0, (1 - 4 / uniform.rho) / (1 - eta)))
+    plain = margin_bound_uniform_at(uniform.j, ramp, [0.0, 1.0], R, m=4000, delta=0.05, M=[1.0, 8.0])
+    assert uniform.about == "program"
+    for name in ("complexity", "depth"):
+        assert uniform.terms[name] == pytest.approx(plain.terms[name] / (1 - eta), rel=1e-9)
+    every = {
+        row.id: row for row in found.bounds.values() if row.group in ("paper", "corrected") and row.raw is not None
+    }
+    assert {row.about for row in every.values()} == {"program"}
+    assert every["theorem-1-range"].terms["margin_error"] == 1
+
+
+def test_bounds_of_a_family_are_about_the_formula_without_a_range_and_do_not_apply_in_float32():
+    for dtype in (torch.float64, torch.float32):
+        found, _ = _family(dtype, rho="3.9", r_sup=None)
+        row = found.bounds["unbounded-empirical"]
+        assert row.about == "formula"
+        assert ("arithmetic" in row.why_not) == (dtype == torch.float32)
+
+
+def _linear_module(dtype):
+    module = nn.Linear(3, 1, bias=False)
+    with torch.no_grad():
+        module.weight.copy_(torch.tensor([[1.0, 0.0, 0.0]]))
+    return module.to(dtype).eval()
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+def test_vote_certificate_is_about_the_program_with_b_at_its_shift(dtype):
+    X, y = _signs(4000)
+    found = verify_bounds(_linear_module(dtype), X, y, draws=None, r_sup=1, cite="vote-certificate")
+    row = found.bounds["vote-certificate"]
+    e = difference(trace(_linear_module(dtype), (3,), fold=False), 1.0, dtype)
+    b = vote_b(int(row.terms["N"]), int(row.terms["k"]), e)  # B' = 1
+    assert row.about == found.cite.about == "program"
+    assert row.terms["b"] == pytest.approx(b, rel=1e-9)
+    assert "r-sup" in found.cite.assumes
+    if dtype != torch.float64:
+        assert b < vote_b(int(row.terms["N"]), int(row.terms["k"])) * (1 - 1e-9)
+
+
+def test_vote_certificate_of_classes_is_about_the_program_with_b_at_its_shift():
+    X, _ = _signs(3000)
+    y = np.where(X[:, 0] > 0, 2, np.where(X[:, 1] > 0, 1, 0))
+    module = nn.Linear(3, 3, bias=False).to(torch.float32).eval()
+    with torch.no_grad():
+        module.weight.copy_(torch.tensor([[-1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [2.0, 0.0, 0.0]]))
+    row = verify_bounds(module, X, y, draws=None, r_sup=1).bounds["vote-certificate-multiclass"]
+    e = 2 * difference(trace(module, (3,), fold=False), 1.0, torch.float32)
+    N, k = int(row.terms["N"]), int(row.terms["k"])
+    shifted = [classes_b(p, N, k, e / B) for p, B in (([2 / 6] * 3, 6), ([1 / 5, 2 / 5, 2 / 5], 5))]
+    assert row.about == "program"
+    assert min(abs(row.terms["b"] / b - 1) for b in shifted) < 1e-9
+
+
+def test_a_network_that_is_cited_for_its_formula_says_so():
+    X, y = _signs(4000)
+    found = verify_bounds(_linear_module(torch.float64), X, y, draws=None)
+    assert found.cite.about == "formula"
+    assert json.loads(found.to_json())["cite"]["about"] == "formula"
+    assert "The risk of this network's formula is at most" in " ".join(str(found).split())
+    tied = verify_bounds(_linear_module(torch.float64), X, y, draws=None, r_sup=1)
+    assert tied.cite.about == "program"
+    assert "The risk of this network is at most" in " ".join(str(tied).split())
+
+
+def test_a_model_file_is_tied_on_its_range():
+    X, y = _signs(2000)
+    weights = {(1, 0): torch.tensor([[1.0, 0.0, 0.0]], dtype=torch.float64)}
+    network = Network((3, 1), weights, {1: torch.ones(1, dtype=torch.float64)}, ())
+    model = ModelFile(network, sample=Sample.of(torch.from_numpy(X), torch.from_numpy(y)))
+    found = report.build(model, Question(r_sup=1, draws=None))
+    assert {row.id: row.status for row in found.assumptions}["arithmetic"] == "holds"
+    assert found.cite.about == "program"
+    assert report.build(model, Question(draws=None)).cite.about == "formula"
+
+
+@pytest.mark.parametrize("kind", ["logistic", "pipeline"])
+def test_an_estimator_is_within_the_proved_distance_of_its_formula(kind):
+    """The scaler takes away 1e8, where the weights that were read add it: they differ by what float64 loses there."""
+    draw = np.random.default_rng(0)
+    X = draw.uniform(-1, 1, (300, 4)) + (1e8 if kind == "pipeline" else 0)
+    y = X[:, 0] > X[:, 1]
+    learner = {
+        "logistic": LogisticRegression(),
+        "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
+    }[kind].fit(X, y)
+    given = subject(learner, X, y)
+    e = given.arithmetic.difference(float(np.abs(X).max()))
+    formula = _exactly(given.model, X)
+    worst = np.abs(learner.decision_function(X) - formula).max()
+    assert worst <= e
+    assert e < 1e-3
+    if kind == "pipeline":
+        assert worst > 1e-10
+    found = verify_bounds(learner, X, y, draws=None, r_sup=2e8)
+    assert {row.id: row.status for row in found.assumptions}["arithmetic"] == "holds"
+
+
+def _exactly(model, X):
+    """The formula in rational numbers, of one layer."""
+    (dense,) = (node.operation for node in model.graph.nodes)
+    w, (b,) = [Fraction(v) for v in dense.W[0].tolist()], dense.b.tolist()
+    return np.array(
+        [float(Fraction(b) + sum(a * Fraction(x) for a, x in zip(w, row, strict=True))) for row in X.tolist()]
+    )
+
+
+def test_a_float32_state_dict_runs_in_float32():
+    """The chain of _Swallowed: its errors were those of its float64 copy, and .25 was cited at risk 1."""
+    X = np.random.default_rng(0).choice([-1.0, 1.0], (4000, 1)) + np.arange(4000)[:, None] / 1e4
+    y = np.sign(X[:, 0])
+    state = _Swallowed().state_dict()
+    for r_sup in (None, 2):
+        found = verify_bounds(state, X, y, activation="identity", draws=None, r_sup=r_sup)
+        assert found.sample.train_error == 1
+        assert found.cite is None
+    double = {name: value.double() for name, value in state.items()}
+    assert verify_bounds(double, X, y, activation="identity", draws=None).sample.train_error == 0
+
+
+def test_a_float32_state_dict_is_tied_and_a_file_of_one_too(tmp_path):
+    X, y = _signs(4000)
+    torch.save(_classifier(torch.float32).state_dict(), tmp_path / "net.pt")
+    for given in (_classifier(torch.float32).state_dict(), tmp_path / "net.pt"):
+        found = verify_bounds(given, X, y, activation="relu", draws=None, r_sup=1, cite="a-posteriori")
+        assert found.cite.about == "program"
+        assert {"arithmetic", "chain", "r-sup"} <= set(found.cite.assumes)
+        assert verify_bounds(given, X, y, activation="relu", draws=None).cite is None
+
+
+@pytest.mark.parametrize("link", [nn.Sigmoid, nn.Softmax])
+def test_a_module_that_ends_in_probabilities_is_compared_by_its_decisions(link):
+    X, y = _signs(2000)
+    outputs = 1 if link is nn.Sigmoid else 2
+    body = nn.Linear(3, outputs, bias=False)
+    with torch.no_grad():
+        body.weight.copy_(torch.tensor([[1.0, 0.0, 0.0]] if outputs == 1 else [[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]))
+    module = nn.Sequential(body, nn.Sigmoid() if outputs == 1 else nn.Softmax(1)).eval()
+    found = verify_bounds(module, X, y, draws=None, r_sup=1, cite="a-posteriori")
+    assert found.cite.about == "program"
+    graph = trace(module, (3,))
+    with torch.no_grad():
+        body.weight.neg_()  # now the program decides otherwise than the graph that was read
+    program = ModuleProgram(module, 0.5 if outputs == 1 else 0.0)
+    assert "decide otherwise at 2,000 points" in _arithmetic(program, graph, X).why
+
+
+def test_a_probability_that_rounds_to_one_half_is_an_error_of_the_program():
+    X, y = _signs(500)
+    module = nn.Sequential(nn.Linear(3, 1, bias=False), nn.Sigmoid()).eval()
+    with torch.no_grad():
+        module[0].weight.copy_(torch.tensor([[1e-9, 0.0, 0.0]]))
+    assert verify_bounds(module, X, y, draws=None, r_sup=1).sample.train_error == 1
 
 
 # Deep networks, within the budget
@@ -196,8 +393,8 @@ def test_a_deep_residual_network_on_digits_has_its_own_errors_and_says_what_is_u
 
 def test_the_purse_of_exact_margins_is_never_overdrawn_and_what_it_does_not_pay_for_counts():
     X = np.array([[1.0], [2.0], [3.0]])
-    weights = Weights.of_graph(trace(_cancelling(), (1,)))
-    rich, poor = (margins(weights, X, np.ones(3), Purse(seconds)) for seconds in (10.0, 0.0))
+    graph = trace(_cancelling(), (1,))
+    rich, poor = (margins(graph, X, np.ones(3), Purse(seconds)) for seconds in (10.0, 0.0))
     assert (rich.count(Fraction(0)), rich.undecided()) == (0, 0)
     assert (poor.count(Fraction(0)), poor.undecided()) == (3, 3)
     assert 0 <= rich.purse.left < 10

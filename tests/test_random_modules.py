@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_train.reading import arithmetic
-from adanet_train.reading import graph as graphs
-from adanet_train.reading.trace import UnreadableModule, require_equal, trace
+from adanet_train.reading import arithmetic, enclosure
+from adanet_train.reading.graph import Graph
+from adanet_train.reading.recorder import UnreadableModule
+from adanet_train.reading.trace import require_equal, trace
 from tests.random_modules import Random
 
 
-def read(module: Random) -> graphs.Graph | None:
+def read(module: Random) -> Graph | None:
     """None where it is refused, for a change in place or because torch refuses it itself."""
     try:
         return trace(module, (4,))
@@ -30,7 +31,7 @@ def test_in_place_changes_are_refused_or_read_as_the_module_has_them(depth: int)
         if graph is None:
             continue
         found += 1
-        f, _ = graphs.values(graph, X)
+        f, _ = enclosure.values(graph, X)
         with torch.no_grad():
             own = module(torch.from_numpy(X)).numpy()
         assert (np.abs(f - own) <= 1e-9 * (1 + np.abs(own))).all(), (seed, depth)
@@ -60,7 +61,7 @@ def test_a_program_stays_within_its_proved_distance_of_the_formula(dtype: torch.
         except arithmetic.NoProof:
             continue
         proved += 1
-        f, error = graphs.values(trace(module, (4,)), X)
+        f, error = enclosure.values(trace(module, (4,)), X)
         with torch.no_grad():
             own = module(torch.from_numpy(X).to(dtype)).double().numpy()
         assert (np.abs(f - own) <= e + error).all(), (seed, depth)

@@ -26,6 +26,8 @@ from verify.rows import report
 PHI = {"relu": lambda x: max(x, mpf(0)), "tanh": mpmath.tanh, "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x))}
 FACTS = {"relu": (mpf("1.5"), mpf("1.5")), "tanh": (mpf(1), mpf(1))}  # c_phi and e_phi; L = 1, phi(0) = 0
 ETA = mpf(1) / 20
+TIE = mpf(2) ** -30
+"""η of a program in float64: the slope of its ramp is 1/((1-η)ρ)."""
 
 
 class Oracle:
@@ -104,11 +106,11 @@ class Oracle:
     def margin_error(self, rho):
         return mpf(sum(u / self.W <= rho for u in self.margins)) / len(self.margins)
 
-    def ramp(self, rho, scale=1):
-        """Sum over the sorted margins: 1 up to 0, then 1 - u/rho up to rho."""
-        wrong, inside = (bisect.bisect_right(self.margins, limit) for limit in (0, rho * scale))
-        total = wrong + (inside - wrong) - (self.sums[inside] - self.sums[wrong]) / (rho * scale)
-        return total / len(self.margins)
+    def ramp(self, rho, scale=1, eta=TIE):
+        """Sum over the sorted margins: 1 up to ηρ, then (1 - u/rho)/(1-η) up to rho."""
+        wrong, inside = (bisect.bisect_right(self.margins, limit) for limit in (eta * rho * scale, rho * scale))
+        falling = (inside - wrong) - (self.sums[inside] - self.sums[wrong]) / (rho * scale)
+        return (wrong + falling / (1 - eta)) / len(self.margins)
 
     def C(self, rho):
         tail = mpmath.log(2 / self.delta) / (2 * self.m)
@@ -121,36 +123,41 @@ class Oracle:
     def layers(self):
         return range(1, self.l + 1)
 
-    def theorem_1(self, rho):
+    def theorem_1(self, at):
+        rho = (1 - TIE) * at
         R = [self.lemma_2(k, self.r_inf) for k in self.layers()]
         root = mpmath.sqrt(mpmath.log(self.l) / self.m)
-        return [self.margin_error(rho), 4 / rho * self.mean(R), 2 / rho * root, self.C(rho)]
+        return [self.margin_error(at), 4 / rho * self.mean(R), 2 / rho * root, self.C(rho)]
 
-    def corollary_1(self, rho):
+    def corollary_1(self, at):
+        rho = (1 - TIE) * at
         # the print's 4 Lambda is 2^k times Lemma 2's product, and sqrt(2 log) is twice sqrt(log / 2)
         R = [2**k * 2 * self.lemma_2(k, self.r_inf) for k in self.layers()]
         root = mpmath.sqrt(mpmath.log(self.l) / self.m)
-        return [self.margin_error(rho), 2 / rho * self.mean(R), 2 / rho * root, self.C(rho)]
+        return [self.margin_error(at), 2 / rho * self.mean(R), 2 / rho * root, self.C(rho)]
 
-    def theorem_1_range(self, rho):
+    def theorem_1_range(self, at):
+        rho = (1 - TIE) * at
         M = max(self.ranges())
         R = [self.lemma_2(k, self.r_sup) for k in self.layers()]
         root = mpmath.sqrt(mpmath.log(self.l) / self.m)
-        return [self.margin_error(rho), 4 / rho * self.mean(R), 2 * M / rho * root, self.C(rho / M)]
+        return [self.margin_error(at), 4 / rho * self.mean(R), 2 * M / rho * root, self.C(rho / M)]
 
-    def margin_bound(self, rho, R=None, delta=None):
+    def margin_bound(self, at, R=None, delta=None):
+        rho = (1 - TIE) * at
         R = [self.peeled(k, self.r_sup) for k in self.layers()] if R is None else R
         depth = 2 * max(self.ranges()) / rho * mpmath.sqrt(2 * mpmath.log(self.l) / self.m)
         confidence = mpmath.sqrt(mpmath.log(1 / (delta or self.delta)) / (2 * self.m))
-        return [self.ramp(rho, self.W), 2 / rho * self.mean(R), depth, confidence]
+        return [self.ramp(at, self.W), 2 / rho * self.mean(R), depth, confidence]
 
     def margin_bound_empirical(self, rho, upper):
         deviation = mpmath.sqrt(mpmath.log(4 * self.l / self.delta) / (2 * self.m))
         R = [mpf(R_S) + M * deviation for R_S, M in zip(upper, self.ranges(), strict=True)]
         return self.margin_bound(rho, R, self.delta / 2)
 
-    def unbounded(self, rho, upper=None):
+    def unbounded(self, at, upper=None):
         """j counted down the grid, from the share of each layer."""
+        rho = (1 - TIE) * at
         R = [self.peeled(k, self.r_sup) for k in self.layers()] if upper is None else [mpf(R_S) for R_S in upper]
         inside = mpmath.log(1 / (self.delta if upper is None else self.delta * 3 / 4))
         complexity = mpf(0)
@@ -161,7 +168,7 @@ class Oracle:
             complexity += 2 / rho * r * (1 + ETA) ** -j if w > 0 else 0
             inside += mpmath.log(2 * (j + 1) * (j + 2)) if w > 0 else mpmath.log(2)
         factor = 1 if upper is None else 2
-        return [self.ramp(rho, self.W), complexity, factor * mpmath.sqrt(inside / (2 * self.m))]
+        return [self.ramp(at, self.W), complexity, factor * mpmath.sqrt(inside / (2 * self.m))]
 
     def margin_bound_uniform(self, j):
         W_M = sum(w * M for w, M in zip(self.w, self.ranges(), strict=True))
@@ -170,8 +177,8 @@ class Oracle:
         prior = mpmath.log((mpmath.pi**2 / 3 - 1) / self.delta) + 2 * mpmath.log(abs(j) + 1)
         return [
             self.ramp(rho),
-            2 / rho * sum(w * r for w, r in zip(self.w, R, strict=True)),
-            2 * (1 + ETA) ** j * mpmath.sqrt(2 * mpmath.log(self.l) / self.m),
+            2 / rho * sum(w * r for w, r in zip(self.w, R, strict=True)) / (1 - TIE),
+            2 * (1 + ETA) ** j * mpmath.sqrt(2 * mpmath.log(self.l) / self.m) / (1 - TIE),
             mpmath.sqrt(prior / (2 * self.m)),
         ]
 
@@ -203,7 +210,7 @@ class Oracle:
         inside += mpmath.log(mpmath.pi**2 / 3 - 1) + 2 * mpmath.log(abs(j) + 1)
         return [
             self.ramp(self.path_norm / (1 + ETA) ** j),
-            2 * (1 + ETA) ** j * r * mpmath.sqrt(2 * mpmath.log(2 * self.n[0] * A) / self.m),
+            2 * (1 + ETA) ** j * r * mpmath.sqrt(2 * mpmath.log(2 * self.n[0] * A) / self.m) / (1 - TIE),
             (1 if bounded else 2) * mpmath.sqrt(inside / (2 * self.m)),
         ]
 
@@ -253,6 +260,7 @@ def test_every_bound_against_an_independent_calculation(case: dict) -> None:
     found = report.build(file, Question(draws=None))
     oracle, bounds = Oracle(file), rows(found)
     rho = mpf(file.declared_rho)
+    assert {row.about for row in found.bounds if row.group in ("paper", "corrected") and row.raw} == {"program"}
     assert_certified(bounds["theorem-1"], oracle.theorem_1(rho))
     assert_certified(bounds["corollary-1"], oracle.corollary_1(rho))
     assert_certified(bounds["theorem-1-range"], oracle.theorem_1_range(rho))
@@ -275,7 +283,7 @@ def test_every_bound_against_an_independent_calculation(case: dict) -> None:
             for j in range(bounds[id].j - 30, bounds[id].j + 31):
                 other = oracle.a_posteriori(j, bounded=id.endswith("bounded"))
                 assert mpmath.fsum(other) >= mpf(bounds[id].raw) * (1 - mpf(10) ** -10)
-    assert mpf(found.sample.ramp) >= oracle.ramp(rho, oracle.W)
+    assert mpf(found.sample.ramp) >= oracle.ramp(rho, oracle.W, eta=0)
     assert found.sample.margin_error == float(Fraction(int(oracle.margin_error(rho) * oracle.m + mpf("0.5")), oracle.m))
     assert found.sample.train_error == sum(u <= 0 for u in oracle.margins) / oracle.m
 

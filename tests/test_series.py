@@ -34,7 +34,7 @@ def run(tmp_path: Path) -> list[str]:
         weights = torch.tensor([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
         state = {"0.weight": epoch * weights, "1.weight": torch.tensor([[1.0, -1.0]])}
         paths.append(str(tmp_path / f"ckpt_{epoch:02d}.pt"))
-        torch.save({"epoch": epoch, "state_dict": state}, paths[-1])
+        torch.save({"epoch": epoch, "state_dict": {k: v.double() for k, v in state.items()}}, paths[-1])
     data = ["--data", str(tmp_path / "train.npz"), "--activation", "relu", "--no-estimates"]
     return [*paths, *data]
 

@@ -154,8 +154,8 @@ def test_every_certificate_has_a_network_to_show_its_value(listed: dict[str, sta
     bounds = {id: page.bound for id, page in listed.items() if page.is_certificate and page.bound is not None}
     assert set(found) == {id for id, bound in bounds.items() if bound.reported}
     assert all(0 < (example.value or 0) < 1 for example in found.values())
-    text = statements.markdown(replace(listed["path-certificate"], example=found["path-certificate"]))
-    assert f"| **bound** | {found['path-certificate'].value!r} |" in text
+    text = statements.markdown(replace(listed["vote-certificate"], example=found["vote-certificate"]))
+    assert f"| **bound** | {found['vote-certificate'].value!r} |" in text
     picked = statements.markdown(listed["pick-certificate"])
     assert "| 16 of 357 points were picked | k = 16, N = 357, delta = 0.05 | 0.0832931255391" in picked
 
@@ -187,14 +187,18 @@ def test_the_ledger_links_to_statements_and_proofs(outcomes: dict[str, Outcome])
 
 
 RESULTS = "paper_notes/site/results"
-PAGES = [("certificates", "README.md"), ("certificates", f"{RESULTS}/certificates.md")]
+PAGES = [
+    ("picking", "README.md"),
+    ("picking", f"{RESULTS}/certificates.md"),
+    ("certificates", f"{RESULTS}/certificates.md"),
+]
 PAGES += [("classes", f"{RESULTS}/classes.md"), ("tables", f"{RESULTS}/learner.md")]
 
 
-def test_there_are_five_examples_of_a_screen_each() -> None:
+def test_there_are_six_examples_of_a_screen_each() -> None:
     """`make docs-test` runs them."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in shown.examples()}
-    assert len(texts) == 5
+    assert len(texts) == 6
     for name, text in texts.items():
         assert len(text.splitlines()) <= 40, name
         compile(text, name, "exec")

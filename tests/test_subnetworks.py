@@ -3,8 +3,10 @@
 import copy
 import json
 import sys
+import warnings
 
 import numpy as np
+import polars
 import pytest
 import torch
 from sklearn.datasets import load_digits
@@ -13,15 +15,17 @@ from sklearn.linear_model import LogisticRegression
 from torch import nn
 
 from adanet_theory.certificates.pick import pick_certificate
-from adanet_train import AdaNetClassifier, certify, replay
+from adanet_train import AdaNetClassifier, Config, certify, replay
 from adanet_train.app import factory
 from adanet_train.app.cli import main
 from adanet_train.core.labels import labels_of
-from adanet_train.data import images
+from adanet_train.data.pictures import images
 from adanet_train.estimator import load
-from adanet_train.subnetworks import measure
+from adanet_train.subnetworks import file, measure
 from adanet_train.subnetworks.conformance import check_builder
 from adanet_train.subnetworks.data import Inputs
+from adanet_train.subnetworks.embedded import Embedded
+from adanet_train.subnetworks.fitted import Fitted
 from adanet_train.subnetworks.fitting import Fit
 from adanet_train.subnetworks.protocol import Context, hidden
 from adanet_train.subnetworks.train import Problem, Subnetworks, train
@@ -115,7 +119,7 @@ def test_equal_seeds_give_equal_bits_and_a_run_taken_up_too(tmp_path):
     begun = fitted([cnn, linear], rounds=1, warm_start=True)
     begun.set_params(rounds=3).fit(IMAGES, LABELS)
     assert np.array_equal(f, begun.decision_function(IMAGES))
-    assert not np.array_equal(f, fitted([cnn, linear], rounds=3, seed=1).decision_function(IMAGES))
+    assert not np.array_equal(f, fitted([cnn, linear], rounds=3, random_state=1).decision_function(IMAGES))
 
 
 def test_a_file_holds_weights_and_its_reader_brings_the_builders(tmp_path):
@@ -193,6 +197,16 @@ def test_an_earlier_subnetwork_stays_as_it_is_and_dropout_is_seeded():
         train(IMAGES, y, Subnetworks([Careless()], training=QUICK, validation=0, lam=0), rounds=2, resume=grown)
 
 
+def test_the_share_of_f_is_the_mean_of_its_size_on_the_sample():
+    clf = fitted([cnn, linear], rounds=2)
+    with torch.no_grad():
+        sizes = [
+            abs(one.weight) * one.module(torch.from_numpy(IMAGES)).abs().mean() for one in clf.ensemble_.grown.chosen
+        ]
+    shares = [row["share"] for row in clf.summary().rows]
+    assert shares == pytest.approx([float(size / sum(sizes)) for size in sizes], rel=1e-5)
+
+
 def test_what_is_given_is_not_changed():
     module, model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), LogisticRegression(max_iter=500)
     weight = module[1].weight.detach().clone()
@@ -221,9 +235,9 @@ def test_a_warm_start_keeps_its_seed_and_refuses_other_points():
 
 def test_a_later_subnetwork_reads_an_earlier_one():
     clf = fitted(Deeper(), rounds=2)
-    assert [row["reads"] for row in clf.summary(IMAGES).rows] == ["inputs", "inputs, cnn"]
-    assert sum(row["share"] for row in clf.summary(IMAGES).rows) == pytest.approx(1)
-    assert "cnn" in str(clf.summary(IMAGES))
+    assert [row["reads"] for row in clf.summary().rows] == ["inputs", "inputs, cnn"]
+    assert sum(row["share"] for row in clf.summary().rows) == pytest.approx(1)
+    assert "cnn" in str(clf.summary())
 
 
 def test_a_generator_sees_the_reports():
@@ -275,7 +289,7 @@ def test_validation_points_may_be_given():
         other.fit(IMAGES, names)
 
 
-def test_a_dataset_and_a_loader_are_streamed():
+def test_a_dataset_a_loader_and_a_file_are_streamed(tmp_path):
     data = torch.utils.data.TensorDataset(torch.from_numpy(IMAGES), torch.from_numpy(LABELS))
     whole = fitted([linear], rounds=1)
     streamed = fitted([linear], data, None, rounds=1)
@@ -283,6 +297,9 @@ def test_a_dataset_and_a_loader_are_streamed():
     f = whole.decision_function(IMAGES)
     assert np.array_equal(f, streamed.decision_function(IMAGES))
     assert np.array_equal(f, loaded.decision_function(data))
+    np.save(tmp_path / "images.npy", IMAGES)
+    on_disk = np.load(tmp_path / "images.npy", mmap_mode="r")
+    assert np.array_equal(f, fitted([linear], on_disk, rounds=1).decision_function(on_disk))
 
 
 def test_the_complexity_is_the_path_norm_or_the_root_of_the_depth_or_given():
@@ -298,12 +315,27 @@ def test_the_complexity_is_the_path_norm_or_the_root_of_the_depth_or_given():
     assert measure.complexity(layer, Own(), (3,)) == (7.0, "given")
 
 
-def test_it_exports_with_any_number_of_rows():
-    module = fitted([cnn], rounds=1).to_torch()
-    batch = torch.export.Dim("batch", min=2)
-    program = torch.export.export(module, (torch.from_numpy(IMAGES[:4]),), dynamic_shapes=({0: batch},))
-    x = torch.from_numpy(IMAGES[:9])
-    assert torch.allclose(program.module()(x), module(x), atol=1e-6)
+@pytest.mark.parametrize("two", [False, True], ids=["ten classes", "two classes"])
+def test_it_exports_with_any_number_of_rows(two, tmp_path):
+    """To torch.export and to ONNX: one row, and more than it was exported with."""
+    import onnxruntime
+
+    X, y = (IMAGES[PAIR], LABELS[PAIR]) if two else (IMAGES, LABELS)
+    module = fitted(Deeper(), X, y, rounds=2).to_torch()
+    assert len(module.parts) == 2
+    example, shapes = (torch.from_numpy(X[:4]),), ({0: torch.export.Dim("batch")},)
+    torch.export.save(torch.export.export(module, example, dynamic_shapes=shapes), tmp_path / "m.pt2")
+    program = torch.export.load(tmp_path / "m.pt2").module()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the exporter's own parts
+        torch.onnx.export(module, example, tmp_path / "m.onnx", dynamic_shapes=shapes, verbose=False)
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    (name,) = (one.name for one in session.get_inputs())
+    for m in (1, 9):
+        x = torch.from_numpy(X[:m])
+        expected = module(x)
+        assert torch.allclose(program(x), expected, atol=1e-6)
+        assert np.allclose(session.run(None, {name: X[:m]})[0], expected.numpy(), atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -313,11 +345,19 @@ def test_it_exports_with_any_number_of_rows():
         (lambda context: nn.Sequential(nn.Flatten(), nn.Linear(64, 3)), r"must return shape \(2, 10\), got \(2, 3\)"),
         (lambda context: nn.Sequential(nn.Flatten(), _Nan()), "must return finite numbers|the loss is nan"),
         (4, "subnetworks must be builders"),
+        (lambda context: _Cast(), "'<lambda>' must return real numbers, got torch.int64"),
+        (lambda context: {}["missing"], "builder '<lambda>' failed in round 1: KeyError 'missing'"),
+        (lambda context: int("x"), "builder '<lambda>' failed in round 1: invalid literal"),
     ],
 )
 def test_what_a_builder_returns_is_checked(builder, symbol):
     with pytest.raises(ValueError, match=symbol):
         fitted([builder], rounds=1)
+
+
+class _Cast(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.flatten(1)[:, :10].long()
 
 
 class _Nan(nn.Module):
@@ -440,9 +480,11 @@ def test_the_command_prints_a_table_for_one_builder_and_two_classes(folder, caps
     ("arguments", "told"),
     [
         (("own_builders:broken",), "--subnetworks own_builders:broken: KeyError: 'nothing here'"),
-        (("own_builders:missing",), "AttributeError"),
+        (("own_builders:missing",), "own_builders has no 'missing'"),
         (("own_builders",), "must be PACKAGE:FACTORY"),
         (("own_builders:cnn", "--width", "3"), "--width is not for --subnetworks"),
+        (("own_builders:cnn", "--objective", "vote"), "must be paper or certificate, got vote"),
+        (("own_builders:cnn", "--picks", "3"), "--picks is for --objective certificate"),
         (("own_builders:cnn", "--class-weight", "balanced"), "--class-weight is not for --subnetworks"),
     ],
 )
@@ -451,6 +493,21 @@ def test_the_command_refuses_in_one_line(folder, capsys, arguments, told):
     assert status == 2
     assert told in err
     assert err.count("\n") == 1
+
+
+def test_the_command_streams_images_in_parts(folder, capsys, monkeypatch):
+    X, y = load_digits(return_X_y=True)
+    for i, rows in enumerate((slice(0, 700), slice(700, 1797))):
+        np.save(f"X-{i}.npy", (X[rows] / 16).reshape(-1, 1, 8, 8).astype(np.float32))
+        np.save(f"y-{i}.npy", y[rows])
+    given = ("--subnetworks", "own_builders:both", "--json", "--rounds", 1)
+    status, out, err = command(capsys, "X-*.npy", "--label", "y-*.npy", *given, "-o", "parts.pt")
+    assert status == 0, err
+    (alone,) = json.loads(command(capsys, "digits", *given, "-o", "one.pt")[1])["subnetworks"]
+    (parts,) = json.loads(out)["subnetworks"]
+    assert parts == alone
+    status, _, err = command(capsys, "X-0.npy", "X-1.npy", *given, "-o", "parts.pt")
+    assert (status, "quote a pattern of files" in err) == (2, True)
 
 
 def test_a_run_on_other_points_is_not_taken_up(folder, capsys):
@@ -472,6 +529,102 @@ def test_names_give_images(tmp_path):
     assert np.allclose(found.X[1], ((row + 1) % 251).reshape(3, 32, 32) / 255)
     pair = images.load("cifar10:cat-dog", data_dir=tmp_path, test=True)
     assert (pair.X.shape, pair.y.tolist(), pair.classes) == ((2, 3, 32, 32), [-1, 1], ("cat", "dog"))
+
+
+# Tables
+
+
+def embeds(context: Context) -> nn.Module:
+    first = Embedded(context.categories, size=3)
+    return nn.Sequential(first, nn.Linear(first.width, 8), nn.ReLU(), nn.Linear(8, context.outputs))
+
+
+def rows_of(context: Context) -> nn.Module:
+    return nn.Linear(*context.shape, context.outputs)
+
+
+def frame_of(m: int, seed: int = 0) -> polars.DataFrame:
+    """The class depends on the word alone, of which there are more than 0/1 columns may be made of."""
+    draw = np.random.default_rng(seed)
+    word = draw.integers(0, 120, m)
+    columns = {"size": draw.normal(size=m), "word": [f"w{i}" for i in word], "y": np.where(word % 3 == 0, "yes", "no")}
+    return polars.DataFrame(columns)
+
+
+def test_words_are_codes_for_builders_that_ask(tmp_path):
+    frame, later = frame_of(1500), frame_of(300, seed=1)
+    quick = Fit(epochs=60, batch=32, rate=0.02, patience=60)
+    given = Subnetworks([embeds], training=quick, categories=True)
+    clf = AdaNetClassifier(subnetworks=given, rounds=1).fit(frame.drop("y"), frame["y"].to_list())
+    assert clf.ensemble_.grown.categories == (0, 121)
+    assert clf.score(later.drop("y"), later["y"].to_list()) > 0.95
+    clf.save(tmp_path / "m.pt")
+    back = load(tmp_path / "m.pt", subnetworks=given)
+    f = clf.decision_function(later.drop("y"))
+    assert np.array_equal(f, back.decision_function(later.select("word", "size")))
+    later.write_csv(tmp_path / "later.csv")
+    assert np.array_equal(f, back.decision_function(tmp_path / "later.csv"))
+    with pytest.warns(UserWarning, match="column 'word' holds 'new', training did not"):
+        back.predict(polars.DataFrame({"size": [0.0], "word": ["new"]}))
+    with pytest.raises(ValueError, match="no column 'word', which the model reads"):
+        back.predict(later.select("size"))
+    with pytest.raises(ValueError, match="column 'size' must be a number, as in training, got 'big'"):
+        back.predict(polars.DataFrame({"size": ["big"], "word": ["w1"]}))
+    with pytest.raises(ValueError, match="categories=True needs a table"):
+        AdaNetClassifier(subnetworks=given, rounds=1).fit(DIGITS, LABELS)
+    check_builder(embeds, shape=(2,), outputs=1, categories=(0, 121))
+
+
+def test_words_are_columns_for_builders_that_do_not_ask():
+    frame = frame_of(600).with_columns(polars.col("word").str.slice(0, 2))
+    clf = fitted([rows_of], frame.drop("y"), frame["y"].to_list(), rounds=1)
+    assert clf.ensemble_.grown.shape == (1 + frame["word"].n_unique(),)
+    two = polars.DataFrame({"size": [0.0, 0.0], "word": ["w5", "w7"]})
+    h = clf.ensemble_.grown.chosen[0]
+    columns = clf.ensemble_.encoder.names
+    weight = h.module.weight[0, [columns.index("word=w5"), columns.index("word=w7")]]
+    by_hand = h.weight * (weight + h.module.bias).numpy()
+    assert np.allclose(clf.decision_function(two), by_hand, atol=1e-6)
+
+
+def test_the_command_encodes_the_test_table_as_the_training_table(folder, capsys):
+    (folder / "own_builders.py").write_text(
+        "from adanet_train.subnetworks.train import Subnetworks\n"
+        "from tests.test_subnetworks import QUICK, embeds\n"
+        "def codes(): return Subnetworks([embeds], training=QUICK, categories=True)\n"
+    )
+    frame_of(900)[:500].write_csv("part-0.csv")
+    frame_of(900)[500:].write_csv("part-1.csv")
+    test = frame_of(50, seed=2).with_columns(polars.lit("nowhere").alias("word"))[:20]
+    polars.concat([test, frame_of(900)[:30]]).write_csv("test.csv")
+    given = ("--subnetworks", "own_builders:codes", "--rounds", 1, "-o", "m.pt", "--json")
+    status, out, err = command(capsys, "part-*.csv", "--test-data", "test.csv", *given)
+    assert status == 0, err
+    assert "column 'word' holds 'nowhere', training did not" in err
+    clf = load("m.pt", subnetworks=Subnetworks([embeds], categories=True))
+    table = polars.read_csv("test.csv")
+    with pytest.warns(UserWarning, match="nowhere"):
+        wrong = (clf.predict(table.drop("y")) != table["y"].to_numpy()).mean()
+    assert json.loads(out)["test_error"] == pytest.approx(wrong)
+
+
+# The figure
+
+
+def test_the_summary_is_a_figure_of_the_file_alone(tmp_path, capsys):
+    from figures.__main__ import main as figures
+
+    clf = fitted(Deeper(), rounds=2)
+    clf.save(tmp_path / "m.pt")
+    kept = file.outline(tmp_path / "m.pt")
+    assert kept["rows"] == clf.summary().rows
+    assert (kept["outputs"], kept["shape"]) == (10, [1, 8, 8])
+    assert figures(["model-network", "--model", str(tmp_path / "m.pt"), "--format", "svg", "--out", str(tmp_path)]) == 0
+    caption = (tmp_path / "model-network.txt").read_text()
+    assert f"2 subnetworks with {sum(row['parameters'] for row in kept['rows']):,} trained weights" in caption
+    assert "Reads also reads an earlier subnetwork" in caption
+    assert figures(["model-terms", "--model", str(tmp_path / "m.pt"), "--out", str(tmp_path)]) == 2
+    assert "holds subnetworks of your own" in capsys.readouterr().err
 
 
 # verify_bounds
@@ -525,7 +678,7 @@ def test_an_ensemble_is_trained_by_picking_with_a_certificate():
 
 def test_the_objective_certificate_with_builders():
     X, y = IMAGES[LABELS < 3], np.array(["no", "one", "two"])[LABELS[LABELS < 3]]
-    asked = {"rounds": 1, "objective": "certificate", "start": 0.4, "picks": 2}
+    asked = {"rounds": 1, "objective": "certificate", "config": Config(start=0.4, picks=2)}
     given = Subnetworks([linear], training=Fit(epochs=8, batch=16, rate=0.02))
     clf = AdaNetClassifier(subnetworks=given, **asked).fit(X, y)
     same = certify(clf, X, y, start=0.4, K=2)
@@ -535,11 +688,54 @@ def test_the_objective_certificate_with_builders():
     assert fitted([linear], X, y, rounds=1).certificate_ is None
 
 
+def test_the_file_holds_the_record_of_picking(tmp_path):
+    X, y = IMAGES[PAIR], LABELS[PAIR]
+    given = Subnetworks([linear], training=QUICK, validation=0)
+    asked = {"rounds": 1, "objective": "certificate", "config": Config(start=0.3, picks=2)}
+    clf = AdaNetClassifier(subnetworks=given, **asked).fit(X, y)
+    clf.save(tmp_path / "m.pt")
+    back = load(tmp_path / "m.pt", subnetworks=given)
+    assert back.certificate_ == clf.certificate_ < 1
+    assert replay(back.picked_, AdaNetClassifier(subnetworks=given, rounds=1), X, y).status == "holds"
+
+
+def test_the_command_picks_and_goes_on_with_the_same_bits(folder, capsys, monkeypatch):
+    given = ("digits:3-8", "--subnetworks", "own_builders:quick", "--rounds", 1, "--objective", "certificate")
+    given = (*given, "--picks", 4, "--json")
+    with open("own_builders.py", "a") as module:
+        module.write("def quick(): return Subnetworks([cnn], training=Fit(3, 16, 5e-3), validation=0)\n")
+    status, out, err = command(capsys, *given, "-o", "whole.pt")
+    assert status == 0, err
+    result = json.loads(out)
+    record = load("whole.pt", subnetworks=factory.called("", "", factory.named("own_builders:quick", ""))).picked_
+    assert result["certificate"] == record["bound"] < 0.5
+    assert len(record["rounds"]) > 1
+    writes, write = [], Fitted.write
+
+    def stop(self, path):
+        write(self, path)
+        writes.append(len(self.picked["picks"]))
+        if len(writes) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Fitted, "write", stop)
+    assert command(capsys, *given, "-o", "m.pt")[0] == 130
+    monkeypatch.setattr(Fitted, "write", write)
+    assert writes[-1] < len(record["picks"])
+    assert command(capsys, *given, "-o", "m.pt", "--resume")[0] == 0
+    assert (folder / "m.pt").read_bytes() == (folder / "whole.pt").read_bytes()
+    status, _, err = command(capsys, *given, "-o", "m.pt", "--resume", "--start", "0.5")
+    assert (status, "resume needs the plan of the run before" in err) == (2, True)
+    status, _, err = command(capsys, "digits", *given[1:], "-o", "m.pt", "--resume")
+    assert (status, "resume needs the rows of the run before" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
         ({"width": 30}, "width is not for subnetworks"),
-        ({"lam": 0.1, "p": 1}, "lam/p is not for subnetworks"),
+        ({"lam": 0.1, "config": Config(p=1)}, "p/lam is not for subnetworks"),
+        ({"feature_range": (0, 1)}, "feature_range is not for subnetworks"),
         ({"objective": "vote"}, "must be paper or certificate"),
         ({"objective": "certificate", "warm_start": True}, "set warm_start=False"),
     ],

@@ -18,24 +18,30 @@ from verify.suite.halved import changed
 
 OUTWARD, COMPLEXITIES, EXTREMAL = (f"verify.suite.test_{name}" for name in ("outward", "complexities", "extremal"))
 GENERALIZATION = "adanet_theory.risk.generalization"
-MARGINS, EVIDENCE, MEMBERSHIP = (f"verify.measure.{name}" for name in ("margins", "evidence", "membership"))
+EVIDENCE, MEMBERSHIP = (f"verify.measure.{name}" for name in ("evidence", "membership"))
+ENCLOSURE, PATH_NORM = (f"adanet_train.reading.{name}" for name in ("enclosure", "path_norm"))
+QUICK = "test_the_quick_enclosure_holds_f"
 ENCLOSED = "test_margins_enclose_f_and_are_counted_exactly"
 SIZES = "test_the_sizes_of_features_are_not_below_their_values"
 KNOWN = "test_what_is_known_by_heart_nearly_attains_the_bound"
 
 # module, function, what is changed, into what, module and name of the test, its arguments
 MUTANTS: tuple[tuple[str, str, str, str, str, str, dict[str, Any]], ...] = (
-    (MARGINS, "_propagated", "2 * N * EPS * (x @ U)", "(2 * N * EPS * x) @ U", OUTWARD, ENCLOSED, {}),
-    (MARGINS, "_propagated", "4 * N * TINY * used", "0 * used", OUTWARD, ENCLOSED, {}),
-    (MARGINS, "_propagated", "(1 + 2 * N * EPS) * (error @ U)", "0 * (error @ U)", OUTWARD, ENCLOSED, {}),
-    (MARGINS, "_evaluate", "N * EPS * size", "EPS * size / N", OUTWARD, ENCLOSED, {}),
-    (EVIDENCE, "path_norm", "up(_exact_path_norm(weights))", "float(_exact_path_norm(weights))", OUTWARD,
+    (ENCLOSURE, "reach", "+ tiny * ((x != 0) | (e != 0)).double()", "", OUTWARD, ENCLOSED, {}),
+    (ENCLOSURE, "reach", "2 * N * eps * x", "0 * x", OUTWARD, ENCLOSED, {}),
+    (ENCLOSURE, "reach", "e * (1 + 2 * N * eps)", "0 * e", OUTWARD, ENCLOSED, {}),
+    (ENCLOSURE, "_propagated", "N * TINY * alive.double()", "0 * alive.double()", OUTWARD, ENCLOSED, {}),
+    (ENCLOSURE, "_add", "parts[i] + part if i in parts else part", "part", OUTWARD, QUICK, {}),
+    (ENCLOSURE, "pulled", "operation.value(*leaves) if one is None else operation.size(*leaves, one=one)",
+     "operation.value(*leaves)", OUTWARD, QUICK, {}),
+    (PATH_NORM, "path_norm", "up(_exactly(graph))", "float(_exactly(graph))", OUTWARD,
      "test_the_path_norm_is_not_below_its_value", {}),
+    (PATH_NORM, "_slopes", "+ N * TINY", "", OUTWARD, "test_the_path_norm_is_not_below_its_value", {}),
     (EVIDENCE, "feature_sizes", "up(Fraction(math.sqrt(mean_square) * (1 + 4 * EPS)) * Fraction(2) ** power)",
      "math.ldexp(math.sqrt(mean_square), power)", OUTWARD, SIZES, {}),
     (EVIDENCE, "feature_sizes", "up(Fraction(squares) * Fraction(2) ** (2 * power))",
      "math.ldexp(squares, 2 * power)", OUTWARD, SIZES, {}),
-    (EVIDENCE, "largest_norms", "float(_norm_up(x, weights.n[pair[1]]))", "x", OUTWARD,
+    (EVIDENCE, "largest_norms", "float(_norm_up(x, layers.n[pair[1]]))", "x", OUTWARD,
      "test_the_largest_norm_is_not_below_its_value", {}),
     (MEMBERSHIP, "outside", "surely[i] or exceeds(U[i], spec.p, bound)", "norms[i] > bound", OUTWARD,
      "test_membership_is_decided_exactly", {}),
@@ -60,7 +66,10 @@ MUTANTS: tuple[tuple[str, str, str, str, str, str, dict[str, Any]], ...] = (
 def _put(function: Callable[..., Any], mutant: Callable[..., Any], changing: pytest.MonkeyPatch) -> None:
     """Wherever the function was imported by name, the suite and the package included."""
     for name, module in list(sys.modules.items()):
-        if name.startswith(("adanet_theory", "verify")) and vars(module).get(function.__name__) is function:
+        if (
+            name.startswith(("adanet_theory", "adanet_train", "verify"))
+            and vars(module).get(function.__name__) is function
+        ):
             changing.setattr(module, function.__name__, mutant)
 
 

@@ -1,6 +1,7 @@
 """Tables read in batches are the tables read at once; a sample on the disk trains to the same network."""
 
 import datetime
+import itertools
 import json
 from decimal import Decimal
 
@@ -13,6 +14,7 @@ from adanet_train.app.inputs import Asked, read_inputs
 from adanet_train.data import datasets, tables
 from adanet_train.data.disk import Some, is_on_disk
 from adanet_train.data.features import FeatureMap
+from adanet_train.data.pictures import images
 from adanet_train.model import fields, model_file
 from verify import cli as verify_cli
 
@@ -96,6 +98,70 @@ def test_what_is_no_table_is_refused(text, told, tmp_path, by_batches):
         datasets.load(tmp_path / "t.csv")
 
 
+def in_parts(frame, folder):
+    """Twelve parts of unequal length: part-9 comes before part-10."""
+    edges = [*range(0, 11 * 20, 20), 230, M]
+    for i, (first, last) in enumerate(itertools.pairwise(edges)):
+        part = frame[first:last]
+        np.save(folder / f"part-{i}.npy", part.to_numpy())
+        part.write_parquet(folder / f"part-{i}.parquet")
+        part.select(reversed(part.columns) if i == 1 else part.columns).write_csv(folder / f"part-{i}.csv")
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_parts_are_one_table(frame, streamed, tmp_path, request):
+    whole = words(frame)
+    in_parts(frame, tmp_path)
+    for i in range(12):
+        (tmp_path / f"part-{i}.csv").rename(tmp_path / f"number-{i}.csv")
+    for i, first in enumerate(range(0, M, 50)):
+        whole[first : first + 50].write_csv(tmp_path / f"part-{i}.csv")
+        whole[first : first + 50].write_parquet(tmp_path / f"word-{i}.parquet")
+    if streamed:
+        request.getfixturevalue("by_batches")
+    for pattern, expected in (("number-*.csv", frame), ("part-*.npy", frame), ("part-*.parquet", frame)):
+        found = datasets.load(tmp_path / pattern)
+        assert np.array_equal(found.values, expected.drop("y").to_numpy())
+        assert np.array_equal(found.y, 2.0 * expected["y"].to_numpy() - 1)
+        assert is_on_disk(found.values) == (streamed or pattern.endswith("npy"))
+    for pattern, kind in (("part-*.csv", "csv"), ("word-*.parquet", "parquet")):
+        getattr(whole, f"write_{kind}")(tmp_path / f"t.{kind}")
+        expected = datasets.load(tmp_path / f"t.{kind}")
+        found = datasets.load(tmp_path / pattern)
+        assert found.names == expected.names
+        assert np.array_equal(found.values, expected.values)
+
+
+def test_parts_of_images_with_labels_of_their_own(tmp_path):
+    draw = np.random.default_rng(0)
+    X, y = draw.random((7, 1, 2, 3)), np.array([0, 1, 2, 0, 1, 2, 2])
+    for i, rows in enumerate((slice(0, 3), slice(3, 7))):
+        np.save(tmp_path / f"X-{i}.npy", X[rows])
+        np.save(tmp_path / f"y-{i}.npy", y[rows])
+    found = images.load(str(tmp_path / "X-*.npy"), label=str(tmp_path / "y-*.npy"))
+    assert is_on_disk(found.X)
+    assert found.X.shape == (7, 1, 2, 3)
+    assert np.array_equal(np.asarray(found.X), X)
+    assert np.array_equal(found.X[np.array([6, 0, 3])], X[[6, 0, 3]])
+    assert found.y.tolist() == y.tolist()
+
+
+def test_parts_that_do_not_fit_together_are_refused(tmp_path):
+    (tmp_path / "a-0.csv").write_text("x,y\n1,0\n2,1\n")
+    (tmp_path / "a-1.csv").write_text("z,y\n1,0\n")
+    np.save(tmp_path / "a-0.npy", np.ones((2, 3)))
+    np.save(tmp_path / "a-1.npy", np.ones((2, 4)))
+    np.save(tmp_path / "l-0.npy", np.ones(4))
+    for pattern, label, told in (
+        ("a-*.csv", None, r"a-1\.csv: expected the columns of a-0\.csv, 'x' is in one of them only"),
+        ("b-*.csv", None, r"b-\*\.csv: no file has such a name"),
+        ("a-*.npy", None, r"a-1\.npy: expected rows of shape \(2,\) as in a-0\.npy, got \(3,\)"),
+        ("a-*.npy", "l-*.npy", r"l-\*\.npy: expected as many files of labels as .*, 2, got 1"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            datasets.load(tmp_path / pattern, label=None if label is None else str(tmp_path / label))
+
+
 def test_labels_of_npy(frame, tmp_path):
     X, y = frame.drop("y").to_numpy(), frame["y"].to_numpy()
     np.save(tmp_path / "X.npy", X)
@@ -136,31 +202,40 @@ def test_points_kept_aside_stay_on_the_disk(frame, tmp_path):
 
 
 def test_the_same_network_and_the_same_report(frame, tmp_path, capsys, monkeypatch):
-    """From .npy, .npz and .parquet, whether the sample is on the disk or in memory, or in the file or not."""
+    """From .npy, .npz and .parquet, in one file or in parts, on the disk or in memory, in the model file or not."""
     X, y = frame.drop("y").to_numpy(), frame["y"].to_numpy()
     np.savez(tmp_path / "t.npz", X=X, y=y)
     np.save(tmp_path / "t.npy", frame.to_numpy())
     frame.write_parquet(tmp_path / "t.parquet")
+    in_parts(frame, tmp_path)
     options = ["--rounds", "2", "--width", "5", "--set", "members=2", "--set", "steps=40"]
     models = {}
-    for kind in ("npz", "npy", "parquet"):
+    for kind, data in {"npz": "t", "npy": "t", "parts": "part-*", "parquet": "t"}.items():
         if kind == "parquet":
             monkeypatch.setattr(tables, "STREAMED", 0)
         monkeypatch.setattr(fields, "KEPT", 0 if kind != "npz" else fields.KEPT)
-        assert cli.main([str(tmp_path / f"t.{kind}"), "-o", str(tmp_path / f"{kind}.pt"), *options]) == 0
+        suffix = "npy" if kind == "parts" else kind
+        assert cli.main([str(tmp_path / f"{data}.{suffix}"), "-o", str(tmp_path / f"{kind}.pt"), *options]) == 0
         models[kind] = model_file.read(tmp_path / f"{kind}.pt")
-    for kind in ("npy", "parquet"):
+    for kind in ("npy", "parts", "parquet"):
         assert models[kind].sample.Psi is None
         assert models[kind].sample.sha256 == models["npz"].sample.sha256
         assert all(bool((models["npz"].network.hidden[p] == U).all()) for p, U in models[kind].network.hidden.items())
     capsys.readouterr()
     reports = []
-    for name, data in (("npz", []), ("npy", ["--data", "t.npy"]), ("npy", ["--data", "t.parquet"])):
+    for name, file in (
+        ("npz", ""),
+        ("npy", "t.npy"),
+        ("npy", "t.parquet"),
+        ("npy", "part-*.npy"),
+        ("npz", "part-*.csv"),
+    ):
+        data = ["--data", file] if file else []
         given = [str(tmp_path / part) if "." in part else part for part in data]
         assert verify_cli.main([str(tmp_path / f"{name}.pt"), *given, "--json", "--no-estimates"]) == 0
         reports.append(json.loads(capsys.readouterr().out))
     bounds = [[(row["id"], row["raw"]) for row in report["bounds"]] for report in reports]
-    assert bounds[0] == bounds[1] == bounds[2]
+    assert all(bounds[0] == other for other in bounds[1:])
     assert not any("is not the sample" in note for note in reports[1]["notes"])
 
 

@@ -14,10 +14,10 @@ from adanet_theory.duality import dual_vector
 from adanet_theory.norms import conjugate, dual_direction, norms, p_norm
 from adanet_theory.twins import activations as twins
 from adanet_train.core import activations as tensors
-from adanet_train.core.module import NetworkModule
 from adanet_train.core.network import Network
 from adanet_train.core.norms import dual_vectors, row_norms
 from adanet_train.model.model_file import ModelFile
+from adanet_train.model.module import NetworkModule
 from figures.explorer import content
 from tests.test_activations import NAMES, X
 from tests.test_norms import EXPONENTS, finite_floats

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 import adanet_theory
+import adanet_train
+import verify
 from adanet_theory import NetworkSpec, catalogue, statement
 from adanet_theory.twins import certified
 from adanet_theory.twins.symbolic import STATEMENTS
@@ -41,7 +43,28 @@ def test_a_certificate_has_its_twin_at_the_top() -> None:
     text = statement("vote-certificate").latex()
     assert r"\widehat q" in text
     assert not re.search(r"empiri|theta_|grid|threshold|operatorname{loggamma}", text.replace(r"\theta_", ""))
-    assert "w_gauss" not in statement("gauss-kl").latex()
+    assert "w_gauss" not in statement("stochastic-kl").latex()
+
+
+def offered() -> list[tuple[str, Any]]:
+    modules = (adanet_theory, adanet_train, verify)
+    named = [(f"{module.__name__}.{name}", getattr(module, name)) for module in modules for name in module.__all__]
+    return [(name, item) for name, item in named if callable(item) and not inspect.ismodule(item)]
+
+
+@pytest.mark.parametrize(("name", "item"), offered(), ids=[name for name, _ in offered()])
+def test_what_is_offered_says_what_each_parameter_means(name: str, item: Any) -> None:
+    text = inspect.getdoc(item) or ""
+    several = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    parameters = inspect.signature(item).parameters.values()
+    wanted = [parameter.name for parameter in parameters if parameter.kind not in several]
+    free = {parameter.name for parameter in parameters if parameter.kind in several}
+    _, _, section = text.partition("Parameters\n----------\n")
+    lines = section.partition("\n\n")[0].splitlines()
+    written = [part.strip() for line in lines if not line.startswith(" ") for part in line.partition(":")[0].split(",")]
+    assert sorted(set(written) - free) == sorted(wanted)
+    if inspect.isfunction(item):
+        assert "Returns\n-------\n" in text
 
 
 def test_every_name_that_is_offered_is_there() -> None:

@@ -14,9 +14,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils import parametrizations
 
-from adanet_train.reading import graph as graphs
+from adanet_train.reading import enclosure
 from adanet_train.reading.operations import Affine, Convolution
-from adanet_train.reading.trace import UnreadableModule, require_equal, trace
+from adanet_train.reading.path_norm import path_norm, unit_paths
+from adanet_train.reading.recorder import UnreadableModule
+from adanet_train.reading.trace import require_equal, trace
 
 
 def settled(module: nn.Module, seed: int = 0) -> nn.Module:
@@ -193,7 +195,7 @@ def test_what_is_read_is_the_module_on_every_point(module: nn.Module, shape: tup
     graph = trace(module, shape)
     X = np.random.default_rng(0).normal(size=(40, *shape)).astype(np.float32)
     assert require_equal(graph, module, X) < 1e-8
-    f, _ = graphs.values(graph, X)
+    f, _ = enclosure.values(graph, X)
     with torch.no_grad():
         own = module(torch.from_numpy(X)).reshape(len(X), -1).double().numpy()
     np.testing.assert_allclose(f, own, rtol=2e-4, atol=2e-4)
@@ -232,14 +234,14 @@ def test_a_linear_module_is_the_matrix_that_it_does_to_the_basis(module: nn.Modu
         b = module(torch.zeros(1, *shape, dtype=torch.float64))[0]
         A = module(torch.eye(n, dtype=torch.float64).reshape(n, *shape)).T - b[:, None]
     x = np.random.default_rng(0).normal(size=(2, n))
-    f, error = graphs.values(graph, x)
+    f, error = enclosure.values(graph, x)
     right = x @ A.numpy().T + b.numpy()
     assert (np.abs(f - right) <= 1e3 * error + 1e-15).all()
     np.testing.assert_allclose(
-        [float(ball.mid()) for ball in graphs.balls(graph, x[0])], right[0], rtol=1e-12, atol=1e-13
+        [float(ball.mid()) for ball in enclosure.balls(graph, x[0])], right[0], rtol=1e-12, atol=1e-13
     )
-    _, sizes = graphs._paths(graph)
-    np.testing.assert_allclose(sizes[0], A.abs().sum(dim=1) + b.abs(), rtol=1e-12)
+    sizes = unit_paths(graph)[len(graph.nodes)]
+    np.testing.assert_allclose(sizes, A.abs().sum(dim=1) + b.abs(), rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -256,7 +258,7 @@ def test_a_linear_module_is_the_matrix_that_it_does_to_the_basis(module: nn.Modu
 )
 def test_what_is_written_with_other_activations_counts_as_these(function: Any, n_0: int, B: float, d: int) -> None:
     graph = trace(Of(function), (n_0,))
-    assert graphs.path_norm(graph) == pytest.approx(B, rel=1e-12)
+    assert path_norm(graph) == pytest.approx(B, rel=1e-12)
     assert graph.d == d
 
 
@@ -348,7 +350,7 @@ def test_an_in_place_change_of_what_nobody_reads_again_is_read(body: Any) -> Non
     assert require_equal(graph, module, X) < 1e-12
     with torch.no_grad():
         own = module.double()(torch.from_numpy(X)).numpy()
-    assert np.allclose(graphs.values(graph, X)[0], own, atol=1e-12)
+    assert np.allclose(enclosure.values(graph, X)[0], own, atol=1e-12)
 
 
 def test_a_module_that_is_another_one_in_eval_mode_is_an_error() -> None:
@@ -502,7 +504,7 @@ def test_alpha_counts_whichever_of_the_two_is_fixed() -> None:
         def forward(self, x: Tensor) -> Tensor:
             return torch.sub(torch.ones(1, dtype=torch.float64), functional.relu(-x - 5), alpha=3.0)
 
-    f, _ = graphs.values(trace(Less(), (1,)), np.array([[-7.0]]))
+    f, _ = enclosure.values(trace(Less(), (1,)), np.array([[-7.0]]))
     assert f.tolist() == [[-5.0]]
 
 

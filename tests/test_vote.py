@@ -165,6 +165,27 @@ def test_an_error_costs_at_least_b() -> None:
             assert all(vote_empirical([u], N, k) >= vote_b(N, k) - 1e-15 for u in (-1.0, -0.3, 0.0))
 
 
+def test_an_error_of_a_program_within_shift_costs_at_least_its_b_and_more_than_without() -> None:
+    """The program errs only where u <= shift: the right votes there, by all subsets of N votes."""
+    for N, k, shift in itertools.product((3, 7), (1, 2), (0.1, 0.4)):
+        right = [sum(votes) <= k for votes in itertools.product((0, 1), repeat=N)]
+        at = [math.prod((1 + shift) / 2 if vote else (1 - shift) / 2 for vote in votes)
+              for votes in itertools.product((0, 1), repeat=N)]  # fmt: skip
+        assert vote_b(N, k, shift) == pytest.approx(np.dot(right, at), rel=1e-12)
+        assert all(vote_empirical([u], N, k) >= vote_b(N, k, shift) - 1e-15 for u in (-1.0, 0.0, shift))
+        assert vote_empirical([shift], N, k) < vote_b(N, k)
+
+
+def test_a_program_that_errs_where_its_formula_is_just_right_is_bounded_only_with_its_shift() -> None:
+    """All u = shift, every decision of the program wrong: its risk is 1, and b without the shift claims less."""
+    N, k, shift, m = 40, 15, 0.3, 4000
+    setting = {"n": 2, "N": N, "k": k, "beta": 0.0, "delta": 0.05}
+    shifted, plain = (vote_certificate_at([shift] * m, [1.0], **setting, shift=s) for s in (shift, 0.0))
+    assert plain.raw < 0.5 < 1 <= shifted.raw
+    with pytest.raises(ValueError, match=r"^shift must be in \[0, 1\], got shift=1\.5\.$"):
+        vote_b(N, k, 1.5)
+
+
 def test_settings_that_nobody_paid_for_are_refused() -> None:
     good = {"n": 4, "N": 20, "k": 12, "beta": 0.03, "delta": 0.05}
     for change, line in [

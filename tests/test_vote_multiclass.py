@@ -5,22 +5,24 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import poisson, skellam
+from scipy.stats import nbinom, poisson, skellam
 
 from adanet_theory.certificates import vote_multiclass
 from adanet_theory.certificates.grids import BETAS, CLASS_VOTES, classes_grid
 from adanet_theory.certificates.kl import kl_inverse, xi
-from adanet_theory.certificates.path import path_kl, path_kls
 from adanet_theory.certificates.vote_multiclass import (
     _errors,
     _normal_errors,
     classes_b,
     classes_candidates,
     classes_empirical,
+    counts_kl,
+    counts_kls,
     skellam_masses,
     vote_certificate_multiclass,
     vote_certificate_multiclass_at,
 )
+from adanet_theory.twins import outward
 
 GRID = np.arange(-30, 31)
 GAP = GRID[:, None, None] - np.maximum(GRID[None, :, None], GRID[None, None, :])
@@ -56,6 +58,31 @@ def test_an_error_costs_at_least_b_and_half_a_margin_does_not() -> None:
     assert closest < 1.4
 
 
+def test_an_error_of_a_program_within_shift_costs_at_least_its_b_and_less_than_without() -> None:
+    """It errs only where f_y - f_c <= shift B' for some c; the laws of the votes summed over all counts."""
+    rng, p, below = np.random.default_rng(3), np.array([0.5, 0.3, 0.2]), 0
+    for shift, k, N in itertools.product((0.02, 0.15), (0, 2, 5), (10.0, 24.0)):
+        b, closest = classes_b(p, N, k, shift), 9.0
+        for _ in range(40):
+            scores = p * rng.uniform(-0.95, 0.95, 3)
+            scores[1] = np.clip(scores[0] - shift * rng.choice([0.2, 1.0]), -0.95 * p[1], 0.95 * p[1])
+            for y in range(3):
+                if scores[y] - np.delete(scores, y).max() <= shift:
+                    cost = loss(scores, y, p, N, k)
+                    assert cost >= b * (1 - 1e-9)
+                    closest, below = min(closest, cost / b), below + (cost < classes_b(p, N, k))
+        assert closest < 1.3 * math.exp(N * shift)
+    assert below > 20  # b of the formula is too large there
+
+
+@pytest.mark.parametrize("shift", [1e-9, 0.003, 0.1])
+def test_b_of_a_program_rounded_down(shift: float) -> None:
+    v, x, y = [[1.0, 0.5], [0.25, -0.5], [0.0, 1.5]], np.array([[1.0, 0.5]]), np.array([0])
+    found = outward.classes_parts(v, x, y, N=57, k=6, beta=0.03, shift=shift)
+    b = classes_b(np.abs(v).sum(axis=1) / np.abs(v).sum(), 57, 6, shift)
+    assert b * (1 - 1e-9) <= found.b <= b * (1 + 1e-13)
+
+
 def test_the_laws_by_recurrence() -> None:
     a, b = np.array([0.3, 30.0, 5.0, 900.0]), np.array([40.0, 30.0, 0.01, 300.0])
     for first, masses, *pair in zip(*skellam_masses(a, b), a, b, strict=True):
@@ -70,7 +97,7 @@ def test_the_formula_from_its_parts() -> None:
     scores = p * rng.uniform(-1, 1, (30, 3))
     y = scores.argmax(axis=1)
     found = vote_certificate_multiclass_at(scores, y, theta, p, A=24, N=57, k=6, beta=0.03, delta=0.05)
-    exponent = (path_kl(57 * theta, A=24, N=57, beta=0.03) + math.log(xi(30) * 25 * 6 * 58 / 0.05)) / 30
+    exponent = (counts_kl(57 * theta, A=24, N=57, beta=0.03) + math.log(xi(30) * 25 * 6 * 58 / 0.05)) / 30
     q, b = classes_empirical(scores, y, p, 57, 6), classes_b(p, 57, 6)
     assert found.raw == pytest.approx(kl_inverse(q, exponent) / b)
     assert found.terms == pytest.approx(
@@ -169,7 +196,7 @@ def test_what_the_search_compares_is_the_certificate_at_that_setting() -> None:
     assert [found.N for found in table] == list(CLASS_VOTES)
     for found in (*table[:9:4], table[14]):
         N, two = found.N, 0.8 * found.N
-        assert found.KL == path_kl(N * p, A=30, N=N, beta=found.beta) == path_kls(N * p, A=30, N=N).min()
+        assert found.KL == counts_kl(N * p, A=30, N=N, beta=found.beta) == counts_kls(N * p, A=30, N=N).min()
         assert found.k[0] == 0
         assert 4.9 * math.sqrt(two) - 1 <= found.k[-1] <= 5 * math.sqrt(two) or found.k[-1] == N
         assert np.diff(found.k).max() <= math.ceil(math.sqrt(two) / 4)
@@ -177,3 +204,39 @@ def test_what_the_search_compares_is_the_certificate_at_that_setting() -> None:
             setting = {"A": 30, "N": N, "k": int(k), "beta": found.beta, "delta": 0.1}
             at = vote_certificate_multiclass_at(scores, y, p, p, **setting)
             assert value == pytest.approx(at.raw, rel=1e-9 if N * 3 <= 1000 else 1e-2)
+
+
+@pytest.mark.parametrize("beta", [0.003, 0.3, 1.5])
+def test_kl_of_poisson_against_negative_binomial(beta: float) -> None:
+    rates, A, N = np.array([0.01, 0.7, 3.0, 40.0]), 9, 40
+    b, c = A * beta / N, np.arange(400)
+    log_prior = nbinom.logpmf(c, beta, b / (1 + b))
+    expected = -(A - len(rates)) * log_prior[0]
+    for r in rates:
+        expected += np.sum(poisson.pmf(c, r) * (poisson.logpmf(c, r) - log_prior))
+    assert counts_kl(rates, A=A, N=N, beta=beta) == pytest.approx(float(expected), rel=1e-11)
+
+
+def test_many_rates_go_through_chunks() -> None:
+    """The KL is a sum over the atoms: 30,000 rates of three kinds against one of each."""
+    rates, A, beta = np.array([0.5, 20.0, 300.0]), 40_000, 0.1
+    b = A * beta / 1280
+
+    def alone(r: float) -> float:
+        return counts_kl([r], A=A, N=1280, beta=beta) - A * beta * math.log1p(1 / b)
+
+    expected = 10_000 * sum(map(alone, rates)) + A * beta * math.log1p(1 / b)
+    assert counts_kl(np.repeat(rates, 10_000), A=A, N=1280, beta=beta) == pytest.approx(expected, rel=1e-11)
+    assert counts_kl([1.0] * 4, A=4, N=10, beta=beta) > counts_kl([1.0, 0.0, 1.0], A=4, N=10, beta=beta)
+    single = rates.astype(np.float32) / 3
+    assert counts_kl(single, A=4, N=10, beta=beta) == counts_kl(single.astype(np.float64), A=4, N=10, beta=beta)
+    for bad in ([1.0] * 5, [-1.0]):
+        with pytest.raises(ValueError, match=r"^at most A=4 rates, all >= 0\.$"):
+            counts_kl(bad, A=4, N=10, beta=beta)
+
+
+@pytest.mark.parametrize("size", [0.0, 0.3, 40.0, 2500.0])
+def test_b_is_the_law_of_the_difference_of_two_poissons(size: float) -> None:
+    for k in (0, 1, 7, 300):
+        expected = 1.0 if size == 0 else float(skellam.cdf(k, size / 2, size / 2))
+        assert classes_b([0.5, 0.5], size, k) == pytest.approx(expected, rel=1e-10)

@@ -13,7 +13,7 @@ from adanet_train.convex import mixture
 from adanet_train.core.activations import activation_slope, apply_activation
 from adanet_train.core.complexity import penalty
 from adanet_train.core.surrogates import surrogate
-from adanet_train.search.descent import Problem, Search
+from adanet_train.search.descent import GradientSearch, SubnetworkProblem
 from adanet_train.search.weak_learners import Task, candidate, gradient, start
 from adanet_train.search.weak_learners import generator as draws
 
@@ -31,7 +31,8 @@ def task(
     if classes is not None:
         y, f = (score.argsort().argsort() * classes).div(m, rounding_mode="floor"), 0.3 * randn(m, classes, seed=9)
     inputs = [Psi, *[randn(m, existing, seed=3 + k).clamp_min(0) for k in range(depth - 1)]]
-    spec = config.family(4)
+    config = config if config.goal.lam is not None else config.replace(lam=1e-5)
+    spec = config.declared(4)
     return Task(inputs, y, f, units, spec, config, penalty(config, spec, Psi))
 
 
@@ -49,13 +50,15 @@ def test_slopes_are_derivatives(name):
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 @pytest.mark.parametrize(("Phi", "classes"), [("logistic", None), ("exponential", None), ("logistic", 3)])
 def test_written_gradient_is_autograds(depth, outputs, existing, activation, Phi, classes):
-    config = Config(activation=activation, outputs=outputs, dtype="float64", batch=60, surrogate=Phi, steps=0)
+    config = Config(
+        learner="gradient", activation=activation, outputs=outputs, dtype="float64", batch=60, surrogate=Phi, steps=0
+    )
     t = task(config, depth=depth, existing=existing, classes=classes)
     U = [randn(*shape, seed=20 + k) for k, shape in enumerate(t.shapes)]
     w = [randn(classes or 1, 5, seed=30 + k) for k in t.output_layers]
     l1 = [randn(5, seed=40 + k).abs() for k in t.output_layers]
-    problem = Problem(t.inputs, t.y, t.f, t.output_layers, None, l1, l2=0.3, l1_hidden=0.2)
-    search = Search(problem, U, w, config, torch.Generator().manual_seed(0))
+    problem = SubnetworkProblem(t.inputs, t.y, t.f, t.output_layers, None, l1, l2=0.3, l1_hidden=0.2)
+    search = GradientSearch(problem, U, w, config, torch.Generator().manual_seed(0))
     search._differentiate(search._load())  # the batch is the whole sample
 
     leaves = [part.clone().requires_grad_() for part in (*U, *w)]
@@ -76,10 +79,12 @@ def test_written_gradient_is_autograds(depth, outputs, existing, activation, Phi
 
 
 def test_a_batch_is_a_part_of_the_sample_and_an_epoch_all_of_it():
-    config = Config(batch=20, dtype="float64")
+    config = Config(learner="gradient", batch=20, dtype="float64")
     t = task(config)
     U = start(t, draws(0, 1, 0))
-    search = Search(Problem(t.inputs, t.y, t.f, (2,)), U, [torch.zeros(5).double()], config, draws(0, 1, 1))
+    search = GradientSearch(
+        SubnetworkProblem(t.inputs, t.y, t.f, (2,)), U, [torch.zeros(5).double()], config, draws(0, 1, 1)
+    )
     seen = []
     for _ in range(3):
         index = search._load()
@@ -90,24 +95,24 @@ def test_a_batch_is_a_part_of_the_sample_and_an_epoch_all_of_it():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_search_without_steps_ends_where_it_starts(dtype):
-    config = Config(dtype=dtype, steps=0)
+    config = Config(learner="gradient", dtype=dtype, steps=0)
     t = task(config)
     U = start(t, draws(0, 1, 0))
-    problem = Problem(t.inputs, t.y, t.f, (2,), [0.5, 0.5])
-    found = Search(problem, U, [torch.zeros(5).double()], config, draws(0, 1, 1)).descend()
+    problem = SubnetworkProblem(t.inputs, t.y, t.f, (2,), [0.5, 0.5])
+    found = GradientSearch(problem, U, [torch.zeros(5).double()], config, draws(0, 1, 1)).lowest()
     for V, W in zip(found, U, strict=True):
         assert torch.equal(V, W.to(getattr(torch, dtype)).double())
 
 
 def test_a_look_at_a_large_sorted_sample_sees_both_classes(monkeypatch):
     monkeypatch.setattr("adanet_train.search.descent._LOOK", 20)
-    config = Config(dtype="float64")
+    config = Config(learner="gradient", dtype="float64")
     t = task(config)
     order = t.y.argsort()
     sorted_inputs = [x[order] for x in t.inputs]
     U, w = start(t, draws(0, 1, 0)), [randn(5, seed=1)]
-    problem = Problem(sorted_inputs, t.y[order], t.f[order], (2,))
-    looked = Search(problem, U, w, config, draws(0, 1, 1)).look()
+    problem = SubnetworkProblem(sorted_inputs, t.y[order], t.f[order], (2,))
+    looked = GradientSearch(problem, U, w, config, draws(0, 1, 1)).look()
     f = t.f[order] + Task(sorted_inputs, t.y, t.f, 5, t.spec, config, t.Gamma).outputs(U)[-1] @ w[0]
     every_third = surrogate("logistic").value(1 - t.y[order] * f)[::3].mean()
     assert looked == pytest.approx(every_third.item(), rel=1e-12)
@@ -127,13 +132,13 @@ def test_learners_keep_to_the_family(learner, p, depth):
 
 
 def test_without_enforcement_units_leave_the_ball():
-    config = Config(Lambda=0.1, steps=300, enforce=False, learning_rate=0.5)
+    config = Config(learner="gradient", Lambda=0.1, steps=300, enforce=False, learning_rate=0.5)
     U = candidate(task(config), draws(0, 1, 0))
     assert (torch.linalg.vector_norm(U[0], dim=1) > 0.1).any()
 
 
 def test_descent_lowers_the_objective():
-    config = Config(steps=500, check_every=50, Lambda=2.0)
+    config = Config(learner="gradient", steps=500, check_every=50, Lambda=2.0)
     t = task(config)
     begin, end = start(t, draws(0, 1, 0)), gradient(t, draws(0, 1, 0))
     values = []
@@ -158,16 +163,16 @@ def test_best_random_is_the_best_of_its_draws():
 def test_early_stopping_ends_a_search_that_cannot_improve():
     looks = []
 
-    class Stuck(Search):
+    class Stuck(GradientSearch):
         def look(self) -> float:
             looks.append(1)
             return 1.0
 
-    config = Config(steps=10_000, check_every=5, patience=3)
+    config = Config(learner="gradient", steps=10_000, check_every=5, patience=3)
     t = task(config)
     U = start(t, draws(0, 1, 0))
-    problem = Problem(t.inputs, t.y, t.f, (2,))
-    best = Stuck(problem, U, [torch.zeros(5).double()], config, draws(0, 1, 1)).descend()
+    problem = SubnetworkProblem(t.inputs, t.y, t.f, (2,))
+    best = Stuck(problem, U, [torch.zeros(5).double()], config, draws(0, 1, 1)).lowest()
     assert len(looks) == 1 + 3
     torch.testing.assert_close(best[0], U[0], rtol=1e-6, atol=1e-6)
 
@@ -175,12 +180,12 @@ def test_early_stopping_ends_a_search_that_cannot_improve():
 def test_variant_R_shrinks_w():
     sizes = {}
     for variant in ("base", "R"):
-        config = Config(variant=variant, beta=0.2, steps=400, dtype="float64")
+        config = Config(learner="gradient", variant=variant, beta=0.2, steps=400, dtype="float64")
         t = task(config)
         from adanet_train.search.weak_learners import _problem
 
         U = start(t, draws(0, 1, 0))
-        search = Search(_problem(t, U), U, [torch.zeros(5).double()], config, draws(0, 1, 1))
+        search = GradientSearch(_problem(t, U), U, [torch.zeros(5).double()], config, draws(0, 1, 1))
         for number in range(1, 401):
             search.step(number)
         sizes[variant] = float(search.w[0].abs().sum())
@@ -188,10 +193,10 @@ def test_variant_R_shrinks_w():
 
 
 def test_variant_D_drops_existing_inputs_only():
-    config = Config(variant="D", dropout=0.5, batch=60, dtype="float64")
+    config = Config(learner="gradient", variant="D", dropout=0.5, batch=60, dtype="float64")
     t = task(config, existing=50)
-    problem = Problem(t.inputs, t.y, t.f, (2,), dropout=0.5)
-    search = Search(problem, start(t, draws(0, 1, 0)), [torch.zeros(5).double()], config, draws(0, 1, 1))
+    problem = SubnetworkProblem(t.inputs, t.y, t.f, (2,), dropout=0.5)
+    search = GradientSearch(problem, start(t, draws(0, 1, 0)), [torch.zeros(5).double()], config, draws(0, 1, 1))
     search._load()
     assert search.batch[0].count_nonzero() == 60 * 4
     kept = search.batch[1][search.batch[1] != 0]
@@ -205,7 +210,8 @@ def test_variant_D_drops_existing_inputs_only():
 def test_units_on_their_bounds_span_the_function_that_was_trained(p, depth, monkeypatch):
     """The rows go to norm Λ, yet some w on the units gives the trained output again: nothing is lost by scaling."""
     searches = []
-    monkeypatch.setattr(Search, "descend", lambda self, of=Search.descend: searches.append(self) or of(self))
+    lowest = GradientSearch.lowest
+    monkeypatch.setattr(GradientSearch, "lowest", lambda self: searches.append(self) or lowest(self))
     config = Config(p=p, Lambda=0.7, learner="units", steps=50, check_every=50, batch=60, dtype="float64", rounds=3)
     config = config.replace(optimiser="adam", learning_rate=0.05)
     t = task(config, depth=depth, existing=3 if depth == 2 else 0)

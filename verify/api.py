@@ -70,8 +70,8 @@ def verify_bounds(
         Points without labels from the same law, used for no network: they certify the network as it is by how often it
         disagrees with `surrogate`.
     surrogate
-        What compress or certify returned, the path of a compressed network, or "pick" (default): AdaNet trained by
-        picking on the sample.
+        What compress or certify returned, the path of a compressed or picked network, or "pick" (default): AdaNet
+        trained by picking on the sample.
     classes
         The names of the classes in the order of the outputs, for a network that does not know them. Default: sorted.
     delta
@@ -144,7 +144,18 @@ def _doubt(found: BoundReport, y: Any) -> str | None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """What verify_bounds found. The fields of `found` (a BoundReport) are read through it; `bounds` is by id."""
+    """The report of `verify_bounds`. print(report) shows it; notebooks show the HTML page.
+
+    Parameters
+    ----------
+    found
+        The numbers behind it, a BoundReport. Its fields are attributes of the report too: `report.errors`.
+
+    Attributes
+    ----------
+    bounds
+        Rows by the id of their statement: `report.bounds["held-out"].value`.
+    """
 
     found: BoundReport
 

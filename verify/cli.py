@@ -59,7 +59,11 @@ def parser() -> Parser:
         metavar="FILE",
         help="points without labels (.npz with X, or .npy) to certify the network as it is",
     )
-    add("--surrogate", metavar="FILE|pick", help="with --unlabelled: a compressed network, or pick (default pick)")
+    add(
+        "--surrogate",
+        metavar="FILE|pick",
+        help="with --unlabelled: a compressed or picked network, or pick (default pick)",
+    )
     add("--data", metavar="FILE", help="training points (default: those in the model file)")
     add("--test-data", metavar="FILE", help="held-out points: their error, and a bound on the risk from them")
     add("--rho", type=_number, metavar="R", help="margin of f/W that you fixed in advance (default: the declared one)")
@@ -70,7 +74,8 @@ def parser() -> Parser:
         "--budget",
         type=float,
         metavar="SECONDS",
-        help="time to search for R_S (default 20), or to --compress (default 60)",
+        help="time to search for R_S (default 20); for --compress (default 60) nominal seconds of one core, "
+        "so that the result does not depend on the clock",
     )
     add("--no-estimates", action="store_true", help="draw nothing: upper values from the lemmas alone")
     add("--seed", type=int, default=0, metavar="S", help="random seed (default 0); count every seed you try in --tried")
@@ -91,9 +96,7 @@ def parser() -> Parser:
     add("--cite", metavar="ID", help=cite)
     tried = "settings you tried on this sample: all bounds but held-out are stated at D/N (default: the file's)"
     add("--tried", type=int, metavar="N", help=tried)
-    more = (
-        "networks you compared by held-out bounds or certificates: those are stated at D/N (default: number of MODELs)"
-    )
+    more = "networks you compared on held-out points: those bounds are stated at D/N (default: number of MODELs)"
     add("--compared", type=int, metavar="N", help=more)
     add("--no-replay", action="store_true", help="count the picks of a picked network, but do not train it again")
     discrete = "equal rows are separate draws, not copies: the distribution has atoms"
@@ -142,6 +145,9 @@ def verify(arguments: argparse.Namespace) -> int:
         for i, one in enumerate((first, *read)):
             inner = progress if number == 1 else _part(progress, i, number)
             found.append(compressing.complete(one, question, U, arguments.surrogate, inner))
+    if arguments.compress is not None:
+        given = arguments.module or arguments.model[0]
+        found[0] = replace(found[0], whose=f"the rounded one in {arguments.compress}, not {given}")
     if number == 1:
         show(found[0], arguments)
     else:

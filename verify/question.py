@@ -8,7 +8,7 @@ from fractions import Fraction
 from numbers import Real
 from typing import Any
 
-from adanet_theory import catalogue, links
+from adanet_theory import catalogue
 from adanet_theory.checks import Array, check, check_choice, check_delta, check_rho
 from adanet_theory.rounding import Number
 from verify.measure.arithmetic import DOUBLE, Arithmetic
@@ -29,7 +29,7 @@ class Question:
     `cite` names the statement to be quoted before anything was seen, `asked` the one that the file or the other options
     ask for (points picked, weights coded, unlabelled points); `tried` counts the settings, maps and families that were
     tried on the same sample (None: what the model file says), `compared` the networks of which the least is quoted,
-    which held-out points and draws pay for; `replay` says whether the recipe of a picked network is run again;
+    which held-out points pay for; `replay` says whether the recipe of a picked network is run again;
     `discrete` says that the law of the data has atoms: rows may repeat.
     """
 
@@ -78,7 +78,7 @@ class Question:
         known = catalogue.ids(catalogue.select(lambda bound: bound.is_claim))
         for name, id in (("cite", self.cite), ("asked", self.asked)):
             if id is not None:
-                check_choice(name, id, known, links.see())
+                check_choice(name, id, known)
         check(
             _is_whole(self.seed, 0) and self.seed < 2**63,
             f"seed must be an integer >= 0 and < 2^63, got seed={self.seed}.",

@@ -58,6 +58,8 @@ class SampleFacts:
     train_error: float
 
 
+About = Literal["formula", "program"]
+"""Whether a statement speaks of what the user runs, or of the real-valued network that was read from it."""
 Status = Literal["holds", "assumed", "open", "fails"]
 
 
@@ -93,6 +95,7 @@ class Citation:
     delta: float
     assumes: tuple[str, ...]
     among: int
+    about: About = "program"
 
 
 @dataclass(frozen=True)
@@ -146,8 +149,7 @@ class BoundRow:
     given: AtMargin | None = None
     shrink: float | None = None
     """How many times smaller the norms would have to be for a vacuous bound to fall to 1 at `tenth`."""
-    about: Literal["formula", "program"] = "formula"
-    """Whether it speaks of what the user runs, or of the real-valued network that was read from it."""
+    about: About = "formula"
 
     @property
     def context(self) -> bool:
@@ -178,6 +180,7 @@ class TestFacts:
     n: int
     upper: float
     class_errors: Mapping[str, float] = field(default_factory=dict)
+    errors: int = 0
 
 
 @dataclass(frozen=True)
@@ -202,6 +205,8 @@ class BoundReport:
     cite: Citation | None = None
     subject: Literal["network", "black box"] = "network"
     """A black box is known by its predictions alone: `model` has its kind as activation and nothing else."""
+    whose: str = ""
+    """Whose risk is meant, where it is not the network that was given: "the rounded one in FILE, not MODEL"."""
     tried: int = 1
     compared: int = 1
     """The networks of which the least may be quoted: held-out points and draws pay for all of them."""

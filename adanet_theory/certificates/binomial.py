@@ -142,6 +142,27 @@ def clopper_pearson(errors: int, m: int, delta: float) -> float:
 
     With probability >= 1-δ over those points: the (1-δ) quantile of Beta(errors+1, m-errors), 1 at errors = m.
 
+    Parameters
+    ----------
+    errors
+        Number of errors, 0 <= errors <= m.
+    m
+        Number of held-out points, >= 1.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+
+    Returns
+    -------
+    float
+        Upper value of the risk; 1 at errors = m.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> round(clopper_pearson(0, 100, 0.05), 12) == round(1 - 0.05 ** (1 / 100), 12), clopper_pearson(3, 3, 0.05)
     (True, 1.0)
     """

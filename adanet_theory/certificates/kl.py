@@ -1,4 +1,4 @@
-"""The binary relative entropy, its two inverses, and the constant ξ(m) of PAC-Bayes-kl.
+"""The binary relative entropy, its inverse, and the constant ξ(m) of PAC-Bayes-kl.
 
     kl(q, p) = q log(q/p) + (1-q) log((1-q)/(1-p)),   0 log 0 = 0
 
@@ -22,6 +22,20 @@ _HALVINGS = 64  # an interval of length 1 becomes shorter than the last bit of a
 def kl(q: ArrayLike, p: ArrayLike) -> Array:
     """kl(q, p) = q log(q/p) + (1-q) log((1-q)/(1-p)), element by element; inf where q is not absolutely continuous.
 
+    Parameters
+    ----------
+    q
+        Probabilities in [0, 1].
+    p
+        Probabilities in [0, 1].
+
+    Returns
+    -------
+    ndarray
+        kl(q, p), >= 0, inf where it is infinite.
+
+    Examples
+    --------
     >>> float(kl(0.0, 0.5)) == math.log(2), float(kl(0.25, 0.25)), float(kl(0.5, 1.0))
     (True, 0.0, inf)
     """
@@ -48,21 +62,31 @@ def kl_inverses(q: ArrayLike, c: ArrayLike) -> Array:
 def kl_inverse(q: float, c: float) -> float:
     """kl^-1(q, c) = max{ p : kl(q, p) <= c }, increasing in both.
 
+    Parameters
+    ----------
+    q
+        Probability in [0, 1].
+    c
+        Bound on the relative entropy, >= 0.
+
+    Returns
+    -------
+    float
+        The largest p.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> round(kl_inverse(0.01, 0.02), 15)
     0.044270024395351
     >>> round(kl_inverse(0.0, math.log(2 * math.sqrt(12_000) / 0.05) / 12_000), 15)
     0.000698523453696
     """
     return float(kl_inverses(q, c))
-
-
-def kl_inverse_lower(q: float, c: float) -> float:
-    """min{ p : kl(q, p) <= c } = 1 - kl^-1(1-q, c).
-
-    >>> kl_inverse_lower(0.0, 0.5), round(kl_inverse_lower(0.5, float(kl(0.5, 0.2))), 12)
-    (0.0, 0.2)
-    """
-    return max(0.0, 1 - kl_inverse(1 - q, c))
 
 
 @lru_cache(maxsize=64)

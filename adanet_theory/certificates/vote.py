@@ -31,13 +31,16 @@ def vote_empirical(u: ArrayLike, N: int, k: int) -> float:
     return float(np.mean(_right_votes_cdf(np.asarray(u, dtype=np.float64), N, k)))
 
 
-def vote_b(N: int, k: int) -> float:
-    """b = P[Bin(N, 1/2) <= k].
+def vote_b(N: int, k: int, shift: float = 0.0) -> float:
+    """b = P[Bin(N, (1+ε)/2) <= k], ε = `shift`.
 
-    >>> round(vote_b(20480, 10347), 12)
-    0.933498675491
+    A program whose outputs are within e of f errs only where u <= ε = e/B'.
+
+    >>> round(vote_b(20480, 10347), 12), round(vote_b(20480, 10347, shift=1e-3), 12)
+    (0.933498675491, 0.912967443487)
     """
-    return float(_right_votes_cdf(np.zeros(()), N, k))
+    check(0 <= shift <= 1, f"shift must be in [0, 1], got shift={shift}.")
+    return float(_right_votes_cdf(np.asarray(shift), N, k))
 
 
 def vote_kl_iid(theta: ArrayLike, N: int, *, n: int) -> float:
@@ -72,13 +75,13 @@ def vote_kl(theta: ArrayLike, N: int, *, n: int, beta: float) -> float:
 
 
 def vote_certificate_at(
-    u: ArrayLike, theta: ArrayLike, *, n: int, N: int, k: int, beta: float, delta: float
+    u: ArrayLike, theta: ArrayLike, *, n: int, N: int, k: int, beta: float, delta: float, shift: float = 0.0
 ) -> Certificate:
     """vote-certificate at one setting of the grid: N votes, at most k of them right, β (0: the iid prior).
 
         R(f) <= kl^-1( (1/m) Σ_i P[Bin(N, (1+u_i)/2) <= k], [KL_N + log(ξ(m) G/δ)]/m ) / P[Bin(N, 1/2) <= k]
 
-    G = 25 (N+1) 7. `theta` may leave out voters without weight; n counts them.
+    G = 25 (N+1) 7. `theta` may leave out voters without weight; n counts them. `shift` is that of `vote_b`.
 
     >>> found = vote_certificate_at([0.02] * 12_000, [0.05] * 20, n=1568, N=20480, k=10347, beta=0.003, delta=0.05)
     >>> round(found.raw, 10)
@@ -87,7 +90,7 @@ def vote_certificate_at(
     check_setting(N, beta)
     check(0 <= k < N, f"k must be in [0, N), got k={k}, N={N}.")
     margins = _margins(u)
-    parts = {"KL": vote_kl(theta, N, n=n, beta=beta), "grid": vote_grid(N), "b": vote_b(N, k)}
+    parts = {"KL": vote_kl(theta, N, n=n, beta=beta), "grid": vote_grid(N), "b": vote_b(N, k, shift)}
     empirical = vote_empirical(margins, N, k)
     return certificate("vote-certificate", empirical, **parts, m=len(margins), delta=delta, N=N, k=k, beta=beta)
 
@@ -95,6 +98,29 @@ def vote_certificate_at(
 def vote_certificate(u: ArrayLike, theta: ArrayLike, *, n: int, delta: float) -> Certificate:
     """vote-certificate at the best setting of the grid that a search finds; every setting is paid for.
 
+    Parameters
+    ----------
+    u
+        Margins y_i f(x_i)/B' in [-1, 1], B' = r_sup ||w||_1.
+    theta
+        Weights of the voters, >= 0 with sum 1; voters without weight may be left out.
+    n
+        Number of voters, those without weight included: 2 n_0 for a linear network.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+
+    Returns
+    -------
+    Certificate
+        The bound with its terms; `.value` is cut at 1.
+
+    Raises
+    ------
+    ValueError
+        If a margin or a weight is outside its range.
+
+    Examples
+    --------
     >>> found = vote_certificate([0.02] * 12_000, [0.05] * 20, n=1568, delta=0.05)
     >>> found.terms["N"], found.terms["beta"], round(found.raw, 10)
     (115852, 0.001, 0.0195819859)
@@ -181,13 +207,13 @@ def vote_candidates(u: ArrayLike, theta: ArrayLike, *, n: int) -> list[Candidate
     """For every N of the grid the prior of least KL, and k about N/2 in steps of sqrt(N)/8."""
     margins, share = _grouped(_margins(u))
     weights = _simplex(theta, n)
-    found = []
+    candidates = []
     for N in VOTES:
         KL = np.array([vote_kl_iid(weights, N, n=n), *_polya(weights, N, n, BETAS)])
         best = int(np.argmin(KL))  # the least KL is the least certificate at every k
         k = np.unique(np.minimum(np.floor(N / 2 + _STEPS * math.sqrt(N) / 2), N - 1))
-        found.append(_candidates(margins, share, N, k, PRIORS[best], float(KL[best])))
-    return found
+        candidates.append(_candidates(margins, share, N, k, PRIORS[best], float(KL[best])))
+    return candidates
 
 
 def _candidates(u: Array, share: Array, N: int, k: Array, beta: float, KL: float) -> Candidates:
@@ -195,14 +221,14 @@ def _candidates(u: Array, share: Array, N: int, k: Array, beta: float, KL: float
     return Candidates(N, beta, KL, vote_grid(N), k, empirical, _right_votes_cdf(np.zeros(len(k)), N, k))
 
 
-def vote_setting(u: ArrayLike, found: Sequence[Candidates], *, delta: float) -> tuple[int, int, float]:
+def vote_setting(u: ArrayLike, settings: Sequence[Candidates], *, delta: float) -> tuple[int, int, float]:
     """The best N, k, β: that of the candidates, and then the best k between the neighbours, for the three best N."""
     margins, m = _margins(u), len(np.asarray(u))
     groups, share = _grouped(margins)
-    values = [candidates.values(m, delta) for candidates in found]
+    values = [candidates.values(m, delta) for candidates in settings]
     finer = []
     for i in np.argsort([float(value.min()) for value in values])[:3]:
-        coarse, step = found[i], math.ceil(math.sqrt(found[i].N) / 8)
+        coarse, step = settings[i], math.ceil(math.sqrt(settings[i].N) / 8)
         centre = int(coarse.k[int(np.argmin(values[i]))])
         k = np.arange(centre - step, min(coarse.N, centre + step + 1))
         finer.append(_candidates(groups, share, coarse.N, k, coarse.beta, coarse.KL))

@@ -41,8 +41,20 @@ class Interval:
 
     The probability of failure is split evenly: R_S <= upper alone fails with at most half of 1 - confidence.
 
-    `mean` is the average over the signs, `stderr` its standard error (0 if every sign vector was taken). The
-    standard error is for the reader; `lower` and `upper` do not rest on it. `draws` is 0 where nothing was drawn.
+    Parameters
+    ----------
+    lower, upper
+        The ends, rounded outward.
+    mean
+        Average over the signs.
+    stderr
+        Its standard error, 0 if every sign vector was taken; lower and upper do not rest on it.
+    draws
+        Number of sign vectors drawn, 0 if every one was taken.
+    method
+        How the suprema were found.
+    confidence
+        Probability with which the interval holds, 1 if surely.
     """
 
     lower: float
@@ -61,6 +73,25 @@ def linear_complexity(Psi: Any, spec: NetworkSpec) -> Interval:
 
     lower and upper enclose the value against the rounding of the sums.
 
+    Parameters
+    ----------
+    Psi
+        Features of the sample, m <= 20 rows of n_0 numbers.
+    spec
+        The family of networks, declared before the sample.
+
+    Returns
+    -------
+    Interval
+        R_S(H_1), enclosed surely.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> three_points = [[1, 1, 0], [1, 0, 1], [0, 1, -1]]
     >>> round(linear_complexity(three_points, NetworkSpec.layered((3, 1), 1.0, p=1)).mean, 12)
     0.5
@@ -94,6 +125,33 @@ def sampled_linear_complexity(
     δ/2 for each side; `variance_factor` gives v and the reason. The signs depend on the state of rng only.
     progress(done, total) is called after each block of points, in signs.
 
+    Parameters
+    ----------
+    Psi
+        Features of the sample, m rows of n_0 numbers.
+    spec
+        The family of networks, declared before the sample.
+    draws
+        Number of sign vectors to draw, >= 1.
+    rng
+        Generator of the signs; the same state gives the same interval.
+    confidence
+        Probability in (0, 1) with which the interval holds.
+    progress
+        Called as progress(done, total), counted in signs.
+
+    Returns
+    -------
+    Interval
+        R_S(H_1), enclosed with the confidence asked for.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> spec = NetworkSpec.layered((2, 1), 1.0, p=2)
     >>> value = sampled_linear_complexity([[0.6, 0.8]] * 100, spec, draws=64, rng=np.random.default_rng(0))
     >>> value.lower < 0.0796 < value.upper  # μ_100 = 0.0796
@@ -124,6 +182,27 @@ def hidden_complexity(Psi: Any, spec: NetworkSpec, *, time_limit: float | None =
 
         R_S(H*_2) = Λ_{2,1} n_1^(1/q) (1/m) 2^(-m) Σ_σ sup_{||u||_p <= Λ_{1,0}} | Σ_i σ_i φ_1(u . Ψ(x_i)) |
 
+    Parameters
+    ----------
+    Psi
+        Features of the sample, m <= 16 rows of n_0 numbers.
+    spec
+        The family of networks, declared before the sample.
+    time_limit
+        Seconds for each mixed-integer program; None sets no limit.
+
+    Returns
+    -------
+    Interval
+        R_S(H_2), enclosed surely.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> three_points = [[1, 1, 0], [1, 0, 1], [0, 1, -1]]
     >>> round(hidden_complexity(three_points, NetworkSpec.layered((3, 1, 1), 1.0, p=1)).mean, 12)
     0.583333333333
@@ -154,6 +233,35 @@ def sampled_hidden_complexity(
     with the v of `variance_factor`, δ/2 for each side. Where a mixed-integer program was stopped by time_limit
     (seconds for each), lower rests on its incumbents and upper on its dual bounds.
 
+    Parameters
+    ----------
+    Psi
+        Features of the sample, m rows of n_0 numbers.
+    spec
+        The family of networks, declared before the sample.
+    draws
+        Number of sign vectors to draw, >= 1.
+    rng
+        Generator of the signs; the same state gives the same interval.
+    confidence
+        Probability in (0, 1) with which the interval holds.
+    time_limit
+        Seconds for each mixed-integer program; None sets no limit.
+    progress
+        Called as progress(done, total), counted in signs.
+
+    Returns
+    -------
+    Interval
+        R_S(H_2), enclosed with the confidence asked for.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> spec = NetworkSpec.layered((2, 3, 1), 1.0, p=2)
     >>> value = sampled_hidden_complexity(np.eye(2), spec, draws=64, rng=np.random.default_rng(0))
     >>> value.lower < hidden_complexity(np.eye(2), spec).mean < value.upper

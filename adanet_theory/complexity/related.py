@@ -30,6 +30,27 @@ def golowich_frobenius(norms: Sequence[float], *, m: int, square_norms: float) -
 
     `square_norms` is Σ_i ||x_i||_2^2.
 
+    Parameters
+    ----------
+    norms
+        Frobenius norms M_F(1), .., M_F(d) of the weight layers, >= 0.
+    m
+        Number of points in the sample, >= 1.
+    square_norms
+        Σ_i ||x_i||_2².
+
+    Returns
+    -------
+    float
+        An upper value of R_S.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> round(golowich_frobenius([1.0, 1.0], m=100, square_norms=100.0), 6)
     0.266511
     """
@@ -47,6 +68,29 @@ def golowich_l1(norms: Sequence[float], *, n_0: int, m: int, largest_column: flo
 
     `largest_column` is max_j Σ_i x_{i,j}^2 = m r_rms^2.
 
+    Parameters
+    ----------
+    norms
+        Largest l1 norms of a row M(1), .., M(d) of the weight layers, >= 0.
+    n_0
+        Number of features, the length of Ψ(x), >= 1.
+    m
+        Number of points in the sample, >= 1.
+    largest_column
+        max_j Σ_i x_{i,j}² = m r_rms².
+
+    Returns
+    -------
+    float
+        An upper value of R_S.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> round(golowich_l1([1.0, 1.0], n_0=154, m=9600, largest_column=9600.0), 6)
     0.057868
     """
@@ -65,6 +109,33 @@ def neyshabur_group(norms: Sequence[float], *, p: float, width: int, n_0: int, m
 
     `width` is H, the largest hidden width, and `r` is max_i ||x_i||_{p*}.
 
+    Parameters
+    ----------
+    norms
+        Largest lp norms of a unit in each weight layer, >= 0.
+    p
+        Exponent of the norm, in [1, 2].
+    width
+        Largest hidden width H, >= 1.
+    n_0
+        Number of features, the length of Ψ(x), >= 1.
+    m
+        Number of points in the sample, >= 1.
+    r
+        max_i ||x_i||_{p*}.
+
+    Returns
+    -------
+    float
+        An upper value of R_S.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> round(neyshabur_group([1.0, 1.0], p=2, width=4, n_0=154, m=100, r=1.0), 6)
     0.565685
     """

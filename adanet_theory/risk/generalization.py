@@ -36,6 +36,24 @@ def confidence_term(rho: float, depth: int, m: int, delta: float) -> float | Non
 
     At l = 1, where the print divides by log l = 0, it is sqrt(log(2/δ)/(2m)). None where the radicand is negative.
 
+    Parameters
+    ----------
+    rho
+        Margin, > 0, fixed before the sample.
+    depth
+        Number of layers l, >= 1.
+    m
+        Number of points in the sample, >= 1.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+
+    Returns
+    -------
+    float or None
+        C(ρ, l, m, δ); None where the radicand is negative.
+
+    Examples
+    --------
     >>> round(confidence_term(0.1, 3, 10_000, 0.05), 15)
     0.44551538927101
     >>> confidence_term(0.01, 10, 100, 0.05) is None
@@ -97,6 +115,39 @@ def theorem_1(
 
     Holds for |h| <= 1 and l >= 2, which it does not say (claim theorem-1): refused otherwise, unless asked `literally`.
 
+    Parameters
+    ----------
+    margin_error
+        R_{S,ρ}(f/W), the share of points with margin of f/W at most ρ, in [0, 1].
+    w_norms
+        ||w_1||_1, .., ||w_l||_1, the output weights of each layer, >= 0.
+    R_m
+        Complexities R_m(H_1), .., R_m(H_l), or upper values of them.
+    rho
+        Margin, > 0, fixed before the sample.
+    m
+        Number of points in the sample, >= 1.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+    M
+        Ranges M_1, .., M_l; each must be at most 1. None: unknown.
+    literally
+        Evaluate the print even where its missing assumption fails; the number is then no bound.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    OutsideTheoryError
+        If an assumption of the statement fails.
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> bound = theorem_1(0.0, [1.0, 1.0], [0.01, 0.02], rho=0.5, m=10_000, delta=0.05, M=[1.0, 1.0])
     >>> {name: round(term, 6) for name, term in bound.terms.items()}
     {'margin_error': 0.0, 'complexity': 0.12, 'depth': 0.033302, 'confidence': 0.096613}
@@ -143,6 +194,41 @@ def corollary_1(
 
     `r_inf` stands for its expectation, which a sample does not show: pass a bound on ||Ψ||_inf known beforehand.
 
+    Parameters
+    ----------
+    spec
+        The family of networks, declared before the sample.
+    margin_error
+        R_{S,ρ}(f/W), the share of points with margin of f/W at most ρ, in [0, 1].
+    w_norms
+        ||w_1||_1, .., ||w_l||_1, the output weights of each layer, >= 0.
+    rho
+        Margin, > 0, fixed before the sample.
+    m
+        Number of points in the sample, >= 1.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+    r_inf
+        E[r_inf], or a bound on ||Ψ||_inf known before the sample, >= 0.
+    M
+        Ranges M_1, .., M_l; each must be at most 1. None: unknown.
+    literally
+        Evaluate the print even where its missing assumption fails; the number is then no bound.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    OutsideTheoryError
+        If an assumption of the statement fails.
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> spec = NetworkSpec.layered((154, 1, 1), 1.0, p=1)
     >>> bound = corollary_1(spec, 0.0, [0.0, 1.0], rho=0.5, m=9600, delta=0.05, r_inf=1.0, M=[1.0, 1.0])
     >>> round(bound.terms["complexity"], 4)
@@ -173,6 +259,25 @@ def rho_uniform_price(rho: float, m: int) -> float:
 
     The true price also multiplies 1/ρ by a constant (claim rho-uniform): margin_bound_uniform has it all.
 
+    Parameters
+    ----------
+    rho
+        Margin in (0, 1].
+    m
+        Number of points in the sample, >= 1.
+
+    Returns
+    -------
+    float
+        What the paper adds to the bound.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> rho_uniform_price(1.0, 100), round(rho_uniform_price(0.5, 100), 6)
     (0.0, 0.083255)
     """
@@ -192,6 +297,37 @@ def theorem_1_range(
     It follows from margin-bound where it is no smaller: always for log(1/δ) <= 17.2 M² log l/ρ² and for l = 1; and it
     says nothing where it is vacuous or ρ >= M (then every margin of f/W is under ρ). Refused elsewhere.
 
+    Parameters
+    ----------
+    margin_error
+        R_{S,ρ}(f/W), the share of points with margin of f/W at most ρ, in [0, 1].
+    w_norms
+        ||w_1||_1, .., ||w_l||_1, the output weights of each layer, >= 0.
+    R_m
+        Complexities R_m(H_1), .., R_m(H_l), or upper values of them.
+    rho
+        Margin, > 0, fixed before the sample.
+    m
+        Number of points in the sample, >= 1.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+    M
+        Largest range: |h| <= M for every h in every H_k, >= 0.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    OutsideTheoryError
+        If an assumption of the statement fails.
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> bound = theorem_1_range(0.0, [0.0, 1.0], [0.01, 0.02], rho=1.0, m=10_000, delta=0.05, M=2.0)
     >>> {name: round(term, 6) for name, term in bound.terms.items()}
     {'margin_error': 0.0, 'complexity': 0.08, 'depth': 0.033302, 'confidence': 0.096613}
@@ -217,6 +353,35 @@ def margin_bound(
 
         R(f) <= ramp_ρ(f/W) + (2/ρ) Σ_k (||w_k||_1/W) R_m(H_k) + (2M/ρ) sqrt(2 log l/m) + sqrt(log(1/δ)/(2m))
 
+    Parameters
+    ----------
+    ramp
+        Mean ramp loss of f/W at ρ (`ramp_loss`), in [0, 1].
+    w_norms
+        ||w_1||_1, .., ||w_l||_1, the output weights of each layer, >= 0.
+    R_m
+        Complexities R_m(H_1), .., R_m(H_l), or upper values of them.
+    rho
+        Margin, > 0, fixed before the sample.
+    m
+        Number of points in the sample, >= 1.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+    M
+        Largest range: |h| <= M for every h in every H_k, >= 0.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> bound = margin_bound(0.0, [1.0, 1.0], [0.01, 0.02], rho=0.5, m=10_000, delta=0.05, M=1.0)
     >>> {name: round(term, 6) for name, term in bound.terms.items()}
     {'ramp': 0.0, 'complexity': 0.06, 'depth': 0.047096, 'confidence': 0.012239}
@@ -251,6 +416,35 @@ def margin_bound_empirical(
     `R_S` are upper values of R_S(H_k) that hold with probability 1 - δ/4 over sampled signs (or surely). A point moves
     R_S(H_k) by at most M_k/m, half of the naive 2M_k/m (average over its sign first): McDiarmid at δ/(4l) for each k.
 
+    Parameters
+    ----------
+    ramp
+        Mean ramp loss of f/W at ρ (`ramp_loss`), in [0, 1].
+    w_norms
+        ||w_1||_1, .., ||w_l||_1, the output weights of each layer, >= 0.
+    R_S
+        Upper values of R_S(H_1), .., R_S(H_l).
+    rho
+        Margin, > 0, fixed before the sample.
+    m
+        Number of points in the sample, >= 1.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+    M
+        Ranges M_1, .., M_l: |h| <= M_k for every h in H_k.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> bound = margin_bound_empirical(0.0, [0.0, 1.0], [0.01, 0.02], rho=0.5, m=10_000, delta=0.05, M=[1.0, 1.0])
     >>> {name: round(term, 6) for name, term in bound.terms.items()}
     {'ramp': 0.0, 'complexity': 0.143719, 'depth': 0.047096, 'confidence': 0.013581}
@@ -275,6 +469,33 @@ def margin_bound_uniform(
 ) -> MarginBound:
     """margin-bound-uniform, for all w, not normalised, and all margins ρ_j at once: the best j for the margins y f(x).
 
+    Parameters
+    ----------
+    margins
+        Margins y_i f(x_i) of the m points, not normalised.
+    w_norms
+        ||w_1||_1, .., ||w_l||_1, the output weights of each layer, >= 0.
+    R_m
+        Complexities R_m(H_1), .., R_m(H_l), or upper values of them.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+    M
+        Ranges M_1, .., M_l: |h| <= M_k for every h in H_k.
+    eta
+        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> bound = margin_bound_uniform([2.0] * 10_000, [0.0, 1.0], [0.01, 0.02], delta=0.05, M=[1.0, 2.0])
     >>> bound.j, round(bound.value, 6)
     (0, 0.057376)
@@ -345,6 +566,37 @@ def objective_bound(
     Needs Φ(1-u) >= ψ_ρ(u) for all u: true at ρ = 1 for e^x and log(1+e^x), up to ρ = 3.146 and 2.844. (Take the ρ_j of
     margin-bound-uniform in (ρ/(1+η), ρ].) AdaNet minimises a bound with λ = 2(1+η)/ρ and β_k = λ M_k sqrt(2 log l/m).
 
+    Parameters
+    ----------
+    loss
+        Mean surrogate loss on the sample, >= 0.
+    w_norms
+        ||w_1||_1, .., ||w_l||_1, the output weights of each layer, >= 0.
+    R_m
+        Complexities R_m(H_1), .., R_m(H_l), or upper values of them.
+    m
+        Number of points in the sample, >= 1.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+    M
+        Ranges M_1, .., M_l: |h| <= M_k for every h in H_k.
+    rho
+        Margin with Φ(1-u) >= ψ_ρ(u) for all u, fixed before the sample.
+    eta
+        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> bound = objective_bound(0.1, [0.0, 1.0], [0.01, 0.02], m=10_000, delta=0.05, M=[1.0, 2.0])
     >>> {name: round(term, 6) for name, term in bound.terms.items()}
     {'loss': 0.1, 'complexity': 0.042, 'depth': 0.049451, 'confidence': 0.021674}

@@ -18,11 +18,24 @@ PRIOR = math.pi**2 / 3 - 1
 
 @dataclass(frozen=True)
 class MarginBound:
-    """A bound on R(f), term by term. `rho` is the margin it was evaluated at, `j` its index where it was chosen.
+    """A bound on R(f), term by term.
 
     A term is None where the print is undefined (a negative radicand); then there is no raw value, and the bound is
     vacuous: that happens only where another term is >= 1 alone.
 
+    Parameters
+    ----------
+    id
+        Id of the statement.
+    terms
+        Its terms by name; the bound is their sum.
+    rho
+        Margin it was evaluated at; None for the zero function.
+    j
+        Index of that margin where the best one was chosen.
+
+    Examples
+    --------
     >>> MarginBound("margin-bound", {"ramp": 0.5, "complexity": 0.75}, rho=1.0).value
     1.0
     """
@@ -57,6 +70,25 @@ class MarginBound:
 def margin_error(margins: ArrayLike, rho: float) -> float:
     """R_{S,ρ}(f) = (1/m) #{ i : y_i f(x_i) <= ρ }, for the margins y_i f(x_i).
 
+    Parameters
+    ----------
+    margins
+        Margins y_i f(x_i).
+    rho
+        Margin, > 0.
+
+    Returns
+    -------
+    float
+        Share of points, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> margin_error([-1.0, 0.0, 0.5, 2.0], rho=0.5)
     0.75
     """
@@ -67,6 +99,25 @@ def margin_error(margins: ArrayLike, rho: float) -> float:
 def ramp_loss(margins: ArrayLike, rho: float) -> float:
     """(1/m) Σ_i ψ_ρ(y_i f(x_i)),  ψ_ρ(u) = clip(1 - u/ρ, 0, 1): at most the margin error, at least the training error.
 
+    Parameters
+    ----------
+    margins
+        Margins y_i f(x_i).
+    rho
+        Margin, > 0.
+
+    Returns
+    -------
+    float
+        Mean loss, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> ramp_loss([-1.0, 0.0, 0.25, 2.0], rho=0.5)
     0.625
     """
@@ -122,14 +173,14 @@ def best_margin(
     best, _ = at(first)
     for j in range(first + 1, last + 1):
         candidate, ramp = at(j)
-        best = min(best, candidate, key=lambda found: found.total)
+        best = min(best, candidate, key=lambda one: one.total)
         if j >= 0 and candidate.total - ramp + errors / m >= best.total:
             break
     for j in range(first - 1, -reach, -1):
         if best.total < 1:
             break
         candidate, ramp = at(j)
-        best = min(best, candidate, key=lambda found: found.total)
+        best = min(best, candidate, key=lambda one: one.total)
         if ramp + (candidate.terms.get("confidence") or 0.0) >= best.total:
             break
     return best

@@ -23,6 +23,25 @@ from adanet_theory.risk.posterior import a_posteriori_at, a_posteriori_bounded_a
 def multiclass_margins(f: ArrayLike, y: ArrayLike) -> Array:
     """f(x_i, y_i) - max_{y != y_i} f(x_i, y) for f of shape (m, C) and class indices y.
 
+    Parameters
+    ----------
+    f
+        Outputs, one row for each point and one column for each class.
+    y
+        Index of the true class of each row.
+
+    Returns
+    -------
+    ndarray
+        One margin for each row.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> multiclass_margins([[1.0, 3.0, 2.0], [0.5, 0.5, 0.0]], [1, 0])
     array([1., 0.])
     """
@@ -46,6 +65,37 @@ def multiclass_margin_bound(
 
         R(f) <= ramp_ρ(f/W) + (4/ρ) Σ_k (||w_k||_1/W) R_m(H_k) + (4M/ρ) sqrt(2 log(C l)/m) + sqrt(log(1/δ)/(2m))
 
+    Parameters
+    ----------
+    ramp
+        Mean ramp loss of f/W at ρ, in [0, 1].
+    w_norms
+        ||w_1||_1, .., ||w_l||_1, the output weights of each layer, >= 0.
+    R_m
+        Complexities R_m(H_1), .., R_m(H_l), or upper values of them.
+    C
+        Number of classes, >= 2.
+    rho
+        Margin, > 0, fixed before the sample.
+    m
+        Number of points in the sample, >= 1.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+    M
+        Largest range: |h| <= M for every h in every H_k, >= 0.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> bound = multiclass_margin_bound(0.0, [1.0, 1.0], [0.01, 0.02], C=10, rho=0.5, m=10_000, delta=0.05, M=1.0)
     >>> {name: round(term, 6) for name, term in bound.terms.items()}
     {'ramp': 0.0, 'complexity': 0.12, 'depth': 0.19582, 'confidence': 0.012239}
@@ -75,6 +125,39 @@ def multiclass_margin_bound_uniform_at(
         R(f) <= ramp_{ρ_j}(f) + (4/ρ_j) Σ_k ||w_k||_1 R_m(H_k) + 4 (1+η)^j sqrt(2 log(C l)/m)
                 + sqrt( [log((π²/3-1)/δ) + 2 log(|j|+1)] / (2m) )
 
+    Parameters
+    ----------
+    j
+        Index of the margin ρ_j = W_M/(1+η)^j.
+    ramp
+        Mean ramp loss of f at ρ_j = W_M/(1+η)^j, in [0, 1].
+    w_norms
+        ||w_1||_1, .., ||w_l||_1, the output weights of each layer, >= 0.
+    R_m
+        Complexities R_m(H_1), .., R_m(H_l), or upper values of them.
+    C
+        Number of classes, >= 2.
+    m
+        Number of points in the sample, >= 1.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+    M
+        Ranges M_1, .., M_l: |h| <= M_k for every h in H_k.
+    eta
+        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> at = dict(C=10, m=10_000, delta=0.05, M=[1.0, 2.0])
     >>> bound = multiclass_margin_bound_uniform_at(10, 0.0, [0.0, 1.0], [0.01, 0.02], **at)
     >>> {name: round(term, 6) for name, term in bound.terms.items()}
@@ -106,6 +189,39 @@ def multiclass_objective_bound(
     `loss` = (1/m) Σ_i log Σ_c exp(f(x_i, c) - f(x_i, y_i) + 1{c != y_i}), at least the mean of log(1 + e^(1-u)), u the
     margins: ρ up to 2.844, as for two classes.
 
+    Parameters
+    ----------
+    loss
+        Mean surrogate loss on the sample, >= 0.
+    w_norms
+        ||w_1||_1, .., ||w_l||_1, the output weights of each layer, >= 0.
+    R_m
+        Complexities R_m(H_1), .., R_m(H_l), or upper values of them.
+    C
+        Number of classes, >= 2.
+    m
+        Number of points in the sample, >= 1.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+    M
+        Ranges M_1, .., M_l: |h| <= M_k for every h in H_k.
+    rho
+        Margin with Φ(1-u) >= ψ_ρ(u) for all u, fixed before the sample.
+    eta
+        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> bound = multiclass_objective_bound(0.1, [0.0, 1.0], [0.01, 0.02], C=10, m=10_000, delta=0.05, M=[1.0, 2.0])
     >>> {name: round(term, 6) for name, term in bound.terms.items()}
     {'loss': 0.1, 'complexity': 0.084, 'depth': 0.205611, 'confidence': 0.021674}
@@ -119,12 +235,12 @@ def multiclass_objective_bound(
     return _doubled("multiclass-objective-bound", binary, depth)
 
 
-def _doubled(id: str, binary: MarginBound, depth: float) -> MarginBound:
-    """The terms of the two-class bound with twice its complexity and another depth term."""
+def _doubled(id: str, binary: MarginBound, depth: float | None = None) -> MarginBound:
+    """The terms of the two-class bound with twice its complexity, and another depth term where it has one."""
     complexity = binary.terms["complexity"]
     assert complexity is not None
-    terms = dict(binary.terms) | {"complexity": finite(2 * complexity, id), "depth": finite(depth, id)}
-    return MarginBound(id, terms, binary.rho, binary.j)
+    other = {} if depth is None else {"depth": finite(depth, id)}
+    return MarginBound(id, {**binary.terms, "complexity": finite(2 * complexity, id), **other}, binary.rho, binary.j)
 
 
 def multiclass_a_posteriori(
@@ -141,6 +257,39 @@ def multiclass_a_posteriori(
 ) -> MarginBound:
     """multiclass-a-posteriori at the best j for the margins f(x, y) - max f(x, y').
 
+    Parameters
+    ----------
+    margins
+        Margins f(x_i, y_i) - max of the other outputs (`multiclass_margins`), not normalised.
+    B
+        Sum over the outputs of their path norms, >= 0; centred outputs have the least.
+    C
+        Number of classes, >= 2.
+    d
+        Number of hidden layers, >= 0.
+    n_0
+        Number of features, the length of Ψ(x), >= 1.
+    r_rms
+        max_j sqrt(Σ_i Ψ_j(x_i)²/m), the largest root mean square of a feature, >= 0.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+    c
+        Largest `Activation.peeling` over the layers, >= 1; 3/2 is that of ReLU.
+    eta
+        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> bound = multiclass_a_posteriori([1.0] * 60_000, 3.0, C=10, d=1, n_0=784, r_rms=1.0, delta=0.05)
     >>> bound.j, round(bound.value, 6)
     (23, 0.250664)
@@ -178,7 +327,7 @@ def multiclass_a_posteriori_at(
     _check_classes(C)
     # 2 C n_0 stands where two classes have 2 n_0: C independent rows of signs, one maximum over all of them.
     two = a_posteriori_at(j, ramp, B, d=d, n_0=C * n_0, r_rms=r_rms, m=m, delta=delta, c=c, eta=eta)
-    return _twice("multiclass-a-posteriori", two)
+    return _doubled("multiclass-a-posteriori", two)
 
 
 def multiclass_a_posteriori_bounded_at(
@@ -195,16 +344,46 @@ def multiclass_a_posteriori_bounded_at(
     c: float = 1.5,
     eta: float = ETA,
 ) -> MarginBound:
-    """multiclass-a-posteriori-bounded at one j: r_sup for r_rms, and 1 for the leading 2 of the last term."""
+    """multiclass-a-posteriori-bounded at one j: r_sup for r_rms, and 1 for the leading 2 of the last term.
+
+    Parameters
+    ----------
+    j
+        Index of the margin ρ_j = B/(1+η)^j.
+    ramp
+        Mean ramp loss of f at ρ_j = B/(1+η)^j, in [0, 1].
+    B
+        Sum over the outputs of their path norms, > 0; centred outputs have the least.
+    C
+        Number of classes, >= 2.
+    d
+        Number of hidden layers, >= 0.
+    n_0
+        Number of features, the length of Ψ(x), >= 1.
+    r_sup
+        A bound on ||Ψ(x)||_inf for every x, known before the sample, >= 0.
+    m
+        Number of points in the sample, >= 1.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+    c
+        Largest `Activation.peeling` over the layers, >= 1; 3/2 is that of ReLU.
+    eta
+        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+    """
     _check_classes(C)
     two = a_posteriori_bounded_at(j, ramp, B, d=d, n_0=C * n_0, r_sup=r_sup, m=m, delta=delta, c=c, eta=eta)
-    return _twice("multiclass-a-posteriori-bounded", two)
-
-
-def _twice(id: str, two: MarginBound) -> MarginBound:
-    complexity = two.terms["complexity"]
-    assert complexity is not None
-    return MarginBound(id, dict(two.terms) | {"complexity": finite(2 * complexity, id)}, two.rho, two.j)
+    return _doubled("multiclass-a-posteriori-bounded", two)
 
 
 def centred_outputs(v: ArrayLike) -> Array:
@@ -230,6 +409,35 @@ def kuznetsov_mohri_syed(
 
     Context, for what it costs in C: its base functions score all classes at once, |h| <= 1, l >= 2.
 
+    Parameters
+    ----------
+    margin_error
+        Share of points with margin at most ρ, in [0, 1].
+    w_norms
+        ||w_1||_1, .., ||w_l||_1, the output weights of each layer, >= 0.
+    R_m
+        Complexities R_m(H_1), .., R_m(H_l), or upper values of them.
+    C
+        Number of classes, >= 2.
+    rho
+        Margin, > 0, fixed before the sample.
+    m
+        Number of points in the sample, >= 1.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> bound = kuznetsov_mohri_syed(0.0, [1.0, 1.0], [0.01, 0.02], C=10, rho=0.5, m=10_000, delta=0.05)
     >>> {name: round(term, 4) for name, term in bound.terms.items()}
     {'margin_error': 0.0, 'complexity': 2.4, 'depth': 0.0033, 'confidence': 0.1134}

@@ -23,6 +23,27 @@ def path_norm(hidden: Mapping[tuple[int, int], Array], output: Mapping[int, Arra
         P_{1,i} = ||u_{1,i}||_1,   P_{k,i} = Σ_{s<k} Σ_t |u_{k,s,i,t}| P_{s,t}
         B = ||v_0||_1 + Σ_{s,i} |v_{s,i}| P_{s,i}
 
+    Parameters
+    ----------
+    hidden
+        Weight matrices U_{k,s} by (k, s): one row for each unit of layer k.
+    output
+        Output weights w_k by layer k.
+    depth
+        Number of layers l; layers 1, .., l-1 pass through an activation.
+
+    Returns
+    -------
+    float
+        B, >= 0.
+
+    Raises
+    ------
+    OverflowError
+        If B exceeds the largest float.
+
+    Examples
+    --------
     >>> hidden = {(1, 0): np.array([[1.0, -2.0], [0.5, 0.5]]), (2, 1): np.array([[1.0, -1.0]])}
     >>> path_norm(hidden, {2: np.array([2.0])}, depth=2)
     8.0
@@ -49,6 +70,37 @@ def a_posteriori(
 ) -> MarginBound:
     """a-posteriori at the best j for the margins y_i f(x_i); Ψ may be unbounded.
 
+    Parameters
+    ----------
+    margins
+        Margins y_i f(x_i) of the m points, not normalised.
+    B
+        Path norm of f after its last two linear maps are collapsed (`path_norm`); 0 is the zero function.
+    d
+        Number of hidden layers, >= 0.
+    n_0
+        Number of features, the length of Ψ(x), >= 1.
+    r_rms
+        max_j sqrt(Σ_i Ψ_j(x_i)²/m), the largest root mean square of a feature, >= 0.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+    c
+        Largest `Activation.peeling` over the layers, >= 1; 3/2 is that of ReLU.
+    eta
+        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> bound = a_posteriori([1.0] * 9600, 3.0, d=1, n_0=154, r_rms=1.0, delta=0.05)
     >>> bound.j, round(bound.value, 6)
     (23, 0.278531)
@@ -66,6 +118,37 @@ def a_posteriori_bounded(
 ) -> MarginBound:
     """a-posteriori-bounded at the best j, with a bound r_sup on ||Ψ||_inf known beforehand.
 
+    Parameters
+    ----------
+    margins
+        Margins y_i f(x_i) of the m points, not normalised.
+    B
+        Path norm of f after its last two linear maps are collapsed (`path_norm`); 0 is the zero function.
+    d
+        Number of hidden layers, >= 0.
+    n_0
+        Number of features, the length of Ψ(x), >= 1.
+    r_sup
+        A bound on ||Ψ(x)||_inf for every x, known before the sample, >= 0.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+    c
+        Largest `Activation.peeling` over the layers, >= 1; 3/2 is that of ReLU.
+    eta
+        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> bound = a_posteriori_bounded([1.0] * 9600, 3.0, d=1, n_0=154, r_sup=1.0, delta=0.05)
     >>> bound.j, round(bound.value, 6)
     (23, 0.25356)
@@ -158,6 +241,41 @@ def a_posteriori_data_at(
 
     in place of B r_rms sqrt(2 m log(2 n_0 A_d)); `E_Z` is E Z_1 = m R_S(H_1) at Λ = 1, p = 1, or an upper value of it.
 
+    Parameters
+    ----------
+    j
+        Index of the margin ρ_j = B/(1+η)^j.
+    ramp
+        Mean ramp loss of f at ρ_j = B/(1+η)^j, in [0, 1].
+    B
+        Path norm of f after its last two linear maps are collapsed (`path_norm`), > 0.
+    d
+        Number of hidden layers, >= 0.
+    E_Z
+        E Z_1, or an upper value of it, >= 0.
+    r_rms
+        max_j sqrt(Σ_i Ψ_j(x_i)²/m), the largest root mean square of a feature, >= 0.
+    m
+        Number of points in the sample, >= 1.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+    c
+        Largest `Activation.peeling` over the layers, >= 1; 3/2 is that of ReLU.
+    eta
+        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> round(a_posteriori_data_at(48, 0.0, 1.0, d=0, E_Z=150.0, r_rms=1.0, m=9600, delta=0.05).terms["complexity"], 9)
     0.325039676
     """

@@ -13,6 +13,22 @@ def smallest_m(bound: Callable[[int], MarginBound], target: float = 1.0, *, larg
     The bound must fall with m. The ceiling in Theorem 1 makes its bound a saw of tiny teeth: there the m returned is
     where the bound crosses the target, and the m before it does not, but an earlier tooth may touch the target too.
 
+    Parameters
+    ----------
+    bound
+        Evaluates the bound at m.
+    target
+        Value to stay below.
+    largest
+        Greatest m to try.
+
+    Returns
+    -------
+    int or None
+        The least m; None if it exceeds `largest`.
+
+    Examples
+    --------
     >>> from adanet_theory.risk.generalization import margin_bound
     >>> smallest_m(lambda m: margin_bound(0.0, [1.0], [1 / m**0.5], rho=0.5, M=1.0, m=m, delta=0.05), 0.25)
     437
@@ -37,6 +53,22 @@ def smallest_m(bound: Callable[[int], MarginBound], target: float = 1.0, *, larg
 def largest_depth(bound: Callable[[int], MarginBound], target: float = 1.0, *, largest: int = 1000) -> int:
     """The greatest depth up to which the bound stays below the target; 0 if it is not below it at depth 1.
 
+    Parameters
+    ----------
+    bound
+        Evaluates the bound at a depth.
+    target
+        Value to stay below.
+    largest
+        Greatest depth to try.
+
+    Returns
+    -------
+    int
+        The greatest depth, 0 if there is none.
+
+    Examples
+    --------
     >>> from adanet_theory.risk.generalization import margin_bound
     >>> largest_depth(lambda l: margin_bound(0.0, [1.0] * l, [0.1 * l] * l, rho=1.0, M=1.0, m=10000, delta=0.05), 0.7)
     3

@@ -77,6 +77,35 @@ def margin_bound_unbounded(
 
         R(f) <= ramp_ρ(f/W) + (2/ρ) Σ_k a_k R_m(H_k) + sqrt( [log(1/δ) + Σ_k log(1/π_k)] / (2m) )
 
+    Parameters
+    ----------
+    ramp
+        Mean ramp loss of f/W at ρ (`ramp_loss`), in [0, 1].
+    w_norms
+        ||w_1||_1, .., ||w_l||_1, the output weights of each layer, >= 0.
+    R_m
+        Complexities R_m(H_1), .., R_m(H_l), or upper values of them.
+    rho
+        Margin, > 0, fixed before the sample.
+    m
+        Number of points in the sample, >= 1.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+    eta
+        Ratio of the grid of shares less 1, > 0, fixed before the sample.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> bound = margin_bound_unbounded(0.0, [0.0, 1.0], [0.01, 0.02], rho=0.5, m=10_000, delta=0.05)
     >>> {name: round(term, 6) for name, term in bound.terms.items()}
     {'ramp': 0.0, 'complexity': 0.08, 'confidence': 0.01593}
@@ -100,6 +129,35 @@ def unbounded_empirical(
 
     `R_S` are upper values of R_S(H_k) that hold with probability 1 - δ/4 over sampled signs (or surely).
 
+    Parameters
+    ----------
+    ramp
+        Mean ramp loss of f/W at ρ (`ramp_loss`), in [0, 1].
+    w_norms
+        ||w_1||_1, .., ||w_l||_1, the output weights of each layer, >= 0.
+    R_S
+        Upper values of R_S(H_1), .., R_S(H_l).
+    rho
+        Margin, > 0, fixed before the sample.
+    m
+        Number of points in the sample, >= 1.
+    delta
+        Probability in (0, 1) with which the statement may fail.
+    eta
+        Ratio of the grid of shares less 1, > 0, fixed before the sample.
+
+    Returns
+    -------
+    MarginBound
+        The bound term by term; `.value` is cut at 1.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Examples
+    --------
     >>> bound = unbounded_empirical(0.0, [0.0, 1.0], [0.01, 0.02], rho=0.5, m=10_000, delta=0.05)
     >>> {name: round(term, 6) for name, term in bound.terms.items()}
     {'ramp': 0.0, 'complexity': 0.08, 'confidence': 0.03275}

@@ -94,8 +94,8 @@ def _index(expr: sp.Expr) -> Callable[[Environment], int]:
         name, inner = str(expr.base.label), _index(expr.indices[0])
         return lambda env: int(env.values.number(name, (inner(env),)))
     offset, letter = expr.as_two_terms()
-    shift, of = int(offset), _index(letter)
-    return lambda env: of(env) + shift
+    shift, index = int(offset), _index(letter)
+    return lambda env: index(env) + shift
 
 
 def _nonnegative(x: arb, env: Environment, what: str) -> arb:

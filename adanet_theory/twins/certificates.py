@@ -5,12 +5,11 @@ computes the same parts at the size of a network, and both are compared with the
 
 The names a dict of values holds, beside those of `notation`: theta (weights of the voters, those > 0), u (margins), N
 votes (nu where their expectation is free), threshold (the k of the statements), beta, grid (G), A (atoms), r (rates),
-tau, sigma (standard deviations, s in the statements), phi_norm, w_gauss, p_2 (the two largest masses together), T
-(where a sum over all counts of a law is cut off), J (entries of theta, r or w_gauss), E_Z (E Z_1), h (nodes of all
-trees by level, from 0 on), p_1 (the mass of a unit that is read with a plus), eps_Q (eps of all pairs of classes),
-draws and tried (T' and K of an empirical part that was drawn), w_prior and sigma_prior, p_linear (p_0 and the masses of
-the minus units), p_plus (those of the J plus units), tilt (the lambda of the Chernoff form), bits, b_g (the bound b
-of the other network). In the statements on counts `threshold` is k or d, N the points, error the bound itself.
+sigma (standard deviations, s in the statements), w_gauss, p_2 (the two largest masses together), T (where a sum over
+all counts of a law is cut off), J (entries of theta, r or w_gauss), E_Z (E Z_1), draws and tried (T' and K of an
+empirical part that was drawn), w_prior and sigma_prior, bits, b_g (the bound b of the other network), shift (of a
+program's margins against those of f, as a share of B'). In the statements on counts `threshold` is k or d, N the
+points, error the bound itself.
 """
 # ruff: noqa: F405
 
@@ -25,20 +24,17 @@ from adanet_theory.twins.symbolic import Statement, define_A_d, define_rho_B, sa
 N_votes, G, A = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "grid", "A"))
 threshold, t = (sp.Symbol(name, integer=True, nonnegative=True) for name in ("threshold", "t"))
 J, T = (sp.Symbol(name, integer=True, positive=True) for name in ("J", "T"))
-beta, nu, p_1, p_2, s_max, error = sp.symbols("beta nu p_1 p_2 s_max error", positive=True)
-eps_Q = sp.Symbol("eps_Q", nonnegative=True)
-nodes = sp.IndexedBase("h", integer=True, positive=True)
+beta, nu, p_2, error = sp.symbols("beta nu p_2 error", positive=True)
 x = sp.Symbol("x", integer=True)
 draws, tried = (sp.Symbol(name, integer=True, positive=True) for name in ("draws", "tried"))
-p_linear, tilt = sp.symbols("p_linear tilt", nonnegative=True)
 E_Z = sp.Symbol("E_Z", nonnegative=True)
-bits, b_g = sp.symbols("bits b_g", nonnegative=True)
+bits, b_g, shift = sp.symbols("bits b_g shift", nonnegative=True)
 delta_2 = sp.Symbol("delta_2", positive=True)
 KL, empirical, b_Q, xi_m = sp.symbols("KL empirical b_Q xi_m", nonnegative=True)
-theta, rate, margin_u, deviation, norm, gauss_w, p_plus = (
-    sp.IndexedBase(name, real=True) for name in ("theta", "r", "u", "sigma", "phi_norm", "w_gauss", "p_plus")
+theta, rate, margin_u = (sp.IndexedBase(name, real=True) for name in ("theta", "r", "u"))
+gauss_w, deviation, prior_w, prior_deviation = (
+    sp.IndexedBase(name, real=True) for name in ("w_gauss", "sigma", "w_prior", "sigma_prior")
 )
-prior_w, prior_deviation = (sp.IndexedBase(name, real=True) for name in ("w_prior", "sigma_prior"))
 
 
 def binomial_mass(N: sp.Expr, p: sp.Expr, count: sp.Expr) -> sp.Expr:
@@ -50,27 +46,23 @@ def rising(count: sp.Expr) -> sp.Expr:
     return loggamma(count + beta) - loggamma(beta)
 
 
-def normal_cdf(x: sp.Expr) -> sp.Expr:
-    return (1 + sp.erf(x / sp.sqrt(2))) / 2
-
-
 def skellam_cdf(size: sp.Expr, k: sp.Expr) -> sp.Expr:
     """P[Skellam(size/2, size/2) <= k], k >= 0: half of what is not 0 lies below it."""
     at = exp(-size) * sp.besseli(t, size)
     return Rational(1, 2) + exp(-size) * sp.besseli(0, size) / 2 + Sum(at, (t, 1, k))
 
 
-def skellam_mass(size: sp.Expr, at: sp.Expr) -> sp.Expr:
-    """P[Skellam(size/2, size/2) = at]."""
-    return exp(-size) * sp.besseli(at, size)
-
-
+program_multiclass_b = Sum(
+    exp(-nu * shift) * (nu * shift) ** (threshold - x) / sp.gamma(threshold - x + 1) * skellam_cdf(nu * p_2, x),
+    (x, 0, threshold),
+)
 define_xi = Definition(xi_m, Sum(binomial(m, t) * (t / m) ** t * (1 - t / m) ** (m - t), (t, 0, m)))
 define_vote_q = Definition(
     empirical,
     Sum(Sum(binomial_mass(N_votes, (1 + margin_u[i]) / 2, t), (t, 0, threshold)), (i, 1, m)) / m,
 )
 define_vote_b = Definition(b_Q, Sum(binomial(N_votes, t), (t, 0, threshold)) / sp.Integer(2) ** N_votes)
+program_vote_b = Sum(binomial_mass(N_votes, (1 + shift) / 2, t), (t, 0, threshold))
 iid_kl = N_votes * Sum(theta[i] * log(2 * n[0] * theta[i]), (i, 1, J))
 polya_kl = (
     N_votes * Sum(theta[i] * log(theta[i]), (i, 1, J))
@@ -79,7 +71,7 @@ polya_kl = (
     - Sum(Sum(binomial_mass(N_votes, theta[i], t) * rising(t), (t, 0, N_votes)), (i, 1, J))
 )
 prior_b = A * beta / N_votes
-path_kl = Sum(
+counts_kl = Sum(
     rate[i] * log(rate[i])
     - rate[i]
     - Sum(exp(-rate[i]) * rate[i] ** t / sp.gamma(t + 1) * rising(t), (t, 0, T))
@@ -100,29 +92,14 @@ moved = (gauss_w[i] - prior_w[i]) ** 2 + deviation[i] ** 2
 stochastic_kl = Sum(
     moved / (2 * prior_deviation[i] ** 2) - Rational(1, 2) + log(prior_deviation[i] / deviation[i]), (i, 1, J)
 )
-plus_size = nu * p_plus[i]
-# E exp(lambda relu(Sk)): half of what is not 0 lies below it and counts 1
-plus_moment = Rational(1, 2) + exp(-plus_size) * (
-    sp.besseli(0, plus_size) / 2 + Sum(exp(tilt * t) * sp.besseli(t, plus_size), (t, 1, T))
-)
-chernoff = exp(
-    -tilt * (threshold + 1) + nu * p_linear * ((exp(tilt) + exp(-tilt)) / 2 - 1) + Sum(log(plus_moment), (i, 1, J))
-)
-define_gauss_q = Definition(empirical, Sum(normal_cdf((tau * norm[i] - margin_u[i]) / deviation[i]), (i, 1, m)) / m)
-# D^+(y) + D^-(c) of two classes, all but one of whose units are in J or dropped: P(Sk(p_2) + relu(Sk(p_1)) = x)
-pair_mass = skellam_cdf(nu * p_1, sp.Integer(0)) * skellam_mass(nu * p_2, x) + Sum(
-    skellam_mass(nu * p_1, t) * skellam_mass(nu * p_2, x - t), (t, 1, T)
-)
-hung = (nodes[i] + 1) * (nodes[i] + 2) * binomial(nodes[i] + 2 * nodes[i - 1] - 1, nodes[i])
-forest_grid = 25 * 6 * 41 * (d + 1) * (d + 2) * sp.Product(hung, (i, 1, d))
 kept = binomial(t, threshold) / binomial(N_votes, threshold)
-gauss_kl = Sum((gauss_w[i] ** 2 + deviation[i] ** 2) / 2 - Rational(1, 2) - log(deviation[i]), (i, 1, J))
 
 _ALL = [
     Statement("xi", "theory", xi_m, "=", {"value": define_xi.rhs}),
     Statement("derandomised", "theory", risk, "<=", {"value": bound}, (define_xi,)),
     Statement("vote-empirical", "theory", empirical, "=", {"value": define_vote_q.rhs}),
     Statement("vote-b", "theory", b_Q, "=", {"value": define_vote_b.rhs}),
+    Statement("vote-b-program", "theory", b_Q, "=", {"value": program_vote_b}),
     Statement("vote-kl-iid", "theory", KL, "=", {"value": iid_kl}),
     Statement("vote-kl-polya", "theory", KL, "=", {"value": polya_kl}),
     Statement(
@@ -138,29 +115,14 @@ _ALL = [
             r"$|\Psi_j| \leq 1$ is known beforehand",
         ),
     ),
-    Statement("path-kl", "theory", KL, "=", {"value": path_kl}),
-    Statement(
-        "path-certificate",
-        "theory",
-        risk,
-        "<=",
-        {"value": derandomised(Rational(9, 10) * delta)},
-        (define_xi, Definition(KL, path_kl)),
-        (
-            r"$\widehat q$ bounds $\frac1m \sum_{i=1}^m P(y_i g(x_i) \leq k)$ from draws, with a tenth of $\delta$",
-            r"$b = 1 - \max P(D > k)$, the laws of $g$ and $D$ as in the proof",
-            r"$r_i = N \theta_i$ for the shares $\theta_i > 0$ of the path norm, one for each of at most $A$ atoms",
-            r"$G$ counts the shapes, $N$, $k$ and $\beta$ among which the best may be taken",
-            r"$|\Psi_j| \leq 1$ is known beforehand",
-        ),
-    ),
+    Statement("counts-kl", "theory", KL, "=", {"value": counts_kl}),
     Statement(
         "vote-certificate-multiclass",
         "theory",
         risk,
         "<=",
         {"value": bound},
-        (define_xi, Definition(b_Q, skellam_cdf(N_votes * p_2, threshold)), Definition(KL, path_kl)),
+        (define_xi, Definition(b_Q, skellam_cdf(N_votes * p_2, threshold)), Definition(KL, counts_kl)),
         (
             r"$\widehat q = \frac1m \sum_{i=1}^m P(g_{y_i}(x_i) - g_c(x_i) \leq k \text{ for some } c)$",
             r"$p_2$ is the mass of the two heaviest classes together",
@@ -168,15 +130,6 @@ _ALL = [
             r"$G$ counts the $N$, $k$ and $\beta$ among which the best may be taken",
             r"$|\Psi_j| \leq 1$ is known beforehand",
         ),
-    ),
-    Statement(
-        "path-chernoff",
-        "theory",
-        1 - b_Q,
-        "<=",
-        {"value": chernoff},
-        (),
-        (r"$p_-$ is $p_0$ with the units of the other sign, $p_i$ are those of the sign of $y$, $\lambda \geq 0$",),
     ),
     Statement("stochastic-kl", "theory", KL, "=", {"value": stochastic_kl}),
     Statement(
@@ -192,46 +145,7 @@ _ALL = [
         ),
     ),
     Statement("multiclass-b", "theory", b_Q, "=", {"value": skellam_cdf(nu * p_2, threshold)}),
-    Statement(
-        "path-multiclass-eps",
-        "theory",
-        eps_Q,
-        "=",
-        {"value": Sum(pair_mass, (x, threshold + 1, T))},
-        (),
-        ("$p_1$ is a unit that adds to the right class, $p_2$ the roots of both classes and the units in $J$",),
-    ),
-    Statement("path-multiclass-grid", "theory", G, "=", {"value": forest_grid}),
-    Statement(
-        "path-certificate-multiclass",
-        "theory",
-        risk,
-        "<=",
-        {"value": derandomised(Rational(9, 10) * delta)},
-        (define_xi, Definition(b_Q, 1 - eps_Q), Definition(G, forest_grid)),
-        (
-            r"$\widehat q$ bounds $\frac1m \sum_i P(g_{y_i}(x_i) - g_c(x_i) \leq k \text{ for some } c)$ from draws",
-            r"a tenth of $\delta$ went to these draws",
-            r"$\epsilon_Q = \max P(D^+(y) + D^-(c) > k)$ over $y \neq c$, the laws of $g$ and $D$ as in the proof",
-            r"$\mathrm{KL}$ is that of path-certificate over the atoms of all trees",
-            r"$h_t$ counts their nodes at level $t$, $h_0 = C$",
-            r"$|\Psi_j| \leq 1$ is known beforehand",
-        ),
-    ),
-    Statement("gauss-kl", "theory", KL, "=", {"value": gauss_kl}),
-    Statement(
-        "gauss-certificate",
-        "theory",
-        risk,
-        "<=",
-        {"value": bound},
-        (define_xi, define_gauss_q, Definition(b_Q, normal_cdf(tau / s_max))),
-        (
-            r"$u_i$ is the margin of the mean, $s_i$ the standard deviation at $x_i$, $s_{\max}$ the largest",
-            r"$G$ counts the $\tau$ among which the best may be taken",
-            r"$\varphi$ is fixed beforehand, $\varphi(x_i) \neq 0$",
-        ),
-    ),
+    Statement("multiclass-b-program", "theory", b_Q, "=", {"value": program_multiclass_b}),
     Statement(
         "held-out",
         "theory",

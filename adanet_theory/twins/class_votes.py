@@ -13,9 +13,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import flint
 import numpy as np
+from flint import arb
 
 from adanet_theory.checks import Array
+from adanet_theory.twins.tails import BITS, down, slack, up
 
 _CELLS = 2_000_000
 _TINY = 1e-290  # more than all that underflow can lose
@@ -75,8 +78,8 @@ def _outwards(a: Array, b: Array, D: Array, centre: np.ndarray, half: int) -> tu
     ratios = np.divide(a, at)
     np.divide(at, b, out=ratios, where=t <= 0)
     last = ratios[-1] * (1 + 2.0**-20)
-    found = np.cumprod(ratios, axis=0, dtype=np.float64)
-    return found, np.where(last < 1, found[-1] * last / np.maximum(1 - last, 2.0**-30), math.inf)
+    products = np.cumprod(ratios, axis=0, dtype=np.float64)
+    return products, np.where(last < 1, products[-1] * last / np.maximum(1 - last, 2.0**-30), math.inf)
 
 
 def class_loss_upper(a: Array, b: Array, y: np.ndarray, k: int) -> float:
@@ -97,3 +100,43 @@ def _losses_upper(a: Array, b: Array, y: np.ndarray, k: int) -> Array:
         below = np.take_along_axis(laws.below[:, :, c], np.clip(at, 0, len(window) - 1), axis=0)
         right = right * np.where(y == c, 1.0, np.where(at >= 0, below, 0.0))
     return np.minimum(1.0, 1 - right.sum(axis=0) * (1 - (C + len(window) + 4) * 2 * _UNIT) + 2 * _UNIT)
+
+
+def lead_lower(size: arb, k: int, mean: arb) -> float:
+    """A float <= P(S + J <= k, J <= k), S ~ Skellam(size/2, size/2), J ~ Poisson(mean), k >= 0.
+
+    All masses of J but the first few may be left out.
+    P(X = x) = exp(-size) I_|x|(size) = P(X = 0) r_1 .. r_x with r_x = I_x/I_{x-1}. From I_{x-1} = I_{x+1} + (2x/size)
+    I_x, r_x = 1/(2x/size + r_{x+1}): from 0 <= r <= 1 far out the two ends meet on the way down. The law is log-concave
+    (a sum of Poisson variables), so that the r_x fall, and a geometric series bounds what lies beyond a window.
+    """
+    half, outside = _half_upper(size)
+
+    def below(j: int) -> float:
+        above = min(1.0, (math.fsum(half[j + 1 :]) + outside) * slack(1))
+        with flint.ctx.workprec(BITS):
+            return max(0.0, down(1 - arb(above)))
+
+    if mean == 0:
+        return below(k)
+    with flint.ctx.workprec(BITS):
+        masses = [(-mean).exp() * mean**j / arb(math.factorial(j)) for j in range(min(k, 100) + 1)]
+        return max(0.0, down(sum((p * arb(below(k - j)) for j, p in enumerate(masses)), arb(0))))
+
+
+def _half_upper(size: arb) -> tuple[Array, float]:
+    """Floats >= P(X = x) for x = 0, 1, .. of the symmetric law, and one >= the mass beyond them, on both sides."""
+    if size == 0:
+        return np.ones(1), 0.0
+    with flint.ctx.workprec(BITS):
+        root = math.sqrt(float(size))
+        last = math.ceil(9 * root) + 20
+        top = up((-size).exp() * size.bessel_i(0))
+        least, most = down(2 / size), up(2 / size)
+    low, high, ratios = 0.0, 1.0, []
+    for x in range(last + math.ceil(6 * root) + 40, 0, -1):
+        low, high = 1 / (x * most + high) / slack(1), 1 / (x * least + low) * slack(1)
+        ratios.append(min(high, 1.0))
+    ratios.reverse()
+    half = np.cumprod(np.array([top, *ratios[:last]])) * slack(last + 1) + 1e-300
+    return half, float(2 * half[-1] * ratios[last] / (1 - ratios[last]) * slack(4))

@@ -62,10 +62,7 @@ CERTIFICATES = {
     "xi_m": r"\xi(m)",
     "threshold": "k",
     "error": "p",
-    "eps_Q": r"\epsilon_Q",
-    "s_max": r"s_{\max}",
-    "p_linear": r"p_-",
-    "tilt": r"\lambda",
+    "shift": r"\epsilon",
     "draws": "T",
     "tried": "K",
     "E_Z": r"\mathbb E_{\boldsymbol\sigma}[Z_1]",
@@ -75,11 +72,9 @@ CERTIFICATES = {
 CERTIFICATES_INDEXED = {
     "theta": r"\theta_{%s}",
     "sigma": r"s_{%s}",
-    "phi_norm": r"\|\varphi(x_{%s})\|",
     "w_gauss": r"w_{%s}",
     "w_prior": r"\bar w_{%s}",
     "sigma_prior": r"\bar s_{%s}",
-    "p_plus": r"p_{%s}",
 }
 RELATION = {"<=": r"\leq", "=": "=", ">=": r"\geq"}
 WIDE = ("E_norm", "sum_sq")

@@ -290,13 +290,3 @@ def _masses_lower(modes: np.ndarray, starts: Array, odds: Array, against: Array,
 def _weighted(mass: Array, beta: arb) -> float:
     """A lower value of sum_c mass[c] sum_{1 <= i < c} log(beta + i)."""
     return float(np.sum(mass * log_rising_lower(beta, len(mass))) / slack(2 * len(mass)))
-
-
-def normal_upper(z: Array) -> float:
-    """A float >= the mean of Phi(z_i) for the exact values of the floats z_i; -inf counts 0 and inf counts 1."""
-    values, counts = _groups(-z)  # the least -z is the greatest z
-    with flint.ctx.workprec(BITS):
-        root = arb(2).sqrt()
-        phi = [1.0 if x == -math.inf else up((arb(x) / root).erfc() / 2) for x in values.tolist() if x < math.inf]
-    total = math.fsum(np.array(phi) * counts[: len(phi)])
-    return min(1.0, total / len(z) * slack(4) + _TINY) if phi else 0.0

@@ -91,10 +91,10 @@ class Values:
     def _element(name: str, value: Any, index: tuple[int, ...]) -> Any:
         check(bool(index), f"{name} must be one number, got several.")
         if isinstance(value, Mapping):
-            found = value.get(index if len(index) > 1 else index[0], 0 if name == "Lambda" else None)
+            element = value.get(index if len(index) > 1 else index[0], 0 if name == "Lambda" else None)
         else:
             position = index[0] - (name != "n")
-            found = value[position] if 0 <= position < len(value) else None
-        if found is None:
+            element = value[position] if 0 <= position < len(value) else None
+        if element is None:
             raise ValueError(f"{name}_{index[0]} is needed, got no value of it.")
-        return found
+        return element

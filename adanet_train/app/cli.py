@@ -20,15 +20,17 @@ from adanet_train.core.device import device
 
 if TYPE_CHECKING:
     from adanet_train.app.inputs import Inputs
-    from adanet_train.config import Config, Trained
+    from adanet_train.config import Config
     from adanet_train.core.world import World
     from adanet_train.model.model_file import Sample
+    from adanet_train.training import Trained
 
 EXAMPLES = """\
 DATA is one of
   two classes   breast-cancer, digits:3-8, mnist:0-1, fashion:coat-shirt, cifar10:cat-dog
   more classes  digits, mnist, fashion, cifar10, iris, wine
-  your file     .csv, .parquet, .npy, .npz or .pt with labels y and features X (or Psi, used as they are)
+  your file     .csv, .parquet, .npy, .npz or .pt with labels y and features X (or Psi, used as they are);
+                'part-*.parquet' in quotes: a table in many files
 
 examples:
   adanet-train breast-cancer -o model.pt
@@ -84,7 +86,12 @@ def parser() -> Parser:
         "every unit its bits"
     )
     add("--objective", choices=("paper", "bound", "certificate", "vote", "description"), help=objectives)
-    add("--start", type=float, metavar="F", help="picking: share of the rows that training starts on (default 0.25)")
+    add(
+        "--start",
+        type=float,
+        metavar="F",
+        help="picking: share of the rows that training starts on (default: a quarter, from 1,000 rows a half)",
+    )
     add(
         "--picks", type=int, metavar="K", help="picking: largest number of rows to pick; without it by rows and classes"
     )
@@ -146,29 +153,30 @@ def _launched(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     from adanet_train.app import processes
 
     check(arguments.processes >= 1, f"processes must be an integer >= 1, got {arguments.processes}.")
+    run = train
     if arguments.subnetworks is not None:
         from adanet_train.app import subnetworks
 
         subnetworks.check_options(arguments, parser())
-        return subnetworks.train(arguments)
+        run = subnetworks.train
     begun = os.environ.get("WORLD_SIZE", "1")
     if arguments.processes > 1 and begun == "1":
         return processes.launch(argv, arguments.processes, arguments.output)
     if begun == "1":
-        return train(arguments)
+        return run(arguments)
     from adanet_train.core.world import ProcessEnded
 
     processes.end_with_the_launcher()
-    told, status = "another process of the run ended", 2
+    reason, status = "another process of the run ended", 2
     try:
-        return train(arguments)
+        return run(arguments)
     except ProcessEnded:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # torchrun ends whoever is left: first say what there is
         if processes.LAUNCHED in os.environ:
             return processes.ENDED
     except KeyboardInterrupt as error:  # while it waits for the others, or leaves them
-        told, status = "interrupted", console.status_of(error)
-    return console.refuse("adanet-train", f"{told}: {processes.state(arguments.output)}.", status)
+        reason, status = "interrupted", console.status_of(error)
+    return console.refuse("adanet-train", f"{reason}: {processes.state(arguments.output)}.", status)
 
 
 def train(arguments: argparse.Namespace) -> int:
@@ -183,53 +191,51 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
     """The run of this process; the first of several shows and writes what one alone would."""
     from adanet_train.app import run
     from adanet_train.app.inputs import Asked, range_of, read_inputs
-    from adanet_train.app.progress import Rounds, closing_table
-    from adanet_train.config import CERTIFIED, taken_up
+    from adanet_train.app.progress import Rounds, closing_table, interrupted
     from adanet_train.model import model_file
+    from adanet_train.model.trained import model_of
 
     start = time.perf_counter()
-    config = run.method_config(arguments.method, make_config(arguments))
+    config = make_config(arguments)
     asked = Asked(
         test=arguments.test_data,
         label=arguments.label,
         data_dir=arguments.data_dir,
         bias=arguments.bias,
         center=arguments.center,
-        certificate=config.objective if config.objective in CERTIFIED else None,
+        certificate=config.goal.objective if config.goal.is_certificate else None,
         start=_start(config),
         features=arguments.features,
         feature_range=arguments.feature_range,
         drop=tuple(arguments.drop),
         holdout=arguments.holdout,
-        seed=config.seed,
+        seed=config.run.seed,
     )
     files.check_writable(arguments.output, (arguments.data, arguments.test_data, arguments.label))
     inputs = read_inputs(arguments.data, asked)
     weights = _weights(arguments, config, inputs)
-    told = any(setting.startswith("r_sup=") for setting in arguments.set)
-    config = run.config_for(inputs.y, config.replace(r_sup=range_of(inputs, config, told=told)))
+    known = any(setting.startswith("r_sup=") for setting in arguments.set)
+    config = config.replace(r_sup=range_of(inputs, config, known=known))
     outputs = inputs.dataset.outputs
     sample = model_file.Sample.kept(inputs.points, inputs.y, outputs)
     resume = read_resume(arguments, sample) if arguments.resume else None
-    if resume is not None:
-        config = taken_up(resume, config)
     parts = {"sample": sample, "holdout": model_file.Sample.kept(*inputs.holdout, outputs) if inputs.holdout else None}
     if arguments.no_sample:
         parts = {name: part and part.without_data() for name, part in parts.items()}
     saver = run.Saver(
         arguments.output,
-        lambda trained: run.model_of(
+        lambda trained: model_of(
             trained, arguments.method, features=inputs.features, notes=_notes(inputs, arguments), **parts
         ),
     )
     with Bar("round", quiet=world.rank > 0) as bar:
         try:
             train_method = run.trainer(arguments.method)
-            shown = [saver, Rounds(bar, config.rounds, inputs.dataset.notes), *_logs(arguments)]
+            shown = [saver, Rounds(bar, inputs.dataset.notes), *_logs(arguments)]
             callback = _each(shown) if world.rank == 0 else None
-            together = {} if world.size == 1 else {"world": _checked(world, arguments)}
+            together = {} if world.size == 1 else {"world": _checked(world, arguments.method, config)}
             trained = train_method(
-                inputs.points, inputs.y, config, callback=callback, resume=resume, **together, **weights
+                inputs.points, inputs.y, config, callback=callback, resume=resume, say=bar.say, **together, **weights
             )
             world.check_same(trained.network)
         except (MemoryError, RuntimeError) as error:
@@ -240,7 +246,7 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
         except KeyboardInterrupt as error:
             saver.flush()
             done = saver.rounds_saved or (len(resume.history) if resume else 0)
-            return interrupted(arguments, done, console.status_of(error))
+            return console.refuse("adanet-train", interrupted(arguments.output, done), console.status_of(error))
     if world.rank > 0:
         return 0
     saver.latest = trained
@@ -254,7 +260,7 @@ def _start(config: Config) -> Any:
     """The split of the rows into start and the others, where the objective is to pick."""
     from adanet_train.picking.train import plan_of
 
-    return plan_of(config).split if config.objective == "certificate" else None
+    return plan_of(config).split if config.goal.by_picking else None
 
 
 def _weights(arguments: argparse.Namespace, config: Config, inputs: Inputs) -> dict[str, Any]:
@@ -264,7 +270,7 @@ def _weights(arguments: argparse.Namespace, config: Config, inputs: Inputs) -> d
     if arguments.class_weight is None:
         return {}
     check(arguments.method == "adanet", f"class-weight is for method adanet, got method={arguments.method!r}.")
-    check(config.objective == "paper", run.unweighted(config.objective))
+    config.goal.check_unweighted(arguments.class_weight)
     return {"weights": run.class_weights(arguments.class_weight, inputs.y, inputs.dataset.classes)}
 
 
@@ -273,16 +279,17 @@ def _too_large(error: BaseException, arguments: argparse.Namespace, config: Conf
     from adanet_train.app import run
 
     m, n_0 = len(inputs.y), inputs.points.n_0
+    config = config.resolve(arguments.method, inputs.y, m)
     asked = console.memory_asked(error) or 0.0
     needed = console.size(max(asked, run.memory_needed(arguments.method, config, m, n_0, inputs.dataset.outputs)))
-    streamed = arguments.method == "adanet" and config.learner == "committee"
+    streamed = arguments.method == "adanet" and config.search.learner == "committee"
     remedy = "" if streamed else "; --method adanet with its own learner reads some rows at a time"
-    said = console.told(error).removeprefix("out of memory").strip(":. ")
+    said = console.described(error).removeprefix("out of memory").strip(":. ")
     return f"{f'{said}; ' if said else ''}about {needed} would be needed for m={m}, n_0={n_0}{remedy}."
 
 
-def _checked(world: World, arguments: argparse.Namespace) -> World:
-    known = arguments.method == "adanet" and getattr(arguments, "objective", "paper") in ("paper", "bound")
+def _checked(world: World, method: str, config: Config) -> World:
+    known = method == "adanet" and not config.goal.by_picking and not config.goal.is_certificate
     check(known, "several processes train adanet, objective paper or bound.")
     return world
 
@@ -317,25 +324,16 @@ def _logs(arguments: argparse.Namespace) -> list[Any]:
     return [Events(arguments.log)]
 
 
-def interrupted(arguments: argparse.Namespace, done: int, status: int) -> int:
-    state = f"{arguments.output} holds round {done}; --resume goes on from there" if done else "no round was finished"
-    return console.refuse("adanet-train", f"interrupted: {state}.", status)
-
-
 def make_config(arguments: argparse.Namespace) -> Config:
-    """The Config of the options that were given; --set reaches the fields that have no option of their own."""
-    from dataclasses import fields
+    """The Config of the options that were given; --set reaches the settings that have no option of their own."""
+    from adanet_train.config import DEFAULTS, Config
 
-    from adanet_train.config import PRESETS, Config, adaptive
-
-    defaults = {field.name: field.default for field in fields(Config)}
-    given = PRESETS[arguments.preset] | {name: value for name, value in vars(arguments).items() if name in defaults}
+    given = {name: value for name, value in vars(arguments).items() if name in DEFAULTS}
     for setting in arguments.set:
         name, equals, text = setting.partition("=")
-        check(bool(equals) and name in defaults, f"--set needs NAME=VALUE of a field of Config, got {setting!r}.")
-        given[name] = _value(text, defaults[name])
-    given = adaptive(given) if arguments.method == "adanet" else given
-    return Config(**given | {"device": device(str(given["device"]))})
+        check(bool(equals) and name in DEFAULTS, f"--set needs NAME=VALUE of a field of Config, got {setting!r}.")
+        given[name] = _value(text, DEFAULTS[name])
+    return Config.preset(arguments.preset, **given | {"device": device(str(given["device"]))})
 
 
 def _value(text: str, default: Any) -> Any:
@@ -356,8 +354,8 @@ def read_resume(arguments: argparse.Namespace, sample: Sample) -> Trained | None
     """The run in the output file, if it is there and was one of this method on this sample."""
     from pathlib import Path
 
-    from adanet_train.app import run
     from adanet_train.model import model_file
+    from adanet_train.model.trained import trained_of
 
     if not Path(arguments.output).exists():
         return None
@@ -368,7 +366,7 @@ def read_resume(arguments: argparse.Namespace, sample: Sample) -> Trained | None
     check(same, f"{arguments.output}: trained with another class-weight than {arguments.class_weight}.")
     same = model.sample is not None and model.sample.sha256 == sample.sha256
     check(same, f"{arguments.output}: trained on another sample or other features than {arguments.data}.")
-    return run.trained_of(model)
+    return trained_of(model)
 
 
 def summary(arguments: argparse.Namespace, trained: Trained, inputs: Inputs, seconds: float) -> dict[str, Any]:
@@ -390,7 +388,7 @@ def summary(arguments: argparse.Namespace, trained: Trained, inputs: Inputs, sec
         "class_errors": by_class.class_errors(wrong, y, inputs.dataset.classes),
         "seconds": round(seconds, 3),
         "model": str(arguments.output),
-        **({} if (found := run.certificate(trained)) is None else {"certificate": found}),
+        **({} if (certificate := run.certificate(trained)) is None else {"certificate": certificate}),
     }
 
 

@@ -33,6 +33,8 @@ class Parser(argparse.ArgumentParser):
     def _meant(self, message: str) -> str:
         unknown = re.search(r"unrecognized arguments: (--[\w-]+)", message)
         near = nearest(unknown[1], self._option_string_actions) if unknown else None
+        if re.search(r"unrecognized arguments: \S+\.(npy|csv|parquet)\b", message):
+            return " (quote a pattern of files, as in 'part-*.npy': the shell replaced it by its files)"
         return f" (did you mean {near}?)" if near else ""
 
     def add_version(self) -> None:
@@ -65,7 +67,7 @@ def run(
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains at exit
         return 2
     except (ValueError, ArithmeticError, OSError, RuntimeError, MemoryError) as error:
-        return refuse(parser.prog, told(error))
+        return refuse(parser.prog, described(error))
 
 
 class Terminated(KeyboardInterrupt):
@@ -108,14 +110,14 @@ def refuse(name: str, message: str, status: int = 2) -> int:
     return status
 
 
-def told(error: BaseException) -> str:
+def described(error: BaseException) -> str:
     """The error in words; of one for want of memory what was asked for, where it is known.
 
-    >>> told(ValueError("m must be >= 2 to train,\\n got m=1."))
+    >>> described(ValueError("m must be >= 2 to train,\\n got m=1."))
     'm must be >= 2 to train, got m=1.'
-    >>> told(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8589934592 bytes."))
+    >>> described(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8589934592 bytes."))
     'out of memory: 8 GiB were asked for at once.'
-    >>> told(MemoryError())
+    >>> described(MemoryError())
     'out of memory.'
     """
     text = _one_line(str(error))
@@ -140,8 +142,8 @@ def memory_asked(error: BaseException) -> float | None:
 
 
 def _asked(error: BaseException) -> re.Match[str] | None:
-    found = re.search(r"allocate ([\d.]+) (bytes|[KMGTPE]iB)\b", _one_line(str(error)))
-    return found if isinstance(error, MemoryError | RuntimeError) else None
+    match = re.search(r"allocate ([\d.]+) (bytes|[KMGTPE]iB)\b", _one_line(str(error)))
+    return match if isinstance(error, MemoryError | RuntimeError) else None
 
 
 def size(value: float, unit: str = "bytes") -> str:

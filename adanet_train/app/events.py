@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from adanet_train.config import Trained
+from adanet_train.training import Trained
 
 VERSION = "brain.Event:2"
 
@@ -44,14 +44,14 @@ class Events:
 def scalars(trained: Trained) -> dict[str, float]:
     """What is logged of the last round."""
     entry: Mapping[str, Any] = trained.history[-1]
-    found = {"objective": entry["objective"]}
-    found |= {name: entry[name] for name in ("held_out", "lam") if name in entry}
+    values = {"objective": entry["objective"]}
+    values |= {name: entry[name] for name in ("held_out", "lam") if name in entry}
     for candidate in entry["candidates"]:
-        found[f"candidates/depth_{candidate['depth']}"] = candidate["objective"]
-    found["network/depth"] = float(trained.network.depth)
-    found["network/units"] = float(sum(trained.network.n[1:]))
-    found["network/l1"] = sum(float(w.abs().sum()) for w in trained.network.output.values())
-    return {tag: float(value) for tag, value in found.items()}
+        values[f"candidates/depth_{candidate['depth']}"] = candidate["objective"]
+    values["network/depth"] = float(trained.network.depth)
+    values["network/units"] = float(sum(trained.network.n[1:]))
+    values["network/l1"] = sum(float(w.abs().sum()) for w in trained.network.output.values())
+    return {tag: float(value) for tag, value in values.items()}
 
 
 # Protocol buffers

@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from adanet_theory.checks import check
+from adanet_theory.checks import check, nearest, shown
 
 
 def named(text: str, option: str) -> Any:
@@ -16,11 +16,21 @@ def named(text: str, option: str) -> Any:
     check(bool(package and name), f"{option} must be PACKAGE:FACTORY, got {text!r}.")
     sys.path.insert(0, os.getcwd())
     try:
-        return getattr(import_module(package), name)
+        found = getattr(import_module(package), name, None)
     except Exception as error:  # whatever the user's code does
         raise failed(text, option, error) from None
     finally:
         sys.path.remove(os.getcwd())
+    check(found is not None, f"{option} {text}: {_absent(package, name)}")
+    return found
+
+
+def _absent(package: str, name: str) -> str:
+    """What the package has in place of the name."""
+    public = [one for one in vars(sys.modules[package]) if not one.startswith("_")]
+    near = nearest(name, public)
+    remedy = f"did you mean {near!r}?" if near else f"it has {shown(public) or 'no public name'}."
+    return f"{package} has no {name!r}; {remedy}"
 
 
 def called(text: str, option: str, make: Any) -> Any:

@@ -83,7 +83,7 @@ def read_inputs(source: str, asked: Asked) -> Inputs:
     if asked.feature_range is not None:
         dataset = _ranged(dataset, asked.feature_range, source, asked.features)
     fixes = share is not None or asked.start is not None or asked.feature_range is not None
-    check(not (fixes and dataset.encoded), f"{source}: {_encoded(dataset)}")
+    check(not (fixes and dataset.encoded), f"{source}: {encoded(dataset)}")
     draw = np.random.default_rng(asked.seed)
     dataset, kept = _split(dataset, asked.holdout, draw, "holdout")
     dataset, learned_on = _split(dataset, share, draw, "features learned")
@@ -100,8 +100,8 @@ def read_inputs(source: str, asked: Asked) -> Inputs:
     fixed = asked.certificate is None or not fitted
     check(fixed, f"{source}: objective {asked.certificate} {NEEDS_A_FIXED_MAP} {FIXED}.")
     points, y = _points(dataset, features)
-    test, told = _test(asked, dataset, features, hog, points.n_0) if asked.test is not None else (None, ())
-    dataset = replace(dataset, notes=(*dataset.notes, *told))
+    test, unseen = _test(asked, dataset, features, hog, points.n_0) if asked.test is not None else (None, ())
+    dataset = replace(dataset, notes=(*dataset.notes, *unseen))
     holdout = _points(kept, features) if kept is not None else None
     raw = _points(learned_on, None) if learned_on is not None else None
     return Inputs(dataset, features, points, y, test, holdout, raw)
@@ -119,7 +119,7 @@ def _ranged(dataset: Dataset, limits: tuple[float, float], source: str, features
     return replace(dataset, known_range=limits)
 
 
-def _encoded(dataset: Dataset) -> str:
+def encoded(dataset: Dataset) -> str:
     """Why no map of this table can be fixed before the sample."""
     column, _, word = (dataset.encoded or ("",))[0].rpartition("=")
     holds = "empty cells" if word == "?" else "words"
@@ -170,7 +170,7 @@ def _test(
 ) -> tuple[tuple[Points, Tensor], list[str]]:
     """The points to test on, and what they hold that training did not."""
     path = str(asked.test)
-    found = datasets.load(
+    tested = datasets.load(
         path,
         label=asked.label,
         data_dir=asked.data_dir,
@@ -181,18 +181,19 @@ def _test(
         many=True,
         only=None if features is None else features.columns,
     )
-    check(found.outputs == dataset.outputs, f"{path}: has other classes than the training data.")
-    check(found.is_psi == dataset.is_psi, f"{path}: expected {'Psi' if dataset.is_psi else 'X'} as in training.")
-    points, y = _points(found, features)
+    check(tested.outputs == dataset.outputs, f"{path}: has other classes than the training data.")
+    check(tested.is_psi == dataset.is_psi, f"{path}: expected {'Psi' if dataset.is_psi else 'X'} as in training.")
+    points, y = _points(tested, features)
     check(points.n_0 == n_0, f"{path}: Psi must have {n_0} columns, got {points.n_0}.")
-    return (points, y), [f"{path}: {note}" for note in found.unseen(features)]
+    return (points, y), [f"{path}: {note}" for note in tested.unseen(features)]
 
 
-def range_of(inputs: Inputs, config: Config, *, told: bool) -> float:
+def range_of(inputs: Inputs, config: Config, *, known: bool) -> float:
     """r_sup, on which the bound objective rests: the feature map knows it; of Psi as given only the user can."""
     if inputs.features is not None:
         return inputs.features.r_sup
-    check(told or config.objective != "bound", "objective bound on Psi needs its range: --set r_sup=R.")
+    check(known or config.goal.objective != "bound", "objective bound on Psi needs its range: --set r_sup=R.")
     largest = inputs.points.largest
-    check(not told or largest <= config.r_sup, f"r_sup must be >= max |Psi| = {largest}, got r_sup={config.r_sup}.")
-    return config.r_sup
+    r_sup = config.goal.r_sup
+    check(not known or largest <= r_sup, f"r_sup must be >= max |Psi| = {largest}, got r_sup={r_sup}.")
+    return r_sup

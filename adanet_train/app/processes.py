@@ -110,8 +110,8 @@ def _watch(running: Sequence[subprocess.Popen[str]], errors: Sequence[IO[str]], 
             return 0
         time.sleep(0.05)
     _wait(running)
-    told = [rank for rank, process in enumerate(running) if process.returncode not in (None, 0, ENDED)]
-    rank = told[0] if told else 0
+    failed = [rank for rank, process in enumerate(running) if process.returncode not in (None, 0, ENDED)]
+    rank = failed[0] if failed else 0
     status = running[rank].returncode
     if rank == 0 and status is not None and status > 0 and status != ENDED:
         return status  # it said so itself

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adanet_train.app.console import Bar
-from adanet_train.config import Trained
 from adanet_train.core.by_class import only_class
+from adanet_train.training import Trained
 
 
 class Rounds:
     """Called after every round; on stderr, so that stdout holds the result alone."""
 
-    def __init__(self, bar: Bar, rounds: int, notes: Sequence[str] = ()) -> None:
-        self.bar, self.rounds, self.notes = bar, rounds, list(notes)
+    def __init__(self, bar: Bar, notes: Sequence[str] = ()) -> None:
+        self.bar, self.notes = bar, list(notes)
 
     def __call__(self, trained: Trained) -> None:
         # the notes with the first round and not before: a run refused at its start says one line only
@@ -24,7 +24,18 @@ class Rounds:
         ]:
             self.bar.say(line)
         self.notes = []
-        self.bar(len(trained.history), self.rounds, f"{len(trained.history)} of {self.rounds}")
+        done, T = len(trained.history), trained.config.family.rounds
+        self.bar(done, T, f"{done} of {T}")
+
+
+def interrupted(output: Any, done: int) -> str:
+    """Which round an interrupted run has left in its file.
+
+    >>> interrupted("model.pt", 3)
+    'interrupted: model.pt holds round 3; --resume goes on from there.'
+    """
+    state = f"{output} holds round {done}; --resume goes on from there" if done else "no round was finished"
+    return f"interrupted: {state}."
 
 
 def round_line(entry: Mapping[str, Any]) -> str:
@@ -61,7 +72,7 @@ def _objective(F: float, certified: Mapping[str, Any] | None) -> str:
     if certified is None:
         return f"{F:.6g}"
     counted = f"{certified['picked']} picked, {certified['left']} left, N = {certified['N']}"
-    start = f"the start alone: {certified['start_bound']:.4f} by Clopper-Pearson"
+    start = f"for information, the start alone: {certified['start_bound']:.4f} by Clopper-Pearson"
     return f"risk <= {certified['bound']:.4f} with probability {1 - certified['delta']:g} ({counted}; {start})"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,80 +11,35 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check, check_choice
-from adanet_train.config import CERTIFIED, Config, Trained, of_classes
+from adanet_train.config import Config
 from adanet_train.core import by_class
-from adanet_train.core.files import versions
 from adanet_train.core.points import WHOLE, Points
-from adanet_train.data.features import FeatureMap
+from adanet_train.methods import METHODS, Train, plain_trainer
 from adanet_train.model import model_file
-from adanet_train.model.model_file import ModelFile, Sample
-
-METHODS = ("adanet", "cvx", "cvx-exact", "lr", "nn")
-
-Train = Callable[..., Trained]
+from adanet_train.model.model_file import ModelFile
+from adanet_train.training import Trained
 
 
 def trainer(method: str) -> Train:
-    """train(Psi, y, config, *, callback, resume) -> Trained of a method, by picking where that is the objective."""
+    """train(Psi, y, config, *, callback, resume) -> Trained of a method, by picking where that is the objective.
+
+    `say` prints a line; cvx-exact, whose rounds can take minutes, tells it what they will take and how far they are.
+    """
     check_choice("method", method, METHODS)
 
     def train(Psi: Tensor | Points, y: Tensor, config: Config, **options: Any) -> Trained:
-        if config.objective != "certificate":
+        config.goal.check_unweighted(options.get("weights"))
+        say = options.pop("say", None)
+        if not config.goal.by_picking:
+            if say is not None and method == "cvx-exact":
+                options["say"] = say
             return plain_trainer(method)(Psi, y, config, **options)
         from adanet_train.picking import train as picking
 
-        check(options.pop("weights", None) is None, unweighted(config.objective))
+        options.pop("weights", None)
         return picking.train(Psi, y, config, method=method, **options)
 
     return train
-
-
-def plain_trainer(method: str) -> Train:
-    """The trainer of a method on all the rows that it is given."""
-    if method == "adanet":
-        return _adanet
-    if method in ("lr", "nn"):
-        from adanet_train import baselines
-
-        return baselines.train_lr if method == "lr" else baselines.train_nn
-    from adanet_train import adanet_cvx
-
-    return adanet_cvx.train
-
-
-def unweighted(objective: str) -> str:
-    """Why F of a weighted sample would say nothing of the risk."""
-    return f"objective {objective} counts every point alike: no sample_weight, no class_weight."
-
-
-def config_for(y: Tensor, config: Config) -> Config:
-    """The config as the trainer for these labels reads it."""
-    return config if y.is_floating_point() else of_classes(config)
-
-
-def _adanet(Psi: Tensor, y: Tensor, config: Config, **options: Any) -> Trained:
-    """AdaNet on the objective of the config."""
-    if config.objective == "vote":
-        from adanet_train.certificate import classes
-        from adanet_train.certificate import train as signs
-
-        check(options.pop("weights", None) is None, unweighted(config.objective))
-        return (signs if y.is_floating_point() else classes).train(Psi, y, config, **options)
-    if config.objective == "description":
-        from adanet_train.compression import description
-
-        check(options.pop("weights", None) is None, unweighted(config.objective))
-        return description.train(Psi, y, config, **options)
-    from adanet_train import adanet
-
-    return adanet.train(Psi, y, config, **options)
-
-
-def method_config(method: str, config: Config) -> Config:
-    """cvx-exact is AdaNet.CVX with the exact step; vote and description are objectives of adanet alone."""
-    known = config.objective not in CERTIFIED or method == "adanet"
-    check(known, f"objective {config.objective} is for method adanet, got method={method!r}.")
-    return config.replace(step="exact") if method == "cvx-exact" else config
 
 
 def certificate(trained: Trained) -> dict[str, Any] | None:
@@ -94,7 +49,7 @@ def certificate(trained: Trained) -> dict[str, Any] | None:
         return None
     from adanet_theory.certificates.binomial import clopper_pearson
 
-    delta = trained.config.delta
+    delta = trained.config.goal.delta
     return {**picking, "delta": delta, "start_bound": clopper_pearson(trained.picked["first"], picking["N"], delta)}
 
 
@@ -104,17 +59,19 @@ def memory_needed(method: str, config: Config, m: int, n_0: int, outputs: int | 
     A committee keeps a float32 copy of Ψ, if it is not too large for that, and some numbers for each point and output.
     The others keep Ψ in float64 and in float32 and, at each point, the outputs of the units that a later one reads.
 
-    >>> round(memory_needed("adanet", Config(learner="committee", lam=None), 1_000_000, 50) / 1e6)
+    >>> config = Config(learner="committee", width=100, members=2)
+    >>> round(memory_needed("adanet", config, 1_000_000, 50) / 1e6)
     316
     """
-    if method == "adanet" and config.learner == "committee":
-        K, B = config.members_for(m), max(units for _, units in config.sizes(m))
-        weights = 8.0 * config.rounds * K * B * (n_0 + K * B)
+    B = max(units for _, units in config.sizes)
+    if method == "adanet" and config.search.learner == "committee":
+        K = config.search.members or 1
+        weights = 8.0 * config.family.rounds * K * B * (n_0 + K * B)
         return min(4 * m * n_0, 4 * WHOLE) + 8 * m * (8 + 3 * K) * (outputs or 1) + weights
     if method in ("lr", "nn"):
-        units = 0 if method == "lr" else sum(config.hidden)
+        units = 0 if method == "lr" else sum(config.baseline.hidden)
     else:
-        units = config.rounds * (1 if method != "adanet" else max(units for _, units in config.sizes(m)) * config.depth)
+        units = config.family.rounds * (B * config.family.depth if method == "adanet" else 1)
     return 12.0 * m * (n_0 + units) + 8.0 * n_0 * units
 
 
@@ -167,55 +124,6 @@ def _positive(text: str, part: str) -> float:
         value = float("nan")
     check(0 < value < float("inf"), f"class-weight must be balanced or NAME=W with W > 0 and finite, got {part!r}.")
     return value
-
-
-# The file
-
-
-def model_of(
-    trained: Trained,
-    method: str,
-    *,
-    features: FeatureMap | None,
-    sample: Sample | None,
-    notes: Mapping[str, Any] | None = None,
-    holdout: Sample | None = None,
-) -> ModelFile:
-    """The model.pt of a run. It holds no timings, paths or number of jobs, so that equal runs give equal files."""
-    config = {name: value for name, value in trained.config.as_dict().items() if name != "jobs"}
-    meta = {
-        "method": method,
-        "seed": trained.config.seed,
-        "config": config,
-        "history": trained.history,
-        "versions": versions(),
-        **(notes or {}),
-    }
-    if trained.declared is None and _declares(method, trained.config):
-        meta["rounds_added"] = True  # by a resumed run, beyond those of its family
-    rho = trained.config.rho if trained.declared is not None else None
-    extra = {"tried": trained.config.tried} if trained.config.tried > 1 else {}
-    more: dict[str, Any] = {"holdout": holdout, "picked": trained.picked}
-    return ModelFile(trained.network, trained.declared, rho, features, sample, meta, extra, **more)
-
-
-def _declares(method: str, config: Config) -> bool:
-    """Whether a run of this method declares a family, unless rounds are added to it."""
-    return method in ("adanet", "cvx", "cvx-exact") and config.enforce and config.objective == "paper"
-
-
-def trained_of(model: ModelFile) -> Trained:
-    """The run that a model.pt tells of, to be taken up again."""
-    config, history = model.meta.get("config"), model.meta.get("history")
-    known = isinstance(config, Mapping) and isinstance(history, list)
-    check(known, "meta must hold the config and the history of a training run.")
-    config = dict(config or {})
-    if model.picked is None and config.get("objective") == "certificate":
-        config["objective"] = "vote"  # as it was called before version 3
-    try:
-        return Trained(model.network, model.declared, list(history or []), Config.from_dict(config), model.picked)
-    except TypeError as error:
-        raise ValueError(f"meta config is not one of this version: {error}.") from None
 
 
 class Saver:

@@ -4,34 +4,55 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
 from adanet_theory.checks import check
-from adanet_train.app import cli, console, factory, run
+from adanet_train.app import console, factory, run
 from adanet_train.app.console import Bar
+from adanet_train.app.progress import interrupted
 from adanet_train.core import by_class, files
 from adanet_train.core.device import device
-from adanet_train.data import images
-from adanet_train.data.images import Pictures
+from adanet_train.core.world import World, joined, local_device
+from adanet_train.data.pictures import images
+from adanet_train.data.pictures.images import Pictures
+from adanet_train.picking import builders as by_picking
+from adanet_train.picking.core import Labelled, Plan
+from adanet_train.picking.subnetworks import Ensembles
 from adanet_train.subnetworks import fitted
 from adanet_train.subnetworks.fitted import Fitted
 from adanet_train.subnetworks.protocol import takes_context
+from adanet_train.subnetworks.train import Subnetworks
 
 OPTION = "--subnetworks"
-TAKEN = ("data", "output", "rounds", "seed", "device", "test_data", "label", "data_dir", "resume", "json")
-ROUNDS = 3
+TAKEN = (
+    *("data", "output", "rounds", "seed", "device", "test_data", "label", "drop", "data_dir", "resume", "json"),
+    "processes",
+)
+PICKING = ("objective", "start", "picks")
+PLAN = {"start": "start", "picks": "K"}
+OBJECTIVES = ("paper", "certificate")
+ROUNDS, DELTA = 3, 0.05
 
 
 def check_options(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     """Options of the trainer of dense networks are refused, not ignored."""
     for name, value in vars(arguments).items():
-        known = name in (*TAKEN, "subnetworks") or value == parser.get_default(name)
+        known = name in (*TAKEN, *PICKING, "subnetworks") or value == parser.get_default(name)
         check(known, f"--{name.replace('_', '-')} is not for {OPTION}, which takes its settings from Subnetworks(...).")
+    asked = getattr(arguments, "objective", "paper")
+    check(asked in OBJECTIVES, f"--objective with {OPTION} must be {' or '.join(OBJECTIVES)}, got {asked}.")
+    several = arguments.processes > 1 or os.environ.get("WORLD_SIZE", "1") != "1"
+    check(not several or asked == "paper", f"--processes is not for --objective certificate with {OPTION}.")
+    for name in PICKING[1:]:
+        check(not hasattr(arguments, name) or asked == "certificate", f"--{name} is for --objective certificate.")
 
 
 def builders(text: str) -> Any:
@@ -51,37 +72,82 @@ def _is_builder(found: Any) -> bool:
 
 
 def train(arguments: argparse.Namespace) -> int:
-    """Train, write a file after every round, and print the closing table or one JSON document."""
+    on = local_device(device(str(arguments.device)))
+    with joined(on) as world:
+        return train_in(world, on, arguments)
+
+
+def train_in(world: World, on: str, arguments: argparse.Namespace) -> int:
+    """Train; the first process writes a file after every round, and prints the closing table or one JSON document."""
     start, output = time.perf_counter(), arguments.output
     files.check_writable(output, (arguments.data, arguments.test_data, arguments.label))
     given = builders(arguments.subnetworks)
     where: dict[str, Any] = {"label": arguments.label, "data_dir": arguments.data_dir}
-    sample, test = images.load(arguments.data, **where), None
+    coded = Subnetworks.of(given).categories
+    sample, test = images.load(arguments.data, **where, drop=arguments.drop, coded=coded), None
     if arguments.test_data is not None:
-        known: dict[str, Any] = {"classes": sample.classes, "outputs": sample.outputs}
+        known: dict[str, Any] = {"classes": sample.classes, "outputs": sample.outputs, "known": sample.encoder}
         test = images.load(arguments.test_data, test=True, **where, **known)
-    on = device(str(arguments.device))
     begun = fitted.read(output, given, on) if arguments.resume and Path(output).exists() else None
     rounds, seed = getattr(arguments, "rounds", ROUNDS), getattr(arguments, "seed", 0)
     done = 0 if begun is None else begun.rounds
-    with Bar("pass") as bar:
+    alike = float(world.max(torch.tensor([float(done)]))) == done  # also waits until all have read the file
+    check(alike, "the processes found different files to go on with: do all see the same folder?")
+    certificate = getattr(arguments, "objective", "paper") == "certificate"
+    with Bar("pass", quiet=world.rank > 0) as bar:
 
         def after(found: Fitted) -> None:
             nonlocal done
-            fitted.tell(found, bar.say)
-            found.write(output)
+            if world.rank == 0:
+                _tell(found, bar)
+                found.write(output)
             done = found.rounds
 
-        for note in sample.notes:
+        for note in (*sample.notes, *(() if test is None else test.notes)) if world.rank == 0 else ():
             bar.say(note)
         made: dict[str, Any] = {"names_of_classes": sample.classes, "callback": after, "progress": bar}
+        made |= {"encoder": sample.encoder, "world": world}
         try:
-            found = fitted.fit(sample.X, sample.y, given, rounds=rounds, seed=seed, device=on, resume=begun, **made)
+            if certificate:
+                learner = Ensembles(given, rounds, seed, on)
+                found = _by_picking(
+                    arguments, learner, sample, callback=lambda one: after(_named(one, sample)), resume=begun
+                )
+            else:
+                found = fitted.fit(sample.X, sample.y, given, rounds=rounds, seed=seed, device=on, resume=begun, **made)
         except KeyboardInterrupt as error:
-            return cli.interrupted(arguments, done, console.status_of(error))
+            return console.refuse("adanet-train", interrupted(output, done), console.status_of(error))
+    if world.rank > 0:
+        return 0
     result = summary(arguments, found, sample, test) | {"seconds": round(time.perf_counter() - start, 3)}
-    print(json.dumps(result, allow_nan=False) if arguments.json else table(result, found, sample))
+    print(json.dumps(result, allow_nan=False) if arguments.json else table(result, found))
     return 0
+
+
+def _by_picking(arguments: argparse.Namespace, learner: Ensembles, sample: Pictures, **run: Any) -> Fitted:
+    encoder = sample.encoder
+    plain = encoder is None or encoder.names == tuple(column.name for column in encoder.columns)
+    told = "holds words or empty cells, and this table itself says which: encode them by a rule fixed before the data"
+    check(plain and not any(encoder.categories if encoder else ()), f"{arguments.data}: {told}.")
+    index = (sample.y > 0).astype(np.int64) if sample.outputs is None else sample.y
+    points = Labelled(np.asarray(sample.X), index, np.arange(sample.outputs or 2))
+    given = {name: getattr(arguments, option) for option, name in PLAN.items() if hasattr(arguments, option)}
+    found = by_picking.train(learner, points, Plan(**given, seed=learner.seed), DELTA, **run)
+    return _named(found, sample)
+
+
+def _named(found: Fitted, sample: Pictures) -> Fitted:
+    return replace(found, classes=np.asarray([-1, 1] if sample.classes is None else sample.classes))
+
+
+def _tell(found: Fitted, bar: Bar) -> None:
+    """The candidates of the last round, or how far picking is."""
+    told = found.picked
+    if told is None:
+        fitted.tell(found, bar.say)
+        return
+    counted = f"{len(told['picks'])} picked, {len(told['left'])} wrong rows left of {told['N']}"
+    bar.say(f"{counted}: risk <= {told['bound']:.4f} with probability {1 - told['delta']:g} if this is the end")
 
 
 def _wrong(found: Fitted, points: Pictures) -> Any:
@@ -94,7 +160,8 @@ def summary(arguments: argparse.Namespace, found: Fitted, sample: Pictures, test
         "schema": "adanet-train/1",
         "method": "subnetworks",
         "rounds": found.rounds,
-        "subnetworks": found.summary(sample.X).rows,
+        "subnetworks": found.summary().rows,
+        "certificate": None if found.picked is None else found.picked["bound"],
         "candidates": [report.plain for report in found.reports],
         "train_error": float(wrong.mean()),
         "test_error": None if test is None else float(_wrong(found, test).mean()),
@@ -104,7 +171,7 @@ def summary(arguments: argparse.Namespace, found: Fitted, sample: Pictures, test
     }
 
 
-def table(result: dict[str, Any], found: Fitted, sample: Pictures) -> str:
+def table(result: dict[str, Any], found: Fitted) -> str:
     test_error = result["test_error"]
     rows = {
         "rounds": result["rounds"],
@@ -113,4 +180,6 @@ def table(result: dict[str, Any], found: Fitted, sample: Pictures) -> str:
         "seconds": f"{result['seconds']:.1f}",
         "model": result["model"],
     }
-    return "\n".join([str(found.summary(sample.X)), *(f"{name:14}{value}" for name, value in rows.items())])
+    if found.picked is not None:
+        rows = {"certificate": f"risk <= {found.picked['bound']:.4f} with probability {1 - DELTA:g}", **rows}
+    return "\n".join([str(found.summary()), *(f"{name:14}{value}" for name, value in rows.items())])

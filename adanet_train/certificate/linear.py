@@ -12,20 +12,20 @@ import torch
 from torch import Tensor
 
 from adanet_train.certificate.search import (
-    ROUNDS,
+    NEW_SHARE,
     Found,
     Reader,
     Rows,
     Sample,
     best_beta,
     descend,
-    refine,
+    l1_path,
+    refined,
     refit,
     settled,
-    sharpened,
+    steepest,
+    widened,
 )
-from adanet_train.convex import mixture
-from adanet_train.core.surrogates import surrogate
 
 SHARES = (0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03)
 """Γ on the path, as shares of the Γ from which on w = 0."""
@@ -39,6 +39,8 @@ DENSE, DENSE_STEPS = ((0.003, 5_000.0), (0.003, 20_000.0)), 350
 """(β, N) of the starts with weight on all voters."""
 LEAN = 3.0
 """How far θ leans there at first to the voters that agree with the labels."""
+ROUNDS, NEIGHBOURS = 40, 8
+"""Rounds of voters; so many are tried to add, and to drop."""
 REFINED, WORTH = 2, 1.25
 """The starts of each kind that are refined, if F is below so many times the least: the first is not always the best
 in the end, one that is far behind never is."""
@@ -48,8 +50,25 @@ def minimise(sample: Sample) -> Found:
     """f = Σ v_j Ψ_j; nothing is drawn at random."""
     starts = [*_first(on_path(sample)), *_first(dense(sample))]
     least = min(found.value for found in starts)
-    best = min((refine(sample, one) for one in starts if one.value < WORTH * least), key=_value)
-    return min(best, *sharpened(sample, best, ROUNDS), key=_value)
+    worth = [refined(sample, one, ROUNDS, neighbours) for one in starts if one.value < WORTH * least]
+    best = min(worth, key=_value)
+    return min(best, *sharpened(sample, best), key=_value)
+
+
+def sharpened(sample: Sample, found: Found) -> tuple[Found, Found]:
+    """What was found at few counts where more are allowed, and after rounds of voters there."""
+    every = sample.with_all_counts()
+    begun = refit(every, found, found.theta[None])
+    return begun, refined(every, begun, ROUNDS, neighbours)
+
+
+def neighbours(sample: Sample, found: Found) -> tuple[Found, Tensor]:
+    """θ with one or more of the voters along which the empirical part falls most, or without one of the lightest."""
+    atoms = steepest(sample, found, NEIGHBOURS)
+    new, old = len(atoms[0]), len(found.theta)
+    added = [*([j] for j in range(new)), range(new // 2), range(new)]
+    lightest = found.theta.argsort()[: min(NEIGHBOURS, old - 1)].tolist()
+    return widened(found, atoms, [(places, NEW_SHARE) for places in added], [[j] for j in lightest])
 
 
 def _value(found: Found) -> float:
@@ -72,7 +91,7 @@ def dense(sample: Sample) -> list[Found]:
     lean = LEAN * (sample.y @ Psi) / len(Psi)
     theta = torch.softmax(sign * torch.cat([lean, lean]), 0)
     betas, N = zip(*DENSE, strict=True)
-    found = Found(torch.zeros_like(every).repeat(2), every.repeat(2), sign, theta, (), N[0], 1.0, betas[0])
+    found = Found(torch.zeros_like(every).repeat(2), every.repeat(2), sign, theta, 1, N[0], 1.0, betas[0])
     log_N = Psi.new_tensor(N)[:, None].log()
     rows = Rows(theta.log().repeat(len(DENSE), 1), log_N, torch.ones_like(log_N), log_N[:, 0], betas)
     rows = descend(sample, found, rows, DENSE_STEPS)
@@ -81,21 +100,13 @@ def dense(sample: Sample) -> list[Found]:
 
 
 def weights(sample: Sample) -> list[Tensor]:
-    """The voter that agrees most with the labels alone, and what min (1/m) Σ Φ(1 - y w·Ψ) + Γ ||w||_1 finds."""
+    """The voter that agrees most with the labels alone, and those of the l1 path."""
     Psi, y = sample.Psi.double(), sample.y.double()
-    zero, Phi = torch.zeros_like(y), surrogate("logistic")
     agreement = y @ Psi / len(y)
     alone = torch.zeros_like(agreement)
     largest = agreement.abs().argmax()
     alone[largest] = torch.where(agreement[largest] < 0, -1.0, 1.0)
-    # Φ'(1) at every example where w = 0
-    most = float(agreement.abs().max() * Phi.derivative(torch.ones_like(y[:1])))
-    found, w = [alone], None
-    for share in SHARES:
-        w = mixture.minimise(Psi, y, zero, torch.full_like(alone, share * most), Phi, w=w, tol=GAP).w
-        if bool(w.any()):
-            found.append(w)
-    return found
+    return [alone, *l1_path(Psi, y, SHARES, GAP)]
 
 
 def start(sample: Sample, w: Tensor) -> Found:
@@ -103,14 +114,14 @@ def start(sample: Sample, w: Tensor) -> Found:
     column = w.nonzero()[:, 0]
     theta = (w[column].abs() / w.abs().sum()).to(sample.Psi.dtype)
     sign = w[column].sign().to(theta.dtype)
-    found = Found(torch.zeros_like(column), column, sign, theta, (), COUNTS[-1], 1.0, BETA)
+    found = Found(torch.zeros_like(column), column, sign, theta, 1, COUNTS[-1], 1.0, BETA)
     log_N, t = (
         part.reshape(-1, 1)
         for part in torch.meshgrid(theta.new_tensor(COUNTS).log(), theta.new_tensor(DEVIATIONS), indexing="ij")
     )
     rows = len(t)
     means, mass = Reader(sample.Psi, found)(theta[None])
-    form = sample.at((), (BETA,) * rows)
+    form = sample.at((BETA,) * rows)
     values = form(means.expand(rows, -1, -1), mass.expand(rows, -1), theta.log().expand(rows, -1), log_N, t)
     best = int(values.argmin())
     found = replace(found, N=float(log_N[best].exp()), t=float(t[best]), value=float(values[best]))

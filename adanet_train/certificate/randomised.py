@@ -50,7 +50,7 @@ def train(
     """Q from P: `prior` was trained on the points `own`, the certificate is about the `rest`."""
     check(all(name == "relu" for name in prior.activations), "a randomised network needs ReLU units.")
     s = width(prior, *own, generator(seed, 1, 1))
-    moved = descend(prior, s, *rest, delta, generator(seed, 1, 2))
+    moved = trained_centre(prior, s, *rest, delta, generator(seed, 1, 2))
     found = [judged(network, prior, s, rest, delta, generator(seed, 1, 3)) for network in (prior, moved)]
     return min(found, key=lambda one: one.raw)
 
@@ -96,7 +96,7 @@ def width(prior: Network, Psi: Tensor, y: Tensor, draw: torch.Generator) -> floa
     return max((s for s in WIDTHS if noisy[s] <= own + RISE), default=WIDTHS[0])
 
 
-def descend(prior: Network, s: float, Psi: Tensor, y: Tensor, delta: float, draw: torch.Generator) -> Network:
+def trained_centre(prior: Network, s: float, Psi: Tensor, y: Tensor, delta: float, draw: torch.Generator) -> Network:
     """Adam on kl^-1(E_Q error, [KL + log(ξ(m)/.9 δ)]/m), the output unit's noise integrated exactly."""
     start = {pair: U.float() for pair, U in prior.hidden.items()}
     U = {pair: value.clone().requires_grad_() for pair, value in start.items()}

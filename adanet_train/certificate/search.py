@@ -1,14 +1,14 @@
 """The search for a network of least certificate: Adam on the smooth form, over atoms that come and go.
 
-An atom (v, j, sign) carries the weight θ of coordinate j in node v. Rounds add or drop an atom, each kept only if F
-falls; a new unit has all its atoms at first, until few carry weight (the priors make weight on many costly). No
-coordinate keeps weight on both signs, so that the weights of the network give θ back.
+An atom (v, j, sign) carries the weight θ of coordinate j in node v, which is f, or f_c of one of C classes. Rounds add
+or drop an atom, each kept only if F falls: the priors make weight on many costly. No coordinate keeps weight on both
+signs, so that the weights of the network give θ back.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -18,11 +18,12 @@ from adanet_theory.certificates.grids import BETAS, VOTES
 from adanet_train.certificate.forms import Form
 from adanet_train.certificate.smooth import RateCost
 from adanet_train.core.descend import Adam
+from adanet_train.core.labels import labels_of
 
 RATE, SETTING_RATE = 0.1, 0.025
 """Of Adam: for log θ, and for log N and t."""
 SCREEN_STEPS, SPARSE_STEPS = 40, 120
-ROUNDS, NEIGHBOURS, FINALISTS = 40, 8, 3
+FINALISTS = 3
 LEAST_FALL = 2e-4
 """The share of F by which a round has to lower it."""
 LEAST_RATE = 0.5
@@ -49,19 +50,24 @@ class Sample:
     def with_all_counts(self) -> Sample:
         return replace(self, most=VOTES[-1])
 
-    def at(self, units: Sequence[int], betas: Sequence[float]) -> Form:
-        return self.form(self.y, self.Psi.shape[1], units, betas, self.delta, self.m)
+    @property
+    def nodes(self) -> int:
+        """One for f, or one for each class, of which y then has a row each."""
+        return 1 if self.y.ndim == 1 else len(self.y)
+
+    def at(self, betas: Sequence[float]) -> Form:
+        return self.form(self.y, self.Psi.shape[1], self.nodes, betas, self.delta, self.m)
 
 
 @dataclass(frozen=True)
 class Found:
-    """A network as its atoms, with the signs of its hidden units, and the N, t, β that go with it."""
+    """A network as its atoms, and the N, t, β that go with it."""
 
     node: Tensor
     column: Tensor
     sign: Tensor
     theta: Tensor
-    units: tuple[int, ...]
+    nodes: int
     N: float
     t: float
     beta: float
@@ -70,7 +76,7 @@ class Found:
 
     def weights(self, n_0: int) -> Tensor:
         """q_v, one row per node, in float64; Σ ||q_v||_1 = 1."""
-        q = torch.zeros(1 + len(self.units), n_0, dtype=torch.float64, device=self.theta.device)
+        q = torch.zeros(self.nodes, n_0, dtype=torch.float64, device=self.theta.device)
         q[self.node, self.column] = (self.sign * self.theta).double()
         return q / q.abs().sum()
 
@@ -102,7 +108,7 @@ class Reader:
     def __init__(self, Psi: Tensor, found: Found) -> None:
         used, place = found.column.unique(return_inverse=True)
         self.columns = Psi.T if len(used) == Psi.shape[1] else Psi[:, used].T.contiguous()
-        self.nodes, self.width = 1 + len(found.units), len(used)
+        self.nodes, self.width = found.nodes, len(used)
         self.place, self.node, self.sign = found.node * self.width + place, found.node, found.sign
 
     def __call__(self, theta: Tensor) -> tuple[Tensor, Tensor]:
@@ -115,7 +121,7 @@ class Reader:
 
 def descend(sample: Sample, found: Found, rows: Rows, steps: int) -> Rows:
     """Adam on F for every row; an atom at 0 stays there."""
-    form, read = sample.at(found.units, rows.betas), Reader(sample.Psi, found)
+    form, read = sample.at(rows.betas), Reader(sample.Psi, found)
     most = math.log(sample.most)
     start = (rows.logits, rows.log_N.clamp_max(most), rows.t)
     parameters = logits, log_N, t = tuple(part.clone().requires_grad_() for part in start)
@@ -139,51 +145,51 @@ def settled(sample: Sample, found: Found, rows: Rows, row: int) -> Found:
 
 
 def pruned(found: Found) -> Found:
-    """Opposite signs of a coordinate cancel, atoms of too small a rate go, and units without atoms, classes do not."""
+    """Opposite signs of a coordinate cancel, and atoms of too small a rate go."""
     size = int(found.column.max()) + 1
     place = found.node * size + found.column
-    net = found.theta.new_zeros((1 + len(found.units)) * size).index_add(0, place, found.sign * found.theta)
+    net = found.theta.new_zeros(found.nodes * size).index_add(0, place, found.sign * found.theta)
     kept = (net.abs() / net.abs().sum() * found.N > LEAST_RATE).nonzero()[:, 0]
     node, column = kept // size, kept % size
     theta = net[kept].abs() / net[kept].abs().sum()
-    alive = [0, *(v for v, sign in enumerate(found.units, start=1) if sign == 0 or bool((node == v).any()))]
-    renumbered = node.new_tensor([alive.index(v) if v in alive else -1 for v in range(1 + len(found.units))])
-    units = tuple(found.units[v - 1] for v in alive[1:])
-    return replace(found, node=renumbered[node], column=column, sign=net[kept].sign(), theta=theta, units=units)
+    return replace(found, node=node, column=column, sign=net[kept].sign(), theta=theta)
 
 
 def best_beta(sample: Sample, found: Found) -> float:
     """The β of the grid with the least KL."""
     N = found.theta.new_full((len(BETAS),), found.N)
     atoms = RateCost(BETAS, found.theta)((found.theta * found.N).log().expand(len(BETAS), -1)).sum(1)
-    return BETAS[int((atoms + sample.at(found.units, BETAS).base_kl(N)).argmin())]
+    return BETAS[int((atoms + sample.at(BETAS).base_kl(N)).argmin())]
+
+
+def l1_path(Psi: Tensor, y: Tensor, shares: Sequence[float], tol: float) -> list[Tensor]:
+    """w of least logistic loss + Γ Σ|w|, a row for each of C classes, for Γ falling from where w = 0; 0 is left out.
+
+    Γ are shares of the largest slope of the loss at w = 0; each w begins at the one before.
+    """
+    labels = labels_of(y, "logistic")
+    nothing = Psi.new_zeros(len(y), *([] if labels.outputs is None else [labels.outputs]))
+    most = float((Psi.T @ labels.slopes(y, nothing, 1 / len(y))).abs().max())
+    path: list[Tensor] = []
+    for share in shares:
+        Gamma = torch.full_like(Psi[0], share * most)
+        w = labels.minimise(Psi, y, nothing, Gamma, w=path[-1] if path else None, tol=tol).w
+        if bool(w.any()):
+            path.append(w)
+    return path
 
 
 # Rounds of atoms
 
 
-def refine(sample: Sample, found: Found) -> Found:
-    """What the rounds that add or drop atoms end with."""
-    return [found, *refined(sample, found, ROUNDS)][-1]
-
-
-def sharpened(sample: Sample, found: Found, rounds: int) -> list[Found]:
-    """What was found at few counts where more are allowed, and after rounds of atoms there."""
-    every = sample.with_all_counts()
-    begun = refit(every, found, found.theta[None])
-    return [begun, *refined(every, begun, rounds)]
-
-
-def refined(
-    sample: Sample, found: Found, rounds: int, near: Callable[[Sample, Found], tuple[Found, Tensor]] | None = None
-) -> Iterator[Found]:
-    """Rounds that add or drop atoms while F falls; `near` says which are tried."""
+def refined(sample: Sample, found: Found, rounds: int, near: Callable[[Sample, Found], tuple[Found, Tensor]]) -> Found:
+    """What rounds that add or drop atoms while F falls end with; `near` says which are tried."""
     for _ in range(rounds):
-        grown = refit(sample, *(near or neighbours)(sample, found))
+        grown = refit(sample, *near(sample, found))
         if grown.value > found.value * (1 - LEAST_FALL):
             break
         found = grown
-        yield found
+    return found
 
 
 def refit(sample: Sample, found: Found, thetas: Tensor) -> Found:
@@ -195,19 +201,20 @@ def refit(sample: Sample, found: Found, thetas: Tensor) -> Found:
     return settled(sample, found, rows, int(rows.values.argmin()))
 
 
-def neighbours(sample: Sample, found: Found) -> tuple[Found, Tensor]:
-    """θ with one or more of the atoms along which the empirical part falls most, or without one of the lightest."""
-    node, column, sign = steepest(sample, found)
-    new, old = len(node), len(found.theta)
-    alone = torch.cat([found.theta, torch.zeros_like(sign)])
+Atoms = tuple[Tensor, Tensor, Tensor]
+"""(node, column, sign)."""
+
+
+def widened(
+    found: Found, atoms: Atoms, added: Sequence[tuple[Sequence[int], float]], dropped: Sequence[Sequence[int]]
+) -> tuple[Found, Tensor]:
+    """A row of θ for each: with some of the new atoms at a weight, or without some of the old ones."""
+    node, column, sign = atoms
+    old, alone = len(found.theta), torch.cat([found.theta, torch.zeros_like(sign)])
     rows = []
-    for added in [*([j] for j in range(new)), range(new // 2), range(new)]:
+    for places, weight in [*(([old + j for j in new], weight) for new, weight in added), *((o, 0.0) for o in dropped)]:
         row = alone.clone()
-        row[[old + j for j in added]] = NEW_SHARE
-        rows.append(row)
-    for j in found.theta.argsort()[: min(NEIGHBOURS, old - 1)].tolist():
-        row = alone.clone()
-        row[j] = 0
+        row[list(places)] = weight
         rows.append(row)
     thetas = torch.stack(rows)
     parts = [torch.cat(pair) for pair in ((found.node, node), (found.column, column), (found.sign, sign))]
@@ -215,21 +222,20 @@ def neighbours(sample: Sample, found: Found) -> tuple[Found, Tensor]:
     return wider, thetas / thetas.sum(1, keepdim=True)
 
 
-def losses(sample: Sample, found: Found) -> tuple[Tensor, Tensor]:
-    """E_Q of the loss at every example, [m], and its gradient by every z_v(x_i), [nodes, m]."""
-    form = sample.at(found.units, (found.beta,))
+def slopes(sample: Sample, found: Found) -> Tensor:
+    """The gradient of E_Q of the losses by every z_v(x_i), [nodes, m]."""
+    form = sample.at((found.beta,))
     with torch.no_grad():
         means, mass = Reader(sample.Psi, found)(found.theta[None])
     means.requires_grad_()
     N, t = mass.new_tensor([[found.N]]), mass.new_tensor([[found.t]])
-    each = form.losses(means, mass, N, t)[0]
-    (slope,) = torch.autograd.grad(each.sum(), means)
-    return each.detach(), slope[0]
+    (slope,) = torch.autograd.grad(form.losses(means, mass, N, t)[0].sum(), means)
+    return slope[0]
 
 
-def steepest(sample: Sample, found: Found, count: int = NEIGHBOURS) -> tuple[Tensor, Tensor, Tensor]:
-    """(node, column, sign) of the atoms to add, the first first."""
-    along = losses(sample, found)[1] @ sample.Psi
+def steepest(sample: Sample, found: Found, count: int) -> Atoms:
+    """The atoms to add, the first first."""
+    along = slopes(sample, found) @ sample.Psi
     along[found.node, found.column] = 0
     flat = along.flatten()
     new = flat.abs().topk(min(count, len(flat))).indices

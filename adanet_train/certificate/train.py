@@ -1,13 +1,8 @@
-"""AdaNet for its certificate: the linear network first, then rounds that add a hidden unit only if the bound falls.
-
-Depth 1 is certified by vote-certificate, a network with hidden units by path-certificate. Where both are looked at,
-each takes half of δ: the file says that two statements were tried.
-"""
+"""The linear network of least certificate: F is vote-certificate, of C classes vote-certificate-multiclass."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -17,54 +12,50 @@ import torch
 from torch import Tensor
 
 from adanet_theory.certificates.derandomise import Certificate
-from adanet_theory.certificates.path import path_certificate
-from adanet_theory.certificates.tree import one_layer
 from adanet_theory.certificates.vote import vote_certificate
+from adanet_theory.certificates.vote_multiclass import vote_certificate_multiclass
 from adanet_theory.checks import check
-from adanet_train.certificate import hidden, linear
-from adanet_train.certificate.forms import Path, Vote
-from adanet_train.certificate.search import Found, Sample, refine, refit, sharpened
-from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
+from adanet_train.certificate import classes, linear
+from adanet_train.certificate.forms import ClassVote, Vote
+from adanet_train.certificate.search import Found, Sample
+from adanet_train.config import Config
 from adanet_train.core.history import CandidateRecord, Round
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
-from adanet_train.search.weak_learners import generator
+from adanet_train.training import Callback, Trained, begin
 
 
 def train(
     Psi: Tensor | Points, y: Tensor, config: Config, *, callback: Callback | None = None, resume: Trained | None = None
 ) -> Trained:
-    """The network of least certificate that at most T rounds find; round 1 is the linear one.
+    """The linear network of least certificate that is found, in one round; nothing is drawn at random.
 
-    F of the history is the certificate itself, from exact laws, at δ/tried. Every round begins from what the file
-    holds, so that a run taken up again ends with the bits of one that was not interrupted.
+    F of the history is the certificate itself, from exact laws.
     """
-    check_resume(resume, config)
-    n_0 = Psi.n_0 if isinstance(Psi, Points) else Psi.shape[1]
-    begun = trained = resume or Trained(Network.empty(n_0, device=config.device), None, [], config)
-    for trained, _ in rounds(Psi, y, begun):
-        if callback is not None:
-            callback(trained)
+    points, y, config = begin("adanet", Psi, y, config, resume=resume)
+    if resume is not None and resume.history:
+        return replace(resume, config=config)
+    Psi, delta, C = points.whole(), config.goal.delta, None if y.is_floating_point() else int(y.max()) + 1
+    largest = float(Psi.abs().max())
+    check(largest <= 1, f"objective vote needs |Psi| <= 1, got {largest}: scale the features.")
+    with one_thread():
+        found = _minimise(Psi, y, C, delta)
+    network = _network(found, Psi.shape[1], C)
+    bound = certificate(network, Psi, y, delta)
+    stands: dict[str, Any] = {"id": bound.id, "raw": bound.raw, **bound.terms}
+    candidate: CandidateRecord = {"depth": 1, "units": list(network.n[1:]), "objective": bound.raw, "Gamma": {}}
+    entry: Round = {"candidates": [candidate], "chosen": 0, "objective": bound.raw, "certificate": stands}
+    trained = Trained(network, None, [entry], config)
+    if callback is not None:
+        callback(trained)
     return trained
 
 
-def rounds(Psi: Tensor | Points, y: Tensor, trained: Trained) -> Iterator[tuple[Trained, list[Network]]]:
-    """What stands after each of the rounds to come, and what the round had proposed: the history's candidates."""
-    config = trained.config
-    points, y = check_sample(Psi, y, config)
-    Psi = points.whole()
-    largest = float(Psi.abs().max())
-    check(largest <= 1, f"objective vote needs |Psi| <= 1, got {largest}: scale the features.")
-    sample = Sample(Psi.float(), y.float(), config.delta / config.tried, Vote)
-    for t in range(len(trained.history) + 1, (config.rounds if config.depth > 1 else 1) + 1):
-        if trained.history and trained.history[-1]["chosen"] < 0:
-            break
-        with one_thread():
-            found = [linear.minimise(sample)] if t == 1 else grown(replace(sample, form=Path), trained, t)
-        proposed = [network(one, Psi.shape[1]) for one in found]
-        bounds = [certificate(one, Psi, y, sample.delta, seed=(config.seed, t)) for one in proposed]
-        trained = judged(trained, *zip(proposed, bounds, strict=True))
-        yield trained, proposed
+def _minimise(Psi: Tensor, y: Tensor, C: int | None, delta: float) -> Found:
+    if C is None:
+        return linear.minimise(Sample(Psi.float(), y.float(), delta, Vote))
+    own = torch.nn.functional.one_hot(y, C).T.float()
+    return classes.minimise(Sample(Psi.float(), own, delta, ClassVote))
 
 
 @contextmanager
@@ -78,71 +69,20 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def judged(trained: Trained, *proposed: tuple[Network, Certificate]) -> Trained:
-    """The best proposal if its certificate is the least so far, and the round in the history."""
-    best = min(range(len(proposed)), key=lambda i: proposed[i][1].raw)
-    network, bound = proposed[best]
-    stands: dict[str, Any] = {"id": bound.id, "raw": bound.raw, **bound.terms}
-    fell = not trained.history or bound.raw < trained.history[-1]["objective"]
-    if not fell:
-        stands = trained.history[-1]["certificate"]
-    candidates: list[CandidateRecord] = [
-        {"depth": one.depth, "units": list(one.n[1:]), "objective": its.raw, "Gamma": {}} for one, its in proposed
-    ]
-    told: Round = {"candidates": candidates, "chosen": best if fell else -1, "objective": stands["raw"]}
-    told["certificate"] = stands
-    return replace(trained, network=network if fell else trained.network, history=[*trained.history, told])
-
-
-def grown(sample: Sample, trained: Trained, t: int) -> list[Found]:
-    """The network of the last round with one or two more units, found at few counts, then at as many as are best."""
-    last = taken_up(trained.network, trained.history[-1]["certificate"], sample.Psi)
-    base = refit(sample, last, last.theta[None])
-    if not base.units:  # it was refined for votes, not for paths
-        base = refine(sample, base)
-    found = hidden.with_units(sample, base, generator(trained.config.seed, t, 0))
-    return hidden.proposed([one for begun in found for one in sharpened(sample, begun, hidden.UNIT_ROUNDS)])
-
-
-# The network and its certificate
-
-
-def parts(network: Network) -> tuple[Tensor, tuple[int, ...]]:
-    """q_0 and q_i, one row each, and the signs s_i: the inverse of `network`."""
-    units = network.hidden[2, 1][0, 1:].tolist() if network.depth > 1 else []
-    return network.hidden[1, 0], tuple(int(s) for s in units)
-
-
-def network(found: Found, n_0: int) -> Network:
-    """f/B = q_0 · Ψ + Σ s_i relu(q_i · Ψ): layer 1 has q_0, read by the output as it is, and the units of layer 2."""
+def _network(found: Found, n_0: int, C: int | None) -> Network:
+    """f/B = q · Ψ, or f_c/B = q_c · Ψ: a layer of one unit for each output, which reads it as it is."""
     q = found.weights(n_0)
-    if not found.units:
-        return Network((n_0, 1), {(1, 0): q}, {1: q.new_ones(1)}, ())
-    w = q.new_zeros(len(q))
-    w[0] = 1
-    above = q.new_tensor([[0.0, *found.units]])
-    return Network((n_0, len(q), 1), {(1, 0): q, (2, 1): above}, {1: w, 2: q.new_ones(1)}, ("relu",))
+    output = q.new_ones(1) if C is None else torch.eye(C, dtype=q.dtype, device=q.device)
+    return Network((n_0, len(q)), {(1, 0): q}, {1: output}, (), C)
 
 
-def taken_up(trained: Network, stands: Mapping[str, Any], like: Tensor) -> Found:
-    """The atoms of a network, at the setting of its certificate."""
-    q, units = parts(trained)
-    node, column = q.nonzero(as_tuple=True)
-    theta = q[node, column].to(like.device, like.dtype)
-    N, k = float(stands["N"]), float(stands["k"])
-    t = (2 * k - N) / math.sqrt(N) if stands["id"] == Vote.id else k / math.sqrt(N)
-    return Found(node, column, theta.sign(), theta.abs() / theta.abs().sum(), units, N, t, stands["beta"])
-
-
-def certificate(trained: Network, Psi: Tensor, y: Tensor, delta: float, seed: Sequence[int]) -> Certificate:
-    """vote-certificate of a linear network, path-certificate of one with hidden units, from exact laws.
-
-    The draws of the latter are the search's own: what a report states later is estimated on others.
-    """
-    q, units = parts(trained)
-    weights, X, labels = q.cpu().numpy(), Psi.cpu().numpy(), y.cpu().numpy()
-    if not units:
-        return vote_certificate(labels * (X @ weights[0]), np.abs(weights[0]), n=2 * X.shape[1], delta=delta)
-    tree = one_layer(weights[0], np.array(units, dtype=np.float64), weights[1:])
-    own = int(np.random.SeedSequence(seed).generate_state(1)[0])
-    return path_certificate(tree, X, labels, delta=delta, seed=own)
+def certificate(trained: Network, Psi: Tensor, y: Tensor, delta: float) -> Certificate:
+    """vote-certificate of the network, or vote-certificate-multiclass, from exact laws."""
+    q, labels = trained.hidden[1, 0].cpu(), y.cpu().numpy()
+    if trained.outputs is None:
+        margins = labels * (Psi.cpu().numpy() @ q[0].numpy())
+        return vote_certificate(margins, np.abs(q[0].numpy()), n=2 * q.shape[1], delta=delta)
+    q = q.abs()
+    p = q.sum(1)
+    scores = trained(Psi).cpu().clamp(-p, p).numpy()
+    return vote_certificate_multiclass(scores, labels, q[q > 0].numpy(), p.numpy(), A=2 * q.numel(), delta=delta)

@@ -20,15 +20,15 @@ from adanet_train.compression import code, search
 from adanet_train.compression.code import Coded
 from adanet_train.compression.exact import Count, count_graph
 from adanet_train.compression.problem import Problem, Score, outputs
-from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
+from adanet_train.config import Config
 from adanet_train.core.activations import apply_activation
 from adanet_train.core.history import CandidateRecord, Round
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
 from adanet_train.data.features import FeatureMap
-from adanet_train.reading.graph import Graph, Node
-from adanet_train.reading.operations import Activate, Dense, Sum
+from adanet_train.reading.graph import of_network
 from adanet_train.search.weak_learners import generator
+from adanet_train.training import Callback, Trained, begin
 
 WIDTH = 16
 """Units of a layer of a subnetwork where the config leaves them open."""
@@ -102,33 +102,10 @@ def described(network: Network) -> tuple[int, list[Coded]]:
     return code.structure_bits(network.n) + pairs + code.bits_of(coded), coded
 
 
-def graph(network: Network) -> Graph:
-    """The network as a graph on Ψ."""
-    nodes: list[Node] = []
-
-    def add(operation: object, read: Sequence[int], width: int) -> int:
-        nodes.append(Node(operation, tuple(read), (width,)))  # type: ignore[arg-type]
-        return len(nodes)
-
-    phi: dict[int, int] = {0: 0}
-    read_out: list[int] = []
-    outputs = network.outputs or 1
-    for k in range(1, network.depth + 1):
-        pairs = [s for s in range(k) if (k, s) in network.hidden]
-        parts = [add(Dense(network.hidden[k, s].double()), (phi[s],), network.n[k]) for s in pairs]
-        h = parts[0] if len(parts) == 1 else add(Sum((1.0,) * len(parts)), parts, network.n[k])
-        if k in network.output:
-            read_out.append(add(Dense(network.output[k].double().reshape(outputs, -1)), (h,), outputs))
-        if k < network.depth:
-            phi[k] = add(Activate(activation(network.activations[k - 1])), (h,), network.n[k])
-    add(Sum((1.0,) * len(read_out)), read_out, outputs)
-    return Graph((network.n[0],), tuple(nodes))
-
-
 def count(network: Network, Psi: Tensor, y: Tensor) -> Count:
     """Errors of a network on Ψ, decided exactly or counted; y in -1/+1 or class indices."""
     indices = (y > 0).long() if y.is_floating_point() else y
-    return count_graph(graph(network), Psi.cpu(), indices.cpu())
+    return count_graph(of_network(network), Psi.cpu(), indices.cpu())
 
 
 # Training
@@ -138,11 +115,11 @@ def train(
     Psi: Tensor | Points, y: Tensor, config: Config, *, callback: Callback | None = None, resume: Trained | None = None
 ) -> Trained:
     """At most T rounds; F of the history is the certificate. Every round begins from what the file holds."""
-    check_resume(resume, config)
-    points, y = check_sample(Psi, y, config)
+    points, y, config = begin("adanet", Psi, y, config, resume=resume)
     sample = _Sample.of(points.whole().cpu(), y.cpu(), config)
-    trained = resume or Trained(Network.empty(points.n_0, outputs=sample.outputs), None, [], config)
-    for t in range(len(trained.history) + 1, config.rounds + 1):
+    nothing = Trained(Network.empty(points.n_0, outputs=sample.outputs), None, [], config)
+    trained = replace(resume or nothing, config=config)
+    for t in range(len(trained.history) + 1, config.family.rounds + 1):
         if trained.history and trained.history[-1]["chosen"] < 0:
             break
         trained = _judged(trained, [sample.candidate(trained.network, *size, t) for size in _sizes(trained, config)])
@@ -153,10 +130,10 @@ def train(
 
 def _sizes(trained: Trained, config: Config) -> Iterator[tuple[int, int]]:
     """(depth, units) of each candidate: as deep as the network, and one deeper."""
-    width = config.width or WIDTH
+    width = config.family.width or WIDTH
     depth = trained.network.depth
-    for offset, units in config.candidates or ((0, width), (1, width)):
-        if 1 <= depth + offset <= config.depth:
+    for offset, units in config.search.candidates or ((0, width), (1, width)):
+        if 1 <= depth + offset <= config.family.depth:
             yield depth + offset, units
 
 
@@ -207,13 +184,13 @@ class _Sample:
 
     def candidate(self, before: Network, depth: int, units: int, t: int) -> _Candidate:
         """The network with one more subnetwork, of least certificate; units that nothing reads are dropped."""
-        draw = generator(self.config.seed, t, depth)
-        module = Layers(_extended(before, depth, units, self.config.activation, draw))
-        problem = Problem(module, self.Psi, self.y, self.config.delta)
+        draw = generator(self.config.run.seed, t, depth)
+        module = Layers(_extended(before, depth, units, self.config.family.activation, draw))
+        problem = Problem(module, self.Psi, self.y, self.config.goal.delta)
         _fit(problem, module, draw)
-        problem = Problem(module.double(), self.Psi, self.y, self.config.delta)
+        problem = Problem(module.double(), self.Psi, self.y, self.config.goal.delta)
         found: list[tuple[Score, Network]] = []
-        for _, coded in search.stages(problem, SECONDS, self.config.seed):
+        for _, coded in search.stages(problem, SECONDS, self.config.run.seed):
             if all(part.q is not None for part in coded):
                 network = pruned(_filled(module, coded))
                 found.append((self.score(network), network))
@@ -221,8 +198,8 @@ class _Sample:
         return _Candidate(network, score)
 
     def score(self, network: Network) -> Score:
-        errors = count_graph(graph(network), self.Psi, self.y).errors
-        return Score(described(network)[0], errors, len(self.y), self.config.delta)
+        errors = count_graph(of_network(network), self.Psi, self.y).errors
+        return Score(described(network)[0], errors, len(self.y), self.config.goal.delta)
 
 
 def _filled(module: Layers, coded: Sequence[Coded]) -> Network:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from adanet_theory.checks import check
 from adanet_train.compression.code import grid_exponent
 from adanet_train.compression.problem import ROWS, margins, one_or_many
-from adanet_train.reading import graph as graphs
+from adanet_train.reading import enclosure
 from adanet_train.reading.graph import Graph
 from adanet_train.reading.operations import (
     Activate,
@@ -33,7 +33,8 @@ from adanet_train.reading.operations import (
     Sum,
     Total,
 )
-from adanet_train.reading.trace import UnreadableModule, require_equal, trace
+from adanet_train.reading.recorder import UnreadableModule
+from adanet_train.reading.trace import require_equal, trace
 
 DIGITS = 52  # one below the 53 of a float64: the size itself is computed with rounding
 KEEPS_GRID = ("relu", "abs", "identity")
@@ -99,7 +100,7 @@ def enclosed(graph: Graph, X: Tensor, y: Tensor) -> tuple[Tensor, Tensor, bool]:
     """(margins, their errors, whether every sum was exact)."""
     check(tuple(X.shape[1:]) == graph.shape, f"X must have points of shape {graph.shape}, got {tuple(X.shape[1:])}.")
     parts, start, exact, grid = [], 0, True, grid_of(X)
-    for block in graphs.blocks(graph, X.numpy()):
+    for block in enclosure.blocks(graph, X.numpy()):
         own = y[start : start + len(block)]
         start += len(block)
         f = _exact_values(graph, block, grid)
@@ -114,7 +115,7 @@ def enclosed(graph: Graph, X: Tensor, y: Tensor) -> tuple[Tensor, Tensor, bool]:
 
 def _within(graph: Graph, block: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """Margins, and upper values of their errors: those of both outputs, and the rounding of the difference."""
-    f, error = graphs.with_errors(graph, block)
+    f, error = enclosure.with_errors(graph, block)
     both = error.amax(dim=1) * (1 if graph.outputs == 1 else 2)
     return margins(one_or_many(f, len(f)), y), both * (1 + 2.0**-50) + f.abs().amax(dim=1) * 2.0**-51
 

@@ -26,7 +26,7 @@ from adanet_train.compression.weights import fill, prepared
 from adanet_train.core.files import replacing
 from adanet_train.model import archive, fields
 from adanet_train.model.archive import ModelFileError
-from adanet_train.reading import graph as graphs
+from adanet_train.reading import enclosure
 from adanet_train.reading.graph import Graph
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class CodedFile:
     def outputs(self, X: Tensor, module: nn.Module | None = None) -> Tensor:
         """f in float64: (m,) of one logit, (m, C) of C classes."""
         if self.graph is not None:
-            return one_or_many(torch.from_numpy(graphs.values(self.graph, X.double().numpy())[0]), len(X))
+            return one_or_many(torch.from_numpy(enclosure.values(self.graph, X.double().numpy())[0]), len(X))
         own = self.network(module)
         with torch.no_grad():
             return one_or_many(own(X.double() if X.is_floating_point() else X), len(X))
@@ -87,7 +87,7 @@ def write(path: str | Path, small: Compressed) -> None:
             "m": small.m,
             "errors": small.errors,
             "bound": small.bound,
-            "stages": [vars(stage) for stage in small.stages],
+            "stages": [stage.plain for stage in small.stages],
         },
     }
     buffer = io.BytesIO()

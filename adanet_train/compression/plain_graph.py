@@ -37,7 +37,8 @@ from adanet_train.reading.operations import (
     Total,
     Window,
 )
-from adanet_train.reading.trace import UnreadableModule, trace
+from adanet_train.reading.recorder import UnreadableModule
+from adanet_train.reading.trace import trace
 
 OPERATIONS = {
     kind.__name__: kind

@@ -22,8 +22,10 @@ from adanet_train.compression.weights import Weights
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 ROWS = 4096
-FLOPS_PER_SECOND, SECONDS_PER_CALL = 1e10, 5e-4
-"""A nominal second: what a budget buys does not depend on the clock."""
+FLOPS_PER_BLOCK = 2e8
+"""So many rows are evaluated at a time that their numbers stay in the cache."""
+FLOPS_PER_SECOND, SECONDS_PER_CALL = 2.5e10, 4e-4
+"""A nominal second, about one of one core: what a budget buys does not depend on the clock."""
 
 
 @dataclass(frozen=True)
@@ -131,9 +133,14 @@ class Problem:
     def m(self) -> int:
         return len(self.y)
 
+    @property
+    def block(self) -> int:
+        """Rows at a time."""
+        return int(min(max(FLOPS_PER_BLOCK / self.flops, 64), ROWS))
+
     def seconds(self, rows: int, *, backward: bool = False) -> float:
         """Nominal seconds of a pass over so many rows."""
-        calls = SECONDS_PER_CALL * (1 + rows // ROWS)
+        calls = SECONDS_PER_CALL * (1 + rows // self.block)
         return (rows * self.flops / FLOPS_PER_SECOND + calls) * (3 if backward else 1)
 
     def _flops(self) -> float:
@@ -155,7 +162,8 @@ class Problem:
     def margins(self, values: Sequence[Tensor], rows: Tensor | None = None) -> Tensor:
         """Of all points, or of those in `rows`."""
         X, y = (self.X, self.y) if rows is None else (self.X[rows], self.y[rows])
-        parts = [margins(self.f(values, X[i : i + ROWS]), y[i : i + ROWS]) for i in range(0, len(X), ROWS)]
+        size = self.block
+        parts = [margins(self.f(values, X[i : i + size]), y[i : i + size]) for i in range(0, len(X), size)]
         return torch.cat(parts)
 
     def score(self, coded: Sequence[Coded]) -> Score:

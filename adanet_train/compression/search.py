@@ -5,8 +5,9 @@ Whatever the search does, the statement holds for all networks at once: the best
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +30,13 @@ if TYPE_CHECKING:
 BUDGET = 60.0
 STEPS = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)
 """Steps of the rounding, in root mean squares."""
-TUNED = 0.7
-"""Share of the budget for fine-tuning; greedy search has the rest."""
-FEWEST, MOST = 200, 12_000
+SHARES = (0.6, 0.25, 0.15)
+"""Of the fine-tuning for each run; greedy search follows the second and the third."""
+FEWEST, MOST = 100, 20_000
+LEAST_PRICE = 4.0
+"""Of a bit in the loss, times m; at less, the certificate of large networks rises again."""
+SMALL = 2e4
+"""Operations a point below which a network has finer steps and larger batches."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,12 @@ class Stage:
     bits: int
     errors: int
     bound: float
+    coded: tuple[Coded, ...] = field(compare=False, repr=False)
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """All but the network."""
+        return {"name": self.name, "bits": self.bits, "errors": self.errors, "bound": self.bound}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +99,11 @@ class Compressed:
         from adanet_train.compression.file import write
 
         write(path, self)
+
+    def __repr__(self) -> str:
+        counted = f"{self.bits:,} bits, {self.errors:,} errors, m = {self.m:,}"
+        bound = math.ceil(self.bound * 1e4) / 1e4  # never shown below what it is
+        return f"Compressed(risk <= {bound:.4f} with probability {1 - self.delta:g}: {counted})"
 
 
 def compress(
@@ -156,21 +172,23 @@ def compress(
 
 def settle(own: nn.Module, X: Tensor, y: Tensor, found: Sequence[tuple[str, list[Coded]]], delta: float) -> Compressed:
     """Every stage with its exact errors and its true length; the best of them."""
-    stages, best = [], None
+    stages, best, before = list[Stage](), None, None
     for name, coded in found:
-        counted = count(fill(own, coded), X, y)
+        same = before is not None and all(a is b for a, b in zip(stages[-1].coded, coded, strict=True))
+        counted = before if same and before is not None else count(fill(own, coded), X, y)
+        before = counted
         is_raw = any(part.q is None for part in coded)
         bits = code.bits_of(coded) if is_raw else code.encode(coded)[1]
         bound = occam_upper(counted.errors, len(y), bits, delta)
-        stages.append(Stage(name, bits, counted.errors, bound))
+        stages.append(Stage(name, bits, counted.errors, bound, tuple(coded)))
         key = Score(bits, counted.errors, len(y), delta).key
         if best is None or key < best[0]:
-            best = key, coded, counted, stages[-1]
+            best = key, counted, stages[-1]
     assert best is not None
-    _, coded, counted, stage = best
-    module = fill(own, coded)
+    _, counted, stage = best
+    module = fill(own, stage.coded)
     parts = stage.bits, stage.errors, stage.bound
-    return Compressed(module, *parts, tuple(stages), delta, len(y), counted, tuple(coded), tuple(X.shape[1:]))
+    return Compressed(module, *parts, tuple(stages), delta, len(y), counted, stage.coded, tuple(X.shape[1:]))
 
 
 def stages(
@@ -184,32 +202,47 @@ def stages(
     yield "rounded", best[1]
     left = budget - (len(STEPS) + 1) * problem.seconds(problem.m)
     start = [w.float() if free else w for w, free in zip(problem.weights.tensors, problem.is_free, strict=True)]
-    batch, steps, c = _effort(problem, TUNED * left)
-    exponents = problem.exponents(c)
-    for number in range(2 if steps >= FEWEST else 0):
-        lam = _lam(problem, best)
-        schedule = Schedule((lam, lam) if number else (2.0, 4.0), steps, batch)
-        generator = torch.Generator().manual_seed(2 * seed + number)
-        report = _reporter("fine-tuned", progress)
-        score, coded = tune(problem, start, exponents, schedule, generator, report)
-        yield f"fine-tuned, λ to {schedule.lam[1]:.3g}", coded
-        best = min(best, (score, coded), key=lambda pair: pair[0].key)
-        start, exponents = problem.values(coded), [part.e for part in coded]  # the second run goes on from there
-    generator = torch.Generator().manual_seed(2 * seed)
-    score, coded = greedy(problem, best[1], (1 - TUNED) * left, generator, _reporter("greedy", progress))
-    yield "greedy", coded
+    effort = _effort(problem, left)
+    exponents = problem.exponents(effort.c)
+    for number, share in enumerate(SHARES):
+        steps, place = int(share * effort.steps), len(SHARES) * seed + number
+        if steps < FEWEST and number + 1 < len(SHARES):
+            continue
+        if steps >= FEWEST:
+            lam = max(_lam(problem, best), LEAST_PRICE)
+            schedule = Schedule((lam if number else LEAST_PRICE / 2, lam), steps, effort.batch)
+            generator = torch.Generator().manual_seed(place)
+            tuned = tune(problem, start, exponents, schedule, generator, _reporter("fine-tuned", progress))
+            yield f"fine-tuned, λ to {schedule.lam[1]:.3g}", tuned[1]
+            best = min(best, tuned, key=lambda pair: pair[0].key)
+        if number > 0:
+            generator = torch.Generator().manual_seed(place)
+            best = greedy(problem, best[1], effort.greedy / 2, generator, _reporter("greedy", progress))
+            yield "greedy", best[1]
+        start, exponents = problem.values(best[1]), [part.e for part in best[1]]
 
 
 def _reporter(name: str, progress: Callable[[str, Score], None]) -> Callable[[Score], None]:
     return lambda score: progress(name, score)
 
 
-def _effort(problem: Problem, seconds: float) -> tuple[int, int, float]:
-    """(batch, steps, c) of each of the two runs, functions of the sizes and the budget alone."""
-    is_small = problem.flops < 2e5
-    batch = min(problem.m, 1024 if is_small else 256)
-    steps = min(int(seconds / 2 / problem.seconds(batch, backward=True)), MOST)
-    return batch, steps, 0.5 if is_small else 1.0
+@dataclass(frozen=True)
+class _Effort:
+    """Batch and steps of fine-tuning in all, the steps of the rounding in root mean squares, seconds of the search."""
+
+    batch: int
+    steps: int
+    c: float
+    greedy: float
+
+
+def _effort(problem: Problem, seconds: float) -> _Effort:
+    """A function of the sizes and the budget alone; in a large network the search would try too few changes."""
+    is_small = problem.flops < SMALL
+    batch = min(problem.m, 1024 if is_small else 128)
+    search = seconds * (0.5 if is_small else 0.05)
+    steps = min(int((seconds - search) / problem.seconds(batch, backward=True)), MOST)
+    return _Effort(batch, steps, 0.5 if is_small else 1.0, search)
 
 
 def _lam(problem: Problem, best: tuple[Score, list[Coded]]) -> float:

@@ -22,8 +22,8 @@ from adanet_train.compression.problem import Problem, Score
 LEARNING_RATE = 1 / 24
 """Of a step 2^e."""
 EVERY = 50
-LOOKS = (0.6, 0.8, 0.9, 1.0)
-"""Shares of the steps after which the certificate is looked at."""
+LOOKS, LOOKED = (2, 40), 0.1
+"""Fewest and most looks at the certificate, all in the last 40 %, and the share of the steps that they may cost."""
 LEAST, MOST = 1e-5, 0.9
 
 
@@ -96,7 +96,7 @@ def tune(
     ]
     free = [x for x in u if x.requires_grad]
     optimiser = torch.optim.Adam(free, lr=LEARNING_RATE, betas=(0.9, 0.99))
-    looks = {max(1, round(share * schedule.steps)) for share in LOOKS}
+    looks = _looks(problem, schedule)
     best: tuple[Score, list[Coded]] | None = None
     charged = [prices(x.detach().round()) for x in free]
     for number in range(1, schedule.steps + 1):
@@ -122,6 +122,13 @@ def tune(
                 best = score, found
     assert best is not None
     return best
+
+
+def _looks(problem: Problem, schedule: Schedule) -> set[int]:
+    """The steps after which the certificate is looked at: rounded networks differ much from step to step."""
+    spent = schedule.steps * problem.seconds(schedule.batch, backward=True)
+    count = int(min(max(LOOKED * spent / problem.seconds(problem.m), LOOKS[0]), LOOKS[1]))
+    return {schedule.steps - i * 2 * schedule.steps // (5 * count) for i in range(count)}
 
 
 def _straight_through(u: Tensor, step: float) -> Tensor:

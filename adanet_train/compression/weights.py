@@ -17,7 +17,8 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 
 from adanet_theory.checks import check
 from adanet_train.compression.code import Array, Coded, Shape
-from adanet_train.reading.trace import UnreadableModule, logits
+from adanet_train.reading.recorder import UnreadableModule
+from adanet_train.reading.trace import logits
 
 _BatchNorm = nn.modules.batchnorm._BatchNorm
 _Convolution = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
@@ -133,7 +134,8 @@ class Weights:
         return [tuple(tensor.shape) for tensor in self.tensors]
 
     def arrays(self) -> list[Array]:
-        return [tensor.double().numpy() for tensor in self.tensors]
+        """Copies: the module may be filled with other weights."""
+        return [tensor.double().numpy().copy() for tensor in self.tensors]
 
     def named(self, values: Sequence[Tensor]) -> dict[str, Tensor]:
         """The values under every name, as torch.func.functional_call reads them."""

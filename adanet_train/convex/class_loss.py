@@ -117,6 +117,13 @@ class ClassLoss:
                 Q[rows[:, None], places[d]], Q[places[d][:, None], rows] = block, block.T
         return Q
 
+    def single_curvature(self, weight: Tensor) -> tuple[Tensor, Tensor]:
+        """(Q, scale): `curvature` in single precision is Q times scale scaleᵀ, number by number."""
+        columns, scale = in_single(self.columns)
+        point = self.weighted(torch.ones_like(weight[0])) / weight.shape[1]
+        everything = torch.arange(self.size, device=weight.device)
+        return self._curvature(columns, weight.float(), point.float(), everything), scale.repeat(self.classes)
+
     def class_curvatures(self, weight: Tensor, *, every: int = 0) -> Tensor:
         """[C, N, N]: the blocks of `curvature` in the weights of each class alone."""
         point = self.weighted(torch.ones_like(weight[0]))

@@ -30,6 +30,9 @@ from adanet_train.core.surrogates import Surrogate
 
 MAX_ITER = 1000
 
+Say = Callable[[str], None]
+"""Hears, line by line, how far a step is."""
+
 Loss = SampleLoss | ClassLoss
 
 
@@ -146,8 +149,8 @@ def scalar_roots(
     sizes = square.mean(1).sqrt().tolist()
     roots = [Root(price, size, tol, start) for price, size in zip(Gamma, sizes, strict=True)]
     whole = change.abs() if start is None or min(Gamma) == 0 else None
+    at = x[None]  # all begin at w = 0
     while True:
-        at = torch.addcmul(x, change, x.new_tensor([[root.w] for root in roots]), value=-1)
         first, second = Phi.slopes(at)
         pairs = [(change, first), (square, second), *([] if whole is None else [(whole, first)])]
         sums = [torch.linalg.vecdot(*pair) for pair in pairs]
@@ -155,11 +158,19 @@ def scalar_roots(
             if not root.ended:
                 root.follow(*means)
         if all(root.ended for root in roots):  # and none has moved since
-            return roots, at
+            return roots, at.expand_as(change)
+        at = torch.addcmul(x, change, x.new_tensor([[root.w] for root in roots]), value=-1)
 
 
 def minimise_norm(
-    Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: float, Phi: Surrogate, tol: float = 1e-10
+    Z: Tensor,
+    y: Tensor,
+    f: Tensor,
+    penalty: float,
+    p: float,
+    Phi: Surrogate,
+    tol: float = 1e-10,
+    say: Say | None = None,
 ) -> JointStep:
     """The minimiser of F for columns Z[i, j] = z_j(x_i), penalty = λ and p in [1, inf], to a duality gap.
 
@@ -175,10 +186,12 @@ def minimise_norm(
     def best(u: Tensor) -> Tensor:
         return u * minimise_scalar(Z @ u, y, f, penalty, Phi, tol=tol).w
 
-    return _joint(Problem, SampleLoss(Z, y, f, Phi), penalty, p, tol, groups=1, best=best)
+    return _joint(Problem, SampleLoss(Z, y, f, Phi), penalty, p, tol, groups=1, best=best, say=say)
 
 
-def minimise_class_norms(Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: float, tol: float = 1e-10) -> JointStep:
+def minimise_class_norms(
+    Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: float, tol: float = 1e-10, say: Say | None = None
+) -> JointStep:
     """C classes: the minimiser V, of shape (C, n), of the multinomial loss plus λ Σ_c ||V_c||_p, to a duality gap.
 
     f is the offset of shape (m, C), y holds class indices, as in `minimise_classes`. The start is on the ray of the
@@ -189,9 +202,11 @@ def minimise_class_norms(Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: flo
     >>> round(step.objective, 4), step.gap < 1e-10
     (0.9715, True)
     """
-    C = f.shape[-1]
-    step = _joint(ClassProblem, ClassLoss(Z, y, f), penalty, p, tol, groups=C)
-    return replace(step, v=step.v.view(C, -1))
+    C, used = f.shape[-1], Z.any(0)  # a column of zeros has no weight
+    step = _joint(ClassProblem, ClassLoss(Z[:, used], y, f), penalty, p, tol, groups=C, say=say)
+    V = Z.new_zeros(C, Z.shape[1])
+    V[:, used] = step.v.view(C, -1)
+    return replace(step, v=V)
 
 
 def _joint(
@@ -202,6 +217,7 @@ def _joint(
     tol: float,
     groups: int,
     best: Callable[[Tensor], Tensor] | None = None,
+    say: Say | None = None,
 ) -> JointStep:
     """The minimiser of a loss plus λ Σ_c ||v_c||_p over groups of v of equal length.
 
@@ -220,7 +236,7 @@ def _joint(
     if not bool(steep.any()):
         return JointStep(here.w, here.objective, 0.0, 0, True)
     ray = (-dual_vectors(G, p) * steep[:, None]).flatten()
-    return follow(problem, problem.along(ray) if best is None else problem.at(best(ray)), tol)
+    return follow(problem, problem.along(ray) if best is None else problem.at(best(ray)), tol, say)
 
 
 class NormProblem:
@@ -247,6 +263,10 @@ class NormProblem:
 
     def curvature(self, here: Point) -> Curvature:
         return curvature(self.loss, here.x)
+
+    def error_at(self, smooth: SmoothNorm, v: Tensor) -> float:
+        """The error of a smooth norm as far as v shows it, over all groups."""
+        return smooth.error_at(v.chunk(self.groups))
 
     def along(self, direction: Tensor) -> Point:
         """The best of the points 2^j direction on a ray along which F falls at first."""
@@ -276,7 +296,7 @@ class NormProblem:
         return best
 
 
-def follow(problem: NormProblem, here: Point, tol: float) -> JointStep:
+def follow(problem: NormProblem, here: Point, tol: float, say: Say | None = None) -> JointStep:
     """Newton steps along the stages of `smooth_norm` until the gap of F itself, not of a stage, is small."""
     best, lower, iterations = here, max(0.0, here.objective - here.gap), 0
     accuracy = tol * max(1.0, here.objective) / (4 * problem.penalty)
@@ -287,15 +307,17 @@ def follow(problem: NormProblem, here: Point, tol: float) -> JointStep:
             # The third derivative of each Φ is at most the second, so with x this near Q is right within 2%; of C
             # classes, whose probabilities move by at most e^(2 x 0.02), within 4%.
             if float((here.x - x).abs().amax()) > 0.02:
-                Q, x = problem.curvature(here), here.x
+                Q, x = Q.at(here.x), here.x
             step, decrement = newton_step(problem, smooth, Q, here)
-            if smooth.error > accuracy and decrement <= problem.penalty * smooth.error / 10:
+            if decrement <= problem.penalty * smooth.error / 10 and problem.error_at(smooth, here.w) > accuracy:
                 break
             quiet += decrement <= ROUNDING * here.objective
-            here = descend(problem, smooth, here, step, decrement)
+            here = line_step(problem, smooth, here, step, decrement)
             iterations += 1
             lower = max(lower, here.objective - here.gap)
             best = here if here.objective < best.objective else best
+            if say is not None:
+                say(f"step {iterations}: F = {best.objective:.6g}, gap {best.objective - lower:.1e}")
     if problem.groups > 1:
         best = problem.without_idle_groups(best)
         lower = max(lower, best.objective - best.gap)
@@ -314,7 +336,7 @@ def newton_step(problem: NormProblem, smooth: SmoothNorm, Q: Curvature, here: Po
     return step, float(-(gradient @ step))
 
 
-def descend(problem: NormProblem, smooth: SmoothNorm, here: Point, step: Tensor, decrement: float) -> Point:
+def line_step(problem: NormProblem, smooth: SmoothNorm, here: Point, step: Tensor, decrement: float) -> Point:
     """The first of t = 1, 1/2, 1/4, .. with enough decrease of loss + λ φ, up to rounding."""
 
     def value(t: float) -> float:

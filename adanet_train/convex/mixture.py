@@ -9,7 +9,7 @@ each is solved by `quadratic`, and a line search evaluates F itself, so that F n
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -93,34 +93,6 @@ def minimise(
     ([2.3863, 0.0], True)
     """
     return solve(Problem(SampleLoss(H, y, f, Phi, weights, world), Gamma), w, tol, max_iter)
-
-
-def minimise_classes(
-    H: Tensor,
-    y: Tensor,
-    f: Tensor,
-    Gamma: Tensor,
-    *,
-    w: Tensor | None = None,
-    weights: Tensor | None = None,
-    tol: float = 1e-10,
-    max_iter: int = 200,
-) -> Mixture:
-    """C classes: the minimiser W, of shape (C, N), of the multinomial loss plus Σ_j Γ_j Σ_c |W_{c,j}|.
-
-    f is the offset of shape (m, C), y holds class indices; the loss and its margin of 1 are those of `class_loss`.
-
-    >>> H, f = torch.eye(3).double(), torch.zeros(3, 3).double()
-    >>> found = minimise_classes(H, torch.arange(3), f, torch.full((3,), 0.1).double(), tol=1e-9)
-    >>> [[round(v, 2) for v in row] for row in found.w.tolist()], found.converged  # log(1 + 2e^(1-t)) + 0.3 t
-    ([[2.54, 0.0, 0.0], [0.0, 2.54, 0.0], [0.0, 0.0, 2.54]], True)
-    """
-    from adanet_train.convex.class_step import ClassProblem
-
-    C = f.shape[-1]
-    problem = ClassProblem(ClassLoss(H, y, f, weights), Gamma.repeat(C))
-    found = solve(problem, None if w is None else w.flatten(), tol, max_iter)
-    return replace(found, w=found.w.view(C, -1))
 
 
 def minimise_along(

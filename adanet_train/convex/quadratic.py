@@ -107,12 +107,12 @@ def solve(Q: Tensor, b: Tensor) -> Tensor:
 
 def factor(Q: Tensor) -> Tensor:
     """The Cholesky factor of such a Q, or of each of several; more ridge in the rare case that rounding asks for it."""
-    found, failed = torch.linalg.cholesky_ex(Q)
+    root, failed = torch.linalg.cholesky_ex(Q)
     ridge = RIDGE
     while bool(failed.any()) and ridge < 1:  # a nan in Q is no matter of ridge
         ridge *= 100
-        found, failed = torch.linalg.cholesky_ex(Q + ridge * torch.eye(Q.shape[-1], dtype=Q.dtype, device=Q.device))
-    return found
+        root, failed = torch.linalg.cholesky_ex(Q + ridge * torch.eye(Q.shape[-1], dtype=Q.dtype, device=Q.device))
+    return root
 
 
 def line_step(z: Tensor, direction: Tensor, Gamma: Tensor, fall: Tensor) -> Tensor:

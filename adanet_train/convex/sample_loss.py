@@ -115,7 +115,8 @@ def symmetric(columns: Tensor, weight: Tensor) -> Tensor:
 
 def in_single(columns: Tensor) -> tuple[Tensor, Tensor]:
     """Rows of largest entry 1 in single precision, and what they were divided by."""
-    scale = columns.abs().amax(1).clamp_min(torch.finfo(torch.float64).tiny)
+    largest = columns.abs().amax(1)
+    scale = torch.where(largest > 0, largest, 1.0)
     return (columns / scale[:, None]).float(), scale
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -37,6 +37,10 @@ class SmoothNorm(ABC):
     @abstractmethod
     def at(self, v: Tensor) -> Expansion: ...
 
+    def error_at(self, parts: Sequence[Tensor]) -> float:
+        """The error, or what is known of it at the groups of v."""
+        return self.error
+
 
 @final
 @dataclass(frozen=True)
@@ -56,6 +60,10 @@ class SmoothPower(SmoothNorm):
         share = torch.where(t > 0, (v / t) ** 2, 1.0)
         D = ratio ** (self.p - 2) * (1 + (self.p - 2) * share) / value
         return Expansion(value, gradient, D, gradient * ((self.p - 1) / value).sqrt())
+
+    def error_at(self, parts: Sequence[Tensor]) -> float:
+        """φ above the norms: where no group is near its kink far less than the error."""
+        return float(torch.stack([self.at(part).value - norm(part, self.p) for part in parts]).sum())
 
 
 @final

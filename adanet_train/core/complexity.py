@@ -71,30 +71,34 @@ def penalty(config: Config, spec: NetworkSpec, Psi: Tensor | Points, C: int | No
     C is the number of classes where f has an output for each.
     """
     points = Psi if isinstance(Psi, Points) else Points.of(Psi, Psi.device)
-    if config.objective == "bound":
+    if config.goal.objective == "bound":
         by_layer = _bound_penalty(config, spec, points, C)
-    elif callable(config.complexity) or config.variant == "SD" or config.complexity == "sd":
+    elif callable(config.goal.complexity) or config.search.variant == "SD" or config.goal.complexity == "sd":
         return functools.partial(_output_penalty, config, spec, points)
     else:
-        lam, r = config.fixed_lam, _layer_complexity(config, spec, points)
+        lam, r = config.goal.number, _layer_complexity(config, spec, points)
 
         def by_layer(k: int) -> float:
-            return lam * r(k) + config.beta
+            return lam * r(k) + config.goal.beta
 
     by_layer = functools.cache(by_layer)
     return lambda k, H: torch.full((H.shape[1],), by_layer(k), dtype=torch.float64, device=H.device)
 
 
 def _output_penalty(config: Config, spec: NetworkSpec, points: Points, k: int, H: Tensor) -> Tensor:
-    r = config.complexity(spec, k, points.whole(), H) if callable(config.complexity) else standard_deviation(H)
+    r = (
+        config.goal.complexity(spec, k, points.whole(), H)
+        if callable(config.goal.complexity)
+        else standard_deviation(H)
+    )
     r = torch.as_tensor(r, dtype=torch.float64, device=H.device).expand(H.shape[1])
     check(bool((torch.isfinite(r) & (r >= 0)).all()), f"the complexity r must be finite and >= 0, got {r.tolist()}.")
-    return config.fixed_lam * r + config.beta
+    return config.goal.number * r + config.goal.beta
 
 
 def _layer_complexity(config: Config, spec: NetworkSpec, points: Points) -> Callable[[int], float]:
     m = len(points)
-    match config.complexity:
+    match config.goal.complexity:
         case "lemma-2":
             return lambda k: lemma_2(spec, k, m=m, r=points.largest)
         case "lemma-2-peeled":
@@ -111,17 +115,17 @@ def _bound_penalty(config: Config, spec: NetworkSpec, points: Points, C: int | N
     Of C classes multiclass-objective-bound: 4 for 2 and log(C l) for log l. ρ = 1, or the largest ρ with
     Φ(1-u) >= ψ_ρ(u). r and M at r_sup: what is known before the sample is drawn.
     """
-    m, r_sup, largest = len(points), config.r_sup, points.largest
+    m, r_sup, largest = len(points), config.goal.r_sup, points.largest
     check(largest <= r_sup, f"r_sup must be at least the sample's ||Psi||_inf={largest}, got r_sup={r_sup}.")
-    complexity = lemma_2 if config.complexity == "lemma-2" else lemma_2_peeled
-    Phi = surrogate(config.surrogate)
+    complexity = lemma_2 if config.goal.complexity == "lemma-2" else lemma_2_peeled
+    Phi = surrogate(config.goal.surrogate)
     check(Phi.rho_max >= 1, f"objective='bound' needs Phi(1-u) >= psi_1(u), which {Phi.name} fails.")
-    rho = Phi.rho_max if config.largest_rho else 1.0
+    rho = Phi.rho_max if config.goal.largest_rho else 1.0
     factor, families = (2, spec.depth) if C is None else (4, C * spec.depth)
 
     def Gamma(k: int) -> float:
         M_k = rademacher.ranges(below(spec, k), r_sup=r_sup)[k - 1]
         r_k = complexity(spec, k, m=m, r=r_sup)
-        return factor * (1 + config.slack) / rho * (r_k + M_k * math.sqrt(2 * math.log(families) / m))
+        return factor * (1 + config.goal.slack) / rho * (r_k + M_k * math.sqrt(2 * math.log(families) / m))
 
     return Gamma

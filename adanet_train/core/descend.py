@@ -12,7 +12,7 @@ LONG = 0.999
 """How much of the mean of the squared slopes a step of Adam keeps; of the mean of the slopes it keeps 0.9."""
 
 
-class Search(Protocol):
+class Descending(Protocol):
     """Parameters on their way down."""
 
     theta: Tensor
@@ -24,7 +24,7 @@ class Search(Protocol):
         """The value to be made small, as far as it can be seen."""
 
 
-def descend(search: Search, *, steps: int, every: int, patience: int) -> tuple[Tensor, float]:
+def descend(search: Descending, *, steps: int, every: int, patience: int) -> tuple[Tensor, float]:
     """(theta, value) at the least look of so many steps; ends after `patience` looks in a row without a new one.
 
     Parameters

@@ -56,10 +56,10 @@ def versions(packages: Sequence[str] = (PROJECT, "numpy", "torch")) -> dict[str,
     import platform
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {"python": platform.python_version()}
+    installed = {"python": platform.python_version()}
     for name in packages:
         try:
-            found[name] = version(name)
+            installed[name] = version(name)
         except PackageNotFoundError:  # of the project: run from a source tree
-            found[name] = "unknown" if name == PROJECT else "absent"
-    return found
+            installed[name] = "unknown" if name == PROJECT else "absent"
+    return installed

@@ -19,8 +19,8 @@ from typing import Any, final
 import torch
 from torch import Tensor
 
-from adanet_train.convex import cvx_exact, mixture
-from adanet_train.convex.cvx_exact import JointStep
+from adanet_train.convex import class_step, cvx_exact, mixture
+from adanet_train.convex.cvx_exact import JointStep, Say
 from adanet_train.convex.mixture import Mixture
 from adanet_train.core.surrogates import Surrogate, surrogate
 
@@ -89,8 +89,10 @@ class Labels(ABC):
         """w of each of several candidates alone, and F there, without a certificate; `start` is F at w = 0."""
 
     @abstractmethod
-    def minimise_norms(self, Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: float, tol: float) -> JointStep:
-        """The joint step of AdaNet.CVX: v, or of each class a row."""
+    def minimise_norms(
+        self, Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: float, tol: float, say: Say | None = None
+    ) -> JointStep:
+        """The joint step of AdaNet.CVX: v, or of each class a row; `say` hears how far it is."""
 
     @abstractmethod
     def minimise_along(self, z: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, **more: Any) -> Mixture:
@@ -131,12 +133,14 @@ class Signs(Labels):
     ) -> list[tuple[Tensor, float]]:
         if not H:
             return []
-        rows, prices = torch.cat([*H], 1).T.contiguous(), torch.cat([*Gamma])
+        rows, prices = torch.cat([one.T for one in H]), torch.cat([*Gamma])
         w, F = cvx_exact.scalar_weights(rows, y, f, prices, self.Phi, start, tol=tol)
         return list(zip(f.new_tensor(w).split(1), F, strict=True))
 
-    def minimise_norms(self, Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: float, tol: float) -> JointStep:
-        return cvx_exact.minimise_norm(Z, y, f, penalty, p, self.Phi, tol)
+    def minimise_norms(
+        self, Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: float, tol: float, say: Say | None = None
+    ) -> JointStep:
+        return cvx_exact.minimise_norm(Z, y, f, penalty, p, self.Phi, tol, say)
 
     def minimise_along(self, z: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, **more: Any) -> Mixture:
         return mixture.minimise(z[:, None], y, f, Gamma[None], self.Phi, **more)
@@ -177,16 +181,18 @@ class Classes(Labels):
         return _ClassLine((f - own).mT.contiguous(), z.mT.contiguous(), own.mT.contiguous(), weight)
 
     def minimise(self, H: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, **more: Any) -> Mixture:
-        return mixture.minimise_classes(H, y, f, Gamma, **more)
+        return class_step.minimise_classes(H, y, f, Gamma, **more)
 
     def minimise_each(
         self, H: Sequence[Tensor], y: Tensor, f: Tensor, Gamma: Sequence[Tensor], start: float, tol: float
     ) -> list[tuple[Tensor, float]]:
-        found = [self.minimise(one, y, f, price, tol=tol) for one, price in zip(H, Gamma, strict=True)]
-        return [(mixture.w, mixture.objective) for mixture in found]
+        mixtures = [self.minimise(one, y, f, price, tol=tol) for one, price in zip(H, Gamma, strict=True)]
+        return [(mixture.w, mixture.objective) for mixture in mixtures]
 
-    def minimise_norms(self, Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: float, tol: float) -> JointStep:
-        return cvx_exact.minimise_class_norms(Z, y, f, penalty, p, tol)
+    def minimise_norms(
+        self, Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: float, tol: float, say: Say | None = None
+    ) -> JointStep:
+        return cvx_exact.minimise_class_norms(Z, y, f, penalty, p, tol, say)
 
     def minimise_along(self, z: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, **more: Any) -> Mixture:
         return mixture.minimise_along(z, y, f, Gamma, **more)

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from adanet_train.config import Trained
 from adanet_train.core.history import CandidateRecord, Round
 from adanet_train.core.labels import Labels, labels_of
 from adanet_train.core.network import Network
 from adanet_train.core.surrogates import Surrogate
 from adanet_train.core.world import ALONE, World
+from adanet_train.training import Trained
 
 
 def loss(Phi: Surrogate, y: Tensor, f: Tensor, weights: Tensor | None = None, world: World = ALONE) -> float:
@@ -81,4 +81,4 @@ def penalties(trained: Trained) -> dict[int, Tensor]:
 
 def recomputed(trained: Trained, Psi: Tensor, y: Tensor) -> float:
     """F from the network and the history alone; the history's last objective says the same."""
-    return value(trained.network, Psi, y, penalties(trained), labels_of(y, trained.config.surrogate))
+    return value(trained.network, Psi, y, penalties(trained), labels_of(y, trained.config.goal.surrogate))

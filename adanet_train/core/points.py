@@ -95,8 +95,8 @@ class Points:
     @cached_property
     def largest(self) -> float:
         """r_inf = max |Ψ_j(x_i)|."""
-        found = max((Psi.abs().max() for _, Psi in self.chunks()), default=torch.zeros((), dtype=torch.float64))
-        return float(self.world.max(found))
+        here = max((Psi.abs().max() for _, Psi in self.chunks()), default=torch.zeros((), dtype=torch.float64))
+        return float(self.world.max(here))
 
     @cached_property
     def r_rms(self) -> float:
@@ -109,11 +109,11 @@ class Points:
         mean = self._sums(lambda Psi: Psi) / len(self)
         return Centre.of(mean, (self._sums(lambda Psi: (Psi - mean) ** 2) / len(self)).sqrt())
 
-    def _sums(self, of: Callable[[Tensor], Tensor]) -> Tensor:
+    def _sums(self, value: Callable[[Tensor], Tensor]) -> Tensor:
         """Of each feature, over the whole sample."""
         total = torch.zeros(self.n_0, dtype=torch.float64, device=self.device)
         for _, Psi in self.chunks():
-            total += of(Psi).sum(0)
+            total += value(Psi).sum(0)
         return self.world.sum(total)
 
     @cached_property

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -57,11 +57,24 @@ class World:
                 raise ProcessEnded("another process of the run ended.") from error
         return values
 
+    def sent(self, value: Any, source: int) -> Any:
+        """What the process `source` has: plain values and tensors on the CPU, of our own processes."""
+        if self.size > 1:
+            import torch.distributed as processes
+
+            values = [value]
+            try:
+                processes.broadcast_object_list(values, src=source)
+            except RuntimeError as error:
+                raise ProcessEnded("another process of the run ended.") from error
+            return values[0]
+        return value
+
     def check_same(self, network: Network) -> None:
         """Refuse networks that are not the same to the last bit."""
         tensors = [*network.hidden.values(), *network.output.values()]
-        found = hashlib.sha256(b"".join(tensor.cpu().contiguous().numpy().tobytes() for tensor in tensors))
-        number = torch.tensor([int.from_bytes(found.digest()[:7])], device=tensors[0].device)
+        digest = hashlib.sha256(b"".join(tensor.cpu().contiguous().numpy().tobytes() for tensor in tensors))
+        number = torch.tensor([int.from_bytes(digest.digest()[:7])], device=tensors[0].device)
         same = bool(self.max(number.clone()) == self.min(number))
         check(same, "the processes ended with different networks: do all run the same versions on the same data?")
 

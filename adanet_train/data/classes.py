@@ -14,7 +14,10 @@ from adanet_theory.checks import check
 
 Names = tuple[str, ...]
 
-REMEDY = "AdaNet classifies: cut the target at a value that matters, as in y > t, to learn on which side it is."
+REMEDY = (
+    "this is regression; only classification is covered. Cut the target at a value that matters, as in y > t, to learn "
+    "on which side it is."
+)
 MANY = 20
 """So many classes are none only where most points have one of their own."""
 
@@ -36,8 +39,7 @@ def plain(y: Any, m: int) -> tuple[Any, str]:
     check(y.shape == (m,), f"y must have the shape ({m},), one label for each point, got {y.shape}.")
     if y.dtype.kind == "f" and np.isfinite(y).all():
         odd = y[y != np.floor(y)]
-        told = "this is regression; only classification is covered"
-        check(len(odd) == 0, f"y is continuous, got {odd[0] if len(odd) else 0:g}: {told}. {REMEDY}")
+        check(len(odd) == 0, f"y is continuous, got {odd[0] if len(odd) else 0:g}: {REMEDY}")
     return y, note
 
 
@@ -73,9 +75,9 @@ def by_name(y: Any, classes: Names | None) -> Any:
     return names if {*names.tolist()} <= {*classes} else y
 
 
-def sorted_names(found: NDArray[np.str_], *, numeric: bool) -> Names:
+def sorted_names(names: NDArray[np.str_], *, numeric: bool) -> Names:
     """The classes that occur, numbers by their value and names by the alphabet."""
-    return tuple(sorted(set(found.tolist()), key=int if numeric else None))
+    return tuple(sorted(set(names.tolist()), key=int if numeric else None))
 
 
 def count(y: Any) -> tuple[int | None, Names | None]:
@@ -90,8 +92,8 @@ def count(y: Any) -> tuple[int | None, Names | None]:
     names = sorted_names(names_of(y, f" {REMEDY}"), numeric=numeric)
     if len(names) <= 2:
         return None, names if numeric and len(names) == 2 else None
-    told = f"y holds {len(names)} classes in {len(y)} rows: is it a number to predict, or a name of each row? {REMEDY}"
-    check(len(names) <= max(MANY, len(y) // 2), told)
+    doubt = f"y holds {len(names)} classes in {len(y)} rows: is it a number to predict, or a name of each row? {REMEDY}"
+    check(len(names) <= max(MANY, len(y) // 2), doubt)
     return len(names), names
 
 
@@ -104,19 +106,19 @@ def indices(y: Any, C: int, classes: Names | None) -> tuple[Any, Names | None, s
     >>> indices(np.array(["b", "a", "c", "a"]), 3, None)
     (array([1, 0, 2, 0]), ('a', 'b', 'c'), "labels 'a', 'b', 'c' mapped to the outputs in this order.")
     """
-    found = names_of(y)
+    names = names_of(y)
     numeric = y.dtype.kind in "buif"
-    if classes is None and numeric and all(0 <= int(name) < C for name in set(found.tolist())):
-        return found.astype(np.int64), None, ""
+    if classes is None and numeric and all(0 <= int(name) < C for name in set(names.tolist())):
+        return names.astype(np.int64), None, ""
     known = classes
     if known is None:
-        known = sorted_names(found, numeric=numeric)
+        known = sorted_names(names, numeric=numeric)
         expected = f"expected the {C} classes of the network, or their indices 0..{C - 1}"
         check(len(known) == C, f"y holds {len(known)} classes ({_shown(known)}), {expected}.")
     place = {name: c for c, name in enumerate(known)}
-    strange = tuple(sorted({name for name in found.tolist() if name not in place}))
+    strange = tuple(sorted({name for name in names.tolist() if name not in place}))
     check(not strange, f"y must hold the classes of training ({_shown(known)}), got {_shown(strange)}.")
-    places = np.array([place[name] for name in found.tolist()], dtype=np.int64)
+    places = np.array([place[name] for name in names.tolist()], dtype=np.int64)
     return places, known, "" if classes is not None else mapped(known)
 
 

@@ -1,5 +1,5 @@
 """Samples by name or by file: breast-cancer, digits:3-8, mnist:0-1, cifar10:cat-dog, or a .csv, .parquet, .npy, .npz or
-.pt file.
+.pt file. A pattern such as part-*.parquet names the parts of one table.
 
 Labels become -1/+1. Of a pair A-B the class A is -1 and B is +1.
 """
@@ -20,13 +20,14 @@ from adanet_train.core.points import Points
 from adanet_train.data import classes as of_classes
 from adanet_train.data import encoding, tables
 from adanet_train.data import files as data_files
-from adanet_train.data.disk import is_on_disk, on_disk, slices
+from adanet_train.data.disk import as_array, is_on_disk, on_disk, slices
 from adanet_train.data.features import Array, FeatureMap, as_matrix, check_matrix, default_names
 
 NAMES = (
     "breast-cancer, iris, wine, digits, mnist, fashion, cifar10, or two classes of the last four as in digits:A-B "
     "(digits and mnist: odd-even too)"
 )
+KNOWN = ("breast-cancer", "iris", "wine", "digits", "mnist", "fashion", "cifar10")
 FASHION = ("tshirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot")
 FOLDERS = {
     "mnist": ("mnist", "MNIST/raw"),
@@ -74,10 +75,10 @@ def points_of(values: Any, ours: tuple[str, ...], features: FeatureMap) -> Point
 def table_points(table: Any, features: FeatureMap) -> Points:
     """Ψ of the rows of a table, a file or a data frame that needs no labels, for a model with this map."""
     is_file = isinstance(table, str | Path)
-    found = tables.read(Path(table), None, features.names) if is_file else tables.of_frame(table, features.names)
-    for note in encoding.unseen(found["names"], features):
+    content = tables.read(Path(table), None, features.names) if is_file else tables.of_frame(table, features.names)
+    for note in encoding.unseen(content["names"], features):
         warnings.warn(note, stacklevel=4)
-    return points_of(found["X"], found["names"], features)
+    return points_of(content["X"], content["names"], features)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +134,7 @@ class Dataset:
         """All of Ψ at once: in memory, or on the disk where X is."""
         points = self.points(features)
         if points.features is None:
-            return self.values
+            return np.asarray(as_array(self.values))
         if not is_on_disk(self.values):
             return np.asarray(points.features(self.values))
         Psi = on_disk((self.m, points.n_0))
@@ -147,12 +148,12 @@ class Dataset:
 
     def require_trainable(self) -> None:
         check(self.m >= 2, f"m must be >= 2 to train, got m={self.m}.")
-        found = np.unique(self.y).tolist()
+        present = np.unique(self.y).tolist()
         if self.outputs is not None:
-            missing = [c for c in range(self.outputs) if c not in found]
+            missing = [c for c in range(self.outputs) if c not in present]
             check(not missing, f"y must hold all {self.outputs} classes to train, got none of {missing[:3]}.")
             return
-        check(len(found) == 2, f"y must hold both classes, got only {found[0]:+.0f}.")
+        check(len(present) == 2, f"y must hold both classes, got only {present[0]:+.0f}.")
 
 
 def load(
@@ -184,13 +185,13 @@ def load(
     match path.suffix.lower():
         case ".csv" | ".parquet":
             table = tables.read(path, "y" if label is None else label, only, drop)
-            return _dataset(table, path, classes, outputs, many, shaped)
+            return dataset_of(table, path, classes, outputs, many, shaped)
         case ".npy":
-            return _dataset(data_files.read_npy(path, label), path, classes, outputs, many, shaped)
+            return dataset_of(data_files.read_npy(path, label), path, classes, outputs, many, shaped)
         case ".npz":
-            return _dataset(data_files.read_npz(path), path, classes, outputs, many, shaped)
+            return dataset_of(data_files.read_npz(path), path, classes, outputs, many, shaped)
         case ".pt":
-            return _dataset(data_files.read_pt(path), path, classes, outputs, many, shaped)
+            return dataset_of(data_files.read_pt(path), path, classes, outputs, many, shaped)
     name, _, pair = str(source).partition(":")
     match name:
         case "breast-cancer" if not pair:
@@ -209,9 +210,15 @@ def load(
     raise ValueError(f"DATA must be one of {NAMES}, or a .csv, .parquet, .npy, .npz or .pt file, got {str(source)!r}.")
 
 
-def _dataset(
-    arrays: dict[str, Any], path: Path, classes: tuple[str, ...] | None, outputs: int | None, many: bool, shaped: bool
+def dataset_of(
+    arrays: dict[str, Any],
+    path: Path,
+    classes: tuple[str, ...] | None = None,
+    outputs: int | None = None,
+    many: bool = False,
+    shaped: bool = False,
 ) -> Dataset:
+    """The sample of arrays X (or Psi) and y that were read from that file."""
     is_psi = "Psi" in arrays
     symbol = "Psi" if is_psi else "X"
     try:
@@ -226,13 +233,13 @@ def _dataset(
         y, read = of_classes.plain(np.asarray(arrays["y"]), len(values))
         if outputs is None and many and classes is None:
             outputs, classes = of_classes.count(y)
-        signs, found, mapped = labels(y, classes) if outputs is None else of_classes.indices(y, outputs, classes)
+        signs, named, mapped = labels(y, classes) if outputs is None else of_classes.indices(y, outputs, classes)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     names = arrays.get("names", default_names(values.shape[1]))
     notes = tuple(note for note in (read, mapped) if note)
     more = {"outputs": outputs, "shape": shape, "encoded": arrays.get("encoded", ())}
-    return Dataset(values, signs, names, is_psi, classes=found, notes=notes, **more)
+    return Dataset(values, signs, names, is_psi, classes=named, notes=notes, **more)
 
 
 def labels(y: Any, classes: tuple[str, ...] | None = None) -> tuple[Array, tuple[str, ...] | None, str]:
@@ -243,12 +250,12 @@ def labels(y: Any, classes: tuple[str, ...] | None = None) -> tuple[Array, tuple
     """
     y = of_classes.by_name(y, classes)
     if y.dtype.kind == "U":
-        found = sorted(set(y.tolist()))
-        shown = ", ".join(repr(name) for name in found[:4])
+        names = sorted(set(y.tolist()))
+        shown = ", ".join(repr(name) for name in names[:4])
         if classes is None:
-            check(len(found) == 2, f"y must hold two classes, got {len(found)}: {shown}.")
-            classes = (found[0], found[1])
-        check(set(found) <= set(classes), f"y must hold {classes[0]!r} and {classes[1]!r} as in training, got {shown}.")
+            check(len(names) == 2, f"y must hold two classes, got {len(names)}: {shown}.")
+            classes = (names[0], names[1])
+        check(set(names) <= set(classes), f"y must hold {classes[0]!r} and {classes[1]!r} as in training, got {shown}.")
         note = f"labels {classes[0]!r} and {classes[1]!r} mapped to -1 and +1."
         return np.where(y == classes[1], 1.0, -1.0), classes, note
     check(y.dtype.kind in "buif", f"y must hold numbers, got dtype {y.dtype}.")
@@ -300,8 +307,8 @@ def _of_groups(
         return _of_classes(X.astype(np.float64), digit, names, tuple(classes), (0.0, high))
     chosen = np.isin(digit, (*a, *b))
     y = np.where(np.isin(digit[chosen], b), 1.0, -1.0)
-    told = [f"class {classes[of[0]]}" if len(of) == 1 else ", ".join(classes[c] for c in of) for of in groups]
-    note = f"{told[0]} is -1 and {told[1]} is +1."
+    named = [f"class {classes[one[0]]}" if len(one) == 1 else ", ".join(classes[c] for c in one) for one in groups]
+    note = f"{named[0]} is -1 and {named[1]} is +1."
     return Dataset(X[chosen].astype(np.float64), y, names, known_range=(0.0, high), notes=(note,))
 
 
@@ -356,7 +363,7 @@ def _idx(name: str, pair: str, data_dir: str | Path | None, test: bool, hog: boo
     chosen = np.isin(digit, (*groups[0], *groups[1]))
     images, digit = images[chosen], digit[chosen]
     if hog:
-        from adanet_train.data import hog as histograms
+        from adanet_train.data.pictures import hog as histograms
 
         X, names, high = histograms.features(images), histograms.NAMES, 1.0
     else:
@@ -366,7 +373,7 @@ def _idx(name: str, pair: str, data_dir: str | Path | None, test: bool, hog: boo
 
 
 def _cifar10(pair: str, data_dir: str | Path | None, test: bool) -> Dataset:
-    from adanet_train.data import cifar10, image_features
+    from adanet_train.data.pictures import cifar10, image_features
 
     if not pair:
         X, digit = cifar10.load_all_features(data_dir, "test" if test else "train")

@@ -1,9 +1,9 @@
-"""Matrices on the disk, read some rows at a time: memory-mapped, or some rows of one that is."""
+"""Arrays on the disk, read some rows at a time: memory-mapped, some rows of one that is, or several as one."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,9 +38,53 @@ class Some:
         return np.asarray(self[:], dtype=dtype)
 
 
+class Joined:
+    """Arrays on the disk, one below the other, as one array.
+
+    >>> joined = Joined([np.zeros((2, 3)), np.ones((1, 3))])
+    >>> joined.shape, joined[1:3].tolist(), joined[np.array([2, 0])].tolist()
+    ((3, 3), [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]], [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
+    """
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts, self.starts = parts, np.cumsum([0, *map(len, parts)])
+        self.dtype = np.result_type(*(part.dtype for part in parts))
+        self.shape = (int(self.starts[-1]), *parts[0].shape[1:])
+        self.ndim = len(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: Any) -> Any:
+        rows = np.arange(*index.indices(len(self))) if isinstance(index, slice) else np.asarray(index)
+        values = np.empty((len(rows), *self.shape[1:]), self.dtype)
+        places = np.searchsorted(self.starts, rows, side="right") - 1
+        for i in np.unique(places):
+            here = places == i
+            values[here] = self.parts[i][rows[here] - self.starts[i]]
+        return values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.asarray(self[:], dtype=dtype)
+
+    def reshape(self, m: int, *shape: int) -> Joined:
+        """The same rows, each in another shape."""
+        return Joined([part.reshape(len(part), *shape) for part in self.parts])
+
+
 def is_on_disk(values: Any) -> bool:
     """Also of a plain view, as scikit-learn makes one of a memory-mapped array."""
-    return isinstance(values, np.memmap | Some) or isinstance(getattr(values, "base", None), np.memmap)
+    return isinstance(values, np.memmap | Some | Joined) or isinstance(getattr(values, "base", None), np.memmap)
+
+
+def as_array(values: Any) -> Any:
+    """One array: these values if they are one, else a copy of the rows on the disk."""
+    if isinstance(values, np.ndarray):
+        return values
+    copied = on_disk(values.shape)
+    for rows in slices(*values.shape):
+        copied[rows] = values[rows]
+    return copied
 
 
 def slices(m: int, width: int, numbers: int = 1 << 22) -> Iterator[slice]:

@@ -4,6 +4,9 @@ A column of words becomes "name=word", 1 where the cell is that word; empty cell
 with empty cells keeps its name, at its least value there, beside "name=?". Flags (true, false) are the numbers 1 and 0,
 unless there are other words among them. So the names of a model's features are its encoding: a later table is encoded
 by them, and a word that training did not know is in none of its columns.
+
+Coded, for embeddings, a column of words stays one column: 1, 2, .. for its words in their order, 0 for an empty cell or
+a word that training did not know. An `Encoder` is kept with a model then, and encodes later tables itself.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +23,8 @@ from adanet_train.data.features import Array, FeatureMap
 
 EMPTY = ("", "?", "na", "n/a", "nan", "null", "none", "<na>", "nat")
 FLAGS = {"false": 0.0, "true": 1.0}
-CATEGORIES = 100
+CATEGORIES, CODES = 100, 1 << 20
+"""So many different words at most: of a column of 0/1 columns, and of a coded one."""
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
 DATE = re.compile(
     r"([0-9]{4}([-/.])[0-9]{1,2}\2[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\3[0-9]{4})([T ][0-9]{1,2}:[0-9]{2}.*)?"
@@ -74,10 +79,39 @@ def is_empty(cell: str) -> bool:
 
 
 class Encoder:
-    """An encoding read off a table part by part (`see`), and then applied to it part by part."""
+    """An encoding read off a table part by part (`see`), and then applied to it part by part.
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self.columns, self.rows = [_Seen(name) for name in names], 0
+    >>> encoder = Encoder(["age", "colour"], coded=True)
+    >>> encoder.see([["3", "4"], ["red", "blue"]])
+    >>> encoder([["5", "6"], ["red", "green"]]).tolist(), encoder.categories
+    ([[5.0, 2.0], [6.0, 0.0]], (0, 3))
+    """
+
+    def __init__(self, names: Sequence[str], *, coded: bool = False) -> None:
+        self.columns, self.rows, self.coded = [_Seen(name, coded) for name in names], 0, coded
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Encoder:
+        """That of a model file."""
+        encoder = cls([name for name, *_ in plain["columns"]], coded=bool(plain["coded"]))
+        for seen, (_, least, has_empty, words) in zip(encoder.columns, plain["columns"], strict=True):
+            seen.least, seen.has_empty, seen.words = float(least), bool(has_empty), dict.fromkeys(words, 0)
+        return encoder
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        columns = [[seen.name, seen.least, seen.has_empty, sorted(seen.words)] for seen in self.columns]
+        return {"coded": self.coded, "columns": columns}
+
+    @property
+    def categories(self) -> tuple[int, ...]:
+        """Of each column of X the number of its codes, 0 where it holds numbers."""
+        return tuple(count for seen in self.columns for count in seen.categories)
+
+    def unseen(self, later: Encoder) -> tuple[str, ...]:
+        """What a later table holds in these columns and training did not: a sentence for each."""
+        pairs = zip(self.columns, later.columns, strict=True)
+        return tuple(line for ours, theirs in pairs for line in ours.unseen(theirs))
 
     def see(self, columns: Sequence[Column]) -> None:
         for seen, column in zip(self.columns, columns, strict=True):
@@ -92,15 +126,15 @@ class Encoder:
         return names
 
     def __call__(self, columns: Sequence[Column]) -> Array:
-        found = [values for seen, column in zip(self.columns, columns, strict=True) for values in seen.values(column)]
-        return np.column_stack(found)
+        encoded = [values for seen, column in zip(self.columns, columns, strict=True) for values in seen.values(column)]
+        return np.column_stack(encoded)
 
 
 class _Seen:
     """What a column holds: numbers, of which the least stands where a cell is empty, or words."""
 
-    def __init__(self, name: str) -> None:
-        self.name, self.least, self.has_empty = name, np.inf, False
+    def __init__(self, name: str, coded: bool = False) -> None:
+        self.name, self.coded, self.least, self.has_empty = name, coded, np.inf, False
         self.words = dict[str, int]()
         """Flags among them, each with the row where it stood first."""
 
@@ -137,8 +171,8 @@ class _Seen:
             remedy = f"drop the column (--drop {self.name}), or give a number, such as the days since a fixed day"
             raise ValueError(f"{where} holds a date, {date!r}: {remedy}.")
         remedy = f"drop the column (--drop {self.name}) or group the words"
-        many = f"column {self.name!r} holds more than {CATEGORIES} different words: {remedy}."
-        check(len(categories) <= CATEGORIES, many)
+        most = CODES if self.coded else CATEGORIES
+        check(len(categories) <= most, f"column {self.name!r} holds more than {most} different words: {remedy}.")
 
     def _categories(self) -> list[str]:
         return sorted(self.words) if any(word.lower() not in FLAGS for word in self.words) else []
@@ -147,6 +181,8 @@ class _Seen:
     def names(self) -> list[str]:
         """Those of the numbers that stand for the column; of an empty column only that it is."""
         numbers = [self.name] if self.words or self.least < np.inf else []
+        if self.coded and self._categories():
+            return numbers
         kinds = [f"{self.name}={word}" for word in self._categories()] or numbers
         return [*kinds, f"{self.name}=?"] if self.has_empty else kinds
 
@@ -156,6 +192,9 @@ class _Seen:
         empty = np.isnan(numbers)
         if categories:
             cells = np.array([cell.strip() for cell in column] if isinstance(column, list) else [""] * len(column))
+            if self.coded:
+                yield _codes(cells, categories)
+                return
             kinds = [cells == word for word in categories]
             empty = ~np.logical_or.reduce(kinds)
             yield from (kind.astype(np.float64) for kind in kinds)
@@ -163,6 +202,27 @@ class _Seen:
             yield np.where(empty, min([self.least, *map(_number, self.words)]), numbers)
         if self.has_empty:
             yield empty.astype(np.float64)
+
+    @property
+    def categories(self) -> list[int]:
+        words = self._categories() if self.coded else []
+        return [len(words) + 1] if words else [0] * len(self.names)
+
+    def unseen(self, later: _Seen) -> Iterator[str]:
+        words = self._categories()
+        numbers = not words and (later._categories() or None)
+        check(not numbers, f"column {self.name!r} must be a number, as in training, got {(numbers or [''])[0]!r}.")
+        new = [word for word in later._categories() if word not in self.words]
+        empty = ["?"] if later.has_empty and not self.has_empty else []
+        low = None if words else min([self.least, *map(_number, self.words)], default=0.0)
+        return _unseen(self.name, [*new, *empty], low)
+
+
+def _codes(cells: Any, words: list[str]) -> Array:
+    """1, 2, .. for the sorted words, 0 for anything else."""
+    known = np.array(words)
+    places = np.searchsorted(known, cells).clip(max=len(known) - 1)
+    return np.where(known[places] == cells, places + 1.0, 0.0)
 
 
 def _numbers(cells: list[str]) -> Array:
@@ -208,7 +268,7 @@ def unseen(ours: Sequence[str], features: FeatureMap) -> tuple[str, ...]:
         column, _, word = name.rpartition("=")
         if column in known and name not in low:
             words.setdefault(column, []).append(word)
-    return tuple(line for column, found in words.items() for line in _unseen(column, found, low.get(column)))
+    return tuple(line for column, new in words.items() for line in _unseen(column, new, low.get(column)))
 
 
 def _unseen(column: str, words: Sequence[str], low: float | None) -> Iterator[str]:
@@ -224,9 +284,9 @@ def _unseen(column: str, words: Sequence[str], low: float | None) -> Iterator[st
 def in_order(values: Array, ours: Sequence[str], features: FeatureMap) -> Array | None:
     """The columns that a model's map reads, in its order; None where one is missing that no encoding explains."""
     table, columns = {name: values[:, j] for j, name in enumerate(ours)}, columns_of(ours)
-    found = [_feature(name, low, table, columns) for name, low in zip(features.names, features.low, strict=True)]
-    known = [np.broadcast_to(column, len(values)) for column in found if column is not None]
-    return np.column_stack(known) if len(known) == len(found) else None
+    ordered = [_feature(name, low, table, columns) for name, low in zip(features.names, features.low, strict=True)]
+    known = [np.broadcast_to(column, len(values)) for column in ordered if column is not None]
+    return np.column_stack(known) if len(known) == len(ordered) else None
 
 
 def _feature(name: str, low: float, table: Mapping[str, Array], columns: set[str]) -> Array | float | None:

@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import math
+import re
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from adanet_theory.checks import check
-from adanet_train.data.disk import on_disk, slices
+from adanet_theory.checks import check, shown
+from adanet_train.data.disk import Joined, on_disk, slices
 
 MAX_BYTES = 4 << 30
 
 Arrays = dict[str, Any]
+
+
+def parts(path: Path) -> list[Path]:
+    """The files of a pattern such as part-*.npy, or of a folder such as table.parquet, by name with numbers in order.
+
+    >>> parts(Path("table.csv"))
+    [PosixPath('table.csv')]
+    """
+    if path.is_dir():
+        path = path / f"*{path.suffix}"
+    if path.exists() or not glob.has_magic(str(path)):
+        return [path]
+    names = sorted(glob.glob(str(path)), key=_in_order)
+    check(bool(names), f"{path}: no file has such a name.")
+    return [Path(name) for name in names]
+
+
+def _in_order(name: str) -> list[Any]:
+    """part-9 before part-10: every other piece is a number."""
+    return [int(piece) if piece.isdecimal() else piece for piece in re.split("([0-9]+)", name)]
 
 
 def require_file(path: Path) -> None:
@@ -32,7 +55,7 @@ def read_npz(path: Path) -> Arrays:
             unpacked = sum(info.file_size for info in archive.infolist())
         check(unpacked <= MAX_BYTES, f"unpacks to {unpacked} bytes, expected at most {MAX_BYTES}.")
         with np.load(path, allow_pickle=False) as file:
-            return _named({name: file[name] for name in file.files if name in ("X", "Psi", "y")})
+            return _named({name: file[name] for name in file.files if name in ("X", "Psi", "y")}, file.files)
     except (ValueError, OSError, EOFError, KeyError, MemoryError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path}: {_line(error)}") from None
 
@@ -48,22 +71,42 @@ def read_pt(path: Path) -> Arrays:
         for name, value in tensors.items():
             check(hasattr(value, "numpy"), f"{name} must be a tensor, got a {type(value).__name__}.")
         # numpy has no bfloat16; float64 holds every real type but the largest integers
-        return _named({name: value.double().numpy() for name, value in tensors.items()})
+        return _named({name: value.double().numpy() for name, value in tensors.items()}, loaded)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _named(arrays: Arrays) -> Arrays:
-    check("y" in arrays, "expected y, the labels, beside X or Psi.")
-    check(("X" in arrays) != ("Psi" in arrays), "expected either X or Psi beside y.")
+def _named(arrays: Arrays, keys: Iterable[Any]) -> Arrays:
+    has = f"the file has {shown([str(key)[:40] for key in keys]) or 'nothing'}"
+    check("y" in arrays, f"expected y, the labels, beside X or Psi; {has}.")
+    check(("X" in arrays) != ("Psi" in arrays), f"expected either X or Psi beside y; {has}.")
     return arrays
 
 
 def read_npy(path: Path, label: str | None) -> Arrays:
-    """X and y of a memory-mapped matrix: y is its last column, its column number `label`, or another .npy file."""
-    values = _mapped(path, 2)
+    """X and y of memory-mapped rows: y is the last column, the column number `label`, or another .npy file.
+
+    A pattern names the parts of one table, which stay on the disk; labels in files of their own are then a pattern too.
+    """
+    paths, others = parts(path), [label]
     if label is not None and label.endswith(".npy"):
-        return {"X": values, "y": np.array(_mapped(Path(label), 1, "buifU"))}
+        others = [str(one) for one in parts(Path(label))]
+        same = len(others) == len(paths)
+        check(same, f"{label}: expected as many files of labels as {path} names, {len(paths)}, got {len(others)}.")
+    tables = [_read_npy(one, other) for one, other in zip(paths, others * (len(paths) // len(others)), strict=True)]
+    if len(tables) == 1:
+        return tables[0]
+    for one, arrays in zip(paths, tables, strict=True):
+        shape, first = arrays["X"].shape[1:], tables[0]["X"].shape[1:]
+        check(shape == first, f"{one}: expected rows of shape {first} as in {paths[0].name}, got {shape}.")
+        check(len(arrays["X"]) == len(arrays["y"]), f"{one}: {len(arrays['X'])} rows and {len(arrays['y'])} labels.")
+    return {"X": Joined([arrays["X"] for arrays in tables]), "y": np.concatenate([arrays["y"] for arrays in tables])}
+
+
+def _read_npy(path: Path, label: str | None) -> Arrays:
+    if label is not None and label.endswith(".npy"):
+        return {"X": _mapped(path), "y": np.array(_mapped(Path(label), 1, "buifU"))}
+    values = _mapped(path, 2)
     n = values.shape[1]
     place = n - 1 if label is None else int(label) if label.isdecimal() else -1
     check(0 <= place < n, f"{path}: --label must be a column 0..{n - 1} or a .npy file of labels, got {label!r}.")
@@ -77,7 +120,8 @@ def read_npy(path: Path, label: str | None) -> Arrays:
     return {"X": X, "y": y}
 
 
-def _mapped(path: Path, dimensions: int, kinds: str = "buif") -> Any:
+def _mapped(path: Path, dimensions: int | None = None, kinds: str = "buif") -> Any:
+    """The array of a file, with so many dimensions, or two at least."""
     check(path.is_file(), f"{path}: no such file.")
     try:
         values = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -85,7 +129,8 @@ def _mapped(path: Path, dimensions: int, kinds: str = "buif") -> Any:
         raise ValueError(f"{path}: not a .npy file of numbers ({' '.join(str(error).split())}).") from None
     check(isinstance(values, np.memmap), f"{path}: not a .npy file of numbers.")
     shown = f"got dtype {values.dtype} and shape {values.shape}"
-    check(values.dtype.kind in kinds and values.ndim == dimensions, f"{path}: expected numbers in rows, {shown}.")
+    rows = values.ndim >= 2 if dimensions is None else values.ndim == dimensions
+    check(values.dtype.kind in kinds and rows, f"{path}: expected numbers in rows, {shown}.")
     return values
 
 

@@ -17,9 +17,9 @@ import torch
 from numpy.typing import NDArray
 
 from adanet_theory.checks import check
-from adanet_train.config import check_weights
 from adanet_train.data.disk import Some, is_on_disk
 from adanet_train.data.features import Array
+from adanet_train.training import check_weights
 
 COPIES = 1_000_000
 """Counts may add up to so many points, or to ten for each row: larger ones are rather weights."""
@@ -51,10 +51,10 @@ class Rows:
             return cls(X, y, s) if s.all() else cls(X, y, s)._taken(s.nonzero()[0])
         m = float(s.sum(dtype=np.float64))
         few = m <= max(COPIES, 10 * len(s))
-        told = f"sample_weight of integers are counts, got {m:.4g} copies of {len(s)} rows: give floats to weight."
-        check(few, told)
+        doubt = f"sample_weight of integers are counts, got {m:.4g} copies of {len(s)} rows: give floats to weight."
+        check(few, doubt)
         if m > MANY * len(s):
-            warnings.warn(told, stacklevel=4)
+            warnings.warn(doubt, stacklevel=4)
         return cls(X, y) if bool((s == 1).all()) else cls(X, y)._taken(np.repeat(np.arange(len(s)), s))
 
     def ordered(self, labels: NDArray[Any]) -> Rows:
@@ -64,9 +64,9 @@ class Rows:
         """
         if is_on_disk(self.X):
             return self
-        found = hashes(self.X, labels)
-        order = found.argsort(kind="stable")
-        repeated = bool((np.diff(found[order]) == 0).any())
+        hashed = hashes(self.X, labels)
+        order = hashed.argsort(kind="stable")
+        repeated = bool((np.diff(hashed[order]) == 0).any())
         return self._taken(order) if repeated else self
 
     def _taken(self, rows: NDArray[np.int64]) -> Self:
@@ -76,15 +76,15 @@ class Rows:
 
 def hashes(X: Array, labels: NDArray[Any]) -> NDArray[np.uint64]:
     """64 bits for each row and its label, of their values as float64: -0 is 0, and float32 is what it stands for."""
-    found = np.empty(len(X), dtype=np.uint64)
+    hashed = np.empty(len(X), dtype=np.uint64)
     size = max(1, CHUNK // (X.shape[1] + 1))
     step = np.uint64(0x9E3779B97F4A7C15)
     columns = np.arange(1, X.shape[1] + 2, dtype=np.uint64) * step
     for first in range(0, len(X), size):
         part = slice(first, first + size)
         values = np.column_stack([X[part], labels[part]]).astype(np.float64) + 0.0
-        found[part] = _mixed(_mixed(values.view(np.uint64) + columns).sum(1, dtype=np.uint64))
-    return found
+        hashed[part] = _mixed(_mixed(values.view(np.uint64) + columns).sum(1, dtype=np.uint64))
+    return hashed
 
 
 def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:

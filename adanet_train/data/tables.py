@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory.checks import check, nearest
+from adanet_theory.checks import check, nearest, shown
 from adanet_train.data.disk import on_disk
 from adanet_train.data.encoding import Column, Encoder, columns_of, decimal_points, is_empty, numbers_or_cells
+from adanet_train.data.files import parts
 
 STREAMED = 1 << 28
 """Bytes from which on a file is read in batches."""
@@ -29,42 +30,76 @@ Batch = dict[str, Column]
 
 
 def read(
-    path: Path, label: str | None = "y", only: Sequence[str] | None = None, drop: Sequence[str] = ()
+    path: Path,
+    label: str | None = "y",
+    only: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    *,
+    coded: bool = False,
+    known: Encoder | None = None,
 ) -> dict[str, Any]:
     """X, the names of its features, those of them that are encoded (words, empty cells), and y, the column `label`.
 
     With label None there is no y. `only` are the features of a model: the columns that they are made of are read.
-    `drop` are columns to leave out.
+    `drop` are columns to leave out. A pattern such as part-*.parquet names the parts of one table. `coded` asks for one
+    column of codes for each column of words; `known` is the encoder of a table before, by which this one is encoded.
     """
-    check(path.exists(), f"{path}: no such file.")
-    check(path.is_file(), f"{path}: not a regular file.")
-    streamed = path.stat().st_size >= STREAMED
+    paths = parts(path)
+    for one in paths:
+        check(one.exists(), f"{one}: no such file.")
+        check(one.is_file(), f"{one}: not a regular file.")
+    streamed = sum(one.stat().st_size for one in paths) >= STREAMED
+    wanted = None if only is None else columns_of(only)
     try:
-        wanted = None if only is None else columns_of(only)
-        return _read(_batches(path, streamed), label, wanted, on_disk if streamed else np.empty, drop)
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path}: not a comma-separated table in UTF-8 ({error}).") from None
+        empty = on_disk if streamed else np.empty
+        return _read(_batches(paths, streamed), label, wanted, empty, drop, coded, known)
+    except _Unreadable:
+        raise
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def of_frame(frame: Any, only: Sequence[str]) -> dict[str, Any]:
+def of_frame(
+    frame: Any, only: Sequence[str] | None = None, *, coded: bool = False, known: Encoder | None = None
+) -> dict[str, Any]:
     """X and its names, of a data frame of pandas or polars."""
     batch = {str(name): _of_list(frame[name].to_list()) for name in frame.columns}
-    return _read(lambda: iter([batch]), None, columns_of(only), np.empty)
+    wanted = None if only is None else columns_of(only)
+    return _read(lambda: iter([batch]), None, wanted, np.empty, coded=coded, known=known)
 
 
 def _of_list(values: list[Any]) -> Column:
     return numbers_or_cells(["" if value is None else str(value) for value in values])
 
 
-def _batches(path: Path, streamed: bool) -> Callable[[], Iterator[Batch]]:
-    """The batches of the file, once more at every call; those of a small one are kept."""
-    read = _parquet if path.suffix.lower() == ".parquet" else _blocks if streamed else _rows
+class _Unreadable(ValueError):
+    """Names the file already."""
+
+
+def _batches(paths: Sequence[Path], streamed: bool) -> Callable[[], Iterator[Batch]]:
+    """The batches of the files in their order, once more at every call; those of small ones are kept."""
     if streamed:
-        return lambda: read(path)
-    kept = [*read(path)]
+        return lambda: _of_files(paths, _blocks)
+    kept = [*_of_files(paths, _rows)]
     return lambda: iter(kept)
+
+
+def _of_files(paths: Sequence[Path], csv_reader: Callable[[Path], Iterator[Batch]]) -> Iterator[Batch]:
+    header: set[str] | None = None
+    for path in paths:
+        try:
+            for batch in (_parquet if path.suffix.lower() == ".parquet" else csv_reader)(path):
+                header = header or {*batch}
+                other = sorted({*batch} ^ header)
+                check(
+                    not other,
+                    f"expected the columns of {paths[0].name}, {(other or [''])[0]!r} is in one of them only.",
+                )
+                yield batch
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise _Unreadable(f"{path}: not a comma-separated table in UTF-8 ({error}).") from None
+        except ValueError as error:
+            raise _Unreadable(f"{path}: {error}") from None
 
 
 def _read(
@@ -73,6 +108,8 @@ def _read(
     wanted: set[str] | None,
     empty: Callable[..., Any],
     drop: Sequence[str] = (),
+    coded: bool = False,
+    known: Encoder | None = None,
 ) -> dict[str, Any]:
     first = next(batches(), {})
     header = list(first)
@@ -80,22 +117,34 @@ def _read(
     check(label is None or label in header, f"no column {label!r} for the labels (--label COLUMN), {_shown(header)}.")
     for name in drop:
         check(name in header and name != label, _not_dropped(name, label, header))
-    left_out = {label, *drop}
-    names = [name for name in header if name not in left_out and (wanted is None or name in wanted)]
+    names = _read_names(header, {label, *drop}, wanted, known)
     check(bool(names), f"no column beside the labels {label!r}." if label else "no column that the model reads.")
-    encoder, y = Encoder(names), []
+    encoder, y = Encoder(names, coded=coded if known is None else known.coded), []
     for batch in batches():
         if label is not None:
             y.append(_labels(batch[label], label, encoder.rows))
         encoder.see([batch[name] for name in names])
-    X, done = empty((encoder.rows, len(encoder.names))), 0
+    by = encoder if known is None else known
+    notes, X, done = by.unseen(encoder), empty((encoder.rows, len(by.names))), 0
     for batch in batches():
-        part = encoder([batch[name] for name in names])
+        part = by([batch[name] for name in names])
         X[done : done + len(part)] = part
         done += len(part)
-    encoded = tuple(name for name in encoder.names if name not in names)
-    found = {"X": X, "names": encoder.names, "encoded": encoded}
-    return found if label is None else found | {"y": _joined(y)}
+    encoded = tuple(name for name in by.names if name not in names)
+    content = {"X": X, "names": by.names, "encoded": encoded, "encoder": by, "notes": notes}
+    return content if label is None else content | {"y": _joined(y)}
+
+
+def _read_names(
+    header: Sequence[str], left_out: set[str | None], wanted: set[str] | None, known: Encoder | None
+) -> list[str]:
+    """The columns to read: those of an encoder that is known in its order, else those that are wanted."""
+    if known is None:
+        return [name for name in header if name not in left_out and (wanted is None or name in wanted)]
+    names = [column.name for column in known.columns]
+    missing = [name for name in names if name not in header]
+    check(not missing, f"no column {(missing or [''])[0]!r}, which the model reads, {_shown(header)}.")
+    return names
 
 
 def _not_dropped(name: str, label: str | None, header: Sequence[str]) -> str:
@@ -132,7 +181,7 @@ def _split(line: str) -> tuple[str, list[str]]:
 
 
 def _shown(header: Sequence[str]) -> str:
-    return "the header has " + ", ".join(header[:8]) + (", .." if len(header) > 8 else "")
+    return f"the header has {shown(header)}"
 
 
 def _rows(path: Path) -> Iterator[Batch]:
@@ -181,8 +230,8 @@ def _lines(file: Any) -> Iterator[bytes]:
 
 def _find_ragged(block: bytes, between: str, cells: int, row: int) -> None:
     for number, line in enumerate(block.splitlines(), start=row):
-        found = line.count(between.encode()) + 1
-        check(found == cells, f"row {number} has {found} cells, expected {cells} as in the header.")
+        counted = line.count(between.encode()) + 1
+        check(counted == cells, f"row {number} has {counted} cells, expected {cells} as in the header.")
 
 
 def _cells(header: list[str], lines: Iterator[str] | Any, between: str, row: int = 2) -> Iterator[Batch]:

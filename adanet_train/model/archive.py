@@ -211,10 +211,10 @@ class _Inspector(pickle._Unpickler):
 
     def load(self) -> Any:
         try:
-            found = super().load()
+            loaded = super().load()
             if self.proto != 2:
                 raise ModelFileError(f"a pickle of protocol {self.proto}, expected 2 as torch.save writes it")
-            return found
+            return loaded
         except ModelFileError as error:
             raise ModelFileError(f"{self.where}: holds {error}.") from None
         except Exception as error:  # a damaged pickle fails in many ways

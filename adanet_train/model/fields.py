@@ -57,11 +57,11 @@ class Sample:
     @classmethod
     def digest(cls, points: Points, y: Any) -> Sample:
         """The number and digest of a sample whose Psi is computed chunk by chunk."""
-        found = hashlib.sha256(f"{len(points)},{points.n_0}\n".encode())
+        digest = hashlib.sha256(f"{len(points)},{points.n_0}\n".encode())
         for _, Psi in points.chunks():
-            found.update(Psi.cpu().numpy().astype("<f8", copy=False).data)
-        found.update(torch.as_tensor(y).cpu().numpy().astype("<f8", copy=False).data)
-        return cls(len(points), found.hexdigest())
+            digest.update(Psi.cpu().numpy().astype("<f8", copy=False).data)
+        digest.update(torch.as_tensor(y).cpu().numpy().astype("<f8", copy=False).data)
+        return cls(len(points), digest.hexdigest())
 
     @classmethod
     def kept(cls, points: Points, y: Any, outputs: int | None = None) -> Sample:

@@ -24,6 +24,7 @@ import hashlib
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,8 @@ from adanet_train.data.features import FeatureMap, default_names
 from adanet_train.model import archive, fields
 from adanet_train.model.archive import ModelFileError
 from adanet_train.model.fields import Sample
-from adanet_train.model.state_dict import load_weights, read_state_dict, weights
+from adanet_train.model.state_dict import Chain, chain_of, load_weights, read_state_dict, weights
+from adanet_train.reading.graph import Graph, of_network
 
 __all__ = ["ModelFile", "ModelFileError", "Sample", "read", "read_any", "read_state_dict", "write"]
 
@@ -60,12 +62,26 @@ class ModelFile:
     meta: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
     sha256: str | None = None
-    is_converted: bool = False
-    """Whether it was read off a state_dict, which says nothing but weights: that they are a chain is assumed."""
+    chain: Chain | None = None
+    """The weights of a state_dict in their own type of numbers, where it was read off one."""
     holdout: Sample | None = None
     """Points never used in training."""
     picked: Mapping[str, Any] | None = None
     """Of a network that was trained by picking: start and picks, as row numbers of the sample, and the recipe."""
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The network as a graph on Ψ."""
+        return of_network(self.network)
+
+    @property
+    def layers(self) -> Network:
+        return self.network
+
+    @property
+    def is_converted(self) -> bool:
+        """Whether it was read off a state_dict, which says nothing but weights: that they are a chain is assumed."""
+        return self.chain is not None
 
     @property
     def version(self) -> int:
@@ -122,7 +138,7 @@ def of_state_dict(state: Mapping[str, Any], activation: str | None) -> ModelFile
     network = read_state_dict(state, activation)
     columns = next(value.shape[1] for value in weights(state).values() if value.ndim == 2)
     features = FeatureMap.identity(default_names(columns), bias=network.n[0] > columns)
-    return ModelFile(network, features=features, is_converted=True)
+    return ModelFile(network, features=features, chain=chain_of(state))
 
 
 def decode(data: bytes, where: str) -> ModelFile:

@@ -9,7 +9,7 @@ constant unit, last in its layer, that reads the constant one below and needs φ
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from adanet_train.model import archive, safetensors
 from adanet_train.model.archive import ModelFileError
 
 Linear = tuple[str, Tensor, Tensor | None]
+Chain = tuple[tuple[Tensor, Tensor | None], ...]
 MAX_LOGITS = 10_000
 
 _FROM_PYTHON = (
@@ -44,9 +45,18 @@ def read_state_dict(source: str | Path | Mapping[str, Any], activation: str | No
     try:
         state = weights(source if isinstance(source, Mapping) else load_weights(archive.read_bytes(source), where))
         linears = _linears(state)
-        return _network(linears, _activation(activation, len(linears)))
+        return chained([(W, b) for _, W, b in linears], _activation(activation, len(linears)))
     except ValueError as error:
         raise ModelFileError(f"{where}: {error}") from None
+
+
+def chain_of(state: Mapping[str, Any]) -> Chain:
+    """The W_k and b_k of a state_dict or checkpoint in their own type of numbers.
+
+    >>> chain_of({"weight": torch.ones(1, 2, dtype=torch.float32)})
+    ((tensor([[1., 1.]]), None),)
+    """
+    return tuple((W, b) for _, W, b in _linears(weights(state)))
 
 
 def load_weights(data: bytes, where: str) -> Any:
@@ -65,13 +75,14 @@ def weights(loaded: Any) -> Mapping[str, Any]:
     check(isinstance(loaded, Mapping) and len(loaded) > 0, "not a dict of tensors, expected a state_dict.")
     if all(isinstance(value, Tensor) for value in loaded.values()):
         return {_plain_name(key): value for key, value in loaded.items()}
-    found = [key for key in CHECKPOINT if isinstance(loaded.get(key), Mapping)]
+    inside = [key for key in CHECKPOINT if isinstance(loaded.get(key), Mapping)]
     keys = ", ".join(repr(key) for key in list(loaded)[:4])
     expected = f"expected a state_dict, or one under {' or '.join(map(repr, CHECKPOINT))}"
-    check(len(found) == 1, f"a dict of {keys}.. with {len(found)} state_dicts, {expected}.")
-    inner = loaded[found[0]]
+    check(len(inside) == 1, f"a dict of {keys}.. with {len(inside)} state_dicts, {expected}.")
+    inner = loaded[inside[0]]
     check(
-        all(isinstance(value, Tensor) for value in inner.values()), f"{found[0]!r} holds more than tensors, {expected}."
+        all(isinstance(value, Tensor) for value in inner.values()),
+        f"{inside[0]!r} holds more than tensors, {expected}.",
     )
     return weights(inner)
 
@@ -97,7 +108,7 @@ def _activation(name: str | None, depth: int) -> str:
 
 
 def _linears(state: Any) -> list[Linear]:
-    """(name, W_k, b_k) in order, every shape and value checked; anything but a stack of Linears is refused."""
+    """(name, W_k, b_k) in order, as they are, shapes and values checked; anything but a stack of Linears is refused."""
     check(isinstance(state, Mapping) and len(state) > 0, "not a dict of tensors, expected a state_dict.")
     parts: dict[str, dict[str, Tensor]] = {}
     for key, value in state.items():
@@ -106,7 +117,7 @@ def _linears(state: Any) -> list[Linear]:
         known = kind in ("weight", "bias") and value.ndim == (2 if kind == "weight" else 1)
         check(known, f"{key!r} of shape {list(value.shape)} is no weight or bias of a Linear; {_FROM_PYTHON}.")
         check(value.is_floating_point(), f"{key!r} must be real floating, got {value.dtype}.")
-        tensor = value.detach().to("cpu", torch.float64)
+        tensor = value.detach().cpu()
         check(bool(torch.isfinite(tensor).all()), f"{key!r} must be finite, got nan or inf.")
         parts.setdefault(prefix, {})[kind] = tensor
     for name, part in parts.items():
@@ -124,18 +135,21 @@ def _linears(state: Any) -> list[Linear]:
     return linears
 
 
-def _network(linears: list[Linear], phi: str) -> Network:
+def chained(linears: Sequence[tuple[Tensor, Tensor | None]], phi: str) -> Network:
+    """The layers of (W_k, b_k) in order with φ between them; a ValueError where they cannot carry the biases."""
     depth = len(linears)
-    highest_bias = max((k for k, (_, _, b) in enumerate(linears, start=1) if b is not None), default=0)
+    highest_bias = max((k for k, (_, b) in enumerate(linears, start=1) if b is not None), default=0)
     check(
         highest_bias <= 1 or float(activation_of(phi)(1.0)) == 1,
-        f"the bias of layer {highest_bias} needs a constant unit and so phi(1) = 1, which {phi} does not have; "
-        "expected no biases above layer 1.",
+        f"weights alone cannot be read here: the bias of layer {highest_bias} needs a constant unit and so phi(1) = 1, "
+        f"which {phi} does not have. Name the code of the network instead, which may have any architecture: "
+        "--module PACKAGE:FACTORY --weights net.pt, or in Python verify_bounds(network, X, y).",
     )
     hidden = {}
-    for k, (_, W, b) in enumerate(linears, start=1):
+    for k, (own, b) in enumerate(linears, start=1):
+        W = own.double()
         if k <= highest_bias:
-            W = torch.hstack([W, (torch.zeros(len(W), dtype=W.dtype) if b is None else b)[:, None]])
+            W = torch.hstack([W, (torch.zeros(len(W), dtype=W.dtype) if b is None else b.double())[:, None]])
         if k < highest_bias:
             constant = W.new_zeros(1, W.shape[1])
             constant[0, -1] = 1

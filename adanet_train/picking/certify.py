@@ -14,15 +14,15 @@ import torch
 from numpy.typing import NDArray
 
 from adanet_theory.certificates.binomial import clopper_pearson
-from adanet_theory.checks import check, check_delta
+from adanet_theory.checks import check, check_choice, check_delta
 from adanet_train.config import Config
 from adanet_train.core.files import versions, write_file
+from adanet_train.methods import METHODS
 from adanet_train.picking.core import Indices, Labelled, Learner, Picked, Plan, pick
 from adanet_train.picking.networks import AdaNet, Mapped, Refit, Scaled
 from adanet_train.picking.record import Record, Status, compared, digest
 
 SCHEMA = "certify/1"
-METHODS = ("adanet", "cvx", "cvx-exact", "lr", "nn")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ def certify(
     X: Any,
     y: Any,
     *,
-    start: float = 0.25,
+    start: float | None = None,
     r: int | None = None,
     K: int | None = None,
     threshold: float = 0.0,
@@ -129,7 +129,7 @@ def certify(
         `margins` and `grid` (see `picking.core.Learner`).
     X : the rows, as they are before any scaling that looks at them: scalers and encoders belong inside the learner.
     y : their labels, two classes or more.
-    start : share of the rows in the start, in (0, 1).
+    start : share of the rows in the start, in (0, 1). None: a quarter of fewer than 1,000 rows, else a half.
     r : rows picked a round. None: a function of N and of the number of classes, see `picking.core.Plan`.
     K : most rows picked. None: likewise.
     threshold : rows with a margin <= threshold count as wrong.
@@ -196,11 +196,11 @@ def replay(record: Mapping[str, Any], learner: Any, X: Any, y: Any) -> Replayed:
     sample = record.get("sample")
     same = isinstance(sample, Mapping) and sample.get("sha256") == sample_digest(points)
     check(same, "X and y must be the sample of the record, got another one.")
-    told, own = Record.from_dict(record, len(points)), as_learner(learner, record["recipe"]["seed"])
-    again = pick(own, points, told.plan)
+    recorded, own = Record.from_dict(record, len(points)), as_learner(learner, record["recipe"]["seed"])
+    again = pick(own, points, recorded.plan)
     certified = Certified(exposed(again, points, own), float(record["delta"]), again, points, own)
     same = record.get("margins") == digest(own, again.predictor, points)
-    return Replayed(certified, *compared(told, again, same_bits=same))
+    return Replayed(certified, *compared(recorded, again, same_bits=same))
 
 
 # What certify takes
@@ -223,25 +223,25 @@ def _array(values: Any) -> NDArray[Any]:
 def as_learner(learner: Any, seed: int) -> Learner:
     """What `certify` was given as an object of the protocol."""
     if isinstance(learner, str):
-        check(learner in METHODS, f"learner must be one of {', '.join(METHODS)}, got {learner!r}.")
+        check_choice("learner", learner, METHODS)
         if learner == "adanet":
-            return Scaled(AdaNet(Config(learner="committee", lam=None, seed=seed)))
-        config = Config(seed=seed, step="exact") if learner == "cvx-exact" else Config(seed=seed)
-        return Scaled(Refit(learner, config))
+            return Scaled(AdaNet(Config(seed=seed)))
+        return Scaled(Refit(learner, Config(seed=seed)))
     if all(hasattr(learner, name) for name in ("fit", "margins", "grid")):
         own: Learner = learner
         return own
     if getattr(learner, "subnetworks", None) is not None:
-        from adanet_train.core.device import device
         from adanet_train.picking.subnetworks import Ensembles
 
-        return Ensembles(learner.subnetworks, learner.rounds, seed, device(learner.device))
+        config = learner.settings()
+        return Ensembles(learner.subnetworks, config.family.rounds, seed, config.run.device, estimator=learner)
     if hasattr(learner, "fit") and hasattr(learner, "get_params"):
         from sklearn.base import is_classifier
 
         from adanet_train.picking.estimators import Estimator
 
-        check(is_classifier(learner), f"learner must be a classifier, got {type(learner).__name__}.")
+        covered = "only classification is covered"
+        check(is_classifier(learner), f"learner must be a classifier, got {type(learner).__name__}: {covered}.")
         return Estimator(learner, seed)
     module = isinstance(learner, torch.nn.Module)
     check(not module, "learner must be a function that returns an untrained nn.Module, got a module: lambda: Net().")
@@ -261,9 +261,7 @@ def exposed(picked: Picked, points: Labelled, learner: Learner) -> Any:
     from adanet_train.picking.subnetworks import Ensembles
 
     if isinstance(learner, Ensembles):
-        from adanet_train.estimator import of_ensemble
-
-        return of_ensemble(picked.predictor, learner.subnetworks)
+        return learner.classifier(picked.predictor)
     if not isinstance(picked.predictor, Mapped) or not isinstance(learner, Scaled):
         return picked.predictor
     from adanet_train.picking.files import classifier
@@ -273,7 +271,7 @@ def exposed(picked: Picked, points: Labelled, learner: Learner) -> Any:
 
 def sample_digest(points: Labelled) -> str:
     """SHA-256 of the shape, the values of the rows and the labels."""
-    found = hashlib.sha256(f"{points.X.shape}\n".encode())
-    found.update(np.ascontiguousarray(points.keys).data if points.keys.dtype.kind == "u" else points.keys.tobytes())
-    found.update(repr(points.classes.tolist()).encode())
-    return found.hexdigest()
+    digest = hashlib.sha256(f"{points.X.shape}\n".encode())
+    digest.update(np.ascontiguousarray(points.keys).data if points.keys.dtype.kind == "u" else points.keys.tobytes())
+    digest.update(repr(points.classes.tolist()).encode())
+    return digest.hexdigest()

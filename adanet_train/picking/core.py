@@ -78,15 +78,15 @@ class Plan:
 
     Parameters
     ----------
-    start : share of the rows that the start is fitted on, in (0, 1).
-    r : rows picked a round. None: a function of N and of the number of classes, see `settled`.
+    start : share of the rows that the start is fitted on, in (0, 1). None: a function of their number, see `settled`.
+    r : rows picked a round. None: a function of N and of the number of classes, likewise.
     K : most rows picked. None: likewise.
     threshold : a row counts as wrong if its margin is <= threshold >= 0.
     order : "worst" margin first, "nearest" miss first (for noisy labels), or by "hash".
     seed : of the split.
     """
 
-    start: float = 0.25
+    start: float | None = None
     r: int | None = None
     K: int | None = None
     threshold: float = 0.0
@@ -94,7 +94,7 @@ class Plan:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check(0 < self.start < 1, f"start must be a share in (0, 1), got start={self.start}.")
+        check(self.start is None or 0 < self.start < 1, f"start must be a share in (0, 1), got start={self.start}.")
         for name, least in (("r", 1), ("K", 0), ("seed", 0)):
             value = getattr(self, name)
             whole = (type(value) is int and value >= least) or (value is None and name != "seed")
@@ -102,21 +102,31 @@ class Plan:
         check_nonnegative("threshold", self.threshold)
         check(self.order in ORDERS, f"order must be one of {', '.join(ORDERS)}, got order={self.order!r}.")
 
-    def settled(self, N: int, C: int) -> Plan:
-        """The plan with r and K as numbers, for N rows of C classes.
+    def settled(self, m: int, C: int) -> Plan:
+        """The plan with start, r and K as numbers, for m rows of C classes.
 
-        >>> plan = Plan().settled(N=9_000, C=2)
-        >>> plan.r, plan.K
-        (2, 24)
+        The start is a quarter of few rows, which leaves more of them to the certificate, and a half from 1,000 on.
+
+        >>> plan = Plan().settled(m=12_000, C=2)
+        >>> plan.start, plan.r, plan.K
+        (0.5, 2, 24)
+        >>> Plan().settled(m=400, C=2).start
+        0.25
         """
-        many = max(24, 3 * C * C)
+        start = self.share(m)
+        N, many = m - round(start * m), max(24, 3 * C * C)
         r = max(1 if N < 2_000 else 2, many // 24) if self.r is None else self.r
-        return replace(self, r=r, K=many if self.K is None else self.K)
+        return replace(self, start=start, r=r, K=many if self.K is None else self.K)
+
+    def share(self, m: int) -> float:
+        """The share of m rows that the start is fitted on."""
+        return (0.25 if m < 1_000 else 0.5) if self.start is None else self.start
 
     def split(self, m: int) -> tuple[Indices, Indices]:
         """The rows of the start and the others, by a seeded permutation, each in ascending order."""
-        count = round(self.start * m)
-        check(1 <= count < m, f"start={self.start} must leave rows on both sides, got {count} of m={m} rows.")
+        share = self.share(m)
+        count = round(share * m)
+        check(1 <= count < m, f"start={share} must leave rows on both sides, got {count} of m={m} rows.")
         order = np.random.default_rng(self.seed).permutation(m)
         return np.sort(order[:count]), np.sort(order[count:])
 
@@ -127,7 +137,7 @@ class Picked:
 
     predictor: Any
     plan: Plan
-    """With r and K as numbers."""
+    """With start, r and K as numbers."""
     start: Indices
     picks: Indices
     """In the order in which they were picked."""
@@ -183,7 +193,7 @@ def pick(
         If a class is missing in the start.
     """
     P, S = plan.split(len(points))
-    plan, keys = plan.settled(len(S), len(points.classes)), points.keys
+    plan, keys = plan.settled(len(points), len(points.classes)), points.keys
     start, judge = points[P], copy.deepcopy(learner)
     missing = np.setdiff1d(np.arange(len(points.classes)), start.y)
     lacks = f"got none of class {points.classes[missing[0]]}" if len(missing) else ""
@@ -198,11 +208,11 @@ def pick(
         outside = np.setdiff1d(S, T)
         left = wrong(judge, predictor, points, outside, plan, keys)
         first = len(left) if first is None else first
-        found = Picked(predictor, plan, P, np.array(T, dtype=np.int64), (*rounds,), left, len(S), first)
+        picked = Picked(predictor, plan, P, np.array(T, dtype=np.int64), (*rounds,), left, len(S), first)
         if callback is not None:
-            callback(found)
-        if found.finished:
-            return found
+            callback(picked)
+        if picked.finished:
+            return picked
         T += left[: min(plan.r or 1, (plan.K or 0) - len(T))].tolist()
         rounds.append(len(T))
         predictor = learner.fit(start, points[T], predictor)

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from adanet_theory.checks import Array
 from adanet_train.picking.core import Labelled
 from adanet_train.picking.networks import EXACT, weighted
+from adanet_train.subnetworks.protocol import with_seed
 
 
 @dataclass(frozen=True)
@@ -43,18 +44,11 @@ class Estimator:
         if not len(points):
             return np.zeros(0)
         right = np.asarray(predictor.predict(points.X)) == points.classes[points.y]
-        found = _scores(predictor, points)
-        if found is None:
+        scores = _scores(predictor, points)
+        if scores is None:
             return np.where(right, 1.0, -1.0)
         # predict decides: scikit-learn's votes may differ from its scores
-        return np.where(right, np.where(found < 0, self.grid, found), np.minimum(found, 0.0))
-
-
-def with_seed(estimator: Any, seed: int) -> Any:
-    """The estimator with this seed for each random_state that is None."""
-    params = estimator.get_params().items()
-    unset = [name for name, value in params if name.endswith("random_state") and value is None]
-    return estimator.set_params(**dict.fromkeys(unset, seed))
+        return np.where(right, np.where(scores < 0, self.grid, scores), np.minimum(scores, 0.0))
 
 
 def _scores(predictor: Any, points: Labelled) -> Array | None:

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from adanet_theory.checks import check
-from adanet_train.app.run import METHODS, model_of, trained_of
 from adanet_train.classifier import NetworkClassifier
-from adanet_train.config import Trained
+from adanet_train.methods import METHODS
 from adanet_train.model.model_file import ModelFile, Sample
+from adanet_train.model.trained import model_of, trained_of
 from adanet_train.picking.core import Labelled, Picked
 from adanet_train.picking.networks import AdaNet, Mapped, Refit, Scaled, mapped, tensors
 from adanet_train.picking.record import Checked, Record, checked
+from adanet_train.training import Trained
 
 
 def settings(learner: AdaNet | Refit) -> dict[str, Any]:
@@ -52,10 +53,10 @@ def classifier(picked: Picked, points: Labelled, learner: Scaled) -> NetworkClas
     method = settings(learner.learner)["method"]
     notes = {"classes": points.classes.tolist()}
     model = model_of(predictor.trained, method, features=predictor.features, sample=sample, notes=notes)
-    found = NetworkClassifier()
-    found.model_ = with_record(model, picked, learner.learner)
-    found.classes_, found.n_features_in_ = points.classes, points.X.shape[1]
-    return found
+    fitted = NetworkClassifier()
+    fitted.model_ = with_record(model, picked, learner.learner)
+    fitted.classes_, fitted.n_features_in_ = points.classes, points.X.shape[1]
+    return fitted
 
 
 def check_file(model: ModelFile, Psi: Any, y: Any, *, replay: bool = True) -> Checked:

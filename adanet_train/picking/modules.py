@@ -62,13 +62,13 @@ class Module:
             weights[len(P) :] = self.weight
             if previous is None:
                 steps = self.epochs * -(-len(P) // self.batch)
-                self.descend(module, points, weights, steps, self.first_rate, falling=True)
+                self.steps_down(module, points, weights, steps, self.first_rate, falling=True)
             else:
-                self.descend(module, points, weights, self.steps, self.rate, falling=False)
+                self.steps_down(module, points, weights, self.steps, self.rate, falling=False)
                 self.mix(module, previous)
         return module.eval()
 
-    def descend(
+    def steps_down(
         self, module: nn.Module, points: Labelled, weights: Tensor, steps: int, rate: float, *, falling: bool
     ) -> None:
         x, y = self.inputs(module, points), torch.from_numpy(points.y).to(self.device)
@@ -104,13 +104,13 @@ class Module:
 @torch.no_grad()
 def padded_margins(predictor: nn.Module, x: Tensor, y: Tensor) -> Array:
     """The margins of a module in eval mode, in batches of one size."""
-    found = []
+    margins = []
     predictor.eval()
     for first in range(0, len(x), CHUNK):
         part = x[first : first + CHUNK]
         full = torch.cat([part, part.new_zeros(CHUNK - len(part), *part.shape[1:])])
-        found.append(_margins(predictor(full)[: len(part)], y[first : first + CHUNK]))
-    return torch.cat([torch.zeros(0, dtype=torch.float64), *found]).numpy()
+        margins.append(_margins(predictor(full)[: len(part)], y[first : first + CHUNK]))
+    return torch.cat([torch.zeros(0, dtype=torch.float64), *margins]).numpy()
 
 
 def shifted(x: Tensor, draw: torch.Generator) -> Tensor:

@@ -15,17 +15,18 @@ from torch import Tensor
 
 from adanet_theory.checks import Array
 from adanet_train import adanet
-from adanet_train.app.run import plain_trainer
 from adanet_train.certificate.train import one_thread
-from adanet_train.config import Config, Trained
+from adanet_train.config import Config
 from adanet_train.convex.projection import members, nearest
 from adanet_train.core import objective
 from adanet_train.core.labels import Labels, labels_of
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
 from adanet_train.data.features import FeatureMap
+from adanet_train.methods import plain_trainer
 from adanet_train.picking.core import Labelled
 from adanet_train.search.weak_learners import generator
+from adanet_train.training import Trained
 
 EXACT = 2.0**-30
 """The grid of margins that are computed in float64."""
@@ -52,8 +53,8 @@ class _Networks:
 
     def margins(self, predictor: Trained, points: Labelled) -> Array:
         (Psi, y), network = tensors(points), predictor.network
-        found = [margin(network(part), y[rows]) for rows, part in Points(Psi).chunks(max(network.n))]
-        return torch.cat([Psi.new_zeros(0), *found]).numpy()
+        margins = [margin(network(part), y[rows]) for rows, part in Points(Psi).chunks(max(network.n))]
+        return torch.cat([Psi.new_zeros(0), *margins]).numpy()
 
 
 @dataclass(frozen=True)
@@ -81,20 +82,18 @@ class AdaNet(_Networks):
     def fit(self, P: Labelled, T: Labelled, previous: Trained | None) -> Trained:
         with one_thread():
             if previous is None:
-                return adanet.train(*tensors(P), self.begun(len(P)))
+                return adanet.train(*tensors(P), self.begun(*tensors(P)))
             Psi, y = tensors(P + T)
             weights = torch.ones(len(y), dtype=torch.float64)
             weights[len(P) :] = self.weight
-            trained = self.refined(previous, Psi, y, weights, generator(self.config.seed, 0, len(T)))
+            trained = self.refined(previous, Psi, y, weights, generator(self.config.run.seed, 0, len(T)))
             fitted = bool((margin(trained.network(Psi[len(P) :]), y[len(P) :]) > 0).all())
             return trained if fitted else self.grown(trained, Psi, y, weights)
 
-    def begun(self, m: int) -> Config:
+    def begun(self, Psi: Tensor, y: Tensor) -> Config:
         """The config with the family spelt out, as the number of points will change."""
-        config = self.config.replace(max_rounds=self.config.max_rounds or self.config.rounds)
-        if config.learner == "committee":
-            config = config.replace(members=config.members_for(m))
-        return config.replace(width=max(units for _, units in config.sizes(m)))
+        config = self.config.resolve("adanet", y, len(Psi))
+        return config.replace(max_rounds=config.family.declared_rounds)
 
     def refined(self, trained: Trained, Psi: Tensor, y: Tensor, weights: Tensor, draw: torch.Generator) -> Trained:
         """All weights that are not 0, by Adam, inside the declared family."""
@@ -107,28 +106,28 @@ class AdaNet(_Networks):
             optimiser.step()
             search.project()
         network = search.network()
-        return told(replace(trained, network=network), Psi, y)
+        return with_objective(replace(trained, network=network), Psi, y)
 
     def grown(self, trained: Trained, Psi: Tensor, y: Tensor, weights: Tensor) -> Trained:
         """With a subnetwork more, as deep or one layer deeper, if AdaNet finds one that helps."""
         history = [entry for entry in trained.history if entry["chosen"] >= 0]
         config = trained.config
-        if len(history) >= (config.max_rounds or 0):
+        if len(history) >= (config.family.max_rounds or 0):
             return trained
-        width = config.width or 1
+        width = config.family.width or 1
         further = config.replace(rounds=len(history) + 1, candidates=((0, width), (1, width)))
         begun = replace(trained, history=history, config=further)
-        found = adanet.train(Psi, y, further, weights=weights, resume=begun)
-        return trained if found.history[-1]["chosen"] < 0 else told(replace(found, config=config), Psi, y)
+        larger = adanet.train(Psi, y, further, weights=weights, resume=begun)
+        return trained if larger.history[-1]["chosen"] < 0 else with_objective(replace(larger, config=config), Psi, y)
 
 
 def labels_of_network(y: Tensor, trained: Trained) -> Labels:
     """As the start had them: some picks may lack a class."""
     C = trained.network.outputs
-    return labels_of(y if C is None else torch.arange(C), trained.config.surrogate)
+    return labels_of(y if C is None else torch.arange(C), trained.config.goal.surrogate)
 
 
-def told(trained: Trained, Psi: Tensor, y: Tensor) -> Trained:
+def with_objective(trained: Trained, Psi: Tensor, y: Tensor) -> Trained:
     """With F on start and picks in the last round of the history."""
     F = objective.value(trained.network, Psi, y, objective.penalties(trained), labels_of_network(y, trained))
     return replace(trained, history=[*trained.history[:-1], {**trained.history[-1], "objective": F}])
@@ -173,13 +172,13 @@ class Refinement:
     @torch.no_grad()
     def project(self) -> None:
         for i, Lambda in self.bounds():
-            self.theta[i].copy_(nearest(self.theta[i], Lambda, self.trained.config.p))
+            self.theta[i].copy_(nearest(self.theta[i], Lambda, self.trained.config.family.p))
 
     def network(self) -> Network:
         """In float64, every row a member of its family to the last bit."""
         theta = [U.detach().double() for U in self.theta]
         for i, Lambda in self.bounds():
-            theta[i] = members(theta[i], Lambda, self.trained.config.p)
+            theta[i] = members(theta[i], Lambda, self.trained.config.family.p)
         return self.of(theta)
 
 

@@ -25,7 +25,7 @@ class Record:
     """A run of picking without its predictor."""
 
     plan: Plan
-    """With r and K as numbers."""
+    """With start, r and K as numbers."""
     start: Indices
     picks: Indices
     rounds: tuple[int, ...]
@@ -59,7 +59,8 @@ class Record:
         missing = sorted((names | {"learner"}) - set(recipe))
         check(not missing, f"picked recipe must hold {', '.join(missing)}.")
         plan = Plan(**{name: recipe[name] for name in names})
-        check(plan.r is not None and plan.K is not None, "picked recipe must hold r and K as numbers.")
+        settled = None not in (plan.start, plan.r, plan.K)
+        check(settled, "picked recipe must hold start, r and K as numbers.")
         check(isinstance(recipe["learner"], Mapping), "picked recipe learner must be a dict.")
         start, picks, rounds = (_integers(value.get(name), f"picked {name}") for name in ("start", "picks", "rounds"))
         P, S = plan.split(m)
@@ -108,15 +109,15 @@ def checked(record: Record, learner: Learner, predictor: Any, points: Labelled, 
     Checked
         k counts every wrong row outside the picks, whatever the record says.
     """
-    found = record.picked(learner, predictor, points)
-    if not found.finished:
-        at = f"{len(found.picks)} of at most {found.plan.K} picks, {len(found.left)} wrong rows left"
-        return Checked(found, "fails", f"the run was interrupted ({at}): its end was not decided by the picks.")
+    picked = record.picked(learner, predictor, points)
+    if not picked.finished:
+        at = f"{len(picked.picks)} of at most {picked.plan.K} picks, {len(picked.left)} wrong rows left"
+        return Checked(picked, "fails", f"the run was interrupted ({at}): its end was not decided by the picks.")
     if not replay:
-        return Checked(found, "assumed", "the recorded picks were not replayed.")
+        return Checked(picked, "assumed", "the recorded picks were not replayed.")
     again = pick(learner, points, record.plan)
     same = digest(learner, predictor, points) == digest(learner, again.predictor, points)
-    return Checked(found, *compared(record, again, same_bits=same))
+    return Checked(picked, *compared(record, again, same_bits=same))
 
 
 def compared(record: Record, again: Picked, *, same_bits: bool) -> tuple[Status, str]:

@@ -6,7 +6,7 @@ sample: it must not have seen these rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -31,6 +31,7 @@ class Ensembles:
     seed : of the validation rows, the weights and the batches.
     device : "cpu", "cuda", ..
     weight : copies of each pick.
+    estimator : the `AdaNetClassifier` that was given, of whose kind the predictor is.
     """
 
     subnetworks: Any
@@ -38,16 +39,23 @@ class Ensembles:
     seed: int = 0
     device: str = "cpu"
     weight: int = 4
+    estimator: Any = field(default=None, repr=False)
 
     grid = Module.grid
 
     def fit(self, P: Labelled, T: Labelled, previous: Fitted | None) -> Fitted:
         points = weighted(P, T, self.weight)
         with one_thread():
-            found = fitted.fit(
+            ensemble = fitted.fit(
                 points.X, points.y, self.subnetworks, rounds=self.rounds, seed=self.seed, device=self.device
             )
-        return replace(found, classes=points.classes)
+        return replace(ensemble, classes=points.classes)
+
+    def classifier(self, predictor: Fitted) -> Any:
+        """What was fitted as a classifier that knows its builders."""
+        ours = type(self.estimator)(**self.estimator.get_params(deep=False) | {"random_state": self.seed})
+        ours.ensemble_, ours.classes_ = predictor, predictor.classes
+        return ours
 
     def margins(self, predictor: Fitted, points: Labelled) -> Array:
         x = torch.from_numpy(points.X).to(self.device, torch.float32)

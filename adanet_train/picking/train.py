@@ -7,18 +7,19 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from adanet_train.config import Callback, Config, Trained, check_resume, check_sample
+from adanet_train.config import Config
 from adanet_train.core.history import Round
 from adanet_train.core.points import Points
 from adanet_train.picking.core import Labelled, Picked, Plan, pick
 from adanet_train.picking.files import settings
 from adanet_train.picking.networks import AdaNet, Refit
 from adanet_train.picking.record import Record
+from adanet_train.training import Callback, Trained, begin
 
 
 def plan_of(config: Config) -> Plan:
     """How a config picks."""
-    return Plan(start=config.start, K=config.picks, order=config.order, seed=config.seed)
+    return Plan(start=config.picking.start, K=config.picking.picks, order=config.picking.order, seed=config.run.seed)
 
 
 def train(
@@ -34,36 +35,37 @@ def train(
 
     Ψ must have been fixed before the rows outside the start: known in advance, or fitted on the start.
     """
-    checked, y = check_sample(Psi, y, config)
-    check_resume(resume, config)
+    plan = plan_of(config)
+    checked, y, config = begin(method, Psi, y, config, resume=resume, rows=lambda m: len(plan.split(m)[0]))
     learner = AdaNet(config) if method == "adanet" else Refit(method, config)
     index = (y > 0).long() if y.is_floating_point() else y
     classes = np.arange(2 if y.is_floating_point() else int(y.max()) + 1)
     points = Labelled(checked.whole().cpu().numpy(), index.cpu().numpy(), classes)
-    told = [] if resume is None else [entry for entry in resume.history if "picking" in entry][:-1]
+    rounds = [] if resume is None else [entry for entry in resume.history if "picking" in entry][:-1]
 
-    def trained(found: Picked) -> Trained:
-        record, fitted = Record.of(found, settings(learner)).as_dict(), found.predictor
-        return Trained(fitted.network, fitted.declared, [*fitted.history, *told], config, record)
+    def trained(picked: Picked) -> Trained:
+        record, fitted = Record.of(picked, settings(learner)).as_dict(), picked.predictor
+        return Trained(fitted.network, fitted.declared, [*fitted.history, *rounds], config, record)
 
-    def after(found: Picked) -> None:
-        told.append(_round(found, config.delta))
+    def after(picked: Picked) -> None:
+        rounds.append(_round(picked, config.goal.delta))
         if callback is not None:
-            callback(trained(found))
+            callback(trained(picked))
 
-    before = None if resume is None else _taken_up(resume, len(points))
-    return trained(pick(learner, points, plan_of(config), callback=after, resume=before))
+    before = None if resume is None else taken_up(resume.picked, len(points))
+    return trained(pick(learner, points, plan, callback=after, resume=before))
 
 
-def _taken_up(resume: Trained, m: int) -> Picked:
-    record = Record.from_dict(resume.picked, m)
+def taken_up(picked: Any, m: int) -> Picked:
+    """The run of a record, to be gone on with."""
+    record = Record.from_dict(picked, m)
     nothing = np.zeros(0, dtype=np.int64)
     N = m - len(record.start)
     return Picked(None, record.plan, record.start, record.picks, record.rounds, nothing, N, record.first)
 
 
-def _round(found: Picked, delta: float) -> Round:
+def _round(picked: Picked, delta: float) -> Round:
     """A round of picking in the history: it adds no candidate of its own."""
-    bound = found.at(delta)
-    picking: dict[str, Any] = {"picked": len(found.picks), "left": len(found.left), "N": found.N, "bound": bound}
+    bound = picked.at(delta)
+    picking: dict[str, Any] = {"picked": len(picked.picks), "left": len(picked.left), "N": picked.N, "bound": bound}
     return {"candidates": [], "chosen": -1, "objective": bound, "picking": picking}

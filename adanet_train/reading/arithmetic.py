@@ -6,7 +6,7 @@ products and sums rounded one by one in any order,
 
     e_out <= size( (1 + g) e + g M ) (1 + g),   g = 2 N EPS,   M_out = size(M),
 
-which is `graph.with_errors` at the largest |x| in place of x: it depends on the weights and the range alone.
+which is `enclosure.with_errors` at the largest |x| in place of x: it depends on the weights and the range alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
 from adanet_theory.rounding import EPS, TINY
-from adanet_train.reading.graph import ACTIVATION_ULPS, SOFTPLUS, Graph, Node, walk
+from adanet_train.reading.enclosure import ACTIVATION_ULPS, SOFTPLUS, reach
+from adanet_train.reading.graph import Graph, Node, walk
 from adanet_train.reading.operations import Activate, Largest
 
 UNDERFLOW = 2.0**40  # times the smallest normal number: what an underflow loses, under any weight below 2^40
@@ -68,7 +69,7 @@ def _largest_error(steps: Graph, r: float, kind: _Type) -> float:
 
 def _step(node: Node, read: list[tuple[Tensor, Tensor]], kind: _Type) -> tuple[Tensor, Tensor]:
     M, e = _bounded(node.operation, [size for size, _ in read], [error for _, error in read], kind)
-    if not float((M + e).max()) <= kind.largest / 4:
+    if M.numel() and not float((M + e).max()) <= kind.largest / 4:
         raise NoProof(f"{node.name or 'a node'} may overflow")
     return M, e
 
@@ -85,8 +86,8 @@ def _bounded(operation: Any, M: list[Tensor], e: list[Tensor], kind: _Type) -> t
     if not g <= 0.5:
         raise NoProof(f"a sum of {N:,} numbers is too long for its roundings to be bounded")
     up = 1 + 4 * N * EPS
-    reach = [(1 + g) * error + g * size + kind.tiny for size, error in zip(M, e, strict=True)]
-    error = operation.size(*reach, one=g) * (1 + g) * up + 2 * N * kind.tiny
+    reaches = [reach(size, error, N, kind.eps, kind.tiny) for size, error in zip(M, e, strict=True)]
+    error = operation.size(*reaches, one=g) * (1 + g) * up + 2 * N * kind.tiny
     return operation.size(*M, one=1.0) * up + 2 * N * TINY, error
 
 

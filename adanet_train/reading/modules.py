@@ -32,7 +32,7 @@ from adanet_train.reading.operations import (
     Total,
     Window,
 )
-from adanet_train.reading.trace import LOGITS, POINTS, Recorder, Value
+from adanet_train.reading.recorder import LOGITS, POINTS, Recorder, Value
 
 Rule = Callable[..., Any]
 

@@ -4,8 +4,8 @@ Every operation has a value in float64, and three more readings of the same map:
 
     size(x, one)   Σ |coefficient| x + |bias| one on x >= 0: sizes of paths and of errors pass through this
     exact(x)       on arrays of balls, one point at a time
-    roundings      N, at most so many roundings in one number of the value, of the size or of a slope
-    smallest       of all coefficients and biases that are not 0, the least size, at most 1
+    roundings      N, at most so many roundings in one number of the value or of the size
+    slope_roundings   the same of a slope: of a sum over what reads one number
 
 A convolution is the linear map it stands for, with its weights tied; it is never unrolled for a sample.
 """
@@ -37,7 +37,7 @@ class Operation(Protocol):
     @property
     def roundings(self) -> int: ...
     @property
-    def smallest(self) -> float: ...
+    def slope_roundings(self) -> int: ...
     @property
     def is_linear(self) -> bool: ...
     @property
@@ -66,13 +66,8 @@ class _Plain:
         return 0
 
     @property
-    def smallest(self) -> float:
-        return 1.0
-
-
-def _smallest(*parts: Tensor | None) -> float:
-    sizes = [part[part != 0].abs() for part in parts if part is not None]
-    return min([1.0, *(float(size.min()) for size in sizes if len(size))])
+    def slope_roundings(self) -> int:
+        return self.roundings
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,11 +79,11 @@ class Dense(_Plain):
 
     @property
     def roundings(self) -> int:
-        return max(self.W.shape) + 2
+        return self.W.shape[1] + 2
 
     @property
-    def smallest(self) -> float:
-        return _smallest(self.W, self.b)
+    def slope_roundings(self) -> int:
+        return self.W.shape[0] + 2
 
     @property
     def has_bias(self) -> bool:
@@ -106,7 +101,11 @@ class Dense(_Plain):
         return functional.linear(x, W, None if b is None else one * b)
 
     def exact(self, x: Balls) -> Balls:
-        found = x @ exact(self.W.numpy().T)
+        kept = [i for i in range(x.shape[-1]) if not all(ball.is_zero() for ball in x[..., i].flat)]
+        if kept:
+            found = x[..., kept] @ exact(self.W[:, kept].numpy().T)
+        else:
+            found = exact(np.zeros((*x.shape[:-1], len(self.W))))
         return found if self.b is None else found + exact(self.b.numpy())
 
 
@@ -193,11 +192,11 @@ class Convolution(_Plain):
 
     @property
     def roundings(self) -> int:
-        return max(self.W.shape[1], self.W.shape[0] // self.groups) * self.window.points * self.window.copies + 2
+        return self.W.shape[1] * self.window.points + 2
 
     @property
-    def smallest(self) -> float:
-        return _smallest(self.W, self.b)
+    def slope_roundings(self) -> int:
+        return self.W.shape[0] // self.groups * self.window.points * self.window.copies + 2
 
     @property
     def has_bias(self) -> bool:
@@ -237,16 +236,15 @@ class Average(_Plain):
     def roundings(self) -> int:
         return self.window.points + 4
 
-    @property
-    def smallest(self) -> float:
-        return _smallest(self.weight)
+    def _apply(self, x: Tensor, weight: Tensor) -> Tensor:
+        w = self.window
+        return _AVERAGE[w.axes](w.padded(x), w.kernel, w.stride) * (w.points * weight)
 
     def value(self, x: Tensor) -> Tensor:
-        w = self.window
-        return _AVERAGE[w.axes](w.padded(x), w.kernel, w.stride) * (w.points * self.weight)
+        return self._apply(x, self.weight)
 
     def size(self, x: Tensor, *, one: float) -> Tensor:
-        return self.value(x).abs()
+        return self._apply(x, self.weight.abs())
 
     def exact(self, x: Balls) -> Balls:
         total = self.window.read(x).sum(axis=1).reshape(x.shape[0], *self.window.out_space(x.shape[1:]))
@@ -265,10 +263,6 @@ class Total(_Plain):
     @property
     def roundings(self) -> int:
         return self.count + 2
-
-    @property
-    def smallest(self) -> float:
-        return self.weight
 
     def value(self, x: Tensor) -> Tensor:
         return x.sum(dim=tuple(axis + 1 for axis in self.axes), keepdim=self.keep) * self.weight
@@ -296,12 +290,12 @@ class Affine(_Plain):
 
     @property
     def roundings(self) -> int:
-        spread = max((x.numel() for x in (self.scale, self.shift) if x is not None), default=1)
-        return (2 if self.added is None else 10) + spread  # the slopes of a spread x are summed
+        return 2 if self.added is None else 10
 
     @property
-    def smallest(self) -> float:
-        return _smallest(self.scale, self.shift)
+    def slope_roundings(self) -> int:
+        spread = max((x.numel() for x in (self.scale, self.shift) if x is not None), default=1)
+        return self.roundings + spread  # the slopes of a spread x are summed
 
     @property
     def has_bias(self) -> bool:
@@ -331,10 +325,6 @@ class Sum(_Plain):
     @property
     def roundings(self) -> int:
         return 2 * len(self.coefficients)
-
-    @property
-    def smallest(self) -> float:
-        return min(1.0, *(abs(a) or 1.0 for a in self.coefficients))
 
     def value(self, *x: Tensor) -> Tensor:
         terms = [x_i if a == 1 else a * x_i for a, x_i in zip(self.coefficients, x, strict=True)]
@@ -394,8 +384,8 @@ class Places(_Plain):
     places: Tensor
 
     @cached_property
-    def roundings(self) -> int:
-        """None in a value; the slopes of a number that stands in several places are summed."""
+    def slope_roundings(self) -> int:
+        """Of a number that stands in several places they are summed."""
         copies = int(torch.bincount(self.places.flatten(), minlength=2)[1:].max())
         return copies if copies > 1 else 0
 

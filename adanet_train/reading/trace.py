@@ -10,7 +10,7 @@ import copy
 import math
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,74 +18,24 @@ import torch
 from torch import Tensor, fx, nn
 
 from adanet_theory.checks import Array
-from adanet_train.reading import graph as graphs
+from adanet_train.reading import enclosure, modules
 from adanet_train.reading.graph import Graph, Node
-from adanet_train.reading.operations import Activate, Operation, Places, Reshape, Shape
+from adanet_train.reading.operations import Activate, Places, Reshape, Shape
+from adanet_train.reading.recorder import LOGITS, POINTS, Recorder, UnreadableModule, Value
 
-POINTS = 3  # rows of the example from which the shapes are read
 FEWEST, PRODUCTS = 8, 2**32  # points at least, and products in one pass, of the comparison with the module
 SCALES = (1.0, 1e3, 1e6)  # sizes of the points beside the sample, where other units are off
 
 
-class UnreadableModule(ValueError):
-    """The module is not a network that can be read; one line that says which part, why, and what could be done."""
-
-
-@dataclass(frozen=True, eq=False)
-class Value:
-    """Node number `node` of the graph, and what it is on the example."""
-
-    node: int
-    example: Tensor
-
-    @property
-    def shape(self) -> Shape:
-        return tuple(self.example.shape[1:])
-
-
-@dataclass(eq=False)
-class Recorder:
-    """The nodes so far; `name` is the module or function that is being read."""
-
-    nodes: list[Node] = field(default_factory=list)
-    name: str = ""
-    foldable: int = 0
-    """The node that only this module reads, 0 if there is none: a BatchNorm may be folded into it."""
-    fold: bool = True
-    """Whether it is: without that the nodes are the steps of the program."""
-
-    def add(self, operation: Operation, *read: Value) -> Value:
-        try:
-            example = operation.value(*(value.example for value in read))
-        except (RuntimeError, IndexError) as error:
-            raise self.refusal(f"does not fit what it reads ({str(error).splitlines()[0]})") from None
-        shape = tuple(example.shape[1:])
-        if len(example) != POINTS or math.prod(shape) == 0:
-            raise self.refusal("mixes the points of a batch, or has no output at all")
-        self.nodes.append(Node(operation, tuple(value.node for value in read), shape, self.name))
-        return Value(len(self.nodes), example)
-
-    def replace(self, operation: Operation, value: Value) -> Value:
-        """The node with another operation on what it reads."""
-        node = self.nodes[value.node - 1]
-        self.nodes[value.node - 1] = Node(operation, node.inputs, node.shape, f"{node.name}, {self.name}")
-        return value
-
-    def refusal(self, reason: str) -> UnreadableModule:
-        return UnreadableModule(f"{self.name} cannot be read: {reason}.")
-
-
 def trace(module: nn.Module, shape: Shape, *, fold: bool = True) -> Graph:
     """The graph of the module on points of this shape, in eval mode; without `fold` step by step as forward does it."""
-    from adanet_train.reading import modules
-
     _require_plain(module)
     double, name = _double(module), type(module).__name__
     weights = [*double.parameters(), *double.buffers()]
     before = _versions(weights)
     traced, link = logits(double)
     _require_one_input(traced, name)
-    reader = _Reader(traced, modules.MODULES, modules.FUNCTIONS, modules.METHODS, fold)
+    reader = _Reader(traced, fold)
     with torch.no_grad():
         output = reader.run(torch.zeros(POINTS, *shape, dtype=torch.float64))
         for points in (1, POINTS):
@@ -251,16 +201,8 @@ def _require_one_input(traced: fx.GraphModule, name: str) -> None:
 class _Reader(fx.Interpreter):
     """Runs the traced module on Values: every step either records nodes or computes plain numbers (shapes)."""
 
-    def __init__(
-        self,
-        traced: fx.GraphModule,
-        modules: Sequence[tuple[type, Callable[..., Any]]],
-        functions: dict[Any, Callable[..., Any]],
-        methods: dict[str, Callable[..., Any]],
-        fold: bool,
-    ) -> None:
+    def __init__(self, traced: fx.GraphModule, fold: bool) -> None:
         super().__init__(traced)
-        self.modules, self.functions, self.methods = modules, functions, methods
         self.recorder = Recorder(fold=fold)
         self.extra_traceback = False  # a refusal is one line
         self.made: dict[fx.Node, int] = {}
@@ -284,7 +226,7 @@ class _Reader(fx.Interpreter):
     def call_module(self, target: Any, args: Any, kwargs: Any) -> Any:
         module = self.fetch_attr(target)
         self.recorder.name = f"module {target!r} ({_class(module)})"
-        rules = (rule for kind, rule in self.modules if isinstance(module, kind) and _is_of_torch(module))
+        rules = (rule for kind, rule in modules.MODULES if isinstance(module, kind) and _is_of_torch(module))
         args, kwargs = _in_order(args, kwargs)
         return self._call(next(rules, None), (module, *args), kwargs)
 
@@ -292,13 +234,13 @@ class _Reader(fx.Interpreter):
         if not _reads_value((args, kwargs)):
             return self._fixed(target(*args, **kwargs))
         self.recorder.name = f"function {getattr(target, '__name__', target)!r}"
-        return self._call(self.functions.get(target), args, kwargs)
+        return self._call(modules.FUNCTIONS.get(target), args, kwargs)
 
     def call_method(self, target: Any, args: Any, kwargs: Any) -> Any:
         if not _reads_value((args, kwargs)):
             return self._fixed(super().call_method(target, args, kwargs))
         self.recorder.name = f"method {target!r}"
-        return self._call(self.methods.get(str(target)), args, kwargs)
+        return self._call(modules.METHODS.get(str(target)), args, kwargs)
 
     def _fixed(self, found: Any) -> Any:
         self.derived |= any(tensor.is_floating_point() for tensor in _tensors(found))
@@ -401,7 +343,6 @@ KNOWN = (
     "expected Linear, convolutions, pooling, BatchNorm, Flatten, reshape, sums, cat and the activations; replace it, "
     "or hand over the part of the network that stands on its features"
 )
-LOGITS = "f must be the logits themselves; leave it out of the module (it changes no decision)"
 
 
 def _class(module: Any) -> str:
@@ -457,11 +398,11 @@ def compared(graph: Graph, m: int) -> int:
     return min(m, max(FEWEST, PRODUCTS // graph.work))
 
 
-def distance(graph: Graph, f: Array, X: Array) -> float:
-    """The largest |f - graph(X)|, the graph in float64; infinite where either is no number."""
+def outputs(graph: Graph, X: Array) -> Array:
+    """What the graph gives on X, in float64."""
     with torch.no_grad():
-        own = torch.cat([graphs.plain(graph, block) for block in graphs.blocks(graph, X)]).numpy()
-    return float(np.nan_to_num(np.abs(own - f), nan=math.inf).max(initial=0.0))
+        found: Array = torch.cat([enclosure.plain(graph, block) for block in enclosure.blocks(graph, X)]).numpy()
+    return found
 
 
 def _beside(X: Array, rows: int) -> Array:
@@ -475,8 +416,8 @@ def _beside(X: Array, rows: int) -> Array:
 def _largest_difference(graph: Graph, steps: Graph, double: nn.Module, X: Array, where: str) -> float:
     largest, seen = 0.0, 0
     with torch.no_grad():
-        for block in graphs.blocks(graph, X):
-            f, (_, error) = graphs.plain(graph, block), graphs.with_errors(steps, block, another=True)
+        for block in enclosure.blocks(graph, X):
+            f, (_, error) = enclosure.plain(graph, block), enclosure.with_errors(steps, block, another=True)
             # a copy, for forward may write over what it reads
             own = _own_values(double, block.clone(), f)
             difference = (f - own).abs()

@@ -39,14 +39,15 @@ MEMORY = 0.99
 """Of Adam: a run is too short for the usual 0.999."""
 LOOKS = 20
 """How often the held-out parts are looked at in a run of the rate from its height down to 0."""
-CYCLES, GAIN = 8, 0.02
-"""How often at most the rate starts again, and the share by which a run must lower the held-out loss for the next."""
+CYCLES, GAIN = 4, 0.02
+"""The most runs of the rate from its height down to 0. A run must lower the held-out loss by this share of what it was
+before the first for another to follow: where it is nearly 0 already, a share of itself would say nothing."""
 VISITS = 2_000_000
 """Points that a member looks at, passes times m: the cap that a small sample does not feel."""
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class SplitSample:
     """What the members learn from: the points, y, the sample weights, and the part of the sample of each point."""
 
     points: Points
@@ -67,10 +68,10 @@ class Sample:
         weights: Tensor | None,
         config: Config,
         draw: torch.Generator,
-    ) -> Sample:
+    ) -> SplitSample:
         """Equal parts, each with all classes as in the sample; y and the weights are those of all rows."""
-        m, K = len(points), config.members_for(len(points))
-        every = max(K, round(1 / config.validation_fraction), math.ceil(m / LOOK))
+        m, K = len(points), config.search.members or 1
+        every = max(K, round(1 / config.search.validation_fraction), math.ceil(m / LOOK))
         shuffled = torch.randperm(m, generator=draw)
         shuffled = shuffled[y.cpu()[shuffled].argsort(stable=True)]
         turn = torch.empty(m, dtype=torch.long)
@@ -186,20 +187,20 @@ class Schedule:
         One of C classes tells more than a sign: fewer passes will do. A further subnetwork starts from what is there,
         and one of several hidden layers learns faster and costs more a step: they have a third of the passes.
         """
-        batch = config.batch or min(m, max(64, min(512, m // 200)))
+        batch = config.search.batch or min(m, max(64, min(512, m // 200)))
         passes = max(12, min(50 if classes else 80, VISITS // m))
-        epochs = config.epochs or passes // (3 if further or depth > 2 else 1)
+        epochs = config.search.epochs or passes // (3 if further or depth > 2 else 1)
         least = 100 if depth == 1 else 200
-        steps = config.steps if config.steps is not None else max(least, epochs * math.ceil(m / batch))
-        free = config.epochs is None and config.steps is None
+        steps = config.search.steps if config.search.steps is not None else max(least, epochs * math.ceil(m / batch))
+        free = config.search.epochs is None and config.search.steps is None
         cycles = min(CYCLES, max(1, VISITS // (m * passes))) if free else 1
-        return cls(steps, min(batch, m), config.learning_rate or (0.03 if depth == 1 else 0.005), cycles)
+        return cls(steps, min(batch, m), config.search.learning_rate or (0.03 if depth == 1 else 0.005), cycles)
 
     def at(self, step: int) -> float:
         return self.rate * min(1.0, 10 * step / self.steps) * math.sqrt(1 - (step - 1) / self.steps)
 
 
-class Search:
+class MemberSearch:
     """U_1, .., U_d of all members, and their slopes; U_d is the one top unit, or one for each class."""
 
     def __init__(self, U: list[Tensor], existing: Member, labels: Labels, config: Config) -> None:
@@ -216,7 +217,7 @@ class Search:
     def forward(self, x: Tensor) -> tuple[list[Tensor], list[Tensor], Tensor]:
         """(z_1, .., z_d, what each layer reads; h_1, .., h_{d-1}; f, the output of the top units)."""
         inputs = self.existing.inputs(x, len(self.U))
-        h, a = subnetwork(self.config.activation, inputs[:-1], self.U[:-1])
+        h, a = subnetwork(self.config.family.activation, inputs[:-1], self.U[:-1])
         z = [x, *(torch.cat([old, own], 2) if old.shape[2] else own for old, own in zip(inputs[1:], a, strict=True))]
         return z, h, self.labels.of(layer(z[-1], self.U[-1]))
 
@@ -229,7 +230,7 @@ class Search:
         torch.bmm(g.mT, z[-1], out=self.U_slopes[-1])
         back = torch.bmm(g, self.U[-1])
         for k in range(len(h) - 1, -1, -1):
-            back = back[:, :, -h[k].shape[2] :] * activation_slope(self.config.activation, h[k])
+            back = back[:, :, -h[k].shape[2] :] * activation_slope(self.config.family.activation, h[k])
             torch.bmm(back.mT, z[k], out=self.U_slopes[k])
             if k:
                 back = torch.bmm(back, self.U[k])
@@ -242,27 +243,28 @@ class Search:
         return (values if batch.weights is None else values * batch.weights).sum((1, 2))
 
 
-class Run:
+class CommitteeDescent:
     """A search on its way down, by Adam, on the batches of a feed."""
 
     def __init__(
-        self, search: Search, feed: Feed, schedule: Schedule, radii: list[float] | None, draw: torch.Generator
+        self, search: MemberSearch, feed: Feed, schedule: Schedule, radii: list[float] | None, draw: torch.Generator
     ) -> None:
         self.search, self.feed, self.schedule, self.radii = search, feed, schedule, radii
         self.theta, self.batches, self.world = search.theta, feed(draw), feed.points.world
         self.adam = Adam(search.theta, MEMORY)
 
-    def descend(self, patience: int) -> Tensor:
+    def lowest(self, patience: int) -> Tensor:
         """theta at the least held-out loss; the rate starts again from there while each run lowers it enough."""
         steps = self.schedule.steps
         every = max(1, math.ceil(steps / LOOKS))
+        start = self.look()
         best, least = descend(self, steps=steps, every=every, patience=patience)
         for _ in range(self.schedule.cycles - 1):
             self.theta.copy_(best)
             self.adam = Adam(self.theta, MEMORY)
             before = least
             best, least = descend(self, steps=steps, every=every, patience=patience)
-            if least > (1 - GAIN) * before:
+            if before - least < GAIN * start:
                 break
         return best
 
@@ -272,7 +274,7 @@ class Run:
         self.adam.step(self.world.sum(search.slopes), self.schedule.at(number))
         if self.radii is not None:
             for U, radius in zip(search.U[:-1], self.radii, strict=True):
-                nearest_(U.view(-1, U.shape[2]), radius, search.config.p)
+                nearest_(U.view(-1, U.shape[2]), radius, search.config.family.p)
 
     def look(self) -> float:
         """The held-out loss at the best of a few scales of the output."""
@@ -299,40 +301,46 @@ def start(
 
 
 def learn(
-    growth: Growth, sample: Sample, depth: int, units: int, spec: NetworkSpec, config: Config, draw: torch.Generator
+    growth: Growth,
+    sample: SplitSample,
+    depth: int,
+    units: int,
+    spec: NetworkSpec,
+    config: Config,
+    draw: torch.Generator,
 ) -> Proposal:
     """A candidate: every member trained from f^(j) until its part stops getting better, at the best of all looks."""
-    dtype = getattr(torch, config.dtype)
+    dtype = getattr(torch, config.run.dtype)
     homogeneous = all(phi.is_homogeneous for phi in spec.activations[: depth - 1])
     # Units that cannot be scaled afterwards are kept in their family step by step, and on Ψ itself.
-    radii = None if homogeneous or not config.enforce else [spec.bound(k, k - 1) for k in range(1, depth)]
+    radii = None if homogeneous or not config.family.enforce else [spec.bound(k, k - 1) for k in range(1, depth)]
     centre = sample.points.centre if radii is None else None
     existing = _on_centred(Member(growth, sample.members), centre).to(dtype)
     labels, further = sample.labels, bool(existing.U)
     schedule = Schedule.of(config, len(sample.points), depth, further=further, classes=labels.outputs is not None)
     offset = member_outputs(existing, sample, centre is not None, dtype)
     U = start(existing, depth, units, growth.points.n_0, sample.members, draw, labels.tops)
-    search = Search([part.to(growth.f.device, dtype) for part in U], existing, labels, config)
+    search = MemberSearch([part.to(growth.f.device, dtype) for part in U], existing, labels, config)
     feed = Feed(sample, offset, schedule.batch, centred=centre is not None, dtype=dtype)
     # A further subnetwork starts from what is there already: if it helps it does so soon.
-    patience = max(1, config.patience // 2) if further else config.patience
-    run = Run(search, feed, schedule, radii, draw)
-    U = [part.double() for part in search.views(run.descend(patience))]
+    patience = max(1, config.search.patience // 2) if further else config.search.patience
+    descent = CommitteeDescent(search, feed, schedule, radii, draw)
+    U = [part.double() for part in search.views(descent.lowest(patience))]
     if centre is not None:
         U[0] = centre.weights(U[0])
     return _proposal(U, existing, spec, config)
 
 
-def member_outputs(existing: Member, sample: Sample, centred: bool, dtype: torch.dtype) -> Tensor | None:
+def member_outputs(existing: Member, sample: SplitSample, centred: bool, dtype: torch.dtype) -> Tensor | None:
     """[K, ..]: f^(j) of the points here, the offset that member j starts from; None where there is nothing yet."""
     if not existing.U:
         return None
     points, K = sample.points, sample.members
-    found = sample.labels.none(K, points.here, like=torch.zeros(0, dtype=dtype, device=sample.y.device))
+    outputs = sample.labels.none(K, points.here, like=torch.zeros(0, dtype=dtype, device=sample.y.device))
     for rows, Psi in points.chunks(K * sum(own.shape[1] for own in existing.own)):
         x = (points.centre(Psi) if centred else Psi).to(dtype)
-        found[:, rows] = existing.f(x.expand(K, *x.shape))
-    return found
+        outputs[:, rows] = existing.f(x.expand(K, *x.shape))
+    return outputs
 
 
 def _on_centred(existing: Member, centre: Centre | None) -> Member:
@@ -353,7 +361,7 @@ def _proposal(U: list[Tensor], existing: Member, spec: NetworkSpec, config: Conf
     for k, rows in enumerate(U, start=1):
         own = scale.shape[1]
         rows = torch.cat([rows[..., : rows.shape[-1] - own], rows[..., rows.shape[-1] - own :] * scale[:, None]], -1)
-        scale = row_norms(rows.flatten(0, 1), config.p).view(K, -1) / spec.bound(k, k - 1)
+        scale = row_norms(rows.flatten(0, 1), config.family.p).view(K, -1) / spec.bound(k, k - 1)
         if k < depth and not spec.activations[k - 1].is_homogeneous:
             scale = torch.ones_like(scale)
         block[k] = _dense(rows / scale.clamp_min(1e-300)[..., None], existing, k)
@@ -379,14 +387,17 @@ def _dense(rows: Tensor, existing: Member, k: int) -> Tensor:
 
 def inside(proposal: Proposal, spec: NetworkSpec, config: Config) -> Proposal:
     """The proposal with its rows members of their families, to the last bit."""
-    if not config.enforce:
+    if not config.family.enforce:
         return proposal
-    block = {k: members(U, spec.bound(k, k - 1), config.p) for k, U in proposal.block.items()}
+    block = {k: members(U, spec.bound(k, k - 1), config.family.p) for k, U in proposal.block.items()}
     return replace(proposal, block=block)
 
 
 def check_config(config: Config) -> None:
     """The committee trains whole members, not w: what belongs to that is refused."""
-    check(config.variant in ("base", "SD"), f"learner='committee' has no variant {config.variant!r}: take 'gradient'.")
-    check(config.outputs == "top", "learner='committee' has one top unit per member, got outputs='all'.")
-    check(not config.corrective, "learner='committee' weighs its members alike, got corrective=True.")
+    check(
+        config.search.variant in ("base", "SD"),
+        f"learner='committee' has no variant {config.search.variant!r}: take 'gradient'.",
+    )
+    check(config.search.outputs == "top", "learner='committee' has one top unit per member, got outputs='all'.")
+    check(not config.search.corrective, "learner='committee' weighs its members alike, got corrective=True.")

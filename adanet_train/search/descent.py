@@ -30,7 +30,7 @@ STEPS, BATCH, RATE = 2_000, 100, 0.1  # where the config names none
 
 
 @dataclass(frozen=True)
-class Problem:
+class SubnetworkProblem:
     """What to minimise: the loss of f + w·h(u) plus  Σ l1_j |w_j| + l2 ||u||² + l1_hidden ||u||_1."""
 
     inputs: Sequence[Tensor]
@@ -51,21 +51,26 @@ class Problem:
     """On the existing inputs of layers k > 1."""
 
 
-class Search:
+class GradientSearch:
     """The parameters (u, w) of one subnetwork on their way down: `step` takes a step, `look` is at the objective."""
 
     def __init__(
-        self, problem: Problem, U: Sequence[Tensor], w: Sequence[Tensor], config: Config, draw: torch.Generator
+        self,
+        problem: SubnetworkProblem,
+        U: Sequence[Tensor],
+        w: Sequence[Tensor],
+        config: Config,
+        draw: torch.Generator,
     ) -> None:
         """w has one entry a unit, or a row of them for each class."""
         self.problem, self.config, self.draw = problem, config, draw
-        self.labels = labels_of(problem.y, config.surrogate)
-        dtype, device = getattr(torch, config.dtype), problem.y.device
+        self.labels = labels_of(problem.y, config.goal.surrogate)
+        dtype, device = getattr(torch, config.run.dtype), problem.y.device
         self.x = [x.to(dtype).contiguous() for x in problem.inputs]
         self.y = problem.y.to(dtype) if problem.y.is_floating_point() else problem.y
         self.f = problem.f.to(dtype)
         self.s = None if problem.weights is None else problem.weights.to(dtype)
-        self.size = min(config.batch or BATCH, len(self.y))
+        self.size = min(config.search.batch or BATCH, len(self.y))
         self.order, self.position = torch.zeros(0, dtype=torch.long, device=device), 0
 
         parts = [*U, *(w_k.reshape(self.labels.tops, -1) for w_k in w)]
@@ -76,7 +81,7 @@ class Search:
         self.U, self.w = self._views(self.theta)
         self.U_slopes, self.w_slopes = self._views(self.slopes)
         self.l1 = [l1.to(dtype) for l1 in problem.l1]
-        self.optimiser = OPTIMISERS[config.optimiser](self.theta[:trained])
+        self.optimiser = OPTIMISERS[config.search.optimiser](self.theta[:trained])
         self.trained_slopes = self.slopes[:trained]
         self.batch = [x.new_zeros(self.size, x.shape[1]) for x in self.x]
 
@@ -85,20 +90,20 @@ class Search:
         views = [piece.view(shape) for piece, shape in zip(pieces, self.shapes, strict=True)]
         return views[: self.layers], views[self.layers :]
 
-    def descend(self) -> list[Tensor]:
+    def lowest(self) -> list[Tensor]:
         """U_1, .., U_d in float64 at the best look, by the steps that the config allows."""
         config = self.config
-        steps = STEPS if config.steps is None else config.steps
-        best, _ = descend(self, steps=steps, every=config.check_every, patience=config.patience)
+        steps = STEPS if config.search.steps is None else config.search.steps
+        best, _ = descend(self, steps=steps, every=config.search.check_every, patience=config.search.patience)
         return [U.double() for U in self._views(best)[0]]
 
     def step(self, number: int) -> None:
         """One of the batches; the order of the sample is drawn anew whenever it is used up."""
         self._differentiate(self._load())
-        self.optimiser.step(self.trained_slopes, self.config.learning_rate or RATE)
+        self.optimiser.step(self.trained_slopes, self.config.search.learning_rate or RATE)
         if self.problem.radii is not None:
             for U, radius in zip(self.U, self.problem.radii, strict=True):
-                nearest_(U, radius, self.config.p)
+                nearest_(U, radius, self.config.family.p)
 
     def look(self) -> float:
         """The objective on the sample, or on every second, third, .. point of a large one."""
@@ -134,7 +139,7 @@ class Search:
 
     def _forward(self, x: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor], Tensor, Tensor]:
         """(h_1.., a_1.., of the layers below the top; w_d U_d; w·h, a column for each output)."""
-        h, a = subnetwork(self.config.activation, x[:-1], self.U[:-1])
+        h, a = subnetwork(self.config.family.activation, x[:-1], self.U[:-1])
         n = x[-1].shape[1]
         v = self.w[-1] @ self.U[-1]
         f = read(x[-1], v[:, :n]) if n else read(a[-1], v)
@@ -158,7 +163,7 @@ class Search:
         torch.mm(self.w[-1].T, along, out=self.U_slopes[-1])
         back = g @ v[:, n:] if a else g
         for k in range(len(h) - 1, -1, -1):
-            back.mul_(activation_slope(self.config.activation, h[k]))
+            back.mul_(activation_slope(self.config.family.activation, h[k]))
             if k + 1 in problem.output_layers:
                 j = problem.output_layers.index(k + 1)
                 torch.mm(g.T, h[k], out=self.w_slopes[j])

@@ -15,7 +15,7 @@ from adanet_train.core.points import WHOLE
 from adanet_train.core.world import BLOCK
 
 if TYPE_CHECKING:
-    from adanet_train.search.committee import Sample
+    from adanet_train.search.committee import SplitSample
 
 PASSES = 8_000
 """Points whose order is drawn at once."""
@@ -51,7 +51,9 @@ class Feed:
     blocks from all over the sample, other ones in every pass, so that the order of the rows does not matter.
     """
 
-    def __init__(self, sample: Sample, offset: Tensor | None, batch: int, *, centred: bool, dtype: torch.dtype) -> None:
+    def __init__(
+        self, sample: SplitSample, offset: Tensor | None, batch: int, *, centred: bool, dtype: torch.dtype
+    ) -> None:
         self.sample, self.offset, self.batch, self.centred, self.dtype = sample, offset, batch, centred, dtype
         self.points = sample.points
 

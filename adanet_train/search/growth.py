@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from adanet_train.config import Trained
 from adanet_train.core.network import Block, Network, block_outputs, read
 from adanet_train.core.objective import chosen, penalties, price
 from adanet_train.core.points import Points
+from adanet_train.training import Trained
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Growth:
 
 def regrown(trained: Trained, points: Points) -> Growth:
     """The growth that led to a network, part by part as its history tells: the same bits as the run that made it."""
-    growth = Growth(points, trained.config.activation, trained.network.outputs)
+    growth = Growth(points, trained.config.family.activation, trained.network.outputs)
     network, Gamma = trained.network.to(points.device), penalties(trained)
     first = dict.fromkeys(range(network.depth + 1), 0)
     for candidate in chosen(trained.history):
@@ -127,7 +127,7 @@ def regrown(trained: Trained, points: Points) -> Growth:
         w = {int(k): output[int(k)] for k in candidate["Gamma"]}
         H = growth.outputs(block, sorted(w))
         price = {k: Gamma[k][first[k] : first[k] + units[k]].to(points.device) for k in w}
-        kept = H if trained.config.corrective else None
+        kept = H if trained.config.search.corrective else None
         growth.extend(Part(block, w, price, candidate.get("members", 1), kept), H)
         for k, count in units.items():
             first[k] += count

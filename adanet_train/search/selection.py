@@ -19,7 +19,7 @@ from adanet_train.core.labels import Labels
 from adanet_train.core.network import read
 from adanet_train.core.points import Points
 from adanet_train.core.world import ALONE, World
-from adanet_train.search.committee import Member, Sample
+from adanet_train.search.committee import Member, SplitSample
 from adanet_train.search.growth import Growth
 
 DECADES, PER_DECADE = 4, 2
@@ -39,12 +39,12 @@ class HeldOut:
     """f^(j) at the points held out from member j: [K, v], as y and the sample weights, or [K, v, C]."""
 
     f: Tensor
-    sample: Sample
+    sample: SplitSample
     first: bool
     """Whether there is no subnetwork yet."""
 
     @classmethod
-    def of(cls, growth: Growth, sample: Sample) -> HeldOut:
+    def of(cls, growth: Growth, sample: SplitSample) -> HeldOut:
         rows = sample.held_out
         if not growth.parts:
             return cls(sample.labels.none(*rows.shape, like=growth.f), sample, first=True)

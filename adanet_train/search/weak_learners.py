@@ -23,7 +23,7 @@ from adanet_train.core.complexity import Penalty
 from adanet_train.core.labels import Labels, labels_of
 from adanet_train.core.network import block_outputs
 from adanet_train.core.norms import row_norms
-from adanet_train.search.descent import Problem, Search
+from adanet_train.search.descent import GradientSearch, SubnetworkProblem
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Task:
 
     @property
     def labels(self) -> Labels:
-        return labels_of(self.y, self.config.surrogate)
+        return labels_of(self.y, self.config.goal.surrogate)
 
     @property
     def depth(self) -> int:
@@ -52,7 +52,7 @@ class Task:
     @property
     def output_layers(self) -> tuple[int, ...]:
         """The layers of the subnetwork that the output reads."""
-        return tuple(range(1, self.depth + 1)) if self.config.outputs == "all" else (self.depth,)
+        return tuple(range(1, self.depth + 1)) if self.config.search.outputs == "all" else (self.depth,)
 
     @property
     def shapes(self) -> list[tuple[int, int]]:
@@ -61,7 +61,7 @@ class Task:
 
     def outputs(self, U: Sequence[Tensor]) -> list[Tensor]:
         """h_1, .., h_d of the candidate on the sample."""
-        return block_outputs(self.config.activation, self.inputs, U)
+        return block_outputs(self.config.family.activation, self.inputs, U)
 
 
 def generator(seed: int, t: int, number: int) -> torch.Generator:
@@ -76,13 +76,13 @@ WeakLearner = Callable[[Task, torch.Generator], Sequence[Tensor]]
 def candidate(task: Task, generator: torch.Generator) -> list[Tensor]:
     """The weights of a candidate by the learner that the config names: float64, and members of their families."""
     config = task.config
-    learner = config.learner if callable(config.learner) else LEARNERS[config.learner]
+    learner = config.search.learner if callable(config.search.learner) else LEARNERS[config.search.learner]
     U = [torch.as_tensor(U_k).to(task.y.device, torch.float64) for U_k in learner(task, generator)]
     shapes = [tuple(U_k.shape) for U_k in U]
     check(shapes == task.shapes, f"the weak learner must return weights of shapes {task.shapes}, got {shapes}.")
     check(all(bool(U_k.isfinite().all()) for U_k in U), "the weak learner must return finite weights.")
-    if config.enforce:
-        U = [members(U_k, task.spec.bound(k, k - 1), config.p) for k, U_k in enumerate(U, start=1)]
+    if config.family.enforce:
+        U = [members(U_k, task.spec.bound(k, k - 1), config.family.p) for k, U_k in enumerate(U, start=1)]
     return U
 
 
@@ -91,7 +91,7 @@ def start(task: Task, generator: torch.Generator) -> list[Tensor]:
     U: list[Tensor] = []
     for k, shape in enumerate(task.shapes, start=1):
         rows = torch.randn(shape, generator=generator, dtype=torch.float64)
-        norms = row_norms(rows, task.config.p)[:, None].clamp_min(1e-300)
+        norms = row_norms(rows, task.config.family.p)[:, None].clamp_min(1e-300)
         U.append((rows / norms * task.spec.bound(k, k - 1)).to(task.y.device))
     return U
 
@@ -99,15 +99,15 @@ def start(task: Task, generator: torch.Generator) -> list[Tensor]:
 def best_random(task: Task, generator: torch.Generator) -> list[Tensor]:
     """The best of many random subnetworks: the least min_w F_t(w, h)."""
     best, least = start(task, generator), math.inf
-    for _ in range(task.config.networks):
+    for _ in range(task.config.search.networks):
         U = start(task, generator)
         h = task.outputs(U)
         H = torch.cat([h[k - 1] for k in task.output_layers], 1)
         Gamma = torch.cat([task.Gamma(k, h[k - 1]) for k in task.output_layers])
         # A rough minimum ranks the candidates; the one kept is minimised again.
-        found = task.labels.minimise(H, task.y, task.f, Gamma, weights=task.weights, tol=1e-4)
-        if found.objective < least:
-            best, least = U, found.objective
+        mixture = task.labels.minimise(H, task.y, task.f, Gamma, weights=task.weights, tol=1e-4)
+        if mixture.objective < least:
+            best, least = U, mixture.objective
     return best
 
 
@@ -115,7 +115,7 @@ def gradient(task: Task, generator: torch.Generator) -> list[Tensor]:
     """Minimise F_t(w, u) over w and u by stochastic gradients, w from 0; every step is followed by the projection."""
     U = start(task, generator)
     w = [task.f.new_zeros(task.labels.tops, task.units) for _ in task.output_layers]
-    return Search(_problem(task, U), U, w, task.config, generator).descend()
+    return GradientSearch(_problem(task, U), U, w, task.config, generator).lowest()
 
 
 def units(task: Task, generator: torch.Generator) -> list[Tensor]:
@@ -126,29 +126,29 @@ def units(task: Task, generator: torch.Generator) -> list[Tensor]:
     themselves. Their norms are free while training: for a homogeneous φ they can be set to Λ afterwards.
     """
     config = task.config
-    check(config.variant != "R", "the learner 'units' has no penalty on w to search with, got variant='R'.")
+    check(config.search.variant != "R", "the learner 'units' has no penalty on w to search with, got variant='R'.")
     if task.depth == 1:
         return gradient(task, generator)
     tops = task.labels.tops
     U = [he(shape, generator).to(task.y.device) for shape in task.shapes[:-1]]
-    problem = Problem(
+    problem = SubnetworkProblem(
         inputs=[*task.inputs[:-1], task.inputs[-1][:, :0]],
         y=task.y,
         f=task.f,
         weights=task.weights,
         output_layers=(task.depth,),
         train_w=False,
-        dropout=config.dropout if config.variant == "D" else 0.0,
+        dropout=config.search.dropout if config.search.variant == "D" else 0.0,
     )
     V, each = task.f.new_zeros(tops, task.units), torch.eye(tops).to(task.f)
-    return _read_one_by_one(task, Search(problem, [*U, V], [each], config, generator).descend()[:-1])
+    return _read_one_by_one(task, GradientSearch(problem, [*U, V], [each], config, generator).lowest()[:-1])
 
 
 def _read_one_by_one(task: Task, U: Sequence[Tensor]) -> list[Tensor]:
     """The hidden layers with rows of norm Λ, and a top layer of which each unit reads one."""
     top = torch.eye(task.units, dtype=torch.float64, device=task.f.device)
     top = top * task.spec.bound(task.depth, task.depth - 1)
-    return [*at_bounds(U, task.spec, task.config.p), torch.nn.functional.pad(top, (task.inputs[-1].shape[1], 0))]
+    return [*at_bounds(U, task.spec, task.config.family.p), torch.nn.functional.pad(top, (task.inputs[-1].shape[1], 0))]
 
 
 def he(shape: tuple[int, int], generator: torch.Generator) -> Tensor:
@@ -158,7 +158,7 @@ def he(shape: tuple[int, int], generator: torch.Generator) -> Tensor:
 
 def at_bounds(U: Sequence[Tensor], spec: NetworkSpec, p: float) -> list[Tensor]:
     """Rows of norm Λ where φ is homogeneous; what reads them is scaled the other way, so that the function stays."""
-    found: list[Tensor] = []
+    scaled: list[Tensor] = []
     scale = U[0].new_ones(0)
     for k, rows in enumerate(U, start=1):
         existing = rows.shape[1] - len(scale)
@@ -166,27 +166,27 @@ def at_bounds(U: Sequence[Tensor], spec: NetworkSpec, p: float) -> list[Tensor]:
         scale = row_norms(rows, p).clamp_min(1e-300) / spec.bound(k, k - 1)
         if not spec.activations[k - 1].is_homogeneous:
             scale = torch.ones_like(scale)
-        found.append(rows / scale[:, None])
-    return found
+        scaled.append(rows / scale[:, None])
+    return scaled
 
 
-def _problem(task: Task, U: Sequence[Tensor]) -> Problem:
+def _problem(task: Task, U: Sequence[Tensor]) -> SubnetworkProblem:
     config = task.config
     radii = [task.spec.bound(k, k - 1) for k in range(1, task.depth + 1)]
     l1: list[Tensor] = []
-    if config.variant == "R":
+    if config.search.variant == "R":
         # Γ as the units stand at the start: r may depend on their outputs, which training changes.
         h = task.outputs(U)
         l1 = [task.Gamma(k, h[k - 1]) for k in task.output_layers]
-    return Problem(
+    return SubnetworkProblem(
         inputs=task.inputs,
         y=task.y,
         f=task.f,
         weights=task.weights,
         output_layers=task.output_layers,
-        radii=radii if config.enforce else None,
+        radii=radii if config.family.enforce else None,
         l1=l1,
-        dropout=config.dropout if config.variant == "D" else 0.0,
+        dropout=config.search.dropout if config.search.variant == "D" else 0.0,
     )
 
 

@@ -13,7 +13,9 @@ from adanet_train.subnetworks.protocol import Context, build, name_of, outputs_o
 Builder = object
 
 
-def check_builder(builder: Builder, *, shape: tuple[int, ...], outputs: int = 1, m: int = 64) -> nn.Module:
+def check_builder(
+    builder: Builder, *, shape: tuple[int, ...], outputs: int = 1, m: int = 64, categories: tuple[int, ...] = ()
+) -> nn.Module:
     """Build twice and run: what `AdaNetClassifier(subnetworks=...)` asks of a builder.
 
     Parameters
@@ -22,6 +24,7 @@ def check_builder(builder: Builder, *, shape: tuple[int, ...], outputs: int = 1,
     shape : shape of one input.
     outputs : 1 for two classes, else the number of classes.
     m : number of training points that the context names.
+    categories : for each column of a table the number of its codes, 0 for numbers, for a builder that embeds.
 
     Returns
     -------
@@ -39,10 +42,14 @@ def check_builder(builder: Builder, *, shape: tuple[int, ...], outputs: int = 1,
     >>> module = check_builder(lambda context: nn.Linear(4, context.outputs), shape=(4,), outputs=3)
     """
     name = name_of(builder)
-    first, second = (build(builder, Context(shape, outputs, (), 1, m, generator(0, 1, 0))) for _ in range(2))
+    contexts = [Context(shape, outputs, (), 1, m, generator(0, 1, 0), categories) for _ in range(2)]
+    first, second = (build(builder, context) for context in contexts)
     pairs = zip(first.state_dict().values(), second.state_dict().values(), strict=True)
     check(all(torch.equal(a, b) for a, b in pairs), f"builder {name!r} must build the same bits from one generator.")
-    x = torch.randn(8, *shape, generator=torch.Generator().manual_seed(0))
+    draw = torch.Generator().manual_seed(0)
+    x = torch.randn(8, *shape, generator=draw)
+    for j, count in enumerate(categories):
+        x[:, j] = torch.randint(count, (8,), generator=draw) if count else x[:, j]
     with torch.no_grad():
         whole = outputs_of(first.eval(), x, outputs, name)
         part = outputs_of(first, x[:3], outputs, name)

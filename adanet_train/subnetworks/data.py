@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
+from adanet_train.data.disk import is_on_disk
 
 BATCH = 512
 """Rows of a batch where nothing is trained."""
@@ -26,7 +27,7 @@ class Inputs:
 
     @classmethod
     def of(cls, X: Any, device: torch.device | str = "cpu") -> Inputs:
-        """X as an array or tensor of points, or a map-style Dataset of points (with or without labels)."""
+        """X as an array or tensor, memory-mapped rows, or a map-style Dataset of points (with or without labels)."""
         device = torch.device(device)
         if isinstance(X, torch.utils.data.DataLoader):
             X = X.dataset
@@ -34,8 +35,9 @@ class Inputs:
             sized = hasattr(X, "__len__") and hasattr(X, "__getitem__")
             check(sized, "X must be a map-style Dataset with a length: an IterableDataset cannot be held out from.")
             return cls(X, device, streamed=True)
-        values = X if isinstance(X, Tensor) else torch.from_numpy(np.ascontiguousarray(X, dtype=np.float32))
-        check(values.ndim >= 2, f"X must have a row for each point, got shape {tuple(values.shape)}.")
+        read = isinstance(X, Tensor) or is_on_disk(X)
+        values = X if read else torch.from_numpy(np.ascontiguousarray(X, dtype=np.float32))
+        check(len(values.shape) >= 2, f"X must have a row for each point, got shape {tuple(values.shape)}.")
         return cls(values, device)
 
     def __len__(self) -> int:
@@ -47,6 +49,9 @@ class Inputs:
         return tuple(self[slice(0, 1)].shape[1:])
 
     def __getitem__(self, rows: slice | Tensor) -> Tensor:
+        if is_on_disk(self.values):
+            found = self.values[rows if isinstance(rows, slice) else rows.cpu().numpy()]
+            return torch.from_numpy(np.array(found, dtype=np.float32)).to(self.device)
         if not self.streamed:
             return self.values[rows].to(self.device, torch.float32)
         numbers = range(*rows.indices(len(self))) if isinstance(rows, slice) else rows.tolist()
@@ -54,7 +59,8 @@ class Inputs:
 
     def followed_by(self, other: Inputs) -> Inputs:
         """These inputs and then those, both in memory."""
-        check(not self.streamed and not other.streamed, "validation=(X, y) needs arrays, got a Dataset: give a share.")
+        tensors = isinstance(self.values, Tensor) and isinstance(other.values, Tensor)
+        check(tensors, "validation=(X, y) needs arrays in memory, got a Dataset or a file: give a share.")
         same = self.shape == other.shape
         check(same, f"validation X must hold inputs of shape {self.shape}, as X does, got {other.shape}.")
         return Inputs(torch.cat([self.values, other.values]), self.device)

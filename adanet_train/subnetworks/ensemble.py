@@ -60,15 +60,15 @@ class Summary:
         return "\n".join(lines)
 
 
-def summarised(chosen: Sequence[Any], sizes: Sequence[float]) -> Summary:
-    """`sizes` are the mean |w_t h_t| on the sample: the share of f that each subnetwork makes."""
-    total = sum(sizes) or 1.0
+def summarised(chosen: Sequence[Any]) -> Summary:
+    """The share of f that a subnetwork makes is by the mean |w_t h_t| on the sample."""
+    total = sum(abs(one.weight) * one.size for one in chosen) or 1.0
     rows = []
-    for part, size in zip(chosen, sizes, strict=True):
+    for part in chosen:
         earlier = [other.name for other in chosen if other is not part and _contains(part.module, other.module)]
-        reads = "inputs" + "".join(f", {name}" for name in earlier)
         row = {"name": part.name, "depth": depth(part.module), "parameters": part.parameters, "weight": part.weight}
-        rows.append(row | {"share": size / total, "reads": reads})
+        row |= {"share": abs(part.weight) * part.size / total, "reads": ", ".join(["inputs", *earlier])}
+        rows.append(row)
     return Summary(rows)
 
 

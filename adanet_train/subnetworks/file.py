@@ -16,6 +16,7 @@ import torch
 
 from adanet_theory.checks import check
 from adanet_train.core.files import versions, write_file
+from adanet_train.data.encoding import Encoder
 from adanet_train.model import archive
 from adanet_train.model import fields as model_fields
 from adanet_train.search.weak_learners import generator
@@ -50,10 +51,12 @@ class Run:
             check(own == other, f"{where} adds rounds to a run with the same {one.name}: {own} there, {other} here.")
 
 
-def write(path: str | Path, grown: Grown, classes: list[Any], run: Run) -> None:
+def write(
+    path: str | Path, grown: Grown, classes: list[Any], run: Run, encoder: Encoder | None, picked: Any = None
+) -> None:
     """Write atomically; estimators given as candidates are not plain values and are refused.
 
-    The file holds no timings: equal runs write equal files.
+    The file holds no timings: equal runs write equal files. `picked` is the record of a run of picking.
     """
     given = [one.name for one in grown.chosen if isinstance(one.module, Given)]
     check(not given, f"{given[:1]} is an estimator, which model.pt cannot hold: pickle the classifier instead.")
@@ -67,6 +70,9 @@ def write(path: str | Path, grown: Grown, classes: list[Any], run: Run) -> None:
         "shape": list(grown.shape),
         "ended": grown.ended,
         "run": asdict(run),
+        "columns": None if encoder is None else encoder.plain,
+        "summary": grown.summary().rows,
+        "picked": picked,
         "meta": {"classes": classes, "versions": versions()},
     }
     buffer = io.BytesIO()
@@ -76,16 +82,47 @@ def write(path: str | Path, grown: Grown, classes: list[Any], run: Run) -> None:
 
 def _plain(one: Chosen) -> dict[str, Any]:
     state = dict(one.module.state_dict())
-    kept = {"name": one.name, "weight": one.weight, "complexity": one.complexity, "parameters": one.parameters}
-    return {**kept, "round": one.round, "number": one.number, "state": state}
+    names = ("name", "weight", "complexity", "parameters", "round", "number", "size")
+    return {name: getattr(one, name) for name in names} | {"state": state}
 
 
 def is_ensemble(content: Any) -> bool:
     return isinstance(content, dict) and "subnetworks" in content
 
 
-def read(path: str | Path, subnetworks: Any) -> tuple[Grown, list[Any], Run]:
-    """The ensemble, the names of its classes and its run, with modules made by the builders that are given.
+def outline(path: str | Path) -> dict[str, Any] | None:
+    """What a file tells without its builders: the rows of the summary, outputs and shape; None of another model."""
+    try:
+        content = archive.load(archive.read_bytes(path), str(path))
+    except ValueError:  # whatever else it is, its own reader says
+        return None
+    if not is_ensemble(content):
+        return None
+    try:
+        rows = [{"name": str(row["name"]), "reads": str(row["reads"])} | _sizes(row) for row in content["summary"]]
+        return {"rows": rows, "outputs": int(content["outputs"]), "shape": [int(side) for side in content["shape"]]}
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: is damaged: {type(error).__name__} {error}.") from None
+
+
+def _sizes(row: dict[str, Any]) -> dict[str, Any]:
+    counts = {name: int(row[name]) for name in ("depth", "parameters")}
+    return counts | {name: float(row[name]) for name in ("weight", "share")}
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """What a file holds, with modules made by the builders that are given."""
+
+    grown: Grown
+    classes: list[Any]
+    run: Run
+    encoder: Encoder | None
+    picked: dict[str, Any] | None
+
+
+def read(path: str | Path, subnetworks: Any) -> Saved:
+    """The content of a file.
 
     Raises
     ------
@@ -100,17 +137,23 @@ def read(path: str | Path, subnetworks: Any) -> tuple[Grown, list[Any], Run]:
         raise ValueError(f"{path}: is damaged: {type(error).__name__} {error}.") from None
 
 
-def _read(content: dict[str, Any], subnetworks: Any, path: str) -> tuple[Grown, list[Any], Run]:
+def _read(content: dict[str, Any], subnetworks: Any, path: str) -> Saved:
     check(content["version"] <= VERSION, f"{path}: version {content['version']} is newer than {VERSION}: update.")
     reports = tuple(Report(**{"validation": None} | report) for report in content["reports"])
     builders, run = Subnetworks.of(subnetworks).builders, Run(**content["run"])
-    grown = Grown((), (), content["lam"], content["outputs"], tuple(content["shape"]), content["ended"])
+    columns = content.get("columns")
+    encoder = None if columns is None else Encoder.from_plain(columns)
+    kinds = () if encoder is None or not encoder.coded else encoder.categories
+    grown = Grown((), (), content["lam"], content["outputs"], tuple(content["shape"]), content["ended"], kinds)
     chosen: list[Chosen] = []
     for saved in content["subnetworks"]:
         earlier = tuple(report for report in reports if report.round < saved["round"])
         proposals = proposed(builders, saved["round"], earlier)
         chosen.append(_rebuilt(saved, proposals, chosen, grown, run, path))
-    return replace(grown, chosen=tuple(chosen), reports=reports), content["meta"]["classes"], run
+    grown, picked = replace(grown, chosen=tuple(chosen), reports=reports), content.get("picked")
+    sound = picked is None or (isinstance(picked, dict) and isinstance(picked.get("bound"), float))
+    check(sound, f"{path}: picked must be the record of certify, with its bound.")
+    return Saved(grown, content["meta"]["classes"], run, encoder, picked)
 
 
 def _rebuilt(
@@ -123,7 +166,8 @@ def _rebuilt(
     check(fits, f"{where}: candidate {number} of round {t} is {name!r}, but the builders given here are: {known}.")
     builder = builders[number]
     previous = tuple(one.module for one in chosen if one.round < t)
-    context = Context(grown.shape, grown.outputs, previous, t, run.trained, generator(run.seed, t, number))
+    draw = generator(run.seed, t, number)
+    context = Context(grown.shape, grown.outputs, previous, t, run.trained, draw, grown.categories)
     given = is_given(builder)
     module = copy.deepcopy(builder) if given else build(builder, context)
     try:
@@ -131,5 +175,5 @@ def _rebuilt(
     except RuntimeError as error:
         raise ValueError(f"{where}: builder {name!r} makes another module than the file: {error}.") from None
     module.eval().requires_grad_(False)
-    origin = builder if given else None
-    return Chosen(name, module, saved["weight"], saved["complexity"], saved["parameters"], t, number, origin)
+    kept = {field: saved[field] for field in ("weight", "complexity", "parameters", "size")}
+    return Chosen(name=name, module=module, round=t, number=number, origin=builder if given else None, **kept)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,10 @@ import torch
 from numpy.typing import NDArray
 
 from adanet_theory.checks import Array, Progress, check
+from adanet_train.core.world import ALONE, World
+from adanet_train.data import tables
 from adanet_train.data.classes import REMEDY
+from adanet_train.data.encoding import Encoder
 from adanet_train.subnetworks import file
 from adanet_train.subnetworks.data import Inputs, is_stream, labels_in
 from adanet_train.subnetworks.ensemble import Ensemble, Summary
@@ -30,6 +34,10 @@ class Fitted:
     classes: NDArray[Any]
     device: str
     run: file.Run
+    encoder: Encoder | None = None
+    """Of a table: how its columns become those of X; later tables are encoded so."""
+    picked: dict[str, Any] | None = None
+    """The record of `certify`, where it was trained by picking."""
 
     @property
     def rounds(self) -> int:
@@ -41,8 +49,11 @@ class Fitted:
         return self.grown.reports
 
     def decision_function(self, X: Any) -> Array:
-        """f on every point: one number for two classes, else one per class."""
-        inputs, module = Inputs.of(X, self.device), self.module()
+        """f on every point: one number for two classes, else one per class.
+
+        Where a table was trained on, X may be a table too: a data frame, or the path of a .csv or .parquet file.
+        """
+        inputs, module = self._inputs(X), self.module()
         same = inputs.shape == self.grown.shape
         check(same, f"X must hold inputs of shape {self.grown.shape}, got {inputs.shape}.")
         f = predict(module, inputs, torch.arange(len(inputs)), self.grown.outputs, "ensemble").cpu().numpy()
@@ -51,11 +62,20 @@ class Fitted:
     def module(self) -> Ensemble:
         return self.grown.module()
 
-    def summary(self, X: Any) -> Summary:
-        return self.grown.summary(Inputs.of(X, self.device))
+    def summary(self) -> Summary:
+        return self.grown.summary()
+
+    def _inputs(self, X: Any) -> Inputs:
+        if not is_table(X):
+            return Inputs.of(X, self.device)
+        check(self.encoder is not None, "X must be an array, as in training, got a table.")
+        table = table_of(X, known=self.encoder)
+        for note in table["notes"]:
+            warnings.warn(note, stacklevel=4)
+        return Inputs.of(table["X"], self.device)
 
     def write(self, path: str | Path) -> None:
-        file.write(path, self.grown, self.classes.tolist(), self.run)
+        file.write(path, self.grown, self.classes.tolist(), self.run, self.encoder, self.picked)
 
 
 def fit(
@@ -70,19 +90,27 @@ def fit(
     resume: Fitted | None = None,
     progress: Progress | None = None,
     names_of_classes: Sequence[str] | None = None,
+    encoder: Encoder | None = None,
+    world: World = ALONE,
 ) -> Fitted:
-    """Train on arrays, tensors, a Dataset or a DataLoader; `callback` sees what there is after every round.
+    """Train on arrays, tensors, a data frame, a Dataset or a DataLoader; `callback` sees what there is after a round.
 
     `resume` is a run on the same points with the same seed and settings, to which rounds are added. The classes are
-    called as the sorted labels are, or by `names_of_classes` in that order.
+    called as the sorted labels are, or by `names_of_classes` in that order. `encoder` made X of a table; that of a data
+    frame is made here.
     """
+    settings = Subnetworks.of(subnetworks)
+    if is_table(X):
+        table = table_of(X, coded=settings.categories)
+        X, encoder = table["X"], table["encoder"]
+    coded = encoder is not None and encoder.coded
+    check(coded or not settings.categories, "categories=True needs a table: a data frame, a .csv or a .parquet file.")
     names = np.asarray(labels_in(X) if y is None and is_stream(X) else y)
     check(names.ndim == 1, f"y must be one label per point, got shape {names.shape}.")
-    check(names.dtype.kind in "biuUO" or bool((names == names.round()).all()), f"y must hold labels. {REMEDY}")
+    check(names.dtype.kind in "biuUO" or bool((names == names.round()).all()), f"y must hold labels: {REMEDY}")
     classes, index = np.unique(names, return_inverse=True)
     check(len(classes) >= 2, f"y must hold two classes or more, got {len(classes)}.")
     signs = _coded(index, classes)
-    settings = Subnetworks.of(subnetworks)
     if isinstance(settings.validation, tuple):
         settings = replace(settings, validation=_validation(*settings.validation, classes))
     run = _run(X, signs, settings, seed)
@@ -92,7 +120,7 @@ def fit(
     check(len(called) == len(classes), f"y must hold the {len(called)} classes that have names, got {len(classes)}.")
 
     def done(grown: Grown) -> Fitted:
-        return Fitted(grown, called, device, run)
+        return Fitted(grown, called, device, run, encoder)
 
     def after(grown: Grown) -> None:
         if callback is not None:
@@ -100,15 +128,27 @@ def fit(
 
     begun = None if resume is None else resume.grown
     made: dict[str, Any] = {"rounds": rounds, "seed": seed, "device": device, "callback": after, "progress": progress}
+    made["world"] = world
+    made["categories"] = encoder.categories if encoder is not None and coded else ()
     return done(train(X, signs, settings, resume=begun, **made))
 
 
 def read(path: str | Path, subnetworks: Any, device: str = "cpu") -> Fitted:
     """The fitted ensemble in a file, with the builders that made it."""
-    grown, classes, run = file.read(path, subnetworks)
-    for one in grown.chosen:
+    saved = file.read(path, subnetworks)
+    for one in saved.grown.chosen:
         one.module.to(device)
-    return Fitted(grown, np.asarray(classes), device, run)
+    return Fitted(saved.grown, np.asarray(saved.classes), device, saved.run, saved.encoder, saved.picked)
+
+
+def is_table(X: Any) -> bool:
+    """Whether it is a data frame or the path of a table."""
+    return isinstance(X, str | Path) or (hasattr(X, "columns") and hasattr(X, "__getitem__"))
+
+
+def table_of(X: Any, **asked: Any) -> dict[str, Any]:
+    """X, encoder and notes of a data frame, or of a file without looking at its labels."""
+    return tables.read(Path(X), None, **asked) if isinstance(X, str | Path) else tables.of_frame(X, **asked)
 
 
 def _run(X: Any, y: torch.Tensor, settings: Subnetworks, seed: int) -> file.Run:

@@ -7,7 +7,8 @@ from typing import Any
 
 from torch import nn
 
-from adanet_train.reading import graph, trace
+from adanet_train.reading import trace
+from adanet_train.reading.path_norm import path_norm
 
 DEEP = (nn.Linear, nn.Bilinear, nn.modules.conv._ConvNd, nn.RNNBase, nn.RNNCellBase, nn.MultiheadAttention)
 
@@ -18,7 +19,7 @@ def complexity(module: nn.Module, builder: Any, shape: tuple[int, ...]) -> tuple
     if callable(own):
         return float(own(module)), "given"
     try:
-        norm = float(graph.path_norm(trace.trace(module, shape)))
+        norm = float(path_norm(trace.trace(module, shape)))
     except (ValueError, RuntimeError, TypeError, ArithmeticError):
         return math.sqrt(depth(module)), "sqrt(depth)"
     if math.isfinite(norm) and norm > 0:

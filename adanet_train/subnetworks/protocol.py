@@ -37,6 +37,8 @@ class Context:
     round : the round, counted from 1.
     m : number of training points.
     generator : random numbers of this candidate. torch's global generator is seeded from it while `build` runs.
+    categories : of a table read with `Subnetworks(categories=True)`, for each column of x the number of its codes, 0
+        where it holds numbers; `Embedded(context.categories)` is a first layer for such rows. Else empty.
     """
 
     shape: tuple[int, ...]
@@ -45,6 +47,7 @@ class Context:
     round: int
     m: int
     generator: torch.Generator
+    categories: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -178,3 +181,10 @@ def hidden(module: nn.Module, x: Tensor) -> Tensor:
     finally:
         hook.remove()
     return read[-1]
+
+
+def with_seed(estimator: Any, seed: int) -> Any:
+    """The estimator with this seed for each random_state that is None."""
+    params = estimator.get_params().items()
+    unset = [name for name, value in params if name.endswith("random_state") and value is None]
+    return estimator.set_params(**dict.fromkeys(unset, seed))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from torch import Tensor, nn
 
 from adanet_theory.checks import Progress, check, check_choice
 from adanet_train.core.labels import Labels, labels_of
+from adanet_train.core.world import ALONE, ProcessEnded, World
 from adanet_train.search.weak_learners import generator
 from adanet_train.subnetworks import measure
 from adanet_train.subnetworks.data import Inputs, Split
@@ -33,6 +35,7 @@ from adanet_train.subnetworks.protocol import (
     outputs_of,
     proposed,
     seeded,
+    with_seed,
 )
 
 STRATEGIES = ("grow", "all", "solo")
@@ -55,6 +58,8 @@ class Subnetworks:
         of their own for that, a pair of arrays (X, y).
     lam, beta : Γ = lam r + beta. lam=None: the most complex first candidate pays 0.001 for a weight of 1.
     training : the default training, `Fit(epochs=20, batch=128, rate=1e-3, patience=3)`.
+    categories : of a table, whether a column of words is one column of codes 1, 2, .. (0: empty or unknown) for
+        embeddings, as `Context.categories` tells, instead of one column of 0 and 1 for each word.
     """
 
     builders: Any
@@ -64,6 +69,7 @@ class Subnetworks:
     lam: float | None = None
     beta: float = 0.0
     training: Callable[[nn.Module, Data, Any], None] = field(default_factory=Fit)
+    categories: bool = False
 
     def __post_init__(self) -> None:
         check_choice("strategy", self.strategy, STRATEGIES)
@@ -92,6 +98,8 @@ class Chosen:
     parameters: int
     round: int
     number: int
+    size: float
+    """The mean |h| on the sample: |w| size is what it makes of f."""
     origin: Any = None
     """The module or estimator that it is a copy of, where it was given as it is."""
 
@@ -106,6 +114,7 @@ class Grown:
     outputs: int
     shape: tuple[int, ...]
     ended: bool = False
+    categories: tuple[int, ...] = ()
 
     @property
     def rounds(self) -> int:
@@ -120,13 +129,9 @@ class Grown:
         parts = [Part(one.module, self.outputs, sample) for one in self.chosen]
         return Ensemble(parts, [one.weight for one in self.chosen], self.outputs).to(device).eval()
 
-    def summary(self, inputs: Inputs) -> Summary:
-        rows = torch.arange(min(len(inputs), 2_000))
-        sizes = []
-        for one in self.chosen:
-            h = predict(one.module, inputs, rows, self.outputs, one.name)
-            sizes.append(abs(one.weight) * float(h.abs().mean()))
-        return summarised(self.chosen, sizes)
+    def summary(self) -> Summary:
+        """One line per subnetwork."""
+        return summarised(self.chosen)
 
 
 Callback = Callable[[Grown], None]
@@ -143,14 +148,17 @@ def train(
     callback: Callback | None = None,
     resume: Grown | None = None,
     progress: Progress | None = None,
+    categories: tuple[int, ...] = (),
+    world: World = ALONE,
 ) -> Grown:
     """Rounds of AdaNet on points X of any shape and labels y: -1/+1 in floats, or class indices.
 
     `callback` sees the result after every round, so that nothing is lost; `resume` takes one up and ends with the same
-    bits as an uninterrupted run.
+    bits as an uninterrupted run. Of several processes each fits some of the candidates of a round, and all end with the
+    bits of one alone.
     """
-    problem = Problem.of(X, y, Subnetworks.of(subnetworks), seed, device, progress)
-    grown = resume or Grown((), (), 0.0, problem.labels.tops, problem.inputs.shape)
+    problem = Problem.of(X, y, Subnetworks.of(subnetworks), seed, device, progress, world)
+    grown = resume or Grown((), (), 0.0, problem.labels.tops, problem.inputs.shape, categories=categories)
     for t in range(grown.rounds + 1, rounds + 1):
         if grown.ended:
             break
@@ -173,6 +181,12 @@ class Candidate:
     number: int
     seconds: float
     origin: Any
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The plain values."""
+        names = ("name", "complexity", "measure", "parameters", "number", "seconds")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,9 +215,19 @@ class Problem:
     settings: Subnetworks
     seed: int
     progress: Progress | None
+    world: World = ALONE
 
     @classmethod
-    def of(cls, X: Any, y: Tensor, settings: Subnetworks, seed: int, device: str, progress: Progress | None) -> Problem:
+    def of(
+        cls,
+        X: Any,
+        y: Tensor,
+        settings: Subnetworks,
+        seed: int,
+        device: str,
+        progress: Progress | None,
+        world: World = ALONE,
+    ) -> Problem:
         inputs, labels = Inputs.of(X, device), labels_of(y, "logistic")
         check(len(inputs) == len(y), f"X and y must have the same length, got {len(inputs)} and {len(y)}.")
         if isinstance(settings.validation, tuple):
@@ -212,14 +236,14 @@ class Problem:
             split = Split(torch.arange(m), torch.arange(m, len(y)))
         else:
             split = Split.of(len(y), settings.validation, generator(seed, 0, 0))
-        return cls(inputs, labels, y.to(inputs.device), split, settings, seed, progress)
+        return cls(inputs, labels, y.to(inputs.device), split, settings, seed, progress, world)
 
     # One round
 
     def round(self, grown: Grown, t: int) -> Grown:
         builders = proposed(self.settings.builders, t, grown.reports)
         fresh = [(i, b) for i, b in enumerate(builders) if not any(b is one.origin for one in grown.chosen)]
-        candidates = [self.named(builder, grown, t, number) for number, builder in fresh]
+        candidates = self.candidates(fresh, grown, t)
         lam = grown.lam if grown.reports else self._lam(candidates)
         grown = replace(grown, lam=lam)
         before = self.weighed(self.total(grown.chosen), grown.chosen, grown)
@@ -254,18 +278,57 @@ class Problem:
 
     # A candidate
 
+    def candidates(self, fresh: Sequence[tuple[int, Any]], grown: Grown, t: int) -> list[Candidate]:
+        """All candidates of the round, each fitted by one of the processes; what is given is taken by all of them."""
+        if self.world.size == 1:
+            return [self.named(builder, grown, t, number) for number, builder in fresh]
+        own: dict[int, Candidate | str] = {}
+        for place, (number, builder) in enumerate(fresh):
+            if is_given(builder):
+                own[number] = self.named(builder, grown, t, number)
+            elif place % self.world.size == self.world.rank:
+                try:
+                    own[number] = self.named(builder, grown, t, number)
+                except ValueError as error:
+                    own[number] = str(error)
+        pairs = enumerate(fresh)
+        return [self.shared(own.get(n), place, builder, grown, t, n) for place, (n, builder) in pairs]
+
+    def shared(
+        self, own: Candidate | str | None, place: int, builder: Any, grown: Grown, t: int, number: int
+    ) -> Candidate:
+        """The candidate that another process fitted: built here too, with the weights and outputs from there."""
+        if is_given(builder):
+            assert isinstance(own, Candidate)
+            return own
+        kept = own if not isinstance(own, Candidate) else (own.parts, own.module.state_dict(), own.h)
+        found = self.world.sent(_moved(kept, "cpu"), place % self.world.size)
+        check(not isinstance(found, str), str(found))
+        if isinstance(own, Candidate):
+            return own
+        parts, state, h = _moved(found, self.inputs.device)
+        module = self.built(builder, self.previous(grown), grown, t, generator(self.seed, t, number))
+        module.load_state_dict(state)
+        module.eval().requires_grad_(False)
+        return Candidate(module=module, h=h, origin=None, **parts)
+
     def named(self, builder: Any, grown: Grown, t: int, number: int) -> Candidate:
         """The candidate; an error of its own says which builder it is, and in which round."""
         try:
             return self.candidate(builder, grown, t, number)
-        except (RuntimeError, TypeError, IndexError, AttributeError) as error:
-            raise ValueError(f"builder {name_of(builder)!r} failed in round {t}: {error}") from error
+        except ProcessEnded:
+            raise
+        except Exception as error:
+            if isinstance(error, ValueError) and repr(name_of(builder)) in str(error):
+                raise
+            told = str(error) if isinstance(error, RuntimeError | ValueError) else f"{type(error).__name__} {error}"
+            raise ValueError(f"builder {name_of(builder)!r} failed in round {t}: {told}") from error
 
     def candidate(self, builder: Any, grown: Grown, t: int, number: int) -> Candidate:
         """Built and fitted; an error names the builder."""
         start, draw, name = time.process_time(), generator(self.seed, t, number), name_of(builder)
         previous = self.previous(grown)
-        module = self.built(builder, previous, t, draw)
+        module = self.built(builder, previous, grown, t, draw)
         outputs_of(module.eval(), self.inputs[slice(0, 2)], self.labels.tops, name)
         count = measure.parameters(module)
         if not is_given(builder):
@@ -276,6 +339,7 @@ class Problem:
         module.eval().requires_grad_(False)
         h = predict(module, self.inputs, torch.arange(len(self.y)), self.labels.tops, name)
         r, how = measure.complexity(module, builder, self.inputs.shape)
+        check(0 <= r < math.inf, f"builder {name!r}: complexity must be a finite number >= 0, got {r}.")
         origin, seconds = builder if is_given(builder) else None, time.process_time() - start
         return Candidate(name, module, self.labels.of(h), r, how, count, number, seconds, origin)
 
@@ -283,21 +347,21 @@ class Problem:
         """The subnetworks that a new one may read; one that shall stand alone reads none."""
         return () if self.settings.strategy == "solo" else tuple(one.module for one in grown.chosen)
 
-    def built(self, builder: Any, previous: tuple[nn.Module, ...], t: int, draw: torch.Generator) -> nn.Module:
+    def built(
+        self, builder: Any, previous: tuple[nn.Module, ...], grown: Grown, t: int, draw: torch.Generator
+    ) -> nn.Module:
         if isinstance(builder, nn.Module):
             return copy.deepcopy(builder).to(self.inputs.device)
         if is_given(builder):
             return self.fitted(builder, draw)
-        context = Context(self.inputs.shape, self.labels.tops, previous, t, len(self.split.train), draw)
-        return build(builder, context).to(self.inputs.device)
+        known = grown.shape, grown.outputs, previous, t, len(self.split.train), draw, grown.categories
+        return build(builder, Context(*known)).to(self.inputs.device)
 
     def fitted(self, estimator: Any, draw: torch.Generator) -> Given:
         """An estimator as it is, or a copy of it fitted on the training rows if it is not fitted yet."""
         from sklearn.base import clone
         from sklearn.exceptions import NotFittedError
         from sklearn.utils.validation import check_is_fitted
-
-        from adanet_train.picking.estimators import with_seed
 
         try:
             check_is_fitted(estimator)
@@ -340,7 +404,7 @@ class Problem:
         base = torch.zeros_like(before.f) if alone else before.f
         new = Chosen(
             candidate.name, candidate.module, 1.0, candidate.complexity, candidate.parameters, t, candidate.number,
-            candidate.origin,
+            float(candidate.h.abs().mean()), candidate.origin,
         )  # fmt: skip
         if self.settings.weights == "mean":
             share = 1 / (len(old) + 1)
@@ -367,6 +431,15 @@ class Problem:
             candidate.measure, candidate.parameters, measure.depth(candidate.module), weighed.chosen[-1].weight,
             chosen, why, round(candidate.seconds, 3),
         )  # fmt: skip
+
+
+def _moved(value: Any, device: torch.device | str) -> Any:
+    """The tensors in it on that device."""
+    if isinstance(value, Tensor):
+        return value.to(device)
+    if isinstance(value, tuple):
+        return tuple(_moved(one, device) for one in value)
+    return {key: _moved(one, device) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 @contextlib.contextmanager

@@ -28,26 +28,13 @@ def examples() -> Mapping[str, Example]:
     X = 2 * torch.rand(M + HELD_OUT, FEATURES, generator=torch.Generator().manual_seed(0), dtype=torch.float64) - 1
     y = torch.where(X[:, 0] < 0, -1.0, 1.0)
     X[:, 0] = y * (1 + X[:, 0].abs()) / 2
-    linear, hidden = nn.Sequential(_layer([[1.0, 0, 0, 0]])), _hidden([[1.0, -1.0]])
+    linear = nn.Sequential(_layer([[1.0, 0, 0, 0]]))
+    hidden = nn.Sequential(_layer([[1.0, 0, 0, 0], [-1.0, 0, 0, 0]]), nn.ReLU(), _layer([[1.0, -1.0]]))
     classes = nn.Sequential(_layer([[1.0, 0, 0, 0], [-1.0, 0, 0, 0], [0, 0, 0, 0]]))
     return {
-        **_of(
-            "f = Ψ_1",
-            linear,
-            X,
-            y,
-            ("vote-certificate", "gauss-certificate", "a-posteriori-data", "held-out", "occam-certificate"),
-        ),
+        **_of("f = Ψ_1", linear, X, y, ("vote-certificate", "a-posteriori-data", "held-out", "occam-certificate")),
         **_disagreement(linear, hidden, X, y),
-        **_of("f = relu(Ψ_1) - relu(-Ψ_1)", hidden, X, y, ("path-certificate",)),
         **_of("f = (Ψ_1, -Ψ_1, 0), three classes", classes, X, (y < 0).long(), ("vote-certificate-multiclass",)),
-        **_of(
-            "f = (relu(Ψ_1), relu(-Ψ_1), 0), three classes",
-            _hidden([[1.0, 0], [0, 1.0], [0, 0]]),
-            X,
-            (y < 0).long(),
-            ("path-certificate-multiclass",),
-        ),
     }
 
 
@@ -69,7 +56,3 @@ def _layer(weights: list[list[float]]) -> nn.Linear:
     layer = nn.Linear(len(weights[0]), len(weights), bias=False)
     layer.weight = nn.Parameter(torch.tensor(weights, dtype=torch.float64))
     return layer
-
-
-def _hidden(output: list[list[float]]) -> nn.Sequential:
-    return nn.Sequential(_layer([[1.0, 0, 0, 0], [-1.0, 0, 0, 0]]), nn.ReLU(), _layer(output))

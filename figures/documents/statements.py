@@ -35,7 +35,6 @@ NEEDS = {
     "r-sup": "A bound on ‖Ψ‖∞ on the whole support was known before the sample.",
     "r-inf": "r∞ of the sample stands for E[r∞] of the print, which is certain only where r∞ = r_sup.",
     "linear": "f is linear in Ψ.",
-    "tree": "The network unrolls into a tree, or one for each class: layers, homogeneous, not linear, not too large.",
     "delta": "δ is large enough for it to follow from margin-bound: its own proof does not reach its constants.",
     "fixed-in-advance": "Depth, widths, Λ, p (and ρ, where it is fixed) were chosen before the sample was seen.",
     "feature-map": "Ψ was fixed before the sample was drawn.",
@@ -46,6 +45,7 @@ NEEDS = {
     "architecture": "The code and what it does not describe, as the architecture, were fixed before the sample.",
     "arithmetic": "The program decides as the network that the statement is about, in real numbers.",
     "unlabelled": "The points without labels come from the law of the sample and were used for neither network.",
+    "surrogate": "What the certificate of g needs: its recipe, or its code and architecture, fixed before the sample.",
 }
 """What each assumption of the catalogue says."""
 

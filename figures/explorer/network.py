@@ -11,7 +11,7 @@ from adanet_theory.checks import Array, check
 from adanet_theory.spec import NetworkSpec
 from figures.explorer.content import MAX_DEPTHS
 from verify.results import BoundReport
-from verify.rows.assumptions import Setting
+from verify.rows.setting import Setting
 
 EXACT_MARGINS = 2000
 """So many margins are kept one by one; of more, blocks of equal size."""
@@ -40,7 +40,7 @@ def opening(model: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
 
 def state(setting: Setting, report: BoundReport, W: float) -> dict[str, Any]:
     """Depth, widths, Λ and p of the family; the network's own path norm and hidden layers; ρ and what was promised."""
-    spec, hidden = setting.spec, setting.weights.depth - 1
+    spec, hidden = setting.spec, len(setting.n) - 2
     return {
         "m": setting.m,
         "rho": _margin(setting, report, W),
@@ -57,7 +57,7 @@ def state(setting: Setting, report: BoundReport, W: float) -> dict[str, Any]:
         "ramp": None,
         "B": None if report.model.path_norm is None else report.model.path_norm / W,
         "d": hidden,
-        "C": setting.weights.outputs or 2,
+        "C": setting.graph.classes or 2,
         "unmet": _unmet(setting, report),
     }
 

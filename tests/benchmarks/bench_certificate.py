@@ -8,8 +8,6 @@ import time
 import numpy as np
 import torch
 
-from adanet_theory.certificates.path import path_certificate
-from adanet_theory.certificates.tree import one_layer
 from adanet_theory.certificates.vote import vote_certificate
 from adanet_train.certificate.train import train
 from adanet_train.config import Config
@@ -59,16 +57,12 @@ def run() -> list[dict[str, object]]:
     v = trained.network.hidden[1, 0][0].numpy()
     vote, _ = seconds(lambda: vote_certificate(labels * (X @ v), np.abs(v), n=2 * N_0, delta=0.05))
     rounded, _ = seconds(lambda: certified(labels * (X @ v), v))
-    units = np.stack([v, -v]) / 4
-    tree = one_layer(v / 2, np.array([1.0, -1.0]), units)
-    path, _ = seconds(lambda: path_certificate(tree, X, labels, delta=0.05, seed=0))
     torch_seconds = min(importing_torch() for _ in range(3))
     shape = f"m={M}, n_0={N_0}"
     rows = [
         ("training for vote-certificate", spent, 60.0, "a minute on one core", "<= 1"),
         ("vote-certificate after the fact", vote, torch_seconds, "importing torch", "<= 5"),
         ("vote-certificate after the fact, rounded outward", rounded, torch_seconds, "importing torch", "<= 5"),
-        ("path-certificate after the fact, 2 units", path, torch_seconds, "importing torch", "<= 5"),
     ]
     return [
         {

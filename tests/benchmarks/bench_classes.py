@@ -12,7 +12,7 @@ import warnings
 
 import torch
 
-from adanet_train.convex import mixture
+from adanet_train.convex import class_step, mixture
 from adanet_train.convex.class_loss import ClassLoss
 from adanet_train.core.surrogates import surrogate
 
@@ -41,7 +41,7 @@ def at(penalty: float, H: torch.Tensor, y: torch.Tensor, own: torch.Tensor) -> l
     rows: list[dict[str, object]] = []
     Gamma = torch.full((UNITS,), penalty, dtype=torch.float64)
     start = time.process_time()
-    found = mixture.minimise_classes(H, y, own, Gamma, tol=GAP)
+    found = class_step.minimise_classes(H, y, own, Gamma, tol=GAP)
     ours = time.process_time() - start
     work = f"convex step, C = {C}, B = {UNITS}, m = {M:,}, Gamma = {penalty:g}, gap {GAP:g}"
     start = time.process_time()

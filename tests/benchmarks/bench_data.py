@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from adanet_train.data import criteo
-from adanet_train.data.criteo_rows import CATEGORIES, COLUMNS, COUNTS
-from adanet_train.data.image_features import features
+from adanet_train.data.clicks import criteo
+from adanet_train.data.clicks.criteo_rows import CATEGORIES, COLUMNS, COUNTS
+from adanet_train.data.pictures.image_features import features
 from tests.benchmarks.bench_estimates import interleaved
 
 MIN_COUNT = 100

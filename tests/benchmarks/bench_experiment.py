@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from adanet_train.config import Config
-from adanet_train.search.descent import Problem, Search
+from adanet_train.search.descent import GradientSearch, SubnetworkProblem
 
 FOLDS, M, N_0, BATCH, STEPS = 10, 9600, 155, 100, 60
 CONFIG = Config(optimiser="adam", learning_rate=1e-3, batch=BATCH)
@@ -59,10 +59,10 @@ def one_at_a_time(units: int) -> Callable[[], None]:
     searches = []
     for fold in range(FOLDS):
         Psi, y = sample(fold)
-        problem = Problem([Psi, Psi[:, :0]], y, y, (2,), train_w=False)
+        problem = SubnetworkProblem([Psi, Psi[:, :0]], y, y, (2,), train_w=False)
         U = [torch.randn(units, N_0, dtype=torch.float64) / 10, torch.randn(1, units, dtype=torch.float64) / 10]
         draw = torch.Generator().manual_seed(0)
-        searches.append(Search(problem, U, [torch.ones(1, dtype=torch.float64)], CONFIG, draw))
+        searches.append(GradientSearch(problem, U, [torch.ones(1, dtype=torch.float64)], CONFIG, draw))
 
     def work() -> None:
         for search in searches:

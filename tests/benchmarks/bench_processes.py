@@ -18,7 +18,7 @@ import torch
 from adanet_train.config import Config
 from adanet_train.core.labels import labels_of
 from adanet_train.core.points import Points
-from adanet_train.search.committee import Member, Run, Sample, Schedule, Search, start
+from adanet_train.search.committee import CommitteeDescent, Member, MemberSearch, Schedule, SplitSample, start
 from adanet_train.search.feed import Feed
 from adanet_train.search.growth import Growth
 from tests.benchmarks.bench_growth import _used
@@ -64,13 +64,13 @@ def step_seconds() -> tuple[float, int]:
     Psi = torch.rand(M, N_0 + 1, generator=draw, dtype=torch.float64)
     y = torch.where(Psi[:, 0] > 0.5, 1.0, -1.0).double()
     config, points = Config(learner="committee", lam=None, members=K), Points(Psi)
-    labels = labels_of(y, config.surrogate)
-    sample = Sample.split(points, labels, y, None, config, draw)
+    labels = labels_of(y, config.goal.surrogate)
+    sample = SplitSample.split(points, labels, y, None, config, draw)
     growth = Growth(points, "relu")
     existing = Member(growth, K).to(torch.float32)
-    search = Search(start(existing, 2, B, N_0 + 1, K, draw), existing, labels, config)
+    search = MemberSearch(start(existing, 2, B, N_0 + 1, K, draw), existing, labels, config)
     feed = Feed(sample, torch.zeros(K, M), BATCH, centred=True, dtype=torch.float32)
-    run = Run(search, feed, Schedule(STEPS, BATCH, 1e-3), None, draw)
+    run = CommitteeDescent(search, feed, Schedule(STEPS, BATCH, 1e-3), None, draw)
     least = float("inf")
     for _ in range(10):
         begin = time.perf_counter()

@@ -21,7 +21,7 @@ import torch
 from adanet_train import adanet
 from adanet_train.app.run import error_rate
 from adanet_train.config import Config
-from adanet_train.data.cifar10 import load_features
+from adanet_train.data.pictures.cifar10 import load_features
 from verify.experiments.running.folds import split
 
 SCRIPT = Path(__file__).with_name("tensorflow_adanet.py")
@@ -33,9 +33,18 @@ RECORDED = {"accuracy": 0.947, "seconds": 84.0, "cpu": 84.0, "versions": "adanet
 
 def run() -> list[dict[str, Any]]:
     python = os.environ.get("TENSORFLOW_PYTHON")
-    rows = [compare("breast cancer", breast_cancer(), Config(rounds=3, width=20, steps=1000, lam=1e-3), python)]
+    rows = [
+        compare(
+            "breast cancer",
+            breast_cancer(),
+            Config(learner="gradient", rounds=3, width=20, steps=1000, lam=1e-3),
+            python,
+        )
+    ]
     if python is not None and "ADANET_DATA" in os.environ:
-        config = Config(rounds=3, width=150, steps=2000, optimiser="adam", learning_rate=1e-3, lam=1e-5)
+        config = Config(
+            learner="gradient", rounds=3, width=150, steps=2000, optimiser="adam", learning_rate=1e-3, lam=1e-5
+        )
         rows.append(compare("CIFAR-10 deer-truck", deer_truck(os.environ["ADANET_DATA"]), config, python))
     return rows
 
@@ -60,8 +69,9 @@ def deer_truck(data_dir: str) -> Split:
 
 def compare(name: str, data: Split, config: Config, python: str | None) -> dict[str, Any]:
     ours, theirs = ours_on(data, config), RECORDED if python is None else theirs_on(data, config, python)
+    sizes = f"T={config.family.rounds}, B={config.family.width}, {config.search.steps} steps"
     return {
-        "work": f"AdaNet on {name}, m={len(data['X'])}, T={config.rounds}, B={config.width}, {config.steps} steps",
+        "work": f"AdaNet on {name}, m={len(data['X'])}, {sizes}",
         "against": theirs["versions"],
         "ratio": ours["cpu"] / theirs["cpu"],
         "target": "<= 1/50, accuracy not below" if name == "breast cancer" else "none",
@@ -88,6 +98,6 @@ def theirs_on(data: Split, config: Config, python: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "data.npz")
         np.savez(path, **data)
-        numbers = [str(number) for number in (config.rounds, config.width, config.steps)]
+        numbers = [str(number) for number in (config.family.rounds, config.family.width, config.search.steps)]
         done = subprocess.run([python, SCRIPT, path, *numbers], capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])

@@ -7,7 +7,7 @@ import torch
 
 from adanet_train import adanet_cvx
 from adanet_train.config import Config
-from adanet_train.search.descent import Problem, Search
+from adanet_train.search.descent import GradientSearch, SubnetworkProblem
 
 M, N_0, B, BATCH = 9600, 154, 150, 100
 STEPS = 4  # in one timing: short enough that some timings are not interrupted
@@ -39,8 +39,8 @@ def step_row(depth: int, optimiser: str, dtype: str) -> dict[str, object]:
     widths = [N_0, *[B] * (depth - 1)]
     U = [torch.randn(B, n, generator=generator, dtype=torch.float64) / n**0.5 for n in widths]
     w = [torch.randn(B, generator=generator, dtype=torch.float64) / B]
-    problem = Problem([Psi, *[Psi[:, :0]] * (depth - 1)], y, torch.zeros_like(y), (depth,), [1.01] * depth)
-    search = Search(problem, U, w, config, generator)
+    problem = SubnetworkProblem([Psi, *[Psi[:, :0]] * (depth - 1)], y, torch.zeros_like(y), (depth,), [1.01] * depth)
+    search = GradientSearch(problem, U, w, config, generator)
 
     # What a gradient by the book multiplies: forward, weights and inputs of each layer (no inputs of the first).
     kind = getattr(torch, dtype)

@@ -88,11 +88,11 @@ def work(trial: Trial, source: Source) -> dict[str, Any]:
 
 def _model_of(trial: Trial, source: Source) -> tuple[ModelFile, tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
     """The trial's network as a model.pt without its sample, the training part and the test part, as (Psi, y)."""
-    from adanet_train.app import run
+    from adanet_train.model.trained import model_of
 
     fold = trials.fold_of(trial, source)
     trained = trials.train(trial, fold)
-    return run.model_of(trained, trial.method, features=fold.features, sample=None), fold.train, fold.test
+    return model_of(trained, trial.method, features=fold.features, sample=None), fold.train, fold.test
 
 
 def asked(model: ModelFile, train: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor]) -> dict[str, Any]:

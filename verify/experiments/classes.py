@@ -2,7 +2,6 @@
 
     adanet-experiment classes --sets digits,iris,wine
     adanet-experiment classes --sets mnist --data-dir DIR --methods certificate
-    adanet-experiment classes --sets hexagon,digits --methods hidden
 
 A set without a test part is split, three quarters to train on. The held-out bound is on the rest. Each part of a set is
 written when it is done; one that is in the file already is not done again.
@@ -22,35 +21,20 @@ import numpy as np
 import torch
 
 from adanet_train.app import run
-from adanet_train.certificate import classes
-from adanet_train.config import Config, Trained, adaptive, of_classes
+from adanet_train.config import Config
 from adanet_train.data import datasets
 from adanet_train.data.features import FeatureMap
+from adanet_train.model.trained import model_of
+from adanet_train.training import Trained
 from verify.experiments.running import results
 from verify.question import Points, Question
 from verify.rows.report import build
 
 SETS = ("iris", "wine", "digits", "mnist", "fashion", "cifar10")
-HIDDEN_ROUNDS = 2
-HEXAGON_POINTS = 2_000
-
-
-def hexagon(m: int, rng: np.random.Generator) -> Any:
-    """Six clusters at the corners of a hexagon, opposite ones of the same of three classes, and six columns of noise.
-
-    A linear network is right on four of the six at best.
-    """
-    corner = rng.integers(0, 6, m)
-    X = np.hstack([rng.uniform(-1, 1, (m, 8)), np.ones((m, 1))])
-    X[:, :2] = 0.7 * np.stack([np.cos(corner * np.pi / 3), np.sin(corner * np.pi / 3)], axis=1) + 0.3 * X[:, :2]
-    return X, corner % 3
 
 
 def parts(name: str, data_dir: str | None, seed: int, *, centred: bool) -> Any:
     """The training and the test part as (Psi, y), and the feature map."""
-    if name == "hexagon":
-        rng = np.random.default_rng(seed)
-        return hexagon(HEXAGON_POINTS, rng), hexagon(HEXAGON_POINTS, rng), None
     train = datasets.load(name, data_dir=data_dir)
     if name in ("mnist", "fashion", "cifar10"):
         test = datasets.load(name, data_dir=data_dir, test=True)
@@ -71,35 +55,21 @@ def parts(name: str, data_dir: str | None, seed: int, *, centred: bool) -> Any:
 def adanet(train: Any, test: Any, features: Any, seed: int) -> dict[str, Any]:
     """AdaNet at its defaults, and the CPU seconds of the training alone."""
     start = time.process_time()
-    trained = run.trainer("adanet")(*map(torch.from_numpy, train), Config(**adaptive({"seed": seed})))
+    trained = run.trainer("adanet")(*map(torch.from_numpy, train), Config(seed=seed))
     seconds = round(time.process_time() - start, 1)
     return {**said(trained, train, test, features), "fit_seconds": seconds}
 
 
 def certificate(train: Any, test: Any, features: Any, seed: int) -> dict[str, Any]:
     """The linear network of least vote-certificate-multiclass; the features in [-1, 1]."""
-    config = of_classes(Config(objective="vote", learner="units", lam=1e-5, seed=seed))
     Psi, y = map(torch.from_numpy, train)
-    return said(classes.train(Psi, y, config), train, test, features)
-
-
-def hidden(train: Any, test: Any, features: Any, seed: int) -> dict[str, Any]:
-    """The linear network, then rounds that may add hidden units, each certified at half of δ; what they proposed."""
-    config = Config(objective="vote", learner="units", lam=1e-5, seed=seed, max_depth=2, rounds=HIDDEN_ROUNDS)
-    Psi, y = map(torch.from_numpy, train)
-    trained = classes.train(Psi, y, of_classes(config))
-    proposed = [
-        {"n": candidate["units"], "bound": candidate["objective"], "kept": i == told["chosen"]}
-        for told in trained.history
-        for i, candidate in enumerate(told["candidates"])
-    ]
-    return {**said(trained, train, test, features), "bound": trained.history[-1]["objective"], "proposed": proposed}
+    return said(run.trainer("adanet")(Psi, y, Config(objective="vote", seed=seed)), train, test, features)
 
 
 def said(trained: Trained, train: Any, test: Any, features: Any) -> dict[str, Any]:
     """What the statements say of the network at delta = .05."""
-    model = run.model_of(trained, "adanet", features=features, sample=None)
-    question = Question(draws=None, discrete=True, r_sup=None if features else 1.0)  # without a map: |x| <= 1 as drawn
+    model = model_of(trained, "adanet", features=features, sample=None)
+    question = Question(draws=None, discrete=True)
     found = build(model, question, sample=Points(*train), test=Points(*test))
     assert found.test is not None
     every = {
@@ -129,14 +99,12 @@ def _peer(model: Any, train: Any, test: Any) -> dict[str, Any]:
 
 
 PARTS = {"adanet": adanet, "certificate": certificate, "lr": lr, "mlp": mlp}
-"""Of every set, unless --part says otherwise."""
-ALL_PARTS = {**PARTS, "hidden": hidden}
 
 
 def done(name: str, part: str, data_dir: str | None, seed: int) -> dict[str, Any]:
-    train, test, features = parts(name, data_dir, seed, centred=part in ("certificate", "hidden"))
+    train, test, features = parts(name, data_dir, seed, centred=part == "certificate")
     start = time.process_time()
-    found = ALL_PARTS[part](train, test, features, seed)
+    found = PARTS[part](train, test, features, seed)
     of = {"data": name, "classes": int(train[1].max()) + 1, "m": len(train[1]), "method": part}
     return {**of, **found, "cpu_seconds": round(time.process_time() - start, 1)}
 

@@ -57,8 +57,11 @@ def parser() -> Parser:
             "certificates", help="how small a bound on the risk can be: certificates beside held-out points"
         )
     )
+    picking = names.add_parser("picking", help="a learner by picking beside the same learner with a tenth held out")
+    _add_measured(picking, "sets data-dir")
+    picking.add_argument("--learner", default="adanet", metavar="L", help="adanet (default), cnn (on pixels) or svc")
     _add_measured(
-        names.add_parser("tables", help="AdaNet beside LR, MLP and boosting on 24 tables"), "sets methods rows"
+        names.add_parser("tables", help="AdaNet beside LR, MLP and boosting on 27 tables"), "sets methods rows"
     )
     _add_measured(
         names.add_parser("classes", help="AdaNet beside other methods on three and ten classes"),
@@ -86,7 +89,7 @@ def _add_measured(protocol: Parser, options: str) -> None:
 
 def _add_certificates(protocol: Parser) -> None:
     add = protocol.add_argument
-    methods = "linear,held-out,l1-linear,stochastic,hidden,pick"
+    methods = "linear,held-out,l1-linear,stochastic,pick,occam,disagreement"
     add("--methods", type=_names, default=_names(methods), metavar="M,..", help=f"methods (default {methods})")
     add("--sets", type=_names, default=[], metavar="DATA,..", help="data sets (default: all)")
     add(

@@ -20,6 +20,7 @@ from verify.experiments import (
     criteo_ads,
     learners,
     mnist_bound,
+    picking,
     structure,
     tables,
     variants,
@@ -36,7 +37,7 @@ from verify.experiments.running.trials import Source
 
 
 def fetch_data(arguments: argparse.Namespace) -> int:
-    from adanet_train.data import cifar10
+    from adanet_train.data.pictures import cifar10
 
     with Bar(f"fetching {arguments.set}") as progress:
         folder = cifar10.fetch(data_folder(arguments.data_dir), progress)
@@ -202,6 +203,14 @@ def run_certificates(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def run_picking(arguments: argparse.Namespace) -> int:
+    check_choice("learner", arguments.learner, picking.LEARNERS)
+    chosen = arguments.sets or picking.default_sets(arguments.learner)
+    _among("sets", chosen, tuple(data.label for data in picking.SETS))
+    picking.picking(out_path(arguments), arguments.data_dir, arguments.seed, arguments.learner, chosen, _say)
+    return 0
+
+
 def run_tables(arguments: argparse.Namespace) -> int:
     methods = _among("methods", arguments.methods, learners.METHODS)
     learners.measure_all(out_path(arguments), arguments.sets, methods, arguments.rows, _say)
@@ -209,7 +218,7 @@ def run_tables(arguments: argparse.Namespace) -> int:
 
 
 def run_classes(arguments: argparse.Namespace) -> int:
-    methods = _among("methods", arguments.methods or tuple(classes.PARTS), tuple(classes.ALL_PARTS))
+    methods = _among("methods", arguments.methods or tuple(classes.PARTS), tuple(classes.PARTS))
     classes.measure(out_path(arguments), arguments.sets, methods, arguments.data_dir, arguments.seed, _say)
     return 0
 
@@ -235,6 +244,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "criteo": run_criteo,
     "bounds": run_bounds,
     "certificates": run_certificates,
+    "picking": run_picking,
     "tables": run_tables,
     "classes": run_classes,
     "structure": run_structure,

@@ -1,8 +1,8 @@
 """Table 4 of the paper: AdaNet and NN with embeddings on Criteo's click data, in the order of time.
 
 NN and LR learn their embeddings with the network. AdaNet reads those of a network trained before it on the same rows:
-the theory's Ψ is fixed, see adanet_train.data.embeddings. The validation part chooses the setting, the test part is
-used once. What is kept are accuracies and sizes: no row of the data, and no network.
+the theory's Ψ is fixed, see adanet_train.data.clicks.embeddings. The validation part chooses the setting, the test part
+is used once. What is kept are accuracies and sizes: no row of the data, and no network.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from adanet_train.core.network import Network
-    from adanet_train.data.criteo import Criteo, Part
-    from adanet_train.data.embeddings import Embedding
+    from adanet_train.data.clicks.criteo import Criteo, Part
+    from adanet_train.data.clicks.embeddings import Embedding
     from adanet_train.model.model_file import ModelFile
 
 METHODS = ("adanet", "nn", "lr")
@@ -128,7 +128,7 @@ def model_of(trial: Trial, source: Source) -> tuple[ModelFile, tuple[Tensor, Ten
     data = _read(str(source.criteo))
     network, declared, _, embedding = _trained(trial, data)
     meta = {"method": trial.method, "seed": trial.seed, "versions": versions()}
-    rho = trial.config.rho if declared is not None else None
+    rho = trial.config.family.rho if declared is not None else None
     model = ModelFile(network, declared, rho, embedding.feature_map(), None, meta)
     parts = (data.train, data.test)
     train, test = ((embedding.points(part).whole(), torch.from_numpy(part.y)) for part in parts)
@@ -137,7 +137,7 @@ def model_of(trial: Trial, source: Source) -> tuple[ModelFile, tuple[Tensor, Ten
 
 @functools.lru_cache(maxsize=1)
 def _read(path: str) -> Criteo:
-    from adanet_train.data.criteo import read
+    from adanet_train.data.clicks.criteo import read
 
     if Path(path).stat().st_size < LARGE:
         return read(path)
@@ -151,7 +151,7 @@ def _trained(trial: Trial, data: Criteo) -> tuple[Network, NetworkSpec | None, i
     import torch
 
     from adanet_train.adanet import train
-    from adanet_train.data.embeddings import embed
+    from adanet_train.data.clicks.embeddings import embed
 
     if trial.method != "adanet":
         draw = torch.Generator().manual_seed(trial.seed)
@@ -168,7 +168,7 @@ def _trained(trial: Trial, data: Criteo) -> tuple[Network, NetworkSpec | None, i
 def _embedding(data: Criteo, seed: int) -> Embedding:
     import torch
 
-    from adanet_train.data.embeddings import embed
+    from adanet_train.data.clicks.embeddings import embed
 
     return embed(data.train, data.d, torch.Generator().manual_seed(seed))[0]
 

@@ -138,11 +138,15 @@ def tables(rows: int | None) -> dict[str, tuple[Callable[[], table_data.Table], 
 def measure_all(
     out: Path, names: Sequence[str], methods: Sequence[str], rows: int | None, say: Callable[[str], None]
 ) -> None:
-    """Measure the tables and write each as it is done; a table that was in the file keeps its place."""
+    """Measure the tables and write each as it is done; a table that was in the file keeps its place.
+
+    A name may be the part before the comma, of all tables that begin so.
+    """
     known = tables(rows)
+    short = {name: name.partition(",")[0] for name in known}
     for name in names:
-        check_choice("sets", name, known)
-    for name in names or known:
+        check_choice("sets", name, [*known, *short.values()])
+    for name in [name for name in known if not names or {name, short[name]} & {*names}]:
         make, kept = known[name]
         before = [row for row in recorded(out) if row["data"] == name]
         try:

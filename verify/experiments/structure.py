@@ -67,7 +67,7 @@ def adanet(task: Task, width: int, seed: int) -> Iterator[dict[str, Any]]:
     from adanet_train.core.points import Points
 
     X, y, X_test, y_test = task
-    model = AdaNetClassifier(width=width, seed=seed)
+    model = AdaNetClassifier(width=width, random_state=seed)
     rounds: list[Any] = []
     model._more = lambda *_: {"callback": rounds.append}
     begin = time.process_time()

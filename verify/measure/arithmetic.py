@@ -4,7 +4,8 @@ With |program - formula| <= e on the whole range of inputs an error of the progr
 of two outputs).
 
 e depends on the trained weights, so the shift of the margin is not e but η ρ, with η fixed here: where e <= η ρ, the
-ramp from η ρ to ρ bounds the errors of the program, and its slope is 1/((1 - η) ρ) (derivations, "The program").
+ramp from η ρ to ρ bounds the errors of the program, and its slope is 1/((1 - η) ρ) (derivations, "The program"). The
+vote certificates need no η: there e/B' enters through b, which may depend on the trained weights.
 """
 
 from __future__ import annotations
@@ -12,8 +13,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from adanet_theory.rounding import Number, up
+
+if TYPE_CHECKING:
+    import torch
+
+    from adanet_train.reading.graph import Graph
 
 ETA = {"float64": 2.0**-30, "float32": 2.0**-4, "bfloat16": 2.0**-4}
 """By the type of the program's numbers, which is fixed before the sample as its architecture is."""
@@ -47,3 +54,21 @@ class Arithmetic:
 
 
 DOUBLE = Arithmetic()
+
+
+def of_steps(steps: Graph, dtype: torch.dtype | None) -> Arithmetic:
+    """Of a program that takes these steps in this type of numbers; None stands for several."""
+    from adanet_train.reading import arithmetic
+
+    name = "mixed types" if dtype is None else str(dtype).removeprefix("torch.")
+    if dtype is None or name not in ETA:
+        return Arithmetic(name, why=f"sums in {name} are not bounded here")
+
+    def difference(r: float) -> float | None:
+        try:
+            e = arithmetic.difference(steps, r, dtype)
+        except arithmetic.NoProof:
+            return None
+        return e if steps.outputs == 1 else 2 * e
+
+    return Arithmetic(name, difference)

@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adanet_theory.checks import Array
 from adanet_theory.rounding import EPS, TINY, enlarged
 from adanet_theory.spec import NetworkSpec
-from verify.measure.evidence import Pair, Weights, row_norms
+from verify.measure.evidence import Pair, row_norms
+
+if TYPE_CHECKING:
+    from adanet_train.core.network import Network
 
 MOST_WHOLE = 64  # the largest whole p whose powers are formed as integers
 
 
-def outside(weights: Weights, spec: NetworkSpec) -> Iterator[tuple[Pair, int, float]]:
+def outside(layers: Network, spec: NetworkSpec) -> Iterator[tuple[Pair, int, float]]:
     """Pair, row and norm (not below Λ's next float) of every unit outside its ball."""
-    for pair, norms in row_norms(weights, spec.p).items():
-        bound, U = spec.bound(*pair), weights.hidden[pair]
+    for pair, norms in row_norms(layers, spec.p).items():
+        bound, U = spec.bound(*pair), layers.hidden[pair].numpy()
         roundings = U.shape[1] + 64
         unsure = enlarged(norms, roundings) > bound
         surely = norms * (1 - (roundings + 4) * EPS) - (roundings + 1) * TINY > bound

@@ -15,24 +15,24 @@ import numpy as np
 from adanet_theory.checks import Array, check
 from adanet_theory.spec import NetworkSpec
 from adanet_train.app import factory as user_code
+from adanet_train.data.disk import as_array
 from verify.question import Points
 from verify.reading import points, subject
+from verify.reading.formula import Formula, ReadNetwork
 from verify.reading.points import Classes, Pairs
-from verify.reading.program import ModuleProgram
+from verify.reading.program import ChainProgram, ModuleProgram
 from verify.reading.subject import Subject
 from verify.rows.black_box import BlackBox
-from verify.rows.report import GraphModel
 
 if TYPE_CHECKING:
     from adanet_train.data.datasets import Dataset
-    from adanet_train.model.model_file import ModelFile
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
     """The model and its points; `sample` is None where the model file's own is meant; `notes` are for the reader."""
 
-    model: ModelFile | GraphModel | BlackBox
+    model: Formula | BlackBox
     sample: Points | None
     test: Points | None
     notes: tuple[str, ...]
@@ -52,13 +52,21 @@ def read(
     declared: NetworkSpec | None = None,
 ) -> Case:
     """The case of a predictor and arrays; a ValueError of one line says what was expected."""
-    sample = points.pairs(X, y)
-    given = subject.subject(network, sample.X, sample.y, activation)
+    sample, held_out = points.pairs(X, y), None if test is None else _test_pairs(test)
+    given = _subject(network, sample, held_out, activation)
     if classes is not None:
         check(given.classes is None, "classes is for a predictor that does not know its own; this one does.")
         given = replace(given, classes=points.in_order(classes, given.outputs))
-    held_out = None if test is None else _test_pairs(test)
     return _case(subject.declare(given, declared), sample if sample.X is not None else None, held_out)
+
+
+def _subject(network: Any, sample: Pairs, test: Pairs | None, activation: str | None) -> Subject:
+    """The predictor; without a sample, its file's own included, the held-out points alone tell of it."""
+    if sample.X is not None or test is None:
+        return subject.subject(network, sample.X, sample.y, activation)
+    given = subject.subject(network, test.X, test.y, activation)
+    stored = getattr(given.model, "sample", None)
+    return given if stored is not None and stored.Psi is not None else subject.predictions(given, network)
 
 
 def _test_pairs(test: Any) -> Pairs:
@@ -74,18 +82,18 @@ def _test_pairs(test: Any) -> Pairs:
 def _case(given: Subject, sample: Pairs | None, test: Pairs | None) -> Case:
     notes, own, X = list(given.notes), None, None if sample is None else sample.X
     if sample is not None:
-        own, classes, told = _points(given, sample)
+        own, classes, remarks = _points(given, sample)
         given = replace(given, classes=classes)
-        notes += [*told, *_other_sample(given.model, own)]
+        notes += [*remarks, *_other_sample(given.model, own)]
     if test is None:
         kept, note = _kept_aside(given.model)
         return Case(given.model, own, kept, (*notes, *note), given, X)
-    held_out, named, told = _points(given, test)
+    held_out, named, remarks = _points(given, test)
     check(
         own is None or test.file is not None or given.classes == named,
         "test y must hold numbers, as y does, got names of classes.",
     )
-    return Case(given.model, own, held_out, (*notes, *(note for note in told if note not in notes)), given, X)
+    return Case(given.model, own, held_out, (*notes, *(note for note in remarks if note not in notes)), given, X)
 
 
 # Points
@@ -95,23 +103,31 @@ def _points(given: Subject, pairs: Pairs) -> tuple[Points, Classes, list[str]]:
     """Features, labels and predictions, the names of the classes, and what was mapped."""
     name, file = pairs.name, pairs.file
     if file is not None:
-        signs, classes, told = file.y, file.classes or given.classes, list(file.notes)
+        signs, classes, remarks = file.y, file.classes or given.classes, list(file.notes)
     else:
         m = points.count(pairs.X, f"{name}X")
-        signs, classes, told = points.labels(pairs.y, given.classes, m, f"{name}y", given.outputs)
-    notes = [*pairs.notes, *told]
+        signs, classes, remarks = points.labels(pairs.y, given.classes, m, f"{name}y", given.outputs)
+    notes = [*pairs.notes, *remarks]
     if isinstance(given.model, BlackBox):
         X = points.array(pairs.X, f"{name}X") if isinstance(given.program, ModuleProgram) else pairs.X
         assert given.program is not None
         rows = points.comparable(X, f"{name}X")
         return Points(rows, signs, False, given.program.predict(X), classes), classes, notes
     Psi, mapped = _features(given, pairs)
-    predicted = None if given.program is None else given.program.predict(points.array(pairs.X, f"{name}X"))
+    predicted = _decisions(given, pairs, Psi)
     return (
         Points(np.ascontiguousarray(Psi, dtype=np.float64), signs, mapped, predicted, classes, given.arithmetic),
         classes,
         [*notes, *_unseen(given, pairs)],
     )
+
+
+def _decisions(given: Subject, pairs: Pairs, Psi: Array) -> Array | None:
+    """What the program predicts; None where it is the network of the model file."""
+    if given.program is None:
+        return None
+    reads_features = isinstance(given.program, ChainProgram)
+    return given.program.predict(Psi if reads_features else points.array(pairs.X, f"{pairs.name}X"))
 
 
 def _unseen(given: Subject, pairs: Pairs) -> list[str]:
@@ -124,11 +140,11 @@ def _features(given: Subject, pairs: Pairs) -> tuple[Array, bool]:
     """Ψ, and whether the model's own map made it."""
     model, name, file = given.model, pairs.name, pairs.file
     assert not isinstance(model, BlackBox)
-    if isinstance(model, GraphModel) or file is None or given.before is not None:
+    if isinstance(model, ReadNetwork) or file is None:
         X = points.array(pairs.X, f"{name}X")
         X = X if given.before is None else given.before(X)
         flat = X.reshape(len(X), -1)
-    if isinstance(model, GraphModel):
+    if isinstance(model, ReadNetwork):
         shape = (len(X), *model.graph.shape)
         check(X.shape == shape, f"{name}X must have the shape {shape}, as the module reads, got {X.shape}.")
         return flat, False
@@ -136,13 +152,13 @@ def _features(given: Subject, pairs: Pairs) -> tuple[Array, bool]:
         Psi, mapped = _of_columns(file, model, name), not file.is_psi
     else:
         Psi, mapped = flat if model.features is None else model.features(flat), model.features is not None
-    n_0 = model.network.n[0]
-    told = "Psi must have" if file is not None else "X must give Psi with"
-    check(Psi.shape[1] == n_0, f"{name}{told} n_0={n_0} columns, as the network reads, got {Psi.shape[1]}.")
+    n_0 = model.graph.n_0
+    expected = "Psi must have" if file is not None else "X must give Psi with"
+    check(Psi.shape[1] == n_0, f"{name}{expected} n_0={n_0} columns, as the network reads, got {Psi.shape[1]}.")
     return Psi, mapped
 
 
-def _of_columns(file: Dataset, model: ModelFile, name: str) -> Array:
+def _of_columns(file: Dataset, model: Formula, name: str) -> Array:
     try:
         return file.Psi(model.features)
     except ValueError as error:
@@ -153,16 +169,25 @@ def decisions(given: Subject, U: Any) -> Array:
     """What the program predicts at points without labels."""
     from verify.rows.report import predictions
 
-    if given.program is not None:
+    pairs = Pairs(U, None, name="unlabelled ")
+    if isinstance(given.model, BlackBox):
+        assert given.program is not None
         return given.program.predict(points.array(U, "unlabelled"))
-    assert not isinstance(given.model, BlackBox)
-    Psi, _ = _features(given, Pairs(U, None, name="unlabelled "))
+    Psi, _ = _features(given, pairs)
+    predicted = _decisions(given, pairs, Psi)
+    if predicted is not None:
+        return predicted
     return predictions(given.model, Points(np.ascontiguousarray(Psi, dtype=np.float64), np.zeros(len(Psi))))
+
+
+def features(given: Subject, X: Any, name: str = "") -> Array:
+    """Ψ of points as they are, by the map of the model."""
+    return np.ascontiguousarray(_features(given, Pairs(X, None, name=name))[0], dtype=np.float64)
 
 
 def _other_sample(model: Any, sample: Points) -> list[str]:
     stored = getattr(model, "sample", None)
-    if stored is None or stored.matches(sample.Psi, sample.y, model.network.outputs):
+    if stored is None or stored.matches(sample.Psi, sample.y, model.graph.classes):
         return []
     return ["--data is not the sample that the file was trained on; the bounds are stated on --data."]
 
@@ -212,8 +237,13 @@ def read_files(named: Named) -> Iterator[Case]:
         sample, test = first.pairs()
         stored = getattr(given.model, "sample", None)
         missing = sample is None and (stored is None or stored.Psi is None)
-        check(not missing, f"{path}: holds no sample, expected --data FILE with the points it was trained on.")
-        yield _case(given, sample, test)
+        check(not missing or test is not None, _no_points(path))
+        yield _case(subject.predictions(given, path) if missing else given, sample, test)
+
+
+def _no_points(path: str) -> str:
+    trained, held_out = "--data FILE with the points it was trained on", "--test-data FILE with held-out points"
+    return f"{path}: holds no sample, expected {trained}, or {held_out} alone."
 
 
 def subject_of(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None]:
@@ -223,12 +253,13 @@ def subject_of(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None
     is_program = path.lower().endswith((".onnx", ".pt2")) or named.module is not None
     if not is_program and not exported.is_exported_file(path):
         found = subject.of_model_file(path, named.activation)
-        return found, found.model.graph.shape if isinstance(found.model, GraphModel) else None
-    check(named.data is not None, f"{path}: holds no sample, expected --data FILE with the points it was trained on.")
-    assert named.data is not None
-    data = load(named, named.data, many=True)
+        return found, found.model.graph.shape if isinstance(found.model, ReadNetwork) else None
+    source = named.data or named.test
+    check(source is not None, _no_points(path))
+    assert source is not None
+    data = load(named, source, many=True)
     shape = named.shape or data.shape or data.values.shape[1:]
-    X = _shaped(data, shape, named.data)
+    X = _shaped(data, shape, source)
     network = path if named.module is None else made(named.module, named.weights)
     return subject.subject(network, X, data.y, named.activation), tuple(shape)
 
@@ -243,7 +274,7 @@ def _shaped(data: Dataset, shape: Sequence[int], path: str) -> Array:
     n = data.values.shape[1]
     fits = int(np.prod(shape)) == n
     check(fits, f"{path}: --shape must have {n} numbers, as many as a row has, got {','.join(map(str, shape))}.")
-    return np.asarray(data.values).reshape(len(data.y), *shape)
+    return np.asarray(as_array(data.values)).reshape(len(data.y), *shape)
 
 
 class _Data:

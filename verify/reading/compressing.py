@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adanet_theory.checks import Array, check
+from adanet_train.app.console import Bar
 from verify.reading import case
 from verify.reading.case import Named
 from verify.reading.program import decided
+from verify.rows.black_box import BlackBox
 
 if TYPE_CHECKING:
     from adanet_theory.checks import Progress
     from adanet_train.compression.file import CodedFile
     from adanet_train.compression.problem import Score
-    from adanet_train.compression.search import Compressed
     from verify.question import Question
     from verify.reading.case import Case
     from verify.reading.subject import Subject
@@ -40,9 +40,11 @@ def compress_named(named: Named, path: str, question: Question, budget: float) -
     source = named.module or named.models[0]
     given, shape = case.subject_of(source, named)
     module, X, y = _module(source, named, given, shape)
-    small = compress(module, X, y, delta=float(question.delta), budget=budget, seed=question.seed, progress=_say)
+    with Bar("compressing") as bar:
+        say = _best_so_far(bar)
+        small = compress(module, X, y, delta=float(question.delta), budget=budget, seed=question.seed, progress=say)
     small.save(path)
-    notes = [f"{source} compressed to {path}: {_told(small)}."]
+    notes = [f"{source} rounded to {small.bits:,} bits: {path} ({small.errors:,} errors on the sample)."]
     if named.test is not None:
         data = case.load(named, named.test, test=True, outputs=given.outputs, classes=_names(given))
         errors = _errors(module, data.values.reshape(len(data.y), *X.shape[1:]), data.y)
@@ -50,24 +52,34 @@ def compress_named(named: Named, path: str, question: Question, budget: float) -
     return replace(named, models=(path,), module=None, weights=None, activation=None, shape=X.shape[1:]), notes
 
 
-def _say(stage: str, score: Score) -> None:
-    print(f"{stage}: {score.bits} bits, {score.errors} errors, risk <= {score.bound:.4g}", file=sys.stderr)
+def _best_so_far(bar: Bar) -> Callable[[str, Score], None]:
+    """Shows the stage, and the best network of all stages so far."""
+    seen: list[Score] = []
 
+    def say(stage: str, score: Score) -> None:
+        best = min([*seen, score], key=lambda one: one.key)
+        seen[:] = [best]
+        bar(0, 0, f"{stage}: best {best.bits:,} bits, {best.errors:,} errors, risk <= {best.bound:.4f}")
 
-def _told(small: Compressed) -> str:
-    parts = [f"{stage.name} {stage.bits} bits, {stage.errors} errors, <= {stage.bound:.4g}" for stage in small.stages]
-    return "; ".join(parts)
+    return say
 
 
 def _module(source: str, named: Named, given: Subject, shape: tuple[int, ...] | None) -> tuple[Any, Array, Array]:
     """The module, its sample in the shape that it reads, and the labels."""
     from adanet_train.compression.description import Layers
+    from adanet_train.data.features import FeatureMap, default_names
 
     data = case.load(named, named.data or "", outputs=given.outputs, classes=_names(given))
     module = getattr(given.program, "module", None)
     if module is None:
-        check(hasattr(given.model, "network"), f"{source}: a black box without weights cannot be compressed.")
-        module = Layers(given.model.network, given.model.features)  # type: ignore[union-attr]
+        model = given.model
+        readable = not isinstance(model, BlackBox) and model.layers is not None
+        check(readable, f"{source}: a black box without weights cannot be compressed.")
+        assert not isinstance(model, BlackBox)
+        assert model.layers is not None
+        biased = model.graph.has_bias  # then the layers read a constant behind x
+        features = FeatureMap.identity(default_names(model.graph.n_0 - 1), bias=True) if biased else model.features
+        module = Layers(model.layers, features)
     shape = shape or tuple(data.values.shape[1:])
     return module, np.asarray(data.values).reshape(len(data.y), *shape), data.y
 
@@ -95,26 +107,34 @@ class Surrogate:
     at: Callable[[Any], float]
     decide: Callable[[Array], Array]
     name: str
+    assumes: str
+    """What its certificate takes for granted."""
 
 
-def surrogate(given: Any, of: Subject, X: Array, y: Array, seed: int) -> Surrogate:
-    """What was given as the surrogate: the result of compress or certify, the path of a compressed network, "pick"."""
+CODED = "its architecture and the code were fixed before the sample"
+PICKED = "its recipe was fixed before the sample"
+
+
+def surrogate(given: Any, X: Array, y: Array, seed: int) -> Surrogate:
+    """What was given as the surrogate: the result of compress or certify, the path of a network's file, or "pick"."""
     if given is None or given == "pick":
         from adanet_train.picking.certify import certify
 
         found = certify("adanet", X.reshape(len(X), -1), y, seed=seed)
-        return Surrogate(found.at, _predictions(found.predictor, of, flat=True), "AdaNet picked on the sample")
+        name = f"AdaNet picked on the sample (seed {seed})"
+        return Surrogate(found.at, lambda U: found.predictor.predict(U.reshape(len(U), -1)), name, PICKED)
     if isinstance(given, str | os.PathLike):
         from adanet_train.compression import file
 
-        return _of_file(file.read(os.fspath(given)), X, y, os.fspath(given))
+        path = os.fspath(given)
+        return _of_file(file.read(path), X, y, path) if file.is_coded_file(path) else _of_picks(path, X, y)
     check(
         hasattr(given, "at"),
         f"surrogate must be a path, 'pick', or what compress or certify returned, got {type(given).__name__}.",
     )
-    if hasattr(given, "module"):
-        return Surrogate(given.at, lambda U: decided(_outputs(given.module, U)), "the compressed network")
-    return Surrogate(given.at, _predictions(given.predictor, of), "the picked network")
+    if hasattr(given, "coded"):
+        return Surrogate(given.at, lambda U: decided(_outputs(given.module, U)), "the compressed network", CODED)
+    return Surrogate(given.at, _predictions(given), "the picked network", PICKED)
 
 
 def _outputs(module: Any, U: Array) -> Array:
@@ -125,12 +145,40 @@ def _outputs(module: Any, U: Array) -> Array:
     return found
 
 
-def _predictions(predictor: Any, of: Subject, *, flat: bool = False) -> Callable[[Array], Array]:
-    from verify.reading.program import NamedProgram
+def _predictions(given: Any) -> Callable[[Array], Array]:
+    """What the predictor of `certify` decides; its classes are those of its sample, in order."""
+    from verify.reading.program import ModuleProgram, NamedProgram
 
-    classes = of.classes or tuple(np.asarray(predictor.classes_).tolist())
-    program = NamedProgram(predictor.predict, classes)
-    return lambda U: program.predict(U.reshape(len(U), -1) if flat else U)
+    own = given.predictor
+    program = (
+        NamedProgram(own.predict, given.points.classes.tolist()) if hasattr(own, "predict") else ModuleProgram(own)
+    )
+    return program.predict
+
+
+def _of_picks(path: str, X: Array, y: Array) -> Surrogate:
+    """A model.pt that was trained by picking on this sample: its picks are counted and replayed."""
+    from adanet_theory.twins.counted import pick_upper
+    from verify.question import Points
+    from verify.reading import subject
+    from verify.rows.certificates import picking
+
+    own = subject.of_model_file(path, None)
+    Psi = case.features(own, X)
+    model = own.model
+    has_record = getattr(model, "picked", None) is not None
+    check(has_record, f"{path}: --surrogate takes a compressed network or one that was trained by picking.")
+    found = picking(model, Points(Psi, np.asarray(y)), replay=True)
+    check(found is not None, f"{path}: was trained by picking on another sample than --data.")
+    assert found is not None
+    check(found.status != "fails", f"{path}: its certificate cannot be confirmed: {found.detail}")
+    k, N = found.k, found.N
+    return Surrogate(
+        lambda delta: pick_upper(k, N, delta),
+        lambda U: case.decisions(own, U),
+        os.path.basename(path),
+        f"{PICKED} ({found.detail.rstrip('.')})",
+    )
 
 
 def _of_file(file: CodedFile, X: Array, y: Array, path: str) -> Surrogate:
@@ -150,6 +198,7 @@ def _of_file(file: CodedFile, X: Array, y: Array, path: str) -> Surrogate:
             file.outputs(torch.from_numpy(np.asarray(U, dtype=np.float64).reshape(len(U), *shape))).numpy()
         ),
         os.path.basename(path),
+        CODED,
     )
 
 
@@ -159,7 +208,7 @@ class Differences:
 
     d: int
     n: int
-    at: Callable[[Any], float]
+    g: Surrogate
     note: str
 
 
@@ -174,9 +223,7 @@ def differences(of: Subject, U: Array, g: Surrogate, X: Array) -> Differences:
     none = 0 if of.outputs is None else -1
     differ = (mine != other) | (mine == none)
     note = f"disagreement: with {g.name} on {len(U):,} points without labels"
-    return Differences(
-        int(differ.sum()), len(U), g.at, f"{note}; if they have labels, held-out is better (--test-data)."
-    )
+    return Differences(int(differ.sum()), len(U), g, f"{note}; if they have labels, held-out is better (--test-data).")
 
 
 def unlabelled_file(path: str, shape: tuple[int, ...] | None) -> Array:
@@ -215,6 +262,6 @@ def complete(
     check(read.X is not None, "unlabelled needs the sample as it was given: X and y, or --data FILE.")
     X, points = np.asarray(read.X), np.asarray(U)
     assert read.sample is not None
-    found = differences(read.given, points, surrogate(given, read.given, X, read.sample.y, question.seed), X)
-    built = described.with_disagreement(built, found.d, found.n, found.at, question)
+    found = differences(read.given, points, surrogate(given, X, read.sample.y, question.seed), X)
+    built = described.with_disagreement(built, found.d, found.n, found.g, question)
     return replace(built, notes=(*built.notes, found.note))

@@ -9,12 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adanet_theory.checks import Array, check
 
+if TYPE_CHECKING:
+    from adanet_train.reading.graph import Graph
+
+PHI = {"relu": "relu", "tanh": "tanh", "logistic": "sigmoid", "identity": "identity"}
+"""Activations of scikit-learn by their names here."""
 NOT_FITTED = "the estimator is not fitted yet, expected a fitted one."
 
 
@@ -37,6 +42,8 @@ class Layers:
     inner: Layers | None = None
     """The layers behind the fitted steps, on what these make of x."""
     scalings: tuple[tuple[Array, Array], ...] = ()
+    link: str = ""
+    """What stands behind the outputs and changes no decision."""
 
     def scaled(self, X: Array) -> Array:
         """x behind the fitted steps."""
@@ -44,19 +51,20 @@ class Layers:
             X = X * scale + shift
         return X
 
-    def module(self) -> Any:
-        """The same maps as a torch module in float64."""
-        import torch
-        from torch import nn
+    @property
+    def graph(self) -> Graph:
+        """The same maps as a graph."""
+        from adanet_train.reading.graph import chain
 
-        between = {"relu": nn.ReLU, "tanh": nn.Tanh, "logistic": nn.Sigmoid, "identity": nn.Identity}[self.activation]
-        parts: list[Any] = []
-        for W, b in self.weights:
-            parts += [nn.Linear(W.shape[1], len(W), dtype=torch.float64), between()]
-            with torch.no_grad():
-                parts[-2].weight.copy_(torch.from_numpy(W.copy()))
-                parts[-2].bias.copy_(torch.from_numpy(b.copy()))
-        return nn.Sequential(*parts[:-1]).eval()
+        return chain(self.weights, PHI[self.activation])
+
+    @property
+    def steps(self) -> Graph:
+        """As scikit-learn takes them: scalers before the weights, the link behind them."""
+        from adanet_train.reading.graph import chain
+
+        own = self.weights if self.inner is None else self.inner.weights
+        return chain(own, PHI[self.activation], before=self.scalings, link=self.link)
 
 
 def predicts_numbers(network: Any) -> bool:
@@ -77,7 +85,8 @@ def layers_of(network: Any) -> Layers:
         several = network.n_outputs_ > 1 and network.out_activation_ == "logistic"
         check(not several, "an MLPClassifier of several labels for each point decides more than one class.")
         pairs = zip(network.coefs_, network.intercepts_, strict=True)
-        return Layers(tuple((_float(W).T, _float(b)) for W, b in pairs), network.activation)
+        own = tuple((_float(W).T, _float(b)) for W, b in pairs)
+        return Layers(own, network.activation, link={"logistic": "sigmoid"}.get(network.out_activation_, "softmax"))
     if not _decides_linearly(network):
         best = "; its best_estimator_ may be, and each setting compared counts in tried" * hasattr(
             network, "cv_results_"
@@ -200,8 +209,7 @@ def remarks(layers: Layers, kind: str, X: Array) -> tuple[str, ...]:
 
 def _size(layers: Layers, X: Array) -> float | None:
     """The path norm times the largest feature, to which the complexity of a homogeneous network is proportional."""
-    from adanet_train.reading import graph
-    from adanet_train.reading.trace import trace
+    from adanet_train.reading.path_norm import path_norm
 
-    found = trace(layers.module(), X.shape[1:])
-    return graph.path_norm(found) * max(1.0, float(np.abs(X).max(initial=0.0))) if found.is_homogeneous else None
+    found = layers.graph
+    return path_norm(found) * max(1.0, float(np.abs(X).max(initial=0.0))) if found.is_homogeneous else None

@@ -63,8 +63,8 @@ def _gathered(source: Any, name: str) -> Pairs:
     both = all(isinstance(batch, tuple | list) and len(batch) == 2 for batch in batches) and len(batches) > 0
     check(both, f"{name}X is a {kind} that gives no pairs (x, y): gather its points into arrays X and y.")
     X, y = (np.concatenate([np.atleast_1d(numbers(batch[i])) for batch in batches]) for i in (0, 1))
-    told = f"{len(y):,} {name}points read once through the {kind}; a random transform in it would draw other points."
-    return Pairs(X, y, (told,), name=name)
+    note = f"{len(y):,} {name}points read once through the {kind}; a random transform in it would draw other points."
+    return Pairs(X, y, (note,), name=name)
 
 
 def _one_by_one(source: Any) -> Iterator[Any]:

@@ -12,13 +12,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from adanet_theory.checks import Array, check
 from adanet_train.data.classes import plain
 from verify.reading import points
+
+if TYPE_CHECKING:
+    from adanet_train.model.state_dict import Chain
 
 BATCH_NUMBERS = 2**19  # numbers of X at a time, to bound the memory
 FEWEST = 16
@@ -56,6 +59,19 @@ def decided(f: Array) -> Array:
     best = np.where(np.isnan(f).any(axis=1), -1, f.argmax(axis=1))
     alone = np.count_nonzero(f == f.max(axis=1, keepdims=True), axis=1) == 1
     return np.where(alone, best, -1)
+
+
+def gaps(f: Array) -> Array:
+    """How far the outputs are from another decision: |f|, or the largest less the second.
+
+    >>> gaps(np.array([[1.0, 3.0, 2.5]])).tolist(), gaps(np.array([[-2.0]])).tolist()
+    ([0.5], [2.0])
+    """
+    f = f.reshape(len(f), -1)
+    if f.shape[1] == 1:
+        return np.abs(f[:, 0])
+    ordered = np.sort(f, axis=1)
+    return np.asarray(ordered[:, -1] - ordered[:, -2])
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +128,34 @@ class ModuleProgram:
     def predict(self, X: Array) -> Array:
         f = self.outputs(X)
         return decided(f - self.threshold if f.shape[1] == 1 else f)
+
+
+@dataclass(frozen=True, eq=False)
+class ChainProgram:
+    """W_k φ(..) + b_k of a state_dict, in the type of its weights; it reads Ψ, which is x with a constant behind it."""
+
+    chain: Chain
+    phi: str
+
+    @property
+    def dtype(self) -> Any:
+        """The type of all weights; None where they have several."""
+        kinds = {part.dtype for pair in self.chain for part in pair if part is not None}
+        return kinds.pop() if len(kinds) == 1 else None
+
+    def predict(self, Psi: Array) -> Array:
+        import torch
+        from torch.nn import functional
+
+        from adanet_train.core.activations import apply_activation
+
+        own = self.dtype or torch.float64
+        with torch.no_grad():
+            x = torch.tensor(Psi[:, : self.chain[0][0].shape[1]]).to(own)
+            for k, (W, b) in enumerate(self.chain):
+                below = x if k == 0 else apply_activation(self.phi, x)
+                x = functional.linear(below, W.to(own), None if b is None else b.to(own))
+        return decided(x.double().numpy())
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,19 +8,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adanet_theory.checks import Array, check
 from adanet_theory.spec import NetworkSpec
-from verify.measure.arithmetic import DOUBLE, ETA, Arithmetic
+from verify.measure import arithmetic
+from verify.measure.arithmetic import DOUBLE, Arithmetic
 from verify.reading import points
+from verify.reading.formula import Formula, ReadNetwork
 from verify.reading.points import Classes
-from verify.reading.program import PROBABILITY, ModuleProgram, NamedProgram, Program, program_of
+from verify.reading.program import (
+    PROBABILITY,
+    ChainProgram,
+    ModuleProgram,
+    NamedProgram,
+    Program,
+    decided,
+    gaps,
+    program_of,
+)
+from verify.rows import assumptions
 from verify.rows.black_box import BlackBox
-from verify.rows.report import GraphModel
 
 if TYPE_CHECKING:
     from adanet_train.compression.file import CodedFile
@@ -38,7 +51,7 @@ class Subject:
     `before` are steps that learn nothing, through which x goes first.
     """
 
-    model: ModelFile | GraphModel | BlackBox
+    model: Formula | BlackBox
     classes: Classes = None
     notes: tuple[str, ...] = ()
     program: Program | None = None
@@ -48,9 +61,7 @@ class Subject:
     @property
     def outputs(self) -> int | None:
         """The number of classes with an output each; None for one function f."""
-        if isinstance(self.model, GraphModel):
-            return None if self.model.graph.outputs == 1 else self.model.graph.outputs
-        return self.model.outputs if isinstance(self.model, BlackBox) else self.model.network.outputs
+        return self.model.outputs if isinstance(self.model, BlackBox) else self.model.graph.classes
 
 
 def subject(network: Any, X: Any = None, y: Any = None, activation: str | None = None) -> Subject:
@@ -64,8 +75,7 @@ def subject(network: Any, X: Any = None, y: Any = None, activation: str | None =
     if isinstance(network, Mapping):
         from adanet_train.model import model_file
 
-        model = model_file.of_state_dict(network, activation)
-        return Subject(model, notes=(conversion(model),))
+        return _of_converted(model_file.of_state_dict(network, activation))
     check(activation is None, "activation is for a state_dict; a module, an estimator and a model file have their own.")
     if isinstance(network, NetworkClassifier) and hasattr(network, "ensemble_"):
         check(X is not None, "X and y are required for an AdaNetClassifier(subnetworks=...), which holds no sample.")
@@ -111,7 +121,18 @@ def of_model_file(path: str, activation: str | None) -> Subject:
         model.is_converted or activation is None,
         f"{path}: --activation is for a state_dict; a model file names its own.",
     )
-    return Subject(model, model.class_names, (conversion(model),) if model.is_converted else ())
+    return _of_converted(model) if model.is_converted else Subject(model, model.class_names)
+
+
+def _of_converted(model: ModelFile) -> Subject:
+    """A state_dict as a chain, which runs in the type of its weights."""
+    from adanet_train.reading.graph import chain
+
+    assert model.chain is not None
+    phi = model.network.activations[0] if model.network.activations else "identity"
+    program = ChainProgram(model.chain, phi)
+    own = arithmetic.of_steps(chain(model.chain, phi), program.dtype)
+    return Subject(model, notes=(conversion(model),), program=program, arithmetic=own)
 
 
 def _of_coded(file: CodedFile, path: str) -> Subject:
@@ -120,7 +141,7 @@ def _of_coded(file: CodedFile, path: str) -> Subject:
     assert file.graph is not None
     graph = file.graph.read((-1.0, 1.0)) if file.graph.outputs == 2 else file.graph
     return Subject(
-        GraphModel(graph, extra={"coded": file}), notes=(f"compressed: {file.bits:,} bits, code {file.code}.",)
+        ReadNetwork(graph, extra={"coded": file}), notes=(f"compressed: {file.bits:,} bits, code {file.code}.",)
     )
 
 
@@ -170,17 +191,20 @@ def _of_estimator(network: Any, X: Any, y: Any) -> Subject:
     x = points.array(X, "X")
     x = x if layers.before is None else layers.before(x)
     classes = tuple(network.classes_.tolist())
-    model = _formula(_read(layers.module(), x)[0])
+    model = ReadNetwork.of(layers.graph)
     notes = estimators.remarks(layers, kind, x)
-    own = Arithmetic(_numbers_of(network), why="an estimator is known by its weights alone")
+    own = arithmetic.of_steps(layers.steps, _numbers_of(network))
     return Subject(model, classes, notes, NamedProgram(network.predict, classes), layers.before, own)
 
 
-def _numbers_of(network: Any) -> str:
-    """The type of the weights of an estimator, or of the last step of a Pipeline."""
+def _numbers_of(network: Any) -> Any:
+    """The type of the weights of an estimator, or of the last step of a Pipeline; None for one that torch has not."""
+    import torch
+
     last = network.steps[-1][1] if hasattr(network, "steps") else network
     weights = (getattr(last, "coefs_", None) or [getattr(last, "coef_", None)])[0]
-    return str(getattr(weights, "dtype", "float64"))
+    found = getattr(torch, str(getattr(weights, "dtype", "float64")), None)
+    return found if isinstance(found, torch.dtype) else None
 
 
 def _black_box(function: Callable[..., Any], X: Any, y: Any, network: Any = None, reason: str = "") -> Subject:
@@ -190,6 +214,22 @@ def _black_box(function: Callable[..., Any], X: Any, y: Any, network: Any = None
     kind = type(network).__name__ if network is not None else getattr(function, "__name__", type(function).__name__)
     note = reason or f"{kind} is a function: only its predictions can be read."
     return Subject(BlackBox(kind, outputs), classes, (f"black box: {note}",), program)
+
+
+def predictions(given: Subject, network: Any) -> Subject:
+    """The same predictor, known by its predictions alone, for want of the sample that it was trained on."""
+    if isinstance(given.model, BlackBox):
+        return given
+    program = given.program
+    if program is None:
+        from adanet_train.estimator import load
+
+        classifier = network if hasattr(network, "predict") else load(network)
+        program = NamedProgram(classifier.predict, tuple(classifier.classes_.tolist()))
+    note = "no sample was given: the held-out points alone bound its risk."
+    kind = Path(network).name if isinstance(network, str | Path) else type(network).__name__
+    assumed = (assumptions.chain(None),) if given.model.is_converted else ()
+    return replace(given, model=BlackBox(kind, given.outputs, assumed), notes=(*given.notes, note), program=program)
 
 
 # A module
@@ -206,53 +246,48 @@ def _unwrapped(module: Any) -> Any:
 
 def _arithmetic(program: ModuleProgram, graph: Graph, X: Array) -> Arithmetic:
     """How far the program is from its formula, where its arithmetic is one that a proof covers."""
-    import torch
+    from adanet_train.reading import arithmetic as rounding
+    from adanet_train.reading import trace
 
-    from adanet_train.reading import arithmetic, trace
-
-    module, dtype = program.module, arithmetic.one_type(program.module)
-    name = "mixed types" if dtype is None else str(dtype).removeprefix("torch.")
-    if dtype is None or name not in ETA:
-        return Arithmetic(name, why=f"sums in {name} are not bounded here")
+    module = program.module
     steps = trace.trace(module, graph.shape, fold=False)
-    why = arithmetic.obstacle(module, steps, dtype)
-
-    def difference(r: float) -> float | None:
-        try:
-            e = arithmetic.difference(steps, r, dtype)
-        except arithmetic.NoProof:
-            return None
-        return e if steps.outputs == 1 else 2 * e
-
-    if why or dtype == torch.float64:
-        return Arithmetic(name, None if why else difference, why)
-    e = difference(float(np.abs(X).max(initial=0.0)))
+    own = arithmetic.of_steps(steps, rounding.one_type(module))
+    why = own.why or rounding.obstacle(module, steps, program.dtype)
+    if why or own.difference is None or (own.is_double and not graph.link):
+        return Arithmetic(own.dtype, why=why) if why else own
+    e = own.difference(float(np.abs(X).max(initial=0.0)))
     if e is None:
-        return Arithmetic(name, why="it may overflow, or its sums are too long")
-    seen = 0.0 if graph.link else trace.distance(graph, program.outputs(X), X)
+        return Arithmetic(own.dtype, why="it may overflow, or its sums are too long")
+    f = trace.outputs(graph, X)
+    if graph.link:
+        others = np.count_nonzero((program.predict(X) != decided(f)) & (gaps(f) > e))
+        why = f"they decide otherwise at {others:,} points of the sample, which rounding does not explain"
+        return Arithmetic(own.dtype, why=why) if others else own
+    seen = float(np.nan_to_num(np.abs(program.outputs(X) - f), nan=np.inf).max(initial=0.0))
     if not seen <= e:
-        return Arithmetic(name, why=f"they differ by {seen:.3g} on the sample, where rounding explains {e:.3g}")
-    return Arithmetic(name, difference)
+        return Arithmetic(own.dtype, why=f"they differ by {seen:.3g} on the sample, where rounding explains {e:.3g}")
+    return own
 
 
 def of_module(module: Any, X: Array, name: str | None = None) -> Subject:
     """The graph of the module; what the reader refuses is a black box, if it can be run at all."""
-    from adanet_train.reading.trace import UnreadableModule, compared
+    from adanet_train.reading.recorder import UnreadableModule
+    from adanet_train.reading.trace import compared
 
     try:
         graph, difference = _read(module, X)
     except UnreadableModule as error:
         return _opaque(module, X, str(error))
-    told = f"{name or 'read by torch.fx'} {'is read' if name else ''}".strip()
-    seen = f"{compared(graph, len(X)):,} points differ in float64 by {difference:.1g}"
-    notes = [f"{told} as {len(graph.nodes)} nodes; {seen}."]
+    read = f"{name} is read" if name else "read by torch.fx"
+    seen = f"{compared(graph, len(X)):,} points, where it differs by at most {difference:.1g} in float64"
+    notes = [f"{read} and compared with the module at {seen}."]
     if graph.link:
         notes.append(f"the {graph.link} at the end changes no decision: it was taken off, and f is the logit below it.")
     if graph.outputs == 2:
         notes.append("f is the second logit minus the first.")
     program = ModuleProgram(module, 0.5 if graph.link == "sigmoid" else 0.0)
     own = _arithmetic(program, graph, X)
-    return Subject(_formula(graph), notes=tuple(notes), program=program, arithmetic=own)
+    return Subject(ReadNetwork.of(graph), notes=tuple(notes), program=program, arithmetic=own)
 
 
 def _read(module: Any, X: Array) -> tuple[Graph, float]:
@@ -263,23 +298,17 @@ def _read(module: Any, X: Array) -> tuple[Graph, float]:
     return graph, require_equal(graph, module, X)
 
 
-def _formula(graph: Graph) -> ModelFile | GraphModel:
-    """In layers where they say it all; of two logits the second minus the first."""
-    model = stack(graph)
-    if model is not None:
-        return model
-    return GraphModel(graph.read((-1.0, 1.0)) if graph.outputs == 2 else graph)
-
-
 def _opaque(module: Any, X: Array, refusal: str) -> Subject:
     """A module by its outputs alone; one that draws at random, or cannot be run, is refused as it was by the reader."""
-    remedy = f"{refusal} As a black box it must be in eval mode: call module.eval() first."
-    check(not any(part.training for part in module.modules()), remedy)
+    unfit = f"{refusal} X has rows of the shape {X.shape[1:]}, expected rows as the module reads them."
     program = ModuleProgram(module)
+    if any(part.training for part in module.modules()):
+        check(_runs_in_eval_mode(module, X), unfit)
+        raise ValueError(f"{refusal} As a black box it must be in eval mode: call module.eval() first.")
     try:
         f = program.outputs(X)
     except ValueError:
-        raise ValueError(refusal) from None
+        raise ValueError(unfit) from None
     again = program.outputs(X[:FEW])
     same = bool(np.array_equal(f[: len(again)], again, equal_nan=True))
     check(same, f"{type(module).__name__}: its outputs differ from call to call, expected a function of x alone.")
@@ -289,67 +318,37 @@ def _opaque(module: Any, X: Array, refusal: str) -> Subject:
     return Subject(box, notes=(f"black box: {refusal}",), program=program)
 
 
+def _runs_in_eval_mode(module: Any, X: Array) -> bool:
+    """Whether a copy does: the mode and the statistics of the user's own module stay as they are."""
+    try:
+        ModuleProgram(deepcopy(module).eval()).outputs(X[:FEW])
+    except ValueError:
+        return False
+    except Exception:  # what cannot be copied may still run
+        return True
+    return True
+
+
 FEW = 16  # points on which a program is run again
-
-
-def stack(graph: Graph) -> ModelFile | None:
-    """The network in layers, if it is Linear, activation, .., Linear with one activation: the families are about it.
-
-    None for every other graph; so for biases above layer 1 where φ(1) != 1, which layers cannot carry.
-    """
-    from adanet_train.model import model_file
-    from adanet_train.reading.operations import Activate, Dense, Reshape
-
-    nodes = [node for node in graph.nodes if not isinstance(node.operation, Reshape)]
-    follows = all(node.inputs == (i,) for i, node in enumerate(graph.nodes))
-    linear, between = [node.operation for node in nodes[::2]], [node.operation for node in nodes[1::2]]
-    names = {operation.phi.name for operation in between if isinstance(operation, Activate)}
-    sound = follows and len(nodes) % 2 == 1 and all(isinstance(operation, Activate) for operation in between)
-    if not sound or len(names) > 1 or not all(isinstance(o, Dense) for o in linear):
-        return None
-    state = {}
-    for k, operation in enumerate(linear):
-        assert isinstance(operation, Dense)
-        state[f"{k}.weight"] = operation.W
-        if operation.b is not None:
-            state[f"{k}.bias"] = operation.b
-    if any(W.ndim != 2 or W.shape[1] != n for W, n in zip(_weights(state), _reads(graph, state), strict=True)):
-        return None
-    biased = any(f"{k}.bias" in state for k in range(1, len(linear)))
-    name = next(iter(names), "identity")
-    from adanet_theory.activations import activation
-
-    if biased and float(activation(name)(1.0)) != 1:
-        return None
-    return replace(model_file.of_state_dict(state, name), is_converted=False)
-
-
-def _weights(state: Mapping[str, Any]) -> list[Any]:
-    return [tensor for key, tensor in state.items() if key.endswith("weight")]
-
-
-def _reads(graph: Graph, state: Mapping[str, Any]) -> list[int]:
-    """How many numbers each Linear reads if it reads all of the layer below."""
-    return [int(np.prod(graph.shape)), *(len(W) for W in _weights(state)[:-1])]
 
 
 # The family
 
 
-def declare(of: Subject, declared: NetworkSpec | None) -> Subject:
+def declare(given: Subject, declared: NetworkSpec | None) -> Subject:
     """With the family that was fixed before training."""
     if declared is None:
-        return of
+        return given
     from adanet_train.model import fields
 
-    model = of.model
+    model = given.model
     check(isinstance(declared, NetworkSpec), f"declared must be a NetworkSpec, got a {type(declared).__name__}.")
     what = "a black box" if isinstance(model, BlackBox) else "a graph"
-    in_layers = not isinstance(model, GraphModel | BlackBox)
-    check(in_layers, f"declared is a family of layers; this network is {what}, in no such family.")
-    assert not isinstance(model, GraphModel | BlackBox)
-    fields.require_fit(model.network.n, declared.n)
-    own = model.network.activations
+    layers = None if isinstance(model, BlackBox) else model.layers
+    check(layers is not None, f"declared is a family of layers; this network is {what}, in no such family.")
+    assert layers is not None
+    fields.require_fit(layers.n, declared.n)
+    own = layers.activations
     wanted = tuple(phi.name for phi in declared.activations[: len(own)])
     check(own == wanted, f"declared must have the network's activations {own}, got {wanted}.")
-    return replace(of, model=replace(model, declared=declared))
+    return replace(given, model=replace(model, declared=declared))  # type: ignore[type-var]

@@ -8,8 +8,7 @@ stands in the rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -19,8 +18,7 @@ from adanet_theory.catalogue import Bound
 from adanet_theory.risk.margin import ETA
 from verify.results import AtMargin, BoundRow
 from verify.rows import bounds, numeric
-from verify.rows.assumptions import Setting
-from verify.rows.numeric import AtRho
+from verify.rows.setting import AtRho, Setting
 
 ABOVE = 1 + Fraction(1, 2**20)
 
@@ -37,34 +35,24 @@ def tenth(setting: Setting) -> Fraction | None:
     return Fraction(margin) * ABOVE / setting.W if margin > 0 else None
 
 
-@dataclass(frozen=True, eq=False)
-class Margins:
-    """What the rows are evaluated at beside their own margin: `tenth`, and `given` where a ρ was asked for."""
+def at_margins(row: BoundRow, setting: Setting, low: Fraction | None, given: Fraction | None) -> BoundRow:
+    """The row with its formula at `low`, the tenth, and at the ρ that was asked for."""
+    if row.raw is None or not row.terms or setting.W == 0:
+        return row
+    bound = catalogue.bound(row.id)
+    tenth = None if low is None else _at(bound, setting, low)
+    asked = None if given is None or bound.scale == "rho" else _at(bound, setting, given)
+    shrink = _shrink(bound, tenth) if row.vacuous and tenth is not None else None
+    return replace(row, tenth=tenth, given=asked, shrink=shrink)
 
-    setting: Setting
-    R_S: Sequence[float | None]
-    B: float | None
-    tenth: Fraction | None
-    given: Fraction | None
 
-    def __call__(self, row: BoundRow) -> BoundRow:
-        if row.raw is None or not row.terms or self.setting.W == 0:
-            return row
-        bound = catalogue.bound(row.id)
-        low = None if self.tenth is None else self._at(bound, self.tenth)
-        given = None if self.given is None or bound.scale == "rho" else self._at(bound, self.given)
-        shrink = _shrink(bound, low) if row.vacuous and low is not None else None
-        return replace(row, tenth=low, given=given, shrink=shrink)
-
-    def _at(self, bound: Bound, rho: Fraction) -> AtMargin:
-        if bound.scale == "rho":
-            found = bounds.fixed_rho(bound, self.setting, AtRho.of(self.setting, rho), self.R_S, ())
-        else:
-            scale = numeric.scale(bound, self.setting, self.B)
-            steps = math.log(scale) - _log(rho * self.setting.W)  # the quotient may exceed the largest float
-            j = math.ceil(steps / math.log1p(ETA))  # the least with ρ_j <= ρ
-            found = bounds.at_j(bound, self.setting, self.B, j, ())
-        return AtMargin(float(rho), found.raw, found.terms, found.j)
+def _at(bound: Bound, setting: Setting, rho: Fraction) -> AtMargin:
+    if bound.scale == "rho":
+        found = bounds.fixed_rho(bound, setting, AtRho.of(setting, rho).tied(setting))
+    else:
+        steps = math.log(numeric.scale(bound, setting)) - _log(rho * setting.W)  # the quotient may exceed the floats
+        found = bounds.at_j(bound, setting, math.ceil(steps / math.log1p(ETA)))  # the least j with ρ_j <= ρ
+    return AtMargin(float(rho), found.raw, found.terms, found.j)
 
 
 def _log(x: Fraction) -> float:

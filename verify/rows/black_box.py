@@ -7,49 +7,56 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from adanet_theory import catalogue
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_train.core import by_class
 from verify.measure.repeats import repeated
 from verify.question import Points, Question
 from verify.reading.program import errors
-from verify.results import BoundReport, ModelFacts, SampleFacts
+from verify.results import Assumption, BoundReport, ModelFacts, SampleFacts
 from verify.rows import checks
-from verify.rows.assumptions import Assessment, iid, rows_held_out, untouched
-from verify.rows.certificates import held_out_row
+from verify.rows.assumptions import iid, rows_held_out, untouched
 from verify.rows.citation import cite, fixed_by_input
 from verify.rows.hints import HOLDOUT
+from verify.rows.row import held_out, made
+from verify.rows.setting import Assessment
 
 
 @dataclass(frozen=True)
 class BlackBox:
-    """A predictor of this kind; `outputs` is the number of its classes if there are more than two."""
+    """A predictor of this kind; `outputs` is the number of its classes if there are more than two.
+
+    `assumed` holds what its program takes for granted: that weights alone are a chain of layers.
+    """
 
     kind: str
     outputs: int | None = None
+    assumed: tuple[Assumption, ...] = ()
 
 
 def build(
     box: BlackBox, question: Question, *, sample: Points | None, test: Points | None, notes: Sequence[str]
 ) -> BoundReport:
-    """The report on the predictions at the points of the sample, and at held-out ones if there are any."""
-    if sample is None:
+    """The report on the predictions at the points of the sample, at held-out ones, or at both."""
+    points = sample or test
+    if points is None:
         raise ValueError(f"X and y are required for a {box.kind}, which holds no sample.")
     verdict = _verdict(box, question, sample, test)
     delta = Fraction(question.delta) / question.compared
-    wrong = 0 if test is None else _errors(test)
-    tested = None if test is None else replace(checks.held_out(wrong, len(test.y), delta), class_errors=_by_class(test))
-    rows = [] if tested is None else [held_out_row(tested, wrong, verdict)]
+    tested = None if test is None else checks.held_out(np.asarray(test.predicted), test, delta)
+    bound = catalogue.bound("held-out")
+    rows = [] if tested is None else [made(bound, held_out(tested), verdict.why_not(bound))]
     fixed = fixed_by_input(question, has_test=test is not None)
     return BoundReport(
         subject="black box",
         model=ModelFacts("", 0, (), (box.kind,), {}, math.nan, {}, None, False),
         declared=None,
-        sample=SampleFacts(len(sample.y), math.nan, math.nan, math.nan, math.nan, _errors(sample) / len(sample.y)),
+        sample=_facts(sample),
         rho=math.nan,
         delta=float(question.delta),
         rho_chosen=False,
@@ -59,23 +66,30 @@ def build(
         checks=(),
         test=tested,
         verdict="holds",
-        cite=cite(rows, verdict, fixed=fixed or "held-out", delta=delta, row_at=lambda *_: rows[0]),
+        cite=cite(rows, verdict, fixed=fixed or "held-out", delta=delta),
         tried=question.tried or 1,
         compared=question.compared,
         quotes=fixed,
         classes=box.outputs or 2,
-        base_rate=by_class.base_rate(sample.y),
-        class_errors=_by_class(sample),
+        base_rate=by_class.base_rate(points.y),
+        class_errors={} if sample is None else _by_class(sample),
         notes=tuple(notes),
-        advice=_advice(sample, delta) if tested is None else (),
+        advice=_advice(points, delta) if tested is None else (),
     )
 
 
-def _verdict(box: BlackBox, question: Question, sample: Points, test: Points | None) -> Assessment:
-    rows = [iid(repeated(sample.Psi, sample.y), len(sample.y), question.discrete)]
+def _facts(sample: Points | None) -> SampleFacts:
+    m = 0 if sample is None else len(sample.y)
+    error = math.nan if sample is None else _errors(sample) / m
+    return SampleFacts(m, math.nan, math.nan, math.nan, math.nan, error)
+
+
+def _verdict(box: BlackBox, question: Question, sample: Points | None, test: Points | None) -> Assessment:
+    repeats, m = (0, 0) if sample is None else (repeated(sample.Psi, sample.y), len(sample.y))
+    rows = [iid(repeats, m, question.discrete)]
     if test is not None:
         rows.append(untouched(rows_held_out(sample, test, question.discrete), question.discrete))
-    return Assessment(tuple(rows), is_declared=False, classes="two" if box.outputs is None else "many")
+    return Assessment((*rows, *box.assumed), is_declared=False, classes="two" if box.outputs is None else "many")
 
 
 def _errors(points: Points) -> int:

@@ -1,4 +1,4 @@
-"""The bounds on the risk of this network, one certified row each.
+"""The statements on margins at this network, certified: those that fix ρ, and those that hold for all ρ_j at once.
 
 A value is printed at the file's exact numbers: what a statement reads is exact or rounded to the side on which the
 bound grows (R and r up, W_M down where it divides, margins down), and the rest is ball arithmetic on its symbolic twin.
@@ -6,23 +6,27 @@ bound grows (R and r up, W_M down where it divides, margins down), and the rest 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from adanet_theory import catalogue
+import numpy as np
+
+from adanet_theory import catalogue, statement
 from adanet_theory.catalogue import Bound
 from adanet_theory.checks import OutsideTheoryError
 from adanet_theory.quantities import complexities
 from adanet_theory.risk import generalization
-from adanet_theory.risk.margin import ETA, zero_function
+from adanet_theory.risk.margin import ETA, MarginBound, best_margin, zero_function
+from adanet_theory.risk.posterior import a_posteriori_data_at
 from adanet_theory.rounding import up
+from adanet_theory.spec import NetworkSpec
 from verify.measure import layers
-from verify.results import BoundRow
+from verify.measure.layers import FACTORS, lemma
 from verify.rows import numeric
-from verify.rows.assumptions import Setting
-from verify.rows.numeric import AtRho
+from verify.rows.setting import AtRho, Setting, Value
 
 EXACT_ETA = Fraction(str(ETA))
 Terms = dict[str, float | None]
@@ -36,7 +40,7 @@ def certified_terms(id: str, values: Mapping[str, Any]) -> tuple[Terms, float | 
     from adanet_theory.twins import certified
 
     try:
-        rounded = certified.terms_upper(id, values)
+        rounded = certified.terms_upper(statement(id), values)
     except (certified.Undefined, OverflowError):
         return _one_by_one(id, values), None
     total = rounded.pop("total")
@@ -45,43 +49,28 @@ def certified_terms(id: str, values: Mapping[str, Any]) -> tuple[Terms, float | 
 
 def _one_by_one(id: str, values: Mapping[str, Any]) -> Terms:
     from adanet_theory.twins import certified
-    from adanet_theory.twins.symbolic import STATEMENTS
 
     terms: Terms = {}
-    for name, term in STATEMENTS[id].terms.items():
+    for name, term in statement(id).terms.items():
         try:
-            terms[name] = certified.upper(replace(STATEMENTS[id], terms={name: term}), values)
+            terms[name] = certified.upper(replace(statement(id), terms={name: term}), values)
         except (certified.Undefined, OverflowError):
             terms[name] = None
     return terms
 
 
-def row(
-    bound: Bound,
-    terms: Terms,
-    raw: float | None,
-    why_not: Sequence[str],
-    rho: float | None,
-    j: int | None = None,
-    m_needed: int | None = None,
-) -> BoundRow:
-    value = None if why_not else (1.0 if raw is None else min(1.0, raw))
-    vacuous = raw is None or raw >= 1
-    return BoundRow(bound.id, raw, value, terms, not why_not, tuple(why_not), vacuous, rho, j, m_needed, bound.group)
-
-
-def trivial(bound: Bound, why_not: Sequence[str], rho: float | None) -> BoundRow:
+def trivial(bound: Bound, rho: float | None = None) -> Value:
     """f = 0: the bound is 1."""
-    return row(bound, dict(zero_function(bound.id, bound.loss).terms), 1.0, why_not, rho)
+    return Value(1.0, dict(zero_function(bound.id, bound.loss).terms), rho)
 
 
 # What the twins read
 
 
-def _certified_complexities(bound: Bound, setting: Setting, R_S: Sequence[float | None]) -> Sequence[float | None]:
+def _certified_complexities(bound: Bound, setting: Setting) -> Sequence[float | None]:
     """R_m(H_k) or R_S(H_k), k = 1..l, by the bound's own rule, rounded up."""
     if bound.complexity == "R_S":
-        return R_S
+        return setting.known.upper
     spec, r = setting.spec, setting.radius(bound)
     every = range(1, spec.depth + 1)
     if bound.complexity == "lemma-2":
@@ -89,17 +78,17 @@ def _certified_complexities(bound: Bound, setting: Setting, R_S: Sequence[float 
     return [layers.peeled_complexity(spec, k, m=setting.m, r=r) for k in every]
 
 
-def _values(bound: Bound, setting: Setting, R_S: Sequence[float | None]) -> dict[str, Any] | None:
+def _values(bound: Bound, setting: Setting) -> dict[str, Any] | None:
     """All but the margin and its loss; None where a complexity or a range exceeds the largest float."""
     from adanet_theory.twins import certified
 
     values = certified.spec_values(setting.spec)
     values |= {"w": setting.w, "m": setting.m, "delta": setting.delta, "eta": EXACT_ETA}
     values |= {"r_inf": setting.sizes.r_inf, "r_rms": setting.sizes.r_rms, "r_sup": setting.r}
-    if setting.weights.outputs is not None:
-        values["C"] = setting.weights.outputs
+    if setting.graph.classes is not None:
+        values["C"] = setting.graph.classes
     if bound.reads & {"R_m", "R_S"}:
-        values["R"] = list(_certified_complexities(bound, setting, R_S))
+        values["R"] = list(_certified_complexities(bound, setting))
         if None in values["R"]:
             return None
     if bound.range is not None:
@@ -112,37 +101,36 @@ def _values(bound: Bound, setting: Setting, R_S: Sequence[float | None]) -> dict
 # Statements that fix rho
 
 
-def fixed_rho(
-    bound: Bound, setting: Setting, at: AtRho, R_S: Sequence[float | None], why_not: Sequence[str]
-) -> BoundRow:
-    """The row of a statement about f/W at this ρ."""
+def fixed_rho(bound: Bound, setting: Setting, at: AtRho) -> Value:
+    """A statement about f/W at this ρ."""
     rho = float(at.rho)
-    if setting.weights.graph is not None:  # in no family of layers
-        return row(bound, {}, None, why_not, None)
+    if setting.layers is None:  # in no family
+        return Value()
     if setting.W == 0 or (bound.range is not None and setting.ranges is not None and setting.ranges.M == 0):
-        return trivial(bound, why_not, rho)
-    values = _values(bound, setting, R_S)
+        return trivial(bound, rho)
+    values = _values(bound, setting)
     if values is None:
-        return row(bound, {}, None, why_not, rho)
-    values |= {"rho": at.rho, "margin_error": at.margin_error, "ramp": at.ramp}
+        return Value(rho=rho)
+    values |= {"rho": at.width, "margin_error": at.margin_error, "ramp": at.ramp}
     terms, raw = certified_terms(bound.id, values)
     if bound.range == "M" and setting.ranges is not None and raw is not None:
         # C of Theorem 1 is not monotone in M where the bound is vacuous: there the larger of both ends
         other_terms, other = certified_terms(bound.id, values | {"M": max(setting.ranges.lower)})
         if other is not None and other > raw:
             terms, raw = other_terms, other
-    return row(bound, terms, raw, why_not, rho)
+    return Value(raw, terms, rho, about="program" if at.eta else "formula")
 
 
-def follows_from_margin_bound(setting: Setting, at: AtRho) -> dict[str, bool]:
+def follows_from_margin_bound(setting: Setting) -> dict[str, bool]:
     """Which of the statements on Lemma 2 margin-bound proves at this δ and ρ: the printed ones where |h| <= 1."""
+    at = setting.tied
 
     def proved(bound: Bound, M: float) -> bool:
         w, delta = [float(x) for x in setting.w], setting.float_delta
         try:
             R = complexities(bound, numeric.quantities(setting))
             generalization.theorem_1_range(
-                float(at.margin_error), w, R, rho=float(at.rho), m=setting.m, delta=delta, M=M
+                float(at.margin_error), w, R, rho=float(at.width), m=setting.m, delta=delta, M=M
             )
         except OutsideTheoryError:
             return False
@@ -163,59 +151,131 @@ def follows_from_margin_bound(setting: Setting, at: AtRho) -> dict[str, bool]:
 # Statements that hold for all rho_j at once
 
 
-def for_all_rho(bound: Bound, setting: Setting, B: float | None, why_not: Sequence[str]) -> BoundRow:
-    """The row of a statement on f itself, at its best j; no raw value where its scale is not defined."""
-    if (setting.ranges if bound.scale == "W_M" else B) is None:
-        return row(bound, {}, None, why_not, None)
+def for_all_rho(bound: Bound, setting: Setting) -> Value:
+    """A statement on f itself, at its best j; no raw value where its scale is not defined."""
+    if (setting.ranges if bound.scale == "W_M" else setting.B) is None:
+        return Value()
     try:
-        best = numeric.best(bound, setting, B)
+        j = numeric.best_j(bound, setting)
     except OverflowError:
-        return row(bound, {}, None, why_not, None)
-    if best.j is None:
-        return trivial(bound, why_not, None)
-    return at_j(bound, setting, B, best.j, why_not)
+        return Value()
+    return trivial(bound) if j is None else at_j(bound, setting, j)
 
 
-def at_j(bound: Bound, setting: Setting, B: float | None, j: int, why_not: Sequence[str]) -> BoundRow:
-    """The row at one j."""
-    values = _values(bound, setting, ())
+def at_j(bound: Bound, setting: Setting, j: int) -> Value:
+    """At one j."""
+    values = _values(bound, setting)
     if values is None:
-        return row(bound, {}, None, why_not, None)
-    scale, values = _at_scale(bound, setting, B, values)
+        return Value()
+    scale, values = _at_scale(bound, setting, values)
     exact_rho = scale / (1 + EXACT_ETA) ** j
-    rho, eta, shift = up(exact_rho), setting.arithmetic.eta, setting.shift
-    if bound.scale != "B" or shift is None or shift > Fraction(eta) * exact_rho:
-        terms, raw = certified_terms(bound.id, values | {"j": j, "ramp": setting.margins.ramp(rho)})
-        untied = () if setting.arithmetic.is_double or "arithmetic" in why_not else ("arithmetic",)
-        return row(bound, terms, raw, (*why_not, *untied), rho, j)
+    rho, eta = up(exact_rho), setting.eta_at(exact_rho)
     terms, raw = certified_terms(bound.id, values | {"j": j, "ramp": setting.margins.ramp(rho, eta)})
-    return replace(row(bound, *_steeper(terms, raw, eta), why_not, rho, j), about="program")
+    terms, raw = steeper(terms, raw, eta)
+    return Value(raw, terms, rho, j, about="program" if eta else "formula")
 
 
-def _steeper(terms: Terms, raw: float | None, eta: float) -> tuple[Terms, float | None]:
-    """The complexity of a ramp of slope 1/((1 - η) ρ), whose Lipschitz constant is the only place where ρ stands."""
-    complexity = terms["complexity"]
-    if complexity is None or raw is None:
+def steeper(terms: Terms, raw: float | None, eta: float) -> tuple[Terms, float | None]:
+    """The terms for a ramp of slope 1/((1 - η) ρ): ρ stands in those that its Lipschitz constant multiplies."""
+    scaled = {name: terms[name] for name in ("complexity", "depth") if name in terms}
+    known = [Fraction(term) for term in scaled.values() if term is not None]
+    if eta == 0 or raw is None or len(known) < len(scaled):
         return terms, raw
-    more = Fraction(complexity) * (1 / (1 - Fraction(eta)) - 1)
-    return terms | {"complexity": up(Fraction(complexity) + more)}, up(Fraction(raw) + more)
+    factor = 1 / (1 - Fraction(eta))
+    steep = {name: up(factor * term) for name, term in zip(scaled, known, strict=True)}
+    return terms | steep, up(Fraction(raw) + (factor - 1) * sum(known))
 
 
-def _at_scale(
-    bound: Bound, setting: Setting, B: float | None, values: dict[str, Any]
-) -> tuple[Fraction, dict[str, Any]]:
+def _at_scale(bound: Bound, setting: Setting, values: dict[str, Any]) -> tuple[Fraction, dict[str, Any]]:
     """ρ_0, rounded up, and the values with what goes with it: W_M divides, so its ranges are the lower ones."""
     if bound.scale == "W_M":
         assert setting.ranges is not None
         W_M = sum((w * Fraction(M) for w, M in zip(setting.w, setting.ranges.upper, strict=True)), Fraction(0))
         return W_M, values | {"M_k": setting.ranges.lower}
-    assert B is not None
-    return Fraction(B), values | at_path_norm(setting, B)
+    assert setting.B is not None
+    return Fraction(setting.B), values | at_path_norm(setting)
 
 
-def at_path_norm(setting: Setting, B: float) -> dict[str, Any]:
+def at_path_norm(setting: Setting) -> dict[str, Any]:
     """What the after-the-fact bounds read of the network: d, n, c, B."""
     from adanet_theory.twins.activations import activation_facts
 
-    c = max([sum(activation_facts(phi)["e"] for phi in level) for level in setting.weights.levels], default=1)
-    return {"d": setting.weights.d, "n": list(setting.weights.n), "c": c, "B": B}
+    c = max([sum(activation_facts(phi)["e"] for phi in level) for level in setting.graph.levels], default=1)
+    return {"d": setting.graph.d, "n": list(setting.n), "c": c, "B": setting.B}
+
+
+# a-posteriori-data
+#
+# E Z_1 is drawn with a tenth of δ, an upper value that is false with at most that probability; without draws it is
+# r_rms sqrt(2 m log(2 n_0)), and the whole of δ is left. Quoted only by name, so that it makes no other dearer.
+
+SAMPLED = Fraction(1, 10)
+"""The share of δ that the draws take."""
+DRAWS = 256
+
+
+def from_data(bound: Bound, setting: Setting) -> Value:
+    """The after-the-fact bound with the complexity of the sample's own features, at the setting's δ."""
+    B = setting.B
+    if B is None:
+        return Value()
+    if B == 0 or setting.W == 0:
+        return trivial(bound)
+    drawn = setting.draws is not None
+    delta = setting.delta * (1 - SAMPLED) if drawn else setting.delta
+    E_Z = _drawn(setting) if drawn else _closed(setting)
+    if E_Z is None:
+        return Value()
+    try:
+        best, m_needed = _best(setting, B, E_Z, float(delta))
+    except OverflowError:
+        return Value()
+    if best.j is None:
+        return trivial(bound)
+    exact_rho = Fraction(B) / (1 + EXACT_ETA) ** best.j
+    rho, eta = up(exact_rho), setting.eta_at(exact_rho)
+    values = {"m": setting.m, "delta": delta, "eta": EXACT_ETA, "r_rms": setting.sizes.r_rms, "E_Z": E_Z}
+    values |= at_path_norm(setting) | {"j": best.j, "ramp": setting.margins.ramp(rho, eta)}
+    terms, raw = steeper(*certified_terms(bound.id, values), eta)
+    terms |= {"E_Z": E_Z, "draws": DRAWS} if drawn else {"E_Z": E_Z}
+    needed = m_needed if raw is None or raw >= 1 else None
+    return Value(raw, terms, rho, best.j, needed, "program" if eta else "formula")
+
+
+def _spec(setting: Setting) -> NetworkSpec:
+    """H_1 at p = 1, Λ = 1: its supremum is Z_1/m."""
+    return NetworkSpec.layered((setting.n[0], 1), 1.0, p=1.0)
+
+
+def _drawn(setting: Setting) -> float | None:
+    """An upper value of E Z_1, false with probability at most δ/10 over the signs."""
+    from adanet_theory.complexity.estimates import sampled_linear_complexity
+
+    # the interval has two sides, of which either takes half of what it may miss
+    confidence = math.nextafter(float(1 - 2 * SAMPLED * setting.delta), 1.0)
+    if confidence == 1:
+        return None
+    rng = np.random.default_rng([setting.seed, 3])
+    found = sampled_linear_complexity(setting.Psi, _spec(setting), draws=DRAWS, rng=rng, confidence=confidence).upper
+    return math.nextafter(found * (1 + FACTORS) * setting.m, math.inf) if math.isfinite(found) else None
+
+
+def _closed(setting: Setting) -> float | None:
+    found = lemma("h1-closed", _spec(setting), 1, m=setting.m, r_rms=setting.sizes.r_rms)
+    return None if found is None else math.nextafter(found * setting.m, math.inf)
+
+
+def _best(setting: Setting, B: float, E_Z: float, delta: float) -> tuple[MarginBound, int | None]:
+    """The bound at its best j, and about the m at which one of them is 1: all but the ramp falls like 1/sqrt(m)."""
+    given = numeric.quantities(setting)
+    shared: dict[str, Any] = {"d": given.d, "c": given.c, "E_Z": E_Z, "r_rms": setting.sizes.r_rms, "m": setting.m}
+    needed = [math.inf]
+
+    def at(j: int, ramp: float) -> MarginBound:
+        found = a_posteriori_data_at(j, ramp, B, delta=delta, **shared)
+        if ramp < 1:
+            needed.append(setting.m * ((found.total - ramp) / (1 - ramp)) ** 2)
+        return found
+
+    best = best_margin("a-posteriori-data", setting.margins.lower, B, at)
+    return best, math.floor(min(needed)) + 1 if min(needed) < numeric.LARGEST_M else None

@@ -10,10 +10,13 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from adanet_theory.checks import Array
 from adanet_theory.complexity.estimates import Interval
 from adanet_theory.spec import NetworkSpec
+from adanet_train.core.by_class import class_errors
 from verify.measure.evidence import FeatureSizes
 from verify.measure.layers import Layers, lemma
+from verify.question import Points
 from verify.results import BoundRow, CheckRow, Complexity, TestFacts, Verdict
 
 LEMMAS = ("lemma-1", "lemma-2", "lemma-1-corrected", "lemma-2-peeled")
@@ -81,14 +84,17 @@ def lemma_applies(claim: str, spec: NetworkSpec, k: int) -> bool:
 # Held-out data
 
 
-def held_out(errors: int, n: int, delta: Fraction) -> TestFacts:
+def held_out(predicted: Array, test: Points, delta: Fraction) -> TestFacts:
     """Clopper-Pearson: the risk is at most `upper` with probability 1 - δ over the test sample."""
     from adanet_theory.twins.counted import clopper_pearson_upper
 
-    return TestFacts(errors / n, n, clopper_pearson_upper(errors, n, delta))
+    is_wrong = predicted != test.y
+    errors, n = int(is_wrong.sum()), len(test.y)
+    by_class = class_errors(is_wrong, test.y, test.names)
+    return TestFacts(errors / n, n, clopper_pearson_upper(errors, n, delta), by_class, errors)
 
 
-def bound_checks(bounds: Sequence[BoundRow], test: TestFacts | None, errors: int, delta: Fraction) -> list[CheckRow]:
+def bound_checks(bounds: Sequence[BoundRow], test: TestFacts | None, delta: Fraction) -> list[CheckRow]:
     """The test error against every bound that applies.
 
     `violated` only where the risk is above the bound with confidence 1 - δ (Clopper-Pearson, from below): the test
@@ -98,7 +104,7 @@ def bound_checks(bounds: Sequence[BoundRow], test: TestFacts | None, errors: int
         return []
     from adanet_theory.twins.counted import clopper_pearson_lower
 
-    least = clopper_pearson_lower(errors, test.n, delta)
+    least = clopper_pearson_lower(test.errors, test.n, delta)
     rows = []
     for bound in bounds:
         if bound.applies and bound.value is not None:

@@ -12,19 +12,16 @@ sample (--tried N) divide δ once more; networks compared on the held-out points
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from adanet_theory import catalogue
-from adanet_theory.catalogue import Bound
 from verify.question import Question
 from verify.results import BoundRow, Citation
-from verify.rows.assumptions import Assessment
+from verify.rows.row import at_delta, row
+from verify.rows.setting import Assessment, Setting
 
 HELD_OUT = "held-out"
-
-RowAt = Callable[[Bound, Fraction], BoundRow]
-"""The row of a bound at another δ."""
 
 
 def fixed_by_input(question: Question, *, has_test: bool) -> str | None:
@@ -32,35 +29,30 @@ def fixed_by_input(question: Question, *, has_test: bool) -> str | None:
 
     >>> fixed_by_input(Question(cite="a-posteriori"), has_test=True), fixed_by_input(Question(), has_test=True)
     ('a-posteriori', 'held-out')
-    >>> fixed_by_input(Question(asked="gauss-certificate"), has_test=False), fixed_by_input(Question(), has_test=False)
-    ('gauss-certificate', None)
+    >>> fixed_by_input(Question(asked="vote-certificate"), has_test=False), fixed_by_input(Question(), has_test=False)
+    ('vote-certificate', None)
     """
     return question.cite or (HELD_OUT if has_test else question.asked)
 
 
-def quotable(verdict: Assessment) -> int:
-    """K: the statements of the catalogue that could have been quoted."""
-    claims = catalogue.of_group("paper", "corrected", "certificate")
-    about_it = [bound for bound in claims if bound.classes == verdict.classes and bound.quoted]
-    return max(1, sum(verdict.could_apply(bound) for bound in about_it))
-
-
 def cite(
-    rows: Sequence[BoundRow], verdict: Assessment, *, fixed: str | None, delta: Fraction, row_at: RowAt
+    rows: Sequence[BoundRow], verdict: Assessment, *, fixed: str | None, delta: Fraction, setting: Setting | None = None
 ) -> Citation | None:
     """The statement fixed by the input, whose row stands at `delta`, or the least of all; None where it is not below 1.
 
     A row that does not apply is never quoted.
     """
-    among = quotable(verdict) if fixed is None else 1
+    among = verdict.quotable if fixed is None else 1
     share = delta / among
+    there = setting if among == 1 or setting is None else at_delta(setting, share)
     found: list[Citation] = []
-    for row in rows:
-        if row.applies and not row.vacuous and not row.context and row.group != "user" and fixed in (None, row.id):
-            bound = catalogue.bound(row.id)
+    for each in rows:
+        if each.applies and not each.vacuous and not each.context and each.group != "user" and fixed in (None, each.id):
+            bound = catalogue.bound(each.id)
             if not bound.quoted and fixed is None:
                 continue
-            again = row if among == 1 else row_at(bound, share)
+            again = each if there is setting or there is None else row(bound, there)
             if again.applies and again.value is not None and again.value < 1:
-                found.append(Citation(row.id, again.value, float(share), verdict.assumed(bound), among))
+                assumes = verdict.assumed(bound, again.about)
+                found.append(Citation(each.id, again.value, float(share), assumes, among, again.about))
     return min(found, key=lambda citation: citation.value, default=None)

@@ -1,7 +1,7 @@
 """The rows on a network's description: its bits and its errors, and for a network as it is points without labels.
 
-occam-certificate is about the formula with its weights as they are, or as the file of a compressed network codes them.
-disagreement-certificate is about the program. Both are put beside the other rows once the report stands.
+occam-certificate is about the network with its weights as they are, or as the file of a compressed network codes them.
+Both count errors of the program, and are put beside the other rows once the report stands.
 """
 
 from __future__ import annotations
@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from adanet_theory import catalogue
 from adanet_theory.checks import Array
 from verify.question import Points, Question
+from verify.reading.formula import Formula
 from verify.results import Assumption, BoundReport, BoundRow, Citation
-from verify.rows import bounds
 from verify.rows.black_box import BlackBox
-from verify.rows.report import GraphModel, stored_sample
-
-if TYPE_CHECKING:
-    from adanet_train.model.model_file import ModelFile
+from verify.rows.report import stored_sample
+from verify.rows.row import made
+from verify.rows.setting import Value
 
 OCCAM, DISAGREEMENT = "occam-certificate", "disagreement-certificate"
 MOST_WEIGHTS = 20_000_000
@@ -45,10 +44,21 @@ def _assumption(id: str, status: Any, detail: str) -> Assumption:
     return Assumption(id, status, detail, catalogue.needing(id))
 
 
+class Certified(Protocol):
+    """A network with a certificate: its bound at δ, its name, and what that takes for granted."""
+
+    @property
+    def at(self) -> Callable[[Fraction], float]: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def assumes(self) -> str: ...
+
+
 FIXED = "the architecture and the code were fixed before the sample: taken for granted"
 
 
-def describe(model: ModelFile | GraphModel | BlackBox, sample: Points | None, module: Any = None) -> Description | None:
+def describe(model: Formula | BlackBox, sample: Points | None, module: Any = None) -> Description | None:
     """The network's description; None where the weights are not known. A module that cannot be read has its own."""
     if isinstance(model, BlackBox):
         return None if module is None or sample is None else _of_module(module, sample)
@@ -57,21 +67,18 @@ def describe(model: ModelFile | GraphModel | BlackBox, sample: Points | None, mo
     points = sample or stored_sample(model)
     own = model.extra.get("coded")
     structure = "the structure is a part of the code; that the code was fixed before the sample is assumed"
-    if isinstance(model, GraphModel):
-        graph, coded = model.graph, own is not None
-        if own is not None:
-            bits = own.bits
-        else:
-            weights = _weights(graph)
-            if sum(w.size for w in weights) > MOST_WEIGHTS:
-                return None
-            bits = code.bits_of([code.lossless(w) for w in weights])
-        architecture = _assumption("architecture", "assumed", FIXED)
+    architecture = _assumption("architecture", "assumed", structure if model.layers is not None else FIXED)
+    if own is not None:
+        bits = own.bits
+    elif model.layers is not None:
+        bits = description.described(model.layers)[0]
     else:
-        graph, coded = description.graph(model.network), False
-        bits = description.described(model.network)[0]
-        architecture = _assumption("architecture", "assumed", structure)
-    wrong = _wrong(graph, points)
+        weights = _weights(model.graph)
+        if sum(w.size for w in weights) > MOST_WEIGHTS:
+            return None
+        bits = code.bits_of([code.lossless(w) for w in weights])
+    coded = own is not None
+    wrong = _wrong(model.graph, points)
     if points.predicted is not None:
         wrong = wrong | (points.predicted != points.y)
     exact = "points whose margin is within the rounding error of float64 count as errors"
@@ -92,8 +99,8 @@ def _of_module(module: Any, sample: Points) -> Description | None:
         return None
     assert sample.predicted is not None
     errors = int(np.count_nonzero(sample.predicted != sample.y))
-    told = "the module cannot be read: that every machine computes what it computes here is taken for granted"
-    assumed = _assumption("architecture", "assumed", FIXED), _assumption("arithmetic", "assumed", told)
+    unread = "the module cannot be read: that every machine computes what it computes here is taken for granted"
+    assumed = _assumption("architecture", "assumed", FIXED), _assumption("arithmetic", "assumed", unread)
     return Description(code.bits_of([code.lossless(w) for w in weights]), errors, len(sample.y), assumed)
 
 
@@ -139,9 +146,7 @@ def with_description(report: BoundReport, found: Description | None, question: Q
     return _with_row(report, OCCAM, terms, raw, found.assumptions, delta, asked=found.coded, question=question)
 
 
-def with_disagreement(
-    report: BoundReport, d: int, n: int, at: Callable[[Fraction], float], question: Question
-) -> BoundReport:
+def with_disagreement(report: BoundReport, d: int, n: int, g: Certified, question: Question) -> BoundReport:
     """The report with the row of disagreement-certificate, which quotes it: points without labels were given for it.
 
     Half of δ for each part; what was tried on the sample divides the first, networks compared on U the second.
@@ -149,15 +154,16 @@ def with_disagreement(
     from adanet_theory.twins.counted import disagreement_upper
 
     half = Fraction(question.delta) / 2
-    b = min(1.0, float(at(half / report.tried)) * (1 + 1e-12))  # `at` is right to twelve digits or rounded up
+    b = min(1.0, float(g.at(half / report.tried)) * (1 + 1e-12))  # g.at is right to twelve digits or rounded up
     raw = disagreement_upper(b, d, n, half / question.compared)
     terms = {"b": b, "disagreements": float(d), "n": float(n)}
     detail = f"that the {n:,} points without labels were used for neither network is taken for granted"
-    rows = (_assumption("unlabelled", "assumed", f"none of them is a row of the sample; {detail}"),)
+    rows = (
+        _assumption("unlabelled", "assumed", f"none of them is a row of the sample; {detail}"),
+        _assumption("surrogate", "assumed", f"of {g.name}, whose certificate is used: {g.assumes}"),
+    )
     delta = Fraction(question.delta)
-    made = _with_row(report, DISAGREEMENT, terms, raw, rows, delta, asked=True, question=question)
-    about = [replace(row, about="program") if row.id == DISAGREEMENT else row for row in made.bounds]
-    return replace(made, bounds=tuple(about))
+    return _with_row(report, DISAGREEMENT, terms, raw, rows, delta, asked=True, question=question)
 
 
 def _with_row(
@@ -181,7 +187,8 @@ def _with_row(
     rows = (*report.assumptions, *added)
     needed = [row for row in rows if row.id in bound.needs]
     why_not = [row.id for row in needed if row.status in ("open", "fails")]
-    row = bounds.row(bound, dict(terms), raw, why_not, None)
+    # a program is as fixed by the code as its formula is, and its own errors are counted
+    row = made(bound, Value(raw, dict(terms), about="program"), why_not)
     report = replace(report, assumptions=rows, bounds=_in_place(report.bounds, row))
     fixed = question.cite or ("held-out" if report.test is not None else id if asked else None)
     if fixed != id:
@@ -189,7 +196,8 @@ def _with_row(
     assumes = tuple(part.id for part in needed if part.status == "assumed")
     says = row.value is not None and row.value < 1
     cite = Citation(id, row.value or 0.0, float(delta), assumes, 1) if says else None
-    return replace(report, cite=cite, quotes=id)
+    helped = cite is not None and report.base_rate is not None and cite.value < report.base_rate
+    return replace(report, cite=cite, quotes=id, advice=() if helped else report.advice)
 
 
 def _in_place(rows: Sequence[BoundRow], row: BoundRow) -> tuple[BoundRow, ...]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from adanet_theory.certificates.binomial import clopper_pearson
 from verify.results import BoundRow, TestFacts
-from verify.rows.assumptions import Assessment, Setting
-from verify.rows.certificates import Found
+from verify.rows.setting import Assessment, Setting
 
 HOLDOUT = Fraction(1, 10)
 REMEDIES = {
@@ -17,6 +15,7 @@ REMEDIES = {
     "untouched": "take the copies out, or say --discrete if the law has atoms",
     "feature-map": "give the range of the features if it is known beforehand (feature_range=), "
     "or learn the map on other points (adanet-train --features learned:F)",
+    "arithmetic": "give a bound on |x| that is known beforehand (--r-sup R)",
     "r-sup": "give a bound on |Psi| that is known beforehand (--r-sup R)",
 }
 """By assumption: what its failure asks for."""
@@ -25,23 +24,19 @@ Hint = tuple[float, str]
 """The bound that would result, and the line."""
 
 
-def hint(
-    setting: Setting,
-    rows: Sequence[BoundRow],
-    verdict: Assessment,
-    certified: Mapping[str, Found],
-    *,
-    test: TestFacts | None,
-) -> str:
-    """The hint that helps most."""
+def hint(setting: Setting, rows: Sequence[BoundRow], *, coded: bool = False) -> str:
+    """The hint that helps most; coded: the network is compressed already."""
     base_rate = setting.base_rate
     if setting.errors / setting.m >= base_rate > 0:
         error = f"the network errs on {setting.errors / setting.m:.3g} of the sample"
         return f"{error}, a constant prediction on {base_rate:.3g}: a bound cannot mend that, better training can"
-    blocked = [found for row in rows if (found := _unblocked(row, verdict)) is not None and found[0] < base_rate]
-    others = _more_points(test) if test is not None else [*_held_out(setting), *_trained_for_it(setting)]
-    line = min(blocked or others, default=(math.inf, "more points"))[1]
-    return line if blocked or test is not None else f"{_too_large(setting, certified)}: {line}"
+    blocked = [
+        found for row in rows if (found := _unblocked(row, setting.verdict)) is not None and found[0] < base_rate
+    ]
+    if blocked:
+        return min(blocked)[1]
+    tested = setting.tested
+    return _held_out(setting, coded) if tested is None else _more_points(tested, setting.float_delta)
 
 
 def _unblocked(row: BoundRow, verdict: Assessment) -> Hint | None:
@@ -49,53 +44,31 @@ def _unblocked(row: BoundRow, verdict: Assessment) -> Hint | None:
     if row.applies or row.context or not row.why_not or not set(row.why_not) <= set(REMEDIES):
         return None
     details = {assumption.id: assumption.detail for assumption in verdict.rows}
+    if "arithmetic" in row.why_not and not any(each.id == "r-sup" and each.status == "open" for each in verdict.rows):
+        return None  # there is a range already
     causes = "; ".join(f"{details[id]}: {REMEDIES[id]}" for id in row.why_not)
     then = "" if row.raw is None else f"; {row.id} would then be {row.raw:.3g}"
     return row.raw or 0.0, f"{causes}{then}"
 
 
-def _too_large(setting: Setting, certified: Mapping[str, Found]) -> str:
-    """Why the certificates say little: the size of the network beside that of the sample."""
-    KL = [entry.parts.KL for entry in certified.values() if entry.parts.id != "gauss-certificate"]
-    if KL:
-        return f"too many units or features for m = {setting.m:,} (KL = {min(KL):.3g})"
-    return f"too many units for a certificate after the fact ({sum(setting.weights.n[1:]):,}, before any is copied)"
-
-
-def _held_out(setting: Setting) -> list[Hint]:
-    """What points kept aside would bring, and what it costs to quote the better of two reports."""
+def _held_out(setting: Setting, coded: bool) -> str:
+    """What points kept aside would bring, what it costs to quote the better of two reports, and what needs none."""
     points = int(HOLDOUT * setting.m)
+    too_many = "bits" if coded else "units"
+    cause = f"the network has too many {too_many} for a bound from m = {setting.m:,} training points"
     if points < 1:
-        return []
+        return f"{cause}: more points"
     errors = min(round(points * setting.errors / setting.m), points)
     upper = clopper_pearson(errors, points, setting.float_delta)
-    kept = f"adanet-train --holdout {float(HOLDOUT):g} keeps {points:,} points, or give some as --test-data"
-    cost = "whoever quotes the better of this report and that one needs delta/2 for both"
-    return [(upper, f"{kept}: at the training error they would bound the risk by {upper:.3g} ({cost})")]
+    kept = "train again without some points and hold them out (test=(X, y), --test-data, adanet-train --holdout)"
+    value = f"{points:,} with {errors} errors, the training error, would bound the risk by {upper:.3g}"
+    usual = "held-out points usually have more; to quote the better of two reports, take delta/2 for both"
+    alone = ". Or certify a copy rounded to few bits from the training points alone (compress(..), --compress FILE)"
+    return f"{cause}: {kept}; {value} ({usual}){'' if coded else alone}"
 
 
-def _more_points(test: TestFacts) -> list[Hint]:
+def _more_points(test: TestFacts, delta: float) -> str:
     """What four times as many held-out points would bring at the same error."""
     n, errors = 4 * test.n, 4 * round(test.error * test.n)
-    upper = clopper_pearson(errors, n, 0.05)
-    return [(upper, f"too few held-out points: {n:,} with the same error would bound the risk by {upper:.3g}")]
-
-
-FEW, FEW_VOTES = 5, 10_240
-"""A network that is trained for its certificate ends with a few features; N as the grid has it."""
-
-
-def _trained_for_it(setting: Setting) -> list[Hint]:
-    """What a network of few features would be certified at if it had this training error, at best."""
-    from adanet_theory.certificates.derandomise import certificate
-    from adanet_theory.certificates.grids import BETAS, vote_grid
-    from adanet_theory.certificates.vote import vote_kl_polya
-
-    n_0 = setting.weights.n[0]
-    if setting.classes == "many" or n_0 < FEW:
-        return []
-    KL = min(vote_kl_polya([1 / FEW] * FEW, FEW_VOTES, n=2 * n_0, beta=beta) for beta in BETAS)
-    error, grid, delta = setting.errors / setting.m, vote_grid(FEW_VOTES), setting.float_delta
-    raw = certificate("vote-certificate", error, KL=KL, grid=grid, b=1.0, m=setting.m, delta=delta).raw
-    few = f"{FEW} features of equal weight have KL = {KL:.3g}, with this training error that is {raw:.3g} at best"
-    return [(raw, f"adanet-train --objective vote trains for a small certificate: {few}")]
+    upper = clopper_pearson(errors, n, delta)
+    return f"too few held-out points: {n:,} with the same error would bound the risk by {upper:.3g}"

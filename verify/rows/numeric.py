@@ -6,8 +6,8 @@ Nothing here is printed as a bound; `bounds` certifies what is.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,40 +18,17 @@ from adanet_theory.checks import Array, OutsideTheoryError
 from adanet_theory.quantities import Quantities, arguments, as_margin_bound, evaluate
 from adanet_theory.risk.margin import MarginBound, best_margin, margin_error, ramp_loss
 from adanet_theory.risk.solve import smallest_m
-from adanet_theory.rounding import up
-from verify.results import BoundRow
-from verify.rows.assumptions import Setting
+from verify.rows.setting import AtRho, Setting, Value
 
 LARGEST_M = 10**18
-
-
-@dataclass(frozen=True, eq=False)
-class AtRho:
-    """What the statements that fix ρ read of the sample: the margin error, exact, and an upper value of the ramp."""
-
-    rho: Fraction
-    margin_error: Fraction
-    ramp: float
-
-    @classmethod
-    def of(cls, setting: Setting, rho: Fraction) -> AtRho:
-        if setting.W == 0:
-            return cls(rho, Fraction(1), 1.0)
-        threshold = rho * setting.W  # y f/W <= rho, without dividing
-        return cls(rho, Fraction(setting.margins.count(threshold), setting.m), setting.margins.ramp(up(threshold)))
 
 
 # What the numeric forms read
 
 
-def quantities(
-    setting: Setting,
-    at: AtRho | None = None,
-    R_S: Sequence[float | None] | None = None,
-    B: float | None = None,
-) -> Quantities:
+def quantities(setting: Setting, at: AtRho | None = None) -> Quantities:
     """The setting in floats, at ρ where one is given."""
-    weights, spec = setting.weights, setting.spec
+    graph, spec = setting.graph, setting.spec
     found = Quantities(
         spec,
         [float(w) for w in setting.w],
@@ -60,16 +37,16 @@ def quantities(
         r_inf=setting.sizes.r_inf,
         r_rms=setting.sizes.r_rms,
         r_sup=float(setting.r),
-        R_S=R_S,
+        R_S=setting.known.upper,
         M=None if setting.ranges is None else setting.ranges.upper,
-        B=B,
-        d=weights.d,
-        c=max((sum(phi.peeling for phi in level) for level in weights.levels), default=1.0),
-        C=weights.outputs,
+        B=setting.B,
+        d=graph.d,
+        c=graph.peeling,
+        C=graph.classes,
     )
     if at is None:
         return found
-    return replace(found, rho=float(at.rho), margin_error=float(at.margin_error), ramp=float(at.ramp))
+    return replace(found, rho=float(at.width), margin_error=float(at.margin_error), ramp=float(at.ramp))
 
 
 def at_m(given: Quantities, m: int) -> Quantities:
@@ -83,30 +60,33 @@ def at_m(given: Quantities, m: int) -> Quantities:
 AtJ = Callable[[int, float], MarginBound]
 
 
-def _at_j(bound: Bound, setting: Setting, B: float | None, m: int) -> AtJ:
+def _at_j(bound: Bound, setting: Setting, m: int) -> AtJ:
     """The bound as a function of j and of the ramp at ρ_j."""
-    given = arguments(bound, replace(quantities(setting, B=B), m=m))
+    given = arguments(bound, replace(quantities(setting), m=m))
     return lambda j, ramp: as_margin_bound(bound, bound.numeric(**given | {"j": j, "ramp": ramp}), None)
 
 
-def scale(bound: Bound, setting: Setting, B: float | None) -> float:
+def scale(bound: Bound, setting: Setting) -> float:
     """ρ_0: W_M or B."""
     if bound.scale == "B":
-        return B or 0.0
+        return setting.B or 0.0
     assert setting.ranges is not None
     return math.fsum(float(w) * M for w, M in zip(setting.w, setting.ranges.upper, strict=True))
 
 
-def best(bound: Bound, setting: Setting, B: float | None) -> MarginBound:
-    """The bound at the j where it is least; it has no j where f = 0."""
-    at = _at_j(bound, setting, B, setting.m)
-    return best_margin(bound.id, setting.margins.lower, scale(bound, setting, B), at)
+def best_j(bound: Bound, setting: Setting) -> int | None:
+    """The j where the bound is least, searched once at every δ; None where f = 0."""
+    key = bound.id, setting.delta
+    if key not in setting.searched:
+        at = _at_j(bound, setting, setting.m)
+        setting.searched[key] = best_margin(bound.id, setting.margins.lower, scale(bound, setting), at).j
+    return setting.searched[key]
 
 
-def _needed_for_all_rho(bound: Bound, setting: Setting, B: float | None) -> int | None:
+def _needed_for_all_rho(bound: Bound, setting: Setting) -> int | None:
     """All that is added to the ramp falls like 1/sqrt(m), so the j that needs the least m shows at any m."""
     found: list[tuple[float, int, float]] = []
-    at = _at_j(bound, setting, B, LARGEST_M)
+    at = _at_j(bound, setting, LARGEST_M)
 
     def record(j: int, ramp: float) -> MarginBound:
         value = at(j, ramp)
@@ -114,24 +94,23 @@ def _needed_for_all_rho(bound: Bound, setting: Setting, B: float | None) -> int 
             found.append(((value.total - ramp) / (1 - ramp), j, ramp))
         return value
 
-    best_margin(bound.id, setting.margins.lower, scale(bound, setting, B), record)
+    best_margin(bound.id, setting.margins.lower, scale(bound, setting), record)
     if not found:
         return None
     _, j, ramp = min(found)
-    return smallest_m(lambda m: _at_j(bound, setting, B, m)(j, ramp), largest=LARGEST_M)
+    return smallest_m(lambda m: _at_j(bound, setting, m)(j, ramp), largest=LARGEST_M)
 
 
 # How large a sample would be enough
 
 
-def with_m_needed(row: BoundRow, setting: Setting, at: AtRho, R_S: Sequence[float | None], B: float | None) -> BoundRow:
-    """The row with the least m, all else equal, at which a vacuous bound falls below 1 (none beyond 10^18)."""
-    if not row.vacuous or not row.terms or row.rho is None:
-        return row
-    bound = catalogue.bound(row.id)
+def m_needed(bound: Bound, found: Value, setting: Setting) -> int | None:
+    """The least m, all else equal, at which a vacuous bound falls below 1 (none beyond 10^18)."""
+    if not found.vacuous or not found.terms or found.rho is None:
+        return None
     if bound.scale != "rho":
-        return replace(row, m_needed=_needed_for_all_rho(bound, setting, B))
-    given = quantities(setting, at, R_S)
+        return _needed_for_all_rho(bound, setting)
+    given = quantities(setting, setting.tied)
 
     def defined(m: int) -> MarginBound:
         try:
@@ -141,13 +120,13 @@ def with_m_needed(row: BoundRow, setting: Setting, at: AtRho, R_S: Sequence[floa
             return nothing
 
     nothing = MarginBound(bound.id, {"undefined": None}, None)
-    return replace(row, m_needed=smallest_m(defined, largest=LARGEST_M))
+    return smallest_m(defined, largest=LARGEST_M)
 
 
 # Curves
 
 
-def rho_curves(setting: Setting, R_S: Sequence[float | None], points: int = 80) -> dict[str, tuple[Array, Array]]:
+def rho_curves(setting: Setting, points: int = 80) -> dict[str, tuple[Array, Array]]:
     """(ρ of f/W, raw value) of the statements that fix ρ, for the pictures; nothing where one is undefined."""
     u = setting.margins.lower / (float(setting.W) or 1.0)
     top = float(np.max(np.abs(u))) or 1.0
@@ -155,7 +134,7 @@ def rho_curves(setting: Setting, R_S: Sequence[float | None], points: int = 80) 
     shown = catalogue.select(lambda bound: bound.is_claim and bound.scale == "rho" and bound.classes == kind)
     found: dict[str, tuple[list[float], list[float]]] = {bound.id: ([], []) for bound in shown}
     for rho in np.geomspace(top / 100, 2 * top, points).tolist():
-        given = quantities(setting, AtRho(Fraction(rho), Fraction(margin_error(u, rho)), ramp_loss(u, rho)), R_S)
+        given = quantities(setting, AtRho(Fraction(rho), Fraction(margin_error(u, rho)), ramp_loss(u, rho)))
         for bound in shown:
             raw = _raw(bound, given)
             if raw is not None:

@@ -7,25 +7,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adanet_theory import catalogue
-from adanet_theory.catalogue import Bound
 from adanet_theory.checks import Array, Progress, check
 from adanet_theory.rounding import Number, up
 from adanet_theory.spec import NetworkSpec
 from adanet_train.core import by_class
-from verify.measure import evidence, layers
+from verify.measure import arithmetic, evidence, layers
+from verify.measure.arithmetic import Arithmetic
 from verify.measure.effort import Purse
-from verify.measure.evidence import Weights
-from verify.measure.layers import Layers, Ranges, Sampling
-from verify.measure.margins import blocks, margins
+from verify.measure.layers import Ranges
+from verify.measure.margins import margins
 from verify.measure.repeats import among, repeated
 from verify.question import Points, Question
+from verify.reading.formula import Formula
 from verify.reading.program import decided
 from verify.results import (
     BoundReport,
@@ -33,48 +33,25 @@ from verify.results import (
     DeclaredFacts,
     ModelFacts,
     SampleFacts,
-    TestFacts,
 )
-from verify.rows import black_box, bounds, checks, numeric, picked
-from verify.rows.assumptions import Assessment, Learned, Setting, Source, assess, rows_held_out
-from verify.rows.at_margin import Margins, tenth
+from verify.rows import black_box, checks, numeric, others
+from verify.rows.assumptions import rows_held_out
+from verify.rows.at_margin import at_margins, tenth
 from verify.rows.black_box import BlackBox
-from verify.rows.certificates import certificate_rows, certificates, held_out_row
-from verify.rows.certificates import row as certificate_row
-from verify.rows.citation import HELD_OUT, cite, fixed_by_input, quotable
-from verify.rows.context import context
-from verify.rows.data_posterior import data_row
+from verify.rows.certificates import asked_for, picking
+from verify.rows.citation import HELD_OUT, cite, fixed_by_input
 from verify.rows.hints import hint
-from verify.rows.numeric import AtRho
-from verify.rows.registered import registered
+from verify.rows.row import EXACT_SHARE, of_network, prepared, row, saying, value
+from verify.rows.setting import AtRho, Learned, Setting, Source
 
 if TYPE_CHECKING:
-    from adanet_train.model.model_file import ModelFile
-    from adanet_train.reading.graph import Graph
+    from adanet_train.core.network import Network
 
-EXACT_SHARE = 0.5  # of the budget, at most, for margins in ball arithmetic
 MAX_DEPTH = 100  # the ball arithmetic of a family takes time of the third power of its depth
 
 
-@dataclass(frozen=True, eq=False)
-class GraphModel:
-    """A network that is no stack of layers, with what a model file could say of it, which is nothing."""
-
-    graph: Graph
-    declared: None = None
-    declared_rho: None = None
-    features: None = None
-    sample: None = None
-    sha256: None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def weights(self) -> Weights:
-        return Weights.of_graph(self.graph)
-
-
 def build(
-    model: ModelFile | GraphModel | BlackBox,
+    model: Formula | BlackBox,
     question: Question | None = None,
     *,
     sample: Points | None = None,
@@ -88,12 +65,12 @@ def build(
         return black_box.build(model, question, sample=sample, test=test, notes=notes)
     with np.errstate(all="ignore"):  # what overflows is looked for, and refused or left out
         setting = make_setting(model, question, sample, test)
-        question = picked.asked(question, setting)
+        question = asked_for(question, setting)
         return of_setting(model, setting, question, test=test, notes=notes, progress=progress)
 
 
 def of_setting(
-    model: ModelFile | GraphModel,
+    model: Formula,
     setting: Setting,
     question: Question,
     *,
@@ -102,109 +79,81 @@ def of_setting(
     progress: Progress | None = None,
 ) -> BoundReport:
     """The report at a setting that is made."""
-    B = path_norm(setting)
     declared_rho = model.declared_rho if question.rho is None else question.rho
-    known_before = assess(setting, rho_chosen=declared_rho is None)
-    # at the δ of a citation, so that one estimate of R_S serves the rows and it
     fixed = fixed_by_input(question, has_test=test is not None)
-    share = setting.delta / (quotable(known_before) if fixed is None else 1)
-    free = _free_rows(setting, B, known_before)
-    chosen = choose_rho(setting, free) if declared_rho is None else Fraction(declared_rho)
-    undecided = setting.margins.undecided()
-    asked, low = None if question.rho is None else Fraction(question.rho), tenth(setting)
-    # margins first: what they cost in exact arithmetic is taken from the budget of the search
-    at, *_ = [AtRho.of(setting, rho) for rho in (chosen, low, asked) if rho is not None]
-    known = _known(setting, _sampling(question, share, setting.margins.purse, progress))
-    verdict = known_before.at_rho(setting.delta, bounds.follows_from_margin_bound(setting, at))
-    rows = _rows(setting, at, known, free, verdict)
-    rows = [numeric.with_m_needed(row, setting, at, known.upper, B) for row in rows]
-    rows = list(map(Margins(setting, known.upper, B, low, asked), rows))
-    certified = certificates(setting, question.seed)
-    rows += certificate_rows(setting, certified, verdict)
-    rows += picked.rows(setting, verdict)
-    if setting.classes == "two":
-        rows.append(data_row(setting, B, verdict, question))
-    in_layers = setting.weights.graph is None
-    own, told = registered(numeric.quantities(setting, at, known.upper, B), verdict, in_layers=in_layers)
-    rows += own
-
-    def row_at(bound: Bound, delta: Fraction) -> BoundRow:
-        there = replace(setting, delta=delta)
-        sure = known_before.at_rho(delta, bounds.follows_from_margin_bound(there, at))
-        if not bound.quoted:
-            return data_row(there, B, sure, question)
-        if bound.id == picked.ID and setting.picking is not None:
-            return picked.row(setting.picking, delta, sure)
-        if bound.group == "certificate":
-            return certificate_row(bound, there, certified, sure)
-        if bound.scale == "rho":
-            return bounds.fixed_rho(bound, there, at, known.upper, sure.why_not(bound))
-        return bounds.for_all_rho(bound, there, B, sure.why_not(bound))
-
     on_held_out = Fraction(question.delta) / question.compared  # what was tried on the sample costs nothing there
-    errors, tested = _held_out(model, test, on_held_out)
-    found = checks.layer_checks(setting.spec, setting.m, setting.sizes, known)
-    found += checks.bound_checks(rows, tested, errors, setting.delta)
-    held_out = [] if tested is None else [held_out_row(tested, errors, verdict)]
-    applying = [row.value for row in [*held_out, *rows] if row.value is not None]
+    if test is not None:
+        setting = replace(setting, tested=checks.held_out(predictions(model, test), test, on_held_out))
+    rho = None if declared_rho is None else Fraction(declared_rho)
+    setting = prepared(setting, question, rho, alone=fixed is not None, progress=progress)
+    assert setting.at is not None
+    undecided, verdict = setting.margins.undecided(), setting.verdict
+    held_out = [row(catalogue.bound(HELD_OUT), setting)] if setting.tested is not None else []
+    rows, told = _rows(setting, question)
+    context = [bound for bound in catalogue.built_in() if (bound.group, bound.classes) == ("context", setting.classes)]
+    found = checks.layer_checks(setting.spec, setting.m, setting.sizes, setting.known)
+    found += checks.bound_checks(rows, setting.tested, setting.delta)
+    applying = [each.value for each in [*held_out, *rows] if each.value is not None]
     says_little = min(applying, default=1.0) >= setting.base_rate  # as a constant prediction would
-    violated = verdict.holds("membership") is False or any(row.applies and row.verdict == "violated" for row in found)
+    violated = verdict.holds("membership") is False or any(
+        each.applies and each.verdict == "violated" for each in found
+    )
     W = float(setting.W)
     return BoundReport(
-        model=_model_facts(model, setting, B),
+        model=_model_facts(model, setting),
         declared=_declared_facts(setting) if setting.is_declared else None,
-        sample=_sample_facts(setting, at),
-        rho=float(chosen),
+        sample=_sample_facts(setting, setting.at),
+        rho=float(setting.at.rho),
         delta=float(question.delta),
         rho_chosen=declared_rho is None,
         assumptions=verdict.rows,
-        complexities=known.rows,
-        bounds=(*held_out, *rows, *context(setting, at)),
+        complexities=setting.known.rows,
+        bounds=(*held_out, *rows, *(row(bound, setting) for bound in context)),
         checks=tuple(found),
-        test=tested,
+        test=setting.tested,
         verdict="violated" if violated else "holds",
         cite=cite(
             [*held_out, *rows],
             verdict,
             fixed=fixed,
             delta=on_held_out if fixed == HELD_OUT else setting.delta,
-            row_at=row_at,
+            setting=setting,
         ),
         tried=_tried(model, question),
         compared=question.compared,
         quotes=fixed,
-        classes=setting.weights.outputs or 2,
-        notes=(*notes, *_left_out(setting), *told, *([known.note] if known.note else [])),
+        classes=setting.graph.classes or 2,
+        notes=(*notes, *_retired(model), *told, *[setting.known.note] * bool(setting.known.note)),
         base_rate=setting.base_rate,
         class_errors=setting.class_errors,
-        advice=(hint(setting, [*held_out, *rows], verdict, certified, test=tested),) if says_little else (),
+        advice=(hint(setting, [*held_out, *rows], coded="coded" in model.extra),) if says_little else (),
         undecided=undecided,
         margins=setting.margins.middle / W if W else setting.margins.middle,
-        curves=numeric.rho_curves(setting, known.upper) if question.curves and in_layers else {},
+        curves=numeric.rho_curves(setting) if question.curves and setting.layers is not None else {},
     )
 
 
-def _left_out(setting: Setting) -> list[str]:
-    """Why a report on C classes has no row for the paper's statements."""
-    if setting.classes == "two":
+def _rows(setting: Setting, question: Question) -> tuple[list[BoundRow], list[str]]:
+    """The claims on this network, and what is to be said of those that a user registered."""
+    low, asked = tenth(setting), None if question.rho is None else Fraction(question.rho)
+    rows, told = [], []
+    for bound in of_network(setting):
+        found = value(bound, setting)
+        made = saying(bound, found, setting)
+        rows.append(at_margins(made, setting, low, asked) if bound.group in ("paper", "corrected") else made)
+        told += [others.remark(bound)] * (not catalogue.is_built_in(bound)) + ([f"{found.note}."] if found.note else [])
+    return rows, told
+
+
+def _retired(model: Formula) -> list[str]:
+    """A line where the file was trained for a certificate that this version does not have."""
+    history = model.meta.get("history")
+    last = history[-1] if isinstance(history, list) and history else None
+    stands = last.get("certificate") if isinstance(last, Mapping) else None
+    id = stands.get("id") if isinstance(stands, Mapping) else None
+    if not isinstance(id, str) or id in catalogue.ids(catalogue.select()):
         return []
-    why = "the paper's statements and those on y f(x) are about two classes and are left out"
-    return [f"{why}; W and B are those of the weights less their median over the classes, which moves no margin."]
-
-
-def _known(setting: Setting, sampling: Sampling | None) -> Layers:
-    """R_S of the family; a graph stands in none."""
-    if setting.weights.graph is not None:
-        return Layers((), ())
-    return layers.complexities(setting.spec, setting.margins.Psi, setting.sizes, sampling)
-
-
-def _sampling(question: Question, delta: Fraction, purse: Purse, progress: Progress | None) -> Sampling | None:
-    """The search may spend what exact margins have left of the budget."""
-    if question.draws is None:
-        return None
-    left = question.budget * (1 - EXACT_SHARE) + purse.left
-    return Sampling(float(delta), question.draws, question.seed, question.device, progress, left)
+    return [f"trained for {id[:40]}, which is retired: --objective certificate trains hidden units with a bound."]
 
 
 def status(report: BoundReport) -> int:
@@ -215,18 +164,15 @@ def status(report: BoundReport) -> int:
 # What the statements read
 
 
-def stored_sample(model: ModelFile | GraphModel) -> Points:
+def stored_sample(model: Formula) -> Points:
     sample = model.sample
     if sample is None or sample.Psi is None or sample.y is None:
         raise ValueError("the model file holds no sample: --data FILE must give it.")
-    assert not isinstance(model, GraphModel)
     mapped, names = model.features is not None, model.class_names
     return Points(sample.Psi.numpy(), sample.y.numpy(), mapped=mapped, names=names)
 
 
-def _source(
-    model: ModelFile | GraphModel, question: Question, sample: Points, test: Points | None, r_inf: float
-) -> Source:
+def _source(model: Formula, question: Question, sample: Points, test: Points | None, r_inf: float) -> Source:
     """What is known of the points."""
     features = model.features
     told = features is not None and math.isfinite(features.r_sup) and sample.mapped
@@ -238,13 +184,13 @@ def _source(
         repeats=repeated(sample.Psi, sample.y),
         discrete=question.discrete,
         held_out=None if test is None else rows_held_out(sample, test, question.discrete),
-        learned=None if isinstance(model, GraphModel) else _learned(model, sample),
-        chain=not isinstance(model, GraphModel) and model.is_converted,
-        rounds_added=not isinstance(model, GraphModel) and bool(model.meta.get("rounds_added")),
+        learned=_learned(model, sample),
+        chain=model.is_converted,
+        rounds_added=bool(model.meta.get("rounds_added")),
     )
 
 
-def _learned(model: ModelFile, sample: Points) -> Learned | None:
+def _learned(model: Formula, sample: Points) -> Learned | None:
     """Whether the points that the map was learned on are rows of the sample; training took them out of its own."""
     told = model.meta.get("features_learned_on")
     if not isinstance(told, Mapping) or type(told.get("m")) is not int:
@@ -254,11 +200,11 @@ def _learned(model: ModelFile, sample: Points) -> Learned | None:
         hashes = str(getattr(rows, "dtype", None)) == "torch.int64" and rows.ndim == 1
         check(hashes, "meta features_learned_on rows must be an int64 vector of hashes in the model file.")
         return Learned(told["m"], among(sample.Psi, sample.y, rows.numpy()))
-    own = model.sample is not None and model.sample.matches(sample.Psi, sample.y, model.network.outputs)
+    own = model.sample is not None and model.sample.matches(sample.Psi, sample.y, model.graph.classes)
     return Learned(told["m"], 0 if own else None)
 
 
-def _tried(model: ModelFile | GraphModel, question: Question) -> int:
+def _tried(model: Formula, question: Question) -> int:
     """How many settings were tried on the sample: what is asked, else what the file says."""
     if question.tried is not None:
         return question.tried
@@ -268,34 +214,35 @@ def _tried(model: ModelFile | GraphModel, question: Question) -> int:
 
 
 def make_setting(
-    model: ModelFile | GraphModel, question: Question, sample: Points | None = None, test: Points | None = None
+    model: Formula, question: Question, sample: Points | None = None, test: Points | None = None
 ) -> Setting:
     """Everything exact or rounded outward, on the model's own sample where no other is given.
 
     The family is the declared one, else the measured one.
     """
     sample, r_sup = sample or stored_sample(model), question.r_sup
-    weights = model.weights if isinstance(model, GraphModel) else Weights.of(model.network)
-    spec = model.declared if model.declared is not None else evidence.measured_family(weights)
+    graph = model.graph
+    spec, w = _family(model)
     check(spec.depth <= MAX_DEPTH, f"the depth must be at most {MAX_DEPTH}, got l={spec.depth}.")
     if r_sup is None and model.features is not None and math.isfinite(model.features.r_sup):
         r_sup = model.features.r_sup
     if r_sup is not None:
         r_sup = _beside_constant(r_sup, model, [sample.Psi] if test is None else [sample.Psi, test.Psi])
-    sizes = evidence.feature_sizes(sample.Psi, spec.q)
-    if weights.graph is not None:
-        sizes = evidence.with_constant(sizes, weights.graph.has_bias)
+    sizes = evidence.feature_sizes(sample.Psi, spec.q, biased=graph.has_bias)
     source = _source(model, question, sample, test, sizes.r_inf)
-    is_wrong = predictions(model, sample) != sample.y
-    found = margins(weights, sample.Psi, sample.y, Purse(EXACT_SHARE * question.budget))
+    own = _arithmetic(model, sample)
+    found = margins(graph, sample.Psi, sample.y, Purse(EXACT_SHARE * question.budget))
+    # a model file's program is its network in float64, which decides by the sign of what was just computed
+    is_wrong: Any = found.middle <= 0 if sample.predicted is None else sample.predicted != sample.y
     return Setting(
-        weights=weights,
+        graph=graph,
+        layers=model.layers,
         spec=spec,
         is_declared=model.declared is not None,
         margins=found.beside(is_wrong),
         sizes=sizes,
-        w=evidence.w_norms(weights, spec.depth),
-        ranges=_ranges(weights, spec, sizes.r_inf if r_sup is None else r_sup),
+        w=w,
+        ranges=_ranges(model.layers, spec, sizes.r_inf if r_sup is None else r_sup),
         delta=Fraction(question.delta) / _tried(model, question),
         r_sup=r_sup,
         source=source,
@@ -303,115 +250,96 @@ def make_setting(
         class_errors=by_class.class_errors(is_wrong, sample.y, sample.names),
         base_rate=by_class.base_rate(sample.y),
         disagreements=int(np.count_nonzero(is_wrong & (found.lower > 0))),
-        arithmetic=sample.arithmetic,
-        shift=sample.arithmetic.shift(r_sup) if r_sup is not None and source.r_seen <= r_sup else None,
-        compared=question.compared,
-        picking=picked.picking(model, sample, replay=question.replay),
+        arithmetic=own,
+        shift=own.shift(r_sup) if r_sup is not None and source.r_seen <= r_sup else None,
+        picking=picking(model, sample, replay=question.replay),
+        draws=question.draws,
+        seed=question.seed,
     )
 
 
-def _beside_constant(r_sup: Number, model: ModelFile | GraphModel, seen: Sequence[Array]) -> Number:
+def _arithmetic(model: Formula, sample: Points) -> Arithmetic:
+    """That of the program; of a model file its network in float64."""
+    import torch
+
+    return sample.arithmetic if sample.predicted is not None else arithmetic.of_steps(model.graph, torch.float64)
+
+
+def _beside_constant(r_sup: Number, model: Formula, seen: Sequence[Array]) -> Number:
     """r_sup, or 1 if it is less, a bound on x that no point seen exceeds: the feature that carries the biases is 1."""
-    if isinstance(model, GraphModel):
-        has_constant, x = model.graph.has_bias, seen
-    else:
-        has_constant = model.features is not None and model.features.bias
-        x = [Psi[:, :-1] for Psi in seen]
-    if r_sup >= 1 or not has_constant:
+    in_Psi = model.features is not None and model.features.bias
+    if r_sup >= 1 or not (in_Psi or model.graph.has_bias):
         return r_sup
+    x = [Psi[:, :-1] if in_Psi else Psi for Psi in seen]
     largest = max(max(float(part.max(initial=0.0)), -float(part.min(initial=0.0))) for part in x)
     return 1 if largest <= r_sup else r_sup
 
 
-def _ranges(weights: Weights, spec: NetworkSpec, r: Number) -> Ranges | None:
-    """None beyond the largest float, and for a graph."""
+def _family(model: Formula) -> tuple[NetworkSpec, list[Fraction]]:
+    """The declared family or the measured one, and ||w_1||_1, ..
+
+    Without layers one activation of each level stands in it, which nothing reads, and f is the sum of its outputs.
+    """
+    if model.layers is not None:
+        spec = model.declared if model.declared is not None else evidence.measured_family(model.layers)
+        return spec, evidence.w_norms(model.layers, spec.depth)
+    spec = NetworkSpec(model.graph.n, {}, 1.0, [level[0] for level in model.graph.levels])
+    return spec, [*[Fraction(0)] * (spec.depth - 1), Fraction(model.graph.outputs)]
+
+
+def _ranges(own: Network | None, spec: NetworkSpec, r: Number) -> Ranges | None:
+    """None beyond the largest float, and for a network without layers."""
     try:
-        return layers.ranges(spec, r) if weights.graph is None else None
+        return None if own is None else layers.ranges(spec, r)
     except OverflowError:
         return None
-
-
-def path_norm(setting: Setting) -> float | None:
-    """B, rounded up; None unless every activation is homogeneous and B is a float."""
-    if not setting.weights.is_homogeneous:
-        return None
-    try:
-        return evidence.path_norm(setting.weights)
-    except OverflowError:
-        return None
-
-
-# The bounds
-
-
-def _free_rows(setting: Setting, B: float | None, verdict: Assessment) -> dict[str, BoundRow]:
-    """The bounds that hold for all margins at once; they need no ρ, and may choose it for the others."""
-    free = [bound for bound in catalogue.theory(setting.classes) if bound.scale in ("W_M", "B")]
-    return {bound.id: bounds.for_all_rho(bound, setting, B, verdict.why_not(bound)) for bound in free}
-
-
-def choose_rho(setting: Setting, free: Mapping[str, BoundRow]) -> Fraction:
-    """ρ on the scale of f/W at which the best of the free bounds stands, one that applies before one that does not."""
-    usable = [row for row in free.values() if row.raw is not None and row.rho]
-    if not usable or setting.W == 0:
-        return Fraction(1)
-    best = min(usable, key=lambda row: (not row.applies, row.raw))
-    return Fraction(float(Fraction(best.rho or 1.0) / setting.W) or 2.0**-1074)
-
-
-def _rows(
-    setting: Setting, at: AtRho, known: Layers, free: Mapping[str, BoundRow], verdict: Assessment
-) -> list[BoundRow]:
-    """In the order of the catalogue: first what the paper prints, last what needs no declared family."""
-    fixed = [bound for bound in catalogue.theory(setting.classes) if bound.scale == "rho"]
-    rows = {bound.id: bounds.fixed_rho(bound, setting, at, known.upper, verdict.why_not(bound)) for bound in fixed}
-    return [(rows | dict(free))[bound.id] for bound in catalogue.theory(setting.classes)]
-
-
-def _held_out(model: ModelFile | GraphModel, test: Points | None, delta: Fraction) -> tuple[int, TestFacts | None]:
-    if test is None:
-        return 0, None
-    is_wrong = predictions(model, test) != test.y
-    facts = checks.held_out(int(is_wrong.sum()), len(test.y), delta)
-    return int(is_wrong.sum()), replace(facts, class_errors=by_class.class_errors(is_wrong, test.y, test.names))
 
 
 # The program
 
 
-def predictions(model: ModelFile | GraphModel, points: Points) -> Array:
+def predictions(model: Formula, points: Points) -> Array:
     """The decisions of the program; of a model file those of its network in float64."""
     if points.predicted is not None:
         return points.predicted
-    if isinstance(model, GraphModel):
-        from adanet_train.reading import graph
-
-        return decided(graph.values(model.graph, points.Psi)[0])
     import torch
 
+    from adanet_train.reading.enclosure import blocks, plain
+
+    graph = model.graph
     with torch.no_grad():
-        parts = [model.network(torch.from_numpy(Psi)) for Psi in blocks(points.Psi)]
+        parts = [plain(graph, block) for block in blocks(graph, points.Psi)]
     return decided(torch.cat(parts).numpy())
 
 
 # The facts
 
 
-def _model_facts(model: ModelFile | GraphModel, setting: Setting, B: float | None) -> ModelFacts:
+def _model_facts(model: Formula, setting: Setting) -> ModelFacts:
     p = setting.spec.p if setting.is_declared else 1.0
-    weights = setting.weights
-    return ModelFacts(
+    own, depth = setting.layers, len(setting.n) - 1
+    facts = ModelFacts(
         sha256=model.sha256 or "",
-        depth=weights.depth,
-        n=weights.n,
-        activation=tuple(phi.name for phi in weights.phi),
-        w_norms={k: up(norm) for k, norm in enumerate(setting.w[: weights.depth], start=1)},
+        depth=depth,
+        n=setting.n,
+        activation=tuple(phi.name for phi in setting.graph.phi),
+        w_norms={k: up(norm) for k, norm in enumerate(setting.w[:depth], start=1)},
         W=up(setting.W),
-        measured=evidence.largest_norms(setting.weights, p),
-        path_norm=B,
-        layered=weights.graph is None and setting.spec.is_layered,
-        graph=None if weights.graph is None else len(weights.graph.nodes),
-        own_n=weights.n if weights.graph is not None else weights.own_n(setting.sizes.has_constant),
+        measured={},
+        path_norm=setting.B,
+        layered=False,
+        graph=len(setting.graph.nodes),
+        own_n=setting.n,
+    )
+    if own is None:
+        return facts
+    return replace(
+        facts,
+        activation=own.activations,
+        measured=evidence.largest_norms(own, p),
+        layered=setting.spec.is_layered,
+        graph=None,
+        own_n=evidence.own_n(own, setting.sizes.has_constant),
     )
 
 

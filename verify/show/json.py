@@ -57,7 +57,7 @@ def to_json(report: BoundReport) -> str:
         "test": None if test is None else {key: getattr(test, key) for key in ("error", "n", "upper", "class_errors")},
         "cite": None
         if cite is None
-        else {key: getattr(cite, key) for key in ("id", "value", "delta", "among", "assumes")},
+        else {key: getattr(cite, key) for key in ("id", "value", "delta", "among", "assumes", "about")},
         "tried": report.tried,
         "compared": report.compared,
         "classes": report.classes,

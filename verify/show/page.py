@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from html import escape
 
-from adanet_theory import links
 from verify.results import BoundReport, BoundRow
-from verify.show import plots, stylesheet, wording
+from verify.show import links, plots, stylesheet, wording
 from verify.show.wording import NOTHING, down, near, up
 
 _ORDER: Mapping[str, int] = {"fails": 0, "open": 1, "assumed": 2, "holds": 3}
@@ -44,7 +43,8 @@ def _facts(report: BoundReport) -> str:
     facts += [("classes", wording.by_class(report))] * bool(report.class_errors)
     facts += [("network", wording.network(report)), ("family", wording.family(report))]
     facts.append(("sample", wording.sample(report)))
-    facts += [("note", note) for note in report.notes]
+    many = report.classes > 2 and report.subject != "black box"
+    facts += [("note", note) for note in [*report.notes, *[wording.MANY_CLASSES] * many]]
     return "<dl>" + "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in facts) + "</dl>"
 
 

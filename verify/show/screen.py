@@ -5,9 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from adanet_theory import links
 from verify.results import Assumption, BoundReport, BoundRow
-from verify.show import wording
+from verify.show import links, wording
 from verify.show.wording import NOTHING, near, up
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ def show(report: BoundReport, *, verbose: bool, console: Console) -> None:
     page = _Page(console)
     page.answer(report)
     page.facts(report, verbose)
-    page.useful(report)
+    page.useful(report, verbose)
     if verbose:
         page.assumptions(report)
         page.bounds(report)
@@ -67,14 +66,16 @@ class _Page:
         self.line(f"Errors   {wording.errors(report)}", indent=9)
         if report.class_errors:
             self.line(f"Classes  {wording.by_class(report)}", indent=9)
-        self.line(f"Network  {wording.network(report)}", indent=9)
+        self.line(f"Network  {wording.network(report, verbose=verbose)}", indent=9)
         if verbose:
             self.line(f"Family   {wording.family(report)}", indent=9)
             self.line(f"Sample   {wording.sample(report)}", indent=9)
+            if report.classes > 2 and report.subject != "black box":
+                self.line(f"Note     {wording.MANY_CLASSES}", indent=9)
         for note in report.notes:
             self.line(f"Note     {note}", indent=9)
 
-    def useful(self, report: BoundReport) -> None:
+    def useful(self, report: BoundReport, verbose: bool) -> None:
         """One line for each statement that says something, one for all the others."""
         rows = [row for row in report.bounds if wording.says(row, report)]
         if rows:
@@ -83,7 +84,7 @@ class _Page:
             self.line(
                 f"  {row.id:{NAME}}{up(row.value):>8}  {wording.remark(row)}".rstrip(), _STYLE["cite"], 34, row.id
             )
-        others = wording.others(report)
+        others = wording.others(report, shown=verbose)
         if others:
             self.line()
             self.line(others, "dim")

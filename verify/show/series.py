@@ -161,9 +161,9 @@ def caution(series: Sequence[Checkpoint]) -> str:
     told = "Values of bounds are unclipped, each by itself" + (
         f"; at a tenth: {_TENTH}." if _has_tenth(series) else "."
     )
-    if any(row.group == "held-out" or "draws" in row.terms for one in series for row in one.report.bounds):
+    if any(row.group == "held-out" for one in series for row in one.report.bounds):
         compared = series[0].report.compared
-        told += f" The least of all may be quoted: held-out bounds and draws are paid for {compared} networks."
+        told += f" The least of all may be quoted: held-out bounds are paid for {compared} networks."
     return told
 
 

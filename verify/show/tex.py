@@ -13,7 +13,8 @@ def to_tex(report: BoundReport) -> str:
     cite = report.cite
     held_out = "--" if report.test is None else near(report.test.error)
     bound = ("none", "--", "--") if cite is None else (_tex_escape(cite.id), up(cite.value), near(cite.delta))
-    cells = (f"{report.sample.m:,}", near(report.sample.train_error), held_out, *bound)
+    trained = near(report.sample.train_error) if report.sample.m else "--"
+    cells = (f"{report.sample.m:,}", trained, held_out, *bound)
     return "\n".join(
         [
             f"% {SCHEMA}, model sha256 {report.model.sha256}",

@@ -89,10 +89,37 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 
+_ASSUMED = {
+    "iid": "the points are independent draws from one law",
+    "untouched": "the held-out points played no part in training or choosing",
+    "feature-map": "the features were fixed before the sample",
+    "homogeneous": "the activation was chosen before the sample",
+    "chain": "the layers are applied one after the other with the activation that was named",
+    "arithmetic": "the program computes what its formula says",
+    "r-sup": "the range of the features was known before the sample",
+    "fixed-in-advance": "the family was declared before training",
+    "picked": "training read only the recorded picks",
+    "recipe": "the recipe was fixed before the sample",
+    "architecture": "the architecture was fixed before the sample",
+    "unlabelled": "the unlabelled points are further draws from the same law",
+    "surrogate": "what the certificate of the surrogate takes for granted, its recipe or code fixed before the sample",
+}
+"""By assumption: what the reader of a citation must know to be true."""
+
+
+def assumed(id: str) -> str:
+    """
+    >>> assumed("iid"), assumed("depth")
+    ('the points are independent draws from one law (iid)', 'depth holds')
+    """
+    return f"{_ASSUMED[id]} ({id})" if id in _ASSUMED else f"{id} holds"
+
+
 # The network, the family and the sample, in one line each
 
 
-def network(report: BoundReport) -> str:
+def network(report: BoundReport, *, verbose: bool = True) -> str:
+    """Sizes and activations; verbose: the norms too."""
     model = report.model
     kinds = list(dict.fromkeys(model.activation))
     if report.subject == "black box":
@@ -104,6 +131,8 @@ def network(report: BoundReport) -> str:
         parts.append("layered" if model.layered else "with skip connections")
     if report.classes > 2:
         parts.append(f"{report.classes} classes")
+    if not verbose:
+        return ", ".join(parts)
     parts.append(f"W = {near(model.W)}")
     if model.path_norm is not None:
         parts.append(f"path norm B = {near(model.path_norm)}")
@@ -131,7 +160,7 @@ def _weights(Lambda: Mapping[tuple[int, int], float]) -> str:
 def sample(report: BoundReport) -> str:
     S = report.sample
     if report.subject == "black box":
-        return f"m = {S.m:,}, training error {near(S.train_error)}"
+        return f"m = {S.m:,}, training error {near(S.train_error)}" if S.m else "none was given"
     return (
         f"m = {S.m:,}, r_inf = {near(S.r_inf)}, r_rms = {near(S.r_rms)}, training error {near(S.train_error)}"
         f"{_undecided(report)}; at rho = {near(report.rho)} of f/W ({near(report.rho * report.model.W)} of f, "
@@ -148,7 +177,13 @@ def _undecided(report: BoundReport) -> str:
     return f" ({open_}, counted as errors by the bounds that need exact margins)"
 
 
-_SHOWN_CLASSES = 8
+_SHOWN_CLASSES = 5
+
+
+MANY_CLASSES = (
+    "the paper's statements are about two classes and have no row here; W and B are those of the output weights "
+    "less their median over the classes, which moves no margin."
+)
 
 
 def by_class(report: BoundReport) -> str:
@@ -156,9 +191,13 @@ def by_class(report: BoundReport) -> str:
     where, errors = ("sample", report.class_errors)
     if report.test is not None and report.test.class_errors:
         where, errors = ("held-out points", report.test.class_errors)
-    worst = sorted(errors.items(), key=lambda entry: -entry[1])
-    shown = [f"{shortened(name)} {near(error)}" for name, error in worst[:_SHOWN_CLASSES]]
-    more = [f"{len(worst) - _SHOWN_CLASSES} more below"] if len(worst) > _SHOWN_CLASSES else []
+    worst = sorted((entry for entry in errors.items() if entry[1] > 0), key=lambda entry: -entry[1])
+    if not worst:
+        return f"no error on the {where} in any class"
+    shown = [f"{near(error)} on {shortened(name)}" for name, error in worst[:_SHOWN_CLASSES]]
+    rest = len(errors) - len(shown)
+    least = f"at most {near(worst[len(shown)][1])}" if len(worst) > len(shown) else "none"
+    more = [f"{least} on the other {rest}" if rest > 1 else f"{least} on the other"] if rest else []
     return f"errors on the {where} by class: {', '.join(shown + more)}"
 
 
@@ -238,6 +277,9 @@ def remark(row: BoundRow) -> str:
     if row.group == "held-out":
         errors, points = row.terms["errors"], row.terms["points"]
         return f"{errors:,.0f} errors on {points:,.0f} points (Clopper-Pearson)"
+    if {"bits", "errors", "points"} <= set(row.terms):
+        bits, errors, points = (row.terms[name] for name in ("bits", "errors", "points"))
+        return f"{bits:,.0f} bits, {errors:,.0f} errors on {points:,.0f} points"
     if row.vacuous:
         return _needed(row)
     if row.group == "certificate":
@@ -255,7 +297,7 @@ def _needed(row: BoundRow) -> str:
     return enough + (f", or norms {up(row.shrink, 2)} times smaller" if row.shrink else "")
 
 
-_DECIDES = ("N", "picked", "left", "tau", "KL", "b")
+_DECIDES = ("N", "picked", "left", "KL", "b")
 _WHOLE = ("N", "k", "draws", "errors", "points", "picked", "left", "start")
 
 
@@ -263,7 +305,7 @@ def term(name: str, value: float | None) -> str:
     """One term, rounded to the side on which the bound grows: b divides, settings are exact."""
     if value is not None and name in _WHOLE:
         return f"{value:,.0f}"
-    return down(value) if name == "b" else near(value) if name in ("beta", "tau", "a") else up(value)
+    return down(value) if name == "b" else near(value) if name == "beta" else up(value)
 
 
 def at_margins(report: BoundReport) -> list[str]:
@@ -371,7 +413,8 @@ def useless(report: BoundReport) -> str:
     cite, base = report.cite, report.base_rate
     if cite is None or base is None or cite.value < base:
         return ""
-    return f"This bound is useless: a constant prediction errs on {near(base)} of the sample."
+    points = "sample" if report.sample.m else "held-out points"
+    return f"This bound is useless: a constant prediction errs on {near(base)} of the {points}."
 
 
 def _one_class(report: BoundReport) -> str:
@@ -391,7 +434,8 @@ def _beside(report: BoundReport) -> str:
 
 def errors(report: BoundReport) -> str:
     """The program's own error on the sample and on held-out points, beside that of a constant prediction."""
-    parts = [f"training {near(report.sample.train_error)} ({report.sample.m:,} points){_undecided(report)}"]
+    told = f"training {near(report.sample.train_error)} ({report.sample.m:,} points){_undecided(report)}"
+    parts = [told if report.sample.m else "no sample"]
     if report.test is not None:
         parts.append(f"held-out {near(report.test.error)} ({report.test.n:,} points)")
     if report.base_rate is not None:
@@ -405,15 +449,17 @@ def says(row: BoundRow, report: BoundReport) -> bool:
     return group(row) == "cite" and row.value is not None and row.value < least
 
 
-def others(report: BoundReport) -> str:
-    """How many statements say nothing of use; the paper's own are named among them."""
+def others(report: BoundReport, *, shown: bool = False) -> str:
+    """How many statements say nothing of use, the paper's own among them; `shown`: they stand below."""
     silent = [row for row in report.bounds if not row.context and not says(row, report)]
     if not silent:
         return ""
     paper = " and ".join(row.id for row in silent if row.group == "paper")
     among = f" (the paper's {paper} among them)" if paper else ""
     say = "1 statement says" if len(silent) == 1 else f"{len(silent)} statements say"
-    return f"{say} nothing or {'does' if len(silent) == 1 else 'do'} not apply{among}: -v shows them."
+    return (
+        f"{say} nothing or {'does' if len(silent) == 1 else 'do'} not apply{among}{'' if shown else ': -v shows them'}."
+    )
 
 
 def citation(report: BoundReport) -> str | None:
@@ -422,9 +468,14 @@ def citation(report: BoundReport) -> str | None:
     if cite is None:
         return None
     noun = "predictor" if report.subject == "black box" else "network"
+    noun = f"{noun}'s formula" if cite.about == "formula" else noun
+    noun += f" ({report.whose})" if report.whose else ""
     drawn = "held-out points" if cite.id == "held-out" else "sample"
     sure = f"with probability at least {probability(report.delta)} over the {drawn}"
-    known = f" It assumes {listed(cite.assumes)}." if cite.assumes else ""
+    of_formula = cite.about == "formula"
+    needed = [assumed(id) for id in cite.assumes if not (of_formula and id == "arithmetic")]
+    known = f" It assumes that {listed(needed)}." if needed else ""
+    known += f" For the program it holds only if {assumed('arithmetic')}." if of_formula else ""
     return f"The risk of this {noun} is at most {up(cite.value)} {sure}, by {cite.id}{_paid(report)}.{known}"
 
 

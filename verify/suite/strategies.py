@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from torch import Tensor
 
-from adanet_theory.activations import ACTIVATIONS, activation
+from adanet_theory.activations import ACTIVATIONS
 from adanet_theory.checks import Array
 from adanet_theory.spec import NetworkSpec
+from adanet_train.core.network import Network, Pair
 from adanet_train.core.surrogates import SURROGATES
-from verify.measure.evidence import Weights
 
 SMOOTH = ("sigmoid", "softplus", "tanh")
 HOMOGENEOUS = ("relu", "leaky_relu:0.1", "abs", "identity")
@@ -120,13 +120,18 @@ def edge_arrays(*shape: int, largest: int = 300) -> st.SearchStrategy[Array]:
     return arrays(np.float64, shape, elements=edges(largest), fill=st.nothing())
 
 
+def in_layers(n: tuple[int, ...], hidden: dict[Pair, Array], output: dict[int, Array], phi: str) -> Network:
+    """A network of one activation."""
+    U = {pair: torch.from_numpy(x) for pair, x in hidden.items()}
+    return Network(n, U, {k: torch.from_numpy(w) for k, w in output.items()}, (phi,) * (len(n) - 2))
+
+
 @st.composite
-def edge_networks(draw: st.DrawFn) -> Weights:
+def edge_networks(draw: st.DrawFn) -> Network:
     """A network of one to three layers, skips included, a piecewise linear activation, weights at the edges."""
     n = tuple(draw(st.lists(st.integers(1, 3), min_size=2, max_size=4)))
     depth = len(n) - 1
     pairs = [(k, s) for k in range(1, depth + 1) for s in range(k) if s > 0 or k == 1]
     hidden = {(k, s): draw(edge_arrays(n[k], n[s], largest=150)) for k, s in pairs if s == k - 1 or draw(st.booleans())}
     output = {k: draw(edge_arrays(n[k], largest=150)) for k in range(1, depth + 1) if k == depth or draw(st.booleans())}
-    phi = activation(draw(st.sampled_from(HOMOGENEOUS)))
-    return Weights(n, hidden, output, (phi,) * (depth - 1))
+    return in_layers(n, hidden, output, draw(st.sampled_from(HOMOGENEOUS)))

@@ -135,7 +135,6 @@ FUNCTIONS: tuple[Callable[..., Any], ...] = (
     multiclass.multiclass_margin_bound,
     multiclass.multiclass_margin_bound_uniform_at,
     multiclass._doubled,
-    multiclass._twice,
     margin.growth,
     unbounded._terms,
     unbounded._log_prior,

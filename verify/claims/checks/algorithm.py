@@ -18,7 +18,9 @@ from adanet_train.search.weak_learners import Task
 from verify.claims.checks import Fact, Facts, settles
 
 Phi = surrogate("logistic")
-SMALL = Config(rounds=3, width=3, Lambda=1.0, lam=1e-3, steps=60, batch=20, check_every=20, max_depth=3)
+SMALL = Config(
+    learner="gradient", rounds=3, width=3, Lambda=1.0, lam=1e-3, steps=60, batch=20, check_every=20, max_depth=3
+)
 
 
 def sample(m: int = 60, n_0: int = 4, seed: int = 0) -> tuple[Tensor, Tensor]:

@@ -20,8 +20,8 @@ from adanet_theory.risk.multiclass import (
     multiclass_objective_bound,
 )
 from adanet_theory.risk.posterior import a_posteriori_at, a_posteriori_bounded_at
+from adanet_train.convex.class_step import minimise_classes
 from adanet_train.convex.cvx_exact import minimise_class_norms
-from adanet_train.convex.mixture import minimise_classes
 from adanet_train.core.norms import row_norms
 from verify.claims.checks import Fact, Facts, settles
 from verify.claims.checks.extremal import Memorised, Rare

@@ -131,6 +131,7 @@ def norm_constraint(enforce: bool = False) -> Facts:
     Psi = torch.rand(60, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     y = torch.where(Psi[:, 0] > Psi[:, 1], 1.0, -1.0).double()
     config = Config(
+        learner="gradient",
         rounds=1,
         width=4,
         Lambda=1.01,

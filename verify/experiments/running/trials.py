@@ -15,9 +15,10 @@ from verify.experiments.running.folds import split
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from adanet_train.config import Config, Trained
+    from adanet_train.config import Config
     from adanet_train.data.datasets import Dataset
     from adanet_train.data.features import FeatureMap
+    from adanet_train.training import Trained
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,10 @@ class Trial:
     data: str
     """A name that `sample` knows, cifar10:deer-truck for one."""
     method: str
-    """One of adanet_train.app.run.METHODS."""
+    """One of adanet_train.methods.METHODS."""
     fold: int
     setting: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of Config; what is not named is the config's own default."""
+    """Settings of Config; what is not named is at its default, and the learner is the paper's."""
     seed: int = 0
     kind: str = "train"
     """What is done with it: "train", or "bounds" (train, and ask verify-bounds about the network)."""
@@ -56,12 +57,11 @@ class Trial:
 
     @property
     def config(self) -> Config:
-        """Each fold has randomness of its own; AdaNet.CVX with the exact step is told by the method's name."""
-        from adanet_train.app.run import method_config
+        """The paper's learner, where the setting names none; each fold has randomness of its own."""
         from adanet_train.config import Config
 
-        config = Config.from_dict({**self.description["setting"], "seed": self.seed * FOLDS + self.fold})
-        return method_config(self.method, config)
+        seed = self.seed * FOLDS + self.fold
+        return Config.from_dict({"learner": "gradient", **self.description["setting"], "seed": seed})
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,8 @@ class Fold:
 @functools.lru_cache(maxsize=2)
 def sample(name: str, source: Source) -> Dataset:
     """All points of a name; of CIFAR-10 those of the test batch too, as the paper's folds have 12,000 points."""
-    from adanet_train.data import cifar10, datasets, image_features
+    from adanet_train.data import datasets
+    from adanet_train.data.pictures import cifar10, image_features
 
     kind, _, pair = name.partition(":")
     if kind != "cifar10":

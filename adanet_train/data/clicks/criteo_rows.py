@@ -46,8 +46,8 @@ def tables(path: Path) -> Iterator[tuple[Any, Any, Any]]:
         try:
             yield _parse(block.replace(b"\r\n", b"\n") if b"\r" in block else block, lines)
         except ValueError as error:
-            told = _ragged(block, first) or f"rows {first} to {first + lines - 1}: {error}"
-            raise ValueError(f"{path}: {told}") from None
+            reason = _ragged(block, first) or f"rows {first} to {first + lines - 1}: {error}"
+            raise ValueError(f"{path}: {reason}") from None
         first += lines
 
 
@@ -73,8 +73,10 @@ def _parse(block: bytes, lines: int) -> tuple[Any, Any, Any]:
 def _ragged(block: bytes, first: int) -> str:
     """The first row that has not 40 cells, if there is one."""
     cells = ((number, line.count(b"\t") + 1) for number, line in enumerate(block.splitlines(), first))
-    told = (f"row {number} has {n} cells, expected {COLUMNS} separated by tabs." for number, n in cells if n != COLUMNS)
-    return next(told, "")
+    lines = (
+        f"row {number} has {n} cells, expected {COLUMNS} separated by tabs." for number, n in cells if n != COLUMNS
+    )
+    return next(lines, "")
 
 
 def require_polars() -> Any:

@@ -27,8 +27,8 @@ from adanet_theory.checks import check
 from adanet_train.core.descend import Adam
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
-from adanet_train.data.criteo import Codes, Part, embedding_size
-from adanet_train.data.criteo_rows import COUNTS
+from adanet_train.data.clicks.criteo import Codes, Part, embedding_size
+from adanet_train.data.clicks.criteo_rows import COUNTS
 from adanet_train.data.datasets import Dataset
 from adanet_train.data.disk import slices
 from adanet_train.data.features import Array, FeatureMap

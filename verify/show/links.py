@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-BUILT = Path(__file__).parents[1] / "out" / "docs"
+from adanet_theory import catalogue
+
+BUILT = Path(__file__).parents[2] / "out" / "docs"
 
 
 def site(*, to_keep: bool = False) -> str | None:
@@ -24,14 +26,6 @@ def site(*, to_keep: bool = False) -> str | None:
 
 def statement(id: str, *, to_keep: bool = False) -> str | None:
     """The page of that statement; None for a user's own bound, or without a site."""
-    from adanet_theory import catalogue  # which is above the numbers, and they are above this
-
     ours = catalogue.ids(catalogue.select(lambda bound: bound.group != "user"))
     base = site(to_keep=to_keep) if id in ours else None
     return f"{base}/statements/{id}.html" if base else None
-
-
-def see(id: str = "index") -> str:
-    """What an error about a statement ends with, or one about the ids of all of them: where to read on."""
-    base = site()
-    return f" See {base}/statements/{id}.html." if base else ""

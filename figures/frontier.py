@@ -1,0 +1,115 @@
+"""How to spend labelled points: certificate against test error, for held-out points and for picking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adanet_theory.checks import check
+from figures.canvas import Data, is_single, panels, styled, width
+from verify.show.plots import BLUE, GREEN, INK
+from verify.show.wording import up
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from adanet_train.picking.core import Labelled, Learner
+
+DATA = "sample"
+STAND_IN = Path("digits:odd-even")
+HELD_OUT = (0.05, 0.1, 0.25, 0.5, 0.75)
+STARTS = (0.1, 0.25, 0.5, 0.75)
+FOLDS = 5
+WAYS = {
+    "held out": ("held-out points, and their share", GREEN, "s", (4, 3)),
+    "start": ("picking, and the share of the start", BLUE, "o", (4, -9)),
+}
+"""The name, colour and marker of each, and where its shares stand."""
+WORDS = {"adanet": "AdaNet", "svc": "A support vector machine (rbf kernel)"}
+
+
+def compute(*, quick: bool, data: Path | None = None) -> Data:
+    """Each way with its certificate and test error, on the test part or else the means over five folds.
+
+    The learner is AdaNet, in a quick figure a support vector machine.
+    """
+    from verify.experiments import picking
+
+    source = str(data or STAND_IN)
+    points, test, known = picking.read(picking.Data(source), None, 0, pixels=False)
+    check(len(points) >= 50, f"the frontier needs at least 50 points, got m={len(points)} in {source}.")
+    parts = [(points, test)] if test is not None else _folds(points)
+    shares = [("held out", share) for share in HELD_OUT] + [("start", share) for share in STARTS[quick:]]
+    name = "svc" if quick else "adanet"
+    rows = [_row(way, share, parts, lambda seed: picking.LEARNERS[name](points, seed, known)) for way, share in shares]
+    tested = len(test) if test is not None else None
+    return {"source": source, "learner": name, "m": len(points), "rows": rows, "tested": tested}
+
+
+def _folds(points: Labelled) -> list[tuple[Labelled, Labelled]]:
+    from sklearn.model_selection import StratifiedKFold
+
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(points.X, points.y)
+    return [(points[train], points[held]) for train, held in folds]
+
+
+def _row(way: str, share: float, parts: Sequence[Any], make: Callable[[int], Learner]) -> Data:
+    """The mean certificate and the mean test error."""
+    from adanet_train.picking.core import Plan
+    from verify.experiments import picking
+
+    found = []
+    for seed, (points, test) in enumerate(parts):
+        learner = make(seed)
+        if way == "start":
+            spent = picking.by_picking(learner, points, Plan(start=share, seed=seed))
+        else:
+            spent = picking.by_holding_out(learner, points, share, seed)
+        found.append((spent.bound, float(picking.is_wrong(learner, spent.predictor, test).mean())))
+    bound, error = np.mean(found, axis=0).tolist()
+    return {"way": way, "share": share, "bound": bound, "error": error}
+
+
+@styled
+def draw(data: Data) -> Figure:
+    single = is_single(data, by_default=True)
+    figure, (axes,) = panels(1, 1, width=width(data, single=True), height=3.0 if single else 3.4)
+    for way, (label, colour, marker, place) in WAYS.items():
+        rows = [row for row in data["rows"] if row["way"] == way]
+        x, y = [row["error"] for row in rows], [row["bound"] for row in rows]
+        axes.plot(x, y, f"{marker}-", color=colour, linewidth=0.7, label=label)
+        for row in rows:
+            at, share = (row["error"], row["bound"]), f"{row['share']:.0%}"
+            axes.annotate(share, at, xytext=place, textcoords="offset points", color=colour)
+    errors = [row["error"] for row in data["rows"]]
+    low, high = 0.8 * min(errors), 1.1 * max(errors) or 0.01
+    axes.plot([low, high], [low, high], color=INK, linewidth=0.6)
+    axes.set_xlim(low - 0.05 * (high - low), high)
+    axes.set_ylim(low)
+    axes.set_xlabel("test error")
+    axes.set_ylabel("certificate")
+    figure.legend(loc="outside upper left", ncols=1 if single else 2)
+    return figure
+
+
+def caption(data: Data) -> str:
+    held, picked = ([row for row in data["rows"] if row["way"] == way] for way in WAYS)
+    least = [min(rows, key=lambda row: row["bound"]) for rows in (held, picked)]
+    said = " and ".join(
+        f"{up(row['bound'], 3)} (test error {row['error']:.4f}) with {row['share']:.0%} {words}"
+        for row, words in zip(least, ("held out", "in the start"), strict=True)
+    )
+    where = (
+        f"on {data['tested']:,} test points"
+        if data["tested"]
+        else f"means over {FOLDS} folds, each trained on four fifths and tested on the rest"
+    )
+    return (
+        f"{WORDS[data['learner']]} on {data['source']}, m = {data['m']:,}: certificates at δ = 0.05 against the test "
+        f"error, {where}. The least certificates are {said}. Down and left is better; on the line a certificate would "
+        "be the error itself. A plain split with more held-out points is often as tight as picking or tighter, but its "
+        "network has seen less."
+    )

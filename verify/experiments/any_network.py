@@ -1,0 +1,241 @@
+"""Networks trained as usual for adanet-experiment certificates, with what occam and disagreement say of them.
+
+A table of 50 features with a ReLU network of 16 units and with AdaNet's; LeNet and a network of 100 units on the
+pixels of MNIST; and a small convolution on histograms of gradients (`hog`, fixed before any of these points), trained
+to be compressed. Pixels are on a grid of 1/256, features on one of 1/64, so that sums of them can be exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from adanet_train.app import run
+from adanet_train.compression.description import Layers
+from adanet_train.compression.disagreement import decisions, disagreement
+from adanet_train.compression.problem import default_loss, one_or_many
+from adanet_train.compression.search import compress
+from adanet_train.compression.weights import fill, prepared
+from adanet_train.config import Config
+from adanet_train.data import datasets
+from adanet_train.data.pictures import hog
+from adanet_train.picking.certify import Certified, certify
+from adanet_train.picking.modules import Module, shifted
+
+Row = dict[str, Any]
+FEATURES, DIRECTIONS, READ, SCALE = 50, 6, 8, 4.5
+TEST_POINTS, UNLABELLED = 100_000, 5_000
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A trained network, its sample, and test points."""
+
+    net: nn.Module
+    X: Tensor
+    y: Tensor
+    X_test: Tensor
+    y_test: Tensor
+
+    def test_error(self, net: nn.Module, rows: slice = slice(None)) -> float:
+        return error(net, self.X_test[rows], self.y_test[rows])
+
+
+def error(net: Any, X: Tensor, y: Tensor) -> float:
+    """The share of points that a module or an estimator of class indices gets wrong."""
+    return float(np.mean(decisions(net, X) != y.numpy()))
+
+
+# Data
+
+
+def table(m: int, seed: int, law: int = 7) -> tuple[Tensor, Tensor, float]:
+    """A two-class table of 50 normal features on a grid of 1/64, and its Bayes error, about .066.
+
+    Six directions, drawn by `law`, read eight features each; the log-odds are linear in two of them and piecewise
+    linear in four.
+    """
+    fixed, draw = np.random.default_rng(law), np.random.default_rng([20261118, seed])
+    A = fixed.normal(size=(FEATURES, DIRECTIONS)) * (fixed.random((FEATURES, DIRECTIONS)).argsort(axis=0) < READ)
+    A /= np.linalg.norm(A, axis=0)
+    X = np.round(draw.normal(size=(m, FEATURES)).astype(np.float32) * 64) / 64
+    z = (X @ A).T
+    bent = 1.1 * np.abs(z[1]) - 0.9 * np.abs(z[2]) + 1.3 * np.maximum(z[3], 0) - 0.8 * np.maximum(z[4], 0)
+    p = 1 / (1 + np.exp(-SCALE * (1.2 * z[0] + bent + 0.5 * z[5] - 0.25)))
+    y = draw.random(m) < p
+    return torch.from_numpy(X).float(), torch.from_numpy(y).long(), float(np.minimum(p, 1 - p).mean())
+
+
+def images(name: str, data_dir: str | None, *, cells: bool = False) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Training and test points: pixels in [0, 1), or 8 orientations in 6 x 6 cells, on a grid of 1/256."""
+    parts: list[Tensor] = []
+    for test in (False, True):
+        data = datasets.load(name, data_dir=data_dir, test=test, many=True, hog=cells)
+        X = torch.from_numpy(np.asarray(data.values, dtype=np.float32))
+        if cells:
+            X = X.reshape(-1, hog.CELLS, hog.CELLS, hog.ORIENTATIONS).permute(0, 3, 1, 2).contiguous()
+        X = (X * 256).round() / 256 if cells else X.reshape(-1, 1, 28, 28) / 256
+        parts += [X, torch.from_numpy(data.y).long()]
+    X, y, X_test, y_test = parts
+    return X, y, X_test, y_test
+
+
+# Networks
+
+
+def lenet() -> nn.Module:
+    first = (nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2))
+    then = (nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10))
+    return nn.Sequential(*first, *then)
+
+
+def units_100() -> nn.Module:
+    return nn.Sequential(nn.Flatten(), nn.Linear(784, 100), nn.ReLU(), nn.Linear(100, 10))
+
+
+def units_16() -> nn.Module:
+    return nn.Sequential(nn.Linear(FEATURES, 16), nn.ReLU(), nn.Linear(16, 1))
+
+
+def convolution() -> nn.Module:
+    """16 channels on the cells of `hog`, then the ten classes."""
+    return nn.Sequential(
+        nn.Conv2d(hog.ORIENTATIONS, 16, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(16 * hog.CELLS**2, 10)
+    )
+
+
+def fit(net: nn.Module, X: Tensor, y: Tensor, epochs: int, batch: int, decay: float = 0.0) -> nn.Module:
+    """Adam, one cycle; `decay` times the sum of |w| is added to the loss."""
+    draw = torch.Generator().manual_seed(0)
+    optimiser = torch.optim.Adam(net.parameters(), 1e-3)
+    cycle = torch.optim.lr_scheduler.OneCycleLR(optimiser, 3e-3, total_steps=epochs * (len(X) // batch))
+    for _ in range(epochs):
+        order = torch.randperm(len(X), generator=draw)
+        for i in range(len(X) // batch):
+            rows = order[i * batch : (i + 1) * batch]
+            loss = default_loss(one_or_many(net(X[rows]), len(rows)), y[rows])
+            if decay:
+                loss = loss + decay * torch.stack([w.abs().sum() for w in net.parameters()]).sum()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            cycle.step()
+    return net.eval()
+
+
+def of_table(m: int, seed: int) -> Case:
+    X, y, _ = table(m, 1)
+    X_test, y_test, _ = table(TEST_POINTS, 2)
+    torch.manual_seed(seed)
+    return Case(fit(units_16(), X, y, max(3, round(3e6 / m)), 256), X, y, X_test, y_test)
+
+
+def adanet_of_table(m: int, seed: int) -> Case:
+    """The paper's learner on Ψ = (x/8, 1), a map that looks at no sample."""
+    X, y, _ = table(m, 1)
+    X_test, y_test, _ = table(TEST_POINTS, 2)
+    Psi, Psi_test = (nn.functional.pad(x / 8, (0, 1), value=1.0) for x in (X, X_test))
+    config = Config(
+        learner="gradient", rounds=3, width=25, max_depth=2, Lambda=8.0, lam=1e-6, optimiser="adam", seed=seed
+    )
+    trained = run.trainer("adanet")(Psi.double(), 2.0 * y.double() - 1, config)
+    return Case(Layers(trained.network), Psi, y, Psi_test, y_test)
+
+
+def of_images(name: str, make: Callable[[], nn.Module], data_dir: str | None, seed: int) -> Case:
+    X, y, X_test, y_test = images(name, data_dir)
+    torch.manual_seed(seed)
+    return Case(fit(make(), X, y, 4, 128), X, y, X_test, y_test)
+
+
+def for_its_bits(name: str, data_dir: str | None, seed: int) -> Case:
+    """A convolution whose weights were pulled to zero while it was trained."""
+    X, y, X_test, y_test = images(name, data_dir, cells=True)
+    torch.manual_seed(seed)
+    return Case(fit(convolution(), X, y, 8, 256, decay=1e-4), X, y, X_test, y_test)
+
+
+@dataclass(frozen=True)
+class Source:
+    """How a case is made, from the folder of the data and the seed, and the nominal seconds of its compression."""
+
+    make: Callable[[str | None, int], Case]
+    budget: float = 60.0
+
+
+CASES: Mapping[str, Source] = {
+    "table:1e4 50-16-1": Source(lambda _, seed: of_table(10_000, seed)),
+    "table:1e5 50-16-1": Source(lambda _, seed: of_table(100_000, seed)),
+    "table:1e6 50-16-1": Source(lambda _, seed: of_table(1_000_000, seed)),
+    "table:1e5 AdaNet": Source(lambda _, seed: adanet_of_table(100_000, seed)),
+    "mnist 784-100-10": Source(lambda folder, seed: of_images("mnist", units_100, folder, seed)),
+    "mnist LeNet": Source(lambda folder, seed: of_images("mnist", lenet, folder, seed), 100.0),
+    "mnist hog convolution": Source(lambda folder, seed: for_its_bits("mnist", folder, seed)),
+    "fashion hog convolution": Source(lambda folder, seed: for_its_bits("fashion", folder, seed)),
+}
+
+
+@lru_cache(maxsize=1)
+def made(name: str, data_dir: str | None, seed: int) -> Case:
+    """One network for both methods."""
+    return CASES[name].make(data_dir, seed)
+
+
+# The rows
+
+
+def occam(name: str, data_dir: str | None, seed: int, delta: float) -> Row:
+    """The network of that name compressed, every stage with its test error."""
+    source, case = CASES[name], made(name, data_dir, seed)
+    small = compress(case.net, case.X, case.y, delta=delta, budget=source.budget, seed=seed)
+    found = _row(case, small.bound, "occam-certificate", {"bits": small.bits, "errors": small.errors})
+    own = prepared(case.net)
+    tested = [case.test_error(fill(own, stage.coded)) for stage in small.stages]
+    stages = [stage.plain | {"test_error": wrong} for stage, wrong in zip(small.stages, tested, strict=True)]
+    return found | {
+        "train_error": small.errors / small.m,
+        "test_error": case.test_error(small.module),
+        "budget": source.budget,
+        "stages": stages,
+    }
+
+
+def untouched(name: str, data_dir: str | None, seed: int, delta: float) -> Row:
+    """LeNet as it is, by one that was picked on the same sample and by test points without their labels."""
+    case = made(name, data_dir, seed)
+    order = torch.randperm(len(case.y_test), generator=torch.Generator().manual_seed(seed))
+    U, rest = case.X_test[order[:UNLABELLED]], order[UNLABELLED:]
+    g = surrogate(case, seed)
+    found = disagreement(case.net, g, U, X=case.X, delta=delta)
+    counted = {"b": found.b, "disagreements": found.disagreements, "n": found.n}
+    picked = {"picked": len(g.picks), "left": len(g.left), "N": g.N}
+    X, y = case.X_test[rest], case.y_test[rest]
+    own = _row(case, found.bound, "disagreement-certificate", counted | picked)
+    return own | {
+        "train_error": error(case.net, case.X, case.y),
+        "test_error": error(case.net, X, y),
+        "surrogate_test_error": error(g.predictor, X, y),
+    }
+
+
+def surrogate(case: Case, seed: int) -> Certified:
+    """LeNet trained by picking on the same sample, with shifts, from a start on a quarter, else at the defaults."""
+    return certify(Module(lenet, seed, augment=shifted), case.X, case.y, start=0.25, seed=seed)
+
+
+def _row(case: Case, bound: float, id: str, terms: Row) -> Row:
+    return {
+        "m": len(case.y),
+        "weights": sum(w.numel() for w in case.net.parameters()),
+        "network_test_error": case.test_error(case.net),
+        "bound id": id,
+        "bound": bound,
+        "tried": 1,
+        "terms": terms,
+    }

@@ -1,0 +1,285 @@
+"""adanet-experiment picking: a learner by picking, beside the same learner with a tenth of the points held out.
+
+    adanet-experiment picking --sets digits:3-8,iris
+    adanet-experiment picking --learner cnn --sets mnist:3-8 --data-dir DIR
+
+A row is one data set with one learner: both certificates at delta = .05, both test errors, and their difference with
+its standard error. Data without a test part are trained on whole for the certificates; the test errors are those of
+five folds, of fewer than 1,100 rows twice. The file is written after every row, and the same command goes on from it.
+
+Labels with noise: each label, of test points too, is another one with that probability, drawn uniformly from the
+others. With probability 1 - 1/C they are random.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from adanet_theory.certificates.binomial import clopper_pearson
+from adanet_theory.checks import check
+from adanet_train.app.inputs import encoded
+from adanet_train.certificate.train import one_thread
+from adanet_train.config import Config
+from adanet_train.data import datasets
+from adanet_train.data.pictures import cifar10
+from adanet_train.picking.core import Labelled, Learner, Picked, Plan, pick, wrong
+from adanet_train.picking.modules import Module, shifted
+from adanet_train.picking.networks import AdaNet, Scaled
+from verify.experiments import learners, table_data
+from verify.experiments.running import results
+
+DELTA = 0.05
+HELD_OUT = 0.1
+IMAGES = ("mnist", "fashion", "cifar10")
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data set, "hog" for histograms of gradients, and the share of labels that are made wrong."""
+
+    name: str
+    features: str | None = None
+    noise: float = 0.0
+
+    @property
+    def label(self) -> str:
+        said = f"{self.name} {self.features}" if self.features else self.name
+        return f"{said} noise {self.noise:g}" if self.noise else said
+
+    @property
+    def images(self) -> bool:
+        return self.name.partition(":")[0] in IMAGES
+
+
+PAIRS = ("0-1", "1-7", "3-8", "4-9")
+TABLES = ("linear", "interactions", "moons", "circles", "classification", "hastie")
+"""Those of the learner comparison that come with no other package, and whose labels no median of all rows has cut."""
+SETS = (
+    *map(Data, ("digits:3-8", "digits:odd-even", "digits", "breast-cancer", "iris", "wine")),
+    *(Data(f"mnist:{pair}", features) for features in (None, "hog") for pair in PAIRS),
+    *(Data(f"cifar10:{pair}") for pair in ("deer-truck", "deer-horse", "automobile-truck", "cat-dog", "dog-horse")),
+    *(Data(f"fashion:{pair}", "hog") for pair in ("coat-shirt", "pullover-coat", "sneaker-boot")),
+    *(Data(f"table:{name}") for name in TABLES),
+    *(Data("digits:3-8", noise=share) for share in (0.1, 0.3, 0.5)),
+    *(Data("digits", noise=share) for share in (0.1, 0.3, 0.9)),
+    *(Data("mnist:3-8", "hog", share) for share in (0.1, 0.3, 0.5)),
+    *map(Data, IMAGES),
+)
+
+
+def read(data: Data, data_dir: str | None, seed: int, *, pixels: bool) -> tuple[Labelled, Labelled | None, bool]:
+    """The sample, the test part if there is one, and whether the map of the features was fixed beforehand."""
+    load = of_pixels if pixels else of_table if data.name.startswith("table:") else of_features
+    parts = [load(data, data_dir, test) for test in ((False, True) if data.images else (False,))]
+    found = [noisy(points, data.noise, seed + place) for place, (points, _) in enumerate(parts)]
+    return found[0], found[1] if data.images else None, parts[0][1]
+
+
+def of_table(data: Data, data_dir: str | None, test: bool) -> tuple[Labelled, bool]:
+    """A table of the learner comparison."""
+    X, y = table_data.TABLES[data.name.removeprefix("table:")]()
+    return Labelled(np.asarray(X, dtype=np.float64), *of_signs(y)), False
+
+
+def of_features(data: Data, data_dir: str | None, test: bool) -> tuple[Labelled, bool]:
+    """Psi, where its map was known beforehand, else X; of a name or of a file."""
+    hog = data.features == "hog"
+    given = datasets.load(data.name, data_dir=data_dir, many=True, hog=hog, test=test)
+    check(not given.encoded, f"{data.name}: {encoded(given)}")
+    known = given.is_psi or given.known_range is not None
+    X = given.Psi(given.feature_map()) if known else given.values
+    return Labelled(np.asarray(X), *of_signs(given.y)), known
+
+
+def of_pixels(data: Data, data_dir: str | None, test: bool) -> tuple[Labelled, bool]:
+    """The bytes of images [m, channels, height, width]."""
+    name, _, pair = data.name.partition(":")
+    if name != "cifar10":
+        given = datasets.load(data.name, data_dir=data_dir, many=True, test=test)
+        return Labelled(given.values.astype(np.uint8).reshape(-1, 1, 28, 28), *of_signs(given.y)), True
+    part: Any = "test" if test else "train"
+    a, _, b = pair.partition("-")
+    images, y = cifar10.load_pair(a, b, data_dir, part) if pair else cifar10.load_all(data_dir, part)
+    return Labelled(np.ascontiguousarray(images.transpose(0, 3, 1, 2)), *of_signs(y)), True
+
+
+def of_signs(y: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """The number of each label's class, and the classes."""
+    classes, index = np.unique(np.asarray(y), return_inverse=True)
+    return index.astype(np.int64), classes
+
+
+def noisy(points: Labelled, share: float, seed: int) -> Labelled:
+    """Each label another one with this probability."""
+    draw, C = np.random.default_rng([seed, 25]), len(points.classes)
+    moved = (draw.random(len(points)) < share) * draw.integers(1, C, len(points))
+    return replace(points, y=(points.y + moved) % C)
+
+
+# The learners
+
+
+class Centred(nn.Module):
+    """Bytes as numbers in [-1, 1]."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x / 127.5 - 1
+
+
+def cnn(shape: tuple[int, ...], outputs: int) -> nn.Module:
+    """Two convolutions with stride 2, and a hidden layer."""
+    channels, height, width = shape
+    convolutions = (nn.Conv2d(channels, 32, 5, 2, 2), nn.ReLU(), nn.Conv2d(32, 64, 3, 2, 1), nn.ReLU(), nn.Flatten())
+    return nn.Sequential(
+        Centred(), *convolutions, nn.Linear(64 * (height // 4) * (width // 4), 128), nn.ReLU(), nn.Linear(128, outputs)
+    )
+
+
+def of_cnn(points: Labelled, seed: int, known: bool) -> Learner:
+    """A CNN, with fewer passes over many points."""
+    C, epochs = len(points.classes), 30 if len(points) < 20_000 else 10
+    return Module(partial(cnn, points.X.shape[1:], 1 if C == 2 else C), seed, epochs, augment=shifted)
+
+
+def of_adanet(points: Labelled, seed: int, known: bool) -> Learner:
+    """AdaNet at its defaults; the map is fitted on the start where no range is known."""
+    learner = AdaNet(Config(objective="certificate", delta=DELTA, seed=seed))
+    return learner if known else Scaled(learner)
+
+
+def of_svc(points: Labelled, seed: int, known: bool) -> Learner:
+    """A support vector machine with the rbf kernel."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+
+    from adanet_train.picking.estimators import Estimator
+
+    return Estimator(make_pipeline(StandardScaler(), SVC(C=10)), seed)
+
+
+LEARNERS: dict[str, Callable[[Labelled, int, bool], Learner]] = {"adanet": of_adanet, "cnn": of_cnn, "svc": of_svc}
+
+
+def default_sets(learner: str) -> list[str]:
+    """AdaNet on all but the ten classes of images; the others where they are at home."""
+    if learner == "cnn":
+        return [data.label for data in SETS if data.images and data.features is None]
+    found = [data for data in SETS if data.name not in IMAGES]
+    return [data.label for data in found if learner == "adanet" or not data.images]
+
+
+# Two ways to spend labelled points
+
+
+@dataclass(frozen=True, eq=False)
+class Spent:
+    """A predictor with its certificate, and the counts that it is from."""
+
+    predictor: Any
+    bound: float
+    counts: dict[str, Any]
+
+
+def by_picking(learner: Learner, points: Labelled, plan: Plan, delta: float = DELTA) -> Spent:
+    """The learner by picking, with pick-certificate."""
+    found: Picked = pick(learner, points, plan)
+    counts = {"N": found.N, "picks": len(found.picks), "left": len(found.left)}
+    return Spent(
+        found.predictor, found.at(delta), counts | {"start_bound": clopper_pearson(found.first, found.N, delta)}
+    )
+
+
+def by_holding_out(learner: Learner, points: Labelled, share: float, seed: int, delta: float = DELTA) -> Spent:
+    """The learner trained on all but this share of the points, with Clopper-Pearson's bound on that share."""
+    plan = Plan(start=1 - share, seed=seed)
+    P, S = plan.split(len(points))
+    predictor = learner.fit(points[P], points[[]], None)
+    errors = len(wrong(learner, predictor, points, S, plan, points.keys))
+    return Spent(predictor, clopper_pearson(errors, len(S), delta), {"N": len(S), "errors": errors})
+
+
+def is_wrong(learner: Learner, predictor: Any, points: Labelled) -> NDArray[np.bool_]:
+    """Whether the predictor errs, point by point; a tie is an error."""
+    return ~(np.asarray(learner.margins(predictor, points)) > 0)
+
+
+def spent(data: Data, points: Labelled, make: Callable[[], Learner], seed: int) -> tuple[Spent, Spent, list[float]]:
+    """By picking, by holding out, and the CPU seconds of each; with noise in the labels the nearest miss first."""
+    clock = [time.process_time()]
+    picked = by_picking(make(), points, Plan(order="nearest" if data.noise else "worst", seed=seed))
+    clock.append(time.process_time())
+    held = by_holding_out(make(), points, HELD_OUT, seed)
+    clock.append(time.process_time())
+    return picked, held, np.round(np.diff(clock), 1).tolist()
+
+
+def measured(data: Data, learner: str, data_dir: str | None, seed: int) -> Row:
+    """Both certificates from all points, both test errors, and the difference of these with its standard error."""
+    points, test, known = read(data, data_dir, seed, pixels=learner == "cnn")
+    make = partial(LEARNERS[learner], points, seed, known)
+    with one_thread():
+        picked, held, seconds = spent(data, points, make, seed)
+        errors = in_folds(data, points, make, seed) if test is None else on_test(make(), (picked, held), test)
+    ways = zip((picked, held), errors["test_errors"], seconds, strict=True)
+    said = [{"bound": way.bound, "test_error": error, **way.counts, "cpu_seconds": s} for way, error, s in ways]
+    of = {"data": data.label, "learner": learner, "m": len(points), "classes": len(points.classes), "delta": DELTA}
+    return {**of, "picked": said[0], "held_out": said[1], "tested": errors["tested"], **errors["compared"]}
+
+
+def on_test(learner: Learner, ways: Sequence[Spent], test: Labelled) -> Row:
+    """The errors on the test part; the standard error is that of the mean of paired differences."""
+    found = np.array([is_wrong(learner, way.predictor, test) for way in ways], dtype=np.float64)
+    gap = found[0] - found[1]
+    compared = {"difference": float(gap.mean()), "difference_se": float(gap.std(ddof=1) / np.sqrt(len(gap)))}
+    return {"test_errors": found.mean(axis=1).tolist(), "compared": compared, "tested": f"{len(test):,} test points"}
+
+
+def in_folds(data: Data, points: Labelled, make: Callable[[], Learner], seed: int) -> Row:
+    """The mean errors over the folds, each trained on the other four fifths; see `learners` for the standard error."""
+    found, bounds = [], []
+    for train, held in learners.splits(points.X, points.y, large=False):
+        ways = spent(data, points[train], make, seed)[:2]
+        found.append([float(is_wrong(make(), way.predictor, points[held]).mean()) for way in ways])
+        bounds.append([way.bound for way in ways])
+    gap = np.array(found)[:, 0] - np.array(found)[:, 1]
+    compared = {"difference": float(gap.mean()), "difference_se": learners.standard_error(gap), "fold_bounds": bounds}
+    return {"test_errors": np.mean(found, axis=0).tolist(), "compared": compared, "tested": f"{len(found)} folds"}
+
+
+# The protocol
+
+
+def picking(
+    out: str | Path, data_dir: str | None, seed: int, learner: str, chosen: Sequence[str], say: Callable[[str], None]
+) -> None:
+    """The learner on every chosen data set that the file does not hold yet."""
+    for data in SETS:
+        if data.label not in chosen or any(_key(row) == (data.label, learner) for row in stored(out)):
+            continue
+        row = measured(data, learner, data_dir, seed)
+        rows = [*stored(out), row]  # another run may have written meanwhile
+        seconds = sum(row[way]["cpu_seconds"] for row in rows for way in ("picked", "held_out"))
+        command = "adanet-experiment picking --learner LEARNER --data-dir DIR"
+        results.write(out, results.document("picking", command, seed, seconds, rows))
+        ways = [f"{row[way]['bound']:.4f} ({row[way]['test_error']:.4f})" for way in ("picked", "held_out")]
+        say(f"{data.label}, {learner}: picked {ways[0]}, a tenth held out {ways[1]}")
+
+
+def stored(path: str | Path) -> list[Row]:
+    return list(results.read(path)["rows"]) if Path(path).exists() else []
+
+
+def _key(row: Row) -> tuple[str, str]:
+    return row["data"], row["learner"]

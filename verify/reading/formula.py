@@ -1,0 +1,71 @@
+"""What is read of a network: a graph, the layers in it that the families are about, and what its file says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from adanet_theory.spec import NetworkSpec
+    from adanet_train.core.network import Network
+    from adanet_train.data.features import FeatureMap
+    from adanet_train.model.fields import Sample
+    from adanet_train.reading.graph import Graph
+
+
+class Formula(Protocol):
+    """A model file, or what was read of a module or an estimator. `layers` is None where the graph has none."""
+
+    @property
+    def graph(self) -> Graph: ...
+    @property
+    def layers(self) -> Network | None: ...
+    @property
+    def declared(self) -> NetworkSpec | None: ...
+    @property
+    def declared_rho(self) -> float | None: ...
+    @property
+    def features(self) -> FeatureMap | None: ...
+    @property
+    def sample(self) -> Sample | None: ...
+    @property
+    def holdout(self) -> Sample | None: ...
+    @property
+    def picked(self) -> Mapping[str, Any] | None: ...
+    @property
+    def meta(self) -> Mapping[str, Any]: ...
+    @property
+    def extra(self) -> Mapping[str, Any]: ...
+    @property
+    def sha256(self) -> str | None: ...
+    @property
+    def is_converted(self) -> bool: ...
+    @property
+    def class_names(self) -> tuple[str, ...] | None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class ReadNetwork:
+    """A network that came without a file: x is Ψ, and nothing is known of the sample."""
+
+    graph: Graph
+    layers: Network | None = None
+    declared: NetworkSpec | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    declared_rho: None = None
+    features: None = None
+    sample: None = None
+    holdout: None = None
+    picked: None = None
+    sha256: None = None
+    class_names: None = None
+    is_converted: bool = False
+
+    @classmethod
+    def of(cls, graph: Graph) -> ReadNetwork:
+        """The graph and its layers; of two logits f is the second minus the first."""
+        from adanet_train.reading.layers import layers
+
+        return cls(graph.read((-1.0, 1.0)) if graph.outputs == 2 else graph, layers(graph))

@@ -1,0 +1,157 @@
+"""row(bound, setting) -> BoundRow, for every statement of the catalogue, at the setting's δ.
+
+`prepared` finds what all of them read: what holds, the margin ρ, R_S of the family, and the certificates but for δ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from adanet_theory import catalogue
+from adanet_theory.catalogue import Bound
+from adanet_theory.checks import Progress
+from verify.measure import layers
+from verify.measure.layers import Sampling
+from verify.question import Question
+from verify.results import BoundRow, TestFacts
+from verify.rows import bounds, certificates, numeric, others
+from verify.rows.assumptions import assess, at_rho
+from verify.rows.at_margin import tenth
+from verify.rows.setting import AtRho, Setting, Value
+
+EXACT_SHARE = 0.5  # of the budget, at most, for margins in ball arithmetic
+
+
+def row(bound: Bound, setting: Setting) -> BoundRow:
+    """The row of a statement; it says whether it is about the formula or about the program."""
+    return saying(bound, value(bound, setting), setting)
+
+
+def saying(bound: Bound, found: Value, setting: Setting) -> BoundRow:
+    """The row of a statement that says this."""
+    why_not = setting.verdict.why_not(bound) if found.why_not is None else found.why_not
+    # in less than float64 a statement on the formula alone says nothing of the program
+    loose = found.about == "formula" and found.terms and bound.is_claim and not setting.arithmetic.is_double
+    untied = ("arithmetic",) * bool(loose and "arithmetic" not in why_not)
+    return made(bound, found, (*why_not, *untied))
+
+
+def made(bound: Bound, found: Value, why_not: Sequence[str]) -> BoundRow:
+    """The one place where a row is made."""
+    applies = bound.is_claim and not why_not
+    return BoundRow(
+        id=bound.id,
+        raw=found.raw,
+        value=(1.0 if found.raw is None else min(1.0, found.raw)) if applies else None,
+        terms=found.terms,
+        applies=applies,
+        why_not=tuple(why_not),
+        vacuous=found.vacuous,
+        rho=found.rho,
+        j=found.j,
+        m_needed=found.m_needed,
+        group=bound.group,
+        about=found.about,
+    )
+
+
+# What a statement says
+
+
+def value(bound: Bound, setting: Setting) -> Value:
+    """By what the statement reads: predictions alone, the certificates, the margins, or what its owner wants."""
+    return _evaluator(bound)(bound, setting)
+
+
+def _evaluator(bound: Bound) -> Callable[[Bound, Setting], Value]:
+    if not catalogue.is_built_in(bound):
+        return others.registered
+    by_group = {"certificate": certificates.certificate, "context": others.context}
+    return OWN.get(bound.id) or by_group.get(bound.group) or _at_margin
+
+
+def _at_margin(bound: Bound, setting: Setting) -> Value:
+    """A statement of the theory at its own margin, or at the report's."""
+    if bound.scale == "rho":
+        found = bounds.fixed_rho(bound, setting, setting.tied)
+    else:
+        found = bounds.for_all_rho(bound, setting)
+    return replace(found, m_needed=numeric.m_needed(bound, found, setting)) if setting.at is not None else found
+
+
+def held_out(test: TestFacts) -> Value:
+    """Clopper-Pearson at the δ that the points were tested at."""
+    return Value(test.upper, {"errors": test.errors, "points": test.n}, about="program")
+
+
+def _held_out(_: Bound, setting: Setting) -> Value:
+    assert setting.tested is not None
+    return held_out(setting.tested)
+
+
+OWN: dict[str, Callable[[Bound, Setting], Value]] = {
+    "held-out": _held_out,
+    certificates.PICK: certificates.pick,
+    "a-posteriori-data": bounds.from_data,
+}
+"""Statements that are like no others of their group."""
+
+
+def of_network(setting: Setting) -> list[Bound]:
+    """The claims that a report on this network has a row for, in the order of its table."""
+    theory = catalogue.theory(setting.classes)
+    certified = [bound for bound in catalogue.of_group("certificate") if bound.classes == setting.classes]
+    picked = [catalogue.bound(certificates.PICK)] * (setting.picking is not None)
+    own = [bound for bound in catalogue.registered() if bound.classes == setting.classes]
+    quoted = [bound for bound in certified if bound.quoted]
+    return [*theory, *quoted, *picked, *(bound for bound in certified if not bound.quoted), *own]
+
+
+# What they read
+
+
+def prepared(
+    setting: Setting, question: Question, rho: Fraction | None, *, alone: bool, progress: Progress | None = None
+) -> Setting:
+    """With all that the rows read; ρ is chosen by the statements that need none, unless it is given.
+
+    R_S is estimated at the δ of a citation, so that one estimate serves the rows and it: δ where the statement to be
+    quoted stands `alone`, else δ/K.
+    """
+    setting = replace(setting, verdict=assess(setting, rho_chosen=rho is None))
+    rho = _chosen(setting) if rho is None else rho
+    asked = None if question.rho is None else Fraction(question.rho)
+    # margins first: what they cost in exact arithmetic is taken from the budget of the search
+    at, *_ = [AtRho.of(setting, each) for each in (rho, tenth(setting), asked) if each is not None]
+    setting = replace(setting, at=at)
+    share = setting.delta if alone else setting.delta / setting.verdict.quotable
+    sampling = _sampling(setting, question, share, progress)
+    known = layers.complexities(setting.spec, setting.Psi, setting.sizes, sampling) if setting.layers else setting.known
+    setting = replace(setting, known=known, certified=certificates.certificates(setting))
+    return at_delta(setting, setting.delta)
+
+
+def at_delta(setting: Setting, delta: Fraction) -> Setting:
+    """The same setting at another δ."""
+    there = replace(setting, delta=delta)
+    return replace(there, verdict=at_rho(there.verdict, delta, bounds.follows_from_margin_bound(there)))
+
+
+def _chosen(setting: Setting) -> Fraction:
+    """ρ on the scale of f/W at which the best of the free bounds stands, one that applies before one that does not."""
+    free = [row(bound, setting) for bound in catalogue.theory(setting.classes) if bound.scale in ("W_M", "B")]
+    usable = [each for each in free if each.raw is not None and each.rho]
+    if not usable or setting.W == 0:
+        return Fraction(1)
+    best = min(usable, key=lambda each: (not each.applies, each.raw))
+    return Fraction(float(Fraction(best.rho or 1.0) / setting.W) or 2.0**-1074)
+
+
+def _sampling(setting: Setting, question: Question, delta: Fraction, progress: Progress | None) -> Sampling | None:
+    """The search may spend what exact margins have left of the budget."""
+    if question.draws is None:
+        return None
+    left = question.budget * (1 - EXACT_SHARE) + setting.margins.purse.left
+    return Sampling(float(delta), question.draws, question.seed, question.device, progress, left)
