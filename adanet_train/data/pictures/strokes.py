@@ -51,7 +51,11 @@ def stand(grey: Tensor) -> Tensor:
     middle = (SIDE - 1) / 2
     ink = (grey.sum(dim=(1, 2)) > 0).float()
     i = at + (ink * (row - middle))[:, None]
-    j = at[None, None, :] + (ink * (column - middle))[:, None, None] + (ink * shear)[:, None, None] * (at - middle)[:, None]
+    j = (
+        at[None, None, :]
+        + (ink * (column - middle))[:, None, None]
+        + (ink * shear)[:, None, None] * (at - middle)[:, None]
+    )
     place = torch.stack([j, i[:, :, None].expand_as(j)], dim=-1) / middle - 1
     return functional.grid_sample(grey[:, None], place, padding_mode="zeros", align_corners=True)[:, 0]
 
