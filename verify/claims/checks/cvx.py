@@ -145,13 +145,13 @@ def cvx_layer(Gamma: tuple[float, float] = (0.3, 1.0)) -> Facts:
         g.append(layer_score([z], 1.0, 2.0, float(LOGISTIC.derivative(tensor([1.0])))))
         F.append(minimise_scalar(z * torch.ones_like(y), y, zero, price, LOGISTIC).objective)
     yield Fact("F with s = 2", F[1], ">", F[0], "F with s = 1", f"Γ = {Gamma}; the print takes s = 2")
-    yield Fact("g_2", g[1], ">", g[0], "g_1", "what the print looks at")
+    yield Fact("g_2", g[1], ">", g[0], "g_1", "the paper compares these")
     hundred = torch.cat([torch.ones(51), -torch.ones(49)]).double() * 100
     y, zero = torch.ones(100, dtype=torch.float64), torch.zeros(100, dtype=torch.float64)
     one, two = (minimise_scalar(h, y, zero, 0.1, LOGISTIC).objective for h in (torch.ones_like(y), hundred))
     mean = float(LOGISTIC.derivative(tensor([1.0])))
     yield Fact("g_2 - Γ_2", 2 * mean - 0.1, ">", mean - 0.1, "g_1 - Γ_1", "z_1 = 1, z_2 = ±100, 51 and 49")
-    yield Fact("F with s = 2", two, ">", one, "F with s = 1", "so argmax(g - Γ) is no cure; compare the problems")
+    yield Fact("F with s = 2", two, ">", one, "F with s = 1", "so argmax(g - Γ) does not help: compare the minima of F")
 
 
 @settles("cvx-limits", {"p": 2.0})
