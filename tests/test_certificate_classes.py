@@ -9,7 +9,7 @@ import torch
 
 from adanet_theory.certificates.vote_multiclass import vote_certificate_multiclass_at
 from adanet_train.app import run
-from adanet_train.certificate import classes, forms, search, train
+from adanet_train.certificate import forms, linear, search, train
 from adanet_train.config import Config
 from adanet_train.estimator import AdaNetClassifier
 from adanet_train.model.model_file import Sample
@@ -29,14 +29,10 @@ def sample(m: int = 900, n_0: int = 8, C: int = 4, seed: int = 0) -> tuple[torch
 
 @pytest.fixture(autouse=True)
 def fewer_steps(monkeypatch):
-    for module, name, value in (
-        (classes, "SHARES", classes.SHARES[::4]),
-        (classes, "ROUNDS", 2),
-        (classes, "REFINED", 1),
-        (search, "SCREEN_STEPS", 10),
-        (search, "SPARSE_STEPS", 40),
-    ):
-        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(linear, "CLASSES", replace(linear.CLASSES, shares=linear.CLASSES.shares[::4], rounds=2))
+    monkeypatch.setattr(linear, "REFINED", 1)
+    monkeypatch.setattr(search, "SCREEN_STEPS", 10)
+    monkeypatch.setattr(search, "SPARSE_STEPS", 40)
 
 
 CONFIG = Config(objective="vote", max_depth=1, rounds=1, learner="units", lam=1e-5)
@@ -86,7 +82,7 @@ def test_equal_runs_give_equal_networks_and_a_run_is_taken_up_where_it_ended():
 def test_a_large_sample_is_searched_on_a_part_and_paid_for_as_a_whole(monkeypatch):
     Psi, y = sample(m=1200)
     whole = train.train(Psi, y, CONFIG).history[-1]["objective"]
-    monkeypatch.setattr(classes, "POINTS", 300)
+    monkeypatch.setattr(linear, "CLASSES", replace(linear.CLASSES, points=300))
     assert train.train(Psi, y, CONFIG).history[-1]["objective"] < 1.15 * whole
 
 

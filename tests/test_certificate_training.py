@@ -24,16 +24,12 @@ def sample(m: int = 600, n_0: int = 6, seed: int = 0) -> tuple[torch.Tensor, tor
 @pytest.fixture(autouse=True)
 def fewer_steps(monkeypatch):
     """The search of a real run takes seconds; what is tested here does not depend on its length."""
-    for module, name, value in (
-        (linear, "SHARES", linear.SHARES[2::3]),
-        (linear, "DENSE", linear.DENSE[:1]),
-        (linear, "DENSE_STEPS", 100),
-        (linear, "REFINED", 1),
-        (search, "SCREEN_STEPS", 10),
-        (search, "SPARSE_STEPS", 40),
-        (linear, "ROUNDS", 3),
-    ):
-        monkeypatch.setattr(module, name, value)
+    plan = linear.ONE_OUTPUT
+    few = replace(plan, shares=plan.shares[2::3], dense=plan.dense[:1], dense_steps=100, rounds=3)
+    monkeypatch.setattr(linear, "ONE_OUTPUT", few)
+    monkeypatch.setattr(linear, "REFINED", 1)
+    monkeypatch.setattr(search, "SCREEN_STEPS", 10)
+    monkeypatch.setattr(search, "SPARSE_STEPS", 40)
 
 
 CONFIG = Config(objective="vote", max_depth=1, rounds=1)
@@ -107,12 +103,12 @@ def test_more_counts_are_allowed_only_after_the_search_at_few():
     """Margins of .02 and no error: the more counts the better, up to the most that the sample allows."""
     Psi = torch.full((4000, 2), 0.02)
     Psi[:, 1] = 1
-    whole = search.Sample(Psi, torch.ones(4000), 0.05, forms.Vote)
+    whole = search.Problem(Psi, torch.ones(4000), 0.05)
     one = torch.zeros(1, dtype=torch.long)
-    found = search.Found(one, one, torch.ones(1), torch.ones(1), 1, 1e6, 1.0, 0.001)
-    few = search.refit(whole, found, found.theta[None])
+    voters = search.Voters(one, one, torch.ones(1), torch.ones(1), 1, 1e6, 1.0, 0.001)
+    few = search.refit(whole, voters, voters.theta[None])
     assert abs(few.N / search.FEW - 1) < 1e-5
-    many = linear.sharpened(whole, few)[0]
+    many = linear.sharpened(whole, few, linear.ONE_OUTPUT)[0]
     assert many.N > 1.02 * search.FEW
     assert many.value < 0.98 * few.value
 
@@ -146,7 +142,7 @@ def test_hidden_units_are_refused_and_so_is_a_run_that_may_add_some():
 
 
 def test_opposite_signs_of_a_coordinate_cancel_and_light_atoms_go():
-    found = search.Found(
+    voters = search.Voters(
         torch.tensor([0, 0, 0, 1, 2]),
         torch.tensor([0, 0, 1, 1, 0]),
         torch.tensor([1.0, -1.0, 1.0, 1.0, -1.0]),
@@ -156,7 +152,7 @@ def test_opposite_signs_of_a_coordinate_cancel_and_light_atoms_go():
         t=1.0,
         beta=0.1,
     )
-    kept = search.pruned(found)
+    kept = search.pruned(voters)
     assert kept.node.tolist() == [0, 0, 2]
     expected = torch.tensor([[2 / 6, 1 / 6], [0, 0], [-3 / 6, 0]]).double()
     torch.testing.assert_close(kept.weights(2), expected, atol=1e-6, rtol=0)
