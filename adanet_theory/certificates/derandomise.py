@@ -94,10 +94,10 @@ class Candidates:
         return m
 
 
-def least(found: Sequence[Candidates], m: int, delta: float) -> tuple[float, int, int, float]:
+def least(settings: Sequence[Candidates], m: int, delta: float) -> tuple[float, int, int, float]:
     """The least certificate among the candidates, and its N, k and β."""
     best = []
-    for candidates in found:
+    for candidates in settings:
         values = candidates.values(m, delta)
         at = int(np.argmin(values))
         best.append((float(values[at]), int(candidates.k[at]), candidates.N, candidates.beta))
@@ -105,7 +105,7 @@ def least(found: Sequence[Candidates], m: int, delta: float) -> tuple[float, int
     return value, N, k, beta
 
 
-def m_needed(found: Sequence[Candidates], delta: float) -> int | None:
+def m_needed(settings: Sequence[Candidates], delta: float) -> int | None:
     """About how large a sample would make the best candidate say something; None beyond 10^18."""
-    m = min(candidates.m_needed(delta) for candidates in found)
+    m = min(candidates.m_needed(delta) for candidates in settings)
     return math.ceil(m) if m <= LARGEST_M else None

@@ -131,8 +131,8 @@ class ClassLoss:
             return torch.stack([symmetric(self.columns, p * (1 - p) * point / len(point)) for p in weight])
         columns, scale = in_single(self.columns[:, ::every])
         weight, point = weight[:, ::every].float(), point[::every].float()
-        found = [symmetric(columns, p * (1 - p) * point / len(point)) for p in weight]
-        return torch.stack([from_single(Q, scale) for Q in found])
+        blocks = [symmetric(columns, p * (1 - p) * point / len(point)) for p in weight]
+        return torch.stack([from_single(Q, scale) for Q in blocks])
 
     def curved(self, weight: Tensor, direction: Tensor) -> Tensor:
         """`curvature` times a direction, without the matrix."""

@@ -238,9 +238,9 @@ def ledger(outcomes: Sequence[Outcome], links: Callable[[Claim], str] = lambda c
         _form(outcomes),
     ]
     for section, title in SECTIONS.items():
-        found = [outcome for outcome in outcomes if outcome.claim.section == section]
-        if found:
-            articles = "\n".join(_article(outcome, links) for outcome in found)
+        own = [outcome for outcome in outcomes if outcome.claim.section == section]
+        if own:
+            articles = "\n".join(_article(outcome, links) for outcome in own)
             lines.append(f'<section class="part"><h2>{escape(title)}</h2>\n{articles}</section>')
     return "\n".join([*lines, "</div>"])
 

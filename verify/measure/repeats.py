@@ -58,9 +58,9 @@ def _groups(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.in
 def _equal(
     Psi: Array, y: Array, rows: NDArray[np.intp], other_Psi: Array, other_y: Array, others: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
-    found = y[rows] == other_y[others]
+    equal = y[rows] == other_y[others]
     step = max(1, CHUNK // max(1, Psi.shape[1]))
     for begin in range(0, len(rows), step):
         part = slice(begin, begin + step)
-        found[part] &= np.all(Psi[rows[part]] == other_Psi[others[part]], axis=1)
-    return np.asarray(found)
+        equal[part] &= np.all(Psi[rows[part]] == other_Psi[others[part]], axis=1)
+    return np.asarray(equal)

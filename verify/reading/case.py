@@ -73,10 +73,10 @@ def _test_pairs(test: Any) -> Pairs:
     if isinstance(test, tuple | list):
         check(len(test) == 2, f"test must be a pair (X, y), a DataLoader or a Dataset, got {len(test)} parts.")
         return points.pairs(test[0], test[1], "test ")
-    found = points.pairs(test, None, "test ") if points.is_of_data(test) else None
-    check(found is not None, "test must be a pair (X, y), a DataLoader or a Dataset.")
-    assert found is not None
-    return found
+    pairs = points.pairs(test, None, "test ") if points.is_of_data(test) else None
+    check(pairs is not None, "test must be a pair (X, y), a DataLoader or a Dataset.")
+    assert pairs is not None
+    return pairs
 
 
 def _case(given: Subject, sample: Pairs | None, test: Pairs | None) -> Case:
@@ -132,8 +132,8 @@ def _decisions(given: Subject, pairs: Pairs, Psi: Array) -> Array | None:
 
 def _unseen(given: Subject, pairs: Pairs) -> list[str]:
     """Words and empty cells in a table that training did not have."""
-    found = () if pairs.file is None else pairs.file.unseen(getattr(given.model, "features", None))
-    return [f"{pairs.name}{note}" for note in found]
+    unseen = () if pairs.file is None else pairs.file.unseen(getattr(given.model, "features", None))
+    return [f"{pairs.name}{note}" for note in unseen]
 
 
 def _features(given: Subject, pairs: Pairs) -> tuple[Array, bool]:
@@ -222,8 +222,8 @@ class Named:
 
 def read_file(path: str, **names: Any) -> Case:
     """The case of one model file; the other fields of Named by name."""
-    (found,) = read_files(Named(models=(path,), **names))
-    return found
+    (only,) = read_files(Named(models=(path,), **names))
+    return only
 
 
 def read_files(named: Named) -> Iterator[Case]:
@@ -252,8 +252,8 @@ def subject_of(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None
 
     is_program = path.lower().endswith((".onnx", ".pt2")) or named.module is not None
     if not is_program and not exported.is_exported_file(path):
-        found = subject.of_model_file(path, named.activation)
-        return found, found.model.graph.shape if isinstance(found.model, ReadNetwork) else None
+        own = subject.of_model_file(path, named.activation)
+        return own, own.model.graph.shape if isinstance(own.model, ReadNetwork) else None
     source = named.data or named.test
     check(source is not None, _no_points(path))
     assert source is not None

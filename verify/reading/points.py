@@ -80,12 +80,12 @@ def array(values: Any, name: str) -> Array:
     """A numpy array of real numbers from an array, a tensor or a frame."""
     missing = bool(np.ma.is_masked(values))
     check(not missing, f"{name} must have no masked entries: what stands behind them is no measurement.")
-    found = numbers(values)
-    check(found.dtype.kind != "O", f"{name} must hold real numbers in rows of one length, got {_kind(values)}.")
-    check(found.dtype.kind in "buif", f"{name} must hold real numbers, got dtype {found.dtype}.")
-    check(found.ndim >= 2 and len(found) >= 1, f"{name} must have the shape (m, ..) with m >= 1, got {found.shape}.")
-    check(bool(np.isfinite(found).all()), f"{name} must be finite, got nan or inf.")
-    return found
+    rows = numbers(values)
+    check(rows.dtype.kind != "O", f"{name} must hold real numbers in rows of one length, got {_kind(values)}.")
+    check(rows.dtype.kind in "buif", f"{name} must hold real numbers, got dtype {rows.dtype}.")
+    check(rows.ndim >= 2 and len(rows) >= 1, f"{name} must have the shape (m, ..) with m >= 1, got {rows.shape}.")
+    check(bool(np.isfinite(rows).all()), f"{name} must be finite, got nan or inf.")
+    return rows
 
 
 def numbers(values: Any) -> Array:
@@ -129,8 +129,8 @@ def first(X: Any, n: int) -> Any:
 def comparable(X: Any, name: str) -> Array:
     """A matrix whose rows are equal where those of X are: X itself, or the digest of what has no numbers for it."""
     try:
-        found = array(X, name)
-        return np.ascontiguousarray(found.reshape(len(found), -1), dtype=np.float64)
+        rows = array(X, name)
+        return np.ascontiguousarray(rows.reshape(len(rows), -1), dtype=np.float64)
     except ValueError:
         digests = [hashlib.sha256(row).digest()[:12] for row in _rows(X)]
         return np.array([[int.from_bytes(d[:6], "big"), int.from_bytes(d[6:], "big")] for d in digests], dtype=float)
@@ -166,24 +166,24 @@ def _understood(y: Any, classes: Classes, m: int, outputs: int | None) -> tuple[
     from adanet_train.data import classes as of_classes
     from adanet_train.data import datasets
 
-    found, read = of_classes.plain(numbers(y), m)
-    if found.dtype.kind == "O" and all(isinstance(value, str) for value in found):
-        found = found.astype(str)
+    labels, read = of_classes.plain(numbers(y), m)
+    if labels.dtype.kind == "O" and all(isinstance(value, str) for value in labels):
+        labels = labels.astype(str)
     if read:  # one-hot: its columns are the classes, in their order
         wide = np.asarray(y).shape[1] if not hasattr(y, "shape") else y.shape[1]
         check(wide == (outputs or 2), f"y has {wide} columns, expected {outputs or 2}, one for each class.")
-        return (found if outputs is not None else 2.0 * found - 1), classes, [read]
+        return (labels if outputs is not None else 2.0 * labels - 1), classes, [read]
     ordered = classes or _in_order(y, outputs or 2)
     if outputs is not None:
         names = None if ordered is None else tuple(of_classes.names_of(np.array(ordered)).tolist())
-        places, named, note = of_classes.indices(found, outputs, names)
+        places, named, note = of_classes.indices(labels, outputs, names)
         if classes is None and names is not None:
             note = of_classes.mapped(names)
         return places, classes or named, [note] if note else []
     if classes is not None:
-        _require_known(found, classes)
-        return np.where(found == classes[1], 1.0, -1.0), classes, []
-    signs, named, note = datasets.labels(found, ordered)
+        _require_known(labels, classes)
+        return np.where(labels == classes[1], 1.0, -1.0), classes, []
+    signs, named, note = datasets.labels(labels, ordered)
     return signs, named, [note] if note else []
 
 
@@ -193,9 +193,9 @@ def _in_order(y: Any, count: int) -> Classes:
     return names if len(names) == count and all(isinstance(name, str) for name in names) else None
 
 
-def _require_known(found: Array, classes: Sequence[Any]) -> None:
-    known = np.isin(found, classes)
-    shown = ", ".join(f"{value!r}" for value in np.unique(found[~known])[:3].tolist())
+def _require_known(labels: Array, classes: Sequence[Any]) -> None:
+    known = np.isin(labels, classes)
+    shown = ", ".join(f"{value!r}" for value in np.unique(labels[~known])[:3].tolist())
     check(bool(known.all()), f"y must hold {classes[0]!r} and {classes[1]!r} as in training, got {shown}.")
 
 

@@ -203,8 +203,8 @@ def _numbers_of(network: Any) -> Any:
 
     last = network.steps[-1][1] if hasattr(network, "steps") else network
     weights = (getattr(last, "coefs_", None) or [getattr(last, "coef_", None)])[0]
-    found = getattr(torch, str(getattr(weights, "dtype", "float64")), None)
-    return found if isinstance(found, torch.dtype) else None
+    dtype = getattr(torch, str(getattr(weights, "dtype", "float64")), None)
+    return dtype if isinstance(dtype, torch.dtype) else None
 
 
 def _black_box(function: Callable[..., Any], X: Any, y: Any, network: Any = None, reason: str = "") -> Subject:

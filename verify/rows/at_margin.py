@@ -48,11 +48,11 @@ def at_margins(row: BoundRow, setting: Setting, low: Fraction | None, given: Fra
 
 def _at(bound: Bound, setting: Setting, rho: Fraction) -> AtMargin:
     if bound.scale == "rho":
-        found = bounds.fixed_rho(bound, setting, AtRho.of(setting, rho).tied(setting))
+        value = bounds.fixed_rho(bound, setting, AtRho.of(setting, rho).tied(setting))
     else:
         steps = math.log(numeric.scale(bound, setting)) - _log(rho * setting.W)  # the quotient may exceed the floats
-        found = bounds.at_j(bound, setting, math.ceil(steps / math.log1p(ETA)))  # the least j with ρ_j <= ρ
-    return AtMargin(float(rho), found.raw, found.terms, found.j)
+        value = bounds.at_j(bound, setting, math.ceil(steps / math.log1p(ETA)))  # the least j with ρ_j <= ρ
+    return AtMargin(float(rho), value.raw, value.terms, value.j)
 
 
 def _log(x: Fraction) -> float:

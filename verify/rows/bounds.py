@@ -256,13 +256,13 @@ def _drawn(setting: Setting) -> float | None:
     if confidence == 1:
         return None
     rng = np.random.default_rng([setting.seed, 3])
-    found = sampled_linear_complexity(setting.Psi, _spec(setting), draws=DRAWS, rng=rng, confidence=confidence).upper
-    return math.nextafter(found * (1 + FACTORS) * setting.m, math.inf) if math.isfinite(found) else None
+    R = sampled_linear_complexity(setting.Psi, _spec(setting), draws=DRAWS, rng=rng, confidence=confidence).upper
+    return math.nextafter(R * (1 + FACTORS) * setting.m, math.inf) if math.isfinite(R) else None
 
 
 def _closed(setting: Setting) -> float | None:
-    found = lemma("h1-closed", _spec(setting), 1, m=setting.m, r_rms=setting.sizes.r_rms)
-    return None if found is None else math.nextafter(found * setting.m, math.inf)
+    R = lemma("h1-closed", _spec(setting), 1, m=setting.m, r_rms=setting.sizes.r_rms)
+    return None if R is None else math.nextafter(R * setting.m, math.inf)
 
 
 def _best(setting: Setting, B: float, E_Z: float, delta: float) -> tuple[MarginBound, int | None]:
@@ -272,10 +272,10 @@ def _best(setting: Setting, B: float, E_Z: float, delta: float) -> tuple[MarginB
     needed = [math.inf]
 
     def at(j: int, ramp: float) -> MarginBound:
-        found = a_posteriori_data_at(j, ramp, B, delta=delta, **shared)
+        bound = a_posteriori_data_at(j, ramp, B, delta=delta, **shared)
         if ramp < 1:
-            needed.append(setting.m * ((found.total - ramp) / (1 - ramp)) ** 2)
-        return found
+            needed.append(setting.m * ((bound.total - ramp) / (1 - ramp)) ** 2)
+        return bound
 
     best = best_margin("a-posteriori-data", setting.margins.lower, B, at)
     return best, math.floor(min(needed)) + 1 if min(needed) < numeric.LARGEST_M else None

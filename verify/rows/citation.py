@@ -45,7 +45,7 @@ def cite(
     among = verdict.quotable if fixed is None else 1
     share = delta / among
     there = setting if among == 1 or setting is None else at_delta(setting, share)
-    found: list[Citation] = []
+    citations: list[Citation] = []
     for each in rows:
         if each.applies and not each.vacuous and not each.context and each.group != "user" and fixed in (None, each.id):
             bound = catalogue.bound(each.id)
@@ -54,5 +54,5 @@ def cite(
             again = each if there is setting or there is None else row(bound, there)
             if again.applies and again.value is not None and again.value < 1:
                 assumes = verdict.assumed(bound, again.about)
-                found.append(Citation(each.id, again.value, float(share), assumes, among, again.about))
-    return min(found, key=lambda citation: citation.value, default=None)
+                citations.append(Citation(each.id, again.value, float(share), assumes, among, again.about))
+    return min(citations, key=lambda citation: citation.value, default=None)

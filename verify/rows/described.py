@@ -121,29 +121,31 @@ def _wrong(graph: Any, points: Points) -> Array:
     y = points.y
     indices = (y > 0).astype(np.int64) if y.dtype.kind == "f" else y
     X = np.ascontiguousarray(points.Psi).reshape(len(y), *graph.shape)
-    found: Array = wrong(graph, torch.from_numpy(X), torch.from_numpy(indices)).numpy()
-    return found
+    is_wrong: Array = wrong(graph, torch.from_numpy(X), torch.from_numpy(indices)).numpy()
+    return is_wrong
 
 
 # The rows
 
 
-def with_description(report: BoundReport, found: Description | None, question: Question) -> BoundReport:
+def with_description(report: BoundReport, description: Description | None, question: Question) -> BoundReport:
     """The report with the row of occam-certificate; a compressed network's file quotes it."""
-    if found is None:
+    if description is None:
         return report
     from adanet_theory.twins.counted import occam_upper
     from adanet_train.compression.code import VERSION
 
     terms = {
-        "bits": float(found.bits),
-        "errors": float(found.errors),
-        "points": float(found.points),
+        "bits": float(description.bits),
+        "errors": float(description.errors),
+        "points": float(description.points),
         "code": float(VERSION),
     }
     delta = Fraction(question.delta) / report.tried
-    raw = occam_upper(found.errors, found.points, found.bits, delta)
-    return _with_row(report, OCCAM, terms, raw, found.assumptions, delta, asked=found.coded, question=question)
+    raw = occam_upper(description.errors, description.points, description.bits, delta)
+    return _with_row(
+        report, OCCAM, terms, raw, description.assumptions, delta, asked=description.coded, question=question
+    )
 
 
 def with_disagreement(report: BoundReport, d: int, n: int, g: Certified, question: Question) -> BoundReport:

@@ -31,7 +31,9 @@ def hint(setting: Setting, rows: Sequence[BoundRow], *, coded: bool = False) -> 
         error = f"the network errs on {setting.errors / setting.m:.3g} of the sample"
         return f"{error}, a constant prediction on {base_rate:.3g}: a bound cannot mend that, better training can"
     blocked = [
-        found for row in rows if (found := _unblocked(row, setting.verdict)) is not None and found[0] < base_rate
+        unblocked
+        for row in rows
+        if (unblocked := _unblocked(row, setting.verdict)) is not None and unblocked[0] < base_rate
     ]
     if blocked:
         return min(blocked)[1]

@@ -75,13 +75,13 @@ class Picking:
 class Source:
     """What is known of where the points came from: the word of the file on Ψ, and what was counted on the rows.
 
-    `told` where the file says how Ψ was made; `clipped` where its map keeps |Ψ| <= r_sup everywhere; `r_seen` is the
+    `has_map` where the file says how Ψ was made; `clipped` where its map keeps |Ψ| <= r_sup everywhere; `r_seen` is the
     largest |Ψ| of all points seen, test points too; `repeats` the points of the sample that equal an earlier one.
     `held_out` is None without held-out points.
     """
 
     fitted_on_sample: bool
-    told: bool
+    has_map: bool
     clipped: bool
     r_seen: float
     repeats: int

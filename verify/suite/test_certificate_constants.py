@@ -88,15 +88,15 @@ def examples() -> dict[str, tuple[Callable[[], float], float]]:
 
 def noticed() -> list[str]:
     """What is not its reference value; an error of the arithmetic counts."""
-    found = []
+    lines = []
     for name, (value, expected) in (VALUES | examples()).items():
         try:
             number = value()
         except (ValueError, ArithmeticError, TypeError, IndexError, AssertionError) as error:
             number, name = math.nan, f"{name} ({error})"
         if not math.isclose(number, expected, rel_tol=1e-10):
-            found.append(f"{name} = {number!r}, expected {expected}")
-    return found
+            lines.append(f"{name} = {number!r}, expected {expected}")
+    return lines
 
 
 def test_the_certificates_are_their_reference_values() -> None:

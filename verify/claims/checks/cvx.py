@@ -129,11 +129,11 @@ def cvx_joint_minimiser(Z: tuple[tuple[float, ...], ...] = ((3.0, 1.0), (-1.0, 1
     stored = {(2.0, "logistic"): (0.8197, 0.4120), (math.inf, "logistic"): (0.7809, 0.4106),
               (2.0, "exponential"): (1.5235, 0.4183)}  # fmt: skip
     for (p, Phi), (closed, joint) in stored.items():
-        found = closed_form(tensor(Z), tensor([1.0, 1.0]), 0.1, p, Phi)
+        step = closed_form(tensor(Z), tensor([1.0, 1.0]), 0.1, p, Phi)
         where = f"Z = [[3, 1], [-1, 1]], y = (1, 1), Γ = 0.1, p = {p:g}, {Phi}"
-        yield Fact("F of the closed form", found[0], ">", found[1], "least F", where)
-        yield Fact("F of the closed form", found[0], "=", closed, "", "", 5e-5)
-        yield Fact("least F", found[1], "=", joint, "", "", 5e-5)
+        yield Fact("F of the closed form", step[0], ">", step[1], "least F", where)
+        yield Fact("F of the closed form", step[0], "=", closed, "", "", 5e-5)
+        yield Fact("least F", step[1], "=", joint, "", "", 5e-5)
 
 
 @settles("cvx-layer", {"Gamma": (0.1, 0.1)})
