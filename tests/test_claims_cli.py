@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.refusals import refuses
 from verify.claims import checks as claim_checks
 from verify.claims.cli import main
 
@@ -105,12 +106,7 @@ def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_refusals_are_one_line(argv: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(argv) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("verify-claims: ")
-    assert captured.err.count("\n") == 1
-    assert message in captured.err
+    refuses(main, argv, capsys, "verify-claims: ", message)
 
 
 def test_pages_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

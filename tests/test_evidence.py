@@ -20,6 +20,7 @@ from adanet_train.core.network import Network
 from adanet_train.reading.enclosure import balls
 from adanet_train.reading.graph import of_network
 from adanet_train.reading.path_norm import path_norm
+from tests.refusals import refused
 from verify.measure import evidence
 from verify.measure.evidence import feature_sizes
 from verify.measure.margins import by_node, margins
@@ -132,8 +133,7 @@ def test_the_path_norm_of_the_zero_function_is_0() -> None:
 
 
 def test_the_path_norm_that_overflows_is_refused() -> None:
-    with pytest.raises(OverflowError, match="path norm"):
-        path_norm(of_network(network(0, scale=1e200)))
+    refused(lambda: path_norm(of_network(network(0, scale=1e200))), "path norm", error=OverflowError)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e150, 1e-170])

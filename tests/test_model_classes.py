@@ -10,6 +10,7 @@ from adanet_train.core.network import Network
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, ModelFileError, Sample
 from adanet_train.model.module import NetworkModule
+from tests.refusals import refused
 from tests.verify_models import class_model
 from tests.verify_models import model as binary_model
 
@@ -119,7 +120,5 @@ def test_unsound_values_are_refused_in_one_line(tmp_path, change, message):
 
 
 def test_labels_of_a_sample_are_checked():
-    with pytest.raises(ValueError, match="int64"):
-        Sample.of(np.ones((2, 1)), [0.0, 1.0], 3)
-    with pytest.raises(ValueError, match=r"0\.\.2"):
-        Sample.of(np.ones((2, 1)), [0, 3], 3)
+    refused(lambda: Sample.of(np.ones((2, 1)), [0.0, 1.0], 3), "int64")
+    refused(lambda: Sample.of(np.ones((2, 1)), [0, 3], 3), "0..2")
