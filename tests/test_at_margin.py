@@ -1,4 +1,4 @@
-"""verify.rows.at_margin: the formulas where a tenth of the sample falls short, and at the ρ that was asked for."""
+"""The formulas where a tenth of the sample falls short, and at the ρ that was asked for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.verify_models import model
 from verify.question import Question
 from verify.results import BoundReport
 from verify.rows import report
-from verify.rows.at_margin import tenth
+from verify.rows.bounds import tenth
 from verify.show import wording
 
 

@@ -21,8 +21,7 @@ from verify.reading.program import errors
 from verify.results import Assumption, BoundReport, ModelFacts, SampleFacts
 from verify.rows import checks
 from verify.rows.assumptions import iid, rows_held_out, untouched
-from verify.rows.citation import cite, fixed_by_input
-from verify.rows.hints import HOLDOUT
+from verify.rows.citation import HOLDOUT, cite, fixed_by_input
 from verify.rows.row import held_out, made
 from verify.rows.setting import Assessment
 

@@ -36,11 +36,10 @@ from verify.results import (
 )
 from verify.rows import black_box, checks, numeric, others
 from verify.rows.assumptions import rows_held_out
-from verify.rows.at_margin import at_margins, tenth
 from verify.rows.black_box import BlackBox
+from verify.rows.bounds import at_margins, tenth
 from verify.rows.certificates import asked_for, picking
-from verify.rows.citation import HELD_OUT, cite, fixed_by_input
-from verify.rows.hints import hint
+from verify.rows.citation import HELD_OUT, cite, fixed_by_input, hint
 from verify.rows.row import EXACT_SHARE, of_network, prepared, row, saying, value
 from verify.rows.setting import AtRho, Learned, Setting, Source
 

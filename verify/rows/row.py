@@ -18,7 +18,6 @@ from verify.question import Question
 from verify.results import BoundRow, TestFacts
 from verify.rows import bounds, certificates, numeric, others
 from verify.rows.assumptions import assess, at_rho
-from verify.rows.at_margin import tenth
 from verify.rows.setting import AtRho, Setting, Value
 
 EXACT_SHARE = 0.5  # of the budget, at most, for margins in ball arithmetic
@@ -124,7 +123,7 @@ def prepared(
     rho = _chosen(setting) if rho is None else rho
     asked = None if question.rho is None else Fraction(question.rho)
     # margins first: what they cost in exact arithmetic is taken from the budget of the search
-    at, *_ = [AtRho.of(setting, each) for each in (rho, tenth(setting), asked) if each is not None]
+    at, *_ = [AtRho.of(setting, each) for each in (rho, bounds.tenth(setting), asked) if each is not None]
     setting = replace(setting, at=at)
     share = setting.delta if alone else setting.delta / setting.verdict.quotable
     sampling = _sampling(setting, question, share, progress)
