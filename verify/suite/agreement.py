@@ -115,12 +115,12 @@ def disagreements(x: Point, balls: dict[str, dict[str, Any]]) -> list[str]:
     outside = []
     for id, terms in numbers.items():
         for name, term in terms.items():
-            if id in balls and not _within(term, balls[id][name]):
+            if id in balls and not within(term, balls[id][name]):
                 outside.append(f"{name} of {id} = {term!r}, its twin {balls[id][name]} ({x})")
     return outside
 
 
-def _within(number: float | None, ball: Any) -> bool:
+def within(number: float | None, ball: Any) -> bool:
     lower, upper = float(ball.lower()), float(ball.upper())
     slack = 2e-12 * abs(upper) + 1e-300
     return number is not None and math.isfinite(number) and lower - slack <= number <= upper + slack
