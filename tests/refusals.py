@@ -18,10 +18,12 @@ def names(line: str, tokens: Sequence[str]) -> str:
 
 
 def refused(call: Callable[[], Any], *tokens: str, error: type[Exception] = ValueError) -> str:
-    """The message of the error that the call raises."""
+    """The message, one line, of the error that the call raises."""
     with pytest.raises(error) as caught:
         call()
-    return names(str(caught.value), tokens)
+    message = str(caught.value)
+    assert "\n" not in message
+    return names(message, tokens)
 
 
 def refuses(main: Callable[[list[str]], int], argv: list[str], capsys: pytest.CaptureFixture[str], *tokens: str) -> str:

@@ -160,22 +160,20 @@ def test_unsound_rows_are_refused_in_one_line(tmp_path, column, cell, message):
 
 def test_rows_without_labels_are_refused(tmp_path):
     path = write(tmp_path / "test.txt", [row[1:] for row in some_rows()])
-    refused(lambda: read(path), "test.txt: row 1 has 39 cells, expected 40 separated by tabs.")
+    refused(lambda: read(path), "test.txt: row 1", "39 cells", "40")
 
 
 def test_a_row_that_lacks_its_last_cell_is_not_filled_up(tmp_path):
     rows = some_rows()
     rows[9] = rows[9][:-1]
-    with pytest.raises(ValueError, match=r"train\.txt: row 10 has 39 cells, expected 40 separated by tabs\.$"):
-        read(write(tmp_path / "train.txt", rows))
+    refused(lambda: read(write(tmp_path / "train.txt", rows)), "train.txt: row 10", "39 cells", "40")
 
 
 def test_one_row_longer_and_one_shorter_are_not_taken_for_two_good_ones(tmp_path):
     rows = some_rows()
     rows[8] = [*rows[8], "a"]
     rows[9] = rows[9][:-1]
-    with pytest.raises(ValueError, match=r"train\.txt: row 9 has 41 cells, expected 40 separated by tabs\.$"):
-        read(write(tmp_path / "train.txt", rows))
+    refused(lambda: read(write(tmp_path / "train.txt", rows)), "train.txt: row 9", "41 cells", "40")
 
 
 def test_files_that_are_none(tmp_path, sample, monkeypatch):
@@ -193,7 +191,7 @@ def test_unsound_arguments_and_a_missing_polars(sample, monkeypatch):
     refused(lambda: read(sample, min_count=0), "min_count must be >= 1, got min_count=0.")
     refused(lambda: read(sample, fit_rows=151), "fit_rows must be in 1 to 150, got fit_rows=151.")
     monkeypatch.setitem(sys.modules, "polars", None)
-    refused(lambda: read(sample), "reading Criteo needs polars: pip install 'adanet-theory[experiments]'.")
+    refused(lambda: read(sample), "polars", "pip install 'adanet-theory[experiments]'")
 
 
 # The embeddings

@@ -347,7 +347,7 @@ def test_weights_that_are_none(sample, weights, message):
 
 
 def test_many_copies_are_told_of(sample):
-    with pytest.warns(UserWarning, match="of integers are counts, got 300 copies of 60 rows: give floats to weight"):
+    with pytest.warns(UserWarning, match="got 300 copies of 60 rows: give floats"):
         small(rounds=1).fit(*sample, np.full(60, 5))
 
 
@@ -401,10 +401,7 @@ def test_numbers_in_whatever_dress(sample, tmp_path, capsys):
 
 def test_a_regression_target_is_refused_with_the_remedy(sample):
     X, _ = sample
-    with pytest.raises(
-        ValueError, match=r"Unknown label type: continuous.*only classification is covered.*Cut the target"
-    ):
-        small().fit(X, X[:, 0])
+    refused(lambda: small().fit(X, X[:, 0]), "continuous", "classification", "Cut the target")
 
 
 @pytest.mark.parametrize(
@@ -448,7 +445,7 @@ def test_where_nothing_helps_the_shares_of_the_classes_are_learnt():
 
 def test_words_are_refused_with_the_remedy(sample):
     _, y = sample
-    with pytest.raises(ValueError, match=r"X must hold numbers, could not convert string to float: 'u': encode words"):
+    with pytest.raises(ValueError, match=r"X must hold numbers.*'u': encode words"):
         small().fit(np.array([["u", 1.0], ["v", 2.0]] * 30, dtype=object), y)
 
 

@@ -12,9 +12,9 @@ import torch
 from adanet_train.app import cli as train
 from adanet_train.model import model_file
 from tests.refusals import refused
-from tests.test_held_out import built, detail
+from tests.test_held_out import detail
 from tests.test_soundness import linear, status
-from tests.verify_models import model
+from tests.verify_models import built, model
 from verify import verify_bounds
 from verify.cli import main
 from verify.question import Points, Question

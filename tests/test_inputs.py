@@ -44,8 +44,7 @@ def test_a_learned_map_knows_its_own_points_only():
 def test_a_certificate_takes_pixels_centred_and_refuses_a_map_fitted_on_the_sample():
     assert read_inputs("digits:3-8", Asked(certificate="vote")).Psi.min() == -1
     assert read_inputs("digits:3-8", Asked()).Psi.min() == 0
-    with pytest.raises(ValueError, match="fixed before the sample was drawn: --features learned:F"):
-        read_inputs("breast-cancer", Asked(certificate="vote"))
+    refused(lambda: read_inputs("breast-cancer", Asked(certificate="vote")), "fixed before", "--features learned:F")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +129,7 @@ def test_columns_are_left_out_in_training_testing_and_verifying(tmp_path, capsys
     train = table_of(tmp_path, "train.csv", "day,x,id,y", rows)
     quick = ["--rounds", "1", "--set", "steps=5", "--width", "2", "-o", str(tmp_path / "m.pt"), "--json"]
     assert cli.main([train, *quick, "--drop", "id"]) == 2
-    assert "row 2, column 'day' holds a date, '2024-01-01': drop the column (--drop day)" in capsys.readouterr().err
+    assert "--drop day" in capsys.readouterr().err
     dropped = ["--drop", "id", "--drop", "day"]
     assert cli.main([train, *quick, *dropped, "--test-data", train, "--feature-range", "0,6"]) == 0
     model = model_file.read(str(tmp_path / "m.pt"))
@@ -154,7 +153,7 @@ def test_a_word_that_training_did_not_know_is_told(tmp_path, capsys):
     notes = " ".join(read_file(str(tmp_path / "m.pt"), test=later).notes)
     assert words in notes
     assert empty in notes
-    with pytest.warns(UserWarning, match="column .*training") as warned:
+    with pytest.warns(UserWarning, match=r"column .*training") as warned:
         load(str(tmp_path / "m.pt")).predict(later)
     assert {str(warning.message).partition(",")[0] for warning in warned} == {
         "column 'colour' holds 'green'",

@@ -74,7 +74,7 @@ def test_every_name_that_is_offered_is_there() -> None:
     with pytest.raises(AttributeError, match="no attribute 'theorem_3'"):
         _ = adanet_theory.theorem_3
     refused(lambda: statement("equation"), "statement must be one of lemma-1,", "got statement='equation'")
-    refused(lambda: statement("theorem1"), "statement 'theorem1' is not known: did you mean 'theorem-1'?")
+    refused(lambda: statement("theorem1"), "'theorem1'", "'theorem-1'")
 
 
 def test_names_are_imported_without_what_is_heavy() -> None:

@@ -179,12 +179,12 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(method, table, output, tmp
         Interrupt(patch, rounds=1)
         capsys.readouterr()
         assert cli.main([*arguments, "-o", output]) == 130
-    assert "model.pt holds round 1; --resume goes on from there." in capsys.readouterr().err
+    assert "model.pt holds round 1; --resume" in capsys.readouterr().err
     assert len(model_file.read(output).meta["history"]) == 1
     with monkeypatch.context() as patch:
         Interrupt(patch, rounds=0)
         assert cli.main([*arguments, "-o", output, "--resume"]) == 130
-    assert "model.pt holds round 1; --resume goes on from there." in capsys.readouterr().err
+    assert "model.pt holds round 1; --resume" in capsys.readouterr().err
     assert cli.main([*arguments, "-o", output, "--resume"]) == 0
     assert (tmp_path / "model.pt").read_bytes() == (tmp_path / "whole.pt").read_bytes()
     assert cli.main([*arguments, "-o", output, "--resume"]) == 0
@@ -347,7 +347,7 @@ def test_the_data_are_not_written_over(table, tmp_path, capsys):
     link.symlink_to(data)
     before = data.read_bytes()
     for options in ([*table, "-o", str(link)], ["iris", "--test-data", str(data), "-o", str(data)]):
-        refuses(cli.main, options, capsys, "is read by this command, expected another file to write")
+        refuses(cli.main, options, capsys, "is read by this command")
     assert data.read_bytes() == before
 
 
@@ -432,7 +432,7 @@ def test_the_presets():
     assert made("--preset", "paper", "--rounds", "5", "--set", "steps=7") == paper.replace(rounds=5, steps=7)
     assert made() == made("--preset", "default") == Config.preset("default") == Config()
     assert tuple(config.PRESETS) == ("default", "paper")
-    refused(lambda: Config.preset("papier"), "preset 'papier' is not known: did you mean 'paper'")
+    refused(lambda: Config.preset("papier"), "'papier'", "'paper'")
 
 
 def test_a_margin_of_zero_is_an_error():
