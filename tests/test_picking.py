@@ -416,7 +416,7 @@ def test_an_interrupted_run_has_no_certificate() -> None:
     pick(learner, PAIR, PLAN, callback=states.append)
     early = states[0]
     assert not early.finished
-    found = checked(Record.of(early, {}), learner, early.predictor, PAIR, replay=False)
+    found = checked(Record.of(early, {}), learner, early.predictor, PAIR, apart=lambda a, b: 0.0, replay=False)
     assert found.status == "fails"
     assert "interrupted" in found.detail
 
@@ -570,6 +570,31 @@ def test_other_picks_are_not_confirmed(picked_file: str, tmp_path: Any) -> None:
     row = report.bounds["pick-certificate"]
     assert (row.applies, row.why_not) == (False, ("picked",))
     assert json.loads(report.to_json())["cite"] is None
+
+
+@pytest.mark.parametrize("change", ["a unit that is off on the sample", "noise", "rounding"])
+def test_another_network_under_the_same_picks_is_not_confirmed(picked_file: str, tmp_path: Any, change: str) -> None:
+    """Margins on the sample do not tell: a weight on a feature that is 0 there is seen on new points alone."""
+    from verify import verify_bounds
+
+    model = model_file.read(picked_file)
+    assert model.sample is not None
+    assert model.sample.Psi is not None
+    U = model.network.hidden[1, 0].clone()
+    blank = int(torch.nonzero(~model.sample.Psi.any(dim=0))[0])
+    if change == "noise":
+        U *= 1 + 0.2 * torch.randn(U.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    else:
+        U[:, blank] += 1e6 if "unit" in change else 2.0**-60
+    hidden = {**model.network.hidden, (1, 0): U}
+    forged = tmp_path / "forged.pt"
+    model_file.write(forged, replace(model, network=replace(model.network, hidden=hidden)))
+    report = verify_bounds(str(forged), draws=None)
+    if change == "rounding":
+        assert "picked" in report.cite.assumes
+    else:
+        assert report.cite is None
+        assert "picked" in report.bounds["pick-certificate"].why_not
 
 
 def test_a_map_fitted_on_more_than_the_start_stops_the_certificate(picked_file: str, tmp_path: Any) -> None:
