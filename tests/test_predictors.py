@@ -33,6 +33,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from adanet_theory.twins.counted import clopper_pearson_upper
+from adanet_train import compress
 from adanet_train.estimator import AdaNetCVXClassifier
 from adanet_train.reading.trace import require_equal, trace
 from verify import verify_bounds
@@ -214,6 +215,58 @@ def test_a_transformer_is_a_black_box() -> None:
     assert (report.subject, report.test.error, report.classes) == ("black box", 0, 3)
 
 
+def test_a_script_is_a_black_box() -> None:
+    X, y = uniform(300, 3), np.arange(300) % 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch retires it
+        network = torch.jit.script(seeded(nn.Linear(3, 2), nn.ReLU(), nn.Linear(2, 1)))
+    report = verify_bounds(network, X[:200], y[:200], test=(X[200:], y[200:]))
+    with torch.no_grad():
+        wrong = (network(torch.tensor(X[200:]).float())[:, 0].numpy() > 0) != y[200:]
+    assert (report.subject, report.test.errors) == ("black box", wrong.sum())
+
+
+class Neighbour(nn.Module):
+    """The sample itself, beside one weight."""
+
+    def __init__(self, X: np.ndarray, y: np.ndarray) -> None:
+        super().__init__()
+        self.X, self.y, self.one = torch.tensor(X), torch.tensor(2.0 * y - 1), nn.Parameter(torch.ones(1).double())
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.y[torch.cdist(x, self.X).argmin(1)][:, None] * self.one
+
+
+def test_numbers_that_a_module_keeps_beside_its_weights_are_not_free() -> None:
+    """It learned coins by heart; one weight would cost 15 bits and certify .04 at risk 1/2."""
+    X = np.random.default_rng(0).standard_normal((300, 4))
+    y = np.random.default_rng(1).integers(0, 2, 300)
+    report = verify_bounds(Neighbour(X, y).eval(), X, y, cite="occam-certificate")
+    assert report.sample.train_error == 0
+    assert report.cite is None
+    with pytest.raises(ValueError, match="keeps numbers in 'X', which state_dict"):
+        compress(Neighbour(X, y).eval(), X, y)
+
+
+class Selection(nn.Module):
+    def __init__(self, place: int) -> None:
+        super().__init__()
+        self.register_buffer("place", torch.tensor([place]))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[:, self.place] * 1.0
+
+
+def test_a_buffer_of_places_is_paid_for() -> None:
+    X = np.random.default_rng(0).standard_normal((60, 5000))
+    y = np.random.default_rng(1).integers(0, 2, 60)
+    terms = [
+        verify_bounds(Selection(place).eval(), X, y, draws=None).bounds["occam-certificate"].terms["bits"]
+        for place in (0, 4000)
+    ]
+    assert terms[1] > terms[0] + 12
+
+
 def test_ties_and_nan_are_errors_of_a_black_box() -> None:
     X, y, X_test, y_test = halves()
 
@@ -258,6 +311,7 @@ def test_a_frame_goes_to_the_estimator_as_it_is() -> None:
         (lambda X: 1 / (1 + np.exp(-X[:, 0])), r"lies in \[0, 1\] at every point"),
         (lambda X: np.random.default_rng().standard_normal(len(X)), "other values when it is called again"),
         (lambda X: np.full(len(X), "cat"), "gives 'cat' and no label of y"),
+        (lambda X: np.where(X[:, 0] > 0, 1, -1), r"gives labels of -1/\+1 and y holds 0/1"),
         (lambda X: X[:3, 0], "must give a label, or a row of scores, for each of 300 points"),
         (lambda X: X[:, 99], "the predictor fails on X"),
         (DecisionTreeRegressor(), "this is regression; only classification is covered"),

@@ -13,6 +13,7 @@ from adanet_theory.checks import Array, check
 from adanet_train.app.console import Bar
 from verify.reading import case
 from verify.reading.case import Named
+from verify.reading.points import array
 from verify.reading.program import decided
 from verify.rows.black_box import BlackBox
 
@@ -210,6 +211,8 @@ class Differences:
     n: int
     g: Surrogate
     note: str
+    repeats: int
+    """Rows that equal an earlier one."""
 
 
 def differences(of: Subject, U: Array, g: Surrogate, X: Array) -> Differences:
@@ -217,13 +220,16 @@ def differences(of: Subject, U: Array, g: Surrogate, X: Array) -> Differences:
     import torch
 
     from adanet_train.compression.disagreement import require_fresh
+    from verify.measure.repeats import repeated
 
     require_fresh(torch.from_numpy(np.asarray(U)), torch.from_numpy(np.asarray(X)))
+    repeats = repeated(np.asarray(U, dtype=np.float64).reshape(len(U), -1), np.zeros(len(U)))
     mine, other = case.decisions(of, U), g.decide(U)
     none = 0 if of.outputs is None else -1
     differ = (mine != other) | (mine == none)
     note = f"disagreement: with {g.name} on {len(U):,} points without labels"
-    return Differences(int(differ.sum()), len(U), g, f"{note}; if they have labels, held-out is better (--test-data).")
+    better = "if they have labels, held-out is better (--test-data)."
+    return Differences(int(differ.sum()), len(U), g, f"{note}; {better}", repeats)
 
 
 def unlabelled_file(path: str, shape: tuple[int, ...] | None) -> Array:
@@ -260,8 +266,8 @@ def complete(
     if U is None:
         return built
     check(read.X is not None, "unlabelled needs the sample as it was given: X and y, or --data FILE.")
-    X, points = np.asarray(read.X), np.asarray(U)
+    X, points = np.asarray(read.X), array(U, "unlabelled")
     assert read.sample is not None
     found = differences(read.given, points, surrogate(given, X, read.sample.y, question.seed), X)
-    built = described.with_disagreement(built, found.d, found.n, found.g, question)
+    built = described.with_disagreement(built, found.d, found.n, found.g, question, repeats=found.repeats)
     return replace(built, notes=(*built.notes, found.note))

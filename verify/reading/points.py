@@ -8,8 +8,10 @@ mapped. A continuous y is refused: only classification is covered.
 from __future__ import annotations
 
 import hashlib
+import math
 import sys
 from collections.abc import Iterator, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from adanet_train.data.datasets import Dataset
 
 Classes = tuple[Any, ...] | None
+MOST_DENSE = 1 << 27  # numbers of a sparse matrix that is made dense to compare its rows
 
 
 class Pairs(NamedTuple):
@@ -85,7 +88,9 @@ def array(values: Any, name: str) -> Array:
     check(found.dtype.kind in "buif", f"{name} must hold real numbers, got dtype {found.dtype}.")
     check(found.ndim >= 2 and len(found) >= 1, f"{name} must have the shape (m, ..) with m >= 1, got {found.shape}.")
     check(bool(np.isfinite(found).all()), f"{name} must be finite, got nan or inf.")
-    return found
+    # as torch takes it: no steps backwards, no foreign order of bytes, no float128
+    native = found.dtype.newbyteorder("=") if found.dtype.itemsize <= 8 else np.dtype(np.float64)
+    return np.ascontiguousarray(found, dtype=native)
 
 
 def numbers(values: Any) -> Array:
@@ -126,8 +131,15 @@ def first(X: Any, n: int) -> Any:
     return X.iloc[:n] if hasattr(X, "iloc") else X[:n]
 
 
-def comparable(X: Any, name: str) -> Array:
-    """A matrix whose rows are equal where those of X are: X itself, or the digest of what has no numbers for it."""
+def comparable(X: Any, name: str, columns: list[Any] | None = None) -> Array:
+    """A matrix whose rows are equal where those of X are: X itself, or the digest of what has no numbers for it.
+
+    A frame is read in the order of `columns`, where those are its own.
+    """
+    if columns is not None and sorted(map(str, columns)) == sorted(map(str, X.columns)):
+        X = X[columns]
+    if hasattr(X, "toarray") and math.prod(X.shape) <= MOST_DENSE:
+        X = X.toarray()
     try:
         found = array(X, name)
         return np.ascontiguousarray(found.reshape(len(found), -1), dtype=np.float64)
@@ -136,18 +148,35 @@ def comparable(X: Any, name: str) -> Array:
         return np.array([[int.from_bytes(d[:6], "big"), int.from_bytes(d[6:], "big")] for d in digests], dtype=float)
 
 
+def columns_of(X: Any) -> list[Any] | None:
+    """The names of the columns of a frame, None where they have none or repeat."""
+    found = list(getattr(X, "columns", ()))
+    return found if found and len(set(found)) == len(found) else None
+
+
 def _rows(X: Any) -> Iterator[bytes]:
     """Each row as bytes: of a frame its cells, of a sparse matrix the row made dense, of a list what stands in it."""
     if hasattr(X, "itertuples"):
-        yield from (repr(tuple(row)).encode() for row in X.itertuples(index=False))
+        yield from (repr([_cell(value) for value in row]).encode() for row in X.itertuples(index=False))
     elif hasattr(X, "toarray"):
-        yield from (np.ascontiguousarray(X[[i]].toarray()).tobytes() for i in range(X.shape[0]))
+        yield from (_short(X[[i]].toarray()).tobytes() for i in range(X.shape[0]))
     else:
-        yield from (row.tobytes() if _is_plain(row) else repr(row).encode() for row in X)
+        yield from (_bytes(row) for row in X)
 
 
-def _is_plain(row: Any) -> bool:
-    return isinstance(row, np.ndarray) and row.dtype.kind in "buifUS"
+def _bytes(row: Any) -> bytes:
+    kind = row.dtype.kind if isinstance(row, np.ndarray) else "O"
+    return _short(row).tobytes() if kind in "buif" else row.tobytes() if kind in "US" else repr(row).encode()
+
+
+def _cell(value: Any) -> Any:
+    return float(_short(value)) if isinstance(value, Real) else value
+
+
+def _short(values: Any) -> Array:
+    """Numbers that are not whole as float32 has them, for they may have been stored so."""
+    wide = np.asarray(values, dtype=np.float64) + 0.0
+    return np.where(wide == np.round(wide), wide, wide.astype(np.float32))
 
 
 # y

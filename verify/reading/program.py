@@ -204,6 +204,14 @@ def called(function: Callable[[Any], Any], X: Any) -> Array:
     return found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
 
 
+def _require_one_pair(given: set[Any], own: set[Any]) -> None:
+    """-1/+1 beside 0/1 are two names for two classes, which as three would all but never meet."""
+    two = ({-1, 1}, {0, 1})
+    mixed = {-1, 0} <= given | own and any(given <= a and own <= b for a, b in (two, two[::-1]))
+    what = "the predictor gives labels of -1/+1 and y holds 0/1" if -1 in given else "the predictor gives 0/1, y -1/+1"
+    check(not mixed, f"{what}: expected the same two labels in both.")
+
+
 def program_of(
     function: Callable[[Any], Any], X: Any, y: Any, classes: tuple[Any, ...] | None
 ) -> tuple[Program, int | None, tuple[Any, ...] | None]:
@@ -224,6 +232,7 @@ def program_of(
     if classes is None:
         met = bool(np.isin(found.astype(object), own.astype(object)).any())
         check(met, f"the predictor gives {found.tolist()[0]!r} and no label of y, such as {own.tolist()[0]!r}.")
+        _require_one_pair({*found.tolist()}, {*own.tolist()})
         classes = tuple(sorted({*found.tolist(), *own.tolist()}, key=lambda name: (isinstance(name, str), name)))
         check(len(classes) >= 2, f"y must hold two classes, got only {classes[0]!r}.")
     return NamedProgram(function, classes), None if len(classes) == 2 else len(classes), classes

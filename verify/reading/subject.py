@@ -188,6 +188,8 @@ def _of_estimator(network: Any, X: Any, y: Any) -> Subject:
         layers = estimators.layers_of(network)
     except estimators.NotRead as error:
         return _black_box(network.predict, X, y, network, f"{error}.")
+    if hasattr(X, "toarray"):
+        return _black_box(network.predict, X, y, network, f"X is a {type(X).__name__}; its toarray() would be read.")
     x = points.array(X, "X")
     x = x if layers.before is None else layers.before(x)
     classes = tuple(network.classes_.tolist())

@@ -110,13 +110,13 @@ def rows_held_out(sample: Points | None, test: Points, discrete: bool) -> HeldOu
     """What repeats; held-out points that are points of the sample are refused, all of them even where rows may."""
     n = len(test.y)
     if sample is None:
-        return HeldOut(n, repeated(test.Psi, test.y), None)
-    same = shared(test.Psi, test.y, sample.Psi, sample.y)
+        return HeldOut(n, repeated(test.compared, test.y), None)
+    same = shared(test.compared, test.y, sample.compared, sample.y)
     found = f"{same:,} of the {n:,} test points are points of the sample"
     check(same < n, f"{found}: held-out points must not have been used in training, give points drawn anew.")
     remedy = "take them out, or where the law has atoms: --discrete"
     check(same == 0 or discrete, f"{found}: held-out points must not have been used in training ({remedy}).")
-    return HeldOut(n, repeated(test.Psi, test.y), same)
+    return HeldOut(n, repeated(test.compared, test.y), same)
 
 
 def untouched(points: HeldOut, discrete: bool) -> Assumption:

@@ -85,7 +85,7 @@ def _facts(sample: Points | None) -> SampleFacts:
 
 
 def _verdict(box: BlackBox, question: Question, sample: Points | None, test: Points | None) -> Assessment:
-    repeats, m = (0, 0) if sample is None else (repeated(sample.Psi, sample.y), len(sample.y))
+    repeats, m = (0, 0) if sample is None else (repeated(sample.compared, sample.y), len(sample.y))
     rows = [iid(repeats, m, question.discrete)]
     if test is not None:
         rows.append(untouched(rows_held_out(sample, test, question.discrete), question.discrete))

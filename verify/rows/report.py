@@ -181,7 +181,7 @@ def _source(model: Formula, question: Question, sample: Points, test: Points | N
         told=told,
         clipped=told and features is not None and features.clip,
         r_seen=max(r_inf, float(np.abs(test.Psi).max(initial=0.0)) if test is not None else 0.0),
-        repeats=repeated(sample.Psi, sample.y),
+        repeats=repeated(sample.compared, sample.y),
         discrete=question.discrete,
         held_out=None if test is None else rows_held_out(sample, test, question.discrete),
         learned=_learned(model, sample),
