@@ -39,7 +39,8 @@ class Record:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as a file holds them."""
-        recipe = {**asdict(self.plan), "learner": dict(self.learner)}
+        K = [*self.plan.K] if isinstance(self.plan.K, tuple) else self.plan.K
+        recipe = {**asdict(self.plan), "K": K, "learner": dict(self.learner)}
         rows = {"start": self.start.tolist(), "picks": self.picks.tolist(), "rounds": [*self.rounds]}
         return {**rows, "first": self.first, "recipe": recipe}
 
@@ -68,7 +69,7 @@ class Record:
         inside = len(np.unique(picks)) == len(picks) and bool(np.isin(picks, S).all())
         check(inside, "picked picks must be different rows outside the start.")
         ends = [0, *rounds.tolist()]
-        rising = all(0 < b - a <= (plan.r or 0) for a, b in pairwise(ends)) and ends[-1] == len(picks) <= (plan.K or 0)
+        rising = all(0 < b - a <= (plan.r or 0) for a, b in pairwise(ends)) and ends[-1] == len(picks) <= plan.ends[-1]
         check(rising, f"picked rounds must rise by at most r={plan.r} to the {len(picks)} picks, at most K={plan.K}.")
         first = value.get("first")
         check(
@@ -115,7 +116,7 @@ def checked(record: Record, learner: Learner, predictor: Any, points: Labelled, 
         return Checked(picked, "fails", f"the run was interrupted ({at}): its end was not decided by the picks.")
     if not replay:
         return Checked(picked, "assumed", "the recorded picks were not replayed.")
-    again = pick(learner, points, record.plan)
+    again = pick(learner, points, record.plan).with_picks(len(record.picks))
     same = digest(learner, predictor, points) == digest(learner, again.predictor, points)
     return Checked(picked, *compared(record, again, same_bits=same))
 

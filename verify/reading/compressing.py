@@ -158,7 +158,6 @@ def _predictions(given: Any) -> Callable[[Array], Array]:
 
 def _of_picks(path: str, X: Array, y: Array) -> Surrogate:
     """A model.pt that was trained by picking on this sample: its picks are counted and replayed."""
-    from adanet_theory.twins.counted import pick_upper
     from verify.question import Points
     from verify.reading import subject
     from verify.rows.certificates import picking
@@ -172,9 +171,8 @@ def _of_picks(path: str, X: Array, y: Array) -> Surrogate:
     check(found is not None, f"{path}: was trained by picking on another sample than --data.")
     assert found is not None
     check(found.status != "fails", f"{path}: its certificate cannot be confirmed: {found.detail}")
-    k, N = found.k, found.N
     return Surrogate(
-        lambda delta: pick_upper(k, N, delta),
+        found.upper,
         lambda U: case.decisions(own, U),
         os.path.basename(path),
         f"{PICKED} ({found.detail.rstrip('.')})",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from adanet_train.core.network import Network
     from adanet_train.reading.graph import Graph
 
-RECIPE = "learner, settings, seed, number of picks and features were fixed before the sample: taken for granted"
+RECIPE = "learner, settings, seed, numbers of picks and features were fixed before the sample: taken for granted"
 LEMMAS = {
     "lipschitz": ("lemma-1", "lemma-2"),
     "phi-zero": ("lemma-1", "lemma-2", "lemma-2-peeled"),

@@ -160,6 +160,8 @@ def picking(model: Any, sample: Points, *, replay: bool) -> Picking | None:
         status=found.status,
         detail=found.detail,
         on_start=_spans(sample.Psi[run.start]),
+        runs=len(run.plan.ends),
+        is_start=run.is_start,
     )
 
 
@@ -180,10 +182,9 @@ def asked_for(question: Question, setting: Setting) -> Question:
 
 
 def pick(bound: Bound, setting: Setting) -> Value:
-    """At δ, rounded up. It is about the program, whose own errors were counted."""
-    from adanet_theory.twins.counted import pick_upper
-
+    """At δ, with a list of G values of K at δ/G; rounded up. It is about the program, whose own errors were counted."""
     run = setting.picking
     assert run is not None
-    terms: dict[str, float | None] = {name: getattr(run, name) for name in ("k", "N", "picked", "left", "start")}
-    return Value(pick_upper(run.k, run.N, setting.delta), terms, about="program")
+    names = ("k", "N", "picked", "left", "start", *(("runs",) if run.runs > 1 else ()))
+    terms: dict[str, float | None] = {name: getattr(run, name) for name in names}
+    return Value(run.upper(setting.delta), terms, about="program")

@@ -297,8 +297,8 @@ def _needed(row: BoundRow) -> str:
     return enough + (f", or norms {up(row.shrink, 2)} times smaller" if row.shrink else "")
 
 
-_DECIDES = ("N", "picked", "left", "KL", "b")
-_WHOLE = ("N", "k", "draws", "errors", "points", "picked", "left", "start")
+_DECIDES = ("N", "picked", "left", "runs", "KL", "b")
+_WHOLE = ("N", "k", "draws", "errors", "points", "picked", "left", "start", "runs")
 
 
 def term(name: str, value: float | None) -> str:
@@ -488,7 +488,9 @@ def _paid(report: BoundReport) -> str:
         paid += [f"{report.compared} networks compared on the held-out points"] * (report.compared > 1)
     else:
         paid += [f"{report.tried} settings tried on the sample"] * (report.tried > 1)
-    return f" (at delta = {near(cite.delta)}, which pays for {' and '.join(paid)})" if paid else ""
+    runs = next((row.terms.get("runs") for row in report.bounds if row.id == cite.id), None) or 1
+    paid += [f"the best of {runs:.0f} numbers of picks"] * (runs > 1)
+    return f" (at delta = {near(cite.delta / runs)}, which pays for {' and '.join(paid)})" if paid else ""
 
 
 def _nothing(report: BoundReport) -> str:
