@@ -129,7 +129,7 @@ class Plan:
     def ends(self) -> tuple[int, ...]:
         """The values of K, ascending; those of a plan that is settled."""
         check(self.K is not None, "K must be a number here: see `settled`.")
-        return self.K if isinstance(self.K, tuple) else (self.K,)  # type: ignore[return-value]
+        return self.K if isinstance(self.K, tuple) else (self.K,)
 
     def share(self, m: int) -> float:
         """The share of m rows that the start is fitted on."""
