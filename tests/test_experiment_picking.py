@@ -58,6 +58,8 @@ def test_test_errors_are_compared_pair_by_pair():
     assert means["difference"] == p
     assert means["difference_se"] == pytest.approx((p * (1 - p) / 49) ** 0.5)
     assert means["picked"]["bound_se"] is None
+    once = {"difference_se": 0.007, **ways, "folds": False}
+    assert picking.compared([once])["difference_se"] == 0.007
     assert picking.is_wrong(Threshold(), test.X[0, 0], test)[0]  # a tie
 
 

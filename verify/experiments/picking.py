@@ -264,10 +264,12 @@ def compared(rows: Sequence[Mapping[str, Any]]) -> Row:
     """The rows of one data set and learner: means over the seeds, and the difference of the test errors.
 
     "difference" is picked less held out; its standard error allows for the draw of the test points and of the seeds,
-    on folds for their overlap.
+    on folds for their overlap. A row alone may hold "difference_se" in place of "apart", as rows of one seed once did.
     """
     gaps = [row["picked"]["test_error"] - row["held_out"]["test_error"] for row in rows]
-    if rows[0]["folds"] and len(rows) > 1:
+    if "apart" not in rows[0]:
+        se = float(rows[0]["difference_se"])
+    elif rows[0]["folds"] and len(rows) > 1:
         se = float(learners.standard_error(gaps) or 0.0)
     else:
         se = crossed_error(np.array([_apart(row) for row in rows]))
