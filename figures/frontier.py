@@ -25,7 +25,7 @@ STARTS = (0.1, 0.25, 0.5, 0.75)
 FOLDS = 5
 WAYS = {
     "held out": ("held-out points, and their share", GREEN, "s", (4, -9)),
-    "start": ("picking, and the share of the start", BLUE, "o", (-3, -12)),
+    "start": ("picking, and the share of the start", BLUE, "o", (3, 4)),
 }
 """The name, colour and marker of each, and where its shares stand."""
 WORDS = {"adanet": "AdaNet", "svc": "A support vector machine (rbf kernel)"}
@@ -83,8 +83,7 @@ def draw(data: Data) -> Figure:
         axes.plot(x, y, f"{marker}-", color=colour, linewidth=0.7, label=label)
         for row in rows:
             at, share = (row["error"], row["bound"]), f"{row['share']:.0%}"
-            side = "left" if place[0] > 0 else "right"
-            axes.annotate(share, at, xytext=place, textcoords="offset points", color=colour, ha=side)
+            axes.annotate(share, at, xytext=place, textcoords="offset points", color=colour)
     errors = [row["error"] for row in data["rows"]]
     low, high = 0.8 * min(errors), 1.1 * max(errors) or 0.01
     axes.plot([low, high], [low, high], color=INK, linewidth=0.6)

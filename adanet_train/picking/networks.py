@@ -179,7 +179,7 @@ class Refinement:
 
 @dataclass(frozen=True)
 class Refit(_Networks):
-    """AdaNet.CVX, LR or NN, trained anew on the start and on copies of the picks.
+    """AdaNet.CVX, LR or NN, trained anew on the start and the picks.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ class Refit(_Networks):
 
     method: str
     config: Config
-    weight: int = 4
+    weight: int = 1
 
     def fit(self, P: Labelled, T: Labelled, previous: Trained | None) -> Trained:
         with one_thread():

@@ -161,14 +161,14 @@ def of_adanet(points: Labelled, seed: int, known: bool) -> Learner:
 
 
 def of_svc(points: Labelled, seed: int, known: bool) -> Learner:
-    """A support vector machine with the rbf kernel, which fits what it has seen: picks need no weight."""
+    """A support vector machine with the rbf kernel."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import MinMaxScaler
     from sklearn.svm import SVC
 
     from adanet_train.picking.estimators import Estimator
 
-    return Estimator(make_pipeline(MinMaxScaler(), SVC(C=100)), seed, weight=1)
+    return Estimator(make_pipeline(MinMaxScaler(), SVC()), seed)
 
 
 LEARNERS: dict[str, Callable[[Labelled, int, bool], Learner]] = {"adanet": of_adanet, "cnn": of_cnn, "svc": of_svc}
