@@ -203,6 +203,10 @@ class Problem:
         parts = zip(arrays, exponents, self.is_free, strict=True)
         return [code.integers(np.rint(np.ldexp(w, -e)), e) if free else code.integers(w, 0) for w, e, free in parts]
 
+    def as_zeros(self) -> list[Coded]:
+        """Zeros in the shapes of the weights."""
+        return [code.integers(np.zeros(tensor.shape), 0) for tensor in self.weights.tensors]
+
     def as_it_is(self) -> list[Coded]:
         """The network itself."""
         return [code.lossless(w) for w in self.weights.arrays()]
