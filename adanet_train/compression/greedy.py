@@ -112,7 +112,7 @@ class _State:
     def _wrong(self, moved: Mapping[int, Moved] | None) -> Tensor:
         if self.watched is None or moved is None:
             return ~(self.problem.margins(self.values, self.rows) > 0)
-        return ~(margins(self.watched.outputs_of(moved), self.y) > 0)
+        return ~(margins(self.watched.outputs(moved), self.y) > 0)
 
 
 def _watched(margins: Tensor, generator: torch.Generator, most: int) -> tuple[Tensor, Tensor]:
@@ -178,7 +178,7 @@ def _changes(state: _State) -> Iterator[Change]:
         yield Change(t, np.array([place]), np.array([value]))
 
 
-SWAPPED = 24
+SWAPPED = 40
 """Of every tensor the removals that add fewest errors, and the additions that take most, which are tried in pairs."""
 
 
@@ -207,7 +207,7 @@ def _stripes(t: int, q: Array) -> Iterator[Change]:
         counts = (stripes != 0).sum(axis=1)
         for line in np.argsort(counts, kind="stable"):
             if counts[line]:
-                yield Change(t, lines[line], np.zeros(lines.shape[1], dtype=np.int64))
+                yield Change(t, lines[line][stripes[line] != 0], np.zeros(counts[line], dtype=np.int64))
 
 
 def _slopes(state: _State) -> list[Array]:
@@ -227,7 +227,7 @@ def _slopes(state: _State) -> list[Array]:
     return [np.ldexp(part.double().numpy(), e) for part, e in zip(parts, state.e, strict=True)]
 
 
-ADDED = 64
+ADDED = 512
 """Zeros of a tensor that are tried at +-1, by their slopes."""
 
 

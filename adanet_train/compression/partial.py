@@ -37,10 +37,11 @@ Channels = slice | Tensor
 
 @dataclass(frozen=True)
 class Moved:
-    """New numbers of a node: of the channels, or with None of all of them."""
+    """New numbers of a node, those of the channels with the old ones; channels None: all are new."""
 
     channels: Channels | None
     value: Tensor
+    old: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -89,41 +90,41 @@ def plan(problem: Problem) -> Plan | None:
 
 
 class Watched:
-    """The numbers of every node on some points, with weights that are changed in place."""
+    """The numbers of every node on some points, with weights that are changed in place.
+
+    In memory the points are the last axis: a channel, or what a tap of a convolution reads, is a view in long pieces.
+    """
 
     def __init__(self, plan: Plan, values: Sequence[Tensor], X: Tensor) -> None:
         self.places = plan.places
         own = dict(zip(plan.places, values, strict=True))
         self.nodes = [_node(number, plain, own) for number, plain in enumerate(plan.nodes)]
-        self.kept = [X]
+        self.kept = [_points_last(X)]
+        self.padded: dict[int, Tensor] = {}
         for node in self.nodes:
-            self.kept.append(node.operation.value(*(self.kept[i] for i in node.inputs)))
-
-    @property
-    def outputs(self) -> Tensor:
-        return one_or_many(self.kept[-1], len(self.kept[-1]))
+            self.kept.append(_points_last(node.operation.value(*(self.kept[i] for i in node.inputs))))
 
     def after(self, tensor: int, places: Tensor, difference: Tensor) -> dict[int, Moved]:
         """What moves, by node, when these places of a tensor, already written, changed by so much."""
         first, name = self.places[tensor]
-        moved = {first + 1: self._first(self.nodes[first], name, self.kept[first + 1], places, difference)}
-        for number, node in enumerate(self.nodes[first + 1 :], start=first + 2):
-            if any(i in moved for i in node.inputs):
-                moved[number] = self._next(number, node, moved)
+        moved = {first + 1: self._first(first + 1, name, places, difference)}
+        for number in range(first + 2, len(self.kept)):
+            if any(i in moved for i in self.nodes[number - 1].inputs):
+                moved[number] = self._next(number, moved)
         return moved
 
-    def outputs_of(self, moved: Mapping[int, Moved]) -> Tensor:
+    def outputs(self, moved: Mapping[int, Moved]) -> Tensor:
         """The outputs after what moved."""
-        last = len(self.kept) - 1
-        return one_or_many(self._whole(last, moved), len(self.kept[-1]))
+        found = self._whole(len(self.nodes), moved)
+        return one_or_many(found, len(found))
 
     def keep(self, moved: Mapping[int, Moved]) -> None:
         """Go on from there."""
         for number, part in moved.items():
             if part.channels is None:
-                self.kept[number] = part.value
+                self.kept[number] = _points_last(part.value)
             else:
-                self.kept[number][:, part.channels] = part.value
+                self.kept[number].movedim(0, -1)[part.channels] = part.value.movedim(0, -1)
 
     def seconds(self, tensor: int) -> float:
         """Nominal seconds of a change of one weight of a tensor."""
@@ -144,44 +145,72 @@ class Watched:
         if part.channels is None:
             return part.value
         found = self.kept[number].clone()
-        found[:, part.channels] = part.value
+        found.movedim(0, -1)[part.channels] = part.value.movedim(0, -1)
         return found
 
-    def _first(self, node: _Node, name: str, old: Tensor, places: Tensor, difference: Tensor) -> Moved:
-        operation, x = node.operation, self.kept[node.inputs[0]]
+    def _first(self, number: int, name: str, places: Tensor, difference: Tensor) -> Moved:
+        operation, inputs = self.nodes[number - 1].operation, self.nodes[number - 1].inputs
+        x, old = self.kept[inputs[0]], self.kept[number]
         plain = isinstance(operation, Dense) and x.ndim == 2
         if not plain and not (isinstance(operation, Convolution) and operation.groups == 1):
-            return Moved(None, operation.value(*(self.kept[i] for i in node.inputs)))
+            return Moved(None, operation.value(*(self.kept[i] for i in inputs)))
         columns = 1 if name == "b" else operation.W[0].numel()
         rows, at = torch.unique(places // columns, return_inverse=True)
         channels = slice(int(rows[0]), int(rows[0]) + 1) if len(rows) == 1 else rows
-        new = old[:, channels].clone()
+        before = _part(old, channels)
+        new = before.clone()
         if name == "b":
             new += torch.zeros(len(rows)).index_add_(0, at, difference).reshape(1, -1, *[1] * (old.ndim - 2))
         elif plain:
             used = places % columns
-            change = torch.zeros(len(used), len(rows)).index_put_((torch.arange(len(used)), at), difference)
-            new += x[:, used] @ change
+            for row, column, change in zip(at.tolist(), used.tolist(), difference.tolist(), strict=True):
+                new[:, row].add_(x[:, column], alpha=change)
         else:
-            _add_taps(new, operation, x, at.tolist(), (places % columns).tolist(), difference.tolist())
-        return Moved(channels, new)
+            for row, column, change in zip(at.tolist(), (places % columns).tolist(), difference.tolist(), strict=True):
+                new[:, row].add_(self._tap(number, operation, x, column, new.shape[2:]), alpha=change)
+        return Moved(channels, new, before)
 
-    def _next(self, number: int, node: _Node, moved: Mapping[int, Moved]) -> Moved:
-        operation, read = node.operation, node.inputs[0]
-        part = moved.get(read)
-        if len(node.inputs) == 1 and part is not None and part.channels is not None:
-            channels, new = part.channels, part.value
+    def _tap(self, number: int, layer: Convolution, x: Tensor, column: int, space: Sequence[int]) -> Tensor:
+        """What one weight of a convolution reads: a channel, shifted."""
+        window = layer.window
+        channel, tap = divmod(column, window.points)
+        if self.nodes[number - 1].inputs == (0,) and number not in self.padded:
+            self.padded[number] = _points_last(window.padded(x))
+        whole = self.padded.get(number)
+        read = window.padded(x[:, channel : channel + 1])[:, 0] if whole is None else whole[:, channel]
+        at = []
+        sides = zip(window.kernel, window.stride, window.dilation, space, strict=True)
+        for kernel, stride, step, size in reversed([*sides]):
+            tap, place = divmod(tap, kernel)
+            at.append(slice(place * step, place * step + stride * (size - 1) + 1, stride))
+        return read[(slice(None), *reversed(at))]
+
+    def _next(self, number: int, moved: Mapping[int, Moved]) -> Moved:
+        node = self.nodes[number - 1]
+        operation, part = node.operation, moved.get(node.inputs[0])
+        if len(node.inputs) == 1 and part is not None and part.old is not None and part.channels is not None:
+            channels, new, old = part.channels, part.value, part.old
             if isinstance(operation, Activate) or (isinstance(operation, Largest | Average) and new.ndim > 2):
-                return Moved(channels, operation.value(new))
+                return Moved(channels, operation.value(new), _part(self.kept[number], channels))
             if isinstance(operation, Reshape) and len(operation.shape) == 1:
-                return Moved(_spread(channels, new[0, 0].numel()), new.reshape(len(new), -1))
+                flat = _spread(channels, new[0, 0].numel())
+                return Moved(flat, new.reshape(len(new), -1), old.reshape(len(new), -1))
             if isinstance(operation, Dense) and new.ndim == 2:
-                more = (new - self.kept[read][:, channels]) @ operation.W[:, channels].T
-                return Moved(None, self.kept[number] + more)
+                return Moved(None, self.kept[number] + (operation.W[:, channels] @ (new - old).T).T)
             if isinstance(operation, Convolution) and operation.groups == 1:
                 more = Convolution(operation.W[:, channels], None, operation.window)
-                return Moved(None, self.kept[number] + more.value(new - self.kept[read][:, channels]))
+                return Moved(None, self.kept[number] + more.value(new - old))
         return Moved(None, operation.value(*(self._whole(i, moved) for i in node.inputs)))
+
+
+def _part(value: Tensor, channels: Channels) -> Tensor:
+    """The numbers of some channels, in the same order in memory."""
+    return value.movedim(0, -1)[channels].movedim(-1, 0)
+
+
+def _points_last(value: Tensor) -> Tensor:
+    """The same numbers, those of one place side by side in memory."""
+    return value.movedim(0, -1).contiguous().movedim(-1, 0)
 
 
 def _spread(channels: Channels, size: int) -> Channels:
@@ -189,25 +218,6 @@ def _spread(channels: Channels, size: int) -> Channels:
     if isinstance(channels, slice):
         return slice(channels.start * size, channels.stop * size)
     return (channels[:, None] * size + torch.arange(size)).reshape(-1)
-
-
-def _add_taps(
-    new: Tensor, layer: Convolution, x: Tensor, rows: list[int], columns: list[int], difference: list[float]
-) -> None:
-    """Weight by weight: what it reads, shifted, times its difference."""
-    window, space = layer.window, new.shape[2:]
-    read: dict[int, Tensor] = {}
-    for row, column, change in zip(rows, columns, difference, strict=True):
-        channel, tap = divmod(column, window.points)
-        if channel not in read:
-            read[channel] = window.padded(x[:, channel : channel + 1])[:, 0]
-        at = []
-        for kernel, stride, step, size in reversed(
-            [*zip(window.kernel, window.stride, window.dilation, space, strict=True)]
-        ):
-            tap, place = divmod(tap, kernel)
-            at.append(slice(place * step, place * step + stride * (size - 1) + 1, stride))
-        new[:, row].add_(read[channel][(slice(None), *reversed(at))], alpha=change)
 
 
 def _node(number: int, plain: Mapping[str, Any], own: Mapping[tuple[int, str], Tensor]) -> _Node:
