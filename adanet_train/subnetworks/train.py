@@ -57,7 +57,7 @@ class Subnetworks:
     validation : share of the points kept for early stopping and for comparing candidates (0: compare by F), or points
         of their own for that, a pair of arrays (X, y).
     lam, beta : Γ = lam r + beta. lam=None: the most complex first candidate pays 0.001 for a weight of 1.
-    training : the default training, `Fit(epochs=20, batch=128, rate=1e-3, patience=3)`.
+    training : the default training, `Fit(epochs=10, batch=64, rate=6e-3, patience=3)`.
     categories : of a table, whether a column of words is one column of codes 1, 2, .. (0: empty or unknown) for
         embeddings, as `Context.categories` tells, instead of one column of 0 and 1 for each word.
     """
