@@ -86,6 +86,31 @@ def test_two_classes_are_signs():
     assert wide.objective == pytest.approx(theirs.objective, abs=2e-10)
 
 
+def test_the_step_on_several_directions():
+    """The derivatives are autograd's; columns of one class each are the directions of the full step."""
+    _, y = sample(90)
+    f, Z, labels = normal(90, 3), torch.stack([normal(90, 3, seed=seed) for seed in (1, 2, 3)]), Classes(3)
+    Z = Z + torch.eye(3, dtype=torch.float64)[y]
+    loss, t = LineLoss(Z, y, f), torch.tensor([0.3, -0.2, 0.1], dtype=torch.float64)
+
+    def F(t: Tensor) -> Tensor:
+        return labels.values(y, f + torch.tensordot(t, Z, 1)).mean()
+
+    x = loss.argument(t)
+    first, second = torch.autograd.functional.jacobian(F, t), torch.autograd.functional.hessian(F, t)
+    torch.testing.assert_close(loss.slope(loss.dual(x)), first, rtol=1e-11, atol=1e-13)
+    torch.testing.assert_close(loss.curvature(loss.weight(x)), second, rtol=1e-11, atol=1e-13)
+    some = torch.tensor([0, 2])
+    torch.testing.assert_close(loss.curvature(loss.weight(x), some), second[some][:, some], rtol=1e-11, atol=1e-13)
+    H, own = normal(90, 2, seed=4), torch.eye(3, dtype=torch.float64)
+    columns = torch.stack([H[:, j, None] * own[c] for c in range(3) for j in range(2)])
+    Gamma = torch.tensor([0.02, 0.01], dtype=torch.float64)
+    each, full = labels.minimise_along(columns, y, f, Gamma.repeat(3)), labels.minimise(H, y, f, Gamma)
+    assert each.converged
+    assert each.objective == pytest.approx(full.objective, abs=1e-9)
+    torch.testing.assert_close(each.w.view(3, 2), full.w, rtol=0, atol=1e-4)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_step_on_one_direction(weighted):
     """The derivatives are autograd's, the minimum a scalar search's, the gap no lie; the path has the same minimum."""
