@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
-from adanet_theory.checks import check
-from adanet_train.picking.certify import Certified, sample_digest
+import numpy as np
+
+from adanet_theory.checks import Array, check
+from adanet_train.picking.certify import Certified, as_learner, sample_digest
 from adanet_train.picking.core import Labelled, Picked, Plan, pick
+from adanet_train.picking.record import Checked, Record, checked
 from adanet_train.picking.subnetworks import Ensembles
 from adanet_train.picking.train import taken_up
 from adanet_train.subnetworks.fitted import Fitted
@@ -47,3 +51,27 @@ def _begun(resume: Fitted, points: Labelled, plan: Plan) -> Picked:
     settled = plan.settled(begun.N, len(points.classes))
     check(begun.plan == settled, f"resume needs the plan of the run before, {begun.plan}, got {settled}.")
     return begun
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """An `AdaNetClassifier` of builders that was trained by picking, and points as it reads them."""
+
+    classifier: Any
+    X: Array
+
+    def check(self, y: Array, *, replay: bool) -> Checked | None:
+        """Wrong rows counted again, and the recipe run again; None if X and y are not the sample of the record.
+
+        y is -1/+1 or class indices.
+        """
+        record, classes = self.classifier.picked_, self.classifier.classes_
+        index = (y > 0).astype(np.int64) if len(classes) == 2 else y.astype(np.int64)
+        known = [
+            Labelled(self.X, index, names) for names in (classes, np.arange(len(classes)))
+        ]  # the command has numbers
+        own = [points for points in known if sample_digest(points) == record["sample"]["sha256"]]
+        if not own:
+            return None
+        learner = as_learner(self.classifier, int(record["recipe"]["seed"]))
+        return checked(Record.from_dict(record, len(y)), learner, self.classifier.ensemble_, own[0], replay=replay)

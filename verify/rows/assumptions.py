@@ -71,10 +71,10 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
     )
     if setting.classes == "many":
         found = replace(found, rows=tuple(_of_many(rows)), classes="many")
-    return replace(found, rows=(*found.rows, *_of_picking(setting.picking)))
+    return replace(found, rows=(*found.rows, *of_picking(setting.picking)))
 
 
-def _of_picking(run: Picking | None) -> tuple[Assumption, ...]:
+def of_picking(run: Picking | None) -> tuple[Assumption, ...]:
     """What a run of picking rests on."""
     return () if run is None else (_row("picked", run.status, run.detail), _row("recipe", "assumed", RECIPE))
 
@@ -302,6 +302,10 @@ def feature_map(source: Source) -> Assumption:
         return _learned(source.learned)
     if source.told:
         return _row("feature-map", "assumed", "the file says that its map scales by ranges known before the sample")
+    return unknown_map()
+
+
+def unknown_map() -> Assumption:
     return _row("feature-map", "assumed", "nothing says how Psi was made: it must have been fixed before the sample")
 
 
