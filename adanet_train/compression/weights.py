@@ -50,6 +50,8 @@ def prepared(module: nn.Module) -> nn.Module:
     ValueError
         If the module cannot be copied, or has no weights.
     """
+    scripted = any(isinstance(part, torch.jit.ScriptModule) for part in module.modules())
+    check(not scripted, "module is TorchScript, whose weights cannot be changed: give the nn.Module it was made from.")
     try:
         own = copy.deepcopy(module).to("cpu", torch.float64).eval()
     except Exception as error:  # a module may refuse in its own way

@@ -115,6 +115,8 @@ class Grown:
     shape: tuple[int, ...]
     ended: bool = False
     categories: tuple[int, ...] = ()
+    given: bool = False
+    """Whether nothing was proposed but modules and estimators as they are."""
 
     @property
     def rounds(self) -> int:
@@ -123,11 +125,25 @@ class Grown:
 
     def module(self) -> Ensemble:
         """f as one module, for prediction, export and verify_bounds."""
-        check(bool(self.chosen), "no subnetwork lowers the loss: there is nothing to predict with.")
+        check(bool(self.chosen), self._nothing())
         device = next((p.device for one in self.chosen for p in one.module.parameters()), torch.device("cpu"))
         sample = torch.zeros(1, *self.shape, device=device)
         parts = [Part(one.module, self.outputs, sample) for one in self.chosen]
         return Ensemble(parts, [one.weight for one in self.chosen], self.outputs).to(device).eval()
+
+    def _nothing(self) -> str:
+        """Why no subnetwork was kept, and what to change."""
+        names = ", ".join(dict.fromkeys(report.name for report in self.reports)) or "nothing was proposed"
+        if self.given:
+            untrained = "an instance is used as it is, with the weights that it has"
+            return (
+                f"{names}: {untrained}, and does not lower the loss. Give the class or a function to have it trained."
+            )
+        why = "; ".join(f"{report.name}: {report.why}" for report in self.reports[-3:])
+        change = (
+            "train longer (Subnetworks([..], training=Fit(epochs=30))) or slower (Fit(rate=1e-3)), or give more points"
+        )
+        return f"no subnetwork lowers the loss, so there is nothing to predict with ({why}): {change}."
 
     def summary(self) -> Summary:
         """One line per subnetwork."""
@@ -245,7 +261,7 @@ class Problem:
         fresh = [(i, b) for i, b in enumerate(builders) if not any(b is one.origin for one in grown.chosen)]
         candidates = self.candidates(fresh, grown, t)
         lam = grown.lam if grown.reports else self._lam(candidates)
-        grown = replace(grown, lam=lam)
+        grown = replace(grown, lam=lam, given=bool(builders) and all(map(is_given, builders)))
         before = self.weighed(self.total(grown.chosen), grown.chosen, grown)
         weighed = [self.added(candidate, grown, before, t) for candidate in candidates]
         after, kept = self.kept(candidates, weighed, grown, before, t)
@@ -319,10 +335,11 @@ class Problem:
         except ProcessEnded:
             raise
         except Exception as error:
+            flat = " X has no channel axis: pass X[:, None]." if len(self.inputs.shape) == 2 else ""
             if isinstance(error, ValueError) and repr(name_of(builder)) in str(error):
-                raise
+                raise ValueError(f"{error}{flat}") from error
             told = str(error) if isinstance(error, RuntimeError | ValueError) else f"{type(error).__name__} {error}"
-            raise ValueError(f"builder {name_of(builder)!r} failed in round {t}: {told}") from error
+            raise ValueError(f"builder {name_of(builder)!r} failed in round {t}: {told}{flat}") from error
 
     def candidate(self, builder: Any, grown: Grown, t: int, number: int) -> Candidate:
         """Built and fitted; an error names the builder."""
