@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adanet_theory.checks import Array, check
+from adanet_theory.rounding import upward
 from adanet_train.app.console import Bar
+from verify.question import in_python
 from verify.reading import case
 from verify.reading.case import Named
 from verify.reading.program import decided
@@ -59,7 +61,7 @@ def _best_so_far(bar: Bar) -> Callable[[str, Score], None]:
     def say(stage: str, score: Score) -> None:
         best = min([*seen, score], key=lambda one: one.key)
         seen[:] = [best]
-        bar(0, 0, f"{stage}: best {best.bits:,} bits, {best.errors:,} errors, risk <= {best.bound:.4f}")
+        bar(0, 0, f"{stage}: best {best.bits:,} bits, {best.errors:,} errors, risk <= {upward(best.bound)}")
 
     return say
 
@@ -248,6 +250,15 @@ def complete(
     read: Case, question: Question, U: Any = None, given: Any = None, progress: Progress | None = None
 ) -> BoundReport:
     """The report on a case, with the rows on its description and on points without labels."""
+    built = replace(_built(read, question, U, given, progress), command=question.command)
+    if question.command:
+        return built
+    rows = tuple(replace(row, detail=in_python(row.detail)) for row in built.assumptions)
+    notes, advice = (tuple(map(in_python, lines)) for lines in (built.notes, built.advice))
+    return replace(built, assumptions=rows, notes=notes, advice=advice)
+
+
+def _built(read: Case, question: Question, U: Any, given: Any, progress: Progress | None) -> BoundReport:
     from verify.rows import described, report
 
     check(U is not None or given is None, "surrogate is for points without labels: give unlabelled too.")
