@@ -33,7 +33,8 @@ def test_a_claim_and_its_evidence_under_its_section(capsys: pytest.CaptureFixtur
     for heading in ("Definitions (Sections 2 and 3)", "Lemma 1 and its proof", "Lemma 2 and its proof"):
         assert heading in lines
     window = lines.index("read  window      misprint     lines 509-512 (page 4)")
-    assert lines[window + 1].startswith("        read: ") and "k-1, .., k-d" in lines[window + 1]
+    assert lines[window + 1].startswith("        read: ")
+    assert "k-1, .., k-d" in lines[window + 1]
     (line,) = [line for line in lines if "  lemma-1 " in line]
     assert line.startswith("  ok  lemma-1     false        ")
     assert "lines 479-490" in line

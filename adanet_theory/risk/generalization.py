@@ -351,7 +351,7 @@ def theorem_1_range(
 def margin_bound(
     ramp: float, w_norms: Sequence[float], R_m: Sequence[float], *, rho: float, m: int, delta: float, M: float
 ) -> MarginBound:
-    """margin-bound, which replaces Theorem 1, for |h| <= M, any l >= 1 and ρ fixed beforehand.
+    """margin-bound: the replacement of Theorem 1, for |h| <= M, any l >= 1 and ρ fixed beforehand.
 
         R(f) <= ramp_ρ(f/W) + (2/ρ) Σ_k (||w_k||_1/W) R_m(H_k) + (2M/ρ) sqrt(2 log l/m) + sqrt(log(1/δ)/(2m))
 

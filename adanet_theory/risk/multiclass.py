@@ -61,7 +61,7 @@ def _check_classes(C: int) -> None:
 def multiclass_margin_bound(
     ramp: float, w_norms: Sequence[float], R_m: Sequence[float], *, C: int, rho: float, m: int, delta: float, M: float
 ) -> MarginBound:
-    """multiclass-margin-bound, for |h| <= M, ρ fixed beforehand, and margins of f/W, W = Σ_{k,y} ||w_{k,y}||_1.
+    """multiclass-margin-bound: for |h| <= M, ρ fixed beforehand, and margins of f/W, W = Σ_{k,y} ||w_{k,y}||_1.
 
         R(f) <= ramp_ρ(f/W) + (4/ρ) Σ_k (||w_k||_1/W) R_m(H_k) + (4M/ρ) sqrt(2 log(C l)/m) + sqrt(log(1/δ)/(2m))
 

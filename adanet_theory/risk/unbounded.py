@@ -123,7 +123,7 @@ def unbounded_empirical(
     delta: float,
     eta: float = ETA,
 ) -> MarginBound:
-    """unbounded-empirical, which needs no bound on Ψ outside the sample.
+    """unbounded-empirical: margin-bound-unbounded without a bound on Ψ outside the sample.
 
         R(f) <= ramp_ρ(f/W) + (2/ρ) Σ_k a_k R_S(H_k) + 2 sqrt( [log(4/(3δ)) + Σ_k log(1/π_k)] / (2m) )
 
