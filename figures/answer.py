@@ -18,7 +18,7 @@ DATA = "results"
 PREFERRED = "mnist:3-8"
 BOUNDS = {
     "vote-certificate": ("certified: vote-certificate", BLUE),
-    "a-posteriori-bounded": ("a-posteriori-bounded, the paper mended", ORANGE),
+    "a-posteriori-bounded": ("a-posteriori-bounded, corrected", ORANGE),
     "theorem-1": ("Theorem 1 as printed", RED),
     "corollary-1": ("Corollary 1 as printed", RED),
 }

@@ -36,7 +36,7 @@ class Certificate:
 
     @property
     def value(self) -> float:
-        """min(1, raw): what the statement says of a risk."""
+        """min(1, raw), the bound on a risk."""
         return min(1.0, self.raw)
 
     @property
