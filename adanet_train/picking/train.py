@@ -45,8 +45,7 @@ def train(
 
     def trained(picked: Picked) -> Trained:
         record, fitted = Record.of(picked, settings(learner)).as_dict(), picked.predictor
-        told = rounds[: len(picked.rounds) + 1]
-        return Trained(fitted.network, fitted.declared, [*fitted.history, *told], config, record)
+        return Trained(fitted.network, fitted.declared, [*fitted.history, *rounds], config, record)
 
     def after(picked: Picked) -> None:
         rounds.append(_round(picked, config.goal.delta))
@@ -54,7 +53,7 @@ def train(
             callback(trained(picked))
 
     before = None if resume is None else taken_up(resume.picked, len(points))
-    return trained(pick(learner, points, plan, callback=after, resume=before).kept(config.goal.delta))
+    return trained(pick(learner, points, plan, callback=after, resume=before))
 
 
 def taken_up(picked: Any, m: int) -> Picked:
