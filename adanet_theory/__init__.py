@@ -2,9 +2,9 @@
 
 from adanet_theory import NetworkSpec, lemma_2, theorem_1, statement
 
-Every statement has its own name here, with _ for the - of its id, and under the name of its function; the names of
-bounds are those of the catalogue. statement("theorem-1") is the symbolic twin. Nothing is loaded before it is asked
-for, sympy only by `statement`.
+Every statement can be imported under its id, with _ in place of -, and under the name of its function. The catalogue
+lists the names of the bounds. statement("theorem-1") is the symbolic twin. Modules are loaded when they are first used;
+only `statement` loads sympy.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _PLACES = {name: f"{module}:{name}" for module, names in _OFFERED.items() for na
 
 
 def statement(id: str) -> Statement:
-    """The symbolic twin of a statement, exact: .latex(), .terms, .definitions.
+    """Return the exact symbolic twin of a statement, with .latex(), .terms and .definitions.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def statement(id: str) -> Statement:
     Raises
     ------
     ValueError
-        If there is no statement of that id; a near miss is answered with the one that was meant.
+        If no statement has that id. The message suggests the nearest id.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def __getattr__(name: str) -> Any:
 
 @cache
 def _bounds() -> dict[str, str]:
-    """The bounds of the catalogue that have no other place, by the names of their ids."""
+    """The bounds of the catalogue that no other table lists, by the names of their ids."""
     catalogue = import_module(f"{__name__}.catalogue")
     places = {bound.id.replace("-", "_"): bound.function for bound in catalogue.built_in()}
     return {name: place.removeprefix(f"{__name__}.") for name, place in places.items() if name not in _PLACES}
@@ -113,7 +113,7 @@ def _bounds() -> dict[str, str]:
 
 @cache
 def _found(name: str) -> Any:
-    """The object; a function takes numbers in whatever dress they come."""
+    """The object; a function accepts numpy scalars, 0-dimensional arrays and "inf" as numbers."""
     from adanet_theory.scalars import on_plain_numbers
 
     module, _, attribute = (_PLACES.get(name) or _bounds()[name]).partition(":")

@@ -1,7 +1,7 @@
-"""The activations: what the theory needs to know of each, and the function itself. This is the record of them.
+"""The activations: the constants that the theory uses, and the function itself.
 
-Written apart from it and held against it by tests, each a table by `kind`: the exact facts and the function on balls
-(adanet_theory.twins.activations), the value and the slope on tensors (adanet_train.core.activations).
+Two further tables, by `kind`, are written independently and compared with this one by tests: the exact constants and
+the function on balls (adanet_theory.twins.activations), and value and slope on tensors (adanet_train.core.activations).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from adanet_theory.checks import Array, unknown_choice
 
 @dataclass(frozen=True)
 class Activation:
-    """What the theory needs to know of an activation φ, and φ itself on arrays.
+    """An activation φ: the constants that the theory uses, and φ itself on arrays.
 
     Parameters
     ----------
     name
-        Its name, with a parameter behind a colon: "leaky_relu:0.1".
+        Its name, with a parameter after a colon: "leaky_relu:0.1".
     slopes
         Infimum and supremum of φ'.
     odd_lipschitz, even_lipschitz
@@ -32,13 +32,13 @@ class Activation:
     at_zero
         φ(0).
     sup
-        sup |φ|, inf where φ is unbounded.
+        sup |φ|; inf if φ is unbounded.
     is_homogeneous
         Whether φ(t x) = t φ(x) for every t >= 0.
     function
         φ on arrays.
     curvature
-        Lipschitz constant of φ'; inf where φ has a kink, or where it is unknown.
+        Lipschitz constant of φ'; inf if φ has a kink, or if it is unknown.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Activation:
 
     @property
     def parameter(self) -> float | None:
-        """A of leaky_relu:A.
+        """The A of leaky_relu:A, else None.
 
         >>> activation("leaky_relu:0.1").parameter, activation("relu").parameter
         (0.1, None)
@@ -87,9 +87,9 @@ class Activation:
 
     @property
     def contraction(self) -> float:
-        """c_φ with  E sup|Σ σ_i (φ(h(x_i)) - φ(0))| <= c_φ E sup Σ σ_i h(x_i)  for every symmetric family holding 0.
+        """c_φ with  E sup|Σ σ_i (φ(h(x_i)) - φ(0))| <= c_φ E sup Σ σ_i h(x_i)  for every symmetric family with 0.
 
-        The least of 2L, of L_odd + 2 L_even, and of |a+b|/2 + (b-a) where [a, b] holds all slopes: the odd
+        The least of 2L, of L_odd + 2 L_even, and of |a+b|/2 + (b-a) where all slopes are in [a, b]: the odd
         (or linear) part contracts without the factor 2, because the family is its own reflection.
         """
         a, b = self.slopes
@@ -99,7 +99,7 @@ class Activation:
     def peeling(self) -> float:
         """e_φ = 2 - α, where (φ - φ(0))/L = α o + (1-α) g with o odd, and o and g 1-Lipschitz and 0 at 0.
 
-        An odd φ has α = 1. Otherwise the linear part of slope (a+b)/2 gives α = |a+b|/(2L): what is left has
+        An odd φ has α = 1. Otherwise the linear part of slope (a+b)/2 gives α = |a+b|/(2L): the rest has
         slopes in ±(b-a)/2, and |a+b|/2 + (b-a)/2 = L.
         """
         if self.is_odd or self.lipschitz == 0:
@@ -216,12 +216,12 @@ def leaky_relu(a: float) -> Activation:
 
 
 def activation(name: str | Activation) -> Activation:
-    """The activation of that name: one of ACTIVATIONS, with the parameter of leaky_relu behind a colon.
+    """Return the activation of that name: one of ACTIVATIONS, with the parameter of leaky_relu after a colon.
 
     Parameters
     ----------
     name
-        One of ACTIVATIONS, or an Activation, which is returned.
+        One of ACTIVATIONS, or an Activation, which is returned as it is.
 
     Returns
     -------
@@ -231,7 +231,7 @@ def activation(name: str | Activation) -> Activation:
     Raises
     ------
     ValueError
-        If there is none of that name.
+        If no activation has that name.
 
     Examples
     --------

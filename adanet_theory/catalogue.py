@@ -1,10 +1,10 @@
-"""One record per statement on a risk: its names, the numbers it reads, what it needs, and where its proof is.
+"""One record per statement about a risk: its names, the numbers it reads, its assumptions, and where its proof is.
 
-The report, the figures, the explorer and the tables go over these records, in this order; what more than one of them
-has to know of a bound stands here and nowhere else. A record only names the numeric form and, by its id, the symbolic
-twin (`twins.symbolic.STATEMENTS[id]`): the two are written apart. `quantities` puts numbers into the numeric form.
+The report, the figures, the explorer and the tables use these records, in this order. Facts about a bound that more
+than one of them needs are here and nowhere else. A record names the numeric form and, by its id, the symbolic
+twin (`twins.symbolic.STATEMENTS[id]`). The two are written independently. `quantities` evaluates the numeric form.
 
-A bound of one's own: register(Bound("mine", "My bound", "user", my_function, needs=("feature-map",))).
+To add your own bound: register(Bound("mine", "My bound", "user", my_function, needs=("feature-map",))).
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ ASSUMPTIONS = (
     "surrogate",
     "chain",
 )
-"""What a statement may need, in the order in which a report goes through it."""
+"""The assumptions that a statement may need, in the order of a report."""
 ALWAYS = ("chain",)
-"""What every claim needs: that the network is the one that was read."""
+"""Every claim needs that the network is the one that was read."""
 
 
 @dataclass(frozen=True)
 class Bound:
-    """One statement on the risk of f.
+    """One statement about the risk of f.
 
     Parameters
     ----------
@@ -77,34 +77,34 @@ class Bound:
     title
         Name in figures and tables.
     group
-        "paper", "corrected", "certificate", "held-out", "context" or "user"; a bound of one's own is "user" or
+        "paper", "corrected", "certificate", "held-out", "context" or "user"; your own bound is "user" or
         "context".
     function
-        The numeric form, itself or as "module:name"; the names of its parameters say what it reads.
+        The numeric form, as a function or as "module:name". The names of its parameters are the numbers it reads.
     loss
         The loss on the sample that it reads: "margin_error", "ramp" or "other".
     complexity
-        The upper value that stands for R_m(H_k) or R_S(H_k); "R_S" is the least value known above R_S(H_k).
+        The upper value used for R_m(H_k) or R_S(H_k); "R_S" is the least known upper value of R_S(H_k).
     at
-        The size of Ψ in the complexity, or in the bound: r_inf or r_rms of the sample, or r_sup, known before it.
+        The size of Ψ in the complexity or in the bound: r_inf or r_rms of the sample, or r_sup, known before it.
     scale
-        The margin: "rho" is fixed and that of f/W; "W_M" and "B" are the ρ_0 of a grid of margins of f.
+        The margin: "rho" is a fixed margin of f/W; "W_M" and "B" are the ρ_0 of a grid of margins of f.
     range
-        "M" reads the largest of the ranges, "M_k" all of them, None none.
+        "M" if it reads the largest range, "M_k" if it reads all ranges, None if it reads no range.
     needs
         Ids of ASSUMPTIONS.
     reference
         Where its proof is.
     assumes
-        In words, what nothing here can check.
+        In words, assumptions that cannot be checked here.
     classes
-        "two" has the margin y f(x), "many" has f(x, y) - max f(x, y'), "any" reads only errors.
+        "two" for the margin y f(x), "many" for f(x, y) - max f(x, y'), "any" if it reads only errors.
     quoted
-        Whether a report may quote it as the least of all; else only where it is named beforehand.
+        Whether a report may quote it as the least of all. If not, it is quoted only if named beforehand.
     reported
         Whether verify-bounds has a row for it.
     examples
-        Values of the numeric form that were computed apart from it; tests, suite and site go over them.
+        Values of the numeric form, computed independently; the tests, the suite and the site use them.
 
     Raises
     ------
@@ -150,11 +150,11 @@ class Bound:
 
     @property
     def is_claim(self) -> bool:
-        """Whether it claims something of the network where its assumptions hold."""
+        """Whether it claims something about the network if its assumptions hold."""
         return self.group != "context"
 
     def has_row(self, classes: Classes) -> bool:
-        """Whether it is a claim that verify-bounds evaluates for a network of that kind."""
+        """Whether it is a claim that verify-bounds evaluates for such a network."""
         return self.is_claim and self.reported and self.classes in (classes, "any")
 
     @property
@@ -576,7 +576,7 @@ def bound(id: str) -> Bound:
 
 
 def select(wanted: Callable[[Bound], bool] = lambda bound: True) -> tuple[Bound, ...]:
-    """The records that are wanted, in the order of the catalogue: the paper's first, registered ones last."""
+    """The selected records in the order of the catalogue: the paper's first, registered ones last."""
     return tuple(bound for bound in _catalogue.values() if wanted(bound))
 
 
@@ -585,7 +585,7 @@ def of_group(*groups: Group) -> tuple[Bound, ...]:
 
 
 def theory(classes: Classes = "two") -> tuple[Bound, ...]:
-    """The paper's statements and those that replace them: what has a twin, and what the explorer shows.
+    """The paper's statements and their replacements. These have twins, and the explorer shows them.
 
     >>> [bound.id for bound in theory() if bound.is_printed]
     ['theorem-1', 'corollary-1']
@@ -598,7 +598,7 @@ def ids(bounds: tuple[Bound, ...]) -> tuple[str, ...]:
 
 
 def needing(assumption: str, classes: Classes = "two") -> tuple[str, ...]:
-    """The ids of the claims with a row in a report that need the assumption."""
+    """The ids of all claims that need the assumption and have a row in a report."""
     return ids(select(lambda bound: bound.has_row(classes) and (assumption in bound.needs or assumption in ALWAYS)))
 
 
@@ -606,9 +606,9 @@ def needing(assumption: str, classes: Classes = "two") -> tuple[str, ...]:
 
 
 def register(bound: Bound) -> Bound:
-    """Add a record of group "user" (a claim) or "context"; reports and figures made from now on show it.
+    """Add a record of group "user" (a claim) or "context". All later reports and figures show it.
 
-    Its function returns a MarginBound, a dict of terms or one number, rounded up by whoever wrote it.
+    Its function returns a MarginBound, a dict of terms or one number. It must round its result up.
 
     Parameters
     ----------
@@ -623,7 +623,7 @@ def register(bound: Bound) -> Bound:
     Raises
     ------
     ValueError
-        If the record is of another group, its id is taken, or its function cannot be called.
+        If the record is in another group, its id is taken, or its function cannot be called.
     """
     check(isinstance(bound, Bound), f"register takes a Bound(..), got a {type(bound).__name__}.")
     check(bound.group in ("user", "context"), f"group must be user or context, got group={bound.group!r}.")
@@ -650,6 +650,6 @@ def registered() -> tuple[Bound, ...]:
 
 
 def forget(id: str) -> None:
-    """Take a registered bound out again."""
+    """Remove a registered bound."""
     check(id in ids(registered()), f"no bound {id!r} was registered.")
     del _catalogue[id]

@@ -1,4 +1,4 @@
-"""The conditions all statements share, each with its line of refusal; sums and products that do not overflow unseen."""
+"""Conditions that all statements share, each with its error message; sums and products that report overflow."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
-"""progress(done, total), which long work calls now and then."""
+"""progress(done, total), called from time to time during long work."""
 
 
 def __getattr__(name: str) -> Any:
-    """Array, made when it is imported: the commands that only check their options need no numpy."""
+    """Array, made on first use, so that commands that only check their options do not load numpy."""
     if name != "Array":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import numpy as np
@@ -48,7 +48,7 @@ def check(condition: bool, message: str) -> None:
 
 
 def check_choice(symbol: str, value: object, known: Iterable[str], more: str = "") -> None:
-    """Refuse a value that is not among the known ones; a near miss is answered with the one that was meant.
+    """Refuse a value that is not among the known ones, and suggest the nearest.
 
     >>> check_choice("statement", "theorem1", ["lemma-1", "theorem-1"])
     Traceback (most recent call last):
@@ -60,7 +60,7 @@ def check_choice(symbol: str, value: object, known: Iterable[str], more: str = "
 
 
 def unknown_choice(symbol: str, value: object, known: Iterable[str], more: str = "") -> ValueError:
-    """The refusal of a value that is not known."""
+    """The error for an unknown value."""
     known = list(known)
     near = nearest(str(value), known)
     if near is not None:
@@ -69,7 +69,7 @@ def unknown_choice(symbol: str, value: object, known: Iterable[str], more: str =
 
 
 def nearest(value: str, known: Iterable[str]) -> str | None:
-    """The known name that was probably meant, but for case, hyphens and a letter or two; never one with other digits.
+    """The known name that was probably meant: it may differ in case, hyphens and a letter or two, but not in digits.
 
     >>> nearest("theorem1", ["theorem-1", "lemma-1"]), nearest("theorem-3", ["theorem-1"])
     ('theorem-1', None)
@@ -83,7 +83,7 @@ def nearest(value: str, known: Iterable[str]) -> str | None:
 
 
 def shown(names: Sequence[str], most: int = 20) -> str:
-    """The names for a message: all of a few, else the first and the last of them, where labels often stand.
+    """The names for a message: all if there are few, else the first and the last, where labels often are.
 
     >>> shown(["a", "b", "c", "d", "e", "f"], most=4)
     'a, b, .., e, f'
@@ -94,7 +94,7 @@ def shown(names: Sequence[str], most: int = 20) -> str:
 
 
 def refuse_unknown(function: str, unknown: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse arguments that a function does not take; a near miss is answered with the one that was meant.
+    """Refuse arguments that a function does not take, and suggest the nearest.
 
     >>> refuse_unknown("NetworkSpec", ["activation"], ["n", "activations"])
     Traceback (most recent call last):
@@ -138,14 +138,14 @@ def check_nonnegative(symbol: str, value: float) -> None:
 
 
 def finite(value: float, statement: str) -> float:
-    """The value, or OverflowError where the true value is beyond the largest float: never inf."""
+    """Return the value; raise OverflowError if it is beyond the largest float, so the result is never inf."""
     if math.isinf(value):
         raise OverflowError(f"{statement} exceeds the largest float, 1.8e308.")
     return value
 
 
 def total(values: Iterable[float], statement: str) -> float:
-    """The sum of the values, correctly rounded, or OverflowError where it is beyond the largest float.
+    """Return the correctly rounded sum of the values; raise OverflowError if it is beyond the largest float.
 
     >>> total([0.1] * 10, "a sum")
     1.0
@@ -157,7 +157,7 @@ def total(values: Iterable[float], statement: str) -> float:
 
 
 def product(factors: Iterable[float], statement: str) -> float:
-    """The product of factors >= 0 in any order: only the result may overflow or underflow, no partial product.
+    """Return the product of factors >= 0. Only the result may overflow or underflow, never a partial product.
 
     >>> product([2.0**1000, 2.0**1000, 2.0**-1000, 2.0**-999], "a product")
     2.0

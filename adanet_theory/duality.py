@@ -1,9 +1,10 @@
-"""AdaNet.CVX (Appendix C): the unit that points steepest downhill, the score of its layer, and what the step gains.
+"""AdaNet.CVX (Appendix C): the unit of steepest descent, the score of its layer, and the guaranteed decrease.
 
     ε_i = E_{D_t}[y φ_{s-1}(h_{s-1,i})],   D_t(i) ∝ Φ'(1 - y_i f_{t-1}(x_i)),   S_t = Σ_i Φ'(1 - y_i f_{t-1}(x_i))
 
-The paper calls the pair (closed-form unit, its best weight) the joint minimiser of F_t. It is the steepest first-order
-direction; the joint minimiser is another convex problem without a closed form (claim cvx-joint-minimiser).
+The paper calls the pair (closed-form unit, its best weight) the joint minimiser of F_t. It is only the steepest
+first-order direction. The joint minimiser solves another convex problem, without a closed form (claim
+cvx-joint-minimiser).
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ def dual_vector(eps: ArrayLike, Lambda: float, p: float) -> Array:
 
         u_i = Λ sgn(ε_i) |ε_i|^(q-1) / ||ε||_q^(q-1)
 
-    p = 1 puts all weight on the first largest |ε_i| (any maximiser would do), p = inf gives Λ sgn(ε_i), and ε = 0,
-    where there is no descent, gives u = 0.
+    At p = 1 all weight is on the first largest |ε_i| (any maximiser works). At p = inf, u_i = Λ sgn(ε_i). At ε = 0
+    nothing descends, and u = 0.
 
     Parameters
     ----------
@@ -152,7 +153,7 @@ def is_optimal(g: float, Gamma: float) -> bool:
     Returns
     -------
     bool
-        True where no unit of the layer lowers the objective.
+        True if no unit of the layer lowers the objective.
 
     Examples
     --------
@@ -163,10 +164,10 @@ def is_optimal(g: float, Gamma: float) -> bool:
 
 
 def guaranteed_decrease(g: float, Gamma: float, *, tau: float, mean_square: float) -> float:
-    """What the closed-form step gains at least, if Φ'' <= τ: (g_s - Γ_s)_+^2 / (2 τ (1/m) Σ h(x_i)^2).
+    """Bound the decrease of the closed-form step from below, if Φ'' <= τ: (g_s - Γ_s)_+^2 / (2 τ (1/m) Σ h(x_i)^2).
 
-    (F_t(w, h) <= F_t(0, h) - (g - Γ) w + τ mean(h^2) w^2/2 for w >= 0; take the best w.) The logistic loss has τ = 1/4;
-    the exponential has none (τ = inf), and nothing is guaranteed.
+    (F_t(w, h) <= F_t(0, h) - (g - Γ) w + τ mean(h^2) w^2/2 for w >= 0; take the best w.) The logistic loss has τ = 1/4.
+    The exponential loss has τ = inf, so no decrease is guaranteed.
 
     Parameters
     ----------

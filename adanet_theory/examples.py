@@ -1,7 +1,7 @@
-"""Values of the bounds to forty digits, computed apart from numeric forms and twins; the records of the catalogue.
+"""Values of the bounds to forty digits, computed independently of numeric forms and twins; records of the catalogue.
 
-Double entry, certified values, the property suite and the site go over these records, so that a new bound brings one
-with it and needs no test of its own: `number` puts an example into the numeric form, `letters` into the twin.
+The tests of double entry and of certified values, the property suite and the site use these records. So a new bound
+brings one with it and needs no test of its own. `number` evaluates the numeric form at an example, `letters` the twin.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Example:
     """The arguments of a bound, by the names of its parameters, its value there, and the example in words.
 
-    A number that is no integer is the decimal it is meant to be. Arguments that a bound does not read are left out.
+    A number that is not an integer stands for its decimal digits. Arguments that a bound does not read are left out.
     """
 
     arguments: Mapping[str, Any]
@@ -32,7 +32,7 @@ POINT: Mapping[str, Any] = {
     "m": 9600, "rho": "0.7", "delta": "0.05", "margin_error": "0.125", "ramp": "0.125", "j": 7, "eta": "0.05",
     "B": 1, "d": 2, "c": "1.5", "n_0": 154, "C": 10, "r_inf": "0.75", "r_rms": "0.75", "r_sup": "0.75",
 }  # fmt: skip
-"""Arguments at which every constant of every bound on a margin tells."""
+"""Arguments at which every constant of every bound on a margin changes the value."""
 
 
 def at_point(value: str) -> tuple[Example, ...]:
@@ -41,7 +41,7 @@ def at_point(value: str) -> tuple[Example, ...]:
 
 
 def number(bound: Bound, example: Example) -> float:
-    """What the numeric form says.
+    """The value of the numeric form.
 
     >>> from adanet_theory.catalogue import bound
     >>> round(number(bound("held-out"), bound("held-out").examples[0]), 12)
@@ -53,7 +53,7 @@ def number(bound: Bound, example: Example) -> float:
 
 
 def _read(bound: Bound) -> frozenset[str]:
-    """The parameters that an example fills: a range only where the bound has one."""
+    """The parameters that an example fills; a range only if the bound has one."""
     return bound.reads - ({"M"} if bound.range is None else set())
 
 
@@ -72,7 +72,7 @@ _LETTERS_OF_COUNTS = {"k": "threshold", "d": "threshold", "n": "N", "b": "b_g"}
 
 
 def letters(example: Example) -> dict[str, Any]:
-    """What the twin reads; where it is an equation for δ, `error` is the bound itself."""
+    """The values that the twin reads. If it is an equation for δ, `error` is the bound itself."""
     spec = example.arguments.get("spec")
     if spec is None:
         names = _LETTERS | _LETTERS_OF_COUNTS

@@ -1,4 +1,4 @@
-"""p-norms, their dual vectors (Hölder) and the sign vectors: what estimates, duality and checks all count with."""
+"""p-norms, their dual vectors (Hölder) and sign vectors, shared by estimates, duality and checks."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def p_norm(x: ArrayLike, p: float) -> float:
 
 
 def dual_direction(G: Array, p: float) -> Array:
-    """The dual vectors along the last axis but for their length: sgn(g_i) (|g_i| / max |g|)^(q-1), for 1 < p < inf.
+    """The dual vectors along the last axis, up to their length: sgn(g_i) (|g_i| / max |g|)^(q-1), for 1 < p < inf.
 
-    By Hölder u . g <= ||u||_p ||g||_q, with equality just for these; g = 0 gives 0.
+    By Hölder u . g <= ||u||_p ||g||_q, with equality only for these; g = 0 gives 0.
 
     >>> dual_direction(np.array([[3.0, -4.0], [0.0, 0.0]]), 2.0).tolist()
     [[0.75, -1.0], [0.0, 0.0]]
@@ -66,7 +66,7 @@ def dual_direction(G: Array, p: float) -> Array:
 
 
 def all_signs(m: int) -> Array:
-    """The 2^m sign vectors as rows, each in the first half the opposite of one in the second.
+    """The 2^m sign vectors as rows. Each row of the first half is the negative of one in the second half.
 
     >>> all_signs(2).tolist()
     [[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]]

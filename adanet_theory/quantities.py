@@ -1,4 +1,4 @@
-"""The numbers that a bound reads, put into its numeric form as its record says. Floats: `twins.certified` rounds."""
+"""The numbers that a bound reads, and its evaluation in floats by its record. `twins.certified` rounds outward."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from adanet_theory.spec import NetworkSpec
 
 @dataclass(frozen=True)
 class Quantities:
-    """What is known of a family, a sample and a network, named as the parameters of the numeric forms are.
+    """The known numbers of a family, a sample and a network, named like the parameters of the numeric forms.
 
-    w_norms lists ||w_k||_1 as trained, M the ranges of H_1, .., H_l, R_S the least values known above R_S(H_k).
-    margin_error and ramp are those of f/W at ρ, or, of a margin that is chosen, the ramp of f at ρ_j. B, d and c are
+    w_norms lists ||w_k||_1 as trained, M the ranges of H_1, .., H_l, R_S the least known upper values of R_S(H_k).
+    margin_error and ramp are those of f/W at ρ; for a chosen margin, ramp is that of f at ρ_j. B, d and c are
     the network's own (see `posterior`).
     """
 
@@ -41,7 +41,7 @@ class Quantities:
     d: int = 0
     c: float = 1.5
     C: int | None = None
-    """The number of classes, where there is an output for each."""
+    """The number of classes, if each has an output."""
 
     @property
     def n_0(self) -> int:
@@ -53,7 +53,7 @@ class Quantities:
 
 
 def complexities(bound: Bound, given: Quantities) -> list[float]:
-    """R_m(H_k) or R_S(H_k), k = 1..l, by the bound's own rule; 0 for a layer without mixture weight: none reads it."""
+    """R_m(H_k) or R_S(H_k), k = 1..l, by the bound's own rule; 0 for a layer without mixture weight."""
     if bound.complexity == "R_S":
         known = given.R_S
         if known is None or None in known:
@@ -70,7 +70,7 @@ def _lemma_2(spec: NetworkSpec, k: int, m: int, r: float) -> float:
 
 
 def _peeled(spec: NetworkSpec, k: int, m: int, r: float) -> float:
-    """lemma-2-peeled, or lemma-2-peeled-offset where φ(0) != 0 below k."""
+    """lemma-2-peeled, or lemma-2-peeled-offset if φ(0) != 0 below k."""
     if spec.is_centred(k):
         return rademacher.peeled_complexity(spec, k, m=m, r_rms=r)
     return rademacher.peeled_complexity_offset(spec, k, m=m, r_rms=r)
@@ -83,7 +83,7 @@ def _required(function: Any) -> frozenset[str]:
 
 
 def arguments(bound: Bound, given: Quantities) -> dict[str, Any]:
-    """The keyword arguments of the numeric form; `literally`, for whoever asks judges the assumptions apart."""
+    """The keyword arguments of the numeric form, with `literally`, because the caller checks the assumptions."""
     values: dict[str, Any] = {}
     for name in bound.reads:
         if name in ("R_m", "R_S"):
@@ -121,7 +121,7 @@ def evaluate(bound: Bound, given: Quantities) -> MarginBound:
 
 
 class NoValue(OutsideTheoryError):
-    """The function of a registered bound failed, or gave what bounds no risk."""
+    """The function of a registered bound failed, or its value cannot bound a risk."""
 
     def __init__(self, message: str) -> None:
         ValueError.__init__(self, message)
@@ -129,7 +129,7 @@ class NoValue(OutsideTheoryError):
 
 
 def _of_user(bound: Bound, given: Quantities) -> MarginBound:
-    """A user's function may do anything; what it gives is a value only if it could be one of a risk's bounds."""
+    """Call a user's function, which may do anything, and accept its value only if it can bound a risk."""
     try:
         value = bound.numeric(**arguments(bound, given))
         check(not isinstance(value, str), f"a number was expected, got {value!r}")
@@ -143,7 +143,7 @@ def _of_user(bound: Bound, given: Quantities) -> MarginBound:
 
 
 def as_margin_bound(bound: Bound, value: Any, rho: float | None) -> MarginBound:
-    """What a numeric form returned: a MarginBound of ours; of a user's bound also terms by name, or one number."""
+    """The result of a numeric form as a MarginBound. A user's bound may also return terms by name, or one number."""
     if isinstance(value, MarginBound):
         return value
     terms = dict(value) if hasattr(value, "items") else {"value": float(value)}

@@ -1,7 +1,7 @@
-"""Bounds on the empirical Rademacher complexity R_S(H_k) of the layer families: Lemmas 1-2 and what they should say.
+"""Bounds on the empirical Rademacher complexity R_S(H_k) of the layer families: Lemmas 1-2, printed and corrected.
 
-R_S lists R_S(H_1), R_S(H_2), ..: the value of layer s stands at R_S[s - 1]. H_k reads every layer below, H*_k only
-layer k - 1. The statements as printed refuse an activation with φ(0) != 0 unless asked to evaluate `literally`.
+R_S lists R_S(H_1), R_S(H_2), ..: the value of layer s is at R_S[s - 1]. H_k reads every layer below, H*_k only
+layer k - 1. The printed statements refuse an activation with φ(0) != 0 unless `literally` is set.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def lemma_1(spec: NetworkSpec, k: int, R_S: Sequence[float], *, literally: bool 
 
         R_S(H_k) <= 2 Σ_{s<k} Λ_{k,s} n_s^(1/q) R_S(H_s)
 
-    Holds with φ(0) = 0 only: the step max(A, B) <= A + B of its proof needs A, B >= 0 (claim lemma-1).
+    It holds only with φ(0) = 0: the step max(A, B) <= A + B of its proof needs A, B >= 0 (claim lemma-1).
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ def lemma_1(spec: NetworkSpec, k: int, R_S: Sequence[float], *, literally: bool 
     k
         Layer, 2 <= k <= l.
     R_S
-        Complexities R_S(H_1), R_S(H_2), ..; the value of layer s stands at index s - 1.
+        Complexities R_S(H_1), R_S(H_2), ..; the value of layer s is at index s - 1.
     literally
-        Evaluate the print even where its missing assumption fails; the number is then no bound.
+        Evaluate the printed formula even if its missing assumption fails. The number is then not a bound.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def lemma_1_exact(spec: NetworkSpec, k: int, sup_phi: Sequence[float]) -> float:
 
 
 def lemma_1_corrected(spec: NetworkSpec, k: int, R_S: Sequence[float], *, m: int) -> float:
-    """Lemma 1, corrected: any Lipschitz φ, and no factor 2 on what is odd in it.
+    """Lemma 1, corrected: any Lipschitz φ, and no factor 2 on its odd part.
 
         R_S(H_k) <= Σ_{s<k} Λ_{k,s} n_s^(1/q) [ c_φ R_S(H_s) + |φ_s(0)| μ_m ],   c_φ = Activation.contraction
 
@@ -127,7 +127,7 @@ def lemma_1_corrected(spec: NetworkSpec, k: int, R_S: Sequence[float], *, m: int
     k
         Layer, 2 <= k <= l.
     R_S
-        Complexities R_S(H_1), R_S(H_2), ..; the value of layer s stands at index s - 1.
+        Complexities R_S(H_1), R_S(H_2), ..; the value of layer s is at index s - 1.
     m
         Number of points in the sample, >= 1.
 
@@ -219,7 +219,7 @@ def layered_complexity(spec: NetworkSpec, k: int, *, m: int, r_inf: float, liter
     r_inf
         max_i ||Ψ(x_i)||_inf of the sample, >= 0.
     literally
-        Evaluate the print even where its missing assumption fails; the number is then no bound.
+        Evaluate the printed formula even if its missing assumption fails. The number is then not a bound.
 
     Returns
     -------
@@ -249,7 +249,7 @@ def layered_complexity(spec: NetworkSpec, k: int, *, m: int, r_inf: float, liter
 
 
 def peeling_factors(spec: NetworkSpec) -> list[tuple[float, float]]:
-    """(P_k, D_k) for k = 1..l, the scale and the price in the moments of peeling off the layers below k.
+    """(P_k, D_k) for k = 1..l: the scale, and the factor in the moments, of peeling off the layers below k.
 
         P_1 = Λ_{1,0} n_0^(1/q),  P_k = Σ_s Λ_{k,s} n_s^(1/q) L_s P_s
         D_1 = 1,                  D_k = Σ_s π_s e_s D_s,   π_s = Λ_{k,s} n_s^(1/q) L_s P_s / P_k
@@ -274,7 +274,7 @@ def peeling_factors(spec: NetworkSpec) -> list[tuple[float, float]]:
 
 
 def peeled_complexity(spec: NetworkSpec, k: int, *, m: int, r_rms: float) -> float:
-    """Lemma 2, peeled: bound R_S(H_k), φ(0) = 0, with no power of 2 and for units that read every layer below.
+    """Lemma 2, peeled: bound R_S(H_k) for φ(0) = 0, without a power of 2, for units that read every layer below.
 
         R_S(H_k) <= r_rms P_k sqrt( 2 [log(2n_0) + log D_k] / m )
 
@@ -322,7 +322,7 @@ def peeled_complexity_data(spec: NetworkSpec, k: int, *, m: int, R_S_1: float, s
         R_S(H_k) <= (P_k/P_1) { R_S(H_1) + (Λ_{1,0}/m) sqrt( 2 log D_k Σ_i ||Ψ(x_i)||_q^2 ) }
 
     `square_norms` is Σ_i ||Ψ(x_i)||_q^2; layered families have P_k/P_1 = Π_{s=2..k} Λ_{s,s-1} n_{s-1}^(1/q) L.
-    (As above; at layer 1 sup|Σ σ_i h(x_i)| stays near its mean, by bounded differences in the signs.)
+    (As above. At layer 1 sup|Σ σ_i h(x_i)| is near its mean, by bounded differences in the signs.)
 
     Parameters
     ----------
@@ -369,7 +369,7 @@ def peeled_complexity_data(spec: NetworkSpec, k: int, *, m: int, R_S_1: float, s
 
 
 def peeled_complexity_offset(spec: NetworkSpec, k: int, *, m: int, r_rms: float) -> float:
-    """Lemma 2, peeled, for any Lipschitz φ, φ(0) != 0 included.
+    """Lemma 2, peeled, for any Lipschitz φ, even with φ(0) != 0.
 
         R_S(H_k) <= Q_k sqrt( 2 [log(2n_0) + (k-1) log 2] / m )
         Q_1 = r_rms Λ_{1,0} n_0^(1/q),   Q_k = Σ_s Λ_{k,s} n_s^(1/q) (L_s Q_s + |φ_s(0)|)
@@ -423,11 +423,11 @@ def _weighted_sum(spec: NetworkSpec, k: int, values: Sequence[float], statement:
 
 
 def depth_lower(spec: NetworkSpec, k: int, R_S_k: float) -> float:
-    """depth-lower: a lower bound on R_S(H*_{k+1}) from R_S(H*_k), layered ReLU (k >= 2: or |x|).
+    """depth-lower: bound R_S(H*_{k+1}) from below by R_S(H*_k), for layered ReLU (for k >= 2 also |x|).
 
         R_S(H*_{k+1}) >= Λ_{k+1,k} n_k^(1/q) R_S(H*_k)   for k >= 2,   and half of it (sharp) for k = 1, ReLU
 
-    So the product of Λ n^(1/q) over the layers is real; the powers of 2 and 4 in Lemma 2 and Corollary 1 are not.
+    So growth like the product of Λ n^(1/q) is real. The powers of 2 and 4 in Lemma 2 and Corollary 1 are artefacts.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Rounding outward: floats that are surely above or below an exact number, and exact sums of floats.
+"""Rounding outward: floats that are certainly above or below an exact number, and exact sums of floats.
 
-EPS is two unit roundoffs, which leaves a factor 2 for the higher orders; TINY bounds what an underflow loses.
+EPS is two unit roundoffs, which leaves a factor 2 for higher orders. TINY bounds the loss of an underflow.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def down(x: Number) -> float:
 
 
 def exact_sum(values: Array) -> Fraction:
-    """Σ values, exactly: mantissas of equal exponent are added as integers.
+    """The exact sum of the values: mantissas of equal exponent are added as integers.
 
     >>> exact_sum(np.array([1e300, 1.0, -1e300]))
     Fraction(1, 1)
@@ -53,5 +53,5 @@ def exact_sum(values: Array) -> Fraction:
 
 
 def enlarged(x: Any, roundings: int) -> Any:
-    """An upper value of a non-negative number or array computed as x with that many roundings."""
+    """An upper value of a non-negative number or array that was computed as x with that many roundings."""
     return x * (1 + (roundings + 4) * EPS) + (roundings + 1) * TINY

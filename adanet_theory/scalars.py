@@ -1,7 +1,7 @@
-"""Numbers in whatever dress they come: numpy scalars, 0-dimensional arrays, "inf".
+"""Numbers of any type as Python's own: numpy scalars, 0-dimensional arrays, "inf".
 
-A float32 left as it is would pull a whole formula down to seven digits; so what is offered at the top of the package
-takes the numbers of its arguments as Python's own, which hold them exactly.
+A float32 left as it is would reduce a whole formula to seven digits. So the functions at the top of the package
+convert the numbers of their arguments to Python's own, without loss.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def exponent(p: Any) -> float:
 
 
 def plain(value: Any) -> Any:
-    """The value with Python's own numbers, arrays of short floats as float64."""
+    """The value with Python's own numbers; arrays of short floats become float64."""
     if isinstance(value, str):
         return math.inf if value in _INFINITE else value
     if type(value) in (list, tuple):

@@ -1,4 +1,4 @@
-"""The family of networks a statement is about: sizes, weight bounds, norm, activations (Section 2 of the paper)."""
+"""The family of networks that a statement covers: sizes, weight bounds, norm, activations (Section 2 of the paper)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class NetworkSpec:
     n
         Sizes n_0, .., n_l: the number of features, then the number of units in each layer.
     Lambda
-        Bounds Λ_{k,s} >= 0 on the p-norm of what a unit of layer k reads from layer s, by (k, s). A pair that is
-        missing is not connected.
+        Bounds Λ_{k,s} >= 0, by (k, s), on the p-norm of the weights from layer s to a unit of layer k. Layers of a
+        missing pair are not connected.
     p
         Exponent of the norm, in [1, inf]; "inf" is accepted.
     activations
@@ -85,7 +85,7 @@ class NetworkSpec:
         activations: str | Activation | Iterable[str | Activation] = "relu",
         **unknown: Never,
     ) -> NetworkSpec:
-        """Units that read the layer below only (H*_k); Lambda one number, or Lambda_{1,0}, .., Lambda_{l,l-1}.
+        """Units that read only the layer below (H*_k). Lambda is one number, or Lambda_{1,0}, .., Lambda_{l,l-1}.
 
         >>> NetworkSpec.layered((4, 3, 2), 1.5, p=1).Lambda
         {(1, 0): 1.5, (2, 1): 1.5}
@@ -99,7 +99,7 @@ class NetworkSpec:
 
     @property
     def depth(self) -> int:
-        """l, the number of layers; the units of layer l are read by the output only."""
+        """l, the number of layers; only the output reads the units of layer l."""
         return len(self.n) - 1
 
     @property
@@ -111,15 +111,15 @@ class NetworkSpec:
 
     @property
     def is_layered(self) -> bool:
-        """Whether every unit reads the layer below only, so that H_k = H*_k."""
+        """Whether every unit reads only the layer below, so that H_k = H*_k."""
         return all(s == k - 1 for (k, s), bound in self.Lambda.items() if bound > 0)
 
     def phi(self, s: int) -> Activation:
-        """φ_s, the activation behind the units of layer s, 1 <= s < l."""
+        """φ_s, the activation after the units of layer s, 1 <= s < l."""
         return self.activations[s - 1]
 
     def bound(self, k: int, s: int) -> float:
-        """Lambda_{k,s}; 0 where there is no connection."""
+        """Lambda_{k,s}; 0 without a connection."""
         return self.Lambda.get((k, s), 0.0)
 
     def root(self, s: int) -> float:
@@ -132,7 +132,7 @@ class NetworkSpec:
         return all(phi.at_zero == 0 for phi in self.activations[: k - 1])
 
     def require_phi_zero(self, below: int) -> None:
-        """Refuse where φ_s(0) != 0 for some layer s < below that Lemmas 1-2 pass through."""
+        """Refuse if φ_s(0) != 0 for some layer s < below, because Lemmas 1-2 pass through it."""
         for s in range(1, below):
             phi = self.phi(s)
             if phi.at_zero != 0:
@@ -141,7 +141,7 @@ class NetworkSpec:
                 )
 
     def require_lipschitz(self, below: int) -> None:
-        """Refuse where φ_s is not 1-Lipschitz for some layer s < below."""
+        """Refuse if φ_s is not 1-Lipschitz for some layer s < below."""
         for s in range(1, below):
             phi = self.phi(s)
             if phi.lipschitz > 1:

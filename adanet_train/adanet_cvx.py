@@ -180,10 +180,10 @@ class CvxGrowth:
         layers = range(1, min(len(self.phi), self.spec.depth) + 1)
         gradients = [(self.phi[s - 1].rows @ slopes).view(-1, self.labels.tops).T for s in layers]
         steepest = [u for s, G in zip(layers, gradients, strict=True) if (u := self.steepest(s, G)) is not None]
-        found = (
+        weighed = (
             [self.exact(units) for units in steepest] if self.config.convex.step == "exact" else self.weighed(steepest)
         )
-        return [units for units in found if self.config.convex.step == "printed" or bool(units.w.any())]
+        return [units for units in weighed if self.config.convex.step == "printed" or bool(units.w.any())]
 
     def steepest(self, s: int, G: Tensor) -> Units | None:
         """Of each class with g = Λ ||∇_c||_q > Γ the steepest unit, its w still 0; None if w = 0 is optimal for all."""
@@ -210,13 +210,13 @@ class CvxGrowth:
         # Of norm 1 but for (n + 16) 2^-52: this much shorter they are members as they are.
         return dual_vectors(G, p) * -(Lambda * (1 - (n + 16) * 2.0**-50) if self.config.family.enforce else Lambda)
 
-    def weighed(self, found: Sequence[Units]) -> list[Units]:
+    def weighed(self, each: Sequence[Units]) -> list[Units]:
         """Each with its best w."""
-        H, Gamma = [units.H for units in found], [units.Gamma for units in found]
+        H, Gamma = [units.H for units in each], [units.Gamma for units in each]
         best = self.labels.minimise_each(
             H, self.y, self.f, Gamma, self.objective - self.penalty, self.config.convex.tol
         )
-        return [replace(u, w=w, objective=self.penalty + F) for u, (w, F) in zip(found, best, strict=True)]
+        return [replace(u, w=w, objective=self.penalty + F) for u, (w, F) in zip(each, best, strict=True)]
 
     def exact(self, units: Units) -> Units:
         """The joint minimiser over w and ||u||_p <= Λ: v = w u solves  min_v loss(v · z) + (Γ/Λ) Σ_c ||v_c||_p."""

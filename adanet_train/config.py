@@ -7,6 +7,7 @@ or "auto"); `resolve` is the one place that fills them in, and the file of a run
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import numbers
 from collections.abc import Callable, Mapping
@@ -147,13 +148,19 @@ class Picking:
 
     start: float | None = None
     """The share of the rows that the start is fitted on. None: a quarter of fewer than 1,000 rows, else a half."""
-    picks: int | None = None
-    """K, the most rows picked. None: a function of the number of rows and classes."""
+    picks: int | tuple[int, ...] | None = None
+    """K, the most rows picked. None: a function of the number of rows and classes. A rising tuple of G numbers: a run
+    for each, of which the one with the least certificate at delta/G is kept."""
     order: str = "worst"
     """Which wrong rows come first: "worst", "nearest" (for noisy labels) or "hash"."""
 
     def __post_init__(self) -> None:
-        _check_types(self, {"picks": 0})
+        _check_types(self)
+        several = self.picks if isinstance(self.picks, tuple) else () if self.picks is None else (self.picks,)
+        for K in several:
+            _check_integer("picks", K, 0)
+        rising = all(a < b for a, b in itertools.pairwise(several)) and self.picks != ()
+        check(rising, f"picks must be an integer or a rising tuple of them, got picks={self.picks!r}.")
         check(self.start is None or 0 < self.start < 1, f"start must be a share in (0, 1), got start={self.start}.")
         check_choice("order", self.order, ("worst", "nearest", "hash"))
 

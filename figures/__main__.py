@@ -74,7 +74,7 @@ def draw_all(arguments: argparse.Namespace) -> int:
 
 
 def chosen(arguments: argparse.Namespace) -> list[str]:
-    """The names to draw, after checking what was given."""
+    """The names of the figures to draw, after checking the options."""
     from figures.canvas import FORMATS
     from figures.gallery import FIGURES, OF_A_MODEL
 
@@ -90,7 +90,7 @@ def chosen(arguments: argparse.Namespace) -> list[str]:
 
 
 def _of_model(model: Path | None) -> list[str]:
-    """The figures of a model; of subnetworks of the user's own there is a picture, the others need the builders."""
+    """The figures of a model. A model of the user's own subnetworks has one picture; the others need the builders."""
     from adanet_train.subnetworks import file
     from figures.gallery import OF_A_MODEL
 
@@ -117,7 +117,7 @@ def _check_parameters(arguments: argparse.Namespace) -> None:
 
 
 def draw(name: str, arguments: argparse.Namespace, bar: Bar) -> None:
-    """Write one figure and print its files. One of all that the model has nothing to show for is only named."""
+    """Write one figure and print its files. When drawing all, a figure that the model has no data for is only named."""
     from figures.canvas import NotDrawn
     from figures.gallery import data, write
 

@@ -1,4 +1,4 @@
-"""What the project answers: one trained network, its error, what is certified of its risk, and what the paper says."""
+"""One trained network: its error, its certificate, and the paper's bounds."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ DATA = "results"
 PREFERRED = "mnist:3-8"
 BOUNDS = {
     "vote-certificate": ("certified: vote-certificate", BLUE),
-    "a-posteriori-bounded": ("a-posteriori-bounded, the paper mended", ORANGE),
+    "a-posteriori-bounded": ("a-posteriori-bounded, corrected", ORANGE),
     "theorem-1": ("Theorem 1 as printed", RED),
     "corollary-1": ("Corollary 1 as printed", RED),
 }
 
 
 def compute(*, quick: bool, data: Path | None = None) -> Data:
-    """The errors and bounds of one linear network trained for its certificate: MNIST's where that was measured."""
+    """The errors and bounds of one linear network trained for its certificate: that of MNIST if it was measured."""
     rows, measured = measured_rows(data)
     linear = [row for row in rows if row["method"] == "linear"]
     name = PREFERRED if any(row["data"] == PREFERRED for row in linear) else linear[0]["data"]
@@ -78,12 +78,10 @@ def caption(data: Data) -> str:
     test = data["errors"]["test error"]
     tested = "" if test is None else f" It errs on {test:.4f} of the test points."
     outside = [BOUNDS[id][0] for id, row in bounds.items() if not row["applies"]]
-    printed = (
-        f" Hollow: {' and '.join(outside)}, the value of a formula whose assumptions fail here." if outside else ""
-    )
+    printed = f" Hollow: the value of {' and '.join(outside)}, whose assumptions fail here." if outside else ""
     source = "adanet-experiment certificates" if data["measured"] else "a run made for this figure"
     return (
-        f"One network on {data['data']}, linear in its features, trained on m = {data['m']:,} points for its "
+        f"A network on {data['data']}, linear in its features and trained on m = {data['m']:,} points for its "
         f"certificate ({source}).{tested} With probability {1 - data['delta']:g} over the sample its risk is at most "
         f"{up(vote, 3)}.{printed}"
     )

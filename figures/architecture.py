@@ -44,8 +44,8 @@ def caption(data: Data) -> str:
         opening = f"The network in {data['model']}: features (blue), units h_k before activation, output f (green). "
     else:
         opening = (
-            f"The general architecture of Section 2, trained on {data['points']} points: a unit may read all layers "
-            "below it (orange: those that skip one), the output (green) reads all units. The features (blue) reach the "
-            "output through linear units of layer 1: the formal family has no other way. "
+            f"The general architecture of Section 2, trained on {data['points']} points. A unit may read all layers "
+            "below it (orange: connections that skip a layer). The output (green) reads all units. The features (blue) "
+            "reach the output only through linear units of layer 1, as in the formal family. "
         )
     return opening + graph.described(data)

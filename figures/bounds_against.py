@@ -1,4 +1,4 @@
-"""The bounds on the risk against m, depth, ρ, p and width: as printed against corrected, one panel for each."""
+"""The bounds on the risk, as printed and as corrected, against m, depth, ρ, p and width, one panel for each."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _MARKERS = "s^vDXP*"  # of the registered bounds
 
 
 def _line(id: str) -> dict[str, Any]:
-    """A style of its own for each bound, in their order; a registered one is a thin line with its marker."""
+    """The line style of each bound, in their order; a registered bound has a thin line with a marker."""
     own = catalogue.ids(catalogue.registered())
     if id not in own:
         again, place = divmod(catalogue.ids(bounds()).index(id), len(_LINES))
@@ -51,7 +51,7 @@ def _line(id: str) -> dict[str, Any]:
 
 
 PARAMETERS = dict.fromkeys(("depth", "rho", "m", "p", "width"), SPAN) | {"n_0": ONE, "delta": ONE}
-"""What may be set: a span (--depth 2:20) is what a panel shows, a number (--width 8) what the others keep."""
+"""The parameters: a span (--depth 2:20) is the range of its panel, a number (--width 8) the value in all others."""
 
 
 def _values(quick: bool, spans: Data) -> dict[str, list[Any]]:
@@ -70,7 +70,7 @@ def _values(quick: bool, spans: Data) -> dict[str, list[Any]]:
 
 
 def compute(*, quick: bool, **parameters: Any) -> Data:
-    """For each variable its values, and each bound's raw value there; None where it has none."""
+    """For each variable its values, and each bound's raw value there; None if it has none."""
     base, spans = asked(parameters)
     if not is_possible(base):
         raise NotDrawn(f"no member has margins above rho = {base.rho:g} at p = {base.p:g}, width {base.width}.")
@@ -87,7 +87,7 @@ def compute(*, quick: bool, **parameters: Any) -> Data:
 
 @styled
 def draw(data: Data) -> Figure:
-    """Five panels and a key; a printed bound is pale where the assumption |h| <= 1 fails."""
+    """Five panels and a legend; a printed bound is pale where the assumption |h| <= 1 fails."""
     single = is_single(data, by_default=False)
     figure, axes = (
         panels(3, 2, height=5.2, sharey=True) if single else panels(2, 3, width=FULL, height=3.6, sharey=True)
@@ -140,7 +140,7 @@ def _panel(axes: Axes, variable: str, curves: Data, base: float) -> None:
 
 
 def _ticks(axes: Axes, x: np.ndarray) -> None:
-    """At most five numbers: powers of ten, or 1, 2, 5 times those written out where x spans few of them."""
+    """At most five numbers: powers of ten, or 1, 2, 5 times these, written out, if x spans few of them."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
     low, high = (int(power) for power in (np.floor(np.log10(x[0])), np.ceil(np.log10(x[-1]))))
@@ -165,7 +165,7 @@ def _key(axes: Axes) -> None:
 
 
 def complexities() -> str:
-    """Which lemma bounds the complexity in which bound.
+    """The lemma that bounds the complexity in each bound.
 
     >>> complexities().partition(", ")[0]
     'lemma-2 in theorem-1'
@@ -189,8 +189,8 @@ def caption(data: Data) -> str:
         "l, the margin rho, the norm p and the width n_k. Each panel varies one and keeps the others at "
         f"m = {base['m']}, l = {base['depth']}, rho = {base['rho']:g}, p = {base['p']:g}, n_k = {base['width']}, where "
         f"the values are: {numbers}. Layered ReLU families, n_0 = {base['n_0']}, ||Psi||_inf <= 1, Lambda_(1,0) = "
-        f"{base['n_0']}^(-1/2) and Lambda_(k,k-1) = {WIDTH}^(-1/2){inside}; all mixture weight on the top "
-        f"layer, all margins of f/W above rho, delta = {base['delta']:g}. Raw values: grey is vacuous. R_m(H_k) is "
-        f"bounded by {complexities()}; a-posteriori-bounded takes the largest path norm in the family. p and width "
-        "start where M_l > rho: below, no member has such margins."
+        f"{base['n_0']}^(-1/2) and Lambda_(k,k-1) = {WIDTH}^(-1/2){inside}. All mixture weight is on the top "
+        f"layer, all margins of f/W are above rho, and delta = {base['delta']:g}. Values above 1 (grey) are vacuous. "
+        f"R_m(H_k) is bounded by {complexities()}; a-posteriori-bounded takes the largest path norm in the family. p "
+        "and width start where M_l > rho, because below that no member has such margins."
     )

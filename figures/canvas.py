@@ -1,4 +1,4 @@
-"""The sheet of the figures: the style of verify.show.plots, panels in a row, and files with the same bytes."""
+"""The canvas of the figures: the style of verify.show.plots, panels in a row, and reproducible files."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _METADATA: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"
 
 
 class NotDrawn(ValueError):
-    """What was given does not hold what the figure shows."""
+    """The given data do not contain what the figure shows."""
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """The shared style, whatever the reader's own settings are: formulas are set in the fonts of the moment."""
+    """The shared style, whatever the user's own settings are, because formulas use the fonts set at that moment."""
     import matplotlib
 
     with matplotlib.rc_context():
@@ -52,24 +52,24 @@ def styled(draw: Callable[[Data], Figure]) -> Callable[[Data], Figure]:
 
 
 def is_single(data: Data, *, by_default: bool) -> bool:
-    """Whether the figure is to fit one column: what --column asks for, else what suits it."""
+    """Whether the figure must fit one column: by --column if given, else by its default."""
     return bool(by_default) if data.get("column") is None else data["column"] == "single"
 
 
 def width(data: Data, *, single: bool) -> float:
-    """Inches: one column or both, as asked for, else as it suits the figure."""
+    """The width in inches: one column or both, by --column if given, else by the figure's default."""
     return COLUMN if is_single(data, by_default=single) else FULL
 
 
 def ends(data: Data) -> tuple[str, str]:
-    """Where a caption finds the first and the last panel of a row, which stand in a column where there is one only."""
+    """The words for the first and the last panel: left and right, or above and below in a single column."""
     return ("Above", "Below") if is_single(data, by_default=False) else ("Left", "Right")
 
 
 def panels(
     rows: int, columns: int, *, height: float, width: float = COLUMN, **shared: Any
 ) -> tuple[Figure, list[Axes]]:
-    """A figure of that size in inches and its axes, row by row; to be called from a styled function."""
+    """A figure of that size in inches and its axes, row by row; call it from a styled function."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -77,13 +77,13 @@ def panels(
 
 
 def shade_vacuous(axes: Axes, top: float) -> None:
-    """Grey from 1 to the top: a bound there says nothing of a risk."""
+    """Shade from 1 to the top, where a bound on a risk says nothing."""
     axes.axhspan(1, top, color=INK, alpha=0.07, linewidth=0)
     axes.axhline(1, color=INK, linewidth=0.6)
 
 
 def settle(figure: Figure) -> Figure:
-    """Lay the figure out once: a layout done again for every format would come out a little different."""
+    """Lay the figure out once, because a new layout for every format would differ slightly."""
     with style():
         figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -91,7 +91,7 @@ def settle(figure: Figure) -> Figure:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write the figure at its own size in the format of the path's ending; a page embeds it with no font missing."""
+    """Write the figure at its own size, in the format of the path's suffix, with all fonts embedded."""
     kind = path.suffix[1:]
     with style():
         figure.savefig(path, format=kind, dpi=300, metadata=_METADATA[kind])

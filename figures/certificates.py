@@ -1,4 +1,4 @@
-"""Bound against test error for every method and data set; what is above 1 stands in a strip of its own."""
+"""Bound against test error for every method and data set; bounds above 1 are in a strip of their own."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ SHOWN = {
     "corollary-1": ("Corollary 1 as printed", RED, "x"),
 }
 LEAST, STRIP = 2e-4, 2.0
-"""The least error that is drawn, and where a bound above 1 is."""
+"""The least error that is drawn, and the height of a bound above 1."""
 
 
 def measured_rows(folder: Path | None = None) -> tuple[list[dict[str, Any]], bool]:
-    """The rows of the results, or else those of the linear network of digits:3-8, trained now; and which of the two."""
+    """The rows of the results, else those of the linear network of digits:3-8, trained now; and which of the two."""
     measured = results.read("certificates", folder)
     if measured is not None:
         return measured["rows"], True
@@ -46,7 +46,7 @@ def compute(*, quick: bool, data: Path | None = None) -> Data:
 
 
 def point(row: dict[str, Any]) -> Data:
-    """Where there are no test points the training error stands for the test error, and the marker is hollow."""
+    """One point; without test points it uses the training error, and its marker is hollow."""
     tested = row["test_error"] is not None
     error = row["test_error"] if tested else row["train_error"]
     return {"data": row["data"], "id": row["bound id"], "error": error, "bound": row["bound"], "tested": tested}
@@ -97,8 +97,8 @@ def caption(data: Data) -> str:
     source = "adanet-experiment certificates" if data["measured"] else "a run on digits:3-8 made for this figure"
     return (
         f"Bounds on the risk at δ = 0.05 against the test error, {len(sets)} data sets, by {source}: {ranges}. "
-        "On the line a bound would be the error itself. Bounds above 1 are drawn in the strip on top; hollow: no test "
-        "points, at the training error. Corollary 1 applies to none of these networks: it is what it would say. The "
-        "linear networks were trained for vote-certificate, AdaNet by picking; the network that is tested on a tenth "
-        "kept aside has 100 ReLU units trained as usual."
+        "On the line a bound equals the error. Bounds above 1 are in the strip on top. A hollow marker has no test "
+        "points and is at the training error. Corollary 1 applies to none of these networks; its value is shown for "
+        "comparison. The linear networks were trained for vote-certificate, AdaNet by picking. The held-out network "
+        "has 100 ReLU units, trained as usual without a tenth of the points."
     )

@@ -1,4 +1,4 @@
-"""AdaNet.CVX's closed-form step against the exact joint step: how much of the possible decrease it gets."""
+"""AdaNet.CVX's closed-form step against the exact joint step: its share of the possible decrease."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def threshold(Z: Array, y: Array, p: float) -> float:
 
 
 def diverging(K: float) -> tuple[Array, Array]:
-    """The family of C66: a unit with the larger mean, ruined by its variance, beside one that is right everywhere."""
+    """The family of C66: a unit with a larger mean but a large variance, and one that is right everywhere."""
     return np.array([[K + 1, 0.9], [-(K - 1), 0.9]]), np.ones(2)
 
 
@@ -116,12 +116,11 @@ def caption(data: Data) -> str:
     worst = ", ".join(f"{shares[0]:.3f}" for shares in data["random"].values())
     last = ", ".join(f"{values[-1]:.2g} (p = {name})" for name, values in data["family"].items())
     return (
-        "The step of AdaNet.CVX in closed form, sign mended, with its best weight, against the exact joint step "
-        "over all units of the layer: the decrease of the objective by the first as a share of that by the second, "
-        f"logistic Phi, f = 0, Lambda = 1. {first}: {data['problems']} random problems for each p, m = {data['m']} "
+        "The closed form is the steepest direction, not the joint minimiser, and no constant bounds the difference. "
+        "Shown is the decrease of the objective by AdaNet.CVX's closed-form step (with the sign corrected and its best "
+        "weight) as a share of the decrease by the exact joint step over all units of the layer, for the "
+        f"logistic Phi, f = 0 and Lambda = 1. {first}: {data['problems']} random problems for each p, m = {data['m']} "
         f"points with random labels, {data['units']} standard normal units, Gamma = {SHARE:g} of the score g at which "
         f"no step descends; median share {medians}; least {worst}. {last_panel}: two points with y = 1, units with "
-        f"values (K+1, -(K-1)) and (0.9, 0.9), Gamma = {GAMMA:g}; the share at K = {data['K'][-1]:.3g} is {last}. "
-        "So the closed form is the "
-        "steepest direction, not the joint minimiser, and no constant bounds what it misses."
+        f"values (K+1, -(K-1)) and (0.9, 0.9), Gamma = {GAMMA:g}; the share at K = {data['K'][-1]:.3g} is {last}."
     )

@@ -1,4 +1,4 @@
-"""R_S(H_k) layer by layer, exact or from both sides, against Lemmas 1-2 as printed, corrected and peeled."""
+"""R_S(H_k) of each layer, exact or between two bounds, against Lemmas 1-2 as printed, corrected and peeled."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LEMMAS: dict[str, dict[str, Any]] = {
 
 
 def sample(m: int, data: Path | None = None) -> Array:
-    """m points of the square [-1, 1]², or the first m of a file."""
+    """m points in the square [-1, 1]², or the first m of a file."""
     if data is not None:
         from figures.runs import board, points
 
@@ -43,13 +43,13 @@ def sample(m: int, data: Path | None = None) -> Array:
 
 
 def family(p: float, n_0: int, width: int, depth: int) -> NetworkSpec:
-    """Layered ReLU units with Λ_{k,k-1} n_{k-1}^(1/q) = 1: what grows with k is the lemmas' own constant."""
+    """Layered ReLU units with Λ_{k,k-1} n_{k-1}^(1/q) = 1, so that only the lemmas' own constants grow with k."""
     n = (n_0, *[width] * depth)
     return NetworkSpec.layered(n, [n_s ** -(1 - 1 / p) for n_s in n[:-1]], p)
 
 
 def compute(*, quick: bool, data: Path | None = None, **parameters: Any) -> Data:
-    """For each p the rows of `verify.measure.layers`: every sign vector taken, so that nothing is drawn at random."""
+    """For each p the rows of `verify.measure.layers`, by enumeration of all sign vectors, without random draws."""
     from verify.measure.evidence import feature_sizes
     from verify.measure.layers import Sampling, complexities
 
@@ -78,7 +78,7 @@ def compute(*, quick: bool, data: Path | None = None, **parameters: Any) -> Data
 
 @styled
 def draw(data: Data) -> Figure:
-    """The bar (or, where it is known exactly, the dash) is R_S(H_k); each mark is what a lemma says of it."""
+    """The bar (or the dash, if it is known exactly) is R_S(H_k); each marker is the bound of a lemma."""
     single, depth = is_single(data, by_default=False), data["depth"]
     across = width(data, single=False)
     figure, axes = (
@@ -140,9 +140,9 @@ def caption(data: Data) -> str:
     )
     return (
         "The empirical Rademacher complexity of each layer family against Lemmas 1 and 2 as printed, Lemma 1 "
-        f"corrected and Lemma 2 peeled: m = {data['m']} points {'in the square' if data['own'] else 'of a file'}, "
+        f"corrected and Lemma 2 peeled, for m = {data['m']} points {'in the square' if data['own'] else 'of a file'}, "
         f"n_0 = {data['n_0']}, {data['width']} ReLU units a layer, Lambda_(k,k-1) = n_(k-1)^(-1/q). All "
-        "signs are taken; a dash is an exact value, a bar "
-        f"reaches from the best weights found to the least upper value known. R_S(H_k), k = 1, .., {data['depth']}: "
-        f"{spans}. Lemma 1 takes the least upper values below it."
+        "signs are enumerated. A dash is an exact value. A bar "
+        f"reaches from the value of the best weights found to the least known upper value. R_S(H_k), k = 1, .., "
+        f"{data['depth']}: {spans}. Lemma 1 uses the least upper values of the layers below."
     )

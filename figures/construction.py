@@ -47,7 +47,7 @@ def compute(*, quick: bool, model: Path | None = None, data: Path | None = None,
 
 
 def _round(history: list[Any]) -> int:
-    """The third round if it has two candidates, as in the paper, else the latest that has."""
+    """The third round if it has two candidates, as in the paper, else the latest round that has two."""
     having = [t for t, entry in enumerate(history, start=1) if len(entry["candidates"]) == 2 and t <= _MOST + 1]
     if not having:
         raise NotDrawn("no round has two candidates.")
@@ -56,7 +56,7 @@ def _round(history: list[Any]) -> int:
 
 @styled
 def draw(data: Data) -> Figure:
-    """(a) and (b): columns are layers, rows are rounds, a box is a block of units, a line joins all with all."""
+    """(a) and (b): columns are layers, rows are rounds, a box is a block of units, a line joins two blocks."""
     rows = len(data["before"]) + 1
     depth = max(len(found["units"]) for found in data["candidates"])
     single = is_single(data, by_default=True)
@@ -124,9 +124,9 @@ def caption(data: Data) -> str:
     choice = {-1: "neither was taken", 0: "(a) was taken", 1: "(b) was taken"}[data["chosen"]]
     reads = "every block" if data["reads_all"] else "the top block of each round"
     return (
-        f"AdaNet's incremental construction in a run on n_0 = {data['n_0']} features. Rows are rounds, columns layers; "
-        "a box is a block of that many units, a line joins all of one block with all of another. The output f reads "
-        f"{reads}. Round {data['round']} (red) compares (a) a subnetwork with units {same['units']}, "
-        f"F = {same['objective']:.5g}, with (b) one of units {deeper['units']}, F = {deeper['objective']:.5g}: "
+        f"AdaNet's incremental construction in a run on n_0 = {data['n_0']} features. Rows are rounds and columns are "
+        "layers. A box is a block of that many units. A line joins all units of one block with all of another. The "
+        f"output f reads {reads}. Round {data['round']} (red) compares (a) a subnetwork with units {same['units']}, "
+        f"F = {same['objective']:.5g}, with (b) one with units {deeper['units']}, F = {deeper['objective']:.5g}: "
         f"{choice}.{before}"
     )

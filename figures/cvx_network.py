@@ -37,8 +37,7 @@ def draw(data: Data) -> Figure:
 
 def caption(data: Data) -> str:
     return (
-        f"A network that AdaNet.CVX made in {data['rounds']} rounds, one unit a round, by the exact step, "
-        f"p = {data['p']}, on {data['points']} points: F = {data['objective']:.4f}. A unit reads the units "
-        "of the layer below that were there "
-        f"before it; the output (green) reads all units. {graph.described(data)}"
+        f"A network made by AdaNet.CVX in {data['rounds']} rounds, one unit a round, with the exact step, "
+        f"p = {data['p']}, on {data['points']} points: F = {data['objective']:.4f}. A unit reads the earlier units "
+        f"of the layer below. The output (green) reads all units. {graph.described(data)}"
     )

@@ -1,4 +1,4 @@
-"""How many bits a sample of m points can certify, and where measured networks stand, as they are and compressed."""
+"""The number of bits that m points can certify, and measured networks, as they are and compressed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RESULTS = ("certificates",)
 DATA = "results"
 DELTA = 0.05
 RISKS = (0.9, 0.5, 0.1)
-"""What a network without errors on the sample is certified at."""
+"""The certificate of a network without errors on the sample."""
 SIZES = (1e2, 3e2, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6)
 
 
@@ -72,9 +72,9 @@ def caption(data: Data) -> str:
     needed = min(sizes) / -math.log2(1 - RISKS[0])
     source = "adanet-experiment certificates" if data["measured"] else "a run on 2,000 points made for this figure"
     return (
-        "Bits against the points of the sample at δ = 0.05. Below a curve a network without errors on the sample has a "
-        "certificate at most that risk: log2 δ - m log2(1 - risk) bits. Hollow: networks as they are, "
-        f"at least {min(sizes):.0f} bits a weight, so n weights need about {needed:.0f} n points for a "
-        f"certificate below {RISKS[0]}; filled: compressed, with the certificate, by {source}. Errors on the "
-        "sample raise a certificate above the curve's risk."
+        "The bits of a network against the points of the sample, at δ = 0.05. Below a curve a network without errors "
+        "on the sample has a certificate of at most that risk: log2 δ - m log2(1 - risk) bits. Hollow: networks as "
+        f"they are, with at least {min(sizes):.0f} bits a weight, so n weights need about {needed:.0f} n points for a "
+        f"certificate below {RISKS[0]}. Filled: compressed networks with their certificates, by {source}. Errors on "
+        "the sample raise a certificate above the curve's risk."
     )

@@ -1,4 +1,4 @@
-"""Compression by stages: the certificate of a network as it is, rounded, fine-tuned and searched, beside its error."""
+"""Compression by stages: certificate and test error of a network as it is, rounded, fine-tuned and searched."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MARKERS = "osD^vPX*"
 
 
 def measured_rows(folder: Path | None = None) -> tuple[list[dict[str, Any]], bool]:
-    """The compressed networks of the results, or else a small one that is compressed now; and which of the two."""
+    """The compressed networks of the results, else a small one compressed now; and which of the two."""
     measured = results.read("certificates", folder)
     rows = [row for row in (measured or {"rows": []})["rows"] if row["method"] == "occam"]
     return (rows, True) if rows else ([stand_in()], False)
@@ -99,6 +99,6 @@ def caption(data: Data) -> str:
         )
     source = "adanet-experiment certificates" if data["measured"] else "a run on 2,000 points made for this figure"
     return (
-        f"occam-certificate at δ = 0.05 and bits of networks that were trained on all m points, by stages of compress, "
-        f"by {source}: {'; '.join(told)}. Every point of a line is one network; dotted is its error on test points."
+        f"occam-certificate at δ = 0.05 and bits of networks trained on all m points, at each stage of compress, "
+        f"by {source}: {'; '.join(told)}. Every point of a line is one network. The dotted line is its test error."
     )

@@ -1,4 +1,4 @@
-"""An ensemble of subnetworks as a picture: what each reads, how large it is, and its share of f."""
+"""An ensemble of subnetworks as a picture: the inputs of each, its size, and its share of f."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEFT, _MIDDLE, _RIGHT = 0.65, 3.9, 7.15  # the centres of x, of the subnetworks
 
 
 def draw(data: Data) -> Figure:
-    """Left to right: x, the subnetworks by rounds from above, f; to be called from a styled function."""
+    """Draw x, the subnetworks by rounds from above, and f, from left to right; call it from a styled function."""
     rows = data["rows"]
     heights = [-_ROW * t for t in range(len(rows))]
     across, middle = width(data, single=True), sum(heights) / len(heights)
@@ -42,7 +42,7 @@ def draw(data: Data) -> Figure:
 
 
 def reads(rows: list[dict[str, Any]], t: int) -> list[int]:
-    """The earlier subnetworks that number t reads; names that occur twice mean the last one before it."""
+    """The earlier subnetworks that number t reads; a name that occurs twice means the last one before it."""
     named = [name for name in rows[t]["reads"].split(", ") if name != "inputs"]
     return [max(s for s in range(t) if rows[s]["name"] == name) for name in named if _before(rows, t, name)]
 
@@ -84,13 +84,13 @@ def _arrow(
 
 
 def described(data: Data) -> str:
-    """What a caption says of the drawing."""
+    """The part of a caption about the drawing."""
     rows = data["rows"]
     total = sum(row["parameters"] for row in rows)
     several = [row["name"] for t, row in enumerate(rows) if reads(rows, t)]
     earlier = f" Orange: {', '.join(several)} also reads an earlier subnetwork." if several else ""
     return (
         f"f is the weighted sum of {len(rows)} subnetworks with {total:,} trained weights, from above in the order of "
-        "their rounds. In each its weight w and its share of f, the mean |w h| on the sample over the sum of these; "
-        f"the width of its green arrow is that share.{earlier}"
+        "their rounds. Each shows its weight w and its share of f, which is its mean |w h| on the sample over the sum "
+        f"of these. The width of its green arrow is that share.{earlier}"
     )

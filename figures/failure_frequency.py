@@ -1,6 +1,6 @@
-"""How often each bound on the risk fails, against δ, on finite distributions where the risk is known exactly.
+"""The frequency with which each bound on the risk fails, against δ, on finite distributions with known risks.
 
-The samples, the functions chosen after seeing them and the statements are those of the property suite.
+The samples, the functions chosen on them and the statements are those of the property suite.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ NO_BOUNDS: dict[str, Bound] = {"training error alone": error_alone, "without com
 
 
 def _blocks(trials: int, deltas: Sequence[float]) -> dict[str, list[int]]:
-    """X of 96 points; f is right on the sample and wrong off it, whatever the labels; M = 1e6, R_m = 0."""
+    """X has 96 points; f is right on the sample and wrong elsewhere, whatever the labels; M = 1e6, R_m = 0."""
     blocks, width, M = 12, 8, 1e6
     size, m, depth = blocks * width, blocks * width // 2, blocks * 2**width
     w = [1 / blocks] * blocks + [0.0] * (depth - blocks)
@@ -78,7 +78,7 @@ def _blocks(trials: int, deltas: Sequence[float]) -> dict[str, list[int]]:
 
 
 def compute(*, quick: bool, **parameters: Any) -> Data:
-    """For each distribution and statement, on how many of the samples R(f) exceeds it, at each δ."""
+    """For each distribution, statement and δ, the number of samples on which R(f) exceeds the bound."""
     from verify.suite.distributions import DISTRIBUTIONS, STATEMENTS
 
     trials = number(parameters, "trials", 100 if quick else 2000)
@@ -121,7 +121,7 @@ def _held_out(m: int, risk: float, delta: float) -> float:
 
 @styled
 def draw(data: Data) -> Figure:
-    """Above the diagonal a statement fails more often than it may; an arrow is the limit of what never failed."""
+    """Above the diagonal a statement fails more often than it may. An arrow is the limit of one that never failed."""
     single = is_single(data, by_default=False)
     rows, columns, height = (3, 1, 6.4) if single else (1, 3, 2.5)
     figure, axes = panels(rows, columns, width=width(data, single=False), height=height, sharey=True)
@@ -185,12 +185,12 @@ def caption(data: Data) -> str:
     )
     never = _interval(0, trials)[1]
     return (
-        f"How often each bound fails over {trials} samples from distributions whose risks are known exactly, f chosen "
-        "after seeing the sample, against the delta that it is allowed (diagonal; in grey it would be refuted). Bars "
+        f"The frequency with which each bound fails over {trials} samples, against its delta (diagonal; in the grey "
+        "area it would be refuted). The distributions have known risks, and f is chosen after seeing the sample. Bars "
         f"and arrows are 95% Clopper-Pearson limits. {first}: {quiet} failed on no sample at any delta up to "
-        f'{data["delta"][-1]:g}, so at most {never:.2g} of the time; "without complexity" is the ramp and the '
-        f"confidence term of margin-bound alone. Failures at delta = {data['delta'][at]:.3g}, of {trials}: {loud}. "
-        "Dashed: the held-out Clopper-Pearson bound of one function fixed beforehand, exact, which spends nearly all "
-        f"of its delta. {last}: the ensemble theorem as restated in the paper, without the condition |h| <= 1, fails "
-        "on every sample of a family of range 1e6; with its range mended it is vacuous there."
+        f'{data["delta"][-1]:g}, so at most {never:.2g} of the time. "without complexity" is the ramp plus the '
+        f"confidence term of margin-bound. Failures at delta = {data['delta'][at]:.3g}, of {trials}: {loud}. "
+        "Dashed: the exact frequency of the held-out Clopper-Pearson bound for one function fixed beforehand, which "
+        f"uses nearly all of its delta. {last}: the ensemble theorem as restated in the paper, without the condition "
+        "|h| <= 1, fails on every sample of a family of range 1e6. With its range corrected it is vacuous there."
     )

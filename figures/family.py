@@ -1,8 +1,8 @@
-"""One family of networks, and what each bound on the risk says of it: shared by the figures that vary a bound.
+"""One family of networks, and the value of each bound for it; shared by the figures that vary a bound.
 
 Layered ReLU, Λ_{k,k-1} = n_{k-1}^(-1/2) at the widths and p = 2 of the default `Setting`, so that Π Λ N_k^(1/q) = 1 and
-|h| <= M_k = 1, which Theorem 1 takes for granted. All mixture weight is on the top layer, ||Ψ||_inf <= 1, and every
-training margin of f/W exceeds ρ: the loss terms are 0.
+|h| <= M_k = 1, which Theorem 1 assumes. All mixture weight is on the top layer, ||Ψ||_inf <= 1, and every
+training margin of f/W exceeds ρ, so the loss terms are 0.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DELTA = 0.05
 
 @dataclass(frozen=True)
 class Setting:
-    """What a figure varies. The weight bounds stay what they are at p = 2 and width 16."""
+    """The parameters that a figure varies. The weight bounds stay those of p = 2 and width 16."""
 
     m: int = 100_000
     depth: int = 3
@@ -73,17 +73,17 @@ def _path_norm(depth: int, p: float, width: int, n_0: int) -> float:
 
 
 def is_in_range(setting: Setting) -> bool:
-    """|h| <= 1 on every H_k, without which Theorem 1 and Corollary 1 are not proved."""
+    """Whether |h| <= 1 on every H_k, which Theorem 1 and Corollary 1 need."""
     return max(setting.ranges) <= 1
 
 
 def is_possible(setting: Setting) -> bool:
-    """A member with all margins of f/W above ρ exists only if ρ < M_l."""
+    """Whether a member with all margins of f/W above ρ exists, which needs ρ < M_l."""
     return setting.rho < setting.ranges[-1]
 
 
 def margins(count: int) -> list[float]:
-    """ρ from 0.01 to just under 1, the range of the default family; among them 0.1 if count is odd."""
+    """ρ from 0.01 to just under 1, the range of the default family; 0.1 is among them if count is odd."""
     return [*np.logspace(-2, 0, count)[:-1].tolist(), 0.99]
 
 
@@ -93,7 +93,7 @@ def _index(scale: float, rho: float) -> int:
 
 
 def quantities(setting: Setting) -> Quantities:
-    """What a bound reads here: the loss terms are 0, and B is the largest path norm of a member."""
+    """The inputs of a bound here: the loss terms are 0, and B is the largest path norm of a member."""
     B = _path_norm(setting.depth, setting.p, setting.width, setting.n_0)
     return Quantities(
         setting.spec,
@@ -111,7 +111,7 @@ def quantities(setting: Setting) -> Quantities:
 
 
 def value(bound: Bound, setting: Setting) -> MarginBound:
-    """The bound by its record; one for all margins at the largest ρ_j <= ρ. A user's that fails is undefined there."""
+    """The value of a bound, for all margins at the largest ρ_j <= ρ. A user's bound that fails is undefined."""
     given = quantities(setting)
     scales = {"W_M": setting.ranges[-1], "B": given.B}
     if bound.scale in scales:
@@ -123,9 +123,9 @@ def value(bound: Bound, setting: Setting) -> MarginBound:
 
 
 def bounds() -> tuple[Bound, ...]:
-    """Those that need no sample: their complexity is a lemma at a size of Ψ known beforehand.
+    """The bounds that need no sample: their complexity is a lemma at a size of Ψ known beforehand.
 
-    And the registered ones that read no more than that, whether they claim something or are context.
+    Registered bounds that read no more than that are included, claims and context alike.
     """
     return catalogue.select(lambda bound: bound.classes == "two" and _needs_no_sample(bound))
 
@@ -137,7 +137,7 @@ def _needs_no_sample(bound: Bound) -> bool:
 
 
 def title(bound: Bound) -> str:
-    """As keys and panels have it: a registered one is cut to the room there is, and says whether it claims nothing."""
+    """The title for legends and panels; that of a registered bound is shortened and says if it makes no claim."""
     if catalogue.is_built_in(bound):
         return bound.title
     suffix = "" if bound.is_claim else " (context)"
@@ -150,7 +150,7 @@ _WHOLE = ("m", "depth", "width", "n_0")
 
 
 def asked(parameters: Mapping[str, Any]) -> tuple[Setting, dict[str, tuple[float, float]]]:
-    """(the setting, the spans) of parameters that are one number each, or a pair from .. to.
+    """(the setting, the spans) from parameters that are one number each, or a pair (from, to).
 
     >>> asked({"depth": (2, 20), "n_0": (10, 10)})[0].n_0
     10
@@ -166,7 +166,7 @@ def asked(parameters: Mapping[str, Any]) -> tuple[Setting, dict[str, tuple[float
 
 
 def spread(name: str, span: tuple[float, float], count: int) -> list[Any]:
-    """Values from .. to: whole depths one by one, p evenly in 1/p, the others evenly in their logarithm."""
+    """Values of a span: integer depths one by one, p evenly in 1/p, the others evenly in their logarithm."""
     low, high = span
     if name == "depth":
         return list(range(int(low), int(high) + 1))

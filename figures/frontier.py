@@ -1,4 +1,4 @@
-"""How to spend labelled points: certificate against test error, for held-out points and for picking."""
+"""Certificate against test error, for held-out points and for picking: how to spend labelled points."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ HELD_OUT = (0.05, 0.1, 0.25, 0.5, 0.75)
 STARTS = (0.1, 0.25, 0.5, 0.75)
 FOLDS = 5
 WAYS = {
-    "held out": ("held-out points, and their share", GREEN, "s", (4, 3)),
-    "start": ("picking, and the share of the start", BLUE, "o", (4, -9)),
+    "held out": ("held-out points, and their share", GREEN, "s", (4, -9)),
+    "start": ("picking, and the share of the start", BLUE, "o", (3, 4)),
 }
-"""The name, colour and marker of each, and where its shares stand."""
+"""The name, colour and marker of each way, and the place of its labels."""
 WORDS = {"adanet": "AdaNet", "svc": "A support vector machine (rbf kernel)"}
 
 
 def compute(*, quick: bool, data: Path | None = None) -> Data:
-    """Each way with its certificate and test error, on the test part or else the means over five folds.
+    """Each way with its certificate and test error, on the test part if there is one, else as means over five folds.
 
-    The learner is AdaNet, in a quick figure a support vector machine.
+    The learner is AdaNet; in a quick figure it is a support vector machine.
     """
     from verify.experiments import picking
 
     source = str(data or STAND_IN)
-    points, test, known = picking.read(picking.Data(source), None, 0, pixels=False)
+    points, test, known = picking.read(picking.Data(source), None, pixels=False)
     check(len(points) >= 50, f"the frontier needs at least 50 points, got m={len(points)} in {source}.")
     parts = [(points, test)] if test is not None else _folds(points)
     shares = [("held out", share) for share in HELD_OUT] + [("start", share) for share in STARTS[quick:]]
@@ -109,7 +109,7 @@ def caption(data: Data) -> str:
     )
     return (
         f"{WORDS[data['learner']]} on {data['source']}, m = {data['m']:,}: certificates at δ = 0.05 against the test "
-        f"error, {where}. The least certificates are {said}. Down and left is better; on the line a certificate would "
-        "be the error itself. A plain split with more held-out points is often as tight as picking or tighter, but its "
-        "network has seen less."
+        f"error, {where}. The least certificates are {said}. Down and left is better. On the line a certificate "
+        "equals the error. A plain split with more held-out points is often as tight as picking or tighter, but its "
+        "network has seen fewer points."
     )

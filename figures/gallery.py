@@ -46,7 +46,7 @@ OF_A_MODEL = {
 }
 OF_A_SAMPLE = ("model-terms", "model-margins")  # what the training told, and the network, need no points
 _SHARED = ("description_stages", "ensemble", "family", "graph", "model", "parameters", "results", "runs")
-"""What the scripts compute with."""
+"""Modules that the scripts compute with."""
 
 
 def module(name: str) -> Any:
@@ -55,27 +55,27 @@ def module(name: str) -> Any:
 
 
 def shows(name: str) -> str:
-    """What the figure shows, from the first line of its script."""
+    """The first line of the figure's script, which says what it shows."""
     line = (module(name).__doc__ or "").strip().splitlines()[0].rstrip(".")
     return f"{line} (of the network of --model)" if name in OF_A_MODEL else line
 
 
 def takes(name: str) -> dict[str, str]:
-    """The parameters of the figure, one number or a span each; a network that is given has its own."""
+    """The parameters of the figure, one number or a span each; a figure of a given network takes none."""
     if name in OF_A_MODEL and name not in OF_A_SAMPLE:
         return {}
     return dict(getattr(module(name), "PARAMETERS", {}))
 
 
 def reads(name: str) -> str | None:
-    """What --data is for the figure, None if it reads none."""
+    """The kind of file that --data names for the figure; None if it reads none."""
     if name in OF_A_MODEL:
         return "points" if name in OF_A_SAMPLE else None
     return getattr(module(name), "DATA", None)
 
 
 def options_of(name: str) -> str:
-    """What the figure takes, for --list."""
+    """The options of the figure, for --list."""
     own = [f"{FLAGS[parameter]} {kind}" for parameter, kind in takes(name).items()]
     of_data = {
         "points": ["--data FILE (its points)"],
@@ -95,7 +95,7 @@ def data(
     sample: Path | None = None,
     parameters: Mapping[str, tuple[float, float]] | None = None,
 ) -> Data:
-    """compute(..) of that figure, or what an earlier call kept in cache if no code or model changed since.
+    """compute(..) of that figure, or its cached result if neither code nor model has changed since.
 
     The data are numbers, texts, lists and dicts; JSON keeps every float to the last bit.
     """
@@ -138,7 +138,7 @@ def write(name: str, found: Data, *, out: Path, formats: Sequence[str]) -> list[
 
 
 def _key(name: str, given: Sequence[Path | None], told: str) -> str:
-    """A digest of the code, results and model that the data come from: other figures' drawing is no part of it."""
+    """A digest of the code, results and model behind the data, without the drawing code of other figures."""
     root = Path(__file__).parents[1]
     packages = ("adanet_theory", "adanet_train", "verify")
     sources = sorted(path for package in packages for path in (root / package).rglob("*.py"))

@@ -1,4 +1,4 @@
-"""Networks as pictures of units and connections: what to show of a network, and how to draw it."""
+"""Networks as pictures of units and connections: select the units to show, and draw them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _SIDE, _FOOT = 0.45, 0.55  # room at the sides, and for the layers' names
 
 
 def of(network: Network) -> Data:
-    """The layers' sizes, the units shown of each, and the connections between them: [k, i, s, j, weight].
+    """The sizes of the layers, the units shown, and the connections between them: [k, i, s, j, weight].
 
-    Of a wide layer those units are shown whose weights upward are largest. The output is the unit 0 of layer l + 1; of
-    C classes the first of them are shown.
+    In a wide layer the units with the largest outgoing weights are shown. The output is unit 0 of layer l + 1. With
+    C classes the first outputs are shown.
     """
     depth, n = network.depth, list(network.n)
     weights = {pair: U.tolist() for pair, U in network.hidden.items()}
@@ -93,7 +93,7 @@ def _places(graph: Data) -> Places:
 
 
 def _curve(start: tuple[float, float], end: tuple[float, float]) -> Path:
-    """Level at both ends; what skips a layer swings around it."""
+    """A curve that is level at both ends; a connection that skips a layer bends around it."""
     from matplotlib.path import Path
 
     (x, y), (end_x, end_y) = start, end
@@ -104,7 +104,7 @@ def _curve(start: tuple[float, float], end: tuple[float, float]) -> Path:
 
 
 def _extent(places: Places, curves: Sequence[Path]) -> tuple[float, float]:
-    """How far down and up the drawing reaches."""
+    """The lowest and the highest point of the drawing."""
     ends = [y + sign * _RADIUS for _, y in places.values() for sign in (1, -1)]
     ends += [float(y) for curve in curves for y in curve.get_extents().intervaly]
     return min(ends) - 0.05, max(ends) + 0.05
@@ -132,10 +132,11 @@ def _name_layers(axes: Axes, graph: Data, y: float) -> None:
 
 
 def described(graph: Data) -> str:
-    """What a caption says of the drawing."""
-    few = f", of each layer the {MOST} units with the largest weights upward" if max(graph["n"]) > MOST else ""
+    """The part of a caption about the drawing."""
+    few = f" Each layer shows the {MOST} units with the largest outgoing weights." if max(graph["n"]) > MOST else ""
     return (
-        f"Sizes n = {graph['n']}, activation {graph['activation']}; drawn are {len(graph['edges'])} of "
+        f"Sizes n = {graph['n']}, activation {graph['activation']}. The picture shows {len(graph['edges'])} of "
         f"{graph['connections']} connections: all to the output, and to a unit those of at least {LEAST:g} of its "
-        f"largest weight{few}. Width is size, relative to the layer; dashed is negative."
+        f"largest weight.{few} The width of a line is the size of its weight, relative to the layer. Dashed is "
+        "negative."
     )

@@ -16,7 +16,7 @@ _FORMULA = re.compile(
 
 
 def figure(name: str, caption: str, *, wide: bool) -> str:
-    """What a paper reads in with \\input: the picture, its caption and a label.
+    """The LaTeX that a paper includes with \\input: the picture, its caption and a label.
 
     >>> print(figure("map", "R_S(H_k) at rho <= 50%.", wide=False).splitlines()[3])
     \\caption{$\\mathfrak{R}_S(H_k)$ at $\\rho$ $\\leq$ 50\\%.}
@@ -36,7 +36,7 @@ def figure(name: str, caption: str, *, wide: bool) -> str:
 
 
 def text(words: str) -> str:
-    """The words, formulas between dollars."""
+    """The words, with formulas between dollar signs."""
     parts, end = [], 0
     for found in _FORMULA.finditer(words):
         parts += [_escaped(words[end : found.start()]), f"${_formula(found[0])}$"]

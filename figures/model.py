@@ -20,7 +20,7 @@ QUICK_DRAWS = 8
 def report(
     model: Path, *, draws: int | None, data: Path | None = None, parameters: Mapping[str, Any] | None = None
 ) -> BoundReport:
-    """What verify-bounds says of the model and the sample in its file, on the CPU, so that the figure is repeatable."""
+    """The report of verify-bounds on the model and its sample, on the CPU, so that the figure is repeatable."""
     from verify.question import Question
     from verify.reading.case import read_file
     from verify.rows.report import build
@@ -33,7 +33,7 @@ def report(
 
 
 def fitted(figure: Figure, data: Data) -> Figure:
-    """At the width that was asked for; verify.show.plots draws for one column."""
+    """The figure at the given width; verify.show.plots draws for one column."""
     if not is_single(data, by_default=True):
         figure.set_size_inches(FULL, figure.get_figheight())
     return figure

@@ -22,7 +22,7 @@ PARAMETERS = {"rho": ONE}
 
 
 def compute(*, quick: bool, model: Path, data: Path | None = None, **parameters: Any) -> Data:
-    """The margins y f(x)/W; they rest on no estimate, so quick changes nothing."""
+    """The margins y f(x)/W; they need no estimate, so quick changes nothing."""
     found = report(model, draws=None, data=data, parameters=parameters)
     return {
         "margins": np.sort(found.margins).tolist(),
@@ -47,6 +47,6 @@ def caption(data: Data) -> str:
     margin = "y f(x)/W" if data["classes"] == 2 else "[f(x, y) - max f(x, y')]/W"
     return (
         f"The share of the {len(data['margins'])} training points with margin {margin} at most rho, for every rho. At "
-        f"rho = {data['rho']:.4g}, {origin}, it is the margin error {data['margin_error']:.4g}; the training error is "
+        f"rho = {data['rho']:.4g}, {origin}, it is the margin error {data['margin_error']:.4g}. The training error is "
         f"{data['train_error']:.4g}, the median margin {np.median(data['margins']):.4g}. Model {data['sha256'][:12]}."
     )

@@ -22,7 +22,7 @@ PARAMETERS = {"rho": ONE, "delta": ONE}
 
 
 def compute(*, quick: bool, model: Path, data: Path | None = None, **parameters: Any) -> Data:
-    """The rows of the bounds as verify-bounds has them."""
+    """The rows of the bounds, as in verify-bounds."""
     from verify.question import DRAWS
 
     found = report(model, draws=QUICK_DRAWS if quick else DRAWS, data=data, parameters=parameters)
@@ -47,7 +47,7 @@ def _rows(data: Data) -> tuple[BoundRow, ...]:
 
 
 def caption(data: Data) -> str:
-    """Of what is drawn."""
+    """The caption of the rows that are drawn."""
     claims = [row for row in _rows(data) if has_terms(row) and not row.context]
     values = "; ".join(
         f"{row.id} {'undefined' if row.raw is None else wording.up(row.raw)}" for row in claims if row.applies
@@ -56,5 +56,5 @@ def caption(data: Data) -> str:
     return (
         f"The bounds on the risk of one trained network, term by term, and their sums: sizes n = {data['n']}, "
         f"m = {data['m']}, rho = {data['rho']:.4g}, delta = {data['delta']:g}, model {data['sha256'][:12]}. "
-        f"Those that apply: {values or 'none'}. Not applicable (n/a): {others or 'none'}. Beyond 1 a bound is vacuous."
+        f"Those that apply: {values or 'none'}. Not applicable (n/a): {others or 'none'}. A bound above 1 is vacuous."
     )

@@ -1,4 +1,4 @@
-"""The paper's tables beside ours: accuracies with intervals for their means, and the numbers of units."""
+"""The paper's tables and ours: accuracies with intervals for their means, and the numbers of units."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ Cell = dict[str, Any]  # "mean", "low", "high" of an accuracy
 def interval(mean: float, sd: float | None, folds: int, share: float = 1 / 8) -> Cell:
     """95% for the mean over J folds: the t interval with Nadeau and Bengio's 1/J + n_test/n_train for 1/J.
 
-    Folds share most of their training points, so that their plain standard error would be too small. In the protocol
-    one fold of ten tests and eight train.
+    Folds share most of their training points, so the plain standard error would be too small. In the protocol eight
+    folds of ten train and one tests.
 
     >>> {name: round(value, 4) for name, value in interval(0.9372, 0.0082, 10).items()}
     {'mean': 0.9372, 'low': 0.9284, 'high': 0.946}
@@ -47,7 +47,7 @@ def interval(mean: float, sd: float | None, folds: int, share: float = 1 / 8) ->
 
 
 def binomial(mean: float, size: int) -> Cell:
-    """95% for an accuracy on so many test points, normal approximation."""
+    """A 95% interval for an accuracy on that many test points, by the normal approximation."""
     half = 1.96 * math.sqrt(mean * (1 - mean) / size)
     return {"mean": mean, "low": mean - half, "high": mean + half}
 
@@ -64,7 +64,7 @@ def _ours(row: dict[str, Any] | None) -> Cell | None:
 
 
 def compute(*, quick: bool, data: Path | None = None) -> Data:
-    """The paper's cells and ours; where no pair was measured, a quick run on handwritten digits stands in."""
+    """The paper's cells and ours; if no pair was measured, a quick run on handwritten digits replaces ours."""
     measured = {name: results.read(name, data) for name in RESULTS}
     rows = measured["cifar-pairs"]["rows"] if measured["cifar-pairs"] else []
     pairs = {pair: _pair(pair, rows) for pair in tables.ACCURACY}
@@ -87,7 +87,7 @@ def _pair(pair: str, rows: list[dict[str, Any]]) -> Data:
 
 
 def _variants(measured: dict[str, Any] | None, rows: list[dict[str, Any]]) -> Data:
-    """Table 3, on deer-truck, and the base that it is to be read against."""
+    """Table 3, on deer-truck, and the base to compare it with."""
     base = next((row for row in rows if (row["pair"], row["method"]) == ("deer-truck", "adanet")), None)
     own = {variant_name(row): row for row in measured["rows"] if row.get("top") != 0} if measured else {}
     found = {
@@ -111,7 +111,7 @@ def variant_name(row: dict[str, Any]) -> str:
 
 
 def _criteo(measured: dict[str, Any] | None) -> Data:
-    """Table 4, one test sample each: the intervals are binomial."""
+    """Table 4, with one test sample each, so the intervals are binomial."""
     own = {METHODS[row["method"]]: row for row in measured["rows"]} if measured else {}
     printed = {name: binomial(accuracy, tables.CRITEO_HELD_OUT) for name, accuracy in tables.CRITEO_ACCURACY.items()}
     return {
@@ -124,13 +124,13 @@ def _criteo(measured: dict[str, Any] | None) -> Data:
 
 
 def _units(rows: list[dict[str, Any]]) -> Data:
-    """AdaNet's hidden units in all layers; not those of ours in the top layer, which no activation follows."""
+    """AdaNet's hidden units in all layers, without our units in the top layer, which no activation follows."""
     own = {row["pair"]: sum(row["units"]) for row in rows if row["method"] == "adanet"}
     return {pair: {"paper": sum(units[:2]), "ours": own.get(pair)} for pair, units in tables.UNITS.items()}
 
 
 def stand_in(folds: int) -> Data:
-    """AdaNet, a network and logistic regression on digits, small settings chosen by nobody: not the paper's data."""
+    """AdaNet, a network and logistic regression on digits with small untuned settings; not the paper's data."""
     from sklearn.model_selection import StratifiedKFold
 
     from adanet_train.app import run
@@ -157,7 +157,7 @@ def stand_in(folds: int) -> Data:
 
 @styled
 def draw(data: Data) -> Figure:
-    """Above the five pairs, below the variants, Criteo, the units, and what stands in for results not there."""
+    """The five pairs above; the variants, Criteo, the units, and any replacement for missing results below."""
     from matplotlib.figure import Figure
 
     single = is_single(data, by_default=False)
@@ -222,9 +222,9 @@ def caption(data: Data) -> str:
     known = [f"{pair} {cell['mean']:.4f}" for pair, cell in pairs.items() if cell]
     missing = [pair for pair, cell in pairs.items() if cell is None]
     text = (
-        "The paper's tables (squares) beside ours (dots): accuracy on CIFAR-10 pairs, AdaNet's variants on deer-truck, "
-        "Criteo, and the average number of AdaNet's hidden units. Intervals are 95%, for both: for the mean over ten "
-        "folds, corrected for their overlap (Nadeau and Bengio), and binomial for Criteo. "
+        "The paper's tables (squares) and ours (dots): accuracy on CIFAR-10 pairs, AdaNet's variants on deer-truck, "
+        "Criteo, and the average number of AdaNet's hidden units. All intervals are 95%: for the mean over ten folds, "
+        "corrected for their overlap (Nadeau and Bengio), and binomial for Criteo. "
     )
     if known:
         text += f"AdaNet, ours: {', '.join(known)}. Made by: {data['grid']}. "
@@ -233,11 +233,11 @@ def caption(data: Data) -> str:
     ]
     absent += [name for name in METHODS.values() if known and not any(c[name]["ours"] for c in data["pairs"].values())]
     if absent:
-        text += f"No results of ours for {', '.join(absent)}. "
+        text += f"We have no results for {', '.join(absent)}. "
     if known and not data["own_variants"]:
-        text += "Our AdaNet among the variants is that of the pairs. "
+        text += "Among the variants, our AdaNet is that of the pairs. "
     if data["zero"]:
-        text += f"Not drawn: {', '.join(data['zero'])}, where f = 0 was taken. "
+        text += f"Not drawn: {', '.join(data['zero'])}, where f = 0 was chosen. "
     if data["criteo_rows"]:
         text += (
             f"Criteo: ours on {data['criteo_rows']} test rows of a sample, the paper's on {tables.CRITEO_HELD_OUT}. "
@@ -246,5 +246,5 @@ def caption(data: Data) -> str:
         text += f"Not measured by us: {', '.join(missing)}. "
     if data["stand-in"] is not None:
         values = ", ".join(f"{name} {cell['ours']['mean']:.4f}" for name, cell in data["stand-in"].items())
-        text += f"In their place a quick run on {STAND_IN}, which is not in the paper: {values}. "
+        text += f"In their place there is a quick run on {STAND_IN}, which is not in the paper: {values}. "
     return text.strip()

@@ -1,7 +1,7 @@
-"""What may be set on the command line (--depth 2:20, --data FILE): which figure takes it, and what it may be.
+"""The parameters of the command line (--depth 2:20, --data FILE): which figure takes each, and its allowed values.
 
-A script says so itself: PARAMETERS names its own, each with ONE number or a SPAN, DATA what --data is for it. They
-reach its compute as pairs (low, high).
+Each script declares its own: PARAMETERS names them, each with ONE number or a SPAN, and DATA the kind of file for
+--data. Its compute gets them as pairs (low, high).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def given(arguments: argparse.Namespace) -> dict[str, tuple[float, float]]:
 
 
 def check_taken(names: Sequence[str], asked: Mapping[str, tuple[float, float]], takes: Mapping[str, Mapping]) -> None:
-    """One that a named figure does not take is refused, and so is one without a name. `takes`: by figure."""
+    """Refuse a parameter that a named figure does not take, or one without a named figure. `takes`: by figure."""
     for parameter, (low, high) in asked.items():
         _check_value(parameter, low, high)
         able = [name for name, own in takes.items() if parameter in own]
@@ -74,7 +74,7 @@ def _check_value(name: str, low: float, high: float) -> None:
 
 
 def number(asked: Mapping[str, Any], name: str, otherwise: Any) -> Any:
-    """The one number that was asked for.
+    """The given number, else the default.
 
     >>> number({"depth": (4.0, 4.0)}, "depth", 3), number({}, "depth", 3)
     (4, 3)

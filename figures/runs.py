@@ -1,4 +1,4 @@
-"""Small training runs for the figures that show a network or a history, where no model is given."""
+"""Small training runs for figures that show a network or a history, if no model is given."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ M = 400
 
 
 def points(data: Path | None, otherwise: Callable[[], tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
-    """Ψ and y of two classes from a file, or what the figure shows by default."""
+    """Ψ and y of two classes from a file, or the default points of the figure."""
     if data is None:
         return otherwise()
     import torch
@@ -35,12 +35,12 @@ def points(data: Path | None, otherwise: Callable[[], tuple[Tensor, Tensor]]) ->
 
 
 def rings() -> tuple[Tensor, Tensor]:
-    """Points of the square, y = the sign of cos(2π |x|)."""
+    """Points in the square; y is the sign of cos(2π |x|)."""
     return _square(lambda x: np.cos(2 * np.pi * np.hypot(*x.T)))
 
 
 def board() -> tuple[Tensor, Tensor]:
-    """Points of the square, y = the sign of sin(3π x_1/2) sin(3π x_2/2)."""
+    """Points in the square; y is the sign of sin(3π x_1/2) sin(3π x_2/2)."""
     return _square(lambda x: np.sin(1.5 * np.pi * x).prod(axis=1))
 
 
@@ -57,7 +57,7 @@ def _square(score: Callable[[Array], Array]) -> tuple[Tensor, Tensor]:
 def adanet(
     *, quick: bool, data: Path | None = None, rounds: int | None = None, width: int = 4, depth: int = 4
 ) -> Trained:
-    """AdaNet on a chequered board, or on a file: it deepens where that lowers F more. Two figures show the run."""
+    """AdaNet on a chequered board or on a file. It goes deeper if that lowers F more. Two figures show the run."""
     from adanet_train.adanet import train
     from adanet_train.config import Config
 
@@ -76,7 +76,7 @@ def cvx(*, data: Path | None = None, rounds: int = 14, depth: int = 4, p: float 
 
 
 def general(n: tuple[int, ...], sample: tuple[Tensor, Tensor], *, steps: int) -> Network:
-    """Every connection of Section 2 of the paper, units to all layers below and the output to all, trained by Adam."""
+    """A network with every connection of Section 2 (each unit and the output read all layers), trained by Adam."""
     import torch
 
     from adanet_train.core.network import Network
@@ -107,7 +107,7 @@ def general(n: tuple[int, ...], sample: tuple[Tensor, Tensor], *, steps: int) ->
 
 
 def history(model: Path) -> tuple[list[Any], dict[str, Any]]:
-    """The rounds that a model.pt tells of, and the config of its run."""
+    """The rounds that a model.pt records, and the config of its run."""
     from adanet_train.model import model_file
     from adanet_train.model.trained import trained_of
 

@@ -1,4 +1,4 @@
-"""Lemma 1 fails where φ(0) != 0: the exact complexity of a sigmoid unit against the lemmas, as a curve in Λ."""
+"""Lemma 1 fails if φ(0) != 0: the exact complexity of a sigmoid unit against the lemmas, as a curve in Λ."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARAMETERS = {"Lambda": SPAN, "m": ONE}
 
 
 def compute(*, quick: bool, **parameters: Any) -> Data:
-    """R_S(H_2), all signs enumerated, and what the lemmas say of it; Λ_{1,0} in [0, 1], Λ_{2,1} = n_0 = n_1 = 1."""
+    """R_S(H_2) by enumeration of all signs, and the lemmas' bounds; Λ_{1,0} in [0, 1], Λ_{2,1} = n_0 = n_1 = 1."""
     low, high = parameters.get("Lambda", (0.0, WIDEST))
     m = number(parameters, "m", None)
     if low == high or (m is not None and m > MOST):
@@ -45,7 +45,7 @@ def compute(*, quick: bool, **parameters: Any) -> Data:
 
 @styled
 def draw(data: Data) -> Figure:
-    """The exact value above the printed lemmas is the counterexample; the shaded part is what Lemma 1 misses."""
+    """The exact value above the printed lemmas is the counterexample; the gap to Lemma 1 is shaded."""
     figure, (axes,) = panels(1, 1, height=2.2, width=width(data, single=True))
     x, exact, printed = (np.array(data[name]) for name in ("Lambda", "exact", "lemma-1"))
     axes.fill_between(x, printed, exact, where=printed < exact, interpolate=True, color=RED, alpha=0.15, linewidth=0)
@@ -63,7 +63,7 @@ def draw(data: Data) -> Figure:
 
 
 def _name_curves(axes: Axes, data: Data, top: float) -> None:
-    """Each name beside its curve, at a height where the others leave room, as far as the curve gets there."""
+    """Each name next to its curve, at a height where the others leave room, if the curve reaches it."""
     x, exact = np.array(data["Lambda"]), np.array(data["exact"])
     for name, label, part, colour in (
         ("lemma-2", "Lemma 2, printed", 0.95, ORANGE),
@@ -84,7 +84,7 @@ def _name_curves(axes: Axes, data: Data, top: float) -> None:
 
 
 def crossing(data: Data) -> float | None:
-    """The Λ_{1,0} from which Lemma 1 as printed is above the exact value, between two points; None if there is none."""
+    """The Λ_{1,0} from which Lemma 1 as printed is above the exact value, by interpolation; None if there is none."""
     x, excess = np.array(data["Lambda"]), np.array(data["lemma-1"]) - np.array(data["exact"])
     if excess[0] >= 0 or excess[-1] < 0:
         return None
@@ -97,12 +97,12 @@ def caption(data: Data) -> str:
     values = {name: [data[name][0], data[name][i]] for name in ("exact", "lemma-1", "lemma-1-corrected")}
     first, second = ({name: f"{pair[n]:.5f}" for name, pair in values.items()} for n in (0, 1))
     return (
-        f"Lemma 1 fails for the sigmoid, which the paper allows: m = {data['m']} points, n_0 = n_1 = 1, "
-        "Lambda_(2,1) = 1. R_S(H_2) with all signs enumerated, against Lemma 1 and Lemma 2 as printed and Lemma 1 "
-        f"corrected. At Lambda_(1,0) = {data['Lambda'][0]:.3g} the value is {first['exact']} where Lemma 1 says "
-        f"{first['lemma-1']} (corrected: {first['lemma-1-corrected']}); at {data['Lambda'][i]:.3g} it is "
-        f"{second['exact']} against {second['lemma-1']} (corrected: {second['lemma-1-corrected']}). Lemma 1 is "
-        f"violated {_until(data)}: the step max(A, B) <= A + B of its proof needs phi(0) = 0."
+        f"Lemma 1 fails for the sigmoid, which the paper allows. The figure shows the exact R_S(H_2), Lemma 1 and "
+        f"Lemma 2 as printed, and Lemma 1 corrected, for m = {data['m']} points, n_0 = n_1 = 1 and Lambda_(2,1) = 1. "
+        f"At Lambda_(1,0) = {data['Lambda'][0]:.3g} the value is {first['exact']}, and Lemma 1 says "
+        f"{first['lemma-1']} (corrected: {first['lemma-1-corrected']}). At {data['Lambda'][i]:.3g} it is "
+        f"{second['exact']}, and Lemma 1 says {second['lemma-1']} (corrected: {second['lemma-1-corrected']}). Lemma 1 "
+        f"is violated {_until(data)}: the step max(A, B) <= A + B of its proof needs phi(0) = 0."
     )
 
 

@@ -1,4 +1,4 @@
-"""Does the structure adapt? Test accuracy against multiply-adds, AdaNet by rounds beside networks of several sizes."""
+"""Does the structure adapt? Test accuracy against multiply-adds, for AdaNet by rounds and networks of several sizes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COLOURS = {"AdaNet, B = 2": GREEN, "AdaNet, B = 8": PURPLE, "AdaNet, B = 50": BL
 
 
 def compute(*, quick: bool, data: Path | None = None) -> Data:
-    """By task: the runs of AdaNet, and the networks beside them, as (multiply-adds, accuracy); and the units."""
+    """By task: the runs of AdaNet and the other networks, as (multiply-adds, accuracy), and the units."""
     measured = results.read("structure", data)
     rows = measured["rows"] if measured else stand_in()
     tasks: dict[str, Data] = {}
@@ -52,7 +52,7 @@ def mean_point(rows: list[dict[str, Any]], method: str) -> Data:
 
 
 def final_units(rows: list[dict[str, Any]], method: str) -> Data:
-    """What the last round leaves, on average over the seeds."""
+    """The units after the last round, on average over the seeds."""
     own = [row for row in rows if row["method"] == method]
     last = [max((row for row in own if row["seed"] == seed), key=lambda row: row["round"]) for seed in _seeds(own)]
     names = ("depth", "units", "multiply_adds", "accuracy")
@@ -64,7 +64,7 @@ def _seeds(rows: list[dict[str, Any]]) -> list[int]:
 
 
 def stand_in() -> list[dict[str, Any]]:
-    """Where nothing was recorded: AdaNet and a linear model on half of digits 3 and 8, tested on the other half."""
+    """Without recorded results: AdaNet and a linear model on half of digits 3 and 8, tested on the other half."""
     from sklearn.linear_model import LogisticRegression
 
     from adanet_train import AdaNetClassifier, Config
@@ -130,7 +130,7 @@ def caption(data: Data) -> str:
     widest = next(iter(last.values()))[0]
     source = "adanet-experiment structure" if data["measured"] else "a run on digits:3-8 made for this figure"
     return (
-        f"Test accuracy against multiply-adds, by {source}: a curve is one run of AdaNet, whose members have B units "
-        "a layer, a dot a round; squares are logistic regression and networks of one and two hidden layers of several "
-        f"sizes. Where the runs of {widest} end: {ends}."
+        f"Test accuracy against multiply-adds, by {source}. A curve is one run of AdaNet, whose members have B units "
+        "a layer, and a dot is a round. Squares are logistic regression and networks with one and two hidden layers of "
+        f"several sizes. The runs of {widest} end at: {ends}."
     )

@@ -1,4 +1,4 @@
-"""How close each claim came to failing: the largest left side over right side that the property suite found."""
+"""How close each claim came to failing: the largest ratio of left to right side in the property suite."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_INEQUALITY = ("cvx-joint-minimiser",)  # it keeps a gap, not a quotient of t
 
 
 def compute(*, quick: bool, data: Path | None = None) -> Data:
-    """The records of the suite by claim, from the results of a thorough run, or else from a run made now."""
+    """The records of the suite by claim, from the results of a thorough run, else from a run made now."""
     kept = results.read("tightness", data)
     records = run_suite(quick=quick) if kept is None else kept["statements"]
     claims: dict[str, list[Data]] = {}
@@ -41,7 +41,7 @@ def compute(*, quick: bool, data: Path | None = None) -> Data:
 
 
 def split(statement: str) -> tuple[str | None, str]:
-    """The claim that a statement of the suite belongs to, None if it is no claim's, and which part of it.
+    """The claim that a statement of the suite belongs to (None without one), and the part of the claim.
 
     >>> split("lemma-2, k = 3"), split("cvx-decrease: guaranteed <= gain"), split("lemma-2-peeled <= lemma-2")
     (('lemma-2', 'k = 3'), ('cvx-decrease', ''), (None, ''))
@@ -53,7 +53,7 @@ def split(statement: str) -> tuple[str | None, str]:
 
 
 def run_suite(*, quick: bool) -> list[dict[str, Any]]:
-    """The suite in a process of its own, which writes down how close every statement came."""
+    """Run the suite in a process of its own, which records how close every statement came."""
     import json
 
     with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +78,7 @@ def run_suite(*, quick: bool) -> list[dict[str, Any]]:
 
 @styled
 def draw(data: Data) -> Figure:
-    """A dot for each part of a claim, the largest filled, which says how much the statement could be sharpened."""
+    """A dot for each part of a claim; the largest is filled and bounds how much the statement could be sharpened."""
     claims = data["claims"]
     single = is_single(data, by_default=False)
     figure, (axes,) = panels(1, 1, width=width(data, single=False), height=0.55 + 0.19 * len(claims))
@@ -106,8 +106,8 @@ def caption(data: Data) -> str:
     return (
         f"How close each claim came to failing in {data['source']} of the property suite, which steers its examples "
         f"towards large ratios: {sum(part['examples'] for part in parts)} examples of {len(parts)} statements of "
-        f"{len(data['claims'])} claims. A circle is one part of a claim (a layer, an activation, a distribution), the "
-        f"filled one its closest. Attained to six digits: {', '.join(attained) or 'none'}. Of the claims below 1 none "
-        f"was refuted, and the ratio bounds what a sharper constant could gain on these examples. {data['others']} "
+        f"{len(data['claims'])} claims. A circle is one part of a claim (a layer, an activation, a distribution). The "
+        f"filled circle is its closest part. Attained to six digits: {', '.join(attained) or 'none'}. No claim below 1 "
+        f"was refuted, and its ratio bounds the gain of a sharper constant on these examples. {data['others']} "
         "further statements of the suite belong to no claim of the ledger."
     )

@@ -20,7 +20,7 @@ DATA = "points"
 
 
 def compute(*, quick: bool, model: Path | None = None, data: Path | None = None, **parameters: Any) -> Data:
-    """Of every round F after it, the depth after it, and each candidate's depth beyond that of the network, and F."""
+    """For every round: F and the depth after it, and each candidate's F and its depth beyond the network's."""
     asked = {name: number(parameters, name, None) for name in parameters}
     own = {} if model is not None else {"points": len(runs.points(data, runs.board)[1])}
     history: list[Any] = (
@@ -44,7 +44,7 @@ def compute(*, quick: bool, model: Path | None = None, data: Path | None = None,
 
 @styled
 def draw(data: Data) -> Figure:
-    """F with its candidates above, the depth below; a filled mark was taken."""
+    """F with its candidates above, the depth below; a filled marker is the candidate taken."""
     across = width(data, single=True)
     figure, (above, below) = panels(2, 1, height=2.9, width=across, sharex=True, height_ratios=[2.6, 1])
     t = range(1, len(data["rounds"]) + 1)
@@ -83,13 +83,13 @@ def caption(data: Data) -> str:
     rounds = data["rounds"]
     whose = f"The run that made {data['model']}" if data["model"] else f"A run of AdaNet on {data['points']} points"
     deepened = [t for t, entry in enumerate(rounds, start=1) if _deepened(entry)]
-    ended = f" In round {len(rounds)} no candidate lowered F enough, and it ended." if rounds[-1]["chosen"] < 0 else ""
+    ended = f" In round {len(rounds)} no candidate lowered F enough, so it ended." if rounds[-1]["chosen"] < 0 else ""
     return (
         f"{whose}, round by round. Above: the objective after each round (line), {rounds[0]['objective']:.4g} after "
-        f"the first and {rounds[-1]['objective']:.4g} after round {len(rounds)}, and every candidate's own, no deeper "
-        "than the network (circles) or deeper (triangles); filled is the one taken, hollow one that was "
-        "not. Below: the depth, "
-        f"{rounds[-1]['depth']} at the end; a deeper candidate was taken in "
+        f"the first and {rounds[-1]['objective']:.4g} after round {len(rounds)}, and that of every candidate. Circles "
+        "are candidates no deeper than the network, triangles are deeper ones. The candidate taken is filled. "
+        "Below: the depth, "
+        f"{rounds[-1]['depth']} at the end. A deeper candidate was taken in "
         f"{'rounds ' + ', '.join(map(str, deepened)) if deepened else 'no round'}.{ended}"
     )
 

@@ -22,7 +22,7 @@ TRAINING = ("training", "mixture", "experiment")  # the benchmarks that train
 
 
 def compute(*, quick: bool, data: Path | None = None) -> Data:
-    """The ratios of like works together, each with its target, from the results or else from a timing made now."""
+    """The ratios, grouped by kind of work, each with its target, from the results, else from a timing made now."""
     measured = results.read("benchmarks", data)
     rows = [row for row in measured["rows"] if row["benchmark"] in TRAINING] if measured else []
     if not rows:
@@ -31,7 +31,7 @@ def compute(*, quick: bool, data: Path | None = None) -> Data:
 
 
 def grouped(rows: list[dict[str, Any]]) -> list[Data]:
-    """One entry for each kind of work and peer: what differs only in Γ or in a remark in brackets is one."""
+    """One entry for each kind of work and peer; works that differ only in Γ or in a remark in brackets share one."""
     found: dict[tuple[str, str], Data] = {}
     for row in rows:
         key = re.sub(r", Gamma=[^,]*|, gap [^,]*", "", row["work"]), re.sub(r" \(.*\)", "", row["against"])
@@ -51,7 +51,7 @@ def target(row: dict[str, Any]) -> float | None:
 
 
 def timed() -> list[dict[str, Any]]:
-    """Where nothing was recorded: three rounds of AdaNet on breast cancer against scikit-learn's network."""
+    """Without recorded results: three rounds of AdaNet on breast cancer against scikit-learn's network."""
     import torch
     from sklearn.datasets import load_breast_cancer
     from sklearn.neural_network import MLPClassifier
@@ -75,7 +75,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def lines(works: list[Data]) -> list[tuple[str, Data | None]]:
-    """What to print from top to bottom: for each peer a heading with what its works share, then each work."""
+    """The lines from top to bottom: for each peer a heading with the words that its works share, then each work."""
     found: list[tuple[str, Data | None]] = []
     for peer in dict.fromkeys(work["against"] for work in works):
         own = [work for work in works if work["against"] == peer]
@@ -88,7 +88,7 @@ def lines(works: list[Data]) -> list[tuple[str, Data | None]]:
 
 
 def _stacked(works: list[Data]) -> list[tuple[str, Data | None]]:
-    """The same lines, each work below its words, and what is too long for a column in two; an indent goes on."""
+    """The same lines for one column: each work below its words, long lines split in two with the same indent."""
     found: list[tuple[str, Data | None]] = []
     for text, work in lines(works):
         found += [(line, None) for line in textwrap.wrap(text, 56, subsequent_indent="  ")]
@@ -98,7 +98,7 @@ def _stacked(works: list[Data]) -> list[tuple[str, Data | None]]:
 
 @styled
 def draw(data: Data) -> Figure:
-    """A row for each work under the peer it is timed against; left of 1 ours is faster."""
+    """A row for each work under its peer; left of 1 ours is faster."""
     single = is_single(data, by_default=False)
     # beside the axis of one column the words would leave no room for it: each stands above its line
     rows = _stacked(data["works"]) if single else lines(data["works"])
@@ -132,7 +132,7 @@ def draw(data: Data) -> Figure:
 
 def caption(data: Data) -> str:
     origin = (
-        f"side by side unless recorded ({data['machine']})"
+        f"measured side by side unless marked as recorded ({data['machine']})"
         if data["machine"]
         else "from one quick timing made for this figure"
     )
@@ -140,7 +140,7 @@ def caption(data: Data) -> str:
         text if work is None else f"{text}: {_span(work['ratios'])}" for text, work in lines(data["works"])
     )
     return (
-        f"Training time as a multiple of a peer's, {origin}. Left of 1 ours is faster; several dots in a row are "
+        f"Training time as a multiple of a peer's, {origin}. Left of 1 ours is faster. Several dots in a row are "
         f"several penalties Gamma. By peer: {numbers}."
     )
 

@@ -1,4 +1,4 @@
-"""The vacuity map: the least m at which each bound says something, over depth and margin."""
+"""The vacuity map: the least m at which each bound is below 1, over depth and margin."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def draw(data: Data) -> Figure:
 
 
 def _lines(axes: Axes, depth: Array, rho: Array, power: Array) -> None:
-    """Lines at powers of ten, each with its label in the middle of its longest piece, on the line."""
+    """Lines at powers of ten, each labelled in the middle of its longest piece."""
     if np.isnan(power).all():  # a registered bound that no sample brings below 1
         return
     x = np.linspace(depth[0], depth[-1], 121)
@@ -106,7 +106,7 @@ def _lines(axes: Axes, depth: Array, rho: Array, power: Array) -> None:
 
 
 def _middle(axes: Axes, piece: Array) -> tuple[float, float] | None:
-    """Half way along a line, measured in parts of the axes; None for one too short to carry a label."""
+    """The middle of a line, measured in parts of the axes; None if the line is too short for a label."""
     (left, right), (low, high) = axes.get_xlim(), np.log(axes.get_ylim())
     places = np.column_stack([(piece[:, 0] - left) / (right - left), (np.log(piece[:, 1]) - low) / (high - low)])
     inside = np.all((places > 0.06) & (places < 0.94), axis=1)
@@ -126,10 +126,10 @@ def caption(data: Data) -> str:
         "The sample size from which each bound on the risk is below 1, over the depth l and the margin rho. At l = "
         f"{data['depth'][j]} and rho = {data['rho'][i]:.3g} it is: {at}. Layered ReLU families, p = {base['p']:g}, "
         f"n_0 = {n_0}, widths {base['width']}, Lambda_(1,0) = {n_0}^(-1/2), Lambda_(k,k-1) = {WIDTH}^(-1/2)"
-        f"{', so that |h| <= 1 as Theorem 1 needs' if data['in_range'] else ''}; all mixture weight on the top "
-        f"layer, all margins of f/W above rho, delta = {base['delta']:g}. Deep down the bounds on Lemma 2 need about 4 "
-        "times (Corollary 1: 16 times) the sample for each further layer, those on lemma-2-peeled and "
-        "a-posteriori-bounded next to nothing."
+        f"{', so that |h| <= 1 as Theorem 1 needs' if data['in_range'] else ''}. All mixture weight is on the top "
+        f"layer, all margins of f/W are above rho, and delta = {base['delta']:g}. For each further layer the bounds "
+        "with Lemma 2 need about 4 times the sample (Corollary 1: 16 times). Those with lemma-2-peeled and "
+        "a-posteriori-bounded need almost no more."
     )
 
 

@@ -10,8 +10,7 @@ import pytest
 
 from adanet_train.data.features import FeatureMap
 from adanet_train.model.model_file import Sample
-from tests.verify_models import model
-from verify.question import Question
+from tests.verify_models import built, model
 from verify.rows import bounds, report
 
 FAMILY = {
@@ -36,10 +35,6 @@ def inside(**changes):
     Psi = file.sample.Psi.clone()
     Psi[:, 0] = 1
     return dataclasses.replace(file, sample=Sample.of(Psi, file.sample.y))
-
-
-def built(file, **options):
-    return report.build(file, Question(**{"draws": None} | options))
 
 
 def failing(found) -> dict[str, tuple[str, ...]]:

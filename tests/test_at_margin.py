@@ -1,4 +1,4 @@
-"""verify.rows.at_margin: the formulas where a tenth of the sample falls short, and at the ρ that was asked for."""
+"""The formulas where a tenth of the sample falls short, and at the ρ that was asked for."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 
 from adanet_theory import a_posteriori, margin_bound
 from adanet_theory.risk.posterior import a_posteriori_at
-from tests.verify_models import model
+from tests.verify_models import model, row
 from verify.question import Question
 from verify.results import BoundReport
 from verify.rows import report
-from verify.rows.at_margin import tenth
+from verify.rows.bounds import tenth
 from verify.show import wording
 
 
@@ -22,10 +22,6 @@ def found(**changes) -> tuple[BoundReport, np.ndarray]:
     file = model(m=200, flips=changes.pop("flips", 0.0))
     built = report.build(file, Question(draws=None, **changes))
     return built, built.margins * built.model.W
-
-
-def row(built: BoundReport, id: str):
-    return next(row for row in built.bounds if row.id == id)
 
 
 def test_a_tenth_of_the_sample_falls_short_of_the_margin() -> None:

@@ -8,6 +8,7 @@ from torch import Tensor
 from adanet_train import baselines
 from adanet_train.config import Config
 from adanet_train.training import Trained
+from tests.refusals import refused
 
 
 def sample(m: int = 300, n_0: int = 6) -> tuple[Tensor, Tensor]:
@@ -78,5 +79,4 @@ def test_same_bits_and_one_round():
 
 
 def test_nn_needs_a_hidden_layer():
-    with pytest.raises(ValueError, match="hidden"):
-        baselines.train_nn(*sample(), Config(hidden=()))
+    refused(lambda: baselines.train_nn(*sample(), Config(hidden=())), "hidden")

@@ -16,6 +16,7 @@ from adanet_theory.risk.margin import MarginBound
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins.symbolic import STATEMENTS
 from figures import bounds_against, family, gallery, vacuity_map
+from tests.refusals import refused
 from tests.verify_models import model
 from verify.question import Question
 from verify.rows import report
@@ -252,7 +253,5 @@ def test_what_is_no_record_is_not_registered() -> None:
 
 def test_a_quantity_that_no_report_has_is_refused() -> None:
     bound = Bound("mine", "Mine", "user", lambda moon, m: 0.0)
-    with pytest.raises(ValueError, match="mine reads 'moon', which is no quantity of a report"):
-        arguments(bound, GIVEN)
-    with pytest.raises(ValueError, match="no bound 'mine' was registered"):
-        catalogue.forget("mine")
+    refused(lambda: arguments(bound, GIVEN), "mine", "'moon'")
+    refused(lambda: catalogue.forget("mine"), "no bound 'mine' was registered")

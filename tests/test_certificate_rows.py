@@ -13,20 +13,10 @@ from mpmath import mpf
 
 from adanet_theory.certificates.grids import VOTES
 from adanet_train.core.network import Network
-from tests.verify_models import model
-from verify.question import Question
-from verify.results import BoundReport, BoundRow
+from tests.verify_models import built, model, row
+from verify.results import BoundReport
 from verify.rows import report
 from verify.show import render, wording
-
-
-def built(file, test=None, **options) -> BoundReport:
-    return report.build(file, Question(**{"draws": None} | options), test=test)
-
-
-def row(found: BoundReport, id: str) -> BoundRow:
-    (only,) = [row for row in found.bounds if row.id == id]
-    return only
 
 
 def kl_inverse(q: mpf, c: mpf) -> mpf:

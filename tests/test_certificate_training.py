@@ -1,18 +1,26 @@
-"""Training for the certificate: the smooth forms are near the exact ones, and what is stored is what was trained."""
+"""Training for the vote, with one output or one for each class: smooth forms, searches, and what is stored."""
 
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
 from adanet_theory.certificates import kl as theory_kl
 from adanet_theory.certificates.vote import vote_certificate, vote_certificate_at, vote_kl_polya
-from adanet_theory.certificates.vote_multiclass import counts_kl
+from adanet_theory.certificates.vote_multiclass import counts_kl, vote_certificate_multiclass_at
+from adanet_train.app import run
 from adanet_train.certificate import forms, linear, search, train
 from adanet_train.certificate.smooth import RateCost, kl_inverse
 from adanet_train.config import Config
+from adanet_train.estimator import AdaNetClassifier
+from adanet_train.model.model_file import Sample
 from adanet_train.model.trained import model_of, trained_of
+from tests.refusals import refused
+from verify import verify_bounds
+from verify.question import Question
+from verify.rows import report
 
 
 def sample(m: int = 600, n_0: int = 6, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
@@ -21,19 +29,24 @@ def sample(m: int = 600, n_0: int = 6, seed: int = 0) -> tuple[torch.Tensor, tor
     return Psi, torch.where(Psi[:, 0] - 0.5 * Psi[:, 1] > 0, 1.0, -1.0).double()
 
 
+def of_classes(m: int = 900, n_0: int = 8, C: int = 4, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+    draw = torch.Generator().manual_seed(seed)
+    y = torch.randint(0, C, (m,), generator=draw)
+    Psi = 0.6 * torch.rand(m, n_0, generator=draw, dtype=torch.float64) - 0.3
+    Psi[:, :C] += torch.where(torch.nn.functional.one_hot(y, C) > 0, 0.6, -0.6)
+    return Psi, y
+
+
 @pytest.fixture(autouse=True)
 def fewer_steps(monkeypatch):
     """The search of a real run takes seconds; what is tested here does not depend on its length."""
-    for module, name, value in (
-        (linear, "SHARES", linear.SHARES[2::3]),
-        (linear, "DENSE", linear.DENSE[:1]),
-        (linear, "DENSE_STEPS", 100),
-        (linear, "REFINED", 1),
-        (search, "SCREEN_STEPS", 10),
-        (search, "SPARSE_STEPS", 40),
-        (linear, "ROUNDS", 3),
-    ):
-        monkeypatch.setattr(module, name, value)
+    plan = linear.ONE_OUTPUT
+    few = replace(plan, shares=plan.shares[2::3], dense=plan.dense[:1], dense_steps=100, rounds=3)
+    monkeypatch.setattr(linear, "ONE_OUTPUT", few)
+    monkeypatch.setattr(linear, "CLASSES", replace(linear.CLASSES, shares=linear.CLASSES.shares[::4], rounds=2))
+    monkeypatch.setattr(linear, "REFINED", 1)
+    monkeypatch.setattr(search, "SCREEN_STEPS", 10)
+    monkeypatch.setattr(search, "SPARSE_STEPS", 40)
 
 
 CONFIG = Config(objective="vote", max_depth=1, rounds=1)
@@ -107,46 +120,48 @@ def test_more_counts_are_allowed_only_after_the_search_at_few():
     """Margins of .02 and no error: the more counts the better, up to the most that the sample allows."""
     Psi = torch.full((4000, 2), 0.02)
     Psi[:, 1] = 1
-    whole = search.Sample(Psi, torch.ones(4000), 0.05, forms.Vote)
+    whole = search.Problem(Psi, torch.ones(4000), 0.05)
     one = torch.zeros(1, dtype=torch.long)
-    found = search.Found(one, one, torch.ones(1), torch.ones(1), 1, 1e6, 1.0, 0.001)
-    few = search.refit(whole, found, found.theta[None])
+    voters = search.Voters(one, one, torch.ones(1), torch.ones(1), 1, 1e6, 1.0, 0.001)
+    few = search.refit(whole, voters, voters.theta[None])
     assert abs(few.N / search.FEW - 1) < 1e-5
-    many = linear.sharpened(whole, few)[0]
+    many = linear.sharpened(whole, few, linear.ONE_OUTPUT)[0]
     assert many.N > 1.02 * search.FEW
     assert many.value < 0.98 * few.value
 
 
-def test_random_labels_are_never_certified_below_chance():
-    Psi, _ = sample(300)
-    draw = torch.Generator().manual_seed(3)
-    y = torch.where(torch.rand(300, generator=draw) < 0.5, 1.0, -1.0).double()
-    assert train.train(Psi, y, CONFIG).history[-1]["objective"] > 0.5
+@pytest.mark.parametrize(("points", "C"), [(sample, 2), (of_classes, 4)])
+def test_random_labels_are_never_certified_below_chance(points, C):
+    Psi, _ = points(300)
+    y = torch.randint(0, C, (300,), generator=torch.Generator().manual_seed(3))
+    labels = 2.0 * y.double() - 1 if C == 2 else y
+    assert train.train(Psi, labels, CONFIG).history[-1]["objective"] > 1 - 1 / C
 
 
-def test_equal_runs_give_equal_bits_and_a_run_that_ended_is_not_begun_again():
-    Psi, y = sample(200)
+@pytest.mark.parametrize("points", [sample, of_classes])
+def test_equal_runs_give_equal_bits_and_a_run_that_ended_is_not_begun_again(points):
+    Psi, y = points(200)
     seen = []
     whole, again = (train.train(Psi, y, CONFIG, callback=seen.append) for _ in range(2))
     assert whole.history == again.history
     assert torch.equal(whole.network.hidden[1, 0], again.network.hidden[1, 0])
     assert seen == [whole, again]
-    assert train.train(Psi, y, CONFIG, resume=whole).network is whole.network
+    resumed = run.trainer("adanet")(Psi, y, CONFIG, resume=whole)
+    assert resumed.network is whole.network
+    assert resumed.history == whole.history
 
 
 def test_hidden_units_are_refused_and_so_is_a_run_that_may_add_some():
-    with pytest.raises(ValueError, match="max_depth must be 1, got 2; objective='certificate'"):
-        CONFIG.replace(max_depth=2)
+    refused(lambda: CONFIG.replace(max_depth=2), "max_depth must be 1, got 2; objective='certificate'")
     Psi, y = sample(200)
     assert Config(objective="vote", rounds=5).resolve("adanet", y, 200) == CONFIG.resolve("adanet", y, 200)
     model = model_of(train.train(Psi, y, CONFIG), "adanet", features=None, sample=None)
     assert trained_of(model).network is model.network
-    with pytest.raises(ValueError, match="path-certificate, which is retired: train again"):
-        trained_of(replace(model, extra={"tried": 2}))
+    refused(lambda: trained_of(replace(model, extra={"tried": 2})), "path-certificate, which is retired: train again")
 
 
 def test_opposite_signs_of_a_coordinate_cancel_and_light_atoms_go():
-    found = search.Found(
+    voters = search.Voters(
         torch.tensor([0, 0, 0, 1, 2]),
         torch.tensor([0, 0, 1, 1, 0]),
         torch.tensor([1.0, -1.0, 1.0, 1.0, -1.0]),
@@ -156,7 +171,7 @@ def test_opposite_signs_of_a_coordinate_cancel_and_light_atoms_go():
         t=1.0,
         beta=0.1,
     )
-    kept = search.pruned(found)
+    kept = search.pruned(voters)
     assert kept.node.tolist() == [0, 0, 2]
     expected = torch.tensor([[2 / 6, 1 / 6], [0, 0], [-3 / 6, 0]]).double()
     torch.testing.assert_close(kept.weights(2), expected, atol=1e-6, rtol=0)
@@ -164,7 +179,65 @@ def test_opposite_signs_of_a_coordinate_cancel_and_light_atoms_go():
 
 def test_features_beyond_one_and_other_methods_are_refused():
     Psi, y = sample(50)
-    with pytest.raises(ValueError, match=r"\|Psi\| <= 1"):
-        train.train(2 * Psi, y, CONFIG)
-    with pytest.raises(ValueError, match="method adanet"):
-        CONFIG.resolve("lr", torch.ones(2), 2)
+    refused(lambda: train.train(2 * Psi, y, CONFIG), "|Psi| <= 1")
+    refused(lambda: CONFIG.resolve("lr", torch.ones(2), 2), "method adanet")
+
+
+# C classes
+
+
+def test_the_smooth_form_of_classes_is_near_the_exact_certificate():
+    Psi, y = of_classes()
+    q = np.diag([0.4, 0.3, 0.2, 0.1]) @ np.eye(4, 8)
+    p, N, beta = np.abs(q).sum(1), 2560, 0.01
+    for k in (20, 60):
+        args = {"A": 64, "N": N, "k": k, "beta": beta, "delta": 0.05}
+        exact = vote_certificate_multiclass_at(Psi.numpy() @ q.T, y.numpy(), q[q > 0], p, **args)
+        own = torch.nn.functional.one_hot(y, 4).T.double()
+        form = forms.ClassVote(own, 8, 4, (beta,), 0.05)
+        means, mass = torch.from_numpy(q) @ Psi.T, torch.from_numpy(p)[None]
+        t = torch.tensor([[k / math.sqrt(N * 0.7)]]).double()
+        log_N = torch.tensor([[math.log(N)]]).double()
+        smooth = form(means[None], mass, torch.from_numpy(p).log()[None], log_N, t)
+        assert float(smooth) == pytest.approx(exact.raw, rel=0.02)
+        loss = form.losses(means[None], mass, log_N.exp(), t).mean()
+        assert float(loss) == pytest.approx(exact.terms["empirical"], rel=0.02)
+
+
+def test_a_network_is_found_that_is_certified_and_the_report_says_so():
+    Psi, y = of_classes()
+    trained = run.trainer("adanet")(Psi, y, CONFIG)
+    stands = trained.history[-1]["certificate"]
+    assert trained.history[-1]["objective"] == stands["raw"] < 0.3
+    assert stands["id"] == "vote-certificate-multiclass"
+    assert trained.network.outputs == 4
+    model = model_of(trained, "adanet", features=None, sample=None)
+    built = report.build(replace(model, sample=Sample.of(Psi, y.numpy(), 4)), Question(draws=None, r_sup=1.0))
+    row = next(row for row in built.bounds if row.id == "vote-certificate-multiclass")
+    assert row.applies
+    assert row.raw == pytest.approx(stands["raw"], rel=1e-6)
+
+
+def test_a_large_sample_is_searched_on_a_part_and_paid_for_as_a_whole(monkeypatch):
+    Psi, y = of_classes(m=1200)
+    whole = train.train(Psi, y, CONFIG).history[-1]["objective"]
+    monkeypatch.setattr(linear, "CLASSES", replace(linear.CLASSES, points=300))
+    assert train.train(Psi, y, CONFIG).history[-1]["objective"] < 1.15 * whole
+
+
+def test_the_estimator_and_what_is_refused():
+    Psi, y = of_classes(m=400)
+    X, names = (Psi.numpy() + 1) / 2, np.array(["a", "b", "c", "d"])[y.numpy()]
+    model = AdaNetClassifier(objective="vote", feature_range=(0.0, 1.0)).fit(X, names)
+    assert model.score(X, names) > 0.9
+    row = verify_bounds(model, X, names, draws=None).bounds["vote-certificate-multiclass"]
+    assert row.applies
+    assert row.raw < 0.5
+    refused(lambda: model.fit(X, names, sample_weight=np.arange(1, 401.0)), "no sample_weight")
+    refused(lambda: AdaNetClassifier(objective="vote").fit(X, names), "give feature_range")
+    refused(lambda: train.train(3 * Psi, y, CONFIG), "needs |Psi| <= 1")
+
+
+def test_fewer_columns_than_a_round_would_add_are_enough():
+    Psi, y = of_classes(m=200, n_0=5)
+    assert train.train(Psi[:, :3], y.clamp_max(2), CONFIG).history[-1]["objective"] < 1

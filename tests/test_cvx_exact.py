@@ -39,20 +39,6 @@ def slope(Z: Tensor, y: Tensor, f: Tensor, Phi: Surrogate, v: Tensor) -> Tensor:
     return -(Z * (y * Phi.derivative(1 - y * (f + Z @ v)))[:, None]).mean(0)
 
 
-@pytest.mark.parametrize(
-    ("Phi", "p", "joint", "closed"),
-    [(LOGISTIC, 2, 0.4120, 0.8197), (LOGISTIC, math.inf, 0.4106, 0.7809), (EXPONENTIAL, 2, 0.4183, 1.5235)],
-)
-def test_closed_form_is_not_the_joint_minimiser(Phi: Surrogate, p: float, joint: float, closed: float) -> None:
-    """The counterexample of the audit (C66): m = n = 2, y = (1, 1), Γ = 0.1, Λ = 1."""
-    Z, y = torch.tensor([[3.0, 1.0], [-1.0, 1.0]]).double(), torch.ones(2).double()
-    step = minimise_norm(Z, y, 0 * y, 0.1, p, Phi)
-    assert step.converged
-    assert step.objective == pytest.approx(joint, abs=5e-5)
-    u = torch.tensor(dual_vector((Z * y[:, None]).mean(0).numpy(), 1.0, p))
-    assert minimise_scalar(Z @ u, y, 0 * y, 0.1, Phi).objective == pytest.approx(closed, abs=5e-5)
-
-
 @ALL
 @NORMS
 @pytest.mark.parametrize("penalty", [0.2, 1e-2, 1e-4])

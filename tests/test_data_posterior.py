@@ -8,27 +8,24 @@ import pytest
 
 from adanet_theory.complexity.estimates import sampled_linear_complexity
 from adanet_theory.spec import NetworkSpec
-from tests.verify_models import model
+from tests.verify_models import model, row
 from verify.question import Question
-from verify.results import BoundReport, BoundRow
+from verify.results import BoundReport
 from verify.rows import report
 from verify.rows import row as rows
+
+ID = "a-posteriori-data"
 
 
 def built(file, **options) -> BoundReport:
     return report.build(file, Question(**{"draws": 8} | options))
 
 
-def row(found: BoundReport, id: str = "a-posteriori-data") -> BoundRow:
-    (only,) = [row for row in found.bounds if row.id == id]
-    return only
-
-
 @pytest.mark.parametrize(("n", "d"), [((3, 1), 0), ((3, 4, 2), 1)])
 @pytest.mark.parametrize("draws", [8, None])
 def test_the_row_is_its_formula(n, d, draws) -> None:
     file = model(n=n, m=200, flips=0.0)
-    found = row(built(file, draws=draws))
+    found = row(built(file, draws=draws), ID)
     terms, j, r_rms = found.terms, found.j, built(file).sample.r_rms
     A = 1.0 if d == 0 else 1 + 1.5
     delta = 0.045 if draws else 0.05
@@ -45,7 +42,7 @@ def test_what_stands_for_e_z_is_above_it_and_below_what_any_features_allow() -> 
     file = model(n=(3, 1), m=12, flips=0.0)
     Psi = file.sample.Psi.numpy()
     exact = np.mean([np.abs(np.array(signs) @ Psi).max() for signs in itertools.product((-1, 1), repeat=12)])
-    drawn, closed = (row(built(file, draws=draws)).terms["E_Z"] for draws in (8, None))
+    drawn, closed = (row(built(file, draws=draws), ID).terms["E_Z"] for draws in (8, None))
     assert exact <= drawn <= 2 * exact
     # a side of the interval takes half of what it may miss: a tenth of δ = .05 above
     spec, rng = NetworkSpec.layered((3, 1), 1.0, p=1), np.random.default_rng([0, 3])
@@ -63,7 +60,7 @@ def test_it_is_below_a_posteriori_where_features_are_many_and_alike() -> None:
     many.sample.Psi[:] = file.sample.Psi[:, :1]
     many.network.hidden[1, 0][:] = file.network.hidden[1, 0] / 60
     found = built(many, discrete=True)
-    assert row(found).raw < row(found, "a-posteriori").raw
+    assert row(found, ID).raw < row(found, "a-posteriori").raw
 
 
 def test_it_is_quoted_only_by_name_and_makes_nothing_dearer(monkeypatch) -> None:
@@ -72,7 +69,7 @@ def test_it_is_quoted_only_by_name_and_makes_nothing_dearer(monkeypatch) -> None
     assert found.cite.id != "a-posteriori-data"
     named = built(file, cite="a-posteriori-data")
     assert (named.cite.id, named.cite.among) == ("a-posteriori-data", 1)
-    assert named.cite.value == row(found).value < 1
+    assert named.cite.value == row(found, ID).value < 1
     seen = []
     own = rows.OWN["a-posteriori-data"]
     monkeypatch.setitem(rows.OWN, "a-posteriori-data", lambda *given: seen.append(given) or own(*given))
@@ -81,8 +78,8 @@ def test_it_is_quoted_only_by_name_and_makes_nothing_dearer(monkeypatch) -> None
 
 
 def test_other_activations_are_refused_and_the_needed_m_is_told() -> None:
-    assert "homogeneous" in row(built(model(n=(3, 4, 2), activation="tanh", m=60))).why_not
-    vacuous = row(built(model(n=(3, 4, 2), m=40, flips=0.5)))
+    assert "homogeneous" in row(built(model(n=(3, 4, 2), activation="tanh", m=60)), ID).why_not
+    vacuous = row(built(model(n=(3, 4, 2), m=40, flips=0.5)), ID)
     assert vacuous.vacuous
     ramp = vacuous.terms["ramp"]
     assert 40 < vacuous.m_needed <= 1 + 40 * ((vacuous.raw - ramp) / (1 - ramp)) ** 2

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from adanet_theory.spec import NetworkSpec
+from tests.refusals import refused
 from tests.verify_models import model
 from verify.measure import unit_ascent
 from verify.measure.ascent import lower_complexities
@@ -81,5 +82,4 @@ def test_no_steps_still_give_a_lower_value() -> None:
 
 
 def test_a_budget_is_a_positive_number() -> None:
-    with pytest.raises(ValueError, match="budget must be > 0 and finite, got budget=0"):
-        Question(budget=0)
+    refused(lambda: Question(budget=0), "budget must be > 0 and finite, got budget=0")

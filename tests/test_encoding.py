@@ -10,6 +10,7 @@ from adanet_train.data.encoding import encode
 from adanet_train.data.features import FeatureMap
 from adanet_train.estimator import load
 from adanet_train.model import model_file
+from tests.refusals import refused
 
 TRAIN = """age;colour;new;kind of thing
 3;red;true;a
@@ -55,15 +56,12 @@ def test_parquet_is_the_same_table(table, tmp_path):
     assert found.names == table.names
     assert np.array_equal(found.values, table.values)
     (tmp_path / "bad.parquet").write_bytes(b"no table")
-    with pytest.raises(ValueError, match="not a Parquet file"):
-        datasets.load(tmp_path / "bad.parquet")
+    refused(lambda: datasets.load(tmp_path / "bad.parquet"), "not a Parquet file")
 
 
 def test_what_cannot_be_encoded_is_refused():
-    with pytest.raises(ValueError, match="row 3, column 'a' must be a number, got 'x'"):
-        encode(["a"], [["1"], ["x"]])
-    with pytest.raises(ValueError, match="holds more than 100 different words"):
-        encode(["a"], [[f"w{i}"] for i in range(101)])
+    refused(lambda: encode(["a"], [["1"], ["x"]]), "row 3, column 'a' must be a number, got 'x'")
+    refused(lambda: encode(["a"], [[f"w{i}"] for i in range(101)]), "holds more than 100 different words")
 
 
 def test_flags_are_words_where_other_words_are_among_them(tmp_path):
@@ -118,8 +116,7 @@ def test_two_classes_that_are_other_numbers(tmp_path):
 def test_a_column_that_was_a_number_must_stay_one(tmp_path):
     (tmp_path / "words.csv").write_text("a,y\nlarge,0\nsmall,1\n")
     words = datasets.load(tmp_path / "words.csv")
-    with pytest.raises(ValueError, match="column 'a' must be a number, as in training"):
-        words.Psi(FeatureMap.known(["a"], 0, 1))
+    refused(lambda: words.Psi(FeatureMap.known(["a"], 0, 1)), "column 'a' must be a number, as in training")
 
 
 def test_training_and_testing_on_such_tables(tmp_path):

@@ -32,13 +32,6 @@ from adanet_theory.complexity.estimates import (
 )
 from adanet_theory.complexity.unit_supremum import _GRID, by_milp, matrix, unit_supremum
 from adanet_theory.norms import norms
-from adanet_theory.rademacher import (
-    depth_lower,
-    layered_complexity,
-    lemma_1,
-    lemma_1_corrected,
-    peeled_complexity,
-)
 from adanet_theory.spec import NetworkSpec
 
 INF = math.inf
@@ -493,101 +486,6 @@ def test_curvature_is_that_of_the_function(name: str) -> None:
 
 
 # What the theory says of the values
-
-
-@pytest.mark.claim("lemma-1")
-@pytest.mark.parametrize(
-    ("phi", "Lambda", "value", "printed", "corrected"),
-    [
-        ("sigmoid", 0.0, 0.13672, 0.0, 0.13672),
-        ("sigmoid", 0.1, 0.14052, 0.03046, 0.14053),
-        ("softplus", 0.0, 0.18953, 0.0, 0.18953),
-        ("softplus", 0.1, 0.19728, 0.03046, 0.21238),
-    ],
-)
-def test_lemma_1_fails_where_phi_does_not_vanish_at_zero(
-    phi: str, Lambda: float, value: float, printed: float, corrected: float
-) -> None:
-    X = np.random.default_rng(8).uniform(-1, 1, size=(8, 1))
-    spec = NetworkSpec.layered((1, 1, 1), [Lambda, 1.0], 2.0, phi)
-    R_1, R_2 = linear_complexity(X, spec), hidden_complexity(X, spec)
-    assert round(R_2.mean, 5) == value
-    assert round(lemma_1(spec, 2, [R_1.mean], literally=True), 5) == printed
-    assert round(lemma_1_corrected(spec, 2, [R_1.mean], m=8), 5) == corrected
-    assert R_2.lower > lemma_1(spec, 2, [R_1.upper], literally=True)
-    assert R_2.lower <= lemma_1_corrected(spec, 2, [R_1.upper], m=8)
-
-
-@pytest.mark.claim("lemma-1-exact")
-@pytest.mark.parametrize(("p", "ratio"), [(1.0, 7 / 6), (2.0, 1.0550211698), (INF, 7 / 6)])
-def test_the_factor_of_lemma_1_is_not_one_for_relu(p: float, ratio: float) -> None:
-    spec = spec_of(3, p)
-    R_1, R_2 = linear_complexity(THREE_POINTS, spec), hidden_complexity(THREE_POINTS, spec)
-    assert R_2.mean / R_1.mean == pytest.approx(ratio, rel=1e-10)
-    assert R_2.lower > R_1.upper
-    if p == 1:
-        assert R_1.lower <= 1 / 2 <= R_1.upper
-        assert R_2.lower <= 7 / 12 <= R_2.upper
-
-
-@pytest.mark.claim("lemma-1-corrected")
-@settings(max_examples=60)
-@given(
-    X=points(2, 7),
-    p=st.sampled_from(NORMS),
-    n_1=st.integers(1, 4),
-    phi=st.sampled_from(["relu", "abs", "leaky_relu:0.2"]),
-)
-def test_exact_values_respect_the_bounds(X: np.ndarray, p: float, n_1: int, phi: str) -> None:
-    m, spec = len(X), NetworkSpec.layered((2, n_1, 1), [0.7, 1.3], p, phi)
-    R_1, R_2 = linear_complexity(X, spec), hidden_complexity(X, spec)
-    r_inf, r_rms = np.abs(X).max(), math.sqrt((X**2).mean(axis=0).max())
-    corrected = lemma_1_corrected(spec, 2, [R_1.upper], m=m)
-    if corrected > 0:
-        target(R_2.mean / corrected)
-    assert R_2.lower <= corrected <= lemma_1(spec, 2, [R_1.upper]) * (1 + 1e-12)
-    assert R_2.lower <= layered_complexity(spec, 2, m=m, r_inf=r_inf)
-    assert R_2.lower <= peeled_complexity(spec, 2, m=m, r_rms=r_rms)
-    assert R_1.lower <= layered_complexity(spec, 1, m=m, r_inf=r_inf)
-    if phi == "relu":
-        assert depth_lower(spec, 1, R_1.lower) <= R_2.upper
-
-
-@pytest.mark.claim("depth-lower")
-@pytest.mark.parametrize("phi", ["relu", "abs"])
-def test_the_factor_one_half_is_approached(phi: str) -> None:
-    """Orthogonal points and p = inf: sup|Σ σ_i φ(u_i)| = max(k, m - k) for k signs +, against m for the linear."""
-    ratios = []
-    for m in (2, 4, 6):
-        X = np.eye(m)
-        spec = spec_of(m, INF, phi)
-        sup = by_milp(X, all_signs(m)[: 2 ** (m - 1)], INF, (0.0, 1.0) if phi == "relu" else (-1.0, 1.0))[0]
-        expected = sum(math.comb(m, k) * max(k, m - k) for k in range(m + 1)) / 2**m
-        assert np.mean(sup) == pytest.approx(expected, rel=1e-8)
-        ratios.append(np.mean(sup) / (m * linear_complexity(X, spec).mean))
-    assert 0.5 < ratios[2] < ratios[1] < ratios[0]
-
-
-@pytest.mark.claim("depth-lower")
-def test_the_factor_one_half_fails_for_abs_at_the_first_layer() -> None:
-    """N copies of three points, each with its own two features, p = inf: every copy has its own u.
-
-    With A± = sup_u ± Σ σ_i |u . x_i| of one copy, E sup|..| = E max(Σ A+, Σ A-) = N E A+ + (1/2) E|Σ (A+ - A-)|, and
-    the last term is at most (1/2) sqrt(N E(A+ - A-)²). But E A+ = 4307/120 for these points, less than half of
-    E ||Σ σ_i x_i||_1 = 72: for large N the |x| family of depth 2 has less than half of the linear one.
-    """
-    X, S, N = np.array([[30.0, 3], [-4, 40], [30, 1]]), all_signs(3), 100_000
-    edge = np.linspace(-1, 1, 20_001)
-    one = np.ones_like(edge)
-    square = np.hstack([np.vstack([one, edge]), np.vstack([edge, one])])  # |u . x| is even: half of it suffices
-    missed = np.abs(X).sum() * (edge[1] - edge[0]) / 2
-    above = np.maximum((S @ np.abs(X @ square)).max(axis=1), 0) + missed
-    below = np.maximum((-S @ np.abs(X @ square)).max(axis=1), 0)
-    linear = np.mean(np.abs(S @ X).sum(axis=1))
-    assert linear == 72
-    assert np.mean(above) == pytest.approx(4307 / 120, abs=missed)
-    assert linear / 3 == pytest.approx(linear_complexity(X, spec_of(2, INF)).mean)
-    assert N * np.mean(above) + math.sqrt(N * np.mean((above - below) ** 2)) / 2 < N * linear / 2
 
 
 def test_width_and_outer_bound_scale_the_value() -> None:

@@ -25,6 +25,7 @@ from adanet_train.data.rows import Rows, hashes
 from adanet_train.estimator import AdaNetClassifier, AdaNetCVXClassifier, NetworkClassifier, load
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, ModelFileError
+from tests.refusals import refused
 
 
 def small(**changes) -> AdaNetClassifier:
@@ -80,14 +81,10 @@ def test_a_keyword_that_moved_says_where_to(kind):
     name = kind.__name__
     with pytest.raises(TypeError, match=rf"tol belongs in config: {name}\(config=Config\(tol=\.\.\)\)"):
         kind(tol=1e-3)
-    with pytest.raises(TypeError, match="seed is called random_state here"):
-        kind(seed=3)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'tolerance'"):
-        kind(tolerance=3)
-    with pytest.raises(ValueError, match="tol belongs in config"):
-        kind().set_params(tol=1e-3)
-    with pytest.raises(ValueError, match="Invalid parameter 'tolerance'"):
-        kind().set_params(tolerance=1e-3)
+    refused(lambda: kind(seed=3), "seed is called random_state here", error=TypeError)
+    refused(lambda: kind(tolerance=3), "unexpected keyword argument 'tolerance'", error=TypeError)
+    refused(lambda: kind().set_params(tol=1e-3), "tol belongs in config")
+    refused(lambda: kind().set_params(tolerance=1e-3), "Invalid parameter 'tolerance'")
 
 
 @pytest.mark.parametrize("kind", [AdaNetClassifier, AdaNetCVXClassifier])
@@ -120,8 +117,7 @@ def test_a_saved_model_predicts_the_same_bits(fitted, sample, tmp_path):
     assert stored.y.tolist() == np.where(y == "yes", 1, -1).tolist()
     fitted.save(tmp_path / "private.pt")
     assert model_file.read(tmp_path / "private.pt").sample.Psi is None
-    with pytest.raises(ValueError, match="must be the training sample"):
-        fitted.save(tmp_path / "other.pt", X[:-1], y[:-1])
+    refused(lambda: fitted.save(tmp_path / "other.pt", X[:-1], y[:-1]), "must be the training sample")
 
 
 def test_pickle_and_clone(fitted, sample):
@@ -244,8 +240,7 @@ def test_a_file_that_no_estimator_trained_can_predict(tmp_path):
     loaded = load(tmp_path / "m.pt")
     assert type(loaded) is NetworkClassifier
     assert loaded.predict([[7.0, 3.0], [3.0, 7.0]]).tolist() == [1, -1]
-    with pytest.raises(TypeError, match="can only predict"):
-        loaded.fit([[7.0, 3.0]], [1])
+    refused(lambda: loaded.fit([[7.0, 3.0]], [1]), "can only predict", error=TypeError)
     with pytest.raises(ModelFileError):
         load(tmp_path / "absent.pt")
 
@@ -277,8 +272,7 @@ def test_weights_of_points_and_classes(sample):
     assert (small().fit(X, y, few).predict(X) == "yes").mean() > (plain.predict(X) == "yes").mean()
     by_class = small(class_weight={"yes": 1.0, "no": 0.01}).fit(X, y)
     assert np.array_equal(by_class.decision_function(X), small().fit(X, y, few).decision_function(X))
-    with pytest.raises(ValueError, match="sample_weight must be finite and >= 0"):
-        small().fit(X, y, np.where(y == "yes", 0.0, 1.0))
+    refused(lambda: small().fit(X, y, np.where(y == "yes", 0.0, 1.0)), "sample_weight must be finite and >= 0")
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -353,7 +347,7 @@ def test_weights_that_are_none(sample, weights, message):
 
 
 def test_many_copies_are_told_of(sample):
-    with pytest.warns(UserWarning, match="of integers are counts, got 300 copies of 60 rows: give floats to weight"):
+    with pytest.warns(UserWarning, match="got 300 copies of 60 rows: give floats"):
         small(rounds=1).fit(*sample, np.full(60, 5))
 
 
@@ -380,8 +374,7 @@ def test_warm_start_adds_rounds_and_the_first_ones_do_not_change(sample):
     assert added.declared_ is not None
     assert added.set_params(rounds=3).fit(X, y).declared_ is None  # no family was declared for the later rounds
     assert len(added.history_) == 3
-    with pytest.raises(ValueError, match="the same X and y"):
-        grown.fit(X[:-1], y[:-1])
+    refused(lambda: grown.fit(X[:-1], y[:-1]), "the same X and y")
     for changes, weights in (
         ({}, np.arange(len(y)) % 3),
         ({}, np.linspace(1, 2, len(y))),
@@ -408,10 +401,7 @@ def test_numbers_in_whatever_dress(sample, tmp_path, capsys):
 
 def test_a_regression_target_is_refused_with_the_remedy(sample):
     X, _ = sample
-    with pytest.raises(
-        ValueError, match=r"Unknown label type: continuous.*only classification is covered.*Cut the target"
-    ):
-        small().fit(X, X[:, 0])
+    refused(lambda: small().fit(X, X[:, 0]), "continuous", "classification", "Cut the target")
 
 
 @pytest.mark.parametrize(
@@ -455,7 +445,7 @@ def test_where_nothing_helps_the_shares_of_the_classes_are_learnt():
 
 def test_words_are_refused_with_the_remedy(sample):
     _, y = sample
-    with pytest.raises(ValueError, match=r"X must hold numbers, could not convert string to float: 'u': encode words"):
+    with pytest.raises(ValueError, match=r"X must hold numbers.*'u': encode words"):
         small().fit(np.array([["u", 1.0], ["v", 2.0]] * 30, dtype=object), y)
 
 

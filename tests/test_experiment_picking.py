@@ -50,12 +50,40 @@ def test_test_errors_are_compared_pair_by_pair():
     test = line(50)
     better, worse = (Spent(at, 0.1, {}) for at in (0.0, 0.5))
     found = picking.on_test(Threshold(), (worse, better), test)
-    missed = [0 < x <= 0.5 for x in test.X[:, 0]]
-    p = sum(missed) / 50
-    assert found["test_errors"] == [p, 0]
-    assert found["compared"]["difference"] == p
-    assert found["compared"]["difference_se"] == pytest.approx((p * (1 - p) / 49) ** 0.5)
+    missed = [i for i, x in enumerate(test.X[:, 0]) if 0 < x <= 0.5]
+    p = len(missed) / 50
+    assert found == {"test_errors": [p, 0], "tested": 50, "apart": [missed, []]}
+    ways = {"picked": {"bound": 0.1, "test_error": p, "start_bound": 0}, "held_out": {"bound": 0.1, "test_error": 0}}
+    means = picking.compared([{**found, **ways, "folds": False}])
+    assert means["difference"] == p
+    assert means["difference_se"] == pytest.approx((p * (1 - p) / 49) ** 0.5)
+    assert means["picked"]["bound_se"] is None
+    once = {"difference_se": 0.007, **ways, "folds": False}
+    assert picking.compared([once])["difference_se"] == 0.007
     assert picking.is_wrong(Threshold(), test.X[0, 0], test)[0]  # a tie
+
+
+def test_the_standard_error_is_that_of_seeds_and_points_drawn_anew():
+    """d_si = a_s + b_i + e_si with known variances; the error of the points alone would be far too small."""
+    draw, S, n = np.random.default_rng(0), 4, 60
+    a, b, e = 0.5, 2.0, 1.5
+    found, alone = [], []
+    for _ in range(2000):
+        values = a * draw.normal(size=(S, 1)) + b * draw.normal(size=n) + e * draw.normal(size=(S, n))
+        found.append(picking.crossed_error(values) ** 2)
+        alone.append(values.mean(0).var(ddof=1) / n)
+    truth = a**2 / S + b**2 / n + e**2 / (S * n)
+    assert np.mean(found) == pytest.approx(truth, rel=0.05)
+    assert np.mean(alone) < 0.65 * truth
+
+
+def test_the_seeds_of_a_set_without_a_test_part_are_tested_on_its_folds():
+    points = line(103)
+    folds = [picking.fold(points, seed) for seed in range(10)]
+    for five in (folds[:5], folds[5:]):
+        assert sorted(np.concatenate([held for _, held in five])) == list(range(103))
+    assert all(not np.intersect1d(train, held).size for train, held in folds)
+    assert not np.array_equal(folds[0][1], folds[5][1])
 
 
 @pytest.mark.parametrize("C", [2, 10])
@@ -74,19 +102,23 @@ def test_noise_changes_labels_as_often_as_it_says(C):
 def test_a_row_per_data_set_and_learner_once(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(picking, "SETS", (Data("iris"), Data("digits:3-8", noise=0.5), Data("mnist")))
     out = str(tmp_path / "picking.json")
-    assert cli.main(["picking", "--learner", "svc", "--out", out]) == 0
-    first = json.loads((tmp_path / "picking.json").read_text())
-    flowers, random = first["rows"]
-    assert (flowers["data"], flowers["learner"], flowers["m"], flowers["classes"]) == ("iris", "svc", 150, 3)
-    assert flowers["tested"] == "10 folds"
-    assert len(flowers["fold_bounds"]) == 10
-    assert flowers["difference"] == pytest.approx(flowers["picked"]["test_error"] - flowers["held_out"]["test_error"])
+    command = ["picking", "--learner", "svc", "--out", out, "--seeds"]
+    assert cli.main([*command, "1"]) == 0
+    flowers, random = first = json.loads((tmp_path / "picking.json").read_text())["rows"]
+    assert (flowers["data"], flowers["learner"], flowers["seed"]) == ("iris", "svc", 0)
+    assert (flowers["m"], flowers["classes"], flowers["tested"], flowers["folds"]) == (150, 3, 30, True)
+    more, fewer = map(len, flowers["apart"])
+    gap = flowers["picked"]["test_error"] - flowers["held_out"]["test_error"]
+    assert gap == pytest.approx((more - fewer) / 30)
     assert random["data"] == "digits:3-8 noise 0.5"
     assert min(random["picked"]["bound"], random["held_out"]["bound"]) > 0.5  # chance
     assert capsys.readouterr().out.count("\n") == 2
-    assert cli.main(["picking", "--learner", "svc", "--out", out]) == 0
-    assert json.loads((tmp_path / "picking.json").read_text()) == first
-    assert capsys.readouterr().out == ""
+    assert cli.main([*command, "2"]) == 0
+    then = json.loads((tmp_path / "picking.json").read_text())["rows"]
+    assert [(row["data"], row["seed"]) for row in then] == [(row["data"], seed) for row in first for seed in (0, 1)]
+    assert [then[0], then[2]] == first
+    assert then[1]["picked"] != then[0]["picked"]
+    assert capsys.readouterr().out.count("\n") == 2
 
 
 def test_unknown_names_are_refused(tmp_path, capsys):
@@ -128,27 +160,32 @@ def test_pixels_and_features_of_a_pair(tmp_path):
         (folder / f"{part}-labels-idx1-ubyte").write_bytes(
             bytes([0, 0, 8, 1]) + (6).to_bytes(4, "big") + labels.tobytes()
         )
-    points, test, known = picking.read(Data("mnist:3-8"), str(tmp_path), 0, pixels=True)
+    points, test, known = picking.read(Data("mnist:3-8"), str(tmp_path), pixels=True)
     assert known
     assert test is not None
     assert (points.X.shape, points.X.dtype, points.y.tolist()) == ((5, 1, 28, 28), np.uint8, [0, 1, 0, 1, 1])
     assert points.X[1].min() == 255
-    flat, _, known = picking.read(Data("mnist:3-8"), str(tmp_path), 0, pixels=False)
+    flat, _, known = picking.read(Data("mnist:3-8"), str(tmp_path), pixels=False)
     assert known
     assert flat.X.max() <= 1
-    assert not picking.read(Data("iris"), None, 0, pixels=False)[2]
-    table, test, known = picking.read(Data("table:moons"), None, 0, pixels=False)
+    assert not picking.read(Data("iris"), None, pixels=False)[2]
+    table, test, known = picking.read(Data("table:moons"), None, pixels=False)
     assert (table.X.shape, test, known) == ((1000, 2), None, False)
 
 
 def test_the_tables_say_when_picking_is_better(tmp_path):
     """The full table, and the README's with the least certificate before; both from files beside one another."""
-    way = {"bound": 0.02004, "test_error": 0.01, "N": 900, "picks": 3, "left": 2, "start_bound": 0.01411}
+    way = {"test_error": 0.01, "N": 900, "picks": 3, "left": 2, "start_bound": 0.01411}
     held = {"bound": 0.03, "test_error": 0.008, "N": 180, "errors": 1}
-    of = {"m": 1797, "classes": 2, "picked": way, "held_out": held, "difference": 0.002, "difference_se": 0.0021}
-    loser = {**of, "data": "digits:3-8", "learner": "adanet", "difference_se": 0.0019}
-    wider = {**of, "data": "wine", "learner": "svc", "picked": {**way, "bound": 0.031}}
-    rows = [wider, {**of, "data": "mnist:3-8 hog", "learner": "adanet"}, loser]
+    of = {"m": 1797, "classes": 2, "held_out": held, "folds": False, "tested": 500, "apart": [[1, 2], [3]]}
+    se = (3 / 500 - 0.002**2) ** 0.5 / 499**0.5  # the same points with both seeds
+
+    def two(data, learner, bounds=(0.019, 0.02108), **other):
+        row = {**of, "data": data, "learner": learner}
+        return [{**row, "seed": seed, "picked": {**way, "bound": b, **other}} for seed, b in enumerate(bounds)]
+
+    rows = two("wine", "svc", (0.031, 0.031)) + two("mnist:3-8 hog", "adanet")
+    rows += two("digits:3-8", "adanet", test_error=0.008 + 1.01 * se)
     (tmp_path / "picking.json").write_text(json.dumps({"command": "c", "rows": rows}))
     before = [
         {"data": "mnist:3-8 hog", "bound id": name, "bound": bound, "test_error": 0.005}
@@ -158,7 +195,9 @@ def test_the_tables_say_when_picking_is_better(tmp_path):
     _, (every, expected) = tables.read(tmp_path / "picking.json")
     assert [row[0] for row in every.rows] == ["mnist:3-8 hog", "digits:3-8", "wine"]
     assert [row[-1] for row in every.rows] == ["yes", "no", "no"]
-    shown = ["AdaNet", "1,797", "0.0300 (0.0080)", "0.0201 (0.0100)", "5 of 900", "0.0142", "+0.0020 ± 0.0021"]
+    ways = ["0.0300 ± 0 (0.0080)", "0.0201 ± 0.001 (0.0100)"]
+    shown = ["AdaNet", "1,797", "2", *ways, "0.0190", "5 of 900", "0.0142", f"+0.0020 ± {se:.4f}"]
     assert list(every.rows[0][1:-1]) == shown
     assert [row[0] for row in expected.rows] == ["digits:3-8, AdaNet", "mnist:3-8 hog, AdaNet"]
-    assert [row[-1] for row in expected.rows] == ["-", "0.0456 (0.0050)"]
+    assert list(expected.rows[1][1:]) == ["1,797", "2", *ways, "0.0456 (0.0050)"]
+    assert expected.rows[0][-1] == "-"

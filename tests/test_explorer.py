@@ -20,6 +20,7 @@ from adanet_train.model import model_file
 from figures import explorer
 from figures.explorer import content, mathml, network, page
 from tests.explorer_settings import Reference, State, random_state
+from tests.refusals import refuses
 from tests.verify_models import class_model
 from tests.verify_models import model as small_model
 from verify.show import stylesheet
@@ -444,11 +445,4 @@ def test_the_command_writes_the_page(tmp_path: Any, saved: Any, capsys: pytest.C
     ("arguments", "said"), [(["--model", "no.pt"], "no.pt"), (["--modle", "x"], "unrecognized arguments: --modle x")]
 )
 def test_what_cannot_be_used_is_one_line(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    try:
-        status = explorer.main(arguments)
-    except SystemExit as error:
-        status = error.code  # type: ignore[assignment]
-    captured = capsys.readouterr()
-    assert status == 2
-    assert said in captured.err
-    assert len(captured.err.splitlines()) == 1
+    refuses(explorer.main, arguments, capsys, said)

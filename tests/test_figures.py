@@ -90,7 +90,7 @@ def check_nothing_is_clipped(figure):
 def test_a_written_figure_has_its_caption_beside_it(tmp_path):
     paths = gallery.write("cvx-network", quick("cvx-network"), out=tmp_path / "new", formats=["svg"])
     assert [path.name for path in paths] == ["cvx-network.svg", "cvx-network.txt", "cvx-network.tex"]
-    assert paths[1].read_text(encoding="utf-8").startswith("A network that AdaNet.CVX made in 14 rounds")
+    assert paths[1].read_text(encoding="utf-8").startswith("A network made by AdaNet.CVX in 14 rounds")
 
 
 @pytest.mark.parametrize("kind", ["pdf", "png"])

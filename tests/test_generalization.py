@@ -211,47 +211,6 @@ def test_reference_points() -> None:
     assert confidence_term(1e-200, 3, 100, 0.05) is None
 
 
-@pytest.mark.claim("corollary-1")
-@pytest.mark.parametrize(
-    ("p", "w", "share", "expected", "abs"),
-    [
-        (1, [1.0], 0.1, 2.78, 0.005),
-        (1, [1.0], 0.5, 0.57, 0.005),
-        (1, [0.0, 1.0], 0.1, 11.6, 0.05),
-        (1, [0.0, 1.0], 0.5, 2.34, 0.005),
-        (1, [0.0, 0.0, 1.0], 0.1, 44.9, 0.05),
-        (1, [0.0, 0.0, 1.0], 0.5, 9.0, 0.05),
-        (2, [0.0, 1.0], 0.1, 11.07, 0.005),
-        (2, [0.0, 1.0], 0.5, 2.23, 0.005),
-    ],
-)
-def test_corollary_1_in_the_papers_setting(p, w, share, expected, abs) -> None:
-    """Audit C38: m = 9600, n_0 = 154, r = 1, Λ = 1, δ = .05, zero margin error, ρ a share of the largest |f| = M."""
-    n = (154, *[150] * len(w)) if p == 2 else (154, *[1] * len(w))
-    spec = NetworkSpec.layered(n, 1.0, p)
-    M = math.prod(float(n_k) ** (1 - 1 / p) for n_k in n[: len(w)])
-    bound = corollary_1(spec, 0.0, w, rho=share * M, m=9600, delta=0.05, r_inf=1.0, literally=True)
-    assert bound.raw == pytest.approx(expected, abs=abs)
-
-
-@pytest.mark.claim("theorem-1")
-def test_theorem_1_never_beats_its_replacement_under_its_own_assumptions() -> None:
-    """Audit C12: |h| <= 1, l >= 2, ρ <= 1, δ >= 8e-6; e.g. ρ = .1, l = 2, m = 9600: .548 -> .253 without complexity."""
-    for rho, printed, replaced in [(0.1, 0.548, 0.253), (0.5, 0.132, 0.061)]:
-        arguments = {"rho": rho, "m": 9600, "delta": 0.05}
-        old = theorem_1(0.0, [0.5, 0.5], [0.0, 0.0], M=[1.0, 1.0], **arguments)
-        new = margin_bound(0.0, [0.5, 0.5], [0.0, 0.0], M=1.0, **arguments)
-        assert (old.raw, new.raw) == (pytest.approx(printed, abs=1e-3), pytest.approx(replaced, abs=1e-3))
-
-
-@given(st.floats(1e-3, 1), st.integers(2, 20), st.integers(1, 10**7), st.floats(8e-6, 0.99))
-def test_margin_bound_is_below_theorem_1(rho, depth, m, delta) -> None:
-    w = [1.0] * depth
-    old = theorem_1(0.1, w, [0.01] * depth, rho=rho, m=m, delta=delta, M=[1.0] * depth)
-    new = margin_bound(0.1, w, [0.01] * depth, rho=rho, m=m, delta=delta, M=1.0)
-    assert new.value <= old.value
-
-
 def test_uniform_takes_the_best_margin() -> None:
     w, R, M = [0.5, 1.0], [0.001, 0.002], [1.0, 2.0]
     margins = [2.4, 1.0, 0.5, -0.1] * 50_000

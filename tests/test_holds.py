@@ -11,9 +11,10 @@ import torch
 
 from adanet_train.app import cli as train
 from adanet_train.model import model_file
-from tests.test_held_out import built, detail
+from tests.refusals import refused
+from tests.test_held_out import detail
 from tests.test_soundness import linear, status
-from tests.verify_models import model
+from tests.verify_models import built, model
 from verify import verify_bounds
 from verify.cli import main
 from verify.question import Points, Question
@@ -83,8 +84,7 @@ def test_new_points_do_not_spoil_a_learned_map(learned: str) -> None:
 def test_rows_that_are_no_hashes_are_refused(learned: str) -> None:
     file = model_file.read(learned)
     meta = {**file.meta, "features_learned_on": {"m": 512, "rows": torch.zeros(3)}}
-    with pytest.raises(ValueError, match="features_learned_on rows must be an int64 vector"):
-        built(dataclasses.replace(file, meta=meta))
+    refused(lambda: built(dataclasses.replace(file, meta=meta)), "features_learned_on rows must be an int64 vector")
 
 
 def test_a_map_of_known_ranges_is_the_file_s_word() -> None:

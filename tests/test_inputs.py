@@ -10,6 +10,7 @@ from adanet_train.core.points import Points
 from adanet_train.data import datasets
 from adanet_train.estimator import load
 from adanet_train.model import model_file
+from tests.refusals import refused, refuses
 from verify.reading.case import read_file
 
 
@@ -43,8 +44,7 @@ def test_a_learned_map_knows_its_own_points_only():
 def test_a_certificate_takes_pixels_centred_and_refuses_a_map_fitted_on_the_sample():
     assert read_inputs("digits:3-8", Asked(certificate="vote")).Psi.min() == -1
     assert read_inputs("digits:3-8", Asked()).Psi.min() == 0
-    with pytest.raises(ValueError, match="fixed before the sample was drawn: --features learned:F"):
-        read_inputs("breast-cancer", Asked(certificate="vote"))
+    refused(lambda: read_inputs("breast-cancer", Asked(certificate="vote")), "fixed before", "--features learned:F")
 
 
 @pytest.mark.parametrize(
@@ -119,11 +119,9 @@ def test_a_range_or_a_column_that_cannot_be_is_refused(data, asked, told):
 def test_words_of_the_sample_fix_no_map(tmp_path, asked):
     """Which words and empty cells there are was read off all rows."""
     path = table_of(tmp_path, "t.csv", "a,colour,y", ["1,red,0", "2,blue,1", "3,red,1", "4,red,0"])
-    with pytest.raises(ValueError, match=r"column 'colour' holds words.*--drop colour"):
-        read_inputs(path, asked)
+    refused(lambda: read_inputs(path, asked), "column 'colour' holds words", "--drop colour")
     path = table_of(tmp_path, "e.csv", "a,b,y", ["1,2,0", ",3,1", "3,1,1", "4,4,0"])
-    with pytest.raises(ValueError, match="column 'a' holds empty cells"):
-        read_inputs(path, asked)
+    refused(lambda: read_inputs(path, asked), "column 'a' holds empty cells")
 
 
 def test_columns_are_left_out_in_training_testing_and_verifying(tmp_path, capsys):
@@ -131,7 +129,7 @@ def test_columns_are_left_out_in_training_testing_and_verifying(tmp_path, capsys
     train = table_of(tmp_path, "train.csv", "day,x,id,y", rows)
     quick = ["--rounds", "1", "--set", "steps=5", "--width", "2", "-o", str(tmp_path / "m.pt"), "--json"]
     assert cli.main([train, *quick, "--drop", "id"]) == 2
-    assert "row 2, column 'day' holds a date, '2024-01-01': drop the column (--drop day)" in capsys.readouterr().err
+    assert "--drop day" in capsys.readouterr().err
     dropped = ["--drop", "id", "--drop", "day"]
     assert cli.main([train, *quick, *dropped, "--test-data", train, "--feature-range", "0,6"]) == 0
     model = model_file.read(str(tmp_path / "m.pt"))
@@ -139,8 +137,7 @@ def test_columns_are_left_out_in_training_testing_and_verifying(tmp_path, capsys
     assert read_file(str(tmp_path / "m.pt"), data=train).sample.Psi.shape == (30, 2)
     capsys.readouterr()
     for name, told in (("ids", "did you mean 'id'"), ("y", "holds the labels"), ("z", "the header has day, x, id, y")):
-        assert cli.main([train, *quick, "--drop", name]) == 2
-        assert told in capsys.readouterr().err
+        refuses(cli.main, [train, *quick, "--drop", name], capsys, told)
 
 
 def test_a_word_that_training_did_not_know_is_told(tmp_path, capsys):
@@ -156,7 +153,7 @@ def test_a_word_that_training_did_not_know_is_told(tmp_path, capsys):
     notes = " ".join(read_file(str(tmp_path / "m.pt"), test=later).notes)
     assert words in notes
     assert empty in notes
-    with pytest.warns(UserWarning, match="column .*training") as warned:
+    with pytest.warns(UserWarning, match=r"column .*training") as warned:
         load(str(tmp_path / "m.pt")).predict(later)
     assert {str(warning.message).partition(",")[0] for warning in warned} == {
         "column 'colour' holds 'green'",

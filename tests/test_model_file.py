@@ -20,6 +20,7 @@ from adanet_train.core.network import Network
 from adanet_train.data.features import FeatureMap
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, ModelFileError, Sample, read, read_any, read_state_dict, write
+from tests.refusals import refused
 
 
 def tensor(generator: np.random.Generator, *shape: int) -> torch.Tensor:
@@ -68,11 +69,7 @@ def saved(value: object, **options: object) -> bytes:
 def refusal(tmp_path, data: bytes) -> str:
     path = tmp_path / "model.pt"
     path.write_bytes(data)
-    with pytest.raises(ModelFileError) as caught:
-        read_any(path)
-    message = str(caught.value)
-    assert message.startswith(f"{path}: ")
-    assert "\n" not in message
+    message = refused(lambda: read_any(path), f"{path}: ", error=ModelFileError)
     return message.removeprefix(f"{path}: ")
 
 
@@ -195,8 +192,7 @@ def test_what_does_not_read_back_is_not_kept(tmp_path, monkeypatch):
     good = model_file.encode(model())
     results = iter([good, good[:-1] + b"x"])
     monkeypatch.setattr(model_file, "encode", lambda _: next(results))
-    with pytest.raises(ModelFileError, match="does not read back"):
-        write(tmp_path / "model.pt", model())
+    refused(lambda: write(tmp_path / "model.pt", model()), "does not read back", error=ModelFileError)
     assert os.listdir(tmp_path) == []
 
 
@@ -326,8 +322,7 @@ def test_nothing_of_the_file_is_executed(tmp_path):
     for data in (saved(Evil(sentinel)), saved(payload(meta={"x": Evil(sentinel)}))):
         assert "holds a pickled posix.mkdir" in refusal(tmp_path, data) or os.name != "posix"
     (tmp_path / "plain.pt").write_bytes(pickle.dumps(Evil(sentinel)))
-    with pytest.raises(ModelFileError, match="not a zip archive"):
-        read(tmp_path / "plain.pt")
+    refused(lambda: read(tmp_path / "plain.pt"), "not a zip archive", error=ModelFileError)
     assert not sentinel.exists()
 
 
@@ -349,10 +344,8 @@ def test_programs_and_other_files_are_refused(tmp_path):
             for name in data:
                 file.writestr(name, b"")
         assert expected in refusal(tmp_path, buffer.getvalue())
-    with pytest.raises(ModelFileError, match="no such file"):
-        read(tmp_path / "absent.pt")
-    with pytest.raises(ModelFileError, match="not a regular file"):
-        read(tmp_path)
+    refused(lambda: read(tmp_path / "absent.pt"), "no such file", error=ModelFileError)
+    refused(lambda: read(tmp_path), "not a regular file", error=ModelFileError)
 
 
 @pytest.mark.parametrize(
@@ -376,7 +369,7 @@ def test_other_tensors_and_objects_are_refused(tmp_path, value, message):
 def test_sizes_that_the_archive_does_not_hold_are_refused(tmp_path):
     data = saved({"a": torch.arange(100.0)})
     larger_storage = repacked(data, in_pickle(b"cpuq\x06Kd", b"cpuq\x06M\x00\xff"))
-    assert "a storage of 65280 elements where the archive has 400 bytes" in refusal(tmp_path, larger_storage)
+    assert "65280 elements where the archive has 400 bytes" in refusal(tmp_path, larger_storage)
     larger_tensor = repacked(data, in_pickle(b"K\x00Kd", b"K\x00J\x00\x00\x00\x7f"))
     assert "a tensor of size [2130706432] over a storage of 100" in refusal(tmp_path, larger_tensor)
     wider_steps = repacked(data, in_pickle(b"K\x01\x85", b"K\x02\x85"))
@@ -485,8 +478,7 @@ def test_a_relu_mlp_saved_to_a_file_is_read_with_its_biases(tmp_path):
     layers = torch_mlp([3, 5, 4, 1], [True] * 3, seed=0)
     module = torch.nn.Sequential(layers[0], torch.nn.ReLU(), layers[1], torch.nn.ReLU(), layers[2])
     torch.save(module.state_dict(), tmp_path / "mlp.pt")
-    with pytest.raises(ModelFileError, match="does not name its activation, expected --activation relu"):
-        read_any(tmp_path / "mlp.pt")
+    refused(lambda: read_any(tmp_path / "mlp.pt"), "--activation relu", error=ModelFileError)
     file = read_any(tmp_path / "mlp.pt", "relu")
     assert file.network.n == (4, 6, 5, 1)
     assert (file.declared, file.sample, file.features.r_sup) == (None, None, float("inf"))
@@ -498,9 +490,7 @@ def test_a_bias_below_an_activation_without_a_constant_unit():
     first_only = torch.nn.Sequential(*torch_mlp([2, 3, 1], [True, False], seed=0))
     assert read_state_dict(first_only.state_dict(), "tanh").n == (3, 3, 1)
     both = torch.nn.Sequential(*torch_mlp([2, 3, 1], [True, True], seed=0))
-    with pytest.raises(
-        ModelFileError, match=r"the bias of layer 2 needs a constant unit and so phi\(1\) = 1.*tanh.*--module"
-    ):
+    with pytest.raises(ModelFileError, match=r"bias of layer 2.*phi\(1\) = 1.*tanh.*--module"):
         read_state_dict(both.state_dict(), "tanh")
 
 

@@ -1,6 +1,5 @@
 """C classes: the margins, the contraction behind the constants by enumeration, and how often the bounds fail."""
 
-import itertools
 import math
 
 import numpy as np
@@ -33,44 +32,6 @@ def test_margins_against_a_loop() -> None:
         multiclass_margins(np.zeros((3, 2)), [0, 0])
     single = f.astype(np.float32)
     np.testing.assert_array_equal(multiclass_margins(single, y), multiclass_margins(single.astype(np.float64), y))
-
-
-def signs(count: int) -> np.ndarray:
-    return np.array(list(itertools.product([-1.0, 1.0], repeat=count)))
-
-
-def contraction(f: np.ndarray, y: np.ndarray, rho: float, penalty: np.ndarray) -> tuple[float, float]:
-    """E sup [Σ σ_i ψ_ρ(margin_i) - pen] and E sup [(2/ρ) Σ σ_{i,c} f_c(x_i) - pen] over a finite class f[h, i, c]."""
-    ramp = np.array([np.clip(1 - multiclass_margins(scores, y) / rho, 0, 1) for scores in f])
-    left = (signs(f.shape[1]) @ ramp.T - penalty).max(axis=1).mean()
-    flat = f.reshape(len(f), -1)
-    right = (2 / rho * signs(flat.shape[1]) @ flat.T - penalty).max(axis=1).mean()
-    return left, right
-
-
-@pytest.mark.claim("multiclass-margin-bound")
-def test_the_vector_contraction_by_enumeration() -> None:
-    rng = np.random.default_rng(1)
-    closest = 0.0
-    for _ in range(400):
-        count, m, C = rng.integers(2, 7), rng.integers(1, 4), rng.integers(2, 5)
-        if m * C > 10:
-            continue
-        f = rng.normal(size=(count, m, C)) * rng.choice([0.1, 1.0, 3.0])
-        y = rng.integers(0, C, m)
-        left, right = contraction(f, y, rng.choice([0.3, 1.0, 3.0]), rng.choice([0.0, 1.0]) * rng.random(count))
-        assert left <= right + 1e-12
-        closest = max(closest, left / right if right > 0 else 0.0)
-    assert closest > 0.3  # the class is not always trivial
-
-
-@pytest.mark.claim("multiclass-margin-bound")
-def test_half_the_contraction_constant_is_refuted() -> None:
-    """Two functions at one point whose margins are 0 and ρ: (1/ρ) in place of 2/ρ would fail."""
-    f = np.array([[[0.5, -0.5]], [[-0.5, 0.5]]]) * 0.5
-    left, right = contraction(f + np.array([0.25, 0.0]), np.array([0]), 1.0, np.zeros(2))
-    assert left <= right
-    assert left > right / 2
 
 
 def finite_distribution(rng: np.random.Generator, C: int) -> tuple[np.ndarray, np.ndarray]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from torch import nn
 
+from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.pick import pick_certificate
 from adanet_train import certify
 from adanet_train.config import Config
@@ -267,7 +271,7 @@ def test_the_scaler_is_fitted_on_the_start() -> None:
         ({"start": 0.0}, r"start must be a share in \(0, 1\), got start=0.0."),
         ({"start": 0.001}, "start=0.001 must leave rows on both sides, got 0 of m=160 rows."),
         ({"r": 0}, "r must be an integer >= 1, got r=0."),
-        ({"K": -1}, "K must be an integer >= 0, got K=-1."),
+        ({"K": -1}, "K must be an integer >= 0 or a rising list of them, got K=-1."),
         ({"threshold": -1.0}, "threshold must be finite and >= 0"),
         ({"order": "best"}, "order must be one of worst, nearest, hash, got order='best'."),
         ({"delta": 1.0}, r"delta must be in \(0, 1\), got delta=1.0."),
@@ -299,6 +303,93 @@ def test_learners_and_samples_that_cannot_be() -> None:
     rare = np.array([1, *[0] * 159])
     with pytest.raises(ValueError, match="the start must hold every class, got none of class 1 in 40 rows"):
         certify(SVC(), PAIR.X, rare)
+
+
+# A list of K
+
+
+class Switch:
+    """Two networks with fixed errors: h_0 errs where x is 1 or 3, and after a pick where x is 2 or 3."""
+
+    grid = 1.0
+
+    def fit(self, P: Labelled, T: Labelled, previous: Any) -> tuple[int, int]:
+        return (1, 3) if previous is None else (2, 3)
+
+    def margins(self, predictor: tuple[int, int], points: Labelled) -> Any:
+        return np.where(np.isin(points.X[:, 0], predictor), -1.0, 1.0)
+
+
+class LastRow(Plan):
+    """The start is the first two rows."""
+
+    def split(self, m: int) -> tuple[Any, Any]:
+        return np.arange(2), np.arange(2, m)
+
+
+def test_the_best_of_a_list_is_paid_for() -> None:
+    """All samples of a law with four atoms, exactly: the kept certificate fails at most delta often, unpaid more."""
+    N, delta = 5, 0.5
+    R = [1.001 * (1 - delta ** (1 / N)), 1.001 * pick_certificate(1, N, delta)]  # just above what no error certifies
+    atoms = [p * q for q in (1 - R[1], R[1]) for p in (1 - R[0], R[0])]
+    failed = {"paid": 0.0, "unpaid": 0.0}
+    for counts in itertools.product(range(N + 1), repeat=4):
+        if sum(counts) == N:
+            ways = math.factorial(N) / math.prod(map(math.factorial, counts))
+            probability = ways * math.prod(p**n for p, n in zip(atoms, counts, strict=True))
+            x = np.array([0.0, 0.0, *np.repeat(np.arange(4), counts)])
+            points = Labelled(x[:, None], np.array([0, 1, *[0] * N]), np.arange(2))
+            run = pick(Switch(), points, LastRow(r=1, K=(0, 1)))
+            for name, level in (("paid", delta), ("unpaid", 2 * delta - 1e-12)):
+                kept = run.kept(level)
+                failed[name] += probability * (R[len(kept.picks)] > kept.at(level))
+    assert failed["paid"] <= delta < failed["unpaid"]
+
+
+@pytest.mark.parametrize("name", ["adanet", "svc", "module"])
+def test_the_runs_of_a_list_are_those_with_each_K(name: str) -> None:
+    learner, points = LEARNERS[name]
+    plan = Plan(r=2, K=(0, 1, 3))
+    states: list[Picked] = []
+    found = pick(learner, points, plan, callback=states.append)
+    for run, K in zip((*found.shorter, found), (0, 1, 3), strict=True):
+        alone = pick(learner, points, replace(plan, K=plan.ends[: 1 + plan.ends.index(K)]))
+        assert same(run, alone, learner, points)
+        assert len(run.picks) == K
+    assert found.rounds == (1, 3)
+    start, *others = found.shorter
+    assert start.at(0.05) == pytest.approx(clopper_pearson(start.k, start.N, 0.05 / 3))
+    assert all(run.at(0.05) == pytest.approx(pick_certificate(run.k, run.N, 0.05 / 3)) for run in (*others, found))
+    assert found.kept(0.05).at(0.05) == min(run.at(0.05) for run in (*found.shorter, found))
+    for state in states[:-1]:
+        again = pick(learner, points, plan, resume=state)
+        runs = zip((*found.shorter, found), (*again.shorter, again), strict=True)
+        assert all(same(a, b, learner, points) for a, b in runs)
+
+
+def test_a_list_whose_rows_run_out() -> None:
+    margins = np.ones(80)
+    _, S = Plan().split(80)
+    margins[S[:3]] = -1
+    found = pick(Constant(margins), rows(80), Plan(r=2, K=(0, 2, 8, 16)))
+    assert [len(run.picks) for run in (*found.shorter, found)] == [0, 2, 3]
+    assert found.finished
+    assert found.kept(0.05).is_start  # as many wrong rows, and Clopper-Pearson is smaller
+    alone = pick(Constant(margins), rows(80), Plan(K=0))
+    assert alone.at(0.05) == pytest.approx(clopper_pearson(3, 60, 0.05))
+
+
+def test_the_record_of_a_list_is_replayed() -> None:
+    found = certify(SVC(), PAIR.X, PAIR.y, r=2, K=[0, 1, 6])
+    record = json.loads(json.dumps(found.record))
+    assert record["recipe"]["K"] == [0, 1, 6]
+    assert replay(record, SVC(), PAIR.X, PAIR.y).status == "holds"
+    fewer = dict(record, picks=record["picks"][:1], rounds=record["rounds"][:1])
+    assert replay(fewer, SVC(C=1e-4), PAIR.X, PAIR.y).status != "holds"
+    with pytest.raises(ValueError, match=r"K must be an integer >= 0 or a rising list of them, got K=\[8, 0\]\."):
+        certify(SVC(), PAIR.X, PAIR.y, K=[8, 0])
+    with pytest.raises(ValueError, match=r"picks must be an integer or a rising tuple of them, got picks=\(3, 3\)\."):
+        Config(picks=(3, 3))
 
 
 # The certificate and its record
@@ -416,7 +507,7 @@ def test_an_interrupted_run_has_no_certificate() -> None:
     pick(learner, PAIR, PLAN, callback=states.append)
     early = states[0]
     assert not early.finished
-    found = checked(Record.of(early, {}), learner, early.predictor, PAIR, replay=False)
+    found = checked(Record.of(early, {}), learner, early.predictor, PAIR, apart=lambda a, b: 0.0, replay=False)
     assert found.status == "fails"
     assert "interrupted" in found.detail
 
@@ -550,6 +641,27 @@ def test_a_report_replays_the_picks_and_quotes_their_certificate(picked_file: st
     assert not report.bounds["margin-bound-uniform"].applies  # the map was fitted on points of the sample
 
 
+def test_a_report_pays_for_the_best_of_a_list(tmp_path: Any, capsys: Any) -> None:
+    from adanet_theory.twins.counted import clopper_pearson_upper, pick_upper
+    from adanet_train.app import cli as training
+    from verify import cli, verify_bounds
+
+    quick = ["--width", "5", "--rounds", "2", "--set", "members=2", "--set", "epochs=10", "-o"]
+    path = str(tmp_path / "model.pt")
+    assert training.main(["digits:3-8", "--objective", "certificate", "--picks", "0,1,3", *quick, path, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["certificate"]
+    row = verify_bounds(path, draws=None).bounds["pick-certificate"]
+    upper = clopper_pearson_upper if row.terms["picked"] == 0 else pick_upper
+    assert row.value == upper(int(row.terms["k"]), 268, Fraction("0.05") / 3)
+    assert row.terms["runs"] == 3
+    assert row.value == pytest.approx(told["bound"], rel=1e-9)
+    assert cli.main([path, "--no-estimates"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "at delta = 0.01667, which pays for the best of 3 numbers of picks" in said
+    assert training.main(["iris", "--objective", "certificate", "--picks", "3,x", *quick, path]) == 2
+    assert "must be an integer, or K1,K2,.. rising, got '3,x'" in capsys.readouterr().err
+
+
 def test_a_report_without_a_replay_assumes_the_picks(picked_file: str, capsys: Any) -> None:
     from verify import cli
 
@@ -570,6 +682,31 @@ def test_other_picks_are_not_confirmed(picked_file: str, tmp_path: Any) -> None:
     row = report.bounds["pick-certificate"]
     assert (row.applies, row.why_not) == (False, ("picked",))
     assert json.loads(report.to_json())["cite"] is None
+
+
+@pytest.mark.parametrize("change", ["a unit that is off on the sample", "noise", "rounding"])
+def test_another_network_under_the_same_picks_is_not_confirmed(picked_file: str, tmp_path: Any, change: str) -> None:
+    """Margins on the sample do not tell: a weight on a feature that is 0 there is seen on new points alone."""
+    from verify import verify_bounds
+
+    model = model_file.read(picked_file)
+    assert model.sample is not None
+    assert model.sample.Psi is not None
+    U = model.network.hidden[1, 0].clone()
+    blank = int(torch.nonzero(~model.sample.Psi.any(dim=0))[0])
+    if change == "noise":
+        U *= 1 + 0.2 * torch.randn(U.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    else:
+        U[:, blank] += 1e6 if "unit" in change else 2.0**-60
+    hidden = {**model.network.hidden, (1, 0): U}
+    forged = tmp_path / "forged.pt"
+    model_file.write(forged, replace(model, network=replace(model.network, hidden=hidden)))
+    report = verify_bounds(str(forged), draws=None)
+    if change == "rounding":
+        assert "picked" in report.cite.assumes
+    else:
+        assert report.cite is None
+        assert "picked" in report.bounds["pick-certificate"].why_not
 
 
 def test_a_map_fitted_on_more_than_the_start_stops_the_certificate(picked_file: str, tmp_path: Any) -> None:

@@ -15,9 +15,9 @@ from rich.console import Console
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_train.core.network import Network
 from adanet_train.model.model_file import ModelFile, Sample
-from tests.test_held_out import built, fresh, repeated
-from tests.test_soundness import linear, row
-from tests.verify_models import class_model, model
+from tests.test_held_out import fresh, repeated
+from tests.test_soundness import linear
+from tests.verify_models import built, class_model, model, row
 from verify import verify_bounds
 from verify.question import Points
 from verify.show import render, wording

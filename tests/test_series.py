@@ -14,6 +14,7 @@ from rich.console import Console
 from torch import nn
 
 from adanet_train.data import datasets
+from tests.refusals import refuses
 from verify import cli
 from verify.question import Question
 from verify.reading.case import read_file
@@ -75,8 +76,7 @@ def test_the_page_has_the_pictures(run: list[str], tmp_path: Path) -> None:
 
 
 def test_a_table_for_a_paper_is_of_one(run: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main([*run, "--tex", str(tmp_path / "a.tex")]) == 2
-    assert "write the table of one MODEL" in capsys.readouterr().err
+    refuses(cli.main, [*run, "--tex", str(tmp_path / "a.tex")], capsys, "write the table of one MODEL")
     assert cli.main([*run, "--html", run[1]]) == 2  # never over an input
     assert "is read by this command" in capsys.readouterr().err
 

@@ -165,7 +165,7 @@ def test_every_statement_is_in_one_table(listed: dict[str, statements.Page]) -> 
     for id in listed:
         assert index.count(f"| [{id}]({id}.md) |") == 1, id
     peeled = next(line for line in index.splitlines() if line.startswith("| [lemma-2-peeled]("))
-    assert "verdict on what it replaces" in peeled  # Lemma 2 is loose, not what takes its place
+    assert "verdict on the claim it replaces" in peeled  # Lemma 2 is loose, its replacement is not
 
 
 def test_a_page_says_what_is_false_and_by_which_numbers(listed: dict[str, statements.Page]) -> None:

@@ -15,7 +15,7 @@ from adanet_train.core.network import Network
 from adanet_train.data.features import FeatureMap
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
-from tests.verify_models import model
+from tests.verify_models import model, row
 from verify.cli import main
 from verify.measure.repeats import repeated, shared
 from verify.question import Points, Question
@@ -116,10 +116,6 @@ def test_the_sample_given_as_test_data_is_refused(tmp_path, capsys) -> None:
 
 
 # Which bound may be quoted
-
-
-def row(found, id: str):
-    return next(row for row in found.bounds if row.id == id)
 
 
 def test_the_least_of_several_is_quoted_at_its_share_of_delta() -> None:

@@ -248,7 +248,7 @@ def test_product_is_the_product(factors: list[float]) -> None:
     [lambda **more: NetworkSpec((2, 1), {}, 2, **more), lambda **more: NetworkSpec.layered((2, 1), 1, 2, **more)],
 )
 def test_an_argument_that_was_nearly_right(make):
-    with pytest.raises(TypeError, match="no argument 'activation': did you mean 'activations'"):
+    with pytest.raises(TypeError, match=r"'activation'.*'activations'"):
         make(activation="tanh")
-    with pytest.raises(TypeError, match="no argument 'width': it takes n, Lambda, p, activations"):
+    with pytest.raises(TypeError, match=r"'width'.*n, Lambda, p, activations"):
         make(width=3)

@@ -1,6 +1,5 @@
 """AdaNet with subnetworks of one's own: the protocol, the rounds, files, exports, and what is refused."""
 
-import copy
 import json
 import sys
 import warnings
@@ -94,21 +93,26 @@ def test_two_classes_have_one_output_and_two_logits_are_their_difference():
     assert np.allclose(two.decision_function(IMAGES[PAIR]), w * (z[:, 1] - z[:, 0]).numpy(), atol=1e-5)
 
 
-def test_the_weight_minimises_F_along_the_candidate():
-    """By its definition: F along w is not below its value at the weight that was kept."""
-    y = torch.from_numpy(2.0 * LABELS[PAIR] - 1)
-    problem = Problem.of(IMAGES[PAIR], y, Subnetworks([linear], training=QUICK, beta=0.01), 0, "cpu", None)
-    grown = train(IMAGES[PAIR], y, Subnetworks([linear], training=QUICK, beta=0.01), rounds=1)
-    (kept,) = grown.chosen
-    h = problem.total([copy.copy(kept)]) / kept.weight
-    rows = problem.split.train
-    Gamma = grown.lam * kept.complexity + 0.01
+@pytest.mark.parametrize(("two", "validation"), [(True, 0.2), (False, 0.2), (False, 0)])
+def test_the_weights_minimise_F_over_all_subnetworks(two, validation):
+    """By its definition: F of the weights is not above F beside them, on the rows that no subnetwork was fitted to."""
+    X, y = (IMAGES[PAIR], 2.0 * LABELS[PAIR] - 1) if two else (IMAGES, LABELS)
+    y = torch.from_numpy(y)
+    given = Subnetworks([linear], training=QUICK, beta=0.01, validation=validation)
+    problem, grown = Problem.of(X, y, given, 0, "cpu", None), train(X, y, given, rounds=2)
+    assert len(grown.chosen) == 2
+    H, w = problem.begin(grown).H, [one.weight for one in grown.chosen]
+    rows = problem.split.validation if validation else problem.split.train
+    Gamma = [grown.lam * one.complexity + 0.01 for one in grown.chosen]
 
-    def F(w: float) -> float:
-        return float(labels_of(y, "logistic").values(y[rows], w * h[rows]).mean()) + Gamma * abs(w)
+    def F(w: list[float]) -> float:
+        f = sum(weight * h[rows] for weight, h in zip(w, H, strict=True))
+        values = labels_of(y, "logistic").values(y[rows], f)
+        return float(values.mean()) + sum(price * abs(weight) for price, weight in zip(Gamma, w, strict=True))
 
-    assert grown.reports[0].objective == pytest.approx(F(kept.weight), rel=1e-9)
-    assert all(F(kept.weight) <= F(kept.weight * scale) + 1e-12 for scale in (0.9, 0.99, 1.01, 1.1))
+    assert grown.reports[-1].objective == pytest.approx(F(w), rel=1e-9)
+    beside = [(a, b) for a in (-0.1, -0.01, 0, 0.01, 0.1) for b in (-0.1, -0.01, 0, 0.01, 0.1)]
+    assert all(F(w) <= F([w[0] + a, w[1] + b]) + 1e-9 for a, b in beside)
 
 
 def test_equal_seeds_give_equal_bits_and_a_run_taken_up_too(tmp_path):
@@ -631,7 +635,7 @@ def test_the_summary_is_a_figure_of_the_file_alone(tmp_path, capsys):
 
 
 def test_an_ensemble_is_verified_as_one_network():
-    """The sum of two subnetworks is read as one graph: its path norm is at most the sum of theirs, weighted."""
+    """The sum of two subnetworks is read as one graph: its path norm is the sum of theirs, but for one bias in all."""
     names = np.array(["zero", "one"])[LABELS[PAIR]]
     clf = fitted([cnn, linear], IMAGES[PAIR], names, rounds=2)
     report = verify_bounds(clf, IMAGES[PAIR], names, draws=None)
@@ -640,7 +644,9 @@ def test_an_ensemble_is_verified_as_one_network():
     chosen = clf.ensemble_.grown.chosen
     assert len(chosen) == 2
     bounded = sum(abs(one.weight) * measure.complexity(one.module, None, (1, 8, 8))[0] for one in chosen)
-    assert report.model.path_norm == pytest.approx(bounded, rel=1e-4)
+    biases = [one.weight * float(one.module[-1].bias) for one in chosen]
+    merged = abs(sum(biases)) - sum(map(abs, biases))
+    assert report.model.path_norm == pytest.approx(bounded + merged, rel=1e-4)
 
 
 def test_an_ensemble_that_cannot_be_read_is_a_black_box():

@@ -26,6 +26,7 @@ from adanet_train.model import model_file
 from adanet_train.reading.enclosure import values
 from adanet_train.reading.path_norm import path_norm
 from adanet_train.reading.trace import trace
+from tests.refusals import refused
 from tests.verify_models import model as layered_model
 from verify import cli, verify_bounds
 from verify.question import Points, Question
@@ -183,8 +184,7 @@ def test_a_fitted_estimator_brings_its_classes() -> None:
     assert report.declared is not None
     with pytest.raises(ValueError, match=r"y must hold 'no' and 'yes' as in training, got 'maybe'"):
         verify_bounds(fitted, X, np.where(y == "no", "maybe", y))
-    with pytest.raises(ValueError, match="not fitted yet"):
-        verify_bounds(AdaNetClassifier(), X, y)
+    refused(lambda: verify_bounds(AdaNetClassifier(), X, y), "not fitted yet")
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
@@ -192,8 +192,7 @@ def test_an_mlp_of_scikit_learn(activation: str) -> None:
     X = np.random.default_rng(0).uniform(0, 1, size=(60, 2))
     y = (X[:, 0] > 0.5).astype(int)
     fitted = MLPClassifier((4,), activation=activation, max_iter=5, random_state=0)
-    with pytest.raises(ValueError, match="not fitted yet"):
-        verify_bounds(fitted, X, y)
+    refused(lambda: verify_bounds(fitted, X, y), "not fitted yet")
     with pytest.warns(ConvergenceWarning, match="Maximum iterations"):
         fitted.fit(X, y)
     report = verify_bounds(fitted, X, y, draws=4)
@@ -207,8 +206,7 @@ def test_several_labels_for_each_point_are_no_classes() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         several.fit(X, np.column_stack([y, np.arange(40) % 3 > 0]))
-    with pytest.raises(ValueError, match="several labels for each point"):
-        verify_bounds(several, X, y)
+    refused(lambda: verify_bounds(several, X, y), "several labels for each point")
 
 
 @pytest.mark.parametrize("size", [1e160, 1e300])
@@ -234,7 +232,7 @@ def test_a_declared_family_is_checked_and_used() -> None:
     assert (
         verify_bounds(module, X, y, declared=NetworkSpec.layered((3, 8, 1), 1e-3, p=2), draws=4).verdict == "violated"
     )
-    with pytest.raises(ValueError, match="layer 1 of the network has 5 units, expected at most the declared 4"):
+    with pytest.raises(ValueError, match=r"layer 1.*5 units.*4"):
         verify_bounds(module, X, y, declared=NetworkSpec.layered((3, 4, 1), 1.0, p=2))
     with pytest.raises(ValueError, match="declared must have the network's activations"):
         verify_bounds(module, X, y, declared=NetworkSpec.layered((3, 8, 1), 1.0, p=2, activations="tanh"))
@@ -323,8 +321,7 @@ def test_a_frame_with_nullable_numbers() -> None:
     found = verify_bounds(module, frame, pandas.Series(y, index=range(7, 47), dtype="Int64"), draws=None)
     assert found.sample.train_error == 0
     frame.iloc[3, 1] = pandas.NA
-    with pytest.raises(ValueError, match="X must be finite"):
-        verify_bounds(module, frame, y)
+    refused(lambda: verify_bounds(module, frame, y), "X must be finite")
 
 
 # Labels
@@ -392,8 +389,7 @@ def test_held_out_points_have_the_classes_of_the_sample() -> None:
     assert verify_bounds(module, X, named, test=(X / 2, named), draws=None).test.error < 0.5
     with pytest.raises(ValueError, match=r"test y must hold 'cat' and 'dog' as in training, got 'fox'"):
         verify_bounds(module, X, named, test=(X / 2, other))
-    with pytest.raises(ValueError, match="test y must hold numbers, as y does, got names"):
-        verify_bounds(module, X, y, test=(X / 2, other))
+    refused(lambda: verify_bounds(module, X, y, test=(X / 2, other)), "test y must hold numbers, as y does, got names")
 
 
 def test_classes_the_other_way_round_are_doubted() -> None:

@@ -20,6 +20,7 @@ import torch
 from adanet_theory.spec import NetworkSpec
 from adanet_train.model import model_file
 from adanet_train.model.model_file import Sample
+from tests.refusals import refuses
 from tests.verify_models import model
 from verify.cli import main
 
@@ -243,8 +244,7 @@ def test_data_in_every_format_and_with_psi(tmp_path, capsys) -> None:
 def test_a_file_without_its_sample_wants_the_data(tmp_path, capsys) -> None:
     file = model()
     model_file.write(tmp_path / "model.pt", dataclasses.replace(file, sample=file.sample.without_data()))
-    assert main([str(tmp_path / "model.pt")]) == 2
-    assert "--data" in capsys.readouterr().err
+    refuses(main, [str(tmp_path / "model.pt")], capsys, "--data")
     np.savez(tmp_path / "data.npz", Psi=file.sample.Psi.numpy(), y=file.sample.y.numpy())
     main([str(tmp_path / "model.pt"), "--data", str(tmp_path / "data.npz"), *QUICK])
     assert "not the sample" not in capsys.readouterr().out
@@ -287,15 +287,7 @@ def test_help_and_version_import_nothing_heavy() -> None:
 
 
 def refused(capsys, *argv: str) -> str:
-    """Status 2, nothing on stdout, one line on stderr, which is returned without its beginning."""
-    assert main(list(argv)) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("verify-bounds: ")
-    assert captured.err.count("\n") == 1
-    assert "Traceback" not in captured.err
-    assert "usage" not in captured.err
-    return captured.err.removeprefix("verify-bounds: ")
+    return refuses(main, list(argv), capsys, "verify-bounds: ")
 
 
 FLAGS = [

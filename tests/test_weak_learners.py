@@ -16,6 +16,7 @@ from adanet_train.core.surrogates import surrogate
 from adanet_train.search.descent import GradientSearch, SubnetworkProblem
 from adanet_train.search.weak_learners import Task, candidate, gradient, start
 from adanet_train.search.weak_learners import generator as draws
+from tests.refusals import refused
 
 
 def randn(*shape: int, seed: int) -> Tensor:
@@ -229,8 +230,7 @@ def test_units_start_where_f_stands():
     """No step: the output that is trained on top of f_{t-1} is 0, so that a candidate never begins above F."""
     t = task(Config(learner="units", steps=0))
     assert [tuple(V.shape) for V in candidate(t, draws(0, 1, 0))] == t.shapes
-    with pytest.raises(ValueError, match="variant='R'"):
-        candidate(task(Config(learner="units", variant="R")), draws(0, 1, 0))
+    refused(lambda: candidate(task(Config(learner="units", variant="R")), draws(0, 1, 0)), "variant='R'")
 
 
 def test_a_learner_of_ones_own():

@@ -12,6 +12,9 @@ from adanet_theory.spec import NetworkSpec
 from adanet_train.core.network import Network
 from adanet_train.data.features import FeatureMap
 from adanet_train.model.model_file import ModelFile, Sample
+from verify.question import Question
+from verify.results import BoundReport, BoundRow
+from verify.rows import report
 
 
 def model(
@@ -75,3 +78,14 @@ def class_model(C=3, seed=0, m=60, skip=False, declared=True, n=(3, 4, 2), flips
     y = np.where(draw.uniform(size=m) < flips, draw.integers(0, C, m), y)
     names = [chr(ord("a") + c) if C <= 26 else f"{c:04d}" for c in range(C)]
     return replace(base, network=network, sample=Sample.of(Psi, y, C), meta={"classes": names})
+
+
+def built(file: ModelFile, test=None, **options) -> BoundReport:
+    """The report on a file, without estimates of R_S unless they are asked for."""
+    return report.build(file, Question(**{"draws": None} | options), test=test)
+
+
+def row(report: BoundReport, id: str) -> BoundRow:
+    """The one row of that statement."""
+    (only,) = [row for row in report.bounds if row.id == id]
+    return only

@@ -126,18 +126,18 @@ def verify_bounds(
     )
     question = replace(question, device=devices.device(device))
     read = case.read(network, X, y, test=test, activation=activation, classes=classes, declared=declared)
-    found = complete(read, question, unlabelled, surrogate)
-    doubt = _doubt(found, None if read.sample is None else read.sample.y)
-    return Report(found if doubt is None else replace(found, notes=(*found.notes, doubt)))
+    built = complete(read, question, unlabelled, surrogate)
+    doubt = _doubt(built, None if read.sample is None else read.sample.y)
+    return Report(built if doubt is None else replace(built, notes=(*built.notes, doubt)))
 
 
-def _doubt(found: BoundReport, y: Any) -> str | None:
+def _doubt(report: BoundReport, y: Any) -> str | None:
     """What is defined, and probably not meant."""
-    if found.classes > 2:
+    if report.classes > 2:
         return None
-    if y is not None and len(found.margins) and bool((y * found.margins > 0).all()) and len(set(y.tolist())) == 2:
+    if y is not None and len(report.margins) and bool((y * report.margins > 0).all()) and len(set(y.tolist())) == 2:
         return "f is positive at every point of the sample: f must be a logit, whose sign decides, and no probability."
-    if found.sample.train_error > 0.5:
+    if report.sample.train_error > 0.5:
         return "more than half of the sample is wrong by this network: are the classes of y the other way round?"
     return None
 

@@ -132,27 +132,27 @@ def verify(arguments: argparse.Namespace) -> int:
         shape=_shape(arguments.shape),
     )
     _check_outputs(arguments)
-    told: list[str] = []
+    notes: list[str] = []
     if arguments.compress is not None:
         budget = compressing.BUDGET if arguments.budget is None else arguments.budget
-        named, told = compressing.compress_named(named, arguments.compress, question, budget)
+        named, notes = compressing.compress_named(named, arguments.compress, question, budget)
     read = case.read_files(named)
     first = next(read)
-    first = replace(first, notes=(*first.notes, *told))
+    first = replace(first, notes=(*first.notes, *notes))
     U = None if arguments.unlabelled is None else compressing.unlabelled_file(arguments.unlabelled, named.shape)
-    number, found = max(len(arguments.model), 1), []
+    number, reports = max(len(arguments.model), 1), []
     with Bar("R_S(H_k)" if number == 1 else "checkpoints") as progress:
         for i, one in enumerate((first, *read)):
             inner = progress if number == 1 else _part(progress, i, number)
-            found.append(compressing.complete(one, question, U, arguments.surrogate, inner))
+            reports.append(compressing.complete(one, question, U, arguments.surrogate, inner))
     if arguments.compress is not None:
         given = arguments.module or arguments.model[0]
-        found[0] = replace(found[0], whose=f"the rounded one in {arguments.compress}, not {given}")
+        reports[0] = replace(reports[0], whose=f"the rounded one in {arguments.compress}, not {given}")
     if number == 1:
-        show(found[0], arguments)
+        show(reports[0], arguments)
     else:
-        show_series(found, arguments)
-    return max(map(report.status, found))
+        show_series(reports, arguments)
+    return max(map(report.status, reports))
 
 
 def _shape(text: str | None) -> tuple[int, ...] | None:
@@ -169,10 +169,10 @@ def _part(progress: Bar, i: int, number: int) -> Callable[[int, int], None]:
     return lambda done, total: progress(1000 * i + 1000 * done // max(total, 1), 1000 * number)
 
 
-def show_series(found: Sequence[BoundReport], arguments: argparse.Namespace) -> None:
+def show_series(reports: Sequence[BoundReport], arguments: argparse.Namespace) -> None:
     from verify.show import series
 
-    checkpoints = series.named(arguments.model, found)
+    checkpoints = series.named(arguments.model, reports)
     if arguments.html is not None:
         files.write_file(arguments.html, series.to_html(checkpoints))
     if arguments.json:
@@ -183,19 +183,19 @@ def show_series(found: Sequence[BoundReport], arguments: argparse.Namespace) -> 
     series.text(checkpoints, console=Console(highlight=False))
 
 
-def show(found: BoundReport, arguments: argparse.Namespace) -> None:
+def show(built: BoundReport, arguments: argparse.Namespace) -> None:
     from verify.show import render
 
     writers = {"html": render.to_html, "tex": render.to_tex, "tex_all": render.to_tex_all}
     for path, write in ((getattr(arguments, name), write) for name, write in writers.items()):
         if path is not None:
-            files.write_file(path, write(found))
+            files.write_file(path, write(built))
     if arguments.json:
-        print(render.to_json(found), flush=True)
+        print(render.to_json(built), flush=True)
         return
     from rich.console import Console
 
-    render.text(found, verbose=arguments.verbose, console=Console(highlight=False))
+    render.text(built, verbose=arguments.verbose, console=Console(highlight=False))
 
 
 def ask(arguments: argparse.Namespace) -> Question:

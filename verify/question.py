@@ -112,7 +112,8 @@ class Points:
 
     `mapped` where Ψ was made by the model's own feature map. `predicted` are the decisions of the program at these
     points (`reading.program`), None where the program is the network of the model file; `arithmetic` is its own.
-    `names` are the classes -1 and +1, or 0, 1, ..; None where y held numbers.
+    `names` are the classes -1 and +1, or 0, 1, ..; None where y held numbers. `rows` are the points as they came where
+    Ψ is made of them by steps that may make two points one.
     """
 
     Psi: Array
@@ -121,3 +122,9 @@ class Points:
     predicted: Array | None = None
     names: tuple[Any, ...] | None = None
     arithmetic: Arithmetic = DOUBLE
+    rows: Array | None = None
+
+    @property
+    def compared(self) -> Array:
+        """What tells whether a point is another one."""
+        return self.Psi if self.rows is None else self.rows

@@ -1,1 +1,1 @@
-"""Certificates: bounds that say something of a trained network, and the tails and priors they are made of."""
+"""Certificates: bounds below 1 for trained networks, and the tails and priors they are made of."""

@@ -1,10 +1,10 @@
 """The lower tail of the binomial law in logs, and its inverse: Clopper-Pearson, held-out data and description length.
 
-    log P[Bin(N, p) <= k]   and   max{ p : P[Bin(N, p) <= k] >= δ }, where log δ is given: δ itself may be no float
+    log P[Bin(N, p) <= k]   and   max{ p : P[Bin(N, p) <= k] >= δ }, from log δ, because δ itself may underflow
 
-A mass is Loader's saddle-point form, whose terms do not cancel (C. Loader, Fast and accurate computation of binomial
-probabilities, 2000); a tail is its last mass times a sum of products of ratios, all at most 1 on the side away from the
-mean. N up to 10^7 takes some tens of microseconds, and twelve digits are right.
+A mass is computed in Loader's saddle-point form, whose terms do not cancel (C. Loader, Fast and accurate computation of
+binomial probabilities, 2000). A tail is its last mass times a sum of products of ratios, all at most 1 on the side away
+from the mean. N = 10^7 takes some tens of microseconds. Twelve digits are right.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from adanet_theory.checks import check, check_delta
 
 _LOST = 40.0
-"""Terms below exp(-40) of the first one are left out of a sum: they are less than its last bit."""
+"""Terms below exp(-40) times the first are left out of a sum, because they are below its last bit."""
 
 
 def log_mass(k: int, N: int, p: float) -> float:
@@ -78,9 +78,9 @@ def log_tail(k: int, N: int, p: float) -> float:
 
 
 def tail_inverse(k: int, N: int, log_delta: float) -> float:
-    """max{ p : P[Bin(N, p) <= k] >= δ } for log δ <= 0: 1 at k = N, and where 1 - p is below the last bit of 1.
+    """max{ p : P[Bin(N, p) <= k] >= δ } for log δ <= 0. It is 1 at k = N, and if 1 - p is below the last bit of 1.
 
-    The log of the tail is concave in p: from a p above the root Newton's method comes down to it and never passes it.
+    The log of the tail is concave in p, so Newton's method from a p above the root falls to the root and never below.
 
     Parameters
     ----------
@@ -117,13 +117,13 @@ def tail_inverse(k: int, N: int, log_delta: float) -> float:
 _STEPS = 100
 """Five or six are needed."""
 CLOSE = 2.0**-36
-"""A step of Newton's method by less than this share is the last: the next would be of the order of its square."""
+"""A relative step of Newton's method below this is the last: the next would be of the order of its square."""
 
 
 def _chernoff(k: int, N: int, c: float) -> float:
     """A p with N kl(k/N, p) >= c, hence P[Bin(N, p) <= k] <= exp(-c).
 
-    kl(q, p) >= (p-q)^2/2p and kl(q, p) >= (1-q) log((1-q)/(1-p)) + q log q; the lesser solution.
+    From kl(q, p) >= (p-q)^2/2p and kl(q, p) >= (1-q) log((1-q)/(1-p)) + q log q; the smaller of the two solutions.
     """
     q, c = k / N, c / N
     bernstein = q + c + math.sqrt(c * c + 2 * q * c)
@@ -132,15 +132,16 @@ def _chernoff(k: int, N: int, c: float) -> float:
 
 
 def check_count(k: int, N: int, name: str = "k", points: str = "N") -> None:
-    """A number of errors among a number of points."""
+    """Check a number of errors among a number of points."""
     check(N >= 1 and N % 1 == 0, f"{points} must be an integer >= 1, got {points}={N}.")
     check(0 <= k <= N and k % 1 == 0, f"{name} must be an integer in [0, {points}], got {name}={k}, {points}={N}.")
 
 
 def clopper_pearson(errors: int, m: int, delta: float) -> float:
-    """held-out: R(f) <= max{ p : P[Bin(m, p) <= errors] >= δ }, on m iid points never used in training.
+    """held-out: R(f) <= max{ p : P[Bin(m, p) <= errors] >= δ }, from m iid points never used in training.
 
-    With probability >= 1-δ over those points: the (1-δ) quantile of Beta(errors+1, m-errors), 1 at errors = m.
+    It holds with probability >= 1-δ over those points. It is the (1-δ) quantile of Beta(errors+1, m-errors), and 1 at
+    errors = m.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ b R(f) <= E_Q R, and so with probability >= 1-δ, for all Q and all G settings o
 
     R(f) <= kl^-1( E_Q R_S, [KL(Q||P) + log(ξ(m) G/δ)]/m ) / b.
 
-The loss may depend on the setting, never on Q; b may depend on Q.
+The loss may depend on the setting but not on Q. b may depend on Q.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LARGEST_M = 10**18
 
 @dataclass(frozen=True)
 class Certificate:
-    """R(f) <= raw, and what decides it: `empirical` E_Q R_S, `KL`, `grid` log G, `b`, the setting (N, k, beta, ..).
+    """R(f) <= raw, and its parts: `empirical` E_Q R_S, `KL`, `grid` log G, `b`, the setting (N, k, beta, ..).
 
     >>> Certificate("vote-certificate", {"empirical": 0.0, "KL": 9.0, "b": 0.5}, raw=1.25).value
     1.0
@@ -36,7 +36,7 @@ class Certificate:
 
     @property
     def value(self) -> float:
-        """min(1, raw): what the statement says of a risk."""
+        """min(1, raw), the bound on a risk."""
         return min(1.0, self.raw)
 
     @property
@@ -47,7 +47,7 @@ class Certificate:
 def certificate(
     id: str, empirical: float, *, KL: float, grid: float, b: float, m: int, delta: float, **setting: float
 ) -> Certificate:
-    """kl^-1( empirical, [KL + log(ξ(m)/δ) + grid]/m ) / b at a setting, whose letters become terms too.
+    """kl^-1( empirical, [KL + log(ξ(m)/δ) + grid]/m ) / b at a setting, whose letters are also terms.
 
     >>> found = certificate("a", 0.01, KL=20.0, grid=5.0, b=0.9, m=2000, delta=0.05, N=40)
     >>> round(found.raw, 12), found.terms["N"]
@@ -80,9 +80,9 @@ class Candidates:
         return np.asarray(kl_inverses(np.clip(self.empirical, 0, 1), exponent) / np.maximum(self.b, 1e-300))
 
     def m_needed(self, delta: float) -> float:
-        """The least m at which one of them is below 1, the sample's margins and the KL being as they are.
+        """The least m at which one of them is below 1, with the sample's margins and the KL unchanged.
 
-        kl^-1(q, C/m) < b means m > C/kl(q, b); ξ(m), which grows like sqrt(m), is found by repeating.
+        kl^-1(q, C/m) < b means m > C/kl(q, b). C contains ξ(m), which grows like sqrt(m), so this is iterated.
         """
         q, b = np.maximum(self.empirical, 0.0), np.minimum(self.b, 1 - 1e-15)
         rate = float(np.max(np.where(q < b, kl(q, b), 0.0)))
@@ -94,10 +94,10 @@ class Candidates:
         return m
 
 
-def least(found: Sequence[Candidates], m: int, delta: float) -> tuple[float, int, int, float]:
+def least(settings: Sequence[Candidates], m: int, delta: float) -> tuple[float, int, int, float]:
     """The least certificate among the candidates, and its N, k and β."""
     best = []
-    for candidates in found:
+    for candidates in settings:
         values = candidates.values(m, delta)
         at = int(np.argmin(values))
         best.append((float(values[at]), int(candidates.k[at]), candidates.N, candidates.beta))
@@ -105,7 +105,7 @@ def least(found: Sequence[Candidates], m: int, delta: float) -> tuple[float, int
     return value, N, k, beta
 
 
-def m_needed(found: Sequence[Candidates], delta: float) -> int | None:
-    """About how large a sample would make the best candidate say something; None beyond 10^18."""
-    m = min(candidates.m_needed(delta) for candidates in found)
+def m_needed(settings: Sequence[Candidates], delta: float) -> int | None:
+    """The approximate sample size at which the best candidate falls below 1; None beyond 10^18."""
+    m = min(candidates.m_needed(delta) for candidates in settings)
     return math.ceil(m) if m <= LARGEST_M else None

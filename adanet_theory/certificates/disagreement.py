@@ -1,4 +1,4 @@
-"""disagreement-certificate: the risk of any network by that of a certified one and how often the two differ."""
+"""disagreement-certificate: bound the risk of any network by that of a certified one plus their disagreement."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from adanet_theory.checks import check, check_delta
 def disagreement_certificate(b: float, d: int, n: int, delta_2: float) -> float:
     """disagreement-certificate: R(f) <= b + max{ p : P[Bin(n, p) <= d] >= δ_2 }, at most 1.
 
-    With probability >= 1-δ_1-δ_2, where R(g) <= b with probability >= 1-δ_1 and f, g differ at d of n points, without
-    labels, that are drawn from the same law and were used for neither of the two.
+    It holds with probability >= 1-δ_1-δ_2. Here R(g) <= b with probability >= 1-δ_1, and f and g differ at d of n
+    unlabelled points from the same law, which were used for neither of the two.
 
     Parameters
     ----------

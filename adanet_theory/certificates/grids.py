@@ -1,6 +1,6 @@
-"""The settings a certificate may choose after seeing the sample, fixed here once, and what the choice costs.
+"""The settings that a certificate may choose from after seeing the sample, and the price of the choice.
 
-A certificate that holds at every setting of a grid of G at once, each with confidence δ/G, pays log G in the exponent.
+A certificate that holds at all G settings of a grid at once, each at δ/G, pays log G in the exponent.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PRIORS = (IID, *BETAS)
 
 
 def check_setting(N: int, beta: float, *, priors: tuple[float, ...] = PRIORS, votes: tuple[int, ...] = VOTES) -> None:
-    """Refuse a setting that is not on the grid: nobody has paid for it."""
+    """Refuse a setting that is not on the grid, because its price is not paid."""
     check(N in votes, f"N must be on the grid of votes, {votes[0]} .. {votes[-1]}, got N={N}.")
     check(beta in priors, f"beta must be one of {', '.join(map(str, priors))}, got beta={beta}.")
 

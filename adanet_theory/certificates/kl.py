@@ -2,8 +2,8 @@
 
     kl(q, p) = q log(q/p) + (1-q) log((1-q)/(1-p)),   0 log 0 = 0
 
-PAC-Bayes-kl (Seeger 2002, Maurer 2004): a loss in [0, 1], a prior P fixed before the sample of m iid points. With
-probability >= 1-δ, for all Q at once:  kl(E_Q R_S, E_Q R) <= [KL(Q||P) + log(ξ(m)/δ)]/m.
+PAC-Bayes-kl (Seeger 2002, Maurer 2004), for a loss in [0, 1] and a prior P fixed before the m iid points: with
+probability >= 1-δ, for all Q at once,  kl(E_Q R_S, E_Q R) <= [KL(Q||P) + log(ξ(m)/δ)]/m.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def kl(q: ArrayLike, p: ArrayLike) -> Array:
     Returns
     -------
     ndarray
-        kl(q, p), >= 0, inf where it is infinite.
+        kl(q, p), >= 0, possibly inf.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def kl_inverse(q: float, c: float) -> float:
 def xi(m: int) -> float:
     """ξ(m) = Σ_{k=0..m} C(m,k) (k/m)^k (1-k/m)^(m-k) <= 2 sqrt(m), = E exp(m kl(X/m, p)) for X ~ Bin(m, p), 0 < p < 1.
 
-    By Abel's identity ξ(m) = Σ_{j=0..m} Π_{i<j} (1 - i/m), all of whose terms but O(sqrt m) vanish.
+    By Abel's identity ξ(m) = Σ_{j=0..m} Π_{i<j} (1 - i/m). All but O(sqrt m) of these terms are negligible.
 
     >>> xi(1), round(xi(8), 14), round(xi(1437), 12), round(xi(12_000), 11)
     (2.0, 4.24501800537109, 48.179761461119, 137.96130255879)

@@ -1,4 +1,4 @@
-"""occam-certificate: the risk of a network by the length of its description."""
+"""occam-certificate: bound the risk of a network by the length of its description."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from adanet_theory.checks import check, check_delta
 def occam_certificate(k: int, N: int, bits: float, delta: float) -> float:
     """occam-certificate: R(h) <= max{ p : P[Bin(N, p) <= k] >= δ 2^-bits } for all networks h at once.
 
-    With probability >= 1-δ over N iid points, where h makes k errors on them and has `bits` bits in a self-delimiting
-    code that was fixed before them (Σ_h 2^-bits(h) <= 1). bits = 0 is one network fixed beforehand: held-out.
+    It holds with probability >= 1-δ over N iid points. h makes k errors on them and takes `bits` bits in a
+    self-delimiting code that was fixed before them (Σ_h 2^-bits(h) <= 1). bits = 0 is one network fixed beforehand,
+    and the bound is then held-out.
 
     Parameters
     ----------
@@ -21,7 +22,7 @@ def occam_certificate(k: int, N: int, bits: float, delta: float) -> float:
     N
         Points of the sample, at least 1.
     bits
-        Length of the description, -log2 P(h) >= 0, not necessarily whole; inf gives 1.
+        Length of the description, -log2 P(h) >= 0, not necessarily an integer; inf gives the bound 1.
     delta
         Probability in (0, 1) with which the statement may fail.
 

@@ -1,7 +1,7 @@
-"""pick-certificate: the risk of a network that was trained only on points it picked, by the number of picks.
+"""pick-certificate: bound the risk of a network that was trained only on points it picked, by the number of picks.
 
-The sum of the statement is P[Bin(N, ε) > k] / (N ε P[Bin(N, ε) = k]), and its log is convex in u = -log(1-ε): from a u
-above the root Newton's method comes down to it and never passes it.
+The sum of the statement is P[Bin(N, ε) > k] / (N ε P[Bin(N, ε) = k]). Its log is convex in u = -log(1-ε), so Newton's
+method from a u above the root falls to the root and never below.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from adanet_theory.checks import check_delta
 
 
 def pick_certificate(k: int, N: int, delta: float) -> float:
-    """pick-certificate: R(h_T) <= ε(k), T picked from N iid points by a rule fixed before them, k = |T|.
+    """pick-certificate: R(h_T) <= ε(k), where a rule fixed beforehand picks T from N iid points, and k = |T|.
 
         (δ/N) Σ_{m=k..N-1} [C(m,k)/C(N,k)] (1-ε)^-(N-m) = 1,   ε(N) = 1
 
-    With probability >= 1-δ over the N points. k counts the picks and, where the picking stopped early, every
-    inappropriate point that is left; points that the start was trained on count in neither k nor N.
+    It holds with probability >= 1-δ over the N points. k counts the picks and, if picking stopped early, every
+    inappropriate point that is left. The points of the start count in neither k nor N.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def pick_certificate(k: int, N: int, delta: float) -> float:
 
 
 def pick_root(k: int, N: int, log_delta: float) -> float:
-    """ε(k) for k < N, where log δ < 0 is given: δ itself may be no float.
+    """ε(k) for k < N, from log δ < 0, because δ itself may underflow.
 
     >>> round(pick_root(100, 12_000, -1000 * math.log(10)), 12)
     0.204793763361
@@ -65,7 +65,7 @@ def pick_root(k: int, N: int, log_delta: float) -> float:
 
 
 _ONE = 36.0
-"""From this u on 1 - ε is below the last bit of 1."""
+"""From this u on, 1 - ε is below the last bit of 1."""
 _STEPS = 100
 """Four or five are needed."""
 

@@ -1,4 +1,4 @@
-"""stochastic-certificate: any network, but about the *randomised* one: weights drawn anew for every prediction.
+"""stochastic-certificate: for any network, but about its *randomised* form, with new weights for every prediction.
 
 Q is Gaussian around the trained weights. P is Gaussian around weights that do not depend on the m points of the
 statement: drawn at random, or trained on another part of the sample.
@@ -35,9 +35,9 @@ def stochastic_certificate(
 ) -> Certificate:
     """E_{w ~ Q} R(f_w) <= kl^-1( q, [KL + log(ξ(m)/(.9 δ)) + grid]/m ),  q = kl^-1( error, log(K/(.1 δ))/T' ).
 
-    `error` is the mean loss of `draws` weight vectors per point, T' = draws · m; where the vectors are `shared` by all
-    points only T' = draws independent means are averaged. K = `tried` settings were compared on these draws;
-    `grid` is log G of the priors that were tried. It says nothing of the network with the mean weights.
+    `error` is the mean loss of `draws` weight vectors per point, and T' = draws · m. If all points share the vectors
+    (`shared`), only T' = draws independent means are averaged. K = `tried` settings were compared on these draws.
+    `grid` is log G of the priors that were tried. It says nothing about the network with the mean weights.
 
     >>> round(stochastic_certificate(0.02, draws=100, shared=False, KL=2.0, m=6000, delta=0.05).raw, 6)
     0.029718

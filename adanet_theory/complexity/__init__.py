@@ -1,1 +1,1 @@
-"""Rademacher complexities: exact and sampled values, suprema over one unit, and what others have published."""
+"""Rademacher complexities: exact and sampled values, suprema over one unit, and published bounds."""

@@ -8,7 +8,7 @@ Inside a cell of the arrangement the sum is linear in u, so T is a maximum over 
     by_vertices   p in {1, inf}       vertices of the cells cut with the ball: one matrix product
     by_cells      p = 2               stationary points on the faces of the cells
 
-X holds the points as rows, S the sign vectors as rows, slopes is (a, b).
+The rows of X are the points, the rows of S the sign vectors, and slopes is (a, b).
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ def homogeneous(z: Array, slopes: Slopes) -> Array:
 
 
 def by_sectors(X: Array, S: Array, p: float, slopes: Slopes) -> Array:
-    """T for n_0 = 2: the lines u . x_i = 0 cut the plane into sectors, in each of which the sum is c . u.
+    """T for n_0 = 2: the lines u . x_i = 0 cut the plane into sectors, and in each sector the sum is c . u.
 
-    Going around, c changes by one term at each line, so all c are one cumulative sum. On a sector the maximum of
-    |c . u| over the ball is ||c||_q if ± the dual vector of c lies there, else it is attained on a bounding line.
-    At p = 1 and p = inf the corners of the ball count as lines as well, and the lines alone suffice.
+    Going around, c changes by one term at each line, so one cumulative sum gives all c. On a sector the maximum of
+    |c . u| over the ball is ||c||_q if ± the dual vector of c lies there. Else it is attained on a bounding line.
+    At p = 1 and p = inf the corners of the ball also count as lines, and the lines alone suffice.
 
     >>> by_sectors(np.eye(2), np.array([[1.0, 1.0], [1.0, -1.0]]), 2, (0, 1)).round(12).tolist()
     [1.414213562373, 1.0]
@@ -77,7 +77,7 @@ def _around(terms: Array, before: Array, jumps: Array, both: Array, U: Array, p:
 
 
 def _inside(c: Array, U: Array, p: float) -> Array:
-    """||c||_q where ± the dual vector of c lies between its line and the next, else 0."""
+    """||c||_q if ± the dual vector of c lies between its line and the next, else 0."""
     dual = dual_direction(c, p)
     following = np.vstack([U[1:], -U[:1]])
     left = U[:, 0] * dual[..., 1] - U[:, 1] * dual[..., 0]
@@ -91,9 +91,10 @@ def _inside(c: Array, U: Array, p: float) -> Array:
 def by_vertices(X: Array, S: Array, p: float, slopes: Slopes) -> Array:
     """T for p in {1, inf}: the sum is linear on each cell cut with a face of the ball, so a vertex attains T.
 
-    Where also the norm is linear (each orthant at p = 1; at p = inf each cone |u_j| = max_k |u_k|, bounded by
-    u_j = ±u_k) these vertices lie on lines in which n_0 - 1 of all the hyperplanes meet. Every candidate is
-    feasible and none depends on σ, so one matrix product gives all values, and none exceeds T.
+    Cut the cells further so that the norm is linear on each part: into orthants at p = 1, and at p = inf into the
+    cones |u_j| = max_k |u_k|, bounded by u_j = ±u_k. The vertices then lie on lines in which n_0 - 1 of all the
+    hyperplanes meet. Every candidate is feasible and none depends on σ, so one matrix product gives all values, and
+    none exceeds T.
     """
     U = candidate_vertices(X, p)
     step = 1 + 2**21 // (len(S) + len(X))
@@ -127,7 +128,7 @@ def _ball_normals(n_0: int, p: float) -> Array:
 
 
 def vertex_count(m: int, n_0: int, p: float) -> int:
-    """How many choices of n_0 - 1 hyperplanes by_vertices makes."""
+    """The number of choices of n_0 - 1 hyperplanes that by_vertices makes."""
     return math.comb(m + (n_0 if p == 1 else n_0 * (n_0 - 1)), n_0 - 1)
 
 
@@ -137,8 +138,8 @@ def vertex_count(m: int, n_0: int, p: float) -> int:
 def by_cells(X: Array, S: Array, slopes: Slopes) -> Array:
     """T for p = 2: on a face F of the arrangement, of any dimension, the sum is c . u with c in the span of F.
 
-    If ± c lies in F, the maximum of |c . u| over F and the ball is ||c||_2; else it is attained on a lesser face,
-    down to the rays. So T is the largest ||c||_2 over the faces that hold their own ± c.
+    If ± c lies in F, the maximum of |c . u| over F and the ball is ||c||_2. Else it is attained on a face of lower
+    dimension, down to the rays. So T is the largest ||c||_2 over the faces that contain their own ± c.
     """
     a, b = slopes
     m, n_0 = X.shape
@@ -158,7 +159,7 @@ def by_cells(X: Array, S: Array, slopes: Slopes) -> Array:
 def _coordinates_on_flat(X: Array, rows: list[int]) -> Array:
     """The points projected on the flat where these hyperplanes meet, in an orthonormal basis of it.
 
-    Of dependent hyperplanes it is a part of the flat, feasible as any other; fewer of them give all of it.
+    If the hyperplanes are dependent, the result is a part of the flat, which is feasible too; fewer of them give all.
     """
     if not rows:
         return X
@@ -171,8 +172,8 @@ def _coordinates_on_flat(X: Array, rows: list[int]) -> Array:
 def cells(X: Array) -> Array:
     """A point inside each cell of the arrangement u . x_i = 0.
 
-    A new hyperplane cuts exactly those cells of the earlier ones that show as cells of their traces on it, one
-    dimension below: from a point inside such a trace, a short step to either side lands in the two halves.
+    A new hyperplane cuts exactly those earlier cells whose traces on it are cells of one dimension less. From a point
+    inside such a trace, a short step to either side lands in the two halves.
 
     >>> len(cells(np.random.default_rng(0).standard_normal((6, 3))))
     32
@@ -200,13 +201,13 @@ def cells(X: Array) -> Array:
 
 
 def _is_among(normals: Array, normal: Array) -> bool:
-    """Whether the unit vector is, to 1e-12, ± one of the unit vectors: their hyperplanes are one."""
+    """Whether the unit vector equals, to 1e-12, ± one of the unit vectors, so that their hyperplanes coincide."""
     distance = np.minimum(np.abs(normals - normal).max(axis=1), np.abs(normals + normal).max(axis=1))
     return bool(np.any(distance < 1e-12))
 
 
 def cell_count(m: int, n_0: int) -> int:
-    """2 Σ_{j<n_0} C(m-1, j): the cells of m hyperplanes through 0 in general position, the most there can be.
+    """2 Σ_{j<n_0} C(m-1, j): the number of cells of m hyperplanes through 0 in general position, the largest possible.
 
     >>> cell_count(6, 3)
     32

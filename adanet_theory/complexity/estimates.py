@@ -1,11 +1,11 @@
-"""Values of R_S for the first two layer families: all signs enumerated, or signs drawn with a proved interval.
+"""R_S of the first two layer families, by enumeration of all signs or from drawn signs with a proved interval.
 
 H_1 has a closed supremum; the supremum of H*_2 over one hidden unit is in `unit_supremum`. By lemma-1-exact
 
     R_S(H_1)  = (Λ_{1,0}/m) E || Σ_i σ_i Ψ(x_i) ||_q
     R_S(H*_2) = Λ_{2,1} n_1^(1/q) (1/m) E sup_{||u||_p <= Λ_{1,0}} | Σ_i σ_i φ(u . Ψ(x_i)) |.
 
-Nothing here is estimated from one side only: an `Interval` holds the true value, surely or with its confidence.
+Every result is an `Interval` that contains the true value, surely or with its confidence.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ _SIGNS = 2**18  # how many at a time are given to `unit_supremum`
 
 @dataclass(frozen=True)
 class Interval:
-    """lower <= R_S <= upper, surely if confidence is 1, else with at least that probability over the drawn signs.
+    """lower <= R_S <= upper: surely if confidence is 1, else with at least that probability over the drawn signs.
 
-    The probability of failure is split evenly: R_S <= upper alone fails with at most half of 1 - confidence.
+    The probability of failure is split evenly: R_S <= upper alone fails with probability at most half of
+    1 - confidence.
 
     Parameters
     ----------
@@ -48,13 +49,13 @@ class Interval:
     mean
         Average over the signs.
     stderr
-        Its standard error, 0 if every sign vector was taken; lower and upper do not rest on it.
+        Its standard error, 0 if every sign vector was taken; lower and upper do not use it.
     draws
         Number of sign vectors drawn, 0 if every one was taken.
     method
-        How the suprema were found.
+        How the suprema were computed.
     confidence
-        Probability with which the interval holds, 1 if surely.
+        Probability with which the interval holds; 1 if surely.
     """
 
     lower: float
@@ -67,11 +68,11 @@ class Interval:
 
 
 def linear_complexity(Psi: Any, spec: NetworkSpec) -> Interval:
-    """h1-exact: R_S(H_1) with all signs enumerated, m <= 20.
+    """h1-exact: R_S(H_1) by enumeration of all signs, m <= 20.
 
         R_S(H_1) = (Λ_{1,0}/m) 2^(-m) Σ_σ || Σ_i σ_i Ψ(x_i) ||_q
 
-    lower and upper enclose the value against the rounding of the sums.
+    lower and upper account for the rounding of the sums.
 
     Parameters
     ----------
@@ -122,8 +123,8 @@ def sampled_linear_complexity(
         | mean - R_S(H_1) | <= (Λ_{1,0}/m) sqrt(2 v log(2/δ) / draws)   with probability 1 - δ = confidence,
         v = min{ Σ_i ||Ψ(x_i)||_q²,  4 sup_{||u||_p <= 1} Σ_i (u . Ψ(x_i))² },
 
-    δ/2 for each side; `variance_factor` gives v and the reason. The signs depend on the state of rng only.
-    progress(done, total) is called after each block of points, in signs.
+    δ/2 for each side. `variance_factor` computes v and explains it. The signs depend only on the state of rng.
+    progress(done, total) is called after each block of points, and counts signs.
 
     Parameters
     ----------
@@ -143,7 +144,7 @@ def sampled_linear_complexity(
     Returns
     -------
     Interval
-        R_S(H_1), enclosed with the confidence asked for.
+        R_S(H_1), enclosed with the given confidence.
 
     Raises
     ------
@@ -178,7 +179,7 @@ def sampled_linear_complexity(
 
 
 def hidden_complexity(Psi: Any, spec: NetworkSpec, *, time_limit: float | None = None) -> Interval:
-    """lemma-1-exact: R_S(H_2) = R_S(H*_2) with all signs enumerated, m <= 16.
+    """lemma-1-exact: R_S(H_2) = R_S(H*_2) by enumeration of all signs, m <= 16.
 
         R_S(H*_2) = Λ_{2,1} n_1^(1/q) (1/m) 2^(-m) Σ_σ sup_{||u||_p <= Λ_{1,0}} | Σ_i σ_i φ_1(u . Ψ(x_i)) |
 
@@ -226,12 +227,12 @@ def sampled_hidden_complexity(
     time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> Interval:
-    """lemma-1-exact: R_S(H_2) = R_S(H*_2) from drawn signs, the supremum of each solved exactly.
+    """lemma-1-exact: R_S(H_2) = R_S(H*_2) from drawn signs, with the exact supremum for each.
 
         | mean - R_S(H*_2) | <= Λ_{2,1} n_1^(1/q) (1/m) sqrt(2 v log(2/δ) / draws)   with probability 1 - δ
 
-    with the v of `variance_factor`, δ/2 for each side. Where a mixed-integer program was stopped by time_limit
-    (seconds for each), lower rests on its incumbents and upper on its dual bounds.
+    with the v of `variance_factor`, δ/2 for each side. If time_limit (in seconds, for each program) stopped a
+    mixed-integer program, lower uses its incumbents and upper its dual bounds.
 
     Parameters
     ----------
@@ -253,7 +254,7 @@ def sampled_hidden_complexity(
     Returns
     -------
     Interval
-        R_S(H_2), enclosed with the confidence asked for.
+        R_S(H_2), enclosed with the given confidence.
 
     Raises
     ------
@@ -290,9 +291,9 @@ def variance_factor(Psi: Any, p: float, *, Lambda: float = 1.0, phi: str | Activ
     """v with  E e^{t (Z - EZ)} <= e^{t² v/2}  for all real t,  Z = sup_{||u||_p <= Λ} |Σ_i σ_i φ(u . Ψ(x_i))|.
 
         v = Σ_i a_i²,  a_i = min{ |φ(0)| + L Λ ||Ψ(x_i)||_q, sup|φ| } >= |φ(u . Ψ(x_i))|;
-        if φ(0) = 0, also v = 4 L² Λ² sup_{||u||_p <= 1} Σ_i (u . Ψ(x_i))²;   the lesser of the two.
+        if φ(0) = 0, also v = 4 L² Λ² sup_{||u||_p <= 1} Σ_i (u . Ψ(x_i))²;   the smaller of the two.
 
-    First: changing σ_i moves Z by at most 2 a_i (bounded differences). Second: for the maximiser u of σ,
+    First: changing σ_i changes Z by at most 2 a_i (bounded differences). Second: for the maximiser u of σ,
     Z(σ) - Z(σ') <= Σ_i 2 |φ(u . Ψ(x_i))| 1{σ_i != σ'_i}, and for such functions of independent variables the
     conditional transportation inequalities of Marton and Samson give the moment bound for either sign of t
     (see Boucheron, Lugosi, Massart 2013, Chapter 8).
@@ -318,7 +319,8 @@ def _spread(X: NDArray[Any], p: float, lengths: Array, Lambda: float, phi: Activ
 def _may_be_flat(X: NDArray[Any], p: float, lengths: Array, unit: float) -> bool:
     """Whether 4 sup_u Σ_i (u . Ψ(x_i))² < Σ_i ||Ψ(x_i)||_q² looks possible: Ψ^T Ψ costs as much as n_0 draws.
 
-    Judged on some of the points, at the u in the direction of their sum, long where the features share a sign.
+    It is judged on some of the points, at the u in the direction of their sum, which is long if the features share a
+    sign.
     """
     stride = -(-len(X) // _BLOCK)
     some = np.asarray(X[::stride], dtype=np.float64) / unit
@@ -328,7 +330,7 @@ def _may_be_flat(X: NDArray[Any], p: float, lengths: Array, unit: float) -> bool
 
 
 def _largest_energy(X: NDArray[Any], p: float, unit: float) -> float:
-    """An upper value of sup_{||u||_p <= 1} Σ_i (u . Ψ(x_i)/unit)²: up to rounding exact at p = 1 and p = 2.
+    """An upper value of sup_{||u||_p <= 1} Σ_i (u . Ψ(x_i)/unit)², exact up to rounding at p = 1 and p = 2.
 
     For p < 2 the ball lies in the Euclidean one; for p > 2 it lies in n_0^(1/2 - 1/p) times it.
     """
@@ -363,15 +365,15 @@ _SIGNS_OF_BYTE = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, Non
 
 
 def _sign_buffer(points: int, draws: int) -> Array:
-    """Room for the signs of `points` points in at least `draws` draws: an odd number of words of 64 in each row.
+    """A buffer for the signs of `points` points in at least `draws` draws; rows have an odd number of 64-bit words.
 
-    Rows a power of two apart share cache lines, and matrix products that read them take half as long again.
+    Rows a power of two apart share cache lines, and matrix products on them take 1.5 times as long.
     """
     return np.empty((points, 64 * (-(-draws // 64) | 1)))
 
 
 def _draw_signs(rng: np.random.Generator, signs: Array) -> None:
-    """Fill the rows, one for each point, with random signs: a bit of rng for each.
+    """Fill the rows, one for each point, with random signs, one bit of rng for each.
 
     Each point takes whole words, so the stream does not depend on how the points are split in blocks.
     """
@@ -383,7 +385,7 @@ def _draw_signs(rng: np.random.Generator, signs: Array) -> None:
 def _signed_blocks(X: NDArray[Any], draws: int, rng: np.random.Generator) -> Iterator[tuple[Array, Array]]:
     """The blocks of Ψ, each with its signs; while a block is used, a thread draws the signs of the next.
 
-    Two buffers, because fresh memory for each block would cost as much as drawing the signs.
+    It uses two buffers, because new memory for each block would cost as much as drawing the signs.
     """
     blocks = range(0, len(X), _BLOCK)
     buffers = [_sign_buffer(min(len(X), _BLOCK), draws) for _ in blocks[:2]]
@@ -406,10 +408,10 @@ def _signed_blocks(X: NDArray[Any], draws: int, rng: np.random.Generator) -> Ite
 
 
 def _rounding(n_0: int, lengths: Array) -> float:
-    """An upper value of the error of a computed || Σ_i σ_i Ψ(x_i) ||_q, Ψ normalised; lengths: ||Ψ(x_i)||_q.
+    """An upper value of the error of a computed || Σ_i σ_i Ψ(x_i) ||_q for normalised Ψ; lengths: ||Ψ(x_i)||_q.
 
     A sum of m terms in blocks errs by at most (block + blocks) roundings of Σ_i |Ψ_ij|, whatever the order inside
-    a block, and || Σ_i |Ψ(x_i)| ||_q <= Σ_i ||Ψ(x_i)||_q; the norm adds n_0 roundings and a few. EPS is two unit
+    a block, and || Σ_i |Ψ(x_i)| ||_q <= Σ_i ||Ψ(x_i)||_q. The norm adds n_0 roundings and a few more. EPS is two unit
     roundoffs, which leaves a factor 2 for all higher orders.
     """
     m = len(lengths)
@@ -418,7 +420,7 @@ def _rounding(n_0: int, lengths: Array) -> float:
 
 @dataclass(frozen=True)
 class _Scale:
-    """What a mean supremum is multiplied by: Π factors 2^power / m, without an underflow on the way."""
+    """The factor of a mean supremum, Π factors 2^power / m, without an intermediate underflow."""
 
     factors: tuple[float, ...]
     m: int
@@ -435,7 +437,7 @@ class _Scale:
             raise OverflowError("R_S exceeds the largest float, 1.8e308.") from None
 
     def outward(self, lower: float, upper: float) -> tuple[float, float]:
-        """Both ends, with the roundings of a few factors and the underflow of the last; nothing stays nothing."""
+        """Both ends, widened by the roundings of a few factors and the underflow of the last; 0 stays 0."""
         least, most = self(max(lower, 0.0)), self(upper)
         if upper == 0 or 0 in self.factors:
             return 0.0, 0.0
@@ -451,7 +453,7 @@ def _enumerated(lower: float, upper: float, rounding: float, scale: _Scale, meth
 def _sampled(
     lower: Array, upper: Array, rounding: float, scale: _Scale, spread: float, confidence: float, method: str
 ) -> Interval:
-    """The interval around the means of the drawn suprema, widened by the sampling and the rounding error."""
+    """The interval around the means of the drawn suprema, widened by the sampling error and the rounding error."""
     draws = len(lower)
     # sqrt(v) itself carries some rounding, far below the 1e-9 that is added here
     margin = (1 + 1e-9) * spread * math.sqrt(2 * math.log(2 / (1 - confidence)) / draws) + rounding
@@ -464,7 +466,7 @@ def _sampled(
 
 
 def _normalised(X: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """X = 2^power Y with Y far from under- and overflow; power = 0 for the usual sample, which is not copied."""
+    """X = 2^power Y with Y far from under- and overflow. The usual sample has power = 0 and is not copied."""
     largest = max(float(X.max()), -float(X.min()))
     power = math.frexp(largest)[1]
     if largest == 0 or abs(power) < 100:
@@ -473,7 +475,7 @@ def _normalised(X: NDArray[Any]) -> tuple[NDArray[Any], int]:
 
 
 def _unit_problem(Psi: Any, spec: NetworkSpec) -> tuple[NDArray[Any], float, _Scale]:
-    """The sample, the Λ of the hidden unit and the factor in front: T is homogeneous in both where φ is."""
+    """The sample, the Λ of the hidden unit and the factor in front. T is homogeneous in both if φ is."""
     X = _sample(Psi, spec, layers=2)
     outer = (spec.bound(2, 1), spec.root(1))
     if not spec.phi(1).is_homogeneous:

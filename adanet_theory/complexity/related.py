@@ -1,7 +1,7 @@
-"""Other people's complexities with their constants: context for the reader of a report, never a claim about a network.
+"""Published complexities with their constants, for comparison in a report; they are never a claim about a network.
 
-They fix their norms beforehand and read a plain layered network x -> W_d φ(W_{d-1} φ(.. W_1 x)) with d weight layers,
-the last a single row; put at the norms measured after training they show an order of magnitude and prove nothing.
+They need norms fixed beforehand and a plain layered network x -> W_d φ(W_{d-1} φ(.. W_1 x)) with d weight layers,
+the last a single row. At norms measured after training they show an order of magnitude and prove nothing.
 
 Golowich, Rakhlin, Shamir: Size-independent sample complexity of neural networks. COLT 2018.
 Neyshabur, Tomioka, Srebro: Norm-based capacity control in neural networks. COLT 2015.
@@ -62,7 +62,7 @@ def golowich_frobenius(norms: Sequence[float], *, m: int, square_norms: float) -
 
 
 def golowich_l1(norms: Sequence[float], *, n_0: int, m: int, largest_column: float) -> float:
-    """Golowich, Rakhlin, Shamir 2018, Theorem 2: φ 1-Lipschitz, φ(0) = 0, every row of W_j of l1 norm <= M(j).
+    """Golowich, Rakhlin, Shamir 2018, Theorem 2: φ 1-Lipschitz, φ(0) = 0, every row of W_j has l1 norm <= M(j).
 
         R_S <= (2/m) Π_j M(j) sqrt( d + 1 + log n_0 ) sqrt( max_j Σ_i x_{i,j}^2 )
 

@@ -2,8 +2,9 @@
 
     T(σ) = sup_{||u||_p <= Λ} | Σ_i σ_i φ(u . Ψ(x_i)) |
 
-`unit_supremum` takes the first way that applies: n_0 = 1 and any φ on a line; for positively homogeneous φ the
-sectors, vertices and cells of `arrangement`; beyond their reach, for p in {1, inf}, a mixed-integer program.
+`unit_supremum` uses the first method that applies. For n_0 = 1 and any φ it searches a line. For positively homogeneous
+φ it uses the sectors, vertices and cells of `arrangement`. If those are too many and p is in {1, inf}, it solves a
+mixed-integer program.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _GRID = 4097
 
 @dataclass(frozen=True)
 class Supremum:
-    """lower <= T <= upper for each sign vector, up to `rounding`: the two agree unless a solver left a gap."""
+    """lower <= T <= upper for each sign vector, up to `rounding`. The two agree unless a solver left a gap."""
 
     lower: Array
     upper: Array
@@ -55,7 +56,7 @@ def unit_supremum(
     phi: str | Activation = "relu",
     time_limit: float | None = None,
 ) -> Supremum:
-    """T(σ) for each row σ of signs; time_limit (seconds) is for each mixed-integer program.
+    """T(σ) for each row σ of signs; time_limit (in seconds) applies to each mixed-integer program.
 
     >>> sup = unit_supremum([[1, 1, 0], [1, 0, 1], [0, 1, -1]], [[1, 1, 1], [1, -1, 1]], Lambda=1, p=1)
     >>> sup.lower.round(12).tolist(), sup.method
@@ -116,8 +117,8 @@ def by_milp(X: Array, S: Array, p: float, slopes: Slopes, time_limit: float | No
         maximise ± Σ_i σ_i (b z_i^+ - a z_i^-)  over  z^+ - z^- = X u,  ||u||_p <= 1,
         0 <= z_i^+ <= M_i t_i,  0 <= z_i^- <= M_i (1 - t_i),  M_i = ||x_i||_q,  t_i in {0, 1}
 
-    where t_i may be real if the term is concave in u. lower is the sum at the incumbent's u, computed anew; upper
-    is the solver's bound plus its own tolerances (1e-6 of the objective, 1e-7 of each constraint): no proof.
+    where t_i may be real if the term is concave in u. lower is the sum at the incumbent's u, recomputed. upper
+    is the solver's bound plus its own tolerances (1e-6 of the objective, 1e-7 of each constraint). It is not a proof.
     """
     scale = float(np.abs(X).max()) or 1.0
     M = norms(X / scale, conjugate(p))
@@ -181,9 +182,9 @@ def matrix(Psi: Any) -> NDArray[Any]:
 def _rounding(X: Array, q: float, L: float) -> float:
     """An upper value of the error of a computed Σ_i σ_i φ(u . x_i), ||u||_p <= 1, in sectors, vertices or cells.
 
-    Twice the m + n_0 roundings of the sums, as a cumulative sum is the difference of two, on Σ_i L ||x_i||_q. It
-    leaves out that a vertex of nearly parallel hyperplanes is itself ill-determined: such a candidate is feasible
-    as any other, so lower stands, but with such data T may lie above upper.
+    It is twice the m + n_0 roundings of the sums (a cumulative sum is the difference of two) times Σ_i L ||x_i||_q.
+    It ignores that a vertex of nearly parallel hyperplanes is ill-determined. Such a candidate is still feasible, so
+    lower holds, but with such data T may be above upper.
     """
     m, n_0 = X.shape
     return 2 * (m + n_0 + 16) * EPS * L * float(norms(X, q).sum())

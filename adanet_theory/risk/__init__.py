@@ -1,1 +1,1 @@
-"""Bounds on the risk by margins: Theorem 1 and its repairs, a-posteriori, several classes."""
+"""Bounds on the risk by margins: Theorem 1 and its corrections, a-posteriori, several classes."""

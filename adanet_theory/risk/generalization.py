@@ -1,7 +1,7 @@
-"""Bounds on the risk R(f), each with probability at least 1 - δ over the sample: printed, repaired and replaced.
+"""Bounds on the risk R(f), each with probability at least 1 - δ over the sample: printed, corrected and replaced.
 
 f = Σ_k w_k · h_k, W = Σ_k ||w_k||_1. `w_norms` lists ||w_1||_1, .., ||w_l||_1 as trained; R_m and M list the complexity
-and the range of H_1, .., H_l. Statements that fix ρ are about f/W: their margin error and ramp are those of f/W.
+and the range of H_1, .., H_l. Statements with a fixed ρ are about f/W, and so are their margin error and ramp.
 For the zero function (W = 0, or all ranges 0) the bound is 1.
 """
 
@@ -34,7 +34,7 @@ from adanet_theory.spec import NetworkSpec
 def confidence_term(rho: float, depth: int, m: int, delta: float) -> float | None:
     """C(ρ, l, m, δ) = sqrt( ceil((4/ρ²) log(ρ² m/log l)) (log l)/m + log(2/δ)/(2m) ), Theorem 1.
 
-    At l = 1, where the print divides by log l = 0, it is sqrt(log(2/δ)/(2m)). None where the radicand is negative.
+    At l = 1, where the print divides by log l = 0, it is sqrt(log(2/δ)/(2m)). It is None if the radicand is negative.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def confidence_term(rho: float, depth: int, m: int, delta: float) -> float | Non
     Returns
     -------
     float or None
-        C(ρ, l, m, δ); None where the radicand is negative.
+        C(ρ, l, m, δ); None if the radicand is negative.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def confidence_term(rho: float, depth: int, m: int, delta: float) -> float | Non
 
 
 def check_mixture(w_norms: Sequence[float], *per_layer: Sequence[float]) -> float:
-    """W, after checking the mixture weights and the lists that go with them layer by layer."""
+    """Check the mixture weights and the lists that go with them layer by layer, and return W."""
     check(len(w_norms) >= 1, "w_norms must hold ||w_1||_1, .., ||w_l||_1, got none.")
     for k, norm in enumerate(w_norms, start=1):
         check_nonnegative(f"||w_{k}||_1", norm)
@@ -113,7 +113,8 @@ def theorem_1(
 
         R(f) <= R_{S,ρ}(f/W) + (4/ρ) Σ_k (||w_k||_1/W) R_m(H_k) + (2/ρ) sqrt(log l/m) + C(ρ, l, m, δ)
 
-    Holds for |h| <= 1 and l >= 2, which it does not say (claim theorem-1): refused otherwise, unless asked `literally`.
+    It holds for |h| <= 1 and l >= 2, which the paper does not state (claim theorem-1). Other input is refused unless
+    `literally` is set.
 
     Parameters
     ----------
@@ -132,12 +133,12 @@ def theorem_1(
     M
         Ranges M_1, .., M_l; each must be at most 1. None: unknown.
     literally
-        Evaluate the print even where its missing assumption fails; the number is then no bound.
+        Evaluate the printed formula even if its missing assumption fails. The number is then not a bound.
 
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------
@@ -166,7 +167,7 @@ def theorem_1(
 def _printed(
     id: str, margin_error: float, complexity: float, rho: float, depth: int, m: int, delta: float, M: float = 1.0
 ) -> MarginBound:
-    """The terms the printed statements share; `M` scales the two that take |h| <= 1 for granted."""
+    """The terms that the printed statements share; `M` scales the two that assume |h| <= 1."""
     terms = {
         "margin_error": margin_error,
         "complexity": complexity,
@@ -188,11 +189,11 @@ def corollary_1(
     M: Sequence[float] | None = None,
     literally: bool = False,
 ) -> MarginBound:
-    """Corollary 1 as printed: Theorem 1 with Lemma 2, every Λ doubled once more (needlessly, claim corollary-1).
+    """Corollary 1 as printed: Theorem 1 with Lemma 2 and every Λ doubled again, needlessly (claim corollary-1).
 
         complexity term  (2/ρ) Σ_k (||w_k||_1/W) [ E[r_inf] (Π_{s<=k} 4Λ_{s,s-1}) N_k^(1/q) sqrt(2 log(2 n_0)/m) ]
 
-    `r_inf` stands for its expectation, which a sample does not show: pass a bound on ||Ψ||_inf known beforehand.
+    `r_inf` is the expectation E[r_inf], which a sample does not give: pass a bound on ||Ψ||_inf known beforehand.
 
     Parameters
     ----------
@@ -213,12 +214,12 @@ def corollary_1(
     M
         Ranges M_1, .., M_l; each must be at most 1. None: unknown.
     literally
-        Evaluate the print even where its missing assumption fails; the number is then no bound.
+        Evaluate the printed formula even if its missing assumption fails. The number is then not a bound.
 
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------
@@ -255,9 +256,9 @@ def corollary_1(
 
 
 def rho_uniform_price(rho: float, m: int) -> float:
-    """The price as printed for a bound uniform in ρ in (0, 1]: sqrt(log log_2(2/ρ) / m).
+    """The printed price of a bound uniform in ρ in (0, 1]: sqrt(log log_2(2/ρ) / m).
 
-    The true price also multiplies 1/ρ by a constant (claim rho-uniform): margin_bound_uniform has it all.
+    The true price also multiplies 1/ρ by a constant (claim rho-uniform); margin_bound_uniform includes both.
 
     Parameters
     ----------
@@ -269,7 +270,7 @@ def rho_uniform_price(rho: float, m: int) -> float:
     Returns
     -------
     float
-        What the paper adds to the bound.
+        The term that the paper adds to the bound.
 
     Raises
     ------
@@ -292,10 +293,11 @@ def rho_uniform_price(rho: float, m: int) -> float:
 def theorem_1_range(
     margin_error: float, w_norms: Sequence[float], R_m: Sequence[float], *, rho: float, m: int, delta: float, M: float
 ) -> MarginBound:
-    """Theorem 1 with its range assumption mended: |h| <= M, and ρ/M for ρ in the two terms without R_m.
+    """Theorem 1 for |h| <= M: ρ/M replaces ρ in the two terms without R_m.
 
-    It follows from margin-bound where it is no smaller: always for log(1/δ) <= 17.2 M² log l/ρ² and for l = 1; and it
-    says nothing where it is vacuous or ρ >= M (then every margin of f/W is under ρ). Refused elsewhere.
+    It follows from margin-bound where it is no smaller, which is always so for log(1/δ) <= 17.2 M² log l/ρ² and for
+    l = 1. It is trivially true where it is vacuous, and for ρ >= M, where every margin of f/W is at most ρ. Elsewhere
+    it is refused.
 
     Parameters
     ----------
@@ -317,7 +319,7 @@ def theorem_1_range(
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------
@@ -349,7 +351,7 @@ def theorem_1_range(
 def margin_bound(
     ramp: float, w_norms: Sequence[float], R_m: Sequence[float], *, rho: float, m: int, delta: float, M: float
 ) -> MarginBound:
-    """margin-bound, which replaces Theorem 1: |h| <= M, any l >= 1, ρ fixed beforehand.
+    """margin-bound: the replacement of Theorem 1, for |h| <= M, any l >= 1 and ρ fixed beforehand.
 
         R(f) <= ramp_ρ(f/W) + (2/ρ) Σ_k (||w_k||_1/W) R_m(H_k) + (2M/ρ) sqrt(2 log l/m) + sqrt(log(1/δ)/(2m))
 
@@ -373,7 +375,7 @@ def margin_bound(
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------
@@ -413,8 +415,9 @@ def margin_bound_empirical(
 ) -> MarginBound:
     """margin-bound-empirical: margin-bound at δ/2 with R_m(H_k) <= R_S(H_k) + M_k sqrt(log(4l/δ)/(2m)).
 
-    `R_S` are upper values of R_S(H_k) that hold with probability 1 - δ/4 over sampled signs (or surely). A point moves
-    R_S(H_k) by at most M_k/m, half of the naive 2M_k/m (average over its sign first): McDiarmid at δ/(4l) for each k.
+    `R_S` are upper values of R_S(H_k) that hold with probability 1 - δ/4 over sampled signs (or surely). One point
+    changes R_S(H_k) by at most M_k/m, half of the naive 2M_k/m (average over its sign first). McDiarmid applies at
+    δ/(4l) for each k.
 
     Parameters
     ----------
@@ -436,7 +439,7 @@ def margin_bound_empirical(
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------
@@ -467,7 +470,7 @@ def margin_bound_uniform(
     M: Sequence[float],
     eta: float = ETA,
 ) -> MarginBound:
-    """margin-bound-uniform, for all w, not normalised, and all margins ρ_j at once: the best j for the margins y f(x).
+    """margin-bound-uniform at the best j for the margins y f(x). It holds for all w and all margins ρ_j at once.
 
     Parameters
     ----------
@@ -482,12 +485,12 @@ def margin_bound_uniform(
     M
         Ranges M_1, .., M_l: |h| <= M_k for every h in H_k.
     eta
-        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+        Ratio of the grid of margins minus 1, > 0, fixed before the sample.
 
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------
@@ -563,7 +566,7 @@ def objective_bound(
         R(f) <= loss + (1+η) Σ_k ||w_k||_1 [2 R_m(H_k) + 2 M_k sqrt(2 log l/m)] / ρ
                 + sqrt( [log((π²/3-1)/δ) + 2 log(2 + |log_{1+η}(W_M/ρ)|)] / (2m) )
 
-    Needs Φ(1-u) >= ψ_ρ(u) for all u: true at ρ = 1 for e^x and log(1+e^x), up to ρ = 3.146 and 2.844. (Take the ρ_j of
+    It needs Φ(1-u) >= ψ_ρ(u) for all u, which holds up to ρ = 3.146 for e^x and 2.844 for log(1+e^x). (Take the ρ_j of
     margin-bound-uniform in (ρ/(1+η), ρ].) AdaNet minimises a bound with λ = 2(1+η)/ρ and β_k = λ M_k sqrt(2 log l/m).
 
     Parameters
@@ -583,12 +586,12 @@ def objective_bound(
     rho
         Margin with Φ(1-u) >= ψ_ρ(u) for all u, fixed before the sample.
     eta
-        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+        Ratio of the grid of margins minus 1, > 0, fixed before the sample.
 
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A bound on the risk, term by term; the empirical losses in it; and the best margin where it may be chosen."""
+"""A bound on the risk, term by term; its empirical losses; and the best margin, for bounds that allow a choice."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PRIOR = math.pi**2 / 3 - 1
 class MarginBound:
     """A bound on R(f), term by term.
 
-    A term is None where the print is undefined (a negative radicand); then there is no raw value, and the bound is
-    vacuous: that happens only where another term is >= 1 alone.
+    A term is None if the printed formula is undefined (a negative radicand). Then there is no raw value, and the bound
+    is vacuous: another term is then >= 1 by itself.
 
     Parameters
     ----------
@@ -30,9 +30,9 @@ class MarginBound:
     terms
         Its terms by name; the bound is their sum.
     rho
-        Margin it was evaluated at; None for the zero function.
+        Margin at which it was evaluated; None for the zero function.
     j
-        Index of that margin where the best one was chosen.
+        Index of that margin, if the best one was chosen.
 
     Examples
     --------
@@ -47,19 +47,19 @@ class MarginBound:
 
     @property
     def raw(self) -> float | None:
-        """The sum of the terms, not cut at 1; None where one is undefined."""
+        """The sum of the terms, which may exceed 1; None if one is undefined."""
         values = [term for term in self.terms.values() if term is not None]
         return total(values, self.id) if len(values) == len(self.terms) else None
 
     @property
     def total(self) -> float:
-        """The sum of the terms; an undefined one counts as inf."""
+        """The sum of the terms; an undefined term counts as inf."""
         raw = self.raw
         return math.inf if raw is None else raw
 
     @property
     def value(self) -> float:
-        """min(1, raw): what the statement says of a risk."""
+        """min(1, raw), the statement's bound on a risk."""
         return min(1.0, self.total)
 
     @property
@@ -144,10 +144,10 @@ def best_margin(
 ) -> MarginBound:
     """The least over the integers j of bound(j, ramp at ρ_j), ρ_j = scale/(1+η)^j, for the margins y_i f(x_i).
 
-    `scale` = 0 is the zero function, whose bound is 1. What the bound adds to the ramp must grow with j >= 0, and its
-    confidence term with |j|. So the search ends on both sides: upward once the rest plus the training error exceeds
-    the least so far; downward, where all margins are under ρ_j and the bound is linear in 1/ρ_j, at once if it is
-    below 1 (it can only rise), else once the ramp and the confidence term alone exceed the least.
+    `scale` = 0 is the zero function, whose bound is 1. The terms added to the ramp must grow with j >= 0, and the
+    confidence term with |j|. So the search ends on both sides. Upward it ends once these terms plus the training error
+    exceed the least so far. Downward, all margins are under ρ_j and the bound is linear in 1/ρ_j. There it ends at once
+    if the bound is below 1 (it can only rise), else once the ramp and the confidence term alone exceed the least.
     """
     check_nonnegative("the scale of the margins", scale)
     u = np.sort(np.asarray(margins, dtype=np.float64))

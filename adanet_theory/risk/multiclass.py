@@ -1,9 +1,9 @@
 """C classes: f(x, y) = Σ_k w_{k,y} · h_k(x) over units that the classes share, and the bounds on its risk.
 
 The margin of a point is f(x, y) - max_{y' != y} f(x, y'), an error is a margin <= 0, ||w_k||_1 is Σ_y ||w_{k,y}||_1.
-The price of C classes beside two is a factor 2 in front of the complexity and log C under the root: the margin is
+Compared with two classes, C classes cost a factor 2 in front of the complexity and log C under the root: the margin is
 sqrt(2)-Lipschitz in (f(x, 1), .., f(x, C)) for the Euclidean norm, Maurer's contraction costs another sqrt(2), and
-then C times as many suprema stand under one maximum. At C = 2 the statements on y f(x) are better.
+one maximum is over C times as many suprema. At C = 2 the statements about y f(x) are better.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _check_classes(C: int) -> None:
 def multiclass_margin_bound(
     ramp: float, w_norms: Sequence[float], R_m: Sequence[float], *, C: int, rho: float, m: int, delta: float, M: float
 ) -> MarginBound:
-    """multiclass-margin-bound: |h| <= M, ρ fixed beforehand, margins of f/W, W = Σ_{k,y} ||w_{k,y}||_1.
+    """multiclass-margin-bound: for |h| <= M, ρ fixed beforehand, and margins of f/W, W = Σ_{k,y} ||w_{k,y}||_1.
 
         R(f) <= ramp_ρ(f/W) + (4/ρ) Σ_k (||w_k||_1/W) R_m(H_k) + (4M/ρ) sqrt(2 log(C l)/m) + sqrt(log(1/δ)/(2m))
 
@@ -87,7 +87,7 @@ def multiclass_margin_bound(
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def multiclass_margin_bound_uniform_at(
     M: Sequence[float],
     eta: float = ETA,
 ) -> MarginBound:
-    """multiclass-margin-bound-uniform at one j, for all w and all ρ_j = W_M/(1+η)^j, W_M = Σ_k ||w_k||_1 M_k, at once.
+    """multiclass-margin-bound-uniform at one j: for all w and all ρ_j = W_M/(1+η)^j at once, W_M = Σ_k ||w_k||_1 M_k.
 
         R(f) <= ramp_{ρ_j}(f) + (4/ρ_j) Σ_k ||w_k||_1 R_m(H_k) + 4 (1+η)^j sqrt(2 log(C l)/m)
                 + sqrt( [log((π²/3-1)/δ) + 2 log(|j|+1)] / (2m) )
@@ -144,12 +144,12 @@ def multiclass_margin_bound_uniform_at(
     M
         Ranges M_1, .., M_l: |h| <= M_k for every h in H_k.
     eta
-        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+        Ratio of the grid of margins minus 1, > 0, fixed before the sample.
 
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------
@@ -186,8 +186,8 @@ def multiclass_objective_bound(
         R(f) <= loss + (1+η) Σ_k ||w_k||_1 [4 R_m(H_k) + 4 M_k sqrt(2 log(C l)/m)] / ρ
                 + sqrt( [log((π²/3-1)/δ) + 2 log(2 + |log_{1+η}(W_M/ρ)|)] / (2m) )
 
-    `loss` = (1/m) Σ_i log Σ_c exp(f(x_i, c) - f(x_i, y_i) + 1{c != y_i}), at least the mean of log(1 + e^(1-u)), u the
-    margins: ρ up to 2.844, as for two classes.
+    `loss` = (1/m) Σ_i log Σ_c exp(f(x_i, c) - f(x_i, y_i) + 1{c != y_i}) is at least the mean of log(1 + e^(1-u)) over
+    the margins u. So ρ may be up to 2.844, as for two classes.
 
     Parameters
     ----------
@@ -208,12 +208,12 @@ def multiclass_objective_bound(
     rho
         Margin with Φ(1-u) >= ψ_ρ(u) for all u, fixed before the sample.
     eta
-        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+        Ratio of the grid of margins minus 1, > 0, fixed before the sample.
 
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------
@@ -236,7 +236,7 @@ def multiclass_objective_bound(
 
 
 def _doubled(id: str, binary: MarginBound, depth: float | None = None) -> MarginBound:
-    """The terms of the two-class bound with twice its complexity, and another depth term where it has one."""
+    """The terms of the two-class bound with twice its complexity, and another depth term if it has one."""
     complexity = binary.terms["complexity"]
     assert complexity is not None
     other = {} if depth is None else {"depth": finite(depth, id)}
@@ -262,7 +262,7 @@ def multiclass_a_posteriori(
     margins
         Margins f(x_i, y_i) - max of the other outputs (`multiclass_margins`), not normalised.
     B
-        Sum over the outputs of their path norms, >= 0; centred outputs have the least.
+        Sum over the outputs of their path norms, >= 0; it is least for centred outputs.
     C
         Number of classes, >= 2.
     d
@@ -276,12 +276,12 @@ def multiclass_a_posteriori(
     c
         Largest `Activation.peeling` over the layers, >= 1; 3/2 is that of ReLU.
     eta
-        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+        Ratio of the grid of margins minus 1, > 0, fixed before the sample.
 
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------
@@ -321,8 +321,8 @@ def multiclass_a_posteriori_at(
         R(f) <= ramp_{ρ_j}(f) + 4 (1+η)^j r_rms sqrt( 2 log(2 C n_0 A_d)/m )
                 + 2 sqrt( [log(1/δ) + log((d+1)(d+2)) + log(π²/3-1) + 2 log(|j|+1)] / (2m) )
 
-    B is the sum of the path norms of the C outputs, ρ_j = B/(1+η)^j. One function may be subtracted from all outputs:
-    no margin moves, and B is least where every collapsed weight has median 0 over the classes (`centred_outputs`).
+    B is the sum of the path norms of the C outputs, and ρ_j = B/(1+η)^j. Subtracting one function from all outputs
+    changes no margin. B is least if every collapsed weight has median 0 over the classes (`centred_outputs`).
     """
     _check_classes(C)
     # 2 C n_0 stands where two classes have 2 n_0: C independent rows of signs, one maximum over all of them.
@@ -344,7 +344,7 @@ def multiclass_a_posteriori_bounded_at(
     c: float = 1.5,
     eta: float = ETA,
 ) -> MarginBound:
-    """multiclass-a-posteriori-bounded at one j: r_sup for r_rms, and 1 for the leading 2 of the last term.
+    """multiclass-a-posteriori-bounded at one j: r_sup replaces r_rms, and 1 the leading 2 of the last term.
 
     Parameters
     ----------
@@ -353,7 +353,7 @@ def multiclass_a_posteriori_bounded_at(
     ramp
         Mean ramp loss of f at ρ_j = B/(1+η)^j, in [0, 1].
     B
-        Sum over the outputs of their path norms, > 0; centred outputs have the least.
+        Sum over the outputs of their path norms, > 0; it is least for centred outputs.
     C
         Number of classes, >= 2.
     d
@@ -369,12 +369,12 @@ def multiclass_a_posteriori_bounded_at(
     c
         Largest `Activation.peeling` over the layers, >= 1; 3/2 is that of ReLU.
     eta
-        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+        Ratio of the grid of margins minus 1, > 0, fixed before the sample.
 
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------
@@ -387,7 +387,7 @@ def multiclass_a_posteriori_bounded_at(
 
 
 def centred_outputs(v: ArrayLike) -> Array:
-    """The weights v[y, t] of C outputs less their median over y: the same margins, and the least Σ_y |v[y, t]|.
+    """The weights v[y, t] of C outputs minus their median over y: the same margins, and the least Σ_y |v[y, t]|.
 
     >>> centred_outputs([[1.0, 2.0], [3.0, 2.0], [7.0, 5.0]])
     array([[-2.,  0.],
@@ -407,7 +407,8 @@ def kuznetsov_mohri_syed(
         R(f) <= R_{S,ρ}(f) + (8C/ρ) Σ_k (||w_k||_1/W) R_m(Π_1(H_k)) + (2/(Cρ)) sqrt(log l/m)
                 + sqrt( ceil((4/ρ²) log(C² ρ² m/(4 log l))) (log l)/m + log(2/δ)/(2m) )
 
-    Context, for what it costs in C: its base functions score all classes at once, |h| <= 1, l >= 2.
+    It is shown for comparison only, for its dependence on C. Its base functions score all classes at once, with
+    |h| <= 1 and l >= 2.
 
     Parameters
     ----------
@@ -429,7 +430,7 @@ def kuznetsov_mohri_syed(
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------

@@ -1,7 +1,8 @@
-"""The bound that holds after the fact, for any trained network whose activations are positively homogeneous.
+"""a-posteriori: a bound for any trained network whose activations are positively homogeneous.
 
-Every depth, width, weight and margin at once, and no family declared beforehand: d hidden layers, n_0 features, and the
-path norm B of the network, f/B lying in the hull of a width-free class. ReLU, leaky ReLU (|a| <= 1), |x|, identity.
+It holds for every depth, width, weight and margin at once, without a family declared beforehand. It reads d hidden
+layers, n_0 features and the path norm B of the network; f/B lies in the hull of a width-free class. The activations
+may be ReLU, leaky ReLU (|a| <= 1), |x| and the identity.
 """
 
 from __future__ import annotations
@@ -87,12 +88,12 @@ def a_posteriori(
     c
         Largest `Activation.peeling` over the layers, >= 1; 3/2 is that of ReLU.
     eta
-        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+        Ratio of the grid of margins minus 1, > 0, fixed before the sample.
 
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------
@@ -135,12 +136,12 @@ def a_posteriori_bounded(
     c
         Largest `Activation.peeling` over the layers, >= 1; 3/2 is that of ReLU.
     eta
-        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+        Ratio of the grid of margins minus 1, > 0, fixed before the sample.
 
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------
@@ -180,7 +181,7 @@ def a_posteriori_at(
                 + 2 sqrt( [log(1/δ) + log((d+1)(d+2)) + log(π²/3-1) + 2 log(|j|+1)] / (2m) )
         A_0 = 1,   A_d = 1 + c (1+c)^(d-1)
 
-    c is Activation.peeling, the largest over the layers: 3/2 for ReLU, summed where activations share a level.
+    c is Activation.peeling, the largest over the layers: 3/2 for ReLU, summed if activations share a level.
 
     >>> round(a_posteriori_at(48, 0.0, 1.0, d=1, n_0=154, r_rms=1.0, m=9600, delta=0.05).value, 12)
     0.826920502923
@@ -208,7 +209,7 @@ def a_posteriori_bounded_at(
     c: float = 1.5,
     eta: float = ETA,
 ) -> MarginBound:
-    """a-posteriori-bounded at one j: r_sup for r_rms, and 1 for the leading 2 of the last term.
+    """a-posteriori-bounded at one j: r_sup replaces r_rms, and 1 the leading 2 of the last term.
 
     >>> round(a_posteriori_bounded_at(48, 0.0, 1.0, d=1, n_0=154, r_sup=1.0, m=9600, delta=0.05).value, 12)
     0.80050275856
@@ -235,7 +236,7 @@ def a_posteriori_data_at(
     c: float = 1.5,
     eta: float = ETA,
 ) -> MarginBound:
-    """a-posteriori with the complexity of the sample's own features in place of that of any with the same r_rms.
+    """a-posteriori with the complexity of the sample's own features, in place of the worst case with the same r_rms.
 
         E sup |Σ_i σ_i f(x_i)| <= B ( E Z_1 + sqrt(4 m r_rms^2 log A_d) ),   Z_1 = max_j |Σ_i σ_i Ψ_j(x_i)|
 
@@ -262,12 +263,12 @@ def a_posteriori_data_at(
     c
         Largest `Activation.peeling` over the layers, >= 1; 3/2 is that of ReLU.
     eta
-        Ratio of the grid of margins less 1, > 0, fixed before the sample.
+        Ratio of the grid of margins minus 1, > 0, fixed before the sample.
 
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------

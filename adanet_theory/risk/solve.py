@@ -1,4 +1,4 @@
-"""What people ask of a bound: the least sample, the greatest depth (and, in `margin`, the best margin)."""
+"""Solve a bound for the least sample or the greatest depth (`margin` has the best margin)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from adanet_theory.risk.margin import MarginBound
 
 
 def smallest_m(bound: Callable[[int], MarginBound], target: float = 1.0, *, largest: int = 10**18) -> int | None:
-    """The least m, all else equal, at which the bound is below the target; None if that takes more than `largest`.
+    """Return the least m, all else equal, at which the bound is below the target; None if it exceeds `largest`.
 
-    The bound must fall with m. The ceiling in Theorem 1 makes its bound a saw of tiny teeth: there the m returned is
-    where the bound crosses the target, and the m before it does not, but an earlier tooth may touch the target too.
+    The bound must fall with m. The ceiling in Theorem 1 gives its bound tiny teeth. There the bound is below the target
+    at the m returned and not at m - 1, but it may also be below the target at an earlier tooth.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def smallest_m(bound: Callable[[int], MarginBound], target: float = 1.0, *, larg
 
 
 def largest_depth(bound: Callable[[int], MarginBound], target: float = 1.0, *, largest: int = 1000) -> int:
-    """The greatest depth up to which the bound stays below the target; 0 if it is not below it at depth 1.
+    """Return the greatest depth up to which the bound stays below the target; 0 if depth 1 is already too deep.
 
     Parameters
     ----------

@@ -1,12 +1,12 @@
-"""Margin bounds for mixtures of layers that know of no range: h may be unbounded.
+"""Margin bounds for mixtures of layers without a bound on the range: h may be unbounded.
 
-Fix ρ and η > 0; they hold for all f = Σ_k w_k·h_k, W = Σ_k ||w_k||_1, the shares of the layers rounded up to a grid:
+Fix ρ and η > 0. They hold for all f = Σ_k w_k·h_k, W = Σ_k ||w_k||_1, with the layers' shares rounded up to a grid:
 
     a_k = (1+η)^-j_k,  j_k >= 0 the largest with ||w_k||_1/W <= a_k,  a_k = 0 where w_k = 0:  a_k < (1+η) ||w_k||_1/W
     π_k = 1/(2 (j_k+1) (j_k+2)),  and 1/2 where w_k = 0
 
-(proofs in paper_notes/derivations.md). Against margin-bound there is no (2M/ρ) sqrt(2 log l/m): these are the smaller
-where M/ρ is large and the layers are few.
+(proofs in paper_notes/derivations.md). Unlike margin-bound they have no term (2M/ρ) sqrt(2 log l/m), so they are
+smaller if M/ρ is large and there are few layers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _log_prior(share: float, eta: float) -> float:
 
 
 def price(shares: Sequence[float], m: int, *, eta: float = ETA) -> float:
-    """sqrt( Σ_k log(1/π_k) / (2m) ): at most what choosing the weights after the sample costs.
+    """sqrt( Σ_k log(1/π_k) / (2m) ), an upper value of the price of choosing the weights after the sample.
 
     >>> round(price([0.5, 0.5], 9600, eta=1.0), 4)
     0.0161
@@ -92,12 +92,12 @@ def margin_bound_unbounded(
     delta
         Probability in (0, 1) with which the statement may fail.
     eta
-        Ratio of the grid of shares less 1, > 0, fixed before the sample.
+        Ratio of the grid of shares minus 1, > 0, fixed before the sample.
 
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def unbounded_empirical(
     delta: float,
     eta: float = ETA,
 ) -> MarginBound:
-    """unbounded-empirical: of Ψ nothing has to be known beyond the sample.
+    """unbounded-empirical: margin-bound-unbounded without a bound on Ψ outside the sample.
 
         R(f) <= ramp_ρ(f/W) + (2/ρ) Σ_k a_k R_S(H_k) + 2 sqrt( [log(4/(3δ)) + Σ_k log(1/π_k)] / (2m) )
 
@@ -144,12 +144,12 @@ def unbounded_empirical(
     delta
         Probability in (0, 1) with which the statement may fail.
     eta
-        Ratio of the grid of shares less 1, > 0, fixed before the sample.
+        Ratio of the grid of shares minus 1, > 0, fixed before the sample.
 
     Returns
     -------
     MarginBound
-        The bound term by term; `.value` is cut at 1.
+        The bound term by term; `.value` is at most 1.
 
     Raises
     ------

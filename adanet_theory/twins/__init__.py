@@ -1,1 +1,1 @@
-"""The sympy twin of every statement, written apart from the numeric form; LaTeX, JavaScript and balls from it."""
+"""The sympy twin of every statement, written independently of the numeric form, with LaTeX, JavaScript and balls."""

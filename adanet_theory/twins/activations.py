@@ -1,4 +1,4 @@
-"""The exact facts of every activation, and each of them on balls: the twin of `adanet_theory.activations`."""
+"""The exact constants of every activation, and its values on balls: the twin of `adanet_theory.activations`."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def _exact(x: float) -> sp.Expr:
 def activation_facts(phi: str | Activation) -> dict[str, Any]:
     """L, c (c_phi), e (e_phi), phi0, sup, slopes, odd and even (Lipschitz constants of the parts), as exact numbers.
 
-    The parameter of "leaky_relu:A" is the decimal A where phi is a name, and the binary value of the float that
-    computes where phi is an `Activation`. An `Activation` of one's own keeps the binary values of its own facts.
+    The parameter of "leaky_relu:A" is the decimal A if phi is a name. If phi is an `Activation`, it is the binary value
+    of its float. An `Activation` of your own keeps the binary values of its own constants.
 
     >>> activation_facts("leaky_relu:0.1")["c"]
     29/20
@@ -82,7 +82,7 @@ def _leaky(a: sp.Rational) -> dict[str, Any]:
 
 
 def activation_on_balls(phi: Activation) -> Callable[[Any], Any]:
-    """φ on the balls of python-flint: the result holds φ(x) for every x of the ball."""
+    """φ on the balls of python-flint: the result contains φ(x) for every x of the ball."""
     return on_balls(phi.parameter or 0.0)[phi.kind]
 
 

@@ -1,7 +1,7 @@
 """A symbolic expression as a function on balls (arb): exact values in, an enclosure out.
 
-The sympy tree is walked here, node by node, because lambdify would turn 1/3 into a float. Each kind of node is one
-small function; an expression is compiled once.
+The code walks the sympy tree node by node, because lambdify would turn 1/3 into a float. Each kind of node has one
+small function. An expression is compiled once.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def ball(number: Any) -> arb:
 
 @dataclass
 class Environment:
-    """What a compiled expression reads: values, definitions, the integers bound by sums, and what is known already."""
+    """The inputs of a compiled expression: values, definitions, the integers bound by sums, and cached results."""
 
     values: Values
     definitions: Mapping[str, Definition]
@@ -181,7 +181,7 @@ _CONSTANTS: dict[sp.Expr, Callable[[], arb]] = {
 
 
 def _decide(relation: sp.Rel) -> Callable[[Environment], bool]:
-    """Whether a relation holds; raises where the balls overlap without being one point."""
+    """Whether a relation holds; raises if the balls overlap without being one point."""
     if relation is sp.true:
         return lambda env: True
     left, right, operator = compiled(relation.lhs), compiled(relation.rhs), relation.rel_op
@@ -222,7 +222,7 @@ def _compile_power(expr: sp.Pow) -> Node:
 
 
 def _compile_piecewise(expr: sp.Piecewise) -> Node:
-    """The first case that holds; where the last precision does not decide one, a ball around it and what follows."""
+    """The first case that holds. If the last precision does not decide it, a ball around it and the later ones."""
     cases = [(_decide(condition), compiled(value)) for value, condition in expr.args]
 
     def piecewise(env: Environment, first: int = 0) -> arb:
@@ -259,7 +259,7 @@ def _loop(
 
 
 def _compile_product(expr: sp.Mul) -> Node:
-    """The factors multiplied; a connection that is not there (Lambda_{k,s} = 0) contributes 0 whatever the rest is."""
+    """The product of the factors; a missing connection (Lambda_{k,s} = 0) contributes 0 whatever the rest is."""
     connections = [compiled(x) for x in expr.args if _is_connection(x)]
     others = [compiled(x) for x in expr.args if not _is_connection(x)]
 

@@ -1,12 +1,13 @@
-"""The sympy twins of the certificates: sums over all counts, as the statements define them, walked in balls.
+"""The sympy twins of the certificates: sums over all counts, as the statements define them, evaluated in balls.
 
-`CERTIFICATES[id]` is evaluated by `certified` like any other statement. They are meant for small sizes: `outward`
-computes the same parts at the size of a network, and both are compared with the numeric forms, all written apart.
+`certified` evaluates `CERTIFICATES[id]` like any other statement. The twins are meant for small sizes. `outward`
+computes the same parts at the size of a network. Both are compared with the numeric forms. All three are written
+independently.
 
-The names a dict of values holds, beside those of `notation`: theta (weights of the voters, those > 0), u (margins), N
+The names in a dict of values, besides those of `notation`: theta (weights of the voters, those > 0), u (margins), N
 votes (nu where their expectation is free), threshold (the k of the statements), beta, grid (G), A (atoms), r (rates),
 sigma (standard deviations, s in the statements), w_gauss, p_2 (the two largest masses together), T (where a sum over
-all counts of a law is cut off), J (entries of theta, r or w_gauss), E_Z (E Z_1), draws and tried (T' and K of an
+all counts of a law ends), J (entries of theta, r or w_gauss), E_Z (E Z_1), draws and tried (T' and K of an
 empirical part that was drawn), w_prior and sigma_prior, bits, b_g (the bound b of the other network), shift (of a
 program's margins against those of f, as a share of B'). In the statements on counts `threshold` is k or d, N the
 points, error the bound itself.
@@ -47,7 +48,7 @@ def rising(count: sp.Expr) -> sp.Expr:
 
 
 def skellam_cdf(size: sp.Expr, k: sp.Expr) -> sp.Expr:
-    """P[Skellam(size/2, size/2) <= k], k >= 0: half of what is not 0 lies below it."""
+    """P[Skellam(size/2, size/2) <= k], k >= 0: half of the mass outside 0 lies below 0."""
     at = exp(-size) * sp.besseli(t, size)
     return Rational(1, 2) + exp(-size) * sp.besseli(0, size) / 2 + Sum(at, (t, 1, k))
 
@@ -81,7 +82,7 @@ counts_kl = Sum(
 
 
 def derandomised(share: sp.Expr) -> sp.Expr:
-    """kl^-1(q, [KL + log(xi(m) G/share)]/m)/b, share the part of delta that the draws of q leave."""
+    """kl^-1(q, [KL + log(xi(m) G/share)]/m)/b, where share is the part of delta that the draws of q leave."""
     return KLInverse(empirical, (KL + log(xi_m * G / share)) / m) / b_Q
 
 

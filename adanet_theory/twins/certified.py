@@ -1,8 +1,8 @@
 """The value of a symbolic statement, enclosed: ball arithmetic over the sympy tree, rounded outward.
 
-Inputs are exact (int, Fraction, Decimal, a decimal string, a float's binary value, a sympy number), so the only
-errors are those the balls carry. The precision doubles until the result is known to 60 bits and every comparison
-and ceiling is decided; a ceiling that 8192 bits do not decide takes both values, so that its upper end is safe.
+Inputs are exact (int, Fraction, Decimal, a decimal string, a float's binary value, a sympy number), so the balls
+contain all errors. The precision doubles until the result is known to 60 bits and every comparison and ceiling is
+decided. A ceiling that 8192 bits do not decide takes both values, so its upper end is safe.
 
 >>> upper("confidence-C", {"rho": "0.1", "l": 3, "m": 10_000, "delta": "0.05"})
 0.4455153892710099
@@ -69,7 +69,7 @@ def _parts(statement: Statement | sp.Expr | str) -> tuple[str, Mapping[str, sp.E
 
 
 def enclosures(statement: Statement | sp.Expr | str, values: Mapping[str, Any]) -> dict[str, arb]:
-    """A ball around every term and around their "total"; raises `Undefined` where the formula has no value."""
+    """A ball around every term and around their "total"; raises `Undefined` if the formula has no value."""
     name, terms, definitions = _parts(statement)
     try:
         return _enclose(terms, definitions, values)
@@ -78,7 +78,7 @@ def enclosures(statement: Statement | sp.Expr | str, values: Mapping[str, Any]) 
 
 
 def evaluate(statement: Statement | sp.Expr | str, values: Mapping[str, Any]) -> arb:
-    """A ball that holds the value of the right side.
+    """A ball that contains the value of the right side.
 
     >>> evaluate("lemma-2-peeled-offset", {"k": 1, "p": 1, "n": [4], "Lambda": {(1, 0): "0.1"}, "r_rms": 1, "m": 10})
     [0.0644894028764391 +/- 1.50e-18]
@@ -87,7 +87,7 @@ def evaluate(statement: Statement | sp.Expr | str, values: Mapping[str, Any]) ->
 
 
 def _to_float(x: arb, name: str, up: bool) -> float:
-    """The float next to the end of the ball, outward; OverflowError beyond the largest float."""
+    """The end of the ball as a float, rounded outward; OverflowError beyond the largest float."""
     mantissa, exponent = map(int, (x.upper() if up else x.lower()).man_exp())
     bits = mantissa.bit_length()
     if bits + exponent > 1025:
@@ -103,7 +103,7 @@ def _to_float(x: arb, name: str, up: bool) -> float:
 
 
 def upper(statement: Statement | sp.Expr | str, values: Mapping[str, Any]) -> float:
-    """A float that is not below the value of the right side, and at most a couple of ulps above it.
+    """A float at or above the value of the right side, by at most a few ulps.
 
     >>> upper(sp.Rational(1, 10), {}), upper(sp.Rational(1, 3), {})
     (0.1, 0.33333333333333337)
@@ -112,7 +112,7 @@ def upper(statement: Statement | sp.Expr | str, values: Mapping[str, Any]) -> fl
 
 
 def lower(statement: Statement | sp.Expr | str, values: Mapping[str, Any]) -> float:
-    """A float that is not above the value of the right side.
+    """A float at or below the value of the right side.
 
     >>> lower(sp.Rational(1, 10), {}), lower(sp.Rational(1, 3), {})
     (0.09999999999999999, 0.3333333333333333)
@@ -121,7 +121,7 @@ def lower(statement: Statement | sp.Expr | str, values: Mapping[str, Any]) -> fl
 
 
 def terms_upper(statement: Statement | sp.Expr | str, values: Mapping[str, Any]) -> dict[str, float]:
-    """Every term rounded up, and as "total" their sum, rounded up once from its own ball."""
+    """Every term rounded up, and their sum as "total", rounded up once from its own ball."""
     name = _parts(statement)[0]
     return {term: _to_float(x, f"{term} of {name}", up=True) for term, x in enclosures(statement, values).items()}
 
@@ -132,7 +132,7 @@ def _layer_facts(activation: Any) -> dict[str, Any]:
 
 
 def spec_values(spec: NetworkSpec) -> dict[str, Any]:
-    """The declared family as values: l, p, n, Lambda and the exact facts L, c, e, phi0, sup of each layer.
+    """The declared family as values: l, p, n, Lambda and the exact constants L, c, e, phi0, sup of each layer.
 
     >>> spec_values(NetworkSpec.layered((4, 3, 2), 1.5, p=1))["c"]
     {1: 3/2}

@@ -1,11 +1,11 @@
-"""How often one of C independent Skellam variables comes within k of the one of the right class, rounded up.
+"""The probability, rounded up, that one of C independent Skellam variables comes within k of that of the right class.
 
 P(t)/P(t-1) = a/D_t and P(-t)/P(-t+1) = b/D_t for X ~ Skellam(a, b), t >= 1, where from t P(t) = a P(t-1) - b P(t+1)
 
     D_t = t + κ_{t+1},   κ_t = ab/D_t:
 
-all terms are >= 0, and an error of κ_{t+1} counts only by the share κ_{t+1}/D_t. So the masses follow from the centre
-of the law outwards, and a bound on their errors from the recursion itself.
+All terms are >= 0, and an error of κ_{t+1} counts only by the share κ_{t+1}/D_t. So the recursion gives the masses from
+the centre of the law outwards, and a bound on their errors.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _denominators(product: Array, last: int, more: int) -> tuple[Array, float]:
 
 
 def _outwards(a: Array, b: Array, D: Array, centre: np.ndarray, half: int) -> tuple[Array, Array]:
-    """P(centre + j)/P(centre) for j = 1 .. half, and what all beyond are at most: their ratios fall.
+    """P(centre + j)/P(centre) for j = 1 .. half, and an upper value of all beyond, because their ratios fall.
 
     The ratio is a/D_t for t >= 1, and D_{1-t}/b for t <= 0, where b > 1/2 as the mean is below.
     """
@@ -105,10 +105,10 @@ def _losses_upper(a: Array, b: Array, y: np.ndarray, k: int) -> Array:
 def lead_lower(size: arb, k: int, mean: arb) -> float:
     """A float <= P(S + J <= k, J <= k), S ~ Skellam(size/2, size/2), J ~ Poisson(mean), k >= 0.
 
-    All masses of J but the first few may be left out.
+    All but the first few masses of J may be left out.
     P(X = x) = exp(-size) I_|x|(size) = P(X = 0) r_1 .. r_x with r_x = I_x/I_{x-1}. From I_{x-1} = I_{x+1} + (2x/size)
     I_x, r_x = 1/(2x/size + r_{x+1}): from 0 <= r <= 1 far out the two ends meet on the way down. The law is log-concave
-    (a sum of Poisson variables), so that the r_x fall, and a geometric series bounds what lies beyond a window.
+    (a sum of Poisson variables), so the r_x fall, and a geometric series bounds the mass beyond a window.
     """
     half, outside = _half_upper(size)
 

@@ -1,7 +1,7 @@
-"""Certificates that are read off a number of errors, picks or disagreements, rounded outward.
+"""Certificates from a number of errors, picks or disagreements, rounded outward.
 
-The numeric form proposes a float; it is raised until balls decide that the statement's equation is passed there. N up
-to 10^7, delta down to 1e-300 and below: masses are balls, whose exponents have no end.
+The numeric form proposes a float. It is raised until balls prove that it is beyond the root of the statement's
+equation. This works for N up to 10^7 and delta below 1e-300, because masses are balls with unlimited exponents.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def clopper_pearson_upper(errors: int, m: int, delta: Any) -> float:
 
 
 def clopper_pearson_lower(errors: int, m: int, delta: Any) -> float:
-    """A float <= min{ p : P[Bin(m, p) >= errors] >= delta }; 0 without errors. (Right and wrong swap roles.)"""
+    """A float <= min{ p : P[Bin(m, p) >= errors] >= delta }; 0 without errors. (Swap right and wrong.)"""
     return max(0.0, math.nextafter(1 - clopper_pearson_upper(m - errors, m, delta), 0.0))
 
 
@@ -74,7 +74,7 @@ def pick_upper(k: int, N: int, delta: Any) -> float:
 
 
 def _delta(delta: Any, name: str) -> Fraction:
-    """delta as an exact fraction; a float that was rounded to 0 or 1 on the way is no reason to refuse it."""
+    """delta as an exact fraction; it is accepted even if it would round to 0 or 1 as a float."""
     delta = Fraction(exact(delta))
     check_delta(delta, name)
     return delta
@@ -95,7 +95,7 @@ def _tail_upper(k: int, N: int, bits: Any, delta: Fraction) -> float:
 
 
 def _raised(guess: float, is_passed: Callable[[arb], bool]) -> float:
-    """A float at which balls decide that the root is passed, as near the guess as they can; 1 if there is none."""
+    """A float that balls prove to be beyond the root, as near the guess as they can; 1 if there is none."""
     gap = 2.0**-48
     with flint.ctx.workprec(BITS):
         while (p := guess * (1 + gap)) < 1:
@@ -111,4 +111,4 @@ UPPER: Mapping[str, Callable[..., float]] = {
     "occam-certificate": occam_upper,
     "disagreement-certificate": disagreement_upper,
 }
-"""By the id of the bound; the arguments are those of its numeric form, exact."""
+"""By the id of the bound; the arguments are the exact arguments of its numeric form."""

@@ -1,8 +1,8 @@
-"""How the statements follow from one another, as steps that sympy decides.
+"""Derivations of the statements from one another, as steps that sympy decides.
 
-Each derivation is a list of `Step`s: a claim (an equality or an inequality between expressions taken from
-`symbolic.STATEMENTS` where they occur there), the reason it stands in the proof, and `check()`, which rewrites both
-sides and compares them symbolically. Weights, widths and sums are taken positive; where one is 0 both sides are 0.
+Each derivation is a list of `Step`s. A step has a claim (an equality or an inequality, with expressions from
+`symbolic.STATEMENTS` if they occur there), its reason in the proof, and `check()`, which rewrites both
+sides and compares them symbolically. Weights, widths and sums are taken to be positive. If one is 0, both sides are 0.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from adanet_theory.twins.symbolic import (
 
 
 def _split_product(product: sp.Product, top: sp.Expr) -> sp.Expr:
-    """prod f g = prod f prod g, a constant factor as a power, and the factors beyond `top` written out."""
+    """prod f g = prod f prod g, with a constant factor as a power and the factors beyond `top` written out."""
     letter, first, last = product.limits[0]
     result = sp.S.One
     for factor in sp.Mul.make_args(product.function):
@@ -63,8 +63,8 @@ def _is_nonnegative(expr: sp.Expr) -> bool:
 
 @dataclass(frozen=True)
 class Step:
-    """A claim, why it is in the proof, and what may be used: `top`, the limit at which products are cut;
-    `unknowns`, expressions to treat as positive numbers; `where`, substitutions that spell out a condition."""
+    """A claim, its reason in the proof, and what its check may use: `top`, the limit at which products are cut;
+    `unknowns`, expressions to treat as positive numbers; `where`, substitutions that express a condition."""
 
     claim: sp.Rel
     reason: str
@@ -92,7 +92,7 @@ class Step:
         return prepared
 
     def check(self) -> bool:
-        """Whether sympy decides that the claim holds; False also where it cannot."""
+        """Whether sympy proves the claim; False also if it cannot decide."""
         left, right = self.sides()
         difference = _simplest(right - left)
         if isinstance(self.claim, sp.Eq):
@@ -121,12 +121,12 @@ def unfolded(id: str, term: str = "value") -> sp.Expr:
 
 
 def summand(expr: sp.Expr) -> sp.Expr:
-    """What a coefficient times a sum over k sums: the statement for one k."""
+    """The summand of a coefficient times a sum over k: the statement for one k."""
     return expr.replace(lambda x: isinstance(x, Sum), lambda x: x.function)
 
 
 def layered(expr: sp.Expr) -> sp.Expr:
-    """A sum over the layers below, for units that read the layer below only: its last term."""
+    """The last term of a sum over the layers below, for units that read only the layer below."""
     return expr.replace(lambda x: isinstance(x, Sum), lambda x: x.function.subs(x.limits[0][0], x.limits[0][2]))
 
 

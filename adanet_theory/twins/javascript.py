@@ -1,4 +1,4 @@
-"""A statement in JavaScript: the body of a function that a page can run, sums unrolled at one depth."""
+"""A statement in JavaScript: the body of a function that a page can run, with sums unrolled at one depth."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _HELPERS = {
 
 
 class JavaScript(Printer):
-    """Prints an expression with l and k at one depth: sums unrolled, every definition a constant of its own."""
+    """Print an expression with l and k at one depth, with sums unrolled and a constant for every definition."""
 
     def __init__(self, statement: Statement, depth: int) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class JavaScript(Printer):
         return expr.subs({x: self.bound[x.name] for x in expr.free_symbols if x.name in self.bound})
 
     def constant(self, name: str, index: tuple[int, ...]) -> str:
-        """The constant that holds a definition's value; what it needs is defined before it."""
+        """The constant with a definition's value; the constants that it needs are defined before it."""
         label = "_".join([name, *map(str, index)])
         if label not in self.constants:
             definition = self.definitions[name]
@@ -192,7 +192,7 @@ _FUNCTIONS = {
 
 
 def javascript_statement(statement: Statement, depth: int) -> str:
-    """The body of a function of `v`; only the helpers it calls are in it."""
+    """The body of a function of `v`, with only the helpers that it calls."""
     printer = JavaScript(statement, depth)
     terms = {name: printer.doprint(term) for name, term in statement.terms.items()}
     constants = [f"const {name} = {value};" for name, value in printer.constants.items()]

@@ -68,7 +68,7 @@ CERTIFICATES = {
     "E_Z": r"\mathbb E_{\boldsymbol\sigma}[Z_1]",
     "T": r"\infty",
 }
-"""The names that only the twins of the certificates use; a sum that a twin cuts off at T runs on in print."""
+"""The names that only the twins of the certificates use; a sum that a twin ends at T is printed as infinite."""
 CERTIFICATES_INDEXED = {
     "theta": r"\theta_{%s}",
     "sigma": r"s_{%s}",
@@ -94,7 +94,7 @@ def _rank(factor: sp.Expr) -> tuple[int, int, str]:
 
 
 def _above_bar(factor: sp.Expr) -> bool:
-    """Whether a factor is small enough to stand above a fraction bar that other factors stand beside."""
+    """Whether a factor is small enough for the numerator of a fraction with other factors next to it."""
     base = factor.as_base_exp()[0]
     if isinstance(base, sp.Symbol | sp.Indexed):
         return str(base.base.label) in ("w", "Lambda") if isinstance(base, sp.Indexed) else base.name not in WIDE
@@ -102,7 +102,7 @@ def _above_bar(factor: sp.Expr) -> bool:
 
 
 class Latex(LatexPrinter):
-    """The paper's notation: its names, its order of factors, n^{1/q}, and sums beside a fraction, not on top of it."""
+    """The paper's notation: its names, its order of factors, n^{1/q}, and sums next to a fraction, not on top of it."""
 
     def _print_Symbol(self, expr: sp.Symbol, style: str = "plain") -> str:
         return SYMBOLS.get(expr.name) or CERTIFICATES.get(expr.name) or str(super()._print_Symbol(expr, style))
@@ -144,7 +144,7 @@ class Latex(LatexPrinter):
         return f"{fraction} {self._factors(rest, beside=True)}" if rest else fraction
 
     def _factors(self, factors: list[sp.Expr], beside: bool = False) -> str:
-        """The factors in a row; what is not one block is put in parentheses unless it stands alone."""
+        """The factors in a row; a factor that is not one block has parentheses unless it is the only one."""
         alone = len(factors) == 1 and not beside
         texts = []
         for factor in factors:
@@ -203,7 +203,7 @@ def latex_of(expr: sp.Basic) -> str:
 
 
 def latex_definition(definition: Definition) -> str:
-    """One clause behind "where": an equation, or the first value and the step of a recursion."""
+    """One clause after "where": an equation, or the first value and the step of a recursion."""
     name, equation = definition.lhs, f"{latex_of(definition.lhs)} = {latex_of(definition.rhs)}"
     if not isinstance(definition, Recursion):
         return f"${equation}$"

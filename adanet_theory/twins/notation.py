@@ -1,26 +1,26 @@
-"""The letters of the theory as sympy objects, its four functions, and what a definition or a recursion is.
+"""The letters of the theory as sympy objects, its functions, and the classes of definitions and recursions.
 
-The names a dict of values holds. A list starts at index 1, that of `n` at 0; a dict is keyed by the index.
+The names in a dict of values follow. A list starts at index 1, that of `n` at 0. A dict is keyed by the index.
 
     k, l, d, j, i, s    layer, depth, hidden layers (d = l-1), index of rho_j, unit, layer of a CVX candidate
     m, delta            sample size, confidence
     rho, eta            margin; ratio - 1 of the grid of margins
     p                   norm of the weights, oo allowed; q enters as 1/q = 1 - 1/p
-    n, Lambda           n_0 .. n_l; {(k, s): Lambda_{k,s}}, 0 where there is no pair
-    w                   ||w_k||_1, not normalised: W = sum_k ||w_k||_1 is divided out where f/W is meant
+    n, Lambda           n_0 .. n_l; {(k, s): Lambda_{k,s}}, 0 for a missing pair
+    w                   ||w_k||_1, not normalised: statements about f/W divide by W = sum_k ||w_k||_1
     R                   values of R_m(H_k) or R_S(H_k), whichever the statement names
     M, M_k              range of all layers; ranges by layer
     r_inf, r_rms, r_sup size of the features
     margin_error, ramp, loss    the empirical term
-    L, c, e, phi0, sup  facts of phi_s, by layer: Lipschitz constant, c_phi, e_phi, |phi(0)|, sup|phi| (oo allowed)
-    C                   the number of classes, where they are more than two: w is then ||w_k||_1 = sum_y ||w_{k,y}||_1
-    c, B                in a-posteriori one number e_phi, and the path norm (it enters through rho_j alone)
+    L, c, e, phi0, sup  constants of phi_s, by layer: Lipschitz constant, c_phi, e_phi, |phi(0)|, sup|phi| (oo allowed)
+    C                   the number of classes, if there are more than two: w is then ||w_k||_1 = sum_y ||w_{k,y}||_1
+    c, B                in a-posteriori one number e_phi, and the path norm (it enters only through rho_j)
     E_sup               E sup_{H_s} |sum_i sigma_i phi_s(h(x_i))|, by layer
     E_norm, sum_sq      E ||sum_i sigma_i Psi(x_i)||_q;  sum_i ||Psi(x_i)||_q^2
     eps, S              eps_i = E_{D_t}[y phi(h_i)] over the units below;  S_t = sum_i Phi'(1 - y_i f(x_i))
     g_s, Gamma, tau, h_ms    score, penalty, bound on Phi'', mean of h^2
 
-Conventions: at l = 1 the two log l terms are 0; a layer without units has n_s^(1/q) = 0; where a radicand is
+Conventions: at l = 1 the two log l terms are 0. A layer without units has n_s^(1/q) = 0. If a radicand is
 negative, or f = 0 makes the weights 0/0, the statement has no value (`certified.Undefined`).
 """
 
@@ -106,7 +106,7 @@ class WalkMean(sp.Function):
 
 
 class KLInverse(sp.Function):
-    """kl^-1(q, c) = max{ p : kl(q, p) <= c }: no formula, it is evaluated where it is needed."""
+    """kl^-1(q, c) = max{ p : kl(q, p) <= c }. It has no closed form and is evaluated numerically."""
 
     nargs = 2
 
@@ -156,7 +156,7 @@ class Definition:
         return str(self.lhs.name) if isinstance(self.lhs, sp.Symbol) else str(self.lhs.func)
 
     def bind(self, index: tuple[int, ...]) -> dict[str, int]:
-        """The values of the index letters where the definition is used at `index`."""
+        """The values of the index letters if the definition is used at `index`."""
         letters = self.lhs.indices if isinstance(self.lhs, sp.Indexed) else ()
         return {letter.name: value for letter, value in zip(letters, index, strict=True)}
 

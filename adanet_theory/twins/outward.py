@@ -1,4 +1,4 @@
-"""Certificates of a network, rounded outward: never below the value of the formula at the exact numbers given."""
+"""Certificates of a network, rounded outward: never below the value of the formula at the given exact numbers."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from adanet_theory.twins.values import exact
 
 
 def exact_ball(x: Any) -> arb:
-    """A ball around an exact number: a float's binary value, a Fraction, a decimal string; a ball is itself."""
+    """A ball around an exact number (a float's binary value, a Fraction, a decimal string); a ball stays as it is."""
     return x if isinstance(x, arb) else ball(exact(x))
 
 
 @dataclass(frozen=True)
 class Parts:
-    """A certificate but for delta: upper values of the empirical part and of KL, G, a lower value of b."""
+    """A certificate without its delta: upper values of the empirical part and of KL, G, and a lower value of b."""
 
     id: str
     KL: float
@@ -60,10 +60,10 @@ class Parts:
 
 
 def vote_parts(u: Array, v: Sequence[Any], *, n: int, N: int, k: int, beta: float, shift: float = 0.0) -> Parts:
-    """vote-certificate at a setting, for margins not below u_i and theta_j = |v_j|/sum |v_j| exactly.
+    """vote-certificate at a setting, for margins at or above u_i and exact theta_j = |v_j|/sum |v_j|.
 
-    `beta` is read as the decimal of the grid; v holds exact numbers or balls, zeros left out or not. `shift` is at
-    least that of a program's margins against the u_i.
+    `beta` is read as the decimal of the grid. v has exact numbers or balls, with or without zeros. `shift` is at
+    least the distance of a program's margins from the u_i.
     """
     grids.check_setting(N, beta)
     with flint.ctx.workprec(BITS):
@@ -104,7 +104,7 @@ def _polya_kl(theta: Sequence[arb], N: int, n: int, beta: arb) -> float:
 
 
 def lower_margins(margins: Array, B: arb) -> Array:
-    """Floats not above y_i f(x_i)/B, for lower values of the margins and a ball B > 0."""
+    """Floats at or below y_i f(x_i)/B, for lower values of the margins and a ball B > 0."""
     smallest, largest = down(B), up(B)
     return np.nextafter(np.where(margins >= 0, margins / largest, margins / smallest), -np.inf)
 
@@ -121,8 +121,8 @@ def classes_parts(
 ) -> Parts:
     """vote-certificate-multiclass at a setting, for theta = |v|/sum |v| exactly; v lists the classes' weights.
 
-    x is within a rounding of the exact features. Rates that are off by e in all move the laws by at most e. `shift` as
-    in `vote_parts`.
+    x is within a rounding of the exact features. If the rates are off by e in total, the laws change by at most e.
+    `shift` is as in `vote_parts`.
     """
     grids.check_setting(N, beta, priors=grids.BETAS, votes=grids.CLASS_VOTES)
     check(0 <= k <= N, f"k must be in [0, N], got k={k}, N={N}.")
@@ -149,12 +149,12 @@ def classes_parts(
 
 
 def exact_bits(depth: int) -> int:
-    """Enough for sums of products of depth + 1 weights: multiples of 2^-1074 below 2^1024 each."""
+    """Enough bits for sums of products of depth + 1 weights, each a multiple of 2^-1074 below 2^1024."""
     return 2098 * (depth + 1) + 64
 
 
 def linear_weights(hidden: Mapping[tuple[int, int], Array], output: Mapping[int, Array], *, depth: int) -> list[arb]:
-    """v with f = v . x for a network whose activations are all the identity, exactly; one entry for every feature."""
+    """The exact v with f = v . x for a network whose activations are all the identity; one entry for every feature."""
     n_0 = hidden[1, 0].shape[1] if (1, 0) in hidden else 0
     with flint.ctx.workprec(exact_bits(depth)):
         reads: dict[int, dict[int, arb]] = {

@@ -1,9 +1,9 @@
 """The sympy twin of every statement: symbols, recursions and terms as the paper writes them, l and k symbolic.
 
-`STATEMENTS[id]` holds each statement; `certified` evaluates it, `.latex()` and `.javascript(depth)` print it. The
-numeric modules are written apart from this one and compared with it, so that a slip in either shows.
+`STATEMENTS[id]` is a statement. `certified` evaluates it, and `.latex()` and `.javascript(depth)` print it. The
+numeric modules are written independently and compared with this one, so a slip in either shows.
 
-The letters, and the names that a dict of values holds, are in `notation`.
+The letters, and the names in a dict of values, are in `notation`.
 """
 # ruff: noqa: F405
 
@@ -46,7 +46,7 @@ class Statement:
     def javascript(self, depth: int) -> str:
         """The body of a JavaScript function of `v`, the values, that returns {terms, total} at l = k = depth.
 
-        Lambda is keyed "k,s"; oo is Infinity or "inf"; where the statement has no value a term is null.
+        Lambda is keyed "k,s"; oo is Infinity or "inf"; a term is null if the statement has no value.
         """
         return javascript.javascript_statement(self, depth)
 

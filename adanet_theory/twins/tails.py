@@ -1,8 +1,8 @@
-"""Tails and expectations of certificates, rounded outward: balls where one number is asked, arrays where thousands are.
+"""Tails and expectations of certificates, rounded outward: balls for single numbers, arrays for thousands.
 
-An array starts from masses that balls enclose and goes on by ratios of non-negative floats. Every operation errs by
-at most a factor 1 + 2^-53, so that after t steps of fewer than 8 operations the result is within (1 + 2^-53)^(8t)
-(`slack`), whatever the order of the sums; what a window leaves out is bounded by a geometric series, or is safe to
+An array starts from masses that balls enclose and continues by ratios of non-negative floats. Every operation errs by
+at most a factor 1 + 2^-53. So after t steps of fewer than 8 operations the result is within (1 + 2^-53)^(8t)
+(`slack`), whatever the order of the sums. A geometric series bounds the mass outside a window, or that mass is safe to
 leave out.
 """
 
@@ -31,13 +31,13 @@ def slack(steps: int) -> float:
 
 
 def up(x: arb) -> float:
-    """The least float that is not below the ball, or inf."""
+    """The least float at or above the ball, or inf."""
     value = float(x.upper())
     return math.nextafter(value, math.inf)
 
 
 def down(x: arb) -> float:
-    """A float that is not above the ball."""
+    """A float at or below the ball."""
     return math.nextafter(float(x.lower()), -math.inf)
 
 
@@ -78,7 +78,7 @@ def _kl_end(q: arb, c: arb, side: int) -> arb:
 
 
 def _kl_newton(q: arb, c: arb) -> arb:
-    """Near the root: from the right, where a convex increasing function sends Newton's method down to it."""
+    """A p near the root: Newton's method from the right falls to the root of a convex increasing function."""
     from adanet_theory.certificates.kl import kl_inverse
 
     p = arb(min(kl_inverse(min(1.0, max(0.0, float(q))), float(c)), 1 - 2.0**-53))
@@ -94,7 +94,7 @@ def _kl_newton(q: arb, c: arb) -> arb:
 
 
 def xi_ball(m: int) -> arb:
-    """xi(m) = sum_j prod_{i<j} (1 - i/m), j = 0 .. m (Abel); the terms fall: the rest is at most m times the last."""
+    """xi(m) = sum_j prod_{i<j} (1 - i/m), j <= m (Abel); the terms fall, so the rest is at most m times the last."""
     product, total = arb(1), arb(1)
     for i in range(m):
         product *= arb(m - i) / m
@@ -105,7 +105,7 @@ def xi_ball(m: int) -> arb:
 
 
 def binomial_mass(N: int, c: int, p: arb, rest: arb | None = None) -> arb:
-    """P[Bin(N, p) = c] for 0 < p < 1; rest = 1 - p, where that is known better than by subtraction."""
+    """P[Bin(N, p) = c] for 0 < p < 1; give rest = 1 - p if it is known better than by subtraction."""
     log_rest = (1 - p if rest is None else rest).log()
     return (_log_choose(N, c, flint.ctx.prec) + c * p.log() + (N - c) * log_rest).exp()
 
@@ -123,7 +123,7 @@ def binomial_cdf_ball(N: int, k: int, p: arb) -> arb:
 
 
 def binomial_above_ball(N: int, k: int, p: arb) -> arb:
-    """P[Bin(N, p) > k] for 0 < p < 1, 0 <= k < N: what is no error is an error of the other law."""
+    """P[Bin(N, p) > k] for 0 < p < 1, 0 <= k < N: the lower tail of Bin(N, 1-p)."""
     return binomial_cdf_ball(N, N - k - 1, 1 - p)
 
 
@@ -158,7 +158,7 @@ def right_votes_upper(u: Array, N: int, k: int) -> float:
 
 
 def _groups(u: Array) -> tuple[Array, np.ndarray]:
-    """The different values and how often each occurs; of more than 20,000, the least of each group stands for it."""
+    """The different values with their counts; more than 20,000 are grouped, and the least stands for its group."""
     values, counts = np.unique(u, return_counts=True)
     if len(values) <= _MOST:
         return values, counts
@@ -176,7 +176,7 @@ def _start(u: Array, N: int, c: int, end: Any) -> Array:
 
 
 def _cdf_upper(u: Array, N: int, k: int) -> Array:
-    """Upper values of P[Bin <= k], the mean above k + 1: masses downwards from k."""
+    """Upper values of P[Bin <= k] for a mean above k + 1: masses downwards from k."""
     if len(u) == 0:
         return u
     odds = (1 - u) / (1 + u)
@@ -220,7 +220,7 @@ def log_rising_lower(beta: arb, counts: int) -> Array:
 def binomial_rising_lower(theta: Sequence[arb], N: int, beta: arb) -> float:
     """A float <= sum_j E_{c ~ Bin(N, theta_j)} [lgamma(c + beta) - lgamma(beta)], theta in the simplex, beta < 1.
 
-    The term of c >= 1 is log(beta) + a number >= 0: P(c >= 1) is rounded up, the masses down, and one left out is safe.
+    The term of c >= 1 is log(beta) + a number >= 0. P(c >= 1) is rounded up and the masses down; any may be left out.
     """
     check(bool(beta < 1), f"beta must be < 1, got beta={beta}.")
     with flint.ctx.workprec(BITS):
@@ -237,7 +237,7 @@ def binomial_rising_lower(theta: Sequence[arb], N: int, beta: arb) -> float:
 
 
 def _others(theta: Sequence[arb]) -> list[arb]:
-    """1 - theta_j as the sum of the other weights: beside one of almost 1 a difference would be all rounding."""
+    """1 - theta_j as the sum of the other weights, because for theta_j near 1 a difference would be all rounding."""
     before = list(accumulate(theta, initial=arb(0)))
     behind = list(accumulate(reversed(theta), initial=arb(0)))[::-1]
     return [a + b for a, b in zip(before[:-1], behind[1:], strict=True)]
@@ -258,13 +258,13 @@ def poisson_rising_lower(rates: Sequence[arb], beta: arb) -> float:
 
 
 def _reach(modes: np.ndarray, N: int | None) -> int:
-    """Steps away from the mode after which nothing is left that a double notices."""
+    """The number of steps from the mode after which the rest is below the last bit of a double."""
     top = int(modes.max())
     return math.ceil(9 * math.sqrt(top + 1)) + 20 if N is None else min(N, math.ceil(9 * math.sqrt(top + 1)) + 20)
 
 
 def _masses_lower(modes: np.ndarray, starts: Array, odds: Array, against: Array, N: int | None, reach: int) -> Array:
-    """Lower values of the masses, summed over the atoms, by count: ratios up and down from each mode.
+    """Lower values of the masses by count, summed over the atoms, from ratios up and down from each mode.
 
     Binomial (N given): P(c+1)/P(c) = odds (N-c)/(c+1); Poisson: odds/(c+1).
     """

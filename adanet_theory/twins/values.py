@@ -1,4 +1,4 @@
-"""Values of the letters: read exactly, checked when first used, found by name and index."""
+"""Values of the letters: read exactly, checked on first use, looked up by name and index."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from adanet_theory.checks import check
 
 
 def exact(value: Any) -> Any:
-    """The value as int, float, Fraction or sympy number, none of which loses anything; oo as math.inf."""
+    """The exact value as int, float, Fraction or sympy number; oo as math.inf."""
     if isinstance(value, int | float | Fraction):
         return value
     if isinstance(value, sp.Expr):
@@ -49,7 +49,7 @@ _NONNEGATIVE = ("finite and >= 0", lambda x: 0 <= x < math.inf)
 
 @lru_cache(maxsize=4096)
 def _holds(name: str, number: Any) -> bool:
-    """Whether a value of that name meets its condition (cached: sympy takes long to compare exact numbers)."""
+    """Whether a value of that name meets its condition (cached, because sympy is slow to compare exact numbers)."""
     if isinstance(number, float) and not math.isfinite(number):
         return number == math.inf and name in ("p", "sup")
     return bool(_CONDITIONS.get(name, _NONNEGATIVE)[1](number))
@@ -67,7 +67,7 @@ def _checked(name: str, index: tuple[int, ...], value: Any) -> Any:
 
 
 class Values:
-    """The values by name and index, checked when first used, as balls at the current precision."""
+    """The values by name and index as balls at the current precision, checked on first use."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.values = values

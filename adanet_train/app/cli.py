@@ -92,9 +92,8 @@ def parser() -> Parser:
         metavar="F",
         help="picking: share of the rows that training starts on (default: a quarter, from 1,000 rows a half)",
     )
-    add(
-        "--picks", type=int, metavar="K", help="picking: largest number of rows to pick; without it by rows and classes"
-    )
+    picks = "picking: largest number of rows to pick (without it by rows and classes), or K1,K2,.. to keep the best"
+    add("--picks", type=_integers, metavar="K", help=picks)
     add("--seed", type=int, metavar="S", help="random seed (default 0)")
     add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU if there is one")
     add("--set", action="append", default=[], metavar="NAME=VALUE", help="set any other field of Config; repeatable")
@@ -142,6 +141,14 @@ def _numbers(text: str) -> float | tuple[float, ...]:
         parts = tuple(float(part) for part in text.split(","))
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be a number, or L1,L2,.. by layer, got {text!r}") from None
+    return parts if len(parts) > 1 else parts[0]
+
+
+def _integers(text: str) -> int | tuple[int, ...]:
+    try:
+        parts = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be an integer, or K1,K2,.. rising, got {text!r}") from None
     return parts if len(parts) > 1 else parts[0]
 
 

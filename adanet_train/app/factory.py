@@ -16,13 +16,13 @@ def named(text: str, option: str) -> Any:
     check(bool(package and name), f"{option} must be PACKAGE:FACTORY, got {text!r}.")
     sys.path.insert(0, os.getcwd())
     try:
-        found = getattr(import_module(package), name, None)
+        attribute = getattr(import_module(package), name, None)
     except Exception as error:  # whatever the user's code does
         raise failed(text, option, error) from None
     finally:
         sys.path.remove(os.getcwd())
-    check(found is not None, f"{option} {text}: {_absent(package, name)}")
-    return found
+    check(attribute is not None, f"{option} {text}: {_absent(package, name)}")
+    return attribute
 
 
 def _absent(package: str, name: str) -> str:

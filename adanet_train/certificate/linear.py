@@ -1,128 +1,198 @@
-"""The linear network of least certificate: two kinds of starts, then rounds of single voters.
+"""The linear network of least certificate, with one output or one for each class: starts, then rounds of atoms.
 
-Few voters: places on the l1 path of the logistic loss. Weight on all voters: descent on the certificate itself, better
-on data with few errors; on data with many the KL drives θ down to the constant before the sample has spoken.
+Starts with few atoms lie on the l1 path of the logistic loss. One output also has starts with weight on all atoms, from
+descent on the certificate itself: better on data with few errors; on data with many the KL drives θ down to the
+constant before the sample has spoken. Nothing is drawn at random.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 
 import torch
 from torch import Tensor
 
+from adanet_theory.certificates.grids import CLASS_VOTES, VOTES
 from adanet_train.certificate.search import (
     NEW_SHARE,
-    Found,
+    Problem,
     Reader,
     Rows,
-    Sample,
+    Voters,
     best_beta,
-    descend,
     l1_path,
     refined,
     refit,
     settled,
     steepest,
+    take_steps,
     widened,
 )
 
-SHARES = (0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03)
-"""Γ on the path, as shares of the Γ from which on w = 0."""
-GAP = 1e-4
-"""The path is for starts: that close to the minimum will do."""
-COUNTS = (500.0, 1_000.0, 2_000.0, 4_000.0, 8_000.0, 16_000.0, 40_000.0)
-DEVIATIONS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
-"""N and t among which a start on the path has the best."""
 BETA = 0.003
-DENSE, DENSE_STEPS = ((0.003, 5_000.0), (0.003, 20_000.0)), 350
-"""(β, N) of the starts with weight on all voters."""
 LEAN = 3.0
-"""How far θ leans there at first to the voters that agree with the labels."""
-ROUNDS, NEIGHBOURS = 40, 8
-"""Rounds of voters; so many are tried to add, and to drop."""
+"""How far θ of a dense start leans at first to the voters that agree with the labels."""
+NEIGHBOURS = 8
+"""So many voters are tried to add, and to drop, one by one."""
+ADDED, DROPPED = (1, 2, 4, 8, 16, 32), (1, 2, 4, 8, 16)
+"""How many atoms a round tries to add or to drop at once."""
 REFINED, WORTH = 2, 1.25
 """The starts of each kind that are refined, if F is below so many times the least: the first is not always the best
 in the end, one that is far behind never is."""
+PART_ROUNDS, WHOLE_STEPS = 3, 30
+"""A search on a part of the sample refines one start by so many rounds, and takes steps on all points at the end."""
 
 
-def minimise(sample: Sample) -> Found:
-    """f = Σ v_j Ψ_j; nothing is drawn at random."""
-    starts = [*_first(on_path(sample)), *_first(dense(sample))]
-    least = min(found.value for found in starts)
-    worth = [refined(sample, one, ROUNDS, neighbours) for one in starts if one.value < WORTH * least]
-    best = min(worth, key=_value)
-    return min(best, *sharpened(sample, best), key=_value)
-
-
-def sharpened(sample: Sample, found: Found) -> tuple[Found, Found]:
-    """What was found at few counts where more are allowed, and after rounds of voters there."""
-    every = sample.with_all_counts()
-    begun = refit(every, found, found.theta[None])
-    return begun, refined(every, begun, ROUNDS, neighbours)
-
-
-def neighbours(sample: Sample, found: Found) -> tuple[Found, Tensor]:
+def one_by_one(problem: Problem, voters: Voters) -> tuple[Voters, Tensor]:
     """θ with one or more of the voters along which the empirical part falls most, or without one of the lightest."""
-    atoms = steepest(sample, found, NEIGHBOURS)
-    new, old = len(atoms[0]), len(found.theta)
+    atoms = steepest(problem, voters, NEIGHBOURS)
+    new, old = len(atoms[0]), len(voters.theta)
     added = [*([j] for j in range(new)), range(new // 2), range(new)]
-    lightest = found.theta.argsort()[: min(NEIGHBOURS, old - 1)].tolist()
-    return widened(found, atoms, [(places, NEW_SHARE) for places in added], [[j] for j in lightest])
+    lightest = voters.theta.argsort()[: min(NEIGHBOURS, old - 1)].tolist()
+    return widened(voters, atoms, [(places, NEW_SHARE) for places in added], [[j] for j in lightest])
 
 
-def _value(found: Found) -> float:
-    return found.value
+def by_the_dozen(problem: Problem, voters: Voters) -> tuple[Voters, Tensor]:
+    """θ as it is, with the atoms along which the empirical part falls most, or without the lightest."""
+    atoms, lightest = steepest(problem, voters, ADDED[-1]), voters.theta.argsort().tolist()
+    new, most = len(atoms[0]), len(lightest) // 4
+    added = [(range(0), 0.0), *((range(min(count, new)), NEW_SHARE / count**0.5) for count in ADDED)]
+    return widened(voters, atoms, added, [lightest[: min(count, most)] for count in DROPPED])
 
 
-def _first(starts: list[Found]) -> list[Found]:
-    return sorted(starts, key=_value)[:REFINED]
+@dataclass(frozen=True)
+class Plan:
+    """What a search tries."""
+
+    shares: tuple[float, ...]
+    """Γ on the path, as shares of the Γ from which on w = 0."""
+    gap: float
+    """The path is for starts: that close to the minimum will do."""
+    settings: tuple[tuple[float, float], ...]
+    """(N, t) among which a start on the path has the best."""
+    most: float
+    """The largest N of the certificate's grid."""
+    near: Callable[[Problem, Voters], tuple[Voters, Tensor]]
+    """The θ that a round tries."""
+    rounds: int
+    dense: tuple[float, ...] = ()
+    """N of the starts with weight on all voters."""
+    dense_steps: int = 350
+    points: int | None = None
+    """The search looks at about so many points, evenly spread over a larger sample."""
 
 
-def on_path(sample: Sample) -> list[Found]:
-    starts = [start(sample, w) for w in weights(sample)]
-    return [refit(sample, found, found.theta[None]) for found in starts]
+ONE_OUTPUT = Plan(
+    shares=(0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03),
+    gap=1e-4,
+    settings=tuple(product((500.0, 1e3, 2e3, 4e3, 8e3, 16e3, 40e3), (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0))),
+    most=VOTES[-1],
+    near=one_by_one,
+    rounds=40,
+    dense=(5_000.0, 20_000.0),
+)
+CLASSES = Plan(
+    shares=(*ONE_OUTPUT.shares, 0.02),
+    gap=1e-3,
+    settings=((20_000.0, 1.5),),
+    most=CLASS_VOTES[-1],
+    near=by_the_dozen,
+    rounds=16,
+    points=8_000,
+)
 
 
-def dense(sample: Sample) -> list[Found]:
-    Psi = sample.Psi
-    every = torch.arange(Psi.shape[1], device=Psi.device)
-    sign = torch.cat([torch.ones_like(Psi[0]), -torch.ones_like(Psi[0])])
-    lean = LEAN * (sample.y @ Psi) / len(Psi)
-    theta = torch.softmax(sign * torch.cat([lean, lean]), 0)
-    betas, N = zip(*DENSE, strict=True)
-    found = Found(torch.zeros_like(every).repeat(2), every.repeat(2), sign, theta, 1, N[0], 1.0, betas[0])
-    log_N = Psi.new_tensor(N)[:, None].log()
-    rows = Rows(theta.log().repeat(len(DENSE), 1), log_N, torch.ones_like(log_N), log_N[:, 0], betas)
-    rows = descend(sample, found, rows, DENSE_STEPS)
-    starts = [settled(sample, found, rows, row) for row in range(len(DENSE))]
-    return [refit(sample, one, one.theta[None]) for one in starts]
+def minimise(problem: Problem) -> Voters:
+    """f = Σ v_j Ψ_j, or f_c = q_c · Ψ with Σ ||q_c||_1 = 1."""
+    plan = ONE_OUTPUT if problem.nodes == 1 else CLASSES
+    few = part(problem, plan)
+    count, rounds = (REFINED, plan.rounds) if few is problem else (1, PART_ROUNDS)
+    starts = [*_first(on_path(few, plan), count), *_first(dense(few, plan), count)]
+    least = min(map(_value, starts))
+    best = min((refined(few, one, rounds, plan.near) for one in starts if one.value < WORTH * least), key=_value)
+    if few is not problem:
+        return settled(problem, best, take_steps(problem, best, Rows.of(best, best.theta[None]), WHOLE_STEPS), 0)
+    return min(best, *sharpened(problem, best, plan), key=_value) if plan.most > problem.most else best
 
 
-def weights(sample: Sample) -> list[Tensor]:
-    """The voter that agrees most with the labels alone, and those of the l1 path."""
-    Psi, y = sample.Psi.double(), sample.y.double()
+def part(problem: Problem, plan: Plan) -> Problem:
+    """The points that are searched on: all, or an even share of many."""
+    m = problem.y.shape[-1]
+    step = 1 if plan.points is None else m // plan.points + 1
+    if step == 1:
+        return problem
+    return replace(problem, Psi=problem.Psi[::step].contiguous(), y=problem.y[..., ::step].contiguous(), m=m)
+
+
+def sharpened(problem: Problem, voters: Voters, plan: Plan) -> tuple[Voters, Voters]:
+    """Voters from a search at few counts where more are allowed, and after more rounds there."""
+    every = replace(problem, most=plan.most)
+    begun = refit(every, voters, voters.theta[None])
+    return begun, refined(every, begun, plan.rounds, plan.near)
+
+
+def _value(voters: Voters) -> float:
+    return voters.value
+
+
+def _first(starts: list[Voters], count: int) -> list[Voters]:
+    return sorted(starts, key=_value)[:count]
+
+
+def on_path(problem: Problem, plan: Plan) -> list[Voters]:
+    starts = [start(problem, w, plan) for w in weights(problem, plan)]
+    return [refit(problem, voters, voters.theta[None]) for voters in starts]
+
+
+def weights(problem: Problem, plan: Plan) -> list[Tensor]:
+    """The l1 path; for one output first the voter that agrees most with the labels, alone."""
+    Psi = problem.Psi.double()
+    if problem.nodes > 1:
+        return [w.to(problem.Psi) for w in l1_path(Psi, problem.y.argmax(0), plan.shares, plan.gap)]
+    y = problem.y.double()
     agreement = y @ Psi / len(y)
     alone = torch.zeros_like(agreement)
     largest = agreement.abs().argmax()
     alone[largest] = torch.where(agreement[largest] < 0, -1.0, 1.0)
-    return [alone, *l1_path(Psi, y, SHARES, GAP)]
+    return [alone, *l1_path(Psi, y, plan.shares, plan.gap)]
 
 
-def start(sample: Sample, w: Tensor) -> Found:
-    """θ = |w|/||w||_1 at the best of a few N and t."""
-    column = w.nonzero()[:, 0]
-    theta = (w[column].abs() / w.abs().sum()).to(sample.Psi.dtype)
-    sign = w[column].sign().to(theta.dtype)
-    found = Found(torch.zeros_like(column), column, sign, theta, 1, COUNTS[-1], 1.0, BETA)
-    log_N, t = (
-        part.reshape(-1, 1)
-        for part in torch.meshgrid(theta.new_tensor(COUNTS).log(), theta.new_tensor(DEVIATIONS), indexing="ij")
-    )
-    rows = len(t)
-    means, mass = Reader(sample.Psi, found)(theta[None])
-    form = sample.at((BETA,) * rows)
-    values = form(means.expand(rows, -1, -1), mass.expand(rows, -1), theta.log().expand(rows, -1), log_N, t)
+def start(problem: Problem, w: Tensor, plan: Plan) -> Voters:
+    """θ = |w|/Σ|w| at the best setting of the plan."""
+    q = w.reshape(problem.nodes, -1)
+    node, column = q.nonzero(as_tuple=True)
+    w = q[node, column]
+    theta, (N, t) = (w.abs() / w.abs().sum()).to(problem.Psi), plan.settings[0]
+    voters = Voters(node, column, w.sign().to(theta), theta, problem.nodes, N, t, BETA)
+    return voters if len(plan.settings) == 1 else at_best(problem, voters, plan.settings)
+
+
+def at_best(problem: Problem, voters: Voters, settings: Sequence[tuple[float, float]]) -> Voters:
+    """The voters at the N and t of least F, and then at the best β."""
+    theta, rows = voters.theta[None], len(settings)
+    log_N, t = theta.new_tensor([N for N, _ in settings]).log(), theta.new_tensor([t for _, t in settings])
+    means, mass = Reader(problem.Psi, voters)(theta)
+    means, mass, log_theta = (part.expand(rows, *part.shape[1:]) for part in (means, mass, theta.log()))
+    values = problem.at((voters.beta,) * rows)(means, mass, log_theta, log_N[:, None], t[:, None])
     best = int(values.argmin())
-    found = replace(found, N=float(log_N[best].exp()), t=float(t[best]), value=float(values[best]))
-    return replace(found, beta=best_beta(sample, found))
+    voters = replace(voters, N=float(log_N[best].exp()), t=float(t[best]), value=float(values[best]))
+    return replace(voters, beta=best_beta(problem, voters))
+
+
+def dense(problem: Problem, plan: Plan) -> list[Voters]:
+    """Starts of one output with weight on every voter."""
+    if not plan.dense:
+        return []
+    Psi, count = problem.Psi, len(plan.dense)
+    every = torch.arange(Psi.shape[1], device=Psi.device)
+    sign = torch.cat([torch.ones_like(Psi[0]), -torch.ones_like(Psi[0])])
+    lean = LEAN * (problem.y @ Psi) / len(Psi)
+    theta = torch.softmax(sign * torch.cat([lean, lean]), 0)
+    voters = Voters(torch.zeros_like(every).repeat(2), every.repeat(2), sign, theta, 1, plan.dense[0], 1.0, BETA)
+    log_N = Psi.new_tensor(plan.dense)[:, None].log()
+    rows = Rows(theta.log().repeat(count, 1), log_N, torch.ones_like(log_N), log_N[:, 0], (BETA,) * count)
+    rows = take_steps(problem, voters, rows, plan.dense_steps)
+    starts = [settled(problem, voters, rows, row) for row in range(count)]
+    return [refit(problem, one, one.theta[None]) for one in starts]

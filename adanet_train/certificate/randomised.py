@@ -51,8 +51,8 @@ def train(
     check(all(name == "relu" for name in prior.activations), "a randomised network needs ReLU units.")
     s = width(prior, *own, generator(seed, 1, 1))
     moved = trained_centre(prior, s, *rest, delta, generator(seed, 1, 2))
-    found = [judged(network, prior, s, rest, delta, generator(seed, 1, 3)) for network in (prior, moved)]
-    return min(found, key=lambda one: one.raw)
+    choices = [judged(network, prior, s, rest, delta, generator(seed, 1, 3)) for network in (prior, moved)]
+    return min(choices, key=lambda one: one.raw)
 
 
 def outputs(network: Network, Psi: Tensor, s: float, draw: torch.Generator) -> tuple[Tensor, Tensor]:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from adanet_theory.certificates.grids import BETAS, VOTES
-from adanet_train.certificate.forms import Form
+from adanet_theory.certificates.grids import BETAS
+from adanet_train.certificate.forms import ClassVote, Form, Vote
 from adanet_train.certificate.smooth import RateCost
 from adanet_train.core.descend import Adam
 from adanet_train.core.labels import labels_of
@@ -35,20 +35,16 @@ FEW = 40_960
 
 
 @dataclass(frozen=True)
-class Sample:
+class Problem:
     """Ψ and y in the precision of the search, on its device."""
 
     Psi: Tensor
     y: Tensor
     delta: float
-    form: type[Form]
     m: int | None = None
     """The size of the sample where these are a part of its points."""
     most: float = FEW
     """The largest N that is searched."""
-
-    def with_all_counts(self) -> Sample:
-        return replace(self, most=VOTES[-1])
 
     @property
     def nodes(self) -> int:
@@ -56,11 +52,12 @@ class Sample:
         return 1 if self.y.ndim == 1 else len(self.y)
 
     def at(self, betas: Sequence[float]) -> Form:
-        return self.form(self.y, self.Psi.shape[1], self.nodes, betas, self.delta, self.m)
+        form = Vote if self.y.ndim == 1 else ClassVote
+        return form(self.y, self.Psi.shape[1], self.nodes, betas, self.delta, self.m)
 
 
 @dataclass(frozen=True)
-class Found:
+class Voters:
     """A network as its atoms, and the N, t, β that go with it."""
 
     node: Tensor
@@ -92,9 +89,9 @@ class Rows:
     betas: tuple[float, ...]
 
     @classmethod
-    def of(cls, found: Found, thetas: Tensor) -> Rows:
+    def of(cls, voters: Voters, thetas: Tensor) -> Rows:
         one = thetas.new_ones(len(thetas), 1)
-        return cls(thetas.log(), math.log(found.N) * one, found.t * one, one[:, 0], (found.beta,) * len(thetas))
+        return cls(thetas.log(), math.log(voters.N) * one, voters.t * one, one[:, 0], (voters.beta,) * len(thetas))
 
     def best(self, count: int) -> Rows:
         order = self.values.argsort()[:count]
@@ -105,11 +102,11 @@ class Rows:
 class Reader:
     """The z_v and p_v of rows of θ on the atoms given; reads only the columns of Ψ that an atom has."""
 
-    def __init__(self, Psi: Tensor, found: Found) -> None:
-        used, place = found.column.unique(return_inverse=True)
+    def __init__(self, Psi: Tensor, voters: Voters) -> None:
+        used, place = voters.column.unique(return_inverse=True)
         self.columns = Psi.T if len(used) == Psi.shape[1] else Psi[:, used].T.contiguous()
-        self.nodes, self.width = found.nodes, len(used)
-        self.place, self.node, self.sign = found.node * self.width + place, found.node, found.sign
+        self.nodes, self.width = voters.nodes, len(used)
+        self.place, self.node, self.sign = voters.node * self.width + place, voters.node, voters.sign
 
     def __call__(self, theta: Tensor) -> tuple[Tensor, Tensor]:
         rows = len(theta)
@@ -119,10 +116,10 @@ class Reader:
         return (q.view(rows * self.nodes, -1) @ self.columns).view(rows, self.nodes, -1), mass
 
 
-def descend(sample: Sample, found: Found, rows: Rows, steps: int) -> Rows:
+def take_steps(problem: Problem, voters: Voters, rows: Rows, steps: int) -> Rows:
     """Adam on F for every row; an atom at 0 stays there."""
-    form, read = sample.at(rows.betas), Reader(sample.Psi, found)
-    most = math.log(sample.most)
+    form, read = problem.at(rows.betas), Reader(problem.Psi, voters)
+    most = math.log(problem.most)
     start = (rows.logits, rows.log_N.clamp_max(most), rows.t)
     parameters = logits, log_N, t = tuple(part.clone().requires_grad_() for part in start)
     adams = [Adam(part) for part in parameters]
@@ -136,30 +133,30 @@ def descend(sample: Sample, found: Found, rows: Rows, steps: int) -> Rows:
     return Rows(logits.detach(), log_N.detach().clamp_max(most), t.detach(), values.detach(), rows.betas)
 
 
-def settled(sample: Sample, found: Found, rows: Rows, row: int) -> Found:
+def settled(problem: Problem, voters: Voters, rows: Rows, row: int) -> Voters:
     """That row as a network, without atoms that are hardly ever drawn, at the best β."""
     N, t, value = (float(part[row]) for part in (rows.log_N.exp(), rows.t, rows.values))
     theta = rows.logits[row].softmax(0)
-    kept = pruned(replace(found, theta=theta, N=N, t=t, beta=rows.betas[row], value=value))
-    return replace(kept, beta=best_beta(sample, kept))
+    kept = pruned(replace(voters, theta=theta, N=N, t=t, beta=rows.betas[row], value=value))
+    return replace(kept, beta=best_beta(problem, kept))
 
 
-def pruned(found: Found) -> Found:
+def pruned(voters: Voters) -> Voters:
     """Opposite signs of a coordinate cancel, and atoms of too small a rate go."""
-    size = int(found.column.max()) + 1
-    place = found.node * size + found.column
-    net = found.theta.new_zeros(found.nodes * size).index_add(0, place, found.sign * found.theta)
-    kept = (net.abs() / net.abs().sum() * found.N > LEAST_RATE).nonzero()[:, 0]
+    size = int(voters.column.max()) + 1
+    place = voters.node * size + voters.column
+    net = voters.theta.new_zeros(voters.nodes * size).index_add(0, place, voters.sign * voters.theta)
+    kept = (net.abs() / net.abs().sum() * voters.N > LEAST_RATE).nonzero()[:, 0]
     node, column = kept // size, kept % size
     theta = net[kept].abs() / net[kept].abs().sum()
-    return replace(found, node=node, column=column, sign=net[kept].sign(), theta=theta)
+    return replace(voters, node=node, column=column, sign=net[kept].sign(), theta=theta)
 
 
-def best_beta(sample: Sample, found: Found) -> float:
+def best_beta(problem: Problem, voters: Voters) -> float:
     """The β of the grid with the least KL."""
-    N = found.theta.new_full((len(BETAS),), found.N)
-    atoms = RateCost(BETAS, found.theta)((found.theta * found.N).log().expand(len(BETAS), -1)).sum(1)
-    return BETAS[int((atoms + sample.at(BETAS).base_kl(N)).argmin())]
+    N = voters.theta.new_full((len(BETAS),), voters.N)
+    atoms = RateCost(BETAS, voters.theta)((voters.theta * voters.N).log().expand(len(BETAS), -1)).sum(1)
+    return BETAS[int((atoms + problem.at(BETAS).base_kl(N)).argmin())]
 
 
 def l1_path(Psi: Tensor, y: Tensor, shares: Sequence[float], tol: float) -> list[Tensor]:
@@ -182,23 +179,25 @@ def l1_path(Psi: Tensor, y: Tensor, shares: Sequence[float], tol: float) -> list
 # Rounds of atoms
 
 
-def refined(sample: Sample, found: Found, rounds: int, near: Callable[[Sample, Found], tuple[Found, Tensor]]) -> Found:
+def refined(
+    problem: Problem, voters: Voters, rounds: int, near: Callable[[Problem, Voters], tuple[Voters, Tensor]]
+) -> Voters:
     """What rounds that add or drop atoms while F falls end with; `near` says which are tried."""
     for _ in range(rounds):
-        grown = refit(sample, *near(sample, found))
-        if grown.value > found.value * (1 - LEAST_FALL):
+        grown = refit(problem, *near(problem, voters))
+        if grown.value > voters.value * (1 - LEAST_FALL):
             break
-        found = grown
-    return found
+        voters = grown
+    return voters
 
 
-def refit(sample: Sample, found: Found, thetas: Tensor) -> Found:
+def refit(problem: Problem, voters: Voters, thetas: Tensor) -> Voters:
     """The best that Adam makes of the θ given: all for a few steps, then the most promising for more."""
-    rows = Rows.of(found, thetas)
+    rows = Rows.of(voters, thetas)
     if len(thetas) > FINALISTS:
-        rows = descend(sample, found, rows, SCREEN_STEPS).best(FINALISTS)
-    rows = descend(sample, found, rows, SPARSE_STEPS)
-    return settled(sample, found, rows, int(rows.values.argmin()))
+        rows = take_steps(problem, voters, rows, SCREEN_STEPS).best(FINALISTS)
+    rows = take_steps(problem, voters, rows, SPARSE_STEPS)
+    return settled(problem, voters, rows, int(rows.values.argmin()))
 
 
 Atoms = tuple[Tensor, Tensor, Tensor]
@@ -206,37 +205,37 @@ Atoms = tuple[Tensor, Tensor, Tensor]
 
 
 def widened(
-    found: Found, atoms: Atoms, added: Sequence[tuple[Sequence[int], float]], dropped: Sequence[Sequence[int]]
-) -> tuple[Found, Tensor]:
+    voters: Voters, atoms: Atoms, added: Sequence[tuple[Sequence[int], float]], dropped: Sequence[Sequence[int]]
+) -> tuple[Voters, Tensor]:
     """A row of θ for each: with some of the new atoms at a weight, or without some of the old ones."""
     node, column, sign = atoms
-    old, alone = len(found.theta), torch.cat([found.theta, torch.zeros_like(sign)])
+    old, alone = len(voters.theta), torch.cat([voters.theta, torch.zeros_like(sign)])
     rows = []
     for places, weight in [*(([old + j for j in new], weight) for new, weight in added), *((o, 0.0) for o in dropped)]:
         row = alone.clone()
         row[list(places)] = weight
         rows.append(row)
     thetas = torch.stack(rows)
-    parts = [torch.cat(pair) for pair in ((found.node, node), (found.column, column), (found.sign, sign))]
-    wider = replace(found, node=parts[0], column=parts[1], sign=parts[2])
+    parts = [torch.cat(pair) for pair in ((voters.node, node), (voters.column, column), (voters.sign, sign))]
+    wider = replace(voters, node=parts[0], column=parts[1], sign=parts[2])
     return wider, thetas / thetas.sum(1, keepdim=True)
 
 
-def slopes(sample: Sample, found: Found) -> Tensor:
+def slopes(problem: Problem, voters: Voters) -> Tensor:
     """The gradient of E_Q of the losses by every z_v(x_i), [nodes, m]."""
-    form = sample.at((found.beta,))
+    form = problem.at((voters.beta,))
     with torch.no_grad():
-        means, mass = Reader(sample.Psi, found)(found.theta[None])
+        means, mass = Reader(problem.Psi, voters)(voters.theta[None])
     means.requires_grad_()
-    N, t = mass.new_tensor([[found.N]]), mass.new_tensor([[found.t]])
+    N, t = mass.new_tensor([[voters.N]]), mass.new_tensor([[voters.t]])
     (slope,) = torch.autograd.grad(form.losses(means, mass, N, t)[0].sum(), means)
     return slope[0]
 
 
-def steepest(sample: Sample, found: Found, count: int) -> Atoms:
+def steepest(problem: Problem, voters: Voters, count: int) -> Atoms:
     """The atoms to add, the first first."""
-    along = slopes(sample, found) @ sample.Psi
-    along[found.node, found.column] = 0
+    along = slopes(problem, voters) @ problem.Psi
+    along[voters.node, voters.column] = 0
     flat = along.flatten()
     new = flat.abs().topk(min(count, len(flat))).indices
     return new // along.shape[1], new % along.shape[1], -flat[new].sign()

@@ -15,9 +15,8 @@ from adanet_theory.certificates.derandomise import Certificate
 from adanet_theory.certificates.vote import vote_certificate
 from adanet_theory.certificates.vote_multiclass import vote_certificate_multiclass
 from adanet_theory.checks import check
-from adanet_train.certificate import classes, linear
-from adanet_train.certificate.forms import ClassVote, Vote
-from adanet_train.certificate.search import Found, Sample
+from adanet_train.certificate.linear import minimise
+from adanet_train.certificate.search import Problem, Voters
 from adanet_train.config import Config
 from adanet_train.core.history import CandidateRecord, Round
 from adanet_train.core.network import Network
@@ -39,8 +38,9 @@ def train(
     largest = float(Psi.abs().max())
     check(largest <= 1, f"objective vote needs |Psi| <= 1, got {largest}: scale the features.")
     with one_thread():
-        found = _minimise(Psi, y, C, delta)
-    network = _network(found, Psi.shape[1], C)
+        own = y if C is None else torch.nn.functional.one_hot(y, C).T
+        voters = minimise(Problem(Psi.float(), own.float(), delta))
+    network = _network(voters, Psi.shape[1], C)
     bound = certificate(network, Psi, y, delta)
     stands: dict[str, Any] = {"id": bound.id, "raw": bound.raw, **bound.terms}
     candidate: CandidateRecord = {"depth": 1, "units": list(network.n[1:]), "objective": bound.raw, "Gamma": {}}
@@ -49,13 +49,6 @@ def train(
     if callback is not None:
         callback(trained)
     return trained
-
-
-def _minimise(Psi: Tensor, y: Tensor, C: int | None, delta: float) -> Found:
-    if C is None:
-        return linear.minimise(Sample(Psi.float(), y.float(), delta, Vote))
-    own = torch.nn.functional.one_hot(y, C).T.float()
-    return classes.minimise(Sample(Psi.float(), own, delta, ClassVote))
 
 
 @contextmanager
@@ -69,9 +62,9 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def _network(found: Found, n_0: int, C: int | None) -> Network:
+def _network(voters: Voters, n_0: int, C: int | None) -> Network:
     """f/B = q · Ψ, or f_c/B = q_c · Ψ: a layer of one unit for each output, which reads it as it is."""
-    q = found.weights(n_0)
+    q = voters.weights(n_0)
     output = q.new_ones(1) if C is None else torch.eye(C, dtype=q.dtype, device=q.device)
     return Network((n_0, len(q)), {(1, 0): q}, {1: output}, (), C)
 

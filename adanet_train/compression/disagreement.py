@@ -18,6 +18,7 @@ from adanet_theory.checks import check, check_delta
 from adanet_theory.twins.counted import disagreement_upper
 from adanet_train.compression.code import Array
 from adanet_train.compression.problem import ROWS, one_or_many, points
+from adanet_train.data.row_hashes import alike
 
 NONE = -1
 """The decision of a tie or a NaN; it differs from every decision, of another tie too."""
@@ -98,8 +99,9 @@ def disagreement(f: Any, g: Any, U: Any, *, X: Any = None, delta: float = 0.05) 
 
 def require_fresh(U: Tensor, X: Tensor) -> None:
     """No point of U is a row of X: there both networks have seen the label."""
-    flat = [np.ascontiguousarray(part.double().flatten(1).numpy() + 0.0) for part in (U, X)]
-    check(flat[0].shape[1] == flat[1].shape[1], "U and X must have points of the same shape.")
+    wide = [np.ascontiguousarray(part.double().flatten(1).numpy() + 0.0) for part in (U, X)]
+    check(wide[0].shape[1] == wide[1].shape[1], "U and X must have points of the same shape.")
+    flat = alike(*wide)
     rows = [{row.tobytes() for row in part} for part in flat]
     shared = sum(row.tobytes() in rows[1] for row in flat[0])
     check(shared == 0, f"{shared:,} of the {len(U):,} points of U are rows of the sample: give points drawn anew.")

@@ -7,7 +7,7 @@ sample is counted, and a sweep that did not pay there is taken back.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +16,15 @@ from torch import Tensor
 
 from adanet_train.compression import code
 from adanet_train.compression.code import Array, Coded, Header
-from adanet_train.compression.problem import Problem, Score
+from adanet_train.compression.partial import NUMBERS, Moved, Plan, Watched, plan
+from adanet_train.compression.problem import SECONDS_PER_CALL, Problem, Score, margins
 
 SWEEPS = 4
 HARD = (4096, 131_072)
 """Fewest and most points of least margin, a quarter of the sample between them."""
 DRAWN = 4096
+SECONDS_PER_BIT = 2e-8
+"""Nominal seconds a number of a tensor, to count its bits."""
 FRESH = 400
 """Accepted changes after which the whole sample is counted."""
 
@@ -38,7 +41,7 @@ class Change:
 class _State:
     """The integers of the moment, what each tensor costs, and the margins on the points that are watched."""
 
-    def __init__(self, problem: Problem, coded: Sequence[Coded], generator: torch.Generator) -> None:
+    def __init__(self, problem: Problem, coded: Sequence[Coded], plan: Plan | None, generator: torch.Generator) -> None:
         self.problem = problem
         self.e = [part.e for part in coded]
         self.q = [np.array(part.q) for part in coded]
@@ -47,8 +50,12 @@ class _State:
         self._price()
         whole = problem.margins(self.values)
         self.errors = int((~(whole > 0)).sum())
-        self.rows, self.weight = _watched(whole, generator)
+        self.rows, self.weight = _watched(whole, generator, problem.m if plan is None else NUMBERS // plan.numbers)
         self.wrong = ~(whole[self.rows] > 0)
+        self.y = problem.y[self.rows]
+        self.watched = None if plan is None else Watched(plan, self.values, problem.X[self.rows])
+        self.key = self._key(self.errors, self.total)
+        self.seconds = [self._seconds(t) for t in range(len(self.q))]
 
     def _price(self) -> None:
         alive: list[Array] = []
@@ -61,42 +68,57 @@ class _State:
             alive.append((q != 0).reshape(code.matrix_shape(q.shape)).any(axis=1))
         self.total = code.length(self.coded)
 
+    def _seconds(self, t: int) -> float:
+        """Nominal seconds of a change of this tensor."""
+        counting = SECONDS_PER_BIT * self.q[t].size + SECONDS_PER_CALL
+        if self.watched is None:
+            return self.problem.seconds(len(self.rows)) + counting
+        return self.watched.seconds(t) + counting
+
     @property
     def coded(self) -> list[Coded]:
         return [code.integers(q, e) for q, e in zip(self.q, self.e, strict=True)]
 
-    def score(self, errors: int, total: float) -> Score:
-        return Score(math.ceil(total) + 2, errors, self.problem.m, self.problem.delta)
+    def _key(self, errors: float, total: float) -> float:
+        m = self.problem.m
+        return Score(math.ceil(total) + 2, min(max(round(errors), 0), m), m, self.problem.delta).key
 
-    def key(self, errors: float, total: float) -> float:
-        return self.score(min(max(round(errors), 0), self.problem.m), total).key
-
-    def attempt(self, change: Change) -> bool:
-        """Make the change if the certificate falls."""
+    def attempt(self, change: Change) -> tuple[bool, float]:
+        """Make the change if the certificate falls; and how many errors it adds."""
         t, old = change.tensor, self.q[change.tensor].flat[change.places].copy()
         if (old == change.values).all():
-            return False
+            return False, math.inf
         self.q[t].flat[change.places] = change.values
         bits = code.tensor_bits(self.q[t], self.headers[t], self.fed[t]) if self.q[t].any() else 1.0
         total = self.total + bits - self.bits[t]
-        flat = self.values[t].view(-1)
         places = torch.from_numpy(change.places)
-        before = flat[places].clone()
-        flat[places] = torch.from_numpy(np.ldexp(change.values.astype(np.float64), self.e[t])).to(flat.dtype)
-        wrong = ~(self.problem.margins(self.values, self.rows) > 0)
+        before = self.values[t].view(-1)[places].clone()
+        after = torch.from_numpy(np.ldexp(change.values.astype(np.float64), self.e[t])).to(before.dtype)
+        self.values[t].view(-1)[places] = after
+        moved = None if self.watched is None else self.watched.after(t, places, after - before)
+        wrong = self._wrong(moved)
         more = float(((wrong.int() - self.wrong.int()) * self.weight).sum())
-        if self.key(self.errors + more, total) < self.key(self.errors, self.total):
+        key = self._key(self.errors + more, total)
+        if key < self.key:
             self.errors, self.total, self.bits[t], self.wrong = round(self.errors + more), total, bits, wrong
-            return True
+            self.key = key
+            if self.watched is not None and moved is not None:
+                self.watched.keep(moved)
+            return True, more
         self.q[t].flat[change.places] = old
-        flat[places] = before
-        return False
+        self.values[t].view(-1)[places] = before
+        return False, more
+
+    def _wrong(self, moved: Mapping[int, Moved] | None) -> Tensor:
+        if self.watched is None or moved is None:
+            return ~(self.problem.margins(self.values, self.rows) > 0)
+        return ~(margins(self.watched.outputs(moved), self.y) > 0)
 
 
-def _watched(margins: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def _watched(margins: Tensor, generator: torch.Generator, most: int) -> tuple[Tensor, Tensor]:
     """Points of least margin, each for itself, and drawn ones for all the others."""
     m = len(margins)
-    hard = min(m, max(HARD[0], min(m // 4, HARD[1])))
+    hard = min(m, max(HARD[0], min(m // 4, HARD[1], most - DRAWN)))
     order = margins.nan_to_num(0.0).abs().argsort(stable=True)
     rest = order[hard:]
     drawn = rest[torch.randperm(len(rest), generator=generator)[:DRAWN]]
@@ -112,17 +134,10 @@ def greedy(
     report: Callable[[Score], None] = lambda score: None,
 ) -> tuple[Score, list[Coded]]:
     """The network after at most SWEEPS sweeps, or as many as so many nominal seconds allow."""
-    best = problem.score(coded), list(coded)
+    best, path = (problem.score(coded), list(coded)), plan(problem)
     for _ in range(SWEEPS):
-        state = _State(problem, best[1], generator)
-        each = problem.seconds(len(state.rows)) + 2e-4
-        seconds -= 2 * problem.seconds(problem.m)
-        accepted = 0
-        for change in _changes(state):
-            seconds -= each
-            accepted += state.attempt(change)
-            if seconds <= 0 or accepted >= FRESH:
-                break
+        state = _State(problem, best[1], path, generator)
+        seconds = _sweep(state, seconds - 2 * problem.seconds(problem.m))
         found = state.coded
         score = problem.score(found)
         report(min(score, best[0], key=lambda one: one.key))
@@ -132,6 +147,24 @@ def greedy(
         if seconds <= 0:
             break
     return best
+
+
+def _sweep(state: _State, seconds: float) -> float:
+    """Try changes; what is left of the seconds."""
+    accepted = 0
+    tried: dict[tuple[int, int], float] = {}
+    for changes in (_changes(state), _swaps(state, tried)):
+        for change in changes:
+            seconds -= state.seconds[change.tensor]
+            stays, more = state.attempt(change)
+            accepted += stays
+            if len(change.places) == 1 and not stays:
+                place, value = int(change.places[0]), int(change.values[0])
+                if value == 0 or state.q[change.tensor].flat[place] == 0:
+                    tried[change.tensor, place] = more
+            if seconds <= 0 or accepted >= FRESH:
+                return seconds
+    return seconds
 
 
 def _changes(state: _State) -> Iterator[Change]:
@@ -145,6 +178,26 @@ def _changes(state: _State) -> Iterator[Change]:
         yield Change(t, np.array([place]), np.array([value]))
 
 
+SWAPPED = 40
+"""Of every tensor the removals that add fewest errors, and the additions that take most, which are tried in pairs."""
+
+
+def _swaps(state: _State, tried: Mapping[tuple[int, int], float]) -> Iterator[Change]:
+    """A weight goes and another comes, in one tensor; each alone did not pay."""
+    slopes = _slopes(state)
+    for t, q in enumerate(state.q):
+        known = sorted((more, place) for (tensor, place), more in tried.items() if tensor == t)
+        gone = [pair for pair in known if q.flat[pair[1]] != 0][:SWAPPED]
+        come = [pair for pair in known if q.flat[pair[1]] == 0][:SWAPPED]
+        for _, old, new in sorted((a + b, i, j) for a, i in gone for b, j in come if a + b < LOST):
+            if q.flat[old] != 0 and q.flat[new] == 0:
+                yield Change(t, np.array([old, new]), np.array([0, -1 if slopes[t].flat[new] > 0 else 1]))
+
+
+LOST = 8.0
+"""Pairs that would add more errors than that, were they independent, are left out."""
+
+
 def _stripes(t: int, q: Array) -> Iterator[Change]:
     rows, columns = code.matrix_shape(q.shape)
     if columns == 1:
@@ -154,7 +207,7 @@ def _stripes(t: int, q: Array) -> Iterator[Change]:
         counts = (stripes != 0).sum(axis=1)
         for line in np.argsort(counts, kind="stable"):
             if counts[line]:
-                yield Change(t, lines[line], np.zeros(lines.shape[1], dtype=np.int64))
+                yield Change(t, lines[line][stripes[line] != 0], np.zeros(counts[line], dtype=np.int64))
 
 
 def _slopes(state: _State) -> list[Array]:
@@ -174,7 +227,7 @@ def _slopes(state: _State) -> list[Array]:
     return [np.ldexp(part.double().numpy(), e) for part, e in zip(parts, state.e, strict=True)]
 
 
-ADDED = 64
+ADDED = 512
 """Zeros of a tensor that are tried at +-1, by their slopes."""
 
 

@@ -193,15 +193,26 @@ class Problem:
 
     # Rounding
 
-    def exponents(self, c: float) -> list[int]:
-        """e of every tensor: a step of about c root mean squares, 2c for large matrices, at most the largest weight."""
-        return [_exponent(tensor.double().numpy(), c) for tensor in self.weights.tensors]
+    def exponents(self, c: float, *, free_bias: bool = False) -> list[int]:
+        """e of every tensor: a step of about c root mean squares, 2c for large matrices, at most the largest weight.
+
+        With `free_bias` the step of a bias is at least that of the weights before it: training moves it by steps.
+        """
+        found = [_exponent(tensor.double().numpy(), c) for tensor in self.weights.tensors]
+        for t in range(1, len(found)):
+            if free_bias and all(name.endswith("bias") for name in self.weights.names[t]):
+                found[t] = max(found[t], found[t - 1])
+        return found
 
     def rounded(self, exponents: Sequence[int], arrays: Sequence[Array] | None = None) -> list[Coded]:
         """Every weight at the next multiple of its step; integer tensors are kept."""
         arrays = self.weights.arrays() if arrays is None else arrays
         parts = zip(arrays, exponents, self.is_free, strict=True)
         return [code.integers(np.rint(np.ldexp(w, -e)), e) if free else code.integers(w, 0) for w, e, free in parts]
+
+    def as_zeros(self) -> list[Coded]:
+        """Zeros in the shapes of the weights."""
+        return [code.integers(np.zeros(tensor.shape), 0) for tensor in self.weights.tensors]
 
     def as_it_is(self) -> list[Coded]:
         """The network itself."""

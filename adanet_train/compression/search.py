@@ -30,9 +30,15 @@ if TYPE_CHECKING:
 BUDGET = 60.0
 STEPS = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)
 """Steps of the rounding, in root mean squares."""
-SHARES = (0.6, 0.25, 0.15)
-"""Of the fine-tuning for each run; greedy search follows the second and the third."""
-FEWEST, MOST = 100, 20_000
+FIRST = 0.15
+"""Share of the steps for the first run from each rounding; the best one is gone on with."""
+SHARES = ((0.25, 0.4), (0.1, 0.2), (0.1, 0.2), (0.1, 0.2))
+"""Of fine-tuning and of greedy search for each cycle, from the best network so far."""
+AGAIN = 0.5
+"""Times the learning rate after the first cycle."""
+COARSE = {True: (0.25, 0.5, 1.0), False: (1.0, 2.0)}
+"""Steps of the rounding in root mean squares to begin with: of small networks, and of large ones."""
+FEWEST, MOST = 100, 60_000
 LEAST_PRICE = 4.0
 """Of a bit in the loss, times m; at less, the certificate of large networks rises again."""
 SMALL = 2e4
@@ -201,25 +207,22 @@ def stages(
     progress("rounded", best[0])
     yield "rounded", best[1]
     left = budget - (len(STEPS) + 1) * problem.seconds(problem.m)
-    start = [w.float() if free else w for w, free in zip(problem.weights.tensors, problem.is_free, strict=True)]
     effort = _effort(problem, left)
-    exponents = problem.exponents(effort.c)
-    for number, share in enumerate(SHARES):
-        steps, place = int(share * effort.steps), len(SHARES) * seed + number
-        if steps < FEWEST and number + 1 < len(SHARES):
-            continue
-        if steps >= FEWEST:
-            lam = max(_lam(problem, best), LEAST_PRICE)
-            schedule = Schedule((lam if number else LEAST_PRICE / 2, lam), steps, effort.batch)
-            generator = torch.Generator().manual_seed(place)
-            tuned = tune(problem, start, exponents, schedule, generator, _reporter("fine-tuned", progress))
-            yield f"fine-tuned, λ to {schedule.lam[1]:.3g}", tuned[1]
-            best = min(best, tuned, key=lambda pair: pair[0].key)
-        if number > 0:
-            generator = torch.Generator().manual_seed(place)
-            best = greedy(problem, best[1], effort.greedy / 2, generator, _reporter("greedy", progress))
-            yield "greedy", best[1]
-        start, exponents = problem.values(best[1]), [part.e for part in best[1]]
+    tuner = _Tuner(problem, effort, seed, _reporter("fine-tuned", progress))
+    begun = [tuner.first(c) for c in effort.c if FIRST * effort.steps >= FEWEST]
+    if begun:
+        best = min(best, *begun, key=lambda pair: pair[0].key)
+        yield "fine-tuned", best[1]
+    for number, (tuning, searching) in enumerate(SHARES):
+        current = best
+        if tuning * effort.steps >= FEWEST:
+            current = tuner.again(best, tuning, 1.0 if number == 0 else AGAIN)
+            yield "fine-tuned", current[1]
+        generator = torch.Generator().manual_seed(len(SHARES) * seed + number)
+        seconds = searching * effort.greedy
+        found = greedy(problem, current[1], seconds, generator, _reporter("greedy", progress))
+        yield "greedy", found[1]
+        best = min(best, found, key=lambda pair: pair[0].key)
 
 
 def _reporter(name: str, progress: Callable[[str, Score], None]) -> Callable[[Score], None]:
@@ -228,24 +231,57 @@ def _reporter(name: str, progress: Callable[[str, Score], None]) -> Callable[[Sc
 
 @dataclass(frozen=True)
 class _Effort:
-    """Batch and steps of fine-tuning in all, the steps of the rounding in root mean squares, seconds of the search."""
+    """Batch and steps of fine-tuning in all, the roundings to begin with in root mean squares, seconds of the search."""
 
     batch: int
     steps: int
-    c: float
+    c: tuple[float, ...]
     greedy: float
 
 
 def _effort(problem: Problem, seconds: float) -> _Effort:
-    """A function of the sizes and the budget alone; in a large network the search would try too few changes."""
+    """A function of the sizes and the budget alone."""
     is_small = problem.flops < SMALL
     batch = min(problem.m, 1024 if is_small else 128)
-    search = seconds * (0.5 if is_small else 0.05)
+    search = seconds / 2
     steps = min(int((seconds - search) / problem.seconds(batch, backward=True)), MOST)
-    return _Effort(batch, steps, 0.5 if is_small else 1.0, search)
+    return _Effort(batch, steps, COARSE[is_small], search)
+
+
+@dataclass
+class _Tuner:
+    """Runs of fine-tuning, each with draws of its own."""
+
+    problem: Problem
+    effort: _Effort
+    seed: int
+    report: Callable[[Score], None]
+    runs: int = 0
+
+    def first(self, c: float) -> tuple[Score, list[Coded]]:
+        """From the network itself, rounded at c."""
+        start = [w.float() if free else w for w, free in zip(self._weights, self.problem.is_free, strict=True)]
+        return self._run(start, self.problem.exponents(c, free_bias=True), LEAST_PRICE / 2, LEAST_PRICE, FIRST, 1.0)
+
+    def again(self, best: tuple[Score, list[Coded]], share: float, rate: float) -> tuple[Score, list[Coded]]:
+        """From the best network so far."""
+        lam = max(2 * _lam(self.problem, best), LEAST_PRICE)
+        return self._run(self.problem.values(best[1]), [part.e for part in best[1]], lam, lam, share, rate)
+
+    def _run(
+        self, start: Sequence[Tensor], exponents: Sequence[int], first: float, last: float, share: float, rate: float
+    ) -> tuple[Score, list[Coded]]:
+        schedule = Schedule((first, last), int(share * self.effort.steps), self.effort.batch, rate)
+        self.runs += 1
+        generator = torch.Generator().manual_seed(1000 * self.seed + self.runs)
+        return tune(self.problem, start, exponents, schedule, generator, self.report)
+
+    @property
+    def _weights(self) -> Sequence[Tensor]:
+        return self.problem.weights.tensors
 
 
 def _lam(problem: Problem, best: tuple[Score, list[Coded]]) -> float:
-    """What a bit is worth in the loss, where the first run ended: errors a bit is worth times the loss of an error."""
+    """What a bit is worth in the loss: errors a bit is worth times the loss of an error."""
     score, coded = best
     return score.errors_per_bit * problem.mean_loss(coded) * problem.m / max(score.errors, 1)

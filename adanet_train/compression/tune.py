@@ -73,11 +73,13 @@ class Schedule:
     lam: tuple[float, float]
     steps: int
     batch: int
+    rate: float = 1.0
+    """Times the learning rate."""
 
     def at(self, share: float) -> tuple[float, float]:
         """(λ, learning rate) after this share of the steps."""
         first, last = self.lam
-        return first + (last - first) * min(1.0, 2 * share), LEARNING_RATE * min(1.0, 2 * (1 - share))
+        return first + (last - first) * min(1.0, 2 * share), self.rate * LEARNING_RATE * min(1.0, 2 * (1 - share))
 
 
 def tune(

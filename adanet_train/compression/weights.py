@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, fx, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
@@ -48,8 +49,9 @@ def prepared(module: nn.Module) -> nn.Module:
     Raises
     ------
     ValueError
-        If the module cannot be copied, or has no weights.
+        If the module cannot be copied, has no weights, or keeps numbers that state_dict() does not have.
     """
+    require_coded(module)
     try:
         own = copy.deepcopy(module).to("cpu", torch.float64).eval()
     except Exception as error:  # a module may refuse in its own way
@@ -59,6 +61,29 @@ def prepared(module: nn.Module) -> nn.Module:
         own = _folded(own)
     check(bool(own.state_dict()), f"{type(module).__name__} has no weights.")
     return own
+
+
+def require_coded(module: nn.Module) -> None:
+    """No part has tensors or arrays as plain attributes: fitted to the sample they would enter the network unpaid."""
+    for name, part in module.named_modules():
+        own = {} if type(part).__module__.startswith("torch.") else vars(part)
+        hidden = next((key for key, value in own.items() if key not in _PLAIN and _holds_numbers(value)), None)
+        where = f"{type(part).__name__} {name!r}" if name else type(part).__name__
+        remedy = "make it a buffer, or with persistent=False a constant of the architecture"
+        check(hidden is None, f"{where} keeps numbers in {hidden!r}, which state_dict() does not have: {remedy}.")
+
+
+_PLAIN = frozenset(vars(nn.Module()))
+_MOST_NUMBERS = 64  # in a list of settings
+
+
+def _holds_numbers(value: Any) -> bool:
+    if isinstance(value, Tensor | np.ndarray):
+        return True
+    if not isinstance(value, list | tuple | dict | set | frozenset):
+        return hasattr(value, "predict")
+    parts = [*value.values()] if isinstance(value, dict) else [*value]
+    return len(parts) > _MOST_NUMBERS or any(map(_holds_numbers, parts))
 
 
 def _logits(module: nn.Module) -> nn.Module:

@@ -131,8 +131,8 @@ class ClassLoss:
             return torch.stack([symmetric(self.columns, p * (1 - p) * point / len(point)) for p in weight])
         columns, scale = in_single(self.columns[:, ::every])
         weight, point = weight[:, ::every].float(), point[::every].float()
-        found = [symmetric(columns, p * (1 - p) * point / len(point)) for p in weight]
-        return torch.stack([from_single(Q, scale) for Q in found])
+        blocks = [symmetric(columns, p * (1 - p) * point / len(point)) for p in weight]
+        return torch.stack([from_single(Q, scale) for Q in blocks])
 
     def curved(self, weight: Tensor, direction: Tensor) -> Tensor:
         """`curvature` times a direction, without the matrix."""
@@ -155,24 +155,33 @@ class ClassLoss:
 
 
 class LineLoss(ClassLoss):
-    """L(t) along one direction z of f, of the shape of f: z_{c,i} = f_c(x_i) + t z_c(x_i) + 1{c != y_i}."""
+    """L(t) along one direction z of f, of the shape of f, or several: f_c(x_i) + Σ_j t_j z_{j,c}(x_i) + 1{c != y_i}."""
 
     def __init__(self, z: Tensor, y: Tensor, f: Tensor, weights: Tensor | None = None, world: World = ALONE) -> None:
         super().__init__(f[:, :0], y, f, weights, world)
-        right = z.shape == f.shape and z.dtype == torch.float64
+        right = z.shape[-2:] == f.shape and z.ndim in (2, 3) and z.dtype == torch.float64
         check(right, f"z must be float64 of shape {tuple(f.shape)}, got {z.dtype} of {tuple(z.shape)}.")
-        self.direction = z.T.contiguous()
+        self.directions = z.mT.reshape(-1, *f.T.shape).contiguous()
 
     @property
     def size(self) -> int:
-        return 1
+        return len(self.directions)
 
     def change(self, direction: Tensor) -> Tensor:
-        return -direction * self.direction
+        change = -direction[0] * self.directions[0]
+        for t, z in zip(direction[1:], self.directions[1:], strict=True):
+            change = change - t * z
+        return change
 
     def slope(self, s: Tensor) -> Tensor:
-        return self.world.sum(self.weighted((s * self.direction).sum(0)).sum()[None]) / self.m
+        sums = [self.weighted((s * z).sum(0)).sum() for z in self.directions]
+        return self.world.sum(torch.stack(sums)) / self.m
 
     def curvature(self, weight: Tensor, J: Tensor | None = None, *, every: int = 0) -> Tensor:
-        mean = (weight * self.direction).sum(0)
-        return self.mean((weight * self.direction**2).sum(0) - mean**2)[None, None]
+        Z = self.directions if J is None else self.directions[J]
+        mean = (weight * Z).sum(1)
+        Q = weight.new_empty(len(Z), len(Z))
+        for j in range(len(Z)):
+            for k in range(j + 1):
+                Q[j, k] = Q[k, j] = self.mean((weight * (Z[j] * Z[k])).sum(0) - mean[j] * mean[k])
+        return Q

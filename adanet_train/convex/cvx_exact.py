@@ -227,8 +227,8 @@ def _joint(
     check_nonnegative("penalty", penalty)
     nothing = loss.columns.new_zeros(loss.size)
     if p == 1 or penalty == 0 or len(loss.columns) <= 1:
-        found = solve(kind(loss, torch.full_like(nothing, penalty)), None, tol, 200)
-        return JointStep(found.w, found.objective, found.gap, found.iterations, found.converged, found.reason)
+        step = solve(kind(loss, torch.full_like(nothing, penalty)), None, tol, 200)
+        return JointStep(step.w, step.objective, step.gap, step.iterations, step.converged, step.reason)
     problem = NormProblem(loss, penalty, p, groups)
     here = problem.at(nothing)
     G = here.slope.view(groups, -1)

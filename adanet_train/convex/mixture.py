@@ -108,14 +108,15 @@ def minimise_along(
 ) -> Mixture:
     """C classes, one direction: the minimiser t of the multinomial loss of f + t z plus Γ |t|, as w of length 1.
 
-    z and f have shape (m, C); the processes of a `world` each give the rows they have, as in `minimise`.
+    z and f have shape (m, C); for N directions z has shape (N, m, C), and there are N prices Γ and N weights. The
+    processes of a `world` each give the rows they have, as in `minimise`.
 
     >>> z, f = torch.eye(3).double(), torch.zeros(3, 3).double()
     >>> found = minimise_along(z, torch.arange(3), f, torch.tensor(0.3).double())
     >>> round(float(found.w), 2), found.converged  # log(1 + 2e^(1-t)) + 0.3 t, as above
     (2.54, True)
     """
-    return solve(Problem(LineLoss(z, y, f, weights, world), Gamma[None]), None, tol, max_iter)
+    return solve(Problem(LineLoss(z, y, f, weights, world), Gamma.reshape(-1)), None, tol, max_iter)
 
 
 def solve(problem: Problem, w: Tensor | None, tol: float, max_iter: int) -> Mixture:

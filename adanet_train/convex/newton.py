@@ -155,19 +155,19 @@ def factored(loss: ClassLoss, p: Tensor, H: Sequence[Tensor]) -> Nearly:
 
 def conjugate_gradients(product: Callable[[Tensor], Tensor], nearly: Nearly, b: Tensor) -> tuple[Tensor, int]:
     """(M^-1 b, products): for a positive definite M, of which there are products, and something near its inverse."""
-    found, r, z = torch.zeros_like(b), b, nearly(b)
+    x, r, z = torch.zeros_like(b), b, nearly(b)
     direction, size = z, r @ z
     enough = size * size.clamp(EXACT**2, INEXACT**2)
     for products in range(MAX_PRODUCTS):
         if not bool(size > enough):
-            return found, products
+            return x, products
         image = product(direction)
         t = size / (direction @ image)
-        found, r = found + t * direction, r - t * image
+        x, r = x + t * direction, r - t * image
         z = nearly(r)
         size, before = r @ z, size
         direction = z + (size / before) * direction
-    return found, MAX_PRODUCTS
+    return x, MAX_PRODUCTS
 
 
 def _scaled(M: Tensor, ridge: float) -> tuple[Tensor, Tensor]:

@@ -96,7 +96,7 @@ class Labels(ABC):
 
     @abstractmethod
     def minimise_along(self, z: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, **more: Any) -> Mixture:
-        """The convex step on one direction z of f, with its one price."""
+        """The convex step on one direction z of f, with its one price; or on several, each with a price of its own."""
 
 
 @final
@@ -143,7 +143,8 @@ class Signs(Labels):
         return cvx_exact.minimise_norm(Z, y, f, penalty, p, self.Phi, tol, say)
 
     def minimise_along(self, z: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, **more: Any) -> Mixture:
-        return mixture.minimise(z[:, None], y, f, Gamma[None], self.Phi, **more)
+        H = z[:, None] if z.ndim == 1 else z.T
+        return mixture.minimise(H, y, f, Gamma.reshape(-1), self.Phi, **more)
 
 
 @final

@@ -35,7 +35,7 @@ def train(
             callback(told(found))
 
     before = None if resume is None else _begun(resume, points, plan)
-    return told(pick(learner, points, plan, callback=after, resume=before))
+    return told(pick(learner, points, plan, callback=after, resume=before).kept(delta))
 
 
 def _begun(resume: Fitted, points: Labelled, plan: Plan) -> Picked:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from adanet_train.core.files import versions, write_file
 from adanet_train.methods import METHODS
 from adanet_train.picking.core import Indices, Labelled, Learner, Picked, Plan, pick
 from adanet_train.picking.networks import AdaNet, Mapped, Refit, Scaled
-from adanet_train.picking.record import Record, Status, compared, digest
+from adanet_train.picking.record import OTHER_PROCESSOR, Record, Status, compared, digest
 
 SCHEMA = "certify/1"
 
@@ -109,7 +109,7 @@ def certify(
     *,
     start: float | None = None,
     r: int | None = None,
-    K: int | None = None,
+    K: int | Sequence[int] | None = None,
     threshold: float = 0.0,
     order: str = "worst",
     delta: float = 0.05,
@@ -131,7 +131,8 @@ def certify(
     y : their labels, two classes or more.
     start : share of the rows in the start, in (0, 1). None: a quarter of fewer than 1,000 rows, else a half.
     r : rows picked a round. None: a function of N and of the number of classes, see `picking.core.Plan`.
-    K : most rows picked. None: likewise.
+    K : most rows picked. None: likewise. A rising list of G numbers: a run for each, trained at once, and the one with
+        the least certificate at delta/G is kept; K = 0 is the start alone, with Clopper-Pearson's bound.
     threshold : rows with a margin <= threshold count as wrong.
     order : which wrong rows are picked first: "worst", "nearest" (for noisy labels) or "hash".
     delta : the certificate holds with probability 1 - delta. Divide it by the number of runs on these rows.
@@ -160,7 +161,7 @@ def certify(
     check_delta(delta)
     points, own = labelled(X, y), as_learner(learner, seed)
     plan = Plan(start, r, K, threshold, order, seed)
-    picked = pick(own, points, plan, callback=callback)
+    picked = pick(own, points, plan, callback=callback).kept(delta)
     return Certified(exposed(picked, points, own), delta, picked, points, own)
 
 
@@ -197,10 +198,11 @@ def replay(record: Mapping[str, Any], learner: Any, X: Any, y: Any) -> Replayed:
     same = isinstance(sample, Mapping) and sample.get("sha256") == sample_digest(points)
     check(same, "X and y must be the sample of the record, got another one.")
     recorded, own = Record.from_dict(record, len(points)), as_learner(learner, record["recipe"]["seed"])
-    again = pick(own, points, recorded.plan)
+    again = pick(own, points, recorded.plan).with_picks(len(recorded.picks))
     certified = Certified(exposed(again, points, own), float(record["delta"]), again, points, own)
     same = record.get("margins") == digest(own, again.predictor, points)
-    return Replayed(certified, *compared(recorded, again, same_bits=same))
+    # the predictor handed back is that of the replay, so other margins in the record are no harm to it
+    return Replayed(certified, *compared(recorded, again, apart=0.0 if same else OTHER_PROCESSOR))
 
 
 # What certify takes

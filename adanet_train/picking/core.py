@@ -8,6 +8,10 @@ probability 1 - delta given P. It rests on three rules:
 - Whether and when a row is picked depends on its own margin, value and history. Rows are told apart by their number,
   not by their value; ties go by a hash of (x, y); margins are rounded first, so that a batch cannot change a pick.
 - T alone decides the end: no row is wrong, or |T| = K. The wrong rows that are left count in k.
+
+With a list of G values of K, fixed before the sample, there are G runs. A round ends at each K of the list, so a run is
+the beginning of those with larger K, and all are trained at once. Each certificate is at delta/G, so all hold together
+and any of them may be kept. Where K = 0, h_0 is fixed given P, and its certificate is Clopper-Pearson's.
 """
 
 from __future__ import annotations
@@ -16,11 +20,13 @@ import copy
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.pick import pick_certificate
 from adanet_theory.checks import Array, check, check_nonnegative
 from adanet_train.data.rows import hashes
@@ -80,7 +86,7 @@ class Plan:
     ----------
     start : share of the rows that the start is fitted on, in (0, 1). None: a function of their number, see `settled`.
     r : rows picked a round. None: a function of N and of the number of classes, likewise.
-    K : most rows picked. None: likewise.
+    K : most rows picked, or a list of such numbers, of which the best may be kept at delta/G. None: likewise.
     threshold : a row counts as wrong if its margin is <= threshold >= 0.
     order : "worst" margin first, "nearest" miss first (for noisy labels), or by "hash".
     seed : of the split.
@@ -88,14 +94,15 @@ class Plan:
 
     start: float | None = None
     r: int | None = None
-    K: int | None = None
+    K: int | Sequence[int] | None = None
     threshold: float = 0.0
     order: str = "worst"
     seed: int = 0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "K", limits(self.K))
         check(self.start is None or 0 < self.start < 1, f"start must be a share in (0, 1), got start={self.start}.")
-        for name, least in (("r", 1), ("K", 0), ("seed", 0)):
+        for name, least in (("r", 1), ("seed", 0)):
             value = getattr(self, name)
             whole = (type(value) is int and value >= least) or (value is None and name != "seed")
             check(whole, f"{name} must be an integer >= {least}, got {name}={value!r}.")
@@ -118,6 +125,12 @@ class Plan:
         r = max(1 if N < 2_000 else 2, many // 24) if self.r is None else self.r
         return replace(self, start=start, r=r, K=many if self.K is None else self.K)
 
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """The values of K, ascending; those of a plan that is settled."""
+        check(self.K is not None, "K must be a number here: see `settled`.")
+        return self.K if isinstance(self.K, tuple) else (self.K,)
+
     def share(self, m: int) -> float:
         """The share of m rows that the start is fitted on."""
         return (0.25 if m < 1_000 else 0.5) if self.start is None else self.start
@@ -129,6 +142,20 @@ class Plan:
         check(1 <= count < m, f"start={share} must leave rows on both sides, got {count} of m={m} rows.")
         order = np.random.default_rng(self.seed).permutation(m)
         return np.sort(order[:count]), np.sort(order[count:])
+
+
+def limits(K: Any) -> int | tuple[int, ...] | None:
+    """K as it was given: a number, a rising list of them as a tuple, or None.
+
+    >>> limits([0, 8, 24])
+    (0, 8, 24)
+    """
+    if K is None or (type(K) is int and K >= 0):
+        return K
+    rising = isinstance(K, list | tuple) and len(K) > 0 and all(type(x) is int and x >= 0 for x in K)
+    rising = rising and all(a < b for a, b in pairwise(K))
+    check(rising, f"K must be an integer >= 0 or a rising list of them, got K={K!r}.")
+    return tuple(K)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +175,8 @@ class Picked:
     N: int
     first: int
     """How many rows of S h_0 gets wrong."""
+    shorter: tuple[Picked, ...] = ()
+    """Where K is a list: the ends of the runs with smaller K."""
 
     @property
     def k(self) -> int:
@@ -157,11 +186,28 @@ class Picked:
     @property
     def finished(self) -> bool:
         """Whether T alone ended the run: an interrupted one has no certificate."""
-        return not len(self.left) or len(self.picks) == self.plan.K
+        return not len(self.left) or len(self.picks) in self.plan.ends
+
+    @property
+    def is_start(self) -> bool:
+        """Whether this is h_0, fixed beforehand because K = 0."""
+        return not len(self.picks) and 0 in self.plan.ends
 
     def at(self, delta: float) -> float:
-        """The certificate: R(h_T) <= this, with probability 1 - delta; rounded up, as eps has twelve digits."""
-        return min(1.0, pick_certificate(self.k, self.N, delta) * (1 + 1e-10))
+        """The certificate: R(h_T) <= this, with probability 1 - delta; rounded up, as eps has twelve digits.
+
+        At delta/G for each of the G runs of a list of K: with probability 1 - delta all of them hold.
+        """
+        bound = clopper_pearson if self.is_start else pick_certificate
+        return min(1.0, bound(self.k, self.N, delta / len(self.plan.ends)) * (1 + 1e-10))
+
+    def kept(self, delta: float) -> Picked:
+        """The run with the least certificate, with more picks where two are equal."""
+        return min((self, *self.shorter[::-1]), key=lambda run: run.at(delta))
+
+    def with_picks(self, count: int) -> Picked:
+        """The run that ended with so many picks; the longest where none did."""
+        return next((run for run in self.shorter if len(run.picks) == count), self)
 
 
 def pick(
@@ -198,22 +244,30 @@ def pick(
     missing = np.setdiff1d(np.arange(len(points.classes)), start.y)
     lacks = f"got none of class {points.classes[missing[0]]}" if len(missing) else ""
     check(not lacks, f"the start must hold every class, {lacks} in {len(P)} rows: take a larger start.")
-    T: list[int] = [] if resume is None else resume.picks.tolist()
-    rounds: list[int] = [] if resume is None else [*resume.rounds]
+    T: list[int] = []
+    rounds: list[int] = []
+    again = iter(() if resume is None else resume.rounds)
     first = None if resume is None else resume.first
+    shorter: list[Picked] = []
     predictor = learner.fit(start, points[[]], None)
-    for end in rounds:
-        predictor = learner.fit(start, points[T[:end]], predictor)
     while True:
-        outside = np.setdiff1d(S, T)
-        left = wrong(judge, predictor, points, outside, plan, keys)
-        first = len(left) if first is None else first
-        picked = Picked(predictor, plan, P, np.array(T, dtype=np.int64), (*rounds,), left, len(S), first)
-        if callback is not None:
-            callback(picked)
-        if picked.finished:
-            return picked
-        T += left[: min(plan.r or 1, (plan.K or 0) - len(T))].tolist()
+        end = next(again, None)
+        if end is None or len(T) in plan.ends:
+            left = wrong(judge, predictor, points, np.setdiff1d(S, T), plan, keys)
+            first = len(left) if first is None else first
+            picked = Picked(predictor, plan, P, np.array(T, dtype=np.int64), (*rounds,), left, len(S), first)
+        if end is None:
+            if callback is not None:
+                callback(picked)
+            if not len(left) or len(T) == plan.ends[-1]:
+                return replace(picked, shorter=(*shorter,))
+        if len(T) in plan.ends:
+            shorter.append(picked)
+        if end is None or resume is None:
+            until = next(K for K in plan.ends if len(T) < K)
+            T += left[: min(plan.r or 1, until - len(T))].tolist()
+        else:
+            T += resume.picks[len(T) : end].tolist()
         rounds.append(len(T))
         predictor = learner.fit(start, points[T], predictor)
 

@@ -1,4 +1,4 @@
-"""Any scikit-learn classifier or pipeline as a learner for picking: refitted on the start and on copies of the picks.
+"""Any scikit-learn classifier or pipeline as a learner for picking: refitted on the start and the picks.
 
 Scalers and encoders belong inside the pipeline: there they see the start and the picks alone.
 """
@@ -26,12 +26,13 @@ class Estimator:
     ----------
     estimator : unfitted; a clone of it is fitted.
     seed : for each random_state that is None.
-    weight : copies of each pick.
+    weight : copies of each pick. One was better than four for support vector machines on tables with and without
+        noise and on digit pairs, of which no result is reported.
     """
 
     estimator: Any
     seed: int = 0
-    weight: int = 4
+    weight: int = 1
 
     grid = EXACT
 

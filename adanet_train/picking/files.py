@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from adanet_theory.checks import check
+from adanet_theory.rounding import TINY
 from adanet_train.classifier import NetworkClassifier
 from adanet_train.methods import METHODS
 from adanet_train.model.model_file import ModelFile, Sample
@@ -77,4 +81,20 @@ def check_file(model: ModelFile, Psi: Any, y: Any, *, replay: bool = True) -> Ch
     signs = np.asarray(y)
     index = (signs > 0).astype(np.int64) if model.network.outputs is None else signs.astype(np.int64)
     points = Labelled(np.asarray(Psi, dtype=np.float64), index, np.arange(model.network.outputs or 2))
-    return checked(record, learner_of(model, record), trained, points, replay=replay)
+    return checked(record, learner_of(model, record), trained, points, apart=_apart, replay=replay)
+
+
+def _apart(a: Trained, b: Trained) -> float:
+    """The largest distance between tensors of two networks, as a share of their norm; inf between other structures."""
+    f, g = a.network, b.network
+    if (f.n, f.activations, f.outputs) != (g.n, g.activations, g.outputs):
+        return math.inf
+    pairs = [(f.hidden.get(key), g.hidden.get(key)) for key in {*f.hidden, *g.hidden}]
+    pairs += [(f.output.get(k), g.output.get(k)) for k in {*f.output, *g.output}]
+    return max(map(_share, pairs), default=0.0)
+
+
+def _share(pair: tuple[Tensor | None, Tensor | None]) -> float:
+    """A tensor that is not there is 0."""
+    U, V = (torch.zeros(()) if part is None else part for part in pair)
+    return 0.0 if torch.equal(*torch.broadcast_tensors(U, V)) else float((U - V).norm() / V.norm().clamp_min(TINY))

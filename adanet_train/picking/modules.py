@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from adanet_theory.checks import Array, check
+from adanet_train.core.descend import Adam
 from adanet_train.picking.core import Labelled
 from adanet_train.picking.networks import margin
 
@@ -73,17 +75,18 @@ class Module:
     ) -> None:
         x, y = self.inputs(module, points), torch.from_numpy(points.y).to(self.device)
         draw = torch.Generator().manual_seed(torch.initial_seed())
-        optimiser = torch.optim.Adam(module.parameters(), lr=rate)
+        parameters = [p for p in module.parameters() if p.requires_grad]
+        optimisers = [Adam(p.detach()) for p in parameters]
         module.train()
         for step in range(steps):
-            if falling:
-                optimiser.param_groups[0]["lr"] = rate * 0.5 * (1 + np.cos(np.pi * step / steps))
+            now = rate * 0.5 * (1 + math.cos(math.pi * step / steps)) if falling else rate
             rows = torch.multinomial(weights, self.batch, replacement=True, generator=draw).to(self.device)
             batch = x[rows] if self.augment is None else self.augment(x[rows], draw)
             loss = _loss(module(batch), y[rows])
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
+            slopes = torch.autograd.grad(loss, parameters, allow_unused=True)
+            for optimiser, slope in zip(optimisers, slopes, strict=True):
+                if slope is not None:
+                    optimiser.step(slope, now)
 
     def inputs(self, module: nn.Module, points: Labelled) -> Tensor:
         """X in the dtype of the module."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -19,6 +18,7 @@ from adanet_train.certificate.train import one_thread
 from adanet_train.config import Config
 from adanet_train.convex.projection import members, nearest
 from adanet_train.core import objective
+from adanet_train.core.descend import Adam
 from adanet_train.core.labels import Labels, labels_of
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
@@ -98,12 +98,10 @@ class AdaNet(_Networks):
     def refined(self, trained: Trained, Psi: Tensor, y: Tensor, weights: Tensor, draw: torch.Generator) -> Trained:
         """All weights that are not 0, by Adam, inside the declared family."""
         search = Refinement(trained, labels_of_network(y, trained))
-        optimiser = torch.optim.Adam(search.groups(self.rate), betas=(0.9, 0.99))
         x = Psi.float()
         for _ in range(self.steps):
             rows = torch.multinomial(weights, self.batch, replacement=True, generator=draw)
-            search.differentiate(x[rows], y[rows])
-            optimiser.step()
+            search.step(x[rows], y[rows], self.rate)
             search.project()
         network = search.network()
         return with_objective(replace(trained, network=network), Psi, y)
@@ -141,14 +139,9 @@ class Refinement:
         self.exact = [*network.hidden.values(), *network.output.values()]
         self.used = [U != 0 for U in self.exact]
         self.theta = [U.float().requires_grad_() for U in self.exact]
-
-    def groups(self, rate: float) -> list[dict[str, Any]]:
-        """Each tensor with its own learning rate: a share of the size of its weights."""
-        sizes = [
-            float(U.square().sum() / used.sum().clamp_min(1)) ** 0.5
-            for U, used in zip(self.exact, self.used, strict=True)
-        ]
-        return [{"params": [U], "lr": rate * size} for U, size in zip(self.theta, sizes, strict=True)]
+        self.adam = [Adam(U, memory=0.99) for U in self.theta]
+        both = zip(self.exact, self.used, strict=True)
+        self.sizes = [float(U.square().sum() / used.sum().clamp_min(1)) ** 0.5 for U, used in both]
 
     def of(self, theta: list[Tensor]) -> Network:
         network = self.trained.network
@@ -159,10 +152,12 @@ class Refinement:
         )
         return replace(network, hidden=dict(hidden), output=dict(output))
 
-    def differentiate(self, x: Tensor, y: Tensor) -> None:
+    def step(self, x: Tensor, y: Tensor, rate: float) -> None:
+        """Of Adam; each tensor with its own learning rate, a share of the size of its weights."""
         loss = self.labels.values(y, self.of(self.theta)(x)).mean()
-        for U, used, slope in zip(self.theta, self.used, torch.autograd.grad(loss, self.theta), strict=True):
-            U.grad = slope * used
+        slopes = torch.autograd.grad(loss, self.theta)
+        for adam, used, slope, size in zip(self.adam, self.used, slopes, self.sizes, strict=True):
+            adam.step(slope * used, rate * size)
 
     def bounds(self) -> Iterator[tuple[int, float]]:
         if self.trained.declared is not None:
@@ -184,7 +179,7 @@ class Refinement:
 
 @dataclass(frozen=True)
 class Refit(_Networks):
-    """AdaNet.CVX, LR or NN, trained anew on the start and on copies of the picks.
+    """AdaNet.CVX, LR or NN, trained anew on the start and the picks.
 
     Parameters
     ----------
@@ -195,7 +190,7 @@ class Refit(_Networks):
 
     method: str
     config: Config
-    weight: int = 4
+    weight: int = 1
 
     def fit(self, P: Labelled, T: Labelled, previous: Trained | None) -> Trained:
         with one_thread():

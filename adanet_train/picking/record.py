@@ -6,7 +6,7 @@ A record holds the plan, the learner with its settings, and the row numbers of t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from itertools import pairwise
 from typing import Any, Literal
@@ -18,6 +18,8 @@ from adanet_train.picking.core import Indices, Labelled, Learner, Picked, Plan, 
 
 Status = Literal["holds", "assumed", "fails"]
 MAX_PICKS = 1_000_000
+OTHER_PROCESSOR = 1 / 16
+"""By how much of a tensor's norm the weights may differ that a recipe gives on another processor (0.5 % was seen)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +41,8 @@ class Record:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as a file holds them."""
-        recipe = {**asdict(self.plan), "learner": dict(self.learner)}
+        K = [*self.plan.K] if isinstance(self.plan.K, tuple) else self.plan.K
+        recipe = {**asdict(self.plan), "K": K, "learner": dict(self.learner)}
         rows = {"start": self.start.tolist(), "picks": self.picks.tolist(), "rounds": [*self.rounds]}
         return {**rows, "first": self.first, "recipe": recipe}
 
@@ -68,7 +71,7 @@ class Record:
         inside = len(np.unique(picks)) == len(picks) and bool(np.isin(picks, S).all())
         check(inside, "picked picks must be different rows outside the start.")
         ends = [0, *rounds.tolist()]
-        rising = all(0 < b - a <= (plan.r or 0) for a, b in pairwise(ends)) and ends[-1] == len(picks) <= (plan.K or 0)
+        rising = all(0 < b - a <= (plan.r or 0) for a, b in pairwise(ends)) and ends[-1] == len(picks) <= plan.ends[-1]
         check(rising, f"picked rounds must rise by at most r={plan.r} to the {len(picks)} picks, at most K={plan.K}.")
         first = value.get("first")
         check(
@@ -89,11 +92,19 @@ class Checked:
 
     picked: Picked
     status: Status
-    """"holds": replayed, the same picks and bits. "assumed": not replayed, or the bits differ. "fails": refuted."""
+    """"holds": replayed, the same picks and weights. "assumed": not replayed, or rounded apart. "fails": refuted."""
     detail: str
 
 
-def checked(record: Record, learner: Learner, predictor: Any, points: Labelled, *, replay: bool = True) -> Checked:
+def checked(
+    record: Record,
+    learner: Learner,
+    predictor: Any,
+    points: Labelled,
+    *,
+    apart: Callable[[Any, Any], float],
+    replay: bool = True,
+) -> Checked:
     """Count the wrong rows again, and run the recipe again.
 
     Parameters
@@ -102,6 +113,8 @@ def checked(record: Record, learner: Learner, predictor: Any, points: Labelled, 
     learner : as the recipe has it.
     predictor : the network of the file.
     points : the sample of the run.
+    apart : how far the weights of two predictors are from each other, 0 for equal ones; margins on the sample would
+        not show a unit that is off there.
     replay : whether to run the recipe; it takes as long as the training did.
 
     Returns
@@ -115,16 +128,17 @@ def checked(record: Record, learner: Learner, predictor: Any, points: Labelled, 
         return Checked(picked, "fails", f"the run was interrupted ({at}): its end was not decided by the picks.")
     if not replay:
         return Checked(picked, "assumed", "the recorded picks were not replayed.")
-    again = pick(learner, points, record.plan)
-    same = digest(learner, predictor, points) == digest(learner, again.predictor, points)
-    return Checked(picked, *compared(record, again, same_bits=same))
+    again = pick(learner, points, record.plan).with_picks(len(record.picks))
+    return Checked(picked, *compared(record, again, apart=apart(predictor, again.predictor)))
 
 
-def compared(record: Record, again: Picked, *, same_bits: bool) -> tuple[Status, str]:
-    """What a replay says of a record."""
+def compared(record: Record, again: Picked, *, apart: float) -> tuple[Status, str]:
+    """What a replay says of a record, whose predictor is so far from that of the replay."""
     if (again.rounds, again.picks.tolist()) != (record.rounds, record.picks.tolist()):
         return "fails", f"the recipe picks other rows: {_difference(record, again)}."
-    if not same_bits:
+    if not apart <= OTHER_PROCESSOR:
+        return "fails", "the recipe picks the same rows, but trains another network than the one in the file."
+    if apart:
         return "assumed", "the recipe picks the same rows, but its predictor differs, as on another processor."
     return "holds", f"replayed: the same {len(again.picks)} picks and the same bits."
 

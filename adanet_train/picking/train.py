@@ -45,7 +45,8 @@ def train(
 
     def trained(picked: Picked) -> Trained:
         record, fitted = Record.of(picked, settings(learner)).as_dict(), picked.predictor
-        return Trained(fitted.network, fitted.declared, [*fitted.history, *rounds], config, record)
+        told = rounds[: len(picked.rounds) + 1]
+        return Trained(fitted.network, fitted.declared, [*fitted.history, *told], config, record)
 
     def after(picked: Picked) -> None:
         rounds.append(_round(picked, config.goal.delta))
@@ -53,7 +54,7 @@ def train(
             callback(trained(picked))
 
     before = None if resume is None else taken_up(resume.picked, len(points))
-    return trained(pick(learner, points, plan, callback=after, resume=before))
+    return trained(pick(learner, points, plan, callback=after, resume=before).kept(config.goal.delta))
 
 
 def taken_up(picked: Any, m: int) -> Picked:

@@ -39,8 +39,8 @@ class _Type:
 
     @classmethod
     def of(cls, dtype: torch.dtype) -> _Type:
-        found = torch.finfo(dtype)
-        return cls(found.eps, found.smallest_normal * UNDERFLOW, found.max)
+        info = torch.finfo(dtype)
+        return cls(info.eps, info.smallest_normal * UNDERFLOW, info.max)
 
 
 def difference(steps: Graph, r: float, dtype: torch.dtype) -> float:

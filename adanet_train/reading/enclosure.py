@@ -132,10 +132,10 @@ def enclosed(graph: Graph, X: Array) -> tuple[Array, Array]:
     c = graph.outputs
     if len(X) < 2 * c or c > block_rows(graph):
         return values(graph, X)
-    found, quick = Sensitivity.of(graph), True
+    sensitivity, quick = Sensitivity.of(graph), True
     parts = []
     for block in blocks(graph, X):
-        f, error = found.values(graph, block) if quick else with_errors(graph, block)
+        f, error = sensitivity.values(graph, block) if quick else with_errors(graph, block)
         if quick:
             wide = ~(error.amax(dim=1) <= WIDE * f.abs().amax(dim=1))
             if bool(wide.any()):

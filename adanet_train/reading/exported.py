@@ -122,9 +122,9 @@ def _add(builder: Builder, node: Mapping[str, Any]) -> None:
     name = str(node["target"]).removeprefix("torch.ops.aten.").partition(".")[0]
     args = [_argument(builder, entry["arg"]) for entry in node["inputs"] if entry.get("kind", 1) == 1]
     named = {entry["name"]: _argument(builder, entry["arg"]) for entry in node["inputs"] if entry.get("kind", 1) == 2}
-    found = builder.size(*args) if name == "sym_size" else _called(builder, str(node["target"]), name, args, named)
+    value = builder.size(*args) if name == "sym_size" else _called(builder, str(node["target"]), name, args, named)
     ((_, target),) = node["outputs"][0].items()
-    builder.values[target.get("name") or target.get("as_name")] = found
+    builder.values[target.get("name") or target.get("as_name")] = value
 
 
 def _called(builder: Builder, target: str, name: str, args: list[Any], named: dict[str, Any]) -> Any:
@@ -137,10 +137,10 @@ def _called(builder: Builder, target: str, name: str, args: list[Any], named: di
     if any(isinstance(part, fx.Node) for part in (*args, *named.values(), *_inside(args))):
         return rule(builder, *args, **named)
     aside = Builder()  # of weights alone: a number of the file, computed now
-    found = rule(aside, *args, **named)
-    if not isinstance(found, fx.Node):
-        return found
-    aside.graph.output(found)
+    value = rule(aside, *args, **named)
+    if not isinstance(value, fx.Node):
+        return value
+    aside.graph.output(value)
     return fx.GraphModule(aside.root, aside.graph)()
 
 

@@ -85,8 +85,8 @@ def _larger(r: Recorder, x: Any, other: Any, sign: float = 1.0) -> Value:
     if x.shape != other.shape:
         raise r.refusal(f"the shapes {x.shape} and {other.shape} differ; expected equal ones")
     pair = [r.add(Reshape((1, math.prod(x.shape), 1)), v if sign > 0 else r.add(Sum((-1.0,)), v)) for v in (x, other)]
-    found = r.add(Largest(_rows_of(2)), r.add(Cat(2), *pair))
-    shaped = r.add(Reshape(x.shape), found)
+    larger = r.add(Largest(_rows_of(2)), r.add(Cat(2), *pair))
+    shaped = r.add(Reshape(x.shape), larger)
     return shaped if sign > 0 else r.add(Sum((-1.0,)), shaped)
 
 
@@ -311,13 +311,13 @@ def _average(
 
 def _counted(window: Window, space: Sequence[int], border: Sequence[int], counts: Sequence[int]) -> Tensor:
     """By how many places torch divides each window: those of x, and `counts` of its border; never beyond the border."""
-    found = torch.ones((), dtype=torch.float64)
+    counted = torch.ones((), dtype=torch.float64)
     out = window.out_space(tuple(space))
     for n, size, step, p, q, places in zip(space, window.kernel, window.stride, border, counts, out, strict=True):
         start = torch.arange(places) * step - p
         here = (start + size).clamp(max=n + q) - start.clamp(min=-q)
-        found = found.unsqueeze(-1) * here
-    return found
+        counted = counted.unsqueeze(-1) * here
+    return counted
 
 
 def _one_over(divisor: float) -> Tensor:
@@ -383,10 +383,10 @@ def _unequal(r: Recorder, x: Value, wanted: tuple[int, ...]) -> Value:
         rows.append([1 + place for places in windows for place in (*places, *[-1] * (longest - len(places)))])
 
     def side_by_side(z: Tensor) -> Tensor:
-        found = functional.pad(z, (1, 0) * len(rows))
+        windowed = functional.pad(z, (1, 0) * len(rows))
         for axis, row in enumerate(rows):
-            found = found.index_select(2 + axis, torch.tensor(row))
-        return found
+            windowed = windowed.index_select(2 + axis, torch.tensor(row))
+        return windowed
 
     size = tuple(kernel)
     window = Window(size, size, (0,) * 2 * len(size), (1,) * len(size))
@@ -403,19 +403,19 @@ def _moved(r: Recorder, x: Value, f: Callable[[Tensor], Any]) -> Any:
     """
     n = math.prod(x.shape)
     numbers = torch.arange(1, POINTS * n + 1, dtype=torch.float64).reshape(POINTS, *x.shape)
-    found = f(numbers)
-    if isinstance(found, tuple | list):
-        return tuple(_placed(r, x, part) for part in found)
-    return _placed(r, x, found)
+    moved = f(numbers)
+    if isinstance(moved, tuple | list):
+        return tuple(_placed(r, x, part) for part in moved)
+    return _placed(r, x, moved)
 
 
-def _placed(r: Recorder, x: Value, found: Tensor) -> Value:
+def _placed(r: Recorder, x: Value, moved: Tensor) -> Value:
     """The operation that puts number (i, j) of POINTS points, counted through, where it stands in `found`."""
-    if found.ndim < 1 or len(found) != POINTS:
+    if moved.ndim < 1 or len(moved) != POINTS:
         raise r.refusal("it mixes the points of a batch, or takes some of them; expected the first axis to stay")
     n = math.prod(x.shape)
-    before = n * torch.arange(POINTS).reshape(-1, *[1] * (found.ndim - 1))
-    own = torch.where(found == 0, 0.0, found - before).long()
+    before = n * torch.arange(POINTS).reshape(-1, *[1] * (moved.ndim - 1))
+    own = torch.where(moved == 0, 0.0, moved - before).long()
     if bool((own != own[0]).any() | (own < 0).any() | (own > n).any()):
         raise r.refusal("it mixes the points of a batch; expected the first axis to stay")
     if not torch.equal(own[0].flatten(), torch.arange(1, n + 1)):
@@ -440,11 +440,11 @@ def _select(r: Recorder, x: Any, index: Any) -> Any:
 
 def _bordered(r: Recorder, x: Value, pad: Any, mode: str = "constant", value: float | None = None) -> Value:
     """functional.pad; what it puts around x is 0, a fixed number, or numbers of x."""
-    found: Value = _moved(r, x, lambda z: functional.pad(z, tuple(pad), mode))
+    bordered: Value = _moved(r, x, lambda z: functional.pad(z, tuple(pad), mode))
     if not value:
-        return found
+        return bordered
     inside = functional.pad(torch.ones(1, *x.shape, dtype=torch.float64), tuple(pad))[0]
-    return r.add(Affine(None, float(value) * (1 - inside)), found)
+    return r.add(Affine(None, float(value) * (1 - inside)), bordered)
 
 
 def _nearest(
@@ -452,8 +452,8 @@ def _nearest(
 ) -> Value:
     if not mode.startswith("nearest"):
         raise r.refusal(f"it is read for mode='nearest', which repeats numbers, got mode={mode!r}")
-    found: Value = _moved(r, x, lambda z: functional.interpolate(z, size, scale_factor, mode, **options))
-    return found
+    repeated: Value = _moved(r, x, lambda z: functional.interpolate(z, size, scale_factor, mode, **options))
+    return repeated
 
 
 def _cat(r: Recorder, tensors: Any, dim: int = 0) -> Value:

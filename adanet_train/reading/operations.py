@@ -103,10 +103,10 @@ class Dense(_Plain):
     def exact(self, x: Balls) -> Balls:
         kept = [i for i in range(x.shape[-1]) if not all(ball.is_zero() for ball in x[..., i].flat)]
         if kept:
-            found = x[..., kept] @ exact(self.W[:, kept].numpy().T)
+            product = x[..., kept] @ exact(self.W[:, kept].numpy().T)
         else:
-            found = exact(np.zeros((*x.shape[:-1], len(self.W))))
-        return found if self.b is None else found + exact(self.b.numpy())
+            product = exact(np.zeros((*x.shape[:-1], len(self.W))))
+        return product if self.b is None else product + exact(self.b.numpy())
 
 
 _CONVOLVE: dict[int, Callable[..., Tensor]] = {1: functional.conv1d, 2: functional.conv2d, 3: functional.conv3d}
@@ -155,10 +155,10 @@ class Window:
 
     def columns(self, x: Tensor) -> Tensor:
         """What each window reads of the padded x: [point, channel, point of the kernel, window]."""
-        found = self.padded(x)
+        windows = self.padded(x)
         for axis, (kernel, stride, step) in enumerate(zip(self.kernel, self.stride, self.dilation, strict=True)):
-            found = found.unfold(2 + axis, (kernel - 1) * step + 1, stride)[..., ::step]
-        return found.flatten(2 + self.axes).flatten(2, 1 + self.axes).transpose(2, 3)
+            windows = windows.unfold(2 + axis, (kernel - 1) * step + 1, stride)[..., ::step]
+        return windows.flatten(2 + self.axes).flatten(2, 1 + self.axes).transpose(2, 3)
 
     def indices(self, shape: Shape) -> Any:
         """Places in (0, x_1, x_2, ..) of what each window reads: [channel, point of the kernel, window]."""
@@ -216,10 +216,10 @@ class Convolution(_Plain):
         read = self.window.read(x)
         W = exact(self.W.reshape(self.groups, -1, self.W.shape[1] * self.window.points).numpy())
         parts = read.reshape(self.groups, W.shape[2], -1)
-        found = np.concatenate([W[g] @ parts[g] for g in range(self.groups)])
+        channels = np.concatenate([W[g] @ parts[g] for g in range(self.groups)])
         if self.b is not None:
-            found = found + exact(self.b.numpy())[:, None]
-        return found.reshape(len(found), *self.window.out_space(x.shape[1:]))
+            channels = channels + exact(self.b.numpy())[:, None]
+        return channels.reshape(len(channels), *self.window.out_space(x.shape[1:]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -458,11 +458,11 @@ class Largest(_Plain):
     def exact(self, x: Balls) -> Balls:
         windows = self.window.indices(x.shape)
         flat = x.ravel()
-        found = np.empty((x.shape[0], windows.shape[2]), dtype=object)
-        for channel, place in np.ndindex(*found.shape):
+        maxima = np.empty((x.shape[0], windows.shape[2]), dtype=object)
+        for channel, place in np.ndindex(*maxima.shape):
             read = [flat[i - 1] for i in windows[channel, :, place] if i]
             largest = read[0]
             for ball in read[1:]:
                 largest = largest.max(ball)
-            found[channel, place] = largest
-        return found.reshape(x.shape[0], *self.window.out_space(x.shape[1:]))
+            maxima[channel, place] = largest
+        return maxima.reshape(x.shape[0], *self.window.out_space(x.shape[1:]))

@@ -47,8 +47,8 @@ def _rounded_up(graph: Graph) -> float:
     parts = [(_centred(v) + e.sum(dim=0)) @ paths[i] for i, (v, e) in slopes.items()]
     roundings = sum(len(paths[i]) for i in slopes) + len(parts) + 4 + 2 * graph.outputs
     # the sum over all paths is no less than B, and floats may hold it where they do not hold the slopes
-    found = (torch.stack(parts).sum(), paths[len(graph.nodes)].sum())
-    return min((float(x) for x in found if torch.isfinite(x)), default=math.inf) * (1 + 2 * roundings * EPS) + (
+    values = (torch.stack(parts).sum(), paths[len(graph.nodes)].sum())
+    return min((float(x) for x in values if torch.isfinite(x)), default=math.inf) * (1 + 2 * roundings * EPS) + (
         roundings * TINY
     )
 
@@ -69,7 +69,7 @@ def unit_paths(graph: Graph) -> dict[int, Tensor]:
     [1.0, 1.0]
     """
     ones = torch.ones(1, *graph.shape, dtype=torch.float64)
-    found = {0: ones.flatten(), CONSTANT: ones.new_ones(1)}
+    paths = {0: ones.flatten(), CONSTANT: ones.new_ones(1)}
 
     def step(i: int, node: Node, read: list[Tensor]) -> Tensor:
         N = node.operation.roundings
@@ -77,11 +77,11 @@ def unit_paths(graph: Graph) -> dict[int, Tensor]:
         if N:
             P = P * (1 + 2 * N * EPS) + 2 * N * TINY
         if not node.operation.is_linear or i == len(graph.nodes):
-            found[i] = P.flatten()
+            paths[i] = P.flatten()
         return P
 
     walk(graph, ones, step)
-    return found
+    return paths
 
 
 @torch.no_grad()
@@ -89,10 +89,10 @@ def _slopes(graph: Graph) -> dict[int, tuple[Tensor, Tensor]]:
     """v and bounds on its error, a row for each output, by the node that f reads linearly, and of the constant."""
     last, c = len(graph.nodes), graph.outputs
     one = torch.eye(c, dtype=torch.float64)
-    found = {last: (one, torch.zeros_like(one)), CONSTANT: (one.new_zeros(c, 1), one.new_zeros(c, 1))}
+    by_node = {last: (one, torch.zeros_like(one)), CONSTANT: (one.new_zeros(c, 1), one.new_zeros(c, 1))}
     tail = _tail(graph)
     for i in sorted(tail, reverse=True):
-        node, (v, e) = graph.nodes[i - 1], found.pop(i)
+        node, (v, e) = graph.nodes[i - 1], by_node.pop(i)
         shapes, N = [graph.shape_of(j) for j in node.inputs], max(node.operation.slope_roundings, v[0].numel()) + 2
         slopes, constant = pulled(node.operation, shapes, v, one=None)
         errors, own = pulled(node.operation, shapes, reach(v.abs(), e, N), one=1.0)
@@ -100,11 +100,11 @@ def _slopes(graph: Graph) -> dict[int, tuple[Tensor, Tensor]]:
         if node.operation.has_bias:
             parts.append((CONSTANT, constant[:, None], own[:, None]))
         for j, slope, error in parts:
-            before = found.get(j, (torch.zeros_like(slope), torch.zeros_like(slope)))
+            before = by_node.get(j, (torch.zeros_like(slope), torch.zeros_like(slope)))
             total = before[0] + slope
             more = error * (1 + 2 * N * EPS) + N * TINY
-            found[j] = total, (before[1] + more) * (1 + 2 * EPS) + EPS * total.abs()
-    return {i: (v.flatten(1), e.flatten(1)) for i, (v, e) in found.items()}
+            by_node[j] = total, (before[1] + more) * (1 + 2 * EPS) + EPS * total.abs()
+    return {i: (v.flatten(1), e.flatten(1)) for i, (v, e) in by_node.items()}
 
 
 def _tail(graph: Graph) -> set[int]:

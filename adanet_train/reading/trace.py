@@ -214,10 +214,10 @@ class _Reader(fx.Interpreter):
         alone = source is not None and len(source.users) == 1 and self.made.get(source) == before
         self.recorder.foldable = before if alone and self.recorder.fold else 0
         self.recorder.name = f"{n.op.removeprefix('call_')} {str(n.target)!r}"
-        found = super().run_node(n)
-        if isinstance(found, Value) and (len(self.recorder.nodes) > before or self.recorder.foldable):
-            self.made[n] = found.node
-        return found
+        value = super().run_node(n)
+        if isinstance(value, Value) and (len(self.recorder.nodes) > before or self.recorder.foldable):
+            self.made[n] = value.node
+        return value
 
     def placeholder(self, target: Any, args: Any, kwargs: Any) -> Any:
         example = super().placeholder(target, args, kwargs)
@@ -242,9 +242,9 @@ class _Reader(fx.Interpreter):
         self.recorder.name = f"method {target!r}"
         return self._call(modules.METHODS.get(str(target)), args, kwargs)
 
-    def _fixed(self, found: Any) -> Any:
-        self.derived |= any(tensor.is_floating_point() for tensor in _tensors(found))
-        return found
+    def _fixed(self, value: Any) -> Any:
+        self.derived |= any(tensor.is_floating_point() for tensor in _tensors(value))
+        return value
 
     def _call(self, rule: Callable[..., Any] | None, args: Any, kwargs: Any) -> Any:
         if rule is None:
@@ -303,12 +303,12 @@ class _Changes(fx.Interpreter):
             if _versions(tensors) != self.made[node]:
                 writer = next((self.writers[_storage(t)] for t in tensors if _storage(t) in self.writers), "forward")
                 raise self._refusal(writer, f"writes over what {_title(n)} reads again")
-        found = super().run_node(n)
+        value = super().run_node(n)
         for node, tensors in reads.items():
             if _versions(tensors) != self.made[node]:
                 self._note(n, tensors, [t for other in reads if other is not node for t in reads[other]])
-        self.made[n] = _versions(_tensors(found))
-        return found
+        self.made[n] = _versions(_tensors(value))
+        return value
 
     def _note(self, n: fx.Node, changed: list[Tensor], others: list[Tensor]) -> None:
         self.writers |= {_storage(tensor): _title(n) for tensor in changed}
@@ -319,11 +319,11 @@ class _Changes(fx.Interpreter):
         return UnreadableModule(f"{writer} {does}: write it without the change in place (x = x + y, inplace=False).")
 
 
-def _tensors(found: Any) -> list[Tensor]:
+def _tensors(value: Any) -> list[Tensor]:
     """All tensors in what a node made."""
-    if isinstance(found, list | tuple):
-        return [tensor for part in found for tensor in _tensors(part)]
-    return [found] if isinstance(found, Tensor) else []
+    if isinstance(value, list | tuple):
+        return [tensor for part in value for tensor in _tensors(part)]
+    return [value] if isinstance(value, Tensor) else []
 
 
 def _versions(tensors: Sequence[Tensor]) -> list[int]:
@@ -401,8 +401,8 @@ def compared(graph: Graph, m: int) -> int:
 def outputs(graph: Graph, X: Array) -> Array:
     """What the graph gives on X, in float64."""
     with torch.no_grad():
-        found: Array = torch.cat([enclosure.plain(graph, block) for block in enclosure.blocks(graph, X)]).numpy()
-    return found
+        values: Array = torch.cat([enclosure.plain(graph, block) for block in enclosure.blocks(graph, X)]).numpy()
+    return values
 
 
 def _beside(X: Array, rows: int) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from dataclasses import dataclass
 
@@ -10,10 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from adanet_theory.checks import Progress, check
+from adanet_train.core.descend import Adam, descend
 from adanet_train.subnetworks.data import Inputs, Split
 from adanet_train.subnetworks.protocol import Loss, outputs_of
 
-EPOCHS, BATCH, RATE, PATIENCE = 20, 128, 1e-3, 3
+EPOCHS, BATCH, RATE, PATIENCE = 10, 64, 6e-3, 3
+RISE = 0.25
+"""The share of the steps in which the learning rate rises, along a line, before it falls to 0 along a cosine."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,7 @@ class Fit:
     ----------
     epochs : passes over the training rows at most.
     batch : rows per step.
-    rate : Adam's learning rate, cosine to 0 over the epochs.
+    rate : Adam's largest learning rate; it rises for the first quarter of the steps and then falls to 0.
     patience : passes without a new least validation loss before training stops.
     """
 
@@ -54,52 +56,84 @@ class Fit:
 
     def __call__(self, module: nn.Module, data: Data, loss: Loss) -> None:
         """Train in place; the weights of the pass with the least validation loss are kept."""
-        optimiser = torch.optim.Adam([p for p in module.parameters() if p.requires_grad], lr=self.rate)
-        if not optimiser.param_groups[0]["params"]:
-            return
-        rows, steps = data.split.train, -(-len(data.split.train) // self.batch)
-        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps * self.epochs)
-        least, best, since = float("inf"), copy.deepcopy(module.state_dict()), 0
-        for epoch in range(self.epochs):
-            self._pass(
-                module, data, loss, rows[torch.randperm(len(rows), generator=data.generator)], optimiser, schedule
-            )
-            now = validation_loss(module, data, loss)
-            if data.progress is not None:
-                data.progress(epoch + 1, self.epochs)
-            least, best, since = (
-                (now, copy.deepcopy(module.state_dict()), 0) if now < least else (least, best, since + 1)
-            )
-            if since >= self.patience:
-                break
-        module.load_state_dict(best)
+        free = [p for p in module.parameters() if p.requires_grad]
+        if free:
+            ModuleSearch(module, free, data, loss, self).run()
 
-    def _pass(
-        self,
-        module: nn.Module,
-        data: Data,
-        loss: Loss,
-        order: Tensor,
-        optimiser: torch.optim.Optimizer,
-        schedule: torch.optim.lr_scheduler.LRScheduler,
-    ) -> None:
-        module.train()
-        for frozen in data.previous:
+
+class ModuleSearch:
+    """The weights of a module on their way down: they lie in one vector, as views of it, and so do their slopes."""
+
+    def __init__(self, module: nn.Module, free: list[nn.Parameter], data: Data, loss: Loss, settings: Fit) -> None:
+        self.module, self.free, self.data, self.loss, self.settings = module, free, data, loss, settings
+        self.theta, self.slopes = _one_vector(free, data.name)
+        self.adam = Adam(self.theta)
+        self.a_pass = -(-len(data.split.train) // settings.batch)
+        self.steps = self.a_pass * settings.epochs
+        self.batches: list[Tensor] = []
+        self.passes, self.last, self.least = 0, torch.zeros(()), math.inf
+
+    def run(self) -> None:
+        best, _ = descend(self, steps=self.steps, every=self.a_pass, patience=self.settings.patience)
+        self.theta.copy_(best)
+        for p in self.free:
+            p.data, p.grad = p.data.clone(), None  # a file then holds each by itself
+        for buffer, kept in zip(self.module.buffers(), self.buffers, strict=True):
+            buffer.copy_(kept)
+
+    def rate(self, number: int) -> float:
+        """Of a step 1, 2, ..: up along a line, then down to 0 along a cosine."""
+        done = (number - 1) / self.steps
+        share = done / RISE if done < RISE else (1 + math.cos(math.pi * (done - RISE) / (1 - RISE))) / 2
+        return self.settings.rate * share
+
+    def step(self, number: int) -> None:
+        if not self.batches:
+            self._begin_a_pass()
+        part, data = self.batches.pop(), self.data
+        with torch.autocast(data.device.type, torch.bfloat16, enabled=data.device.type == "cuda"):
+            f = outputs_of(self.module, data.inputs[part], data.outputs, data.name)
+        value = self.loss(f.float(), data.y[part.to(data.y.device)])
+        self.slopes.zero_()
+        value.backward()
+        self.adam.step(self.slopes, self.rate(number))
+        self.last = value.detach()
+
+    def _begin_a_pass(self) -> None:
+        rows = self.data.split.train
+        order = rows[torch.randperm(len(rows), generator=self.data.generator)]
+        self.batches = list(order.split(self.settings.batch))[::-1]
+        self.passes += 1
+        self.module.train()
+        for frozen in self.data.previous:
             frozen.eval()
-        mixed = data.device.type == "cuda"
-        for part in order.split(self.batch):
-            with torch.autocast(data.device.type, torch.bfloat16, enabled=mixed):
-                f = outputs_of(module, data.inputs[part], data.outputs, data.name)
-            value = loss(f.float(), data.y[part.to(data.y.device)])
-            optimiser.zero_grad(set_to_none=True)
-            value.backward()
-            optimiser.step()
-            schedule.step()
-        last = float(value.detach())
-        check(
-            math.isfinite(last),
-            f"subnetwork {data.name!r}: the loss is {last}, expected a finite number: lower its rate.",
-        )
+
+    def look(self) -> float:
+        """The validation loss after a pass; what the module keeps beside its weights is kept with the least."""
+        data, last = self.data, float(self.last)
+        wrong = f"subnetwork {data.name!r}: the loss is {last}, expected a finite number: lower its rate."
+        check(math.isfinite(last), wrong)
+        seen = validation_loss(self.module, data, self.loss)
+        if data.progress is not None and self.passes:
+            data.progress(self.passes, self.settings.epochs)
+        if seen < self.least:
+            self.least, self.buffers = seen, [buffer.clone() for buffer in self.module.buffers()]
+        return seen
+
+
+def _one_vector(parameters: list[nn.Parameter], name: str) -> tuple[Tensor, Tensor]:
+    """The parameters as one vector, and a vector for their slopes; from then on they are views of these."""
+    kinds = {str(p.dtype) for p in parameters}
+    check(len(kinds) == 1, f"subnetwork {name!r}: weights must have one dtype, got {', '.join(sorted(kinds))}.")
+    theta = parameters[0].data.new_empty(sum(p.numel() for p in parameters))
+    slopes, first = torch.zeros_like(theta), 0
+    for p in parameters:
+        place = p.shape, torch.empty_like(p).stride(), first
+        view = theta.as_strided(*place)
+        view.copy_(p.data)
+        p.data, p.grad = view, slopes.as_strided(*place)
+        first += p.numel()
+    return theta, slopes
 
 
 def validation_loss(module: nn.Module, data: Data, loss: Loss) -> float:

@@ -1,7 +1,9 @@
-"""AdaNet with subnetworks of one's own: propose, fit, weigh by the convex step, compare, extend or stop.
+"""AdaNet with subnetworks of one's own: what a round proposes, the convex step, the comparison, the reports.
 
-f_t = f_{t-1} + w h_t. The weight is the minimiser of the paper's F along h_t, with Γ = λ r(h_t) + β and a duality gap.
-Candidates are compared by the loss on validation points, or by F where there are none.
+f_t = Σ_s w_s h_s. After every round all weights together minimise the paper's F, with Γ_s = λ r(h_s) + β and a duality
+gap. The loss in F is that of the validation points, where there are any: the training points know a subnetwork that was
+fitted to them by heart, and then the first one would get nearly all the weight. Candidates are compared by the loss on
+validation points, or by F where there are none.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ import torch
 from torch import Tensor, nn
 
 from adanet_theory.checks import Progress, check, check_choice
+from adanet_train.adanet import grow
 from adanet_train.core.labels import Labels, labels_of
+from adanet_train.core.objective import falls
 from adanet_train.core.world import ALONE, ProcessEnded, World
 from adanet_train.search.weak_learners import generator
 from adanet_train.subnetworks import measure
@@ -53,11 +57,11 @@ class Subnetworks:
     builders : a builder, a list of them, or an object with `candidates(round, reports)`.
     strategy : "grow" adds the best candidate to f; "all" adds every candidate of the round; "solo" keeps the best
         subnetwork alone.
-    weights : "convex" minimises F along the new subnetwork; "mean" gives every subnetwork the same weight.
-    validation : share of the points kept for early stopping and for comparing candidates (0: compare by F), or points
-        of their own for that, a pair of arrays (X, y).
+    weights : "convex" minimises F over the weights of all subnetworks; "mean" gives every subnetwork the same weight.
+    validation : share of the points kept for early stopping, for the weights and for comparing candidates (0: the
+        training points weigh, and F compares), or points of their own for that, a pair of arrays (X, y).
     lam, beta : Γ = lam r + beta. lam=None: the most complex first candidate pays 0.001 for a weight of 1.
-    training : the default training, `Fit(epochs=20, batch=128, rate=1e-3, patience=3)`.
+    training : the default training, `Fit(epochs=10, batch=64, rate=6e-3, patience=3)`.
     categories : of a table, whether a column of words is one column of codes 1, 2, .. (0: empty or unknown) for
         embeddings, as `Context.categories` tells, instead of one column of 0 and 1 for each word.
     """
@@ -158,14 +162,25 @@ def train(
     bits of one alone.
     """
     problem = Problem.of(X, y, Subnetworks.of(subnetworks), seed, device, progress, world)
-    grown = resume or Grown((), (), 0.0, problem.labels.tops, problem.inputs.shape, categories=categories)
-    for t in range(grown.rounds + 1, rounds + 1):
-        if grown.ended:
-            break
-        grown = problem.round(grown, t)
-        if callback is not None:
-            callback(grown)
-    return grown
+    nothing = Grown((), (), 0.0, problem.labels.tops, problem.inputs.shape, categories=categories)
+    after = None if callback is None else lambda here: callback(here.grown)
+    return grow(problem, problem.begin(resume or nothing), rounds, after).grown
+
+
+@dataclass(frozen=True, eq=False)
+class Here:
+    """The ensemble so far with the outputs of its subnetworks on all rows, which no file holds."""
+
+    grown: Grown
+    H: tuple[Tensor, ...]
+
+    @property
+    def rounds(self) -> int:
+        return self.grown.rounds
+
+    @property
+    def ended(self) -> bool:
+        return self.grown.ended
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,10 +206,10 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """A candidate ensemble: f on all rows, the subnetworks in it, F, and the losses that are compared."""
+    """A candidate ensemble: its subnetworks and their outputs on all rows, F, and the losses that are compared."""
 
-    f: Tensor
     chosen: tuple[Chosen, ...]
+    H: tuple[Tensor, ...]
     objective: float
     train: float
     validation: float | None
@@ -202,6 +217,18 @@ class Weighed:
     @property
     def judged(self) -> float:
         return self.objective if self.validation is None else self.validation
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """The candidates of a round, λ, the ensemble before it and with each of them, and what the strategy keeps."""
+
+    candidates: Sequence[Candidate]
+    lam: float
+    before: Weighed
+    weighed: Sequence[Weighed]
+    after: Weighed | None
+    kept: set[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,35 +267,44 @@ class Problem:
 
     # One round
 
-    def round(self, grown: Grown, t: int) -> Grown:
+    def begin(self, grown: Grown) -> Here:
+        """Nothing yet, or a run that is taken up, whose subnetworks are evaluated again."""
+        rows = torch.arange(len(self.y))
+        H = [predict(one.module, self.inputs, rows, self.labels.tops, one.name) for one in grown.chosen]
+        return Here(grown, tuple(map(self.labels.of, H)))
+
+    def propose(self, here: Here, t: int) -> list[Candidate]:
+        """The builders of the round, built and fitted."""
+        grown = here.grown
         builders = proposed(self.settings.builders, t, grown.reports)
         fresh = [(i, b) for i, b in enumerate(builders) if not any(b is one.origin for one in grown.chosen)]
-        candidates = self.candidates(fresh, grown, t)
-        lam = grown.lam if grown.reports else self._lam(candidates)
-        grown = replace(grown, lam=lam)
-        before = self.weighed(self.total(grown.chosen), grown.chosen, grown)
-        weighed = [self.added(candidate, grown, before, t) for candidate in candidates]
-        after, kept = self.kept(candidates, weighed, grown, before, t)
-        better = after is not None and after.judged < before.judged
-        if not better:
-            kept = set()
-        reports = [self.report(c, w, before, t, c.number in kept) for c, w in zip(candidates, weighed, strict=True)]
-        chosen = after.chosen if after is not None and better else grown.chosen
-        return replace(grown, chosen=chosen, reports=(*grown.reports, *reports), ended=not better)
+        return self.candidates(fresh, grown, t)
 
-    def kept(
-        self, candidates: Sequence[Candidate], weighed: Sequence[Weighed], grown: Grown, before: Weighed, t: int
-    ) -> tuple[Weighed | None, set[int]]:
-        """The ensemble that the strategy makes of the candidates, and the numbers of those that are in it."""
+    def compare(self, here: Here, candidates: Sequence[Candidate], t: int) -> Compared:
+        """The ensemble with each candidate, and the one that the strategy keeps."""
+        lam = here.grown.lam if here.grown.reports else self._lam(candidates)
+        before = self.weighed(here.grown.chosen, here.H, lam)
+        weighed = [self.added(candidate, before, lam, t) for candidate in candidates]
         if not weighed:
-            return None, set()
+            return Compared(candidates, lam, before, weighed, None, set())
         if self.settings.strategy == "all":
-            here = before
+            after = before
             for candidate in candidates:
-                here = self.added(candidate, replace(grown, chosen=here.chosen), here, t)
-            return here, {candidate.number for candidate in candidates}
+                after = self.added(candidate, after, lam, t)
+            return Compared(candidates, lam, before, weighed, after, {one.number for one in candidates})
         best = min(range(len(weighed)), key=lambda i: weighed[i].judged)
-        return weighed[best], {candidates[best].number}
+        return Compared(candidates, lam, before, weighed, weighed[best], {candidates[best].number})
+
+    def extended(self, here: Here, compared: Compared, t: int) -> Here:
+        """With what is kept, if the loss that is compared falls."""
+        before, after, grown = compared.before, compared.after, here.grown
+        better = after is not None and falls(after.judged, before.judged)
+        kept = compared.kept if better else set()
+        pairs = zip(compared.candidates, compared.weighed, strict=True)
+        reports = [self.report(one, weighed, before, t, one.number in kept) for one, weighed in pairs]
+        now = after if after is not None and better else before
+        grown = replace(grown, chosen=now.chosen, lam=compared.lam, reports=(*grown.reports, *reports))
+        return Here(replace(grown, ended=not better), now.H)
 
     def _lam(self, candidates: Sequence[Candidate]) -> float:
         if self.settings.lam is not None:
@@ -379,53 +415,52 @@ class Problem:
 
     # The ensemble
 
-    def total(self, chosen: Sequence[Chosen]) -> Tensor:
-        """f on all rows, in the order of the subnetworks."""
+    def weighed(self, chosen: tuple[Chosen, ...], H: tuple[Tensor, ...], lam: float) -> Weighed:
+        """F and the losses of Σ_s w_s h_s, summed in the order of the subnetworks."""
         f = self.labels.none(len(self.y), like=torch.zeros(1, dtype=torch.float64, device=self.inputs.device))
-        rows = torch.arange(len(self.y))
-        for one in chosen:
-            f = f + one.weight * self.labels.of(predict(one.module, self.inputs, rows, self.labels.tops, one.name))
-        return f
-
-    def weighed(self, f: Tensor, chosen: tuple[Chosen, ...], grown: Grown) -> Weighed:
+        for one, h in zip(chosen, H, strict=True):
+            f = f + one.weight * h
         train = self.mean_loss(f, self.split.train)
-        penalty = sum((grown.lam * one.complexity + self.settings.beta) * abs(one.weight) for one in chosen)
         validation = self.mean_loss(f, self.split.validation) if len(self.split.validation) else None
-        return Weighed(f, chosen, train + penalty, train, validation)
+        penalty = sum(self.Gamma(one, lam) * abs(one.weight) for one in chosen)
+        return Weighed(chosen, H, (train if validation is None else validation) + penalty, train, validation)
 
     def mean_loss(self, f: Tensor, rows: Tensor) -> float:
         rows = rows.to(f.device)
         return float(self.labels.values(self.y[rows], f[rows]).mean())
 
-    def added(self, candidate: Candidate, grown: Grown, before: Weighed, t: int) -> Weighed:
+    def Gamma(self, one: Chosen, lam: float) -> float:
+        return lam * one.complexity + self.settings.beta
+
+    def added(self, candidate: Candidate, before: Weighed, lam: float, t: int) -> Weighed:
         """The ensemble with this candidate, by the strategy and the weights that are asked for."""
         alone = self.settings.strategy == "solo"
-        old = () if alone else grown.chosen
-        base = torch.zeros_like(before.f) if alone else before.f
         new = Chosen(
             candidate.name, candidate.module, 1.0, candidate.complexity, candidate.parameters, t, candidate.number,
             float(candidate.h.abs().mean()), candidate.origin,
         )  # fmt: skip
-        if self.settings.weights == "mean":
-            share = 1 / (len(old) + 1)
-            chosen = tuple(replace(one, weight=share) for one in (*old, new))
-            return self.weighed(base * len(old) * share + share * candidate.h, chosen, grown)
-        w = self.step(base, candidate, grown.lam)
-        return self.weighed(base + w * candidate.h, (*old, replace(new, weight=w)), grown)
+        chosen = (new,) if alone else (*before.chosen, new)
+        H = (candidate.h,) if alone else (*before.H, candidate.h)
+        mean = self.settings.weights == "mean"
+        w = [1 / len(chosen)] * len(chosen) if mean else self.minimise(chosen, H, lam)
+        pairs = zip(chosen, w, strict=True)
+        return self.weighed(tuple(replace(one, weight=weight) for one, weight in pairs), H, lam)
 
-    def step(self, f: Tensor, candidate: Candidate, lam: float) -> float:
-        """argmin_w F along the candidate, on the training rows, with its certificate."""
-        rows = self.split.train.to(f.device)
-        Gamma = f.new_tensor(lam * candidate.complexity + self.settings.beta)
-        found = self.labels.minimise_along(candidate.h[rows], self.y[rows], f[rows], Gamma, tol=1e-9)
-        return float(found.w)
+    def minimise(self, chosen: Sequence[Chosen], H: Sequence[Tensor], lam: float) -> list[float]:
+        """argmin_w F over the weights of all subnetworks, with its certificate."""
+        validation = self.split.validation
+        rows = (validation if len(validation) else self.split.train).to(self.inputs.device)
+        Z = torch.stack([h[rows] for h in H])
+        Gamma = Z.new_tensor([self.Gamma(one, lam) for one in chosen])
+        return self.labels.minimise_along(Z, self.y[rows], torch.zeros_like(Z[0]), Gamma, tol=1e-9).w.tolist()
 
     def report(self, candidate: Candidate, weighed: Weighed, before: Weighed, t: int, chosen: bool) -> Report:
         what = "F" if weighed.validation is None else "validation loss"
         why = f"{what} {before.judged:.4f} -> {weighed.judged:.4f}: "
-        falls = weighed.judged < before.judged
         why += ("least of the round" if self.settings.strategy != "all" else "all are kept") if chosen else ""
-        why += "" if chosen else "another candidate is better" if falls else "does not fall"
+        why += (
+            "" if chosen else "another candidate is better" if falls(weighed.judged, before.judged) else "does not fall"
+        )
         return Report(
             t, candidate.name, weighed.train, weighed.validation, weighed.objective, candidate.complexity,
             candidate.measure, candidate.parameters, measure.depth(candidate.module), weighed.chosen[-1].weight,

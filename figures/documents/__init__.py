@@ -1,4 +1,4 @@
-"""The documentation site: the pages that are made from the catalogue, the twins, the ledger and the proofs.
+"""The documentation site: pages made from the catalogue, the twins, the ledger and the proofs.
 
-`python -m figures.documents` puts them beside the written ones of paper_notes/site, where Sphinx finds them.
+`python -m figures.documents` writes them next to the pages of paper_notes/site, for Sphinx.
 """

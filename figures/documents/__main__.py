@@ -1,4 +1,4 @@
-"""python -m figures.documents: the sources of the documentation site, written and made, in one folder for Sphinx."""
+"""python -m figures.documents: put the sources of the documentation site, written and generated, in one folder."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def assemble(arguments: argparse.Namespace) -> int:
 
 
 def pages() -> Mapping[str, str]:
-    """Every page that is made, by its path in the site."""
+    """Every generated page, by its path in the site."""
     from figures.documents import ledger, statements
     from figures.documents.examples import examples
     from figures.documents.proofs import paragraphs, sections
@@ -67,7 +67,7 @@ def pages() -> Mapping[str, str]:
 
 
 def tutorials() -> Mapping[str, str]:
-    """The tutorials with a link to their notebooks, and these."""
+    """The tutorials with links to their notebooks, and the notebooks."""
     from figures.documents.formulas import typeset
     from figures.documents.notebooks import notebook, offered
 
@@ -80,7 +80,7 @@ def tutorials() -> Mapping[str, str]:
 
 
 def theory_page() -> str:
-    """Everything that `from adanet_theory import ..` offers, each object once, under the module it stands in."""
+    """Every object that can be imported from adanet_theory, once, under the module that defines it."""
     import adanet_theory
 
     by_module: dict[str, list[str]] = {}
@@ -91,7 +91,7 @@ def theory_page() -> str:
             by_module[module].append(own)
     parts = [
         "# adanet_theory",
-        "`from adanet_theory import NAME` finds each of these; a statement also under its id with _ for -.",
+        "Import each with `from adanet_theory import NAME`. Statements can also be imported by their id, with _ for -.",
     ]
     for module, names in sorted(by_module.items()):
         lines = [f".. {'autoclass' if own[0].isupper() else 'autofunction'}:: {module}.{own}" for own in names]
@@ -100,10 +100,10 @@ def theory_page() -> str:
 
 
 def examples_page() -> str:
-    """The scripts of paper_notes/examples, each as it is."""
+    """The scripts of paper_notes/examples, unchanged."""
     parts = [
         "# Examples",
-        "Five scripts of at most 40 lines. Each prints the error of a network and what may be said of its risk.",
+        "These scripts have at most 40 lines each. They print a number and the bound on it.",
     ]
     for path in sorted((NOTES / "examples").glob("*.py")):
         script = path.read_text(encoding="utf-8")
@@ -118,7 +118,7 @@ def examples_page() -> str:
 
 
 def draw(folder: Path) -> Path:
-    """Every figure of the theory and of the recorded results, quick ones, kept from one build to the next."""
+    """Draw every figure of the theory and of the recorded results in its quick form; data are kept between builds."""
     from figures.gallery import FIGURES, data, write
 
     with Bar("figures") as bar:
@@ -130,11 +130,11 @@ def draw(folder: Path) -> Path:
 
 
 def gallery_page(pictures: Path) -> str:
-    """Every figure that is there, with its caption."""
+    """Every figure that was drawn, with its caption."""
     from figures.documents.statements import plain
     from figures.gallery import FIGURES
 
-    parts = ["# Figures", "`python -m figures NAME --format pdf` draws one for a paper; these are quick ones."]
+    parts = ["# Figures", "These are quick versions. `python -m figures NAME --format pdf` draws a figure for a paper."]
     for name in FIGURES:
         if (pictures / f"{name}.png").exists():
             caption = plain((pictures / f"{name}.txt").read_text(encoding="utf-8").strip())

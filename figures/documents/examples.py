@@ -16,7 +16,7 @@ M, HELD_OUT, FEATURES = 2_000, 200, 4
 
 @dataclass(frozen=True)
 class Example:
-    """A certificate and what it is of."""
+    """A certificate and the network it is for."""
 
     network: str
     terms: Mapping[str, float | None]
@@ -24,7 +24,7 @@ class Example:
 
 
 def examples() -> Mapping[str, Example]:
-    """By the id of the certificate; the same points for all of them, drawn in [-1, 1]^4."""
+    """The examples by the id of the certificate, all with the same points, drawn in [-1, 1]^4."""
     X = 2 * torch.rand(M + HELD_OUT, FEATURES, generator=torch.Generator().manual_seed(0), dtype=torch.float64) - 1
     y = torch.where(X[:, 0] < 0, -1.0, 1.0)
     X[:, 0] = y * (1 + X[:, 0].abs()) / 2
@@ -45,7 +45,7 @@ def _of(network: str, module: nn.Module, X: Tensor, y: Tensor, ids: tuple[str, .
 
 
 def _disagreement(g: nn.Module, f: nn.Module, X: Tensor, y: Tensor) -> dict[str, Example]:
-    """The hidden network, by the linear one with its weights as they are, on held-out points without their labels."""
+    """The network with a hidden layer, by the linear one as it is, on held-out points without their labels."""
     id, labels = "disagreement-certificate", (y > 0).long()
     small = compress(g, X[:M], labels[:M], budget=0)
     report = verify_bounds(f.double(), X[:M], y[:M], unlabelled=X[M:], surrogate=small, r_sup=1, draws=None)

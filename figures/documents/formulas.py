@@ -1,4 +1,4 @@
-"""Formulas between dollar signs, which Jupyter sets by itself, as MathML: the site fetches no script from elsewhere."""
+"""Formulas between dollar signs as MathML, so that the site needs no script; Jupyter sets them by itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 def typeset(page: str) -> str:
-    r"""The page with $..$ and, on lines of their own, $$..$$ set; code is left alone.
+    r"""The page with $..$ and, on lines of their own, $$..$$ as MathML; code is unchanged.
 
     >>> typeset("$x$\n\n```\n$y$\n```")
     '<math><mi>x</mi></math>\n\n```\n$y$\n```'

@@ -1,4 +1,4 @@
-"""The ledger as a page of the site: what verify-claims --html shows, with links to the statements and the proofs."""
+"""The ledger as a page of the site: that of verify-claims --html, with links to the statements and the proofs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from verify.claims.run import Outcome
 
 
 def markdown(outcomes: Sequence[Outcome], statements: Collection[str]) -> str:
-    """`statements` are the ids that have a page of their own."""
+    """The page; `statements` are the ids that have a page of their own."""
 
     def links(claim: Claim) -> str:
         places = {"statement": f"statements/{claim.id}.html"} if claim.id in statements else {}

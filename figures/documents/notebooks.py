@@ -1,4 +1,4 @@
-"""The tutorials as notebooks that Jupyter opens: their text and their code, not yet run."""
+"""The tutorials as Jupyter notebooks, with text and code, not yet run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _CELL = re.compile(r"^```\{code-cell\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def notebook(page: str) -> str:
-    r"""A page of MyST, which begins with a header between dashes, in Jupyter's format 4.
+    r"""Convert a page of MyST, which begins with a header between dashes, to Jupyter's format 4.
 
     >>> found = json.loads(notebook("---\nkernelspec: ..\n---\n# A\n\n```{code-cell}\n1 + 1\n```\n"))
     >>> [(cell["cell_type"], "".join(cell["source"])) for cell in found["cells"]]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Proof:
-    """One section: its heading, the anchor that a link to it has, and its text."""
+    """One section: its heading, its anchor for links, and its text."""
 
     heading: str
     text: str
@@ -20,7 +20,7 @@ class Proof:
 
 
 def anchor(heading: str) -> str:
-    """The anchor of a heading, as pages of Markdown make it.
+    """The anchor of a heading in Markdown.
 
     >>> anchor("h1-exact, h1-closed")
     'h1-exact-h1-closed'
@@ -29,7 +29,7 @@ def anchor(heading: str) -> str:
 
 
 def paragraphs(text: str) -> str:
-    """What begins with a word set apart, *Proof.* or *Checked:*, on a paragraph of its own.
+    """Start a new paragraph at every *Proof.*, *Checked:* and similar word.
 
     >>> paragraphs("A.\\n*Proof.* B. *Checked:* C.")
     'A.\\n\\n*Proof.* B.\\n\\n*Checked:* C.'

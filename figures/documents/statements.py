@@ -1,4 +1,4 @@
-"""One page per statement: formula, assumptions, verdict, certified value, proof and function, from where they stand."""
+"""One page per statement: formula, assumptions, verdict, certified value, proof and function, each from its source."""
 
 from __future__ import annotations
 
@@ -23,67 +23,67 @@ from paper_notes import CERTIFYING, Claim
 from verify.claims.run import Outcome
 
 NEEDS = {
-    "iid": "The m points were drawn independently from one law, that of the risk.",
+    "iid": "The m points were drawn independently from one law, and the risk is under the same law.",
     "lipschitz": "Every activation is 1-Lipschitz.",
     "phi-zero": "Every activation is 0 at 0.",
-    "homogeneous": "Every activation is positively homogeneous: φ(cx) = cφ(x) for c ≥ 0, as ReLU.",
+    "homogeneous": "Every activation is positively homogeneous: φ(cx) = cφ(x) for c ≥ 0. ReLU is.",
     "membership": "The network is in the declared family: every unit has ‖u‖ₚ ≤ Λ.",
-    "layered": "A unit reads the layer directly below it and no other.",
+    "layered": "Every unit reads only the layer directly below it.",
     "range": "|h| ≤ 1 on every layer of the family.",
-    "depth": "l ≥ 2: the print divides by log l.",
+    "depth": "l ≥ 2, because the printed formula divides by log l.",
     "normalised": "The margin is that of f/W, so W > 0.",
     "r-sup": "A bound on ‖Ψ‖∞ on the whole support was known before the sample.",
-    "r-inf": "r∞ of the sample stands for E[r∞] of the print, which is certain only where r∞ = r_sup.",
+    "r-inf": "The sample's r∞ replaces the printed E[r∞], which is safe only if r∞ = r_sup.",
     "linear": "f is linear in Ψ.",
-    "delta": "δ is large enough for it to follow from margin-bound: its own proof does not reach its constants.",
-    "fixed-in-advance": "Depth, widths, Λ, p (and ρ, where it is fixed) were chosen before the sample was seen.",
+    "delta": "δ is large enough for it to follow from margin-bound. Its own proof does not give its constants.",
+    "fixed-in-advance": "Depth, widths, Λ, p (and ρ, if it is fixed) were chosen before the sample was seen.",
     "feature-map": "Ψ was fixed before the sample was drawn.",
     "chain": "The weights are those of a chain of Linear layers, with the given activation between them.",
     "untouched": "The held-out points were used neither in training nor to choose among networks.",
     "picked": "The recipe gives this network on the start and the picks, and every remaining error is counted.",
     "recipe": "Learner, settings, start, picks a round and seed were fixed before the sample, or paid for.",
-    "architecture": "The code and what it does not describe, as the architecture, were fixed before the sample.",
-    "arithmetic": "The program decides as the network that the statement is about, in real numbers.",
-    "unlabelled": "The points without labels come from the law of the sample and were used for neither network.",
-    "surrogate": "What the certificate of g needs: its recipe, or its code and architecture, fixed before the sample.",
+    "architecture": "The code, and all it does not describe (such as the architecture), were fixed before the sample.",
+    "arithmetic": "The program decides as the network of the statement does in real numbers.",
+    "unlabelled": "The unlabelled points come from the law of the sample and were used for neither network.",
+    "surrogate": "The recipe of g, or its code and architecture, was fixed before the sample (see its certificate).",
 }
-"""What each assumption of the catalogue says."""
+"""Each assumption of the catalogue in words."""
 
 PREMISES: Mapping[str, tuple[str, ...]] = {
     "lemma-1": ("lipschitz", "phi-zero"),
     "lemma-2": ("lipschitz", "phi-zero", "layered"),
     "confidence-C": ("None of its own: it is a term of theorem-1.",),
-    "rho-uniform": ("None of its own: the price that the paper names for Theorem 1 at all ρ in (0, 1] at once.",),
-    "cvx-closed-form": ("p > 1, so that q is finite, and ε ≠ 0.",),
+    "rho-uniform": ("None of its own: it is the paper's price for Theorem 1 at all ρ in (0, 1] at once.",),
+    "cvx-closed-form": ("p > 1 (so q is finite), and ε ≠ 0.",),
     "lemma-1-exact": ("Every activation is bounded on bounded sets.",),
-    "lemma-1-corrected": ("Every activation is Lipschitz; φ(0) may be anything.",),
+    "lemma-1-corrected": ("Every activation is Lipschitz. φ(0) may be anything.",),
     "h1-exact": ("None: it is about the linear units of the first layer.",),
     "h1-closed": ("None: it is about the linear units of the first layer.",),
     "lemma-2-peeled": ("Every activation is Lipschitz.", "phi-zero"),
     "lemma-2-peeled-data": ("Every activation is Lipschitz.", "phi-zero"),
-    "lemma-2-peeled-offset": ("Every activation is Lipschitz; φ(0) may be anything.",),
-    "depth-lower": ("layered", "Every activation is the ReLU, or, for k ≥ 2, the ReLU or |x|."),
+    "lemma-2-peeled-offset": ("Every activation is Lipschitz. φ(0) may be anything.",),
+    "depth-lower": ("layered", "Every activation is the ReLU. For k ≥ 2 it may also be |x|."),
     "range": ("r-sup", "Every activation is Lipschitz."),
     "objective-bound": ("iid", "membership", "r-sup", "fixed-in-advance", "feature-map", "Φ(1 - u) ≥ ψ(u) for all u."),
     "multiclass-objective-bound": ("iid", "membership", "r-sup", "fixed-in-advance", "feature-map"),
     "cvx-closed-form-corrected": ("None: any p in [1, ∞], any ε.",),
     "cvx-score": ("None: it defines g.",),
-    "cvx-decrease": ("Φ'' ≤ τ; the logistic loss has τ = 1/4, the exponential none.",),
+    "cvx-decrease": ("Φ'' ≤ τ. The logistic loss has τ = 1/4; the exponential loss has no finite τ.",),
     "pac-bayes-kl": ("iid", "The loss is in [0, 1].", "The prior was fixed before the sample was drawn."),
     "stochastic-certificate": (
         "iid",
         "The prior was fixed before the sample, or learned on points that are not in it.",
-        "Weights are drawn anew for every prediction: it says nothing of the network with the mean weights.",
+        "Weights are drawn anew for every prediction. It says nothing about the network with the mean weights.",
     ),
 }
-"""What a statement needs that is no bound of the catalogue: assumptions by their id, or in words."""
+"""The assumptions of statements outside the catalogue, by their id or in words."""
 
 GROUPS = {
     "paper": "printed in the paper",
-    "corrected": "takes the place of what is printed",
+    "corrected": "replaces a printed statement",
     "certificate": "certificate",
-    "held-out": "read off held-out points",
-    "context": "others' bound, shown for context: no claim about the network",
+    "held-out": "from held-out points",
+    "context": "a published bound, shown for comparison: no claim about the network",
     "user": "registered by a user",
 }
 
@@ -98,12 +98,12 @@ EXAMPLE: Mapping[str, Any] = {
 }  # fmt: skip
 """The values at which every page shows its statement: the family of the README, m = 9600, δ = .05."""
 OWN: Mapping[str, Mapping[str, Any]] = {"cvx": {"n": [2], "p": 2}, "posteriori": {"c": "1.5"}}
-"""What a group of ids reads otherwise: two correlations with a finite q; c_φ of one activation, not of each layer."""
+"""Other values for a group of ids: two correlations with a finite q; c_φ of one activation, not of each layer."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """What is known of one id; what is None does not exist."""
+    """The sources of one page; a source is None if it does not exist."""
 
     id: str
     statement: Statement | None
@@ -136,7 +136,7 @@ class Page:
 
     @property
     def line(self) -> str:
-        """What the docstring of its function begins with, without its own name."""
+        """The first paragraph of the docstring of its function, without its own name."""
         module, _, name = self.function.partition(":")
         words = inspect.getdoc(getattr(importlib.import_module(module), name)) if module else ""
         return (words or "").partition("\n\n")[0].replace("\n", " ").removeprefix(f"{self.id}: ")
@@ -150,7 +150,7 @@ class Page:
 
 
 def _offered(id: str) -> str:
-    """Where the door of adanet_theory finds the function of that name."""
+    """The module:name behind that id in adanet_theory; "" if there is none."""
     import adanet_theory
 
     name = id.replace("-", "_")
@@ -183,7 +183,7 @@ def pages(
 
 
 def _proof_of(id: str, outcomes: Mapping[str, Outcome]) -> str:
-    """A claim names the heading of its proof; what is no claim is found under its own id."""
+    """The heading of the proof: a claim names it, and any other statement has its own id."""
     return (id in outcomes and outcomes[id].claim.proof) or id
 
 
@@ -213,8 +213,8 @@ def _head(page: Page) -> str:
 
 
 def _judged(page: Page, claim: Claim) -> str:
-    """The verdict, which is on the paper's claim where the statement takes the place of one."""
-    of = "verdict on what it replaces" if page.is_ours and not claim.is_ours else "verdict"
+    """The verdict; if the statement replaces a claim of the paper, the verdict is on that claim."""
+    of = "verdict on the claim it replaces" if page.is_ours and not claim.is_ours else "verdict"
     return f"{of}: {_ledger(claim)}"
 
 
@@ -228,7 +228,7 @@ def _raw(html: str) -> str:
 
 
 def _formula(page: Page) -> list[str]:
-    """The twin in MathML and, folded, the LaTeX; where there is no twin, the words of the ledger or the docstring."""
+    """The twin in MathML and, folded, the LaTeX; without a twin, the words of the ledger."""
     if page.statement is None:
         return ["## Statement", "> " + plain(page.claim.statement)] if page.claim else []
     statement = page.statement
@@ -254,7 +254,7 @@ def _formula(page: Page) -> list[str]:
 
 def _twin(page: Page) -> str:
     twin = f'`adanet_theory.statement("{page.id}")`'
-    return f"Printed from the symbolic twin {twin}, which was written apart from the function below."
+    return f"Printed from the symbolic twin {twin}, which was written independently of the function below."
 
 
 def _assumptions(page: Page) -> list[str]:
@@ -264,7 +264,7 @@ def _assumptions(page: Page) -> list[str]:
     else:
         lines = [f"- `{id}`: {NEEDS[id]}" for id in catalogue.ASSUMPTIONS if id in page.bound.needs]
         if page.bound.assumes:
-            lines.append(f"- In words, which nothing here checks: {plain(page.bound.assumes)}")
+            lines.append(f"- Not checked here: {plain(page.bound.assumes)}")
     return ["## Assumptions", "\n".join(lines) or "None that a report checks."]
 
 
@@ -272,20 +272,20 @@ def _verdict(page: Page) -> list[str]:
     if page.outcome is None or page.claim is None:
         return []
     claim, outcome = page.claim, page.outcome
-    lines = ["## Is it true", f"{_judged(page, claim)} · {claim.place}"]
+    lines = ["## Is it true?", f"{_judged(page, claim)} · {claim.place}"]
     if page.statement is not None:
         lines.append("> " + plain(claim.statement))
     if claim.correction:
         lines.append("What is true: " + plain(claim.correction))
     if outcome.facts:
         facts = "\n".join(f"- `{fact}`" for fact in outcome.facts)
-        lines += ["Evidence, computed when this page was made:", facts]
+        lines += ["Evidence, computed when this page was built:", facts]
     lines.append(_machine(claim))
     return lines
 
 
 def _machine(claim: Claim) -> str:
-    """What a machine has decided of the proof: a file of a proof assistant, steps by sympy, or neither."""
+    """The parts of the proof that a machine checked: theorems in Coq, steps by sympy, or none."""
     if claim.checked:
         theorems = ", ".join(f"`{theorem}`" for theorem in claim.checked)
         return f"Machine-checked: {theorems} (`paper_notes/proofs`)."
@@ -293,12 +293,12 @@ def _machine(claim: Claim) -> str:
     if steps:
         reasons = "\n".join(f"{number}. {plain(step.reason)}" for number, step in enumerate(steps, start=1))
         folded = f"<details><summary>the {len(steps)} steps</summary>\n\n{reasons}\n\n</details>"
-        return f"Not machine-checked as a whole; sympy decides {len(steps)} steps of its derivation.\n\n{folded}"
+        return f"Not machine-checked as a whole. Sympy checks {len(steps)} steps of its derivation.\n\n{folded}"
     return "Not machine-checked."
 
 
 def _value(page: Page) -> list[str]:
-    """The enclosure of every term at the example; nothing where the twin does not exist or has no value there."""
+    """An upper value of every term at the example; nothing without a twin, or if it has no value there."""
     if page.example is not None:
         return ["## Certified value", *_of_network(page.example)]
     if page.bound is not None and page.id in counted.UPPER:
@@ -319,11 +319,11 @@ def _value(page: Page) -> list[str]:
 
 
 def _of_network(example: Example) -> list[str]:
-    """A certificate is of a network and its sample: those of a small example."""
+    """The certificate of a small example, a network with its sample."""
     lines = ["| term | value |", "|---|---|", *(f"| {name} | {value!r} |" for name, value in example.terms.items())]
-    of = f"Of {plain(example.network)} with {M:,} points drawn in [-1, 1]⁴, at δ = .05"
+    of = f"This is the certificate of {plain(example.network)} with {M:,} points drawn in [-1, 1]⁴, at δ = .05"
     return [
-        f"{of}, as verify-bounds has it, rounded outward:",
+        f"{of}, as in verify-bounds, rounded outward:",
         "\n".join([*lines, f"| **bound** | {example.value!r} |"]),
     ]
 
@@ -337,7 +337,7 @@ def _of_counts(bound: Bound) -> list[str]:
     return ["\n".join(lines)]
 
 
-_AT = "In [ball arithmetic](../api/twins.md) at the [example](index.md#the-example) of these pages."
+_AT = "Computed in [ball arithmetic](../api/twins.md) at the [example](index.md#the-example) of these pages."
 
 
 def _proof(page: Page) -> list[str]:
@@ -367,9 +367,9 @@ def plain(text: str) -> str:
 
 _PARTS = {
     "Printed in the paper": lambda page: page.is_printed,
-    "What takes its place": lambda page: page.is_ours,
+    "Corrected and new": lambda page: page.is_ours,
     "Certificates": lambda page: page.is_certificate,
-    "Bounds of others, for context": lambda page: page.bound is not None and page.bound.group == "context",
+    "Published bounds, for comparison": lambda page: page.bound is not None and page.bound.group == "context",
 }
 
 
@@ -378,18 +378,18 @@ def index(listed: list[Page]) -> str:
     names = "\n".join(page.id for chosen in _PARTS.values() for page in filter(chosen, listed))
     return f"""# Statements
 
-Every statement that the code computes: as the paper prints it, and what takes its place. Each page has the formula
-(from its symbolic twin), what it needs, whether it is true, a certified value, the proof, and the function.
+These pages list every statement that the code computes, as printed in the paper and as corrected. Each page has the
+formula (from its symbolic twin), the assumptions, the verdict, a certified value, the proof, and the function.
 
 {chr(10).join(parts)}
 
 ## The example
 
 Certified values are those of a layered family with n = (154, 100, 100), Λ = 1, p = 1, ReLU, m = 9600, ρ = .1, δ = .05,
-r = 1, half of ‖w‖₁ on either layer, an empirical loss of .02 and, where complexities are given and not computed,
+r = 1, half of ‖w‖₁ on each layer, and an empirical loss of .02. If complexities are given and not computed, they are
 R(H₁) = .02 and R(H₂) = .04. The pages of AdaNet.CVX have p = 2 and two correlations,
-.3 and -.1. They show the size of the terms; they are no claim about a network. Certificates are of small networks,
-which their pages name.
+.3 and -.1. These values show the size of the terms and make no claim about a network. The pages of certificates name
+the small networks that they use.
 
 ```{{toctree}}
 :hidden:
@@ -400,8 +400,8 @@ which their pages name.
 
 
 def _table(listed: list[Page]) -> str:
-    rows = ["| statement | in a line | verdict |", "|---|---|---|"]
+    rows = ["| statement | in one line | verdict |", "|---|---|---|"]
     for page in listed:
-        verdict = _judged(page, page.claim).removeprefix("verdict: ") if page.claim else "no claim of its own"
+        verdict = _judged(page, page.claim).removeprefix("verdict: ") if page.claim else "not a claim"
         rows.append(f"| [{page.id}]({page.id}.md) | {plain(page.line)} | {verdict} |")
     return "\n".join(rows) + "\n"

@@ -1,6 +1,6 @@
-"""The explorer: one HTML page on which the bounds can be felt, with no network and nothing to install.
+"""The explorer: one HTML page that shows how the bounds change with their inputs, offline and without installation.
 
-Its formulas are JavaScript printed from the symbolic statements for every depth offered; none is typed again.
+Its formulas are JavaScript, printed from the symbolic statements for every depth offered.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the explorer offers: the statements as JavaScript, the activations, and the setting it opens with."""
+"""The content of the explorer: the statements as JavaScript, the activations, and the initial setting."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ NEEDS = {
     # f/W is what the page is about, and formulas, not programs
     if id not in ("normalised", "arithmetic") and any(id in bound.needs for bound in BOUNDS)
 }
-"""Which bounds fail by which assumption, as verify-bounds has it."""
+"""The bounds that need each assumption, as in verify-bounds."""
 
 PROMISES = {
     "iid": "the points were drawn independently from one law",
     "family": "depth, widths, Λ and p were fixed before the sample was drawn",
-    "rho": "so was ρ",
-    "feature-map": "so was Ψ",
+    "rho": "ρ was fixed before the sample too",
+    "feature-map": "Ψ was fixed before the sample too",
     "r-sup": "r_sup bounds |Ψ| on the whole support, not only on the sample",
     "membership": "the network is in the family: every unit has ‖u‖ₚ ≤ Λ",
 }
-"""What no number can show: the reader says it, and may take it back."""
+"""Assumptions that no number can show; the reader ticks them."""
 
 # |h| <= M_k = 1 on every layer, so that Theorem 1 applies: n^(1/2) Λ = 1.
 STATE: dict[str, Any] = {
@@ -62,7 +62,7 @@ STATE: dict[str, Any] = {
 
 
 def facts(name: str) -> dict[str, Any]:
-    """The facts of an activation as numbers, from its exact ones; sup is None where φ is unbounded."""
+    """The exact constants of an activation as floats; sup is None if φ is unbounded."""
     exact = activation_facts(name)
     numbers = {key: float(exact[key]) for key in ("L", "c", "e", "phi0", "sup")}
     bounded = numbers["sup"] if math.isfinite(numbers["sup"]) else None
@@ -83,7 +83,7 @@ def formulas(depths: int) -> str:
 
 
 def _record(bound: Bound) -> dict[str, Any]:
-    """What the scripts read of a record."""
+    """The fields of a record that the scripts read."""
     return {
         "id": bound.id,
         "printed": bound.is_printed,
@@ -97,7 +97,7 @@ def _record(bound: Bound) -> dict[str, Any]:
 
 
 def data(state: Mapping[str, Any], *, margins: Mapping[str, Any] | None, depths: int) -> str:
-    """DATA: all that the scripts read besides the formulas."""
+    """DATA: everything that the scripts read besides the formulas."""
     content = {
         "bounds": [_record(bound) for bound in BOUNDS],
         "needs": [[id, list(statements)] for id, statements in NEEDS.items()],

@@ -1,6 +1,6 @@
-"""The statements' LaTeX as MathML, which every current browser sets without a library or a network.
+"""The statements' LaTeX as MathML, which every current browser shows without a library and offline.
 
-Only what `adanet_theory.twins.latex` prints is read; anything else is refused rather than shown wrong.
+It reads only what `adanet_theory.twins.latex` prints, and refuses anything else.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _Reader:
         return token
 
     def row(self, ends: tuple[str, ...]) -> str:
-        """All up to a token of `ends`, which is left; without `ends`, all."""
+        """All tokens up to one of `ends`, which is not consumed; without `ends`, all."""
         parts = []
         while self.peek() not in (*ends, ""):
             parts.append(self.scripted())
@@ -70,7 +70,7 @@ class _Reader:
         return "".join(parts)
 
     def scripted(self) -> str:
-        """An atom with what stands below and above it; beside it, or at a sum under and over."""
+        """An atom with its subscript and superscript; at a sum they are set under and over it."""
         around = self.peek()[1:] in _TALL or self.peek() == r"\sup"
         base = self.atom()
         below = above = ""
@@ -188,7 +188,7 @@ class _Reader:
 
 
 def _operator(sign: str) -> str:
-    """Bars stand close to what they hold; brackets keep their size unless \\left asks."""
+    """Bars are set close to their content; brackets keep their size without \\left."""
     if sign in "|‖":
         return f'<mo stretchy="false" lspace="0" rspace="0">{sign}</mo>'
     if sign == "/":

@@ -1,4 +1,4 @@
-"""A trained network's values as the setting the explorer opens with."""
+"""A trained network's values as the initial setting of the explorer."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from verify.results import BoundReport
 from verify.rows.setting import Setting
 
 EXACT_MARGINS = 2000
-"""So many margins are kept one by one; of more, blocks of equal size."""
+"""Up to this many margins are kept one by one; more are put into blocks of equal size."""
 
 
 def opening(model: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
-    """(state, margins, a line of words) of a model file and the sample in it."""
+    """(state, margins, a line of words) from a model file and the sample in it."""
     from verify.question import Question
     from verify.reading.case import read_file
     from verify.rows.black_box import BlackBox
@@ -39,7 +39,7 @@ def opening(model: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
 
 
 def state(setting: Setting, report: BoundReport, W: float) -> dict[str, Any]:
-    """Depth, widths, Λ and p of the family; the network's own path norm and hidden layers; ρ and what was promised."""
+    """Depth, widths, Λ and p of the family, the network's own path norm and hidden layers, ρ, and the assumptions."""
     spec, hidden = setting.spec, len(setting.n) - 2
     return {
         "m": setting.m,
@@ -63,7 +63,7 @@ def state(setting: Setting, report: BoundReport, W: float) -> dict[str, Any]:
 
 
 def _margin(setting: Setting, report: BoundReport, W: float) -> float:
-    """The report's ρ; but one chosen where nothing is below 1 may be far from every margin: then the middle margin."""
+    """The report's ρ. If no bound is below 1, that may be far from every margin, so the median margin is used."""
     middle = float(np.median(setting.margins.middle / W))
     says_something = any(row.applies and not row.vacuous for row in report.bounds)
     return report.rho if says_something or not report.rho_chosen or middle <= 0 else float(f"{middle:.3g}")
@@ -88,7 +88,7 @@ def _unmet(setting: Setting, report: BoundReport) -> list[str]:
 
 
 def blocks(margins: Array, most: int = EXACT_MARGINS) -> dict[str, Any]:
-    """The margins in order, with how often each counts; of many, blocks that count as their least.
+    """The sorted margins with their counts; many margins are put into blocks that count as their least.
 
     So the margin error and the ramp of the blocks are never below those of the margins.
 

@@ -1,4 +1,4 @@
-"""The explorer as one HTML page: every statement term by term beside its formulas, and the scripts that fill it in."""
+"""The explorer as one HTML page: every statement term by term with its formulas, and the scripts that fill it in."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _COLUMNS = ("lemma-2, printed", "lemma-2-peeled", "least upper value of R̂(ℋ�
 def document(
     state: Mapping[str, Any] | None = None, *, margins: Mapping[str, Any] | None = None, words: str = ""
 ) -> str:
-    """The whole page; with a state of one's own, the one it opens with."""
+    """The whole page; it opens with the given state."""
     opening = dict(state or STATE)
     depths = max(DEPTHS, len(opening["n"]) - 1)
     script = "\n".join([data(opening, margins=margins, depths=depths), formulas(depths), *map(_asset, _SCRIPTS)])
@@ -92,22 +92,22 @@ _SWATCH = '<svg class="swatch" viewBox="0 0 28 8" aria-hidden="true"><path d="M0
 
 
 def _reads(bound: Bound) -> str:
-    """Which complexity stands in a bound, at which size of Ψ, and at which margin of a grid it is shown."""
+    """The complexity in a bound, the size of Ψ, and the margin of a grid at which it is shown."""
     parts = []
     if bound.complexity is not None and bound.reads & {"R_m", "R_S"}:
         largest = ", M = max Mₖ" if bound.range == "M" else ""
         parts.append(f"{_COMPLEXITIES[bound.complexity]} at {_SIZES[bound.at or 'r_inf']}{largest}")
     elif bound.at == "r_inf":
-        parts.append("The sample's r∞ stands for its expectation")
+        parts.append("The sample's r∞ replaces its expectation")
     if bound.scale != "rho":
         parts.append("j is the least with ρⱼ ≤ ρ")
     if bound.scale == "B":
-        parts.append("B = the largest path norm in the family where none is given")
+        parts.append("B is the largest path norm in the family unless one is given")
     return "; ".join(parts) + "."
 
 
 def _bound(bound: Bound) -> str:
-    """One statement: its value, a bar of its terms, and each term's formula beside its number."""
+    """One statement: its value, a bar of its terms, and each term's formula with its number."""
     id, statement = bound.id, STATEMENTS[bound.id]
     rows = "".join(
         f'<tr><th scope="row" class="t-{_kind(name)}">{escape(name.replace("_", " "))}</th>'
@@ -132,7 +132,7 @@ def _kind(term: str) -> str:
 
 
 def _where(id: str, *more: str) -> str:
-    """The definitions a statement uses, and what else there is to say, one a line."""
+    """The definitions that a statement uses, and further remarks, one a line."""
     statement = STATEMENTS[id]
     clauses = [*map(latex.latex_definition, statement.definitions), *statement.given]
     lines = [*map(sentence, clauses), *map(escape, more)]

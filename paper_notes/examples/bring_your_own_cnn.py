@@ -1,6 +1,6 @@
-"""Bring your own CNN: AdaNet over CNNs of two widths on digits, or on the images you name (in $ADANET_DATA).
+"""Bring your own CNN: AdaNet over CNNs of two widths, on digits or on the images you name (in $ADANET_DATA).
 
-The builders serve the command too: adanet-train fashion --subnetworks bring_your_own_cnn:nets -o fashion.pt
+The command can use the same builders: adanet-train fashion --subnetworks bring_your_own_cnn:nets -o fashion.pt
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Check a CNN: train it as usual, keep 400 points aside, and print its test error with the bound that may be quoted."""
+"""Check a CNN: train it as usual, keep 400 points aside, and print its test error and the bound that you may quote."""
 
 import torch
 from sklearn.datasets import load_digits

@@ -1,4 +1,4 @@
-"""Compare checkpoints: one network along its training, with its test error and what may be quoted of the best."""
+"""Compare checkpoints: one network during its training, with its test error and the bound that you may quote."""
 
 import torch
 from sklearn.datasets import load_digits

@@ -1,4 +1,4 @@
-"""Compress and certify: a network that was trained as usual, rounded to few bits, certified by their number."""
+"""Compress and certify: a network is trained as usual, rounded to few bits, and certified by the number of bits."""
 
 import torch
 from sklearn.datasets import make_classification

@@ -1,4 +1,4 @@
-"""Settle a claim of one's own: "Lemma 1 holds for the sigmoid". Both sides, exactly, at eight points."""
+"""Settle a claim of your own: "Lemma 1 holds for the sigmoid". Both sides are computed exactly at eight points."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""Train and certify: AdaNet, and a support vector machine, certified on the points that they are trained on."""
+"""Train and certify: AdaNet and a support vector machine, certified on the points they are trained on."""
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split

@@ -70,8 +70,10 @@ def verify(arguments: argparse.Namespace) -> int:
         return 0
     check_outputs(arguments)
     with Bar("claims") as progress:
-        found = run.run_all(chosen, quick=arguments.quick, progress=progress)
-        outcomes = list(found) if arguments.json else show(found, chosen, verbose=arguments.verbose, progress=progress)
+        running = run.run_all(chosen, quick=arguments.quick, progress=progress)
+        outcomes = (
+            list(running) if arguments.json else show(running, chosen, verbose=arguments.verbose, progress=progress)
+        )
     write(outcomes, arguments)
     if arguments.json:
         print(json.dumps(run.document(outcomes), indent=1, ensure_ascii=False, allow_nan=False))
@@ -104,14 +106,14 @@ def write(outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> None:
 # Text
 
 
-def show(found: Iterable[Outcome], chosen: Sequence[Claim], *, verbose: bool, progress: Bar) -> list[Outcome]:
+def show(running: Iterable[Outcome], chosen: Sequence[Claim], *, verbose: bool, progress: Bar) -> list[Outcome]:
     """Print each outcome as it comes, under the heading of its section, and the tally."""
     from paper_notes import SECTIONS
 
     outcomes: list[Outcome] = []
     width = max(len(claim.id) for claim in chosen)
     print(LEGEND)
-    for outcome in found:
+    for outcome in running:
         with progress.hidden():
             if not outcomes or outcomes[-1].claim.section != outcome.claim.section:
                 print(("\n" if outcomes else "") + SECTIONS[outcome.claim.section])

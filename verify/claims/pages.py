@@ -14,7 +14,7 @@ _MEANING = {
     "holds": "true as stated",
     "holds with an added assumption": "true once a missing condition is added",
     "loose": "true, needlessly weak",
-    "misprint": "a slip of the print",
+    "misprint": "an obvious misprint",
     "false": "refuted by an example, or contradicted by the paper's own numbers",
     "unsupported": "neither proved nor shown by what the paper offers",
     "open": "not settled; the best found is recorded",
@@ -227,20 +227,20 @@ def ledger(outcomes: Sequence[Outcome], links: Callable[[Claim], str] = lambda c
     paper = [outcome for outcome in outcomes if not outcome.claim.is_ours]
     lines = [
         '<div class="ledger">',
-        f"<p>Of the paper's statements {escape(_counted(paper))}</p>",
+        f"<p>Of the statements in the paper, {escape(_counted(paper))}</p>",
         (
             "<p>The coloured word is the verdict on the statement, not on its check. <q>lemma-1, false</q> means: what "
             "Lemma 1 says is not so, and the check, which recomputes the counterexample, came out as the ledger says. "
             f"In this run {supported} of {len(computed)} computed verdicts, ours included, came out that way; {read} "
-            "are slips that one sees by reading. Unfold a line for the statement, what is true and the numbers. Pages "
+            "are misprints that reading shows. Unfold a line for the statement, what is true and the numbers. Pages "
             "and numbers in print are those of arXiv:1607.01097v3, lines those of its LaTeX source.</p>"
         ),
         _form(outcomes),
     ]
     for section, title in SECTIONS.items():
-        found = [outcome for outcome in outcomes if outcome.claim.section == section]
-        if found:
-            articles = "\n".join(_article(outcome, links) for outcome in found)
+        own = [outcome for outcome in outcomes if outcome.claim.section == section]
+        if own:
+            articles = "\n".join(_article(outcome, links) for outcome in own)
             lines.append(f'<section class="part"><h2>{escape(title)}</h2>\n{articles}</section>')
     return "\n".join([*lines, "</div>"])
 

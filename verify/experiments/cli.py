@@ -59,6 +59,7 @@ def parser() -> Parser:
     )
     picking = names.add_parser("picking", help="a learner by picking beside the same learner with a tenth held out")
     _add_measured(picking, "sets data-dir")
+    picking.add_argument("--seeds", type=_positive, default=5, metavar="N", help="seeds, from --seed on (default 5)")
     picking.add_argument("--learner", default="adanet", metavar="L", help="adanet (default), cnn (on pixels) or svc")
     _add_measured(
         names.add_parser("tables", help="AdaNet beside LR, MLP and boosting on 27 tables"), "sets methods rows"

@@ -207,7 +207,8 @@ def run_picking(arguments: argparse.Namespace) -> int:
     check_choice("learner", arguments.learner, picking.LEARNERS)
     chosen = arguments.sets or picking.default_sets(arguments.learner)
     _among("sets", chosen, tuple(data.label for data in picking.SETS))
-    picking.picking(out_path(arguments), arguments.data_dir, arguments.seed, arguments.learner, chosen, _say)
+    seeds = range(arguments.seed, arguments.seed + arguments.seeds)
+    picking.picking(out_path(arguments), arguments.data_dir, seeds, arguments.learner, chosen, _say)
     return 0
 
 

@@ -1,11 +1,12 @@
 """adanet-experiment picking: a learner by picking, beside the same learner with a tenth of the points held out.
 
-    adanet-experiment picking --sets digits:3-8,iris
+    adanet-experiment picking --sets digits:3-8,iris --seeds 10
     adanet-experiment picking --learner cnn --sets mnist:3-8 --data-dir DIR
 
-A row is one data set with one learner: both certificates at delta = .05, both test errors, and their difference with
-its standard error. Data without a test part are trained on whole for the certificates; the test errors are those of
-five folds, of fewer than 1,100 rows twice. The file is written after every row, and the same command goes on from it.
+A row is one data set with one learner and one seed, that of the splits and of the learner: both certificates at
+delta = .05, and both test errors. Data without a test part are trained on whole for the certificates; for the test
+errors of seed s the learner is trained on four fifths and tested on fold s mod 5, of the shuffle s // 5. `compared`
+has the means over the seeds. The file is written after every row, and the same command goes on from it.
 
 Labels with noise: each label, of test points too, is another one with that probability, drawn uniformly from the
 others. With probability 1 - 1/C they are random.
@@ -13,8 +14,9 @@ others. With probability 1 - 1/C they are random.
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -78,11 +80,11 @@ SETS = (
 )
 
 
-def read(data: Data, data_dir: str | None, seed: int, *, pixels: bool) -> tuple[Labelled, Labelled | None, bool]:
+def read(data: Data, data_dir: str | None, *, pixels: bool) -> tuple[Labelled, Labelled | None, bool]:
     """The sample, the test part if there is one, and whether the map of the features was fixed beforehand."""
     load = of_pixels if pixels else of_table if data.name.startswith("table:") else of_features
     parts = [load(data, data_dir, test) for test in ((False, True) if data.images else (False,))]
-    found = [noisy(points, data.noise, seed + place) for place, (points, _) in enumerate(parts)]
+    found = [noisy(points, data.noise, place) for place, (points, _) in enumerate(parts)]
     return found[0], found[1] if data.images else None, parts[0][1]
 
 
@@ -161,12 +163,12 @@ def of_adanet(points: Labelled, seed: int, known: bool) -> Learner:
 def of_svc(points: Labelled, seed: int, known: bool) -> Learner:
     """A support vector machine with the rbf kernel."""
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+    from sklearn.preprocessing import MinMaxScaler
     from sklearn.svm import SVC
 
     from adanet_train.picking.estimators import Estimator
 
-    return Estimator(make_pipeline(StandardScaler(), SVC(C=10)), seed)
+    return Estimator(make_pipeline(MinMaxScaler(), SVC()), seed)
 
 
 LEARNERS: dict[str, Callable[[Labelled, int, bool], Learner]] = {"adanet": of_adanet, "cnn": of_cnn, "svc": of_svc}
@@ -226,60 +228,120 @@ def spent(data: Data, points: Labelled, make: Callable[[], Learner], seed: int) 
 
 
 def measured(data: Data, learner: str, data_dir: str | None, seed: int) -> Row:
-    """Both certificates from all points, both test errors, and the difference of these with its standard error."""
-    points, test, known = read(data, data_dir, seed, pixels=learner == "cnn")
+    """Both certificates from all points, both test errors, and the test points that one of the two alone gets wrong."""
+    points, test, known = read(data, data_dir, pixels=learner == "cnn")
     make = partial(LEARNERS[learner], points, seed, known)
     with one_thread():
-        picked, held, seconds = spent(data, points, make, seed)
-        errors = in_folds(data, points, make, seed) if test is None else on_test(make(), (picked, held), test)
-    ways = zip((picked, held), errors["test_errors"], seconds, strict=True)
-    said = [{"bound": way.bound, "test_error": error, **way.counts, "cpu_seconds": s} for way, error, s in ways]
-    of = {"data": data.label, "learner": learner, "m": len(points), "classes": len(points.classes), "delta": DELTA}
-    return {**of, "picked": said[0], "held_out": said[1], "tested": errors["tested"], **errors["compared"]}
+        *ways, seconds = spent(data, points, make, seed)
+        if test is None:
+            train, held = fold(points, seed)
+            tested = on_test(make(), spent(data, points[train], make, seed)[:2], points[held])
+        else:
+            tested = on_test(make(), ways, test)
+    each = zip(ways, tested.pop("test_errors"), seconds, strict=True)
+    said = [{"bound": way.bound, "test_error": error, **way.counts, "cpu_seconds": s} for way, error, s in each]
+    of = {"data": data.label, "learner": learner, "seed": seed, "m": len(points), "classes": len(points.classes)}
+    return {**of, "delta": DELTA, "picked": said[0], "held_out": said[1], "folds": test is None, **tested}
+
+
+def fold(points: Labelled, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Four fifths of the rows and the fifth that is the fold of this seed."""
+    from sklearn.model_selection import StratifiedKFold
+
+    folds = StratifiedKFold(learners.FOLDS, shuffle=True, random_state=seed // learners.FOLDS)
+    train, held = [*folds.split(points.X, points.y)][seed % learners.FOLDS]
+    return train, held
 
 
 def on_test(learner: Learner, ways: Sequence[Spent], test: Labelled) -> Row:
-    """The errors on the test part; the standard error is that of the mean of paired differences."""
-    found = np.array([is_wrong(learner, way.predictor, test) for way in ways], dtype=np.float64)
-    gap = found[0] - found[1]
-    compared = {"difference": float(gap.mean()), "difference_se": float(gap.std(ddof=1) / np.sqrt(len(gap)))}
-    return {"test_errors": found.mean(axis=1).tolist(), "compared": compared, "tested": f"{len(test):,} test points"}
+    """The errors, and the numbers of the points that picking alone, and that holding out alone gets wrong."""
+    picked, held = (is_wrong(learner, way.predictor, test) for way in ways)
+    apart = [np.flatnonzero(a & ~b).tolist() for a, b in ((picked, held), (held, picked))]
+    return {"test_errors": [float(way.mean()) for way in (picked, held)], "tested": len(test), "apart": apart}
 
 
-def in_folds(data: Data, points: Labelled, make: Callable[[], Learner], seed: int) -> Row:
-    """The mean errors over the folds, each trained on the other four fifths; see `learners` for the standard error."""
-    found, bounds = [], []
-    for train, held in learners.splits(points.X, points.y, large=False):
-        ways = spent(data, points[train], make, seed)[:2]
-        found.append([float(is_wrong(make(), way.predictor, points[held]).mean()) for way in ways])
-        bounds.append([way.bound for way in ways])
-    gap = np.array(found)[:, 0] - np.array(found)[:, 1]
-    compared = {"difference": float(gap.mean()), "difference_se": learners.standard_error(gap), "fold_bounds": bounds}
-    return {"test_errors": np.mean(found, axis=0).tolist(), "compared": compared, "tested": f"{len(found)} folds"}
+def compared(rows: Sequence[Mapping[str, Any]]) -> Row:
+    """The rows of one data set and learner: means over the seeds, and the difference of the test errors.
+
+    "difference" is picked less held out; its standard error allows for the draw of the test points and of the seeds,
+    on folds for their overlap. A row alone may hold "difference_se" in place of "apart", as rows of one seed once did.
+    """
+    gaps = [row["picked"]["test_error"] - row["held_out"]["test_error"] for row in rows]
+    if "apart" not in rows[0]:
+        se = float(rows[0]["difference_se"])
+    elif rows[0]["folds"] and len(rows) > 1:
+        se = float(learners.standard_error(gaps) or 0.0)
+    else:
+        se = crossed_error(np.array([_apart(row) for row in rows]))
+    ways = {way: _means([row[way] for row in rows]) for way in ("picked", "held_out")}
+    difference, start = float(np.mean(gaps)), float(np.mean([row["picked"]["start_bound"] for row in rows]))
+    better = ways["picked"]["bound"] < ways["held_out"]["bound"] and difference <= se
+    return {**ways, "start_bound": start, "difference": difference, "difference_se": se, "better": better}
+
+
+def _means(ways: Sequence[Mapping[str, Any]]) -> Row:
+    bounds, errors = ([way[name] for way in ways] for name in ("bound", "test_error"))
+    se = None if len(ways) == 1 else float(np.std(bounds, ddof=1) / np.sqrt(len(ways)))
+    return {"bound": float(np.mean(bounds)), "bound_se": se, "test_error": float(np.mean(errors))}
+
+
+def _apart(row: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Each test point: 1 where picking alone errs, -1 where holding out alone does."""
+    values = np.zeros(row["tested"])
+    for points, value in zip(row["apart"], (1.0, -1.0), strict=True):
+        values[points] = value
+    return values
+
+
+def crossed_error(values: NDArray[np.float64]) -> float:
+    """The standard error of the mean of [seeds, points], if both were drawn: their variances add.
+
+    The variance of the means of the points and that of the means of the seeds both hold what is left over; it counts
+    once. Of one seed, that of the points alone.
+    """
+    S, n = values.shape
+    of_points, of_seeds = values.mean(0), values.mean(1)
+    points = of_points.var(ddof=1) / n
+    if S == 1:
+        return float(np.sqrt(points))
+    left = values - of_points - of_seeds[:, None] + values.mean()
+    both = (left**2).sum() / ((S - 1) * (n - 1)) / (S * n)
+    return float(np.sqrt(max(points, points + of_seeds.var(ddof=1) / S - both)))
 
 
 # The protocol
 
 
 def picking(
-    out: str | Path, data_dir: str | None, seed: int, learner: str, chosen: Sequence[str], say: Callable[[str], None]
+    out: str | Path,
+    data_dir: str | None,
+    seeds: Sequence[int],
+    learner: str,
+    chosen: Sequence[str],
+    say: Callable[[str], None],
 ) -> None:
-    """The learner on every chosen data set that the file does not hold yet."""
-    for data in SETS:
-        if data.label not in chosen or any(_key(row) == (data.label, learner) for row in stored(out)):
+    """The learner on every chosen data set with every seed that the file does not hold yet, seed by seed."""
+    for seed, data in itertools.product(seeds, SETS):
+        key = (data.label, learner, seed)
+        if data.label not in chosen or any(_key(row) == key for row in stored(out)):
             continue
         row = measured(data, learner, data_dir, seed)
-        rows = [*stored(out), row]  # another run may have written meanwhile
+        rows = sorted([*stored(out), row], key=_place)  # another run may have written meanwhile
         seconds = sum(row[way]["cpu_seconds"] for row in rows for way in ("picked", "held_out"))
-        command = "adanet-experiment picking --learner LEARNER --data-dir DIR"
-        results.write(out, results.document("picking", command, seed, seconds, rows))
+        command = "adanet-experiment picking --learner LEARNER --seeds N --data-dir DIR"
+        results.write(out, results.document("picking", command, 0, seconds, rows))
         ways = [f"{row[way]['bound']:.4f} ({row[way]['test_error']:.4f})" for way in ("picked", "held_out")]
-        say(f"{data.label}, {learner}: picked {ways[0]}, a tenth held out {ways[1]}")
+        say(f"{data.label}, {learner}, seed {seed}: picked {ways[0]}, a tenth held out {ways[1]}")
 
 
 def stored(path: str | Path) -> list[Row]:
     return list(results.read(path)["rows"]) if Path(path).exists() else []
 
 
-def _key(row: Row) -> tuple[str, str]:
-    return row["data"], row["learner"]
+def _key(row: Row) -> tuple[str, str, int]:
+    return row["data"], row["learner"], row["seed"]
+
+
+def _place(row: Row) -> tuple[int, int, int]:
+    data, learner, seed = _key(row)
+    return [*LEARNERS].index(learner), [one.label for one in SETS].index(data), seed

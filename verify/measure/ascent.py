@@ -135,17 +135,17 @@ def _by_layer(search: UnitSearch, part: Tensor) -> list[Tensor]:
     """Lower values of T_s(σ) and T_s(-σ) for s = 1, .., l-1."""
     spec = search.spec
     signs = torch.cat([part, -part])
-    found: list[Tensor] = []
+    values: list[Tensor] = []
     below: Weights = {}
     for s in range(1, spec.depth):
         value, below = search.best(s, signs, below)
         if all(spec.phi(r).name in _NON_NEGATIVE for r in range(1, s + 1)):
             carried = sum(
-                (spec.bound(s, r) * spec.root(r) * found[r - 1] for r in range(1, s)), torch.zeros_like(value)
+                (spec.bound(s, r) * spec.root(r) * values[r - 1] for r in range(1, s)), torch.zeros_like(value)
             )
             value = torch.maximum(value, carried)
-        found.append(value)
-    return found
+        values.append(value)
+    return values
 
 
 def _half_of_all(m: int) -> Tensor:

@@ -208,9 +208,9 @@ def _shortened(sampling: Sampling, effort: Effort | None, values: Sequence[Inter
     )
 
 
-def _together(found: Sequence[Any]) -> float:
+def _together(estimates: Sequence[Any]) -> float:
     """The probability with which all ends that rest on drawn signs hold at once, by the union, rounded down."""
-    return max(0.0, down(1 - sum((1 - Fraction(one.confidence) for one in found if one is not None), Fraction(0))))
+    return max(0.0, down(1 - sum((1 - Fraction(one.confidence) for one in estimates if one is not None), Fraction(0))))
 
 
 def _known(estimate: Estimate, Psi: Array, spec: NetworkSpec, sampling: Sampling) -> Interval | None:
@@ -235,7 +235,7 @@ def _searched(
     if missing == 0 or effort is None:
         return [None] * spec.depth
     try:
-        found = lower_complexities(
+        lowers = lower_complexities(
             spec,
             Psi,
             draws=effort.draws,
@@ -249,7 +249,7 @@ def _searched(
         )
     except OverflowError:
         return [None] * spec.depth
-    return [None if value is not None else lower for value, lower in zip(values, found, strict=True)]
+    return [None if value is not None else lower for value, lower in zip(values, lowers, strict=True)]
 
 
 def _row(
@@ -258,10 +258,10 @@ def _row(
     m: int,
     sizes: FeatureSizes,
     below: Sequence[Complexity],
-    found: Any,
+    estimate: Any,
     together: float,
 ) -> Complexity:
-    """`found` is the Interval of the layer, or the LowerValue of its search; `together` the confidence of all draws."""
+    """`estimate`: the Interval of the layer, or the LowerValue of its search; `together`: the confidence of all."""
     R = [row.upper for row in below]
     known = k >= 2 and None not in R
     peeled = peeled_complexity(spec, k, m=m, r=sizes.r_rms)
@@ -270,16 +270,16 @@ def _row(
     sure = [peeled, from_first if k == 1 else None]
     if all(row.confidence == 1 for row in below):
         sure += [corrected, from_first]
-    value = found.upper if isinstance(found, Interval) else None
+    value = estimate.upper if isinstance(estimate, Interval) else None
     upper = min((x for x in (peeled, corrected, from_first, value) if x is not None), default=None)
-    is_sure = found is None or found.confidence == 1
+    is_sure = estimate is None or estimate.confidence == 1
     return Complexity(
         k=k,
-        lower=found.lower * (1 - FACTORS) if found else None,
+        lower=estimate.lower * (1 - FACTORS) if estimate else None,
         upper=upper,
-        stderr=found.stderr if found else None,
-        draws=found.draws if found else None,
-        method=found.method if found else "lemmas",
+        stderr=estimate.stderr if estimate else None,
+        draws=estimate.draws if estimate else None,
+        method=estimate.method if estimate else "lemmas",
         confidence=1.0 if is_sure and (upper == value or upper in sure) else together,
         lemma_1=lemma("lemma-1", spec, k, R=R) if known else None,
         lemma_2=layered_complexity(spec, k, m=m, r_inf=sizes.r_inf) if spec.is_layered else None,

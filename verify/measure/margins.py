@@ -83,9 +83,9 @@ class Margins:
             return 0, 0
         rows, times = np.unique(np.column_stack([self.y[points], self.Psi[points]]), axis=0, return_counts=True)
         seconds = PER_PRODUCT * self.graph.work
-        found = [_at_most(self.graph, row[1:], int(row[0]), threshold, self.purse, seconds) for row in rows]
-        below = sum(int(count) for is_below, count in zip(found, times, strict=True) if is_below is not False)
-        return below, sum(int(count) for is_below, count in zip(found, times, strict=True) if is_below is None)
+        decided = [_at_most(self.graph, row[1:], int(row[0]), threshold, self.purse, seconds) for row in rows]
+        below = sum(int(count) for is_below, count in zip(decided, times, strict=True) if is_below is not False)
+        return below, sum(int(count) for is_below, count in zip(decided, times, strict=True) if is_below is None)
 
     def beside(self, wrong: Array) -> Margins:
         """With every error of the program counted as one of the formula too, whatever its margin is."""

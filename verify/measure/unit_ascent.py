@@ -174,8 +174,8 @@ class UnitSearch:
             part = self._values(s, leaves, signs[:, points], self._coarse[points])
             value = value + part.detach()
             if part.requires_grad:  # else layer s is connected to nothing
-                found = torch.autograd.grad(part.sum(), list(leaves.values()), materialize_grads=True)
-                slopes = found if slopes is None else [a + b for a, b in zip(slopes, found, strict=True)]
+                more = torch.autograd.grad(part.sum(), list(leaves.values()), materialize_grads=True)
+                slopes = more if slopes is None else [a + b for a, b in zip(slopes, more, strict=True)]
         if slopes is None:
             return value, {ks: torch.zeros_like(w) for ks, w in weights.items()}
         return value, dict(zip(leaves, slopes, strict=True))

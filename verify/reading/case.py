@@ -20,7 +20,7 @@ from verify.question import Points
 from verify.reading import points, subject
 from verify.reading.formula import Formula, ReadNetwork
 from verify.reading.points import Classes, Pairs
-from verify.reading.program import ChainProgram, ModuleProgram
+from verify.reading.program import ChainProgram, ModuleProgram, NamedProgram
 from verify.reading.subject import Subject
 from verify.rows.black_box import BlackBox
 
@@ -73,10 +73,10 @@ def _test_pairs(test: Any) -> Pairs:
     if isinstance(test, tuple | list):
         check(len(test) == 2, f"test must be a pair (X, y), a DataLoader or a Dataset, got {len(test)} parts.")
         return points.pairs(test[0], test[1], "test ")
-    found = points.pairs(test, None, "test ") if points.is_of_data(test) else None
-    check(found is not None, "test must be a pair (X, y), a DataLoader or a Dataset.")
-    assert found is not None
-    return found
+    pairs = points.pairs(test, None, "test ") if points.is_of_data(test) else None
+    check(pairs is not None, "test must be a pair (X, y), a DataLoader or a Dataset.")
+    assert pairs is not None
+    return pairs
 
 
 def _case(given: Subject, sample: Pairs | None, test: Pairs | None) -> Case:
@@ -88,7 +88,7 @@ def _case(given: Subject, sample: Pairs | None, test: Pairs | None) -> Case:
     if test is None:
         kept, note = _kept_aside(given.model)
         return Case(given.model, own, kept, (*notes, *note), given, X)
-    held_out, named, remarks = _points(given, test)
+    held_out, named, remarks = _points(given, test, _columns(given, X, test))
     check(
         own is None or test.file is not None or given.classes == named,
         "test y must hold numbers, as y does, got names of classes.",
@@ -99,7 +99,18 @@ def _case(given: Subject, sample: Pairs | None, test: Pairs | None) -> Case:
 # Points
 
 
-def _points(given: Subject, pairs: Pairs) -> tuple[Points, Classes, list[str]]:
+def _columns(given: Subject, X: Any, test: Pairs) -> list[Any] | None:
+    """Of two frames the columns of the sample; a network reads columns by their place, so they must stand alike."""
+    own, other = points.columns_of(X), points.columns_of(test.X)
+    if own is None or other is None:
+        return None
+    alike = own == other or isinstance(given.model, BlackBox)
+    shown = next((pair for pair in zip(own, other, strict=False) if pair[0] != pair[1]), (len(own), len(other)))
+    check(alike, f"test X must have the columns of X in their order, got {shown[1]!r} where X has {shown[0]!r}.")
+    return own
+
+
+def _points(given: Subject, pairs: Pairs, columns: list[Any] | None = None) -> tuple[Points, Classes, list[str]]:
     """Features, labels and predictions, the names of the classes, and what was mapped."""
     name, file = pairs.name, pairs.file
     if file is not None:
@@ -111,29 +122,30 @@ def _points(given: Subject, pairs: Pairs) -> tuple[Points, Classes, list[str]]:
     if isinstance(given.model, BlackBox):
         X = points.array(pairs.X, f"{name}X") if isinstance(given.program, ModuleProgram) else pairs.X
         assert given.program is not None
-        rows = points.comparable(X, f"{name}X")
+        rows = points.comparable(X, f"{name}X", columns if hasattr(X, "columns") else None)
         return Points(rows, signs, False, given.program.predict(X), classes), classes, notes
     Psi, mapped = _features(given, pairs)
     predicted = _decisions(given, pairs, Psi)
-    return (
-        Points(np.ascontiguousarray(Psi, dtype=np.float64), signs, mapped, predicted, classes, given.arithmetic),
-        classes,
-        [*notes, *_unseen(given, pairs)],
-    )
+    raw = None if given.before is None else points.comparable(pairs.X, f"{name}X")
+    Psi = np.ascontiguousarray(Psi, dtype=np.float64)
+    own = Points(Psi, signs, mapped, predicted, classes, given.arithmetic, raw)
+    return own, classes, [*notes, *_unseen(given, pairs)]
 
 
 def _decisions(given: Subject, pairs: Pairs, Psi: Array) -> Array | None:
     """What the program predicts; None where it is the network of the model file."""
     if given.program is None:
         return None
-    reads_features = isinstance(given.program, ChainProgram)
-    return given.program.predict(Psi if reads_features else points.array(pairs.X, f"{pairs.name}X"))
+    if isinstance(given.program, ChainProgram):
+        return given.program.predict(Psi)
+    by_name = isinstance(given.program, NamedProgram) and points.columns_of(pairs.X) is not None
+    return given.program.predict(pairs.X if by_name else points.array(pairs.X, f"{pairs.name}X"))
 
 
 def _unseen(given: Subject, pairs: Pairs) -> list[str]:
     """Words and empty cells in a table that training did not have."""
-    found = () if pairs.file is None else pairs.file.unseen(getattr(given.model, "features", None))
-    return [f"{pairs.name}{note}" for note in found]
+    unseen = () if pairs.file is None else pairs.file.unseen(getattr(given.model, "features", None))
+    return [f"{pairs.name}{note}" for note in unseen]
 
 
 def _features(given: Subject, pairs: Pairs) -> tuple[Array, bool]:
@@ -222,8 +234,8 @@ class Named:
 
 def read_file(path: str, **names: Any) -> Case:
     """The case of one model file; the other fields of Named by name."""
-    (found,) = read_files(Named(models=(path,), **names))
-    return found
+    (only,) = read_files(Named(models=(path,), **names))
+    return only
 
 
 def read_files(named: Named) -> Iterator[Case]:
@@ -252,8 +264,8 @@ def subject_of(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None
 
     is_program = path.lower().endswith((".onnx", ".pt2")) or named.module is not None
     if not is_program and not exported.is_exported_file(path):
-        found = subject.of_model_file(path, named.activation)
-        return found, found.model.graph.shape if isinstance(found.model, ReadNetwork) else None
+        own = subject.of_model_file(path, named.activation)
+        return own, own.model.graph.shape if isinstance(own.model, ReadNetwork) else None
     source = named.data or named.test
     check(source is not None, _no_points(path))
     assert source is not None

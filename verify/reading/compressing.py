@@ -13,6 +13,7 @@ from adanet_theory.checks import Array, check
 from adanet_train.app.console import Bar
 from verify.reading import case
 from verify.reading.case import Named
+from verify.reading.points import array
 from verify.reading.program import decided
 from verify.rows.black_box import BlackBox
 
@@ -120,9 +121,9 @@ def surrogate(given: Any, X: Array, y: Array, seed: int) -> Surrogate:
     if given is None or given == "pick":
         from adanet_train.picking.certify import certify
 
-        found = certify("adanet", X.reshape(len(X), -1), y, seed=seed)
+        certified = certify("adanet", X.reshape(len(X), -1), y, seed=seed)
         name = f"AdaNet picked on the sample (seed {seed})"
-        return Surrogate(found.at, lambda U: found.predictor.predict(U.reshape(len(U), -1)), name, PICKED)
+        return Surrogate(certified.at, lambda U: certified.predictor.predict(U.reshape(len(U), -1)), name, PICKED)
     if isinstance(given, str | os.PathLike):
         from adanet_train.compression import file
 
@@ -141,8 +142,8 @@ def _outputs(module: Any, U: Array) -> Array:
     import torch
 
     with torch.no_grad():
-        found: Array = module(torch.from_numpy(np.asarray(U, dtype=np.float64))).numpy()
-    return found
+        outputs: Array = module(torch.from_numpy(np.asarray(U, dtype=np.float64))).numpy()
+    return outputs
 
 
 def _predictions(given: Any) -> Callable[[Array], Array]:
@@ -158,7 +159,6 @@ def _predictions(given: Any) -> Callable[[Array], Array]:
 
 def _of_picks(path: str, X: Array, y: Array) -> Surrogate:
     """A model.pt that was trained by picking on this sample: its picks are counted and replayed."""
-    from adanet_theory.twins.counted import pick_upper
     from verify.question import Points
     from verify.reading import subject
     from verify.rows.certificates import picking
@@ -168,16 +168,15 @@ def _of_picks(path: str, X: Array, y: Array) -> Surrogate:
     model = own.model
     has_record = getattr(model, "picked", None) is not None
     check(has_record, f"{path}: --surrogate takes a compressed network or one that was trained by picking.")
-    found = picking(model, Points(Psi, np.asarray(y)), replay=True)
-    check(found is not None, f"{path}: was trained by picking on another sample than --data.")
-    assert found is not None
-    check(found.status != "fails", f"{path}: its certificate cannot be confirmed: {found.detail}")
-    k, N = found.k, found.N
+    run = picking(model, Points(Psi, np.asarray(y)), replay=True)
+    check(run is not None, f"{path}: was trained by picking on another sample than --data.")
+    assert run is not None
+    check(run.status != "fails", f"{path}: its certificate cannot be confirmed: {run.detail}")
     return Surrogate(
-        lambda delta: pick_upper(k, N, delta),
+        run.upper,
         lambda U: case.decisions(own, U),
         os.path.basename(path),
-        f"{PICKED} ({found.detail.rstrip('.')})",
+        f"{PICKED} ({run.detail.rstrip('.')})",
     )
 
 
@@ -210,20 +209,25 @@ class Differences:
     n: int
     g: Surrogate
     note: str
+    repeats: int
+    """Rows that equal an earlier one."""
 
 
-def differences(of: Subject, U: Array, g: Surrogate, X: Array) -> Differences:
+def differences(subject: Subject, U: Array, g: Surrogate, X: Array) -> Differences:
     """Where f and g differ, a tie or NaN of either among them; points of the sample are refused."""
     import torch
 
     from adanet_train.compression.disagreement import require_fresh
+    from verify.measure.repeats import repeated
 
     require_fresh(torch.from_numpy(np.asarray(U)), torch.from_numpy(np.asarray(X)))
-    mine, other = case.decisions(of, U), g.decide(U)
-    none = 0 if of.outputs is None else -1
+    repeats = repeated(np.asarray(U, dtype=np.float64).reshape(len(U), -1), np.zeros(len(U)))
+    mine, other = case.decisions(subject, U), g.decide(U)
+    none = 0 if subject.outputs is None else -1
     differ = (mine != other) | (mine == none)
     note = f"disagreement: with {g.name} on {len(U):,} points without labels"
-    return Differences(int(differ.sum()), len(U), g, f"{note}; if they have labels, held-out is better (--test-data).")
+    better = "if they have labels, held-out is better (--test-data)."
+    return Differences(int(differ.sum()), len(U), g, f"{note}; {better}", repeats)
 
 
 def unlabelled_file(path: str, shape: tuple[int, ...] | None) -> Array:
@@ -236,8 +240,8 @@ def unlabelled_file(path: str, shape: tuple[int, ...] | None) -> Array:
     check(is_npz or is_npy, f"{path}: --unlabelled reads a .npz file with X, or a .npy file of X alone.")
     files.require_file(Path(path))
     try:
-        found = np.load(path, allow_pickle=False)
-        X = found["X"] if is_npz else found
+        stored = np.load(path, allow_pickle=False)
+        X = stored["X"] if is_npz else stored
     except (ValueError, OSError, KeyError, EOFError) as error:
         raise ValueError(f"{path}: cannot be read as X: {error}.") from None
     return np.asarray(X if shape is None else X.reshape(len(X), *shape))
@@ -260,8 +264,10 @@ def complete(
     if U is None:
         return built
     check(read.X is not None, "unlabelled needs the sample as it was given: X and y, or --data FILE.")
-    X, points = np.asarray(read.X), np.asarray(U)
+    X, points = np.asarray(read.X), array(U, "unlabelled")
     assert read.sample is not None
-    found = differences(read.given, points, surrogate(given, X, read.sample.y, question.seed), X)
-    built = described.with_disagreement(built, found.d, found.n, found.g, question)
-    return replace(built, notes=(*built.notes, found.note))
+    differing = differences(read.given, points, surrogate(given, X, read.sample.y, question.seed), X)
+    built = described.with_disagreement(
+        built, differing.d, differing.n, differing.g, question, repeats=differing.repeats
+    )
+    return replace(built, notes=(*built.notes, differing.note))

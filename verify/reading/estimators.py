@@ -211,5 +211,5 @@ def _size(layers: Layers, X: Array) -> float | None:
     """The path norm times the largest feature, to which the complexity of a homogeneous network is proportional."""
     from adanet_train.reading.path_norm import path_norm
 
-    found = layers.graph
-    return path_norm(found) * max(1.0, float(np.abs(X).max(initial=0.0))) if found.is_homogeneous else None
+    graph = layers.graph
+    return path_norm(graph) * max(1.0, float(np.abs(X).max(initial=0.0))) if graph.is_homogeneous else None

@@ -8,8 +8,10 @@ mapped. A continuous y is refused: only classification is covered.
 from __future__ import annotations
 
 import hashlib
+import math
 import sys
 from collections.abc import Iterator, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from adanet_train.data.datasets import Dataset
 
 Classes = tuple[Any, ...] | None
+MOST_DENSE = 1 << 27  # numbers of a sparse matrix that is made dense to compare its rows
 
 
 class Pairs(NamedTuple):
@@ -80,12 +83,14 @@ def array(values: Any, name: str) -> Array:
     """A numpy array of real numbers from an array, a tensor or a frame."""
     missing = bool(np.ma.is_masked(values))
     check(not missing, f"{name} must have no masked entries: what stands behind them is no measurement.")
-    found = numbers(values)
-    check(found.dtype.kind != "O", f"{name} must hold real numbers in rows of one length, got {_kind(values)}.")
-    check(found.dtype.kind in "buif", f"{name} must hold real numbers, got dtype {found.dtype}.")
-    check(found.ndim >= 2 and len(found) >= 1, f"{name} must have the shape (m, ..) with m >= 1, got {found.shape}.")
-    check(bool(np.isfinite(found).all()), f"{name} must be finite, got nan or inf.")
-    return found
+    rows = numbers(values)
+    check(rows.dtype.kind != "O", f"{name} must hold real numbers in rows of one length, got {_kind(values)}.")
+    check(rows.dtype.kind in "buif", f"{name} must hold real numbers, got dtype {rows.dtype}.")
+    check(rows.ndim >= 2 and len(rows) >= 1, f"{name} must have the shape (m, ..) with m >= 1, got {rows.shape}.")
+    check(bool(np.isfinite(rows).all()), f"{name} must be finite, got nan or inf.")
+    # as torch takes it: no steps backwards, no foreign order of bytes, no float128
+    native = rows.dtype.newbyteorder("=") if rows.dtype.itemsize <= 8 else np.dtype(np.float64)
+    return np.ascontiguousarray(rows, dtype=native)
 
 
 def numbers(values: Any) -> Array:
@@ -126,28 +131,52 @@ def first(X: Any, n: int) -> Any:
     return X.iloc[:n] if hasattr(X, "iloc") else X[:n]
 
 
-def comparable(X: Any, name: str) -> Array:
-    """A matrix whose rows are equal where those of X are: X itself, or the digest of what has no numbers for it."""
+def comparable(X: Any, name: str, columns: list[Any] | None = None) -> Array:
+    """A matrix whose rows are equal where those of X are: X itself, or the digest of what has no numbers for it.
+
+    A frame is read in the order of `columns`, where those are its own.
+    """
+    if columns is not None and sorted(map(str, columns)) == sorted(map(str, X.columns)):
+        X = X[columns]
+    if hasattr(X, "toarray") and math.prod(X.shape) <= MOST_DENSE:
+        X = X.toarray()
     try:
-        found = array(X, name)
-        return np.ascontiguousarray(found.reshape(len(found), -1), dtype=np.float64)
+        rows = array(X, name)
+        return np.ascontiguousarray(rows.reshape(len(rows), -1), dtype=np.float64)
     except ValueError:
         digests = [hashlib.sha256(row).digest()[:12] for row in _rows(X)]
         return np.array([[int.from_bytes(d[:6], "big"), int.from_bytes(d[6:], "big")] for d in digests], dtype=float)
 
 
+def columns_of(X: Any) -> list[Any] | None:
+    """The names of the columns of a frame, None where they have none or repeat."""
+    found = list(getattr(X, "columns", ()))
+    return found if found and len(set(found)) == len(found) else None
+
+
 def _rows(X: Any) -> Iterator[bytes]:
     """Each row as bytes: of a frame its cells, of a sparse matrix the row made dense, of a list what stands in it."""
     if hasattr(X, "itertuples"):
-        yield from (repr(tuple(row)).encode() for row in X.itertuples(index=False))
+        yield from (repr([_cell(value) for value in row]).encode() for row in X.itertuples(index=False))
     elif hasattr(X, "toarray"):
-        yield from (np.ascontiguousarray(X[[i]].toarray()).tobytes() for i in range(X.shape[0]))
+        yield from (_short(X[[i]].toarray()).tobytes() for i in range(X.shape[0]))
     else:
-        yield from (row.tobytes() if _is_plain(row) else repr(row).encode() for row in X)
+        yield from (_bytes(row) for row in X)
 
 
-def _is_plain(row: Any) -> bool:
-    return isinstance(row, np.ndarray) and row.dtype.kind in "buifUS"
+def _bytes(row: Any) -> bytes:
+    kind = row.dtype.kind if isinstance(row, np.ndarray) else "O"
+    return _short(row).tobytes() if kind in "buif" else row.tobytes() if kind in "US" else repr(row).encode()
+
+
+def _cell(value: Any) -> Any:
+    return float(_short(value)) if isinstance(value, Real) else value
+
+
+def _short(values: Any) -> Array:
+    """Numbers that are not whole as float32 has them, for they may have been stored so."""
+    wide = np.asarray(values, dtype=np.float64) + 0.0
+    return np.where(wide == np.round(wide), wide, wide.astype(np.float32))
 
 
 # y
@@ -166,24 +195,24 @@ def _understood(y: Any, classes: Classes, m: int, outputs: int | None) -> tuple[
     from adanet_train.data import classes as of_classes
     from adanet_train.data import datasets
 
-    found, read = of_classes.plain(numbers(y), m)
-    if found.dtype.kind == "O" and all(isinstance(value, str) for value in found):
-        found = found.astype(str)
+    labels, read = of_classes.plain(numbers(y), m)
+    if labels.dtype.kind == "O" and all(isinstance(value, str) for value in labels):
+        labels = labels.astype(str)
     if read:  # one-hot: its columns are the classes, in their order
         wide = np.asarray(y).shape[1] if not hasattr(y, "shape") else y.shape[1]
         check(wide == (outputs or 2), f"y has {wide} columns, expected {outputs or 2}, one for each class.")
-        return (found if outputs is not None else 2.0 * found - 1), classes, [read]
+        return (labels if outputs is not None else 2.0 * labels - 1), classes, [read]
     ordered = classes or _in_order(y, outputs or 2)
     if outputs is not None:
         names = None if ordered is None else tuple(of_classes.names_of(np.array(ordered)).tolist())
-        places, named, note = of_classes.indices(found, outputs, names)
+        places, named, note = of_classes.indices(labels, outputs, names)
         if classes is None and names is not None:
             note = of_classes.mapped(names)
         return places, classes or named, [note] if note else []
     if classes is not None:
-        _require_known(found, classes)
-        return np.where(found == classes[1], 1.0, -1.0), classes, []
-    signs, named, note = datasets.labels(found, ordered)
+        _require_known(labels, classes)
+        return np.where(labels == classes[1], 1.0, -1.0), classes, []
+    signs, named, note = datasets.labels(labels, ordered)
     return signs, named, [note] if note else []
 
 
@@ -193,9 +222,9 @@ def _in_order(y: Any, count: int) -> Classes:
     return names if len(names) == count and all(isinstance(name, str) for name in names) else None
 
 
-def _require_known(found: Array, classes: Sequence[Any]) -> None:
-    known = np.isin(found, classes)
-    shown = ", ".join(f"{value!r}" for value in np.unique(found[~known])[:3].tolist())
+def _require_known(labels: Array, classes: Sequence[Any]) -> None:
+    known = np.isin(labels, classes)
+    shown = ", ".join(f"{value!r}" for value in np.unique(labels[~known])[:3].tolist())
     check(bool(known.all()), f"y must hold {classes[0]!r} and {classes[1]!r} as in training, got {shown}.")
 
 

@@ -194,14 +194,22 @@ def called(function: Callable[[Any], Any], X: Any) -> Array:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an estimator misses the names of columns that a matrix has not
         try:
-            found = points.numbers(function(X))
+            answers = points.numbers(function(X))
         except Exception as error:  # whatever it does
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise ValueError(f"the predictor fails on X: {reason}") from None
     m = points.count(X, "X")
-    rows = found.ndim in (1, 2) and len(found) == m
-    check(rows, f"the predictor must give a label, or a row of scores, for each of {m} points, got {found.shape}.")
-    return found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
+    rows = answers.ndim in (1, 2) and len(answers) == m
+    check(rows, f"the predictor must give a label, or a row of scores, for each of {m} points, got {answers.shape}.")
+    return answers[:, 0] if answers.ndim == 2 and answers.shape[1] == 1 else answers
+
+
+def _require_one_pair(given: set[Any], own: set[Any]) -> None:
+    """-1/+1 beside 0/1 are two names for two classes, which as three would all but never meet."""
+    two = ({-1, 1}, {0, 1})
+    mixed = {-1, 0} <= given | own and any(given <= a and own <= b for a, b in (two, two[::-1]))
+    what = "the predictor gives labels of -1/+1 and y holds 0/1" if -1 in given else "the predictor gives 0/1, y -1/+1"
+    check(not mixed, f"{what}: expected the same two labels in both.")
 
 
 def program_of(
@@ -211,19 +219,20 @@ def program_of(
 
     Labels, whole numbers and truth values are names; real numbers are scores, unless all of them are labels of y.
     """
-    found, again = called(function, X), called(function, points.first(X, FEWEST))
-    same = bool(np.array_equal(found[: len(again)], again, equal_nan=again.dtype.kind == "f"))
+    answers, again = called(function, X), called(function, points.first(X, FEWEST))
+    same = bool(np.array_equal(answers[: len(again)], again, equal_nan=again.dtype.kind == "f"))
     check(same, "the predictor gives other values when it is called again, expected a function of x alone.")
-    if found.ndim == 2:
-        return ScoreProgram(function), None if found.shape[1] == 2 else found.shape[1], classes
-    own, _ = plain(points.numbers(y), len(found))
-    if found.dtype.kind == "f" and not np.isin(found, own).all():
-        inside = bool(((found >= 0) & (found <= 1)).all())
+    if answers.ndim == 2:
+        return ScoreProgram(function), None if answers.shape[1] == 2 else answers.shape[1], classes
+    own, _ = plain(points.numbers(y), len(answers))
+    if answers.dtype.kind == "f" and not np.isin(answers, own).all():
+        inside = bool(((answers >= 0) & (answers <= 1)).all())
         check(not inside, f"the predictor: {PROBABILITY}")
         return ScoreProgram(function), None, classes
     if classes is None:
-        met = bool(np.isin(found.astype(object), own.astype(object)).any())
-        check(met, f"the predictor gives {found.tolist()[0]!r} and no label of y, such as {own.tolist()[0]!r}.")
-        classes = tuple(sorted({*found.tolist(), *own.tolist()}, key=lambda name: (isinstance(name, str), name)))
+        met = bool(np.isin(answers.astype(object), own.astype(object)).any())
+        check(met, f"the predictor gives {answers.tolist()[0]!r} and no label of y, such as {own.tolist()[0]!r}.")
+        _require_one_pair({*answers.tolist()}, {*own.tolist()})
+        classes = tuple(sorted({*answers.tolist(), *own.tolist()}, key=lambda name: (isinstance(name, str), name)))
         check(len(classes) >= 2, f"y must hold two classes, got only {classes[0]!r}.")
     return NamedProgram(function, classes), None if len(classes) == 2 else len(classes), classes

@@ -188,6 +188,8 @@ def _of_estimator(network: Any, X: Any, y: Any) -> Subject:
         layers = estimators.layers_of(network)
     except estimators.NotRead as error:
         return _black_box(network.predict, X, y, network, f"{error}.")
+    if hasattr(X, "toarray"):
+        return _black_box(network.predict, X, y, network, f"X is a {type(X).__name__}; its toarray() would be read.")
     x = points.array(X, "X")
     x = x if layers.before is None else layers.before(x)
     classes = tuple(network.classes_.tolist())
@@ -203,8 +205,8 @@ def _numbers_of(network: Any) -> Any:
 
     last = network.steps[-1][1] if hasattr(network, "steps") else network
     weights = (getattr(last, "coefs_", None) or [getattr(last, "coef_", None)])[0]
-    found = getattr(torch, str(getattr(weights, "dtype", "float64")), None)
-    return found if isinstance(found, torch.dtype) else None
+    dtype = getattr(torch, str(getattr(weights, "dtype", "float64")), None)
+    return dtype if isinstance(dtype, torch.dtype) else None
 
 
 def _black_box(function: Callable[..., Any], X: Any, y: Any, network: Any = None, reason: str = "") -> Subject:

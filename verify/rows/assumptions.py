@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from adanet_train.core.network import Network
     from adanet_train.reading.graph import Graph
 
-RECIPE = "learner, settings, seed, number of picks and features were fixed before the sample: taken for granted"
+RECIPE = "learner, settings, seed, numbers of picks and features were fixed before the sample: taken for granted"
 LEMMAS = {
     "lipschitz": ("lemma-1", "lemma-2"),
     "phi-zero": ("lemma-1", "lemma-2", "lemma-2-peeled"),
@@ -64,14 +64,14 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
         *([] if setting.source.held_out is None else [untouched(setting.source.held_out, setting.source.discrete)]),
         *([chain(next((phi.name for phi in setting.graph.phi), None))] if setting.source.chain else []),
     )
-    found = Assessment(
+    assessment = Assessment(
         rows,
         setting.is_declared,
         on_start=setting.picking is not None and setting.picking.on_start,
     )
     if setting.classes == "many":
-        found = replace(found, rows=tuple(_of_many(rows)), classes="many")
-    return replace(found, rows=(*found.rows, *_of_picking(setting.picking)))
+        assessment = replace(assessment, rows=tuple(_of_many(rows)), classes="many")
+    return replace(assessment, rows=(*assessment.rows, *_of_picking(setting.picking)))
 
 
 def _of_picking(run: Picking | None) -> tuple[Assumption, ...]:
@@ -100,23 +100,23 @@ def iid(repeats: int, m: int, discrete: bool) -> Assumption:
     """Points drawn independently from one law: nothing can show it, but rows that repeat speak against it."""
     if repeats == 0:
         return _row("iid", "assumed", "no row repeats; that the points were drawn independently is taken for granted")
-    found = f"{repeats:,} of {m:,} rows repeat an earlier one"
+    copies = f"{repeats:,} of {m:,} rows repeat an earlier one"
     if discrete:
-        return _row("iid", "assumed", f"{found}, taken as draws of their own (--discrete)")
-    return _row("iid", "fails", f"{found}: copies are no new draws (if the law has atoms: --discrete)")
+        return _row("iid", "assumed", f"{copies}, taken as draws of their own (--discrete)")
+    return _row("iid", "fails", f"{copies}: copies are no new draws (if the law has atoms: --discrete)")
 
 
 def rows_held_out(sample: Points | None, test: Points, discrete: bool) -> HeldOut:
     """What repeats; held-out points that are points of the sample are refused, all of them even where rows may."""
     n = len(test.y)
     if sample is None:
-        return HeldOut(n, repeated(test.Psi, test.y), None)
-    same = shared(test.Psi, test.y, sample.Psi, sample.y)
-    found = f"{same:,} of the {n:,} test points are points of the sample"
-    check(same < n, f"{found}: held-out points must not have been used in training, give points drawn anew.")
+        return HeldOut(n, repeated(test.compared, test.y), None)
+    same = shared(test.compared, test.y, sample.compared, sample.y)
+    counted = f"{same:,} of the {n:,} test points are points of the sample"
+    check(same < n, f"{counted}: held-out points must not have been used in training, give points drawn anew.")
     remedy = "take them out, or where the law has atoms: --discrete"
-    check(same == 0 or discrete, f"{found}: held-out points must not have been used in training ({remedy}).")
-    return HeldOut(n, repeated(test.Psi, test.y), same)
+    check(same == 0 or discrete, f"{counted}: held-out points must not have been used in training ({remedy}).")
+    return HeldOut(n, repeated(test.compared, test.y), same)
 
 
 def untouched(points: HeldOut, discrete: bool) -> Assumption:
@@ -130,10 +130,10 @@ def untouched(points: HeldOut, discrete: bool) -> Assumption:
             "no held-out row repeats" if points.shared is None else "no held-out row repeats or is a row of the sample"
         )
         return _row("untouched", "assumed", f"{new}; {unused}")
-    found = " and ".join(counted)
+    copies = " and ".join(counted)
     if discrete:
-        return _row("untouched", "assumed", f"{found}, taken as draws of their own (--discrete); {unused}")
-    return _row("untouched", "fails", f"{found}: copies are no new draws (if the law has atoms: --discrete)")
+        return _row("untouched", "assumed", f"{copies}, taken as draws of their own (--discrete); {unused}")
+    return _row("untouched", "fails", f"{copies}: copies are no new draws (if the law has atoms: --discrete)")
 
 
 # The activations
@@ -300,7 +300,7 @@ def feature_map(source: Source) -> Assumption:
         return _row("feature-map", False, "Psi was fitted on the sample: no bound on the risk covers it")
     if source.learned is not None:
         return _learned(source.learned)
-    if source.told:
+    if source.has_map:
         return _row("feature-map", "assumed", "the file says that its map scales by ranges known before the sample")
     return _row("feature-map", "assumed", "nothing says how Psi was made: it must have been fixed before the sample")
 
@@ -327,8 +327,8 @@ def arithmetic(setting: Setting) -> Assumption:
     """Whether what is proved of the formula is true of the program, which rounds."""
     own, kind = setting.disagreements, setting.arithmetic
     if own:
-        found = f"the program errs at {own:,} of {setting.m:,} points where its formula is right"
-        return _row("arithmetic", False, f"{found}: no statement on the formula is one on it")
+        errors = f"the program errs at {own:,} of {setting.m:,} points where its formula is right"
+        return _row("arithmetic", False, f"{errors}: no statement on the formula is one on it")
     if setting.shift is not None:
         rounded = f"if {kind.dtype} rounds every product and sum once"
         detail = (

@@ -21,8 +21,7 @@ from verify.reading.program import errors
 from verify.results import Assumption, BoundReport, ModelFacts, SampleFacts
 from verify.rows import checks
 from verify.rows.assumptions import iid, rows_held_out, untouched
-from verify.rows.citation import cite, fixed_by_input
-from verify.rows.hints import HOLDOUT
+from verify.rows.citation import HOLDOUT, cite, fixed_by_input
 from verify.rows.row import held_out, made
 from verify.rows.setting import Assessment
 
@@ -85,7 +84,7 @@ def _facts(sample: Points | None) -> SampleFacts:
 
 
 def _verdict(box: BlackBox, question: Question, sample: Points | None, test: Points | None) -> Assessment:
-    repeats, m = (0, 0) if sample is None else (repeated(sample.Psi, sample.y), len(sample.y))
+    repeats, m = (0, 0) if sample is None else (repeated(sample.compared, sample.y), len(sample.y))
     rows = [iid(repeats, m, question.discrete)]
     if test is not None:
         rows.append(untouched(rows_held_out(sample, test, question.discrete), question.discrete))

@@ -25,6 +25,7 @@ from adanet_theory.rounding import up
 from adanet_theory.spec import NetworkSpec
 from verify.measure import layers
 from verify.measure.layers import FACTORS, lemma
+from verify.results import AtMargin, BoundRow
 from verify.rows import numeric
 from verify.rows.setting import AtRho, Setting, Value
 
@@ -256,13 +257,13 @@ def _drawn(setting: Setting) -> float | None:
     if confidence == 1:
         return None
     rng = np.random.default_rng([setting.seed, 3])
-    found = sampled_linear_complexity(setting.Psi, _spec(setting), draws=DRAWS, rng=rng, confidence=confidence).upper
-    return math.nextafter(found * (1 + FACTORS) * setting.m, math.inf) if math.isfinite(found) else None
+    R = sampled_linear_complexity(setting.Psi, _spec(setting), draws=DRAWS, rng=rng, confidence=confidence).upper
+    return math.nextafter(R * (1 + FACTORS) * setting.m, math.inf) if math.isfinite(R) else None
 
 
 def _closed(setting: Setting) -> float | None:
-    found = lemma("h1-closed", _spec(setting), 1, m=setting.m, r_rms=setting.sizes.r_rms)
-    return None if found is None else math.nextafter(found * setting.m, math.inf)
+    R = lemma("h1-closed", _spec(setting), 1, m=setting.m, r_rms=setting.sizes.r_rms)
+    return None if R is None else math.nextafter(R * setting.m, math.inf)
 
 
 def _best(setting: Setting, B: float, E_Z: float, delta: float) -> tuple[MarginBound, int | None]:
@@ -272,10 +273,70 @@ def _best(setting: Setting, B: float, E_Z: float, delta: float) -> tuple[MarginB
     needed = [math.inf]
 
     def at(j: int, ramp: float) -> MarginBound:
-        found = a_posteriori_data_at(j, ramp, B, delta=delta, **shared)
+        bound = a_posteriori_data_at(j, ramp, B, delta=delta, **shared)
         if ramp < 1:
-            needed.append(setting.m * ((found.total - ramp) / (1 - ramp)) ** 2)
-        return found
+            needed.append(setting.m * ((bound.total - ramp) / (1 - ramp)) ** 2)
+        return bound
 
     best = best_margin("a-posteriori-data", setting.margins.lower, B, at)
     return best, math.floor(min(needed)) + 1 if min(needed) < numeric.LARGEST_M else None
+
+
+# At a margin that means something: where a tenth of the sample falls short, and at a ρ asked for
+#
+# At its best margin a vacuous bound is 1 and a little, whatever the norms are: it gives the margin up. At a fixed share
+# of the sample it tells how far off it is, and follows the norms. These are values of the formulas; what may be claimed
+# stands in the rows.
+
+ABOVE = 1 + Fraction(1, 2**20)
+
+
+def tenth(setting: Setting) -> Fraction | None:
+    """The least ρ of f/W at which a tenth of the margins falls short; None where a tenth is wrong, or f = 0.
+
+    A millionth above it, as a ρ that is a margin would have to be compared exactly with every margin that ties.
+    """
+    if setting.W == 0:
+        return None
+    place = math.ceil(setting.m / 10) - 1
+    margin = float(np.partition(setting.margins.middle, place)[place])
+    return Fraction(margin) * ABOVE / setting.W if margin > 0 else None
+
+
+def at_margins(row: BoundRow, setting: Setting, low: Fraction | None, given: Fraction | None) -> BoundRow:
+    """The row with its formula at `low`, the tenth, and at the ρ that was asked for."""
+    if row.raw is None or not row.terms or setting.W == 0:
+        return row
+    bound = catalogue.bound(row.id)
+    tenth = None if low is None else _at(bound, setting, low)
+    asked = None if given is None or bound.scale == "rho" else _at(bound, setting, given)
+    shrink = _shrink(bound, tenth) if row.vacuous and tenth is not None else None
+    return replace(row, tenth=tenth, given=asked, shrink=shrink)
+
+
+def _at(bound: Bound, setting: Setting, rho: Fraction) -> AtMargin:
+    if bound.scale == "rho":
+        value = fixed_rho(bound, setting, AtRho.of(setting, rho).tied(setting))
+    else:
+        steps = math.log(numeric.scale(bound, setting)) - _log(rho * setting.W)  # the quotient may exceed the floats
+        value = at_j(bound, setting, math.ceil(steps / math.log1p(ETA)))  # the least j with ρ_j <= ρ
+    return AtMargin(float(rho), value.raw, value.terms, value.j)
+
+
+def _log(x: Fraction) -> float:
+    """log x, of numbers beyond the floats too."""
+    return math.log(x.numerator) - math.log(x.denominator)
+
+
+def _shrink(bound: Bound, low: AtMargin) -> float | None:
+    """How many times smaller the norms would have to be, at these margins of f, for the bound to fall to 1.
+
+    What the norms multiply is the complexity, and the ranges where the bound reads any; None where the rest is 1.
+    """
+    scaled = ("complexity", "depth") if bound.range is not None else ("complexity",)
+    known = {name: value for name, value in low.terms.items() if value is not None}
+    rest = sum(value for name, value in known.items() if name not in scaled)
+    complexity = sum(known.get(name, 0.0) for name in scaled)
+    if low.raw is None or rest >= 1 or complexity + rest <= 1:
+        return None
+    return complexity / (1 - rest)

@@ -34,9 +34,9 @@ def certificate(bound: Bound, setting: Setting) -> Value:
         zero = setting.W == 0 or setting.sizes.r_inf == 0
         return Value(1.0 if zero else None)
     known = setting.certified[bound.id]
-    found = known.parts.at(setting.delta)
+    value = known.parts.at(setting.delta)
     about: About = "program" if known.tied else "formula"
-    return Value(found.raw, dict(found.terms), m_needed=known.m_needed if found.is_vacuous else None, about=about)
+    return Value(value.raw, dict(value.terms), m_needed=known.m_needed if value.is_vacuous else None, about=about)
 
 
 # Networks that are linear in Ψ
@@ -81,8 +81,8 @@ def _margins(setting: Setting, B: Any) -> np.ndarray:
     """Floats not above y_i f(x_i)/(B r_sup), in [-1, 1]."""
     from adanet_theory.twins import outward
 
-    found = outward.lower_margins(setting.margins.lower, B * outward.exact_ball(setting.r))
-    return np.clip(found, -1.0, 1.0)
+    u = outward.lower_margins(setting.margins.lower, B * outward.exact_ball(setting.r))
+    return np.clip(u, -1.0, 1.0)
 
 
 # C classes, linear in Ψ
@@ -105,8 +105,8 @@ def _classes(setting: Setting) -> dict[str, Certified]:
     _, N, k, beta = least(table, m, delta)
     shift = _shift(setting, sum(abs(u) for row in v for u in row))
     parts = classes_parts(v, x, y, N=N, k=k, beta=beta, shift=shift)
-    found = Certified(parts, m_needed(table, delta), tied=setting.shift is not None)
-    return {"vote-certificate-multiclass": found}
+    certified = Certified(parts, m_needed(table, delta), tied=setting.shift is not None)
+    return {"vote-certificate-multiclass": certified}
 
 
 def _class_weights(setting: Setting) -> list[list[list[Any]]]:
@@ -150,16 +150,18 @@ def picking(model: Any, sample: Points, *, replay: bool) -> Picking | None:
         return None
     from adanet_train.picking.files import check_file
 
-    found = check_file(model, sample.Psi, sample.y, replay=replay)
-    run = found.picked
+    checked = check_file(model, sample.Psi, sample.y, replay=replay)
+    run = checked.picked
     return Picking(
         picked=len(run.picks),
         left=len(run.left),
         start=len(run.start),
         N=run.N,
-        status=found.status,
-        detail=found.detail,
+        status=checked.status,
+        detail=checked.detail,
         on_start=_spans(sample.Psi[run.start]),
+        runs=len(run.plan.ends),
+        is_start=run.is_start,
     )
 
 
@@ -180,10 +182,9 @@ def asked_for(question: Question, setting: Setting) -> Question:
 
 
 def pick(bound: Bound, setting: Setting) -> Value:
-    """At δ, rounded up. It is about the program, whose own errors were counted."""
-    from adanet_theory.twins.counted import pick_upper
-
+    """At δ, with a list of G values of K at δ/G; rounded up. It is about the program, whose own errors were counted."""
     run = setting.picking
     assert run is not None
-    terms: dict[str, float | None] = {name: getattr(run, name) for name in ("k", "N", "picked", "left", "start")}
-    return Value(pick_upper(run.k, run.N, setting.delta), terms, about="program")
+    names = ("k", "N", "picked", "left", "start", *(("runs",) if run.runs > 1 else ()))
+    terms: dict[str, float | None] = {name: getattr(run, name) for name in names}
+    return Value(run.upper(setting.delta), terms, about="program")

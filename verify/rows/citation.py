@@ -1,4 +1,4 @@
-"""Which statement may be quoted, and what was paid for choosing it.
+"""Which statement may be quoted, what was paid for choosing it, and one hint where nothing says much.
 
 What is quoted is fixed by the input, before anything is computed: the statement named by --cite; else the held-out
 bound, where there are held-out points; else the statement that the file or the options ask for (`Question.asked`).
@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from adanet_theory import catalogue
+from adanet_theory.certificates.binomial import clopper_pearson
 from verify.question import Question
-from verify.results import BoundRow, Citation
+from verify.results import BoundRow, Citation, TestFacts
 from verify.rows.row import at_delta, row
 from verify.rows.setting import Assessment, Setting
 
@@ -45,7 +46,7 @@ def cite(
     among = verdict.quotable if fixed is None else 1
     share = delta / among
     there = setting if among == 1 or setting is None else at_delta(setting, share)
-    found: list[Citation] = []
+    citations: list[Citation] = []
     for each in rows:
         if each.applies and not each.vacuous and not each.context and each.group != "user" and fixed in (None, each.id):
             bound = catalogue.bound(each.id)
@@ -54,5 +55,74 @@ def cite(
             again = each if there is setting or there is None else row(bound, there)
             if again.applies and again.value is not None and again.value < 1:
                 assumes = verdict.assumed(bound, again.about)
-                found.append(Citation(each.id, again.value, float(share), assumes, among, again.about))
-    return min(found, key=lambda citation: citation.value, default=None)
+                citations.append(Citation(each.id, again.value, float(share), assumes, among, again.about))
+    return min(citations, key=lambda citation: citation.value, default=None)
+
+
+# One hint where nothing says much: the cause, what to do about it, and the number that would bring
+
+HOLDOUT = Fraction(1, 10)
+REMEDIES = {
+    "iid": "take the copies out, or say --discrete if the law has atoms",
+    "untouched": "take the copies out, or say --discrete if the law has atoms",
+    "feature-map": "give the range of the features if it is known beforehand (feature_range=), "
+    "or learn the map on other points (adanet-train --features learned:F)",
+    "arithmetic": "give a bound on |x| that is known beforehand (--r-sup R)",
+    "r-sup": "give a bound on |Psi| that is known beforehand (--r-sup R)",
+}
+"""By assumption: what its failure asks for."""
+
+Hint = tuple[float, str]
+"""The bound that would result, and the line."""
+
+
+def hint(setting: Setting, rows: Sequence[BoundRow], *, coded: bool = False) -> str:
+    """The hint that helps most; coded: the network is compressed already."""
+    base_rate = setting.base_rate
+    if setting.errors / setting.m >= base_rate > 0:
+        error = f"the network errs on {setting.errors / setting.m:.3g} of the sample"
+        return f"{error}, a constant prediction on {base_rate:.3g}: a bound cannot mend that, better training can"
+    blocked = [
+        unblocked
+        for row in rows
+        if (unblocked := _unblocked(row, setting.verdict)) is not None and unblocked[0] < base_rate
+    ]
+    if blocked:
+        return min(blocked)[1]
+    tested = setting.tested
+    return _held_out(setting, coded) if tested is None else _more_points(tested, setting.float_delta)
+
+
+def _unblocked(row: BoundRow, verdict: Assessment) -> Hint | None:
+    """What a row would say if nothing but remediable assumptions stopped it; 0 where its value is not known."""
+    if row.applies or row.context or not row.why_not or not set(row.why_not) <= set(REMEDIES):
+        return None
+    details = {assumption.id: assumption.detail for assumption in verdict.rows}
+    if "arithmetic" in row.why_not and not any(each.id == "r-sup" and each.status == "open" for each in verdict.rows):
+        return None  # there is a range already
+    causes = "; ".join(f"{details[id]}: {REMEDIES[id]}" for id in row.why_not)
+    then = "" if row.raw is None else f"; {row.id} would then be {row.raw:.3g}"
+    return row.raw or 0.0, f"{causes}{then}"
+
+
+def _held_out(setting: Setting, coded: bool) -> str:
+    """What points kept aside would bring, what it costs to quote the better of two reports, and what needs none."""
+    points = int(HOLDOUT * setting.m)
+    too_many = "bits" if coded else "units"
+    cause = f"the network has too many {too_many} for a bound from m = {setting.m:,} training points"
+    if points < 1:
+        return f"{cause}: more points"
+    errors = min(round(points * setting.errors / setting.m), points)
+    upper = clopper_pearson(errors, points, setting.float_delta)
+    kept = "train again without some points and hold them out (test=(X, y), --test-data, adanet-train --holdout)"
+    value = f"{points:,} with {errors} errors, the training error, would bound the risk by {upper:.3g}"
+    usual = "held-out points usually have more; to quote the better of two reports, take delta/2 for both"
+    alone = ". Or certify a copy rounded to few bits from the training points alone (compress(..), --compress FILE)"
+    return f"{cause}: {kept}; {value} ({usual}){'' if coded else alone}"
+
+
+def _more_points(test: TestFacts, delta: float) -> str:
+    """What four times as many held-out points would bring at the same error."""
+    n, errors = 4 * test.n, 4 * round(test.error * test.n)
+    upper = clopper_pearson(errors, n, delta)
+    return f"too few held-out points: {n:,} with the same error would bound the risk by {upper:.3g}"

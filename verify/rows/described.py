@@ -73,7 +73,7 @@ def describe(model: Formula | BlackBox, sample: Points | None, module: Any = Non
     elif model.layers is not None:
         bits = description.described(model.layers)[0]
     else:
-        weights = _weights(model.graph)
+        weights = [*_weights(model.graph), *_places(module)]
         if sum(w.size for w in weights) > MOST_WEIGHTS:
             return None
         bits = code.bits_of([code.lossless(w) for w in weights])
@@ -93,7 +93,7 @@ def _of_module(module: Any, sample: Points) -> Description | None:
 
     try:
         weights = Weights.of(prepared(module)).arrays()
-    except ValueError:
+    except (ValueError, RuntimeError):  # what torch does not let one look into
         return None
     if sum(w.size for w in weights) > MOST_WEIGHTS or not all(np.isfinite(w).all() for w in weights):
         return None
@@ -112,6 +112,15 @@ def _weights(graph: Any) -> list[Array]:
     return [part.double().numpy() for part in parts if isinstance(part, Tensor)]
 
 
+def _places(module: Any) -> list[Array]:
+    """Whole numbers in the state_dict of a module, by which it may choose features; but for BatchNorm's count."""
+    from torch import Tensor
+
+    state = {} if module is None else module.state_dict()
+    named = [value for name, value in state.items() if not name.endswith("num_batches_tracked")]
+    return [part.double().numpy() for part in named if isinstance(part, Tensor) and not part.is_floating_point()]
+
+
 def _wrong(graph: Any, points: Points) -> Array:
     """Of every point whether its margin is not surely above 0."""
     import torch
@@ -121,32 +130,36 @@ def _wrong(graph: Any, points: Points) -> Array:
     y = points.y
     indices = (y > 0).astype(np.int64) if y.dtype.kind == "f" else y
     X = np.ascontiguousarray(points.Psi).reshape(len(y), *graph.shape)
-    found: Array = wrong(graph, torch.from_numpy(X), torch.from_numpy(indices)).numpy()
-    return found
+    is_wrong: Array = wrong(graph, torch.from_numpy(X), torch.from_numpy(indices)).numpy()
+    return is_wrong
 
 
 # The rows
 
 
-def with_description(report: BoundReport, found: Description | None, question: Question) -> BoundReport:
+def with_description(report: BoundReport, description: Description | None, question: Question) -> BoundReport:
     """The report with the row of occam-certificate; a compressed network's file quotes it."""
-    if found is None:
+    if description is None:
         return report
     from adanet_theory.twins.counted import occam_upper
     from adanet_train.compression.code import VERSION
 
     terms = {
-        "bits": float(found.bits),
-        "errors": float(found.errors),
-        "points": float(found.points),
+        "bits": float(description.bits),
+        "errors": float(description.errors),
+        "points": float(description.points),
         "code": float(VERSION),
     }
     delta = Fraction(question.delta) / report.tried
-    raw = occam_upper(found.errors, found.points, found.bits, delta)
-    return _with_row(report, OCCAM, terms, raw, found.assumptions, delta, asked=found.coded, question=question)
+    raw = occam_upper(description.errors, description.points, description.bits, delta)
+    return _with_row(
+        report, OCCAM, terms, raw, description.assumptions, delta, asked=description.coded, question=question
+    )
 
 
-def with_disagreement(report: BoundReport, d: int, n: int, g: Certified, question: Question) -> BoundReport:
+def with_disagreement(
+    report: BoundReport, d: int, n: int, g: Certified, question: Question, *, repeats: int = 0
+) -> BoundReport:
     """The report with the row of disagreement-certificate, which quotes it: points without labels were given for it.
 
     Half of δ for each part; what was tried on the sample divides the first, networks compared on U the second.
@@ -157,13 +170,23 @@ def with_disagreement(report: BoundReport, d: int, n: int, g: Certified, questio
     b = min(1.0, float(g.at(half / report.tried)) * (1 + 1e-12))  # g.at is right to twelve digits or rounded up
     raw = disagreement_upper(b, d, n, half / question.compared)
     terms = {"b": b, "disagreements": float(d), "n": float(n)}
-    detail = f"that the {n:,} points without labels were used for neither network is taken for granted"
     rows = (
-        _assumption("unlabelled", "assumed", f"none of them is a row of the sample; {detail}"),
+        _unlabelled(n, repeats, question.discrete),
         _assumption("surrogate", "assumed", f"of {g.name}, whose certificate is used: {g.assumes}"),
     )
     delta = Fraction(question.delta)
     return _with_row(report, DISAGREEMENT, terms, raw, rows, delta, asked=True, question=question)
+
+
+def _unlabelled(n: int, repeats: int, discrete: bool) -> Assumption:
+    """Points without labels are new draws, as held-out ones are."""
+    used = f"that the {n:,} points without labels were used for neither network is taken for granted"
+    if repeats == 0:
+        return _assumption("unlabelled", "assumed", f"none of them repeats or is a row of the sample; {used}")
+    found = f"{repeats:,} of the {n:,} points without labels repeat an earlier one"
+    if discrete:
+        return _assumption("unlabelled", "assumed", f"{found}, taken as draws of their own (--discrete); {used}")
+    return _assumption("unlabelled", "fails", f"{found}: copies are no new draws (if the law has atoms: --discrete)")
 
 
 def _with_row(

@@ -29,7 +29,7 @@ LARGEST_M = 10**18
 def quantities(setting: Setting, at: AtRho | None = None) -> Quantities:
     """The setting in floats, at ρ where one is given."""
     graph, spec = setting.graph, setting.spec
-    found = Quantities(
+    known = Quantities(
         spec,
         [float(w) for w in setting.w],
         setting.m,
@@ -45,8 +45,8 @@ def quantities(setting: Setting, at: AtRho | None = None) -> Quantities:
         C=graph.classes,
     )
     if at is None:
-        return found
-    return replace(found, rho=float(at.width), margin_error=float(at.margin_error), ramp=float(at.ramp))
+        return known
+    return replace(known, rho=float(at.width), margin_error=float(at.margin_error), ramp=float(at.ramp))
 
 
 def at_m(given: Quantities, m: int) -> Quantities:
@@ -85,28 +85,28 @@ def best_j(bound: Bound, setting: Setting) -> int | None:
 
 def _needed_for_all_rho(bound: Bound, setting: Setting) -> int | None:
     """All that is added to the ramp falls like 1/sqrt(m), so the j that needs the least m shows at any m."""
-    found: list[tuple[float, int, float]] = []
+    tried: list[tuple[float, int, float]] = []
     at = _at_j(bound, setting, LARGEST_M)
 
     def record(j: int, ramp: float) -> MarginBound:
         value = at(j, ramp)
         if ramp < 1:
-            found.append(((value.total - ramp) / (1 - ramp), j, ramp))
+            tried.append(((value.total - ramp) / (1 - ramp), j, ramp))
         return value
 
     best_margin(bound.id, setting.margins.lower, scale(bound, setting), record)
-    if not found:
+    if not tried:
         return None
-    _, j, ramp = min(found)
+    _, j, ramp = min(tried)
     return smallest_m(lambda m: _at_j(bound, setting, m)(j, ramp), largest=LARGEST_M)
 
 
 # How large a sample would be enough
 
 
-def m_needed(bound: Bound, found: Value, setting: Setting) -> int | None:
+def m_needed(bound: Bound, value: Value, setting: Setting) -> int | None:
     """The least m, all else equal, at which a vacuous bound falls below 1 (none beyond 10^18)."""
-    if not found.vacuous or not found.terms or found.rho is None:
+    if not value.vacuous or not value.terms or value.rho is None:
         return None
     if bound.scale != "rho":
         return _needed_for_all_rho(bound, setting)
@@ -114,8 +114,8 @@ def m_needed(bound: Bound, found: Value, setting: Setting) -> int | None:
 
     def defined(m: int) -> MarginBound:
         try:
-            found = evaluate(bound, at_m(given, m))
-            return found if math.isfinite(found.total) else nothing
+            value = evaluate(bound, at_m(given, m))
+            return value if math.isfinite(value.total) else nothing
         except (OverflowError, OutsideTheoryError):
             return nothing
 
@@ -132,15 +132,15 @@ def rho_curves(setting: Setting, points: int = 80) -> dict[str, tuple[Array, Arr
     top = float(np.max(np.abs(u))) or 1.0
     kind = setting.classes
     shown = catalogue.select(lambda bound: bound.is_claim and bound.scale == "rho" and bound.classes == kind)
-    found: dict[str, tuple[list[float], list[float]]] = {bound.id: ([], []) for bound in shown}
+    curves: dict[str, tuple[list[float], list[float]]] = {bound.id: ([], []) for bound in shown}
     for rho in np.geomspace(top / 100, 2 * top, points).tolist():
         given = quantities(setting, AtRho(Fraction(rho), Fraction(margin_error(u, rho)), ramp_loss(u, rho)))
         for bound in shown:
             raw = _raw(bound, given)
             if raw is not None:
-                found[bound.id][0].append(rho)
-                found[bound.id][1].append(raw)
-    return {id: (np.array(rhos), np.array(values)) for id, (rhos, values) in found.items() if rhos}
+                curves[bound.id][0].append(rho)
+                curves[bound.id][1].append(raw)
+    return {id: (np.array(rhos), np.array(values)) for id, (rhos, values) in curves.items() if rhos}
 
 
 def _raw(bound: Bound, given: Quantities) -> float | None:

@@ -61,12 +61,14 @@ def _of_classes(bound: Bound, setting: Setting, at: AtRho) -> Value:
     if setting.W == 0 or setting.layers is None or not met["depth"]:
         return nothing
     try:
-        found = evaluate(bound, quantities(setting, at))
+        evaluated = evaluate(bound, quantities(setting, at))
     except (OverflowError, ValueError):
         return nothing
-    terms: dict[str, float | None] = {name: term * ROUNDED_UP for name, term in found.terms.items() if term is not None}
+    terms: dict[str, float | None] = {
+        name: term * ROUNDED_UP for name, term in evaluated.terms.items() if term is not None
+    }
     raw = math.fsum(term for term in terms.values() if term is not None)
-    return Value(raw, terms, found.rho, why_not=why_not)
+    return Value(raw, terms, evaluated.rho, why_not=why_not)
 
 
 def _of_one(bound: Bound, setting: Setting, at: AtRho) -> Value:
@@ -76,8 +78,8 @@ def _of_one(bound: Bound, setting: Setting, at: AtRho) -> Value:
     if maps is None or setting.W == 0:
         return nothing
     try:
-        found = _bound(bound.id, maps, setting, at)
-        return Value(found.raw, dict(found.terms), found.rho, why_not=why_not)
+        evaluated = _bound(bound.id, maps, setting, at)
+        return Value(evaluated.raw, dict(evaluated.terms), evaluated.rho, why_not=why_not)
     except OverflowError:
         return nothing
 
@@ -133,10 +135,10 @@ def registered(bound: Bound, setting: Setting) -> Value:
     if setting.layers is None and bound.reads & OF_A_FAMILY:
         return Value()
     try:
-        found = evaluate(bound, quantities(setting, setting.at))
+        evaluated = evaluate(bound, quantities(setting, setting.at))
     except NoValue as error:
         return Value(note=str(error))
-    return Value(found.raw, dict(found.terms), found.rho)
+    return Value(evaluated.raw, dict(evaluated.terms), evaluated.rho)
 
 
 def remark(bound: Bound) -> str:

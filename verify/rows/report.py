@@ -36,11 +36,10 @@ from verify.results import (
 )
 from verify.rows import black_box, checks, numeric, others
 from verify.rows.assumptions import rows_held_out
-from verify.rows.at_margin import at_margins, tenth
 from verify.rows.black_box import BlackBox
+from verify.rows.bounds import at_margins, tenth
 from verify.rows.certificates import asked_for, picking
-from verify.rows.citation import HELD_OUT, cite, fixed_by_input
-from verify.rows.hints import hint
+from verify.rows.citation import HELD_OUT, cite, fixed_by_input, hint
 from verify.rows.row import EXACT_SHARE, of_network, prepared, row, saying, value
 from verify.rows.setting import AtRho, Learned, Setting, Source
 
@@ -89,14 +88,14 @@ def of_setting(
     assert setting.at is not None
     undecided, verdict = setting.margins.undecided(), setting.verdict
     held_out = [row(catalogue.bound(HELD_OUT), setting)] if setting.tested is not None else []
-    rows, told = _rows(setting, question)
+    rows, remarks = _rows(setting, question)
     context = [bound for bound in catalogue.built_in() if (bound.group, bound.classes) == ("context", setting.classes)]
-    found = checks.layer_checks(setting.spec, setting.m, setting.sizes, setting.known)
-    found += checks.bound_checks(rows, setting.tested, setting.delta)
+    checked = checks.layer_checks(setting.spec, setting.m, setting.sizes, setting.known)
+    checked += checks.bound_checks(rows, setting.tested, setting.delta)
     applying = [each.value for each in [*held_out, *rows] if each.value is not None]
     says_little = min(applying, default=1.0) >= setting.base_rate  # as a constant prediction would
     violated = verdict.holds("membership") is False or any(
-        each.applies and each.verdict == "violated" for each in found
+        each.applies and each.verdict == "violated" for each in checked
     )
     W = float(setting.W)
     return BoundReport(
@@ -109,7 +108,7 @@ def of_setting(
         assumptions=verdict.rows,
         complexities=setting.known.rows,
         bounds=(*held_out, *rows, *(row(bound, setting) for bound in context)),
-        checks=tuple(found),
+        checks=tuple(checked),
         test=setting.tested,
         verdict="violated" if violated else "holds",
         cite=cite(
@@ -123,7 +122,7 @@ def of_setting(
         compared=question.compared,
         quotes=fixed,
         classes=setting.graph.classes or 2,
-        notes=(*notes, *_retired(model), *told, *[setting.known.note] * bool(setting.known.note)),
+        notes=(*notes, *_retired(model), *remarks, *[setting.known.note] * bool(setting.known.note)),
         base_rate=setting.base_rate,
         class_errors=setting.class_errors,
         advice=(hint(setting, [*held_out, *rows], coded="coded" in model.extra),) if says_little else (),
@@ -136,13 +135,15 @@ def of_setting(
 def _rows(setting: Setting, question: Question) -> tuple[list[BoundRow], list[str]]:
     """The claims on this network, and what is to be said of those that a user registered."""
     low, asked = tenth(setting), None if question.rho is None else Fraction(question.rho)
-    rows, told = [], []
+    rows, remarks = [], []
     for bound in of_network(setting):
-        found = value(bound, setting)
-        made = saying(bound, found, setting)
+        said = value(bound, setting)
+        made = saying(bound, said, setting)
         rows.append(at_margins(made, setting, low, asked) if bound.group in ("paper", "corrected") else made)
-        told += [others.remark(bound)] * (not catalogue.is_built_in(bound)) + ([f"{found.note}."] if found.note else [])
-    return rows, told
+        remarks += [others.remark(bound)] * (not catalogue.is_built_in(bound)) + (
+            [f"{said.note}."] if said.note else []
+        )
+    return rows, remarks
 
 
 def _retired(model: Formula) -> list[str]:
@@ -175,13 +176,13 @@ def stored_sample(model: Formula) -> Points:
 def _source(model: Formula, question: Question, sample: Points, test: Points | None, r_inf: float) -> Source:
     """What is known of the points."""
     features = model.features
-    told = features is not None and math.isfinite(features.r_sup) and sample.mapped
+    has_map = features is not None and math.isfinite(features.r_sup) and sample.mapped
     return Source(
         fitted_on_sample=features is not None and features.fitted_on_sample,
-        told=told,
-        clipped=told and features is not None and features.clip,
+        has_map=has_map,
+        clipped=has_map and features is not None and features.clip,
         r_seen=max(r_inf, float(np.abs(test.Psi).max(initial=0.0)) if test is not None else 0.0),
-        repeats=repeated(sample.Psi, sample.y),
+        repeats=repeated(sample.compared, sample.y),
         discrete=question.discrete,
         held_out=None if test is None else rows_held_out(sample, test, question.discrete),
         learned=_learned(model, sample),
@@ -192,25 +193,27 @@ def _source(model: Formula, question: Question, sample: Points, test: Points | N
 
 def _learned(model: Formula, sample: Points) -> Learned | None:
     """Whether the points that the map was learned on are rows of the sample; training took them out of its own."""
-    told = model.meta.get("features_learned_on")
-    if not isinstance(told, Mapping) or type(told.get("m")) is not int:
+    record = model.meta.get("features_learned_on")
+    if not isinstance(record, Mapping) or type(record.get("m")) is not int:
         return None
-    rows = told.get("rows")
+    rows = record.get("rows")
     if rows is not None:
         hashes = str(getattr(rows, "dtype", None)) == "torch.int64" and rows.ndim == 1
         check(hashes, "meta features_learned_on rows must be an int64 vector of hashes in the model file.")
-        return Learned(told["m"], among(sample.Psi, sample.y, rows.numpy()))
+        return Learned(record["m"], among(sample.Psi, sample.y, rows.numpy()))
     own = model.sample is not None and model.sample.matches(sample.Psi, sample.y, model.graph.classes)
-    return Learned(told["m"], 0 if own else None)
+    return Learned(record["m"], 0 if own else None)
 
 
 def _tried(model: Formula, question: Question) -> int:
     """How many settings were tried on the sample: what is asked, else what the file says."""
     if question.tried is not None:
         return question.tried
-    told = model.extra.get("tried", 1)
-    check(isinstance(told, int) and told >= 1, f"tried must be an integer >= 1, got tried={told!r} in the model file.")
-    return int(told)
+    tried = model.extra.get("tried", 1)
+    check(
+        isinstance(tried, int) and tried >= 1, f"tried must be an integer >= 1, got tried={tried!r} in the model file."
+    )
+    return int(tried)
 
 
 def make_setting(
@@ -231,15 +234,15 @@ def make_setting(
     sizes = evidence.feature_sizes(sample.Psi, spec.q, biased=graph.has_bias)
     source = _source(model, question, sample, test, sizes.r_inf)
     own = _arithmetic(model, sample)
-    found = margins(graph, sample.Psi, sample.y, Purse(EXACT_SHARE * question.budget))
+    enclosed = margins(graph, sample.Psi, sample.y, Purse(EXACT_SHARE * question.budget))
     # a model file's program is its network in float64, which decides by the sign of what was just computed
-    is_wrong: Any = found.middle <= 0 if sample.predicted is None else sample.predicted != sample.y
+    is_wrong: Any = enclosed.middle <= 0 if sample.predicted is None else sample.predicted != sample.y
     return Setting(
         graph=graph,
         layers=model.layers,
         spec=spec,
         is_declared=model.declared is not None,
-        margins=found.beside(is_wrong),
+        margins=enclosed.beside(is_wrong),
         sizes=sizes,
         w=w,
         ranges=_ranges(model.layers, spec, sizes.r_inf if r_sup is None else r_sup),
@@ -249,7 +252,7 @@ def make_setting(
         errors=int(is_wrong.sum()),
         class_errors=by_class.class_errors(is_wrong, sample.y, sample.names),
         base_rate=by_class.base_rate(sample.y),
-        disagreements=int(np.count_nonzero(is_wrong & (found.lower > 0))),
+        disagreements=int(np.count_nonzero(is_wrong & (enclosed.lower > 0))),
         arithmetic=own,
         shift=own.shift(r_sup) if r_sup is not None and source.r_seen <= r_sup else None,
         picking=picking(model, sample, replay=question.replay),

@@ -18,7 +18,6 @@ from verify.question import Question
 from verify.results import BoundRow, TestFacts
 from verify.rows import bounds, certificates, numeric, others
 from verify.rows.assumptions import assess, at_rho
-from verify.rows.at_margin import tenth
 from verify.rows.setting import AtRho, Setting, Value
 
 EXACT_SHARE = 0.5  # of the budget, at most, for margins in ball arithmetic
@@ -29,31 +28,31 @@ def row(bound: Bound, setting: Setting) -> BoundRow:
     return saying(bound, value(bound, setting), setting)
 
 
-def saying(bound: Bound, found: Value, setting: Setting) -> BoundRow:
+def saying(bound: Bound, said: Value, setting: Setting) -> BoundRow:
     """The row of a statement that says this."""
-    why_not = setting.verdict.why_not(bound) if found.why_not is None else found.why_not
+    why_not = setting.verdict.why_not(bound) if said.why_not is None else said.why_not
     # in less than float64 a statement on the formula alone says nothing of the program
-    loose = found.about == "formula" and found.terms and bound.is_claim and not setting.arithmetic.is_double
+    loose = said.about == "formula" and said.terms and bound.is_claim and not setting.arithmetic.is_double
     untied = ("arithmetic",) * bool(loose and "arithmetic" not in why_not)
-    return made(bound, found, (*why_not, *untied))
+    return made(bound, said, (*why_not, *untied))
 
 
-def made(bound: Bound, found: Value, why_not: Sequence[str]) -> BoundRow:
+def made(bound: Bound, said: Value, why_not: Sequence[str]) -> BoundRow:
     """The one place where a row is made."""
     applies = bound.is_claim and not why_not
     return BoundRow(
         id=bound.id,
-        raw=found.raw,
-        value=(1.0 if found.raw is None else min(1.0, found.raw)) if applies else None,
-        terms=found.terms,
+        raw=said.raw,
+        value=(1.0 if said.raw is None else min(1.0, said.raw)) if applies else None,
+        terms=said.terms,
         applies=applies,
         why_not=tuple(why_not),
-        vacuous=found.vacuous,
-        rho=found.rho,
-        j=found.j,
-        m_needed=found.m_needed,
+        vacuous=said.vacuous,
+        rho=said.rho,
+        j=said.j,
+        m_needed=said.m_needed,
         group=bound.group,
-        about=found.about,
+        about=said.about,
     )
 
 
@@ -75,10 +74,10 @@ def _evaluator(bound: Bound) -> Callable[[Bound, Setting], Value]:
 def _at_margin(bound: Bound, setting: Setting) -> Value:
     """A statement of the theory at its own margin, or at the report's."""
     if bound.scale == "rho":
-        found = bounds.fixed_rho(bound, setting, setting.tied)
+        said = bounds.fixed_rho(bound, setting, setting.tied)
     else:
-        found = bounds.for_all_rho(bound, setting)
-    return replace(found, m_needed=numeric.m_needed(bound, found, setting)) if setting.at is not None else found
+        said = bounds.for_all_rho(bound, setting)
+    return replace(said, m_needed=numeric.m_needed(bound, said, setting)) if setting.at is not None else said
 
 
 def held_out(test: TestFacts) -> Value:
@@ -124,7 +123,7 @@ def prepared(
     rho = _chosen(setting) if rho is None else rho
     asked = None if question.rho is None else Fraction(question.rho)
     # margins first: what they cost in exact arithmetic is taken from the budget of the search
-    at, *_ = [AtRho.of(setting, each) for each in (rho, tenth(setting), asked) if each is not None]
+    at, *_ = [AtRho.of(setting, each) for each in (rho, bounds.tenth(setting), asked) if each is not None]
     setting = replace(setting, at=at)
     share = setting.delta if alone else setting.delta / setting.verdict.quotable
     sampling = _sampling(setting, question, share, progress)

@@ -65,23 +65,33 @@ class Picking:
     detail: str
     on_start: bool
     """Whether Ψ of the start has the range that a map fitted on the start gives it."""
+    runs: int = 1
+    """G, the length of the list of K: each of its runs has delta/G."""
+    is_start: bool = False
+    """Whether K = 0: the network was fixed before all N rows."""
 
     @property
     def k(self) -> int:
         return self.picked + self.left
+
+    def upper(self, delta: Fraction) -> float:
+        """The certificate at delta, rounded up; each of G runs has delta/G."""
+        from adanet_theory.twins.counted import clopper_pearson_upper, pick_upper
+
+        return (clopper_pearson_upper if self.is_start else pick_upper)(self.k, self.N, Fraction(delta) / self.runs)
 
 
 @dataclass(frozen=True)
 class Source:
     """What is known of where the points came from: the word of the file on Ψ, and what was counted on the rows.
 
-    `told` where the file says how Ψ was made; `clipped` where its map keeps |Ψ| <= r_sup everywhere; `r_seen` is the
+    `has_map` where the file says how Ψ was made; `clipped` where its map keeps |Ψ| <= r_sup everywhere; `r_seen` is the
     largest |Ψ| of all points seen, test points too; `repeats` the points of the sample that equal an earlier one.
     `held_out` is None without held-out points.
     """
 
     fitted_on_sample: bool
-    told: bool
+    has_map: bool
     clipped: bool
     r_seen: float
     repeats: int

@@ -94,9 +94,9 @@ def _bound(row: BoundRow) -> dict[str, Any]:
     }
 
 
-def _at_margin(found: AtMargin | None) -> dict[str, Any] | None:
+def _at_margin(value: AtMargin | None) -> dict[str, Any] | None:
     """The margin is that of f/W."""
-    return None if found is None else {"rho": found.rho, "raw": found.raw, "j": found.j}
+    return None if value is None else {"rho": value.rho, "raw": value.raw, "j": value.j}
 
 
 def _one_or_list(names: Sequence[str]) -> str | list[str] | None:

@@ -15,12 +15,12 @@ BUILT = Path(__file__).parents[2] / "out" / "docs"
 
 def site(*, to_keep: bool = False) -> str | None:
     """The address of the site, without a slash at its end; for a page to keep, which others may read, as told only."""
-    told = os.environ.get("ADANET_DOCS", "")
-    if "://" in told:
-        return told.rstrip("/")
-    if to_keep and not told:
+    named = os.environ.get("ADANET_DOCS", "")
+    if "://" in named:
+        return named.rstrip("/")
+    if to_keep and not named:
         return None
-    folder = Path(told).resolve() if told else BUILT
+    folder = Path(named).resolve() if named else BUILT
     return folder.as_uri() if (folder / "statements" / "index.html").exists() else None
 
 

@@ -59,9 +59,9 @@ def _assumptions(report: BoundReport) -> str:
 def _bounds(report: BoundReport) -> str:
     head = ["statement", "bound", "raw", "rho of f/W", "rho of f", "remark", "terms"]
     rows: list[str] = []
-    for key, found in wording.grouped(report):
+    for key, members in wording.grouped(report):
         rows.append(f'<tr class="group {key}"><td colspan="7">{_title(key, report)}</td></tr>')
-        rows += [_row(head, _bound(row, report.model.W), numbers={1, 2, 3, 4}, wide={5, 6}) for row in found]
+        rows += [_row(head, _bound(row, report.model.W), numbers={1, 2, 3, 4}, wide={5, 6}) for row in members]
     margins = "".join(f'<p class="soft">{escape(line)}</p>' for line in wording.at_margins(report))
     return _framed(head, rows, numbers={1, 2, 3, 4}) + margins
 

@@ -158,13 +158,13 @@ def _parts(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> li
 
 def caution(series: Sequence[Checkpoint]) -> str:
     """What a choice among them costs."""
-    told = "Values of bounds are unclipped, each by itself" + (
+    text = "Values of bounds are unclipped, each by itself" + (
         f"; at a tenth: {_TENTH}." if _has_tenth(series) else "."
     )
     if any(row.group == "held-out" for one in series for row in one.report.bounds):
         compared = series[0].report.compared
-        told += f" The least of all may be quoted: held-out bounds are paid for {compared} networks."
-    return told
+        text += f" The least of all may be quoted: held-out bounds are paid for {compared} networks."
+    return text
 
 
 _TENTH = "at the margin of which a tenth of the sample falls short"

@@ -225,13 +225,13 @@ def holds(row: Assumption) -> str:
 
 def tally(report: BoundReport) -> str:
     """How many hold (checked here), are assumed (nothing here can check them), fail, and are open."""
-    found = [row.status for row in report.assumptions]
-    parts = [f"{found.count('holds')} hold", f"{found.count('assumed')} assumed"]
-    if "fails" in found:
-        number = found.count("fails")
+    statuses = [row.status for row in report.assumptions]
+    parts = [f"{statuses.count('holds')} hold", f"{statuses.count('assumed')} assumed"]
+    if "fails" in statuses:
+        number = statuses.count("fails")
         parts.append(f"{number} fail{'s' * (number == 1)}")
-    if "open" in found:
-        parts.append(f"{found.count('open')} open")
+    if "open" in statuses:
+        parts.append(f"{statuses.count('open')} open")
     return ", ".join(parts)
 
 
@@ -258,7 +258,7 @@ def group(row: BoundRow) -> str:
 def grouped(report: BoundReport) -> list[tuple[str, list[BoundRow]]]:
     """The bounds by group, in the report's order inside each; empty groups are left out."""
     rows = {key: [row for row in report.bounds if group(row) == key] for key in GROUPS}
-    return [(key, found) for key, found in rows.items() if found]
+    return [(key, members) for key, members in rows.items() if members]
 
 
 def scales(row: BoundRow, W: float) -> tuple[float | None, float | None]:
@@ -297,8 +297,8 @@ def _needed(row: BoundRow) -> str:
     return enough + (f", or norms {up(row.shrink, 2)} times smaller" if row.shrink else "")
 
 
-_DECIDES = ("N", "picked", "left", "KL", "b")
-_WHOLE = ("N", "k", "draws", "errors", "points", "picked", "left", "start")
+_DECIDES = ("N", "picked", "left", "runs", "KL", "b")
+_WHOLE = ("N", "k", "draws", "errors", "points", "picked", "left", "start", "runs")
 
 
 def term(name: str, value: float | None) -> str:
@@ -434,8 +434,8 @@ def _beside(report: BoundReport) -> str:
 
 def errors(report: BoundReport) -> str:
     """The program's own error on the sample and on held-out points, beside that of a constant prediction."""
-    told = f"training {near(report.sample.train_error)} ({report.sample.m:,} points){_undecided(report)}"
-    parts = [told if report.sample.m else "no sample"]
+    training = f"training {near(report.sample.train_error)} ({report.sample.m:,} points){_undecided(report)}"
+    parts = [training if report.sample.m else "no sample"]
     if report.test is not None:
         parts.append(f"held-out {near(report.test.error)} ({report.test.n:,} points)")
     if report.base_rate is not None:
@@ -488,7 +488,9 @@ def _paid(report: BoundReport) -> str:
         paid += [f"{report.compared} networks compared on the held-out points"] * (report.compared > 1)
     else:
         paid += [f"{report.tried} settings tried on the sample"] * (report.tried > 1)
-    return f" (at delta = {near(cite.delta)}, which pays for {' and '.join(paid)})" if paid else ""
+    runs = next((row.terms.get("runs") for row in report.bounds if row.id == cite.id), None) or 1
+    paid += [f"the best of {runs:.0f} numbers of picks"] * (runs > 1)
+    return f" (at delta = {near(cite.delta / runs)}, which pays for {' and '.join(paid)})" if paid else ""
 
 
 def _nothing(report: BoundReport) -> str:

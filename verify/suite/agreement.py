@@ -66,20 +66,20 @@ def bounds(x: Point) -> dict[str, MarginBound]:
     """All bounds in floats, by id."""
     free: dict[str, Any] = {"m": x.m, "delta": x.delta, "M": x.M}
     mixture = (x.error, x.w, x.R)
-    found = [
+    values = [
         generalization.objective_bound(*mixture, **free),
         multiclass.multiclass_objective_bound(*mixture, C=x.C, **free),
     ]
     for bound in THEORY:
         with suppress(OutsideTheoryError):  # δ too small for theorem-1-range to follow from margin-bound
-            found.append(bound.numeric(**x.arguments(bound)))
-    return {bound.id: bound for bound in found}
+            values.append(bound.numeric(**x.arguments(bound)))
+    return {bound.id: bound for bound in values}
 
 
 def complexities(x: Point) -> dict[str, float]:
     """The upper values that stand for R_m(H_l) in them, and the range M_l."""
     spec, k, m = x.spec, x.spec.depth, x.m
-    found = {
+    values = {
         "lemma-2": rademacher.layered_complexity(spec, k, m=m, r_inf=x.r),
         "h1-closed": rademacher.first_layer_closed(spec, m=m, r_rms=x.r),
         "lemma-2-peeled": rademacher.peeled_complexity(spec, k, m=m, r_rms=x.r),
@@ -87,18 +87,18 @@ def complexities(x: Point) -> dict[str, float]:
         "range": rademacher.ranges(spec, r_sup=x.r)[-1],
     }
     if k >= 2:
-        found["lemma-1"] = rademacher.lemma_1(spec, k, x.R)
-        found["lemma-1-corrected"] = rademacher.lemma_1_corrected(spec, k, x.R, m=m)
-    return found
+        values["lemma-1"] = rademacher.lemma_1(spec, k, x.R)
+        values["lemma-1-corrected"] = rademacher.lemma_1_corrected(spec, k, x.R, m=m)
+    return values
 
 
 def twins(x: Point) -> dict[str, dict[str, Any]]:
     """Balls around every term of every bound and around every complexity, by id."""
     values, network = x.values, x.network
     free = {name: value for name, value in values.items() if name != "M_k"}
-    found = {id: certified.enclosures(id, network) for id in RISK}
+    balls = {id: certified.enclosures(id, network) for id in RISK}
     lemmas = [id for id in COMPLEXITIES if x.spec.depth >= 2 or not id.startswith("lemma-1")]
-    return found | {id: {"total": certified.evaluate(id, free if id == "range" else values)} for id in lemmas}
+    return balls | {id: {"total": certified.evaluate(id, free if id == "range" else values)} for id in lemmas}
 
 
 THEORY = (*catalogue.theory(), *catalogue.theory("many"))
@@ -112,15 +112,15 @@ def disagreements(x: Point, balls: dict[str, dict[str, Any]]) -> list[str]:
     """Every term that lies more than some rounding errors outside its ball."""
     numbers = {id: dict(bound.terms) | {"total": bound.total} for id, bound in bounds(x).items()}
     numbers |= {id: {"total": value} for id, value in complexities(x).items()}
-    found = []
+    outside = []
     for id, terms in numbers.items():
         for name, term in terms.items():
-            if id in balls and not _within(term, balls[id][name]):
-                found.append(f"{name} of {id} = {term!r}, its twin {balls[id][name]} ({x})")
-    return found
+            if id in balls and not within(term, balls[id][name]):
+                outside.append(f"{name} of {id} = {term!r}, its twin {balls[id][name]} ({x})")
+    return outside
 
 
-def _within(number: float | None, ball: Any) -> bool:
+def within(number: float | None, ball: Any) -> bool:
     lower, upper = float(ball.lower()), float(ball.upper())
     slack = 2e-12 * abs(upper) + 1e-300
     return number is not None and math.isfinite(number) and lower - slack <= number <= upper + slack

@@ -48,9 +48,9 @@ def test_the_best_of_many_class_networks_on_a_small_sample_is_not_certified_belo
         for c in range(3):
             agreement = x[:, c::3].T @ np.where(y == c, 1.0, -1.0)
             q[c + 3 * np.argsort(-agreement)[:size], c] = 1 / (3 * size)
-        found = vote_certificate_multiclass(x @ q, y, q[q > 0], [1 / 3] * 3, A=180, delta=delta)
+        bound = vote_certificate_multiclass(x @ q, y, q[q > 0], [1 / 3] * 3, A=180, delta=delta)
         new, labels = _told(4_000, 30, rng)
-        failures += int(found.value < np.mean(multiclass_margins(new @ q, labels) <= 0) - 0.03)
+        failures += int(bound.value < np.mean(multiclass_margins(new @ q, labels) <= 0) - 0.03)
     assert failures <= delta * 6
 
 
@@ -68,9 +68,9 @@ def test_the_best_of_many_networks_on_a_small_sample_is_not_certified_below_its_
         y = 1.0 - 2.0 * rng.integers(0, 2, 80)
         x = y[:, None] * np.where(rng.random((80, 60)) < 0.6, 1.0, -1.0)
         best = np.argsort(-(x * y[:, None]).mean(axis=0))[: int(rng.choice([1, 5, 15]))]
-        found = vote_certificate(
+        bound = vote_certificate(
             (y[:, None] * x[:, best]).mean(axis=1), [1 / len(best)] * len(best), n=120, delta=delta
         )
         new = np.where(rng.random((4000, len(best))) < 0.6, 1.0, -1.0)  # y x on new points
-        failures += found.value < np.mean(new.mean(axis=1) <= 0) - 0.03
+        failures += bound.value < np.mean(new.mean(axis=1) <= 0) - 0.03
     assert failures <= delta * 12

@@ -50,7 +50,7 @@ def fixed_twins() -> tuple[dict[str, dict[str, Any]], ...]:
 def noticed() -> list[str]:
     """What is wrong with the bounds as they are now; an error of their arithmetic counts."""
     try:
-        found = [
+        lines = [
             line for x, balls in zip(fixed_points(), fixed_twins(), strict=True) for line in disagreements(x, balls)
         ]
         totals = {id: bound.total for id, bound in bounds(REFERENCE_POINT).items()}
@@ -58,9 +58,9 @@ def noticed() -> list[str]:
         return [str(error)]
     sparse = unbounded.margin_bound_unbounded(0.125, [0.0, 1.0], [0.01, 0.02], rho=0.5, m=9600, delta=0.05).total
     if not math.isclose(sparse, SPARSE, rel_tol=1e-12):
-        found.append(f"margin-bound-unbounded without a layer = {sparse!r}, expected {SPARSE}")
+        lines.append(f"margin-bound-unbounded without a layer = {sparse!r}, expected {SPARSE}")
     wrong = [id for id, value in REFERENCE.items() if not math.isclose(totals[id], value, rel_tol=1e-12)]
-    return found + [f"{id} = {totals[id]!r}, expected {REFERENCE[id]}" for id in wrong]
+    return lines + [f"{id} = {totals[id]!r}, expected {REFERENCE[id]}" for id in wrong]
 
 
 # Agreement

@@ -38,7 +38,7 @@ X = Memorised()
 def memorised() -> dict[str, MarginBound]:
     """The bounds on the f that knows the sample by heart: the ramp at rho = 1 is 0, R(f) is 1/2."""
     fixed = {"rho": 1.0, "m": X.m, "delta": DELTA}
-    found = [
+    bounds = [
         margin_bound(0.0, [1.0], [X.R_m], M=1.0, **fixed),  # type: ignore[arg-type]
         margin_bound_unbounded(0.0, [1.0], [X.R_m], **fixed),  # type: ignore[arg-type]
         margin_bound_empirical(0.0, [1.0], [X.R_S(X.m // 2)], M=[1.0], **fixed),  # type: ignore[arg-type]
@@ -46,7 +46,7 @@ def memorised() -> dict[str, MarginBound]:
         margin_bound_uniform_at(0, 0.0, [1.0], [X.R_m], m=X.m, delta=DELTA, M=[1.0]),
         _objective(),
     ]
-    return {bound.id: bound for bound in found}
+    return {bound.id: bound for bound in bounds}
 
 
 def _objective() -> MarginBound:
@@ -74,13 +74,13 @@ def test_what_is_known_by_heart_nearly_attains_the_bound(id: str) -> None:
 def coins() -> dict[str, MarginBound]:
     """One function fixed beforehand whose errors are coins, at a small δ: what each bound adds to its error."""
     m, delta, R = 400, 1e-30, mean_absolute_sign_sum(400)
-    found = [
+    bounds = [
         margin_bound(0.0, [1.0], [R], rho=1.0, m=m, delta=delta, M=1.0),
         margin_bound_unbounded(0.0, [1.0], [R], rho=1.0, m=m, delta=delta),
         margin_bound_uniform_at(0, 0.0, [1.0], [R], m=m, delta=delta, M=[1.0]),
         a_posteriori_bounded_at(0, 0.0, 1.0, d=0, n_0=1, r_sup=1.0, m=m, delta=delta),
     ]
-    return {bound.id: bound for bound in found}
+    return {bound.id: bound for bound in bounds}
 
 
 @pytest.mark.claim("margin-bound")

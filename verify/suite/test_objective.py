@@ -56,10 +56,10 @@ def test_copies_of_a_unit_have_a_segment_of_minimisers(
     """relu(2x) = 2 relu(x): with Γ in proportion the weight can be moved from one to the other."""
     h, y, Gamma = sample
     H, both = torch.cat([h, 2 * h], 1), torch.cat([Gamma, 2 * Gamma])
-    found = minimise(H, y, 0 * y, both, surrogate(Phi))
-    total = float(found.w[0] + 2 * found.w[1])
+    mixture = minimise(H, y, 0 * y, both, surrogate(Phi))
+    total = float(mixture.w[0] + 2 * mixture.w[1])
     moved = torch.tensor([t * total, (1 - t) * total / 2], dtype=torch.float64)
-    assert F(Phi, H, y, moved, both) == pytest.approx(found.objective, rel=1e-9)
+    assert F(Phi, H, y, moved, both) == pytest.approx(mixture.objective, rel=1e-9)
 
 
 @pytest.mark.claim("objective-unique")
@@ -129,5 +129,5 @@ def test_that_the_printed_comparison_takes_the_worse_candidate_is_found_unaided(
 
 @pytest.mark.parametrize("id", [id for id, claim in claims().items() if claim.section == "experiments"])
 def test_the_arithmetic_of_the_experiments(id: str) -> None:
-    found = run(claims()[id])
-    assert found.supported, found.evidence
+    outcome = run(claims()[id])
+    assert outcome.supported, outcome.evidence

@@ -113,18 +113,18 @@ CANCELLED = (network([[1.0, 1.0, 1.0]], [1.0], "identity"), np.array([[1.0, 2.0*
 def test_margins_enclose_f_and_are_counted_exactly(case: tuple[Network, Array], threshold: float) -> None:
     weights, X = case
     try:
-        found = margins(of_network(weights), X, np.ones(len(X)))
+        enclosed = margins(of_network(weights), X, np.ones(len(X)))
     except ValueError:
         assume(False)
     f = [exact_f(weights, x) for x in X]
-    for low, value, high in zip(found.lower, f, found.upper, strict=True):
+    for low, value, high in zip(enclosed.lower, f, enclosed.upper, strict=True):
         assert Fraction(float(low)) <= value <= Fraction(float(high))
     slow, error = by_node(of_network(weights), X)
     for middle, radius, value in zip(slow, error, f, strict=True):
         assert abs(Fraction(float(middle)) - value) <= Fraction(float(radius))
     for limit in (Fraction(0), Fraction(threshold), *f):
         if abs(limit) < Fraction(2) ** 1000:
-            assert found.count(limit) == sum(value <= limit for value in f)
+            assert enclosed.count(limit) == sum(value <= limit for value in f)
 
 
 def as_graph(weights: Network) -> tuple[Network, Graph]:
@@ -256,9 +256,9 @@ def test_membership_is_decided_exactly(U: Array, p: float, ulps: int) -> None:
     sizes, power = [abs(u) for u in fractions(U[0])], 1 if p == math.inf else int(p)
     exact = max(sizes) > Fraction(bound) if p == math.inf else sum(u**power for u in sizes) > Fraction(bound) ** power
     spec = NetworkSpec.layered((3, 1), bound, p)
-    found = list(outside(network(U.tolist(), [1.0]), spec))
-    assert bool(found) == exact
-    assert all(norm > bound for _, _, norm in found)
+    beyond = list(outside(network(U.tolist(), [1.0]), spec))
+    assert bool(beyond) == exact
+    assert all(norm > bound for _, _, norm in beyond)
 
 
 def test_membership_at_a_p_that_is_no_whole_number() -> None:

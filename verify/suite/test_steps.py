@@ -42,8 +42,8 @@ def closed_form(step: Step) -> tuple[Tensor, float]:
 
 def joint(step: Step) -> tuple[float, float]:
     """The least F over all units and weights, from above and from below."""
-    found = minimise_norm(step.Z, step.y, step.f, step.Gamma, step.p, surrogate(step.Phi))
-    return found.objective, found.objective - found.gap
+    least = minimise_norm(step.Z, step.y, step.f, step.Gamma, step.p, surrogate(step.Phi))
+    return least.objective, least.objective - least.gap
 
 
 @pytest.mark.claim("cvx-joint-minimiser")
@@ -69,8 +69,8 @@ def test_that_the_closed_form_is_not_the_joint_minimiser_is_found_unaided() -> N
     def fails(step: Step) -> bool:
         return closed_form(step)[1] > joint(step)[0] + 0.05
 
-    found = find(steps(), fails, settings=search(), random=chance())
-    assert found.Z.shape[1] >= 2, "with one input there is nothing to choose"
+    step = find(steps(), fails, settings=search(), random=chance())
+    assert step.Z.shape[1] >= 2, "with one input there is nothing to choose"
 
 
 @pytest.mark.claim("cvx-joint-minimiser")

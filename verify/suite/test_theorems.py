@@ -135,7 +135,7 @@ def test_a_posteriori_over_networks_chosen_on_the_sample() -> None:
     Of many fitted networks that one is taken whose bound is least: the statement is about all of them at once.
     """
     rng, m = np.random.default_rng(4), 4000
-    failed, trials, told = 0, scaled(40, 400), 0
+    failed, trials, said = 0, scaled(40, 400), 0
     for _ in range(trials):
         atoms_of_X = rng.uniform(-1, 1, size=(128, 2))
         right = np.where(atoms_of_X @ [1.0, -0.5] > 0, 1.0, -1.0)
@@ -153,7 +153,7 @@ def test_a_posteriori_over_networks_chosen_on_the_sample() -> None:
                 best = bound
                 risk = float(np.mean(np.where(right * f > 0, 0.1, np.where(f == 0, 1.0, 0.9))))
         assert best is not None
-        failed, told = failed + (risk > best.total), told + (not best.is_vacuous)
+        failed, said = failed + (risk > best.total), said + (not best.is_vacuous)
         keep("a-posteriori, chosen networks", risk / best.value, f"m = {m}, bound {best.value:.3f}, R(f) = {risk:.3f}")
-    assert told == trials, "vacuous bounds show nothing"
+    assert said == trials, "vacuous bounds show nothing"
     assert clopper_pearson_upper(failed, trials, JUDGED_AT) <= DELTA

@@ -76,11 +76,11 @@ def merged(records: Iterable[Closest]) -> list[Closest]:
     >>> [c.statement for c in merged([Closest("a", 0.1, "", 1), Closest("b", 0.5, "", 1), Closest("a", 0.7, "", 1)])]
     ['a', 'b']
     """
-    found: dict[str, Closest] = {}
+    closest: dict[str, Closest] = {}
     for record in records:
-        known = found.get(record.statement)
-        found[record.statement] = record if known is None else known.joined(record)
-    return sorted(found.values(), key=lambda record: (-record.ratio, record.statement))
+        known = closest.get(record.statement)
+        closest[record.statement] = record if known is None else known.joined(record)
+    return sorted(closest.values(), key=lambda record: (-record.ratio, record.statement))
 
 
 def plain(records: Iterable[Closest]) -> list[dict[str, Any]]:

@@ -57,8 +57,8 @@ def adanet_comparison(test: str = "printed", trials: int = 20) -> Facts:
         else:
             deeper += not w.objective <= w_deep.objective
     left, middle, right = w.objective, w_deep.objective, _value(w.w, noise, y, 0.05)
-    yield Fact("F_t(w, h)", left, "<", middle, "F_t(w', h')", "h is better; the print takes h' all the same")
-    yield Fact("F_t(w, h')", right, ">", middle, "F_t(w', h')", "which the print compares, so it takes h'")
+    yield Fact("F_t(w, h)", left, "<", middle, "F_t(w', h')", "h is better, yet the printed test takes h'")
+    yield Fact("F_t(w, h')", right, ">", middle, "F_t(w', h')", "the printed test compares these, so it takes h'")
     yield Fact(f"times of {trials} that h' is taken", deeper, "=", trials)
     yield Fact("times that h was better", better, "=", trials)
 

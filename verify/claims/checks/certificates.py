@@ -129,9 +129,9 @@ def _overfitted_vote(seed: int, size: int, kl: float, m: int = 200, n_0: int = 2
     agreement = x.T @ y / m
     best = np.argsort(-np.abs(agreement))[:size]
     u = y * (x[:, best] @ np.sign(agreement[best])) / size
-    found = vote_certificate(u, [1 / size] * size, n=2 * n_0, delta=DELTA)
-    exponent = (kl * found.terms["KL"] + math.log(xi(m) / DELTA) + found.terms["grid"]) / m
-    return kl_inverse(found.terms["empirical"], exponent) / found.terms["b"]
+    bound = vote_certificate(u, [1 / size] * size, n=2 * n_0, delta=DELTA)
+    exponent = (kl * bound.terms["KL"] + math.log(xi(m) / DELTA) + bound.terms["grid"]) / m
+    return kl_inverse(bound.terms["empirical"], exponent) / bound.terms["b"]
 
 
 _RATES = np.array([0.01, 0.7, 3.0, 40.0])
@@ -223,11 +223,11 @@ def _overfitted_classes(seed: int, size: int, price: float, m: int = 90, n_0: in
     agreement = x.T @ ((y[:, None] == np.arange(3)) - 1 / 3)
     best = np.argsort(-np.abs(agreement), axis=0)[:size]
     scores = np.stack([x[:, best[:, c]] @ np.sign(agreement[best[:, c], c]) for c in range(3)], axis=1) / (3 * size)
-    found = vote_certificate_multiclass(
+    bound = vote_certificate_multiclass(
         scores, y, np.full(3 * size, 1 / (3 * size)), [1 / 3] * 3, A=6 * n_0, delta=DELTA
     )
-    exponent = (price * found.terms["KL"] + math.log(xi(m) / DELTA) + found.terms["grid"]) / m
-    return kl_inverse(found.terms["empirical"], exponent) / found.terms["b"]
+    exponent = (price * bound.terms["KL"] + math.log(xi(m) / DELTA) + bound.terms["grid"]) / m
+    return kl_inverse(bound.terms["empirical"], exponent) / bound.terms["b"]
 
 
 # The Gaussian draft
@@ -258,10 +258,10 @@ def one_hot_failure(n: int, m: int, seed: int, tau: float = 2.0, delta: float = 
 
 @settles("gauss-draft", {"n": 60}, thorough={"trials": 200})
 def the_draft_is_false(n: int = 10_000, m: int = 50, trials: int = 20) -> Facts:
-    found = [one_hot_failure(n, m, seed) for seed in range(trials)]
-    broken = sum(value < risk for value, risk in found)
+    draws = [one_hot_failure(n, m, seed) for seed in range(trials)]
+    broken = sum(value < risk for value, risk in draws)
     where = (
-        f"one-hot φ, n = {n:,}, m = {m}: draft {max(v for v, _ in found):.3f}, R(f) >= {min(r for _, r in found):.3f}"
+        f"one-hot φ, n = {n:,}, m = {m}: draft {max(v for v, _ in draws):.3f}, R(f) >= {min(r for _, r in draws):.3f}"
     )
     yield Fact(f"samples of {trials} with R(f) above it", broken, ">", DELTA * trials, "δ of them", where)
 
@@ -276,7 +276,7 @@ def stochastic_certificate_holds(kl: float = 1.0, share: float = 0.1) -> Facts:
     where = "mean log-ratio of 400,000 draws"
     yield Fact("KL", kl * gaussian_kl(w, s, w_0, s_0), "=", float(ratio.mean()), where, "", 0.01)
     m, draws, errors = 50, 8, 0.25
-    found = stochastic_certificate(errors, draws=draws, shared=True, KL=0.0, m=m, delta=DELTA)
-    left = found.terms["empirical"]
+    bound = stochastic_certificate(errors, draws=draws, shared=True, KL=0.0, m=m, delta=DELTA)
+    left = bound.terms["empirical"]
     right = kl_inverse(errors, math.log(1 / (max(share, 1e-300) * DELTA)) / draws)
     yield Fact("empirical part", left, "=", right, "kl^-1 at T = 8 shared draws and .1 δ", "", 1e-12)

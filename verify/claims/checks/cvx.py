@@ -129,11 +129,11 @@ def cvx_joint_minimiser(Z: tuple[tuple[float, ...], ...] = ((3.0, 1.0), (-1.0, 1
     stored = {(2.0, "logistic"): (0.8197, 0.4120), (math.inf, "logistic"): (0.7809, 0.4106),
               (2.0, "exponential"): (1.5235, 0.4183)}  # fmt: skip
     for (p, Phi), (closed, joint) in stored.items():
-        found = closed_form(tensor(Z), tensor([1.0, 1.0]), 0.1, p, Phi)
+        step = closed_form(tensor(Z), tensor([1.0, 1.0]), 0.1, p, Phi)
         where = f"Z = [[3, 1], [-1, 1]], y = (1, 1), Γ = 0.1, p = {p:g}, {Phi}"
-        yield Fact("F of the closed form", found[0], ">", found[1], "least F", where)
-        yield Fact("F of the closed form", found[0], "=", closed, "", "", 5e-5)
-        yield Fact("least F", found[1], "=", joint, "", "", 5e-5)
+        yield Fact("F of the closed form", step[0], ">", step[1], "least F", where)
+        yield Fact("F of the closed form", step[0], "=", closed, "", "", 5e-5)
+        yield Fact("least F", step[1], "=", joint, "", "", 5e-5)
 
 
 @settles("cvx-layer", {"Gamma": (0.1, 0.1)})
@@ -145,13 +145,13 @@ def cvx_layer(Gamma: tuple[float, float] = (0.3, 1.0)) -> Facts:
         g.append(layer_score([z], 1.0, 2.0, float(LOGISTIC.derivative(tensor([1.0])))))
         F.append(minimise_scalar(z * torch.ones_like(y), y, zero, price, LOGISTIC).objective)
     yield Fact("F with s = 2", F[1], ">", F[0], "F with s = 1", f"Γ = {Gamma}; the print takes s = 2")
-    yield Fact("g_2", g[1], ">", g[0], "g_1", "what the print looks at")
+    yield Fact("g_2", g[1], ">", g[0], "g_1", "the paper compares these")
     hundred = torch.cat([torch.ones(51), -torch.ones(49)]).double() * 100
     y, zero = torch.ones(100, dtype=torch.float64), torch.zeros(100, dtype=torch.float64)
     one, two = (minimise_scalar(h, y, zero, 0.1, LOGISTIC).objective for h in (torch.ones_like(y), hundred))
     mean = float(LOGISTIC.derivative(tensor([1.0])))
     yield Fact("g_2 - Γ_2", 2 * mean - 0.1, ">", mean - 0.1, "g_1 - Γ_1", "z_1 = 1, z_2 = ±100, 51 and 49")
-    yield Fact("F with s = 2", two, ">", one, "F with s = 1", "so argmax(g - Γ) is no cure; compare the problems")
+    yield Fact("F with s = 2", two, ">", one, "F with s = 1", "so argmax(g - Γ) does not help: compare the minima of F")
 
 
 @settles("cvx-limits", {"p": 2.0})

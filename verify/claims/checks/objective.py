@@ -61,8 +61,8 @@ def objective_unique(copies: int = 2) -> Facts:
     def F(w: Tensor) -> float:
         return objective.loss(Phi, y, H @ w) + float(Gamma @ w.abs())
 
-    found = minimise(H, y, torch.zeros_like(y), Gamma, Phi)
-    total = float(found.w.sum()) if copies == 1 else float(found.w[0] + 2 * found.w[1])
+    mixture = minimise(H, y, torch.zeros_like(y), Gamma, Phi)
+    total = float(mixture.w.sum()) if copies == 1 else float(mixture.w[0] + 2 * mixture.w[1])
     ends = [tensor([total, 0.0])[:copies], tensor([0.0, total / 2])[:copies]]
     apart = float((ends[0] - ends[1]).abs().max())
     where = f"units relu(x) and relu(2x), F = {F(ends[0]):.5g} at both"

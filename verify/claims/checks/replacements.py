@@ -123,8 +123,8 @@ def a_posteriori_holds(spoil: float = 1.0, reference: float = 1.0, c: float = 1.
     """The best of very many features, directly and through hidden layers; and reference points to twelve digits."""
     x = Rare()
     for d in (0, 1, 2):
-        found = a_posteriori_at(0, x.ramp, 1.0, d=d, n_0=x.n_0, r_rms=x.r_rms, m=x.m, delta=DELTA)
-        yield _rare(x, _spoilt(found, spoil), "a-posteriori", d)
+        bound = a_posteriori_at(0, x.ramp, 1.0, d=d, n_0=x.n_0, r_rms=x.r_rms, m=x.m, delta=DELTA)
+        yield _rare(x, _spoilt(bound, spoil), "a-posteriori", d)
     for j, (value, _) in REFERENCE.items():
         bound = a_posteriori_at(j, 0.0, 1.0, d=1, n_0=154, r_rms=1.0, m=9600, delta=DELTA, c=c)
         where = f"n_0 = 154, m = 9600, d = 1, j = {j}"
@@ -137,8 +137,8 @@ def a_posteriori_bounded_holds(
 ) -> Facts:
     x = Rare(q=0.5)
     for d in (0, 1, 2):
-        found = a_posteriori_bounded_at(0, x.ramp, 1.0, d=d, n_0=x.n_0, r_sup=1.0, m=x.m, delta=DELTA)
-        yield _rare(x, _spoilt(found, spoil), "a-posteriori-bounded", d)
+        bound = a_posteriori_bounded_at(0, x.ramp, 1.0, d=d, n_0=x.n_0, r_sup=1.0, m=x.m, delta=DELTA)
+        yield _rare(x, _spoilt(bound, spoil), "a-posteriori-bounded", d)
     m, delta = COIN
     coin = a_posteriori_bounded_at(0, 0.0, 1.0, d=0, n_0=1, r_sup=1.0, m=m, delta=delta)
     yield _tail(coin, "a-posteriori-bounded", confidence, m, delta)

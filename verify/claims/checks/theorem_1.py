@@ -46,7 +46,7 @@ def deepboost_restated(M: float = 1e6, blocks: int = 12, width: int = 8, trials:
     yield Fact(f"samples out of {trials} on which it fails", broken, "=", trials)
     mended = theorem_1_range(0.0, w.tolist(), [0.0] * depth, M=M, **arguments)
     term = mended.terms["depth"] or 0.0
-    yield Fact("(2/ρ) sqrt(log l/m) with ρ/M for ρ", term, ">=", 1.0, where="mended: vacuous, as it must be")
+    yield Fact("(2/ρ) sqrt(log l/m) with ρ/M for ρ", term, ">=", 1.0, where="corrected: vacuous, as it has to be")
 
 
 SHARPER = 332.1  # Theorem 1 follows from margin-bound wherever it is below 1 and log(1/δ) <= 332.1 log l/ρ²
