@@ -26,6 +26,7 @@ from adanet_train.core.history import CandidateRecord, Round
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
 from adanet_train.data.features import FeatureMap
+from adanet_train.model.state_dict import Chain
 from adanet_train.reading.graph import of_network
 from adanet_train.search.weak_learners import generator
 from adanet_train.training import Callback, Trained, begin
@@ -85,6 +86,25 @@ class Layers(nn.Module):
         hidden = {pair: U.detach().double() for pair, U in zip(self.pairs, self.hidden, strict=True)}
         output = {k: w.detach().double() for k, w in enumerate(self.output, start=1)}
         return Network(self.n, hidden, output, self.activations, self.outputs)
+
+
+class Dense(nn.Module):
+    """W_k φ(..) + b_k as a module that reads x: biases are biases, not weights on a constant."""
+
+    def __init__(self, chain: Chain, phi: str) -> None:
+        super().__init__()
+        self.layers, self.phi = nn.ModuleList(), phi
+        for W, b in chain:
+            layer = nn.Linear(W.shape[1], W.shape[0], bias=b is not None)
+            for own, given in ((layer.weight, W), (layer.bias, b)):
+                if given is not None:
+                    own.data = given.detach().clone()
+            self.layers.append(layer)
+
+    def forward(self, x: Tensor) -> Tensor:
+        for k, layer in enumerate(self.layers):
+            x = layer(apply_activation(self.phi, x) if k else x)
+        return x
 
 
 def tensors(network: Network) -> list[Tensor]:

@@ -21,7 +21,7 @@ from adanet_train.compression.problem import SECONDS_PER_CALL, Problem, Score, m
 
 SWEEPS = 4
 HARD = (4096, 131_072)
-"""Fewest and most points of least margin, a quarter of the sample between them."""
+"""Fewest and most points of least margin, an eighth of the sample between them."""
 DRAWN = 4096
 SECONDS_PER_BIT = 2e-8
 """Nominal seconds a number of a tensor, to count its bits."""
@@ -118,7 +118,7 @@ class _State:
 def _watched(margins: Tensor, generator: torch.Generator, most: int) -> tuple[Tensor, Tensor]:
     """Points of least margin, each for itself, and drawn ones for all the others."""
     m = len(margins)
-    hard = min(m, max(HARD[0], min(m // 4, HARD[1], most - DRAWN)))
+    hard = min(m, max(HARD[0], min(m // 8, HARD[1], most - DRAWN)))
     order = margins.nan_to_num(0.0).abs().argsort(stable=True)
     rest = order[hard:]
     drawn = rest[torch.randperm(len(rest), generator=generator)[:DRAWN]]

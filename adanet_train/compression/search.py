@@ -32,7 +32,7 @@ STEPS = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)
 """Steps of the rounding, in root mean squares."""
 FIRST = 0.15
 """Share of the steps for the first run from each rounding; the best one is gone on with."""
-SHARES = ((0.25, 0.4), (0.1, 0.2), (0.1, 0.2), (0.1, 0.2))
+SHARES = ((0.4, 0.5), (0.15, 0.25), (0.15, 0.25))
 """Of fine-tuning and of greedy search for each cycle, from the best network so far."""
 AGAIN = 0.5
 """Times the learning rate after the first cycle."""
@@ -231,7 +231,7 @@ def _reporter(name: str, progress: Callable[[str, Score], None]) -> Callable[[Sc
 
 @dataclass(frozen=True)
 class _Effort:
-    """Batch and steps of fine-tuning in all, the roundings to begin with in root mean squares, seconds of the search."""
+    """Batch and steps of fine-tuning in all, the roundings to begin with, and seconds of the search."""
 
     batch: int
     steps: int

@@ -21,6 +21,8 @@ from adanet_theory.checks import check
 from adanet_train.core.network import Network
 from adanet_train.reading.operations import Activate, Affine, Dense, Largest, Operation, Shape, Sum
 
+DIFFERENCE = "difference"
+
 
 @dataclass(frozen=True, eq=False)
 class Node:
@@ -60,6 +62,12 @@ class Graph:
         return (self.n_0, *self.units, self.outputs)
 
     @property
+    def own_n(self) -> tuple[int, ...]:
+        """n as a user counts it: without the constant that carries biases, and with both of two logits."""
+        last = self.nodes[-2] if self.nodes[-1].name == DIFFERENCE else self.nodes[-1]
+        return (math.prod(self.shape), *self.units, *last.shape)
+
+    @property
     def has_bias(self) -> bool:
         """Biases are weights on one more feature, which is constantly 1."""
         return any(node.operation.has_bias for node in self.nodes)
@@ -88,7 +96,7 @@ class Graph:
         if tuple(coefficients) == (1.0,):
             return self
         row = Dense(torch.tensor([list(coefficients)], dtype=torch.float64))
-        return Graph(self.shape, (*self.nodes, Node(row, (len(self.nodes),), (1,), "difference")), self.link)
+        return Graph(self.shape, (*self.nodes, Node(row, (len(self.nodes),), (1,), DIFFERENCE)), self.link)
 
     # Levels
 

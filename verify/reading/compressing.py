@@ -14,7 +14,7 @@ from adanet_train.app.console import Bar
 from verify.reading import case
 from verify.reading.case import Named
 from verify.reading.points import array
-from verify.reading.program import decided
+from verify.reading.program import ChainProgram, decided
 from verify.rows.black_box import BlackBox
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _best_so_far(bar: Bar) -> Callable[[str, Score], None]:
 
 def _module(source: str, named: Named, given: Subject, shape: tuple[int, ...] | None) -> tuple[Any, Array, Array]:
     """The module, its sample in the shape that it reads, and the labels."""
-    from adanet_train.compression.description import Layers
+    from adanet_train.compression.description import Dense, Layers
     from adanet_train.data.features import FeatureMap, default_names
 
     data = case.load(named, named.data or "", outputs=given.outputs, classes=_names(given))
@@ -78,9 +78,12 @@ def _module(source: str, named: Named, given: Subject, shape: tuple[int, ...] | 
         check(readable, f"{source}: a black box without weights cannot be compressed.")
         assert not isinstance(model, BlackBox)
         assert model.layers is not None
-        biased = model.graph.has_bias  # then the layers read a constant behind x
-        features = FeatureMap.identity(default_names(model.graph.n_0 - 1), bias=True) if biased else model.features
-        module = Layers(model.layers, features)
+        if isinstance(given.program, ChainProgram):
+            module = Dense(given.program.chain, given.program.phi)
+        else:
+            biased = model.graph.has_bias  # then the layers read a constant behind x
+            features = FeatureMap.identity(default_names(model.graph.n_0 - 1), bias=True) if biased else model.features
+            module = Layers(model.layers, features)
     shape = shape or tuple(data.values.shape[1:])
     return module, np.asarray(data.values).reshape(len(data.y), *shape), data.y
 

@@ -332,7 +332,7 @@ def _model_facts(model: Formula, setting: Setting) -> ModelFacts:
         path_norm=setting.B,
         layered=False,
         graph=len(setting.graph.nodes),
-        own_n=setting.n,
+        own_n=setting.graph.own_n,
     )
     if own is None:
         return facts

@@ -1,10 +1,10 @@
 """9 planes of 7x7 numbers of a 28x28 grey image: how much its strokes run in 8 directions, and its grey itself.
 
-The pixels are divided by 255 and blurred by (1, 2, 1)/4 along both axes; g are central differences, 0 beyond the border.
-Plane u = 0..7 is |g| relu(cos(angle of g - 45° u))^3, plane 8 the grey. Each is averaged with triangular weights that
-reach 4 pixels to both sides of the centres 1.5, 5.5, .., 25.5, multiplied by 8 (the grey by 2), and put on a grid of
-1/64. Before that, `upright` images are sheared along their rows until their second moment μ11 is 0, and moved so that
-their centre of mass is the centre of the image (bilinear). Nothing here is fitted to a sample.
+The pixels are divided by 255 and blurred by (1, 2, 1)/4 along both axes; g are central differences, and beyond the
+border all is 0. Plane u = 0..7 is |g| relu(cos(angle of g - 45° u))^3, plane 8 the grey. Each is averaged with
+triangular weights that reach 4 pixels to both sides of the centres 1.5, 5.5, .., 25.5, multiplied by 8 (the grey by 2),
+and put on a grid of 1/64. Before that, `upright` images are sheared along their rows until their second moment μ11 is
+0, and moved so that their centre of mass is the centre of the image (bilinear). Nothing here is fitted to a sample.
 """
 
 from __future__ import annotations
