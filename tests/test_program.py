@@ -421,3 +421,42 @@ def test_a_resnet_18_stays_within_its_budget_beside_reading():
     spent = time.process_time() - start
     assert found.undecided > 0
     assert spent < 150
+
+
+class Autocast(nn.Module):
+    """float32 weights whose products torch takes in bfloat16; deep, so that a proof for float32 has room for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        layers = [part for _ in range(8) for part in (nn.Linear(16, 16, bias=False), nn.ReLU())]
+        self.inner = nn.Sequential(*layers, nn.Linear(16, 1, bias=False))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return self.inner(x)
+
+
+def test_a_program_under_autocast_is_not_tied_as_one_of_float32():
+    X = np.random.default_rng(0).uniform(-1, 1, (60, 16))
+    module = Autocast().eval()
+    with torch.no_grad():
+        y = module(torch.tensor(X).float())[:, 0].float().numpy() > 0
+    found = {row.id: row for row in verify_bounds(module, X, y, r_sup=1, draws=None).assumptions}["arithmetic"]
+    assert found.status in ("open", "fails")
+    if found.status == "open":
+        assert "some of its steps are in bfloat16, as under torch.autocast" in found.detail
+    plain = {row.id: row for row in verify_bounds(module.inner, X, y, r_sup=1, draws=None).assumptions}
+    assert "within" in plain["arithmetic"].detail
+
+
+@pytest.mark.parametrize("place", ["matmul", "conv"])
+def test_backends_that_shorten_products_leave_no_tie_and_no_traceback(place):
+    backend = getattr(torch.backends.mkldnn, place)
+    before = backend.fp32_precision
+    backend.fp32_precision = "bf16"
+    try:
+        found = verify_bounds(Autocast().inner, np.eye(16), np.arange(16) % 2, r_sup=1, draws=None).assumptions
+    finally:
+        backend.fp32_precision = before
+    assert "shorter numbers in its sums" in {row.id: row for row in found}["arithmetic"].detail

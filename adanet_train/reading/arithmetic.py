@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from adanet_theory.rounding import EPS, TINY
 from adanet_train.reading.enclosure import ACTIVATION_ULPS, SOFTPLUS, reach
@@ -112,16 +113,55 @@ def one_type(module: nn.Module) -> torch.dtype | None:
     return kinds.pop() if len(kinds) == 1 else None
 
 
-def obstacle(module: nn.Module, steps: Graph, dtype: torch.dtype) -> str:
-    """Why the program may round in another way than `difference` counts; "" where nothing speaks for it."""
+def obstacle(module: nn.Module, steps: Graph, x: Tensor) -> str:
+    """Why the program may round in another way than `difference` counts; "" where nothing speaks for it.
+
+    It is run on points x of its own type of numbers, to see whether it takes its steps in that type.
+    """
     if any(weight.device.type != "cpu" for weight in _floats(module)):
         return "it runs on another device than the CPU, whose sums may be shorter than its numbers (TF32)"
-    if torch.get_float32_matmul_precision() != "highest":
-        return "torch.set_float32_matmul_precision allows shorter numbers in its sums"
-    if dtype == torch.float64:
+    if _is_shortened():
+        return "torch.set_float32_matmul_precision or torch.backends allows shorter numbers in its sums"
+    with torch.no_grad(), _Types() as seen:
+        module(x.clone())
+    own = torch.finfo(x.dtype).eps
+    others = sorted(str(dtype) for dtype in seen.types if torch.finfo(dtype).eps > own)
+    if others:
+        return f"some of its steps are in {others[0].removeprefix('torch.')}, as under torch.autocast"
+    if x.dtype == torch.float64:
         return ""
     made = any(parametrize.is_parametrized(part) for part in module.modules())
     return "it makes some of its weights from others, in its own numbers" if made or steps.derived else ""
+
+
+class _Types(TorchDispatchMode):
+    """The types of real numbers that torch makes, below what forward says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.types: set[torch.dtype] = set()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        found = func(*args, **(kwargs or {}))
+        parts = found if isinstance(found, list | tuple) else [found]
+        self.types |= {part.dtype for part in parts if isinstance(part, Tensor) and part.is_floating_point()}
+        return found
+
+
+def _is_shortened() -> bool:
+    """Whether products of float32 may be taken in shorter numbers."""
+    try:
+        legacy = torch.get_float32_matmul_precision() != "highest"
+    except RuntimeError:  # torch refuses to say where the settings of a backend were changed
+        return True
+    backends: Any = torch.backends
+    places = (
+        backends,
+        backends.mkldnn,
+        getattr(backends.mkldnn, "matmul", None),
+        getattr(backends.mkldnn, "conv", None),
+    )
+    return legacy or any(getattr(place, "fp32_precision", "none") not in ("none", "ieee") for place in places)
 
 
 def _floats(module: nn.Module) -> list[Tensor]:

@@ -101,15 +101,16 @@ class ModuleProgram:
         """What forward gives, one row for each point, in float64, which holds numbers of every shorter type."""
         import torch
 
-        like, size = self._like, max(int(np.prod(X.shape[1:])), 1)
-        rows = max(FEWEST, BATCH_NUMBERS // size)
+        rows = max(FEWEST, BATCH_NUMBERS // max(int(np.prod(X.shape[1:])), 1))
         with torch.no_grad():
-            parts = [self._run(self._input(torch.tensor(X[i : i + rows]), like)) for i in range(0, len(X), rows)]
-        return np.concatenate(parts)
+            return np.concatenate([self._run(self.input(X[i : i + rows])) for i in range(0, len(X), rows)])
 
-    def _input(self, x: Any, like: Any) -> Any:
+    def input(self, X: Array) -> Any:
+        """X as the module reads it."""
+        import torch
         from torch import nn
 
+        x, like = torch.tensor(X), self._like
         looked_up = any(isinstance(part, nn.Embedding | nn.EmbeddingBag) for part in self.module.modules())
         return x.to(like.device) if looked_up and not x.is_floating_point() else x.to(like)
 

@@ -254,7 +254,7 @@ def _arithmetic(program: ModuleProgram, graph: Graph, X: Array) -> Arithmetic:
     module = program.module
     steps = trace.trace(module, graph.shape, fold=False)
     own = arithmetic.of_steps(steps, rounding.one_type(module))
-    why = own.why or rounding.obstacle(module, steps, program.dtype)
+    why = own.why or rounding.obstacle(module, steps, program.input(X[:FEW]))
     if why or own.difference is None or (own.is_double and not graph.link):
         return Arithmetic(own.dtype, why=why) if why else own
     e = own.difference(float(np.abs(X).max(initial=0.0)))
