@@ -12,7 +12,7 @@ import torch
 from mpmath import mpf
 
 from adanet_theory.certificates.grids import CLASS_VOTES
-from adanet_theory.twins.class_votes import class_loss_upper, lower_laws
+from adanet_theory.twins.tails import class_loss_upper, lower_laws
 from adanet_train.core.network import Network
 from tests.test_certificate_rows import kl_inverse
 from tests.verify_models import built, class_model, row

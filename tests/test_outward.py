@@ -13,7 +13,7 @@ from adanet_theory.certificates import vote
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.grids import BETAS
 from adanet_theory.certificates.kl import kl_inverse, xi
-from adanet_theory.twins import class_votes, counted, outward, tails
+from adanet_theory.twins import counted, outward, tails
 from adanet_theory.twins.outward import linear_weights
 
 TIGHT = 1e-9
@@ -61,7 +61,7 @@ def test_reference_values() -> None:
         rates = [arb(1024)] * 20
         above(outward._counts_kl(rates, 7840, 20480, outward.decimal(0.003)), 339.4090291405920, rel=1e-8)
         for size, k, expected_cdf in [(2000, 60, 0.911953379051027), (200, 10, 0.771258148051245)]:
-            found = class_votes.lead_lower(arb(size), k, arb(0))
+            found = tails.lead_lower(arb(size), k, arb(0))
             assert found == pytest.approx(expected_cdf, rel=1e-9)
             assert found <= expected_cdf + 1e-15
         exponent = outward.exact_ball(2 * math.sqrt(12_000) / 0.05).log() / 12_000
@@ -159,7 +159,7 @@ def test_the_two_expectations_are_rounded_down(beta: float) -> None:
 @pytest.mark.parametrize("size", ["0", "0.0001", "1", "30", "3000"])
 def test_skellam_masses_are_rounded_up(size: str) -> None:
     with flint.ctx.workprec(128), mpmath.workdps(30):
-        half, outside = class_votes._half_upper(outward.exact_ball(size))
+        half, outside = tails._half_upper(outward.exact_ball(size))
         x = mpmath.mpf(size)
         for n in {0, 1, 5, len(half) - 1} & set(range(len(half))):
             exact = mpmath.exp(-x) * mpmath.besseli(n, x)
@@ -174,7 +174,7 @@ def test_skellam_masses_are_rounded_up(size: str) -> None:
 @pytest.mark.parametrize(("size", "k"), [("0", 0), ("1", 0), ("30", 7), ("2000", 60), ("200", 10), ("3000", 5_000)])
 def test_a_tail_of_the_skellam_law_is_rounded_down(size: str, k: int) -> None:
     with flint.ctx.workprec(128), mpmath.workdps(30):
-        found, x = class_votes.lead_lower(outward.exact_ball(size), k, arb(0)), mpmath.mpf(size)
+        found, x = tails.lead_lower(outward.exact_ball(size), k, arb(0)), mpmath.mpf(size)
         last = k + 40 * int(float(size) ** 0.5 + 2)
         exact = 1 - sum(mpmath.exp(-x) * mpmath.besseli(n, x) for n in range(k + 1, last))
         assert found <= exact

@@ -16,13 +16,14 @@ from adanet_theory.certificates import grids
 from adanet_theory.certificates.derandomise import Certificate
 from adanet_theory.checks import Array, check, check_m
 from adanet_theory.twins.balls import ball
-from adanet_theory.twins.class_votes import class_loss_upper, lead_lower
 from adanet_theory.twins.tails import (
     BITS,
     binomial_cdf_ball,
     binomial_rising_lower,
+    class_loss_upper,
     down,
     kl_inverse_ball,
+    lead_lower,
     poisson_rising_lower,
     right_votes_upper,
     up,
