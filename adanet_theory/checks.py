@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+P = ParamSpec("P")
+R = TypeVar("R")
 Progress = Callable[[int, int], None]
 """progress(done, total), called from time to time during long work."""
 
@@ -102,9 +106,31 @@ def refuse_unknown(function: str, unknown: Iterable[str], known: Iterable[str]) 
     """
     for name in unknown:
         known = list(known)
-        near = nearest(name, known)
+        near = nearest(name, known) or next((one for one in known if len(one) > 3 and name.startswith(one)), None)
         remedy = f"did you mean {near!r}?" if near else f"it takes {', '.join(known)}."
         raise TypeError(f"{function} takes no argument {name!r}: {remedy}")
+
+
+def with_near_misses(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, which answers an unknown keyword with the one that was probably meant.
+
+    >>> @with_near_misses
+    ... def door(X, *, delta=0.05, test=None): ...
+    >>> door(0, detla=0.1)
+    Traceback (most recent call last):
+    TypeError: door takes no argument 'detla': did you mean 'delta'?
+    >>> door(0, test_data=0)
+    Traceback (most recent call last):
+    TypeError: door takes no argument 'test_data': did you mean 'test'?
+    """
+    known = inspect.signature(function).parameters
+
+    @functools.wraps(function)
+    def checked(*given: P.args, **named: P.kwargs) -> R:
+        refuse_unknown(function.__name__, (name for name in named if name not in known), known)
+        return function(*given, **named)
+
+    return checked
 
 
 def _plain(name: str) -> str:

@@ -1,7 +1,9 @@
 """compress: the certificate of every stage, the file, and the check of it from the file and the sample alone."""
 
 import copy
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from torch import Tensor, nn
 
 from adanet_theory.certificates.occam import occam_certificate
 from adanet_train import compress
+from adanet_train.app.console import Bar
 from adanet_train.compression import code, exact, file
 from adanet_train.compression.problem import Problem, labels, margins
 from adanet_train.compression.search import settle
@@ -265,19 +268,80 @@ def test_bad_input_is_one_line() -> None:
     X, y = sample(20)
     for arguments, words in [
         ({"y": y[:5]}, "one label for each"),
-        ({"y": y + 0.5}, "class indices"),
-        ({"y": y + 7}, "below 2"),
+        ({"y": y + 0.5}, "this is regression; only classification is covered"),
+        ({"y": torch.arange(20) % 3}, "y holds 3 classes, the module has 1 output"),
         ({"delta": 1.5}, "delta"),
         ({"budget": -1}, "budget"),
-        ({"X": X.fill_diagonal_(float("nan"))}, "finite"),
+        ({"X": X.fill_diagonal_(float("nan"))}, "X must be finite, got nan in row 0, column 0"),
+        ({"X": sample(20)[0][:, :4]}, r"X has rows of the shape \(4,\), which the module cannot read"),
     ]:
         given = {"X": sample(20)[0], "y": y} | arguments
         with pytest.raises(ValueError, match=words):
             compress(network(), given.pop("X"), given.pop("y"), **given)
+    with pytest.warns(DeprecationWarning, match="torch.jit.script"):
+        scripted = torch.jit.script(network())
+    for module, words in [
+        (nn.Sequential(nn.Linear(6, 4), nn.Dropout(), nn.Linear(4, 1)), r"training mode.*module.eval\(\)"),
+        (scripted, "TorchScript.*give the nn.Module"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            compress(module, *sample(20))
+    with pytest.raises(TypeError, match="did you mean 'delta'"):
+        compress(network(), *sample(20), detla=0.1)
+
+
+def test_labels_are_read_as_verify_bounds_reads_them() -> None:
+    X, y = sample(200)
+    plain = compress(network(classes=3), X, y + (X[:, 2] > 0), budget=0)
+    for names in (np.array(["a", "b", "c"]), np.array([1, 2, 3])):
+        named = compress(network(classes=3), X, names[y + (X[:, 2] > 0)], budget=0)
+        assert (named.bits, named.errors) == (plain.bits, plain.errors)
+    two = compress(network(), X, np.array(["no", "yes"])[y], budget=0)
+    assert (two.bits, two.errors) == (
+        compress(network(), X, y, budget=0).bits,
+        compress(network(), X, y, budget=0).errors,
+    )
+
+
+def test_rows_that_repeat_are_named_before_the_number() -> None:
+    X, y = sample(200)
+    X, y = torch.cat([X, X[:3]]), torch.cat([y, y[:3]])
+    with pytest.warns(UserWarning, match="3 of 203 rows repeat an earlier one.*discrete=True"):
+        found = compress(network(), X, y, budget=0)
+    assert found.repeats == 3
+    assert repr(found).startswith("Compressed(no certificate, as 3 of 203 rows repeat an earlier one; only with disc")
+    said = compress(network(), X, y, budget=0, discrete=True)
+    assert said.bound == found.bound
+    assert "if identical rows are draws of their own (3 of 203 rows repeat" in repr(said)
+
+
+def test_a_bound_above_a_constant_prediction_is_called_useless(small: object) -> None:
+    assert "useless" not in repr(small)
+    few = compress(network(), *sample(60), budget=0)
+    assert few.bound > few.base_rate
+    assert f"useless: a constant prediction errs on {few.base_rate:.4g}" in repr(few)
+
+
+def test_small_work_has_one_thread_and_says_how_far_it_is(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads, seen = torch.get_num_threads(), list[int]()
+    torch.set_num_threads(2)
+    try:
+        compress(network(), *sample(100), budget=0.5, progress=lambda *_: seen.append(torch.get_num_threads()))
+        assert set(seen) == {1}
+        assert torch.get_num_threads() == 2
+        assert capsys.readouterr().err == ""
+        monkeypatch.setattr(Bar, "EVERY", 0.0)
+        compress(network(), *sample(100), budget=0.5, verbose=True)
+        lines = capsys.readouterr().err.splitlines()
+        assert any(
+            re.search(r"compressing \d+%, .*: best [\d,]+ bits, \d+ errors, risk <= 0.*left", line) for line in lines
+        )
+    finally:
+        torch.set_num_threads(threads)
 
 
 def test_ties_and_nan_are_errors() -> None:
-    y = labels(np.array([1, -1, 1, 1]), 4)
+    y, _ = labels(np.array([1, -1, 1, 1]), 4, 1)
     f = torch.tensor([1.0, -1.0, 0.0, float("nan")])
     assert (~(margins(f, y) > 0)).tolist() == [False, False, True, True]
     many = torch.tensor([[2.0, 1.0, 0.0], [1.0, 1.0, 0.0], [float("nan"), 1.0, 0.0]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.datasets import load_digits, load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -22,6 +24,7 @@ from torch import nn
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.pick import pick_certificate
 from adanet_train import certify
+from adanet_train.app.console import Bar
 from adanet_train.config import Config
 from adanet_train.model import model_file
 from adanet_train.model.trained import model_of, trained_of
@@ -292,7 +295,7 @@ def test_learners_and_samples_that_cannot_be() -> None:
         certify("mlp", PAIR.X, PAIR.y)
     with pytest.raises(ValueError, match=r"learner must be a classifier, got SVR: only classification is covered\."):
         certify(SVR(), PAIR.X, PAIR.y)
-    with pytest.raises(ValueError, match=r"a function that returns an untrained nn\.Module, got a module"):
+    with pytest.raises(ValueError, match=r"got a module: give for example lambda: Net\(\); to certify a trained net"):
         certify(network(), PAIR.X, PAIR.y)
     with pytest.raises(ValueError, match=r"learner must be a name, a classifier or a function, got a int\."):
         certify(3, PAIR.X, PAIR.y)
@@ -303,6 +306,91 @@ def test_learners_and_samples_that_cannot_be() -> None:
     rare = np.array([1, *[0] * 159])
     with pytest.raises(ValueError, match="the start must hold every class, got none of class 1 in 40 rows"):
         certify(SVC(), PAIR.X, rare)
+
+
+def test_rows_and_labels_that_cannot_be() -> None:
+    X, y = PAIR.X.copy(), PAIR.y
+    with pytest.raises(ValueError, match="this is regression; only classification is covered"):
+        certify(network, X, np.linspace(-3.48, 2, len(X)))
+    with pytest.raises(ValueError, match=r"y holds 160 classes in 160 rows.*this is regression"):
+        certify(SVC(), X, np.arange(len(X)))
+    X[130, 7] = np.nan
+    for learner in (network, "lr", SVC(), Module(network)):
+        with pytest.raises(ValueError, match="X must be finite, got nan in row 130, column 7"):
+            certify(learner, X, y)
+    assert certify(HistGradientBoostingClassifier(max_iter=2), X, y, K=0).N == 120
+    with pytest.raises(ValueError, match=r"X has rows of the shape \(63,\), which the module cannot read"):
+        certify(network, PAIR.X[:, 1:], y)
+    with pytest.raises(ValueError, match=r"the module must have 3 outputs, one for each class of y, got.*\(2, 2\)"):
+        certify(lambda: nn.Linear(4, 2), THREE.X, THREE.y, discrete=True)
+    with pytest.raises(TypeError, match="certify takes no argument 'detla': did you mean 'delta'"):
+        certify("lr", PAIR.X, y, detla=0.1)
+
+
+@pytest.mark.parametrize("name", ["lr", "svc", "module", "two logits", "own"])
+def test_what_is_certified_predicts_names(name: str) -> None:
+    names = np.array(["one", "eight"])[PAIR.y]
+    two = Module(lambda: nn.Linear(64, 2), epochs=3, steps=5)
+    learner = {"lr": "lr", "svc": SVC(), "module": LEARNERS["module"][0], "two logits": two, "own": Own()}[name]
+    certified = certify(learner, PAIR.X, names, K=2)
+    outside = np.setdiff1d(np.arange(160), np.concatenate([certified.start, certified.picks]))
+    wrong = outside[certified.predict(PAIR.X[outside]) != names[outside]]
+    assert np.array_equal(np.sort(certified.left), wrong)
+    assert certified.predict(PAIR.X[:3]).tolist() == certified.predict(PAIR.X)[:3].tolist()
+
+
+class Own:
+    """A learner of the protocol: the nearest mean."""
+
+    grid = 2.0**-20
+
+    def fit(self, P: Labelled, T: Labelled, previous: Any) -> Any:
+        points = P + T
+        return np.stack([points.X[points.y == c].mean(0) for c in (0, 1)])
+
+    def margins(self, predictor: Any, points: Labelled) -> Any:
+        apart = ((points.X[:, None] - predictor) ** 2).sum(-1)
+        rows = np.arange(len(points))
+        return apart[rows, 1 - points.y] - apart[rows, points.y]
+
+
+def test_rows_that_repeat_are_named_before_the_number() -> None:
+    grid = np.array(list(itertools.product(range(3), repeat=4)), dtype=float)
+    X = grid[np.random.default_rng(0).integers(0, 81, 400)]
+    y = (X.sum(1) > 4).astype(int)
+    distinct = len(np.unique(np.column_stack([X, y]), axis=0))
+    counted = f"{400 - distinct} of 400 rows repeat an earlier one"
+    with pytest.warns(UserWarning, match=rf"{counted}.*different people or events.*discrete=True"):
+        found = certify("lr", X, y)
+    assert found.repeats == 400 - distinct
+    assert repr(found).startswith(f"Certified(no certificate, as {counted}; only with discrete=True: risk <= ")
+    said = certify("lr", X, y, discrete=True)
+    assert said.bound == found.bound
+    assert f"if identical rows are draws of their own ({counted})" in repr(said)
+    assert replay(said.record, "lr", X, y).certified.discrete
+    assert repr(certify(SVC(), PAIR.X, PAIR.y, K=2)).startswith("Certified(risk <= 0.")
+
+
+def test_small_work_has_one_thread_and_says_how_far_it_is(capsys: Any, monkeypatch: Any) -> None:
+    threads, seen = torch.get_num_threads(), list[int]()
+
+    class Watched(nn.Linear):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            seen.append(torch.get_num_threads())
+            return super().forward(x)
+
+    torch.set_num_threads(2)
+    try:
+        certify(lambda: Watched(64, 1), PAIR.X, PAIR.y, K=2)
+        assert set(seen) == {1}
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(threads)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(Bar, "EVERY", 0.0)
+    certify(SVC(), PAIR.X, np.roll(PAIR.y, 1), K=3, verbose=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"certifying 33%, 1 of at most 3 picks, \d+ of 120 rows wrong: risk <= .* left", lines[2])
 
 
 # A list of K

@@ -164,6 +164,11 @@ def _one_line(text: str) -> str:
 # Progress
 
 
+def is_quiet(verbose: bool | None) -> bool:
+    """Whether a function of Python shows no progress; None: it does where stderr is a terminal."""
+    return not (sys.stderr.isatty() if verbose is None else verbose)
+
+
 class Bar:
     """How far long work is and how long it will take: a bar after a second, without a terminal a line every 10 s.
 
@@ -200,6 +205,10 @@ class Bar:
             self._show()
         elif not self.on_terminal and not self.quiet and now - self.spoke >= self.EVERY:
             self.say(self.line())
+
+    def paced(self) -> None:
+        """The time left is counted from here: what was done before was of another kind."""
+        self.begin, self.spoke = time.monotonic() - self.AFTER, time.monotonic() - self.EVERY
 
     def line(self) -> str:
         share = f" {self.done / self.total:.0%}" if self.total else ""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +19,7 @@ from adanet_train.config import Config
 from adanet_train.core.history import CandidateRecord, Round
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
+from adanet_train.core.threads import one_thread
 from adanet_train.training import Callback, Trained, begin
 
 
@@ -49,17 +48,6 @@ def train(
     if callback is not None:
         callback(trained)
     return trained
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """The products are small, and their bits then do not depend on the number of cores."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _network(voters: Voters, n_0: int, C: int | None) -> Network:

@@ -156,6 +156,7 @@ def _sweep(state: _State, seconds: float) -> float:
     for changes in (_changes(state), _swaps(state, tried)):
         for change in changes:
             seconds -= state.seconds[change.tensor]
+            state.problem.spend(state.seconds[change.tensor])
             stays, more = state.attempt(change)
             accepted += stays
             if len(change.places) == 1 and not stays:

@@ -12,15 +12,19 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn import functional
-from torch.utils.flop_counter import FlopCounterMode
 
 from adanet_theory.certificates.occam import occam_certificate
 from adanet_theory.checks import check
 from adanet_train.compression import code
 from adanet_train.compression.code import Array, Coded
 from adanet_train.compression.weights import Weights
+from adanet_train.core.threads import evaluated
+from adanet_train.data import classes, datasets
+from adanet_train.data.rows import require_finite
 
 Loss = Callable[[Tensor, Tensor], Tensor]
+Spend = Callable[[float], None]
+"""Told of the nominal seconds that were spent."""
 ROWS = 4096
 FLOPS_PER_BLOCK = 2e8
 """So many rows are evaluated at a time that their numbers stay in the cache."""
@@ -69,31 +73,33 @@ def margins(f: Tensor, y: Tensor) -> Tensor:
     return own[:, 0] - f.scatter(1, y[:, None], -math.inf).amax(dim=1)
 
 
-def labels(y: object, m: int) -> Tensor:
-    """Class indices as int64; -1/+1 are 0/1.
+def labels(y: object, m: int, outputs: int) -> tuple[Tensor, str]:
+    """Class indices as int64 for a module of so many outputs, as verify_bounds reads y, and what was mapped.
+
+    >>> labels(["b", "a", "b"], 3, 1)
+    (tensor([1, 0, 1]), "labels 'a' and 'b' mapped to -1 and +1.")
 
     Raises
     ------
     ValueError
-        If y has another length, or holds anything but class indices or signs.
+        If y has another length, is continuous, or holds other classes than the module has.
     """
-    values = np.asarray(y.detach().cpu() if isinstance(y, Tensor) else y)
-    check(values.ndim == 1 and len(values) == m, f"y must hold one label for each of the {m} rows of X.")
-    whole = values.astype(np.int64) if values.dtype.kind in "iufb" else None
-    check(whole is not None and bool((whole == values).all()), "y must hold class indices 0, 1, .. or -1/+1.")
-    assert whole is not None
-    if set(np.unique(whole)) <= {-1, 1}:
-        whole = (whole + 1) // 2
-    check(m > 0 and int(whole.min()) >= 0, f"y must hold class indices 0, 1, .. or -1/+1, got {whole.min(initial=0)}.")
-    return torch.from_numpy(whole.copy())
+    values, read = classes.plain(np.asarray(y.detach().cpu() if isinstance(y, Tensor) else y), m)
+    if outputs > 2:
+        places, _, mapped = classes.indices(values, outputs, None)
+        return torch.from_numpy(places.astype(np.int64)), read or mapped
+    many, names = classes.count(values)
+    check(many is None, f"y holds {many} classes, the module has {outputs} output(s): expected one for each class.")
+    signs, _, mapped = datasets.labels(values, names)
+    return torch.from_numpy((signs > 0).astype(np.int64)), read or mapped
 
 
 def points(X: object) -> Tensor:
     """X as a tensor with a row for each point: numbers as they are, integers (tokens) as integers."""
     found = X.detach().cpu() if isinstance(X, Tensor) else torch.from_numpy(np.array(X))
     check(found.ndim >= 1 and len(found) > 0, "X must have a row for each point, got none.")
-    finite = not found.is_floating_point() or bool(torch.isfinite(found).all())
-    check(finite, "X must be finite, got inf or nan.")
+    if found.is_floating_point():
+        require_finite(found.double().numpy())
     return found
 
 
@@ -101,6 +107,20 @@ def outputs(module: nn.Module, x: Tensor) -> Tensor:
     """f of a batch: shape (rows,) of one logit, (rows, C) of C classes."""
     f = module(x)
     return one_or_many(f, len(x))
+
+
+def count_of_outputs(module: nn.Module, X: Tensor) -> int:
+    """How many outputs a prepared module has; rows that it cannot read are refused."""
+    x = X[:2].double() if X.is_floating_point() else X[:2]
+    try:
+        f, _ = evaluated(module, x)
+    except Exception as error:  # whatever forward does
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(
+            f"X has rows of the shape {tuple(X.shape[1:])}, which the module cannot read: {reason}."
+        ) from None
+    f = one_or_many(f, len(x))
+    return 1 if f.ndim == 1 else f.shape[1]
 
 
 def one_or_many(f: object, rows: int) -> Tensor:
@@ -121,13 +141,23 @@ def default_loss(f: Tensor, y: Tensor) -> Tensor:
 class Problem:
     """The search's view: float32, a batch at a time. What is certified is counted again, exactly, by `exact`."""
 
-    def __init__(self, module: nn.Module, X: Tensor, y: Tensor, delta: float, loss: Loss | None = None) -> None:
+    def __init__(
+        self,
+        module: nn.Module,
+        X: Tensor,
+        y: Tensor,
+        delta: float,
+        loss: Loss | None = None,
+        spend: Spend = lambda _: None,
+    ) -> None:
         self.weights = Weights.of(module)
         self.module = copy.deepcopy(module).float()
         self.X = X.float() if X.is_floating_point() else X
         self.y, self.delta, self.loss = y, delta, loss or default_loss
         self.is_free = [tensor.is_floating_point() for tensor in self.weights.tensors]
-        self.flops = self._flops()
+        count = sum(tensor.numel() for tensor in self.weights.tensors)
+        self.flops = max(evaluated(self.module, self.X[:2])[1], float(count))
+        self.spend = spend
 
     @property
     def m(self) -> int:
@@ -142,18 +172,6 @@ class Problem:
         """Nominal seconds of a pass over so many rows."""
         calls = SECONDS_PER_CALL * (1 + rows // self.block)
         return (rows * self.flops / FLOPS_PER_SECOND + calls) * (3 if backward else 1)
-
-    def _flops(self) -> float:
-        """Of one point, at least one for each weight."""
-        with FlopCounterMode(display=False) as counter, torch.no_grad():
-            f = one_or_many(self.module(self.X[:2]), len(self.X[:2]))
-        classes = 2 if f.ndim == 1 else f.shape[1]
-        largest = int(self.y.max())
-        check(
-            largest < classes, f"y must hold class indices below {classes}, as the module has outputs, got {largest}."
-        )
-        count = sum(tensor.numel() for tensor in self.weights.tensors)
-        return max(counter.get_total_flops() / len(self.X[:2]), float(count))
 
     def f(self, values: Sequence[Tensor], x: Tensor) -> Tensor:
         return one_or_many(functional_call(self.module, self.weights.named(values), x), len(x))

@@ -6,23 +6,29 @@ Whatever the search does, the statement holds for all networks at once: the best
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
-from adanet_theory.checks import check, check_delta
+from adanet_theory.checks import check, check_delta, with_near_misses
 from adanet_theory.twins.counted import occam_upper
+from adanet_train.app.console import Bar, is_quiet
 from adanet_train.compression import code
 from adanet_train.compression.code import Coded
 from adanet_train.compression.exact import Count, count
 from adanet_train.compression.greedy import greedy
-from adanet_train.compression.problem import Loss, Problem, Score, labels, points
+from adanet_train.compression.problem import Loss, Problem, Score, count_of_outputs, labels, points
 from adanet_train.compression.tune import Schedule, tune
 from adanet_train.compression.weights import fill, prepared
+from adanet_train.core.by_class import base_rate
+from adanet_train.core.threads import threads_for
+from adanet_train.data.rows import doubt, hashes, qualified, repeats
+from adanet_train.reading.trace import require_eval_mode
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -83,6 +89,11 @@ class Compressed:
         The errors in detail: whether every sum was exact, and whether the module could be read.
     coded
         The integers themselves.
+    repeats, discrete
+        How many rows of the sample repeat an earlier one, and whether these were said to be draws of their own. Where
+        rows repeat and they were not, `bound` is not a certificate.
+    base_rate
+        The error of the best constant prediction on the sample: a bound above it is useless.
     """
 
     module: nn.Module
@@ -95,6 +106,9 @@ class Compressed:
     count: Count
     coded: tuple[Coded, ...]
     shape: tuple[int, ...]
+    base_rate: float = 1.0
+    repeats: int = 0
+    discrete: bool = False
 
     def at(self, delta: float) -> float:
         """The bound at another δ."""
@@ -109,9 +123,14 @@ class Compressed:
     def __repr__(self) -> str:
         counted = f"{self.bits:,} bits, {self.errors:,} errors, m = {self.m:,}"
         bound = math.ceil(self.bound * 1e4) / 1e4  # never shown below what it is
-        return f"Compressed(risk <= {bound:.4f} with probability {1 - self.delta:g}: {counted})"
+        said = qualified(
+            f"risk <= {bound:.4f} with probability {1 - self.delta:g}", self.repeats, self.m, discrete=self.discrete
+        )
+        useless = f"; useless: a constant prediction errs on {self.base_rate:.4g}" * (self.bound >= self.base_rate)
+        return f"Compressed({said}: {counted}{useless})"
 
 
+@with_near_misses
 def compress(
     module: nn.Module,
     X: Any,
@@ -121,29 +140,39 @@ def compress(
     delta: float = 0.05,
     budget: float = BUDGET,
     seed: int = 0,
+    discrete: bool = False,
     progress: Callable[[str, Score], None] | None = None,
+    verbose: bool | None = None,
 ) -> Compressed:
     """A network of few bits close to this one, with a certificate of its risk that uses all of the sample.
 
     Parameters
     ----------
     module
-        A trained module of one logit (two classes) or of one output for each class. Its architecture must have been
-        fixed before the sample; every tensor of its state_dict is coded.
+        A trained module of one logit (two classes) or of one output for each class, in eval mode. Its architecture must
+        have been fixed before the sample; every tensor of its state_dict is coded.
     X
         The sample, a row for each point, in the shape that the module reads.
     y
-        Class indices, or -1/+1.
+        Labels as verify_bounds reads them: class indices, 0/1, -1/+1, one-hot rows, or names, which stand for the
+        outputs in their sorted order.
     loss
         loss(outputs, y), the mean over a batch; default logistic or cross-entropy.
     delta
         Probability in (0, 1) with which the certificate may fail.
     budget
-        Nominal seconds of search, a count of operations: the result does not depend on the clock.
+        How long to search, in nominal seconds of one core: operations are counted, so the result does not depend on
+        the clock. The default takes up to a minute of CPU time, longer on a busy machine; `budget=5` is a first look.
     seed
         Seed of the search. Every seed is covered by the same certificate.
+    discrete
+        Say that identical rows are different people or events. Without it rows that repeat raise a warning, and the
+        bound is not a certificate.
     progress
         Called with the stage and the best score of it so far.
+    verbose
+        True shows a line of progress on stderr, with the certificate so far and the time left; False shows none. None:
+        only where stderr is a terminal.
 
     Returns
     -------
@@ -153,7 +182,7 @@ def compress(
     Raises
     ------
     ValueError
-        If X, y, delta or budget is not usable.
+        If the module, X, y, delta or budget is not usable.
 
     Examples
     --------
@@ -170,10 +199,50 @@ def compress(
     check_delta(delta)
     check(budget >= 0, f"budget must be >= 0 nominal seconds, got budget={budget}.")
     check(isinstance(module, nn.Module), f"module must be a torch nn.Module, got a {type(module).__name__}.")
+    scripted = isinstance(module, torch.jit.ScriptModule)
+    check(not scripted, "module is TorchScript, whose weights cannot be changed: give the nn.Module it was made from.")
+    require_eval_mode(module)
     own, X = prepared(module), points(X)
-    problem = Problem(own, X, labels(y, len(X)), delta, loss)
-    found = list(stages(problem, float(budget), seed, progress or (lambda *_: None)))
-    return settle(own, X, problem.y, found, delta)
+    y, mapped = labels(y, len(X), count_of_outputs(own, X))
+    repeated = repeats(hashes(X.double().numpy().reshape(len(X), -1), y.numpy()))
+    if repeated and not discrete:
+        warnings.warn(doubt(repeated, len(X)), stacklevel=3)
+    with Bar("compressing", quiet=is_quiet(verbose)) as bar:
+        if mapped and not bar.quiet:
+            bar.say(mapped)
+        shown = _Shown(bar, float(budget), progress)
+        problem = Problem(own, X, y, delta, loss, shown.spend)
+        with threads_for(problem.flops * min(problem.m, 1024)):
+            found = list(stages(problem, float(budget), seed, shown.best))
+            bar(0, 0, "counting exactly")
+            settled = settle(own, X, y, found, delta)
+    return replace(settled, base_rate=base_rate(y.numpy()), repeats=repeated, discrete=discrete)
+
+
+class _Shown:
+    """The best network of all stages so far on a bar, and how much of the budget is spent."""
+
+    def __init__(self, bar: Bar, budget: float, progress: Callable[[str, Score], None] | None) -> None:
+        self.bar, self.budget, self.progress = bar, budget, progress
+        self.spent, self.told, self.words = 0.0, 0.0, "rounding"
+        self.lowest: Score | None = None
+
+    def spend(self, seconds: float) -> None:
+        self.spent += seconds
+        if self.spent - self.told > 0.01 * self.budget:
+            self._show()
+
+    def best(self, stage: str, score: Score) -> None:
+        if self.progress is not None:
+            self.progress(stage, score)
+        self.lowest = min((one for one in (self.lowest, score) if one is not None), key=lambda one: one.key)
+        best = self.lowest
+        self.words = f"{stage}: best {best.bits:,} bits, {best.errors:,} errors, risk <= {best.bound:.4f}"
+        self._show()
+
+    def _show(self) -> None:
+        self.told = self.spent
+        self.bar(min(int(1e3 * self.spent), int(1e3 * self.budget)), int(1e3 * self.budget), self.words)
 
 
 def settle(own: nn.Module, X: Tensor, y: Tensor, found: Sequence[tuple[str, list[Coded]]], delta: float) -> Compressed:

@@ -103,6 +103,7 @@ def tune(
     charged = [prices(x.detach().round()) for x in free]
     for number in range(1, schedule.steps + 1):
         if number % EVERY == 0:
+            problem.spend(EVERY * problem.seconds(schedule.batch, backward=True))
             charged = [prices(x.detach().round()) for x in free]
         lam, rate = schedule.at((number - 1) / schedule.steps)
         for group in optimiser.param_groups:

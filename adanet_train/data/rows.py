@@ -74,6 +74,67 @@ class Rows:
         return type(self)(X, self.y[rows], None if self.weights is None else self.weights[rows])
 
 
+def repeats(hashed: NDArray[Any]) -> int:
+    """How many rows equal an earlier one, by their hashes.
+
+    >>> repeats(hashes(np.array([[1.0], [2.0], [1.0], [1.0]]), np.array([0, 0, 0, 1])))
+    1
+    """
+    return len(hashed) - len(np.unique(hashed))
+
+
+def copies(repeated: int, m: int) -> str:
+    """What repeated rows are to a certificate, in the words of every door.
+
+    >>> copies(2, 600)
+    '2 of 600 rows repeat an earlier one'
+    """
+    return f"{repeated:,} of {m:,} rows repeat an earlier one"
+
+
+def doubt(repeated: int, m: int, remedy: str = "discrete=True") -> str:
+    """Why there is no certificate, and what to say if there shall be one.
+
+    >>> doubt(2, 600, "--discrete")
+    '2 of 600 rows repeat an earlier one: no certificate applies to copies. Identical rows may be different people or \
+events: if they are, say so (--discrete).'
+    """
+    atoms = f"Identical rows may be different people or events: if they are, say so ({remedy})."
+    return f"{copies(repeated, m)}: no certificate applies to copies. {atoms}"
+
+
+def qualified(statement: str, repeated: int, m: int, *, discrete: bool, remedy: str = "discrete=True") -> str:
+    """The statement with what it needs where rows repeat: without that it is not called a certificate.
+
+    >>> qualified("risk <= 0.1", 0, 600, discrete=False), qualified("risk <= 0.1", 2, 600, discrete=True)
+    ('risk <= 0.1', 'risk <= 0.1 if identical rows are draws of their own (2 of 600 rows repeat an earlier one)')
+    >>> qualified("risk <= 0.1", 2, 600, discrete=False)
+    'no certificate, as 2 of 600 rows repeat an earlier one; only with discrete=True: risk <= 0.1'
+    """
+    if not repeated:
+        return statement
+    if discrete:
+        return f"{statement} if identical rows are draws of their own ({copies(repeated, m)})"
+    return f"no certificate, as {copies(repeated, m)}; only with {remedy}: {statement}"
+
+
+def require_finite(X: NDArray[Any], name: str = "X") -> None:
+    """Refuse nan and inf, and say where the first one is.
+
+    >>> require_finite(np.array([[1.0, 2.0], [3.0, np.nan]]))
+    Traceback (most recent call last):
+    ValueError: X must be finite, got nan in row 1, column 1, counted from 0: drop such rows, or fill the gaps.
+    """
+    if X.dtype.kind != "f" or bool(np.isfinite(X).all()):
+        return
+    row, *place = np.argwhere(~np.isfinite(X))[0].tolist()
+    where = {0: "", 1: f", column {place[0] if place else 0}"}.get(len(place), f", place {tuple(place)}")
+    value = X[(row, *place)]
+    raise ValueError(
+        f"{name} must be finite, got {value:g} in row {row}{where}, counted from 0: drop such rows, or fill the gaps."
+    )
+
+
 def hashes(X: Array, labels: NDArray[Any]) -> NDArray[np.uint64]:
     """64 bits for each row and its label, of their values as float64: -0 is 0, and float32 is what it stands for."""
     hashed = np.empty(len(X), dtype=np.uint64)

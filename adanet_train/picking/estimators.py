@@ -36,6 +36,16 @@ class Estimator:
 
     grid = EXACT
 
+    @property
+    def allows_nan(self) -> bool:
+        """Whether the estimator, or the first step of a pipeline, reads nan; one without tags is asked by its fit."""
+        from sklearn.utils import get_tags
+
+        try:
+            return bool(get_tags(self.estimator).input_tags.allow_nan)
+        except Exception:  # an estimator of another kind
+            return True
+
     def fit(self, P: Labelled, T: Labelled, previous: Any) -> Any:
         fresh = with_seed(clone(self.estimator), self.seed)
         points = weighted(P, T, self.weight)

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from adanet_theory.checks import Array, check
 from adanet_train.core.descend import Adam
+from adanet_train.core.threads import evaluated, threads_for
 from adanet_train.picking.core import Labelled
 from adanet_train.picking.networks import margin
 
@@ -62,13 +64,30 @@ class Module:
             points = P + T
             weights = torch.ones(len(points))
             weights[len(P) :] = self.weight
-            if previous is None:
-                steps = self.epochs * -(-len(P) // self.batch)
-                self.steps_down(module, points, weights, steps, self.first_rate, falling=True)
-            else:
-                self.steps_down(module, points, weights, self.steps, self.rate, falling=False)
-                self.mix(module, previous)
+            with threads_for(self.batch * self.operations(module, points)):
+                if previous is None:
+                    steps = self.epochs * -(-len(P) // self.batch)
+                    self.steps_down(module, points, weights, steps, self.first_rate, falling=True)
+                else:
+                    self.steps_down(module, points, weights, self.steps, self.rate, falling=False)
+                    self.mix(module, previous)
         return module.eval()
+
+    def operations(self, module: nn.Module, points: Labelled) -> float:
+        """Those of one point; a module that cannot read the rows, or has other outputs than classes, is refused."""
+        few = points[np.arange(min(2, len(points)))]
+        with torch.random.fork_rng():
+            try:
+                f, operations = evaluated(copy.deepcopy(module).eval(), self.inputs(module, few))
+            except Exception as error:  # whatever forward does
+                reason = " ".join(str(error).split()) or type(error).__name__
+                shape = points.X.shape[1:]
+                raise ValueError(f"X has rows of the shape {shape}, which the module cannot read: {reason}.") from None
+        C, shape = len(points.classes), tuple(getattr(f, "shape", ()))
+        known = shape == (len(few), C) or (C == 2 and shape in ((len(few),), (len(few), 1)))
+        wanted = "one logit, or two outputs" if C == 2 else f"{C} outputs, one for each class of y"
+        check(known, f"the module must have {wanted}, got the shape {shape} for {len(few)} points.")
+        return operations
 
     def steps_down(
         self, module: nn.Module, points: Labelled, weights: Tensor, steps: int, rate: float, *, falling: bool
@@ -101,19 +120,34 @@ class Module:
                 new.lerp_(old, 1 - self.average)
 
     def margins(self, predictor: nn.Module, points: Labelled) -> Array:
-        return padded_margins(predictor, self.inputs(predictor, points), torch.from_numpy(points.y).to(self.device))
+        if not len(points):
+            return np.zeros(0)
+        with threads_for(CHUNK * self.operations(predictor, points)):
+            return padded_margins(predictor, self.inputs(predictor, points), torch.from_numpy(points.y).to(self.device))
+
+    def predict(self, predictor: nn.Module, points: Labelled) -> NDArray[np.int64]:
+        """The number of the class of each row, by the outputs that the margins are made of."""
+        with threads_for(CHUNK * self.operations(predictor, points)):
+            f = padded_outputs(predictor, self.inputs(predictor, points))
+        one = f.ndim == 1 or f.shape[1] == 1
+        return np.asarray((f.reshape(len(f)) > 0).long() if one else f.argmax(1))
+
+
+def padded_margins(predictor: nn.Module, x: Tensor, y: Tensor) -> Array:
+    """The margins of a module in eval mode, in batches of one size."""
+    return np.asarray(_margins(padded_outputs(predictor, x), y)) if len(x) else np.zeros(0)
 
 
 @torch.no_grad()
-def padded_margins(predictor: nn.Module, x: Tensor, y: Tensor) -> Array:
-    """The margins of a module in eval mode, in batches of one size."""
-    margins = []
+def padded_outputs(predictor: nn.Module, x: Tensor) -> Tensor:
+    """The outputs of a module in eval mode, in float64, from batches of one size."""
+    outputs = []
     predictor.eval()
     for first in range(0, len(x), CHUNK):
         part = x[first : first + CHUNK]
         full = torch.cat([part, part.new_zeros(CHUNK - len(part), *part.shape[1:])])
-        margins.append(_margins(predictor(full)[: len(part)], y[first : first + CHUNK]))
-    return torch.cat([torch.zeros(0, dtype=torch.float64), *margins]).numpy()
+        outputs.append(predictor(full)[: len(part)].double().cpu())
+    return torch.cat(outputs)
 
 
 def shifted(x: Tensor, draw: torch.Generator) -> Tensor:
@@ -136,5 +170,5 @@ def _loss(f: Tensor, y: Tensor) -> Tensor:
 
 
 def _margins(f: Tensor, y: Tensor) -> Tensor:
-    f, y = _logits(f.double().cpu(), y.cpu())
+    f, y = _logits(f, y.cpu())
     return margin(f, y)

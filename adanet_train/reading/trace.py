@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, fx, nn
 
-from adanet_theory.checks import Array
+from adanet_theory.checks import Array, check
 from adanet_train.reading import enclosure, modules
 from adanet_train.reading.graph import Graph, Node
 from adanet_train.reading.operations import Activate, Places, Reshape, Shape
@@ -119,11 +119,24 @@ def _require_plain(module: nn.Module) -> None:
             raise UnreadableModule(f"module {name!r} ({type(part).__name__}) {reason}.")
 
 
-def _oddity(part: nn.Module) -> str | None:
+def require_eval_mode(module: nn.Module) -> None:
+    """Refuse parts that compute something else in training; others are the same in both modes."""
+    for name, part in module.named_modules():
+        reason = _trains(part)
+        check(reason is None, f"module {name!r} ({type(part).__name__}) {reason}.")
+
+
+def _trains(part: nn.Module) -> str | None:
     if isinstance(part, nn.modules.batchnorm._NormBase | nn.modules.dropout._DropoutNd) and part.training:
         return "is in training mode, where the network is another one for every batch; call module.eval() first"
     if isinstance(part, nn.utils.parametrizations._SpectralNorm) and part.training:
         return "is in training mode, where every look at the weights changes them; call module.eval() first"
+    return None
+
+
+def _oddity(part: nn.Module) -> str | None:
+    if reason := _trains(part):
+        return reason
     if isinstance(part, torch.jit.ScriptModule):
         return "is a script, which torch.fx does not read; hand over the module that it was made from"
     weights = [*part.parameters(recurse=False), *part.buffers(recurse=False)]

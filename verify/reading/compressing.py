@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adanet_theory.checks import Array, check
-from adanet_train.app.console import Bar
 from verify.reading import case
 from verify.reading.case import Named
 from verify.reading.points import array
@@ -20,7 +19,6 @@ from verify.rows.black_box import BlackBox
 if TYPE_CHECKING:
     from adanet_theory.checks import Progress
     from adanet_train.compression.file import CodedFile
-    from adanet_train.compression.problem import Score
     from verify.question import Question
     from verify.reading.case import Case
     from verify.reading.subject import Subject
@@ -41,9 +39,9 @@ def compress_named(named: Named, path: str, question: Question, budget: float) -
     source = named.module or named.models[0]
     given, shape = case.subject_of(source, named)
     module, X, y = _module(source, named, given, shape)
-    with Bar("compressing") as bar:
-        say = _best_so_far(bar)
-        small = compress(module, X, y, delta=float(question.delta), budget=budget, seed=question.seed, progress=say)
+    # the report has a row of its own on repeated rows
+    asked: dict[str, Any] = {"delta": float(question.delta), "seed": question.seed, "discrete": True}
+    small = compress(module, X, y, budget=budget, verbose=True, **asked)
     small.save(path)
     notes = [f"{source} rounded to {small.bits:,} bits: {path} ({small.errors:,} errors on the sample)."]
     if named.test is not None:
@@ -51,18 +49,6 @@ def compress_named(named: Named, path: str, question: Question, budget: float) -
         errors = _errors(module, data.values.reshape(len(data.y), *X.shape[1:]), data.y)
         notes.append(f"{source} itself has the test error {errors:.4g}.")
     return replace(named, models=(path,), module=None, weights=None, activation=None, shape=X.shape[1:]), notes
-
-
-def _best_so_far(bar: Bar) -> Callable[[str, Score], None]:
-    """Shows the stage, and the best network of all stages so far."""
-    seen: list[Score] = []
-
-    def say(stage: str, score: Score) -> None:
-        best = min([*seen, score], key=lambda one: one.key)
-        seen[:] = [best]
-        bar(0, 0, f"{stage}: best {best.bits:,} bits, {best.errors:,} errors, risk <= {best.bound:.4f}")
-
-    return say
 
 
 def _module(source: str, named: Named, given: Subject, shape: tuple[int, ...] | None) -> tuple[Any, Array, Array]:
@@ -96,9 +82,15 @@ def _errors(module: Any, X: Array, y: Array) -> float:
     import torch
 
     from adanet_train.compression.disagreement import decisions
-    from adanet_train.compression.problem import labels
 
-    return float(np.mean(decisions(module, torch.from_numpy(X)) != labels(y, len(y)).numpy()))
+    return float(np.mean(decisions(module, torch.from_numpy(X)) != _indices(y).numpy()))
+
+
+def _indices(y: Array) -> Any:
+    """Labels as they were read, -1/+1 or class indices, as a tensor of class indices."""
+    import torch
+
+    return torch.from_numpy((y > 0 if bool(np.isin(y, (-1, 1)).all()) else y).astype(np.int64))
 
 
 # --surrogate
@@ -124,7 +116,7 @@ def surrogate(given: Any, X: Array, y: Array, seed: int) -> Surrogate:
     if given is None or given == "pick":
         from adanet_train.picking.certify import certify
 
-        certified = certify("adanet", X.reshape(len(X), -1), y, seed=seed)
+        certified = certify("adanet", X.reshape(len(X), -1), y, seed=seed, discrete=True, verbose=False)
         name = f"AdaNet picked on the sample (seed {seed})"
         return Surrogate(certified.at, lambda U: certified.predictor.predict(U.reshape(len(U), -1)), name, PICKED)
     if isinstance(given, str | os.PathLike):
@@ -188,12 +180,11 @@ def _of_file(file: CodedFile, X: Array, y: Array, path: str) -> Surrogate:
     import torch
 
     from adanet_theory.twins.counted import occam_upper
-    from adanet_train.compression.problem import labels
 
     check(file.graph is not None, f"{path}: holds no graph of its architecture; give what compress returned.")
     shape = file.graph.shape if file.graph is not None else ()
     points = torch.from_numpy(np.asarray(X, dtype=np.float64).reshape(len(X), *shape))
-    errors = file.count(points, labels(y, len(y))).errors
+    errors = file.count(points, _indices(y)).errors
     return Surrogate(
         lambda delta: occam_upper(errors, len(y), file.bits, delta),
         lambda U: decided(
