@@ -97,6 +97,8 @@ class Goal:
     """r: one of COMPLEXITIES, or a function (spec, k, Psi, H) -> r of units in H*_k whose outputs are H."""
     delta: float = 0.05
     """The certificate of the objectives that have one holds with probability 1 - δ."""
+    discrete: bool = False
+    """Identical rows are different people or events: without this, rows that repeat have no certificate."""
     slack: float = 0.05
     """η of the bound objective, the step of its grid of margins."""
     largest_rho: bool = False
@@ -124,6 +126,11 @@ class Goal:
     def is_certificate(self) -> bool:
         """Whether F itself is a certificate: then the features are fixed beforehand, and its search is its own."""
         return self.objective in ("vote", "description")
+
+    @property
+    def certifies(self) -> bool:
+        """Whether training ends with a certificate, of either kind."""
+        return self.by_picking or self.is_certificate
 
     @property
     def is_by_layer(self) -> bool:

@@ -24,7 +24,7 @@ from sklearn.utils import check_random_state, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from adanet_theory.checks import check
+from adanet_theory.checks import check, refuse_unknown
 from adanet_train.app import run
 from adanet_train.app.inputs import NEEDS_A_FIXED_MAP
 from adanet_train.app.progress import round_line
@@ -34,8 +34,9 @@ from adanet_train.core.by_class import base_rate
 from adanet_train.core.device import device
 from adanet_train.core.points import Points
 from adanet_train.data.classes import REMEDY
+from adanet_train.data.disk import is_on_disk
 from adanet_train.data.features import Array, FeatureMap, default_names
-from adanet_train.data.rows import Rows
+from adanet_train.data.rows import Rows, doubt, hashes, repeats
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
 from adanet_train.model.trained import model_of, trained_of
@@ -86,6 +87,10 @@ class _Trained(NetworkClassifier):
         if not config.goal.by_picking:  # there numbers split the rows: they must not depend on values
             rows = rows.ordered(self._signs(rows.y))
         points, signs = Points(rows.X, features), torch.from_numpy(self._signs(rows.y))
+        if config.goal.certifies and not is_on_disk(rows.X):
+            repeated = repeats(hashes(rows.X, self._signs(rows.y)))
+            if repeated and not config.goal.discrete:
+                warnings.warn(doubt(repeated, len(rows.y), "config=Config(discrete=True)"), stacklevel=3)
         notes = {"classes": self.classes_.tolist()}
         if (s := self._weights(rows)) is not None:
             notes["weights"] = hashlib.sha256(s.astype("<f8").data).hexdigest()
@@ -231,12 +236,13 @@ def _says_where(init: Callable[..., None]) -> Callable[..., None]:
         for name in named:
             if name not in known and (moved := _moved(kind, name)) is not None:
                 raise TypeError(moved)
+        refuse_unknown(kind, (name for name in named if name not in known), [name for name in known if name != "self"])
         init(self, *given, **named)
 
     return checked
 
 
-_OWN_SETTINGS = {"rounds", "seed", "device", "objective", "delta", "start", "picks", "order"}
+_OWN_SETTINGS = {"rounds", "seed", "device", "objective", "delta", "discrete", "start", "picks", "order"}
 """Settings that are also for subnetworks of one's own."""
 
 
@@ -373,8 +379,8 @@ class AdaNetClassifier(_Trained):
 
         check(not self.warm_start, "objective certificate trains from its start: set warm_start=False.")
         plan: dict[str, Any] = {"start": config.picking.start, "K": config.picking.picks}
-        plan |= {"order": config.picking.order, "delta": config.goal.delta}
-        certified = certify(self, X, y, seed=config.run.seed, **plan)
+        plan |= {"order": config.picking.order, "delta": config.goal.delta, "discrete": config.goal.discrete}
+        certified = certify(self, X, y, seed=config.run.seed, verbose=self.verbose or None, **plan)
         self.ensemble_ = replace(certified.predictor.ensemble_, picked=certified.record)
         self.picked_ = certified.record
         self.classes_ = self.ensemble_.classes

@@ -262,3 +262,12 @@ def test_versions_are_those_of_the_packages(monkeypatch):
     monkeypatch.setattr("importlib.metadata.version", missing)
     assert versions()["adanet-theory"] == "unknown"
     assert list(versions()) == ["python", "adanet-theory", "numpy", "torch"]
+
+
+def test_a_misspelt_choice_is_answered(capsys):
+    parser = console.Parser("try")
+    parser.add_argument("--objective", choices=("paper", "certificate"))
+    assert console.run(parser, lambda _: 0, ["--objective", "certficate"]) == 2
+    assert "did you mean certificate?" in capsys.readouterr().err
+    assert console.run(parser, lambda _: 0, ["--objective", "xyz"]) == 2
+    assert "did you mean" not in capsys.readouterr().err

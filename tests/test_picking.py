@@ -661,6 +661,32 @@ def test_adanet_train_picks_and_can_be_taken_up(tmp_path: Any, capsys: Any, monk
     assert "risk <= " in capsys.readouterr().out
 
 
+def test_adanet_train_names_copies_and_tells_little(tmp_path: Any, capsys: Any) -> None:
+    from adanet_train.app import cli
+
+    X = np.random.default_rng(0).normal(size=(120, 3)).round(6)
+    X[117:] = X[:3]
+    rows = [f"{a},{b},{c},{int(a + 0.3 * np.sin(9 * b) > 0)}" for a, b, c in X]
+    (tmp_path / "num.csv").write_text("\n".join(["a,b,c,y", *rows]))
+    quick = ["--width", "4", "--rounds", "1", "--set", "members=2", "--set", "epochs=2", "--start", "0.5"]
+    given = [str(tmp_path / "num.csv"), "-o", str(tmp_path / "m.pt"), "--objective", "certificate", "--picks", "12"]
+    assert cli.main([*given, *quick]) == 0
+    out, err = capsys.readouterr()
+    counted = "3 of 120 rows repeat an earlier one"
+    assert f"{counted}: no certificate applies to copies." in err
+    assert "if they are, say so (--discrete)" in err
+    assert f"certificate   no certificate, as {counted}; only with --discrete: risk <= 0." in out
+    assert "n_0 = 3, " in out
+    picking = [line for line in err.splitlines() if line.startswith("picking: ")]
+    assert picking[0].startswith("picking: 0 picked, ")
+    assert 2 <= len(picking) <= 5
+    assert cli.main([*given, *quick, "--discrete", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert "repeat" not in err
+    told = json.loads(out)["certificate"]
+    assert (told["repeats"], told["m"], told["discrete"]) == (3, 120, True)
+
+
 def test_the_estimator_picks(tmp_path: Any) -> None:
     from adanet_train import AdaNetClassifier, load
 

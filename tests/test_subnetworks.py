@@ -359,6 +359,26 @@ def test_what_a_builder_returns_is_checked(builder, symbol):
         fitted([builder], rounds=1)
 
 
+def test_nothing_to_predict_with_says_what_to_change():
+    idle = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+    nn.init.zeros_(idle[1].weight)
+    nn.init.zeros_(idle[1].bias)
+    with pytest.raises(ValueError, match=r"an instance is used as it is.*Give the class or a function"):
+        fitted([idle], rounds=1).predict(IMAGES)
+    lazy = Subnetworks([lambda context: copy.deepcopy(idle)], training=lambda module, data, loss: None)
+    with pytest.raises(ValueError, match=r"does not fall\): train longer .*epochs=.*give more points"):
+        AdaNetClassifier(subnetworks=lazy, rounds=1).fit(IMAGES, LABELS)
+
+
+def test_images_without_a_channel_axis_are_named():
+    small = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(72, 10))
+    flat = IMAGES[:, 0]
+    with pytest.raises(ValueError, match=r"X has no channel axis: pass X\[:, None\]"):
+        AdaNetClassifier(subnetworks=[lambda: copy.deepcopy(small)], rounds=1).fit(flat, LABELS)
+    with pytest.raises(ValueError, match=r"X has no channel axis: pass X\[:, None\]"):
+        certify(lambda: copy.deepcopy(small), flat, LABELS, discrete=True)
+
+
 class _Cast(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x.flatten(1)[:, :10].long()

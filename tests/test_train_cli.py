@@ -25,7 +25,7 @@ from verify.question import Question
 from verify.rows import report
 
 KEYS = [
-    *("schema", "method", "rounds", "depth", "n", "objective", "train_error", "test_error", "base_rate"),
+    *("schema", "method", "rounds", "depth", "n", "bias", "objective", "train_error", "test_error", "base_rate"),
     *("class_errors", "seconds", "model"),
 ]
 QUICK = ["--set", "steps=30", "--width", "4", "--rounds", "3", "--lam", "1e-4"]

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from adanet_theory.risk.posterior import a_posteriori
 from adanet_theory.spec import NetworkSpec
+from adanet_train import certify, compress
 from adanet_train.config import Config
 from adanet_train.estimator import AdaNetClassifier
 from adanet_train.model import model_file
@@ -427,12 +428,13 @@ class Ten(nn.Module):
         (stack().state_dict(), {}, "a state_dict does not name its activation"),
         (stack(), {"delta": 1.5}, r"delta must be in \(0, 1\), got delta=1.5"),
         (stack(), {"rho": float("nan")}, "rho must be"),
-        (stack(), {"X": np.full((400, 3), np.nan)}, "X must be finite"),
+        (stack(), {"X": np.where(np.arange(1200) == 700, np.nan, 0).reshape(400, 3)}, "got nan in row 233, column 1"),
         (stack(), {"X": np.zeros((400, 4))}, r"module '0' \(Linear\) cannot be read: does not fit"),
         (stack(), {"test": (np.zeros((2, 4)), [0, 1])}, "test X must have the shape"),
         (stack(), {"test": 3}, "test must be a pair"),
-        (stack(), {"y": None}, "X and y are given together"),
-        (stack(), {"X": None, "y": None}, "a module knows no sample"),
+        (stack(), {"y": None}, "^y is missing: X and y are given together"),
+        (stack(), {"X": None}, "^X is missing: X and y are given together"),
+        (stack(), {"X": None, "y": None}, "X and y are required for an nn.Module"),
         ("nothing.pt", {}, "no such file"),
         (stack(), {"X": np.ma.masked_greater(np.linspace(0, 1, 1200).reshape(400, 3), 0.9)}, "X must have no masked"),
         (stack(), {"X": [[1.0, 2.0, 3.0], [1.0]], "y": [0, 1]}, "X must hold real numbers in rows of one length"),
@@ -454,6 +456,46 @@ def test_wrong_input_is_a_value_error_of_one_line(network: Any, changes: dict[st
     with pytest.raises(ValueError, match=message) as caught:
         verify_bounds(network, given.pop("X"), given.pop("y"), **given)
     assert "\n" not in str(caught.value)
+
+
+def test_a_misspelt_keyword_is_answered() -> None:
+    for name, meant in (("detla", "delta"), ("test_data", "test")):
+        with pytest.raises(TypeError, match=f"verify_bounds takes no argument '{name}': did you mean '{meant}'"):
+            verify_bounds(stack(), *points(stack(), 3), **{name: 0.1})
+    with pytest.raises(TypeError, match="AdaNetClassifier takes no argument 'subnetwork': did you mean 'subnetworks'"):
+        AdaNetClassifier(subnetwork=[])  # type: ignore[call-arg]
+
+
+def test_torchscript_is_a_black_box() -> None:
+    X, y = points(stack(), 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        programs = [torch.jit.script(stack()), torch.jit.trace(stack(), torch.zeros(2, 3))]
+    for program in programs:
+        report = verify_bounds(program, X[:300], y[:300], test=(X[300:], y[300:]))
+        assert report.subject == "black box"
+        assert report.bounds["held-out"].value is not None
+        assert any("TorchScript program is not read" in note for note in report.notes)
+
+
+def test_what_compress_and_certify_return_is_reported() -> None:
+    X, y = points(stack(), 3)
+    small = compress(stack(), X, y, budget=0)
+    report = verify_bounds(small, X, y, draws=None)
+    assert report.bounds["occam-certificate"].terms["bits"] == small.bits
+    assert report.bounds["occam-certificate"].value == pytest.approx(small.bound)
+    certified = certify("lr", X, y, K=2)
+    row = verify_bounds(certified, draws=None).bounds["pick-certificate"]
+    assert row.value == pytest.approx(certified.bound)
+    own = certify(lambda: nn.Linear(3, 1), X, np.array(["no", "yes"])[y], K=2)
+    report = verify_bounds(own, X, np.array(["no", "yes"])[y], draws=None)
+    assert any("certify says of it, on its own sample: Certified(risk <= " in note for note in report.notes)
+
+
+def test_a_pickled_module_names_the_way_through_python(tmp_path: Path) -> None:
+    torch.save(stack(), tmp_path / "whole.pt")
+    with pytest.raises(ValueError, match=r"state_dict\(\).*if you trust the file: verify_bounds\(torch\.load\("):
+        verify_bounds(tmp_path / "whole.pt", *points(stack(), 3))
 
 
 # The report

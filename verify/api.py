@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adanet_theory.checks import with_near_misses
 from adanet_theory.spec import NetworkSpec
 from verify.measure.effort import BUDGET
 from verify.question import Question
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from adanet_theory.rounding import Number
 
 
+@with_near_misses
 def verify_bounds(
     network: Any,
     X: Any = None,
@@ -56,9 +58,9 @@ def verify_bounds(
         Anything that predicts. Read as a network: an nn.Module in eval mode, with one logit, two, or one for each
         class; a fitted AdaNetClassifier (also of subnetworks of your own), MLPClassifier, LogisticRegression, LinearSVC
         or SGDClassifier, also behind scalers in a Pipeline; a state_dict together with `activation`; the path of a
-        model file, a state_dict, an ONNX file or a program of torch.export. Every other estimator, module or function
-        is a black box: `test` bounds its risk, and `notes` says why it was not read. A function gives labels, or one
-        score for each class.
+        model file, a state_dict, an ONNX file or a program of torch.export; what `certify` or `compress` returned.
+        Every other estimator, module, TorchScript program or function is a black box: `test` bounds its risk, and
+        `notes` says why it was not read. A function gives labels, or one score for each class.
     X, y
         The sample: one row for each point, in the shape that the network reads, and its labels. y holds 0/1, -1/+1,
         names, or one-hot rows. The second class of two, or the positive logit, is +1; of more classes y holds the

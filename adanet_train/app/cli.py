@@ -94,6 +94,8 @@ def parser() -> Parser:
     )
     picks = "picking: largest number of rows to pick (without it by rows and classes), or K1,K2,.. to keep the best"
     add("--picks", type=_integers, metavar="K", help=picks)
+    discrete = "identical rows are different people or events; without it rows that repeat have no certificate"
+    add("--discrete", action="store_true", help=discrete)
     add("--seed", type=int, metavar="S", help="random seed (default 0)")
     add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU if there is one")
     add("--set", action="append", default=[], metavar="NAME=VALUE", help="set any other field of Config; repeatable")
@@ -199,6 +201,7 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
     from adanet_train.app import run
     from adanet_train.app.inputs import Asked, range_of, read_inputs
     from adanet_train.app.progress import Rounds, closing_table, interrupted
+    from adanet_train.data.rows import doubt
     from adanet_train.model import model_file
     from adanet_train.model.trained import model_of
 
@@ -221,6 +224,8 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
     files.check_writable(arguments.output, (arguments.data, arguments.test_data, arguments.label))
     inputs = read_inputs(arguments.data, asked)
     weights = _weights(arguments, config, inputs)
+    repeated = inputs.repeats() if config.goal.certifies else 0
+    doubts = (doubt(repeated, len(inputs.y), "--discrete"),) if repeated and not config.goal.discrete else ()
     known = any(setting.startswith("r_sup=") for setting in arguments.set)
     config = config.replace(r_sup=range_of(inputs, config, known=known))
     outputs = inputs.dataset.outputs
@@ -238,7 +243,7 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
     with Bar("round", quiet=world.rank > 0) as bar:
         try:
             train_method = run.trainer(arguments.method)
-            shown = [saver, Rounds(bar, inputs.dataset.notes), *_logs(arguments)]
+            shown = [saver, Rounds(bar, (*inputs.dataset.notes, *doubts)), *_logs(arguments)]
             callback = _each(shown) if world.rank == 0 else None
             together = {} if world.size == 1 else {"world": _checked(world, arguments.method, config)}
             trained = train_method(
@@ -258,7 +263,7 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
         return 0
     saver.latest = trained
     saver.flush()
-    result = summary(arguments, trained, inputs, time.perf_counter() - start)
+    result = summary(arguments, trained, inputs, time.perf_counter() - start, repeated)
     print(json.dumps(result, allow_nan=False) if arguments.json else closing_table(result))
     return 0
 
@@ -376,7 +381,9 @@ def read_resume(arguments: argparse.Namespace, sample: Sample) -> Trained | None
     return trained_of(model)
 
 
-def summary(arguments: argparse.Namespace, trained: Trained, inputs: Inputs, seconds: float) -> dict[str, Any]:
+def summary(
+    arguments: argparse.Namespace, trained: Trained, inputs: Inputs, seconds: float, repeated: int = 0
+) -> dict[str, Any]:
     from adanet_train.app import run
     from adanet_train.core import by_class
 
@@ -388,6 +395,7 @@ def summary(arguments: argparse.Namespace, trained: Trained, inputs: Inputs, sec
         "rounds": len(trained.history),
         "depth": network.depth,
         "n": list(network.n),
+        "bias": inputs.features is not None and inputs.features.bias,
         "objective": trained.history[-1]["objective"],
         "train_error": int(wrong.sum()) / len(y),
         "test_error": run.error_rate(network, *inputs.test) if inputs.test else None,
@@ -395,7 +403,7 @@ def summary(arguments: argparse.Namespace, trained: Trained, inputs: Inputs, sec
         "class_errors": by_class.class_errors(wrong, y, inputs.dataset.classes),
         "seconds": round(seconds, 3),
         "model": str(arguments.output),
-        **({} if (certificate := run.certificate(trained)) is None else {"certificate": certificate}),
+        **({} if (certificate := run.certificate(trained, repeated)) is None else {"certificate": certificate}),
     }
 
 

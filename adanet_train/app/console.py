@@ -33,6 +33,8 @@ class Parser(argparse.ArgumentParser):
     def _meant(self, message: str) -> str:
         unknown = re.search(r"unrecognized arguments: (--[\w-]+)", message)
         near = nearest(unknown[1], self._option_string_actions) if unknown else None
+        if choice := re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message):
+            near = nearest(choice[1], choice[2].replace("'", "").split(", "))
         if re.search(r"unrecognized arguments: \S+\.(npy|csv|parquet)\b", message):
             return " (quote a pattern of files, as in 'part-*.npy': the shell replaced it by its files)"
         return f" (did you mean {near}?)" if near else ""

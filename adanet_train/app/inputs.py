@@ -18,6 +18,7 @@ from adanet_train.data.datasets import Dataset
 from adanet_train.data.disk import Some, is_on_disk
 from adanet_train.data.features import FeatureMap
 from adanet_train.data.row_hashes import row_hashes
+from adanet_train.data.rows import hashes, repeats
 
 NEEDS_A_FIXED_MAP = "needs a feature map that was fixed before the sample was drawn:"
 FIXED = "--features learned:F, or --feature-range LO,HI if you knew the range"
@@ -43,6 +44,11 @@ class Inputs:
         points, y = self.learned_on
         parts = [row_hashes(self.features(X.numpy()), y[rows].numpy()) for rows, X in points.chunks()]
         return torch.from_numpy(np.concatenate(parts).view(np.int64))
+
+    def repeats(self) -> int:
+        """How many points (Psi, y) of the sample repeat an earlier one."""
+        parts = [hashes(Psi.numpy(), self.y[rows].numpy()) for rows, Psi in self.points.chunks()]
+        return repeats(np.concatenate(parts))
 
     @property
     def Psi(self) -> Tensor:
@@ -123,8 +129,10 @@ def encoded(dataset: Dataset) -> str:
     """Why no map of this table can be fixed before the sample."""
     column, _, word = (dataset.encoded or ("",))[0].rpartition("=")
     holds = "empty cells" if word == "?" else "words"
-    remedy = f"drop it (--drop {column}) or encode it as numbers by a rule that you fix before you see the data"
-    return f"column {column!r} holds {holds}, and this table itself says which: {remedy}."
+    fixed = "a certificate from the training rows needs features that were fixed before these rows were seen"
+    ways = f"drop it (--drop {column}), make numbers of it yourself by a fixed rule"
+    third = "or keep points aside for a held-out bound, which any encoding may use (--holdout 0.2, objective paper)"
+    return f"column {column!r} holds {holds}, and {fixed}: {ways}, {third}."
 
 
 def _features(asked: str | None) -> tuple[bool, float | None]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from adanet_train.app.console import Bar
 from adanet_train.core.by_class import only_class
+from adanet_train.data.rows import qualified
 from adanet_train.training import Trained
 
 
@@ -15,17 +16,31 @@ class Rounds:
 
     def __init__(self, bar: Bar, notes: Sequence[str] = ()) -> None:
         self.bar, self.notes = bar, list(notes)
+        self.told = 0  # quarters of K that were told of
 
     def __call__(self, trained: Trained) -> None:
         # the notes with the first round and not before: a run refused at its start says one line only
-        for line in [
-            *self.notes,
-            f"round {len(trained.history)}: {round_line(trained.history[-1])}",
-        ]:
+        for line in self.notes:
             self.bar.say(line)
         self.notes = []
+        line, picking = round_line(trained.history[-1]), trained.history[-1].get("picking")
+        if picking is not None and trained.picked is not None:
+            self._picked(picking["picked"], trained.picked["recipe"]["K"], line)
+            return
+        self.bar.say(f"round {len(trained.history)}: {line}")
         done, T = len(trained.history), trained.config.family.rounds
         self.bar(done, T, f"{done} of {T}")
+
+    def _picked(self, done: int, K: Any, line: str) -> None:
+        """Rounds of picking are many and alike: one line that changes, and without a terminal at each quarter of K."""
+        last = K[-1] if isinstance(K, list) else K
+        if not done:
+            self.bar.paced()
+        if not self.bar.on_terminal and done >= self.told * last / 4:
+            self.told = 4 * done // max(last, 1) + 1
+            self.bar.say(f"picking: {line}")
+            return
+        self.bar(done, last, line)
 
 
 def interrupted(output: Any, done: int) -> str:
@@ -73,7 +88,9 @@ def _objective(F: float, certified: Mapping[str, Any] | None) -> str:
         return f"{F:.6g}"
     counted = f"{certified['picked']} picked, {certified['left']} left, N = {certified['N']}"
     start = f"for information, the start alone: {certified['start_bound']:.4f} by Clopper-Pearson"
-    return f"risk <= {certified['bound']:.4f} with probability {1 - certified['delta']:g} ({counted}; {start})"
+    statement = f"risk <= {certified['bound']:.4f} with probability {1 - certified['delta']:g} ({counted}; {start})"
+    rows = certified.get("repeats", 0), certified.get("m", certified["N"])
+    return qualified(statement, *rows, discrete=certified.get("discrete", False), remedy="--discrete")
 
 
 _SHOWN_CLASSES = 8
@@ -87,8 +104,9 @@ def _by_class(errors: Mapping[str, float]) -> str:
 
 
 def closing_table(result: Mapping[str, Any]) -> str:
-    """Method, rounds, architecture, objective, train and test error, seconds, file."""
+    """Method, rounds, architecture, objective, train and test error, seconds, file; n_0 without a constant feature."""
     n_0, *units = result["n"]
+    n_0 -= bool(result.get("bias"))
     test_error, certified = result["test_error"], result.get("certificate")
     rows = {
         "method": result["method"],

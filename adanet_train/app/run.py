@@ -42,15 +42,25 @@ def trainer(method: str) -> Train:
     return train
 
 
-def certificate(trained: Trained) -> dict[str, Any] | None:
-    """Of a network trained by picking: its certificate, and for information Clopper-Pearson's bound for the start."""
+def certificate(trained: Trained, repeated: int = 0) -> dict[str, Any] | None:
+    """Of a network trained by picking: its certificate, and for information Clopper-Pearson's bound for the start.
+
+    `repeated` rows of the sample equal an earlier one; unless the user said `discrete`, there is no certificate then.
+    """
     picking = trained.history[-1].get("picking")
     if picking is None or trained.picked is None:
         return None
     from adanet_theory.certificates.binomial import clopper_pearson
 
     delta = trained.config.goal.delta
-    return {**picking, "delta": delta, "start_bound": clopper_pearson(trained.picked["first"], picking["N"], delta)}
+    m = picking["N"] + len(trained.picked["start"])
+    rows = {"m": m, "repeats": repeated, "discrete": trained.config.goal.discrete}
+    return {
+        **picking,
+        **rows,
+        "delta": delta,
+        "start_bound": clopper_pearson(trained.picked["first"], picking["N"], delta),
+    }
 
 
 def memory_needed(method: str, config: Config, m: int, n_0: int, outputs: int | None = None) -> float:

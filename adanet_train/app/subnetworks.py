@@ -23,6 +23,7 @@ from adanet_train.core.device import device
 from adanet_train.core.world import World, joined, local_device
 from adanet_train.data.pictures import images
 from adanet_train.data.pictures.images import Pictures
+from adanet_train.data.rows import doubt, qualified, repeats
 from adanet_train.picking import builders as by_picking
 from adanet_train.picking.core import Labelled, Plan
 from adanet_train.picking.subnetworks import Ensembles
@@ -36,7 +37,7 @@ TAKEN = (
     *("data", "output", "rounds", "seed", "device", "test_data", "label", "drop", "data_dir", "resume", "json"),
     "processes",
 )
-PICKING = ("objective", "start", "picks")
+PICKING = ("objective", "start", "picks", "discrete")
 PLAN = {"start": "start", "picks": "K"}
 OBJECTIVES = ("paper", "certificate")
 ROUNDS, DELTA = 3, 0.05
@@ -111,7 +112,7 @@ def train_in(world: World, on: str, arguments: argparse.Namespace) -> int:
             if certificate:
                 learner = Ensembles(given, rounds, seed, on)
                 found = _by_picking(
-                    arguments, learner, sample, callback=lambda one: after(_named(one, sample)), resume=begun
+                    arguments, learner, sample, bar, callback=lambda one: after(_named(one, sample)), resume=begun
                 )
             else:
                 found = fitted.fit(sample.X, sample.y, given, rounds=rounds, seed=seed, device=on, resume=begun, **made)
@@ -124,15 +125,19 @@ def train_in(world: World, on: str, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _by_picking(arguments: argparse.Namespace, learner: Ensembles, sample: Pictures, **run: Any) -> Fitted:
+def _by_picking(arguments: argparse.Namespace, learner: Ensembles, sample: Pictures, bar: Bar, **run: Any) -> Fitted:
     encoder = sample.encoder
     plain = encoder is None or encoder.names == tuple(column.name for column in encoder.columns)
-    told = "holds words or empty cells, and this table itself says which: encode them by a rule fixed before the data"
+    told = "holds words or empty cells, and a certificate needs an encoding fixed before the rows were seen: drop them"
     check(plain and not any(encoder.categories if encoder else ()), f"{arguments.data}: {told}.")
     index = (sample.y > 0).astype(np.int64) if sample.outputs is None else sample.y
     points = Labelled(np.asarray(sample.X), index, np.arange(sample.outputs or 2))
+    repeated = repeats(points.keys)
+    if repeated and not hasattr(arguments, "discrete"):
+        bar.say(doubt(repeated, len(points), "--discrete"))
     given = {name: getattr(arguments, option) for option, name in PLAN.items() if hasattr(arguments, option)}
-    found = by_picking.train(learner, points, Plan(**given, seed=learner.seed), DELTA, **run)
+    said = hasattr(arguments, "discrete")
+    found = by_picking.train(learner, points, Plan(**given, seed=learner.seed), DELTA, discrete=said, **run)
     return _named(found, sample)
 
 
@@ -181,5 +186,8 @@ def table(result: dict[str, Any], found: Fitted) -> str:
         "model": result["model"],
     }
     if found.picked is not None:
-        rows = {"certificate": f"risk <= {found.picked['bound']:.4f} with probability {1 - DELTA:g}", **rows}
+        statement = f"risk <= {found.picked['bound']:.4f} with probability {1 - DELTA:g}"
+        counted = found.picked["repeats"], found.picked["sample"]["m"]
+        said = qualified(statement, *counted, discrete=found.picked["discrete"], remedy="--discrete")
+        rows = {"certificate": said, **rows}
     return "\n".join([str(found.summary()), *(f"{name:14}{value}" for name, value in rows.items())])

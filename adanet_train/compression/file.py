@@ -69,8 +69,8 @@ class CodedFile:
             return one_or_many(own(X.double() if X.is_floating_point() else X), len(X))
 
 
-def write(path: str | Path, small: Compressed) -> None:
-    """Write the file atomically, after reading it back."""
+def encoded(small: Compressed) -> bytes:
+    """The bytes of the file."""
     word, bits = code.encode(small.coded)
     plain = {
         "format": FORMAT,
@@ -92,9 +92,15 @@ def write(path: str | Path, small: Compressed) -> None:
     }
     buffer = io.BytesIO()
     torch.save(fields.plain(plain, "the network"), buffer)
+    return buffer.getvalue()
+
+
+def write(path: str | Path, small: Compressed) -> None:
+    """Write the file atomically, after reading it back."""
+    data = encoded(small)
     with replacing(path) as temporary:
-        temporary.write_bytes(buffer.getvalue())
-        back = decode(buffer.getvalue(), str(path))
+        temporary.write_bytes(data)
+        back = decode(data, str(path))
         same = all(np.array_equal(a.value, b.value) for a, b in zip(back.coded, small.coded, strict=True))
         check(same and back.bits <= small.bits, f"{path}: what was written does not read back as the network.")
 

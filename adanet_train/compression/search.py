@@ -199,8 +199,6 @@ def compress(
     check_delta(delta)
     check(budget >= 0, f"budget must be >= 0 nominal seconds, got budget={budget}.")
     check(isinstance(module, nn.Module), f"module must be a torch nn.Module, got a {type(module).__name__}.")
-    scripted = isinstance(module, torch.jit.ScriptModule)
-    check(not scripted, "module is TorchScript, whose weights cannot be changed: give the nn.Module it was made from.")
     require_eval_mode(module)
     own, X = prepared(module), points(X)
     y, mapped = labels(y, len(X), count_of_outputs(own, X))

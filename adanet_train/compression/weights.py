@@ -51,6 +51,8 @@ def prepared(module: nn.Module) -> nn.Module:
     ValueError
         If the module cannot be copied, has no weights, or keeps numbers that state_dict() does not have.
     """
+    scripted = any(isinstance(part, torch.jit.ScriptModule) for part in module.modules())
+    check(not scripted, "module is TorchScript, whose weights cannot be changed: give the nn.Module it was made from.")
     require_coded(module)
     try:
         own = copy.deepcopy(module).to("cpu", torch.float64).eval()

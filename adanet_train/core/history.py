@@ -7,7 +7,9 @@ from typing import Any, NotRequired, TypedDict
 LEAST_F = "least F"
 LARGEST_SCORE = "largest score, as printed"
 LEAST_HELD_OUT = "least held-out loss"
-SIMPLER = "held-out loss within one error of the least, and simpler"
+SIMPLER = (
+    "simpler, and its loss on the points that each member is trained without is within one standard error of the least"
+)
 SHARES = "no candidate lowers the held-out loss: the shares of the classes alone"
 NO_UNIT = "no unit lowers F"
 NOT_WORTH = "no candidate lowers the held-out loss by enough"

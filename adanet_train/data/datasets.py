@@ -207,7 +207,10 @@ def load(
     meant = nearest(name, ("breast-cancer", "digits", "iris", "wine", "mnist", "fashion", "cifar10"))
     if meant is not None and meant != name:
         raise ValueError(f"DATA {name!r} is not known: did you mean {meant!r}?")
-    raise ValueError(f"DATA must be one of {NAMES}, or a .csv, .parquet, .npy, .npz or .pt file, got {str(source)!r}.")
+    absent = "" if path.exists() else f"{source}: no such file. "
+    raise ValueError(
+        f"{absent}DATA must be one of {NAMES}, or a .csv, .parquet, .npy, .npz or .pt file, got {str(source)!r}."
+    )
 
 
 def dataset_of(

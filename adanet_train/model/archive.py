@@ -100,7 +100,10 @@ def _root(names: list[str], where: str) -> str:
     """The folder that holds data.pkl; TorchScript and exported programs are named and refused."""
     parts = {name.partition("/")[2] for name in names}
     if "constants.pkl" in parts or any(part.startswith("code/") for part in parts):
-        raise ModelFileError(f"{where}: a TorchScript program, expected tensors only: save the module's state_dict().")
+        trusted = "verify_bounds(torch.jit.load(FILE), X, y) in Python"
+        raise ModelFileError(
+            f"{where}: a TorchScript program, expected tensors only: save its state_dict(), or {trusted}."
+        )
     if "archive_format" in parts | set(names) or any(name.endswith(".json") for name in names):
         raise ModelFileError(f"{where}: an exported program, expected tensors only: save the module's state_dict().")
     roots = [name.removesuffix("/data.pkl") for name in names if name.endswith("/data.pkl")]
@@ -229,7 +232,10 @@ class _Inspector(pickle._Unpickler):
             return _STAND_INS[module, name]
         if module in ("torch", "torch._utils") and name in _REFUSED_TENSORS:
             raise ModelFileError(f"{_REFUSED_TENSORS[name]}, expected dense real tensors")
-        raise ModelFileError(f"a pickled {module}.{name}, expected plain values and tensors (save its state_dict())")
+        trusted = "in Python, if you trust the file: verify_bounds(torch.load(FILE, weights_only=False), X, y)"
+        raise ModelFileError(
+            f"a pickled {module}.{name}, expected plain values and tensors (save its state_dict(); {trusted})"
+        )
 
     def persistent_load(self, pid: Any) -> _Storage:
         kind, item_bytes, key, _, numel = pid

@@ -19,6 +19,7 @@ def train(
     plan: Plan,
     delta: float,
     *,
+    discrete: bool = False,
     callback: Callable[[Fitted], None] | None = None,
     resume: Fitted | None = None,
 ) -> Fitted:
@@ -28,7 +29,7 @@ def train(
     """
 
     def told(found: Picked) -> Fitted:
-        return replace(found.predictor, picked=Certified(None, delta, found, points, learner).record)
+        return replace(found.predictor, picked=Certified(None, delta, found, points, learner, discrete).record)
 
     def after(found: Picked) -> None:
         if callback is not None:

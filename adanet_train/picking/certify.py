@@ -111,6 +111,7 @@ class Certified:
         sample = {"m": len(self.points), "sha256": sample_digest(self.points)}
         margins = digest(self.learner, self.picked.predictor, self.points)
         about = {
+            "repeats": self.repeats,
             "discrete": self.discrete,
             "sample": sample,
             "margins": margins,

@@ -82,7 +82,10 @@ class Module:
             except Exception as error:  # whatever forward does
                 reason = " ".join(str(error).split()) or type(error).__name__
                 shape = points.X.shape[1:]
-                raise ValueError(f"X has rows of the shape {shape}, which the module cannot read: {reason}.") from None
+                flat = " X has no channel axis: pass X[:, None]." if len(shape) == 2 else ""
+                raise ValueError(
+                    f"X has rows of the shape {shape}, which the module cannot read: {reason}.{flat}"
+                ) from None
         C, shape = len(points.classes), tuple(getattr(f, "shape", ()))
         known = shape == (len(few), C) or (C == 2 and shape in ((len(few),), (len(few), 1)))
         wanted = "one logit, or two outputs" if C == 2 else f"{C} outputs, one for each class of y"

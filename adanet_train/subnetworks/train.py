@@ -119,6 +119,8 @@ class Grown:
     shape: tuple[int, ...]
     ended: bool = False
     categories: tuple[int, ...] = ()
+    given: bool = False
+    """Whether nothing was proposed but modules and estimators as they are."""
 
     @property
     def rounds(self) -> int:
@@ -127,11 +129,25 @@ class Grown:
 
     def module(self) -> Ensemble:
         """f as one module, for prediction, export and verify_bounds."""
-        check(bool(self.chosen), "no subnetwork lowers the loss: there is nothing to predict with.")
+        check(bool(self.chosen), self._nothing())
         device = next((p.device for one in self.chosen for p in one.module.parameters()), torch.device("cpu"))
         sample = torch.zeros(1, *self.shape, device=device)
         parts = [Part(one.module, self.outputs, sample) for one in self.chosen]
         return Ensemble(parts, [one.weight for one in self.chosen], self.outputs).to(device).eval()
+
+    def _nothing(self) -> str:
+        """Why no subnetwork was kept, and what to change."""
+        names = ", ".join(dict.fromkeys(report.name for report in self.reports)) or "nothing was proposed"
+        if self.given:
+            untrained = "an instance is used as it is, with the weights that it has"
+            return (
+                f"{names}: {untrained}, and does not lower the loss. Give the class or a function to have it trained."
+            )
+        why = "; ".join(f"{report.name}: {report.why}" for report in self.reports[-3:])
+        change = (
+            "train longer (Subnetworks([..], training=Fit(epochs=30))) or slower (Fit(rate=1e-3)), or give more points"
+        )
+        return f"no subnetwork lowers the loss, so there is nothing to predict with ({why}): {change}."
 
     def summary(self) -> Summary:
         """One line per subnetwork."""
@@ -303,7 +319,8 @@ class Problem:
         pairs = zip(compared.candidates, compared.weighed, strict=True)
         reports = [self.report(one, weighed, before, t, one.number in kept) for one, weighed in pairs]
         now = after if after is not None and better else before
-        grown = replace(grown, chosen=now.chosen, lam=compared.lam, reports=(*grown.reports, *reports))
+        given = bool(reports) and all(one.origin is not None for one in compared.candidates)
+        grown = replace(grown, chosen=now.chosen, lam=compared.lam, reports=(*grown.reports, *reports), given=given)
         return Here(replace(grown, ended=not better), now.H)
 
     def _lam(self, candidates: Sequence[Candidate]) -> float:
@@ -355,10 +372,11 @@ class Problem:
         except ProcessEnded:
             raise
         except Exception as error:
+            flat = " X has no channel axis: pass X[:, None]." if len(self.inputs.shape) == 2 else ""
             if isinstance(error, ValueError) and repr(name_of(builder)) in str(error):
-                raise
+                raise ValueError(f"{error}{flat}") from error
             told = str(error) if isinstance(error, RuntimeError | ValueError) else f"{type(error).__name__} {error}"
-            raise ValueError(f"builder {name_of(builder)!r} failed in round {t}: {told}") from error
+            raise ValueError(f"builder {name_of(builder)!r} failed in round {t}: {told}{flat}") from error
 
     def candidate(self, builder: Any, grown: Grown, t: int, number: int) -> Candidate:
         """Built and fitted; an error names the builder."""

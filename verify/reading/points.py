@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from adanet_theory.checks import Array, check
+from adanet_train.data.rows import require_finite
 
 if TYPE_CHECKING:
     from adanet_train.data.datasets import Dataset
@@ -44,7 +45,8 @@ def pairs(X: Any, y: Any, name: str = "") -> Pairs:
     if is_of_data(X):
         check(y is None, f"{name}X is a {type(X).__name__} and holds the labels already: give no {name}y beside it.")
         return _gathered(X, name)
-    check((X is None) == (y is None), "X and y are given together, or neither.")
+    missing = f"{name}{'y' if y is None else 'X'}"
+    check((X is None) == (y is None), f"{missing} is missing: X and y are given together, or neither.")
     return Pairs(X, y, name=name)
 
 
@@ -87,7 +89,7 @@ def array(values: Any, name: str) -> Array:
     check(rows.dtype.kind != "O", f"{name} must hold real numbers in rows of one length, got {_kind(values)}.")
     check(rows.dtype.kind in "buif", f"{name} must hold real numbers, got dtype {rows.dtype}.")
     check(rows.ndim >= 2 and len(rows) >= 1, f"{name} must have the shape (m, ..) with m >= 1, got {rows.shape}.")
-    check(bool(np.isfinite(rows).all()), f"{name} must be finite, got nan or inf.")
+    require_finite(rows, name)
     # as torch takes it: no steps backwards, no foreign order of bytes, no float128
     native = rows.dtype.newbyteorder("=") if rows.dtype.itemsize <= 8 else np.dtype(np.float64)
     return np.ascontiguousarray(rows, dtype=native)

@@ -77,6 +77,10 @@ def subject(network: Any, X: Any = None, y: Any = None, activation: str | None =
 
         return _of_converted(model_file.of_state_dict(network, activation))
     check(activation is None, "activation is for a state_dict; a module, an estimator and a model file have their own.")
+    if hasattr(network, "coded") and hasattr(network, "stages"):
+        return _of_compressed(network, X)
+    if hasattr(network, "predictor") and hasattr(network, "picked"):
+        return _of_certified(network, X, y)
     if isinstance(network, NetworkClassifier) and hasattr(network, "ensemble_"):
         check(X is not None, "X and y are required for an AdaNetClassifier(subnetworks=...), which holds no sample.")
         return replace(of_module(network.to_torch(), points.array(X, "X")), classes=tuple(network.classes_.tolist()))
@@ -84,7 +88,7 @@ def subject(network: Any, X: Any = None, y: Any = None, activation: str | None =
         check(hasattr(network, "model_"), "the estimator is not fitted yet, expected a fitted one.")
         return Subject(network.model_, tuple(network.classes_.tolist()))
     if isinstance(network, nn.Module):
-        check(X is not None, "a module knows no sample, expected X and y.")
+        check(X is not None, "X and y are required for an nn.Module, which holds no sample.")
         return of_module(_unwrapped(network), points.array(X, "X"))
     predicts = hasattr(network, "predict") or (callable(network) and not isinstance(network, type))
     check(predicts, f"network must be {KINDS}, got a {type(network).__name__}.")
@@ -143,6 +147,28 @@ def _of_coded(file: CodedFile, path: str) -> Subject:
     return Subject(
         ReadNetwork(graph, extra={"coded": file}), notes=(f"compressed: {file.bits:,} bits, code {file.code}.",)
     )
+
+
+def _of_compressed(small: Any, X: Any) -> Subject:
+    """What `compress` returned, as its file; a module that cannot be read is a black box."""
+    from adanet_train.compression import file
+
+    coded = file.decode(file.encoded(small), "the compressed network")
+    if coded.graph is not None:
+        return _of_coded(coded, "the compressed network")
+    check(X is not None, "X and y are required for a compressed network, which holds no sample.")
+    return of_module(small.module, points.array(X, "X"))
+
+
+def _of_certified(certified: Any, X: Any, y: Any) -> Subject:
+    """What `certify` returned: its predictor, and what it says of itself where no file could hold its record."""
+    from adanet_train.classifier import NetworkClassifier
+
+    own = subject(certified.predictor, X, y)
+    own = own if own.classes is not None else replace(own, classes=tuple(certified.points.classes.tolist()))
+    if isinstance(certified.predictor, NetworkClassifier) and hasattr(certified.predictor, "model_"):
+        return own
+    return replace(own, notes=(*own.notes, f"certify says of it, on its own sample: {certified!r}."))
 
 
 def _model(path: str, activation: str | None) -> ModelFile:
@@ -273,9 +299,13 @@ def _arithmetic(program: ModuleProgram, graph: Graph, X: Array) -> Arithmetic:
 
 def of_module(module: Any, X: Array, name: str | None = None) -> Subject:
     """The graph of the module; what the reader refuses is a black box, if it can be run at all."""
+    import torch
+
     from adanet_train.reading.recorder import UnreadableModule
     from adanet_train.reading.trace import compared
 
+    if any(isinstance(part, torch.jit.ScriptModule) for part in module.modules()):
+        return _opaque(module, X, "a TorchScript program is not read; hand over the module that it was made from.")
     try:
         graph, difference = _read(module, X)
     except UnreadableModule as error:
@@ -304,7 +334,7 @@ def _opaque(module: Any, X: Array, refusal: str) -> Subject:
     """A module by its outputs alone; one that draws at random, or cannot be run, is refused as it was by the reader."""
     unfit = f"{refusal} X has rows of the shape {X.shape[1:]}, expected rows as the module reads them."
     program = ModuleProgram(module)
-    if any(part.training for part in module.modules()):
+    if any(getattr(part, "training", False) for part in module.modules()):
         check(_runs_in_eval_mode(module, X), unfit)
         raise ValueError(f"{refusal} As a black box it must be in eval mode: call module.eval() first.")
     try:
