@@ -101,8 +101,6 @@ class Bound:
         "two" for the margin y f(x), "many" for f(x, y) - max f(x, y'), "any" if it reads only errors.
     quoted
         Whether a report may quote it as the least of all. If not, it is quoted only if named beforehand.
-    reported
-        Whether verify-bounds has a row for it.
     examples
         Values of the numeric form, computed independently; the tests, the suite and the site use them.
 
@@ -126,7 +124,6 @@ class Bound:
     assumes: str = ""
     classes: Classes = "two"
     quoted: bool = True
-    reported: bool = True
     examples: tuple[Example, ...] = ()
 
     def __post_init__(self) -> None:
@@ -153,9 +150,9 @@ class Bound:
         """Whether it claims something about the network if its assumptions hold."""
         return self.group != "context"
 
-    def has_row(self, classes: Classes) -> bool:
-        """Whether it is a claim that verify-bounds evaluates for such a network."""
-        return self.is_claim and self.reported and self.classes in (classes, "any")
+    def is_about(self, classes: Classes) -> bool:
+        """Whether it is a claim about a network with two classes, or with more."""
+        return self.is_claim and self.classes in (classes, "any")
 
     @property
     def numeric(self) -> Callable[..., Any]:
@@ -436,7 +433,6 @@ _BUILT_IN = (
         needs=("iid", "feature-map", "picked", "recipe"),
         reference=_PROOFS + "pick-certificate",
         classes="any",
-        reported=False,
         examples=(
             Example(
                 {"k": 0, "N": 10, "delta": "0.05"},
@@ -598,8 +594,8 @@ def ids(bounds: tuple[Bound, ...]) -> tuple[str, ...]:
 
 
 def needing(assumption: str, classes: Classes = "two") -> tuple[str, ...]:
-    """The ids of all claims that need the assumption and have a row in a report."""
-    return ids(select(lambda bound: bound.has_row(classes) and (assumption in bound.needs or assumption in ALWAYS)))
+    """The ids of all claims that need the assumption."""
+    return ids(select(lambda bound: bound.is_about(classes) and (assumption in bound.needs or assumption in ALWAYS)))
 
 
 # A bound of one's own

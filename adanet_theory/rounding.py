@@ -6,6 +6,7 @@ EPS is two unit roundoffs, which leaves a factor 2 for higher orders. TINY bound
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -55,3 +56,28 @@ def exact_sum(values: Array) -> Fraction:
 def enlarged(x: Any, roundings: int) -> Any:
     """An upper value of a non-negative number or array that was computed as x with that many roundings."""
     return x * (1 + (roundings + 4) * EPS) + (roundings + 1) * TINY
+
+
+# Numbers as text
+
+
+def upward(x: float, digits: int = 4) -> str:
+    """A bound as every report, message and log shows it: rounded up, so that the text is never below the number.
+
+    >>> upward(0.18669524), upward(44.90001), upward(1.0), upward(1234567.0)
+    ('0.1867', '44.91', '1', '1.235e6')
+    """
+    return shown(x, digits, ROUND_CEILING)
+
+
+def shown(x: float, digits: int, rounding: str) -> str:
+    """That many significant digits. Decimal(x) is the float exactly, so the rounding is that of the number itself."""
+    if not math.isfinite(x):
+        return str(float(x))
+    exact = Decimal(float(x))
+    value = exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), rounding)
+    power = value.adjusted()
+    if value == 0 or -3 <= power < 6:
+        text = f"{value:f}"
+        return text.rstrip("0").rstrip(".") if value == value.to_integral_value() and "." in text else text
+    return f"{value.scaleb(-power):f}".rstrip("0").rstrip(".") + f"e{power}"

@@ -46,7 +46,7 @@ def test_one_right_point_many_times_bounds_nothing() -> None:
     assert not row(found, "held-out").applies
     assert row(found, "held-out").why_not == ("untouched",)
     assert status(found, "untouched") == "fails"
-    assert "9,999 of the 10,000 held-out rows repeat an earlier one" in detail(found, "untouched")
+    assert "9,999 of the 10,000 held-out rows repeat an earlier row" in detail(found, "untouched")
     assert "held-out" in wording.sentence(found)
     assert "does not apply" in wording.sentence(found)
 

@@ -748,11 +748,21 @@ def test_a_report_replays_the_picks_and_quotes_their_certificate(picked_file: st
     assert row.value == pick_upper(int(row.terms["k"]), 120, "0.05")
     document = json.loads(report.to_json())
     status = {entry["id"]: entry["status"] for entry in document["assumptions"]}
-    assert (status["picked"], status["recipe"], status["feature-map"]) == ("holds", "assumed", "fails")
+    assert (status["picked"], status["recipe"], status["feature-map"]) == ("holds", "assumed", "assumed")
     cited = document["cite"]
     assert (cited["id"], cited["value"], cited["delta"]) == ("pick-certificate", row.value, 0.05)
     assert set(cited["assumes"]) == {"iid", "feature-map", "recipe"}
-    assert not report.bounds["margin-bound-uniform"].applies  # the map was fitted on points of the sample
+    for id in (
+        "margin-bound-uniform",
+        "a-posteriori",
+        "occam-certificate",
+    ):  # the map was fitted on points of the sample
+        assert "feature-map" in report.bounds[id].why_not
+    text = " ".join(report.text(verbose=True).split())
+    assert "fitted on the recorded start alone (feature-map)" in text
+    assert "FAILS feature-map" not in text
+    for id in ("iid", "feature-map", "picked", "recipe"):
+        assert "pick-certificate" in next(row.statements for row in report.assumptions if row.id == id)
 
 
 def test_a_report_pays_for_the_best_of_a_list(tmp_path: Any, capsys: Any) -> None:

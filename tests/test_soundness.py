@@ -71,7 +71,7 @@ def test_twelve_coins_repeated_certify_nothing() -> None:
     file = ModelFile(network, None, None, None, sample)
     found = report.build(file, Question(draws=None))
     assert status(found, "iid") == "fails"
-    assert "19,980 of 19,992 rows repeat an earlier one" in found.assumptions[0].detail
+    assert "19,980 of 19,992 rows repeat an earlier row" in found.assumptions[0].detail
     assert found.cite is None
     assert not any(row.applies for row in found.bounds)
     told = report.build(file, Question(draws=None, discrete=True))

@@ -410,7 +410,15 @@ def test_the_help_tells_the_defaults_and_choices_of_the_config():
             told.add(name)
             default = defaults[name]
             assert match[1] == default if isinstance(default, str) else float(match[1]) == default, name
-    assert told == options.keys() & defaults.keys() - {"rho", "width", "lam", "max_rounds", "picks", "start"}
+    assert told == options.keys() & defaults.keys() - {
+        "rho",
+        "width",
+        "lam",
+        "max_rounds",
+        "picks",
+        "start",
+        "discrete",
+    }
     assert options["variant"].choices == config.VARIANTS
     assert options["complexity"].choices == config.COMPLEXITIES
     assert options["method"].choices == methods.METHODS

@@ -99,7 +99,7 @@ def parser() -> Parser:
     more = "networks you compared on held-out points: those bounds are stated at D/N (default: number of MODELs)"
     add("--compared", type=int, metavar="N", help=more)
     add("--no-replay", action="store_true", help="count the picks of a picked network, but do not train it again")
-    discrete = "equal rows are separate draws, not copies: the distribution has atoms"
+    discrete = "identical rows are separate draws (different people or events), not copies"
     add("--discrete", action="store_true", help=discrete)
     options.add_version()
     return options
@@ -234,6 +234,7 @@ def ask(arguments: argparse.Namespace) -> Question:
         discrete=arguments.discrete,
         replay=not arguments.no_replay,
         compared=compared,
+        command=True,
     )
 
 

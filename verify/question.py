@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Real
@@ -30,7 +31,7 @@ class Question:
     ask for (points picked, weights coded, unlabelled points); `tried` counts the settings, maps and families that were
     tried on the same sample (None: what the model file says), `compared` the networks of which the least is quoted,
     which held-out points pay for; `replay` says whether the recipe of a picked network is run again;
-    `discrete` says that the law of the data has atoms: rows may repeat.
+    `discrete` says that equal rows are separate draws; `command` says that the command asks, not Python.
     """
 
     rho: Number | None = None
@@ -47,6 +48,7 @@ class Question:
     asked: str | None = None
     replay: bool = True
     compared: int = 1
+    command: bool = False
 
     @classmethod
     def of(cls, **given: Any) -> Question:
@@ -99,6 +101,28 @@ def exact(value: Any, name: str = "value") -> Fraction | float:
         raise ValueError(f"{name} must be a number, got {name}={value!r}.") from None
     text = value if isinstance(value, str) else repr(number)
     return Fraction(text) if math.isfinite(number) and number != 0 and len(text) <= 400 else number
+
+
+_IN_PYTHON = {
+    "--discrete": "discrete=True",
+    "--r-sup R": "r_sup=R",
+    "--r-sup": "r_sup=",
+    "--test-data FILE": "test=(X, y)",
+    "--test-data": "test=",
+    "--data": "(X, y)",
+    "--activation": "activation=",
+    "--budget": "budget=",
+}
+"""Options of verify-bounds as arguments of verify_bounds, the longer first."""
+
+
+def in_python(text: str) -> str:
+    """The text with the options of the command named as Python names them.
+
+    >>> in_python("add --discrete, or --r-sup R"), in_python("adanet-train --discrete-nothing")
+    ('add discrete=True, or r_sup=R', 'adanet-train --discrete-nothing')
+    """
+    return re.sub(rf"({'|'.join(_IN_PYTHON)})(?![\w-])", lambda match: _IN_PYTHON[match[1]], text)
 
 
 def _is_whole(value: Any, least: int) -> bool:

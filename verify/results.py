@@ -75,6 +75,13 @@ class Assumption:
     status: Status
     detail: str
     statements: tuple[str, ...]
+    only: tuple[str, ...] = ()
+    """Where some are named: the status is that for these statements, and for all others the assumption fails."""
+    words: str = ""
+    """What a citation says of it, where the usual words are not what was found here."""
+
+    def status_for(self, statement: str) -> Status:
+        return "fails" if self.only and statement not in self.only else self.status
 
     @property
     def holds(self) -> bool | None:
@@ -207,6 +214,8 @@ class BoundReport:
     """A black box is known by its predictions alone: `model` has its kind as activation and nothing else."""
     whose: str = ""
     """Whose risk is meant, where it is not the network that was given: "the rounded one in FILE, not MODEL"."""
+    command: bool = False
+    """Whether the words are those of the command; else options are named as in Python."""
     tried: int = 1
     compared: int = 1
     """The networks of which the least may be quoted: held-out points and draws pay for all of them."""

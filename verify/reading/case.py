@@ -249,13 +249,8 @@ def read_files(named: Named) -> Iterator[Case]:
         sample, test = first.pairs()
         stored = getattr(given.model, "sample", None)
         missing = sample is None and (stored is None or stored.Psi is None)
-        check(not missing or test is not None, _no_points(path))
+        check(not missing or test is not None, f"{path}: holds no training points. {subject.with_points(path)}")
         yield _case(subject.predictions(given, path) if missing else given, sample, test)
-
-
-def _no_points(path: str) -> str:
-    trained, held_out = "--data FILE with the points it was trained on", "--test-data FILE with held-out points"
-    return f"{path}: holds no sample, expected {trained}, or {held_out} alone."
 
 
 def subject_of(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None]:
@@ -267,7 +262,7 @@ def subject_of(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None
         own = subject.of_model_file(path, named.activation)
         return own, own.model.graph.shape if isinstance(own.model, ReadNetwork) else None
     source = named.data or named.test
-    check(source is not None, _no_points(path))
+    check(source is not None, f"{path}: holds no training points. {subject.with_points(path)}")
     assert source is not None
     data = load(named, source, many=True)
     shape = named.shape or data.shape or data.values.shape[1:]

@@ -108,9 +108,15 @@ def _of_path(path: str, X: Any, activation: str | None) -> Subject:
     if not is_onnx and not exported.is_exported(data):
         return of_model_file(path, activation)
     check(activation is None, f"{path}: --activation is for a state_dict; a program has its own.")
-    check(X is not None, f"{path}: holds no sample, expected --data FILE with the points it was trained on.")
+    check(X is not None, f"{path}: holds no training points. {with_points(path)}")
     module = onnx_file.read_onnx(path) if is_onnx else exported.read_exported(data, path)
     return of_module(module, points.array(X, "X"), f"the program in {os.path.basename(path)}")
+
+
+def with_points(path: str) -> str:
+    """What to type for a file that holds no points."""
+    typed = f"verify-bounds {path} --data FILE (the training points) or --test-data FILE (held-out points)"
+    return f"Type {typed}; in Python verify_bounds({path!r}, X, y)."
 
 
 def of_model_file(path: str, activation: str | None) -> Subject:
@@ -310,9 +316,9 @@ def of_module(module: Any, X: Array, name: str | None = None) -> Subject:
         graph, difference = _read(module, X)
     except UnreadableModule as error:
         return _opaque(module, X, str(error))
-    read = f"{name} is read" if name else "read by torch.fx"
-    seen = f"{compared(graph, len(X)):,} points, where it differs by at most {difference:.1g} in float64"
-    notes = [f"{read} and compared with the module at {seen}."]
+    # what was read is the formula: a reader need not know of it unless it differs from the program
+    differs = f"{name or 'the module'} and the formula read from it differ by at most {difference:.1g} in float64"
+    notes = [f"{differs} at {compared(graph, len(X)):,} points."] if difference else []
     if graph.link:
         notes.append(f"the {graph.link} at the end changes no decision: it was taken off, and f is the logit below it.")
     if graph.outputs == 2:

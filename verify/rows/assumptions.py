@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from adanet_theory import catalogue
 from adanet_theory.activations import Activation
 from adanet_theory.checks import check
-from adanet_theory.rounding import up
+from adanet_theory.rounding import up, upward
 from adanet_theory.spec import NetworkSpec
 from verify.measure.membership import outside
 from verify.measure.repeats import repeated, shared
@@ -59,16 +59,12 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
         r_sup(setting),
         r_inf(setting),
         fixed_in_advance(setting.is_declared, rho_chosen, setting.source.rounds_added),
-        feature_map(setting.source),
+        feature_map(setting.source, on_start=setting.picking is not None and setting.picking.on_start),
         arithmetic(setting),
         *([] if setting.source.held_out is None else [untouched(setting.source.held_out, setting.source.discrete)]),
         *([chain(next((phi.name for phi in setting.graph.phi), None))] if setting.source.chain else []),
     )
-    assessment = Assessment(
-        rows,
-        setting.is_declared,
-        on_start=setting.picking is not None and setting.picking.on_start,
-    )
+    assessment = Assessment(rows, setting.is_declared)
     if setting.classes == "many":
         assessment = replace(assessment, rows=tuple(_of_many(rows)), classes="many")
     return replace(assessment, rows=(*assessment.rows, *_of_picking(setting.picking)))
@@ -100,10 +96,10 @@ def iid(repeats: int, m: int, discrete: bool) -> Assumption:
     """Points drawn independently from one law: nothing can show it, but rows that repeat speak against it."""
     if repeats == 0:
         return _row("iid", "assumed", "no row repeats; that the points were drawn independently is taken for granted")
-    copies = f"{repeats:,} of {m:,} rows repeat an earlier one"
+    copies = f"{repeats:,} of {m:,} rows repeat an earlier row"
     if discrete:
         return _row("iid", "assumed", f"{copies}, taken as draws of their own (--discrete)")
-    return _row("iid", "fails", f"{copies}: copies are no new draws (if the law has atoms: --discrete)")
+    return _row("iid", "fails", copies)
 
 
 def rows_held_out(sample: Points | None, test: Points, discrete: bool) -> HeldOut:
@@ -114,14 +110,14 @@ def rows_held_out(sample: Points | None, test: Points, discrete: bool) -> HeldOu
     same = shared(test.compared, test.y, sample.compared, sample.y)
     counted = f"{same:,} of the {n:,} test points are points of the sample"
     check(same < n, f"{counted}: held-out points must not have been used in training, give points drawn anew.")
-    remedy = "take them out, or where the law has atoms: --discrete"
+    remedy = "remove them, or if identical rows can be different people or events: --discrete, in Python discrete=True"
     check(same == 0 or discrete, f"{counted}: held-out points must not have been used in training ({remedy}).")
     return HeldOut(n, repeated(test.compared, test.y), same)
 
 
 def untouched(points: HeldOut, discrete: bool) -> Assumption:
     """Held-out points are new draws that nothing was fitted to; copies of one point, or of the sample, are not."""
-    counted = [f"{points.repeats:,} of the {points.n:,} held-out rows repeat an earlier one"] * (points.repeats > 0)
+    counted = [f"{points.repeats:,} of the {points.n:,} held-out rows repeat an earlier row"] * (points.repeats > 0)
     if points.shared:
         counted.append(f"{points.shared:,} of the {points.n:,} are rows of the sample")
     unused = f"that the {points.n:,} held-out points were used neither in training nor to choose is taken for granted"
@@ -133,7 +129,7 @@ def untouched(points: HeldOut, discrete: bool) -> Assumption:
     copies = " and ".join(counted)
     if discrete:
         return _row("untouched", "assumed", f"{copies}, taken as draws of their own (--discrete); {unused}")
-    return _row("untouched", "fails", f"{copies}: copies are no new draws (if the law has atoms: --discrete)")
+    return _row("untouched", "fails", copies)
 
 
 # The activations
@@ -230,12 +226,8 @@ def range_one(setting: Setting) -> Assumption:
     M = setting.ranges.M
     at = "r_sup" if setting.r_sup is not None else "r_inf, for want of r_sup"
     status: Status | bool = "open" if M <= 1 and setting.r_sup is None else M <= 1
-    return _row("range", status, f"|h| <= M = {_upward(M)} at {at}; Theorem 1 takes |h| <= 1 for granted")
-
-
-def _upward(x: float) -> str:
-    """Six digits, or all of them where six would hide that x is above 1."""
-    return repr(x) if x > 1 and f"{x:.6g}" == "1" else f"{x:.6g}"
+    reach = f"units of the family reach at most |h| = {upward(M)} at {at}"
+    return _row("range", status, f"{reach}; Theorem 1 takes |h| <= 1 for granted")
 
 
 def depth(spec: NetworkSpec) -> Assumption:
@@ -295,9 +287,14 @@ def small_delta(delta: Fraction, follows: dict[str, bool]) -> Assumption:
     return _row("delta", not missing, detail)
 
 
-def feature_map(source: Source) -> Assumption:
+def feature_map(source: Source, *, on_start: bool = False) -> Assumption:
+    """`on_start`: Ψ looks as if fitted on the start of a run of picking, which its certificate allows."""
+    if source.fitted_on_sample and on_start:
+        fitted = "Psi was fitted on the recorded start, as its ranges there show: only pick-certificate allows that"
+        row = _row("feature-map", "assumed", f"{fitted}, for every other statement that needs it feature-map fails")
+        return replace(row, only=("pick-certificate",), words="the features were fitted on the recorded start alone")
     if source.fitted_on_sample:
-        return _row("feature-map", False, "Psi was fitted on the sample: no bound on the risk covers it")
+        return _row("feature-map", False, "Psi was fitted on the sample: no bound from the sample covers it")
     if source.learned is not None:
         return _learned(source.learned)
     if source.has_map:

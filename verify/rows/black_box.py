@@ -13,7 +13,6 @@ from fractions import Fraction
 import numpy as np
 
 from adanet_theory import catalogue
-from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_train.core import by_class
 from verify.measure.repeats import repeated
 from verify.question import Points, Question
@@ -21,7 +20,7 @@ from verify.reading.program import errors
 from verify.results import Assumption, BoundReport, ModelFacts, SampleFacts
 from verify.rows import checks
 from verify.rows.assumptions import iid, rows_held_out, untouched
-from verify.rows.citation import HOLDOUT, cite, fixed_by_input
+from verify.rows.citation import cite, fixed_by_input, held_out_hint
 from verify.rows.row import held_out, made
 from verify.rows.setting import Assessment
 
@@ -102,12 +101,8 @@ def _by_class(points: Points) -> dict[str, float]:
 
 def _advice(sample: Points, delta: Fraction) -> tuple[str, ...]:
     """What would bound the risk of a predictor that cannot be read."""
-    m = len(sample.y)
-    kept = max(1, int(HOLDOUT * m))
-    upper = clopper_pearson(round(kept * _errors(sample) / m), kept, float(delta))
-    points = f"keep points out of training and give them as test=(X, y) or --test-data FILE: {kept:,} points with this"
     return (
-        f"{points} error would bound the risk by {upper:.3g}",
-        "certify(learner, X, y) of adanet_train trains any learner with a certificate that needs no points kept aside",
-        "adanet-train --objective certificate trains a network that has one",
+        held_out_hint(len(sample.y), _errors(sample), float(delta)),
+        "certify(learner, X, y) of adanet_train trains any learner with a certificate that needs no points kept aside.",
+        "adanet-train --objective certificate trains a network that has one.",
     )

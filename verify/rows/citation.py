@@ -17,6 +17,7 @@ from fractions import Fraction
 
 from adanet_theory import catalogue
 from adanet_theory.certificates.binomial import clopper_pearson
+from adanet_theory.rounding import upward
 from verify.question import Question
 from verify.results import BoundRow, Citation, TestFacts
 from verify.rows.row import at_delta, row
@@ -62,26 +63,27 @@ def cite(
 # One hint where nothing says much: the cause, what to do about it, and the number that would bring
 
 HOLDOUT = Fraction(1, 10)
+_COPIES = "If identical rows can be different people or events, add --discrete{}; otherwise remove the copies."
 REMEDIES = {
-    "iid": "take the copies out, or say --discrete if the law has atoms",
-    "untouched": "take the copies out, or say --discrete if the law has atoms",
-    "feature-map": "give the range of the features if it is known beforehand (feature_range=), "
-    "or learn the map on other points (adanet-train --features learned:F)",
-    "arithmetic": "give a bound on |x| that is known beforehand (--r-sup R)",
-    "r-sup": "give a bound on |Psi| that is known beforehand (--r-sup R)",
+    "iid": _COPIES,
+    "untouched": _COPIES,
+    "feature-map": "If the range of the features is known beforehand, train with it (feature_range=){}; "
+    "otherwise learn the map on other points (adanet-train --features learned:F).",
+    "arithmetic": "Give a bound on |x| that is known beforehand: --r-sup R{}.",
+    "r-sup": "Give a bound on |Psi| that is known beforehand: --r-sup R{}.",
 }
-"""By assumption: what its failure asks for."""
+"""By assumption: what its failure asks for; the value that would result is put in."""
 
 Hint = tuple[float, str]
 """The bound that would result, and the line."""
 
 
-def hint(setting: Setting, rows: Sequence[BoundRow], *, coded: bool = False) -> str:
-    """The hint that helps most; coded: the network is compressed already."""
+def hint(setting: Setting, rows: Sequence[BoundRow]) -> str:
+    """The hint that helps most."""
     base_rate = setting.base_rate
     if setting.errors / setting.m >= base_rate > 0:
-        error = f"the network errs on {setting.errors / setting.m:.3g} of the sample"
-        return f"{error}, a constant prediction on {base_rate:.3g}: a bound cannot mend that, better training can"
+        error = f"The network errs on {setting.errors / setting.m:.4g} of the sample"
+        return f"{error}, a constant prediction on {base_rate:.4g}. No bound can help; better training can."
     blocked = [
         unblocked
         for row in rows
@@ -90,7 +92,10 @@ def hint(setting: Setting, rows: Sequence[BoundRow], *, coded: bool = False) -> 
     if blocked:
         return min(blocked)[1]
     tested = setting.tested
-    return _held_out(setting, coded) if tested is None else _more_points(tested, setting.float_delta)
+    if tested is not None:
+        return _more_points(tested, setting.float_delta)
+    alone = f"The m = {setting.m:,} training points alone give no useful bound for this network."
+    return f"{alone} {held_out_hint(setting.m, setting.errors, setting.float_delta)}"
 
 
 def _unblocked(row: BoundRow, verdict: Assessment) -> Hint | None:
@@ -100,29 +105,27 @@ def _unblocked(row: BoundRow, verdict: Assessment) -> Hint | None:
     details = {assumption.id: assumption.detail for assumption in verdict.rows}
     if "arithmetic" in row.why_not and not any(each.id == "r-sup" and each.status == "open" for each in verdict.rows):
         return None  # there is a range already
-    causes = "; ".join(f"{details[id]}: {REMEDIES[id]}" for id in row.why_not)
-    then = "" if row.raw is None else f"; {row.id} would then be {row.raw:.3g}"
-    return row.raw or 0.0, f"{causes}{then}"
+    last = row.why_not[-1]
+    then = "" if row.raw is None else f" ({row.id} is then {upward(row.raw)})"
+    causes = ". ".join(details[id][:1].upper() + details[id][1:] for id in row.why_not)
+    remedies = dict.fromkeys(REMEDIES[id].format(then if REMEDIES[id] == REMEDIES[last] else "") for id in row.why_not)
+    return row.raw or 0.0, f"{causes}. {' '.join(remedies)}"
 
 
-def _held_out(setting: Setting, coded: bool) -> str:
-    """What points kept aside would bring, what it costs to quote the better of two reports, and what needs none."""
-    points = int(HOLDOUT * setting.m)
-    too_many = "bits" if coded else "units"
-    cause = f"the network has too many {too_many} for a bound from m = {setting.m:,} training points"
+def held_out_hint(m: int, errors: int, delta: float) -> str:
+    """What points kept aside would bring, at the error of the training points."""
+    points = int(HOLDOUT * m)
     if points < 1:
-        return f"{cause}: more points"
-    errors = min(round(points * setting.errors / setting.m), points)
-    upper = clopper_pearson(errors, points, setting.float_delta)
-    kept = "train again without some points and hold them out (test=(X, y), --test-data, adanet-train --holdout)"
-    value = f"{points:,} with {errors} errors, the training error, would bound the risk by {upper:.3g}"
-    usual = "held-out points usually have more; to quote the better of two reports, take delta/2 for both"
-    alone = ". Or certify a copy rounded to few bits from the training points alone (compress(..), --compress FILE)"
-    return f"{cause}: {kept}; {value} ({usual}){'' if coded else alone}"
+        return "Get more points."
+    expected = min(round(points * errors / m), points)
+    upper = upward(clopper_pearson(expected, points, delta))
+    kept = "Keep some points out of training and give them as --test-data FILE"
+    rate = f"{points:,} points with {expected} error{'s' * (expected != 1)}, as on the training points"
+    return f"{kept}: {rate}, would bound the risk by {upper}."
 
 
 def _more_points(test: TestFacts, delta: float) -> str:
     """What four times as many held-out points would bring at the same error."""
     n, errors = 4 * test.n, 4 * round(test.error * test.n)
     upper = clopper_pearson(errors, n, delta)
-    return f"too few held-out points: {n:,} with the same error would bound the risk by {upper:.3g}"
+    return f"Get more held-out points: {n:,} with the same error would bound the risk by {upward(upper)}."

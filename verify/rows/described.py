@@ -209,14 +209,14 @@ def _with_row(
         )
     rows = (*report.assumptions, *added)
     needed = [row for row in rows if row.id in bound.needs]
-    why_not = [row.id for row in needed if row.status in ("open", "fails")]
+    why_not = [row.id for row in needed if row.status_for(id) in ("open", "fails")]
     # a program is as fixed by the code as its formula is, and its own errors are counted
     row = made(bound, Value(raw, dict(terms), about="program"), why_not)
     report = replace(report, assumptions=rows, bounds=_in_place(report.bounds, row))
     fixed = question.cite or ("held-out" if report.test is not None else id if asked else None)
     if fixed != id:
         return report
-    assumes = tuple(part.id for part in needed if part.status == "assumed")
+    assumes = tuple(part.id for part in needed if part.status_for(id) == "assumed")
     says = row.value is not None and row.value < 1
     cite = Citation(id, row.value or 0.0, float(delta), assumes, 1) if says else None
     helped = cite is not None and report.base_rate is not None and cite.value < report.base_rate

@@ -125,7 +125,7 @@ def of_setting(
         notes=(*notes, *_retired(model), *remarks, *[setting.known.note] * bool(setting.known.note)),
         base_rate=setting.base_rate,
         class_errors=setting.class_errors,
-        advice=(hint(setting, [*held_out, *rows], coded="coded" in model.extra),) if says_little else (),
+        advice=(hint(setting, [*held_out, *rows]),) if says_little else (),
         undecided=undecided,
         margins=setting.margins.middle / W if W else setting.margins.middle,
         curves=numeric.rho_curves(setting) if question.curves and setting.layers is not None else {},
@@ -168,7 +168,7 @@ def status(report: BoundReport) -> int:
 def stored_sample(model: Formula) -> Points:
     sample = model.sample
     if sample is None or sample.Psi is None or sample.y is None:
-        raise ValueError("the model file holds no sample: --data FILE must give it.")
+        raise ValueError("the model file holds no training points: give them as X and y, or --data FILE.")
     mapped, names = model.features is not None, model.class_names
     return Points(sample.Psi.numpy(), sample.y.numpy(), mapped=mapped, names=names)
 

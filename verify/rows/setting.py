@@ -145,12 +145,11 @@ class Assessment:
     is_declared: bool
     follows: tuple[str, ...] = ()
     classes: Classes = "two"
-    on_start: bool = False
-    """Whether Ψ may have been fitted on the start of a run of picking, which its certificate allows."""
 
     def why_not(self, bound: Bound) -> tuple[str, ...]:
         """The ids of what the bound needs and is not known to hold."""
-        broken = (row.id for row in self.rows if row.id in _needs(bound) and row.status in ("open", "fails"))
+        needed = (row for row in self.rows if row.id in _needs(bound))
+        broken = (row.id for row in needed if row.status_for(bound.id) in ("open", "fails"))
         return tuple(id for id in broken if not self._is_excused(id, bound))
 
     def _is_excused(self, id: str, bound: Bound) -> bool:
@@ -163,8 +162,6 @@ class Assessment:
             return not self.is_declared
         if id == "delta":
             return bound.id in self.follows
-        if id == "feature-map":
-            return self._maps_start(bound)
         return id == "normalised"  # f = 0 has the bound 1
 
     def assumed(self, bound: Bound, about: About) -> tuple[str, ...]:
@@ -172,17 +169,11 @@ class Assessment:
         # the range on which the program is near its formula
         tied = ("r-sup",) if about == "program" and "arithmetic" in bound.needs else ()
         needed = [row for row in self.rows if row.id in (*_needs(bound), *catalogue.ALWAYS, *tied)]
-        return tuple(row.id for row in needed if row.status == "assumed" or self._is_taken(row, bound))
+        return tuple(row.id for row in needed if row.status_for(bound.id) == "assumed" or self._is_taken(row, bound))
 
     def _is_taken(self, row: Assumption, bound: Bound) -> bool:
         """That held-out points are draws of their own is assumed whatever the sample is."""
-        if row.id == "feature-map":
-            return row.status == "fails" and self._maps_start(bound)
         return self._is_declaration(row) or (row.id == "iid" and bound.group == "held-out")
-
-    def _maps_start(self, bound: Bound) -> bool:
-        """Ψ fitted on the sample fails all bounds but that of picking, if it was fitted on the start."""
-        return self.on_start and "picked" in bound.needs
 
     def _is_declaration(self, row: Assumption) -> bool:
         """A family that was declared, beside a ρ that was not: the bound needs the first only, and takes its word."""

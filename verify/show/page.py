@@ -7,7 +7,7 @@ from html import escape
 
 from verify.results import BoundReport, BoundRow
 from verify.show import links, plots, stylesheet, wording
-from verify.show.wording import NOTHING, down, near, up
+from verify.show.wording import NOTHING, down, up
 
 _ORDER: Mapping[str, int] = {"fails": 0, "open": 1, "assumed": 2, "holds": 3}
 
@@ -50,7 +50,7 @@ def _facts(report: BoundReport) -> str:
 
 def _assumptions(report: BoundReport) -> str:
     rows = [
-        [_mark(wording.holds(row)), _code(row.id), escape(row.detail), _codes(row.statements)]
+        [_mark(wording.holds(row)), _code(row.id), escape(row.detail), _codes(wording.needed_by(row, report))]
         for row in sorted(report.assumptions, key=lambda row: _ORDER[row.status])
     ]
     return table(["", "assumption", "here", "needed by"], rows, wide={2, 3})
@@ -61,7 +61,7 @@ def _bounds(report: BoundReport) -> str:
     rows: list[str] = []
     for key, members in wording.grouped(report):
         rows.append(f'<tr class="group {key}"><td colspan="7">{_title(key, report)}</td></tr>')
-        rows += [_row(head, _bound(row, report.model.W), numbers={1, 2, 3, 4}, wide={5, 6}) for row in members]
+        rows += [_row(head, _bound(row, report), numbers={1, 2, 3, 4}, wide={5, 6}) for row in members]
     margins = "".join(f'<p class="soft">{escape(line)}</p>' for line in wording.at_margins(report))
     return _framed(head, rows, numbers={1, 2, 3, 4}) + margins
 
@@ -70,13 +70,13 @@ def _title(key: str, report: BoundReport) -> str:
     return wording.GROUPS[key].format(wording.probability(report.delta))
 
 
-def _bound(row: BoundRow, W: float) -> list[str]:
+def _bound(row: BoundRow, report: BoundReport) -> list[str]:
     """A statement that does not apply shows no bound; its terms are marked as a formula only."""
     words = [escape(wording.remark(row)), _soft(wording.terms(row))]
     if wording.group(row) == "not":
         return [_statement(row.id), *[NOTHING] * 4, *words]
     value = NOTHING if row.context else up(row.value)
-    return [_statement(row.id), value, up(row.raw), *map(near, wording.scales(row, W)), *words]
+    return [_statement(row.id), value, up(row.raw), *wording.margins(row, report), *words]
 
 
 def _layers(report: BoundReport) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from verify.results import Assumption, BoundReport, BoundRow
 from verify.show import links, wording
-from verify.show.wording import NOTHING, near, up
+from verify.show.wording import NOTHING, up
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -92,13 +93,13 @@ class _Page:
     def assumptions(self, report: BoundReport) -> None:
         self.heading(f"Assumptions: {wording.tally(report)}")
         for row in report.assumptions:
-            self.assumption(row)
+            self.assumption(row, wording.needed_by(row, report))
 
-    def assumption(self, row: Assumption) -> None:
+    def assumption(self, row: Assumption, needed_by: Sequence[str]) -> None:
         word = wording.holds(row)
         self.line(f"  {word:7} {row.id:16} {row.detail}", _HOLDS[word], 27)
-        if row.statements:
-            self.line(f"{'':27}needed by {', '.join(row.statements)}", "dim", 27)
+        if needed_by:
+            self.line(f"{'':27}needed by {', '.join(needed_by)}", "dim", 27)
 
     def bounds(self, report: BoundReport) -> None:
         self.heading(f"Every statement, {wording.alone(report)}")
@@ -108,17 +109,17 @@ class _Page:
         for key, rows in wording.grouped(report):
             self.line(f"  {wording.GROUPS[key].format(wording.probability(report.delta))}", _STYLE[key])
             for row in rows:
-                self.bound(row, report.model.W, _STYLE[key])
+                self.bound(row, report, _STYLE[key])
                 if row.terms:
                     self.line(f"{'':28}{wording.terms(row)}", "dim", 30)
         for line in wording.at_margins(report):
             self.line(f"  {line}", "dim", 4)
 
-    def bound(self, row: BoundRow, W: float, style: str) -> None:
+    def bound(self, row: BoundRow, report: BoundReport, style: str) -> None:
         # A number is not shown for a network it does not cover: only -v spells the formula out.
         silent = not row.applies and not row.context
         value, raw = (NOTHING, NOTHING) if silent else (NOTHING if row.context else up(row.value), up(row.raw))
-        small, large = (NOTHING, NOTHING) if silent else map(near, wording.scales(row, W))
+        small, large = (NOTHING, NOTHING) if silent else wording.margins(row, report)
         remark = wording.remark(row)
         if silent:
             self.line(f"    {row.id:{self.name}}  {remark}", style, 28, row.id)

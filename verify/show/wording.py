@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from itertools import groupby
 
+from adanet_theory import catalogue
+from adanet_theory.rounding import shown
 from adanet_train.core.by_class import only_class
 from verify.results import Assumption, BoundReport, BoundRow, CheckRow, Complexity
 
@@ -57,18 +59,7 @@ def near(x: float | None, digits: int = 4) -> str:
 
 
 def _shown(x: float | None, digits: int, rounding: str) -> str:
-    """Decimal(x) is the float exactly, so the rounding is that of the number itself."""
-    if x is None or math.isnan(x):
-        return NOTHING
-    if math.isinf(x):
-        return "inf" if x > 0 else "-inf"
-    exact = Decimal(x)
-    value = exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), rounding)
-    power = value.adjusted()
-    if value == 0 or -3 <= power < 6:
-        text = f"{value:f}"
-        return text.rstrip("0").rstrip(".") if value == value.to_integral_value() and "." in text else text
-    return f"{value.scaleb(-power):f}".rstrip("0").rstrip(".") + f"e{power}"
+    return NOTHING if x is None or math.isnan(x) else shown(x, digits, rounding)
 
 
 def probability(delta: float) -> str:
@@ -107,12 +98,13 @@ _ASSUMED = {
 """By assumption: what the reader of a citation must know to be true."""
 
 
-def assumed(id: str) -> str:
+def assumed(id: str, words: str = "") -> str:
     """
-    >>> assumed("iid"), assumed("depth")
-    ('the points are independent draws from one law (iid)', 'depth holds')
+    >>> assumed("iid"), assumed("depth"), assumed("picked", "nobody looked")
+    ('the points are independent draws from one law (iid)', 'depth holds', 'nobody looked (picked)')
     """
-    return f"{_ASSUMED[id]} ({id})" if id in _ASSUMED else f"{id} holds"
+    words = words or _ASSUMED.get(id, "")
+    return f"{words} ({id})" if words else f"{id} holds"
 
 
 # The network, the family and the sample, in one line each
@@ -147,7 +139,10 @@ def family(report: BoundReport) -> str:
         return "none declared; the paper's families are made of layers, and this network is a graph"
     if declared is None:
         return "none declared; families are the measured ones with p = 1, fixed after the fact"
-    return f"declared, p = {near(declared.p)}, n <= {sizes(declared.n)}, Lambda <= {_weights(declared.Lambda)}"
+    n_0, *units = declared.n
+    width = f"at most {units[0]:,} units in each of {len(units)} layers" if len(set(units)) == 1 < len(units) else ""
+    size = f"{n_0:,} features, {width}" if width else f"n <= {sizes(declared.n)}"
+    return f"declared, p = {near(declared.p)}, {size}, Lambda <= {_weights(declared.Lambda)}"
 
 
 def _weights(Lambda: Mapping[tuple[int, int], float]) -> str:
@@ -161,12 +156,13 @@ def sample(report: BoundReport) -> str:
     S = report.sample
     if report.subject == "black box":
         return f"m = {S.m:,}, training error {near(S.train_error)}" if S.m else "none was given"
-    return (
-        f"m = {S.m:,}, r_inf = {near(S.r_inf)}, r_rms = {near(S.r_rms)}, training error {near(S.train_error)}"
-        f"{_undecided(report)}; at rho = {near(report.rho)} of f/W ({near(report.rho * report.model.W)} of f, "
-        f"{'chosen from the sample' if report.rho_chosen else 'fixed in advance'}): "
-        f"margin error {near(S.margin_error)}, ramp {near(S.ramp)}"
-    )
+    facts = f"m = {S.m:,}, r_inf = {near(S.r_inf)}, r_rms = {near(S.r_rms)}, training error {near(S.train_error)}"
+    facts += _undecided(report)
+    if report.rho_chosen and S.margin_error == 1:
+        return f"{facts}; no margin makes a bound on margins say something, so none is chosen"
+    chosen = "chosen from the sample" if report.rho_chosen else "fixed in advance"
+    margin = f"rho = {near(report.rho)} of f/W ({near(report.rho * report.model.W)} of f, {chosen})"
+    return f"{facts}; at {margin}: margin error {near(S.margin_error)}, ramp {near(S.ramp)}"
 
 
 def _undecided(report: BoundReport) -> str:
@@ -177,7 +173,7 @@ def _undecided(report: BoundReport) -> str:
     return f" ({open_}, counted as errors by the bounds that need exact margins)"
 
 
-_SHOWN_CLASSES = 5
+_SHOWN_CLASSES = 10
 
 
 MANY_CLASSES = (
@@ -187,18 +183,19 @@ MANY_CLASSES = (
 
 
 def by_class(report: BoundReport) -> str:
-    """The error on each class, the worst first."""
+    """The error on each class, in the order of the classes; of many classes the worst."""
     where, errors = ("sample", report.class_errors)
     if report.test is not None and report.test.class_errors:
         where, errors = ("held-out points", report.test.class_errors)
-    worst = sorted((entry for entry in errors.items() if entry[1] > 0), key=lambda entry: -entry[1])
-    if not worst:
+    if not any(errors.values()):
         return f"no error on the {where} in any class"
-    shown = [f"{near(error)} on {shortened(name)}" for name, error in worst[:_SHOWN_CLASSES]]
-    rest = len(errors) - len(shown)
-    least = f"at most {near(worst[len(shown)][1])}" if len(worst) > len(shown) else "none"
-    more = [f"{least} on the other {rest}" if rest > 1 else f"{least} on the other"] if rest else []
-    return f"errors on the {where} by class: {', '.join(shown + more)}"
+    ranked = sorted(errors, key=lambda name: -errors[name])
+    worst, others = ranked[:_SHOWN_CLASSES], ranked[_SHOWN_CLASSES:]
+    named = [f"{shortened(name)} {near(error)}" for name, error in errors.items() if name in worst]
+    if not others:
+        return f"error on the {where} by class: {', '.join(named)}"
+    rest = f"at most {near(errors[others[0]])} on each of the other {len(others)}"
+    return f"error on the {where} by class, the {len(worst)} worst: {', '.join(named)}; {rest}"
 
 
 def sizes(n: tuple[int, ...]) -> str:
@@ -221,6 +218,12 @@ def pair(ks: tuple[int, int]) -> str:
 def holds(row: Assumption) -> str:
     """One word for what is known of an assumption."""
     return "FAILS" if row.status == "fails" else row.status
+
+
+def needed_by(row: Assumption, report: BoundReport) -> list[str]:
+    """The statements of this report that need it, and the lemmas."""
+    absent = set(catalogue.ids(catalogue.select())) - {bound.id for bound in report.bounds}
+    return [id for id in row.statements if id not in absent]
 
 
 def tally(report: BoundReport) -> str:
@@ -259,6 +262,12 @@ def grouped(report: BoundReport) -> list[tuple[str, list[BoundRow]]]:
     """The bounds by group, in the report's order inside each; empty groups are left out."""
     rows = {key: [row for row in report.bounds if group(row) == key] for key in GROUPS}
     return [(key, members) for key, members in rows.items() if members]
+
+
+def margins(row: BoundRow, report: BoundReport) -> tuple[str, str]:
+    """`scales` as text; nothing where the margin was chosen for a bound that is 1 or more at every margin."""
+    small, large = (None, None) if report.rho_chosen and row.vacuous else scales(row, report.model.W)
+    return near(small), near(large)
 
 
 def scales(row: BoundRow, W: float) -> tuple[float | None, float | None]:
@@ -456,10 +465,11 @@ def others(report: BoundReport, *, shown: bool = False) -> str:
         return ""
     paper = " and ".join(row.id for row in silent if row.group == "paper")
     among = f" (the paper's {paper} among them)" if paper else ""
-    say = "1 statement says" if len(silent) == 1 else f"{len(silent)} statements say"
-    return (
-        f"{say} nothing or {'does' if len(silent) == 1 else 'do'} not apply{among}{'' if shown else ': -v shows them'}."
-    )
+    one = len(silent) == 1
+    say = "1 statement says nothing or does" if one else f"{len(silent)} statements say nothing or do"
+    more = "-v" if report.command else "report.text(verbose=True)"
+    where = "" if shown else f": {more} shows {'it' if one else 'them'}"
+    return f"{say} not apply{among}{where}."
 
 
 def citation(report: BoundReport) -> str | None:
@@ -473,7 +483,8 @@ def citation(report: BoundReport) -> str | None:
     drawn = "held-out points" if cite.id == "held-out" else "sample"
     sure = f"with probability at least {probability(report.delta)} over the {drawn}"
     of_formula = cite.about == "formula"
-    needed = [assumed(id) for id in cite.assumes if not (of_formula and id == "arithmetic")]
+    own = {row.id: row.words for row in report.assumptions}
+    needed = [assumed(id, own.get(id, "")) for id in cite.assumes if not (of_formula and id == "arithmetic")]
     known = f" It assumes that {listed(needed)}." if needed else ""
     known += f" For the program it holds only if {assumed('arithmetic')}." if of_formula else ""
     return f"The risk of this {noun} is at most {up(cite.value)} {sure}, by {cite.id}{_paid(report)}.{known}"
@@ -505,7 +516,8 @@ def _nothing(report: BoundReport) -> str:
         return f"{nothing}: no bound applies to this network."
     if all(row.vacuous for row in applying):
         return f"{nothing}: every bound that applies is 1 or more."
-    return f"{nothing}: no bound is below 1 once its choice is paid for. Name one beforehand (--cite)."
+    cite = "--cite ID" if report.command else "cite=ID"
+    return f"{nothing}: no bound is below 1 once its choice is paid for. Name one beforehand ({cite})."
 
 
 def _not_quoted(report: BoundReport, id: str) -> str:
@@ -515,8 +527,8 @@ def _not_quoted(report: BoundReport, id: str) -> str:
         remedy = "it needs held-out points" if id == "held-out" else "it is not about this network"
         return f"No bound is quoted: {id} was asked for, and {remedy}."
     if not row.applies:
-        return f"No bound is quoted: {id} was asked for, and does not apply ({remark(row)})."
-    return f"No bound is quoted: {id} was asked for, and is not below 1."
+        return f"No bound is quoted: {id} does not apply ({remark(row)})."
+    return f"No bound is quoted: {id} is not below 1."
 
 
 def alone(report: BoundReport) -> str:
