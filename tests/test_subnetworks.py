@@ -1,5 +1,6 @@
 """AdaNet with subnetworks of one's own: the protocol, the rounds, files, exports, and what is refused."""
 
+import copy
 import json
 import sys
 import warnings

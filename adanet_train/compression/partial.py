@@ -224,7 +224,7 @@ def _node(number: int, plain: Mapping[str, Any], own: Mapping[tuple[int, str], T
     """The operation in float32, its weights those of the search themselves."""
     given = plain["operation"]
     kind = plain_graph.OPERATIONS[given["kind"]]
-    values = {}
+    values: dict[str, Any] = {}
     for field in fields(kind):
         value = given.get(field.name)
         if (number, field.name) in own:
