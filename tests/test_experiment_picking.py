@@ -195,7 +195,7 @@ def test_the_tables_say_when_picking_is_better(tmp_path):
     _, (every, expected) = tables.read(tmp_path / "picking.json")
     assert [row[0] for row in every.rows] == ["mnist:3-8 hog", "digits:3-8", "wine"]
     assert [row[-1] for row in every.rows] == ["yes", "no", "no"]
-    ways = ["0.0300 ± 0 (0.0080)", "0.0201 ± 0.001 (0.0100)"]
+    ways = ["0.0300 ± 0.0000 (0.0080)", "0.0201 ± 0.0010 (0.0100)"]
     shown = ["AdaNet", "1,797", "2", *ways, "0.0190", "5 of 900", "0.0142", f"+0.0020 ± {se:.4f}"]
     assert list(every.rows[0][1:-1]) == shown
     assert [row[0] for row in expected.rows] == ["digits:3-8, AdaNet", "mnist:3-8 hog, AdaNet"]

@@ -509,9 +509,14 @@ def test_the_report_is_that_of_the_command(
     model_file.write(path, layered_model())
     report = verify_bounds(path, draws=4, delta=0.1)
     assert cli.main([str(path), "--draws", "4", "--delta", "0.1", "--json"]) == 0
-    assert json.loads(report.to_json()) == json.loads(capsys.readouterr().out)
+    in_python, said = json.loads(report.to_json()), json.loads(capsys.readouterr().out)
+    assert "test=(X, y)" in in_python["advice"][0]
+    assert "--test-data FILE" in said["advice"][0]
+    assert {**in_python, "advice": []} == {**said, "advice": []}
     assert cli.main([str(path), "--draws", "4", "--delta", "0.1"]) == 0
-    assert str(report) == capsys.readouterr().out.rstrip("\n")
+    shown = capsys.readouterr().out.rstrip("\n")
+    assert "(cite=ID)" in str(report)
+    assert str(report).replace("(cite=ID)", "(--cite ID)").split("\n")[:6] == shown.split("\n")[:6]
 
 
 def test_the_report_shows_itself_and_writes(tmp_path: Path) -> None:

@@ -403,7 +403,7 @@ def summary(
         "class_errors": by_class.class_errors(wrong, y, inputs.dataset.classes),
         "seconds": round(seconds, 3),
         "model": str(arguments.output),
-        **({} if (certificate := run.certificate(trained, repeated)) is None else {"certificate": certificate}),
+        **({} if (certificate := run.certificate(trained, len(y), repeated)) is None else {"certificate": certificate}),
     }
 
 

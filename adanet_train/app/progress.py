@@ -89,8 +89,8 @@ def _objective(F: float, certified: Mapping[str, Any] | None) -> str:
     counted = f"{certified['picked']} picked, {certified['left']} left, N = {certified['N']}"
     start = f"for information, the start alone: {certified['start_bound']:.4f} by Clopper-Pearson"
     statement = f"risk <= {certified['bound']:.4f} with probability {1 - certified['delta']:g} ({counted}; {start})"
-    rows = certified.get("repeats", 0), certified.get("m", certified["N"])
-    return qualified(statement, *rows, discrete=certified.get("discrete", False), remedy="--discrete")
+    rows = certified["repeats"], certified["m"]
+    return qualified(statement, *rows, discrete=certified["discrete"], remedy="--discrete")
 
 
 _SHOWN_CLASSES = 8

@@ -42,10 +42,10 @@ def trainer(method: str) -> Train:
     return train
 
 
-def certificate(trained: Trained, repeated: int = 0) -> dict[str, Any] | None:
+def certificate(trained: Trained, m: int, repeated: int = 0) -> dict[str, Any] | None:
     """Of a network trained by picking: its certificate, and for information Clopper-Pearson's bound for the start.
 
-    `repeated` rows of the sample equal an earlier one; unless the user said `discrete`, there is no certificate then.
+    `repeated` of the m rows equal an earlier one; unless the user said `discrete`, there is no certificate then.
     """
     picking = trained.history[-1].get("picking")
     if picking is None or trained.picked is None:
@@ -53,7 +53,6 @@ def certificate(trained: Trained, repeated: int = 0) -> dict[str, Any] | None:
     from adanet_theory.certificates.binomial import clopper_pearson
 
     delta = trained.config.goal.delta
-    m = picking["N"] + len(trained.picked["start"])
     rows = {"m": m, "repeats": repeated, "discrete": trained.config.goal.discrete}
     return {
         **picking,

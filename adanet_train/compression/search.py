@@ -287,6 +287,8 @@ def stages(
             yield "fine-tuned", current[1]
         generator = torch.Generator().manual_seed(len(SHARES) * seed + number)
         seconds = searching * effort.greedy
+        if number > 0 and seconds <= 0:
+            break
         found = greedy(problem, current[1], seconds, generator, _reporter("greedy", progress))
         yield "greedy", found[1]
         best = min(best, found, key=lambda pair: pair[0].key)

@@ -156,7 +156,7 @@ def picked(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
     features = None if (data.features or "").startswith("learned") else data.features
     given = inputs(replace(data, features=features), data_dir, seed, certificate=None, start=plan_of(config).split)
     trained = run.trainer("adanet")(given.Psi, given.y, config)
-    told = run.certificate(trained)
+    told = run.certificate(trained, len(given.y))
     assert told is not None
     counts = {name: told[name] for name in ("N", "picked", "left", "start_bound")}
     yield _row(trained, given, {"id": "pick-certificate", "raw": told["bound"], **counts})

@@ -283,7 +283,7 @@ def _mean_certified(way: Result) -> str:
     >>> _mean_certified({"bound": 0.02004, "bound_se": 0.00119, "test_error": 0.01})
     '0.0201 ± 0.0012 (0.0100)'
     """
-    spread = "" if way["bound_se"] is None else f" ± {way['bound_se']:.2g}"
+    spread = "" if way["bound_se"] is None else f" ± {way['bound_se']:.4f}"
     return f"{upwards(way['bound'])}{spread} ({way['test_error']:.4f})"
 
 
