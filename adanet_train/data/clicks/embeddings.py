@@ -27,6 +27,7 @@ from adanet_theory.checks import check
 from adanet_train.core.descend import Adam
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
+from adanet_train.core.threads import one_thread
 from adanet_train.data.clicks.criteo import Codes, Part, embedding_size
 from adanet_train.data.clicks.criteo_rows import COUNTS
 from adanet_train.data.datasets import Dataset
@@ -82,6 +83,7 @@ class Rows:
         return self.embedding(self.part[rows])
 
 
+@one_thread()  # several threads add up the gradients of a row in any order: other last digits each time
 def embed(
     part: Part,
     d: Sequence[int],
