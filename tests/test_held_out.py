@@ -57,6 +57,7 @@ def test_rows_that_may_repeat_are_counted_and_assumed() -> None:
     assert "50 of the 100 held-out rows repeat" in detail(found, "untouched")
     assert found.cite.id == "held-out"
     assert found.cite.assumes == ("iid", "untouched")
+    assert "though 50 of the 100 held-out rows repeat an earlier row (untouched)" in wording.sentence(found)
 
 
 def test_copies_in_the_training_sample_do_not_concern_the_held_out_points() -> None:
@@ -84,6 +85,7 @@ def test_rows_of_the_sample_are_counted_refused_or_named() -> None:
     found = built(file, mixed(file, 7), discrete=True)
     assert "7 of the 100 are rows of the sample" in detail(found, "untouched")
     assert "untouched" in found.cite.assumes
+    assert "though 7 of the 100 are rows of the sample" in wording.sentence(found)
     refused(lambda: built(file, mixed(file, 100), discrete=True), "100 of the 100 test points", "drawn anew")
 
 
@@ -259,3 +261,13 @@ def test_one_point_without_a_label_many_times_bounds_nothing() -> None:
     assert "9,999 of the 10,000 points without labels repeat" in detail(found, "unlabelled")
     allowed = verify_bounds(network, X, y, unlabelled=U, surrogate=small, draws=None, discrete=True)
     assert allowed.bounds["disagreement-certificate"].applies
+    (said,) = [each.words for each in allowed.assumptions if each.id == "unlabelled"]
+    assert "though 9,999 of the 10,000 points without labels repeat" in said
+
+
+def test_a_network_that_is_worse_than_a_constant_on_held_out_points_is_told_so() -> None:
+    file = linear(3)
+    wrong = fresh(100)
+    found = built(file, Points(wrong.Psi, -wrong.y))
+    assert "The network errs on 1 of the held-out points" in found.advice[0]
+    assert "better training can" in found.advice[0]

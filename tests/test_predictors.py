@@ -60,9 +60,9 @@ def uniform(m: int, *shape: int) -> Any:
 class Function(nn.Module):
     """A Linear below a function of torch."""
 
-    def __init__(self, outputs: int, function: Any) -> None:
+    def __init__(self, outputs: int, function: Any, n: int = 3) -> None:
         super().__init__()
-        self.below = seeded(nn.Linear(3, outputs))
+        self.below = seeded(nn.Linear(n, outputs))
         self.function = function
 
     def forward(self, x: Tensor) -> Tensor:
@@ -314,6 +314,12 @@ def test_a_frame_goes_to_the_estimator_as_it_is() -> None:
         (lambda X: np.where(X[:, 0] > 0, 1, -1), r"gives labels of -1/\+1 and y holds 0/1"),
         (lambda X: X[:3, 0], "must give a label, or a row of scores, for each of 300 points"),
         (lambda X: X[:, 99], "the predictor fails on X"),
+        (Function(1, lambda z: torch.sigmoid(z).clamp(1e-6, 1 - 1e-6), 4).eval(), r"in \[0, 1\] at every point"),
+        (
+            Function(1, lambda z: (z, z), 4).eval(),
+            "forward gives a tuple, expected a tensor of scores.*returns the scores",
+        ),
+        (Function(1, lambda z: {"logits": z}, 4).eval(), "forward gives a dict, expected a tensor of scores"),
         (DecisionTreeRegressor(), "this is regression; only classification is covered"),
         (make_pipeline(StandardScaler(), Ridge()), "this is regression; only classification is covered"),
         (nn.Sequential(nn.Linear(4, 2), nn.LayerNorm(2), nn.Dropout()), "in training mode"),

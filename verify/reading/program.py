@@ -74,6 +74,13 @@ def gaps(f: Array) -> Array:
     return np.asarray(ordered[:, -1] - ordered[:, -2])
 
 
+WRAP = "Wrap the module in one that returns the scores alone."
+
+
+class NotScores(ValueError):
+    """What a module gives is not a tensor."""
+
+
 @dataclass(frozen=True, eq=False)
 class ModuleProgram:
     """A torch module as it is: its mode, its device and its own type of numbers, to which X is rounded first.
@@ -115,13 +122,19 @@ class ModuleProgram:
         return x.to(like.device) if looked_up and not x.is_floating_point() else x.to(like)
 
     def _run(self, x: Any) -> Array:
+        import torch
+
         name = type(self.module).__name__
         try:
             f = self.module(x)
+            if not isinstance(f, torch.Tensor):
+                raise NotScores(f"{name}: forward gives a {type(f).__name__}, expected a tensor of scores. {WRAP}")
             flat = f.reshape(len(x), -1)
             if flat.shape[1] not in f.shape[1:] and flat.shape[1] != 1:
                 raise ValueError(f"it gives the shape {tuple(f.shape)}, expected one row of outputs for each point")
             return np.asarray(flat.double().cpu().numpy())
+        except NotScores:
+            raise
         except Exception as error:  # whatever forward does
             reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             raise ValueError(f"{name}: forward fails on {len(x)} points of {x.dtype} ({reason}).") from None

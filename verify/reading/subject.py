@@ -27,6 +27,7 @@ from verify.reading.program import (
     ChainProgram,
     ModuleProgram,
     NamedProgram,
+    NotScores,
     Program,
     decided,
     gaps,
@@ -324,6 +325,8 @@ def of_module(module: Any, X: Array, name: str | None = None) -> Subject:
     if graph.outputs == 2:
         notes.append("f is the second logit minus the first.")
     program = ModuleProgram(module, 0.5 if graph.link == "sigmoid" else 0.0)
+    if not graph.link and _within(program.outputs(X)):  # a logit leaves [0, 1] far out, a probability does not
+        _require_logit(module, program.outputs(np.concatenate([X, FAR * X, -FAR * X])))
     own = _arithmetic(program, graph, X)
     return Subject(ReadNetwork.of(graph), notes=tuple(notes), program=program, arithmetic=own)
 
@@ -345,15 +348,25 @@ def _opaque(module: Any, X: Array, refusal: str) -> Subject:
         raise ValueError(f"{refusal} As a black box it must be in eval mode: call module.eval() first.")
     try:
         f = program.outputs(X)
+    except NotScores:
+        raise
     except ValueError:
         raise ValueError(unfit) from None
     again = program.outputs(X[:FEW])
     same = bool(np.array_equal(f[: len(again)], again, equal_nan=True))
     check(same, f"{type(module).__name__}: its outputs differ from call to call, expected a function of x alone.")
-    probable = f.shape[1] == 1 and bool(((f >= 0) & (f <= 1)).all())
-    check(not probable, f"{type(module).__name__}: {PROBABILITY}")
+    _require_logit(module, f)
     box = BlackBox(type(module).__name__, None if f.shape[1] <= 2 else f.shape[1])
     return Subject(box, notes=(f"black box: {refusal}",), program=program)
+
+
+def _require_logit(module: Any, f: Array) -> None:
+    check(not _within(f), f"{type(module).__name__}: {PROBABILITY}")
+
+
+def _within(f: Array) -> bool:
+    """One output that varies within [0, 1] may be a probability; a constant one predicts one class either way."""
+    return f.shape[1] == 1 and bool(((f >= 0) & (f <= 1)).all() and f.min() < f.max())
 
 
 def _runs_in_eval_mode(module: Any, X: Array) -> bool:
@@ -368,6 +381,7 @@ def _runs_in_eval_mode(module: Any, X: Array) -> bool:
 
 
 FEW = 16  # points on which a program is run again
+FAR = 1e3
 
 
 # The family

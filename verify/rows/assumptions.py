@@ -83,10 +83,10 @@ def _of_many(rows: tuple[Assumption, ...]) -> Iterator[Assumption]:
             yield replace(row, statements=needed_by)
 
 
-def _row(id: str, status: Status | bool, detail: str) -> Assumption:
+def _row(id: str, status: Status | bool, detail: str, words: str = "") -> Assumption:
     """A row; True and False are what was checked here."""
     word: Status = status if isinstance(status, str) else "holds" if status else "fails"
-    return Assumption(id, word, detail, (*LEMMAS.get(id, ()), *catalogue.needing(id)))
+    return Assumption(id, word, detail, (*LEMMAS.get(id, ()), *catalogue.needing(id)), words=words)
 
 
 # The sample
@@ -98,7 +98,8 @@ def iid(repeats: int, m: int, discrete: bool) -> Assumption:
         return _row("iid", "assumed", "no row repeats; that the points were drawn independently is taken for granted")
     copies = f"{repeats:,} of {m:,} rows repeat an earlier row"
     if discrete:
-        return _row("iid", "assumed", f"{copies}, taken as draws of their own (--discrete)")
+        words = f"the points are independent draws from one law, though {copies}"
+        return _row("iid", "assumed", f"{copies}, taken as draws of their own (--discrete)", words)
     return _row("iid", "fails", copies)
 
 
@@ -128,7 +129,8 @@ def untouched(points: HeldOut, discrete: bool) -> Assumption:
         return _row("untouched", "assumed", f"{new}; {unused}")
     copies = " and ".join(counted)
     if discrete:
-        return _row("untouched", "assumed", f"{copies}, taken as draws of their own (--discrete); {unused}")
+        words = f"the held-out points played no part in training or choosing, though {copies}"
+        return _row("untouched", "assumed", f"{copies}, taken as draws of their own (--discrete); {unused}", words)
     return _row("untouched", "fails", copies)
 
 

@@ -78,12 +78,18 @@ Hint = tuple[float, str]
 """The bound that would result, and the line."""
 
 
+HOPELESS = "No bound can help; better training can."
+
+
 def hint(setting: Setting, rows: Sequence[BoundRow]) -> str:
     """The hint that helps most."""
     base_rate = setting.base_rate
     if setting.errors / setting.m >= base_rate > 0:
         error = f"The network errs on {setting.errors / setting.m:.4g} of the sample"
-        return f"{error}, a constant prediction on {base_rate:.4g}. No bound can help; better training can."
+        return f"{error}, a constant prediction on {base_rate:.4g}. {HOPELESS}"
+    if (tested := setting.tested) is not None and tested.error >= base_rate > 0:
+        error = f"The network errs on {tested.error:.4g} of the held-out points"
+        return f"{error}, a constant prediction on {base_rate:.4g} of the sample. {HOPELESS}"
     blocked = [
         unblocked
         for row in rows
@@ -91,7 +97,6 @@ def hint(setting: Setting, rows: Sequence[BoundRow]) -> str:
     ]
     if blocked:
         return min(blocked)[1]
-    tested = setting.tested
     if tested is not None:
         return _more_points(tested, setting.float_delta)
     alone = f"The m = {setting.m:,} training points alone give no useful bound for this network."

@@ -55,6 +55,7 @@ class Certified(Protocol):
     def assumes(self) -> str: ...
 
 
+HOPELESS = 64  # bits a point: without one error the bound is above 1 - 2^-64
 FIXED = "the architecture and the code were fixed before the sample: taken for granted"
 
 
@@ -78,12 +79,21 @@ def describe(model: Formula | BlackBox, sample: Points | None, module: Any = Non
             return None
         bits = code.bits_of([code.lossless(w) for w in weights])
     coded = own is not None
-    wrong = _wrong(model.graph, points)
-    if points.predicted is not None:
-        wrong = wrong | (points.predicted != points.y)
+    errors = _errors(model.graph, points, hopeless=bits > HOPELESS * len(points.y))
     exact = "points whose margin is within the rounding error of float64 count as errors"
     arithmetic = _assumption("arithmetic", "holds" if coded or points.predicted is None else "assumed", exact)
-    return Description(bits, int(wrong.sum()), len(points.y), (architecture, arithmetic), coded)
+    return Description(bits, errors, len(points.y), (architecture, arithmetic), coded)
+
+
+def _errors(graph: Any, points: Points, *, hopeless: bool) -> int:
+    """Points where the program errs or the margin is not surely above 0; where it is `hopeless`, the program's alone.
+
+    With so many bits a point the bound is 1 whatever the errors are, and a large network takes its time to enclose.
+    """
+    if points.predicted is None:
+        return int(_wrong(graph, points).sum())
+    errs = points.predicted != points.y
+    return int(errs.sum() if hopeless else (errs | _wrong(graph, points)).sum())
 
 
 def _of_module(module: Any, sample: Points) -> Description | None:
@@ -183,10 +193,12 @@ def _unlabelled(n: int, repeats: int, discrete: bool) -> Assumption:
     used = f"that the {n:,} points without labels were used for neither network is taken for granted"
     if repeats == 0:
         return _assumption("unlabelled", "assumed", f"none of them repeats or is a row of the sample; {used}")
-    found = f"{repeats:,} of the {n:,} points without labels repeat an earlier one"
+    copies = f"{repeats:,} of the {n:,} points without labels repeat an earlier one"
     if discrete:
-        return _assumption("unlabelled", "assumed", f"{found}, taken as draws of their own (--discrete); {used}")
-    return _assumption("unlabelled", "fails", f"{found}: copies are no new draws (if the law has atoms: --discrete)")
+        detail = f"{copies}, taken as draws of their own (--discrete); {used}"
+        words = f"the unlabelled points are further draws from the same law, though {copies}"
+        return replace(_assumption("unlabelled", "assumed", detail), words=words)
+    return _assumption("unlabelled", "fails", f"{copies}: copies are not new draws (if the law has atoms: --discrete)")
 
 
 def _with_row(
