@@ -170,6 +170,8 @@ def _launched(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         run = subnetworks.train
     begun = os.environ.get("WORLD_SIZE", "1")
     if arguments.processes > 1 and begun == "1":
+        if arguments.subnetworks is None:
+            _check_several(arguments.method, make_config(arguments))  # before processes are started to say so
         return processes.launch(argv, arguments.processes, arguments.output)
     if begun == "1":
         return run(arguments)
@@ -245,7 +247,9 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
             train_method = run.trainer(arguments.method)
             shown = [saver, Rounds(bar, (*inputs.dataset.notes, *doubts)), *_logs(arguments)]
             callback = _each(shown) if world.rank == 0 else None
-            together = {} if world.size == 1 else {"world": _checked(world, arguments.method, config)}
+            if world.size > 1:
+                _check_several(arguments.method, config)
+            together = {"world": world} if world.size > 1 else {}
             trained = train_method(
                 inputs.points, inputs.y, config, callback=callback, resume=resume, say=bar.say, **together, **weights
             )
@@ -300,10 +304,9 @@ def _too_large(error: BaseException, arguments: argparse.Namespace, config: Conf
     return f"{f'{said}; ' if said else ''}about {needed} would be needed for m={m}, n_0={n_0}{remedy}."
 
 
-def _checked(world: World, method: str, config: Config) -> World:
+def _check_several(method: str, config: Config) -> None:
     known = method == "adanet" and not config.goal.by_picking and not config.goal.is_certificate
     check(known, "several processes train adanet, objective paper or bound.")
-    return world
 
 
 def _notes(inputs: Inputs, arguments: argparse.Namespace) -> dict[str, Any]:
