@@ -132,7 +132,7 @@ def wait_for(condition, seconds=120.0):
 # A cluster
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster():
     """Two worker processes on this machine."""
     distributed = pytest.importorskip("distributed", reason="Dask is the extra adanet-theory[cluster]")
@@ -140,6 +140,17 @@ def cluster():
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, worker_dashboard_address=None
     ) as local:
         yield local
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_cluster_gives_what_the_cores_give(cluster, tmp_path):
+    outs = []
+    for name, where in (("cores", []), ("cluster", ["--scheduler", cluster.scheduler_address])):
+        out = tmp_path / f"{name}.json"
+        options = ["--store", str(tmp_path / name), "--out", str(out), "--quiet", "--methods", "adanet,lr"]
+        assert cli.main([*RUN, *options, *where]) == 0
+        outs.append(rows_of(out))
+    assert outs[0] == outs[1]
 
 
 @pytest.mark.filterwarnings("default")
@@ -159,17 +170,6 @@ def test_a_lost_worker_loses_no_result(cluster, tmp_path):
     assert len({result["pid"] for result in results.values()} - {killed}) >= 1
     assert all(store.get(trial.description) == results[trial.fold] for trial in todo)
     assert sum(len((tmp_path / f"nn-{fold}").read_text()) for fold in range(10)) > 10  # one was run twice
-
-
-@pytest.mark.filterwarnings("default")
-def test_a_cluster_gives_what_the_cores_give(cluster, tmp_path):
-    outs = []
-    for name, where in (("cores", []), ("cluster", ["--scheduler", cluster.scheduler_address])):
-        out = tmp_path / f"{name}.json"
-        options = ["--store", str(tmp_path / name), "--out", str(out), "--quiet", "--methods", "adanet,lr"]
-        assert cli.main([*RUN, *options, *where]) == 0
-        outs.append(rows_of(out))
-    assert outs[0] == outs[1]
 
 
 def test_without_dask_the_message_says_what_to_install(monkeypatch, capsys, tmp_path):

