@@ -12,7 +12,7 @@ from torch import nn
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.occam import occam_certificate
 from adanet_train import AdaNetClassifier, compress
-from adanet_train.picking.certify import certify
+from adanet_train.picking.certify import Certified, certify
 from adanet_train.picking.modules import Module
 from verify import verify_bounds
 from verify.cli import main
@@ -210,13 +210,19 @@ def test_a_surrogate_is_picked_on_the_sample_where_none_is_given(
     assert "recipe" in assumed["detail"]
 
 
+@pytest.fixture(scope="module")
+def picked(folder: Path) -> Certified:
+    certified = certify("lr", *points(M, 0))
+    certified.save(folder / "picked.pt")
+    return certified
+
+
 def test_a_picked_file_is_a_surrogate_once_its_picks_are_confirmed(
-    net: nn.Module, folder: Path, capsys: pytest.CaptureFixture[str]
+    net: nn.Module, folder: Path, picked: Certified, capsys: pytest.CaptureFixture[str]
 ) -> None:
     X, y = points(M, 0)
     U, _ = points(600, 2)
-    g = certify("lr", X, y)
-    g.save(folder / "picked.pt")
+    g = picked
     given = verify_bounds(net, X, y, unlabelled=U, surrogate=g, draws=None).bounds["disagreement-certificate"]
     read = verify_bounds(net, X, y, unlabelled=U, surrogate=folder / "picked.pt", draws=None)
     found = read.bounds["disagreement-certificate"]
@@ -230,14 +236,13 @@ def test_a_picked_file_is_a_surrogate_once_its_picks_are_confirmed(
     assert "trained by picking" in capsys.readouterr().err
 
 
-def test_picks_that_the_recipe_does_not_make_are_refused(net: nn.Module, folder: Path) -> None:
+def test_picks_that_the_recipe_does_not_make_are_refused(net: nn.Module, folder: Path, picked: Certified) -> None:
     from dataclasses import replace
 
     from adanet_train.model import model_file
 
     X, y = points(M, 0)
-    certify("lr", X, y).save(folder / "own.pt")
-    model = model_file.read(folder / "own.pt")
+    model = model_file.read(folder / "picked.pt")
     rows = model.picked["picks"]
     model_file.write(folder / "moved.pt", replace(model, picked={**model.picked, "picks": rows[::-1]}))
     assert len(rows) > 1
