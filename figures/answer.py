@@ -1,87 +1,142 @@
-"""One trained network: its error, its certificate, and the paper's bounds."""
+"""What the project answers: networks on the same data, their test error, what is proved, and what the paper says."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from adanet_theory.rounding import upward
+from figures import results
 from figures.canvas import Data, is_single, panels, styled, width
 from figures.certificates import measured_rows
-from verify.show.plots import BLUE, GREEN, INK, ORANGE, RED
-from verify.show.wording import up
+from verify.show.plots import BLUE, GREEN, INK, RED
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-RESULTS = ("certificates",)
+RESULTS = ("certificates", "picking")
 DATA = "results"
 PREFERRED = "mnist:3-8"
+TITLES = {PREFERRED: "Handwritten 3s against 8s (MNIST)"}
+LEARNERS = {"cnn": "Convolutional network", "adanet": "AdaNet"}
+WAYS = {"picked": "trained by picking", "held_out": "10 % of the points held out"}
+LINEAR = "Linear network"
 BOUNDS = {
-    "vote-certificate": ("certified: vote-certificate", BLUE),
-    "a-posteriori-bounded": ("a-posteriori-bounded, corrected", ORANGE),
-    "theorem-1": ("Theorem 1 as printed", RED),
-    "corollary-1": ("Corollary 1 as printed", RED),
+    "vote-certificate": "trained for its certificate",
+    "a-posteriori-bounded": "the paper's theory, corrected",
+    "theorem-1": "Theorem 1 as printed",
+    "corollary-1": "Corollary 1 as printed",
 }
+LEAST = 2e-4
+"""Where an error of 0 stands on the logarithmic axis."""
 
 
 def compute(*, quick: bool, data: Path | None = None) -> Data:
-    """The errors and bounds of one linear network trained for its certificate: that of MNIST if it was measured."""
+    """A row for each network and bound: MNIST's where it was measured, else one network trained now."""
     rows, measured = measured_rows(data)
     linear = [row for row in rows if row["method"] == "linear"]
     name = PREFERRED if any(row["data"] == PREFERRED for row in linear) else linear[0]["data"]
     own = {row["bound id"]: row for row in linear if row["data"] == name}
     one = own["vote-certificate"]
-    bounds = [
-        {"id": id, "value": own[id]["bound"], "applies": own[id].get("applies", True)} for id in BOUNDS if id in own
-    ]
-    errors = {"training error": one["train_error"], "test error": one["test_error"]}
+    found = [_row(LINEAR, BOUNDS[id], own[id], own[id].get("applies", True)) for id in BOUNDS if id in own]
     return {
         "data": name,
         "m": one["m"],
         "delta": one["delta"],
-        "errors": errors,
-        "bounds": bounds,
+        "rows": [*_picked(name, data), *found],
         "measured": measured,
     }
 
 
+def _picked(name: str, folder: Path | None) -> list[Data]:
+    """The networks of `adanet-experiment picking` on these data, by the mean over the seeds."""
+    from verify.experiments.picking import compared
+
+    measured = results.read("picking", folder)
+    rows = [] if measured is None else measured["rows"]
+    found = []
+    for learner, network in LEARNERS.items():
+        seeds = [row for row in rows if (row["data"], row.get("learner")) == (name, learner)]
+        means = compared(seeds) if seeds else {}
+        found += [_row(network, words, means[way], True) for way, words in WAYS.items() if way in means]
+    return found
+
+
+def _row(network: str, way: str, row: dict[str, Any], applies: bool) -> Data:
+    return {"network": network, "way": way, "error": row["test_error"], "bound": row["bound"], "applies": applies}
+
+
 @styled
 def draw(data: Data) -> Figure:
-    lines = [(name, value, f"{value:.4f}", GREEN, True) for name, value in data["errors"].items() if value is not None]
-    for row in data["bounds"]:
-        label, colour = BOUNDS[row["id"]]
-        said = up(row["value"], 3) + ("" if row["applies"] else ", but does not apply")
-        lines.append((label, row["value"], said, colour, row["applies"]))
-    most = 1.15 * max(1.2, *(line[1] for line in lines))
     single = is_single(data, by_default=False)
-    height = 0.45 + (0.42 if single else 0.27) * len(lines)
+    rows = data["rows"]
+    heads = dict.fromkeys(row["network"] for row in rows)
+    height = 0.85 + 0.21 * (len(rows) + len(heads))
     figure, (axes,) = panels(1, 1, width=width(data, single=False), height=height)
-    axes.axvspan(1, most, color=INK, alpha=0.07, linewidth=0)
-    axes.text(0.995 * most, -0.7, "above 1: says nothing", ha="right", va="center", color=INK)
-    for place, (name, value, said, colour, applies) in enumerate(lines):
-        if single:  # the names above their bars
-            axes.text(0.01 * most, place - 0.42, name, va="center", color=INK)
-        axes.barh(place, value, height=0.4 if single else 0.55, color=colour if applies else "none", edgecolor=colour)
-        inside = value > 0.8
-        x = value - 0.01 * most if inside else value + 0.01 * most
-        axes.text(x, place, said, ha="right" if inside else "left", va="center", color=INK)
-    axes.set_yticks([] if single else range(len(lines)), [] if single else [line[0] for line in lines])
-    axes.set_ylim(len(lines) - 0.45, -1.1)
-    axes.set_xlim(0, most)
-    axes.set_xlabel(f"error, and bounds on it with probability {1 - data['delta']:g}")
+    axes.set_xscale("log")
+    axes.axvspan(1, 4, color=INK, alpha=0.07, linewidth=0)
+    place, ticks = 0.0, []
+    for network in heads:
+        ticks.append((place, network))
+        place += 0.9
+        for row in (row for row in rows if row["network"] == network):
+            ticks.append((place, row["way"]))
+            _dumbbell(axes, place, row, short=single)
+            place += 1
+        place += 0.25
+    axes.set_yticks([at for at, _ in ticks], [name for _, name in ticks])
+    for label in axes.get_yticklabels():
+        label.set_fontweight("bold" if label.get_text() in heads else "normal")
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.set_ylim(place - 0.6, -0.7)
+    axes.set_xlim(0.55 * LEAST, 4)
+    ticks_x = {0.001: "0.1 %", 0.01: "1 %", 0.1: "10 %", 1: "100 %"}
+    axes.set_xticks(list(ticks_x), list(ticks_x.values()))
+    axes.minorticks_off()
+    axes.grid(axis="x", color=INK, alpha=0.12, linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.text(2, -0.1, "above 100 %:\nsays nothing", ha="center", va="center", color=INK, linespacing=1.1)
+    axes.set_xlabel("wrong answers on new images" if data["data"] == PREFERRED else "wrong answers on new points")
+    axes.plot([], [], "o", color=GREEN, label="measured on test points")
+    axes.plot([], [], "D", color=BLUE, label=f"proved: at most this, with probability {1 - data['delta']:g}")
+    if not all(row["applies"] for row in rows):
+        axes.plot([], [], "D", color=RED, fillstyle="none", label="formula whose conditions fail: proves nothing")
+    figure.legend(
+        loc="outside upper left", ncols=1 if single else 3, handletextpad=0.2, columnspacing=1.2, borderaxespad=0.1
+    )
     return figure
 
 
+def _dumbbell(axes: Axes, place: float, row: Data, *, short: bool) -> None:
+    """The test error, the bound, and the gap between them."""
+    colour, error, bound = BLUE if row["applies"] else RED, row["error"], row["bound"]
+    if error is not None:
+        axes.plot([max(error, LEAST), bound], [place, place], color=colour, alpha=0.45, linewidth=1.6, zorder=1)
+        axes.plot(max(error, LEAST), place, "o", color=GREEN, markersize=5)
+        if not short:
+            said = "0" if error == 0 else f"{100 * error:.2f} %"
+            at = (max(error, LEAST), place)
+            axes.annotate(said, at, xytext=(-6, 0), textcoords="offset points", ha="right", va="center", color=GREEN)
+    fill = "full" if row["applies"] else "none"
+    axes.plot(bound, place, "D", color=colour, fillstyle=fill, markersize=5)
+    said = f"{upward(100 * bound, 3)} %"
+    axes.annotate(said, (bound, place), xytext=(6, 0), textcoords="offset points", va="center", color=colour)
+
+
 def caption(data: Data) -> str:
-    bounds = {row["id"]: row for row in data["bounds"]}
-    vote = bounds["vote-certificate"]["value"]
-    test = data["errors"]["test error"]
-    tested = "" if test is None else f" It errs on {test:.4f} of the test points."
-    outside = [BOUNDS[id][0] for id, row in bounds.items() if not row["applies"]]
-    printed = f" Hollow: the value of {' and '.join(outside)}, whose assumptions fail here." if outside else ""
-    source = "adanet-experiment certificates" if data["measured"] else "a run made for this figure"
+    rows = data["rows"]
+    best = min((row for row in rows if row["applies"]), key=lambda row: row["bound"])
+    title, source = TITLES.get(data["data"], data["data"]), "a run made for this figure"
+    if data["measured"]:
+        source = "adanet-experiment certificates and picking"
+    tested = "" if best["error"] is None else f"; its test error is {best['error']:.4f}"
+    outside = [row["way"] for row in rows if not row["applies"]]
+    printed = f" The assumptions of {' and '.join(outside)} fail here: hollow, they prove nothing." if outside else ""
+    network = best["network"] if best["network"] == LEARNERS["adanet"] else best["network"].lower()
     return (
-        f"A network on {data['data']}, linear in its features and trained on m = {data['m']:,} points for its "
-        f"certificate ({source}).{tested} With probability {1 - data['delta']:g} over the sample its risk is at most "
-        f"{up(vote, 3)}.{printed}"
+        f"{title}, m = {data['m']:,} points for training and certificate ({source}). Each line joins the error of a "
+        f"network on test points and what is proved of its risk with probability {1 - data['delta']:g}. The smallest "
+        f"value that is proved is {upward(best['bound'], 3)} ({network}, {best['way']}{tested}).{printed}"
     )

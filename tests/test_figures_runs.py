@@ -351,22 +351,32 @@ def test_without_results_a_quick_run_stands_in_and_the_caption_says_so(monkeypat
     assert "one quick timing made for this figure" in training_time.caption(found)
 
 
-def test_the_answer_of_one_network_has_its_errors_and_what_does_not_apply_hollow(monkeypatch):
+def test_the_answer_shows_what_is_proved_today_and_what_does_not_apply_hollow(monkeypatch):
     row = {"data": "mnist:3-8", "method": "linear", "m": 9, "delta": 0.05, "test_error": 0.0412, "train_error": 0.03}
     rows = [
         {**row, "bound id": "vote-certificate", "bound": 0.10301},
         {**row, "bound id": "theorem-1", "bound": 1.7, "applies": False},
         {**row, "data": "other", "bound id": "corollary-1", "bound": 3.0},
     ]
-    monkeypatch.setattr(results, "read", lambda name, folder=None: {"rows": rows})
+    way = {"N": 9, "cpu_seconds": 1.0, "start_bound": 0.02}
+    ways = {
+        "picked": {**way, "bound": 0.0101, "test_error": 0.005},
+        "held_out": {**way, "bound": 0.02, "test_error": 0.0},
+    }
+    picked = {"data": "mnist:3-8", "learner": "cnn", "difference_se": 0.0, **ways}
+    measured = {"certificates": rows, "picking": [picked, {**picked, "data": "other"}]}
+    monkeypatch.setattr(results, "read", lambda name, folder=None: {"rows": measured[name]})
     found = answer.compute(quick=True)
-    bars = answer.draw(found).axes[0].patches
-    widths = [float(bar.get_width()) for bar in bars[1:]]  # the first is the shade above 1
-    assert widths == [0.03, 0.0412, 0.10301, 1.7]
-    assert [bar.get_facecolor()[3] for bar in bars[1:]] == [1, 1, 1, 0]
-    assert "at most 0.104" in answer.caption(found)
-    assert "0.0412 of the test points" in answer.caption(found)
-    assert "Theorem 1 as printed" in answer.caption(found).partition("Hollow: ")[2]
+    assert [row["bound"] for row in found["rows"]] == [0.0101, 0.02, 0.10301, 1.7]
+    lines = answer.draw(found).axes[0].lines
+    drawn = [line for line in lines if line.get_marker() == "D" and len(line.get_xdata())]
+    assert [float(line.get_xdata()[0]) for line in drawn] == [0.0101, 0.02, 0.10301, 1.7]
+    assert [line.get_fillstyle() for line in drawn] == ["full", "full", "full", "none"]
+    errors = [float(line.get_xdata()[0]) for line in lines if line.get_marker() == "o" and len(line.get_xdata())]
+    assert errors == [0.005, answer.LEAST, 0.0412, 0.0412]
+    caption = answer.caption(found)
+    assert "0.0101 (convolutional network, trained by picking; its test error is 0.0050)" in caption
+    assert "assumptions of Theorem 1 as printed fail" in caption
 
 
 def test_structure_draws_every_run_and_tells_where_the_widest_ends(monkeypatch):

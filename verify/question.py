@@ -112,6 +112,7 @@ _IN_PYTHON = {
     "--data": "(X, y)",
     "--activation": "activation=",
     "--budget": "budget=",
+    "--cite ID": "cite=ID",
 }
 """Options of verify-bounds as arguments of verify_bounds, the longer first."""
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adanet_theory.checks import Array, check
-from verify.question import in_python
 from verify.reading import case
 from verify.reading.case import Named
 from verify.reading.points import array
@@ -249,12 +248,7 @@ def complete(
     read: Case, question: Question, U: Any = None, given: Any = None, progress: Progress | None = None
 ) -> BoundReport:
     """The report on a case, with the rows on its description and on points without labels."""
-    built = replace(_built(read, question, U, given, progress), command=question.command)
-    if question.command:
-        return built
-    rows = tuple(replace(row, detail=in_python(row.detail)) for row in built.assumptions)
-    notes, advice = (tuple(map(in_python, lines)) for lines in (built.notes, built.advice))
-    return replace(built, assumptions=rows, notes=notes, advice=advice)
+    return replace(_built(read, question, U, given, progress), command=question.command)
 
 
 def _built(read: Case, question: Question, U: Any, given: Any, progress: Progress | None) -> BoundReport:

@@ -14,6 +14,7 @@ _ORDER: Mapping[str, int] = {"fails": 0, "open": 1, "assumed": 2, "holds": 3}
 
 def document(report: BoundReport) -> str:
     """The whole document. Everything that may come from the file passes through html.escape."""
+    report = wording.spoken(report)
     body = [
         "<h1>What the theory says about this network</h1>",
         _verdict(report),

@@ -20,7 +20,7 @@ _HOLDS = {"holds": "", "assumed": "cyan", "FAILS": "bold red", "open": "yellow"}
 
 def show(report: BoundReport, *, verbose: bool, console: Console) -> None:
     """Print the report on the console."""
-    page = _Page(console)
+    page, report = _Page(console), wording.spoken(report)
     page.answer(report)
     page.facts(report, verbose)
     page.useful(report, verbose)

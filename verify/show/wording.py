@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from itertools import groupby
 
 from adanet_theory import catalogue
 from adanet_theory.rounding import shown
 from adanet_train.core.by_class import only_class
+from verify.question import in_python
 from verify.results import Assumption, BoundReport, BoundRow, CheckRow, Complexity
 
 NOTHING = "-"
@@ -105,6 +107,15 @@ def assumed(id: str, words: str = "") -> str:
     """
     words = words or _ASSUMED.get(id, "")
     return f"{words} ({id})" if words else f"{id} holds"
+
+
+def spoken(report: BoundReport) -> BoundReport:
+    """The report with its options named as its reader types them; the JSON document is the same for all."""
+    if report.command:
+        return report
+    rows = tuple(replace(row, detail=in_python(row.detail)) for row in report.assumptions)
+    notes, advice = (tuple(map(in_python, lines)) for lines in (report.notes, report.advice))
+    return replace(report, assumptions=rows, notes=notes, advice=advice)
 
 
 # The network, the family and the sample, in one line each
@@ -516,8 +527,9 @@ def _nothing(report: BoundReport) -> str:
         return f"{nothing}: no bound applies to this network."
     if all(row.vacuous for row in applying):
         return f"{nothing}: every bound that applies is 1 or more."
-    cite = "--cite ID" if report.command else "cite=ID"
-    return f"{nothing}: no bound is below 1 once its choice is paid for. Name one beforehand ({cite})."
+    beforehand = "Name one beforehand (--cite ID)."
+    paid = f"{nothing}: no bound is below 1 once its choice is paid for."
+    return f"{paid} {beforehand if report.command else in_python(beforehand)}"
 
 
 def _not_quoted(report: BoundReport, id: str) -> str:
