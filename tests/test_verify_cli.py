@@ -22,6 +22,7 @@ from adanet_train.model import model_file
 from adanet_train.model.model_file import Sample
 from tests.refusals import refuses
 from tests.verify_models import model
+from verify import cli as verify_cli
 from verify.cli import main
 
 ROOT = Path(__file__).parents[1]
@@ -228,7 +229,10 @@ def test_data_in_every_format_and_with_psi(tmp_path, capsys) -> None:
         return found
 
     first = read(npz)
-    assert read(str(tmp_path / "data.pt")) == first
+    zero_one = read(str(tmp_path / "data.pt"))
+    assert list(zero_one["class_errors"]) == ["0", "1"]
+    assert list(zero_one.pop("class_errors").values()) == list(first["class_errors"].values())
+    assert zero_one == {key: value for key, value in first.items() if key != "class_errors"}
     unsaid = read(str(tmp_path / "data.csv"), "--label", "class")  # X, which goes through the model's own map
     assert {row["id"]: row["status"] for row in unsaid.pop("assumptions")}["feature-map"] == "assumed"
     assert {row["id"]: row["status"] for row in first.pop("assumptions")}["feature-map"] == "assumed"
@@ -550,3 +554,17 @@ def test_a_broken_pipe_leaves_no_traceback(tmp_path) -> None:
     done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr
+
+
+def test_an_option_that_was_cut_short_is_answered_with_the_whole(capsys) -> None:
+    with pytest.raises(SystemExit):
+        verify_cli.main(["model.pt", "--test", "t.npz"])
+    assert "--test-data" in capsys.readouterr().err
+
+
+def test_estimates_are_left_out_where_the_held_out_bound_is_all_that_the_screen_shows() -> None:
+    def draws(*more: str) -> int | None:
+        return verify_cli.ask(verify_cli.parser().parse_args(["model.pt", *more])).draws
+
+    assert draws("--test-data", "t.npz") is None
+    assert draws("--test-data", "t.npz", "-v") == draws() == draws("--test-data", "t.npz", "--json") == 64

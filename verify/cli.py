@@ -77,7 +77,8 @@ def parser() -> Parser:
         help="time to search for R_S (default 20); for --compress (default 60) nominal seconds of one core, "
         "so that the result does not depend on the clock",
     )
-    add("--no-estimates", action="store_true", help="draw nothing: upper values from the lemmas alone")
+    bare = "draw nothing: upper values from the lemmas alone (default with --test-data on the short screen)"
+    add("--no-estimates", action="store_true", help=bare)
     add("--seed", type=int, default=0, metavar="S", help="random seed (default 0); count every seed you try in --tried")
     add("--device", default="auto", metavar="auto|cpu|cuda", help="default auto: the GPU if there is one")
     add("-v", "--verbose", action="store_true", help="show every assumption, term and check")
@@ -226,7 +227,7 @@ def ask(arguments: argparse.Namespace) -> Question:
         rho=arguments.rho,
         delta=arguments.delta,
         r_sup=arguments.r_sup,
-        draws=None if arguments.no_estimates else DRAWS if draws is None else draws,
+        draws=None if _is_bare(arguments) else DRAWS if draws is None else draws,
         seed=arguments.seed,
         curves=arguments.html is not None,
         cite=arguments.cite,
@@ -236,6 +237,13 @@ def ask(arguments: argparse.Namespace) -> Question:
         compared=compared,
         command=True,
     )
+
+
+def _is_bare(arguments: argparse.Namespace) -> bool:
+    """Whether R_S is left out: asked for, or nothing on the screen beside the held-out bound would show it."""
+    asked = ("draws", "budget", "cite", "verbose", "json", "html", "tex", "tex_all")
+    short = arguments.test_data is not None and not any(getattr(arguments, name) for name in asked)
+    return arguments.no_estimates or (short and len(arguments.model) <= 1)
 
 
 def _check_outputs(arguments: argparse.Namespace) -> None:

@@ -32,12 +32,17 @@ class Parser(argparse.ArgumentParser):
 
     def _meant(self, message: str) -> str:
         unknown = re.search(r"unrecognized arguments: (--[\w-]+)", message)
-        near = nearest(unknown[1], self._option_string_actions) if unknown else None
+        near = self._longer(unknown[1]) or nearest(unknown[1], self._option_string_actions) if unknown else None
         if choice := re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message):
             near = nearest(choice[1], choice[2].replace("'", "").split(", "))
         if re.search(r"unrecognized arguments: \S+\.(npy|csv|parquet)\b", message):
             return " (quote a pattern of files, as in 'part-*.npy': the shell replaced it by its files)"
         return f" (did you mean {near}?)" if near else ""
+
+    def _longer(self, option: str) -> str | None:
+        """The one option that begins as the given one does."""
+        longer = [name for name in self._option_string_actions if name.startswith(f"{option}-")]
+        return longer[0] if len(longer) == 1 else None
 
     def add_version(self) -> None:
         self.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from adanet_theory.checks import check, nearest
+from adanet_train.core.by_class import ZERO_ONE
 from adanet_train.core.files import data_folder
 from adanet_train.core.points import Points
 from adanet_train.data import classes as of_classes
@@ -266,7 +267,7 @@ def labels(y: Any, classes: tuple[str, ...] | None = None) -> tuple[Array, tuple
     if np.isin(signs, (-1, 1)).all():
         return signs, None, ""
     if np.isin(signs, (0, 1)).all():
-        return 2 * signs - 1, None, "labels 0 and 1 mapped to -1 and +1."
+        return 2 * signs - 1, None, ZERO_ONE
     shown = ", ".join(f"{value:g}" for value in np.unique(signs)[:4])
     raise ValueError(f"y must be -1/+1 or 0/1, or names of two classes, got {shown}.")
 

@@ -15,6 +15,7 @@ import numpy as np
 from adanet_theory.checks import Array, check
 from adanet_theory.spec import NetworkSpec
 from adanet_train.app import factory as user_code
+from adanet_train.core.by_class import ZERO_ONE
 from adanet_train.data.disk import as_array
 from verify.question import Points
 from verify.reading import points, subject
@@ -123,13 +124,18 @@ def _points(given: Subject, pairs: Pairs, columns: list[Any] | None = None) -> t
         X = points.array(pairs.X, f"{name}X") if isinstance(given.program, ModuleProgram) else pairs.X
         assert given.program is not None
         rows = points.comparable(X, f"{name}X", columns if hasattr(X, "columns") else None)
-        return Points(rows, signs, False, given.program.predict(X), classes), classes, notes
+        return Points(rows, signs, False, given.program.predict(X), _called(classes, notes)), classes, notes
     Psi, mapped = _features(given, pairs)
     predicted = _decisions(given, pairs, Psi)
     raw = None if given.before is None else points.comparable(pairs.X, f"{name}X")
     Psi = np.ascontiguousarray(Psi, dtype=np.float64)
-    own = Points(Psi, signs, mapped, predicted, classes, given.arithmetic, raw)
+    own = Points(Psi, signs, mapped, predicted, _called(classes, notes), given.arithmetic, raw)
     return own, classes, [*notes, *_unseen(given, pairs)]
+
+
+def _called(classes: Classes, notes: Sequence[str]) -> Classes:
+    """What the user calls the classes: 0 and 1 where y held these."""
+    return (0, 1) if classes is None and ZERO_ONE in notes else classes
 
 
 def _decisions(given: Subject, pairs: Pairs, Psi: Array) -> Array | None:

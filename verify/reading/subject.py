@@ -194,10 +194,10 @@ def conversion(model: ModelFile) -> str:
     """How a state_dict was read."""
     biased = model.features is not None and model.features.bias
     phi = model.network.activations
-    between = f" with {phi[0]} between them, as --activation says, and nothing beside them" if phi else ""
+    between = f" with {phi[0]} between them, as --activation says, and nothing else" if phi else ""
     parts = [f"read as the state_dict of {model.network.depth} Linear layers{between}"]
     if biased:
-        parts.append("biases carried exactly by a constant feature and constant units")
+        parts.append("biases are read exactly, as weights of a constant feature")
     if model.network.outputs is not None:
         parts.append(f"the {model.network.outputs} logits are the outputs of the classes")
     elif model.network.n[-1] == 2:

@@ -99,8 +99,7 @@ def hint(setting: Setting, rows: Sequence[BoundRow]) -> str:
         return min(blocked)[1]
     if tested is not None:
         return _more_points(tested, setting.float_delta)
-    alone = f"The m = {setting.m:,} training points alone give no useful bound for this network."
-    return f"{alone} {held_out_hint(setting.m, setting.errors, setting.float_delta)}"
+    return held_out_hint(setting.m, setting.errors, setting.float_delta)
 
 
 def _unblocked(row: BoundRow, verdict: Assessment) -> Hint | None:
@@ -124,9 +123,9 @@ def held_out_hint(m: int, errors: int, delta: float) -> str:
         return "Get more points."
     expected = min(round(points * errors / m), points)
     upper = upward(clopper_pearson(expected, points, delta))
-    kept = "Keep some points out of training and give them as --test-data FILE"
-    rate = f"{points:,} points with {expected} error{'s' * (expected != 1)}, as on the training points"
-    return f"{kept}: {rate}, would bound the risk by {upper}."
+    kept = "Keep some points out of training and give them as --test-data FILE."
+    rate = f"{points:,} such points with {expected} error{'s' * (expected != 1)}, about the rate of the training points"
+    return f"{kept} {rate}, would bound the risk by {upper}. Or train with a certificate: certify(learner, X, y)."
 
 
 def _more_points(test: TestFacts, delta: float) -> str:

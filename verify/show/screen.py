@@ -73,7 +73,7 @@ class _Page:
             self.line(f"Sample   {wording.sample(report)}", indent=9)
             if report.classes > 2 and report.subject != "black box":
                 self.line(f"Note     {wording.MANY_CLASSES}", indent=9)
-        for note in report.notes:
+        for note in report.notes if verbose else wording.remarks(report):
             self.line(f"Note     {note}", indent=9)
 
     def useful(self, report: BoundReport, verbose: bool) -> None:

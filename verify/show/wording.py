@@ -13,7 +13,7 @@ from itertools import groupby
 
 from adanet_theory import catalogue
 from adanet_theory.rounding import shown
-from adanet_train.core.by_class import only_class
+from adanet_train.core.by_class import ZERO_ONE, only_class
 from verify.question import in_python
 from verify.results import Assumption, BoundReport, BoundRow, CheckRow, Complexity
 
@@ -118,6 +118,11 @@ def spoken(report: BoundReport) -> BoundReport:
     return replace(report, assumptions=rows, notes=notes, advice=advice)
 
 
+def remarks(report: BoundReport) -> list[str]:
+    """The notes a reader needs beside the answer: labels 0/1 and the bits of a file are on its other lines."""
+    return [note for note in report.notes if note != ZERO_ONE and not note.startswith("compressed: ")]
+
+
 # The network, the family and the sample, in one line each
 
 
@@ -127,7 +132,9 @@ def network(report: BoundReport, *, verbose: bool = True) -> str:
     kinds = list(dict.fromkeys(model.activation))
     if report.subject == "black box":
         return f"black box ({kinds[0]}), {report.classes} classes: only its predictions are read"
-    parts = [f"n = {sizes(model.own_n or model.n)}", ", ".join(kinds) or "no activation"]
+    parts = [f"n = {sizes(model.own_n or model.n)}"]
+    if verbose or model.graph is None:  # the graph of a maximum is made of |x|, which is not a unit of the user's
+        parts.append(", ".join(kinds) or "no activation")
     if model.graph is not None:
         parts.append(f"a graph of {model.graph} nodes")
     else:
@@ -202,11 +209,11 @@ def by_class(report: BoundReport) -> str:
         return f"no error on the {where} in any class"
     ranked = sorted(errors, key=lambda name: -errors[name])
     worst, others = ranked[:_SHOWN_CLASSES], ranked[_SHOWN_CLASSES:]
-    named = [f"{shortened(name)} {near(error)}" for name, error in errors.items() if name in worst]
+    named = [f"{shortened(name)}: {near(error)}" for name, error in errors.items() if name in worst]
     if not others:
-        return f"error on the {where} by class: {', '.join(named)}"
+        return f"error on the {where}: {', '.join(named)}"
     rest = f"at most {near(errors[others[0]])} on each of the other {len(others)}"
-    return f"error on the {where} by class, the {len(worst)} worst: {', '.join(named)}; {rest}"
+    return f"error on the {where}, the {len(worst)} worst classes: {', '.join(named)}; {rest}"
 
 
 def sizes(n: tuple[int, ...]) -> str:
