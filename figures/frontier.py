@@ -110,6 +110,6 @@ def caption(data: Data) -> str:
     return (
         f"{WORDS[data['learner']]} on {data['source']}, m = {data['m']:,}: certificates at δ = 0.05 against the test "
         f"error, {where}. The least certificates are {said}. Down and left is better. On the line a certificate "
-        "equals the error. A plain split with more held-out points is often as tight as picking or tighter, but its "
-        "network has seen fewer points."
+        "equals the error. A plain split with more held-out points is often as tight, but its network has seen "
+        "less: picking buys the better network at the same certificate."
     )

@@ -192,7 +192,7 @@ def test_the_tables_say_when_picking_is_better(tmp_path):
         for name, bound in (("vote-certificate", 0.05), ("path-certificate", 0.04551), ("held-out", 0.001))
     ]
     (tmp_path / "certificates.json").write_text(json.dumps({"rows": before}))
-    _, (every, expected) = tables.read(tmp_path / "picking.json")
+    _, (every, expected, counted, aims) = tables.read(tmp_path / "picking.json")
     assert [row[0] for row in every.rows] == ["mnist:3-8 hog", "digits:3-8", "wine"]
     assert [row[-1] for row in every.rows] == ["yes", "no", "no"]
     ways = ["0.0300 ± 0.0000 (0.0080)", "0.0201 ± 0.0010 (0.0100)"]
@@ -201,3 +201,18 @@ def test_the_tables_say_when_picking_is_better(tmp_path):
     assert [row[0] for row in expected.rows] == ["digits:3-8, AdaNet", "mnist:3-8 hog, AdaNet"]
     assert list(expected.rows[1][1:]) == ["1,797", "2", *ways, "0.0456 (0.0050)"]
     assert expected.rows[0][-1] == "-"
+    assert [list(row) for row in counted.rows] == [
+        ["AdaNet", "2", "1", "mnist:3-8 hog", "-", "digits:3-8"],
+        ["SVC", "1", "0", "-", "wine", "-"],
+    ]
+    means = {row[0]: (row[2], row[-1]) for row in aims.rows}
+    assert means == {"mnist:3-8 hog, AdaNet": ("0.006 (0.003)", "no"), "digits:3-8, AdaNet": ("0.06", "yes")}
+
+
+def test_the_fifteen_data_sets_are_the_pairs_of_mnist_the_small_ones_and_deer_truck():
+    mnist = [label for label in picking.FIFTEEN if label.startswith("mnist:")]
+    assert len({*picking.FIFTEEN}) == 15
+    assert len(mnist) == 8
+    assert {*picking.FIFTEEN} - {*mnist} == {
+        *("digits:3-8", "digits:odd-even", "digits", "breast-cancer", "iris", "wine", "cifar10:deer-truck")
+    }

@@ -80,6 +80,10 @@ SETS = (
 )
 
 
+FIFTEEN = tuple(data.label for data in (*SETS[:14], Data("cifar10:deer-truck")))
+"""Those on which picking is counted against a tenth held out."""
+
+
 def read(data: Data, data_dir: str | None, *, pixels: bool) -> tuple[Labelled, Labelled | None, bool]:
     """The sample, the test part if there is one, and whether the map of the features was fixed beforehand."""
     load = of_pixels if pixels else of_table if data.name.startswith("table:") else of_features
