@@ -540,6 +540,9 @@ def test_a_record_is_replayed(tmp_path: Any) -> None:
     again = replay(record, SVC(), X, y)
     assert (again.status, again.certified.bound) == ("holds", found.bound)
     assert replay(record | {"margins": "0" * 64}, SVC(), X, y).status == "assumed"
+    for claim in ({"k": record["k"] - 1}, {"bound": 0.9 * record["bound"]}, {"N": record["N"] + 1}, {"k": None}):
+        assert replay(record | claim, SVC(), X, y).status == "fails"
+    assert replay(record | {"k": record["k"] + 1, "bound": 1.0}, SVC(), X, y).status == "holds"
     assert len(found.picks) >= 2
     swapped = record | {"picks": [record["picks"][1], record["picks"][0], *record["picks"][2:]]}
     other = replay(swapped, SVC(), X, y)

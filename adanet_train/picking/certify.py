@@ -265,7 +265,21 @@ def replay(record: Mapping[str, Any], learner: Any, X: Any, y: Any) -> Replayed:
     certified = Certified(exposed(again, points, own), float(record["delta"]), again, points, own, discrete)
     same = record.get("margins") == digest(own, again.predictor, points)
     # the predictor handed back is that of the replay, so other margins in the record are no harm to it
-    return Replayed(certified, *compared(recorded, again, apart=0.0 if same else OTHER_PROCESSOR))
+    status, detail = compared(recorded, again, apart=0.0 if same else OTHER_PROCESSOR)
+    if status != "fails" and not _claims_no_less(record, certified):
+        status, detail = (
+            "fails",
+            f"the record claims k={record.get('k')!r} and bound={record.get('bound')!r}, the run has ",
+        )
+        detail += f"k={certified.k} of N={certified.N} and the bound {certified.bound:.6g}."
+    return Replayed(certified, status, detail)
+
+
+def _claims_no_less(record: Mapping[str, Any], certified: Certified) -> bool:
+    """Whether a record claims no smaller count and bound than the run has; counting too many is safe."""
+    k, N, bound = (record.get(name) for name in ("k", "N", "bound"))
+    numbers = type(k) is int and N == certified.N and isinstance(bound, int | float)
+    return numbers and k >= certified.k and bound >= certified.bound * (1 - 1e-9)
 
 
 # What certify takes
