@@ -23,9 +23,9 @@ STAND_IN = Path("digits:odd-even")
 HELD_OUT = (0.05, 0.1, 0.25, 0.5, 0.75)
 STARTS = (0.1, 0.25, 0.5, 0.75)
 FOLDS = 5
-WAYS = {
-    "held out": ("held-out points, and their share", GREEN, "s", (4, -9)),
-    "start": ("picking, and the share of the start", BLUE, "o", (3, 4)),
+WAYS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
+    "held out": ("held-out points, and their share", GREEN, "s", {"xytext": (4, -9)}),
+    "start": ("picking, and the share of the start", BLUE, "o", {"xytext": (-2, 2), "rotation": -45, "ha": "right"}),
 }
 """The name, colour and marker of each way, and the place of its labels."""
 WORDS = {"adanet": "AdaNet", "svc": "A support vector machine (rbf kernel)"}
@@ -83,7 +83,7 @@ def draw(data: Data) -> Figure:
         axes.plot(x, y, f"{marker}-", color=colour, linewidth=0.7, label=label)
         for row in rows:
             at, share = (row["error"], row["bound"]), f"{row['share']:.0%}"
-            axes.annotate(share, at, xytext=place, textcoords="offset points", color=colour)
+            axes.annotate(share, at, textcoords="offset points", color=colour, **place)
     errors = [row["error"] for row in data["rows"]]
     low, high = 0.8 * min(errors), 1.1 * max(errors) or 0.01
     axes.plot([low, high], [low, high], color=INK, linewidth=0.6)

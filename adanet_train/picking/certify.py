@@ -278,8 +278,9 @@ def replay(record: Mapping[str, Any], learner: Any, X: Any, y: Any) -> Replayed:
 def _claims_no_less(record: Mapping[str, Any], certified: Certified) -> bool:
     """Whether a record claims no smaller count and bound than the run has; counting too many is safe."""
     k, N, bound = (record.get(name) for name in ("k", "N", "bound"))
-    numbers = type(k) is int and N == certified.N and isinstance(bound, int | float)
-    return numbers and k >= certified.k and bound >= certified.bound * (1 - 1e-9)
+    if type(k) is not int or not isinstance(bound, int | float) or N != certified.N:
+        return False
+    return k >= certified.k and bound >= certified.bound * (1 - 1e-9)
 
 
 # What certify takes
