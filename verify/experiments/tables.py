@@ -295,7 +295,7 @@ def _counted(groups: Mapping[tuple[str, str], Sequence[Result]]) -> Table:
         named = (", ".join(datas) or "-" for datas in (better, worse, erring))
         if means:
             rows.append([name, str(len(means)), str(len(better)), *named])
-    header = ["learner", "of the 15 measured", "better", "better on", "larger certificate", "larger test error"]
+    header = ["learner", "measured", "better", "better on", "larger certificate", "larger test error"]
     return Table("On how many of fifteen data sets picking is better", header, rows)
 
 
