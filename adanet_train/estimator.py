@@ -497,7 +497,10 @@ def load(path: str | Path, subnetworks: Any = None) -> NetworkClassifier:
 
 def of_ensemble(ensemble: fitted.Fitted, subnetworks: Any) -> AdaNetClassifier:
     """A fitted ensemble as a classifier that knows its builders."""
-    ours = AdaNetClassifier(rounds=ensemble.rounds, subnetworks=subnetworks, random_state=ensemble.run.seed)
+    recipe = (ensemble.picked or {}).get("recipe", {})
+    rounds = recipe.get("learner", {}).get("rounds", ensemble.rounds)  # the last of its fits may have ended earlier
+    seed = recipe.get("seed", ensemble.run.seed)
+    ours = AdaNetClassifier(rounds=rounds, subnetworks=subnetworks, random_state=seed)
     ours.ensemble_, ours.classes_ = ensemble, ensemble.classes
     if ensemble.picked is not None:
         ours.picked_ = ensemble.picked

@@ -1,6 +1,7 @@
 """AdaNet with subnetworks of one's own: the protocol, the rounds, files, exports, and what is refused."""
 
 import copy
+import dataclasses
 import json
 import sys
 import warnings
@@ -26,10 +27,11 @@ from adanet_train.subnetworks.conformance import check_builder
 from adanet_train.subnetworks.data import Inputs
 from adanet_train.subnetworks.embedded import Embedded
 from adanet_train.subnetworks.fitted import Fitted
-from adanet_train.subnetworks.fitting import Fit
-from adanet_train.subnetworks.protocol import Context, hidden
+from adanet_train.subnetworks.fitting import Data, Fit, predict, validation_loss
+from adanet_train.subnetworks.protocol import Context, continued, hidden
 from adanet_train.subnetworks.train import Problem, Subnetworks, train
 from verify import verify_bounds
+from verify.cli import main as verify_main
 
 DIGITS, LABELS = (part[:700] for part in load_digits(return_X_y=True))
 IMAGES = (DIGITS / 16).reshape(-1, 1, 8, 8).astype(np.float32)
@@ -243,6 +245,40 @@ def test_a_later_subnetwork_reads_an_earlier_one():
     assert [row["reads"] for row in clf.summary().rows] == ["inputs", "inputs, cnn"]
     assert sum(row["share"] for row in clf.summary().rows) == pytest.approx(1)
     assert "cnn" in str(clf.summary())
+
+
+def test_a_round_may_go_on_from_an_earlier_subnetwork():
+    """From the last one with the same weights; another shape begins anew."""
+    draw = torch.Generator().manual_seed(0)
+    alone = Context((1, 8, 8), 10, (), 1, 100, draw)
+    old, older, other = cnn(alone), cnn(alone), linear(alone)
+    later = dataclasses.replace(alone, previous=(older, old, other), round=4)
+    begun, own = continued(cnn(later), later), cnn(alone)
+    assert all(torch.equal(a, b) for a, b in zip(begun.parameters(), old.parameters(), strict=True))
+    assert begun[0].weight is not old[0].weight
+    kept = own[0].weight.clone()
+    assert torch.equal(continued(own, dataclasses.replace(later, previous=(other,)))[0].weight, kept)
+
+
+def test_early_stopping_judges_f_at_its_best_scale():
+    """A subnetwork that is too sure of itself is as good as the same one with smaller outputs."""
+
+    class Sure(nn.Module):
+        def __init__(self, times: float) -> None:
+            super().__init__()
+            self.times = times
+
+        def forward(self, x):
+            return self.times * nn.functional.one_hot((10 * x[:, 0]).long() % 10, 10).float()
+
+    y = torch.arange(200) % 10
+    X = ((y + (torch.arange(200) % 4 == 0)) % 10 / 10 + 0.05)[:, None].float()  # wrong on a quarter
+    problem = Problem.of(X, y, Subnetworks([linear]), 0, "cpu", None)
+    data = Data(problem.inputs, problem.y, problem.split, 10, torch.Generator())
+    losses = [validation_loss(Sure(times), data, problem.loss) for times in (4.0, 8.0, 16.0)]
+    assert losses[1] == losses[0] == losses[2]
+    f = predict(Sure(16.0), data.inputs, data.split.validation, 10, "sure")
+    assert losses[2] < float(problem.loss(f, y[data.split.validation])) - 0.5
 
 
 def test_a_generator_sees_the_reports():
@@ -681,6 +717,23 @@ def test_an_ensemble_that_cannot_be_read_is_a_black_box():
         verify_bounds(clf)
 
 
+def test_a_file_is_verified_with_the_builders_that_the_user_names(folder, capsys):
+    """One graph from the file as from the object; without builders nothing is imported."""
+    X, names = IMAGES[PAIR], np.array(["zero", "one"])[LABELS[PAIR]]
+    np.savez("points.npz", X=X, y=names)
+    builders = factory.named("own_builders:cnn", "")
+    AdaNetClassifier(subnetworks=builders, rounds=2).fit(X, names).save("m.pt")
+    given = ("m.pt", "--data", "points.npz", "--no-estimates", "--json")
+    assert verify_main([*given, "--subnetworks", "own_builders:cnn"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    here = verify_bounds(load("m.pt", subnetworks=builders), X, names, draws=None)
+    assert told["subject"] == "network"
+    assert told["model"]["path_norm"] == here.model.path_norm
+    assert verify_main(list(given)) == 2
+    assert "--subnetworks" in capsys.readouterr().err
+    assert verify_main([*given, "--subnetworks", "own_builders:cnn", "--compress", "c.pt"]) == 2
+
+
 # Picking
 
 
@@ -724,6 +777,38 @@ def test_the_file_holds_the_record_of_picking(tmp_path):
     back = load(tmp_path / "m.pt", subnetworks=given)
     assert back.certificate_ == clf.certificate_ < 1
     assert replay(back.picked_, AdaNetClassifier(subnetworks=given, rounds=1), X, y).status == "holds"
+
+
+@pytest.mark.parametrize("readable", [True, False])
+def test_a_picked_ensemble_has_its_certificate_in_the_report(readable, folder):
+    """The picks are counted and replayed, whether its parts can be read or not; from the file too."""
+
+    class Odd(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = nn.Parameter(torch.randn(64) / 8)
+
+        def forward(self, x):
+            return (x.flatten(1) * self.w).sum(1).sinh()
+
+    X, y = IMAGES[PAIR], np.array(["zero", "one"])[LABELS[PAIR]]
+    given = Subnetworks([linear if readable else lambda context: Odd()], training=QUICK, validation=0)
+    asked = {"rounds": 2, "objective": "certificate", "config": Config(start=0.3, picks=2)}
+    clf = AdaNetClassifier(subnetworks=given, **asked).fit(X, y)
+    clf.save("m.pt")
+    for one in (clf, load("m.pt", subnetworks=given)):
+        report = verify_bounds(one, X, y, draws=None)
+        row = report.bounds["pick-certificate"]
+        assert report.subject == ("network" if readable else "black box")
+        assert row.value == pytest.approx(clf.certificate_, rel=1e-9)
+        assert {row.id: row.status for row in report.assumptions}["picked"] == "holds"
+        assert report.cite.id == "pick-certificate"
+    unplayed = verify_bounds(clf, X, y, draws=None, replay=False)
+    assert {row.id: row.status for row in unplayed.assumptions}["picked"] == "assumed"
+    assert "pick-certificate" not in verify_bounds(clf, X[1:], y[1:], draws=None).bounds
+    clf.picked_["picks"][0] = clf.picked_["start"][0]
+    with pytest.raises(ValueError, match="picks must be different rows outside the start"):
+        verify_bounds(clf, X, y, draws=None)
 
 
 def test_the_command_picks_and_goes_on_with_the_same_bits(folder, capsys, monkeypatch):

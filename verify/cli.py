@@ -24,6 +24,7 @@ MODEL is one of
   model.pt of adanet-train        holds its sample
   .onnx, or .pt2 of torch.export  needs --data
   state_dict of a torch MLP       needs --data and --activation
+  model.pt of --subnetworks       needs --data and --subnetworks PACKAGE:FACTORY; your builders are imported
   any other module                --module PACKAGE:FACTORY --weights FILE --data FILE; your function is imported
 FILE is a .csv (with a header), .parquet, .npy, .npz or .pt file with labels y and features X, or Psi (used as it is).
 
@@ -51,6 +52,8 @@ def parser() -> Parser:
     add = options.add_argument
     add("model", metavar="MODEL", nargs="*", help="network, see below; several print a table (with --json a list)")
     add("--module", metavar="PACKAGE:FACTORY", help="function of yours that makes the network, instead of MODEL")
+    own = "function of yours that returns the builders of the subnetworks in MODEL, as adanet-train took it"
+    add("--subnetworks", metavar="PACKAGE:FACTORY", help=own)
     add("--weights", metavar="FILE", help="state_dict to load into --module; only tensors are read")
     add("--shape", metavar="C,H,W", help="shape of one point of --data for the network (default: as in the file)")
     add("--compress", metavar="FILE", help="round the network to few bits, write it to FILE, and report on that one")
@@ -131,6 +134,7 @@ def verify(arguments: argparse.Namespace) -> int:
         module=arguments.module,
         weights=arguments.weights,
         shape=_shape(arguments.shape),
+        subnetworks=arguments.subnetworks,
     )
     _check_outputs(arguments)
     notes: list[str] = []
@@ -211,6 +215,8 @@ def ask(arguments: argparse.Namespace) -> Question:
         raise ValueError("--draws is without effect beside --no-estimates: give one of them.")
     if bool(arguments.model) == (arguments.module is not None):
         raise ValueError("expected a MODEL, or --module PACKAGE:FACTORY in its place.")
+    if arguments.subnetworks is not None and (not arguments.model or arguments.compress is not None):
+        raise ValueError("--subnetworks names the builders of a MODEL; it is not for --module or --compress.")
     if arguments.compress is not None and len(arguments.model) > 1:
         raise ValueError("--compress is for one MODEL, got several.")
     if arguments.surrogate is not None and arguments.unlabelled is None:

@@ -107,17 +107,18 @@ class Certified:
     def record(self) -> dict[str, Any]:
         """The run as plain values, schema "certify/1"; `replay` runs it again."""
         counted = {"N": self.N, "k": self.k, "left": self.left.tolist(), "delta": self.delta, "bound": self.bound}
-        run = Record.of(self.picked, {"name": described(self.learner)}).as_dict()
+        about = {"name": described(self.learner), **getattr(self.learner, "recipe", {})}
+        run = Record.of(self.picked, about).as_dict()
         sample = {"m": len(self.points), "sha256": sample_digest(self.points)}
         margins = digest(self.learner, self.picked.predictor, self.points)
-        about = {
+        more = {
             "repeats": self.repeats,
             "discrete": self.discrete,
             "sample": sample,
             "margins": margins,
             "versions": versions(("adanet-theory", "numpy", "torch")),
         }
-        return {"schema": SCHEMA, **run, **counted, **about}
+        return {"schema": SCHEMA, **run, **counted, **more}
 
     def save(self, path: str | Path) -> None:
         """Write the record as JSON; of "adanet" and our other trainers a model.pt with the network and the sample."""

@@ -91,10 +91,10 @@ def _apart(a: Trained, b: Trained) -> float:
         return math.inf
     pairs = [(f.hidden.get(key), g.hidden.get(key)) for key in {*f.hidden, *g.hidden}]
     pairs += [(f.output.get(k), g.output.get(k)) for k in {*f.output, *g.output}]
-    return max(map(_share, pairs), default=0.0)
+    return max(map(share, pairs), default=0.0)
 
 
-def _share(pair: tuple[Tensor | None, Tensor | None]) -> float:
+def share(pair: tuple[Tensor | None, Tensor | None]) -> float:
     """A tensor that is not there is 0."""
-    U, V = (torch.zeros(()) if part is None else part for part in pair)
+    U, V = (torch.zeros(()) if part is None else part.double() for part in pair)
     return 0.0 if torch.equal(*torch.broadcast_tensors(U, V)) else float((U - V).norm() / V.norm().clamp_min(TINY))

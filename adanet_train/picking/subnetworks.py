@@ -43,6 +43,11 @@ class Ensembles:
 
     grid = Module.grid
 
+    @property
+    def recipe(self) -> dict[str, int]:
+        """What a record must tell of it beside the builders."""
+        return {"rounds": self.rounds}
+
     def fit(self, P: Labelled, T: Labelled, previous: Fitted | None) -> Fitted:
         points = weighted(P, T, self.weight)
         with one_thread():

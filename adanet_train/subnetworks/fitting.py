@@ -16,6 +16,8 @@ from adanet_train.subnetworks.protocol import Loss, outputs_of
 EPOCHS, BATCH, RATE, PATIENCE = 10, 64, 6e-3, 3
 RISE = 0.25
 """The share of the steps in which the learning rate rises, along a line, before it falls to 0 along a cosine."""
+SCALES = tuple(2.0 ** (-k / 2) for k in range(9))
+"""The scales at which an f is looked at: down to 1/16."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,7 @@ class Fit:
     epochs : passes over the training rows at most.
     batch : rows per step.
     rate : Adam's largest learning rate; it rises for the first quarter of the steps and then falls to 0.
-    patience : passes without a new least validation loss before training stops.
+    patience : passes without a new least validation loss, at the best scale of f, before training stops.
     """
 
     epochs: int = EPOCHS
@@ -137,10 +139,13 @@ def _one_vector(parameters: list[nn.Parameter], name: str) -> tuple[Tensor, Tens
 
 
 def validation_loss(module: nn.Module, data: Data, loss: Loss) -> float:
-    """The loss on the validation rows, or on the training rows where there are none, in eval mode."""
+    """The loss at the best scale of f on the validation rows, or on the training rows where there are none.
+
+    The ensemble gives every subnetwork a weight: one that has become too sure of itself is scaled down, not worse.
+    """
     rows = data.split.validation if len(data.split.validation) else data.split.train
-    f = predict(module, data.inputs, rows, data.outputs, data.name)
-    return float(loss(f, data.y[rows.to(data.y.device)]))
+    f, y = predict(module, data.inputs, rows, data.outputs, data.name), data.y[rows.to(data.y.device)]
+    return min(float(loss(scale * f, y)) for scale in SCALES)
 
 
 def predict(module: nn.Module, inputs: Inputs, rows: Tensor, outputs: int, name: str) -> Tensor:

@@ -167,6 +167,19 @@ def outputs_of(module: nn.Module, x: Tensor, outputs: int, name: str) -> Tensor:
     return f
 
 
+def continued(module: nn.Module, context: Context) -> nn.Module:
+    """The module with the weights of the last earlier subnetwork that has the same ones, if there is one.
+
+    Called at the end of `build`: then a round goes on where an earlier one ended, instead of from random weights.
+    """
+    shapes = {name: part.shape for name, part in module.state_dict().items()}
+    for earlier in reversed(context.previous):
+        if {name: part.shape for name, part in earlier.state_dict().items()} == shapes:
+            module.load_state_dict(earlier.state_dict())
+            break
+    return module
+
+
 def hidden(module: nn.Module, x: Tensor) -> Tensor:
     """The last hidden layer of a subnetwork: its `hidden(x)` if it has one, else what its last Linear reads."""
     own = getattr(module, "hidden", None)

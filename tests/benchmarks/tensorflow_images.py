@@ -1,4 +1,4 @@
-"""python tensorflow_images.py DATA.npz ROUNDS STEPS WIDTH,WIDTH: the TensorFlow package's AdaNet over CNNs on images.
+"""python tensorflow_images.py DATA.npz ROUNDS STEPS RATE WIDTH,WIDTH: the TensorFlow package's AdaNet over CNNs.
 
 Run by bench_images in an environment of its own, where it needs nothing of ours. The builder has the shape of the
 package's own tutorial, with a second convolution: conv-pool-conv-pool-dense, Adam, cosine to 0. Candidates are compared
@@ -15,12 +15,12 @@ import adanet
 import numpy as np
 import tensorflow as tf
 
-BATCH, RATE, LAMBDA, HIDDEN = 64, 1e-3, 1e-4, 64
+BATCH, LAMBDA, HIDDEN = 64, 1e-4, 64
 
 
 class CNN(adanet.subnetwork.Builder):
-    def __init__(self, width, steps, classes):
-        self.width, self.steps, self.classes = width, steps, classes
+    def __init__(self, width, steps, rate, classes):
+        self.width, self.steps, self.rate, self.classes = width, steps, rate, classes
 
     @property
     def name(self):
@@ -39,7 +39,7 @@ class CNN(adanet.subnetwork.Builder):
     def build_subnetwork_train_op(
         self, subnetwork, loss, var_list, labels, iteration_step, summary, previous_ensemble=None
     ):
-        rate = tf.compat.v1.train.cosine_decay(RATE, iteration_step, self.steps)
+        rate = tf.compat.v1.train.cosine_decay(self.rate, iteration_step, self.steps)
         return tf.compat.v1.train.AdamOptimizer(rate).minimize(loss, var_list=var_list)
 
 
@@ -51,7 +51,7 @@ class Generator(adanet.subnetwork.Generator):
         return self.builders
 
 
-def main(data, rounds, steps, widths):
+def main(data, rounds, steps, rate, widths):
     with np.load(data) as arrays:
         X, X_valid, X_test = (arrays[name].transpose(0, 2, 3, 1) for name in ("X", "X_valid", "X_test"))
         y, y_valid, y_test = (arrays[name] for name in ("y", "y_valid", "y_test"))
@@ -66,11 +66,11 @@ def main(data, rounds, steps, widths):
         return lambda: tf.data.Dataset.from_tensor_slices(({"x": images}, labels[:, None])).batch(500)
 
     threads = tf.compat.v1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
-    optimizer = tf.compat.v1.train.AdamOptimizer(RATE)
+    optimizer = tf.compat.v1.train.AdamOptimizer(rate)
     with tempfile.TemporaryDirectory() as folder:
         estimator = adanet.Estimator(
             head=tf.estimator.MultiClassHead(classes),
-            subnetwork_generator=Generator([CNN(width, steps, classes) for width in widths]),
+            subnetwork_generator=Generator([CNN(width, steps, rate, classes) for width in widths]),
             max_iteration_steps=steps,
             max_iterations=rounds,
             ensemblers=[adanet.ensemble.ComplexityRegularizedEnsembler(optimizer=optimizer, adanet_lambda=LAMBDA)],
@@ -93,4 +93,5 @@ def main(data, rounds, steps, widths):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), [int(width) for width in sys.argv[4].split(",")])
+    data, rounds, steps, rate, widths = sys.argv[1:]
+    main(data, int(rounds), int(steps), float(rate), [int(width) for width in widths.split(",")])

@@ -236,6 +236,7 @@ class Named:
     module: str | None = None
     weights: str | None = None
     shape: tuple[int, ...] | None = None
+    subnetworks: str | None = None
 
 
 def read_file(path: str, **names: Any) -> Case:
@@ -263,7 +264,8 @@ def subject_of(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None
     """The predictor, and the shape of its points where it has one of its own."""
     from adanet_train.reading import exported
 
-    is_program = path.lower().endswith((".onnx", ".pt2")) or named.module is not None
+    own_code = named.module is not None or named.subnetworks is not None
+    is_program = path.lower().endswith((".onnx", ".pt2")) or own_code
     if not is_program and not exported.is_exported_file(path):
         own = subject.of_model_file(path, named.activation)
         return own, own.model.graph.shape if isinstance(own.model, ReadNetwork) else None
@@ -271,10 +273,19 @@ def subject_of(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None
     check(source is not None, f"{path}: holds no training points. {subject.with_points(path)}")
     assert source is not None
     data = load(named, source, many=True)
-    shape = named.shape or data.shape or data.values.shape[1:]
+    ensemble = None if named.subnetworks is None else _ensemble(path, named.subnetworks)
+    shape = named.shape or (ensemble.ensemble_.grown.shape if ensemble else data.shape) or data.values.shape[1:]
     X = _shaped(data, shape, source)
-    network = path if named.module is None else made(named.module, named.weights)
+    network = ensemble or (path if named.module is None else made(named.module, named.weights))
     return subject.subject(network, X, data.y, named.activation), tuple(shape)
+
+
+def _ensemble(path: str, factory: str) -> Any:
+    """The ensemble in a file, with the builders that the user names: the file itself imports nothing."""
+    from adanet_train.app.subnetworks import builders
+    from adanet_train.estimator import load as load_model
+
+    return load_model(path, subnetworks=builders(factory))
 
 
 def load(named: Named, path: str, **options: Any) -> Dataset:

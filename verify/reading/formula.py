@@ -32,7 +32,7 @@ class Formula(Protocol):
     @property
     def holdout(self) -> Sample | None: ...
     @property
-    def picked(self) -> Mapping[str, Any] | None: ...
+    def picked(self) -> Any: ...
     @property
     def meta(self) -> Mapping[str, Any]: ...
     @property
@@ -58,7 +58,7 @@ class ReadNetwork:
     features: None = None
     sample: None = None
     holdout: None = None
-    picked: None = None
+    picked: Any = None
     sha256: None = None
     class_names: None = None
     is_converted: bool = False

@@ -84,7 +84,7 @@ def subject(network: Any, X: Any = None, y: Any = None, activation: str | None =
         return _of_certified(network, X, y)
     if isinstance(network, NetworkClassifier) and hasattr(network, "ensemble_"):
         check(X is not None, "X and y are required for an AdaNetClassifier(subnetworks=...), which holds no sample.")
-        return replace(of_module(network.to_torch(), points.array(X, "X")), classes=tuple(network.classes_.tolist()))
+        return _of_ensemble(network, points.array(X, "X"))
     if isinstance(network, NetworkClassifier):
         check(hasattr(network, "model_"), "the estimator is not fitted yet, expected a fitted one.")
         return Subject(network.model_, tuple(network.classes_.tolist()))
@@ -95,6 +95,17 @@ def subject(network: Any, X: Any = None, y: Any = None, activation: str | None =
     check(predicts, f"network must be {KINDS}, got a {type(network).__name__}.")
     check(X is not None, f"X and y are required for a {type(network).__name__}, which holds no sample.")
     return _of_estimator(network, X, y) if hasattr(network, "predict") else _black_box(network, X, y)
+
+
+def _of_ensemble(network: Any, X: Array) -> Subject:
+    """Subnetworks of one's own as one graph, or as a black box; with the record of picking, where there is one."""
+    from adanet_train.picking.builders import Recorded
+
+    found = of_module(network.to_torch(), X)
+    model: Any = found.model
+    if hasattr(network, "picked_"):
+        model = replace(model, picked=Recorded(network, X))
+    return replace(found, model=model, classes=tuple(network.classes_.tolist()))
 
 
 # A file
@@ -352,8 +363,9 @@ def _opaque(module: Any, X: Array, refusal: str) -> Subject:
         raise
     except ValueError:
         raise ValueError(unfit) from None
-    again = program.outputs(X[:FEW])
-    same = bool(np.array_equal(f[: len(again)], again, equal_nan=True))
+    # the same rows twice: sums of other batches may be rounded otherwise
+    once, again = (program.outputs(X[:FEW]) for _ in range(2))
+    same = bool(np.array_equal(once, again, equal_nan=True))
     check(same, f"{type(module).__name__}: its outputs differ from call to call, expected a function of x alone.")
     _require_logit(module, f)
     box = BlackBox(type(module).__name__, None if f.shape[1] <= 2 else f.shape[1])

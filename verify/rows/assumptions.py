@@ -67,10 +67,10 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
     assessment = Assessment(rows, setting.is_declared)
     if setting.classes == "many":
         assessment = replace(assessment, rows=tuple(_of_many(rows)), classes="many")
-    return replace(assessment, rows=(*assessment.rows, *_of_picking(setting.picking)))
+    return replace(assessment, rows=(*assessment.rows, *of_picking(setting.picking)))
 
 
-def _of_picking(run: Picking | None) -> tuple[Assumption, ...]:
+def of_picking(run: Picking | None) -> tuple[Assumption, ...]:
     """What a run of picking rests on."""
     return () if run is None else (_row("picked", run.status, run.detail), _row("recipe", "assumed", RECIPE))
 
@@ -301,6 +301,10 @@ def feature_map(source: Source, *, on_start: bool = False) -> Assumption:
         return _learned(source.learned)
     if source.has_map:
         return _row("feature-map", "assumed", "the file says that its map scales by ranges known before the sample")
+    return unknown_map()
+
+
+def unknown_map() -> Assumption:
     return _row("feature-map", "assumed", "nothing says how Psi was made: it must have been fixed before the sample")
 
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +20,11 @@ from verify.question import Points, Question
 from verify.reading.program import errors
 from verify.results import Assumption, BoundReport, ModelFacts, SampleFacts
 from verify.rows import checks
-from verify.rows.assumptions import iid, rows_held_out, untouched
+from verify.rows.assumptions import iid, of_picking, rows_held_out, unknown_map, untouched
+from verify.rows.certificates import PICK, asked_for, picked_value, picking
 from verify.rows.citation import cite, fixed_by_input, held_out_hint
 from verify.rows.row import held_out, made
-from verify.rows.setting import Assessment
+from verify.rows.setting import Assessment, Picking
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class BlackBox:
     kind: str
     outputs: int | None = None
     assumed: tuple[Assumption, ...] = ()
+    picked: Any = None
+    """Where it was trained by picking: what counts its picks again and replays them."""
 
 
 def build(
@@ -44,12 +48,18 @@ def build(
     points = sample or test
     if points is None:
         raise ValueError(f"X and y are required for a {box.kind}, which holds no sample.")
-    verdict = _verdict(box, question, sample, test)
+    run = None if sample is None else picking(box, sample, replay=question.replay)
+    verdict = _verdict(box, question, sample, test, run)
     delta = Fraction(question.delta) / question.compared
     tested = None if test is None else checks.held_out(np.asarray(test.predicted), test, delta)
     bound = catalogue.bound("held-out")
     rows = [] if tested is None else [made(bound, held_out(tested), verdict.why_not(bound))]
+    if run is not None:
+        bound, own = catalogue.bound(PICK), Fraction(question.delta) / (question.tried or 1)
+        rows.append(made(bound, picked_value(run, own), verdict.why_not(bound)))
+        question = asked_for(question, run)
     fixed = fixed_by_input(question, has_test=test is not None)
+    delta = own if fixed == PICK and run is not None else delta
     return BoundReport(
         subject="black box",
         model=ModelFacts("", 0, (), (box.kind,), {}, math.nan, {}, None, False),
@@ -82,11 +92,15 @@ def _facts(sample: Points | None) -> SampleFacts:
     return SampleFacts(m, math.nan, math.nan, math.nan, math.nan, error)
 
 
-def _verdict(box: BlackBox, question: Question, sample: Points | None, test: Points | None) -> Assessment:
+def _verdict(
+    box: BlackBox, question: Question, sample: Points | None, test: Points | None, run: Picking | None
+) -> Assessment:
     repeats, m = (0, 0) if sample is None else (repeated(sample.compared, sample.y), len(sample.y))
     rows = [iid(repeats, m, question.discrete)]
     if test is not None:
         rows.append(untouched(rows_held_out(sample, test, question.discrete), question.discrete))
+    if run is not None:
+        rows += [unknown_map(), *of_picking(run)]
     return Assessment((*rows, *box.assumed), is_declared=False, classes="two" if box.outputs is None else "many")
 
 

@@ -6,7 +6,9 @@ f(Ψ) = r_sup f(x), and the margins are y f/(B r_sup).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -146,11 +148,17 @@ def picking(model: Any, sample: Points, *, replay: bool) -> Picking | None:
     ValueError
         If the record is damaged.
     """
-    if getattr(model, "picked", None) is None or not _is_own(model, sample):
+    recorded = getattr(model, "picked", None)
+    if recorded is None:
         return None
-    from adanet_train.picking.files import check_file
+    if isinstance(recorded, Mapping):
+        from adanet_train.picking.files import check_file
 
-    checked = check_file(model, sample.Psi, sample.y, replay=replay)
+        checked = check_file(model, sample.Psi, sample.y, replay=replay) if _is_own(model, sample) else None
+    else:
+        checked = recorded.check(sample.y, replay=replay)
+    if checked is None:
+        return None
     run = checked.picked
     return Picking(
         picked=len(run.picks),
@@ -159,7 +167,7 @@ def picking(model: Any, sample: Points, *, replay: bool) -> Picking | None:
         N=run.N,
         status=checked.status,
         detail=checked.detail,
-        on_start=_spans(sample.Psi[run.start]),
+        on_start=isinstance(recorded, Mapping) and _spans(sample.Psi[run.start]),
         runs=len(run.plan.ends),
         is_start=run.is_start,
     )
@@ -175,16 +183,19 @@ def _spans(Psi: Any) -> bool:
     return bool((((low == 0) & (high == 1)) | (low == high)).all())
 
 
-def asked_for(question: Question, setting: Setting) -> Question:
+def asked_for(question: Question, run: Picking | None) -> Question:
     """A file that tells of picks asks for their certificate, unless something else is asked for."""
-    named = setting.picking is None or question.asked is not None
+    named = run is None or question.asked is not None
     return question if named else replace(question, asked=PICK)
 
 
 def pick(bound: Bound, setting: Setting) -> Value:
+    assert setting.picking is not None
+    return picked_value(setting.picking, setting.delta)
+
+
+def picked_value(run: Picking, delta: Fraction) -> Value:
     """At δ, with a list of G values of K at δ/G; rounded up. It is about the program, whose own errors were counted."""
-    run = setting.picking
-    assert run is not None
     names = ("k", "N", "picked", "left", "start", *(("runs",) if run.runs > 1 else ()))
     terms: dict[str, float | None] = {name: getattr(run, name) for name in names}
-    return Value(run.upper(setting.delta), terms, about="program")
+    return Value(run.upper(delta), terms, about="program")

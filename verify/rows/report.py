@@ -64,7 +64,7 @@ def build(
         return black_box.build(model, question, sample=sample, test=test, notes=notes)
     with np.errstate(all="ignore"):  # what overflows is looked for, and refused or left out
         setting = make_setting(model, question, sample, test)
-        question = asked_for(question, setting)
+        question = asked_for(question, setting.picking)
         return of_setting(model, setting, question, test=test, notes=notes, progress=progress)
 
 
