@@ -5,7 +5,7 @@ Needs Fashion-MNIST and CIFAR-10 in ADANET_DATA; TENSORFLOW_PYTHON names the int
 thread, so that CPU seconds and peak memory are its own.
 
 AdaNet tries both widths in the first round. Later rounds go on with the one that was chosen, from its weights. Single
-CNNs come in two ways, each with at least AdaNet's CPU time: the best of six fresh ones, three of each width, and one of
+CNNs come in two ways, with about AdaNet's CPU time or more: the best of six fresh ones, three of each width, and one of
 the larger width trained as many passes as AdaNet makes over both. The one with the better test accuracy is reported,
 with its CPU time. The package trains both widths in every round, with the same rate and as many steps a round; a row of
 its own has AdaNet do the same, which is also what two processes share.
