@@ -20,6 +20,8 @@ DELTA = 0.05
 RISKS = (0.9, 0.5, 0.1)
 """The certificate of a network without errors on the sample."""
 SIZES = (1e2, 3e2, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6)
+BESIDE = 1.15
+"""Times m, so that networks of one sample are drawn side by side."""
 
 
 def most_bits(m: int, risk: float) -> float:
@@ -44,8 +46,8 @@ def compute(*, quick: bool, data: Path | None = None) -> Data:
 
 @styled
 def draw(data: Data) -> Figure:
-    single = is_single(data, by_default=True)
-    figure, (axes,) = panels(1, 1, width=width(data, single=True), height=3.6 if single else 3.2)
+    single = is_single(data, by_default=False)
+    figure, (axes,) = panels(1, 1, width=width(data, single=False), height=5.2 if single else 3.6)
     for (risk, bits), style in zip(data["curves"].items(), (":", "--", "-"), strict=True):
         axes.plot(data["sizes"], bits, color=INK, linewidth=0.8, linestyle=style, label=f"risk ≤ {risk}, no errors")
     for place, network in enumerate(data["networks"]):
@@ -54,7 +56,9 @@ def draw(data: Data) -> Figure:
             "marker": MARKERS[place % len(MARKERS)],
             "markersize": 4,
         }
-        m, own, best = network["m"], network["own"], network["best"]
+        own, best = network["own"], network["best"]
+        before = sum(other["m"] == network["m"] for other in data["networks"][:place])
+        m = network["m"] * BESIDE**before
         axes.plot([m, m], [own["bits"], best["bits"]], color=look["color"], linewidth=0.5)
         axes.plot([m], [own["bits"]], **look, fillstyle="none", linestyle="none")
         axes.plot([m], [best["bits"]], **look, linestyle="none", label=f"{network['name']}: {up(best['bound'], 2)}")
@@ -76,5 +80,5 @@ def caption(data: Data) -> str:
         "on the sample has a certificate of at most that risk: log2 δ - m log2(1 - risk) bits. Hollow: networks as "
         f"they are, with at least {min(sizes):.0f} bits a weight, so n weights need about {needed:.0f} n points for a "
         f"certificate below {RISKS[0]}. Filled: compressed networks with their certificates, by {source}. Errors on "
-        "the sample raise a certificate above the curve's risk."
+        "the sample raise a certificate above the curve's risk. Networks of one m are drawn side by side."
     )

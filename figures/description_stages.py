@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 RESULTS = ("certificates",)
 DATA = "results"
 STAGES = ("as it is", "rounded", "fine-tuned", "greedy")
-COLOURS = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, INK)
+COLOURS = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, INK, "0.55")
 MARKERS = "osD^vPX*"
 
 
