@@ -9,10 +9,10 @@ from verify.experiments import cli, learners, structure
 
 def test_a_table_is_measured_and_the_other_learners_stay(tmp_path, capsys):
     out = tmp_path / "tables.json"
-    assert cli.main(["tables", "--sets", "wine, class 1", "--methods", "LR,MLP,AdaNet", "--out", str(out)]) == 0
+    assert cli.main(["tables", "--sets", "breast cancer", "--methods", "LR,MLP,AdaNet", "--out", str(out)]) == 0
     first = json.loads(out.read_text())
     assert [row["method"] for row in first["rows"]] == ["LR", "MLP", "AdaNet"]
-    assert cli.main(["tables", "--sets", "wine, class 1", "--methods", "HGB", "--out", str(out)]) == 0
+    assert cli.main(["tables", "--sets", "breast cancer", "--methods", "HGB", "--out", str(out)]) == 0
     second = json.loads(out.read_text())
     assert [row["method"] for row in second["rows"]] == list(learners.METHODS)
     assert [row for row in second["rows"] if row["method"] != "HGB"] == first["rows"]

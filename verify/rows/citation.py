@@ -78,6 +78,7 @@ Hint = tuple[float, str]
 """The bound that would result, and the line."""
 
 
+CERTIFIED = "Or train with a certificate: adanet-train --objective certificate, or certify(learner, X, y) in Python."
 HOPELESS = "No bound can help; better training can."
 
 
@@ -125,7 +126,7 @@ def held_out_hint(m: int, errors: int, delta: float) -> str:
     upper = upward(clopper_pearson(expected, points, delta))
     kept = "Keep some points out of training and give them as --test-data FILE."
     rate = f"{points:,} such points with {expected} error{'s' * (expected != 1)}, about the rate of the training points"
-    return f"{kept} {rate}, would bound the risk by {upper}. Or train with a certificate: certify(learner, X, y)."
+    return f"{kept} {rate}, would bound the risk by {upper}. {CERTIFIED}"
 
 
 def _more_points(test: TestFacts, delta: float) -> str:
