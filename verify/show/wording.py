@@ -303,15 +303,19 @@ def remark(row: BoundRow) -> str:
         return "" if row.context or not row.why_not else "fails: " + ", ".join(row.why_not)
     if row.group == "held-out":
         errors, points = row.terms["errors"], row.terms["points"]
-        return f"{errors:,.0f} errors on {points:,.0f} points (Clopper-Pearson)"
+        return f"{_errors(errors)} on {points:,.0f} points (Clopper-Pearson)"
     if {"bits", "errors", "points"} <= set(row.terms):
         bits, errors, points = (row.terms[name] for name in ("bits", "errors", "points"))
-        return f"{bits:,.0f} bits, {errors:,.0f} errors on {points:,.0f} points"
+        return f"{bits:,.0f} bits, {_errors(errors)} on {points:,.0f} points"
     if row.vacuous:
         return _needed(row)
     if row.group == "certificate":
         return ", ".join(f"{name} = {term(name, row.terms[name])}" for name in _DECIDES if name in row.terms)
     return "" if row.j is None else f"j = {row.j}"
+
+
+def _errors(errors: float) -> str:
+    return f"{errors:,.0f} error{'s' * (errors != 1)}"
 
 
 def _needed(row: BoundRow) -> str:
