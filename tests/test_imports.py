@@ -172,9 +172,9 @@ LISTS = {"figures", "verify/claims/checks", "verify/suite"}
 
 
 def test_no_folder_is_a_hall() -> None:
-    """About fourteen modules at most: more of them make rooms."""
+    """Fourteen modules at most: more of them make rooms."""
     counts = Counter(path.parent.relative_to(ROOT).as_posix() for path in modules() if path.name != "__init__.py")
-    assert {folder: count for folder, count in counts.items() if count > 15 and folder not in LISTS} == {}
+    assert {folder: count for folder, count in counts.items() if count > 14 and folder not in LISTS} == {}
 
 
 def test_the_report_is_below_the_ledger_the_suite_and_the_experiments() -> None:

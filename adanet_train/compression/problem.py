@@ -18,7 +18,7 @@ from adanet_theory.checks import check
 from adanet_train.compression import code
 from adanet_train.compression.code import Array, Coded
 from adanet_train.compression.weights import Weights
-from adanet_train.core.threads import evaluated
+from adanet_train.core.device import evaluated
 from adanet_train.data import classes, datasets
 from adanet_train.data.rows import require_finite
 

@@ -26,7 +26,7 @@ from adanet_train.compression.problem import Loss, Problem, Score, count_of_outp
 from adanet_train.compression.tune import Schedule, tune
 from adanet_train.compression.weights import fill, prepared
 from adanet_train.core.by_class import base_rate
-from adanet_train.core.threads import threads_for
+from adanet_train.core.device import threads_for
 from adanet_train.data.rows import doubt, hashes, qualified, repeats
 from adanet_train.reading.trace import require_eval_mode
 

@@ -1,8 +1,21 @@
-"""The device of a name: one argument decides it for everything."""
+"""What computes: the device of a name, and how many threads of torch a piece of work gets.
+
+Small products are slower on several threads, far slower on busy cores. On one thread the bits do not depend on the
+number of cores either. torch is imported late, as every command reads this module.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+LARGE = 5e8
+"""Operations of a batch, some 20 ms of one core, from which on more threads pay."""
 
 
 def device(name: str) -> str:
@@ -19,3 +32,41 @@ def device(name: str) -> str:
     if int(name.partition(":")[2] or 0) >= count:
         raise ValueError(f"device {name!r} is not available here.")
     return name
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread in the block, and afterwards as many as before."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@contextmanager
+def threads_for(operations: float) -> Iterator[None]:
+    """One thread for batches of fewer operations than LARGE; otherwise the threads that torch has."""
+    if operations >= LARGE:
+        yield
+        return
+    with one_thread():
+        yield
+
+
+def evaluated(module: nn.Module, x: Tensor) -> tuple[Any, float]:
+    """The outputs on a few points, and the products and sums that one of them takes.
+
+    >>> import torch
+    >>> evaluated(torch.nn.Linear(3, 2), torch.zeros(4, 3))[1]
+    12.0
+    """
+    import torch
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with FlopCounterMode(display=False) as counter, torch.no_grad(), one_thread():
+        f = module(x)
+    return f, counter.get_total_flops() / len(x)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from adanet_theory.checks import Array, check
 from adanet_train.core.descend import Adam
-from adanet_train.core.threads import evaluated, threads_for
+from adanet_train.core.device import evaluated, threads_for
 from adanet_train.picking.core import Labelled
 from adanet_train.picking.networks import margin
 

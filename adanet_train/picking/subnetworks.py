@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from adanet_theory.checks import Array
-from adanet_train.core.threads import one_thread
+from adanet_train.core.device import one_thread
 from adanet_train.picking.core import Labelled
 from adanet_train.picking.modules import Module, padded_margins
 from adanet_train.picking.networks import weighted

@@ -23,7 +23,6 @@ from verify.experiments import (
     picking,
     structure,
     tables,
-    variants,
 )
 from verify.experiments.bounds import NetworkRow
 from verify.experiments.cifar_pairs import Protocol
@@ -73,7 +72,7 @@ def run_variants(arguments: argparse.Namespace) -> int:
             compared = cifar_pairs.comparisons(rows, _source(arguments), "base")
             save(arguments, rows, comparisons=[vars(one) for one in compared])
 
-        rows = variants.variants(protocol, arguments.pairs[0], chosen, report)
+        rows = cifar_pairs.variants(protocol, arguments.pairs[0], chosen, report)
     return show(arguments, rows)
 
 

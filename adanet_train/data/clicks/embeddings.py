@@ -25,9 +25,9 @@ from torch import Tensor
 
 from adanet_theory.checks import check
 from adanet_train.core.descend import Adam
+from adanet_train.core.device import one_thread
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
-from adanet_train.core.threads import one_thread
 from adanet_train.data.clicks.criteo import Codes, Part, embedding_size
 from adanet_train.data.clicks.criteo_rows import COUNTS
 from adanet_train.data.datasets import Dataset
