@@ -32,9 +32,9 @@ exit status: 0 every check supports its verdict; 1 one does not; 2 unknown claim
 WIDTH = 100
 LEGEND = """\
 "ok lemma-1 false" means: lemma-1 is false as printed, and the check that just ran confirms it.
-ok: the check supports the verdict. FAIL: it does not. read: settled by reading, nothing to compute.
-holds+: holds with an added assumption. loose: true, but a stronger statement holds. Numbers refute
-what is false; where a claim holds they are an example, and -v names the proof.
+marks     ok: the check supports the verdict; FAIL: it does not; read: settled by reading
+verdicts  holds+: holds with an added assumption; loose: true, but a stronger statement holds
+numbers   they refute what is false; where a claim holds they are an example, and -v names the proof
 """
 
 
@@ -175,7 +175,7 @@ def _tally(outcomes: Sequence[Outcome]) -> str:
     read = len(outcomes) - len(computed)
     seconds = sum(outcome.seconds for outcome in outcomes)
     text = f"{supported} of {len(computed)} checks support the recorded verdict"
-    text += f"; {read} could only be read" if read else ""
+    text += f"; {read} settled by reading" if read else ""
     failed = [outcome.claim.id for outcome in computed if not outcome.supported]
     return f"{text} ({seconds:.0f} s)." + (f" Not supported: {', '.join(failed)}." if failed else "")
 
