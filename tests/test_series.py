@@ -152,3 +152,17 @@ def test_a_long_name_of_a_checkpoint_is_not_cut(run: list[str]) -> None:
     first = "".join(line[:20].strip() for line in written.getvalue().splitlines())
     assert all(name in first for name in names)
     assert "…" not in written.getvalue()
+
+
+def test_networks_with_different_statements_stand_in_one_table_of_what_says_something(run: list[str]) -> None:
+    given = [read_file(path, data=run[4], activation="relu") for path in run[:2]]
+    first, second = [report.build(one.model, Question(draws=None), sample=one.sample) for one in given]
+    applying = [row for row in second.bounds if row.applies]
+    kept, lone = applying[0], replace(applying[0], id="pick-certificate", raw=0.0312344, tenth=None)
+    first = replace(first, bounds=(kept,))
+    found = series.named(run[:2], [first, replace(second, bounds=(*second.bounds, lone))])
+    head, rows = series.table(found)
+    assert head[5:] == ["pick-certificate"]
+    assert [row[-1] for row in rows] == ["-", "0.03124"]
+    assert "pick-certificate" in series.to_html(found)
+    assert series.draw_bounds(found).axes

@@ -66,15 +66,20 @@ def shown_bounds(series: Sequence[Checkpoint]) -> list[str]:
 
 
 def table(series: Sequence[Checkpoint]) -> tuple[list[str], list[list[str]]]:
-    """(head, rows): the facts, then of each bound its value and the value at a tenth."""
+    """(head, rows): the facts, then each bound's value and its value at a tenth.
+
+    Where a bound is below 1 for one of them, only such bounds are shown.
+    """
     ids = shown_bounds(series)
+    ids = [id for id in ids if any(_below_1(_row(each.report, id)) for each in series)] or ids
     margins = [id for id in ids if any(_at_tenth(_row(checkpoint.report, id)) is not None for checkpoint in series)]
     head = [*HEAD, *(column for id in ids for column in (id, *["at a tenth"] * (id in margins)))]
     return head, [[*_facts(checkpoint), *_values(checkpoint.report, ids, margins)] for checkpoint in series]
 
 
-def _row(report: BoundReport, id: str) -> BoundRow:
-    return next(row for row in report.bounds if row.id == id)
+def _row(report: BoundReport, id: str) -> BoundRow | None:
+    """None where the report has no such row: a picked network has one that others lack."""
+    return next((row for row in report.bounds if row.id == id), None)
 
 
 def _facts(checkpoint: Checkpoint) -> list[str]:
@@ -88,14 +93,26 @@ def _values(report: BoundReport, ids: Sequence[str], margins: Sequence[str]) -> 
     values = []
     for id in ids:
         row = _row(report, id)
-        values.append(up(row.raw if row.applies else None))
+        values.append(up(_raw(row)))
         if id in margins:
-            values.append(up(_at_tenth(row) if row.applies else None))
+            values.append(up(_at_tenth(row) if _applies(row) else None))
     return values
 
 
-def _at_tenth(row: BoundRow) -> float | None:
-    return None if row.tenth is None else row.tenth.raw
+def _below_1(row: BoundRow | None) -> bool:
+    return (raw := _raw(row)) is not None and raw < 1
+
+
+def _applies(row: BoundRow | None) -> bool:
+    return row is not None and row.applies
+
+
+def _raw(row: BoundRow | None) -> float | None:
+    return row.raw if row is not None and row.applies else None
+
+
+def _at_tenth(row: BoundRow | None) -> float | None:
+    return None if row is None or row.tenth is None else row.tenth.raw
 
 
 def _has_tenth(series: Sequence[Checkpoint]) -> bool:
@@ -237,9 +254,9 @@ def _bounds_caption(series: Sequence[Checkpoint]) -> str:
 def draw_bounds(series: Sequence[Checkpoint]) -> Figure:
     picture, axes = _drawn(series, "bound, unclipped")
     for id, colour in zip(shown_bounds(series), [*plots.CURVES] * 4, strict=False):
-        rows = [next(row for row in checkpoint.report.bounds if row.id == id) for checkpoint in series]
-        _line(axes, [row.raw if row.applies else None for row in rows], color=colour, label=id)
-        _line(axes, [_at_tenth(row) if row.applies else None for row in rows], color=colour, linestyle="--")
+        rows = [_row(checkpoint.report, id) for checkpoint in series]
+        _line(axes, [_raw(row) for row in rows], color=colour, label=id)
+        _line(axes, [_at_tenth(row if _applies(row) else None) for row in rows], color=colour, linestyle="--")
     axes.axhline(1, color=plots.INK, linewidth=0.6)
     _logarithmic(axes)
     _key(picture, axes)
