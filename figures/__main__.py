@@ -17,7 +17,7 @@ examples:
   python -m figures --list
   python -m figures bounds-against --depth 2:20 --n0 784 --width 100 --p 1:inf --column single --format pdf,png
   python -m figures --model model.pt --out pictures
-  python -m figures frontier --data table.csv      how to spend your labelled points
+  python -m figures frontier --data table.csv --label class      how to spend your labelled points
   python -m figures explorer --model model.pt      a page to try the bounds on; see explorer --help
 """
 
@@ -40,6 +40,7 @@ def parser() -> Parser:
         metavar="PATH",
         help="data of a figure: a file of points, a data set or a folder of results; --list says which",
     )
+    add("--label", metavar="COLUMN", help="where --data of frontier has its labels: a column of the table (default y)")
     add("--column", choices=("single", "double"), help="width in a paper: one column or both (default: by figure)")
     parameters.add_to(options)
     add("--quick", action="store_true", help="use fewer points and shorter runs, for a first look")
@@ -105,6 +106,8 @@ def _check_parameters(arguments: argparse.Namespace) -> None:
 
     names = arguments.names
     parameters.check_taken(names, parameters.given(arguments), {name: takes(name) for name in (*FIGURES, *OF_A_MODEL)})
+    if arguments.label is not None and (names != ["frontier"] or arguments.data is None):
+        raise ValueError("--label is for frontier with --data FILE.")
     if arguments.data is not None:
         able = [name for name in (*FIGURES, *OF_A_MODEL) if reads(name)]
         wrong = [name for name in names if name not in able]
@@ -128,6 +131,7 @@ def draw(name: str, arguments: argparse.Namespace, bar: Bar) -> None:
             quick=arguments.quick,
             model=arguments.model,
             sample=arguments.data,
+            label=arguments.label,
             parameters=parameters.given(arguments),
         )
     except NotDrawn as reason:

@@ -31,7 +31,7 @@ WAYS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
 WORDS = {"adanet": "AdaNet", "svc": "A support vector machine (rbf kernel)"}
 
 
-def compute(*, quick: bool, data: Path | None = None) -> Data:
+def compute(*, quick: bool, data: Path | None = None, label: str | None = None) -> Data:
     """Each way with its certificate and test error, on the test part if there is one, else as means over five folds.
 
     The learner is AdaNet; in a quick figure it is a support vector machine.
@@ -39,7 +39,7 @@ def compute(*, quick: bool, data: Path | None = None) -> Data:
     from verify.experiments import picking
 
     source = str(data or STAND_IN)
-    points, test, known = picking.read(picking.Data(source), None, pixels=False)
+    points, test, known = picking.read(picking.Data(source, column=label), None, pixels=False)
     check(len(points) >= 50, f"the frontier needs at least 50 points, got m={len(points)} in {source}.")
     parts = [(points, test)] if test is not None else _folds(points)
     shares = [("held out", share) for share in HELD_OUT] + [("start", share) for share in STARTS[quick:]]

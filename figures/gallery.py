@@ -79,7 +79,7 @@ def options_of(name: str) -> str:
     own = [f"{FLAGS[parameter]} {kind}" for parameter, kind in takes(name).items()]
     of_data = {
         "points": ["--data FILE (its points)"],
-        "sample": ["--data FILE or NAME (its points)"],
+        "sample": ["--data FILE or NAME (its points)", "--label COLUMN"],
         "results": ["--data DIR (its results)"],
         None: [],
     }
@@ -93,6 +93,7 @@ def data(
     quick: bool,
     model: Path | None = None,
     sample: Path | None = None,
+    label: str | None = None,
     parameters: Mapping[str, tuple[float, float]] | None = None,
 ) -> Data:
     """compute(..) of that figure, or its cached result if neither code nor model has changed since.
@@ -104,8 +105,11 @@ def data(
         options["model"] = model
     if reads(name) and sample is not None:
         options["data"] = sample
+    if label is not None:
+        options["label"] = label
     told = json.dumps(parameters or {}, sort_keys=True)
     told += f" {sample.resolve()}" if sample is not None and reads(name) else ""
+    told += "" if label is None else f" {label}"
     chosen = f".{hashlib.sha256(told.encode()).hexdigest()[:8]}" if told != "{}" else ""
     kept = cache / f"{name}{chosen}{'.quick' if quick else ''}.json"
     key = _key(name, [model if name in OF_A_MODEL else None, sample if reads(name) else None], told)

@@ -48,11 +48,12 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Data:
-    """A data set, "hog" for histograms of gradients, and the share of labels that are made wrong."""
+    """A data set, "hog" for histograms of gradients, the share of labels made wrong, and the column of labels."""
 
     name: str
     features: str | None = None
     noise: float = 0.0
+    column: str | None = None
 
     @property
     def label(self) -> str:
@@ -101,7 +102,7 @@ def of_table(data: Data, data_dir: str | None, test: bool) -> tuple[Labelled, bo
 def of_features(data: Data, data_dir: str | None, test: bool) -> tuple[Labelled, bool]:
     """Psi, where its map was known beforehand, else X; of a name or of a file."""
     hog = data.features == "hog"
-    given = datasets.load(data.name, data_dir=data_dir, many=True, hog=hog, test=test)
+    given = datasets.load(data.name, label=data.column, data_dir=data_dir, many=True, hog=hog, test=test)
     check(not given.encoded, f"{data.name}: {encoded(given)}")
     known = given.is_psi or given.known_range is not None
     X = given.Psi(given.feature_map()) if known else given.values
