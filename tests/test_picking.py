@@ -8,6 +8,7 @@ import math
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -483,6 +484,13 @@ def test_the_record_of_a_list_is_replayed() -> None:
 # The certificate and its record
 
 
+def test_a_printed_bound_is_never_below_the_bound() -> None:
+    for K in (1, 2, 3, 5):
+        certified = certify(SVC(), PAIR.X, PAIR.y, K=K)
+        printed = float(repr(certified).partition("risk <= ")[2].split()[0])
+        assert certified.bound <= printed < 1.01 * certified.bound
+
+
 def test_a_certificate_counts() -> None:
     points = digits(3, 8)
     found = certify(SVC(C=10), points.X[:300], points.classes[points.y[:300]], r=1)
@@ -740,6 +748,25 @@ def picked_file(tmp_path_factory: Any) -> str:
     path = str(tmp_path_factory.mktemp("picked") / "model.pt")
     certify(Scaled(AdaNet(CONFIG, steps=20)), PAIR.X, PAIR.y, r=2, K=6).save(path)
     return path
+
+
+def test_a_replay_says_how_far_it_is(picked_file: str) -> None:
+    from verify.question import Question
+    from verify.reading.case import read_file
+    from verify.rows import report
+
+    given, counts = read_file(picked_file), []
+    for again in (True, False):
+        steps: list[tuple[int, ...]] = []
+        question = Question(draws=None, replay=again)
+        report.build(given.model, question, sample=given.sample, progress=partial(_keep, steps))
+        assert steps == sorted(steps)
+        counts.append(len(steps))
+    assert counts[0] > counts[1]
+
+
+def _keep(steps: list[tuple[int, ...]], *step: int) -> None:
+    steps.append(step)
 
 
 def test_a_report_replays_the_picks_and_quotes_their_certificate(picked_file: str) -> None:

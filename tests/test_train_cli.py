@@ -481,7 +481,7 @@ def test_class_weights_reach_the_loss_and_the_file(table, output, tmp_path, caps
     plain = json.loads(capsys.readouterr().out)
     y = datasets.load(tmp_path / "train.csv", label="class").y
     assert plain["base_rate"] == min((y > 0).mean(), (y < 0).mean())
-    shares = {"-1": (y < 0).mean(), "+1": (y > 0).mean()}
+    shares = {"0": (y < 0).mean(), "1": (y > 0).mean()}
     assert sum(shares[name] * error for name, error in plain["class_errors"].items()) == pytest.approx(
         plain["train_error"]
     )
@@ -491,8 +491,8 @@ def test_class_weights_reach_the_loss_and_the_file(table, output, tmp_path, caps
         assert cli.main([*table, "-o", path, "--json", "--class-weight", weight]) == 0
         errors.append(json.loads(capsys.readouterr().out)["class_errors"])
         assert model_file.read(path).meta["class_weight"] == weight
-    assert errors[0]["-1"] < errors[1]["-1"]
-    assert errors[1]["+1"] < errors[0]["+1"]
+    assert errors[0]["0"] < errors[1]["0"]
+    assert errors[1]["1"] < errors[0]["1"]
     refuses(cli.main, [*table, "-o", path, "--resume", "--class-weight", "balanced"], capsys, "class-weight")
 
 

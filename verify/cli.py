@@ -146,7 +146,7 @@ def verify(arguments: argparse.Namespace) -> int:
     first = replace(first, notes=(*first.notes, *notes))
     U = None if arguments.unlabelled is None else compressing.unlabelled_file(arguments.unlabelled, named.shape)
     number, reports = max(len(arguments.model), 1), []
-    with Bar("R_S(H_k)" if number == 1 else "checkpoints") as progress:
+    with Bar("verifying" if number == 1 else "checkpoints") as progress:
         for i, one in enumerate((first, *read)):
             inner = progress if number == 1 else _part(progress, i, number)
             reports.append(compressing.complete(one, question, U, arguments.surrogate, inner))

@@ -103,7 +103,9 @@ def exact(value: Any, name: str = "value") -> Fraction | float:
     return Fraction(text) if math.isfinite(number) and number != 0 and len(text) <= 400 else number
 
 
+CERTIFY = "adanet-train DATA --objective certificate -o FILE"
 _IN_PYTHON = {
+    CERTIFY: "certify(learner, X, y)",
     "--discrete": "discrete=True",
     "--r-sup R": "r_sup=R",
     "--r-sup": "r_sup=",

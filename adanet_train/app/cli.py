@@ -403,7 +403,7 @@ def summary(
         "train_error": int(wrong.sum()) / len(y),
         "test_error": run.error_rate(network, *inputs.test) if inputs.test else None,
         "base_rate": by_class.base_rate(y),
-        "class_errors": by_class.class_errors(wrong, y, inputs.dataset.classes),
+        "class_errors": by_class.class_errors(wrong, y, inputs.dataset.shown_classes),
         "seconds": round(seconds, 3),
         "model": str(arguments.output),
         **({} if (certificate := run.certificate(trained, len(y), repeated)) is None else {"certificate": certificate}),

@@ -206,8 +206,10 @@ class Bar:
             self._hide()
 
     def __call__(self, done: int, total: int, words: str = "") -> None:
-        self.done, self.total, self.words = done, total, words
         now = time.monotonic()
+        if done < self.done:  # the next work began
+            self.begin = now
+        self.done, self.total, self.words = done, total, words
         if self.on_terminal and now - self.begin >= self.AFTER:
             self._show()
         elif not self.on_terminal and not self.quiet and now - self.spoke >= self.EVERY:

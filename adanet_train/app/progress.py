@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from adanet_theory.rounding import upward
 from adanet_train.app.console import Bar
 from adanet_train.core.by_class import only_class
 from adanet_train.data.rows import qualified
@@ -64,11 +65,12 @@ def round_line(entry: Mapping[str, Any]) -> str:
     'F = 0.5001, no candidate lowers F by more than 0.001 of it (least_decrease): stopped (depth 1: 0.5)'
     >>> round_line({"candidates": [], "chosen": -1, "objective": 0.25, "why": "no unit lowers F"})
     'F = 0.25, no unit lowers F: stopped'
-    >>> round_line({"picking": {"picked": 2, "left": 1, "N": 90, "bound": 0.0912}})
-    '2 picked, 1 of 90 wrong: risk <= 0.0912'
+    >>> round_line({"picking": {"picked": 2, "left": 1, "N": 90, "bound": 0.091121}})
+    '2 picked, 1 of 90 wrong: risk <= 0.09113'
     """
     if (picking := entry.get("picking")) is not None:
-        return f"{picking['picked']} picked, {picking['left']} of {picking['N']} wrong: risk <= {picking['bound']:.4f}"
+        wrong = f"{picking['left']} of {picking['N']} wrong"
+        return f"{picking['picked']} picked, {wrong}: risk <= {upward(picking['bound'])}"
     candidates = entry["candidates"]
     shown = f" ({', '.join(_values(candidate) for candidate in candidates)})" if candidates else ""
     if entry["chosen"] < 0:
@@ -86,9 +88,10 @@ def _objective(F: float, certified: Mapping[str, Any] | None) -> str:
     """F, or what picking certifies."""
     if certified is None:
         return f"{F:.6g}"
-    counted = f"{certified['picked']} picked, {certified['left']} left, N = {certified['N']}"
-    start = f"for information, the start alone: {certified['start_bound']:.4f} by Clopper-Pearson"
-    statement = f"risk <= {certified['bound']:.4f} with probability {1 - certified['delta']:g} ({counted}; {start})"
+    wrong = f"{certified['left']} wrong among the other {certified['N'] - certified['picked']}"
+    start = f"the start alone would have {upward(certified['start_bound'])}, by Clopper-Pearson"
+    statement = f"risk <= {upward(certified['bound'])} with probability {1 - certified['delta']:g}"
+    statement += f" ({certified['picked']} of {certified['N']} picked, {wrong}; {start})"
     rows = certified["repeats"], certified["m"]
     return qualified(statement, *rows, discrete=certified["discrete"], remedy="--discrete")
 

@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from adanet_theory.checks import check
+from adanet_theory.rounding import upward
 from adanet_train.app import console, factory, run
 from adanet_train.app.console import Bar
 from adanet_train.app.progress import interrupted
@@ -152,7 +153,7 @@ def _tell(found: Fitted, bar: Bar) -> None:
         fitted.tell(found, bar.say)
         return
     counted = f"{len(told['picks'])} picked, {len(told['left'])} wrong rows left of {told['N']}"
-    bar.say(f"{counted}: risk <= {told['bound']:.4f} with probability {1 - told['delta']:g} if this is the end")
+    bar.say(f"{counted}: risk <= {upward(told['bound'])} with probability {1 - told['delta']:g} if this is the end")
 
 
 def _wrong(found: Fitted, points: Pictures) -> Any:
@@ -186,7 +187,7 @@ def table(result: dict[str, Any], found: Fitted) -> str:
         "model": result["model"],
     }
     if found.picked is not None:
-        statement = f"risk <= {found.picked['bound']:.4f} with probability {1 - DELTA:g}"
+        statement = f"risk <= {upward(found.picked['bound'])} with probability {1 - DELTA:g}"
         counted = found.picked["repeats"], found.picked["sample"]["m"]
         said = qualified(statement, *counted, discrete=found.picked["discrete"], remedy="--discrete")
         rows = {"certificate": said, **rows}

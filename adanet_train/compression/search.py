@@ -5,7 +5,6 @@ Whatever the search does, the statement holds for all networks at once: the best
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ import torch
 from torch import nn
 
 from adanet_theory.checks import check, check_delta, with_near_misses
+from adanet_theory.rounding import upward
 from adanet_theory.twins.counted import occam_upper
 from adanet_train.app.console import Bar, is_quiet
 from adanet_train.compression import code
@@ -122,10 +122,8 @@ class Compressed:
 
     def __repr__(self) -> str:
         counted = f"{self.bits:,} bits, {self.errors:,} errors, m = {self.m:,}"
-        bound = math.ceil(self.bound * 1e4) / 1e4  # never shown below what it is
-        said = qualified(
-            f"risk <= {bound:.4f} with probability {1 - self.delta:g}", self.repeats, self.m, discrete=self.discrete
-        )
+        statement = f"risk <= {upward(self.bound)} with probability {1 - self.delta:g}"
+        said = qualified(statement, self.repeats, self.m, discrete=self.discrete)
         useless = f"; useless: a constant prediction errs on {self.base_rate:.4g}" * (self.bound >= self.base_rate)
         return f"Compressed({said}: {counted}{useless})"
 
@@ -235,7 +233,7 @@ class _Shown:
             self.progress(stage, score)
         self.lowest = min((one for one in (self.lowest, score) if one is not None), key=lambda one: one.key)
         best = self.lowest
-        self.words = f"{stage}: best {best.bits:,} bits, {best.errors:,} errors, risk <= {best.bound:.4f}"
+        self.words = f"{stage}: best {best.bits:,} bits, {best.errors:,} errors, risk <= {upward(best.bound)}"
         self._show()
 
     def _show(self) -> None:

@@ -100,12 +100,19 @@ class Dataset:
     """X -> Ψ, where the features come with a map of their own."""
     shape: tuple[int, ...] | None = None
     """Of one point, where it is not a row of numbers in the file."""
+    pair: tuple[str, str] | None = None
+    """What -1 and +1 are called where labels stay -1 and +1."""
     encoded: tuple[str, ...] = ()
     """The features that stand for words and empty cells of a table: which there are, the table itself said."""
 
     @property
     def m(self) -> int:
         return len(self.y)
+
+    @property
+    def shown_classes(self) -> tuple[str, ...] | None:
+        """The classes as the user calls them."""
+        return self.classes or (("0", "1") if ZERO_ONE in self.notes else self.pair)
 
     def feature_map(self, *, bias: bool = True, center: bool = False) -> FeatureMap | None:
         """X -> Ψ by the range known in advance where there is one, else by this sample; None where this is Ψ.
@@ -313,7 +320,8 @@ def _of_groups(
     y = np.where(np.isin(digit[chosen], b), 1.0, -1.0)
     named = [f"class {classes[one[0]]}" if len(one) == 1 else ", ".join(classes[c] for c in one) for one in groups]
     note = f"{named[0]} is -1 and {named[1]} is +1."
-    return Dataset(X[chosen].astype(np.float64), y, names, known_range=(0.0, high), notes=(note,))
+    pair = ("/".join(classes[c] for c in a), "/".join(classes[c] for c in b))
+    return Dataset(X[chosen].astype(np.float64), y, names, known_range=(0.0, high), notes=(note,), pair=pair)
 
 
 def _of_classes(
@@ -385,7 +393,7 @@ def _cifar10(pair: str, data_dir: str | Path | None, test: bool) -> Dataset:
     a, b = (cifar10.CLASSES[number] for number in pair_of("cifar10", pair, cifar10.CLASSES))
     X, y = cifar10.load_features(a, b, data_dir, "test" if test else "train")
     note = f"class {a} is -1 and class {b} is +1."
-    return Dataset(X, y, image_features.NAMES, known_range=(0.0, 1.0), notes=(note,))
+    return Dataset(X, y, image_features.NAMES, known_range=(0.0, 1.0), notes=(note,), pair=(a, b))
 
 
 def _find(name: str, folder: Path, stem: str, kind: str) -> Path:

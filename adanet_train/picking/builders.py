@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from adanet_theory.checks import Array, check
+from adanet_theory.checks import Array, Progress, check
 from adanet_train.picking.certify import Certified, as_learner, sample_digest
 from adanet_train.picking.core import Labelled, Picked, Plan, pick
 from adanet_train.picking.files import share
@@ -67,7 +67,7 @@ class Recorded:
     classifier: Any
     X: Array
 
-    def check(self, y: Array, *, replay: bool) -> Checked | None:
+    def check(self, y: Array, *, replay: bool, progress: Progress | None = None) -> Checked | None:
         """Wrong rows counted again, and the recipe run again; None if X and y are not the sample of the record.
 
         y is -1/+1 or class indices.
@@ -81,7 +81,7 @@ class Recorded:
             return None
         recorded, ensemble = Record.from_dict(record, len(y)), self.classifier.ensemble_
         learner = as_learner(self.classifier, int(record["recipe"]["seed"]))
-        return checked(recorded, learner, ensemble, own[0], apart=_apart, replay=replay)
+        return checked(recorded, learner, ensemble, own[0], apart=_apart, replay=replay, progress=progress)
 
 
 def _apart(a: Fitted, b: Fitted) -> float:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.checks import check, check_choice, check_delta, with_near_misses
+from adanet_theory.rounding import upward
 from adanet_train.app.console import Bar, is_quiet
 from adanet_train.config import Config
 from adanet_train.core.files import versions, write_file
@@ -131,7 +132,7 @@ class Certified:
 
     def __repr__(self) -> str:
         counted = f"{len(self.picks)} picks, {len(self.left)} left, N = {self.N}"
-        statement = f"risk <= {self.bound:.4f} with probability {1 - self.delta:g}"
+        statement = f"risk <= {upward(self.bound)} with probability {1 - self.delta:g}"
         return f"Certified({qualified(statement, self.repeats, len(self.points), discrete=self.discrete)}: {counted})"
 
 
@@ -223,7 +224,7 @@ def _shown(bar: Bar, delta: float, callback: Callable[[Picked], None] | None) ->
             bar.paced()
         done, K = len(picked.picks), picked.plan.ends[-1]
         left = f"{len(picked.left)} of {picked.N} rows wrong"
-        bar(done, K, f"{done} of at most {K} picks, {left}: risk <= {picked.at(delta):.4f} so far")
+        bar(done, K, f"{done} of at most {K} picks, {left}: risk <= {upward(picked.at(delta))} so far")
 
     return show
 

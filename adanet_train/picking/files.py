@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adanet_theory.checks import check
+from adanet_theory.checks import Progress, check
 from adanet_theory.rounding import TINY
 from adanet_train.classifier import NetworkClassifier
 from adanet_train.methods import METHODS
@@ -63,7 +63,7 @@ def classifier(picked: Picked, points: Labelled, learner: Scaled) -> NetworkClas
     return fitted
 
 
-def check_file(model: ModelFile, Psi: Any, y: Any, *, replay: bool = True) -> Checked:
+def check_file(model: ModelFile, Psi: Any, y: Any, *, replay: bool = True, progress: Progress | None = None) -> Checked:
     """A picked model file on its sample: wrong rows counted again, and the recipe run again.
 
     Parameters
@@ -71,6 +71,7 @@ def check_file(model: ModelFile, Psi: Any, y: Any, *, replay: bool = True) -> Ch
     model : with a record.
     Psi, y : its sample; y is -1/+1 or class indices.
     replay : whether to run the recipe.
+    progress : called with the picks made so far, and how many there will be.
 
     Returns
     -------
@@ -81,7 +82,8 @@ def check_file(model: ModelFile, Psi: Any, y: Any, *, replay: bool = True) -> Ch
     signs = np.asarray(y)
     index = (signs > 0).astype(np.int64) if model.network.outputs is None else signs.astype(np.int64)
     points = Labelled(np.asarray(Psi, dtype=np.float64), index, np.arange(model.network.outputs or 2))
-    return checked(record, learner_of(model, record), trained, points, apart=_apart, replay=replay)
+    learner = learner_of(model, record)
+    return checked(record, learner, trained, points, apart=_apart, replay=replay, progress=progress)
 
 
 def _apart(a: Trained, b: Trained) -> float:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from adanet_theory.checks import check
+from adanet_theory.checks import Progress, check
 from adanet_train.picking.core import Indices, Labelled, Learner, Picked, Plan, pick, wrong
 
 Status = Literal["holds", "assumed", "fails"]
@@ -104,6 +104,7 @@ def checked(
     *,
     apart: Callable[[Any, Any], float],
     replay: bool = True,
+    progress: Progress | None = None,
 ) -> Checked:
     """Count the wrong rows again, and run the recipe again.
 
@@ -116,6 +117,7 @@ def checked(
     apart : how far the weights of two predictors are from each other, 0 for equal ones; margins on the sample would
         not show a unit that is off there.
     replay : whether to run the recipe; it takes as long as the training did.
+    progress : called with the picks made so far, and how many there will be.
 
     Returns
     -------
@@ -128,7 +130,13 @@ def checked(
         return Checked(picked, "fails", f"the run was interrupted ({at}): its end was not decided by the picks.")
     if not replay:
         return Checked(picked, "assumed", "the recorded picks were not replayed.")
-    again = pick(learner, points, record.plan).with_picks(len(record.picks))
+    last = max(len(record.picks), 1)
+
+    def after(run: Picked) -> None:
+        if progress is not None:
+            progress(min(len(run.picks), last), last)
+
+    again = pick(learner, points, record.plan, callback=after).with_picks(len(record.picks))
     return Checked(picked, *compared(record, again, apart=apart(predictor, again.predictor)))
 
 

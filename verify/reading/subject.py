@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adanet_theory.checks import Array, check
+from adanet_theory.rounding import upward
 from adanet_theory.spec import NetworkSpec
 from verify.measure import arithmetic
 from verify.measure.arithmetic import DOUBLE, Arithmetic
@@ -329,7 +330,9 @@ def of_module(module: Any, X: Array, name: str | None = None) -> Subject:
     except UnreadableModule as error:
         return _opaque(module, X, str(error))
     # what was read is the formula: a reader need not know of it unless it differs from the program
-    differs = f"{name or 'the module'} and the formula read from it differ by at most {difference:.1g} in float64"
+    differs = (
+        f"{name or 'the module'} and the formula read from it differ by at most {upward(difference, 1)} in float64"
+    )
     notes = [f"{differs} at {compared(graph, len(X)):,} points."] if difference else []
     if graph.link:
         notes.append(f"the {graph.link} at the end changes no decision: it was taken off, and f is the logit below it.")

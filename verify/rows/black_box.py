@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from adanet_theory import catalogue
+from adanet_theory.checks import Progress
 from adanet_train.core import by_class
 from verify.measure.repeats import repeated
 from verify.question import Points, Question
@@ -42,13 +43,19 @@ class BlackBox:
 
 
 def build(
-    box: BlackBox, question: Question, *, sample: Points | None, test: Points | None, notes: Sequence[str]
+    box: BlackBox,
+    question: Question,
+    *,
+    sample: Points | None,
+    test: Points | None,
+    notes: Sequence[str],
+    progress: Progress | None = None,
 ) -> BoundReport:
     """The report on the predictions at the points of the sample, at held-out ones, or at both."""
     points = sample or test
     if points is None:
         raise ValueError(f"X and y are required for a {box.kind}, which holds no sample.")
-    run = None if sample is None else picking(box, sample, replay=question.replay)
+    run = None if sample is None else picking(box, sample, replay=question.replay, progress=progress)
     verdict = _verdict(box, question, sample, test, run)
     delta = Fraction(question.delta) / question.compared
     tested = None if test is None else checks.held_out(np.asarray(test.predicted), test, delta)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adanet_theory.catalogue import Bound
+from adanet_theory.checks import Progress
 from verify.measure.evidence import arrays
 from verify.question import Points, Question
 from verify.results import About
@@ -140,7 +141,7 @@ def _class_candidates(v: list[list[Any]], x: np.ndarray, y: np.ndarray) -> list[
 PICK = "pick-certificate"
 
 
-def picking(model: Any, sample: Points, *, replay: bool) -> Picking | None:
+def picking(model: Any, sample: Points, *, replay: bool, progress: Progress | None = None) -> Picking | None:
     """What is found of the run that the file records; None where it records none, or the sample is another one.
 
     Raises
@@ -154,9 +155,10 @@ def picking(model: Any, sample: Points, *, replay: bool) -> Picking | None:
     if isinstance(recorded, Mapping):
         from adanet_train.picking.files import check_file
 
-        checked = check_file(model, sample.Psi, sample.y, replay=replay) if _is_own(model, sample) else None
+        own = _is_own(model, sample)
+        checked = check_file(model, sample.Psi, sample.y, replay=replay, progress=progress) if own else None
     else:
-        checked = recorded.check(sample.y, replay=replay)
+        checked = recorded.check(sample.y, replay=replay, progress=progress)
     if checked is None:
         return None
     run = checked.picked

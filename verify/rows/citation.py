@@ -18,7 +18,7 @@ from fractions import Fraction
 from adanet_theory import catalogue
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.rounding import upward
-from verify.question import Question
+from verify.question import CERTIFY, Question
 from verify.results import BoundRow, Citation, TestFacts
 from verify.rows.row import at_delta, row
 from verify.rows.setting import Assessment, Setting
@@ -78,7 +78,6 @@ Hint = tuple[float, str]
 """The bound that would result, and the line."""
 
 
-CERTIFIED = "Or train with a certificate: adanet-train --objective certificate, or certify(learner, X, y) in Python."
 HOPELESS = "No bound can help; better training can."
 
 
@@ -126,7 +125,7 @@ def held_out_hint(m: int, errors: int, delta: float) -> str:
     upper = upward(clopper_pearson(expected, points, delta))
     kept = "Keep some points out of training and give them as --test-data FILE."
     rate = f"{points:,} such points with {expected} error{'s' * (expected != 1)}, about the rate of the training points"
-    return f"{kept} {rate}, would bound the risk by {upper}. {CERTIFIED}"
+    return f"{kept} {rate}, would bound the risk by {upper}. Or train with a certificate: {CERTIFY}."
 
 
 def _more_points(test: TestFacts, delta: float) -> str:

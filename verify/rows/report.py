@@ -61,9 +61,9 @@ def build(
     """The report on the model and its sample, or on the sample given instead."""
     question = question or Question()
     if isinstance(model, BlackBox):
-        return black_box.build(model, question, sample=sample, test=test, notes=notes)
+        return black_box.build(model, question, sample=sample, test=test, notes=notes, progress=progress)
     with np.errstate(all="ignore"):  # what overflows is looked for, and refused or left out
-        setting = make_setting(model, question, sample, test)
+        setting = make_setting(model, question, sample, test, progress)
         question = asked_for(question, setting.picking)
         return of_setting(model, setting, question, test=test, notes=notes, progress=progress)
 
@@ -217,7 +217,11 @@ def _tried(model: Formula, question: Question) -> int:
 
 
 def make_setting(
-    model: Formula, question: Question, sample: Points | None = None, test: Points | None = None
+    model: Formula,
+    question: Question,
+    sample: Points | None = None,
+    test: Points | None = None,
+    progress: Progress | None = None,
 ) -> Setting:
     """Everything exact or rounded outward, on the model's own sample where no other is given.
 
@@ -255,7 +259,7 @@ def make_setting(
         disagreements=int(np.count_nonzero(is_wrong & (enclosed.lower > 0))),
         arithmetic=own,
         shift=own.shift(r_sup) if r_sup is not None and source.r_seen <= r_sup else None,
-        picking=picking(model, sample, replay=question.replay),
+        picking=picking(model, sample, replay=question.replay, progress=progress),
         draws=question.draws,
         seed=question.seed,
     )

@@ -17,7 +17,7 @@ def to_tex(report: BoundReport) -> str:
     cells = (f"{report.sample.m:,}", trained, held_out, *bound)
     return "\n".join(
         [
-            f"% {SCHEMA}, model sha256 {report.model.sha256}",
+            f"% {_source(report)}",
             f"% {_tex_comment(wording.sentence(report))}",
             "% package booktabs",
             r"\begin{tabular}{@{}rrrlrr@{}}",
@@ -40,7 +40,7 @@ def to_tex_all(report: BoundReport) -> str:
     body = [" & ".join(entry if i == 0 else _tex_number(entry) for i, entry in enumerate(row)) for row in rows]
     return "\n".join(
         [
-            f"% {SCHEMA}, model sha256 {report.model.sha256}",
+            f"% {_source(report)}",
             f"% {_tex_comment(wording.sentence(report))}",
             "% packages booktabs and tabularx; rho is that of f/W; as wide as the column, whatever the numbers are",
             r"{\scriptsize\setlength{\tabcolsep}{2.5pt}%",
@@ -83,6 +83,11 @@ _TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciic
 
 def _tex_escape(content: str) -> str:
     return "".join(_TEX.get(c, "\\" + c if c in "&%$#_{}" else c) for c in content)
+
+
+def _source(report: BoundReport) -> str:
+    """The schema and the digest of the model file, where there is one."""
+    return SCHEMA + (f", model sha256 {report.model.sha256}" if report.model.sha256 else "")
 
 
 def _tex_comment(content: str) -> str:
