@@ -273,7 +273,7 @@ def replay(record: Mapping[str, Any], learner: Any, X: Any, y: Any) -> Replayed:
             "fails",
             f"the record claims k={record.get('k')!r} and bound={record.get('bound')!r}, the run has ",
         )
-        detail += f"k={certified.k} of N={certified.N} and the bound {certified.bound:.6g}."
+        detail += f"k={certified.k} of N={certified.N} and the bound {upward(certified.bound, 6)}."
     return Replayed(certified, status, detail)
 
 

@@ -28,4 +28,4 @@ def error(module: nn.Module) -> float:
 
 
 print(f"test error of your network {error(network):.4f}, of the rounded one {error(small.module):.4f}")
-print(f"certificate {small.bound:.4f} from {small.bits} bits and {small.errors} errors on 20,000 points")
+print(small)

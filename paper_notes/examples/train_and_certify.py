@@ -15,5 +15,5 @@ X, X_test, y, y_test = train_test_split(X, y, test_size=0.2, random_state=0, str
 learners = {"AdaNet": "adanet", "SVM": make_pipeline(StandardScaler(), SVC(C=10))}
 for name, learner in learners.items():
     certified = certify(learner, X, y, delta=0.05 / len(learners))  # both are quoted: each pays half of delta
-    error = (certified.predictor.predict(X_test) != y_test).mean()
-    print(f"{name}: test error {error:.4f}, certificate {certified.bound:.4f}, k = {certified.k} of N = {certified.N}")
+    error = (certified.predict(X_test) != y_test).mean()
+    print(f"{name}: test error {error:.4f}, {certified}")

@@ -21,6 +21,7 @@ import numpy as np
 from torch import Tensor
 
 from adanet_theory.certificates.binomial import clopper_pearson
+from adanet_theory.rounding import upward
 from adanet_train.app import run
 from adanet_train.app.inputs import Asked, Inputs, read_inputs
 from adanet_train.certificate import randomised
@@ -246,5 +247,5 @@ def certificates(
             spent = {(row["data"], row["method"]): row["cpu_seconds"] for row in done}
             found = results.document("certificates", command, seed, sum(spent.values()), done)
             results.write(out, found)
-            report(f"{data.label}, {method}: " + ", ".join(f"{row['bound id']} {row['bound']:.4f}" for row in rows))
+            report(f"{data.label}, {method}: " + ", ".join(f"{row['bound id']} {upward(row['bound'])}" for row in rows))
     return results.read(out)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from adanet_theory.checks import check
+from adanet_theory.rounding import upward
 from adanet_train.app import cli as train
 from adanet_train.core.files import data_folder
 from verify import cli as verify
@@ -66,7 +67,7 @@ def mnist_bound(out: Path, data_dir: str | None, say: Callable[[str], None]) -> 
         for center in ([], ["--center"]):
             tried = [row(pair, str(data_folder(data_dir)), [*options, *center]) for options in settings]
             for kept in (tried[0], min(tried[1:], key=lambda one: one["bounds"]["a-posteriori"])):
-                say(f"{pair}: a-posteriori {kept['bounds']['a-posteriori']:.4f}, test {kept['test_error']:.4f}")
+                say(f"{pair}: a-posteriori {upward(kept['bounds']['a-posteriori'])}, test {kept['test_error']:.4f}")
                 rows.append(kept)
     command = "adanet-experiment mnist-bound --data-dir DIR"
     results.write(out, results.document("mnist-bound", command, 0, time.perf_counter() - start, rows))

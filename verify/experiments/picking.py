@@ -29,6 +29,7 @@ from torch import nn
 
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.checks import check
+from adanet_theory.rounding import upward
 from adanet_train.app.inputs import encoded
 from adanet_train.config import Config
 from adanet_train.core.device import one_thread
@@ -335,7 +336,7 @@ def picking(
         seconds = sum(row[way]["cpu_seconds"] for row in rows for way in ("picked", "held_out"))
         command = "adanet-experiment picking --learner LEARNER --seeds N --data-dir DIR"
         results.write(out, results.document("picking", command, 0, seconds, rows))
-        ways = [f"{row[way]['bound']:.4f} ({row[way]['test_error']:.4f})" for way in ("picked", "held_out")]
+        ways = [f"{upward(row[way]['bound'])} ({row[way]['test_error']:.4f})" for way in ("picked", "held_out")]
         say(f"{data.label}, {learner}, seed {seed}: picked {ways[0]}, a tenth held out {ways[1]}")
 
 
