@@ -59,6 +59,7 @@ ASSUMPTIONS = (
     "architecture",
     "unlabelled",
     "surrogate",
+    "declared",
     "chain",
 )
 """The assumptions that a statement may need, in the order of a report."""

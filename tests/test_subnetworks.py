@@ -15,7 +15,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from torch import nn
 
+from adanet_theory.certificates.disagreement import disagreement_certificate
 from adanet_theory.certificates.pick import pick_certificate
+from adanet_theory.risk.margin import ETA
 from adanet_train import AdaNetClassifier, Config, certify, replay
 from adanet_train.app import factory
 from adanet_train.app.cli import main
@@ -732,6 +734,122 @@ def test_a_file_is_verified_with_the_builders_that_the_user_names(folder, capsys
     assert verify_main(list(given)) == 2
     assert "--subnetworks" in capsys.readouterr().err
     assert verify_main([*given, "--subnetworks", "own_builders:cnn", "--compress", "c.pt"]) == 2
+
+
+# Families that the user declares
+
+
+def _ramp(u: np.ndarray, rho: float) -> float:
+    return float(np.clip(1 - u / rho, 0, 1).mean())
+
+
+@pytest.mark.parametrize("rho", [None, 0.05])
+@pytest.mark.parametrize("classes", [2, 10])
+def test_declared_families_give_the_sum_of_theorem_1(classes, rho):
+    """Against the formula written out on the outputs of the subnetworks, as (2/rho) sum_k ||w_k||_1/W R_m(H_k)."""
+    X, y = (IMAGES[PAIR], LABELS[PAIR]) if classes == 2 else (IMAGES, LABELS)
+    clf = fitted([cnn, linear], X, y, rounds=2)
+    declared = {"linear": (0.002, 2), "cnn": (0.003, 4), "unused": 0.001}
+    report = verify_bounds(clf, X, y, declared=declared, rho=rho, draws=None)
+    doubled, C, m, delta = (1, 1, len(y), 0.05) if classes == 2 else (2, 10, len(y), 0.05)
+    chosen, x = clf.ensemble_.grown.chosen, torch.from_numpy(X)
+    w = C * np.array([sum(abs(np.float32(one.weight)) for one in chosen if one.name == name) for name in declared])
+    R, M = np.array([0.002, 0.003, 0.001]), np.array([2, 4, 1])
+    f = sum(one.weight * one.module(x).detach().double().numpy() for one in chosen)
+    if classes == 2:
+        u = (2 * (y == 1) - 1) * f[:, 0]
+    else:
+        u = f[np.arange(m), y] - np.where(np.eye(10)[y] == 1, -np.inf, f).max(1)
+    depth = np.sqrt(2 * np.log(C * 3) / m)
+    row = report.bounds[("multiclass-" if classes > 2 else "") + ("margin-bound" if rho else "margin-bound-uniform")]
+    if rho:
+        terms = [_ramp(u / w.sum(), rho), doubled * 2 / rho * (w @ R) / w.sum(), doubled * 2 * 4 / rho * depth]
+        terms.append(np.sqrt(np.log(1 / delta) / (2 * m)))
+    else:
+        at = (w @ M) / (1 + ETA) ** row.j
+        terms = [_ramp(u, at), doubled * 2 / at * (w @ R), doubled * 2 * (1 + ETA) ** row.j * depth]
+        terms.append(np.sqrt((np.log((np.pi**2 / 3 - 1) / delta) + 2 * np.log(abs(row.j) + 1)) / (2 * m)))
+    assert list(row.terms.values()) == pytest.approx(terms, rel=1e-4)
+    assert row.raw == pytest.approx(sum(terms), rel=1e-4)
+    assert row.raw > sum(terms) - 1e-12  # the program's rounding is paid for
+    assert (row.applies, row.about) == (True, "program")
+    (assumption,) = [one for one in report.assumptions if one.id == "declared"]
+    assert (assumption.status, assumption.statements) == ("assumed", (row.id,))
+    assert "R_m(cnn) <= 0.003, |h| <= 4" in assumption.detail
+    assert len([one for one in report.found.bounds if one.id == row.id]) == 1
+
+
+def test_a_declared_bound_that_says_something_is_quoted_with_its_word():
+    X, y = np.repeat(IMAGES[PAIR], 60, axis=0), np.repeat(LABELS[PAIR], 60)
+    clf = fitted([linear], IMAGES[PAIR], LABELS[PAIR], rounds=1)
+    report = verify_bounds(clf, X, y, declared={"linear": (1e-3, 8)}, draws=None, discrete=True)
+    assert report.cite.id == "margin-bound-uniform"
+    assert "declared" in report.cite.assumes
+    assert "the declared R_m and ranges of the builders are right" in " ".join(str(report).split())
+    small = verify_bounds(clf, X, y, declared={"linear": (1e-3, 0.1)}, draws=None, discrete=True)
+    assert small.bounds["margin-bound-uniform"].why_not == ("declared",)
+    assert small.cite is None or small.cite.id != "margin-bound-uniform"
+
+
+@pytest.mark.parametrize(
+    ("declared", "told"),
+    [
+        ({"cnn": 0.1}, r"each of the 2 builders \(cnn, linear\), got 1 \(cnn\)"),
+        ({"cnn": 0.1, "linaer": 0.1}, r"got 2 \(cnn, linaer\)"),
+        ({"cnn": (0.1, 1, 1), "linear": 0.1}, r"must be R_m or a pair \(R_m, M\), got 3 numbers"),
+        ({"cnn": -1, "linear": 0.1}, "R_m must be >= 0"),
+        ({"cnn": 0.1, "linear": (0.1, 0)}, "M must be > 0"),
+        ({"cnn": 0.1, "linear": "much"}, "must be a number"),
+    ],
+)
+def test_what_is_declared_is_checked_in_one_line(declared, told):
+    clf = fitted([cnn, linear], IMAGES[PAIR], LABELS[PAIR], rounds=1)
+    with pytest.raises(ValueError, match=told) as refused:
+        verify_bounds(clf, IMAGES[PAIR], LABELS[PAIR], declared=declared, draws=None)
+    assert "\n" not in str(refused.value)
+    with pytest.raises(ValueError, match="about builders"):
+        verify_bounds(nn.Linear(3, 1), np.eye(3), [0, 1, 1], declared=declared)
+
+
+def test_the_command_takes_declared_families(folder, capsys):
+    X, y = IMAGES[PAIR], LABELS[PAIR]
+    np.savez("points.npz", X=X, y=y)
+    builders = factory.named("own_builders:cnn", "")
+    AdaNetClassifier(subnetworks=builders, rounds=1).fit(X, y).save("m.pt")
+    given = ["m.pt", "--data", "points.npz", "--no-estimates", "--json"]
+    both = [*given, "--subnetworks", "own_builders:cnn", "--declared"]
+    assert verify_main([*both, "cnn=0.002:40"]) == 0
+    rows = {row["id"]: row for row in json.loads(capsys.readouterr().out)["bounds"]}
+    here = verify_bounds(load("m.pt", subnetworks=builders), X, y, declared={"cnn": (0.002, 40)}, draws=None)
+    assert rows["margin-bound-uniform"]["raw"] == here.bounds["margin-bound-uniform"].raw
+    for arguments, told in (([*both, "0.1"], "BUILDER=R"), ([*given, "--declared", "cnn=1"], "--subnetworks")):
+        assert verify_main(arguments) == 2
+        assert told in capsys.readouterr().err
+
+
+def test_an_ensemble_is_certified_by_its_disagreement_with_a_picked_one():
+    """b + the upper limit of the disagreement, both counted here again; the row is quoted."""
+    X, y = IMAGES[PAIR], LABELS[PAIR]
+    half = len(y) // 2
+    clf = fitted([cnn, linear], X[:half], y[:half], rounds=2)
+    g = certify(lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 2)), X[:half], y[:half], K=4)
+    report = verify_bounds(clf, X[:half], y[:half], unlabelled=X[half:], surrogate=g, draws=None, discrete=True)
+    row = report.bounds["disagreement-certificate"]
+    with torch.no_grad():
+        other = g.predictor(torch.from_numpy(X[half:])).argmax(1).numpy()
+    d = int((clf.predict(X[half:]) != other).sum())
+    assert (row.terms["disagreements"], row.terms["n"]) == (d, len(X) - half)
+    assert row.terms["b"] == pytest.approx(g.at(0.025))
+    assert row.raw == pytest.approx(min(1.0, disagreement_certificate(g.at(0.025), d, len(X) - half, 0.025)))
+    assert row.value < 1
+    assert report.cite.id == "disagreement-certificate"
+    given = fitted([LogisticRegression(max_iter=500)], X[:half].reshape(half, -1), y[:half], rounds=1)
+    flat = X.reshape(len(X), -1)
+    picked = certify(LogisticRegression(max_iter=500), flat[:half], y[:half], K=4)
+    box = verify_bounds(given, flat[:half], y[:half], unlabelled=flat[half:], surrogate=picked, draws=None)
+    differ = int((given.predict(flat[half:]) != picked.predict(flat[half:])).sum())
+    assert box.subject == "black box"
+    assert box.bounds["disagreement-certificate"].terms["disagreements"] == differ
 
 
 # Picking

@@ -444,7 +444,7 @@ class Ten(nn.Module):
         (stack(), {"draws": 2.5}, r"draws must be an integer in \[2, 1000000\], got draws=2.5"),
         (stack(), {"draws": 10**9}, r"draws must be an integer in \[2, 1000000\]"),
         (stack(), {"draws": "many"}, "draws must be an integer"),
-        (stack(), {"declared": 3}, "declared must be a NetworkSpec, got a int"),
+        (stack(), {"declared": 3}, "declared must be a NetworkSpec or a dict, got a int"),
         (make_pipeline(StandardScaler()), {}, "network must be .* got a Pipeline"),
         (stack(), {"seed": 0.5}, "seed must be an integer"),
         (stack(), {"delta": "small"}, "delta must be a number, got delta='small'"),

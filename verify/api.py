@@ -9,6 +9,7 @@ report.bounds['a-posteriori'].value
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from importlib import import_module
@@ -38,7 +39,7 @@ def verify_bounds(
     delta: Number = 0.05,
     rho: Number | None = None,
     r_sup: Number | None = None,
-    declared: NetworkSpec | None = None,
+    declared: NetworkSpec | Mapping[str, Any] | None = None,
     activation: str | None = None,
     draws: int | None = 64,
     seed: int = 0,
@@ -79,7 +80,10 @@ def verify_bounds(
     delta
         Each bound holds with probability 1 - delta. Default 0.05. A float is taken as the decimal that it prints as.
     rho, r_sup, declared
-        What was fixed before training: a margin of f/W, a bound on the features, the family.
+        What was fixed before training: a margin of f/W, a bound on the features, the family. Of an ensemble of
+        subnetworks `declared` is a dict with R_m(H) of the family of each builder, or a pair of R_m(H) and a bound M
+        on |h| (default 1), by the name of the builder, for every builder that could have been proposed:
+        `declared={"small": 0.02, "large": (0.03, 5)}`.
     activation
         The activation of a state_dict.
     draws, seed, budget, device

@@ -54,6 +54,8 @@ def parser() -> Parser:
     add("--module", metavar="PACKAGE:FACTORY", help="function of yours that makes the network, instead of MODEL")
     own = "function of yours that returns the builders of the subnetworks in MODEL, as adanet-train took it"
     add("--subnetworks", metavar="PACKAGE:FACTORY", help=own)
+    families = "R_m(H) of the family of each builder, and a bound on |h| (default 1), fixed before the sample"
+    add("--declared", metavar="BUILDER=R[:M],..", help=f"with --subnetworks: {families}")
     add("--weights", metavar="FILE", help="state_dict to load into --module; only tensors are read")
     add("--shape", metavar="C,H,W", help="shape of one point of --data for the network (default: as in the file)")
     add("--compress", metavar="FILE", help="round the network to few bits, write it to FILE, and report on that one")
@@ -135,6 +137,7 @@ def verify(arguments: argparse.Namespace) -> int:
         weights=arguments.weights,
         shape=_shape(arguments.shape),
         subnetworks=arguments.subnetworks,
+        declared=_declared(arguments.declared),
     )
     _check_outputs(arguments)
     notes: list[str] = []
@@ -167,6 +170,19 @@ def _shape(text: str | None) -> tuple[int, ...] | None:
     if not all(part.isdecimal() and int(part) >= 1 for part in parts):
         raise ValueError(f"--shape must be whole numbers >= 1, as in 1,28,28, got {text!r}.")
     return tuple(map(int, parts))
+
+
+def _declared(text: str | None) -> dict[str, tuple[Fraction | float, Fraction | float]] | None:
+    if text is None:
+        return None
+    families = {}
+    for part in text.split(","):
+        name, _, numbers = part.rpartition("=")
+        R, _, M = numbers.partition(":")
+        if not name:
+            raise ValueError(f"--declared must be BUILDER=R or BUILDER=R:M, with commas between, got {part!r}.")
+        families[name] = (_number(R), _number(M or "1"))
+    return families
 
 
 def _part(progress: Bar, i: int, number: int) -> Callable[[int, int], None]:
@@ -217,6 +233,8 @@ def ask(arguments: argparse.Namespace) -> Question:
         raise ValueError("expected a MODEL, or --module PACKAGE:FACTORY in its place.")
     if arguments.subnetworks is not None and (not arguments.model or arguments.compress is not None):
         raise ValueError("--subnetworks names the builders of a MODEL; it is not for --module or --compress.")
+    if arguments.declared is not None and arguments.subnetworks is None:
+        raise ValueError("--declared is about the builders of subnetworks: give --subnetworks PACKAGE:FACTORY too.")
     if arguments.compress is not None and len(arguments.model) > 1:
         raise ValueError("--compress is for one MODEL, got several.")
     if arguments.surrogate is not None and arguments.unlabelled is None:

@@ -45,6 +45,7 @@ NEEDS = {
     "architecture": "The code, and all it does not describe (such as the architecture), were fixed before the sample.",
     "arithmetic": "The program decides as the network of the statement does in real numbers.",
     "unlabelled": "The unlabelled points come from the law of the sample and were used for neither network.",
+    "declared": "The family of each builder has the declared R_m and range, and was fixed before the sample.",
     "surrogate": "The recipe of g, or its code and architecture, was fixed before the sample (see its certificate).",
 }
 """Each assumption of the catalogue in words."""

@@ -97,13 +97,17 @@ class Margins:
 
         η is a power of 1/2, or 0.
         """
-        u = self.lower
-        wrong = int(np.count_nonzero(u <= eta * rho))
-        inside = u[(u > eta * rho) & (u < rho)]
-        falling = np.minimum((1 - inside / rho) / (1 - eta), 1.0)
-        # two quotients and two differences of numbers up to 2 for each point, one of each at η = 0; the sum once
-        total = wrong + math.fsum(np.append(falling, len(inside) * (4 * EPS if eta else EPS)))
-        return min(1.0, up(Fraction(math.nextafter(total, math.inf)) / self.m)) if total else 0.0
+        return ramp(self.lower, rho, eta)
+
+
+def ramp(u: Array, rho: float, eta: float = 0.0) -> float:
+    """The same for margins that are not above the true ones."""
+    wrong = int(np.count_nonzero(u <= eta * rho))
+    inside = u[(u > eta * rho) & (u < rho)]
+    falling = np.minimum((1 - inside / rho) / (1 - eta), 1.0)
+    # two quotients and two differences of numbers up to 2 for each point, one of each at η = 0; the sum once
+    total = wrong + math.fsum(np.append(falling, len(inside) * (4 * EPS if eta else EPS)))
+    return min(1.0, up(Fraction(math.nextafter(total, math.inf)) / len(u))) if total else 0.0
 
 
 @np.errstate(over="ignore", invalid="ignore")  # looked for in the result

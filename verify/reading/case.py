@@ -6,7 +6,7 @@ labels and the program's own predictions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,7 @@ def read(
     test: Any = None,
     activation: str | None = None,
     classes: Any = None,
-    declared: NetworkSpec | None = None,
+    declared: NetworkSpec | Mapping[str, Any] | None = None,
 ) -> Case:
     """The case of a predictor and arrays; a ValueError of one line says what was expected."""
     sample, held_out = points.pairs(X, y), None if test is None else _test_pairs(test)
@@ -237,6 +237,7 @@ class Named:
     weights: str | None = None
     shape: tuple[int, ...] | None = None
     subnetworks: str | None = None
+    declared: Mapping[str, Any] | None = None
 
 
 def read_file(path: str, **names: Any) -> Case:
@@ -277,7 +278,8 @@ def subject_of(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None
     shape = named.shape or (ensemble.ensemble_.grown.shape if ensemble else data.shape) or data.values.shape[1:]
     X = _shaped(data, shape, source)
     network = ensemble or (path if named.module is None else made(named.module, named.weights))
-    return subject.subject(network, X, data.y, named.activation), tuple(shape)
+    given = subject.subject(network, X, data.y, named.activation)
+    return subject.declare(given, named.declared), tuple(shape)
 
 
 def _ensemble(path: str, factory: str) -> Any:

@@ -252,13 +252,16 @@ def complete(
 
 
 def _built(read: Case, question: Question, U: Any, given: Any, progress: Progress | None) -> BoundReport:
-    from verify.rows import described, report
+    from verify.rows import declared, described, report
 
     check(U is not None or given is None, "surrogate is for points without labels: give unlabelled too.")
     built = report.build(read.model, question, sample=read.sample, test=read.test, notes=read.notes, progress=progress)
     built = described.with_description(
         built, described.describe(read.model, read.sample, getattr(read.given.program, "module", None)), question
     )
+    if read.given.families is not None:
+        check(read.X is not None, "declared needs the sample: X and y, or --data FILE.")
+        built = declared.with_families(built, read.given.families, np.asarray(read.X), read.sample, question)
     if U is None:
         return built
     check(read.X is not None, "unlabelled needs the sample as it was given: X and y, or --data FILE.")

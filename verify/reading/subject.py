@@ -21,6 +21,7 @@ from adanet_theory.spec import NetworkSpec
 from verify.measure import arithmetic
 from verify.measure.arithmetic import DOUBLE, Arithmetic
 from verify.reading import points
+from verify.reading.families import Families
 from verify.reading.formula import Formula, ReadNetwork
 from verify.reading.points import Classes
 from verify.reading.program import (
@@ -59,6 +60,10 @@ class Subject:
     program: Program | None = None
     before: Callable[[Array], Array] | None = None
     arithmetic: Arithmetic = DOUBLE
+    ensemble: Any = None
+    """Subnetworks of one's own, as they were chosen."""
+    families: Families | None = None
+    """What was declared of them."""
 
     @property
     def outputs(self) -> int | None:
@@ -106,7 +111,7 @@ def _of_ensemble(network: Any, X: Array) -> Subject:
     model: Any = found.model
     if hasattr(network, "picked_"):
         model = replace(model, picked=Recorded(network, X))
-    return replace(found, model=model, classes=tuple(network.classes_.tolist()))
+    return replace(found, model=model, classes=tuple(network.classes_.tolist()), ensemble=network.ensemble_.grown)
 
 
 # A file
@@ -402,14 +407,18 @@ FAR = 1e3
 # The family
 
 
-def declare(given: Subject, declared: NetworkSpec | None) -> Subject:
-    """With the family that was fixed before training."""
+def declare(given: Subject, declared: NetworkSpec | Mapping[str, Any] | None) -> Subject:
+    """With the family that was fixed before training; of subnetworks of one's own one for each builder."""
     if declared is None:
         return given
+    if isinstance(declared, Mapping):
+        return replace(given, families=Families.of(declared, given.ensemble))
     from adanet_train.model import fields
 
     model = given.model
-    check(isinstance(declared, NetworkSpec), f"declared must be a NetworkSpec, got a {type(declared).__name__}.")
+    check(
+        isinstance(declared, NetworkSpec), f"declared must be a NetworkSpec or a dict, got a {type(declared).__name__}."
+    )
     what = "a black box" if isinstance(model, BlackBox) else "a graph"
     layers = None if isinstance(model, BlackBox) else model.layers
     check(layers is not None, f"declared is a family of layers; this network is {what}, in no such family.")

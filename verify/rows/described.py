@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from adanet_theory import catalogue
+from adanet_theory.catalogue import Bound
 from adanet_theory.checks import Array
 from verify.question import Points, Question
 from verify.reading.formula import Formula
@@ -154,7 +155,7 @@ def with_description(report: BoundReport, description: Description | None, quest
     from adanet_theory.twins.counted import occam_upper
     from adanet_train.compression.code import VERSION
 
-    terms = {
+    terms: dict[str, float | None] = {
         "bits": float(description.bits),
         "errors": float(description.errors),
         "points": float(description.points),
@@ -162,9 +163,10 @@ def with_description(report: BoundReport, description: Description | None, quest
     }
     delta = Fraction(question.delta) / report.tried
     raw = occam_upper(description.errors, description.points, description.bits, delta)
-    return _with_row(
-        report, OCCAM, terms, raw, description.assumptions, delta, asked=description.coded, question=question
-    )
+    return with_row(
+        report, catalogue.bound(OCCAM), Value(raw, terms, about="program"), description.assumptions, delta,
+        asked=description.coded, question=question,
+    )  # fmt: skip
 
 
 def with_disagreement(
@@ -179,13 +181,14 @@ def with_disagreement(
     half = Fraction(question.delta) / 2
     b = min(1.0, float(g.at(half / report.tried)) * (1 + 1e-12))  # g.at is right to twelve digits or rounded up
     raw = disagreement_upper(b, d, n, half / question.compared)
-    terms = {"b": b, "disagreements": float(d), "n": float(n)}
+    terms: dict[str, float | None] = {"b": b, "disagreements": float(d), "n": float(n)}
     rows = (
         _unlabelled(n, repeats, question.discrete),
         _assumption("surrogate", "assumed", f"of {g.name}, whose certificate is used: {g.assumes}"),
     )
     delta = Fraction(question.delta)
-    return _with_row(report, DISAGREEMENT, terms, raw, rows, delta, asked=True, question=question)
+    said = Value(raw, terms, about="program")
+    return with_row(report, catalogue.bound(DISAGREEMENT), said, rows, delta, asked=True, question=question)
 
 
 def _unlabelled(n: int, repeats: int, discrete: bool) -> Assumption:
@@ -201,18 +204,18 @@ def _unlabelled(n: int, repeats: int, discrete: bool) -> Assumption:
     return _assumption("unlabelled", "fails", f"{copies}: copies are not new draws (if the law has atoms: --discrete)")
 
 
-def _with_row(
+def with_row(
     report: BoundReport,
-    id: str,
-    terms: dict[str, float],
-    raw: float,
+    bound: Bound,
+    said: Value,
     more: Sequence[Assumption],
     delta: Fraction,
     *,
     asked: bool,
     question: Question,
 ) -> BoundReport:
-    bound = catalogue.bound(id)
+    """The report with the row of this statement in place of one that it had, and with what that assumes."""
+    id = bound.id
     known = {row.id for row in report.assumptions}
     added = [row for row in more if row.id not in known]
     if "feature-map" in bound.needs and "feature-map" not in known:
@@ -223,8 +226,9 @@ def _with_row(
     needed = [row for row in rows if row.id in bound.needs]
     why_not = [row.id for row in needed if row.status_for(id) in ("open", "fails")]
     # a program is as fixed by the code as its formula is, and its own errors are counted
-    row = made(bound, Value(raw, dict(terms), about="program"), why_not)
-    report = replace(report, assumptions=rows, bounds=_in_place(report.bounds, row))
+    row = made(bound, said, why_not)
+    others = [other for other in report.bounds if other.id != id]
+    report = replace(report, assumptions=rows, bounds=_in_place(others, row))
     fixed = question.cite or ("held-out" if report.test is not None else id if asked else None)
     if fixed != id:
         return report
