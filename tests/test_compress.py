@@ -45,7 +45,7 @@ def network(seed: int = 0, classes: int = 1) -> nn.Module:
 
 @pytest.fixture(scope="module")
 def small() -> object:
-    return compress(network(), *sample(), budget=3)
+    return compress(network(), *sample(), budget=1)
 
 
 def test_stages_are_certified_and_the_best_is_kept(small: object) -> None:
@@ -90,7 +90,7 @@ def test_the_file_is_verified_from_itself_and_the_sample(small: object, tmp_path
 
 
 def test_equal_seeds_give_equal_bits(small: object) -> None:
-    again = compress(network(), *sample(), budget=3)
+    again = compress(network(), *sample(), budget=1)
     assert code.encode(again.coded) == code.encode(small.coded)
     assert again.stages == small.stages
 
@@ -98,12 +98,12 @@ def test_equal_seeds_give_equal_bits(small: object) -> None:
 def test_random_labels_are_never_below_chance() -> None:
     X, _ = sample()
     y = torch.randint(2, (M,), generator=torch.Generator().manual_seed(5))
-    assert compress(network(), X, y, budget=3).bound >= 0.5
+    assert compress(network(), X, y, budget=1).bound >= 0.5
 
 
 def test_many_classes_and_another_delta() -> None:
     X, y = sample()
-    found = compress(network(classes=3), X, y, budget=2, delta=0.01)
+    found = compress(network(classes=3), X, y, budget=0.5, delta=0.01)
     assert found.bound == found.at(0.01) > found.at(0.1)
     assert found.bound < 0.2
 
@@ -122,7 +122,7 @@ class Recurrent(nn.Module):
 def test_a_module_that_cannot_be_read(tmp_path: Path) -> None:
     torch.manual_seed(0)
     X, y = sample()
-    found = compress(Recurrent(), X, y, budget=2)
+    found = compress(Recurrent(), X, y, budget=0.2)
     assert not found.count.is_read
     found.save(tmp_path / "small.pt")
     back = file.read(tmp_path / "small.pt")

@@ -17,7 +17,7 @@ from adanet_train.training import Trained
 CONFIG = Config(objective="description", rounds=3, width=4, max_depth=2)
 
 
-def sample(m: int = 2000) -> tuple[torch.Tensor, torch.Tensor]:
+def sample(m: int = 1000) -> tuple[torch.Tensor, torch.Tensor]:
     draw = torch.Generator().manual_seed(0)
     X = (torch.rand(m, 4, generator=draw, dtype=torch.float64) * 256).round() / 128 - 1
     y = torch.where(X[:, 0].abs() > X[:, 1].abs(), 1.0, -1.0).double()
@@ -27,7 +27,8 @@ def sample(m: int = 2000) -> tuple[torch.Tensor, torch.Tensor]:
 @pytest.fixture(scope="module")
 def trained() -> Trained:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(description, "SECONDS", 2.0)
+        patch.setattr(description, "SECONDS", 0.5)
+        patch.setattr(description, "STEPS", 500)
         return description.train(*sample(), CONFIG)
 
 

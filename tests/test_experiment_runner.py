@@ -18,7 +18,7 @@ from verify.experiments.running.store import Store
 from verify.experiments.running.trials import Source, Trial
 
 QUICK = {"steps": 20, "check_every": 20, "rounds": 1, "width": 4, "max_depth": 2, "tol": 1e-3, "hidden": (4,)}
-RUN = ["cifar-pairs", "--pairs", "digits:3-8", "--grid", "tiny", "--folds", "3", "--methods", "adanet,lr,nn,nn-gp"]
+RUN = ["cifar-pairs", "--pairs", "digits:3-8", "--grid", "tiny", "--folds", "2", "--methods", "adanet,lr,nn,nn-gp"]
 COMMAND = [sys.executable, "-m", "verify.experiments.cli"]
 
 

@@ -410,17 +410,17 @@ def _cancelling():
 
 
 def test_a_resnet_18_stays_within_its_budget_beside_reading():
-    """11 million weights, m = 20: exact evaluation of one point alone would take minutes."""
+    """11 million weights: the exact margins of ten points alone would take far longer."""
     module = _residual([64, 64, 128, 128, 256, 256, 512, 512], 3, 10).eval()
     assert 11e6 < sum(weight.numel() for weight in module.parameters()) < 11.4e6
-    X = np.random.default_rng(0).standard_normal((20, 3, 32, 32)).astype(np.float32)
-    y = np.arange(20) % 10
+    X = np.random.default_rng(0).standard_normal((10, 3, 8, 8)).astype(np.float32)
+    y = np.arange(10)
     start = time.process_time()
-    trace(module, (3, 32, 32))
-    found = verify_bounds(module, X, y, budget=5.0)
+    trace(module, (3, 8, 8))
+    found = verify_bounds(module, X, y, budget=1.0)
     spent = time.process_time() - start
     assert found.undecided > 0
-    assert spent < 150
+    assert spent < 40
 
 
 class Autocast(nn.Module):

@@ -17,7 +17,7 @@ from adanet_train.picking.modules import Module
 from verify import verify_bounds
 from verify.cli import main
 
-M = 1500
+M, FEW = 1500, 400
 
 
 def points(m: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -193,8 +193,9 @@ def differences(mine: np.ndarray, other: np.ndarray) -> int:
 def test_a_surrogate_is_picked_on_the_sample_where_none_is_given(
     net: nn.Module, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    X, y = points(M, 0)
+    X, y = points(FEW, 0)
     U, _ = points(600, 2)
+    np.savez(folder / "few.npz", X=X, y=y)
     g = certify("adanet", X, y)
     d = differences((net(torch.from_numpy(U).float()) > 0).numpy()[:, 0], g.predictor.predict(U) == 1)
     report = verify_bounds(net, X, y, unlabelled=U, draws=None)
@@ -203,7 +204,7 @@ def test_a_surrogate_is_picked_on_the_sample_where_none_is_given(
     assert {"unlabelled", "surrogate"} <= set(report.cite.assumes)
     named = verify_bounds(net, X, np.where(y > 0, "yes", "no"), unlabelled=U, surrogate="pick", draws=None)
     assert named.bounds["disagreement-certificate"].terms == found.terms
-    options = ("--data", folder / "train.npz", "--unlabelled", folder / "more.npz", "--surrogate", "pick")
+    options = ("--data", folder / "few.npz", "--unlabelled", folder / "more.npz", "--surrogate", "pick")
     document = run(capsys, folder / "net.pt", "--activation", "relu", *options)
     assert row(document, "disagreement-certificate")["terms"]["disagreements"] == d
     (assumed,) = (one for one in document["assumptions"] if one["id"] == "surrogate")
@@ -212,7 +213,7 @@ def test_a_surrogate_is_picked_on_the_sample_where_none_is_given(
 
 @pytest.fixture(scope="module")
 def picked(folder: Path) -> Certified:
-    certified = certify("lr", *points(M, 0))
+    certified = certify("lr", *points(FEW, 0))
     certified.save(folder / "picked.pt")
     return certified
 
@@ -220,7 +221,7 @@ def picked(folder: Path) -> Certified:
 def test_a_picked_file_is_a_surrogate_once_its_picks_are_confirmed(
     net: nn.Module, folder: Path, picked: Certified, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    X, y = points(M, 0)
+    X, y = points(FEW, 0)
     U, _ = points(600, 2)
     g = picked
     given = verify_bounds(net, X, y, unlabelled=U, surrogate=g, draws=None).bounds["disagreement-certificate"]
@@ -241,7 +242,7 @@ def test_picks_that_the_recipe_does_not_make_are_refused(net: nn.Module, folder:
 
     from adanet_train.model import model_file
 
-    X, y = points(M, 0)
+    X, y = points(FEW, 0)
     model = model_file.read(folder / "picked.pt")
     rows = model.picked["picks"]
     model_file.write(folder / "moved.pt", replace(model, picked={**model.picked, "picks": rows[::-1]}))

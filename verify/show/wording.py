@@ -315,7 +315,7 @@ def remark(row: BoundRow) -> str:
     return "" if row.j is None else f"j = {row.j}"
 
 
-def _errors(errors: float) -> str:
+def _errors(errors: float | None) -> str:
     return f"{errors:,.0f} error{'s' * (errors != 1)}"
 
 
