@@ -197,7 +197,8 @@ class Training:
         best, why = settled or least(candidates)
         if best >= 0 and not growth.parts and not candidates[best].helps and self.points.centre.constant is not None:
             candidates.append(self.minimise(growth, self.constant(growth), self.lam, held_out))
-            best, why = len(candidates) - 1, SHARES
+            if candidates[-1].is_worth(grown.F, self.config.search.least_decrease):
+                best, why = len(candidates) - 1, SHARES
         return Compared(candidates, best, why, held_out)
 
     def extended(self, grown: Grown, compared: Compared, t: int) -> Grown:
