@@ -184,6 +184,16 @@ def test_the_report_is_below_the_ledger_the_suite_and_the_experiments() -> None:
             assert not reached & above, path
 
 
+def test_the_rooms_of_verify_stand_one_above_the_other() -> None:
+    """Below are measure and reading, then rows, then the experiments; no room reads what reads it."""
+    rooms: dict[str, set[str]] = {}
+    for path in (ROOT / "verify").glob("*/*.py"):
+        names = {name.split(".")[1] for name in imported_modules(path) if name.startswith("verify.")}
+        rooms.setdefault(path.parent.name, set()).update(names & ROOMS["verify"] - {path.parent.name})
+    assert rooms["rows"] >= {"measure", "reading"}
+    assert set(TopologicalSorter(rooms).static_order()) == rooms.keys()
+
+
 def test_only_pytest_imports_a_test_file() -> None:
     """What tests share with a figure or a command stands in a module of its own."""
     for path in modules():

@@ -113,8 +113,8 @@ def verify_bounds(
     ('black box', 0.05)
     """
     from adanet_train.core import device as devices
+    from verify.compressing import complete
     from verify.reading import case
-    from verify.reading.compressing import complete
 
     question = Question.of(
         rho=rho,

@@ -123,7 +123,8 @@ def _number(text: str) -> Fraction | float:
 
 def verify(arguments: argparse.Namespace) -> int:
     question = ask(arguments)
-    from verify.reading import case, compressing
+    from verify import compressing
+    from verify.reading import case
     from verify.rows import report
 
     question = replace(question, device=device(arguments.device))

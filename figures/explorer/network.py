@@ -21,7 +21,7 @@ def opening(model: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
     """(state, margins, a line of words) from a model file and the sample in it."""
     from verify.question import Question
     from verify.reading.case import read_file
-    from verify.rows.black_box import BlackBox
+    from verify.reading.formula import BlackBox
     from verify.rows.report import make_setting, of_setting
     from verify.show import wording
 

@@ -6,8 +6,8 @@ thread, so that CPU seconds and peak memory are its own.
 
 AdaNet tries both widths in the first round. Later rounds go on with the one that was chosen, from its weights. Single
 CNNs come in three ways: the best of six fresh ones, three of each width, and two of the larger width, trained as many
-passes as AdaNet's chosen subnetwork and as AdaNet makes over both. The one with the best test accuracy is reported, with
-its CPU time. The package trains both widths in every round, with the same rate and as many steps a round; a row of
+passes as AdaNet's chosen subnetwork and as AdaNet makes over both. The one with the best test accuracy is reported,
+with its CPU time. The package trains both widths in every round, with the same rate and as many steps a round; a row of
 its own has AdaNet do the same, which is also what two processes share.
 
 Rate, batch and passes were chosen on training images 10,000 to 20,000 with images 35,000 (Fashion-MNIST: 40,000) and up

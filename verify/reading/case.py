@@ -18,12 +18,11 @@ from adanet_train.app import factory as user_code
 from adanet_train.core.by_class import ZERO_ONE
 from adanet_train.data.disk import as_array
 from verify.question import Points
-from verify.reading import points, subject
-from verify.reading.formula import Formula, ReadNetwork
+from verify.reading import points, program, subject
+from verify.reading.formula import BlackBox, Formula, ReadNetwork
 from verify.reading.points import Classes, Pairs
 from verify.reading.program import ChainProgram, ModuleProgram, NamedProgram
 from verify.reading.subject import Subject
-from verify.rows.black_box import BlackBox
 
 if TYPE_CHECKING:
     from adanet_train.data.datasets import Dataset
@@ -185,8 +184,6 @@ def _of_columns(file: Dataset, model: Formula, name: str) -> Array:
 
 def decisions(given: Subject, U: Any) -> Array:
     """What the program predicts at points without labels."""
-    from verify.rows.report import predictions
-
     pairs = Pairs(U, None, name="unlabelled ")
     if isinstance(given.model, BlackBox):
         assert given.program is not None
@@ -195,7 +192,7 @@ def decisions(given: Subject, U: Any) -> Array:
     predicted = _decisions(given, pairs, Psi)
     if predicted is not None:
         return predicted
-    return predictions(given.model, Points(np.ascontiguousarray(Psi, dtype=np.float64), np.zeros(len(Psi))))
+    return program.of_formula(given.model, Points(np.ascontiguousarray(Psi, dtype=np.float64), np.zeros(len(Psi))))
 
 
 def features(given: Subject, X: Any, name: str = "") -> Array:

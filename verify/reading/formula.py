@@ -1,4 +1,4 @@
-"""What is read of a network: a graph, the layers in it that the families are about, and what its file says of it."""
+"""What is read of a network: a graph, the layers in it that the families are about, what its file says; or nothing."""
 
 from __future__ import annotations
 
@@ -69,3 +69,15 @@ class ReadNetwork:
         from adanet_train.reading.layers import layers
 
         return cls(graph.read((-1.0, 1.0)) if graph.outputs == 2 else graph, layers(graph))
+
+
+@dataclass(frozen=True)
+class BlackBox:
+    """A predictor that cannot be read; `outputs` is the number of its classes if there are more than two."""
+
+    kind: str
+    outputs: int | None = None
+    is_converted: bool = False
+    """Whether weights alone were given, which are taken as a chain of layers."""
+    picked: Any = None
+    """Where it was trained by picking: what counts its picks again and replays them."""

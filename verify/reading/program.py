@@ -22,6 +22,8 @@ from verify.reading import points
 
 if TYPE_CHECKING:
     from adanet_train.model.state_dict import Chain
+    from verify.question import Points
+    from verify.reading.formula import Formula
 
 BATCH_NUMBERS = 2**19  # numbers of X at a time, to bound the memory
 FEWEST = 16
@@ -59,6 +61,20 @@ def decided(f: Array) -> Array:
     best = np.where(np.isnan(f).any(axis=1), -1, f.argmax(axis=1))
     alone = np.count_nonzero(f == f.max(axis=1, keepdims=True), axis=1) == 1
     return np.where(alone, best, -1)
+
+
+def of_formula(model: Formula, given: Points) -> Array:
+    """The decisions of the program; of a model file those of its network in float64."""
+    if given.predicted is not None:
+        return given.predicted
+    import torch
+
+    from adanet_train.reading.enclosure import blocks, plain
+
+    graph = model.graph
+    with torch.no_grad():
+        parts = [plain(graph, block) for block in blocks(graph, given.Psi)]
+    return decided(torch.cat(parts).numpy())
 
 
 def gaps(f: Array) -> Array:

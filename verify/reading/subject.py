@@ -22,7 +22,7 @@ from verify.measure import arithmetic
 from verify.measure.arithmetic import DOUBLE, Arithmetic
 from verify.reading import points
 from verify.reading.families import Families
-from verify.reading.formula import Formula, ReadNetwork
+from verify.reading.formula import BlackBox, Formula, ReadNetwork
 from verify.reading.points import Classes
 from verify.reading.program import (
     PROBABILITY,
@@ -35,8 +35,6 @@ from verify.reading.program import (
     gaps,
     program_of,
 )
-from verify.rows import assumptions
-from verify.rows.black_box import BlackBox
 
 if TYPE_CHECKING:
     from adanet_train.compression.file import CodedFile
@@ -280,8 +278,12 @@ def predictions(given: Subject, network: Any) -> Subject:
         program = NamedProgram(classifier.predict, tuple(classifier.classes_.tolist()))
     note = "no sample was given: the held-out points alone bound its risk."
     kind = Path(network).name if isinstance(network, str | Path) else type(network).__name__
-    assumed = (assumptions.chain(None),) if given.model.is_converted else ()
-    return replace(given, model=BlackBox(kind, given.outputs, assumed), notes=(*given.notes, note), program=program)
+    return replace(
+        given,
+        model=BlackBox(kind, given.outputs, given.model.is_converted),
+        notes=(*given.notes, note),
+        program=program,
+    )
 
 
 # A module

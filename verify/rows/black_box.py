@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -18,28 +16,15 @@ from adanet_theory.checks import Progress
 from adanet_train.core import by_class
 from verify.measure.repeats import repeated
 from verify.question import Points, Question
+from verify.reading.formula import BlackBox
 from verify.reading.program import errors
-from verify.results import Assumption, BoundReport, ModelFacts, SampleFacts
+from verify.results import BoundReport, ModelFacts, SampleFacts
 from verify.rows import checks
-from verify.rows.assumptions import iid, of_picking, rows_held_out, unknown_map, untouched
+from verify.rows.assumptions import chain, iid, of_picking, rows_held_out, unknown_map, untouched
 from verify.rows.certificates import PICK, asked_for, picked_value, picking
 from verify.rows.citation import cite, fixed_by_input, held_out_hint
 from verify.rows.row import held_out, made
 from verify.rows.setting import Assessment, Picking
-
-
-@dataclass(frozen=True)
-class BlackBox:
-    """A predictor of this kind; `outputs` is the number of its classes if there are more than two.
-
-    `assumed` holds what its program takes for granted: that weights alone are a chain of layers.
-    """
-
-    kind: str
-    outputs: int | None = None
-    assumed: tuple[Assumption, ...] = ()
-    picked: Any = None
-    """Where it was trained by picking: what counts its picks again and replays them."""
 
 
 def build(
@@ -108,7 +93,8 @@ def _verdict(
         rows.append(untouched(rows_held_out(sample, test, question.discrete), question.discrete))
     if run is not None:
         rows += [unknown_map(), *of_picking(run)]
-    return Assessment((*rows, *box.assumed), is_declared=False, classes="two" if box.outputs is None else "many")
+    rows += [chain(None)] * box.is_converted
+    return Assessment(tuple(rows), is_declared=False, classes="two" if box.outputs is None else "many")
 
 
 def _errors(points: Points) -> int:

@@ -17,9 +17,8 @@ from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
 from adanet_theory.checks import Array
 from verify.question import Points, Question
-from verify.reading.formula import Formula
+from verify.reading.formula import BlackBox, Formula
 from verify.results import Assumption, BoundReport, BoundRow, Citation
-from verify.rows.black_box import BlackBox
 from verify.rows.report import stored_sample
 from verify.rows.row import made
 from verify.rows.setting import Value

@@ -25,8 +25,8 @@ from verify.measure.layers import Ranges
 from verify.measure.margins import margins
 from verify.measure.repeats import among, repeated
 from verify.question import Points, Question
-from verify.reading.formula import Formula
-from verify.reading.program import decided
+from verify.reading import program
+from verify.reading.formula import BlackBox, Formula
 from verify.results import (
     BoundReport,
     BoundRow,
@@ -36,7 +36,6 @@ from verify.results import (
 )
 from verify.rows import black_box, checks, numeric, others
 from verify.rows.assumptions import rows_held_out
-from verify.rows.black_box import BlackBox
 from verify.rows.bounds import at_margins, tenth
 from verify.rows.certificates import asked_for, picking
 from verify.rows.citation import HELD_OUT, cite, fixed_by_input, hint
@@ -82,7 +81,7 @@ def of_setting(
     fixed = fixed_by_input(question, has_test=test is not None)
     on_held_out = Fraction(question.delta) / question.compared  # what was tried on the sample costs nothing there
     if test is not None:
-        setting = replace(setting, tested=checks.held_out(predictions(model, test), test, on_held_out))
+        setting = replace(setting, tested=checks.held_out(program.of_formula(model, test), test, on_held_out))
     rho = None if declared_rho is None else Fraction(declared_rho)
     setting = prepared(setting, question, rho, alone=fixed is not None, progress=progress)
     assert setting.at is not None
@@ -300,23 +299,6 @@ def _ranges(own: Network | None, spec: NetworkSpec, r: Number) -> Ranges | None:
         return None if own is None else layers.ranges(spec, r)
     except OverflowError:
         return None
-
-
-# The program
-
-
-def predictions(model: Formula, points: Points) -> Array:
-    """The decisions of the program; of a model file those of its network in float64."""
-    if points.predicted is not None:
-        return points.predicted
-    import torch
-
-    from adanet_train.reading.enclosure import blocks, plain
-
-    graph = model.graph
-    with torch.no_grad():
-        parts = [plain(graph, block) for block in blocks(graph, points.Psi)]
-    return decided(torch.cat(parts).numpy())
 
 
 # The facts

@@ -12,9 +12,9 @@ import numpy as np
 from adanet_theory.checks import Array, check
 from verify.reading import case
 from verify.reading.case import Named
+from verify.reading.formula import BlackBox
 from verify.reading.points import array
 from verify.reading.program import ChainProgram, decided
-from verify.rows.black_box import BlackBox
 
 if TYPE_CHECKING:
     from adanet_theory.checks import Progress
