@@ -17,6 +17,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import UninitializedTensorMixin
 
 from adanet_theory.checks import check
 
@@ -130,9 +131,19 @@ def build(builder: Any, context: Context) -> nn.Module:
     make = builder.build if hasattr(builder, "build") else builder
     with seeded(context.generator):
         module = make(context) if takes_context(make) else make()
-    what = f"builder {name_of(builder)!r}"
-    check(isinstance(module, nn.Module), f"{what} must return an nn.Module, got {type(module).__name__}.")
+        what = f"builder {name_of(builder)!r}"
+        check(isinstance(module, nn.Module), f"{what} must return an nn.Module, got {type(module).__name__}.")
+        if any(isinstance(part, UninitializedTensorMixin) for part in _tensors(module)):
+            known = (p.device for earlier in context.previous for p in earlier.parameters())
+            x = torch.zeros(2, *context.shape, device=next(known, None))
+            with torch.no_grad():
+                module.to(x.device).eval()(x)  # LazyLinear and its like draw their weights now
     return module
+
+
+def _tensors(module: nn.Module) -> Iterator[Tensor]:
+    yield from module.parameters()
+    yield from module.buffers()
 
 
 @contextlib.contextmanager
