@@ -17,7 +17,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
-from torch.nn.parameter import UninitializedTensorMixin
+from torch.nn.parameter import is_lazy
 
 from adanet_theory.checks import check
 
@@ -133,7 +133,7 @@ def build(builder: Any, context: Context) -> nn.Module:
         module = make(context) if takes_context(make) else make()
         what = f"builder {name_of(builder)!r}"
         check(isinstance(module, nn.Module), f"{what} must return an nn.Module, got {type(module).__name__}.")
-        if any(isinstance(part, UninitializedTensorMixin) for part in _tensors(module)):
+        if any(map(is_lazy, _tensors(module))):
             known = (p.device for earlier in context.previous for p in earlier.parameters())
             x = torch.zeros(2, *context.shape, device=next(known, None))
             with torch.no_grad():
