@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from verify.suite.distributions import Case
+    from verify.suite.distributions import DrawnCase
 
 DELTAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 PARAMETERS = {"delta": SPAN, "trials": ONE}
@@ -42,11 +42,11 @@ Bound = Callable[[Any, float], float]  # of a case and δ
 # What is not a bound, so that a failure can be seen
 
 
-def error_alone(case: Case, delta: float) -> float:
+def error_alone(case: DrawnCase, delta: float) -> float:
     return float(np.mean(case.margins <= 0))
 
 
-def unpaid(case: Case, delta: float) -> float:
+def unpaid(case: DrawnCase, delta: float) -> float:
     """margin-bound without the terms that pay for choosing f after the sample."""
     return ramp_loss(case.margins, case.rho) + math.sqrt(math.log(1 / delta) / (2 * case.m))
 
@@ -101,7 +101,7 @@ def _total(bound: Callable[..., MarginBound]) -> Bound:
     return lambda case, delta: bound(case, delta).total
 
 
-def _counts(cases: Iterator[Case], bound: Bound, deltas: Sequence[float]) -> list[int]:
+def _counts(cases: Iterator[DrawnCase], bound: Bound, deltas: Sequence[float]) -> list[int]:
     failed = [0] * len(deltas)
     for case in cases:
         for place in reversed(range(len(deltas))):  # a bound falls as δ grows: what holds at δ holds below

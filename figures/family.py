@@ -1,7 +1,7 @@
 """One family of networks, and the value of each bound for it; shared by the figures that vary a bound.
 
-Layered ReLU, Λ_{k,k-1} = n_{k-1}^(-1/2) at the widths and p = 2 of the default `Setting`, so that Π Λ N_k^(1/q) = 1 and
-|h| <= M_k = 1, which Theorem 1 assumes. All mixture weight is on the top layer, ||Ψ||_inf <= 1, and every
+Layered ReLU, Λ_{k,k-1} = n_{k-1}^(-1/2) at the widths and p = 2 of the default `FamilySetting`, so that Π Λ N_k^(1/q) =
+1 and |h| <= M_k = 1, which Theorem 1 assumes. All mixture weight is on the top layer, ||Ψ||_inf <= 1, and every
 training margin of f/W exceeds ρ, so the loss terms are 0.
 """
 
@@ -28,7 +28,7 @@ DELTA = 0.05
 
 
 @dataclass(frozen=True)
-class Setting:
+class FamilySetting:
     """The parameters that a figure varies. The weight bounds stay those of p = 2 and width 16."""
 
     m: int = 100_000
@@ -72,12 +72,12 @@ def _path_norm(depth: int, p: float, width: int, n_0: int) -> float:
     return rademacher.peeling_factors(_spec(depth, p, width, n_0))[-1][0]
 
 
-def is_in_range(setting: Setting) -> bool:
+def is_in_range(setting: FamilySetting) -> bool:
     """Whether |h| <= 1 on every H_k, which Theorem 1 and Corollary 1 need."""
     return max(setting.ranges) <= 1
 
 
-def is_possible(setting: Setting) -> bool:
+def is_possible(setting: FamilySetting) -> bool:
     """Whether a member with all margins of f/W above ρ exists, which needs ρ < M_l."""
     return setting.rho < setting.ranges[-1]
 
@@ -92,7 +92,7 @@ def _index(scale: float, rho: float) -> int:
     return math.ceil(math.log(scale / rho) / math.log1p(ETA))
 
 
-def quantities(setting: Setting) -> Quantities:
+def quantities(setting: FamilySetting) -> Quantities:
     """The inputs of a bound here: the loss terms are 0, and B is the largest path norm of a member."""
     B = _path_norm(setting.depth, setting.p, setting.width, setting.n_0)
     return Quantities(
@@ -110,7 +110,7 @@ def quantities(setting: Setting) -> Quantities:
     )
 
 
-def value(bound: Bound, setting: Setting) -> MarginBound:
+def value(bound: Bound, setting: FamilySetting) -> MarginBound:
     """The value of a bound, for all margins at the largest ρ_j <= ρ. A user's bound that fails is undefined."""
     given = quantities(setting)
     scales = {"W_M": setting.ranges[-1], "B": given.B}
@@ -149,13 +149,13 @@ def title(bound: Bound) -> str:
 _WHOLE = ("m", "depth", "width", "n_0")
 
 
-def asked(parameters: Mapping[str, Any]) -> tuple[Setting, dict[str, tuple[float, float]]]:
+def asked(parameters: Mapping[str, Any]) -> tuple[FamilySetting, dict[str, tuple[float, float]]]:
     """(the setting, the spans) from parameters that are one number each, or a pair (from, to).
 
     >>> asked({"depth": (2, 20), "n_0": (10, 10)})[0].n_0
     10
     """
-    base = Setting()
+    base = FamilySetting()
     single = {name: low for name, (low, high) in parameters.items() if low == high}
     single = {name: int(value) if name in _WHOLE else value for name, value in single.items()}
     spans = {name: pair for name, pair in parameters.items() if pair[0] != pair[1]}

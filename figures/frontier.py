@@ -39,7 +39,7 @@ def compute(*, quick: bool, data: Path | None = None, label: str | None = None) 
     from verify.experiments import picking
 
     source = str(data or STAND_IN)
-    points, test, known = picking.read(picking.Data(source, column=label), None, pixels=False)
+    points, test, known = picking.read(picking.PickingData(source, column=label), None, pixels=False)
     check(len(points) >= 50, f"the frontier needs at least 50 points, got m={len(points)} in {source}.")
     parts = [(points, test)] if test is not None else _folds(points)
     shares = [("held out", share) for share in HELD_OUT] + [("start", share) for share in STARTS[quick:]]

@@ -91,9 +91,9 @@ def test_a_layer_without_weight_has_no_complexity_and_an_offset_is_seen() -> Non
 
 def test_the_figures_and_the_report_have_one_rule() -> None:
     """theorem-1-range over Lemma 2: vacuous at the point where the figures' other panels stand."""
-    value = family.value(catalogue.bound("theorem-1-range"), family.Setting()).raw
+    value = family.value(catalogue.bound("theorem-1-range"), family.FamilySetting()).raw
     assert value == pytest.approx(1.94217228606081, rel=1e-12)
-    assert family.value(catalogue.bound("theorem-1-range"), family.Setting(depth=10)).raw > 200
+    assert family.value(catalogue.bound("theorem-1-range"), family.FamilySetting(depth=10)).raw > 200
 
 
 # A bound of one's own
@@ -134,7 +134,7 @@ def test_a_registered_bound_is_a_claim_where_its_assumptions_hold(registered) ->
 def test_a_registered_bound_is_in_the_figures(registered) -> None:
     registered(function=lambda rho, m: 1 / (rho * m), scale="rho")
     assert [bound.id for bound in family.bounds()][-1] == "mine"
-    assert family.value(catalogue.bound("mine"), family.Setting()).raw == 1e-4
+    assert family.value(catalogue.bound("mine"), family.FamilySetting()).raw == 1e-4
     found = report.build(model(), Question(draws=None, curves=True))
     rho, raw = found.curves["mine"]
     assert raw == pytest.approx(1 / (rho * found.sample.m))
@@ -243,7 +243,7 @@ def test_a_function_that_gives_no_bound_leaves_the_report_and_says_so(registered
     assert json.loads(render.to_json(found), parse_constant=lambda text: pytest.fail(text))
     assert wording.remark(row) == "no value for this network"
     assert "mine" not in found.curves
-    assert family.value(catalogue.bound("mine"), family.Setting()).raw is None
+    assert family.value(catalogue.bound("mine"), family.FamilySetting()).raw is None
 
 
 def test_what_is_no_record_is_not_registered() -> None:

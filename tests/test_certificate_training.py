@@ -120,7 +120,7 @@ def test_more_counts_are_allowed_only_after_the_search_at_few():
     """Margins of .02 and no error: the more counts the better, up to the most that the sample allows."""
     Psi = torch.full((4000, 2), 0.02)
     Psi[:, 1] = 1
-    whole = search.Problem(Psi, torch.ones(4000), 0.05)
+    whole = search.VoteProblem(Psi, torch.ones(4000), 0.05)
     one = torch.zeros(1, dtype=torch.long)
     voters = search.Voters(one, one, torch.ones(1), torch.ones(1), 1, 1e6, 1.0, 0.001)
     few = search.refit(whole, voters, voters.theta[None])

@@ -14,7 +14,7 @@ from adanet_theory.certificates.occam import occam_certificate
 from adanet_train import compress
 from adanet_train.app.console import Bar
 from adanet_train.compression import code, exact, file
-from adanet_train.compression.problem import Problem, labels, margins
+from adanet_train.compression.problem import CodingProblem, labels, margins
 from adanet_train.compression.search import settle
 from adanet_train.compression.weights import Weights, fill, prepared
 
@@ -243,7 +243,7 @@ def test_the_network_as_it_is_stays_so_when_other_stages_follow() -> None:
     """Every stage fills the same module: the weights of the best must not be those of the last."""
     X, y = sample()
     net = network()
-    problem = Problem(prepared(net), X, y, 0.05)
+    problem = CodingProblem(prepared(net), X, y, 0.05)
     own = prepared(net)
     problem.weights = Weights.of(own)
     found = [("as it is", problem.as_it_is()), ("zero", [code.integers(0 * w, 0) for w in Weights.of(own).arrays()])]
@@ -350,7 +350,7 @@ def test_ties_and_nan_are_errors() -> None:
 
 def test_the_budget_is_counted_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = sample()
-    problem = Problem(prepared(network()), X, y, 0.05)
+    problem = CodingProblem(prepared(network()), X, y, 0.05)
     assert problem.seconds(2 * M) > problem.seconds(M) > 0
     few = compress(network(), X, y, budget=0)
     assert [stage.name for stage in few.stages] == ["as it is", "rounded", "greedy"]

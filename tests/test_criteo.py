@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from adanet_train.adanet import train
 from adanet_train.config import Config
 from adanet_train.data.clicks import criteo, criteo_rows, embeddings
-from adanet_train.data.clicks.criteo import Part, embedding_size, read
+from adanet_train.data.clicks.criteo import CriteoPart, embedding_size, read
 from adanet_train.data.clicks.embeddings import embed
 from tests.refusals import refused
 
@@ -209,13 +209,13 @@ def draw(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def telling_part(m: int = 2000) -> Part:
+def telling_part(m: int = 2000) -> CriteoPart:
     """The label is told by the categories alone, and only by two of them together."""
     rng = np.random.default_rng(1)
     codes = np.zeros((m, 26), dtype=np.int32)
     codes[:, 2], codes[:, 7] = rng.integers(0, 5, m), rng.integers(0, 41, m)
     y = np.where((codes[:, 2] > 2) == (codes[:, 7] > 20), 1.0, -1.0)
-    return Part(rng.exponential(2, (m, 13)).astype(np.float32), codes, y)
+    return CriteoPart(rng.exponential(2, (m, 13)).astype(np.float32), codes, y)
 
 
 D = tuple({2: 4, 7: 40}.get(f, 0) for f in range(26))
@@ -255,7 +255,7 @@ def test_psi_lies_in_the_cube_and_zero_is_the_zero_vector():
         *("I1", "I2", "I13", "C3_0", "C3_1"),
         f"C8_{embedding_size(40) - 1}",
     )
-    X = embedding(Part(part.counts * 5, part.codes, part.y))
+    X = embedding(CriteoPart(part.counts * 5, part.codes, part.y))
     assert X.shape == (2000, 13 + 4 + 15)
     assert network.n == (13 + 4 + 15 + 1, 8, 1)
     assert np.abs(X[:, :13]).max() == 1
@@ -299,7 +299,7 @@ def test_adanet_trains_on_it(sample):
 def test_no_rows_and_no_values():
     part = telling_part(50)
     refused(lambda: embed(part[:0], D, draw()), "part must have at least one row, got m=0.")
-    nothing = Part(np.zeros_like(part.counts), np.zeros_like(part.codes), part.y)
+    nothing = CriteoPart(np.zeros_like(part.counts), np.zeros_like(part.codes), part.y)
     embedding, network = embed(nothing, (0,) * 26, draw(), hidden=(), steps=3)
     assert embedding(nothing).shape == (50, 13)
     assert network.n == (14, 1)

@@ -8,13 +8,13 @@ import pytest
 import sympy as sp
 
 from adanet_theory.twins import certified, derivations
-from adanet_theory.twins.derivations import DERIVATIONS, Step, equal
+from adanet_theory.twins.derivations import DERIVATIONS, ProofStep, equal
 from adanet_theory.twins.notation import Lambda, k, s
 
 STEPS = [pytest.param(step, id=f"{name}-{i}") for name, steps in DERIVATIONS.items() for i, step in enumerate(steps)]
 
 
-def broken(step: Step) -> Step:
+def broken(step: ProofStep) -> ProofStep:
     """The equality with its right side doubled (1 more where it is 0), the inequality with its small side raised."""
     left, right = step.claim.lhs, step.claim.rhs
     if isinstance(step.claim, sp.Eq):
@@ -23,12 +23,12 @@ def broken(step: Step) -> Step:
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_step_holds(step: Step) -> None:
+def test_step_holds(step: ProofStep) -> None:
     assert step.check()
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_broken_step_fails(step: Step) -> None:
+def test_broken_step_fails(step: ProofStep) -> None:
     assert not broken(step).check()
 
 

@@ -9,13 +9,13 @@ from adanet_train.config import Config
 from adanet_train.core.network import Network
 from adanet_train.training import Trained
 from verify.experiments import certificates, cli
-from verify.experiments.certificates import Data
+from verify.experiments.certificates import MappedData
 
 
 @pytest.fixture
 def quick(monkeypatch, tmp_path):
     """One small data set, and a trainer whose network and certificate are known."""
-    monkeypatch.setattr(certificates, "SETS", (Data("digits:3-8", has_test=False),))
+    monkeypatch.setattr(certificates, "SETS", (MappedData("digits:3-8", has_test=False),))
 
     def trainer(method, y=None):
         def train(Psi, y, config: Config) -> Trained:
@@ -95,16 +95,16 @@ def test_networks_are_measured_and_shown_in_tables_of_their_own(quick, monkeypat
     from torch import nn
 
     from verify.experiments import any_network, tables
-    from verify.experiments.any_network import Case, Source, table
+    from verify.experiments.any_network import CaseRecipe, TrainedCase, table
 
     def case(data_dir, seed):
         (X, y, _), (X_test, y_test, _) = table(600, 1), table(200, 2)
         torch.manual_seed(seed)
-        return Case(any_network.fit(nn.Linear(50, 1), X, y, 2, 50), X, y, X_test, y_test)
+        return TrainedCase(any_network.fit(nn.Linear(50, 1), X, y, 2, 50), X, y, X_test, y_test)
 
     name = "small net"
-    monkeypatch.setattr(certificates, "SETS", (Data(name, only=("occam", "disagreement")),))
-    monkeypatch.setattr(any_network, "CASES", {name: Source(case, 0.5)})
+    monkeypatch.setattr(certificates, "SETS", (MappedData(name, only=("occam", "disagreement")),))
+    monkeypatch.setattr(any_network, "CASES", {name: CaseRecipe(case, 0.5)})
     monkeypatch.setattr(any_network, "UNLABELLED", 150)
     monkeypatch.setattr(any_network, "surrogate", lambda case, seed: any_network.certify("lr", case.X, case.y))
     assert cli.main(["certificates", "--out", str(quick)]) == 0

@@ -19,7 +19,7 @@ from verify.experiments import bounds, cifar_pairs, cli, criteo_ads, tables
 from verify.experiments.running import gp, grids
 from verify.experiments.running.selection import PairRow, Scores
 from verify.experiments.running.store import Store
-from verify.experiments.running.trials import Source
+from verify.experiments.running.trials import DataSource
 
 ROOT = Path(__file__).parents[1]
 SMALL = ["--pairs", "digits:3-8", "--grid", "tiny", "--folds", "2", "--quiet"]
@@ -174,7 +174,7 @@ def test_adanet_stands_on_the_left_of_a_comparison():
     scores = Scores(0.9, 0.01, 0.9, 0.9, [8.0], 1.0, 1.0, {}, 1, 1.0)
     tests = {"lr": [0.8, 0.85], "adanet": [0.9, 0.92]}
     rows = [PairRow("digits:3-8", method, scores, found) for method, found in tests.items()]
-    (entry,) = cifar_pairs.comparisons(rows, Source())
+    (entry,) = cifar_pairs.comparisons(rows, DataSource())
     assert (entry.against, entry.difference) == ("lr", pytest.approx(0.085))
     assert entry.t is not None
     assert entry.t > 0
@@ -196,7 +196,7 @@ def test_criteo_keeps_no_row(places, tmp_path, capsys):
     assert all(row["m_test"] == 300 and (300 * row["accuracy"]) % 1 == pytest.approx(0, abs=1e-9) for row in rows)
     assert len({row["log_loss"] for row in rows}) == 3
     assert "log loss" in capsys.readouterr().out
-    source = Source(criteo=str(data))
+    source = DataSource(criteo=str(data))
     nothing = {**grids.criteo("tiny")["adanet"][0], "lam": 1e6}  # f = 0, and y f = 0 is an error
     found = criteo_ads.work(criteo_ads.trial_of(source, "adanet", nothing, 0), source)
     assert (found["n"][-1], found["test"], found["train"]) == (0, 0.0, 0.0)

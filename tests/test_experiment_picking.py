@@ -10,7 +10,7 @@ from scipy.stats import beta
 from adanet_theory.certificates.pick import pick_certificate
 from adanet_train.picking.core import Labelled, Plan
 from verify.experiments import cli, picking, tables
-from verify.experiments.picking import Data, Spent
+from verify.experiments.picking import PickingData, Spent
 
 
 class Threshold:
@@ -100,7 +100,9 @@ def test_noise_changes_labels_as_often_as_it_says(C):
 
 
 def test_a_row_per_data_set_and_learner_once(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(picking, "SETS", (Data("iris"), Data("digits:3-8", noise=0.5), Data("mnist")))
+    monkeypatch.setattr(
+        picking, "SETS", (PickingData("iris"), PickingData("digits:3-8", noise=0.5), PickingData("mnist"))
+    )
     out = str(tmp_path / "picking.json")
     command = ["picking", "--learner", "svc", "--out", out, "--seeds"]
     assert cli.main([*command, "1"]) == 0
@@ -160,16 +162,16 @@ def test_pixels_and_features_of_a_pair(tmp_path):
         (folder / f"{part}-labels-idx1-ubyte").write_bytes(
             bytes([0, 0, 8, 1]) + (6).to_bytes(4, "big") + labels.tobytes()
         )
-    points, test, known = picking.read(Data("mnist:3-8"), str(tmp_path), pixels=True)
+    points, test, known = picking.read(PickingData("mnist:3-8"), str(tmp_path), pixels=True)
     assert known
     assert test is not None
     assert (points.X.shape, points.X.dtype, points.y.tolist()) == ((5, 1, 28, 28), np.uint8, [0, 1, 0, 1, 1])
     assert points.X[1].min() == 255
-    flat, _, known = picking.read(Data("mnist:3-8"), str(tmp_path), pixels=False)
+    flat, _, known = picking.read(PickingData("mnist:3-8"), str(tmp_path), pixels=False)
     assert known
     assert flat.X.max() <= 1
-    assert not picking.read(Data("iris"), None, pixels=False)[2]
-    table, test, known = picking.read(Data("table:moons"), None, pixels=False)
+    assert not picking.read(PickingData("iris"), None, pixels=False)[2]
+    table, test, known = picking.read(PickingData("table:moons"), None, pixels=False)
     assert (table.X.shape, test, known) == ((1000, 2), None, False)
 
 

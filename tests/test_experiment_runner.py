@@ -15,14 +15,14 @@ from verify.experiments.running import trials
 from verify.experiments.running.progress import Trials
 from verify.experiments.running.runner import Runner, on_cluster, on_cores
 from verify.experiments.running.store import Store
-from verify.experiments.running.trials import Source, Trial
+from verify.experiments.running.trials import DataSource, Trial
 
 QUICK = {"steps": 20, "check_every": 20, "rounds": 1, "width": 4, "max_depth": 2, "tol": 1e-3, "hidden": (4,)}
 RUN = ["cifar-pairs", "--pairs", "digits:3-8", "--grid", "tiny", "--folds", "2", "--methods", "adanet,lr,nn,nn-gp"]
 COMMAND = [sys.executable, "-m", "verify.experiments.cli"]
 
 
-def echo(trial: Trial, source: Source) -> dict:
+def echo(trial: Trial, source: DataSource) -> dict:
     """A trial that leaves a mark whenever it is run."""
     if source.folder is not None:
         with open(Path(source.folder) / f"{trial.method}-{trial.fold}", "a") as file:
@@ -30,7 +30,7 @@ def echo(trial: Trial, source: Source) -> dict:
     return {"validation": trial.fold / 10, "seconds": 0.0}
 
 
-def lasting(trial: Trial, source: Source) -> dict:
+def lasting(trial: Trial, source: DataSource) -> dict:
     """Half a second, so that a worker can be killed while it runs."""
     result = echo(trial, source)
     time.sleep(0.5)
@@ -48,16 +48,16 @@ def rows_of(path: Path) -> list:
 @pytest.mark.parametrize("method", ["adanet", "lr", "nn", "cvx", "cvx-exact"])
 def test_a_trial_repeats_to_the_bit(method):
     trial = Trial("digits:3-8", method, 4, QUICK)
-    first, second = (trials.run(trial, Source()) | {"seconds": 0} for _ in range(2))
+    first, second = (trials.run(trial, DataSource()) | {"seconds": 0} for _ in range(2))
     assert first == second
     assert set(first) == {"train", "validation", "test", "n", "rounds", "objective", "seconds"}
-    assert first != trials.run(Trial("digits:3-8", method, 5, QUICK), Source()) | {"seconds": 0}
+    assert first != trials.run(Trial("digits:3-8", method, 5, QUICK), DataSource()) | {"seconds": 0}
 
 
 def test_the_parts_of_a_fold_are_kept_apart():
     """The accuracies of the result are those of the network on its own three parts."""
     trial = Trial("digits:3-8", "nn", 4, {**QUICK, "steps": 200, "optimiser": "adam", "learning_rate": 0.01})
-    fold, result = trials.fold_of(trial, Source()), trials.run(trial, Source())
+    fold, result = trials.fold_of(trial, DataSource()), trials.run(trial, DataSource())
     network = trials.train(trial, fold).network
     for name, (Psi, y) in {"train": fold.train, "validation": fold.validation, "test": fold.test}.items():
         assert result[name] == pytest.approx(float((y * network(Psi) > 0).double().mean()))
@@ -69,7 +69,7 @@ def test_the_parts_of_a_fold_are_kept_apart():
 
 def test_what_is_in_the_store_is_not_run_again(tmp_path):
     todo = [Trial("digits:3-8", "nn", fold) for fold in range(4)]
-    runner = Runner(Store(tmp_path / "store"), echo, on_cores(1), Source(str(tmp_path)))
+    runner = Runner(Store(tmp_path / "store"), echo, on_cores(1), DataSource(str(tmp_path)))
     runner.run(todo[:2])
     results = runner.run(todo[::-1])
     assert [result["validation"] for result in results] == [0.3, 0.2, 0.1, 0.0]
@@ -160,7 +160,7 @@ def test_a_lost_worker_loses_no_result(cluster, tmp_path):
     store = Store(tmp_path / "store")
     backend = on_cluster(cluster.scheduler_address)
     results, killed = {}, None
-    for trial, result in backend(lasting, todo, Source(str(tmp_path))):
+    for trial, result in backend(lasting, todo, DataSource(str(tmp_path))):
         store.put(trial.description, result)
         results[trial.fold] = result
         if killed is None:

@@ -14,7 +14,7 @@ from verify.experiments.running import grids, selection, trials
 from verify.experiments.running.folds import split
 from verify.experiments.running.significance import corrected_t_test, holm
 from verify.experiments.running.store import Store, digest
-from verify.experiments.running.trials import Source, Trial
+from verify.experiments.running.trials import DataSource, Trial
 
 # The store
 
@@ -89,10 +89,10 @@ def test_there_are_ten_folds(m, i, symbol):
 def test_a_trial_tells_the_three_parts_apart():
     """Computed again from the points of the folds, for a network that has learned little: the three differ."""
     trial = Trial("digits:3-8", "lr", 2, {"steps": 3, "batch": 10, "check_every": 3}, seed=1)
-    found = trials.run(trial, Source())
-    dataset = trials.sample("digits:3-8", Source())
+    found = trials.run(trial, DataSource())
+    dataset = trials.sample("digits:3-8", DataSource())
     Psi, y = dataset.Psi(dataset.feature_map()), dataset.y
-    network = trials.train(trial, trials.fold_of(trial, Source())).network
+    network = trials.train(trial, trials.fold_of(trial, DataSource())).network
     parts = split(dataset.m, 2, seed=1)
     for name in ("train", "validation", "test"):
         rows = getattr(parts, name)

@@ -24,15 +24,15 @@ from verify.claims.checks.lemma_1 import one_feature
 
 def test_the_base_family_has_range_one():
     for depth in range(2, 11):
-        setting = family.Setting(depth=depth)
+        setting = family.FamilySetting(depth=depth)
         assert setting.ranges == [1.0] * depth
         assert family.is_in_range(setting)
-    assert not family.is_in_range(family.Setting(p=2.1))
-    assert not family.is_in_range(family.Setting(width=17))
-    assert family.is_possible(family.Setting(width=2))
-    assert not family.is_possible(family.Setting(width=1))
-    assert not family.is_possible(family.Setting(rho=1.0))  # a margin equal to rho counts as an error
-    assert all(family.is_possible(family.Setting(rho=rho)) for rho in family.margins(5))
+    assert not family.is_in_range(family.FamilySetting(p=2.1))
+    assert not family.is_in_range(family.FamilySetting(width=17))
+    assert family.is_possible(family.FamilySetting(width=2))
+    assert not family.is_possible(family.FamilySetting(width=1))
+    assert not family.is_possible(family.FamilySetting(rho=1.0))  # a margin equal to rho counts as an error
+    assert all(family.is_possible(family.FamilySetting(rho=rho)) for rho in family.margins(5))
 
 
 def by_hand(m, depth, rho):

@@ -26,7 +26,7 @@ from figures import (
 )
 from figures.__main__ import main
 from figures.canvas import NotDrawn
-from figures.family import Setting, asked, spread, value
+from figures.family import FamilySetting, asked, spread, value
 from tests.figure_data import model_path
 
 
@@ -36,7 +36,7 @@ def test_a_span_is_what_a_panel_shows_and_a_number_what_the_others_keep() -> Non
     assert found["depth"]["values"] == list(range(2, 21))
     assert found["base"] == {"m": 100_000, "depth": 3, "rho": 0.1, "p": 2.0, "width": 20, "n_0": 784, "delta": 0.01}
     at = found["depth"]["values"].index(7)
-    setting = Setting(depth=7, n_0=784, delta=0.01, width=20)
+    setting = FamilySetting(depth=7, n_0=784, delta=0.01, width=20)
     for bound in gallery.module("bounds-against").bounds():
         assert found["depth"]["raw"][bound.id][at] == value(bound, setting).raw
     caption = bounds_against.caption(found)
@@ -45,7 +45,7 @@ def test_a_span_is_what_a_panel_shows_and_a_number_what_the_others_keep() -> Non
 
 
 def test_the_default_figure_is_the_one_without_parameters() -> None:
-    assert asked({}) == (Setting(), {})
+    assert asked({}) == (FamilySetting(), {})
     assert asked({"depth": (5.0, 9.0)})[0].depth == 5  # the other panels stay inside the span
 
 

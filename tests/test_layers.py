@@ -10,10 +10,10 @@ import pytest
 
 from adanet_theory.spec import NetworkSpec
 from verify.measure import evidence
-from verify.measure.layers import Layers, Sampling, complexities
+from verify.measure.layers import LayerComplexities, Sampling, complexities
 
 
-def layers_of(n: tuple[int, ...], m: int, draws: int = 8, delta: float = 0.05) -> Layers:
+def layers_of(n: tuple[int, ...], m: int, draws: int = 8, delta: float = 0.05) -> LayerComplexities:
     spec = NetworkSpec.layered(n, 1.0, 2.0)
     Psi = np.random.default_rng(0).normal(size=(m, n[0]))
     return complexities(spec, Psi, evidence.feature_sizes(Psi, 2.0), Sampling(delta, draws, 0, "cpu"))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from adanet_theory.spec import NetworkSpec
 from verify.suite.profiles import chance, search
-from verify.suite.strategies import NAMES, Step, bounds, columns, exponents, families, labels, points, steps, vectors
+from verify.suite.strategies import NAMES, CvxStep, bounds, columns, exponents, families, labels, points, steps, vectors
 
 any_family = st.integers(1, 4).flatmap(lambda depth: families(n_0=2, depth=depth))
 
@@ -44,7 +44,7 @@ def test_layered_families_are_layered(spec: NetworkSpec) -> None:
 
 
 @given(steps())
-def test_steps_are_consistent(step: Step) -> None:
+def test_steps_are_consistent(step: CvxStep) -> None:
     m = len(step.y)
     assert step.Z.shape[0] == m == len(step.f)
     assert step.Gamma > 0

@@ -31,7 +31,7 @@ from adanet_train.subnetworks.embedded import Embedded
 from adanet_train.subnetworks.fitted import Fitted
 from adanet_train.subnetworks.fitting import Data, Fit, predict, validation_loss
 from adanet_train.subnetworks.protocol import Context, continued, hidden
-from adanet_train.subnetworks.train import Problem, Subnetworks, train
+from adanet_train.subnetworks.train import EnsembleProblem, Subnetworks, train
 from verify import verify_bounds
 from verify.cli import main as verify_main
 
@@ -108,7 +108,7 @@ def test_the_weights_minimise_F_over_all_subnetworks(two, validation):
     X, y = (IMAGES[PAIR], 2.0 * LABELS[PAIR] - 1) if two else (IMAGES, LABELS)
     y = torch.from_numpy(y)
     given = Subnetworks([linear], training=QUICK, beta=0.01, validation=validation)
-    problem, grown = Problem.of(X, y, given, 0, "cpu", None), train(X, y, given, rounds=2)
+    problem, grown = EnsembleProblem.of(X, y, given, 0, "cpu", None), train(X, y, given, rounds=2)
     assert len(grown.chosen) == 2
     H, w = problem.begin(grown).H, [one.weight for one in grown.chosen]
     rows = problem.split.validation if validation else problem.split.train
@@ -283,7 +283,7 @@ def test_early_stopping_judges_f_at_its_best_scale():
 
     y = torch.arange(200) % 10
     X = ((y + (torch.arange(200) % 4 == 0)) % 10 / 10 + 0.05)[:, None].float()  # wrong on a quarter
-    problem = Problem.of(X, y, Subnetworks([linear]), 0, "cpu", None)
+    problem = EnsembleProblem.of(X, y, Subnetworks([linear]), 0, "cpu", None)
     data = Data(problem.inputs, problem.y, problem.split, 10, torch.Generator())
     losses = [validation_loss(Sure(times), data, problem.loss) for times in (4.0, 8.0, 16.0)]
     assert losses[1] == losses[0] == losses[2]

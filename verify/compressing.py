@@ -15,6 +15,7 @@ from verify.reading.case import Named
 from verify.reading.formula import BlackBox
 from verify.reading.points import array
 from verify.reading.program import ChainProgram, decided
+from verify.rows.described import CertifiedNetwork
 
 if TYPE_CHECKING:
     from adanet_theory.checks import Progress
@@ -53,7 +54,7 @@ def compress_named(named: Named, path: str, question: Question, budget: float) -
 
 def _module(source: str, named: Named, given: Subject, shape: tuple[int, ...] | None) -> tuple[Any, Array, Array]:
     """The module, its sample in the shape that it reads, and the labels."""
-    from adanet_train.compression.description import Dense, Layers
+    from adanet_train.compression.description import Dense, LayeredModule
     from adanet_train.data.features import FeatureMap, default_names
 
     data = case.load(named, named.data or "", outputs=given.outputs, classes=_names(given))
@@ -69,7 +70,7 @@ def _module(source: str, named: Named, given: Subject, shape: tuple[int, ...] | 
         else:
             biased = model.graph.has_bias  # then the layers read a constant behind x
             features = FeatureMap.identity(default_names(model.graph.n_0 - 1), bias=True) if biased else model.features
-            module = Layers(model.layers, features)
+            module = LayeredModule(model.layers, features)
     shape = shape or tuple(data.values.shape[1:])
     return module, np.asarray(data.values).reshape(len(data.y), *shape), data.y
 
@@ -96,29 +97,20 @@ def _indices(y: Array) -> Any:
 # --surrogate
 
 
-@dataclass(frozen=True, eq=False)
-class Surrogate:
-    """A network with a certificate: `at(δ)` bounds its risk, `decide` its decisions, as those of a program."""
-
-    at: Callable[[Any], float]
-    decide: Callable[[Array], Array]
-    name: str
-    assumes: str
-    """What its certificate takes for granted."""
-
-
 CODED = "its architecture and the code were fixed before the sample"
 PICKED = "its recipe was fixed before the sample"
 
 
-def surrogate(given: Any, X: Array, y: Array, seed: int) -> Surrogate:
+def surrogate(given: Any, X: Array, y: Array, seed: int) -> CertifiedNetwork:
     """What was given as the surrogate: the result of compress or certify, the path of a network's file, or "pick"."""
     if given is None or given == "pick":
         from adanet_train.picking.certify import certify
 
         certified = certify("adanet", X.reshape(len(X), -1), y, seed=seed, discrete=True, verbose=False)
         name = f"AdaNet picked on the sample (seed {seed})"
-        return Surrogate(certified.at, lambda U: certified.predictor.predict(U.reshape(len(U), -1)), name, PICKED)
+        return CertifiedNetwork(
+            certified.at, lambda U: certified.predictor.predict(U.reshape(len(U), -1)), name, PICKED
+        )
     if isinstance(given, str | os.PathLike):
         from adanet_train.compression import file
 
@@ -129,8 +121,8 @@ def surrogate(given: Any, X: Array, y: Array, seed: int) -> Surrogate:
         f"surrogate must be a path, 'pick', or what compress or certify returned, got {type(given).__name__}.",
     )
     if hasattr(given, "coded"):
-        return Surrogate(given.at, lambda U: decided(_outputs(given.module, U)), "the compressed network", CODED)
-    return Surrogate(given.at, _predictions(given), "the picked network", PICKED)
+        return CertifiedNetwork(given.at, lambda U: decided(_outputs(given.module, U)), "the compressed network", CODED)
+    return CertifiedNetwork(given.at, _predictions(given), "the picked network", PICKED)
 
 
 def _outputs(module: Any, U: Array) -> Array:
@@ -152,7 +144,7 @@ def _predictions(given: Any) -> Callable[[Array], Array]:
     return program.predict
 
 
-def _of_picks(path: str, X: Array, y: Array) -> Surrogate:
+def _of_picks(path: str, X: Array, y: Array) -> CertifiedNetwork:
     """A model.pt that was trained by picking on this sample: its picks are counted and replayed."""
     from verify.question import Points
     from verify.reading import subject
@@ -167,7 +159,7 @@ def _of_picks(path: str, X: Array, y: Array) -> Surrogate:
     check(run is not None, f"{path}: was trained by picking on another sample than --data.")
     assert run is not None
     check(run.status != "fails", f"{path}: its certificate cannot be confirmed: {run.detail}")
-    return Surrogate(
+    return CertifiedNetwork(
         run.upper,
         lambda U: case.decisions(own, U),
         os.path.basename(path),
@@ -175,7 +167,7 @@ def _of_picks(path: str, X: Array, y: Array) -> Surrogate:
     )
 
 
-def _of_file(file: CodedFile, X: Array, y: Array, path: str) -> Surrogate:
+def _of_file(file: CodedFile, X: Array, y: Array, path: str) -> CertifiedNetwork:
     """The network of a compressed file: its errors are counted on the sample."""
     import torch
 
@@ -185,7 +177,7 @@ def _of_file(file: CodedFile, X: Array, y: Array, path: str) -> Surrogate:
     shape = file.graph.shape if file.graph is not None else ()
     points = torch.from_numpy(np.asarray(X, dtype=np.float64).reshape(len(X), *shape))
     errors = file.count(points, _indices(y)).errors
-    return Surrogate(
+    return CertifiedNetwork(
         lambda delta: occam_upper(errors, len(y), file.bits, delta),
         lambda U: decided(
             file.outputs(torch.from_numpy(np.asarray(U, dtype=np.float64).reshape(len(U), *shape))).numpy()
@@ -201,13 +193,13 @@ class Differences:
 
     d: int
     n: int
-    g: Surrogate
+    g: CertifiedNetwork
     note: str
     repeats: int
     """Rows that equal an earlier one."""
 
 
-def differences(subject: Subject, U: Array, g: Surrogate, X: Array) -> Differences:
+def differences(subject: Subject, U: Array, g: CertifiedNetwork, X: Array) -> Differences:
     """Where f and g differ, a tie or NaN of either among them; points of the sample are refused."""
     import torch
 

@@ -17,9 +17,9 @@ from torch import Tensor
 from adanet_theory.certificates.grids import CLASS_VOTES, VOTES
 from adanet_train.certificate.search import (
     NEW_SHARE,
-    Problem,
     Reader,
-    Rows,
+    ThetaRows,
+    VoteProblem,
     Voters,
     best_beta,
     l1_path,
@@ -45,7 +45,7 @@ PART_ROUNDS, WHOLE_STEPS = 3, 30
 """A search on a part of the sample refines one start by so many rounds, and takes steps on all points at the end."""
 
 
-def one_by_one(problem: Problem, voters: Voters) -> tuple[Voters, Tensor]:
+def one_by_one(problem: VoteProblem, voters: Voters) -> tuple[Voters, Tensor]:
     """θ with one or more of the voters along which the empirical part falls most, or without one of the lightest."""
     atoms = steepest(problem, voters, NEIGHBOURS)
     new, old = len(atoms[0]), len(voters.theta)
@@ -54,7 +54,7 @@ def one_by_one(problem: Problem, voters: Voters) -> tuple[Voters, Tensor]:
     return widened(voters, atoms, [(places, NEW_SHARE) for places in added], [[j] for j in lightest])
 
 
-def by_the_dozen(problem: Problem, voters: Voters) -> tuple[Voters, Tensor]:
+def by_the_dozen(problem: VoteProblem, voters: Voters) -> tuple[Voters, Tensor]:
     """θ as it is, with the atoms along which the empirical part falls most, or without the lightest."""
     atoms, lightest = steepest(problem, voters, ADDED[-1]), voters.theta.argsort().tolist()
     new, most = len(atoms[0]), len(lightest) // 4
@@ -63,7 +63,7 @@ def by_the_dozen(problem: Problem, voters: Voters) -> tuple[Voters, Tensor]:
 
 
 @dataclass(frozen=True)
-class Plan:
+class VotePlan:
     """What a search tries."""
 
     shares: tuple[float, ...]
@@ -74,7 +74,7 @@ class Plan:
     """(N, t) among which a start on the path has the best."""
     most: float
     """The largest N of the certificate's grid."""
-    near: Callable[[Problem, Voters], tuple[Voters, Tensor]]
+    near: Callable[[VoteProblem, Voters], tuple[Voters, Tensor]]
     """The θ that a round tries."""
     rounds: int
     dense: tuple[float, ...] = ()
@@ -84,7 +84,7 @@ class Plan:
     """The search looks at about so many points, evenly spread over a larger sample."""
 
 
-ONE_OUTPUT = Plan(
+ONE_OUTPUT = VotePlan(
     shares=(0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03),
     gap=1e-4,
     settings=tuple(product((500.0, 1e3, 2e3, 4e3, 8e3, 16e3, 40e3), (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0))),
@@ -93,7 +93,7 @@ ONE_OUTPUT = Plan(
     rounds=40,
     dense=(5_000.0, 20_000.0),
 )
-CLASSES = Plan(
+CLASSES = VotePlan(
     shares=(*ONE_OUTPUT.shares, 0.02),
     gap=1e-3,
     settings=((20_000.0, 1.5),),
@@ -104,7 +104,7 @@ CLASSES = Plan(
 )
 
 
-def minimise(problem: Problem) -> Voters:
+def minimise(problem: VoteProblem) -> Voters:
     """f = Σ v_j Ψ_j, or f_c = q_c · Ψ with Σ ||q_c||_1 = 1."""
     plan = ONE_OUTPUT if problem.nodes == 1 else CLASSES
     few = part(problem, plan)
@@ -113,11 +113,11 @@ def minimise(problem: Problem) -> Voters:
     least = min(map(_value, starts))
     best = min((refined(few, one, rounds, plan.near) for one in starts if one.value < WORTH * least), key=_value)
     if few is not problem:
-        return settled(problem, best, take_steps(problem, best, Rows.of(best, best.theta[None]), WHOLE_STEPS), 0)
+        return settled(problem, best, take_steps(problem, best, ThetaRows.of(best, best.theta[None]), WHOLE_STEPS), 0)
     return min(best, *sharpened(problem, best, plan), key=_value) if plan.most > problem.most else best
 
 
-def part(problem: Problem, plan: Plan) -> Problem:
+def part(problem: VoteProblem, plan: VotePlan) -> VoteProblem:
     """The points that are searched on: all, or an even share of many."""
     m = problem.y.shape[-1]
     step = 1 if plan.points is None else m // plan.points + 1
@@ -126,7 +126,7 @@ def part(problem: Problem, plan: Plan) -> Problem:
     return replace(problem, Psi=problem.Psi[::step].contiguous(), y=problem.y[..., ::step].contiguous(), m=m)
 
 
-def sharpened(problem: Problem, voters: Voters, plan: Plan) -> tuple[Voters, Voters]:
+def sharpened(problem: VoteProblem, voters: Voters, plan: VotePlan) -> tuple[Voters, Voters]:
     """Voters from a search at few counts where more are allowed, and after more rounds there."""
     every = replace(problem, most=plan.most)
     begun = refit(every, voters, voters.theta[None])
@@ -141,12 +141,12 @@ def _first(starts: list[Voters], count: int) -> list[Voters]:
     return sorted(starts, key=_value)[:count]
 
 
-def on_path(problem: Problem, plan: Plan) -> list[Voters]:
+def on_path(problem: VoteProblem, plan: VotePlan) -> list[Voters]:
     starts = [start(problem, w, plan) for w in weights(problem, plan)]
     return [refit(problem, voters, voters.theta[None]) for voters in starts]
 
 
-def weights(problem: Problem, plan: Plan) -> list[Tensor]:
+def weights(problem: VoteProblem, plan: VotePlan) -> list[Tensor]:
     """The l1 path; for one output first the voter that agrees most with the labels, alone."""
     Psi = problem.Psi.double()
     if problem.nodes > 1:
@@ -159,7 +159,7 @@ def weights(problem: Problem, plan: Plan) -> list[Tensor]:
     return [alone, *l1_path(Psi, y, plan.shares, plan.gap)]
 
 
-def start(problem: Problem, w: Tensor, plan: Plan) -> Voters:
+def start(problem: VoteProblem, w: Tensor, plan: VotePlan) -> Voters:
     """θ = |w|/Σ|w| at the best setting of the plan."""
     q = w.reshape(problem.nodes, -1)
     node, column = q.nonzero(as_tuple=True)
@@ -169,7 +169,7 @@ def start(problem: Problem, w: Tensor, plan: Plan) -> Voters:
     return voters if len(plan.settings) == 1 else at_best(problem, voters, plan.settings)
 
 
-def at_best(problem: Problem, voters: Voters, settings: Sequence[tuple[float, float]]) -> Voters:
+def at_best(problem: VoteProblem, voters: Voters, settings: Sequence[tuple[float, float]]) -> Voters:
     """The voters at the N and t of least F, and then at the best β."""
     theta, rows = voters.theta[None], len(settings)
     log_N, t = theta.new_tensor([N for N, _ in settings]).log(), theta.new_tensor([t for _, t in settings])
@@ -181,7 +181,7 @@ def at_best(problem: Problem, voters: Voters, settings: Sequence[tuple[float, fl
     return replace(voters, beta=best_beta(problem, voters))
 
 
-def dense(problem: Problem, plan: Plan) -> list[Voters]:
+def dense(problem: VoteProblem, plan: VotePlan) -> list[Voters]:
     """Starts of one output with weight on every voter."""
     if not plan.dense:
         return []
@@ -192,7 +192,7 @@ def dense(problem: Problem, plan: Plan) -> list[Voters]:
     theta = torch.softmax(sign * torch.cat([lean, lean]), 0)
     voters = Voters(torch.zeros_like(every).repeat(2), every.repeat(2), sign, theta, 1, plan.dense[0], 1.0, BETA)
     log_N = Psi.new_tensor(plan.dense)[:, None].log()
-    rows = Rows(theta.log().repeat(count, 1), log_N, torch.ones_like(log_N), log_N[:, 0], (BETA,) * count)
+    rows = ThetaRows(theta.log().repeat(count, 1), log_N, torch.ones_like(log_N), log_N[:, 0], (BETA,) * count)
     rows = take_steps(problem, voters, rows, plan.dense_steps)
     starts = [settled(problem, voters, rows, row) for row in range(count)]
     return [refit(problem, one, one.theta[None]) for one in starts]

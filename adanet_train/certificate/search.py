@@ -35,7 +35,7 @@ FEW = 40_960
 
 
 @dataclass(frozen=True)
-class Problem:
+class VoteProblem:
     """Ψ and y in the precision of the search, on its device."""
 
     Psi: Tensor
@@ -79,7 +79,7 @@ class Voters:
 
 
 @dataclass(frozen=True)
-class Rows:
+class ThetaRows:
     """Several θ on the same atoms, side by side: logits [rows, atoms], log N and t [rows, 1], F [rows]."""
 
     logits: Tensor
@@ -89,14 +89,14 @@ class Rows:
     betas: tuple[float, ...]
 
     @classmethod
-    def of(cls, voters: Voters, thetas: Tensor) -> Rows:
+    def of(cls, voters: Voters, thetas: Tensor) -> ThetaRows:
         one = thetas.new_ones(len(thetas), 1)
         return cls(thetas.log(), math.log(voters.N) * one, voters.t * one, one[:, 0], (voters.beta,) * len(thetas))
 
-    def best(self, count: int) -> Rows:
+    def best(self, count: int) -> ThetaRows:
         order = self.values.argsort()[:count]
         betas = tuple(self.betas[i] for i in order.tolist())
-        return Rows(self.logits[order], self.log_N[order], self.t[order], self.values[order], betas)
+        return ThetaRows(self.logits[order], self.log_N[order], self.t[order], self.values[order], betas)
 
 
 class Reader:
@@ -116,7 +116,7 @@ class Reader:
         return (q.view(rows * self.nodes, -1) @ self.columns).view(rows, self.nodes, -1), mass
 
 
-def take_steps(problem: Problem, voters: Voters, rows: Rows, steps: int) -> Rows:
+def take_steps(problem: VoteProblem, voters: Voters, rows: ThetaRows, steps: int) -> ThetaRows:
     """Adam on F for every row; an atom at 0 stays there."""
     form, read = problem.at(rows.betas), Reader(problem.Psi, voters)
     most = math.log(problem.most)
@@ -130,10 +130,10 @@ def take_steps(problem: Problem, voters: Voters, rows: Rows, steps: int) -> Rows
         share = 0.525 + 0.475 * math.cos(math.pi * step / steps)  # down to a twentieth
         for adam, slope, rate in zip(adams, slopes, (RATE, SETTING_RATE, SETTING_RATE), strict=True):
             adam.step(slope, rate * share)
-    return Rows(logits.detach(), log_N.detach().clamp_max(most), t.detach(), values.detach(), rows.betas)
+    return ThetaRows(logits.detach(), log_N.detach().clamp_max(most), t.detach(), values.detach(), rows.betas)
 
 
-def settled(problem: Problem, voters: Voters, rows: Rows, row: int) -> Voters:
+def settled(problem: VoteProblem, voters: Voters, rows: ThetaRows, row: int) -> Voters:
     """That row as a network, without atoms that are hardly ever drawn, at the best β."""
     N, t, value = (float(part[row]) for part in (rows.log_N.exp(), rows.t, rows.values))
     theta = rows.logits[row].softmax(0)
@@ -152,7 +152,7 @@ def pruned(voters: Voters) -> Voters:
     return replace(voters, node=node, column=column, sign=net[kept].sign(), theta=theta)
 
 
-def best_beta(problem: Problem, voters: Voters) -> float:
+def best_beta(problem: VoteProblem, voters: Voters) -> float:
     """The β of the grid with the least KL."""
     N = voters.theta.new_full((len(BETAS),), voters.N)
     atoms = RateCost(BETAS, voters.theta)((voters.theta * voters.N).log().expand(len(BETAS), -1)).sum(1)
@@ -180,7 +180,7 @@ def l1_path(Psi: Tensor, y: Tensor, shares: Sequence[float], tol: float) -> list
 
 
 def refined(
-    problem: Problem, voters: Voters, rounds: int, near: Callable[[Problem, Voters], tuple[Voters, Tensor]]
+    problem: VoteProblem, voters: Voters, rounds: int, near: Callable[[VoteProblem, Voters], tuple[Voters, Tensor]]
 ) -> Voters:
     """What rounds that add or drop atoms while F falls end with; `near` says which are tried."""
     for _ in range(rounds):
@@ -191,9 +191,9 @@ def refined(
     return voters
 
 
-def refit(problem: Problem, voters: Voters, thetas: Tensor) -> Voters:
+def refit(problem: VoteProblem, voters: Voters, thetas: Tensor) -> Voters:
     """The best that Adam makes of the θ given: all for a few steps, then the most promising for more."""
-    rows = Rows.of(voters, thetas)
+    rows = ThetaRows.of(voters, thetas)
     if len(thetas) > FINALISTS:
         rows = take_steps(problem, voters, rows, SCREEN_STEPS).best(FINALISTS)
     rows = take_steps(problem, voters, rows, SPARSE_STEPS)
@@ -221,7 +221,7 @@ def widened(
     return wider, thetas / thetas.sum(1, keepdim=True)
 
 
-def slopes(problem: Problem, voters: Voters) -> Tensor:
+def slopes(problem: VoteProblem, voters: Voters) -> Tensor:
     """The gradient of E_Q of the losses by every z_v(x_i), [nodes, m]."""
     form = problem.at((voters.beta,))
     with torch.no_grad():
@@ -232,7 +232,7 @@ def slopes(problem: Problem, voters: Voters) -> Tensor:
     return slope[0]
 
 
-def steepest(problem: Problem, voters: Voters, count: int) -> Atoms:
+def steepest(problem: VoteProblem, voters: Voters, count: int) -> Atoms:
     """The atoms to add, the first first."""
     along = slopes(problem, voters) @ problem.Psi
     along[voters.node, voters.column] = 0

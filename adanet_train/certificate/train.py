@@ -14,7 +14,7 @@ from adanet_theory.certificates.vote import vote_certificate
 from adanet_theory.certificates.vote_multiclass import vote_certificate_multiclass
 from adanet_theory.checks import check
 from adanet_train.certificate.linear import minimise
-from adanet_train.certificate.search import Problem, Voters
+from adanet_train.certificate.search import VoteProblem, Voters
 from adanet_train.config import Config
 from adanet_train.core.device import one_thread
 from adanet_train.core.history import CandidateRecord, Round
@@ -38,7 +38,7 @@ def train(
     check(largest <= 1, f"objective vote needs |Psi| <= 1, got {largest}: scale the features.")
     with one_thread():
         own = y if C is None else torch.nn.functional.one_hot(y, C).T
-        voters = minimise(Problem(Psi.float(), own.float(), delta))
+        voters = minimise(VoteProblem(Psi.float(), own.float(), delta))
     network = _network(voters, Psi.shape[1], C)
     bound = certificate(network, Psi, y, delta)
     stands: dict[str, Any] = {"id": bound.id, "raw": bound.raw, **bound.terms}

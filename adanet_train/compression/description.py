@@ -19,7 +19,7 @@ from adanet_theory.activations import activation
 from adanet_train.compression import code, search
 from adanet_train.compression.code import Coded
 from adanet_train.compression.exact import Count, count_graph
-from adanet_train.compression.problem import Problem, Score, outputs
+from adanet_train.compression.problem import CodingProblem, Score, outputs
 from adanet_train.config import Config
 from adanet_train.core.activations import apply_activation
 from adanet_train.core.history import CandidateRecord, Round
@@ -39,7 +39,7 @@ STEPS, RATE, BATCH = 2000, 0.01, 256
 ID = "occam"
 
 
-class Layers(nn.Module):
+class LayeredModule(nn.Module):
     """A network as a module: `hidden` are U_{k,s}, `output` w_k, in order. With a feature map it reads X, else Ψ.
 
     The map is fixed before the sample: it is no part of the state_dict, and not coded.
@@ -205,10 +205,10 @@ class _Sample:
     def candidate(self, before: Network, depth: int, units: int, t: int) -> _Candidate:
         """The network with one more subnetwork, of least certificate; units that nothing reads are dropped."""
         draw = generator(self.config.run.seed, t, depth)
-        module = Layers(_extended(before, depth, units, self.config.family.activation, draw))
-        problem = Problem(module, self.Psi, self.y, self.config.goal.delta)
+        module = LayeredModule(_extended(before, depth, units, self.config.family.activation, draw))
+        problem = CodingProblem(module, self.Psi, self.y, self.config.goal.delta)
         _fit(problem, module, draw)
-        problem = Problem(module.double(), self.Psi, self.y, self.config.goal.delta)
+        problem = CodingProblem(module.double(), self.Psi, self.y, self.config.goal.delta)
         found: list[tuple[Score, Network]] = []
         for _, coded in search.stages(problem, SECONDS, self.config.run.seed):
             if all(part.q is not None for part in coded):
@@ -222,8 +222,8 @@ class _Sample:
         return Score(described(network)[0], errors, len(self.y), self.config.goal.delta)
 
 
-def _filled(module: Layers, coded: Sequence[Coded]) -> Network:
-    own = Layers(module.network())
+def _filled(module: LayeredModule, coded: Sequence[Coded]) -> Network:
+    own = LayeredModule(module.network())
     with torch.no_grad():
         for parameter, part in zip(own.parameters(), coded, strict=True):
             parameter.copy_(torch.from_numpy(part.value))
@@ -244,7 +244,7 @@ def _extended(before: Network, depth: int, units: int, name: str, draw: torch.Ge
     return before.extended(block, {depth: w if before.outputs else w[0]}, name)
 
 
-def _fit(problem: Problem, module: Layers, draw: torch.Generator) -> None:
+def _fit(problem: CodingProblem, module: LayeredModule, draw: torch.Generator) -> None:
     """Adam on the loss alone, in float32."""
     own = module.float()
     optimiser = torch.optim.Adam(own.parameters(), lr=RATE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,14 +22,6 @@ from adanet_train.data.row_hashes import alike
 
 NONE = -1
 """The decision of a tie or a NaN; it differs from every decision, of another tie too."""
-
-
-class Surrogate(Protocol):
-    """A network with a certificate: `Compressed`, `Certified`."""
-
-    def at(self, delta: float) -> float:
-        """The certificate at δ."""
-        ...
 
 
 @dataclass(frozen=True)

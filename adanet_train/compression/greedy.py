@@ -16,8 +16,8 @@ from torch import Tensor
 
 from adanet_train.compression import code
 from adanet_train.compression.code import Array, Coded, Header
-from adanet_train.compression.partial import NUMBERS, Moved, Plan, Watched, plan
-from adanet_train.compression.problem import SECONDS_PER_CALL, Problem, Score, margins
+from adanet_train.compression.partial import NUMBERS, Moved, NodePlan, Watched, plan
+from adanet_train.compression.problem import SECONDS_PER_CALL, CodingProblem, Score, margins
 
 SWEEPS = 4
 HARD = (4096, 131_072)
@@ -41,7 +41,9 @@ class Change:
 class _State:
     """The integers of the moment, what each tensor costs, and the margins on the points that are watched."""
 
-    def __init__(self, problem: Problem, coded: Sequence[Coded], plan: Plan | None, generator: torch.Generator) -> None:
+    def __init__(
+        self, problem: CodingProblem, coded: Sequence[Coded], plan: NodePlan | None, generator: torch.Generator
+    ) -> None:
         self.problem = problem
         self.e = [part.e for part in coded]
         self.q = [np.array(part.q) for part in coded]
@@ -127,7 +129,7 @@ def _watched(margins: Tensor, generator: torch.Generator, most: int) -> tuple[Te
 
 
 def greedy(
-    problem: Problem,
+    problem: CodingProblem,
     coded: Sequence[Coded],
     seconds: float,
     generator: torch.Generator,

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from adanet_train.compression import plain_graph
-from adanet_train.compression.problem import FLOPS_PER_SECOND, SECONDS_PER_CALL, Problem, one_or_many
+from adanet_train.compression.problem import FLOPS_PER_SECOND, SECONDS_PER_CALL, CodingProblem, one_or_many
 from adanet_train.reading.operations import (
     Activate,
     Average,
@@ -52,7 +52,7 @@ class _Node:
 
 
 @dataclass(frozen=True)
-class Plan:
+class NodePlan:
     """The nodes of a module, and for every tensor of the code the node and the field that it is; None: a formula."""
 
     nodes: tuple[Mapping[str, Any], ...]
@@ -64,7 +64,7 @@ class Plan:
         return sum(int(torch.Size(node["shape"]).numel()) for node in self.nodes)
 
 
-def plan(problem: Problem) -> Plan | None:
+def plan(problem: CodingProblem) -> NodePlan | None:
     """How changes pass through the module, None where that cannot be read off: then all is computed anew."""
     if not problem.X.is_floating_point() or not all(problem.is_free):
         return None
@@ -86,7 +86,7 @@ def plan(problem: Problem) -> Plan | None:
             return None
         places.append(starts[offset])
         offset += tensor.numel()
-    return Plan(tuple(plain["nodes"]), tuple(places)) if len(places) == len(starts) else None
+    return NodePlan(tuple(plain["nodes"]), tuple(places)) if len(places) == len(starts) else None
 
 
 class Watched:
@@ -95,7 +95,7 @@ class Watched:
     In memory the points are the last axis: a channel, or what a tap of a convolution reads, is a view in long pieces.
     """
 
-    def __init__(self, plan: Plan, values: Sequence[Tensor], X: Tensor) -> None:
+    def __init__(self, plan: NodePlan, values: Sequence[Tensor], X: Tensor) -> None:
         self.places = plan.places
         own = dict(zip(plan.places, values, strict=True))
         self.nodes = [_node(number, plain, own) for number, plain in enumerate(plan.nodes)]

@@ -138,7 +138,7 @@ def default_loss(f: Tensor, y: Tensor) -> Tensor:
     return functional.cross_entropy(f, y)
 
 
-class Problem:
+class CodingProblem:
     """The search's view: float32, a batch at a time. What is certified is counted again, exactly, by `exact`."""
 
     def __init__(

@@ -22,7 +22,7 @@ from adanet_train.compression import code
 from adanet_train.compression.code import Coded
 from adanet_train.compression.exact import Count, count
 from adanet_train.compression.greedy import greedy
-from adanet_train.compression.problem import Loss, Problem, Score, count_of_outputs, labels, points
+from adanet_train.compression.problem import CodingProblem, Loss, Score, count_of_outputs, labels, points
 from adanet_train.compression.tune import Schedule, tune
 from adanet_train.compression.weights import fill, prepared
 from adanet_train.core.by_class import base_rate
@@ -207,7 +207,7 @@ def compress(
         if mapped and not bar.quiet:
             bar.say(mapped)
         shown = _Shown(bar, float(budget), progress)
-        problem = Problem(own, X, y, delta, loss, shown.spend)
+        problem = CodingProblem(own, X, y, delta, loss, shown.spend)
         with threads_for(problem.flops * min(problem.m, 1024)):
             found = list(stages(problem, float(budget), seed, shown.best))
             bar(0, 0, "counting exactly")
@@ -263,7 +263,7 @@ def settle(own: nn.Module, X: Tensor, y: Tensor, found: Sequence[tuple[str, list
 
 
 def stages(
-    problem: Problem, budget: float, seed: int, progress: Callable[[str, Score], None] = lambda *_: None
+    problem: CodingProblem, budget: float, seed: int, progress: Callable[[str, Score], None] = lambda *_: None
 ) -> Iterator[tuple[str, list[Coded]]]:
     """(name, network) of every stage, as far as the budget goes."""
     yield "as it is", problem.as_it_is()
@@ -306,7 +306,7 @@ class _Effort:
     greedy: float
 
 
-def _effort(problem: Problem, seconds: float) -> _Effort:
+def _effort(problem: CodingProblem, seconds: float) -> _Effort:
     """A function of the sizes and the budget alone."""
     is_small = problem.flops < SMALL
     batch = min(problem.m, 1024 if is_small else 128)
@@ -319,7 +319,7 @@ def _effort(problem: Problem, seconds: float) -> _Effort:
 class _Tuner:
     """Runs of fine-tuning, each with draws of its own."""
 
-    problem: Problem
+    problem: CodingProblem
     effort: _Effort
     seed: int
     report: Callable[[Score], None]
@@ -348,7 +348,7 @@ class _Tuner:
         return self.problem.weights.tensors
 
 
-def _lam(problem: Problem, best: tuple[Score, list[Coded]]) -> float:
+def _lam(problem: CodingProblem, best: tuple[Score, list[Coded]]) -> float:
     """What a bit is worth in the loss: errors a bit is worth times the loss of an error."""
     score, coded = best
     return score.errors_per_bit * problem.mean_loss(coded) * problem.m / max(score.errors, 1)

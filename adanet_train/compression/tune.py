@@ -17,7 +17,7 @@ from torch import Tensor
 
 from adanet_train.compression import code
 from adanet_train.compression.code import Coded
-from adanet_train.compression.problem import Problem, Score
+from adanet_train.compression.problem import CodingProblem, Score
 
 LEARNING_RATE = 1 / 24
 """Of a step 2^e."""
@@ -83,7 +83,7 @@ class Schedule:
 
 
 def tune(
-    problem: Problem,
+    problem: CodingProblem,
     start: Sequence[Tensor],
     exponents: Sequence[int],
     schedule: Schedule,
@@ -127,7 +127,7 @@ def tune(
     return best
 
 
-def _looks(problem: Problem, schedule: Schedule) -> set[int]:
+def _looks(problem: CodingProblem, schedule: Schedule) -> set[int]:
     """The steps after which the certificate is looked at: rounded networks differ much from step to step."""
     spent = schedule.steps * problem.seconds(schedule.batch, backward=True)
     count = int(min(max(LOOKED * spent / problem.seconds(problem.m), LOOKS[0]), LOOKS[1]))

@@ -71,7 +71,7 @@ def violation(z: Tensor, G: Tensor, Gamma: Tensor) -> Tensor:
     return torch.where(z == 0, (G.abs() - Gamma).clamp_min(0), (G + Gamma * z.sign()).abs())
 
 
-class Step(NamedTuple):
+class FaceStep(NamedTuple):
     """A move of z, whether it reaches the minimiser of its face, and whether the model falls (but for rounding)."""
 
     move: Tensor
@@ -79,7 +79,7 @@ class Step(NamedTuple):
     falls: bool
 
 
-def face_step(Q: Tensor, z: Tensor, G: Tensor, Gamma: Tensor, enters: Tensor) -> Step | None:
+def face_step(Q: Tensor, z: Tensor, G: Tensor, Gamma: Tensor, enters: Tensor) -> FaceStep | None:
     """A step towards the minimiser of the face of z and the entering coordinates; None if the face is empty."""
     signs = torch.where(z == 0, -G.sign(), z.sign())
     slope = G + Gamma * signs
@@ -97,7 +97,7 @@ def face_step(Q: Tensor, z: Tensor, G: Tensor, Gamma: Tensor, enters: Tensor) ->
     steps = torch.stack([line_step(z, direction, Gamma, -(slope @ direction)), clipped_step(z, direction, signs)])
     values = steps @ G + (steps * (steps @ Q)).sum(1) / 2 + ((z + steps).abs() - z.abs()) @ Gamma
     lowest = int(values.argmin())
-    return Step(steps[lowest], torch.equal(steps[lowest], direction), bool(values[lowest] < 0))
+    return FaceStep(steps[lowest], torch.equal(steps[lowest], direction), bool(values[lowest] < 0))
 
 
 def solve(Q: Tensor, b: Tensor) -> Tensor:

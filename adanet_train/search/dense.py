@@ -36,7 +36,7 @@ DEEPEST = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
+class GrownNetwork:
     """f_{t-1} with its parts, F of it, and the rounds so far."""
 
     growth: Growth
@@ -54,7 +54,7 @@ class Grown:
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class ComparedUnits:
     """The candidates of a round, the number of the best (-1: there is none), why, and the points held out from them."""
 
     candidates: list[Candidate]
@@ -63,7 +63,7 @@ class Compared:
     held_out: HeldOut | None
 
 
-def entry(compared: Compared, kept: int, F: float, why: str) -> Round:
+def entry(compared: ComparedUnits, kept: int, F: float, why: str) -> Round:
     """A round as the history tells it."""
     candidates, held_out = compared.candidates, compared.held_out
     line: Round = {"candidates": [one.record for one in candidates], "chosen": kept, "objective": F}
@@ -170,13 +170,13 @@ class Training:
         """λ where it is neither that of the config nor chosen."""
         return 0.0 if self.config.goal.lam is None else None
 
-    def begin(self, resume: Trained | None) -> Grown:
+    def begin(self, resume: Trained | None) -> GrownNetwork:
         """Nothing yet, or what a run that is taken up has grown."""
         nothing = Growth(self.points, self.config.family.activation, self.labels.outputs)
         growth = regrown(resume, self.points) if resume else nothing
-        return Grown(growth, tuple(resume.history) if resume else (), self.objective(growth))
+        return GrownNetwork(growth, tuple(resume.history) if resume else (), self.objective(growth))
 
-    def propose(self, grown: Grown, t: int) -> list[Read]:
+    def propose(self, grown: GrownNetwork, t: int) -> list[Read]:
         """By default one candidate as deep as the network and one deeper; once the depth is settled the former."""
         sizes, growth = self.config.sizes, grown.growth
         if self.settles and self.config.search.candidates is None and growth.parts:
@@ -184,7 +184,7 @@ class Training:
         depths = [(growth.depth + offset, units) for offset, units in sizes]
         return self.learnt(growth, t, [(depth, units) for depth, units in depths if 1 <= depth <= self.spec.depth])
 
-    def compare(self, grown: Grown, proposals: list[Read], t: int) -> Compared:
+    def compare(self, grown: GrownNetwork, proposals: list[Read], t: int) -> ComparedUnits:
         """The proposals at min_w F_t(w, h)."""
         growth, history = grown.growth, grown.history
         held_out = HeldOut.of(growth, self.split) if self.split else None
@@ -199,9 +199,9 @@ class Training:
             candidates.append(self.minimise(growth, self.constant(growth), self.lam, held_out))
             if candidates[-1].is_worth(grown.F, self.config.search.least_decrease):
                 best, why = len(candidates) - 1, SHARES
-        return Compared(candidates, best, why, held_out)
+        return ComparedUnits(candidates, best, why, held_out)
 
-    def extended(self, grown: Grown, compared: Compared, t: int) -> Grown:
+    def extended(self, grown: GrownNetwork, compared: ComparedUnits, t: int) -> GrownNetwork:
         """With the best candidate, if F falls by enough."""
         growth, F, why, kept = grown.growth, grown.F, compared.why, compared.best
         h, least = compared.candidates[kept] if kept >= 0 else None, self.config.search.least_decrease
@@ -212,7 +212,7 @@ class Training:
             F = self.objective(growth)
         elif h is not None:
             why, kept = h.refusal(F, least), -1
-        return Grown(growth, (*grown.history, entry(compared, kept, F, why)), F)
+        return GrownNetwork(growth, (*grown.history, entry(compared, kept, F, why)), F)
 
     def learnt(self, growth: Growth, t: int, sizes: list[tuple[int, int]], first: int = 0) -> list[Read]:
         return [self.read(growth, proposal) for proposal in learn(growth, self, t, sizes, first)]
@@ -294,7 +294,7 @@ class Training:
             U[:, at] *= (share / share.abs().max().clamp_min(1e-300)).repeat(K)
         return self.read(growth, Proposal({1: U}, U.new_full((len(U),), 1 / K), K))
 
-    def trained(self, grown: Grown) -> Trained:
+    def trained(self, grown: GrownNetwork) -> Trained:
         declared = self.spec if self.config.family.enforce and not self.undeclared else None
         return Trained(grown.growth.network, declared, [*grown.history], self.config)
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from adanet_train.subnetworks.measure import depth
 
 
-class Part(nn.Module):
+class ShapedSubnetwork(nn.Module):
     """A subnetwork with the shape of its outputs settled: (rows, 1) for two classes, else (rows, C)."""
 
     def __init__(self, module: nn.Module, outputs: int, sample: Tensor) -> None:
@@ -34,7 +34,7 @@ class Ensemble(nn.Module):
 
     w: Tensor
 
-    def __init__(self, parts: Sequence[Part], w: Sequence[float], outputs: int) -> None:
+    def __init__(self, parts: Sequence[ShapedSubnetwork], w: Sequence[float], outputs: int) -> None:
         super().__init__()
         self.parts, self.outputs = nn.ModuleList(parts), outputs
         self.register_buffer("w", torch.tensor(list(w), dtype=torch.float32))

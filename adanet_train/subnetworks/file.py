@@ -21,7 +21,7 @@ from adanet_train.model import archive
 from adanet_train.model import fields as model_fields
 from adanet_train.search.weak_learners import generator
 from adanet_train.subnetworks.protocol import Context, Given, Report, build, is_given, name_of, proposed
-from adanet_train.subnetworks.train import Chosen, Grown, Subnetworks
+from adanet_train.subnetworks.train import Chosen, GrownEnsemble, Subnetworks
 
 VERSION = 3
 
@@ -52,7 +52,7 @@ class Run:
 
 
 def write(
-    path: str | Path, grown: Grown, classes: list[Any], run: Run, encoder: Encoder | None, picked: Any = None
+    path: str | Path, grown: GrownEnsemble, classes: list[Any], run: Run, encoder: Encoder | None, picked: Any = None
 ) -> None:
     """Write atomically; estimators given as candidates are not plain values and are refused.
 
@@ -114,7 +114,7 @@ def _sizes(row: dict[str, Any]) -> dict[str, Any]:
 class Saved:
     """What a file holds, with modules made by the builders that are given."""
 
-    grown: Grown
+    grown: GrownEnsemble
     classes: list[Any]
     run: Run
     encoder: Encoder | None
@@ -144,7 +144,7 @@ def _read(content: dict[str, Any], subnetworks: Any, path: str) -> Saved:
     columns = content.get("columns")
     encoder = None if columns is None else Encoder.from_plain(columns)
     kinds = () if encoder is None or not encoder.coded else encoder.categories
-    grown = Grown((), (), content["lam"], content["outputs"], tuple(content["shape"]), content["ended"], kinds)
+    grown = GrownEnsemble((), (), content["lam"], content["outputs"], tuple(content["shape"]), content["ended"], kinds)
     chosen: list[Chosen] = []
     for saved in content["subnetworks"]:
         earlier = tuple(report for report in reports if report.round < saved["round"])
@@ -157,7 +157,7 @@ def _read(content: dict[str, Any], subnetworks: Any, path: str) -> Saved:
 
 
 def _rebuilt(
-    saved: dict[str, Any], builders: list[Any], chosen: list[Chosen], grown: Grown, run: Run, where: str
+    saved: dict[str, Any], builders: list[Any], chosen: list[Chosen], grown: GrownEnsemble, run: Run, where: str
 ) -> Chosen:
     """The module of the builder of that name, with the weights of the file."""
     name, t, number = saved["name"], saved["round"], saved["number"]

@@ -23,14 +23,14 @@ from adanet_train.subnetworks.data import Inputs, is_stream, labels_in
 from adanet_train.subnetworks.ensemble import Ensemble, Summary
 from adanet_train.subnetworks.fitting import predict
 from adanet_train.subnetworks.protocol import Report
-from adanet_train.subnetworks.train import Grown, Subnetworks, train
+from adanet_train.subnetworks.train import GrownEnsemble, Subnetworks, train
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """The ensemble with the names of its classes and what is needed to write it."""
 
-    grown: Grown
+    grown: GrownEnsemble
     classes: NDArray[Any]
     device: str
     run: file.Run
@@ -119,10 +119,10 @@ def fit(
     called = classes if names_of_classes is None else np.asarray(names_of_classes)
     check(len(called) == len(classes), f"y must hold the {len(called)} classes that have names, got {len(classes)}.")
 
-    def done(grown: Grown) -> Fitted:
+    def done(grown: GrownEnsemble) -> Fitted:
         return Fitted(grown, called, device, run, encoder)
 
-    def after(grown: Grown) -> None:
+    def after(grown: GrownEnsemble) -> None:
         if callback is not None:
             callback(done(grown))
 

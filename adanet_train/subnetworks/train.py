@@ -27,7 +27,7 @@ from adanet_train.core.world import ALONE, ProcessEnded, World
 from adanet_train.search.weak_learners import generator
 from adanet_train.subnetworks import measure
 from adanet_train.subnetworks.data import Inputs, Split
-from adanet_train.subnetworks.ensemble import Ensemble, Part, Summary, summarised
+from adanet_train.subnetworks.ensemble import Ensemble, ShapedSubnetwork, Summary, summarised
 from adanet_train.subnetworks.fitting import Data, Fit, predict
 from adanet_train.subnetworks.protocol import (
     Context,
@@ -109,7 +109,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
+class GrownEnsemble:
     """The ensemble so far and the reports of all candidates."""
 
     chosen: tuple[Chosen, ...]
@@ -132,7 +132,7 @@ class Grown:
         check(bool(self.chosen), self._nothing())
         device = next((p.device for one in self.chosen for p in one.module.parameters()), torch.device("cpu"))
         sample = torch.zeros(1, *self.shape, device=device)
-        parts = [Part(one.module, self.outputs, sample) for one in self.chosen]
+        parts = [ShapedSubnetwork(one.module, self.outputs, sample) for one in self.chosen]
         return Ensemble(parts, [one.weight for one in self.chosen], self.outputs).to(device).eval()
 
     def _nothing(self) -> str:
@@ -154,7 +154,7 @@ class Grown:
         return summarised(self.chosen)
 
 
-Callback = Callable[[Grown], None]
+Callback = Callable[[GrownEnsemble], None]
 
 
 def train(
@@ -166,19 +166,19 @@ def train(
     seed: int = 0,
     device: str = "cpu",
     callback: Callback | None = None,
-    resume: Grown | None = None,
+    resume: GrownEnsemble | None = None,
     progress: Progress | None = None,
     categories: tuple[int, ...] = (),
     world: World = ALONE,
-) -> Grown:
+) -> GrownEnsemble:
     """Rounds of AdaNet on points X of any shape and labels y: -1/+1 in floats, or class indices.
 
     `callback` sees the result after every round, so that nothing is lost; `resume` takes one up and ends with the same
     bits as an uninterrupted run. Of several processes each fits some of the candidates of a round, and all end with the
     bits of one alone.
     """
-    problem = Problem.of(X, y, Subnetworks.of(subnetworks), seed, device, progress, world)
-    nothing = Grown((), (), 0.0, problem.labels.tops, problem.inputs.shape, categories=categories)
+    problem = EnsembleProblem.of(X, y, Subnetworks.of(subnetworks), seed, device, progress, world)
+    nothing = GrownEnsemble((), (), 0.0, problem.labels.tops, problem.inputs.shape, categories=categories)
     after = None if callback is None else lambda here: callback(here.grown)
     return grow(problem, problem.begin(resume or nothing), rounds, after).grown
 
@@ -187,7 +187,7 @@ def train(
 class Here:
     """The ensemble so far with the outputs of its subnetworks on all rows, which no file holds."""
 
-    grown: Grown
+    grown: GrownEnsemble
     H: tuple[Tensor, ...]
 
     @property
@@ -236,7 +236,7 @@ class Weighed:
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class ComparedEnsembles:
     """The candidates of a round, λ, the ensemble before it and with each of them, and what the strategy keeps."""
 
     candidates: Sequence[Candidate]
@@ -248,7 +248,7 @@ class Compared:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class EnsembleProblem:
     """What stays the same from round to round."""
 
     inputs: Inputs
@@ -270,7 +270,7 @@ class Problem:
         device: str,
         progress: Progress | None,
         world: World = ALONE,
-    ) -> Problem:
+    ) -> EnsembleProblem:
         inputs, labels = Inputs.of(X, device), labels_of(y, "logistic")
         check(len(inputs) == len(y), f"X and y must have the same length, got {len(inputs)} and {len(y)}.")
         if isinstance(settings.validation, tuple):
@@ -283,7 +283,7 @@ class Problem:
 
     # One round
 
-    def begin(self, grown: Grown) -> Here:
+    def begin(self, grown: GrownEnsemble) -> Here:
         """Nothing yet, or a run that is taken up, whose subnetworks are evaluated again."""
         rows = torch.arange(len(self.y))
         H = [predict(one.module, self.inputs, rows, self.labels.tops, one.name) for one in grown.chosen]
@@ -296,22 +296,22 @@ class Problem:
         fresh = [(i, b) for i, b in enumerate(builders) if not any(b is one.origin for one in grown.chosen)]
         return self.candidates(fresh, grown, t)
 
-    def compare(self, here: Here, candidates: Sequence[Candidate], t: int) -> Compared:
+    def compare(self, here: Here, candidates: Sequence[Candidate], t: int) -> ComparedEnsembles:
         """The ensemble with each candidate, and the one that the strategy keeps."""
         lam = here.grown.lam if here.grown.reports else self._lam(candidates)
         before = self.weighed(here.grown.chosen, here.H, lam)
         weighed = [self.added(candidate, before, lam, t) for candidate in candidates]
         if not weighed:
-            return Compared(candidates, lam, before, weighed, None, set())
+            return ComparedEnsembles(candidates, lam, before, weighed, None, set())
         if self.settings.strategy == "all":
             after = before
             for candidate in candidates:
                 after = self.added(candidate, after, lam, t)
-            return Compared(candidates, lam, before, weighed, after, {one.number for one in candidates})
+            return ComparedEnsembles(candidates, lam, before, weighed, after, {one.number for one in candidates})
         best = min(range(len(weighed)), key=lambda i: weighed[i].judged)
-        return Compared(candidates, lam, before, weighed, weighed[best], {candidates[best].number})
+        return ComparedEnsembles(candidates, lam, before, weighed, weighed[best], {candidates[best].number})
 
-    def extended(self, here: Here, compared: Compared, t: int) -> Here:
+    def extended(self, here: Here, compared: ComparedEnsembles, t: int) -> Here:
         """With what is kept, if the loss that is compared falls."""
         before, after, grown = compared.before, compared.after, here.grown
         better = after is not None and falls(after.judged, before.judged)
@@ -331,7 +331,7 @@ class Problem:
 
     # A candidate
 
-    def candidates(self, fresh: Sequence[tuple[int, Any]], grown: Grown, t: int) -> list[Candidate]:
+    def candidates(self, fresh: Sequence[tuple[int, Any]], grown: GrownEnsemble, t: int) -> list[Candidate]:
         """All candidates of the round, each fitted by one of the processes; what is given is taken by all of them."""
         if self.world.size == 1:
             return [self.named(builder, grown, t, number) for number, builder in fresh]
@@ -348,7 +348,7 @@ class Problem:
         return [self.shared(own.get(n), place, builder, grown, t, n) for place, (n, builder) in pairs]
 
     def shared(
-        self, own: Candidate | str | None, place: int, builder: Any, grown: Grown, t: int, number: int
+        self, own: Candidate | str | None, place: int, builder: Any, grown: GrownEnsemble, t: int, number: int
     ) -> Candidate:
         """The candidate that another process fitted: built here too, with the weights and outputs from there."""
         if is_given(builder):
@@ -365,7 +365,7 @@ class Problem:
         module.eval().requires_grad_(False)
         return Candidate(module=module, h=h, origin=None, **parts)
 
-    def named(self, builder: Any, grown: Grown, t: int, number: int) -> Candidate:
+    def named(self, builder: Any, grown: GrownEnsemble, t: int, number: int) -> Candidate:
         """The candidate; an error of its own says which builder it is, and in which round."""
         try:
             return self.candidate(builder, grown, t, number)
@@ -378,7 +378,7 @@ class Problem:
             told = str(error) if isinstance(error, RuntimeError | ValueError) else f"{type(error).__name__} {error}"
             raise ValueError(f"builder {name_of(builder)!r} failed in round {t}: {told}{flat}") from error
 
-    def candidate(self, builder: Any, grown: Grown, t: int, number: int) -> Candidate:
+    def candidate(self, builder: Any, grown: GrownEnsemble, t: int, number: int) -> Candidate:
         """Built and fitted; an error names the builder."""
         start, draw, name = time.process_time(), generator(self.seed, t, number), name_of(builder)
         previous = self.previous(grown)
@@ -397,12 +397,12 @@ class Problem:
         origin, seconds = builder if is_given(builder) else None, time.process_time() - start
         return Candidate(name, module, self.labels.of(h), r, how, count, number, seconds, origin)
 
-    def previous(self, grown: Grown) -> tuple[nn.Module, ...]:
+    def previous(self, grown: GrownEnsemble) -> tuple[nn.Module, ...]:
         """The subnetworks that a new one may read; one that shall stand alone reads none."""
         return () if self.settings.strategy == "solo" else tuple(one.module for one in grown.chosen)
 
     def built(
-        self, builder: Any, previous: tuple[nn.Module, ...], grown: Grown, t: int, draw: torch.Generator
+        self, builder: Any, previous: tuple[nn.Module, ...], grown: GrownEnsemble, t: int, draw: torch.Generator
     ) -> nn.Module:
         if isinstance(builder, nn.Module):
             return copy.deepcopy(builder).to(self.inputs.device)

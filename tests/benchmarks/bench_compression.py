@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from adanet_train.compression.exact import count
-from adanet_train.compression.problem import Problem
+from adanet_train.compression.problem import CodingProblem
 from adanet_train.compression.tune import Schedule, tune
 from adanet_train.compression.weights import fill, prepared
 from verify.experiments.any_network import fit, lenet
@@ -32,7 +32,7 @@ def run() -> list[dict[str, object]]:
     X = torch.randint(0, 256, (STEPS * BATCH, 1, 28, 28), generator=draw) / 256
     y = torch.randint(0, 10, (len(X),), generator=draw)
     own = prepared(lenet())
-    problem = Problem(own, X, y, 0.05)
+    problem = CodingProblem(own, X, y, 0.05)
     exponents, start = problem.exponents(1.0), [w.float() for w in problem.weights.tensors]
     many, few = (
         seconds(lambda n=n: tune(problem, start, exponents, Schedule((2.0, 4.0), n, BATCH), draw), 2)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from adanet_train.app import run
-from adanet_train.compression.description import Layers
+from adanet_train.compression.description import LayeredModule
 from adanet_train.compression.disagreement import decisions, disagreement
 from adanet_train.compression.problem import default_loss, one_or_many
 from adanet_train.compression.search import compress
@@ -34,7 +34,7 @@ TEST_POINTS, UNLABELLED = 100_000, 5_000
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class TrainedCase:
     """A trained network, its sample, and test points."""
 
     net: nn.Module
@@ -129,14 +129,14 @@ def fit(net: nn.Module, X: Tensor, y: Tensor, epochs: int, batch: int, decay: fl
     return net.eval()
 
 
-def of_table(m: int, seed: int) -> Case:
+def of_table(m: int, seed: int) -> TrainedCase:
     X, y, _ = table(m, 1)
     X_test, y_test, _ = table(TEST_POINTS, 2)
     torch.manual_seed(seed)
-    return Case(fit(units_16(), X, y, max(3, round(3e6 / m)), 256), X, y, X_test, y_test)
+    return TrainedCase(fit(units_16(), X, y, max(3, round(3e6 / m)), 256), X, y, X_test, y_test)
 
 
-def adanet_of_table(m: int, seed: int) -> Case:
+def adanet_of_table(m: int, seed: int) -> TrainedCase:
     """The paper's learner on Ψ = (x/8, 1), a map that looks at no sample."""
     X, y, _ = table(m, 1)
     X_test, y_test, _ = table(TEST_POINTS, 2)
@@ -145,30 +145,30 @@ def adanet_of_table(m: int, seed: int) -> Case:
         learner="gradient", rounds=3, width=25, max_depth=2, Lambda=8.0, lam=1e-6, optimiser="adam", seed=seed
     )
     trained = run.trainer("adanet")(Psi.double(), 2.0 * y.double() - 1, config)
-    return Case(Layers(trained.network), Psi, y, Psi_test, y_test)
+    return TrainedCase(LayeredModule(trained.network), Psi, y, Psi_test, y_test)
 
 
-def of_images(name: str, make: Callable[[], nn.Module], data_dir: str | None, seed: int) -> Case:
+def of_images(name: str, make: Callable[[], nn.Module], data_dir: str | None, seed: int) -> TrainedCase:
     X, y, X_test, y_test = images(name, data_dir)
     torch.manual_seed(seed)
-    return Case(fit(make(), X, y, 4, 128), X, y, X_test, y_test)
+    return TrainedCase(fit(make(), X, y, 4, 128), X, y, X_test, y_test)
 
 
-def for_its_bits(name: str, data_dir: str | None, seed: int) -> Case:
+def for_its_bits(name: str, data_dir: str | None, seed: int) -> TrainedCase:
     """A convolution for compression: two passes, its weights pulled to zero."""
     X, y, X_test, y_test = images(name, data_dir, planes=True)
     torch.manual_seed(seed)
-    return Case(fit(convolution(), X, y, 2, 256, decay=1e-5), X, y, X_test, y_test)
+    return TrainedCase(fit(convolution(), X, y, 2, 256, decay=1e-5), X, y, X_test, y_test)
 
 
 @dataclass(frozen=True)
-class Source:
+class CaseRecipe:
     """How a case is made, from the folder of the data and the seed, and the nominal seconds of its compression.
 
     The map and the architecture are one of so many: the certificate stands at δ/tried.
     """
 
-    make: Callable[[str | None, int], Case]
+    make: Callable[[str | None, int], TrainedCase]
     budget: float = 60.0
     tried: int = 1
 
@@ -177,20 +177,20 @@ TRIED = 2**15
 """Maps of the images and architectures that a prototype had chosen from, among them 8 maps."""
 
 
-CASES: Mapping[str, Source] = {
-    "table:1e4 50-16-1": Source(lambda _, seed: of_table(10_000, seed)),
-    "table:1e5 50-16-1": Source(lambda _, seed: of_table(100_000, seed)),
-    "table:1e6 50-16-1": Source(lambda _, seed: of_table(1_000_000, seed)),
-    "table:1e5 AdaNet": Source(lambda _, seed: adanet_of_table(100_000, seed)),
-    "mnist 784-100-10": Source(lambda folder, seed: of_images("mnist", units_100, folder, seed)),
-    "mnist LeNet": Source(lambda folder, seed: of_images("mnist", lenet, folder, seed), 100.0),
-    "mnist strokes convolution": Source(lambda folder, seed: for_its_bits("mnist", folder, seed), 260.0, TRIED),
-    "fashion strokes convolution": Source(lambda folder, seed: for_its_bits("fashion", folder, seed), 260.0, TRIED),
+CASES: Mapping[str, CaseRecipe] = {
+    "table:1e4 50-16-1": CaseRecipe(lambda _, seed: of_table(10_000, seed)),
+    "table:1e5 50-16-1": CaseRecipe(lambda _, seed: of_table(100_000, seed)),
+    "table:1e6 50-16-1": CaseRecipe(lambda _, seed: of_table(1_000_000, seed)),
+    "table:1e5 AdaNet": CaseRecipe(lambda _, seed: adanet_of_table(100_000, seed)),
+    "mnist 784-100-10": CaseRecipe(lambda folder, seed: of_images("mnist", units_100, folder, seed)),
+    "mnist LeNet": CaseRecipe(lambda folder, seed: of_images("mnist", lenet, folder, seed), 100.0),
+    "mnist strokes convolution": CaseRecipe(lambda folder, seed: for_its_bits("mnist", folder, seed), 260.0, TRIED),
+    "fashion strokes convolution": CaseRecipe(lambda folder, seed: for_its_bits("fashion", folder, seed), 260.0, TRIED),
 }
 
 
 @lru_cache(maxsize=1)
-def made(name: str, data_dir: str | None, seed: int) -> Case:
+def made(name: str, data_dir: str | None, seed: int) -> TrainedCase:
     """One network for both methods."""
     return CASES[name].make(data_dir, seed)
 
@@ -233,12 +233,12 @@ def untouched(name: str, data_dir: str | None, seed: int, delta: float) -> Row:
     }
 
 
-def surrogate(case: Case, seed: int) -> Certified:
+def surrogate(case: TrainedCase, seed: int) -> Certified:
     """LeNet trained by picking on the same sample, with shifts, from a start on a quarter, else at the defaults."""
     return certify(Module(lenet, seed, augment=shifted), case.X, case.y, start=0.25, seed=seed)
 
 
-def _row(case: Case, bound: float, id: str, terms: Row) -> Row:
+def _row(case: TrainedCase, bound: float, id: str, terms: Row) -> Row:
     return {
         "m": len(case.y),
         "weights": sum(w.numel() for w in case.net.parameters()),

@@ -13,7 +13,7 @@ from verify.experiments import criteo_ads
 from verify.experiments.cifar_pairs import data_of
 from verify.experiments.running import trials
 from verify.experiments.running.runner import Runner
-from verify.experiments.running.trials import Source, Trial
+from verify.experiments.running.trials import DataSource, Trial
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -71,14 +71,14 @@ def trial_of(winner: Mapping[str, Any], fold: int, seed: int) -> Trial:
     return Trial(data_of(winner["pair"]), method, fold, winner["setting"], seed, kind="bounds")
 
 
-def criteo_trial_of(winner: Mapping[str, Any], source: Source, seed: int) -> Trial:
+def criteo_trial_of(winner: Mapping[str, Any], source: DataSource, seed: int) -> Trial:
     methods = criteo_ads.METHODS
     known = winner.get("method") in methods and isinstance(winner.get("setting"), dict)
     check(known, f"a winner of criteo needs setting and one of {', '.join(methods)}, got {winner!r:.100}.")
     return dataclasses.replace(criteo_ads.trial_of(source, winner["method"], winner["setting"], seed), kind="bounds")
 
 
-def work(trial: Trial, source: Source) -> dict[str, Any]:
+def work(trial: Trial, source: DataSource) -> dict[str, Any]:
     """Train and ask."""
     start = time.perf_counter()
     trained = criteo_ads.model_of if trial.data.startswith("criteo:") else _model_of
@@ -86,7 +86,7 @@ def work(trial: Trial, source: Source) -> dict[str, Any]:
     return {**said, "seconds": round(time.perf_counter() - start, 3)}
 
 
-def _model_of(trial: Trial, source: Source) -> tuple[ModelFile, tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+def _model_of(trial: Trial, source: DataSource) -> tuple[ModelFile, tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
     """The trial's network as a model.pt without its sample, the training part and the test part, as (Psi, y)."""
     from adanet_train.model.trained import model_of
 

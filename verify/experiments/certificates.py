@@ -40,7 +40,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Data:
+class MappedData:
     """A data set and the feature map fixed for it."""
 
     name: str
@@ -58,15 +58,18 @@ class Data:
 
 
 SETS = (
-    Data("digits:3-8", has_test=False),
-    Data("digits:odd-even", has_test=False),
-    Data("breast-cancer", "learned:0.1", has_test=False),
-    *(Data(f"mnist:{pair}", features) for features in (None, "hog") for pair in ("0-1", "1-7", "3-8", "4-9")),
-    *(Data(f"cifar10:{pair}") for pair in ("deer-truck", "deer-horse", "automobile-truck", "cat-dog", "dog-horse")),
-    *(Data(f"fashion:{pair}", "hog") for pair in ("coat-shirt", "pullover-coat", "sneaker-boot")),
-    Data("xor"),
+    MappedData("digits:3-8", has_test=False),
+    MappedData("digits:odd-even", has_test=False),
+    MappedData("breast-cancer", "learned:0.1", has_test=False),
+    *(MappedData(f"mnist:{pair}", features) for features in (None, "hog") for pair in ("0-1", "1-7", "3-8", "4-9")),
     *(
-        Data(name, only=("occam", "disagreement") if name == "mnist LeNet" else ("occam",))
+        MappedData(f"cifar10:{pair}")
+        for pair in ("deer-truck", "deer-horse", "automobile-truck", "cat-dog", "dog-horse")
+    ),
+    *(MappedData(f"fashion:{pair}", "hog") for pair in ("coat-shirt", "pullover-coat", "sneaker-boot")),
+    MappedData("xor"),
+    *(
+        MappedData(name, only=("occam", "disagreement") if name == "mnist LeNet" else ("occam",))
         for name in any_network.CASES
     ),
 )
@@ -74,7 +77,7 @@ XOR_POINTS, XOR_COLUMNS = 2_000, 10
 
 
 def inputs(
-    data: Data,
+    data: MappedData,
     data_dir: str | None,
     seed: int,
     *,
@@ -107,7 +110,7 @@ def xor(holdout: float | None, seed: int) -> Inputs:
 # The methods: rows of one data set
 
 
-def linear(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
+def linear(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
     """The linear network trained for vote-certificate."""
     given = inputs(data, data_dir, seed, certificate="vote")
     config = Config(objective="vote", delta=DELTA, seed=seed)
@@ -116,14 +119,14 @@ def linear(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
     yield from _todays(trained, given)
 
 
-def todays(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
+def todays(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
     """The bounds of the first round on an l1-linear network, Γ = .03."""
     given = inputs(data, data_dir, seed, certificate="vote")
     config = Config(p=1.0, Lambda=1.0, max_depth=1, rounds=2, lam=0.0, beta=0.03, step="exact", seed=seed)
     yield from _todays(run.trainer("cvx-exact")(given.Psi, given.y, config), given, "cvx-exact")
 
 
-def held_out(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
+def held_out(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
     """100 ReLU units trained as usual on nine tenths of the points, and Clopper-Pearson on the rest."""
     given = inputs(data, data_dir, seed, certificate="vote", holdout=0.1)
     assert given.holdout is not None
@@ -134,7 +137,7 @@ def held_out(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
     yield _row(trained, given, {"id": "held-out", "raw": bound}, held_out=len(given.holdout[1]))
 
 
-def stochastic(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
+def stochastic(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
     """100 ReLU units with random weights; m counts the half of the points that the statement is from."""
     given = inputs(data, data_dir, seed, certificate="vote", holdout=0.5)
     assert given.holdout is not None
@@ -151,7 +154,7 @@ def stochastic(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
     yield row | {"m": len(rest[1]), "train_error": found.error}
 
 
-def picked(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
+def picked(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
     """AdaNet by picking, from a start on a quarter; a map that has to be learned is fitted on the start."""
     config = Config(objective="certificate", delta=DELTA, seed=seed, start=0.25)
     features = None if (data.features or "").startswith("learned") else data.features
@@ -163,17 +166,17 @@ def picked(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
     yield _row(trained, given, {"id": "pick-certificate", "raw": told["bound"], **counts})
 
 
-def occam(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
+def occam(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
     """A network trained as usual, then compressed."""
     yield {**any_network.occam(data.name, data_dir, seed, DELTA), "delta": DELTA}
 
 
-def disagreement(data: Data, data_dir: str | None, seed: int) -> Iterator[Row]:
+def disagreement(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
     """A network as it is, by a picked one and 5,000 points without labels."""
     yield {**any_network.untouched(data.name, data_dir, seed, DELTA), "delta": DELTA}
 
 
-METHODS: Mapping[str, Callable[[Data, str | None, int], Iterator[Row]]] = {
+METHODS: Mapping[str, Callable[[MappedData, str | None, int], Iterator[Row]]] = {
     "linear": linear,
     "held-out": held_out,
     "l1-linear": todays,

@@ -16,7 +16,7 @@ from verify.experiments.running.grids import Grid, Setting, Variant
 from verify.experiments.running.runner import Runner
 from verify.experiments.running.selection import Choice, PairRow, best
 from verify.experiments.running.significance import corrected_t_test, holm
-from verify.experiments.running.trials import Source, Trial, sizes
+from verify.experiments.running.trials import DataSource, Trial, sizes
 
 METHODS = ("adanet", "lr", "nn", "nn-gp")
 
@@ -77,7 +77,7 @@ def data_of(pair: str) -> str:
 
 
 @dataclass(frozen=True)
-class Compared:
+class PairedTest:
     """One method against another on a pair: p by Nadeau and Bengio, and adjusted by Holm for all of the table."""
 
     pair: str
@@ -88,7 +88,7 @@ class Compared:
     p_holm: float
 
 
-def comparisons(rows: Sequence[PairRow], source: Source, method: str = "adanet") -> list[Compared]:
+def comparisons(rows: Sequence[PairRow], source: DataSource, method: str = "adanet") -> list[PairedTest]:
     """The method against every other on each pair."""
     found = [
         _compared(ours, theirs, source)
@@ -101,9 +101,9 @@ def comparisons(rows: Sequence[PairRow], source: Source, method: str = "adanet")
     return [replace(one, p_holm=p) for one, p in zip(found, holm([one.p for one in found]), strict=True)]
 
 
-def _compared(ours: PairRow, theirs: PairRow, source: Source) -> Compared:
+def _compared(ours: PairRow, theirs: PairRow, source: DataSource) -> PairedTest:
     check(len(ours.tests) == len(theirs.tests), "methods compared must have run on the same folds.")
     train, test = sizes(data_of(ours.pair), source)
     differences = [a - b for a, b in zip(ours.tests, theirs.tests, strict=True)]
     seen = corrected_t_test(differences, train=train, test=test)
-    return Compared(ours.pair, theirs.method, seen.difference, seen.t, seen.p, p_holm=seen.p)
+    return PairedTest(ours.pair, theirs.method, seen.difference, seen.t, seen.p, p_holm=seen.p)

@@ -32,7 +32,7 @@ from verify.experiments.running.progress import Trials
 from verify.experiments.running.runner import Runner, Work, on_cluster, on_cores
 from verify.experiments.running.selection import PairRow
 from verify.experiments.running.store import Store
-from verify.experiments.running.trials import Source
+from verify.experiments.running.trials import DataSource
 
 
 def fetch_data(arguments: argparse.Namespace) -> int:
@@ -146,10 +146,10 @@ def _runner(arguments: argparse.Namespace, progress: Trials, work: Work = trials
     return Runner(Store(arguments.store), work, backend, _source(arguments), progress)
 
 
-def _source(arguments: argparse.Namespace) -> Source:
+def _source(arguments: argparse.Namespace) -> DataSource:
     """Absolute paths: a worker may run in another folder."""
     given = (arguments.data_dir, getattr(arguments, "criteo", None))
-    return Source(*(None if path is None else str(Path(path).resolve()) for path in given))
+    return DataSource(*(None if path is None else str(Path(path).resolve()) for path in given))
 
 
 def _among(name: str, chosen: Sequence[str], known: Sequence[str]) -> Sequence[str]:

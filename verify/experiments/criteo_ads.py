@@ -21,13 +21,13 @@ from adanet_theory.spec import NetworkSpec
 from verify.experiments.running.grids import Setting
 from verify.experiments.running.runner import Runner
 from verify.experiments.running.selection import Choice, Scores, best, scores
-from verify.experiments.running.trials import Source, Trial
+from verify.experiments.running.trials import DataSource, Trial
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from adanet_train.core.network import Network
-    from adanet_train.data.clicks.criteo import Criteo, Part
+    from adanet_train.data.clicks.criteo import Criteo, CriteoPart
     from adanet_train.data.clicks.embeddings import Embedding
     from adanet_train.model.model_file import ModelFile
 
@@ -73,7 +73,7 @@ def criteo(
     return rows
 
 
-def trial_of(source: Source, method: str, setting: Setting, seed: int) -> Trial:
+def trial_of(source: DataSource, method: str, setting: Setting, seed: int) -> Trial:
     """The file is known by its name and its size: it may hold 45 million rows."""
     path = source.criteo
     check(path is not None and Path(path).is_file(), f"criteo needs --criteo FILE, train.txt or a sample, got {path}.")
@@ -81,7 +81,7 @@ def trial_of(source: Source, method: str, setting: Setting, seed: int) -> Trial:
     return Trial(f"criteo:{file.name}:{file.stat().st_size}", method, 0, setting, seed, kind="criteo")
 
 
-def work(trial: Trial, source: Source) -> dict[str, Any]:
+def work(trial: Trial, source: DataSource) -> dict[str, Any]:
     """One trial."""
     import torch
 
@@ -117,7 +117,7 @@ def log_loss(margins: Tensor, *, shifted: bool) -> Tensor:
     return softplus(softplus(-1 - margins) - softplus(margins - 1))
 
 
-def model_of(trial: Trial, source: Source) -> tuple[ModelFile, tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+def model_of(trial: Trial, source: DataSource) -> tuple[ModelFile, tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
     """The trial's network as a model.pt without its sample, the training part and the test part, as (Psi, y)."""
     import torch
 
@@ -173,7 +173,7 @@ def _embedding(data: Criteo, seed: int) -> Embedding:
     return embed(data.train, data.d, torch.Generator().manual_seed(seed))[0]
 
 
-def _outputs(network: Network, embedding: Embedding, part: Part) -> Tensor:
+def _outputs(network: Network, embedding: Embedding, part: CriteoPart) -> Tensor:
     """f on the rows, some at a time."""
     import torch
 

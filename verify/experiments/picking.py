@@ -48,7 +48,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Data:
+class PickingData:
     """A data set, "hog" for histograms of gradients, the share of labels made wrong, and the column of labels."""
 
     name: str
@@ -70,23 +70,26 @@ PAIRS = ("0-1", "1-7", "3-8", "4-9")
 TABLES = ("linear", "interactions", "moons", "circles", "classification", "hastie")
 """Those of the learner comparison that come with no other package, and whose labels no median of all rows has cut."""
 SETS = (
-    *map(Data, ("digits:3-8", "digits:odd-even", "digits", "breast-cancer", "iris", "wine")),
-    *(Data(f"mnist:{pair}", features) for features in (None, "hog") for pair in PAIRS),
-    *(Data(f"cifar10:{pair}") for pair in ("deer-truck", "deer-horse", "automobile-truck", "cat-dog", "dog-horse")),
-    *(Data(f"fashion:{pair}", "hog") for pair in ("coat-shirt", "pullover-coat", "sneaker-boot")),
-    *(Data(f"table:{name}") for name in TABLES),
-    *(Data("digits:3-8", noise=share) for share in (0.1, 0.3, 0.5)),
-    *(Data("digits", noise=share) for share in (0.1, 0.3, 0.9)),
-    *(Data("mnist:3-8", "hog", share) for share in (0.1, 0.3, 0.5)),
-    *map(Data, IMAGES),
+    *map(PickingData, ("digits:3-8", "digits:odd-even", "digits", "breast-cancer", "iris", "wine")),
+    *(PickingData(f"mnist:{pair}", features) for features in (None, "hog") for pair in PAIRS),
+    *(
+        PickingData(f"cifar10:{pair}")
+        for pair in ("deer-truck", "deer-horse", "automobile-truck", "cat-dog", "dog-horse")
+    ),
+    *(PickingData(f"fashion:{pair}", "hog") for pair in ("coat-shirt", "pullover-coat", "sneaker-boot")),
+    *(PickingData(f"table:{name}") for name in TABLES),
+    *(PickingData("digits:3-8", noise=share) for share in (0.1, 0.3, 0.5)),
+    *(PickingData("digits", noise=share) for share in (0.1, 0.3, 0.9)),
+    *(PickingData("mnist:3-8", "hog", share) for share in (0.1, 0.3, 0.5)),
+    *map(PickingData, IMAGES),
 )
 
 
-FIFTEEN = tuple(data.label for data in (*SETS[:14], Data("cifar10:deer-truck")))
+FIFTEEN = tuple(data.label for data in (*SETS[:14], PickingData("cifar10:deer-truck")))
 """Those on which picking is counted against a tenth held out."""
 
 
-def read(data: Data, data_dir: str | None, *, pixels: bool) -> tuple[Labelled, Labelled | None, bool]:
+def read(data: PickingData, data_dir: str | None, *, pixels: bool) -> tuple[Labelled, Labelled | None, bool]:
     """The sample, the test part if there is one, and whether the map of the features was fixed beforehand."""
     load = of_pixels if pixels else of_table if data.name.startswith("table:") else of_features
     parts = [load(data, data_dir, test) for test in ((False, True) if data.images else (False,))]
@@ -94,13 +97,13 @@ def read(data: Data, data_dir: str | None, *, pixels: bool) -> tuple[Labelled, L
     return found[0], found[1] if data.images else None, parts[0][1]
 
 
-def of_table(data: Data, data_dir: str | None, test: bool) -> tuple[Labelled, bool]:
+def of_table(data: PickingData, data_dir: str | None, test: bool) -> tuple[Labelled, bool]:
     """A table of the learner comparison."""
     X, y = table_data.TABLES[data.name.removeprefix("table:")]()
     return Labelled(np.asarray(X, dtype=np.float64), *of_signs(y)), False
 
 
-def of_features(data: Data, data_dir: str | None, test: bool) -> tuple[Labelled, bool]:
+def of_features(data: PickingData, data_dir: str | None, test: bool) -> tuple[Labelled, bool]:
     """Psi, where its map was known beforehand, else X; of a name or of a file."""
     hog = data.features == "hog"
     given = datasets.load(data.name, label=data.column, data_dir=data_dir, many=True, hog=hog, test=test)
@@ -110,7 +113,7 @@ def of_features(data: Data, data_dir: str | None, test: bool) -> tuple[Labelled,
     return Labelled(np.asarray(X), *of_signs(given.y)), known
 
 
-def of_pixels(data: Data, data_dir: str | None, test: bool) -> tuple[Labelled, bool]:
+def of_pixels(data: PickingData, data_dir: str | None, test: bool) -> tuple[Labelled, bool]:
     """The bytes of images [m, channels, height, width]."""
     name, _, pair = data.name.partition(":")
     if name != "cifar10":
@@ -223,7 +226,9 @@ def is_wrong(learner: Learner, predictor: Any, points: Labelled) -> NDArray[np.b
     return ~(np.asarray(learner.margins(predictor, points)) > 0)
 
 
-def spent(data: Data, points: Labelled, make: Callable[[], Learner], seed: int) -> tuple[Spent, Spent, list[float]]:
+def spent(
+    data: PickingData, points: Labelled, make: Callable[[], Learner], seed: int
+) -> tuple[Spent, Spent, list[float]]:
     """By picking, by holding out, and the CPU seconds of each; with noise in the labels the nearest miss first."""
     clock = [time.process_time()]
     picked = by_picking(make(), points, Plan(order="nearest" if data.noise else "worst", seed=seed))
@@ -233,7 +238,7 @@ def spent(data: Data, points: Labelled, make: Callable[[], Learner], seed: int) 
     return picked, held, np.round(np.diff(clock), 1).tolist()
 
 
-def measured(data: Data, learner: str, data_dir: str | None, seed: int) -> Row:
+def measured(data: PickingData, learner: str, data_dir: str | None, seed: int) -> Row:
     """Both certificates from all points, both test errors, and the test points that one of the two alone gets wrong."""
     points, test, known = read(data, data_dir, pixels=learner == "cnn")
     make = partial(LEARNERS[learner], points, seed, known)

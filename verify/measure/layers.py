@@ -162,7 +162,7 @@ def _outward(value: Interval) -> Interval:
 
 
 @dataclass(frozen=True)
-class Layers:
+class LayerComplexities:
     """The rows of the report, and the values among them that rest on no lemma."""
 
     rows: tuple[Complexity, ...]
@@ -175,7 +175,7 @@ class Layers:
         return [row.upper for row in self.rows]
 
 
-def complexities(spec: NetworkSpec, Psi: Array, sizes: FeatureSizes, sampling: Sampling | None) -> Layers:
+def complexities(spec: NetworkSpec, Psi: Array, sizes: FeatureSizes, sampling: Sampling | None) -> LayerComplexities:
     """R_S(H_1), .., R_S(H_l) of the family; without sampling, upper values from the lemmas alone."""
     values: list[Interval | None] = [None] * spec.depth
     searched: Sequence[Any] = [None] * spec.depth
@@ -193,7 +193,7 @@ def complexities(spec: NetworkSpec, Psi: Array, sizes: FeatureSizes, sampling: S
     rows: list[Complexity] = []
     for k in range(1, spec.depth + 1):
         rows.append(_row(spec, k, len(Psi), sizes, rows, values[k - 1] or searched[k - 1], together))
-    return Layers(tuple(rows), tuple(values), note)
+    return LayerComplexities(tuple(rows), tuple(values), note)
 
 
 def _shortened(sampling: Sampling, effort: Effort | None, values: Sequence[Interval | None]) -> str:

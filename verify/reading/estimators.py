@@ -28,7 +28,7 @@ class NotRead(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Layers:
+class EstimatorLayers:
     """W_k and b_k in order, and the activation between them, as scikit-learn names it.
 
     `before` are the steps that learn nothing; `fitted` ones come behind them and are multiplied into W_1 and b_1.
@@ -39,7 +39,7 @@ class Layers:
     before: Callable[[Array], Array] | None = None
     fixed: tuple[str, ...] = ()
     fitted: tuple[str, ...] = ()
-    inner: Layers | None = None
+    inner: EstimatorLayers | None = None
     """The layers behind the fitted steps, on what these make of x."""
     scalings: tuple[tuple[Array, Array], ...] = ()
     link: str = ""
@@ -75,7 +75,7 @@ def predicts_numbers(network: Any) -> bool:
     return named or (isinstance(network, BaseEstimator) and bool(is_regressor(network)))
 
 
-def layers_of(network: Any) -> Layers:
+def layers_of(network: Any) -> EstimatorLayers:
     """The layers of a fitted classifier; NotRead where its kind is not known."""
     if hasattr(network, "steps"):
         return _of_pipeline([step for _, step in network.steps])
@@ -86,7 +86,9 @@ def layers_of(network: Any) -> Layers:
         check(not several, "an MLPClassifier of several labels for each point decides more than one class.")
         pairs = zip(network.coefs_, network.intercepts_, strict=True)
         own = tuple((_float(W).T, _float(b)) for W, b in pairs)
-        return Layers(own, network.activation, link={"logistic": "sigmoid"}.get(network.out_activation_, "softmax"))
+        return EstimatorLayers(
+            own, network.activation, link={"logistic": "sigmoid"}.get(network.out_activation_, "softmax")
+        )
     if not _decides_linearly(network):
         best = "; its best_estimator_ may be, and each setting compared counts in tried" * hasattr(
             network, "cv_results_"
@@ -95,7 +97,7 @@ def layers_of(network: Any) -> Layers:
     check(hasattr(network, "coef_"), NOT_FITTED)
     W = np.atleast_2d(_float(network.coef_.toarray() if hasattr(network.coef_, "toarray") else network.coef_))
     b = np.broadcast_to(np.atleast_1d(_float(network.intercept_)), len(W))
-    return Layers(((W, np.array(b)),), "identity")
+    return EstimatorLayers(((W, np.array(b)),), "identity")
 
 
 def _decides_linearly(network: Any) -> bool:
@@ -123,7 +125,7 @@ def _float(values: Any) -> Array:
 # The steps before it
 
 
-def _of_pipeline(steps: Sequence[Any]) -> Layers:
+def _of_pipeline(steps: Sequence[Any]) -> EstimatorLayers:
     kept = [step for step in steps if not (step is None or step == "passthrough" or _is_identity(step))]
     check(len(kept) > 0, "the Pipeline has no classifier at its end, expected one that predicts.")
     fixed = _leading(kept[:-1])
@@ -192,7 +194,7 @@ def _absorbed(W: Array, b: Array, scale: Array, shift: Array) -> tuple[Array, Ar
 # What is said of it
 
 
-def remarks(layers: Layers, kind: str, X: Array) -> tuple[str, ...]:
+def remarks(layers: EstimatorLayers, kind: str, X: Array) -> tuple[str, ...]:
     """How it was read, and what its fitted steps cost on this sample."""
     notes = [f"read from the {kind}'s weights."]
     if layers.fixed:
@@ -207,7 +209,7 @@ def remarks(layers: Layers, kind: str, X: Array) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _size(layers: Layers, X: Array) -> float | None:
+def _size(layers: EstimatorLayers, X: Array) -> float | None:
     """The path norm times the largest feature, to which the complexity of a homogeneous network is proportional."""
     from adanet_train.reading.path_norm import path_norm
 

@@ -21,7 +21,7 @@ from verify.measure.membership import outside
 from verify.measure.repeats import repeated, shared
 from verify.question import Points
 from verify.results import Assumption, Status
-from verify.rows.setting import Assessment, HeldOut, Learned, Picking, Setting, Source
+from verify.rows.setting import Assessment, HeldOut, Learned, PickingFacts, Setting, Source
 
 if TYPE_CHECKING:
     from adanet_train.core.network import Network
@@ -70,7 +70,7 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
     return replace(assessment, rows=(*assessment.rows, *of_picking(setting.picking)))
 
 
-def of_picking(run: Picking | None) -> tuple[Assumption, ...]:
+def of_picking(run: PickingFacts | None) -> tuple[Assumption, ...]:
     """What a run of picking rests on."""
     return () if run is None else (_row("picked", run.status, run.detail), _row("recipe", "assumed", RECIPE))
 

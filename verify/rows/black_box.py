@@ -24,7 +24,7 @@ from verify.rows.assumptions import chain, iid, of_picking, rows_held_out, unkno
 from verify.rows.certificates import PICK, asked_for, picked_value, picking
 from verify.rows.citation import cite, fixed_by_input, held_out_hint
 from verify.rows.row import held_out, made
-from verify.rows.setting import Assessment, Picking
+from verify.rows.setting import Assessment, PickingFacts
 
 
 def build(
@@ -85,7 +85,7 @@ def _facts(sample: Points | None) -> SampleFacts:
 
 
 def _verdict(
-    box: BlackBox, question: Question, sample: Points | None, test: Points | None, run: Picking | None
+    box: BlackBox, question: Question, sample: Points | None, test: Points | None, run: PickingFacts | None
 ) -> Assessment:
     repeats, m = (0, 0) if sample is None else (repeated(sample.compared, sample.y), len(sample.y))
     rows = [iid(repeats, m, question.discrete)]

@@ -18,13 +18,13 @@ from adanet_theory.checks import Progress
 from verify.measure.evidence import arrays
 from verify.question import Points, Question
 from verify.results import About
-from verify.rows.setting import Certified, Picking, Setting, Value
+from verify.rows.setting import CertificateParts, PickingFacts, Setting, Value
 
 if TYPE_CHECKING:
     from adanet_train.model.model_file import ModelFile
 
 
-def certificates(setting: Setting) -> dict[str, Certified]:
+def certificates(setting: Setting) -> dict[str, CertificateParts]:
     """What can be computed, by id, whether it applies or not; f = 0 and features beyond r_sup have none."""
     if not setting.is_linear or setting.W == 0 or setting.sizes.r_inf == 0 or setting.sizes.r_inf > setting.r:
         return {}
@@ -45,7 +45,7 @@ def certificate(bound: Bound, setting: Setting) -> Value:
 # Networks that are linear in Ψ
 
 
-def _linear(setting: Setting) -> dict[str, Certified]:
+def _linear(setting: Setting) -> dict[str, CertificateParts]:
     from adanet_theory.twins.outward import linear_weights
 
     assert setting.layers is not None
@@ -56,7 +56,7 @@ def _linear(setting: Setting) -> dict[str, Certified]:
     return {"vote-certificate": _vote(setting, v)}
 
 
-def _vote(setting: Setting, v: list[Any]) -> Certified:
+def _vote(setting: Setting, v: list[Any]) -> CertificateParts:
     from adanet_theory.certificates.derandomise import m_needed
     from adanet_theory.certificates.vote import vote_candidates, vote_setting
     from adanet_theory.twins import outward
@@ -68,7 +68,7 @@ def _vote(setting: Setting, v: list[Any]) -> Certified:
     table = vote_candidates(u, theta / theta.sum(), n=n)
     N, k, beta = vote_setting(u, table, delta=delta)
     parts = outward.vote_parts(u, v, n=n, N=N, k=k, beta=beta, shift=_shift(setting, B))
-    return Certified(parts, m_needed(table, delta), tied=setting.shift is not None)
+    return CertificateParts(parts, m_needed(table, delta), tied=setting.shift is not None)
 
 
 def _shift(setting: Setting, B: Any) -> float:
@@ -91,7 +91,7 @@ def _margins(setting: Setting, B: Any) -> np.ndarray:
 # C classes, linear in Ψ
 
 
-def _classes(setting: Setting) -> dict[str, Certified]:
+def _classes(setting: Setting) -> dict[str, CertificateParts]:
     """At the better of two representations: the network's weights, or those less their median over the classes.
 
     What is subtracted from all outputs moves no margin, and theta may be chosen after seeing the sample.
@@ -108,7 +108,7 @@ def _classes(setting: Setting) -> dict[str, Certified]:
     _, N, k, beta = least(table, m, delta)
     shift = _shift(setting, sum(abs(u) for row in v for u in row))
     parts = classes_parts(v, x, y, N=N, k=k, beta=beta, shift=shift)
-    certified = Certified(parts, m_needed(table, delta), tied=setting.shift is not None)
+    certified = CertificateParts(parts, m_needed(table, delta), tied=setting.shift is not None)
     return {"vote-certificate-multiclass": certified}
 
 
@@ -141,7 +141,7 @@ def _class_candidates(v: list[list[Any]], x: np.ndarray, y: np.ndarray) -> list[
 PICK = "pick-certificate"
 
 
-def picking(model: Any, sample: Points, *, replay: bool, progress: Progress | None = None) -> Picking | None:
+def picking(model: Any, sample: Points, *, replay: bool, progress: Progress | None = None) -> PickingFacts | None:
     """What is found of the run that the file records; None where it records none, or the sample is another one.
 
     Raises
@@ -162,7 +162,7 @@ def picking(model: Any, sample: Points, *, replay: bool, progress: Progress | No
     if checked is None:
         return None
     run = checked.picked
-    return Picking(
+    return PickingFacts(
         picked=len(run.picks),
         left=len(run.left),
         start=len(run.start),
@@ -185,7 +185,7 @@ def _spans(Psi: Any) -> bool:
     return bool((((low == 0) & (high == 1)) | (low == high)).all())
 
 
-def asked_for(question: Question, run: Picking | None) -> Question:
+def asked_for(question: Question, run: PickingFacts | None) -> Question:
     """A file that tells of picks asks for their certificate, unless something else is asked for."""
     named = run is None or question.asked is not None
     return question if named else replace(question, asked=PICK)
@@ -196,7 +196,7 @@ def pick(bound: Bound, setting: Setting) -> Value:
     return picked_value(setting.picking, setting.delta)
 
 
-def picked_value(run: Picking, delta: Fraction) -> Value:
+def picked_value(run: PickingFacts, delta: Fraction) -> Value:
     """At δ, with a list of G values of K at δ/G; rounded up. It is about the program, whose own errors were counted."""
     names = ("k", "N", "picked", "left", "start", *(("runs",) if run.runs > 1 else ()))
     terms: dict[str, float | None] = {name: getattr(run, name) for name in names}

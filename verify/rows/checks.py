@@ -15,14 +15,14 @@ from adanet_theory.complexity.estimates import Interval
 from adanet_theory.spec import NetworkSpec
 from adanet_train.core.by_class import class_errors
 from verify.measure.evidence import FeatureSizes
-from verify.measure.layers import Layers, lemma
+from verify.measure.layers import LayerComplexities, lemma
 from verify.question import Points
 from verify.results import BoundRow, CheckRow, Complexity, TestFacts, Verdict
 
 LEMMAS = ("lemma-1", "lemma-2", "lemma-1-corrected", "lemma-2-peeled")
 
 
-def layer_checks(spec: NetworkSpec, m: int, sizes: FeatureSizes, layers: Layers) -> list[CheckRow]:
+def layer_checks(spec: NetworkSpec, m: int, sizes: FeatureSizes, layers: LayerComplexities) -> list[CheckRow]:
     """Every layer whose value is known from below, against every lemma that is about it."""
     rows = []
     for row, value in zip(layers.rows, layers.values, strict=True):

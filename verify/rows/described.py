@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -44,15 +44,15 @@ def _assumption(id: str, status: Any, detail: str) -> Assumption:
     return Assumption(id, status, detail, catalogue.needing(id))
 
 
-class Certified(Protocol):
-    """A network with a certificate: its bound at δ, its name, and what that takes for granted."""
+@dataclass(frozen=True, eq=False)
+class CertifiedNetwork:
+    """A network with a certificate: `at(δ)` bounds its risk, `decide` its decisions, as those of a program."""
 
-    @property
-    def at(self) -> Callable[[Fraction], float]: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def assumes(self) -> str: ...
+    at: Callable[[Any], float]
+    decide: Callable[[Array], Array]
+    name: str
+    assumes: str
+    """What its certificate takes for granted."""
 
 
 HOPELESS = 64  # bits a point: without one error the bound is above 1 - 2^-64
@@ -169,7 +169,7 @@ def with_description(report: BoundReport, description: Description | None, quest
 
 
 def with_disagreement(
-    report: BoundReport, d: int, n: int, g: Certified, question: Question, *, repeats: int = 0
+    report: BoundReport, d: int, n: int, g: CertifiedNetwork, question: Question, *, repeats: int = 0
 ) -> BoundReport:
     """The report with the row of disagreement-certificate, which quotes it: points without labels were given for it.
 

@@ -21,7 +21,7 @@ from adanet_theory.rounding import Number, up
 from adanet_theory.spec import NetworkSpec
 from verify.measure.arithmetic import Arithmetic
 from verify.measure.evidence import FeatureSizes
-from verify.measure.layers import Layers, Ranges
+from verify.measure.layers import LayerComplexities, Ranges
 from verify.measure.margins import Margins
 from verify.results import About, Assumption, Status, TestFacts
 
@@ -53,7 +53,7 @@ class Learned:
 
 
 @dataclass(frozen=True)
-class Picking:
+class PickingFacts:
     """What was found of a recorded run of picking: its counts, and what a replay says of it."""
 
     picked: int
@@ -128,7 +128,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Certified:
+class CertificateParts:
     """A certificate at its best setting but for δ, and the m that would be enough where it is vacuous."""
 
     parts: Parts
@@ -228,7 +228,7 @@ class Setting:
     arithmetic: Arithmetic
     shift: float | None
     """A proved bound on how far the margins of the program are from those of the formula, on the range r_sup."""
-    picking: Picking | None = None
+    picking: PickingFacts | None = None
     """Of a network that was trained by picking, on its own sample."""
     draws: int | None = None
     seed: int = 0
@@ -239,8 +239,8 @@ class Setting:
     verdict: Assessment = field(default_factory=lambda: Assessment((), is_declared=False))
     at: AtRho | None = None
     """At the report's ρ, about the formula."""
-    known: Layers = field(default_factory=lambda: Layers((), ()))
-    certified: Mapping[str, Certified] = field(default_factory=dict)
+    known: LayerComplexities = field(default_factory=lambda: LayerComplexities((), ()))
+    certified: Mapping[str, CertificateParts] = field(default_factory=dict)
     searched: dict[tuple[str, Fraction], int | None] = field(default_factory=dict)
     """The best j of each statement at a δ, where it was searched."""
 

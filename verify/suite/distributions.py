@@ -34,7 +34,7 @@ DELTA = 0.2
 
 
 @dataclass(frozen=True)
-class Case:
+class DrawnCase:
     """One sample and the function chosen after seeing it: y_i f(x_i), R(f), ||w_k||_1, R_m(H_k), M_k, and Ψ.
 
     rho is fixed beforehand; rng goes on to draw signs where a statement needs them.
@@ -67,7 +67,7 @@ def largest_of(features: int, m: int) -> float:
     return float(np.sum(1 - at_most[:-1])) / m
 
 
-def noise(trials: int, m: int = 400, features: int = 30) -> Iterator[Case]:
+def noise(trials: int, m: int = 400, features: int = 30) -> Iterator[DrawnCase]:
     """Ψ uniform on {±1}^n_0, y independent of it: R(f) = 1/2 for f = ±Ψ_j, and the best ±Ψ_j on the sample is taken."""
     rng = np.random.default_rng(1)
     R = largest_of(features, m)
@@ -77,7 +77,7 @@ def noise(trials: int, m: int = 400, features: int = 30) -> Iterator[Case]:
         j = int(np.abs(agreement).argmax())
         margins = math.copysign(1.0, agreement[j]) * y * Psi[:, j]
         # w_2 = 0, so what stands for R_m(H_2) does not count
-        yield Case(margins, 0.5, 0.99, (1.0, 0.0), (R, R), (1.0, 1.0), Psi, rng)
+        yield DrawnCase(margins, 0.5, 0.99, (1.0, 0.0), (R, R), (1.0, 1.0), Psi, rng)
 
 
 # Atoms: one feature in {-1, 0, 1}, two layers
@@ -101,7 +101,7 @@ def line_complexities(m: int, left: float, right: float) -> tuple[float, float]:
     return mean[0], mean[1]
 
 
-def atoms(trials: int, m: int = 200, p: float = 2.0) -> Iterator[Case]:
+def atoms(trials: int, m: int = 200, p: float = 2.0) -> Iterator[DrawnCase]:
     """P(x = -1, 0, 1) = (.3, .05, .65), P(y = 1 | x) = (.45, .5, .55); f is the sign pattern that looks best.
 
     ±x is in H_1; ±M_2 (x_+ + (-x)_+)/2 is the mean of two units of H_2. At x = 0 every f is 0, an error whatever y.
@@ -120,50 +120,50 @@ def atoms(trials: int, m: int = 200, p: float = 2.0) -> Iterator[Case]:
         k, f = max(functions, key=lambda function: float(np.mean(y * function[1][x] > 0)))
         risk = float(law @ np.where(f > 0, 1 - plus, np.where(f < 0, plus, 1.0)))
         w = tuple(float(s == k) for s in (1, 2))
-        yield Case(y * f[x], risk, 0.69, w, tuple(R), tuple(M), values[x][:, None], rng)
+        yield DrawnCase(y * f[x], risk, 0.69, w, tuple(R), tuple(M), values[x][:, None], rng)
 
 
 # The statements on a case
 
 
-def _theorem_1_range(case: Case, delta: float = DELTA) -> MarginBound:
+def _theorem_1_range(case: DrawnCase, delta: float = DELTA) -> MarginBound:
     """theorem-1-range, which is Theorem 1 itself where M = 1."""
     error = margin_error(case.margins, case.rho)
     return theorem_1_range(error, case.w, case.R_m, rho=case.rho, m=case.m, delta=delta, M=max(case.M))
 
 
-def _margin_bound(case: Case, delta: float = DELTA) -> MarginBound:
+def _margin_bound(case: DrawnCase, delta: float = DELTA) -> MarginBound:
     ramp = ramp_loss(case.margins, case.rho)
     return margin_bound(ramp, case.w, case.R_m, rho=case.rho, m=case.m, delta=delta, M=max(case.M))
 
 
-def _unbounded(case: Case, delta: float = DELTA) -> MarginBound:
+def _unbounded(case: DrawnCase, delta: float = DELTA) -> MarginBound:
     ramp = ramp_loss(case.margins, case.rho)
     return margin_bound_unbounded(ramp, case.w, case.R_m, rho=case.rho, m=case.m, delta=delta)
 
 
-def _sampled(case: Case, delta: float) -> tuple[float, float]:
+def _sampled(case: DrawnCase, delta: float) -> tuple[float, float]:
     """R_S(H_1) from drawn signs, at δ/4; R_S(H_2) <= (3/2) (M_2/M_1) R_S(H_1), lemma-1-corrected."""
     spec = NetworkSpec.layered((case.Psi.shape[1], 1), case.M[0], p=1)
     first = sampled_linear_complexity(case.Psi, spec, draws=64, rng=case.rng, confidence=1 - delta / 2).upper
     return first, 1.5 * case.M[1] / case.M[0] * first
 
 
-def _empirical(case: Case, delta: float = DELTA) -> MarginBound:
+def _empirical(case: DrawnCase, delta: float = DELTA) -> MarginBound:
     ramp, R_S = ramp_loss(case.margins, case.rho), _sampled(case, delta)
     return margin_bound_empirical(ramp, case.w, R_S, rho=case.rho, m=case.m, delta=delta, M=case.M)
 
 
-def _unbounded_empirical(case: Case, delta: float = DELTA) -> MarginBound:
+def _unbounded_empirical(case: DrawnCase, delta: float = DELTA) -> MarginBound:
     ramp, R_S = ramp_loss(case.margins, case.rho), _sampled(case, delta)
     return unbounded_empirical(ramp, case.w, R_S, rho=case.rho, m=case.m, delta=delta)
 
 
-def _uniform(case: Case, delta: float = DELTA) -> MarginBound:
+def _uniform(case: DrawnCase, delta: float = DELTA) -> MarginBound:
     return margin_bound_uniform(case.margins, case.w, case.R_m, delta=delta, M=case.M)
 
 
-def _objective(case: Case, delta: float = DELTA) -> MarginBound:
+def _objective(case: DrawnCase, delta: float = DELTA) -> MarginBound:
     """At the multiple of f that makes it least, which may be chosen after the fact too."""
 
     def at(c: float) -> MarginBound:
@@ -175,19 +175,19 @@ def _objective(case: Case, delta: float = DELTA) -> MarginBound:
     return min((at(c) for c in (0.25, 0.5, 1.0, 2.0, 4.0)), key=lambda bound: bound.total)
 
 
-def _as_network(case: Case) -> tuple[int, float]:
+def _as_network(case: DrawnCase) -> tuple[int, float]:
     """d and B of f = c Ψ_j, without a hidden layer, or of f = c |x| = c relu(x) + c relu(-x), with one: two paths."""
     d = int(case.w[1] > 0)
     return d, float(np.abs(case.margins).max()) * (1 + d)
 
 
-def _posterior(case: Case, delta: float = DELTA) -> MarginBound:
+def _posterior(case: DrawnCase, delta: float = DELTA) -> MarginBound:
     d, B = _as_network(case)
     r_rms = math.sqrt(float((case.Psi**2).mean(axis=0).max()))
     return a_posteriori(case.margins, B, d=d, n_0=case.Psi.shape[1], r_rms=r_rms, delta=delta)
 
 
-def _posterior_bounded(case: Case, delta: float = DELTA) -> MarginBound:
+def _posterior_bounded(case: DrawnCase, delta: float = DELTA) -> MarginBound:
     d, B = _as_network(case)
     return a_posteriori_bounded(case.margins, B, d=d, n_0=case.Psi.shape[1], r_sup=1.0, delta=delta)
 
@@ -203,4 +203,4 @@ STATEMENTS: Mapping[str, Callable[..., MarginBound]] = {
     "a-posteriori": _posterior,
     "a-posteriori-bounded": _posterior_bounded,
 }
-DISTRIBUTIONS: Mapping[str, Callable[[int], Iterator[Case]]] = {"noise": noise, "atoms": atoms}
+DISTRIBUTIONS: Mapping[str, Callable[[int], Iterator[DrawnCase]]] = {"noise": noise, "atoms": atoms}

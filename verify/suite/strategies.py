@@ -69,7 +69,7 @@ def families(
 
 
 @dataclass(frozen=True)
-class Step:
+class CvxStep:
     """What one step of AdaNet.CVX sees: inputs z(x_i) of a layer, labels, f_{t-1}, Γ, Λ = 1, p and the name of Φ."""
 
     Z: Tensor
@@ -95,13 +95,13 @@ def labels(m: int) -> st.SearchStrategy[Tensor]:
 
 
 @st.composite
-def steps(draw: st.DrawFn, *, names: tuple[str, ...] = tuple(SURROGATES)) -> Step:
+def steps(draw: st.DrawFn, *, names: tuple[str, ...] = tuple(SURROGATES)) -> CvxStep:
     """A step problem of 2 to 6 points and 1 to 3 inputs; Γ > 0, so that it has a minimiser."""
     m, n = draw(st.integers(2, 6)), draw(st.integers(1, 3))
     Gamma = draw(st.one_of(st.sampled_from([0.1, 0.01, 0.5]), st.floats(0.01, 1)))
     p = draw(st.sampled_from([1.0, 1.5, 2.0, 3.0, math.inf]))
     f = draw(columns(m, 1, reach=1.0))[:, 0].contiguous()
-    return Step(draw(columns(m, n)), draw(labels(m)), f, Gamma, p, draw(st.sampled_from(names)))
+    return CvxStep(draw(columns(m, n)), draw(labels(m)), f, Gamma, p, draw(st.sampled_from(names)))
 
 
 # Floats at their edges, for what is printed as exact or outward

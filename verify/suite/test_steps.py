@@ -17,30 +17,30 @@ from adanet_train.convex.cvx_exact import minimise_norm, minimise_scalar
 from adanet_train.core import objective
 from adanet_train.core.surrogates import surrogate
 from verify.suite.profiles import chance, search, share
-from verify.suite.strategies import Step, columns, labels, steps
+from verify.suite.strategies import CvxStep, columns, labels, steps
 from verify.suite.tightness import below, keep
 
 GAP = 1e-9  # what the solvers certify, with a margin
 
 
-def F(step: Step, v: Tensor) -> float:
+def F(step: CvxStep, v: Tensor) -> float:
     """The loss of f + v·z plus Γ ||v||_p, so Λ = 1."""
     return objective.loss(surrogate(step.Phi), step.y, step.f + step.Z @ v) + step.Gamma * p_norm(v.numpy(), step.p)
 
 
-def slope(step: Step) -> np.ndarray:
+def slope(step: CvxStep) -> np.ndarray:
     """ε S_t/m."""
     pull = step.y * surrogate(step.Phi).derivative(1 - step.y * step.f)
     return (pull @ step.Z / len(step.y)).numpy()
 
 
-def closed_form(step: Step) -> tuple[Tensor, float]:
+def closed_form(step: CvxStep) -> tuple[Tensor, float]:
     """The outputs h of the closed-form unit, and min_w F along it."""
     h = step.Z @ torch.from_numpy(dual_vector(slope(step), 1.0, step.p))
     return h, minimise_scalar(h, step.y, step.f, step.Gamma, surrogate(step.Phi)).objective
 
 
-def joint(step: Step) -> tuple[float, float]:
+def joint(step: CvxStep) -> tuple[float, float]:
     """The least F over all units and weights, from above and from below."""
     least = minimise_norm(step.Z, step.y, step.f, step.Gamma, step.p, surrogate(step.Phi))
     return least.objective, least.objective - least.gap
@@ -49,7 +49,7 @@ def joint(step: Step) -> tuple[float, float]:
 @pytest.mark.claim("cvx-joint-minimiser")
 @share(2)
 @given(steps())
-def test_the_closed_form_is_never_better_than_the_joint_minimiser(step: Step) -> None:
+def test_the_closed_form_is_never_better_than_the_joint_minimiser(step: CvxStep) -> None:
     closed, (upper, lower) = closed_form(step)[1], joint(step)
     assert lower <= upper <= closed + GAP * max(1.0, closed)
     keep("cvx-joint-minimiser: (F_closed - F_joint)/F_0", (closed - upper) / F(step, 0 * step.Z[0]), str(step))
@@ -57,7 +57,7 @@ def test_the_closed_form_is_never_better_than_the_joint_minimiser(step: Step) ->
 
 @share(2)
 @given(steps(), st.data())
-def test_the_certificate_of_the_joint_minimiser_holds(step: Step, data: st.DataObject) -> None:
+def test_the_certificate_of_the_joint_minimiser_holds(step: CvxStep, data: st.DataObject) -> None:
     """No v at all is below objective - gap: not 0, not the closed form, not one that hypothesis looks for."""
     v = data.draw(columns(step.Z.shape[1], 1))[:, 0]
     lower = joint(step)[1]
@@ -66,7 +66,7 @@ def test_the_certificate_of_the_joint_minimiser_holds(step: Step, data: st.DataO
 
 @pytest.mark.claim("cvx-joint-minimiser")
 def test_that_the_closed_form_is_not_the_joint_minimiser_is_found_unaided() -> None:
-    def fails(step: Step) -> bool:
+    def fails(step: CvxStep) -> bool:
         return closed_form(step)[1] > joint(step)[0] + 0.05
 
     step = find(steps(), fails, settings=search(), random=chance())
@@ -76,8 +76,8 @@ def test_that_the_closed_form_is_not_the_joint_minimiser_is_found_unaided() -> N
 @pytest.mark.claim("cvx-joint-minimiser")
 @share(4)
 @given(steps())
-def test_with_one_input_the_closed_form_is_exact(step: Step) -> None:
-    one = Step(step.Z[:, :1].contiguous(), step.y, step.f, step.Gamma, step.p, step.Phi)
+def test_with_one_input_the_closed_form_is_exact(step: CvxStep) -> None:
+    one = CvxStep(step.Z[:, :1].contiguous(), step.y, step.f, step.Gamma, step.p, step.Phi)
     assert closed_form(one)[1] == pytest.approx(joint(one)[0], rel=GAP)
 
 
@@ -88,11 +88,11 @@ def test_with_one_input_the_closed_form_is_exact(step: Step) -> None:
 @share(2)
 @given(steps(), st.data(), st.sampled_from([0.5, 1.0, 1.5]))
 def test_zero_is_optimal_just_where_the_score_is_at_most_the_penalty(
-    step: Step, data: st.DataObject, share_of_g: float
+    step: CvxStep, data: st.DataObject, share_of_g: float
 ) -> None:
     g = layer_score(slope(step), 1.0, step.p, 1.0)
     assume(g > 1e-3)
-    step = Step(step.Z, step.y, step.f, share_of_g * g, step.p, step.Phi)
+    step = CvxStep(step.Z, step.y, step.f, share_of_g * g, step.p, step.Phi)
     start = F(step, 0 * step.Z[0])
     if is_optimal(g, step.Gamma):
         v = data.draw(columns(step.Z.shape[1], 1))[:, 0]
@@ -105,10 +105,10 @@ def test_zero_is_optimal_just_where_the_score_is_at_most_the_penalty(
 @pytest.mark.claim("cvx-decrease")
 @share(2)
 @given(steps(names=("logistic", "logistic2")), st.floats(0, 0.99))
-def test_the_decrease_is_guaranteed(step: Step, share_of_g: float) -> None:
+def test_the_decrease_is_guaranteed(step: CvxStep, share_of_g: float) -> None:
     g = layer_score(slope(step), 1.0, step.p, 1.0)
     assume(g > 1e-2)
-    step = Step(step.Z, step.y, step.f, max(share_of_g * g, 1e-3), step.p, step.Phi)
+    step = CvxStep(step.Z, step.y, step.f, max(share_of_g * g, 1e-3), step.p, step.Phi)
     h, closed = closed_form(step)
     tau, mean_square = surrogate(step.Phi).curvature, float((h * h).mean())
     gain = F(step, 0 * step.Z[0]) - closed
@@ -121,16 +121,16 @@ def test_the_decrease_is_guaranteed(step: Step, share_of_g: float) -> None:
 
 
 @st.composite
-def layers(draw: st.DrawFn) -> tuple[Step, Step]:
+def layers(draw: st.DrawFn) -> tuple[CvxStep, CvxStep]:
     """Two layers that a unit may read, each with its Γ: the same sample and f."""
     m = draw(st.integers(2, 5))
     y, f = draw(labels(m)), draw(columns(m, 1, reach=1.0))[:, 0].contiguous()
     Gamma = st.sampled_from([0.02, 0.1, 0.3, 1.0])
-    first, second = (Step(draw(columns(m, 2, reach)), y, f, draw(Gamma), 2.0, "logistic") for reach in (1.0, 20.0))
+    first, second = (CvxStep(draw(columns(m, 2, reach)), y, f, draw(Gamma), 2.0, "logistic") for reach in (1.0, 20.0))
     return first, second
 
 
-def chosen(pair: tuple[Step, Step], rule: str) -> float:
+def chosen(pair: tuple[CvxStep, CvxStep], rule: str) -> float:
     """F after the closed-form step in the layer that the rule takes."""
     g = [layer_score(slope(step), 1.0, step.p, 1.0) for step in pair]
     F_s = [closed_form(step)[1] for step in pair]
@@ -143,7 +143,7 @@ def chosen(pair: tuple[Step, Step], rule: str) -> float:
 def test_that_a_score_takes_the_wrong_layer_is_found_unaided(rule: str) -> None:
     """argmax g_s, as printed, and argmax (g_s - Γ_s): both depend on the scale of the layer."""
 
-    def fails(pair: tuple[Step, Step]) -> bool:
+    def fails(pair: tuple[CvxStep, CvxStep]) -> bool:
         return chosen(pair, rule) > chosen(pair, "compare") + 0.01
 
     find(layers(), fails, settings=search(), random=chance())

@@ -24,7 +24,7 @@ from verify.suite.distributions import (
     DELTA,
     DISTRIBUTIONS,
     STATEMENTS,
-    Case,
+    DrawnCase,
     largest_of,
     line_complexities,
     noise,
@@ -35,7 +35,7 @@ from verify.suite.tightness import keep
 JUDGED_AT = Fraction(1, 1000)  # the chance that a true statement is judged refuted
 
 
-def failures(cases: Iterator[Case], bound: Callable[[Case], float], name: str = "") -> tuple[int, int]:
+def failures(cases: Iterator[DrawnCase], bound: Callable[[DrawnCase], float], name: str = "") -> tuple[int, int]:
     """(samples on which R(f) exceeds the bound, samples); the largest R(f)/bound is kept under the name."""
     failed = tried = 0
     for case in cases:
@@ -67,7 +67,7 @@ def test_the_empirical_error_alone_fails_more_often(distribution: str) -> None:
 def test_noise_needs_the_terms_that_pay_for_the_choice() -> None:
     """The ramp and the confidence term of margin-bound alone fail on more than δ of the samples: 3000 features."""
 
-    def stripped(case: Case) -> float:
+    def stripped(case: DrawnCase) -> float:
         terms = STATEMENTS["margin-bound"](case).terms
         return math.fsum(term or 0.0 for name, term in terms.items() if name not in ("complexity", "depth"))
 

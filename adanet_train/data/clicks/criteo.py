@@ -30,7 +30,7 @@ Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class CriteoPart:
     """Rows of one part: the transformed counts [m, 13], the indices of the categories [m, 26], y = -1/+1."""
 
     counts: NDArray[np.float32]
@@ -41,17 +41,17 @@ class Part:
     def m(self) -> int:
         return len(self.y)
 
-    def __getitem__(self, rows: Any) -> Part:
-        return Part(self.counts[rows], self.codes[rows], self.y[rows])
+    def __getitem__(self, rows: Any) -> CriteoPart:
+        return CriteoPart(self.counts[rows], self.codes[rows], self.y[rows])
 
 
 @dataclass(frozen=True, eq=False)
 class Criteo:
     """The three parts, and for each category the sorted values whose indices are 1, 2, .., d."""
 
-    train: Part
-    validation: Part
-    test: Part
+    train: CriteoPart
+    validation: CriteoPart
+    test: CriteoPart
     vocabulary: tuple[NDArray[np.uint32], ...]
 
     @property
@@ -166,7 +166,9 @@ def _vocabulary(path: Path, m: int, min_count: int, steps: _Steps) -> tuple[NDAr
 # Encoding
 
 
-def _encode(path: Path, N: int, vocabulary: tuple[NDArray[np.uint32], ...], folder: Path | None, steps: _Steps) -> Part:
+def _encode(
+    path: Path, N: int, vocabulary: tuple[NDArray[np.uint32], ...], folder: Path | None, steps: _Steps
+) -> CriteoPart:
     counts = _array(folder, "counts", np.float32, (N, COUNTS))
     codes = _array(folder, "codes", np.int32, (N, CATEGORIES))
     y = _array(folder, "y", np.float64, (N,))
@@ -179,7 +181,7 @@ def _encode(path: Path, N: int, vocabulary: tuple[NDArray[np.uint32], ...], fold
             codes[rows, j] = indices(digits[:, j], values)
         start += len(label)
         steps.add(len(label))
-    return Part(counts, codes, y)
+    return CriteoPart(counts, codes, y)
 
 
 def _array(folder: Path | None, name: str, dtype: Any, shape: tuple[int, ...]) -> Any:

@@ -28,7 +28,7 @@ from adanet_train.core.descend import Adam
 from adanet_train.core.device import one_thread
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
-from adanet_train.data.clicks.criteo import Codes, Part, embedding_size
+from adanet_train.data.clicks.criteo import Codes, CriteoPart, embedding_size
 from adanet_train.data.clicks.criteo_rows import COUNTS
 from adanet_train.data.datasets import Dataset
 from adanet_train.data.disk import slices
@@ -47,7 +47,7 @@ class Embedding:
         counts = tuple(f"I{j}" for j in range(1, COUNTS + 1))
         return counts + tuple(f"C{f}_{i}" for f, table in enumerate(self.tables, 1) for i in range(table.shape[1]))
 
-    def __call__(self, part: Part) -> Array:
+    def __call__(self, part: CriteoPart) -> Array:
         counts = np.clip(part.counts / self.scale, -1, 1)
         return np.hstack([counts, *(table[part.codes[:, f]] for f, table in enumerate(self.tables))])
 
@@ -56,20 +56,20 @@ class Embedding:
         zeros, ones = np.zeros(len(self.names)), np.ones(len(self.names))
         return FeatureMap(self.names, zeros, ones, clip=False, bias=bias, fitted_on_sample=fitted_on_sample, r_sup=1.0)
 
-    def points(self, part: Part) -> Points:
+    def points(self, part: CriteoPart) -> Points:
         """Ψ of the rows, computed when they are asked for."""
-        return Points(Rows(part, self), self.feature_map())
+        return Points(EmbeddedRows(part, self), self.feature_map())
 
-    def dataset(self, part: Part, *, fitted_on_sample: bool = True) -> Dataset:
+    def dataset(self, part: CriteoPart, *, fitted_on_sample: bool = True) -> Dataset:
         """The rows as a sample for the trainer."""
         return Dataset(self(part), part.y, self.names, own_map=self.feature_map(fitted_on_sample=fitted_on_sample))
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class EmbeddedRows:
     """X of the rows of a part as a matrix of which some rows are read at a time: of 45 million it would take 60 GB."""
 
-    part: Part
+    part: CriteoPart
     embedding: Embedding
 
     def __len__(self) -> int:
@@ -85,7 +85,7 @@ class Rows:
 
 @one_thread()  # several threads add up the gradients of a row in any order: other last digits each time
 def embed(
-    part: Part,
+    part: CriteoPart,
     d: Sequence[int],
     draw: torch.Generator,
     *,

@@ -11,18 +11,23 @@ from typing import Any
 from adanet_theory.checks import check
 from verify.experiments.running.progress import Trials
 from verify.experiments.running.store import Store
-from verify.experiments.running.trials import Source, Trial
+from verify.experiments.running.trials import DataSource, Trial
 
 Result = dict[str, Any]
-Work = Callable[[Trial, Source], Result]
-Backend = Callable[[Work, Sequence[Trial], Source], Iterator[tuple[Trial, Result]]]
+Work = Callable[[Trial, DataSource], Result]
+Backend = Callable[[Work, Sequence[Trial], DataSource], Iterator[tuple[Trial, Result]]]
 
 
 class Runner:
     def __init__(
-        self, store: Store, work: Work, backend: Backend, source: Source | None = None, progress: Trials | None = None
+        self,
+        store: Store,
+        work: Work,
+        backend: Backend,
+        source: DataSource | None = None,
+        progress: Trials | None = None,
     ) -> None:
-        self.store, self.work, self.backend, self.source = store, work, backend, source or Source()
+        self.store, self.work, self.backend, self.source = store, work, backend, source or DataSource()
         self.progress = progress or Trials()
 
     def run(self, trials: Sequence[Trial]) -> list[Result]:
@@ -45,7 +50,7 @@ class Runner:
 def on_cores(jobs: int) -> Backend:
     """Processes, one trial at a time each: what a worker holds when it is killed is one trial."""
 
-    def backend(work: Work, trials: Sequence[Trial], source: Source) -> Iterator[tuple[Trial, Result]]:
+    def backend(work: Work, trials: Sequence[Trial], source: DataSource) -> Iterator[tuple[Trial, Result]]:
         if jobs == 1:
             yield from ((trial, work(trial, source)) for trial in trials)
             return
@@ -67,7 +72,7 @@ def on_cluster(address: str) -> Backend:
     except ImportError:
         raise ValueError("--scheduler needs Dask: pip install 'adanet-theory[cluster]'.") from None
 
-    def backend(work: Work, trials: Sequence[Trial], source: Source) -> Iterator[tuple[Trial, Result]]:
+    def backend(work: Work, trials: Sequence[Trial], source: DataSource) -> Iterator[tuple[Trial, Result]]:
         with Client(address, timeout=30, set_as_default=False) as client:
             futures = [client.submit(_labelled, work, trial, source, pure=False) for trial in trials]
             for future in as_completed(futures, loop=client.loop):
@@ -77,6 +82,6 @@ def on_cluster(address: str) -> Backend:
     return backend
 
 
-def _labelled(work: Work, trial: Trial, source: Source) -> tuple[Trial, Result]:
+def _labelled(work: Work, trial: Trial, source: DataSource) -> tuple[Trial, Result]:
     """Results come back in the order in which they finish, so each brings its trial."""
     return trial, work(trial, source)

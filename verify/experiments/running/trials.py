@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Source:
+class DataSource:
     """Where a process finds the data that trials name: the folder of the data sets, and the file of Criteo's rows."""
 
     folder: str | None = None
@@ -75,7 +75,7 @@ class Fold:
 
 
 @functools.lru_cache(maxsize=2)
-def sample(name: str, source: Source) -> Dataset:
+def sample(name: str, source: DataSource) -> Dataset:
     """All points of a name; of CIFAR-10 those of the test batch too, as the paper's folds have 12,000 points."""
     from adanet_train.data import datasets
     from adanet_train.data.pictures import cifar10, image_features
@@ -89,7 +89,7 @@ def sample(name: str, source: Source) -> Dataset:
     return datasets.Dataset(X, y, image_features.NAMES, known_range=(0.0, 1.0))
 
 
-def fold_of(trial: Trial, source: Source) -> Fold:
+def fold_of(trial: Trial, source: DataSource) -> Fold:
     import torch
 
     dataset = sample(trial.data, source)
@@ -114,7 +114,7 @@ def train(trial: Trial, fold: Fold) -> Trained:
         torch.set_num_threads(threads)
 
 
-def run(trial: Trial, source: Source) -> dict[str, Any]:
+def run(trial: Trial, source: DataSource) -> dict[str, Any]:
     """Accuracy on the three parts, the architecture, and the seconds of the training.
 
     Seconds of this process's CPU time: what else runs on the machine does not count.
@@ -136,7 +136,7 @@ def run(trial: Trial, source: Source) -> dict[str, Any]:
     }
 
 
-def sizes(name: str, source: Source) -> tuple[int, int]:
+def sizes(name: str, source: DataSource) -> tuple[int, int]:
     """How many points a fold trains on, and tests on."""
     m = sample(name, source).m
     parts = split(m, 0, 0)
