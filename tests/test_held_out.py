@@ -212,12 +212,13 @@ def test_a_sample_stored_in_shorter_numbers_is_the_same_sample(dtype: str) -> No
     assert verify_bounds(forest, short, y, test=(other, y[:80])).test.n == 80
 
 
-@pytest.mark.parametrize("kind", ["csr of float32", "csr of float64", "frame", "frame with words"])
+@pytest.mark.parametrize("kind", ["csr of float32", "coo of float64", "frame", "frame with words"])
 def test_a_sample_in_another_container_is_the_same_sample(kind: str) -> None:
     X, y, forest = points_and_forest()
-    if kind.startswith("csr"):
+    if kind.startswith("c"):
         sparse = pytest.importorskip("scipy.sparse")
-        same = sparse.csr_matrix(X.astype(kind.removeprefix("csr of ")))
+        container, dtype = kind.split(" of ")
+        same = getattr(sparse, f"{container}_matrix")(X.astype(dtype))
         with pytest.raises(ValueError, match="120 of the 120"):
             verify_bounds(forest, same, y, test=(X, y))
         return

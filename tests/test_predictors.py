@@ -312,6 +312,10 @@ def test_a_frame_goes_to_the_estimator_as_it_is() -> None:
     [
         (lambda X: 1 / (1 + np.exp(-X[:, 0])), r"lies in \[0, 1\] at every point"),
         (lambda X: np.random.default_rng().standard_normal(len(X)), "other values when it is called again"),
+        (lambda X: X[:, 0] - X[:, 0].mean(), "other values beside other points.*predicts each point by itself"),
+        (lambda X: np.full(len(X), int(len(X) > 16)), "the predictor gives a point other values beside other points"),
+        (Function(1, lambda z: z - z.mean(0), 4).eval(), "^Function gives a point other values beside other points"),
+        (Function(2, lambda z: z.softmax(0), 4).eval(), "^Function gives a point other values beside other points"),
         (lambda X: np.full(len(X), "cat"), "gives 'cat' and no label of y"),
         (lambda X: np.where(X[:, 0] > 0, 1, -1), r"gives labels of -1/\+1 and y holds 0/1"),
         (lambda X: X[:3, 0], "must give a label, or a row of scores, for each of 300 points"),

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -446,6 +447,7 @@ class Ten(nn.Module):
         (stack(), {"draws": "many"}, "draws must be an integer"),
         (stack(), {"declared": 3}, "declared must be a NetworkSpec or a dict, got a int"),
         (make_pipeline(StandardScaler()), {}, "network must be .* got a Pipeline"),
+        (LogisticRegression().fit(np.eye(3), [0, 1, 1]), {"y": [None, *[0] * 399]}, "must hold 0 and 1 .*, got None"),
         (stack(), {"seed": 0.5}, "seed must be an integer"),
         (stack(), {"delta": "small"}, "delta must be a number, got delta='small'"),
     ],

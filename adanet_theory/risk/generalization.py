@@ -456,9 +456,10 @@ def margin_bound_empirical(
     check_m(m)
     check_delta(delta)
     deviation = math.sqrt(math.log(4 * len(w_norms) / delta) / (2 * m))
-    R_m = [R + M_k * deviation for R, M_k in zip(R_S, M, strict=True)]
+    id = "margin-bound-empirical"
+    R_m = [total([R, M_k * deviation], id) for R, M_k in zip(R_S, M, strict=True)]
     bound = margin_bound(ramp, w_norms, R_m, rho=rho, m=m, delta=delta / 2, M=max(M))
-    return MarginBound("margin-bound-empirical", bound.terms, bound.rho)
+    return MarginBound(id, bound.terms, bound.rho)
 
 
 def margin_bound_uniform(

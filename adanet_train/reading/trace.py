@@ -422,7 +422,7 @@ def _beside(X: Array, rows: int) -> Array:
     each = 16 if rows == len(X) else FEWEST // len(SCALES)
     drawn = np.random.default_rng(0).standard_normal((len(SCALES), each, *X.shape[1:]))
     largest = float(np.abs(X).max(initial=0.0)) or 1.0
-    scales = np.minimum(np.array(SCALES) * largest, 1e100).reshape(-1, *[1] * X.ndim)
+    scales = (np.minimum(SCALES, 1e100 / largest) * largest).reshape(-1, *[1] * X.ndim)
     return (drawn * scales).reshape(-1, *X.shape[1:])
 
 

@@ -200,12 +200,12 @@ def remarks(layers: EstimatorLayers, kind: str, X: Array) -> tuple[str, ...]:
     if layers.fixed:
         notes.append(f"Psi is x after {' and '.join(layers.fixed)}, which learns nothing from the sample.")
     if layers.fitted and layers.inner is not None:
-        steps = " and ".join(layers.fitted)
+        steps = f"{' and '.join(layers.fitted)} {'was' if len(layers.fitted) == 1 else 'were'}"
         paid, free = _size(layers, X), _size(layers.inner, layers.scaled(X))
         price = ""
         if paid is not None and free:
             price = f" B r_inf is {paid:.3g}; with scalers fixed before the sample it would be {free:.3g}."
-        notes.append(f"{steps} was fitted on the sample: its numbers are counted as weights, and x is unscaled.{price}")
+        notes.append(f"{steps} fitted on the sample: the numbers are counted as weights, and x is unscaled.{price}")
     return tuple(notes)
 
 

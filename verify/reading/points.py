@@ -130,6 +130,7 @@ def count(X: Any, name: str) -> int:
 
 def first(X: Any, n: int) -> Any:
     """The first n rows of X, whatever it is."""
+    X = X.tocsr() if hasattr(X, "tocsr") else X  # of sparse matrices not all are cut by rows
     return X.iloc[:n] if hasattr(X, "iloc") else X[:n]
 
 
@@ -226,7 +227,7 @@ def _in_order(y: Any, count: int) -> Classes:
 
 def _require_known(labels: Array, classes: Sequence[Any]) -> None:
     known = np.isin(labels, classes)
-    shown = ", ".join(f"{value!r}" for value in np.unique(labels[~known])[:3].tolist())
+    shown = ", ".join(sorted({repr(value) for value in labels[~known].tolist()})[:3])
     check(bool(known.all()), f"y must hold {classes[0]!r} and {classes[1]!r} as in training, got {shown}.")
 
 

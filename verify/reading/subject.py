@@ -25,6 +25,7 @@ from verify.reading.families import Families
 from verify.reading.formula import BlackBox, Formula, ReadNetwork
 from verify.reading.points import Classes
 from verify.reading.program import (
+    FEWEST,
     PROBABILITY,
     ChainProgram,
     ModuleProgram,
@@ -34,6 +35,7 @@ from verify.reading.program import (
     decided,
     gaps,
     program_of,
+    require_of_x_alone,
 )
 
 if TYPE_CHECKING:
@@ -306,7 +308,7 @@ def _arithmetic(program: ModuleProgram, graph: Graph, X: Array) -> Arithmetic:
     module = program.module
     steps = trace.trace(module, graph.shape, fold=False)
     own = arithmetic.of_steps(steps, rounding.one_type(module))
-    why = own.why or rounding.obstacle(module, steps, program.input(X[:FEW]))
+    why = own.why or rounding.obstacle(module, steps, program.input(X[:FEWEST]))
     if why or own.difference is None or (own.is_double and not graph.link):
         return Arithmetic(own.dtype, why=why) if why else own
     e = own.difference(float(np.abs(X).max(initial=0.0)))
@@ -373,10 +375,7 @@ def _opaque(module: Any, X: Array, refusal: str) -> Subject:
         raise
     except ValueError:
         raise ValueError(unfit) from None
-    # the same rows twice: sums of other batches may be rounded otherwise
-    once, again = (program.outputs(X[:FEW]) for _ in range(2))
-    same = bool(np.array_equal(once, again, equal_nan=True))
-    check(same, f"{type(module).__name__}: its outputs differ from call to call, expected a function of x alone.")
+    require_of_x_alone(type(module).__name__, program.outputs, X, f, program.eps)
     _require_logit(module, f)
     box = BlackBox(type(module).__name__, None if f.shape[1] <= 2 else f.shape[1])
     return Subject(box, notes=(f"black box: {refusal}",), program=program)
@@ -394,7 +393,7 @@ def _within(f: Array) -> bool:
 def _runs_in_eval_mode(module: Any, X: Array) -> bool:
     """Whether a copy does: the mode and the statistics of the user's own module stay as they are."""
     try:
-        ModuleProgram(deepcopy(module).eval()).outputs(X[:FEW])
+        ModuleProgram(deepcopy(module).eval()).outputs(X[:FEWEST])
     except ValueError:
         return False
     except Exception:  # what cannot be copied may still run
@@ -402,7 +401,6 @@ def _runs_in_eval_mode(module: Any, X: Array) -> bool:
     return True
 
 
-FEW = 16  # points on which a program is run again
 FAR = 1e3
 
 

@@ -158,9 +158,9 @@ def for_all_rho(bound: Bound, setting: Setting) -> Value:
         return Value()
     try:
         j = numeric.best_j(bound, setting)
+        return trivial(bound) if j is None else at_j(bound, setting, j)
     except OverflowError:
         return Value()
-    return trivial(bound) if j is None else at_j(bound, setting, j)
 
 
 def at_j(bound: Bound, setting: Setting, j: int) -> Value:
@@ -225,16 +225,16 @@ def from_data(bound: Bound, setting: Setting) -> Value:
     drawn = setting.draws is not None
     delta = setting.delta * (1 - SAMPLED) if drawn else setting.delta
     E_Z = _drawn(setting) if drawn else _closed(setting)
-    if E_Z is None:
+    if E_Z is None or not math.isfinite(E_Z):
         return Value()
     try:
         best, m_needed = _best(setting, B, E_Z, float(delta))
+        if best.j is None:
+            return trivial(bound)
+        exact_rho = Fraction(B) / (1 + EXACT_ETA) ** best.j
+        rho, eta = up(exact_rho), setting.eta_at(exact_rho)
     except OverflowError:
         return Value()
-    if best.j is None:
-        return trivial(bound)
-    exact_rho = Fraction(B) / (1 + EXACT_ETA) ** best.j
-    rho, eta = up(exact_rho), setting.eta_at(exact_rho)
     values = {"m": setting.m, "delta": delta, "eta": EXACT_ETA, "r_rms": setting.sizes.r_rms, "E_Z": E_Z}
     values |= at_path_norm(setting) | {"j": best.j, "ramp": setting.margins.ramp(rho, eta)}
     terms, raw = steeper(*certified_terms(bound.id, values), eta)

@@ -14,7 +14,7 @@ import numpy as np
 
 from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
-from adanet_theory.checks import Array, OutsideTheoryError
+from adanet_theory.checks import Array, OutsideTheoryError, product, total
 from adanet_theory.quantities import Quantities, arguments, as_margin_bound, evaluate
 from adanet_theory.risk.margin import MarginBound, best_margin, margin_error, ramp_loss
 from adanet_theory.risk.solve import smallest_m
@@ -52,7 +52,7 @@ def quantities(setting: Setting, at: AtRho | None = None) -> Quantities:
 def at_m(given: Quantities, m: int) -> Quantities:
     """At another m, all else equal; R_S of the sample is taken to fall like 1/sqrt(m)."""
     shrunk = math.sqrt(given.m / m)
-    return replace(given, m=m, R_S=[None if R is None else shrunk * R for R in given.R_S or ()])
+    return replace(given, m=m, R_S=[None if R is None else product([shrunk, R], "R_S") for R in given.R_S or ()])
 
 
 # Statements that hold for all rho_j at once
@@ -71,7 +71,7 @@ def scale(bound: Bound, setting: Setting) -> float:
     if bound.scale == "B":
         return setting.B or 0.0
     assert setting.ranges is not None
-    return math.fsum(float(w) * M for w, M in zip(setting.w, setting.ranges.upper, strict=True))
+    return total((float(w) * M for w, M in zip(setting.w, setting.ranges.upper, strict=True)), bound.id)
 
 
 def best_j(bound: Bound, setting: Setting) -> int | None:
@@ -98,7 +98,7 @@ def _needed_for_all_rho(bound: Bound, setting: Setting) -> int | None:
     if not tried:
         return None
     _, j, ramp = min(tried)
-    return smallest_m(lambda m: _at_j(bound, setting, m)(j, ramp), largest=LARGEST_M)
+    return _smallest(bound, lambda m: _at_j(bound, setting, m)(j, ramp))
 
 
 # How large a sample would be enough
@@ -111,10 +111,15 @@ def m_needed(bound: Bound, value: Value, setting: Setting) -> int | None:
     if bound.scale != "rho":
         return _needed_for_all_rho(bound, setting)
     given = quantities(setting, setting.tied)
+    return _smallest(bound, lambda m: evaluate(bound, at_m(given, m)))
+
+
+def _smallest(bound: Bound, at: Callable[[int], MarginBound]) -> int | None:
+    """The least m at which the bound is below 1; it is not where it exceeds the largest float."""
 
     def defined(m: int) -> MarginBound:
         try:
-            value = evaluate(bound, at_m(given, m))
+            value = at(m)
             return value if math.isfinite(value.total) else nothing
         except (OverflowError, OutsideTheoryError):
             return nothing
