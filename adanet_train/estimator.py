@@ -334,7 +334,10 @@ class AdaNetClassifier(_Trained):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Scale X to [0, 1], by `feature_range` if it was known in advance, and train.
 
-        With `subnetworks` X goes to the modules as it is, and y may be left out for a Dataset of pairs.
+        With `subnetworks` X goes to the modules as it is, and y may be left out for a Dataset of pairs. X may also be
+        the path of a .csv or .parquet file, or a pattern such as part-*.parquet; y is then the name of the column of
+        labels. If a round fails or is interrupted, the rounds before it are kept; with warm_start=True a further `fit`
+        goes on from them.
 
         `sample_weight`: integers are counts, k for k copies of a row, each a point of its own that may be held out, 0
         for none; they are what to give for a table that was counted. An importance must be a float: of copies some
@@ -353,15 +356,16 @@ class AdaNetClassifier(_Trained):
         self._check_own(config)
         if config.goal.by_picking:
             return self._fit_picking(X, y, config)
-        made: dict[str, Any] = {
-            "rounds": config.family.rounds,
-            "seed": config.run.seed,
-            "device": config.run.device,
-            "callback": fitted.tell if self.verbose else None,
-        }
-        self.ensemble_ = fitted.fit(X, y, self.subnetworks, resume=begun, **made)
+
+        def after(found: fitted.Fitted) -> None:
+            self.ensemble_, self.classes_ = found, found.classes  # what follows may fail: this round is kept
+            if self.verbose:
+                fitted.tell(found)
+
+        made: dict[str, Any] = {"rounds": config.family.rounds, "seed": config.run.seed, "device": config.run.device}
+        self.ensemble_ = fitted.fit(X, y, self.subnetworks, resume=begun, callback=after, **made)
         self.classes_ = self.ensemble_.classes
-        return self if y is None else self._warned(X, y)
+        return self if y is None or isinstance(y, str) else self._warned(X, y)
 
     def _check_own(self, config: Config) -> None:
         """Parameters of dense networks are refused, not ignored."""

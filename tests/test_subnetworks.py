@@ -446,11 +446,10 @@ def test_a_round_that_fails_leaves_the_one_before(tmp_path):
             return [linear] if round == 1 else [lambda context: nn.Linear(1, 1)]
 
     clf = AdaNetClassifier(subnetworks=Subnetworks(Plan(), training=QUICK), rounds=2, warm_start=True)
-    seen = []
-    y = torch.from_numpy(LABELS)
     with pytest.raises(ValueError, match="builder '<lambda>' failed in round 2"):
-        train(IMAGES, y, clf.subnetworks, rounds=2, callback=seen.append)
-    assert [one.name for one in seen[-1].chosen] == ["linear"]
+        clf.fit(IMAGES, LABELS)
+    assert [row["name"] for row in clf.summary().rows] == ["linear"]
+    assert np.array_equal(clf.predict(IMAGES), fitted(linear, rounds=1).predict(IMAGES))
 
 
 def test_builders_conform():
@@ -537,6 +536,11 @@ def test_the_command_trains_writes_every_round_and_goes_on(folder, capsys):
     f = clf.predict((X / 16).reshape(-1, 1, 8, 8))
     assert clf.classes_.tolist() == [*"0123456789"]
     assert 1 - (f == y.astype(str)).mean() == pytest.approx(result["train_error"])
+    # the points of a name are pixels in [0, 1] here too, not in [0, 16] as for dense networks
+    asked = ("--data", "digits", "--subnetworks", "own_builders:both", "--no-estimates", "--json")
+    assert verify_main(["m.pt", *asked]) == 0
+    sample = json.loads(capsys.readouterr().out)["sample"]
+    assert (sample["r_inf"], sample["train_error"]) == (1.0, result["train_error"])
 
 
 def test_the_command_prints_a_table_for_one_builder_and_two_classes(folder, capsys):
@@ -635,6 +639,9 @@ def test_words_are_codes_for_builders_that_ask(tmp_path):
     assert np.array_equal(f, back.decision_function(later.select("word", "size")))
     later.write_csv(tmp_path / "later.csv")
     assert np.array_equal(f, back.decision_function(tmp_path / "later.csv"))
+    frames = [(part.drop("y"), part["y"].to_list()) for part in (frame, later)]
+    report = verify_bounds(clf, *frames[0], test=frames[1], draws=None)
+    assert report.test.error == 1 - clf.score(*frames[1])
     with pytest.warns(UserWarning, match="column 'word' holds 'new', training did not"):
         back.predict(polars.DataFrame({"size": [0.0], "word": ["new"]}))
     with pytest.raises(ValueError, match="no column 'word', which the model reads"):
@@ -673,6 +680,15 @@ def test_the_command_encodes_the_test_table_as_the_training_table(folder, capsys
     assert status == 0, err
     assert "column 'word' holds 'nowhere', training did not" in err
     clf = load("m.pt", subnetworks=Subnetworks([embeds], categories=True))
+    trained = json.loads(out)["train_error"]
+    given = ("--subnetworks", "own_builders:codes", "--no-estimates", "--json")
+    assert verify_main(["m.pt", "--data", "part-*.csv", *given]) == 0
+    assert json.loads(capsys.readouterr().out)["sample"]["train_error"] == trained
+    quick = Subnetworks([embeds], training=QUICK, categories=True)
+    here = AdaNetClassifier(subnetworks=quick, rounds=1).fit("part-*.csv", "y")
+    with pytest.raises(ValueError, match="of a file y must be the name of the column"):
+        AdaNetClassifier(subnetworks=quick, rounds=1).fit("part-*.csv", [0] * 900)
+    assert np.array_equal(here.decision_function("part-0.csv"), clf.decision_function("part-0.csv"))
     table = polars.read_csv("test.csv")
     with pytest.warns(UserWarning, match="nowhere"):
         wrong = (clf.predict(table.drop("y")) != table["y"].to_numpy()).mean()

@@ -70,6 +70,7 @@ def parser() -> Parser:
         help="with --unlabelled: a compressed or picked network, or pick (default pick)",
     )
     add("--data", metavar="FILE", help="training points (default: those in the model file)")
+    add("--data-dir", metavar="DIR", help="folder of mnist, fashion and cifar10 (default $ADANET_DATA)")
     add("--test-data", metavar="FILE", help="held-out points: their error, and a bound on the risk from them")
     add("--rho", type=_number, metavar="R", help="margin of f/W that you fixed in advance (default: the declared one)")
     add("--delta", type=_number, metavar="D", help="each bound holds with probability 1 - D (default 0.05)")
@@ -139,6 +140,7 @@ def verify(arguments: argparse.Namespace) -> int:
         shape=_shape(arguments.shape),
         subnetworks=arguments.subnetworks,
         declared=_declared(arguments.declared),
+        data_dir=arguments.data_dir,
     )
     _check_outputs(arguments)
     notes: list[str] = []

@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,7 @@ def train_in(world: World, on: str, arguments: argparse.Namespace) -> int:
 
         for note in (*sample.notes, *(() if test is None else test.notes)) if world.rank == 0 else ():
             bar.say(note)
-        made: dict[str, Any] = {"names_of_classes": sample.classes, "callback": after, "progress": bar}
+        made: dict[str, Any] = {"names_of_classes": _classes(sample), "callback": after, "progress": bar}
         made |= {"encoder": sample.encoder, "world": world}
         try:
             if certificate:
@@ -143,7 +144,13 @@ def _by_picking(arguments: argparse.Namespace, learner: Ensembles, sample: Pictu
 
 
 def _named(found: Fitted, sample: Pictures) -> Fitted:
-    return replace(found, classes=np.asarray([-1, 1] if sample.classes is None else sample.classes))
+    return replace(found, classes=np.asarray(_classes(sample)))
+
+
+def _classes(sample: Pictures) -> Sequence[Any]:
+    """The names of the classes, by number where they have none."""
+    unnamed = [-1, 1] if sample.outputs is None else range(sample.outputs)
+    return unnamed if sample.classes is None else sample.classes
 
 
 def _tell(found: Fitted, bar: Bar) -> None:

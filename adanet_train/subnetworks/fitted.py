@@ -93,14 +93,21 @@ def fit(
     encoder: Encoder | None = None,
     world: World = ALONE,
 ) -> Fitted:
-    """Train on arrays, tensors, a data frame, a Dataset or a DataLoader; `callback` sees what there is after a round.
+    """Train on arrays, tensors, a table, a Dataset or a DataLoader; `callback` sees what there is after a round.
+
+    A table is a data frame, or the path of a .csv or .parquet file, of which y is the name of the column of labels.
 
     `resume` is a run on the same points with the same seed and settings, to which rounds are added. The classes are
     called as the sorted labels are, or by `names_of_classes` in that order. `encoder` made X of a table; that of a data
     frame is made here.
     """
     settings = Subnetworks.of(subnetworks)
-    if is_table(X):
+    if isinstance(X, str | Path):
+        label = "y" if y is None else y
+        check(isinstance(label, str), "of a file y must be the name of the column of labels.")
+        table = tables.read(Path(X), label, coded=settings.categories)
+        X, y, encoder = table["X"], table["y"], table["encoder"]
+    elif is_table(X):
         table = table_of(X, coded=settings.categories)
         X, encoder = table["X"], table["encoder"]
     coded = encoder is not None and encoder.coded

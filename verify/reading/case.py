@@ -53,6 +53,7 @@ def read(
 ) -> Case:
     """The case of a predictor and arrays; a ValueError of one line says what was expected."""
     sample, held_out = points.pairs(X, y), None if test is None else _test_pairs(test)
+    sample, held_out = _encoded(network, sample), None if held_out is None else _encoded(network, held_out)
     given = _subject(network, sample, held_out, activation)
     if classes is not None:
         check(given.classes is None, "classes is for a predictor that does not know its own; this one does.")
@@ -67,6 +68,18 @@ def _subject(network: Any, sample: Pairs, test: Pairs | None, activation: str | 
     given = subject.subject(network, test.X, test.y, activation)
     stored = getattr(given.model, "sample", None)
     return given if stored is not None and stored.Psi is not None else subject.predictions(given, network)
+
+
+def _encoded(network: Any, pairs: Pairs) -> Pairs:
+    """A table for subnetworks that were trained on one, as theirs was encoded."""
+    from adanet_train.subnetworks import fitted
+
+    encoder = getattr(getattr(network, "ensemble_", None), "encoder", None)
+    if encoder is None or not fitted.is_table(pairs.X):
+        return pairs
+    table = fitted.table_of(pairs.X, known=encoder)
+    notes = (*pairs.notes, *(f"{pairs.name}{note}" for note in table["notes"]))
+    return pairs._replace(X=table["X"], notes=notes)
 
 
 def _test_pairs(test: Any) -> Pairs:
@@ -235,6 +248,7 @@ class Named:
     shape: tuple[int, ...] | None = None
     subnetworks: str | None = None
     declared: Mapping[str, Any] | None = None
+    data_dir: str | None = None
 
 
 def read_file(path: str, **names: Any) -> Case:
@@ -270,9 +284,10 @@ def subject_of(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None
     source = named.data or named.test
     check(source is not None, f"{path}: holds no training points. {subject.with_points(path)}")
     assert source is not None
-    data = load(named, source, many=True)
     ensemble = None if named.subnetworks is None else _ensemble(path, named.subnetworks)
-    shape = named.shape or (ensemble.ensemble_.grown.shape if ensemble else data.shape) or data.values.shape[1:]
+    own_points = None if ensemble is None else ensemble.ensemble_
+    data = load(named, source, own_points, many=True)
+    shape = named.shape or (own_points.grown.shape if own_points else data.shape) or data.values.shape[1:]
     X = _shaped(data, shape, source)
     network = ensemble or (path if named.module is None else made(named.module, named.weights))
     given = subject.subject(network, X, data.y, named.activation)
@@ -287,10 +302,15 @@ def _ensemble(path: str, factory: str) -> Any:
     return load_model(path, subnetworks=builders(factory))
 
 
-def load(named: Named, path: str, **options: Any) -> Dataset:
+def load(named: Named, path: str, ensemble: Any = None, *, many: bool = False, **options: Any) -> Dataset:
+    """The points of a file or name; for an ensemble of subnetworks as adanet-train gives them to builders."""
     from adanet_train.data import datasets
+    from adanet_train.data.pictures import images
 
-    return datasets.load(path, label=named.label, shaped=True, **options)
+    options |= {"label": named.label, "data_dir": named.data_dir}
+    if ensemble is None:
+        return datasets.load(path, shaped=True, many=many, **options)
+    return images.load(path, known=ensemble.encoder, **options).dataset
 
 
 def _shaped(data: Dataset, shape: Sequence[int], path: str) -> Array:
@@ -307,7 +327,8 @@ class _Data:
         self.outputs, self.named, self.shape = given.outputs, named, shape
         classes = None if given.classes is None else tuple(map(str, given.classes))
         features = getattr(given.model, "features", None)
-        read = {"outputs": self.outputs, "only": None if features is None else features.columns}
+        read: dict[str, Any] = {"outputs": self.outputs, "ensemble": given.ensemble}
+        read |= {} if features is None else {"only": features.columns}
         self.sample = None if named.data is None else load(named, named.data, classes=classes, **read)
         classes = (self.sample.classes if self.sample is not None else None) or classes
         self.test = None

@@ -61,7 +61,7 @@ class Subject:
     before: Callable[[Array], Array] | None = None
     arithmetic: Arithmetic = DOUBLE
     ensemble: Any = None
-    """Subnetworks of one's own, as they were chosen."""
+    """Subnetworks of one's own, as they were fitted."""
     families: Families | None = None
     """What was declared of them."""
 
@@ -111,7 +111,9 @@ def _of_ensemble(network: Any, X: Array) -> Subject:
     model: Any = found.model
     if hasattr(network, "picked_"):
         model = replace(model, picked=Recorded(network, X))
-    return replace(found, model=model, classes=tuple(network.classes_.tolist()), ensemble=network.ensemble_.grown)
+    unnamed = tuple(network.classes_.tolist()) == (-1, 1)
+    classes = None if unnamed else tuple(network.classes_.tolist())
+    return replace(found, model=model, classes=classes, ensemble=network.ensemble_)
 
 
 # A file
@@ -412,7 +414,7 @@ def declare(given: Subject, declared: NetworkSpec | Mapping[str, Any] | None) ->
     if declared is None:
         return given
     if isinstance(declared, Mapping):
-        return replace(given, families=Families.of(declared, given.ensemble))
+        return replace(given, families=Families.of(declared, getattr(given.ensemble, "grown", None)))
     from adanet_train.model import fields
 
     model = given.model

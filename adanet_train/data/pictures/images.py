@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,10 @@ from numpy.typing import NDArray
 
 from adanet_theory.checks import check
 from adanet_train.data import datasets, tables
+from adanet_train.data.datasets import Dataset
 from adanet_train.data.disk import is_on_disk
 from adanet_train.data.encoding import Encoder
+from adanet_train.data.features import default_names
 from adanet_train.data.pictures import cifar10
 
 SIDES = {"mnist": 28, "fashion": 28, "digits": 8}
@@ -30,6 +33,15 @@ class Pictures:
     notes: tuple[str, ...]
     encoder: Encoder | None = None
     """Of a table: how its columns became those of X."""
+
+    @property
+    def dataset(self) -> Dataset:
+        """A row of numbers for each point, and its shape."""
+        m, shape = len(self.y), self.X.shape[1:]
+        values = self.X.reshape(m, math.prod(shape))
+        names = default_names(values.shape[1]) if self.encoder is None else self.encoder.names
+        more: dict[str, Any] = {"classes": self.classes, "outputs": self.outputs, "notes": self.notes, "shape": shape}
+        return Dataset(values, self.y, names, **more)
 
 
 def load(
