@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 from torch import Tensor
 
 from adanet_train.config import Config as Config
+from adanet_train.core.device import threads_for
 from adanet_train.core.points import Points
 from adanet_train.core.world import ALONE, World
 from adanet_train.search.dense import Training
@@ -80,4 +81,5 @@ def train(
     points, y, config = begin("adanet", Psi, y, config, resume=resume, world=world)
     training = Training.begun(points, y, check_weights(weights, y), config, undeclared=is_extended(resume, config))
     after = None if callback is None else lambda grown: callback(training.trained(grown))
-    return training.trained(grow(training, training.begin(resume), config.family.rounds, after))
+    with threads_for(training.pass_costs):
+        return training.trained(grow(training, training.begin(resume), config.family.rounds, after))

@@ -19,6 +19,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import torch
@@ -35,6 +36,7 @@ from adanet_train.convex.projection import members
 from adanet_train.core import objective
 from adanet_train.core.activations import apply_activation
 from adanet_train.core.complexity import penalty
+from adanet_train.core.device import threads_for
 from adanet_train.core.history import LARGEST_SCORE, LEAST_F, NO_UNIT, CandidateRecord, Round, too_little
 from adanet_train.core.labels import labels_of
 from adanet_train.core.network import Network, read
@@ -78,15 +80,17 @@ def train(
     if resume is not None:
         growth.replay(resume)
         history = [*resume.history]
-    while len(history) < config.family.rounds and not (history and history[-1]["chosen"] < 0):
-        candidates = growth.candidates()
-        best, why = growth.choice(candidates)
-        if best >= 0:
-            growth.add(candidates[best])
-        records = [units.record for units in candidates]
-        history.append({"candidates": records, "chosen": best, "objective": growth.objective, "why": why})
-        if callback is not None:
-            callback(growth.trained(history))
+    # An exact step takes the threads that it needs; what else a round does are passes over the sample.
+    with nullcontext() if config.convex.step == "exact" else threads_for(2.0 * len(points) * points.n_0):
+        while len(history) < config.family.rounds and not (history and history[-1]["chosen"] < 0):
+            candidates = growth.candidates()
+            best, why = growth.choice(candidates)
+            if best >= 0:
+                growth.add(candidates[best])
+            records = [units.record for units in candidates]
+            history.append({"candidates": records, "chosen": best, "objective": growth.objective, "why": why})
+            if callback is not None:
+                callback(growth.trained(history))
     return growth.trained(history)
 
 

@@ -259,3 +259,19 @@ def test_breast_cancer_as_good_as_logistic_regression(tuned_logistic_regression,
         Psi, y, Psi_test, y_test = breast_cancer(split)
         scores.append(accuracy(method(Psi, y, config).network(Psi_test), y_test))
     assert np.mean(scores) >= mean - error
+
+
+@pytest.mark.parametrize(
+    ("trainer", "config"),
+    [(train, SMALL), (train, Config(rounds=1, epochs=1)), (adanet_cvx.train, Config(rounds=2, lam=1e-3))],
+    ids=["gradient", "committee", "cvx"],
+)
+def test_a_small_sample_is_trained_on_one_thread(trainer, config):
+    threads, seen = torch.get_num_threads(), list[int]()
+    torch.set_num_threads(2)
+    try:
+        trainer(*sample(), config, callback=lambda _: seen.append(torch.get_num_threads()))
+        assert {*seen} == {1}
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(threads)

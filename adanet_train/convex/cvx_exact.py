@@ -21,10 +21,11 @@ from adanet_theory.checks import check, check_nonnegative
 from adanet_theory.norms import conjugate
 from adanet_train.convex.class_loss import ClassLoss
 from adanet_train.convex.class_step import ClassProblem
-from adanet_train.convex.mixture import ROUNDING, Mixture, Point, Problem, solve
+from adanet_train.convex.mixture import ROUNDING, Mixture, Point, Problem, curvature_costs, solve
 from adanet_train.convex.newton import Curvature, curvature
 from adanet_train.convex.sample_loss import SampleLoss
 from adanet_train.convex.smooth_norm import SmoothNorm, stages
+from adanet_train.core.device import threads_for
 from adanet_train.core.norms import dual_vectors, row_norms
 from adanet_train.core.surrogates import Surrogate
 
@@ -236,7 +237,8 @@ def _joint(
     if not bool(steep.any()):
         return JointStep(here.w, here.objective, 0.0, 0, True)
     ray = (-dual_vectors(G, p) * steep[:, None]).flatten()
-    return follow(problem, problem.along(ray) if best is None else problem.at(best(ray)), tol, say)
+    with threads_for(curvature_costs(loss)):
+        return follow(problem, problem.along(ray) if best is None else problem.at(best(ray)), tol, say)
 
 
 class NormProblem:

@@ -18,6 +18,7 @@ from adanet_theory.checks import check
 from adanet_train.convex.class_loss import ClassLoss, LineLoss
 from adanet_train.convex.quadratic import minimise_quadratic
 from adanet_train.convex.sample_loss import SampleLoss
+from adanet_train.core.device import threads_for
 from adanet_train.core.surrogates import Surrogate
 from adanet_train.core.world import ALONE, World
 
@@ -121,6 +122,16 @@ def minimise_along(
 
 def solve(problem: Problem, w: Tensor | None, tol: float, max_iter: int) -> Mixture:
     """Proximal Newton steps until the gap is small."""
+    with threads_for(curvature_costs(problem.loss)):
+        return _steps(problem, w, tol, max_iter)
+
+
+def curvature_costs(loss: SampleLoss | ClassLoss) -> float:
+    """Products and sums of a curvature on all columns, the dearest part of a step."""
+    return 2.0 * loss.columns.numel() * loss.size
+
+
+def _steps(problem: Problem, w: Tensor | None, tol: float, max_iter: int) -> Mixture:
     start = here = problem.start(w)
     lower, iterations, reason = 0.0, 0, "float64 resolves no further step"
     while True:

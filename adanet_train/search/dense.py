@@ -161,6 +161,12 @@ class Training:
         return objective.mean(values, self.weights, self.points.world) + growth.penalty
 
     @property
+    def pass_costs(self) -> float:
+        """Products and sums of two layers of a candidate on the whole sample, the dearest part of comparing it."""
+        members, units = self.config.search.members or 1, max(units for _, units in self.config.sizes)
+        return 2.0 * len(self.y) * members * units * (self.points.n_0 + units)
+
+    @property
     def settles(self) -> bool:
         """Whether the held-out points choose λ, and with it the depth; the bound objective knows no λ."""
         return self.split is not None and self.config.goal.lam is None and self.config.goal.objective != "bound"

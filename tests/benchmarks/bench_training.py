@@ -22,13 +22,13 @@ def sample(m: int, n_0: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def side_by_side(ours: Callable[[], object], theirs: Callable[[], object], repeats: int = 300) -> tuple[float, float]:
-    """The least time of each, taken in turns so that a busy machine disturbs both alike."""
+    """The least CPU seconds of each, taken in turns so that a busy machine disturbs both alike."""
     least = [float("inf"), float("inf")]
     for _ in range(repeats):
         for j, work in enumerate((ours, theirs)):
-            start = time.perf_counter()
+            start = time.process_time()
             work()
-            least[j] = min(least[j], time.perf_counter() - start)
+            least[j] = min(least[j], time.process_time() - start)
     return least[0], least[1]
 
 
