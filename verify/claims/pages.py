@@ -22,7 +22,8 @@ _MEANING = {
 
 
 _INTRODUCTION = """\
-{total} statements of *AdaNet* (ICML 2017), each with a verdict: {counted} {ours} more are ours and take their place.
+{total} statements of *AdaNet* (ICML 2017), each with a verdict: {counted} {ours} more are not the paper's: corrections
+of ours, results of others that replace a claim, and two drafts of ours that failed.
 Every verdict but those marked *read* is backed by a check that computes both sides, and that comes out the other way
 when its example or its formula is changed. `verify-claims` runs them all, `verify-claims ID -v` shows one in full.
 Proofs are in [derivations.md](derivations.md), those that a machine checked in [proofs](proofs/README.md), the letters
@@ -82,11 +83,14 @@ def _in_short(outcomes: Sequence[Outcome]) -> list[str]:
     return lines
 
 
+_REST = ("false", "unsupported", "misprint", "open")
+
+
 def _counted(outcomes: Sequence[Outcome]) -> str:
     counts = {verdict: sum(outcome.claim.verdict == verdict for outcome in outcomes) for verdict in VERDICTS}
     stand = counts["holds"] + counts["holds with an added assumption"] + counts["loose"]
-    fall = counts["false"] + counts["unsupported"]
-    return f"{stand} stand, {fall} fall, {counts['misprint']} are misprints, {counts['open']} are open."
+    rest = ", ".join(f"{counts[verdict]} {'misprints' if verdict == 'misprint' else verdict}" for verdict in _REST)
+    return f"{stand} stand (some with an added assumption, some are loose), {rest}."
 
 
 def _entry(outcome: Outcome) -> list[str]:
@@ -231,8 +235,8 @@ def ledger(outcomes: Sequence[Outcome], links: Callable[[Claim], str] = lambda c
         (
             "<p>The coloured word is the verdict on the statement, not on its check. <q>lemma-1, false</q> means: what "
             "Lemma 1 says is not so, and the check, which recomputes the counterexample, came out as the ledger says. "
-            f"In this run {supported} of {len(computed)} computed verdicts, ours included, came out that way; {read} "
-            "are misprints that reading shows. Unfold a line for the statement, what is true and the numbers. Pages "
+            f"In this run {supported} of {len(computed)} computed verdicts came out that way; {read} "
+            "need no computation, because reading settles them. Unfold a line for the statement, what is true and the numbers. Pages "
             "and numbers in print are those of arXiv:1607.01097v3, lines those of its LaTeX source.</p>"
         ),
         _form(outcomes),
