@@ -156,8 +156,9 @@ class Picking:
     start: float | None = None
     """The share of the rows that the start is fitted on. None: a quarter of fewer than 1,000 rows, else a half."""
     picks: int | tuple[int, ...] | None = None
-    """K, the most rows picked. None: a function of the number of rows and classes. A rising tuple of G numbers: a run
-    for each, of which the one with the least certificate at delta/G is kept."""
+    """K, the most rows picked; 0 certifies the start. None: a number that grows with the classes, or 0
+    if a dry run inside the start says that picking does not pay. A rising tuple of G
+    numbers: a run for each, of which the one with the least certificate at delta/G is kept."""
     order: str = "worst"
     """Which wrong rows come first: "worst", "nearest" (for noisy labels) or "hash"."""
 

@@ -17,6 +17,7 @@ import torch
 from sklearn.datasets import load_digits, load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -30,7 +31,7 @@ from adanet_train.config import Config
 from adanet_train.model import model_file
 from adanet_train.model.trained import model_of, trained_of
 from adanet_train.picking.certify import labelled, replay
-from adanet_train.picking.core import Labelled, Learner, Picked, Plan, pick, wrong
+from adanet_train.picking.core import Labelled, Learner, Picked, Plan, pays, pick, wrong
 from adanet_train.picking.estimators import Estimator
 from adanet_train.picking.files import check_file
 from adanet_train.picking.modules import Module, shifted
@@ -479,6 +480,93 @@ def test_the_record_of_a_list_is_replayed() -> None:
         certify(SVC(), PAIR.X, PAIR.y, K=[8, 0])
     with pytest.raises(ValueError, match=r"picks must be an integer or a rising tuple of them, got picks=\(3, 3\)\."):
         Config(picks=(3, 3))
+
+
+# A dry run inside the start
+
+
+def flipped(points: Labelled, share: float, seed: int = 0) -> Labelled:
+    moved = np.random.default_rng(seed).random(len(points)) < share
+    return replace(points, y=np.where(moved, 1 - points.y, points.y))
+
+
+def test_wrong_labels_are_not_picked() -> None:
+    """Fitting them breaks more than it mends."""
+    clean, noisy = (
+        [pick(Estimator(SVC()), flipped(digits(1, 8), share, i), Plan(seed=i)) for i in range(6)]
+        for share in (0.0, 0.3)
+    )
+    assert [run.is_start for run in clean].count(True) <= 2
+    assert [run.is_start for run in noisy].count(True) >= 5
+    alone = next(run for run in noisy if run.is_start)
+    assert alone.at(0.05) == pytest.approx(clopper_pearson(alone.first, alone.N, 0.05))
+
+
+@pytest.mark.parametrize("name", ["adanet", "svc"])
+def test_the_dry_run_sees_the_start_alone(name: str) -> None:
+    """Other rows outside the start, other copies of a learner: the same K. What it chooses is what K alone would do."""
+    learner, points = LEARNERS[name]
+    _, S = Plan().split(len(points))
+    other = replace(points, X=points.X.copy(), y=points.y.copy())
+    other.X[S] = np.random.default_rng(0).random(other.X[S].shape)
+    other.y[S] = 1 - other.y[S]
+    found = pick(learner, points, Plan(r=3))
+    assert pick(learner, other, Plan(r=3)).plan == found.plan
+    assert same(found, pick(learner, points, Plan(r=3, K=found.plan.K)), learner, points)
+
+
+class Scripted:
+    """Wrong rows by the number of picks: h_0 errs on x < errs[0], after a pick on x < errs[1], and so on."""
+
+    grid = 1.0
+
+    def __init__(self, *errs: int) -> None:
+        self.errs = errs
+
+    def fit(self, P: Labelled, T: Labelled, previous: Any) -> int:
+        return self.errs[min(len(T), len(self.errs) - 1)]
+
+    def margins(self, predictor: int, points: Labelled) -> Any:
+        return np.where(points.X[:, 0] < predictor, -1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("errs", "K"),
+    [
+        ((20,), 24),  # every pick is one error less
+        ((20, 20, 20, 40), 0),
+        ((20, 20, 20, 5), 24),
+        ((0,), 24),
+    ],
+)
+def test_picking_pays_if_it_ends_with_no_more_picks_and_errors(errs: tuple[int, ...], K: int) -> None:
+    points = Labelled(np.repeat(np.arange(50.0), 12)[:, None], np.arange(600) % 2, np.arange(2))
+    for rows in (slice(None), slice(None, None, 5)):
+        P = points[np.arange(600)[rows]]
+        assert pays(Scripted(*errs), P, Plan(r=1).settled(600, 2)) == (K > 0)
+    assert pick(Scripted(*errs), points, Plan(r=1)).plan.K == K
+    assert pick(Scripted(*errs), points, Plan(r=1, K=24)).plan.K == 24
+
+
+def test_a_half_that_is_too_small_says_nothing() -> None:
+    assert pick(Estimator(KNeighborsClassifier(30)), PAIR, Plan()).plan.K == 24
+    alone = Labelled(np.arange(8.0)[:, None], np.array([1, *[0] * 7]), np.arange(2))
+    assert pays(Estimator(SVC()), alone, Plan(r=1).settled(40, 2))
+
+
+def test_the_record_of_a_dry_run_is_replayed() -> None:
+    for y, K in ((PAIR.y, 24), (flipped(PAIR, 0.3).y, 0)):
+        found = certify(SVC(), PAIR.X, y)
+        record = json.loads(json.dumps(found.record))
+        assert (record["recipe"]["K"], record["recipe"]["dry"]) == (K, True)
+        assert replay(record, SVC(), PAIR.X, y).status == "holds"
+        before = {name: value for name, value in record["recipe"].items() if name != "dry"}
+        assert not Record.from_dict(record | {"recipe": before}, 160).plan.dry
+    forged = certify(SVC(), PAIR.X, PAIR.y, K=0).record
+    forged["recipe"]["dry"] = True
+    assert replay(forged, SVC(), PAIR.X, PAIR.y).status == "fails"
+    with pytest.raises(ValueError, match=r"dry must be true or false, got dry=1\."):
+        Record.from_dict(record | {"recipe": record["recipe"] | {"dry": 1}}, 160)
 
 
 # The certificate and its record

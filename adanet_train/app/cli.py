@@ -92,7 +92,7 @@ def parser() -> Parser:
         metavar="F",
         help="picking: share of the rows that training starts on (default: a quarter, from 1,000 rows a half)",
     )
-    picks = "picking: largest number of rows to pick (without it by rows and classes), or K1,K2,.. to keep the best"
+    picks = "picking: most rows to pick (without it a dry run inside the start decides), or K1,K2,.. to keep the best"
     add("--picks", type=_integers, metavar="K", help=picks)
     discrete = "identical rows are different people or events; without it rows that repeat have no certificate"
     add("--discrete", action="store_true", help=discrete)

@@ -89,7 +89,9 @@ def _objective(F: float, certified: Mapping[str, Any] | None) -> str:
     if certified is None:
         return f"{F:.6g}"
     wrong = f"{certified['left']} wrong among the other {certified['N'] - certified['picked']}"
-    start = f"the start alone would have {upward(certified['start_bound'])}, by Clopper-Pearson"
+    alone = not certified["picked"] and certified["bound"] <= certified["start_bound"] * (1 + 1e-9)
+    start = "the start alone" if alone else f"the start alone would have {upward(certified['start_bound'])}"
+    start += ", by Clopper-Pearson"
     statement = f"risk <= {upward(certified['bound'])} with probability {1 - certified['delta']:g}"
     statement += f" ({certified['picked']} of {certified['N']} picked, {wrong}; {start})"
     rows = certified["repeats"], certified["m"]

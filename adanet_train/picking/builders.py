@@ -56,7 +56,8 @@ def _begun(resume: Fitted, points: Labelled, plan: Plan) -> Picked:
     check(same, "resume needs the rows of the run before, got others.")
     begun = taken_up(record, len(points))
     settled = plan.settled(begun.N, len(points.classes))
-    check(begun.plan == settled, f"resume needs the plan of the run before, {begun.plan}, got {settled}.")
+    same = begun.plan == (replace(settled, K=begun.plan.K) if begun.plan.dry else settled)
+    check(same, f"resume needs the plan of the run before, {begun.plan}, got {settled}.")
     return begun
 
 

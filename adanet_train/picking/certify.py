@@ -157,8 +157,9 @@ def certify(
 
     A share `start` of the rows is fitted first. Then rows are picked that the predictor gets wrong, and it is refitted,
     until none is wrong or K were picked. The certificate counts the picks and the wrong rows that are left. It takes
-    as long as one training on the start and up to K/r short ones (a classifier is refitted each time): about a second
-    for a small network on 700 rows, a minute for a CNN on some thousand images.
+    as long as one training on the start and up to K/r short ones (a classifier is refitted each time), and up to as
+    long again for the dry run: some seconds for a small network on 700 rows, a minute or two for a
+    CNN on some thousand images.
 
     Parameters
     ----------
@@ -170,8 +171,9 @@ def certify(
     y : their labels, two classes or more.
     start : share of the rows in the start, in (0, 1). None: a quarter of fewer than 1,000 rows, else a half.
     r : rows picked a round. None: a function of N and of the number of classes, see `picking.core.Plan`.
-    K : most rows picked. None: likewise. A rising list of G numbers: a run for each, trained at once, and the one with
-        the least certificate at delta/G is kept; K = 0 is the start alone, with Clopper-Pearson's bound.
+    K : most rows picked. None: 24 (or 3 C^2 for C > 2 classes), but 0 if a dry run, which picks inside the start, says
+        that picking does not pay, as with noisy labels. 0: the start alone, with Clopper-Pearson's bound. A rising
+        list of G numbers: a run for each, trained at once, and the one with the least certificate at delta/G is kept.
     threshold : rows with a margin <= threshold count as wrong.
     order : which wrong rows are picked first: "worst", "nearest" (for noisy labels) or "hash".
     delta : the certificate holds with probability 1 - delta. Divide it by the number of runs on these rows.

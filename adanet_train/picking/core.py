@@ -12,6 +12,9 @@ probability 1 - delta given P. It rests on three rules:
 With a list of G values of K, fixed before the sample, there are G runs. A round ends at each K of the list, so a run is
 the beginning of those with larger K, and all are trained at once. Each certificate is at delta/G, so all hold together
 and any of them may be kept. Where K = 0, h_0 is fixed given P, and its certificate is Clopper-Pearson's.
+
+Where no K is given, a dry run inside P says whether picking pays: if not, as with noisy labels, K = 0. That costs
+nothing, as given P the choice is fixed and S is as fresh as before.
 """
 
 from __future__ import annotations
@@ -86,10 +89,12 @@ class Plan:
     ----------
     start : share of the rows that the start is fitted on, in (0, 1). None: a function of their number, see `settled`.
     r : rows picked a round. None: a function of N and of the number of classes, likewise.
-    K : most rows picked, or a list of such numbers, of which the best may be kept at delta/G. None: likewise.
+    K : most rows picked, or a list of such numbers, of which the best may be kept at delta/G. None: a function of the
+        number of classes, or 0 if a dry run inside the start says that picking does not pay.
     threshold : a row counts as wrong if its margin is <= threshold >= 0.
     order : "worst" margin first, "nearest" miss first (for noisy labels), or by "hash".
     seed : of the split.
+    dry : whether the dry run decides, as where K is None. A given K is then what it decided, and will decide again.
     """
 
     start: float | None = None
@@ -98,6 +103,7 @@ class Plan:
     threshold: float = 0.0
     order: str = "worst"
     seed: int = 0
+    dry: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "K", limits(self.K))
@@ -108,9 +114,10 @@ class Plan:
             check(whole, f"{name} must be an integer >= {least}, got {name}={value!r}.")
         check_nonnegative("threshold", self.threshold)
         check(self.order in ORDERS, f"order must be one of {', '.join(ORDERS)}, got order={self.order!r}.")
+        check(type(self.dry) is bool, f"dry must be true or false, got dry={self.dry!r}.")
 
     def settled(self, m: int, C: int) -> Plan:
-        """The plan with start, r and K as numbers, for m rows of C classes.
+        """The plan with start, r and K as numbers, for m rows of C classes; K before a dry run.
 
         The start is a quarter of few rows, which leaves more of them to the certificate, and a half from 1,000 on.
 
@@ -123,7 +130,8 @@ class Plan:
         start = self.share(m)
         N, many = m - round(start * m), max(24, 3 * C * C)
         r = max(1 if N < 2_000 else 2, many // 24) if self.r is None else self.r
-        return replace(self, start=start, r=r, K=many if self.K is None else self.K)
+        dry = self.dry or self.K is None
+        return replace(self, start=start, r=r, K=many if dry else self.K, dry=dry)
 
     @property
     def ends(self) -> tuple[int, ...]:
@@ -239,11 +247,48 @@ def pick(
         If a class is missing in the start.
     """
     P, S = plan.split(len(points))
-    plan, keys = plan.settled(len(points), len(points.classes)), points.keys
-    start, judge = points[P], copy.deepcopy(learner)
-    missing = np.setdiff1d(np.arange(len(points.classes)), start.y)
+    plan = plan.settled(len(points), len(points.classes))
+    missing = np.setdiff1d(np.arange(len(points.classes)), points.y[P])
     lacks = f"got none of class {points.classes[missing[0]]}" if len(missing) else ""
     check(not lacks, f"the start must hold every class, {lacks} in {len(P)} rows: take a larger start.")
+    if plan.dry:
+        decided = resume.plan.K if resume is not None else plan.K if pays(learner, points[P], plan) else 0
+        plan = replace(plan, K=decided)
+    return _from_start(learner, points, P, S, plan, callback, resume)
+
+
+def pays(learner: Learner, start: Labelled, plan: Plan) -> bool:
+    """Whether picking inside the start ends with no more picks and wrong rows than it began with wrong rows.
+
+    A half of the start is fitted, and the other half picked from; of fewer than 500 rows both ways, in two splits, and
+    the counts are added. A half without one of the classes, or too small for the learner, says nothing.
+    """
+    few, middle, saved = len(start) < 500, len(start) // 2, 0
+    for split in range(1 + few):
+        order = np.random.default_rng([plan.seed, split]).permutation(len(start))
+        halves = np.sort(order[:middle]), np.sort(order[middle:])
+        for P, S in (halves, halves[::-1])[: 1 + few]:
+            if len(np.unique(start.y[P])) < len(start.classes):
+                continue
+            try:
+                found = _from_start(learner, start, P, S, plan)
+            except ValueError:
+                continue
+            saved += found.first - found.k
+    return saved >= 0
+
+
+def _from_start(
+    learner: Learner,
+    points: Labelled,
+    P: Indices,
+    S: Indices,
+    plan: Plan,
+    callback: Callable[[Picked], None] | None = None,
+    resume: Picked | None = None,
+) -> Picked:
+    """Picking from S, after a start on P."""
+    start, keys, judge = points[P], points.keys, copy.deepcopy(learner)
     T: list[int] = []
     rounds: list[int] = []
     again = iter(() if resume is None else resume.rounds)

@@ -59,9 +59,9 @@ class Record:
         recipe = value.get("recipe")
         check(isinstance(recipe, Mapping), f"picked recipe must be a dict, got {_short(recipe)}.")
         names = {one.name for one in fields(Plan)}
-        missing = sorted((names | {"learner"}) - set(recipe))
+        missing = sorted((names | {"learner"}) - {"dry", *recipe})  # older records have no dry run
         check(not missing, f"picked recipe must hold {', '.join(missing)}.")
-        plan = Plan(**{name: recipe[name] for name in names})
+        plan = Plan(**{name: recipe[name] for name in names if name in recipe})
         settled = None not in (plan.start, plan.r, plan.K)
         check(settled, "picked recipe must hold start, r and K as numbers.")
         check(isinstance(recipe["learner"], Mapping), "picked recipe learner must be a dict.")
