@@ -6,6 +6,19 @@ import re
 
 _SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 _GREEK = ("Lambda", "rho", "delta", "eta", "beta", "Gamma", "lambda", "phi", "Phi", "Psi")
+_LETTERS = {
+    "δ": "delta",
+    "ρ": "rho",
+    "Λ": "Lambda",
+    "η": "eta",
+    "π": "pi",
+    "Γ": "Gamma",
+    "Φ": "Phi",
+    "φ": "phi",
+    "Ψ": "Psi",
+}
+_MARKS = {"±": "pm", "≤": "leq", "≥": "geq", "×": "times"}
+_SIGNS = _SPECIAL | {sign: rf"$\{name}$" for sign, name in (_LETTERS | _MARKS).items()}
 # what is set as a formula: R_S(H_k), a letter of the paper with its indices, |h| <= 1, a power
 _FORMULA = re.compile(
     r"R_[Sm]\(H_\{?\w\}?\)"
@@ -36,7 +49,11 @@ def figure(name: str, caption: str, *, wide: bool) -> str:
 
 
 def text(words: str) -> str:
-    """The words, with formulas between dollar signs."""
+    """The words, with formulas between dollar signs.
+
+    >>> print(text("δ = 5 % ± 1"))
+    $\\delta$ = 5 \\% $\\pm$ 1
+    """
     parts, end = [], 0
     for found in _FORMULA.finditer(words):
         parts += [_escaped(words[end : found.start()]), f"${_formula(found[0])}$"]
@@ -45,7 +62,7 @@ def text(words: str) -> str:
 
 
 def _escaped(words: str) -> str:
-    return "".join(_SPECIAL.get(c, "\\" + c if c in "&%$#_{}" else c) for c in words)
+    return "".join(_SIGNS.get(c, "\\" + c if c in "&%$#_{}" else c) for c in words)
 
 
 def _formula(found: str) -> str:

@@ -8,7 +8,7 @@ const GROUPS = {
   features: ["r_inf"],
 };
 const EXTRA = {
-  sample: [["ramp", "ramp loss at ρ", "ψ"]],
+  sample: [["ramp", "mean ramp loss", "at ρ"]],
   features: [["r_sup", "bound known beforehand", "r_sup"], ["r_rms", "largest feature in mean square", "r_rms"]],
   network: [["B", "path norm of f/W", "B"], ["d", "hidden layers of the network", "d"]],
 };

@@ -57,7 +57,7 @@ function showSummary({bounds, impossible, W_M}) {
   const usable = impossible ? [] : bounds.filter((bound) => !bound.whyNot.length && !bound.vacuous);
   const best = usable.reduce((a, b) => (a === null || b.value < a.value ? b : a), null);
   first.textContent = best
-    ? `Risk ≤ ${up(best.value)} with probability ≥ ${sure}, by ${best.id}.`
+    ? `Risk ≤ ${up(best.value)} with probability ≥ ${sure} by ${best.id}, if it was named before the sample and the ticked promises hold.`
     : bounds.some((bound) => !bound.whyNot.length) ? "No bound that applies is below 1." : "No bound applies.";
   if (impossible) {
     const reach = `in the family |f/W| ≤ ${near(W_M)} ≤ ρ`;
