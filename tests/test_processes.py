@@ -221,9 +221,12 @@ class _Counted(World):
 # Subnetworks of one's own
 
 BUILDERS = """
+import sys
 from torch import nn
 from adanet_train.subnetworks.fitting import Fit
 from adanet_train.subnetworks.train import Subnetworks
+
+assert "sklearn" not in sys.modules or "pytest" in sys.modules, "training alone needs no scikit-learn"
 
 class Wide:
     def __init__(self, width): self.width, self.name = width, f"wide-{width}"

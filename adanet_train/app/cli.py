@@ -274,9 +274,11 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
 
 def _start(config: Config) -> Any:
     """The split of the rows into start and the others, where the objective is to pick."""
-    from adanet_train.picking.train import plan_of
+    if not config.goal.by_picking:
+        return None
+    from adanet_train.picking.train import plan_of  # with scikit-learn, which training alone does not need
 
-    return plan_of(config).split if config.goal.by_picking else None
+    return plan_of(config).split
 
 
 def _weights(arguments: argparse.Namespace, config: Config, inputs: Inputs) -> dict[str, Any]:

@@ -26,9 +26,6 @@ from adanet_train.core.world import World, joined, local_device
 from adanet_train.data.pictures import images
 from adanet_train.data.pictures.images import Pictures
 from adanet_train.data.rows import doubt, qualified, repeats
-from adanet_train.picking import builders as by_picking
-from adanet_train.picking.core import Labelled, Plan
-from adanet_train.picking.subnetworks import Ensembles
 from adanet_train.subnetworks import fitted
 from adanet_train.subnetworks.fitted import Fitted
 from adanet_train.subnetworks.protocol import takes_context
@@ -112,10 +109,9 @@ def train_in(world: World, on: str, arguments: argparse.Namespace) -> int:
         made |= {"encoder": sample.encoder, "world": world}
         try:
             if certificate:
-                learner = Ensembles(given, rounds, seed, on)
-                found = _by_picking(
-                    arguments, learner, sample, bar, callback=lambda one: after(_named(one, sample)), resume=begun
-                )
+                asked: dict[str, Any] = {"rounds": rounds, "seed": seed, "on": on, "resume": begun}
+                asked["callback"] = lambda one: after(_named(one, sample))
+                found = _by_picking(arguments, given, sample, bar, **asked)
             else:
                 found = fitted.fit(sample.X, sample.y, given, rounds=rounds, seed=seed, device=on, resume=begun, **made)
         except KeyboardInterrupt as error:
@@ -127,7 +123,21 @@ def train_in(world: World, on: str, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _by_picking(arguments: argparse.Namespace, learner: Ensembles, sample: Pictures, bar: Bar, **run: Any) -> Fitted:
+def _by_picking(
+    arguments: argparse.Namespace,
+    given: Any,
+    sample: Pictures,
+    bar: Bar,
+    *,
+    rounds: int,
+    seed: int,
+    on: str,
+    **run: Any,
+) -> Fitted:
+    from adanet_train.picking import builders as by_picking  # scikit-learn, which nothing else here needs
+    from adanet_train.picking.core import Labelled, Plan
+    from adanet_train.picking.subnetworks import Ensembles
+
     encoder = sample.encoder
     plain = encoder is None or encoder.names == tuple(column.name for column in encoder.columns)
     told = "holds words or empty cells, and a certificate needs an encoding fixed before the rows were seen: drop them"
@@ -137,9 +147,9 @@ def _by_picking(arguments: argparse.Namespace, learner: Ensembles, sample: Pictu
     repeated = repeats(points.keys)
     if repeated and not hasattr(arguments, "discrete"):
         bar.say(doubt(repeated, len(points), "--discrete"))
-    given = {name: getattr(arguments, option) for option, name in PLAN.items() if hasattr(arguments, option)}
-    said = hasattr(arguments, "discrete")
-    found = by_picking.train(learner, points, Plan(**given, seed=learner.seed), DELTA, discrete=said, **run)
+    plan = {name: getattr(arguments, option) for option, name in PLAN.items() if hasattr(arguments, option)}
+    learner, said = Ensembles(given, rounds, seed, on), hasattr(arguments, "discrete")
+    found = by_picking.train(learner, points, Plan(**plan, seed=seed), DELTA, discrete=said, **run)
     return _named(found, sample)
 
 
