@@ -382,7 +382,7 @@ def test_a_deep_residual_network_on_digits_has_its_own_errors_and_says_what_is_u
     module.eval()
     with torch.no_grad():
         wrong = (module(torch.from_numpy(X)).argmax(1).numpy() != y).astype(int)
-    found = verify_bounds(module, X[:250], y[:250], test=(X[250:], y[250:]), budget=1.0)
+    found = verify_bounds(module, X[:250], y[:250], test=(X[250:], y[250:]), budget=0.3)
     assert found.sample.train_error == wrong[:250].mean()
     assert found.test.error == wrong[250:].mean()
     assert found.undecided > 0

@@ -11,13 +11,13 @@ from torch import nn
 
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.occam import occam_certificate
-from adanet_train import AdaNetClassifier, compress
+from adanet_train import AdaNetClassifier, Config, compress
 from adanet_train.picking.certify import Certified, certify
 from adanet_train.picking.modules import Module
 from verify import verify_bounds
 from verify.cli import main
 
-M, FEW = 1500, 400
+M, FEW, FEWEST = 1500, 400, 60
 
 
 def points(m: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -78,7 +78,7 @@ def test_every_network_has_a_row_for_its_weights_as_they_are(net: nn.Module) -> 
 def test_compress_writes_a_file_that_is_verified_from_itself(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     small = folder / "small.pt"
     data = ("--data", folder / "train.npz")
-    first = run(capsys, folder / "net.pt", "--activation", "relu", *data, "--compress", small, "--budget", 2)
+    first = run(capsys, folder / "net.pt", "--activation", "relu", *data, "--compress", small, "--budget", 1)
     again = run(capsys, small, *data)
     assert row(first)["terms"] == row(again)["terms"]
     assert row(again)["value"] < 0.3
@@ -126,7 +126,7 @@ def test_disagreement_speaks_of_the_network_untouched(
 ) -> None:
     X, y = points(M, 0)
     U, _ = points(600, 2)
-    small = compress(net, X, y, budget=2)
+    small = compress(net, X, y, budget=1)
     report = verify_bounds(net, X, y, unlabelled=U, surrogate=small, draws=None)
     found = report.bounds["disagreement-certificate"]
     own, rounded = net(torch.from_numpy(U).float()), small.module(torch.from_numpy(U))
@@ -191,12 +191,24 @@ def differences(mine: np.ndarray, other: np.ndarray) -> int:
 
 
 def test_a_surrogate_is_picked_on_the_sample_where_none_is_given(
-    net: nn.Module, folder: Path, capsys: pytest.CaptureFixture[str]
+    net: nn.Module, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    X, y = points(FEW, 0)
+    """Three ways to ask for one run, which is made once here: each asks for the same recipe on the same rows."""
+    X, y = points(FEWEST, 0)
     U, _ = points(600, 2)
     np.savez(folder / "few.npz", X=X, y=y)
     g = certify("adanet", X, y)
+    asked, runs = [], []
+
+    def made(learner: str, rows: np.ndarray, labels: np.ndarray, **options: object) -> Certified:
+        asked.append(options | {"learner": learner})
+        assert np.array_equal(rows, X)
+        assert np.array_equal(np.unique(labels, return_inverse=True)[1], y)
+        if not runs:
+            runs.append(certify(learner, rows, labels, **options))
+        return runs[0]
+
+    monkeypatch.setattr("adanet_train.picking.certify.certify", made)
     d = differences((net(torch.from_numpy(U).float()) > 0).numpy()[:, 0], g.predictor.predict(U) == 1)
     report = verify_bounds(net, X, y, unlabelled=U, draws=None)
     found = report.bounds["disagreement-certificate"]
@@ -209,11 +221,12 @@ def test_a_surrogate_is_picked_on_the_sample_where_none_is_given(
     assert row(document, "disagreement-certificate")["terms"]["disagreements"] == d
     (assumed,) = (one for one in document["assumptions"] if one["id"] == "surrogate")
     assert "recipe" in assumed["detail"]
+    assert asked == [{"learner": "adanet", "seed": 0, "discrete": True, "verbose": False}] * 3
 
 
 @pytest.fixture(scope="module")
 def picked(folder: Path) -> Certified:
-    certified = certify("lr", *points(FEW, 0))
+    certified = certify("lr", *points(FEW, 0), K=6)
     certified.save(folder / "picked.pt")
     return certified
 
@@ -231,7 +244,7 @@ def test_a_picked_file_is_a_surrogate_once_its_picks_are_confirmed(
     assert found.terms["b"] == pytest.approx(g.at(0.025))
     with pytest.raises(ValueError, match="another sample"):
         verify_bounds(net, X[1:], y[1:], unlabelled=U, surrogate=folder / "picked.pt", draws=None)
-    AdaNetClassifier(rounds=1, width=3).fit(X, y).save(folder / "usual.pt")
+    AdaNetClassifier(rounds=1, width=3, learner="gradient", config=Config(steps=5)).fit(X, y).save(folder / "usual.pt")
     options = ["--data", folder / "train.npz", "--unlabelled", folder / "more.npz", "--surrogate", folder / "usual.pt"]
     assert main([*map(str, [folder / "net.pt", "--activation", "relu", *options])]) == 2
     assert "trained by picking" in capsys.readouterr().err
