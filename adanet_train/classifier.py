@@ -16,7 +16,7 @@ from torch import nn
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
-from adanet_train.core.history import Round
+from adanet_train.core.network import Network
 from adanet_train.core.objective import chosen
 from adanet_train.core.points import Points
 from adanet_train.core.surrogates import surrogate
@@ -87,8 +87,13 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         return torch.stack([1 / (1 + odds), 1 / (1 + 1 / odds)], dim=1).numpy()
 
     @property
-    def history_(self) -> list[Round]:
-        """One dict per round: the candidates with their objective values, the chosen one (-1: none), the objective."""
+    def history_(self) -> list[Any]:
+        """One dict per round: the candidates with their objective values, the chosen one (-1: none), the objective.
+
+        Of subnetworks of one's own the candidates alone, each of which says whether it was chosen.
+        """
+        if hasattr(self, "ensemble_"):
+            return self.ensemble_.history
         return list(self.model_.meta.get("history", []))
 
     @property
@@ -102,28 +107,34 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         return None if picking is None else float(picking["bound"])
 
     @property
+    def _units(self) -> Network:
+        if hasattr(self, "ensemble_"):
+            raise AttributeError("modules of your own have no units of AdaNet: see summary() and to_torch().")
+        return self.model_.network
+
+    @property
     def hidden_(self) -> dict[tuple[int, int], Array]:
         """U_{k,s}, one row per unit of layer k."""
-        return {pair: U.numpy() for pair, U in self.model_.network.hidden.items()}
+        return {pair: U.numpy() for pair, U in self._units.hidden.items()}
 
     @property
     def output_(self) -> dict[int, Array]:
         """w_k, the mixture weights on the units of layer k."""
-        return {k: w.numpy() for k, w in self.model_.network.output.items()}
+        return {k: w.numpy() for k, w in self._units.output.items()}
 
     @property
     def declared_(self) -> NetworkSpec | None:
         """The family that was fixed before training."""
-        return self.model_.declared
+        return None if hasattr(self, "ensemble_") else self.model_.declared
 
     @property
     def subnetworks_(self) -> list[dict[str, dict[int, Array]]]:
         """The subnetworks in the order of their rounds: "hidden"[k] the rows of their units, "output"[k] their w."""
-        first = dict.fromkeys(range(1, self.model_.network.depth + 1), 0)
+        first = dict.fromkeys(range(1, self._units.depth + 1), 0)
         subnetworks = []
         for candidate in chosen(self.history_):
             units = {k: count for k, count in enumerate(candidate["units"], start=1) if count}
-            block, output = self.model_.network.block(first, units)
+            block, output = self._units.block(first, units)
             parts = {"hidden": block, "output": output}
             subnetworks.append(
                 {name: {k: part.numpy() for k, part in by_layer.items()} for name, by_layer in parts.items()}

@@ -42,7 +42,7 @@ from adanet_train.model.model_file import ModelFile, Sample
 from adanet_train.model.trained import model_of, trained_of
 from adanet_train.picking.train import plan_of
 from adanet_train.subnetworks import fitted
-from adanet_train.subnetworks.ensemble import Summary
+from adanet_train.subnetworks.ensemble import Candidates, Summary
 from adanet_train.training import Trained
 
 __all__ = ["AdaNetCVXClassifier", "AdaNetClassifier", "NetworkClassifier", "load"]
@@ -394,6 +394,11 @@ class AdaNetClassifier(_Trained):
         """The architecture as a table: depth, parameters, weight and share of f of every subnetwork of your own."""
         check_is_fitted(self, "ensemble_")
         return self.ensemble_.summary()
+
+    def candidates(self) -> Candidates:
+        """All candidates of all rounds as a table: losses, complexity, parameters, CPU seconds, which were kept."""
+        check_is_fitted(self, "ensemble_")
+        return self.ensemble_.candidates()
 
     def _method(self, config: Config) -> str:
         return "adanet"

@@ -34,6 +34,7 @@ def compute(*, quick: bool, model: Path | None = None, data: Path | None = None,
 
 @styled
 def draw(data: Data) -> Figure:
+    """Draw what `compute` returns, or clf.summary().plain of an ensemble."""
     return ensemble.draw(data) if "rows" in data else graph.draw(data)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from figures.canvas import Data, panels, width
 from verify.show.plots import GREEN, INK, ORANGE, SKY
@@ -31,7 +31,7 @@ def draw(data: Data) -> Figure:
         _box(axes, _MIDDLE, y, _WIDE, f"{row['name']}\n{size}\n{share}", "white")
         _arrow(axes, (_LEFT + _END / 2, middle), (_MIDDLE - _WIDE / 2, y), INK, 0.7)
         _arrow(axes, (_MIDDLE + _WIDE / 2, y), (_RIGHT - _END / 2, middle), GREEN, 0.5 + 3 * row["share"])
-        for s in reads(rows, t):
+        for s in (number - 1 for number in row["reads"]):
             bend = f"arc3,rad={0.5 + 0.12 * (t - s):.2f}"
             _arrow(axes, (_MIDDLE - 1.2, heights[s] - _TALL / 2), (_MIDDLE - 1.2, y + _TALL / 2), ORANGE, 0.9, bend)
     axes.set_xlim(0, right)
@@ -39,16 +39,6 @@ def draw(data: Data) -> Figure:
     axes.set_aspect("equal")
     axes.set_axis_off()
     return figure
-
-
-def reads(rows: list[dict[str, Any]], t: int) -> list[int]:
-    """The earlier subnetworks that number t reads; a name that occurs twice means the last one before it."""
-    named = [name for name in rows[t]["reads"].split(", ") if name != "inputs"]
-    return [max(s for s in range(t) if rows[s]["name"] == name) for name in named if _before(rows, t, name)]
-
-
-def _before(rows: list[dict[str, Any]], t: int, name: str) -> bool:
-    return any(row["name"] == name for row in rows[:t])
 
 
 def _box(axes: Axes, x: float, y: float, across: float, text: str, colour: str) -> None:
@@ -87,8 +77,8 @@ def described(data: Data) -> str:
     """The part of a caption about the drawing."""
     rows = data["rows"]
     total = sum(row["parameters"] for row in rows)
-    several = [row["name"] for t, row in enumerate(rows) if reads(rows, t)]
-    earlier = f" Orange: {', '.join(several)} also reads an earlier subnetwork." if several else ""
+    reading = list(dict.fromkeys(row["name"] for row in rows if row["reads"]))
+    earlier = f" Orange: {', '.join(reading)} also reads an earlier subnetwork." if reading else ""
     return (
         f"f is the weighted sum of {len(rows)} subnetworks with {total:,} trained weights, from above in the order of "
         "their rounds. Each shows its weight w and its share of f, which is its mean |w h| on the sample over the sum "

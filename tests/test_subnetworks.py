@@ -252,7 +252,14 @@ def test_a_warm_start_keeps_its_seed_and_refuses_other_points():
 
 def test_a_later_subnetwork_reads_an_earlier_one():
     clf = fitted(Deeper(), rounds=2)
-    assert [row["reads"] for row in clf.summary().rows] == ["inputs", "inputs, cnn"]
+    assert [row["reads"] for row in clf.summary().rows] == [[], [1]]
+    lines = str(clf.summary()).splitlines()
+    assert [line.split()[:3] for line in lines[1:]] == [["1", "cnn", "1"], ["2", "Reads", "2"]]
+    assert lines[2].endswith("inputs, 1")
+    assert [one["name"] for step in clf.history_ for one in step["candidates"]] == ["cnn", "Reads"]
+    assert [line.split()[1] for line in str(clf.candidates()).splitlines()] == ["candidate", "cnn", "Reads"]
+    with pytest.raises(AttributeError, match=r"see summary\(\)"):
+        _ = clf.hidden_
     assert sum(row["share"] for row in clf.summary().rows) == pytest.approx(1)
     assert "cnn" in str(clf.summary())
 
@@ -395,7 +402,8 @@ def test_it_exports_with_any_number_of_rows(two, tmp_path):
         (lambda context: 3, "must return an nn.Module, got int"),
         (lambda context: nn.Sequential(nn.Flatten(), nn.Linear(64, 3)), r"must return shape \(2, 10\), got \(2, 3\)"),
         (lambda context: nn.Sequential(nn.Flatten(), _Nan()), "must return finite numbers|the loss is nan"),
-        (4, "subnetworks must be builders"),
+        (4, "must be a builder, a module or an estimator, got int"),
+        (lambda context: nn.Sequential(nn.Flatten(), _Nan()).double(), "builder '<lambda>' failed in round 1: mat1"),
         (lambda context: _Cast(), "'<lambda>' must return real numbers, got torch.int64"),
         (lambda context: {}["missing"], "builder '<lambda>' failed in round 1: KeyError 'missing'"),
         (lambda context: int("x"), "builder '<lambda>' failed in round 1: invalid literal"),
@@ -404,6 +412,34 @@ def test_it_exports_with_any_number_of_rows(two, tmp_path):
 def test_what_a_builder_returns_is_checked(builder, symbol):
     with pytest.raises(ValueError, match=symbol):
         fitted([builder], rounds=1)
+
+
+@pytest.mark.parametrize(
+    ("proposals", "told"),
+    [
+        ([], "nothing was proposed in round 1"),
+        (None, "'Plan' must propose builders in round 1, got NoneType"),
+        ({"a": cnn}, "'Plan' must propose builders in round 1, got dict"),
+        (KeyError("loss"), "'Plan' failed in round 1: KeyError 'loss'"),
+    ],
+)
+def test_what_a_generator_proposes_is_checked(proposals, told):
+    class Plan:
+        def candidates(self, round, reports):
+            if isinstance(proposals, Exception):
+                raise proposals
+            return proposals
+
+    with pytest.raises(ValueError, match=told):
+        fitted(Plan(), rounds=1)
+
+
+def test_a_generator_may_propose_one_builder():
+    class Plan:
+        def candidates(self, round, reports):
+            return linear
+
+    assert fitted(Plan(), rounds=1).summary().rows[0]["name"] == "linear"
 
 
 def test_nothing_to_predict_with_says_what_to_change():
@@ -453,13 +489,47 @@ def test_a_round_that_fails_leaves_the_one_before(tmp_path):
 
 
 def test_builders_conform():
-    for builder in (cnn, linear, Reads):
+    for builder in (cnn, linear, lazy):
         check_builder(builder, shape=(1, 8, 8), outputs=10)
+    check_builder(Reads, shape=(1, 8, 8), outputs=10, after=cnn)
+    with pytest.raises(ValueError, match=r"builder 'Reads' failed in round 2: mat1 and mat2"):
+        check_builder(Reads, shape=(1, 8, 8), outputs=10)
     with pytest.raises(ValueError, match="must not depend on its batch"):
         check_builder(lambda context: _Centred(), shape=(4,))
     draws = iter(range(9))
     with pytest.raises(ValueError, match="the same bits"):
         check_builder(lambda context: _Shifted(next(draws)), shape=(4,))
+
+
+@pytest.mark.parametrize(
+    ("fit", "told"),
+    [
+        (lambda module: None, "'Own' failed in round 1: TypeError"),
+        (lambda module, data, loss: nn.init.constant_(module[1].weight, float("inf")), "finite numbers"),
+        (lambda module, data, loss: data.missing, "'Own' failed in round 1: AttributeError 'Data'"),
+        (
+            lambda module, data, loss: [nn.init.zeros_(p) for one in data.previous for p in one.parameters()],
+            "changes an earlier subnetwork",
+        ),
+    ],
+)
+def test_a_builder_is_checked_with_its_own_training(fit, told):
+    class Own:
+        def build(self, context):
+            return linear(context)
+
+    one = Own()
+    one.fit = fit
+    with pytest.raises(ValueError, match=told):
+        check_builder(one, shape=(1, 8, 8), outputs=10)
+
+
+@pytest.mark.parametrize(
+    "builder", [lambda context: {}["missing"], lambda context: nn.Sequential(nn.Flatten(), nn.Linear(8, 1))]
+)
+def test_an_error_of_a_checked_builder_names_it(builder):
+    with pytest.raises(ValueError, match="builder '<lambda>' failed"):
+        check_builder(builder, shape=(1, 8, 8))
 
 
 class _Centred(nn.Module):

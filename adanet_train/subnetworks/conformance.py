@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from adanet_theory.checks import check
 from adanet_train.search.weak_learners import generator
-from adanet_train.subnetworks import measure
-from adanet_train.subnetworks.protocol import Context, build, name_of, outputs_of
+from adanet_train.subnetworks.fitting import Fit
+from adanet_train.subnetworks.protocol import Context, Report, build, described, name_of, outputs_of
+from adanet_train.subnetworks.train import Subnetworks, train
 
 Builder = object
+POINTS = 40
+"""Random ones, to train on."""
 
 
 def check_builder(
-    builder: Builder, *, shape: tuple[int, ...], outputs: int = 1, m: int = 64, categories: tuple[int, ...] = ()
+    builder: Builder,
+    *,
+    shape: tuple[int, ...],
+    outputs: int = 1,
+    m: int = 64,
+    categories: tuple[int, ...] = (),
+    after: Builder | None = None,
 ) -> nn.Module:
-    """Build twice and run: what `AdaNetClassifier(subnetworks=...)` asks of a builder.
+    """Build twice, run, and train for two rounds on random points: what `AdaNetClassifier(subnetworks=...)` asks.
+
+    The builder's own `fit` is called, if it has one; else one pass of the default training is made.
 
     Parameters
     ----------
@@ -25,6 +39,7 @@ def check_builder(
     outputs : 1 for two classes, else the number of classes.
     m : number of training points that the context names.
     categories : for each column of a table the number of its codes, 0 for numbers, for a builder that embeds.
+    after : the builder of the first round, whose subnetwork this one may read. None: the same one.
 
     Returns
     -------
@@ -35,27 +50,47 @@ def check_builder(
     ------
     ValueError
         The builder returns no module, outputs of another shape, dtype or device, other bits from the same generator,
-        outputs of a point that depend on the rest of the batch in eval mode, or a complexity that is not >= 0.
+        outputs of a point that depend on the rest of the batch in eval mode, or a complexity that is not >= 0; its
+        training fails, ends with outputs that are not finite, or changes an earlier subnetwork.
 
     Examples
     --------
     >>> module = check_builder(lambda context: nn.Linear(4, context.outputs), shape=(4,), outputs=3)
     """
     name = name_of(builder)
-    contexts = [Context(shape, outputs, (), 1, m, generator(0, 1, 0), categories) for _ in range(2)]
-    first, second = (build(builder, context) for context in contexts)
+    x = torch.randn(POINTS, *shape, generator=generator(0, 0, 0))
+    for j, count in enumerate(categories):
+        x[:, j] = torch.arange(POINTS) % count if count else x[:, j]
+    try:
+        module = _built(builder, name, Context(shape, outputs, (), 1, m, generator(0, 1, 0), categories), x[:8])
+    except Exception as error:
+        if repr(name) in str(error):
+            raise
+        raise ValueError(f"builder {name!r} failed: {described(error)}") from error
+    y = torch.arange(POINTS) % outputs if outputs > 1 else (torch.arange(POINTS) % 2 * 2 - 1).double()
+    given = Subnetworks(_Plan(after or builder, builder), strategy="all", validation=0.0, training=Fit(epochs=1))
+    train(x, y, given, rounds=2, categories=categories)
+    return module
+
+
+@dataclass(frozen=True)
+class _Plan:
+    first: Builder
+    second: Builder
+
+    def candidates(self, round: int, reports: Sequence[Report]) -> list[Builder]:
+        return [self.first if round == 1 else self.second]
+
+
+def _built(builder: Builder, name: str, context: Context, x: Tensor) -> nn.Module:
+    again = replace(context, generator=generator(0, 1, 0))
+    first, second = build(builder, context), build(builder, again)
     pairs = zip(first.state_dict().values(), second.state_dict().values(), strict=True)
     check(all(torch.equal(a, b) for a, b in pairs), f"builder {name!r} must build the same bits from one generator.")
-    draw = torch.Generator().manual_seed(0)
-    x = torch.randn(8, *shape, generator=draw)
-    for j, count in enumerate(categories):
-        x[:, j] = torch.randint(count, (8,), generator=draw) if count else x[:, j]
     with torch.no_grad():
-        whole = outputs_of(first.eval(), x, outputs, name)
-        part = outputs_of(first, x[:3], outputs, name)
+        whole = outputs_of(first.eval(), x, context.outputs, name)
+        part = outputs_of(first, x[:3], context.outputs, name)
     check(bool(whole.isfinite().all()), f"builder {name!r}: outputs must be finite, got nan or inf.")
     alone = torch.allclose(whole[:3], part, rtol=1e-4, atol=1e-5)
     check(alone, f"builder {name!r}: in eval mode the outputs of a point must not depend on its batch.")
-    r, _ = measure.complexity(first, builder, shape)
-    check(r >= 0, f"builder {name!r}: complexity must be >= 0, got {r}.")
     return first

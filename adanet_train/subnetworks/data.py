@@ -32,8 +32,7 @@ class Inputs:
         if isinstance(X, torch.utils.data.DataLoader):
             X = X.dataset
         if isinstance(X, torch.utils.data.Dataset):
-            sized = hasattr(X, "__len__") and hasattr(X, "__getitem__")
-            check(sized, "X must be a map-style Dataset with a length: an IterableDataset cannot be held out from.")
+            _require_rows(X)
             return cls(X, device, streamed=True)
         read = isinstance(X, Tensor) or is_on_disk(X)
         values = X if read else torch.from_numpy(np.ascontiguousarray(X, dtype=np.float32))
@@ -71,6 +70,11 @@ class Inputs:
             yield self[part]
 
 
+def _require_rows(X: Any) -> None:
+    sized = hasattr(X, "__len__") and not isinstance(X, torch.utils.data.IterableDataset)
+    check(sized, "X must be a map-style Dataset with a length: an IterableDataset cannot be held out from.")
+
+
 def _input(item: Any) -> Any:
     return item[0] if isinstance(item, tuple | list) else item
 
@@ -78,6 +82,7 @@ def _input(item: Any) -> Any:
 def labels_in(X: Any) -> Any:
     """The labels of a Dataset or DataLoader of pairs (x, y), read once."""
     data: Any = X.dataset if isinstance(X, torch.utils.data.DataLoader) else X
+    _require_rows(data)
     for name in ("targets", "labels", "y"):
         if getattr(data, name, None) is not None:
             return np.asarray(getattr(data, name))

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from adanet_train.subnetworks.measure import depth
+from adanet_train.subnetworks.protocol import Report
 
 
 class ShapedSubnetwork(nn.Module):
@@ -48,28 +49,74 @@ class Ensemble(nn.Module):
 
 @dataclass(frozen=True)
 class Summary:
-    """One line per subnetwork: what it is, how deep and large, its share of f, and what it reads."""
+    """The architecture: of each subnetwork its number, round, depth, parameters, weight, share of f, and what it reads.
+
+    It prints as a table. `plain` is what `figures.architecture.draw` takes.
+    """
 
     rows: list[dict[str, Any]]
+    outputs: int
+    shape: tuple[int, ...]
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        return {"rows": self.rows, "outputs": self.outputs, "shape": list(self.shape)}
 
     def __str__(self) -> str:
-        lines = [f"{'subnetwork':24} {'depth':>5} {'parameters':>11} {'weight':>9} {'share of f':>10}  reads"]
-        for row in self.rows:
-            head = f"{row['name'][:24]:24} {row['depth']:5d} {row['parameters']:11,d} {row['weight']:9.3g}"
-            lines.append(f"{head} {row['share']:10.1%}  {row['reads']}")
-        return "\n".join(lines)
+        columns = ("", "subnetwork", "round", "depth", "parameters", "weight", "share of f", "reads")
+        return aligned(columns, [_cells(t, row) for t, row in enumerate(self.rows, start=1)], left=(1, 7))
+
+    __repr__ = __str__
 
 
-def summarised(chosen: Sequence[Any]) -> Summary:
+def _cells(t: int, row: dict[str, Any]) -> tuple[str, ...]:
+    reads = ", ".join(["inputs", *map(str, row["reads"])])
+    sizes = f"{row['depth']}", f"{row['parameters']:,}", f"{row['weight']:.3g}", f"{row['share']:.1%}"
+    return f"{t}", row["name"], f"{row['round']}", *sizes, reads
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """All candidates of all rounds as they were reported; it prints as a table."""
+
+    reports: tuple[Report, ...]
+
+    def __str__(self) -> str:
+        columns = ("round", "candidate", "train", "validation", "F", "complexity", "", "parameters", "seconds", "")
+        return aligned(columns, [_report(report) for report in self.reports], left=(1, 6, 9))
+
+    __repr__ = __str__
+
+
+def _report(report: Report) -> tuple[str, ...]:
+    losses = ("" if loss is None else f"{loss:.4f}" for loss in (report.train, report.validation, report.objective))
+    seconds = "" if report.seconds is None else f"{report.seconds:.1f}"
+    measured = f"{report.complexity:.4g}", report.measure, f"{report.parameters:,}"
+    return f"{report.round}", report.name, *losses, *measured, seconds, "kept" if report.chosen else ""
+
+
+def aligned(columns: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int]) -> str:
+    """A table of texts, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    lines = []
+    for row in (columns, *rows):
+        cells = [
+            text.ljust(w) if j in left else text.rjust(w) for j, (text, w) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def summarised(chosen: Sequence[Any], outputs: int, shape: tuple[int, ...]) -> Summary:
     """The share of f that a subnetwork makes is by the mean |w_t h_t| on the sample."""
     total = sum(abs(one.weight) * one.size for one in chosen) or 1.0
     rows = []
     for part in chosen:
-        earlier = [other.name for other in chosen if other is not part and _contains(part.module, other.module)]
-        row = {"name": part.name, "depth": depth(part.module), "parameters": part.parameters, "weight": part.weight}
-        row |= {"share": abs(part.weight) * part.size / total, "reads": ", ".join(["inputs", *earlier])}
-        rows.append(row)
-    return Summary(rows)
+        earlier = enumerate(chosen, start=1)
+        reads = [s for s, other in earlier if other is not part and _contains(part.module, other.module)]
+        row = {"name": part.name, "round": part.round, "depth": depth(part.module), "parameters": part.parameters}
+        rows.append(row | {"weight": part.weight, "share": abs(part.weight) * part.size / total, "reads": reads})
+    return Summary(rows, outputs, shape)
 
 
 def _contains(module: nn.Module, other: nn.Module) -> bool:

@@ -99,15 +99,18 @@ def outline(path: str | Path) -> dict[str, Any] | None:
     if not is_ensemble(content):
         return None
     try:
-        rows = [{"name": str(row["name"]), "reads": str(row["reads"])} | _sizes(row) for row in content["summary"]]
+        rows = [_row(row, t) for t, row in enumerate(content["summary"])]
         return {"rows": rows, "outputs": int(content["outputs"]), "shape": [int(side) for side in content["shape"]]}
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: is damaged: {type(error).__name__} {error}.") from None
 
 
-def _sizes(row: dict[str, Any]) -> dict[str, Any]:
-    counts = {name: int(row[name]) for name in ("depth", "parameters")}
-    return counts | {name: float(row[name]) for name in ("weight", "share")}
+def _row(row: dict[str, Any], t: int) -> dict[str, Any]:
+    counts = {name: int(row[name]) for name in ("round", "depth", "parameters")}
+    sizes = {name: float(row[name]) for name in ("weight", "share")}
+    reads = [int(s) for s in row["reads"]]
+    check(all(1 <= s <= t for s in reads), "what a subnetwork reads must stand before it.")
+    return {"name": str(row["name"]), **counts, **sizes, "reads": reads}
 
 
 @dataclass(frozen=True, eq=False)

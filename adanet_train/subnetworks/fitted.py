@@ -20,7 +20,7 @@ from adanet_train.data.classes import REMEDY
 from adanet_train.data.encoding import Encoder
 from adanet_train.subnetworks import file
 from adanet_train.subnetworks.data import Inputs, is_stream, labels_in
-from adanet_train.subnetworks.ensemble import Ensemble, Summary
+from adanet_train.subnetworks.ensemble import Candidates, Ensemble, Summary
 from adanet_train.subnetworks.fitting import predict
 from adanet_train.subnetworks.protocol import Report
 from adanet_train.subnetworks.train import GrownEnsemble, Subnetworks, train
@@ -64,6 +64,16 @@ class Fitted:
 
     def summary(self) -> Summary:
         return self.grown.summary()
+
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        """One dict per round with the records of its candidates."""
+        reports = self.reports
+        rounds = dict.fromkeys(report.round for report in reports)
+        return [{"candidates": [report.plain for report in reports if report.round == t]} for t in rounds]
+
+    def candidates(self) -> Candidates:
+        return Candidates(self.reports)
 
     def _inputs(self, X: Any) -> Inputs:
         if not is_table(X):

@@ -106,13 +106,30 @@ class Given(nn.Module):
 def proposed(subnetworks: Any, round: int, reports: Sequence[Report]) -> list[Any]:
     """The builders of this round."""
     if isinstance(subnetworks, Generator):
-        found = list(subnetworks.candidates(round, [replace(report, seconds=None) for report in reports]))
+        who = f"generator {name_of(subnetworks)!r}"
+        try:
+            found = subnetworks.candidates(round, [replace(report, seconds=None) for report in reports])
+        except Exception as error:
+            raise ValueError(f"{who} failed in round {round}: {described(error)}") from error
+        known = isinstance(found, Sequence | Iterator) or _is_proposal(found)
+        check(known, f"{who} must propose builders in round {round}, got {type(found).__name__}.")
     else:
-        found = list(subnetworks) if isinstance(subnetworks, Sequence) else [subnetworks]
-    for one in found:
-        known = isinstance(one, nn.Module) or callable(one) or hasattr(one, "build") or hasattr(one, "fit")
-        check(known, f"subnetworks must be builders, modules or estimators, got {type(one).__name__} in round {round}.")
-    return found
+        found = subnetworks
+    several = isinstance(found, Sequence | Iterator) and not isinstance(found, str)
+    builders = list(found) if several else [found]
+    for one in builders:
+        expected = "each of subnetworks must be a builder, a module or an estimator"
+        check(_is_proposal(one), f"{expected}, got {type(one).__name__} in round {round}.")
+    return builders
+
+
+def _is_proposal(one: Any) -> bool:
+    return isinstance(one, nn.Module) or callable(one) or hasattr(one, "build") or hasattr(one, "fit")
+
+
+def described(error: Exception) -> str:
+    """What went wrong in code of the user's: torch says it in a sentence, Python needs the kind of error too."""
+    return str(error) if isinstance(error, RuntimeError | ValueError) else f"{type(error).__name__} {error}"
 
 
 def name_of(builder: Any) -> str:

@@ -34,6 +34,7 @@ from adanet_train.subnetworks.protocol import (
     Given,
     Report,
     build,
+    described,
     is_given,
     name_of,
     outputs_of,
@@ -82,7 +83,8 @@ class Subnetworks:
         if isinstance(share, tuple):
             check(len(share) == 2, f"validation must be a share or a pair (X, y), got {len(share)} parts.")
         else:
-            check(0 <= share < 1, f"validation must be a share in [0, 1), got validation={share}.")
+            number = isinstance(share, float | int) and 0 <= share < 1
+            check(number, f"validation must be a share in [0, 1) or a pair (X, y), got validation={share!r}.")
         given = self.lam is None or self.lam >= 0
         check(given and self.beta >= 0, f"lam and beta must be >= 0, got lam={self.lam}, beta={self.beta}.")
 
@@ -137,7 +139,8 @@ class GrownEnsemble:
 
     def _nothing(self) -> str:
         """Why no subnetwork was kept, and what to change."""
-        names = ", ".join(dict.fromkeys(report.name for report in self.reports)) or "nothing was proposed"
+        check(bool(self.reports), "nothing was proposed in round 1: subnetworks must hold a builder.")
+        names = ", ".join(dict.fromkeys(report.name for report in self.reports))
         if self.given:
             untrained = "an instance is used as it is, with the weights that it has"
             return (
@@ -151,7 +154,7 @@ class GrownEnsemble:
 
     def summary(self) -> Summary:
         """One line per subnetwork."""
-        return summarised(self.chosen)
+        return summarised(self.chosen, self.outputs, self.shape)
 
 
 Callback = Callable[[GrownEnsemble], None]
@@ -374,9 +377,8 @@ class EnsembleProblem:
         except Exception as error:
             flat = " X has no channel axis: pass X[:, None]." if len(self.inputs.shape) == 2 else ""
             if isinstance(error, ValueError) and repr(name_of(builder)) in str(error):
-                raise ValueError(f"{error}{flat}") from error
-            told = str(error) if isinstance(error, RuntimeError | ValueError) else f"{type(error).__name__} {error}"
-            raise ValueError(f"builder {name_of(builder)!r} failed in round {t}: {told}{flat}") from error
+                raise ValueError(f"round {t}: {error}{flat}") from error
+            raise ValueError(f"builder {name_of(builder)!r} failed in round {t}: {described(error)}{flat}") from error
 
     def candidate(self, builder: Any, grown: GrownEnsemble, t: int, number: int) -> Candidate:
         """Built and fitted; an error names the builder."""

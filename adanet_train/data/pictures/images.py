@@ -73,7 +73,8 @@ def load(
         values, shape = values / dataset.known_range[1], (1, SIDES[name], SIDES[name])
     if not is_on_disk(values):
         values = np.asarray(values, dtype=np.float32)
-    return Pictures(values.reshape(dataset.m, *shape), dataset.y, dataset.classes, dataset.outputs, dataset.notes)
+    classes = dataset.classes or dataset.pair
+    return Pictures(values.reshape(dataset.m, *shape), dataset.y, classes, dataset.outputs, dataset.notes)
 
 
 def _table(
