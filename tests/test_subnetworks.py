@@ -491,7 +491,8 @@ def test_a_round_that_fails_leaves_the_one_before(tmp_path):
 def test_builders_conform():
     for builder in (cnn, linear, lazy):
         check_builder(builder, shape=(1, 8, 8), outputs=10)
-    check_builder(Reads, shape=(1, 8, 8), outputs=10, after=cnn)
+    reads = check_builder(Reads, shape=(1, 8, 8), outputs=10, after=cnn)
+    assert len(reads.before) == 1
     with pytest.raises(ValueError, match=r"builder 'Reads' failed in round 2: mat1 and mat2"):
         check_builder(Reads, shape=(1, 8, 8), outputs=10)
     with pytest.raises(ValueError, match="must not depend on its batch"):

@@ -61,8 +61,12 @@ def check_builder(
     x = torch.randn(POINTS, *shape, generator=generator(0, 0, 0))
     for j, count in enumerate(categories):
         x[:, j] = torch.arange(POINTS) % count if count else x[:, j]
+    context = Context(shape, outputs, (), 1, m, generator(0, 1, 0), categories)
+    if after is not None:
+        earlier = build(after, context).eval().requires_grad_(False)
+        context = replace(context, previous=(earlier,), round=2)
     try:
-        module = _built(builder, name, Context(shape, outputs, (), 1, m, generator(0, 1, 0), categories), x[:8])
+        module = _built(builder, name, context, x[:8])
     except Exception as error:
         if repr(name) in str(error):
             raise
@@ -83,8 +87,8 @@ class _Plan:
 
 
 def _built(builder: Builder, name: str, context: Context, x: Tensor) -> nn.Module:
-    again = replace(context, generator=generator(0, 1, 0))
-    first, second = build(builder, context), build(builder, again)
+    t = context.round
+    first, second = (build(builder, replace(context, generator=generator(0, t, 0))) for _ in range(2))
     pairs = zip(first.state_dict().values(), second.state_dict().values(), strict=True)
     check(all(torch.equal(a, b) for a, b in pairs), f"builder {name!r} must build the same bits from one generator.")
     with torch.no_grad():
