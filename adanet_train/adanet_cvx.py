@@ -270,8 +270,8 @@ class CvxGrowth:
         """H, one column a unit, each whole in memory; at p = 1 only what a unit reads is multiplied."""
         rows = self.phi[s - 1].rows
         if self.config.family.p == 1:
-            used = U.any(0).nonzero().flatten()
-            rows, U = rows[used], U[:, used]
+            used = (U[0] if len(U) == 1 else U.any(0)).nonzero().view(-1)
+            rows, U = rows.index_select(0, used), U.index_select(1, used)
         return (U @ rows).T
 
     # The network

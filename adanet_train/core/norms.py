@@ -34,8 +34,9 @@ def dual_vectors(G: Tensor, p: float) -> Tensor:
     """
     if p == math.inf or G.shape[1] == 0:
         return G.sign()
-    largest, first = G.abs().max(dim=1, keepdim=True)
     if p == 1:
+        first = G.abs().argmax(1, keepdim=True)
         return torch.zeros_like(G).scatter_(1, first, G.gather(1, first).sign())
+    largest = G.abs().amax(1, keepdim=True)
     power = (G.abs() / torch.where(largest > 0, largest, 1)) ** (1 / (p - 1))  # q - 1 = 1/(p - 1)
     return torch.copysign(power / row_norms(power, p).clamp_min(1)[:, None], G)  # the largest power is 1, or g = 0
