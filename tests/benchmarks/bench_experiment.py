@@ -1,4 +1,6 @@
-"""Folds of equal shape trained together as one batched problem, against one at a time and against the bare products.
+"""Whether folds of equal shape should be trained as one batched problem: against one at a time, as the trainer does it.
+
+From 250 units on a batched step is slower and at 100 a tenth faster, so the experiments train one fold at a time.
 
 Times are of the process's CPU in one thread, the least of several runs, so that a busy machine does not show.
 """
@@ -24,7 +26,7 @@ def run() -> list[dict[str, Any]]:
         work = f"{name}, {units} units, ten folds, batch {BATCH}"
         milliseconds = {"ms per fold and step": round(1e3 * together / STEPS / FOLDS, 3)}
         rows += [
-            {"work": f"{work}, batched", "against": "one at a time", "ratio": together / alone, "target": "< 1"},
+            {"work": f"{work}, batched", "against": "one at a time", "ratio": together / alone, "target": "none"},
             {"work": f"{work}, batched", "against": "bare products", "ratio": together / products, "target": "-"},
             {"work": f"{work}, one at a time", "against": "bare products", "ratio": alone / products, "target": "-"},
         ]
