@@ -236,8 +236,8 @@ def ledger(outcomes: Sequence[Outcome], links: Callable[[Claim], str] = lambda c
             "<p>The coloured word is the verdict on the statement, not on its check. <q>lemma-1, false</q> means: what "
             "Lemma 1 says is not so, and the check, which recomputes the counterexample, came out as the ledger says. "
             f"In this run {supported} of {len(computed)} computed verdicts came out that way; {read} "
-            "need no computation, because reading settles them. Unfold a line for the statement, what is true and the numbers. Pages "
-            "and numbers in print are those of arXiv:1607.01097v3, lines those of its LaTeX source.</p>"
+            "need no computation, because reading settles them. Unfold a line for the statement, what is true and the "
+            "numbers. Pages and numbers in print are those of arXiv:1607.01097v3, lines those of its LaTeX source.</p>"
         ),
         _form(outcomes),
     ]
