@@ -114,13 +114,14 @@ class _Trained(NetworkClassifier):
         return self
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
+        frame = X
         try:
             X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
         except ValueError as error:
             if not str(error).startswith("could not convert string"):
                 raise
             remedy = "encode words first (OneHotEncoder), or train on the file by adanet-train, which does"
-            raise ValueError(f"X must hold numbers, {error}: {remedy}.") from None
+            raise ValueError(f"X must hold numbers, {_column_of_words(frame)}{error}: {remedy}.") from None
         return X, y
 
     def _labels(self, y: NDArray[Any]) -> NDArray[Any]:
@@ -543,3 +544,13 @@ def _known_range(features: FeatureMap | None) -> tuple[float, float] | None:
     if features is None or features.fitted_on_sample or len({*zip(features.low, features.high, strict=True)}) > 1:
         return None
     return float(features.low[0]), float(features.high[0])
+
+
+def _column_of_words(X: Any) -> str:
+    """Which column of a data frame holds no numbers; nothing for what has no columns."""
+    for name in getattr(X, "columns", ()):
+        try:
+            np.asarray(X[name], dtype=np.float64)
+        except (TypeError, ValueError):
+            return f"column {str(name)!r}: "
+    return ""

@@ -43,7 +43,7 @@ def made(kind: type, given: dict) -> AdaNetClassifier | AdaNetCVXClassifier:
     return kind(**own, config=Config(**rest) if rest else None)
 
 
-@parametrize_with_checks([small(), small_cvx(rounds=2, tol=1e-6)])
+@parametrize_with_checks([small(), small_cvx(rounds=3, tol=1e-6)])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 

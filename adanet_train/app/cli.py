@@ -406,6 +406,7 @@ def summary(
         "test_error": run.error_rate(network, *inputs.test) if inputs.test else None,
         "base_rate": by_class.base_rate(y),
         "class_errors": by_class.class_errors(wrong, y, inputs.dataset.shown_classes),
+        **({} if inputs.holdout is None else {"holdout": len(inputs.holdout[1])}),
         "seconds": round(seconds, 3),
         "model": str(arguments.output),
         **({} if (certificate := run.certificate(trained, len(y), repeated)) is None else {"certificate": certificate}),

@@ -127,12 +127,15 @@ def _ranged(dataset: Dataset, limits: tuple[float, float], source: str, features
 
 def encoded(dataset: Dataset) -> str:
     """Why no map of this table can be fixed before the sample."""
-    column, _, word = (dataset.encoded or ("",))[0].rpartition("=")
-    holds = "empty cells" if word == "?" else "words"
+    holds: dict[str, str] = {}
+    for column, _, word in (name.rpartition("=") for name in dataset.encoded):
+        holds[column] = "empty cells" if word == "?" and column not in holds else "words"
+    columns = ", ".join(f"{column!r} ({what})" for column, what in holds.items())
     fixed = "a certificate from the training rows needs features that were fixed before these rows were seen"
-    ways = f"drop it (--drop {column}), make numbers of it yourself by a fixed rule"
-    third = "or keep points aside for a held-out bound, which any encoding may use (--holdout 0.2, objective paper)"
-    return f"column {column!r} holds {holds}, and {fixed}: {ways}, {third}."
+    drop = " ".join(f"--drop {column}" for column in holds)
+    ways = f"drop them ({drop}), make numbers of them yourself by a fixed rule"
+    third = "or give --holdout 0.2 in place of --objective, for a held-out bound, which any encoding may use"
+    return f"the codes of {columns} are read off all rows, and {fixed}: {ways}, {third}."
 
 
 def _features(asked: str | None) -> tuple[bool, float | None]:

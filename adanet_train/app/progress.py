@@ -66,11 +66,11 @@ def round_line(entry: Mapping[str, Any]) -> str:
     >>> round_line({"candidates": [], "chosen": -1, "objective": 0.25, "why": "no unit lowers F"})
     'F = 0.25, no unit lowers F: stopped'
     >>> round_line({"picking": {"picked": 2, "left": 1, "N": 90, "bound": 0.091121}})
-    '2 picked, 1 of 90 wrong: risk <= 0.09113'
+    '2 picked, 1 of 90 wrong: certificate 0.09113 so far'
     """
     if (picking := entry.get("picking")) is not None:
         wrong = f"{picking['left']} of {picking['N']} wrong"
-        return f"{picking['picked']} picked, {wrong}: risk <= {upward(picking['bound'])}"
+        return f"{picking['picked']} picked, {wrong}: certificate {upward(picking['bound'])} so far"
     candidates = entry["candidates"]
     shown = f" ({', '.join(_values(candidate) for candidate in candidates)})" if candidates else ""
     if entry["chosen"] < 0:
@@ -124,7 +124,10 @@ def closing_table(result: Mapping[str, Any]) -> str:
         "seconds": f"{result['seconds']:.1f}",
         "model": result["model"],
     }
+    if aside := result.get("holdout"):
+        rows["held out"] = f"{aside:,} points, in the file: verify-bounds {result['model']}"
     if (name := only_class(result["class_errors"])) is not None:
-        constant = f"a constant prediction errs on {result['base_rate']:.4f} (--class-weight balanced)"
+        constant = f"a constant prediction errs on {result['base_rate']:.4f}"
+        constant += " (--class-weight balanced)" if certified is None else ""  # a certificate counts every point alike
         rows["note"] = f"the network predicts one class, {name}; {constant}"
     return "\n".join(f"{name:14}{value}" for name, value in rows.items())
