@@ -36,7 +36,7 @@ def normed():
 
 def forest():
     X = np.random.default_rng(5).uniform(-1, 1, size=(200, 16))
-    return RandomForestClassifier(5, random_state=0).fit(X, (X[:, 0] > 0).astype(int))
+    return RandomForestClassifier(5, random_state=0).fit(X, (X[:, 0] > 0).astype(float))
 
 def pipeline():
     X = np.random.default_rng(5).uniform(-1, 1, size=(200, 16))

@@ -320,12 +320,17 @@ def _shaped(data: Dataset, shape: Sequence[int], path: str) -> Array:
     return np.asarray(as_array(data.values)).reshape(len(data.y), *shape)
 
 
+def _named(name: Any) -> str:
+    """A class as files name it, a whole number without its point."""
+    return str(int(name)) if isinstance(name, float) and name.is_integer() else str(name)
+
+
 class _Data:
     """The sample and the held-out points of a run, read once, with the classes of its first predictor."""
 
     def __init__(self, named: Named, given: Subject, shape: tuple[int, ...] | None) -> None:
         self.outputs, self.named, self.shape = given.outputs, named, shape
-        classes = None if given.classes is None else tuple(map(str, given.classes))
+        classes = None if given.classes is None else tuple(map(_named, given.classes))
         features = getattr(given.model, "features", None)
         read: dict[str, Any] = {"outputs": self.outputs, "ensemble": given.ensemble}
         read |= {} if features is None else {"only": features.columns}

@@ -285,7 +285,8 @@ def program_of(
     if answers.ndim == 2:
         return ScoreProgram(function), None if answers.shape[1] == 2 else answers.shape[1], classes
     own, _ = plain(points.numbers(y), len(answers))
-    if answers.dtype.kind == "f" and not np.isin(answers, own).all():
+    names = own if classes is None else np.array(classes)
+    if answers.dtype.kind == "f" and not np.isin(answers, names).all():
         inside = bool(((answers >= 0) & (answers <= 1)).all())
         check(not inside, f"the predictor: {PROBABILITY}")
         return ScoreProgram(function), None, classes
