@@ -1,4 +1,6 @@
-"""python -m tests.fuzz_model_file [N]: N mutations of the bytes of a good model.pt, each given to verify-bounds.
+"""python -m tests.fuzz_model_file [N]: N mutations of two good files, each given to verify-bounds.
+
+One file is a model.pt of AdaNet, the other a compressed network; the latter is checked on a sample.
 
 Never a traceback: status 0 or 1 with a report, or status 2 with one line. Half of the mutations are of the file, which
 mostly breaks its checksums; the other half of what is inside, packed again with checksums that fit.
@@ -15,7 +17,11 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import torch
+from torch import nn
 
+from adanet_train import compress
+from adanet_train.compression import file
 from adanet_train.model import model_file
 from tests.verify_models import model
 from verify.cli import main
@@ -47,11 +53,11 @@ def packed_again(data: bytes, draw: np.random.Generator) -> bytes:
     return buffer.getvalue()
 
 
-def outcome(path: Path) -> str:
+def outcome(path: Path, *data: str) -> str:
     """What verify-bounds made of the file; an AssertionError if it broke its word."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        status = main([str(path), "--no-estimates", "--json"])
+        status = main([str(path), "--no-estimates", "--json", *data])
     line = err.getvalue()
     assert status in (0, 1, 2), f"status {status}"
     if status == 2:
@@ -65,14 +71,18 @@ def outcome(path: Path) -> str:
 
 def run(count: int, seed: int = 0) -> Counter[str]:
     draw = np.random.default_rng(seed)
-    good = model_file.encode(model(m=6, n=(2, 3, 1)))
+    points = torch.randn(20, 6, generator=torch.Generator().manual_seed(0))
+    small = compress(nn.Sequential(nn.Linear(6, 3), nn.ReLU(), nn.Linear(3, 1)), points, points[:, 0] > 0, budget=0)
+    goods = [(model_file.encode(model(m=6, n=(2, 3, 1))), []), (file.encoded(small), ["--data"])]
     found: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.pt"
+        path, sample = Path(folder) / "model.pt", Path(folder) / "sample.npz"
+        np.savez(sample, X=points.numpy(), y=(points[:, 0] > 0).numpy().astype(int))
         for number in range(count):
+            good, asked = goods[number // 2 % 2]
             path.write_bytes(mutated(good, draw) if number % 2 else packed_again(good, draw))
             try:
-                found[outcome(path)] += 1
+                found[outcome(path, *asked, *[str(sample)] * len(asked))] += 1
             except BaseException:
                 kept = Path(tempfile.gettempdir()) / f"fuzz-{number}.pt"
                 kept.write_bytes(path.read_bytes())

@@ -30,18 +30,26 @@ DTYPES = {
 """As the schema of torch.export numbers them."""
 
 
+DAMAGED = (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError)
+"""What zipfile raises on a broken archive."""
+
+
 def is_exported(data: bytes) -> bool:
     """Whether these are the bytes of a .pt2 archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as members:
             return any(name.endswith("models/model.json") for name in members.namelist())
-    except zipfile.BadZipFile:
+    except DAMAGED:
         return False
 
 
 def is_exported_file(path: str) -> bool:
     """Whether the file is a .pt2 archive; a file that is not there, or a pipe, is none."""
-    return Path(path).is_file() and zipfile.is_zipfile(path) and is_exported(archive.read_bytes(path))
+    try:
+        may_be = Path(path).is_file() and zipfile.is_zipfile(path)
+    except DAMAGED:
+        return False
+    return may_be and is_exported(archive.read_bytes(path))
 
 
 def read_exported(data: bytes, where: str) -> nn.Module:
