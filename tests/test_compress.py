@@ -1,6 +1,7 @@
 """compress: the certificate of every stage, the file, and the check of it from the file and the sample alone."""
 
 import copy
+import io
 import re
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ from torch import Tensor, nn
 from adanet_theory.certificates.occam import occam_certificate
 from adanet_train import compress
 from adanet_train.app.console import Bar
-from adanet_train.compression import code, exact, file
+from adanet_train.compression import code, exact, file, plain_graph
 from adanet_train.compression.problem import CodingProblem, labels, margins
 from adanet_train.compression.search import settle
 from adanet_train.compression.weights import Weights, fill, prepared
+from adanet_train.model.archive import ModelFileError
 
 M = 3000
 
@@ -143,6 +145,75 @@ def test_batch_norm_is_folded_and_the_sigmoid_taken_off() -> None:
     assert [tuple(t.shape) for t in Weights.of(own).tensors] == [(5, 6), (5,), (5,), (5,), (1, 5), (1,)]
     f = own(X.double())
     assert torch.allclose(torch.sigmoid(f), net.double()(X.double()), atol=1e-12)
+
+
+class Centred(nn.Module):
+    """x less a constant of the architecture, a convolution with BatchNorm, pools, a skip and a sigmoid at the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.full((6,), 0.5), persistent=False)
+        self.conv, self.norm = nn.Conv1d(1, 2, 3, padding=1), nn.BatchNorm1d(2)
+        self.pool, self.out = nn.MaxPool1d(2), nn.Linear(8, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        z = torch.relu(self.norm(self.conv((x - self.mean)[:, None])))
+        return torch.sigmoid(self.out(torch.cat([self.pool(z + z.flip(2)).flatten(1), z.mean(2)], dim=1)))
+
+
+@pytest.fixture(scope="module")
+def centred() -> object:
+    torch.manual_seed(0)
+    return compress(Centred().eval(), *sample(200), budget=0)
+
+
+def test_constants_of_the_architecture_are_neither_coded_nor_moved(centred: object) -> None:
+    """torch.fx, which takes the sigmoid off and folds BatchNorm, makes persistent buffers of them."""
+    assert [part.value.shape for part in centred.coded] == [(2, 1, 3), (2,), (1, 8), (1,)]
+    plain = plain_graph.to_plain(copy.deepcopy(centred.module), centred.coded, (6,))
+    shift = plain["nodes"][0]["operation"]["shift"]
+    assert shift.tolist() == 6 * [-0.5]
+    assert plain_graph.constants(plain) == 6 + 12  # the shift, and the places of flip
+    found = file.decode(file.encoded(centred), "small.pt")
+    assert found.constants == 18
+    assert found.count(*sample(200)).errors == centred.errors
+
+
+BROKEN = [
+    ("coded.shapes", [[1 << 32, 1 << 32]], "at most 16,777,216 weights"),
+    ("coded.shapes", [[1 << 30, 0]], "at most 16,777,216 weights"),
+    ("coded.shapes", [[2.5]], "lists of at most 8 sizes"),
+    ("graph.0.operation.shift", 2, "expected numbers or their places"),
+    ("graph.0.operation.shift", torch.full((6,), float("nan")).double(), "numbers must be finite"),
+    ("graph.2.operation.window.padding", [10**7, 10**7], "one point takes more than"),
+    ("graph.2.operation.window.stride", [0], "a window does not fit"),
+    ("graph.4.operation.places", torch.full((2, 6), 99), "a place must be a number"),
+    ("graph.5.inputs", [3, 99], "reads what does not exist"),
+    ("Total.axes", [-1], "over axes of a point"),
+    ("Total.count", 3, "must count its numbers"),
+    ("Total.weight", -1.0, "its weight above 0"),
+    ("Cat.axis", -1, "along an axis of a point"),
+    ("Dense.W.start", 1 << 40, "a weight that the code does not have"),
+    ("Dense.kind", "Exec", "no operation 'Exec' is known"),
+]
+
+
+@pytest.mark.parametrize(("place", "value", "words"), BROKEN, ids=[f"{p}-{w[:12]}" for p, _, w in BROKEN])
+def test_a_hostile_file_is_refused_before_anything_is_allocated(
+    centred: object, place: str, value: Any, words: str
+) -> None:
+    plain = torch.load(io.BytesIO(file.encoded(centred)), weights_only=True)
+    nodes = plain["coded"]["graph"]["nodes"]
+    kinds = {node["operation"]["kind"]: node["operation"] for node in nodes}
+    first, *path, last = place.split(".")
+    at = kinds.get(first) or {"coded": plain["coded"], "graph": nodes}[first]
+    for name in path:
+        at = at[int(name) if name.isdigit() else name]
+    at[last] = value
+    buffer = io.BytesIO()
+    torch.save(plain, buffer)
+    with pytest.raises(ModelFileError, match=f"^small.pt: .*{re.escape(words)}"):
+        file.decode(buffer.getvalue(), "small.pt")
 
 
 def test_tied_weights_and_integer_buffers_are_coded_once() -> None:

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "adanet-theory", 3
 MAX_WEIGHTS = 1 << 24
+MAX_AXES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +48,8 @@ class CodedFile:
     """Length of the codeword of these weights, computed again."""
     code: int
     meta: Mapping[str, Any]
+    constants: int = 0
+    """Numbers of the graph that are in the architecture and not in the code."""
 
     def count(self, X: Tensor, y: Tensor, module: nn.Module | None = None) -> Count:
         """Errors on a sample; a file without a graph needs the module, whose weights are replaced."""
@@ -149,12 +153,21 @@ def _coded_file(loaded: Mapping[str, Any]) -> CodedFile:
     known = isinstance(word, Tensor) and word.dtype == torch.uint8 and word.ndim == 1
     check(known, "coded word must be a tensor of bytes.")
     assert isinstance(word, Tensor)
-    shapes: list[Shape] = [tuple(int(n) for n in shape) for shape in coded["shapes"]]
-    check(bool(shapes) and all(n >= 0 for shape in shapes for n in shape), "coded shapes must be lists of sizes.")
-    check(sum(float(np.prod(shape)) for shape in shapes) <= MAX_WEIGHTS, "coded shapes hold too many weights.")
+    shapes = _shapes(coded.get("shapes"))
     tensors = tuple(code.decode(bytes(word.numpy()), shapes))
     graph = coded.get("graph")
     read = None if graph is None else plain_graph.of_plain(graph, tensors)
     meta = loaded.get("meta", {})
     check(isinstance(meta, dict), "meta must be a dict.")
-    return CodedFile(tensors, read, code.encode(tensors)[1], code.VERSION, meta)
+    constants = 0 if graph is None else plain_graph.constants(graph)
+    return CodedFile(tensors, read, code.encode(tensors)[1], code.VERSION, meta, constants)
+
+
+def _shapes(given: Any) -> list[Shape]:
+    """Sizes of the tensors, an empty axis counted as one number: what is refused is never allocated."""
+    known = isinstance(given, list) and bool(given) and all(isinstance(shape, list) for shape in given)
+    known = known and all(type(n) is int and n >= 0 for shape in given for n in shape)
+    check(known and max(map(len, given)) <= MAX_AXES, f"coded shapes must be lists of at most {MAX_AXES} sizes.")
+    weights = sum(math.prod(max(n, 1) for n in shape) for shape in given)
+    check(weights <= MAX_WEIGHTS, f"coded shapes must hold at most {MAX_WEIGHTS:,} weights, got {weights:.4g}.")
+    return [tuple(shape) for shape in given]

@@ -230,7 +230,7 @@ def _node(number: int, plain: Mapping[str, Any], own: Mapping[tuple[int, str], T
         if (number, field.name) in own:
             values[field.name] = own[number, field.name].view(tuple(value["shape"]))
         else:
-            plainly = plain_graph._value(value, field.name, torch.zeros(0).numpy())
+            plainly = plain_graph.value_of(value, field, torch.zeros(0).numpy())
             values[field.name] = (
                 plainly.float() if isinstance(plainly, Tensor) and plainly.is_floating_point() else plainly
             )

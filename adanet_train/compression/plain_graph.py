@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,7 @@ def _plain(first: Any, second: Any, total: int) -> Any:
 def _tensor(first: Tensor, second: Tensor, total: int) -> Any:
     """Constant numbers as they are; weights as places in the code, counted from 0."""
     if torch.equal(first, second):
-        return first.clone()
+        return first.double() if first.is_floating_point() else first.clone()
     places = first.long() - 1
     known = bool((first == places + 1).all()) and bool(((places >= 0) & (places < total)).all())
     check(known and torch.equal(second, (2 * total - places).to(second.dtype)), "weights enter by a formula.")
@@ -110,7 +110,7 @@ def _tensor(first: Tensor, second: Tensor, total: int) -> Any:
 
 
 def of_plain(plain: Mapping[str, Any], coded: Sequence[Coded]) -> Graph:
-    """The graph with the weights of the code, every shape checked on an example.
+    """The graph with the weights of the code; shapes are worked out before a number is computed.
 
     Raises
     ------
@@ -119,51 +119,148 @@ def of_plain(plain: Mapping[str, Any], coded: Sequence[Coded]) -> Graph:
     """
     weights = np.concatenate([part.value.ravel() for part in coded])
     try:
-        shape = tuple(int(n) for n in plain["shape"])
+        shapes: list[Shape] = [_whole_numbers(plain["shape"])]
         nodes: list[Node] = []
-        values = [torch.zeros(1, *shape, dtype=torch.float64)]
+        numbers = math.prod(shapes[0])
         for node in plain["nodes"]:
+            check(isinstance(node, dict) and isinstance(node["operation"], dict), "a node must be a dict.")
             operation = _operation(node["operation"], weights)
-            read = tuple(int(i) for i in node["inputs"])
-            check(bool(read) and all(0 <= i < len(values) for i in read), "a node reads what does not exist.")
-            values.append(operation.value(*(values[i] for i in read)))
-            check(len(values[-1]) == 1 and values[-1].numel() <= MAX_NUMBERS, "a node has no shape.")
-            nodes.append(Node(operation, read, tuple(values[-1].shape[1:])))
-        check(bool(nodes) and len(nodes[-1].shape) == 1, "the last node must have the shape (c,).")
-        return Graph(shape, tuple(nodes))
-    except ValueError:
-        raise
-    except (KeyError, TypeError, IndexError, RuntimeError, AttributeError) as error:
-        raise ValueError(f"coded graph cannot be read: {str(error).splitlines()[0][:80]}.") from None
+            read = _whole_numbers(node["inputs"])
+            check(bool(read) and all(0 <= i < len(shapes) for i in read), "a node reads what does not exist.")
+            shape, most = _shape_of(operation, [shapes[i] for i in read])
+            numbers += math.prod(shape)
+            check(max(numbers, most) <= MAX_NUMBERS, f"one point takes more than {MAX_NUMBERS:,} numbers.")
+            shapes.append(shape)
+            nodes.append(Node(operation, read, shape))
+        check(len(shapes[-1]) == 1, "the last node must have the shape (c,).")
+        return Graph(shapes[0], tuple(nodes))
+    except (KeyError, TypeError, IndexError, RuntimeError, AttributeError, ValueError, OverflowError) as error:
+        reason = f"no {error}" if isinstance(error, KeyError) else (str(error).splitlines() or ["?"])[0][:120]
+        raise ValueError(f"coded graph cannot be read: {reason.rstrip('.')}.") from None
 
 
 def _operation(plain: Mapping[str, Any], weights: Array) -> Any:
     kind = OPERATIONS.get(plain["kind"])
-    check(kind is not None, f"coded graph: no operation {str(plain['kind'])[:40]!r} is known.")
+    check(kind is not None, f"no operation {str(plain['kind'])[:40]!r} is known.")
     assert kind is not None
-    given = {field.name: _value(plain.get(field.name), field.name, weights) for field in fields(kind)}
-    return kind(**given)
+    return kind(**{field.name: value_of(plain.get(field.name), field, weights) for field in fields(kind)})
 
 
-def _value(value: Any, name: str, weights: Array) -> Any:
-    if name == "window":
-        parts = {field.name: _value(value.get(field.name), field.name, weights) for field in fields(Window)}
-        return Window(**parts)
-    if name == "phi":
+def value_of(value: Any, field: Field[Any], weights: Array) -> Any:
+    """The value of a field of an operation, of the type that the operation declares."""
+    if field.type == "Window":
+        check(isinstance(value, dict), "a window must be a dict.")
+        return Window(**{part.name: value_of(value.get(part.name), part, weights) for part in fields(Window)})
+    if field.type == "Activation":
         return activation(value)
-    if isinstance(value, Mapping):
-        return torch.from_numpy(_weights(value, weights))
-    return tuple(value) if isinstance(value, list) else value
+    if field.type == "Tensor" or (field.type == "Tensor | None" and value is not None):
+        return _tensor_of(value, weights)
+    if field.type in ("Shape", "tuple[int, ...]"):
+        return _whole_numbers(value)
+    if field.type == "tuple[float, ...]":
+        check(all(isinstance(part, float) and math.isfinite(part) for part in value), f"{field.name} must be numbers.")
+        return tuple(value)
+    kind = {"int": int, "float": float, "bool": bool, "str": str, "Tensor | None": type(None)}[str(field.type)]
+    check(type(value) is kind, f"{field.name} must be {field.type}, got {str(value)[:40]!r}.")
+    return value
 
 
-def _weights(value: Mapping[str, Any], weights: Array) -> Array:
+def _whole_numbers(value: Any) -> tuple[int, ...]:
+    check(
+        isinstance(value, list | tuple) and all(type(n) is int and abs(n) <= MAX_NUMBERS for n in value),
+        f"expected whole numbers, got {str(value)[:40]!r}.",
+    )
+    return tuple(value)
+
+
+def _tensor_of(value: Any, weights: Array) -> Tensor:
+    """Numbers of the architecture, or weights of the code by their places."""
+    if isinstance(value, Tensor):
+        check(value.dtype in (torch.float64, torch.int64), f"numbers must be float64 or int64, got {value.dtype}.")
+        check(bool(value.isfinite().all()), "numbers must be finite.")
+        return value
+    check(isinstance(value, dict), f"expected numbers or their places, got {str(value)[:40]!r}.")
     if "places" in value:
-        places = value["places"].numpy()
-        check(
-            bool(((places >= 0) & (places < len(weights))).all()), "coded graph: a weight that the code does not have."
-        )
-        return np.asarray(weights[places])
-    start, shape = int(value["start"]), tuple(int(n) for n in value["shape"])
+        places = value["places"]
+        check(isinstance(places, Tensor) and places.dtype == torch.int64, "places must be whole numbers.")
+        known = bool(((places >= 0) & (places < len(weights))).all())
+        check(known, "a weight that the code does not have.")
+        return torch.from_numpy(np.asarray(weights[places.numpy()]))
+    start, shape = value["start"], _whole_numbers(value["shape"])
     size = math.prod(shape)
-    check(start >= 0 and start + size <= len(weights), "coded graph: a weight that the code does not have.")
-    return weights[start : start + size].reshape(shape).copy()
+    known = type(start) is int and min(shape, default=0) >= 0 <= start and start + size <= len(weights)
+    check(known, "a weight that the code does not have.")
+    return torch.from_numpy(weights[start : start + size].reshape(shape).copy())
+
+
+def _shape_of(operation: Any, read: Sequence[Shape]) -> tuple[Shape, int]:
+    """The shape of a node at one point, and the most numbers that computing it holds; nothing is computed."""
+    _require_own_point(operation, read)
+    most = 0
+    if isinstance(operation, Convolution | Average | Largest):
+        _require_window(operation.window, read[0])
+        most = math.prod(read[0][:1] + operation.window.out_space(read[0][1:])) * operation.window.points
+        most = max(most, _padded(operation.window, read[0]))
+    parts = {name: part.to("meta") for name, part in vars(operation).items() if isinstance(part, Tensor)}
+    inputs = [torch.empty(1, *shape, dtype=torch.float64, device="meta") for shape in read]
+    found = replace(operation, **parts).value(*inputs)
+    check(found.ndim >= 1 and len(found) == 1, "a node mixes points.")
+    return tuple(found.shape[1:]), most
+
+
+def _require_own_point(operation: Any, read: Sequence[Shape]) -> None:
+    """Every number of a node depends on one point, and what it says of itself is so."""
+    axes = len(read[0])
+    check(len(read) == 1 or isinstance(operation, Sum | Cat), "only a sum or a row of several reads several nodes.")
+    if isinstance(operation, Dense):
+        check(axes >= 1 and operation.W.ndim == 2, "a dense layer must have a matrix and read a vector.")
+        check(operation.b is None or operation.b.shape == operation.W.shape[:1], "a bias must fit its matrix.")
+    if isinstance(operation, Sum):
+        check(len(set(read)) == 1, "a sum must read equal shapes.")
+    if isinstance(operation, Cat):
+        check(0 <= operation.axis < axes, "a row must lie along an axis of a point.")
+    if isinstance(operation, Total):
+        known = all(0 <= axis < axes for axis in operation.axes) and operation.weight > 0
+        check(known, "a total must be over axes of a point, its weight above 0.")
+        check(operation.count == math.prod(read[0][axis] for axis in operation.axes), "a total must count its numbers.")
+    if isinstance(operation, Places):
+        places = operation.places
+        known = places.dtype == torch.int64 and bool(((places >= 0) & (places <= math.prod(read[0]))).all())
+        check(known, "a place must be a number of the node before.")
+    if isinstance(operation, Affine) and operation.added is not None:
+        check(operation.shift is not None, "a shift is missing.")
+        assert operation.shift is not None
+        check(bool((operation.added >= operation.shift.abs()).all()), "a shift must be at most what it was made of.")
+
+
+def _require_window(window: Window, shape: Shape) -> None:
+    sides = (window.kernel, window.stride, window.dilation)
+    known = 1 <= window.axes <= 3 and len(shape) == window.axes + 1 and len(window.padding) == 2 * window.axes
+    known = known and all(len(side) == window.axes and min(side) >= 1 for side in sides)
+    known = known and window.mode in ("constant", "reflect", "replicate", "circular") and min(window.padding) >= 0
+    check(known and min(window.out_space(shape[1:])) >= 1, "a window does not fit what it reads.")
+
+
+def _padded(window: Window, shape: Shape) -> int:
+    """Numbers of the padded x."""
+    sides = [n + sum(window.padding[2 * i : 2 * i + 2]) for i, n in enumerate(reversed(shape[1:]))]
+    return math.prod(sides) * shape[0]
+
+
+def constants(plain: Mapping[str, Any]) -> int:
+    """How many numbers a graph holds that are no weights of the code: of the architecture, and not paid.
+
+    Signs and means over windows are not counted.
+    """
+    return sum(_constants(node["operation"]) for node in plain["nodes"])
+
+
+def _constants(operation: Mapping[str, Any]) -> int:
+    if operation["kind"] in (Average.__name__, Total.__name__):
+        points = math.prod(operation["window"]["kernel"]) if "window" in operation else operation["count"]
+        weight = torch.as_tensor(operation["weight"], dtype=torch.float64)
+        is_mean = (1 / weight).round().clamp(1, points).reciprocal() == weight
+        return int((~is_mean).sum())
+    parts = [part for part in operation.values() if isinstance(part, Tensor)]
+    signs = sum(abs(a) != 1 for a in operation.get("coefficients", ()))
+    return sum(part.numel() for part in parts) + signs

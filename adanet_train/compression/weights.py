@@ -7,7 +7,7 @@ What is in state_dict() is coded, parameters and buffers alike. Buffers with per
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,9 +58,11 @@ def prepared(module: nn.Module) -> nn.Module:
         own = copy.deepcopy(module).to("cpu", torch.float64).eval()
     except Exception as error:  # a module may refuse in its own way
         raise ValueError(f"{type(module).__name__}: cannot be copied in float64 ({error}).") from None
+    coded = own.state_dict().keys()
     own = _logits(own).requires_grad_(False)
     if any(_foldable(part) for part in own.modules()):
         own = _folded(own)
+    own = _with_constants(own, coded)
     check(bool(own.state_dict()), f"{type(module).__name__} has no weights.")
     return own
 
@@ -95,6 +97,33 @@ def _logits(module: nn.Module) -> nn.Module:
     except UnreadableModule:
         return module
     return traced if link else module
+
+
+class Constant(nn.Module):
+    """A tensor of the architecture, which is no part of state_dict()."""
+
+    value: Tensor
+
+    def __init__(self, value: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("value", value, persistent=False)
+
+    def forward(self) -> Tensor:
+        return self.value
+
+
+def _with_constants(own: nn.Module, coded: Collection[str]) -> nn.Module:
+    """torch.fx makes weights of constants: what is not in the state_dict() of the module itself stays one."""
+    if not isinstance(own, fx.GraphModule):
+        return own
+    buffers = dict(own.named_buffers())
+    for number, node in enumerate(own.graph.nodes):
+        name = str(node.target)
+        if node.op == "get_attr" and name in buffers and name not in coded:
+            own.add_submodule(f"constant_{number}", Constant(buffers[name]))
+            node.op, node.target = "call_module", f"constant_{number}"
+    own.delete_all_unused_submodules()
+    return fx.GraphModule(own, own.graph)
 
 
 def _foldable(part: nn.Module) -> bool:

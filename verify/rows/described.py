@@ -56,7 +56,8 @@ class CertifiedNetwork:
 
 
 HOPELESS = 64  # bits a point: without one error the bound is above 1 - 2^-64
-FIXED = "the architecture and the code were fixed before the sample: taken for granted"
+FIXED = "the architecture{} and the code were fixed before the sample: taken for granted"
+CONSTANTS = ", {:,} constants of its graph included,"
 
 
 def describe(model: Formula | BlackBox, sample: Points | None, module: Any = None) -> Description | None:
@@ -68,7 +69,8 @@ def describe(model: Formula | BlackBox, sample: Points | None, module: Any = Non
     points = sample or stored_sample(model)
     own = model.extra.get("coded")
     structure = "the structure is a part of the code; that the code was fixed before the sample is assumed"
-    architecture = _assumption("architecture", "assumed", structure if model.layers is not None else FIXED)
+    fixed = FIXED.format("" if own is None or own.constants == 0 else CONSTANTS.format(own.constants))
+    architecture = _assumption("architecture", "assumed", structure if model.layers is not None else fixed)
     if own is not None:
         bits = own.bits
     elif model.layers is not None:
@@ -110,7 +112,7 @@ def _of_module(module: Any, sample: Points) -> Description | None:
     assert sample.predicted is not None
     errors = int(np.count_nonzero(sample.predicted != sample.y))
     unread = "the module cannot be read: that every machine computes what it computes here is taken for granted"
-    assumed = _assumption("architecture", "assumed", FIXED), _assumption("arithmetic", "assumed", unread)
+    assumed = _assumption("architecture", "assumed", FIXED.format("")), _assumption("arithmetic", "assumed", unread)
     return Description(code.bits_of([code.lossless(w) for w in weights]), errors, len(sample.y), assumed)
 
 
