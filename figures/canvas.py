@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,14 +42,23 @@ def style() -> Iterator[None]:
 
 
 def styled(draw: Callable[[Data], Figure]) -> Callable[[Data], Figure]:
-    """Draw in the shared style."""
+    """Draw in the shared style; in a notebook the figure shows itself."""
 
     @functools.wraps(draw)
     def drawn(data: Data) -> Figure:
         with style():
-            return draw(data)
+            figure = draw(data)
+        vars(figure)["_repr_png_"] = functools.partial(_png, figure)
+        return figure
 
     return drawn
+
+
+def _png(figure: Figure) -> bytes:
+    picture = io.BytesIO()
+    with style():
+        figure.savefig(picture, format="png", dpi=200)
+    return picture.getvalue()
 
 
 def is_single(data: Data, *, by_default: bool) -> bool:

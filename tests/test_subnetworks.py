@@ -453,6 +453,19 @@ def test_nothing_to_predict_with_says_what_to_change():
         AdaNetClassifier(subnetworks=lazy, rounds=1).fit(IMAGES, LABELS)
 
 
+def test_points_that_are_not_numbers_are_refused():
+    class Endless(torch.utils.data.IterableDataset):
+        def __iter__(self):
+            return iter(zip(IMAGES, LABELS, strict=True))
+
+    with pytest.raises(ValueError, match="X must hold finite numbers"):
+        fitted(linear, np.where(IMAGES > 0.5, np.nan, IMAGES))
+    with pytest.raises(ValueError, match="an IterableDataset cannot be held out from"):
+        AdaNetClassifier(subnetworks=linear).fit(Endless())
+    with pytest.raises(ValueError, match=r"validation must be a share in \[0, 1\) or a pair"):
+        Subnetworks(linear, validation="some")
+
+
 def test_images_without_a_channel_axis_are_named():
     small = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(72, 10))
     flat = IMAGES[:, 0]
@@ -770,6 +783,7 @@ def test_the_command_encodes_the_test_table_as_the_training_table(folder, capsys
 
 
 def test_the_summary_is_a_figure_of_the_file_alone(tmp_path, capsys):
+    from figures import architecture
     from figures.__main__ import main as figures
 
     clf = fitted(Deeper(), rounds=2)
@@ -781,6 +795,7 @@ def test_the_summary_is_a_figure_of_the_file_alone(tmp_path, capsys):
     caption = (tmp_path / "model-network.txt").read_text()
     assert f"2 subnetworks with {sum(row['parameters'] for row in kept['rows']):,} trained weights" in caption
     assert "Reads also reads an earlier subnetwork" in caption
+    assert architecture.draw(clf.summary().plain)._repr_png_().startswith(b"\x89PNG")
     assert figures(["model-terms", "--model", str(tmp_path / "m.pt"), "--out", str(tmp_path)]) == 2
     assert "holds subnetworks of your own" in capsys.readouterr().err
 

@@ -191,10 +191,11 @@ def _validation(X: Any, y: Any, classes: NDArray[Any]) -> tuple[Any, torch.Tenso
 
 
 def _digest(inputs: Inputs, y: torch.Tensor) -> str:
-    """SHA-256 of the labels and, but for a Dataset, which may draw its inputs anew each time, of the inputs."""
+    """SHA-256 of the labels and of the inputs, which must be finite; a Dataset may draw its inputs anew each time."""
     found = hashlib.sha256(f"{inputs.shape}\n".encode())
     found.update(y.numpy().tobytes())
     for x in () if inputs.streamed else inputs.batches(torch.arange(len(inputs))):
+        check(bool(x.isfinite().all()), "X must hold finite numbers, got nan or inf.")
         found.update(x.numpy().tobytes())
     return found.hexdigest()
 
