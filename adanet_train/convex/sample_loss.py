@@ -7,6 +7,8 @@ Of several processes each has its own rows; the sums over i are added up, so tha
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import torch
 from torch import Tensor
 
@@ -86,12 +88,20 @@ class SampleLoss:
         """
         if J is not None and len(J) > 0.8 * len(self.columns):
             return self.curvature(weight, every=every)[J][:, J]  # a few rows more are cheaper than a copy of all
-        weight, columns = self.weighted(weight), self.columns if J is None else self.columns[J]
+        weight, rows = self.weighted(weight), slice(None) if J is None else J
         if every:
-            columns, scale = in_single(columns[:, ::every])
+            if every == 1:
+                columns, scale = (part[rows] for part in self.single)
+            else:
+                columns, scale = in_single(self.columns[rows][:, ::every])
             some = weight[::every].float()
             return from_single(symmetric(columns, some / len(some)), scale)
-        return self.world.sum(symmetric(columns, weight / self.m))
+        return self.world.sum(symmetric(self.columns[rows], weight / self.m))
+
+    @cached_property
+    def single(self) -> tuple[Tensor, Tensor]:
+        """All columns in single precision, for the steps that are rough."""
+        return in_single(self.columns)
 
     def predicted(self, x: Tensor, weight: Tensor, change: Tensor) -> Tensor:
         """Φ'(x - change) as a model with that weight has it, kept in the range of Φ': the dual point of its step."""
