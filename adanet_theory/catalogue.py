@@ -102,6 +102,9 @@ class Bound:
         "two" for the margin y f(x), "many" for f(x, y) - max f(x, y'), "any" if it reads only errors.
     quoted
         Whether a report may quote it as the least of all. If not, it is quoted only if named beforehand.
+    simultaneous
+        Whether it holds for all networks at once, on one sample and one map Ψ; every "paper" and "corrected" statement
+        does, within its family. A statement on one run is paid for by each network that was compared.
     examples
         Values of the numeric form, computed independently; the tests, the suite and the site use them.
 
@@ -125,6 +128,7 @@ class Bound:
     assumes: str = ""
     classes: Classes = "two"
     quoted: bool = True
+    simultaneous: bool = False
     examples: tuple[Example, ...] = ()
 
     def __post_init__(self) -> None:
@@ -150,6 +154,11 @@ class Bound:
     def is_claim(self) -> bool:
         """Whether it claims something about the network if its assumptions hold."""
         return self.group != "context"
+
+    @property
+    def is_paid_by_each(self) -> bool:
+        """Whether each of several networks that were compared on one sample pays for it."""
+        return not (self.simultaneous or self.group in ("paper", "corrected", "context"))
 
     def is_about(self, classes: Classes) -> bool:
         """Whether it is a claim about a network with two classes, or with more."""
@@ -382,6 +391,7 @@ _BUILT_IN = (
         at="r_sup",
         needs=("iid", "linear", "r-sup", "feature-map", "arithmetic"),
         reference=_PROOFS + "vote-certificate",
+        simultaneous=True,
     ),
     Bound(
         "vote-certificate-multiclass",
@@ -392,6 +402,7 @@ _BUILT_IN = (
         needs=("iid", "linear", "r-sup", "feature-map", "arithmetic"),
         reference=_PROOFS + "vote-certificate-multiclass",
         classes="many",
+        simultaneous=True,
     ),
     Bound(
         "a-posteriori-data",
@@ -403,6 +414,7 @@ _BUILT_IN = (
         needs=("iid", "lipschitz", "homogeneous", "feature-map", "arithmetic"),
         reference=_PROOFS + "a-posteriori-data",
         quoted=False,
+        simultaneous=True,
     ),
     Bound(
         "held-out",
@@ -465,6 +477,7 @@ _BUILT_IN = (
         needs=("iid", "feature-map", "architecture", "arithmetic"),
         reference=_PROOFS + "occam-certificate",
         classes="any",
+        simultaneous=True,
         examples=(
             Example(
                 {"k": 0, "N": 100, "bits": 20, "delta": "0.05"},

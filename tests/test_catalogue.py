@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import json
 import math
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins.symbolic import STATEMENTS
 from figures import bounds_against, family, gallery, vacuity_map
 from tests.refusals import refused
+from tests.test_soundness import linear
 from tests.verify_models import model
 from verify.question import Question
 from verify.rows import report
@@ -129,6 +131,26 @@ def test_a_registered_bound_is_a_claim_where_its_assumptions_hold(registered) ->
     (said,) = [entry for entry in json.loads(render.to_json(found))["bounds"] if entry["id"] == "mine"]
     assert (said["group"], said["raw"]) == ("user", row.raw)
     assert "mine" in {id for entry in found.assumptions for id in entry.statements}
+
+
+def test_a_bound_of_ones_own_is_quoted_only_if_it_is_named_and_not_at_a_rho_of_the_sample(registered) -> None:
+    registered(function=lambda m, delta: delta, needs=("iid",), assumes="the moon is full")
+    found, row = the_row()
+    assert (row.raw, row.delta) == (0.05, 0.05)
+    assert "mine, of your own, is below 1, and quoted only if named beforehand" in wording.sentence(found)
+    found, row = the_row(cite="mine", compared=5)
+    assert (found.cite.value, found.cite.delta, found.cite.compared) == (0.01, 0.01, 5)
+    assert "the moon is full (its author's word)" in wording.sentence(found)
+    catalogue.forget("mine")
+    registered(function=lambda ramp, m, delta: ramp + delta, needs=("iid",), scale="rho")
+    found, row = the_row(linear(), cite="mine")
+    assert (row.applies, row.why_not, found.rho_chosen) == (False, ("fixed-in-advance",), True)
+    assert "rho was chosen on the sample" in next(
+        entry.detail for entry in found.assumptions if entry.id == "fixed-in-advance"
+    )
+    found, row = the_row(linear(), cite="mine", rho=Fraction("0.001"))
+    assert row.applies
+    assert "rho = 0.001 was fixed before the sample" in wording.sentence(found)
 
 
 def test_a_registered_bound_is_in_the_figures(registered) -> None:

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import re
+import shutil
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -904,6 +905,28 @@ def test_a_report_pays_for_the_best_of_a_list(tmp_path: Any, capsys: Any) -> Non
     assert "at delta = 0.01667, which pays for the best of 3 numbers of picks" in said
     assert training.main(["iris", "--objective", "certificate", "--picks", "3,x", *quick, path]) == 2
     assert "must be an integer, or K1,K2,.. rising, got '3,x'" in capsys.readouterr().err
+
+
+def test_a_picked_network_pays_for_those_it_was_compared_with(picked_file: str, tmp_path: Any, capsys: Any) -> None:
+    from adanet_theory.twins.counted import pick_upper
+    from verify import cli, verify_bounds
+
+    alone, paid = (verify_bounds(picked_file, draws=None, replay=False, compared=n, tried=2) for n in (1, 25))
+    (row, k) = paid.bounds["pick-certificate"], int(alone.bounds["pick-certificate"].terms["k"])
+    assert row.value == pick_upper(k, 120, Fraction(1, 20) / 50)
+    cited = json.loads(paid.to_json())["cite"]
+    assert (cited["value"], cited["delta"], cited["compared"]) == (row.value, 0.001, 25)
+    assert "at delta = 0.001, which pays for 25 networks compared and 2 settings tried" in " ".join(str(paid).split())
+    for id in ("a-posteriori", "vote-certificate", "occam-certificate", "margin-bound"):  # on all networks at once
+        assert paid.bounds[id] == alone.bounds[id]
+        assert paid.bounds[id].delta == 0.025
+    shutil.copy(picked_file, tmp_path / "other.pt")
+    models = [picked_file, str(tmp_path / "other.pt")]
+    assert cli.main([*models, "--no-estimates", "--no-replay", "--json"]) == 0
+    values = [one["cite"]["value"] for one in json.loads(capsys.readouterr().out)]
+    assert values == [pick_upper(k, 120, "0.025")] * 2
+    assert cli.main([*models, "--no-estimates", "--no-replay"]) == 0
+    assert "pick-certificate paid for 2 networks" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_report_without_a_replay_assumes_the_picks(picked_file: str, capsys: Any) -> None:

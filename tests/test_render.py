@@ -74,10 +74,10 @@ KEYS = {
     "sample": "m r_inf r_rms margin_error ramp train_error",
     "assumptions": "id status holds detail",
     "complexities": "k lower upper stderr draws method confidence lemma-1 lemma-2 lemma-1-corrected lemma-2-peeled",
-    "bounds": "id group about raw value terms applies why_not vacuous rho m_needed norms_needed at_tenth at_rho",
+    "bounds": "id group about delta raw value terms applies why_not vacuous rho m_needed norms_needed at_tenth at_rho",
     "checks": "claim k lhs rhs exact applies verdict",
     "test": "error n upper class_errors",
-    "cite": "id value delta among assumes about",
+    "cite": "id value delta among compared assumes about",
 }
 
 

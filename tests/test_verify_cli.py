@@ -66,7 +66,7 @@ def test_the_document_has_the_keys_of_its_schema(tmp_path, capsys) -> None:
     more = "margin-bound-unbounded unbounded-empirical a-posteriori a-posteriori-bounded"
     assert ids[:10] == [*expected.split(), *more.split()]
     for row in found["bounds"]:
-        keys = "id group about raw value terms applies why_not vacuous rho m_needed norms_needed at_tenth at_rho"
+        keys = "id group about delta raw value terms applies why_not vacuous rho m_needed norms_needed at_tenth at_rho"
         assert set(row) == set(keys.split())
         assert (row["value"] is None) == (not row["applies"])
         assert ("j" in row["terms"]) == (row["id"].endswith("uniform") or row["id"].startswith("a-posteriori"))

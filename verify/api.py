@@ -89,8 +89,9 @@ def verify_bounds(
     draws, seed, budget, device
         Sign vectors for the Rademacher complexities (None estimates nothing), random seed, nominal seconds, device.
     cite, tried, compared, discrete
-        The statement to quote, the settings tried on the sample, the networks compared on the held-out points, and
-        whether the law of the data has atoms.
+        The statement to quote; the settings tried on the sample for each network; the networks compared, on held-out
+        points or by their certificates, which divide δ for statements on one of them (held-out, picks, points without
+        labels, a bound of your own); and whether the law of the data has atoms.
     replay
         Whether the recipe of a network that was trained by picking is run again, which takes as long as its training.
 

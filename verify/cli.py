@@ -101,9 +101,12 @@ def parser() -> Parser:
     add("--label", metavar="COLUMN", help=label)
     cite = "quote statement ID at D; default: the held-out bound at D if there is one, else the least of K at D/K"
     add("--cite", metavar="ID", help=cite)
-    tried = "settings you tried on this sample: all bounds but held-out are stated at D/N (default: the file's)"
+    tried = "settings you tried on this sample for each network: all but held-out stand at D/N (default: the file's)"
     add("--tried", type=int, metavar="N", help=tried)
-    more = "networks you compared on held-out points: those bounds are stated at D/N (default: number of MODELs)"
+    more = (
+        "networks you compared: held-out bounds and certificates of one run (picks) stand at D/N; "
+        "statements on all networks at once need not pay (default: number of MODELs)"
+    )
     add("--compared", type=int, metavar="N", help=more)
     add("--no-replay", action="store_true", help="count the picks of a picked network, but do not train it again")
     discrete = "identical rows are separate draws (different people or events), not copies"

@@ -30,7 +30,7 @@ class Question:
     `cite` names the statement to be quoted before anything was seen, `asked` the one that the file or the other options
     ask for (points picked, weights coded, unlabelled points); `tried` counts the settings, maps and families that were
     tried on the same sample (None: what the model file says), `compared` the networks of which the least is quoted,
-    which held-out points pay for; `replay` says whether the recipe of a picked network is run again;
+    which statements on one of them pay for; `replay` says whether the recipe of a picked network is run again;
     `discrete` says that equal rows are separate draws; `command` says that the command asks, not Python.
     """
 

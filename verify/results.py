@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -93,8 +94,10 @@ class Assumption:
 class Citation:
     """The statement that may be quoted, at the confidence that was paid for choosing it.
 
-    `delta` is what is left of δ for this statement: divided by `tried`, the settings tried on the sample (held-out: by
-    `compared`), and by `among`, the statements that could have been quoted in its place (1 where the input fixes it).
+    `delta` is what is left of δ for this statement: divided by `tried`, the settings tried on the sample (not for
+    held-out), by `compared`, the networks that pay for it each (1 where it holds for all networks at once), and by
+    `among`, the statements that could have been quoted in its place (1 where the input fixes it). Of points without
+    labels, whose certificate has two halves, only the half on these points is divided by `compared`.
     """
 
     id: str
@@ -103,6 +106,7 @@ class Citation:
     assumes: tuple[str, ...]
     among: int
     about: About = "program"
+    compared: int = 1
 
 
 @dataclass(frozen=True)
@@ -157,6 +161,8 @@ class BoundRow:
     shrink: float | None = None
     """How many times smaller the norms would have to be for a vacuous bound to fall to 1 at `tenth`."""
     about: About = "formula"
+    delta: float | None = None
+    """What the statement stands at: δ, less what was paid for settings tried and networks compared."""
 
     @property
     def context(self) -> bool:
@@ -188,6 +194,8 @@ class TestFacts:
     upper: float
     class_errors: Mapping[str, float] = field(default_factory=dict)
     errors: int = 0
+    delta: Fraction = Fraction(1, 20)
+    """What `upper` stands at: δ, less what was paid for networks compared."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +226,7 @@ class BoundReport:
     """Whether the words are those of the command; else options are named as in Python."""
     tried: int = 1
     compared: int = 1
-    """The networks of which the least may be quoted: held-out points and draws pay for all of them."""
+    """The networks of which the least may be quoted; statements on one run pay for each of them."""
     quotes: str | None = None
     """The statement that the input fixes to be quoted, whether it may be or not; None: the least of all."""
     classes: int = 2

@@ -64,7 +64,7 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
         *([] if setting.source.held_out is None else [untouched(setting.source.held_out, setting.source.discrete)]),
         *([chain(next((phi.name for phi in setting.graph.phi), None))] if setting.source.chain else []),
     )
-    assessment = Assessment(rows, setting.is_declared)
+    assessment = Assessment(rows, setting.is_declared, rho_chosen=rho_chosen)
     if setting.classes == "many":
         assessment = replace(assessment, rows=tuple(_of_many(rows)), classes="many")
     return replace(assessment, rows=(*assessment.rows, *of_picking(setting.picking)))
@@ -246,6 +246,7 @@ def fixed_in_advance(is_declared: bool, rho_chosen: bool, rounds_added: bool = F
         detail = "rounds were added after the declared ones (--resume without --max-rounds): the family was not fixed"
     elif not is_declared:
         detail = "no family was declared before training: depth, widths and norms are those found after it"
+        detail += ", and rho was chosen on the sample" * rho_chosen
     elif rho_chosen:
         detail = "depth, widths, Lambda and p are declared, rho was chosen on the sample"
     else:

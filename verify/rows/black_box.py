@@ -45,13 +45,12 @@ def build(
     delta = Fraction(question.delta) / question.compared
     tested = None if test is None else checks.held_out(np.asarray(test.predicted), test, delta)
     bound = catalogue.bound("held-out")
-    rows = [] if tested is None else [made(bound, held_out(tested), verdict.why_not(bound))]
+    rows = [] if tested is None else [made(bound, held_out(tested), verdict.why_not(bound), delta)]
     if run is not None:
-        bound, own = catalogue.bound(PICK), Fraction(question.delta) / (question.tried or 1)
-        rows.append(made(bound, picked_value(run, own), verdict.why_not(bound)))
+        bound, own = catalogue.bound(PICK), delta / (question.tried or 1)
+        rows.append(made(bound, picked_value(run, own), verdict.why_not(bound), own))
         question = asked_for(question, run)
     fixed = fixed_by_input(question, has_test=test is not None)
-    delta = own if fixed == PICK and run is not None else delta
     return BoundReport(
         subject="black box",
         model=ModelFacts("", 0, (), (box.kind,), {}, math.nan, {}, None, False),
@@ -66,7 +65,7 @@ def build(
         checks=(),
         test=tested,
         verdict="holds",
-        cite=cite(rows, verdict, fixed=fixed or "held-out", delta=delta),
+        cite=cite(rows, verdict, fixed=fixed or "held-out", delta=delta, compared=question.compared),
         tried=question.tried or 1,
         compared=question.compared,
         quotes=fixed,

@@ -91,7 +91,7 @@ def held_out(predicted: Array, test: Points, delta: Fraction) -> TestFacts:
     is_wrong = predicted != test.y
     errors, n = int(is_wrong.sum()), len(test.y)
     by_class = class_errors(is_wrong, test.y, test.names)
-    return TestFacts(errors / n, n, clopper_pearson_upper(errors, n, delta), by_class, errors)
+    return TestFacts(errors / n, n, clopper_pearson_upper(errors, n, delta), by_class, errors, delta)
 
 
 def bound_checks(bounds: Sequence[BoundRow], test: TestFacts | None, delta: Fraction) -> list[CheckRow]:

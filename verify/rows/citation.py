@@ -7,7 +7,9 @@ Each of them stands alone, at its whole δ.
 Only without any of these is the least of several quoted. It is chosen after the sample was seen: with K statements that
 could have been quoted, each is taken at δ/K and all K hold together. K counts what nothing fixed beforehand rules out,
 not what happens to apply: a number that moves with the sample would be paid only in part. Settings tried on the same
-sample (--tried N) divide δ once more; networks compared on the held-out points divide that of the held-out bound.
+sample (--tried N) divide δ once more. Networks that were compared (--compared N, several MODELs) divide the δ of a
+statement on one of them: held-out points, picks, points without labels, a bound of the user's. A statement on all
+networks at once holds for the one that was chosen, whatever chose it (`Bound.is_paid_by_each`).
 """
 
 from __future__ import annotations
@@ -38,25 +40,30 @@ def fixed_by_input(question: Question, *, has_test: bool) -> str | None:
 
 
 def cite(
-    rows: Sequence[BoundRow], verdict: Assessment, *, fixed: str | None, delta: Fraction, setting: Setting | None = None
+    rows: Sequence[BoundRow],
+    verdict: Assessment,
+    *,
+    fixed: str | None,
+    delta: Fraction,
+    compared: int,
+    setting: Setting | None = None,
 ) -> Citation | None:
-    """The statement fixed by the input, whose row stands at `delta`, or the least of all; None where it is not below 1.
+    """The statement fixed by the input, at the δ of its row, or the least of all at δ/K; None where it is not below 1.
 
     A row that does not apply is never quoted.
     """
     among = verdict.quotable if fixed is None else 1
-    share = delta / among
-    there = setting if among == 1 or setting is None else at_delta(setting, share)
+    there = setting if among == 1 or setting is None else at_delta(setting, delta / among)
     citations: list[Citation] = []
     for each in rows:
-        if each.applies and not each.vacuous and not each.context and each.group != "user" and fixed in (None, each.id):
-            bound = catalogue.bound(each.id)
-            if not bound.quoted and fixed is None:
-                continue
+        bound = catalogue.bound(each.id)
+        may = fixed == each.id or (fixed is None and bound.quoted and bound.group != "user")
+        if may and each.applies and not each.vacuous and not each.context:
             again = each if there is setting or there is None else row(bound, there)
             if again.applies and again.value is not None and again.value < 1:
                 assumes = verdict.assumed(bound, again.about)
-                citations.append(Citation(each.id, again.value, float(share), assumes, among, again.about))
+                own, each_pays = again.delta or float(delta), compared if bound.is_paid_by_each else 1
+                citations.append(Citation(each.id, again.value, own, assumes, among, again.about, each_pays))
     return min(citations, key=lambda citation: citation.value, default=None)
 
 

@@ -38,6 +38,8 @@ class Description:
     assumptions: tuple[Assumption, ...]
     coded: bool = False
     """Whether the file is that of a compressed network, which names its statement."""
+    structured: bool = False
+    """Whether the structure is a part of the code: then the statement is on all networks at once."""
 
 
 def _assumption(id: str, status: Any, detail: str) -> Assumption:
@@ -84,7 +86,7 @@ def describe(model: Formula | BlackBox, sample: Points | None, module: Any = Non
     errors = _errors(model.graph, points, hopeless=bits > HOPELESS * len(points.y))
     exact = "points whose margin is within the rounding error of float64 count as errors"
     arithmetic = _assumption("arithmetic", "holds" if coded or points.predicted is None else "assumed", exact)
-    return Description(bits, errors, len(points.y), (architecture, arithmetic), coded)
+    return Description(bits, errors, len(points.y), (architecture, arithmetic), coded, model.layers is not None)
 
 
 def _errors(graph: Any, points: Points, *, hopeless: bool) -> int:
@@ -162,11 +164,12 @@ def with_description(report: BoundReport, description: Description | None, quest
         "points": float(description.points),
         "code": float(VERSION),
     }
-    delta = Fraction(question.delta) / report.tried
+    paid = 1 if description.structured else question.compared  # networks of other architectures have codes of their own
+    delta = Fraction(question.delta) / report.tried / paid
     raw = occam_upper(description.errors, description.points, description.bits, delta)
     return with_row(
         report, catalogue.bound(OCCAM), Value(raw, terms, about="program"), description.assumptions, delta,
-        asked=description.coded, question=question,
+        asked=description.coded, question=question, compared=paid,
     )  # fmt: skip
 
 
@@ -175,7 +178,8 @@ def with_disagreement(
 ) -> BoundReport:
     """The report with the row of disagreement-certificate, which quotes it: points without labels were given for it.
 
-    Half of δ for each part; what was tried on the sample divides the first, networks compared on U the second.
+    Half of δ for each part; what was tried on the sample divides the first, networks compared on U the second: they
+    share g.
     """
     from adanet_theory.twins.counted import disagreement_upper
 
@@ -187,9 +191,9 @@ def with_disagreement(
         _unlabelled(n, repeats, question.discrete),
         _assumption("surrogate", "assumed", f"of {g.name}, whose certificate is used: {g.assumes}"),
     )
-    delta = Fraction(question.delta)
-    said = Value(raw, terms, about="program")
-    return with_row(report, catalogue.bound(DISAGREEMENT), said, rows, delta, asked=True, question=question)
+    delta = half / report.tried + half / question.compared
+    bound, said = catalogue.bound(DISAGREEMENT), Value(raw, terms, about="program")
+    return with_row(report, bound, said, rows, delta, asked=True, question=question, compared=question.compared)
 
 
 def _unlabelled(n: int, repeats: int, discrete: bool) -> Assumption:
@@ -214,6 +218,7 @@ def with_row(
     *,
     asked: bool,
     question: Question,
+    compared: int = 1,
 ) -> BoundReport:
     """The report with the row of this statement in place of one that it had, and with what that assumes."""
     id = bound.id
@@ -227,7 +232,7 @@ def with_row(
     needed = [row for row in rows if row.id in bound.needs]
     why_not = [row.id for row in needed if row.status_for(id) in ("open", "fails")]
     # a program is as fixed by the code as its formula is, and its own errors are counted
-    row = made(bound, said, why_not)
+    row = made(bound, said, why_not, delta)
     others = [other for other in report.bounds if other.id != id]
     report = replace(report, assumptions=rows, bounds=_in_place(others, row))
     fixed = question.cite or ("held-out" if report.test is not None else id if asked else None)
@@ -235,7 +240,7 @@ def with_row(
         return report
     assumes = tuple(part.id for part in needed if part.status_for(id) == "assumed")
     says = row.value is not None and row.value < 1
-    cite = Citation(id, row.value or 0.0, float(delta), assumes, 1) if says else None
+    cite = Citation(id, row.value or 0.0, float(delta), assumes, 1, compared=compared) if says else None
     helped = cite is not None and report.base_rate is not None and cite.value < report.base_rate
     return replace(report, cite=cite, quotes=id, advice=() if helped else report.advice)
 

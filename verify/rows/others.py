@@ -21,7 +21,7 @@ from adanet_theory.quantities import NoValue, evaluate
 from adanet_theory.risk.margin import MarginBound
 from verify.measure.evidence import arrays
 from verify.rows.numeric import quantities
-from verify.rows.setting import AtRho, Setting, Value
+from verify.rows.setting import AT_RHO, AtRho, Setting, Value
 
 if TYPE_CHECKING:
     from adanet_train.core.network import Network
@@ -138,7 +138,10 @@ def registered(bound: Bound, setting: Setting) -> Value:
         evaluated = evaluate(bound, quantities(setting, setting.at))
     except NoValue as error:
         return Value(note=str(error))
-    return Value(evaluated.raw, dict(evaluated.terms), evaluated.rho)
+    at = setting.at if bound.reads & AT_RHO else None
+    fixed = f"{bound.id} takes rho = {float(at.rho):.4g} of f/W as fixed before the sample" if at is not None else ""
+    note = "" if setting.verdict.rho_chosen else fixed
+    return Value(evaluated.raw, dict(evaluated.terms), None if at is None else evaluated.rho, note=note)
 
 
 def remark(bound: Bound) -> str:

@@ -114,7 +114,8 @@ def of_setting(
             [*held_out, *rows],
             verdict,
             fixed=fixed,
-            delta=on_held_out if fixed == HELD_OUT else setting.delta,
+            delta=setting.delta,
+            compared=question.compared,
             setting=setting,
         ),
         tried=_tried(model, question),
@@ -259,6 +260,7 @@ def make_setting(
         arithmetic=own,
         shift=own.shift(r_sup) if r_sup is not None and source.r_seen <= r_sup else None,
         picking=picking(model, sample, replay=question.replay, progress=progress),
+        compared=question.compared,
         draws=question.draws,
         seed=question.seed,
     )

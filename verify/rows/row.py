@@ -34,10 +34,22 @@ def saying(bound: Bound, said: Value, setting: Setting) -> BoundRow:
     # in less than float64 a statement on the formula alone says nothing of the program
     loose = said.about == "formula" and said.terms and bound.is_claim and not setting.arithmetic.is_double
     untied = ("arithmetic",) * bool(loose and "arithmetic" not in why_not)
-    return made(bound, said, (*why_not, *untied))
+    return made(bound, said, (*why_not, *untied), paid(bound, setting).delta)
 
 
-def made(bound: Bound, said: Value, why_not: Sequence[str]) -> BoundRow:
+def paid(bound: Bound, setting: Setting) -> Setting:
+    """At what is left of δ: a statement on one network is paid for by each that was compared.
+
+    What was tried on the sample costs nothing on held-out points, which are tested at their own δ.
+    """
+    if bound.group == "held-out" and setting.tested is not None:
+        return replace(setting, delta=setting.tested.delta)
+    if setting.compared == 1 or not bound.is_paid_by_each:
+        return setting
+    return replace(setting, delta=setting.delta / setting.compared)
+
+
+def made(bound: Bound, said: Value, why_not: Sequence[str], delta: Fraction) -> BoundRow:
     """The one place where a row is made."""
     applies = bound.is_claim and not why_not
     return BoundRow(
@@ -53,6 +65,7 @@ def made(bound: Bound, said: Value, why_not: Sequence[str]) -> BoundRow:
         m_needed=said.m_needed,
         group=bound.group,
         about=said.about,
+        delta=float(delta),
     )
 
 
@@ -61,7 +74,7 @@ def made(bound: Bound, said: Value, why_not: Sequence[str]) -> BoundRow:
 
 def value(bound: Bound, setting: Setting) -> Value:
     """By what the statement reads: predictions alone, the certificates, the margins, or what its owner wants."""
-    return _evaluator(bound)(bound, setting)
+    return _evaluator(bound)(bound, paid(bound, setting))
 
 
 def _evaluator(bound: Bound) -> Callable[[Bound, Setting], Value]:

@@ -34,6 +34,10 @@ ON_SAMPLE = ("iid", "membership", "linear", "normalised", "r-inf", "delta", "ari
 """What may come out either way with the sample: a bound that fails by these alone could have been quoted."""
 
 
+AT_RHO = frozenset({"rho", "margin_error", "ramp"})
+"""What a bound of the user's own reads at the report's ρ, which must then be fixed in advance."""
+
+
 @dataclass(frozen=True)
 class HeldOut:
     """What was counted on the held-out rows: how many equal an earlier one, how many are rows of the sample."""
@@ -145,12 +149,16 @@ class Assessment:
     is_declared: bool
     follows: tuple[str, ...] = ()
     classes: Classes = "two"
+    rho_chosen: bool = False
+    """Whether ρ was chosen on the sample."""
 
     def why_not(self, bound: Bound) -> tuple[str, ...]:
         """The ids of what the bound needs and is not known to hold."""
         needed = (row for row in self.rows if row.id in _needs(bound))
         broken = (row.id for row in needed if row.status_for(bound.id) in ("open", "fails"))
-        return tuple(id for id in broken if not self._is_excused(id, bound))
+        found = tuple(id for id in broken if not self._is_excused(id, bound))
+        at_rho = bound.group == "user" and bound.reads & AT_RHO and self.rho_chosen
+        return (*found, *("fixed-in-advance",) * bool(at_rho and "fixed-in-advance" not in found))
 
     def _is_excused(self, id: str, bound: Bound) -> bool:
         """Some rows are about more than one thing, and a statement may need only one of them."""
@@ -230,6 +238,8 @@ class Setting:
     """A proved bound on how far the margins of the program are from those of the formula, on the range r_sup."""
     picking: PickingFacts | None = None
     """Of a network that was trained by picking, on its own sample."""
+    compared: int = 1
+    """The networks that were compared: a statement on one of them pays for each."""
     draws: int | None = None
     seed: int = 0
     tested: TestFacts | None = None

@@ -55,9 +55,7 @@ def to_json(report: BoundReport) -> str:
         "bounds": [_bound(row) for row in report.bounds],
         "checks": [{key: getattr(row, key) for key in _CHECK} for row in report.checks],
         "test": None if test is None else {key: getattr(test, key) for key in ("error", "n", "upper", "class_errors")},
-        "cite": None
-        if cite is None
-        else {key: getattr(cite, key) for key in ("id", "value", "delta", "among", "assumes", "about")},
+        "cite": None if cite is None else {key: getattr(cite, key) for key in _CITE},
         "tried": report.tried,
         "compared": report.compared,
         "classes": report.classes,
@@ -70,6 +68,7 @@ def to_json(report: BoundReport) -> str:
     return json.dumps(_plain(document), indent=1, allow_nan=False)
 
 
+_CITE = ("id", "value", "delta", "among", "compared", "assumes", "about")
 _SAMPLE = ("m", "r_inf", "r_rms", "margin_error", "ramp", "train_error")
 _COMPLEXITY = ("k", "lower", "upper", "stderr", "draws", "method", "confidence")
 _CHECK = ("claim", "k", "lhs", "rhs", "exact", "applies", "verdict")
@@ -80,6 +79,7 @@ def _bound(row: BoundRow) -> dict[str, Any]:
         "id": row.id,
         "group": row.group,
         "about": row.about,
+        "delta": row.delta,
         "raw": row.raw,
         "value": row.value,
         "terms": dict(row.terms) | ({} if row.j is None else {"j": row.j}),

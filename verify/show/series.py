@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from adanet_theory import catalogue
 from verify.results import BoundReport, BoundRow
 from verify.show import page, plots, render, stylesheet, wording
 from verify.show.wording import NOTHING, near, up
@@ -178,9 +179,15 @@ def caution(series: Sequence[Checkpoint]) -> str:
     text = "Values of bounds are unclipped, each by itself" + (
         f"; at a tenth: {_TENTH}." if _has_tenth(series) else "."
     )
-    if any(row.group == "held-out" for one in series for row in one.report.bounds):
-        compared = series[0].report.compared
-        text += f" The least of all may be quoted: held-out bounds are paid for {compared} networks."
+    compared = series[0].report.compared
+    rows = [row for one in series for row in one.report.bounds if row.applies and not row.context]
+    each = catalogue.ids(catalogue.select(lambda bound: bound.is_paid_by_each))
+    paid = [id for id in dict.fromkeys(row.id for row in rows) if id in each]
+    if paid:
+        text += f" The least of a column may be quoted: {wording.listed(paid)} paid for {compared} networks."
+    families = {str(one.report.declared) for one in series}
+    if len(families) > 1 and any(row.group in ("paper", "corrected") and row.rho is not None for row in rows):
+        text += f" They declare {len(families)} families: --tried {len(families)} pays for bounds on a family."
     return text
 
 

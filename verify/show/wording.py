@@ -508,9 +508,20 @@ def citation(report: BoundReport) -> str | None:
     of_formula = cite.about == "formula"
     own = {row.id: row.words for row in report.assumptions}
     needed = [assumed(id, own.get(id, "")) for id in cite.assumes if not (of_formula and id == "arithmetic")]
+    needed += _own_word(report, cite.id)
     known = f" It assumes that {listed(needed)}." if needed else ""
     known += f" For the program it holds only if {assumed('arithmetic')}." if of_formula else ""
     return f"The risk of this {noun} is at most {up(cite.value)} {sure}, by {cite.id}{_paid(report)}.{known}"
+
+
+def _own_word(report: BoundReport, id: str) -> list[str]:
+    """What a bound of the user's own takes for granted."""
+    bound = next((bound for bound in catalogue.registered() if bound.id == id), None)
+    if bound is None:
+        return []
+    at = next((row.rho for row in report.bounds if row.id == id), None)
+    fixed = [f"rho = {near(at)} was fixed before the sample"] * (at is not None)
+    return [*fixed, *[f"{bound.assumes} (its author's word)"] * bool(bound.assumes)]
 
 
 def _paid(report: BoundReport) -> str:
@@ -518,10 +529,9 @@ def _paid(report: BoundReport) -> str:
     cite = report.cite
     assert cite is not None
     paid = [f"the least of {cite.among} that could have been quoted"] * (cite.among > 1)
-    if cite.id == "held-out":
-        paid += [f"{report.compared} networks compared on the held-out points"] * (report.compared > 1)
-    else:
-        paid += [f"{report.tried} settings tried on the sample"] * (report.tried > 1)
+    where = " on the held-out points" if cite.id == "held-out" else ""
+    paid += [f"{cite.compared} networks compared{where}"] * (cite.compared > 1)
+    paid += [f"{report.tried} settings tried on the sample"] * (report.tried > 1 and cite.id != "held-out")
     runs = next((row.terms.get("runs") for row in report.bounds if row.id == cite.id), None) or 1
     paid += [f"the best of {runs:.0f} numbers of picks"] * (runs > 1)
     return f" (at delta = {near(cite.delta / runs)}, which pays for {' and '.join(paid)})" if paid else ""
@@ -531,15 +541,19 @@ def _nothing(report: BoundReport) -> str:
     """Why nothing is quoted."""
     if report.quotes is not None:
         return _not_quoted(report, report.quotes)
-    applying = [row for row in report.bounds if row.applies and not row.context]
+    applying = [row for row in report.bounds if row.applies and row.group not in ("context", "user")]
+    own = [row.id for row in report.bounds if row.group == "user" and row.value is not None and row.value < 1]
     nothing = "Nothing can be certified from the training points alone"
     if report.subject == "black box":
         return f"{nothing}: this predictor is a black box."
+    beforehand = "Name one beforehand (--cite ID)."
+    if own:
+        named = f"No bound is quoted: {listed(own)}, of your own, is below 1, and quoted only if named beforehand"
+        return f"{named} ({'--cite ID' if report.command else 'cite=ID'})."
     if not applying:
         return f"{nothing}: no bound applies to this network."
     if all(row.vacuous for row in applying):
         return f"{nothing}: every bound that applies is 1 or more."
-    beforehand = "Name one beforehand (--cite ID)."
     paid = f"{nothing}: no bound is below 1 once its choice is paid for."
     return f"{paid} {beforehand if report.command else in_python(beforehand)}"
 
