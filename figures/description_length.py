@@ -61,7 +61,7 @@ def draw(data: Data) -> Figure:
         m = network["m"] * BESIDE**before
         axes.plot([m, m], [own["bits"], best["bits"]], color=look["color"], linewidth=0.5)
         axes.plot([m], [own["bits"]], **look, fillstyle="none", linestyle="none")
-        axes.plot([m], [best["bits"]], **look, linestyle="none", label=f"{network['name']}: {up(best['bound'], 2)}")
+        axes.plot([m], [best["bits"]], **look, linestyle="none", label=f"{network['name']}: {up(best['bound'], 3)}")
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_ylim(10, None)
