@@ -85,12 +85,12 @@ LINKED: list[tuple[nn.Module, str]] = [
 
 @pytest.mark.parametrize(("module", "link"), LINKED)
 def test_a_sigmoid_or_softmax_at_the_end_is_taken_off_and_decides_alike(module: nn.Module, link: str) -> None:
-    X = uniform(200, 3)
+    X = uniform(80, 3)
     graph = trace(module, (3,))
     assert graph.link == link
     require_equal(graph, module, X)
     with torch.no_grad():
-        out = module.double()(torch.from_numpy(X)).reshape(200, -1).numpy()
+        out = module.double()(torch.from_numpy(X)).reshape(80, -1).numpy()
     y = out.argmax(axis=1) if out.shape[1] > 1 else (out[:, 0] > 0.5).astype(int)
     assert len(set(y.tolist())) > 1
     report = verify_bounds(module, X, y, draws=None)
@@ -364,7 +364,7 @@ LINEAR = [
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("estimator", LINEAR, ids=str)
 def test_a_linear_classifier_is_read_as_a_network_that_decides_alike(estimator: Any, classes: int) -> None:
-    X = np.random.default_rng(3).uniform(1, 5, size=(240, 4)) * [1.0, 10.0, 0.1, 1.0]
+    X = np.random.default_rng(3).uniform(1, 5, size=(90, 4)) * [1.0, 10.0, 0.1, 1.0]
     score = X[:, 0] + X[:, 1] / 10
     y = np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
     network = fitted(estimator, X, y)
