@@ -474,7 +474,7 @@ _BUILT_IN = (
         "occam-certificate",
         "certificate",
         "adanet_theory.certificates.occam:occam_certificate",
-        needs=("iid", "feature-map", "architecture", "arithmetic"),
+        needs=("iid", "feature-map", "architecture"),
         reference=_PROOFS + "occam-certificate",
         classes="any",
         simultaneous=True,

@@ -69,7 +69,7 @@ def test_norms_so_many_times_smaller_bring_the_bound_to_1() -> None:
         scaled = ("complexity", "depth") if id.startswith("margin") else ("complexity",)
         parts = [value / this.shrink if name in scaled else value for name, value in this.tenth.terms.items()]
         assert sum(parts) == pytest.approx(1)
-    assert "times smaller" in wording.remark(row(built, "a-posteriori"))
+    assert "times smaller" in wording.remark(row(built, "a-posteriori"), built)
 
 
 def test_margin_bound_at_a_tenth_is_its_formula_there() -> None:

@@ -126,7 +126,7 @@ def test_a_registered_bound_is_a_claim_where_its_assumptions_hold(registered) ->
     assert (row.group, row.applies, row.why_not) == ("user", True, ())
     assert row.raw == pytest.approx(found.sample.ramp + found.model.W / found.sample.m + 0.05, rel=1e-12)
     assert row.value == min(1.0, row.raw)
-    assert "at no m" not in wording.remark(dataclasses.replace(row, vacuous=True))
+    assert "at no m" not in wording.remark(dataclasses.replace(row, vacuous=True), found)
     assert any("the moon is full" in note and "Me 2024" in note for note in found.notes)
     (said,) = [entry for entry in json.loads(render.to_json(found))["bounds"] if entry["id"] == "mine"]
     assert (said["group"], said["raw"]) == ("user", row.raw)
@@ -263,7 +263,7 @@ def test_a_function_that_gives_no_bound_leaves_the_report_and_says_so(registered
     assert (row.raw, row.value, row.vacuous, row.terms) == (None, 1.0, True, {})
     assert next(note for note in found.notes if note.startswith("mine gave")).startswith(told)
     assert json.loads(render.to_json(found), parse_constant=lambda text: pytest.fail(text))
-    assert wording.remark(row) == "no value for this network"
+    assert wording.remark(row, found) == "no value for this network"
     assert "mine" not in found.curves
     assert family.value(catalogue.bound("mine"), family.FamilySetting()).raw is None
 

@@ -391,6 +391,7 @@ def test_a_bound_above_a_constant_prediction_is_called_useless(small: object) ->
     few = compress(network(), *sample(60), budget=0)
     assert few.bound > few.base_rate
     assert f"useless: a constant prediction errs on {few.base_rate:.4g}" in repr(few)
+    assert repr(few).endswith("; assumes: iid draws, architecture, code and features fixed before the rows)")
 
 
 def test_small_work_has_one_thread_and_says_how_far_it_is(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:

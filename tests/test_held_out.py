@@ -24,6 +24,7 @@ from verify import verify_bounds
 from verify.cli import main
 from verify.question import Points, Question
 from verify.results import BoundReport
+from verify.rows.assumptions import rows_held_out
 from verify.show import wording
 
 
@@ -87,6 +88,39 @@ def test_rows_of_the_sample_are_counted_refused_or_named() -> None:
     assert "untouched" in found.cite.assumes
     assert "though 7 of the 100 are rows of the sample" in wording.sentence(found)
     refused(lambda: built(file, mixed(file, 100), discrete=True), "100 of the 100 test points", "drawn anew")
+
+
+def test_training_rows_under_other_labels_are_rows_of_the_sample() -> None:
+    file = linear(200)
+    own = Points(file.sample.Psi[:100].numpy(), -file.sample.y[:100].numpy())
+    refused(lambda: built(file, own), "100 of the 100 test points", "(100 under another label)")
+    found = built(file, own, discrete=True)
+    assert "100 of the 100 are rows of the sample (100 under another label)" in detail(found, "untouched")
+
+
+def test_near_copies_of_the_sample_are_counted_and_most_are_refused() -> None:
+    file = linear(200)
+    noise = np.random.default_rng(3).uniform(-1e-7, 1e-7, (100, file.network.n[0]))
+    few, all_ = mixed(file, 40), mixed(file, 100)
+    found = built(file, Points(few.Psi + noise, few.y))
+    assert "though 40 of the 100 lie within 1e-6 of rows of the sample (untouched)" in wording.sentence(found)
+    assert "within 1e-6" not in wording.sentence(built(file, fresh()))
+    refused(lambda: built(file, Points(all_.Psi + noise, all_.y)), "100 of the 100 test points lie within 1e-6")
+
+
+def test_dense_points_are_near_each_other_without_being_copies() -> None:
+    draw = np.random.default_rng(0)
+    sample, test = (Points(draw.uniform(size=(m, 1)), draw.choice([-1.0, 1.0], m)) for m in (1_000_000, 50))
+    found = rows_held_out(sample, test, False)
+    assert found.near > 25
+
+
+def test_without_a_sample_nothing_was_looked_for() -> None:
+    points = fresh(60)
+    found = verify_bounds(LogisticRegression().fit(points.Psi, points.y), test=(points.Psi, points.y))
+    assert "no sample was given, so that rows of it could not be looked for (untouched)" in wording.sentence(
+        found.found
+    )
 
 
 def detail(found: BoundReport, id: str) -> str:
@@ -270,5 +304,5 @@ def test_a_network_that_is_worse_than_a_constant_on_held_out_points_is_told_so()
     file = linear(3)
     wrong = fresh(100)
     found = built(file, Points(wrong.Psi, -wrong.y))
-    assert "The network errs on 1 of the held-out points" in found.advice[0]
+    assert "The network errs on 100 % of the held-out points" in found.advice[0]
     assert "better training can" in found.advice[0]

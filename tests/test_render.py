@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from tests.example_report import HOSTILE, OUTSIDE, REPORT, SIGMOID
-from verify.results import Assumption, CheckRow
+from verify.results import Assumption, CheckRow, Citation
 from verify.show import render, wording
 
 REPORTS = [REPORT, SIGMOID, OUTSIDE]
@@ -151,7 +151,7 @@ def test_one_screen_with_the_answer_first():
 
 def test_a_statement_that_does_not_apply_shows_its_reason_and_no_number():
     line = line_of(shown(REPORT, verbose=True), "theorem-1 ")
-    assert line.split(maxsplit=1)[1] == "fails: range, r-sup"
+    assert line.split(maxsplit=1)[1] == "fails: range; open: r-sup"
     assert "44.9" not in shown(REPORT)
     verbose = " ".join(shown(REPORT, verbose=True).split())
     assert "formula only, no bound here: 44.92 from margin error 0.04063" in verbose
@@ -228,10 +228,10 @@ def test_the_statements_that_say_nothing_are_counted_and_the_papers_own_named():
 
 def test_a_certificate_shows_its_setting_and_rounds_b_down():
     row = next(row for row in REPORT.bounds if row.group == "certificate")
-    assert wording.remark(row) == "N = 20,480, KL = 197.1, b = 0.9334"
+    assert wording.remark(row, REPORT) == "N = 20,480, KL = 197.1, b = 0.9334"
     assert "k 10,347, beta 0.003, empirical 0.05" in wording.terms(row)
     held_out = next(row for row in REPORT.bounds if row.group == "held-out")
-    assert wording.remark(held_out) == "26 errors on 2,400 points (Clopper-Pearson)"
+    assert wording.remark(held_out, REPORT) == "26 errors on 2,400 points (Clopper-Pearson)"
 
 
 def test_the_sentence_where_the_price_of_choosing_is_too_high():
@@ -375,7 +375,7 @@ def test_the_table_is_booktabs_with_five_columns_and_escapes():
         assert len(re.findall(r"(?<!\\)&", line)) == 4
     starts = [r"<script>alert(1)</script &", r"> \& [red]x[/red] \textbackslash{}in &", r"put\{x\} \%\_\# &"]
     assert all(line.startswith(start) for line, start in zip(body, starts, strict=False))
-    assert r"theorem-1 & -- & -- & -- & fails: range, r-sup \\" in body
+    assert r"theorem-1 & -- & -- & -- & fails: range; open: r-sup \\" in body
     assert any(r"$1.5 \cdot 10^{9}$" in line for line in body)
     assert any(line.startswith("held-out & 0.01530") for line in body)
 
@@ -383,9 +383,13 @@ def test_the_table_is_booktabs_with_five_columns_and_escapes():
 def test_the_table_of_one_row_is_what_may_be_quoted():
     lines = render.to_tex(REPORT).splitlines()
     row = lines[lines.index(r"\midrule") + 1]
-    assert row == r"9,600 & 0.0125 & 0.011 & a-posteriori-bounded & 0.1902 & 0.01 \\"
+    assert row == r"9,600 & 0.0125 & 0.011 & a-posteriori-bounded & 0.1902 & 0.01 & 9,600 & -- \\"
+    held_out = render.to_tex(replace(REPORT, cite=Citation("held-out", 0.0153, 0.05, ("iid", "untouched"), 1)))
+    assert r"& held-out & 0.01530 & 0.05 & 2,400 & 26 \\" in held_out
+    (note,) = [line for line in held_out.splitlines() if line.startswith(r"\multicolumn{8}")]
+    assert "the held-out points played no part in training or choosing (untouched)" in note
     nothing = render.to_tex(replace(REPORT, cite=None, test=None))
-    assert r"& -- & none & -- & -- \\" in nothing
+    assert r"& -- & none & -- & -- & -- & -- \\" in nothing
 
 
 def test_a_long_name_is_cut_in_the_table_and_leaves_the_numbers_of_the_screen_in_their_columns():

@@ -90,6 +90,8 @@ def test_a_table_for_a_paper_is_of_one(run: list[str], tmp_path: Path, capsys: p
         (["best.pt", "best_2.pt"], ["best.pt", "best_2.pt"]),
         (["same.pt", "same.pt"], ["same.pt", "same.pt"]),
         (["x_110.pt", "x_120.pt"], ["110", "120"]),
+        (["m1.pt", "m3.pt", "model.pt"], ["m1", "m3", "model"]),
+        (["a/first_net.pt", "a/best_net.pt"], ["first", "best"]),
     ],
 )
 def test_a_checkpoint_is_named_by_what_tells_it_from_the_others(paths: list[str], names: list[str]) -> None:

@@ -35,7 +35,8 @@ examples:
   verify-bounds ckpt_*.pt --data train.npz --activation relu           one row for each checkpoint
   verify-bounds net.pt --activation relu --data train.npz --compress small.pt --budget 120
 
-exit status: 0 no statement is violated and the network is in its declared family; 1 otherwise; 2 unusable input
+exit status: 0 no statement is violated and the network is in its declared family; 1 otherwise; 2 unusable input.
+Whether a bound may be quoted, also by --cite ID, does not change it: see the Answer, or "cite" of --json (null: none).
 """
 
 
@@ -231,7 +232,9 @@ def ask(arguments: argparse.Namespace) -> Question:
     from verify.question import DRAWS, Question
 
     if len(arguments.model) > 1 and (arguments.tex is not None or arguments.tex_all is not None):
-        raise ValueError("--tex and --tex-all write the table of one MODEL, got several: use --json or --html.")
+        number = len(arguments.model)
+        one = f"run each MODEL by itself with --compared {number}, which pays for all, or use --json or --html"
+        raise ValueError(f"--tex and --tex-all write the table of one MODEL, got {number}: {one}.")
     draws = arguments.draws
     if draws is not None and arguments.no_estimates:
         raise ValueError("--draws is without effect beside --no-estimates: give one of them.")

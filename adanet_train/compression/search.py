@@ -125,7 +125,8 @@ class Compressed:
         statement = f"risk <= {upward(self.bound)} with probability {1 - self.delta:g}"
         said = qualified(statement, self.repeats, self.m, discrete=self.discrete)
         useless = f"; useless: a constant prediction errs on {self.base_rate:.4g}" * (self.bound >= self.base_rate)
-        return f"Compressed({said}: {counted}{useless})"
+        assumes = "assumes: iid draws, architecture, code and features fixed before the rows"
+        return f"Compressed({said}: {counted}{useless}; {assumes})"
 
 
 @with_near_misses

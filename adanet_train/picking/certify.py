@@ -133,7 +133,8 @@ class Certified:
     def __repr__(self) -> str:
         counted = f"{len(self.picks)} picks, {len(self.left)} left, N = {self.N}"
         statement = f"risk <= {upward(self.bound)} with probability {1 - self.delta:g}"
-        return f"Certified({qualified(statement, self.repeats, len(self.points), discrete=self.discrete)}: {counted})"
+        said = qualified(statement, self.repeats, len(self.points), discrete=self.discrete)
+        return f"Certified({said}: {counted}; assumes: iid draws, recipe and features fixed before the rows)"
 
 
 @with_near_misses

@@ -42,13 +42,28 @@ NEEDS = {
     "untouched": "The held-out points were used neither in training nor to choose among networks.",
     "picked": "The recipe gives this network on the start and the picks, and every remaining error is counted.",
     "recipe": "Learner, settings, start, picks a round and seed were fixed before the sample, or paid for.",
-    "architecture": "The code, and all it does not describe (such as the architecture), were fixed before the sample.",
+    "architecture": "The code, and all it does not describe (such as the architecture), were fixed before the sample; "
+    "the program is one function of what is coded, whose own errors are counted.",
     "arithmetic": "The program decides as the network of the statement does in real numbers.",
     "unlabelled": "The unlabelled points come from the law of the sample and were used for neither network.",
     "declared": "The family of each builder has the declared R_m and range, and was fixed before the sample.",
     "surrogate": "The recipe of g, or its code and architecture, was fixed before the sample (see its certificate).",
 }
 """Each assumption of the catalogue in words."""
+
+OF_ROW = frozenset({"arithmetic"})
+"""What a row needs to be about the program."""
+OF_COMPLEXITY: Mapping[str | None, frozenset[str]] = {
+    "lemma-2": frozenset({"lipschitz", "phi-zero", "layered", "r-inf", "r-sup"}),
+    "lemma-2-peeled": frozenset({"lipschitz", "phi-zero", "layered"}),
+    "R_S": frozenset(),
+}
+"""What a row needs because an upper value stands for R_m(H_k): r_sup for the ranges is needed by the statement."""
+_READS: Mapping[str | None, str] = {
+    "lemma-2": "lemma-2 at the sample's r_inf for R_m(H_k), and is about the program",
+    "lemma-2-peeled": "lemma-2-peeled at r_sup for R_m(H_k), and is about the program",
+    "R_S": "the least known upper value of R_S(H_k), and is about the program",
+}
 
 PREMISES: Mapping[str, tuple[str, ...]] = {
     "lemma-1": ("lipschitz", "phi-zero"),
@@ -263,9 +278,18 @@ def _assumptions(page: Page) -> list[str]:
         premises = PREMISES.get(page.id, ("As the statement says.",))
         lines = [f"- `{premise}`: {NEEDS[premise]}" if premise in NEEDS else f"- {premise}" for premise in premises]
     else:
-        lines = [f"- `{id}`: {NEEDS[id]}" for id in catalogue.ASSUMPTIONS if id in page.bound.needs]
+        needed = [id for id in catalogue.ASSUMPTIONS if id in page.bound.needs]
+        of_row = [id for id in needed if page.bound.complexity and id in OF_ROW | OF_COMPLEXITY[page.bound.complexity]]
+        lines = [f"- `{id}`: {NEEDS[id]}" for id in needed if id not in of_row]
         if page.bound.assumes:
             lines.append(f"- Not checked here: {plain(page.bound.assumes)}")
+        if of_row:
+            lines += [
+                "",
+                f"Its row in a report reads {_READS[page.bound.complexity]}. For that it needs, in addition:",
+                "",
+            ]
+            lines += [f"- `{id}`: {NEEDS[id]}" for id in of_row]
     return ["## Assumptions", "\n".join(lines) or "None that a report checks."]
 
 

@@ -12,12 +12,15 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from adanet_theory import catalogue
 from adanet_theory.activations import Activation
 from adanet_theory.checks import check
 from adanet_theory.rounding import up, upward
 from adanet_theory.spec import NetworkSpec
 from verify.measure.membership import outside
+from verify.measure.near import near
 from verify.measure.repeats import repeated, shared
 from verify.question import Points
 from verify.results import Assumption, Status
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from adanet_train.core.network import Network
     from adanet_train.reading.graph import Graph
 
+UNTOUCHED = "the held-out points played no part in training or choosing"
 RECIPE = "learner, settings, seed, numbers of picks and features were fixed before the sample: taken for granted"
 LEMMAS = {
     "lipschitz": ("lemma-1", "lemma-2"),
@@ -108,28 +112,43 @@ def rows_held_out(sample: Points | None, test: Points, discrete: bool) -> HeldOu
     n = len(test.y)
     if sample is None:
         return HeldOut(n, repeated(test.compared, test.y), None)
-    same = shared(test.compared, test.y, sample.compared, sample.y)
-    counted = f"{same:,} of the {n:,} test points are points of the sample"
+    rows, others = test.compared, sample.compared
+    same, none = shared(rows, test.y, others, sample.y), np.zeros(n)
+    at_x = shared(rows, none, others, np.zeros(len(sample.y)))
+    counted = f"{at_x:,} of the {n:,} test points are points of the sample{_relabelled(at_x - same)}"
     check(same < n, f"{counted}: held-out points must not have been used in training, give points drawn anew.")
     remedy = "remove them, or if identical rows can be different people or events: --discrete, in Python discrete=True"
-    check(same == 0 or discrete, f"{counted}: held-out points must not have been used in training ({remedy}).")
-    return HeldOut(n, repeated(test.compared, test.y), same)
+    check(at_x == 0 or discrete, f"{counted}: held-out points must not have been used in training ({remedy}).")
+    close = near(rows, others) - at_x
+    if 2 * close > n and not discrete:  # or the points are so dense that this is so of any two samples
+        dense = 2 * near(others[::2], others[1::2]) > len(others[::2])
+        counted = f"{close:,} of the {n:,} test points lie within 1e-6 of points of the sample"
+        check(dense, f"{counted}: held-out points must not have been used in training ({remedy}).")
+    return HeldOut(n, repeated(rows, test.y), at_x, at_x - same, max(close, 0))
+
+
+def _relabelled(count: int) -> str:
+    return f" ({count:,} under another label)" if count else ""
 
 
 def untouched(points: HeldOut, discrete: bool) -> Assumption:
     """Held-out points are new draws that nothing was fitted to; copies of one point, or of the sample, are not."""
     counted = [f"{points.repeats:,} of the {points.n:,} held-out rows repeat an earlier row"] * (points.repeats > 0)
     if points.shared:
-        counted.append(f"{points.shared:,} of the {points.n:,} are rows of the sample")
+        counted.append(f"{points.shared:,} of the {points.n:,} are rows of the sample{_relabelled(points.relabelled)}")
+    beside = f"{points.near:,} of the {points.n:,} lie within 1e-6 of rows of the sample" if points.near else ""
     unused = f"that the {points.n:,} held-out points were used neither in training nor to choose is taken for granted"
     if not counted:
-        new = (
-            "no held-out row repeats" if points.shared is None else "no held-out row repeats or is a row of the sample"
-        )
-        return _row("untouched", "assumed", f"{new}; {unused}")
-    copies = " and ".join(counted)
+        if points.shared is None:
+            unknown = "no sample was given, so that rows of it could not be looked for"
+            return _row(
+                "untouched", "assumed", f"no held-out row repeats; {unknown}; {unused}", f"{UNTOUCHED}: {unknown}"
+            )
+        new = f"no held-out row repeats or is a row of the sample{beside and f', but {beside}'}"
+        return _row("untouched", "assumed", f"{new}; {unused}", beside and f"{UNTOUCHED}, though {beside}")
+    copies = " and ".join([*counted, *[beside] * bool(beside)])
     if discrete:
-        words = f"the held-out points played no part in training or choosing, though {copies}"
+        words = f"{UNTOUCHED}, though {copies}"
         return _row("untouched", "assumed", f"{copies}, taken as draws of their own (--discrete); {unused}", words)
     return _row("untouched", "fails", copies)
 

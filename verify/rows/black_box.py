@@ -22,7 +22,7 @@ from verify.results import BoundReport, ModelFacts, SampleFacts
 from verify.rows import checks
 from verify.rows.assumptions import chain, iid, of_picking, rows_held_out, unknown_map, untouched
 from verify.rows.certificates import PICK, asked_for, picked_value, picking
-from verify.rows.citation import cite, fixed_by_input, held_out_hint
+from verify.rows.citation import cite, fixed_by_input, held_out_hint, unused_rho
 from verify.rows.row import held_out, made
 from verify.rows.setting import Assessment, PickingFacts
 
@@ -72,7 +72,7 @@ def build(
         classes=box.outputs or 2,
         base_rate=by_class.base_rate(points.y),
         class_errors={} if sample is None else _by_class(sample),
-        notes=tuple(notes),
+        notes=(*notes, *unused_rho(question, fixed)),
         advice=_advice(points, delta) if tested is None else (),
     )
 

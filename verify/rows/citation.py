@@ -23,7 +23,7 @@ from adanet_theory.rounding import upward
 from verify.question import CERTIFY, Question
 from verify.results import BoundRow, Citation, TestFacts
 from verify.rows.row import at_delta, row
-from verify.rows.setting import Assessment, Setting
+from verify.rows.setting import AT_RHO, Assessment, Setting
 
 HELD_OUT = "held-out"
 
@@ -37,6 +37,16 @@ def fixed_by_input(question: Question, *, has_test: bool) -> str | None:
     ('vote-certificate', None)
     """
     return question.cite or (HELD_OUT if has_test else question.asked)
+
+
+def unused_rho(question: Question, fixed: str | None) -> list[str]:
+    """Said where a margin was asked for, and what is quoted reads none."""
+    if question.rho is None or fixed is None:
+        return []
+    bound = catalogue.bound(fixed)
+    if bound.scale == "rho" or bound.reads & AT_RHO:
+        return []
+    return [f"rho = {float(question.rho):.4g} does not change what is quoted: {fixed} reads no margin that you fix."]
 
 
 def cite(
@@ -92,11 +102,11 @@ def hint(setting: Setting, rows: Sequence[BoundRow]) -> str:
     """The hint that helps most."""
     base_rate = setting.base_rate
     if setting.errors / setting.m >= base_rate > 0:
-        error = f"The network errs on {setting.errors / setting.m:.4g} of the sample"
-        return f"{error}, a constant prediction on {base_rate:.4g}. {HOPELESS}"
+        error = f"The network errs on {_percent(setting.errors / setting.m)} of the sample"
+        return f"{error}, a constant prediction on {_percent(base_rate)}. {HOPELESS}"
     if (tested := setting.tested) is not None and tested.error >= base_rate > 0:
-        error = f"The network errs on {tested.error:.4g} of the held-out points"
-        return f"{error}, a constant prediction on {base_rate:.4g} of the sample. {HOPELESS}"
+        error = f"The network errs on {_percent(tested.error)} of the held-out points"
+        return f"{error}, a constant prediction on {_percent(base_rate)} of the sample. {HOPELESS}"
     blocked = [
         unblocked
         for row in rows
@@ -107,6 +117,14 @@ def hint(setting: Setting, rows: Sequence[BoundRow]) -> str:
     if tested is not None:
         return _more_points(tested, setting.float_delta)
     return held_out_hint(setting.m, setting.errors, setting.float_delta)
+
+
+def _percent(share: float) -> str:
+    """
+    >>> _percent(1.0), _percent(0.123456)
+    ('100 %', '12.35 %')
+    """
+    return f"{100 * share:.4g} %"
 
 
 def _unblocked(row: BoundRow, verdict: Assessment) -> Hint | None:

@@ -60,6 +60,18 @@ class CertifiedNetwork:
 HOPELESS = 64  # bits a point: without one error the bound is above 1 - 2^-64
 FIXED = "the architecture{} and the code were fixed before the sample: taken for granted"
 CONSTANTS = ", {:,} constants of its graph included,"
+CODED = "the structure is a part of the code; that the code was fixed before the sample is taken for granted"
+EXACT = "points whose margin is within the rounding error of float64 count as errors"
+SAME = "that every machine computes what the program computes here is taken for granted"
+
+
+def _architecture(fixed: str, computed: str) -> Assumption:
+    """The statement is on the program: its errors were counted, and it must be one function of what is coded."""
+    row = _assumption("architecture", "assumed", f"{fixed}; {computed}")
+    if computed == EXACT:
+        return row
+    one = "the program computes everywhere what it computes here"
+    return replace(row, words=f"the architecture was fixed before the sample and {one}")
 
 
 def describe(model: Formula | BlackBox, sample: Points | None, module: Any = None) -> Description | None:
@@ -70,9 +82,9 @@ def describe(model: Formula | BlackBox, sample: Points | None, module: Any = Non
 
     points = sample or stored_sample(model)
     own = model.extra.get("coded")
-    structure = "the structure is a part of the code; that the code was fixed before the sample is assumed"
+    is_file = own is not None or points.predicted is None  # then the program is the network in the file
     fixed = FIXED.format("" if own is None or own.constants == 0 else CONSTANTS.format(own.constants))
-    architecture = _assumption("architecture", "assumed", structure if model.layers is not None else fixed)
+    architecture = _architecture(CODED if model.layers is not None else fixed, EXACT if is_file else SAME)
     if own is not None:
         bits = own.bits
     elif model.layers is not None:
@@ -84,9 +96,7 @@ def describe(model: Formula | BlackBox, sample: Points | None, module: Any = Non
         bits = code.bits_of([code.lossless(w) for w in weights])
     coded = own is not None
     errors = _errors(model.graph, points, hopeless=bits > HOPELESS * len(points.y))
-    exact = "points whose margin is within the rounding error of float64 count as errors"
-    arithmetic = _assumption("arithmetic", "holds" if coded or points.predicted is None else "assumed", exact)
-    return Description(bits, errors, len(points.y), (architecture, arithmetic), coded, model.layers is not None)
+    return Description(bits, errors, len(points.y), (architecture,), coded, model.layers is not None)
 
 
 def _errors(graph: Any, points: Points, *, hopeless: bool) -> int:
@@ -113,8 +123,7 @@ def _of_module(module: Any, sample: Points) -> Description | None:
         return None
     assert sample.predicted is not None
     errors = int(np.count_nonzero(sample.predicted != sample.y))
-    unread = "the module cannot be read: that every machine computes what it computes here is taken for granted"
-    assumed = _assumption("architecture", "assumed", FIXED.format("")), _assumption("arithmetic", "assumed", unread)
+    assumed = (_architecture(FIXED.format(""), f"the module cannot be read: {SAME}"),)
     return Description(code.bits_of([code.lossless(w) for w in weights]), errors, len(sample.y), assumed)
 
 

@@ -38,7 +38,7 @@ from verify.rows import black_box, checks, numeric, others
 from verify.rows.assumptions import rows_held_out
 from verify.rows.bounds import at_margins, tenth
 from verify.rows.certificates import asked_for, picking
-from verify.rows.citation import HELD_OUT, cite, fixed_by_input, hint
+from verify.rows.citation import HELD_OUT, cite, fixed_by_input, hint, unused_rho
 from verify.rows.row import EXACT_SHARE, of_network, prepared, row, saying, value
 from verify.rows.setting import AtRho, Learned, Setting, Source
 
@@ -122,7 +122,13 @@ def of_setting(
         compared=question.compared,
         quotes=fixed,
         classes=setting.graph.classes or 2,
-        notes=(*notes, *_retired(model), *remarks, *[setting.known.note] * bool(setting.known.note)),
+        notes=(
+            *notes,
+            *_retired(model),
+            *unused_rho(question, fixed),
+            *remarks,
+            *[setting.known.note] * bool(setting.known.note),
+        ),
         base_rate=setting.base_rate,
         class_errors=setting.class_errors,
         advice=(hint(setting, [*held_out, *rows]),) if says_little else (),

@@ -40,12 +40,16 @@ AT_RHO = frozenset({"rho", "margin_error", "ramp"})
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What was counted on the held-out rows: how many equal an earlier one, how many are rows of the sample."""
+    """What was counted on the held-out rows: those that equal an earlier one, or are rows of the sample, or near."""
 
     n: int
     repeats: int
     shared: int | None
-    """None where there is no sample to compare with."""
+    """Rows with the x of a row of the sample; None where there is no sample to compare with."""
+    relabelled: int = 0
+    """Of these, rows under another label."""
+    near: int = 0
+    """Rows that are no row of the sample, and within 1e-6 of one."""
 
 
 @dataclass(frozen=True)

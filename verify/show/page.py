@@ -73,7 +73,7 @@ def _title(key: str, report: BoundReport) -> str:
 
 def _bound(row: BoundRow, report: BoundReport) -> list[str]:
     """A statement that does not apply shows no bound; its terms are marked as a formula only."""
-    words = [escape(wording.remark(row)), _soft(wording.terms(row))]
+    words = [escape(wording.remark(row, report)), _soft(wording.terms(row))]
     if wording.group(row) == "not":
         return [_statement(row.id), *[NOTHING] * 4, *words]
     value = NOTHING if row.context else up(row.value)

@@ -83,7 +83,10 @@ class _Page:
             self.heading(wording.GROUPS["cite"].format(wording.probability(report.delta)))
         for row in rows:
             self.line(
-                f"  {row.id:{NAME}}{up(row.value):>8}  {wording.remark(row)}".rstrip(), _STYLE["cite"], 34, row.id
+                f"  {row.id:{NAME}}{up(row.value):>8}  {wording.remark(row, report)}".rstrip(),
+                _STYLE["cite"],
+                34,
+                row.id,
             )
         others = wording.others(report, shown=verbose)
         if others:
@@ -120,7 +123,7 @@ class _Page:
         silent = not row.applies and not row.context
         value, raw = (NOTHING, NOTHING) if silent else (NOTHING if row.context else up(row.value), up(row.raw))
         small, large = (NOTHING, NOTHING) if silent else wording.margins(row, report)
-        remark = wording.remark(row)
+        remark = wording.remark(row, report)
         if silent:
             self.line(f"    {row.id:{self.name}}  {remark}", style, 28, row.id)
         else:

@@ -40,12 +40,18 @@ def named(paths: Sequence[str], reports: Sequence[BoundReport]) -> list[Checkpoi
 def _short(paths: list[str]) -> list[str]:
     head = _common(paths)
     tail = _common([path[::-1] for path in paths])
-    while head and paths[0][head - 1].isdigit():
+    while head and (paths[0][head - 1].isdigit() or _in_word(paths, head - 1)):
         head -= 1
-    while tail and paths[0][-tail].isdigit():
+    backwards = [path[::-1] for path in paths]
+    while tail and (paths[0][-tail].isdigit() or _in_word(backwards, tail - 1)):
         tail -= 1
     short = [path[head : len(path) - tail] for path in paths]
     return short if all(short) and len(set(short)) == len(short) else paths
+
+
+def _in_word(paths: list[str], last: int) -> bool:
+    """Whether a cut behind this place would leave a part of a word."""
+    return any(path[last : last + 2].isalpha() and len(path) > last + 1 for path in paths)
 
 
 def _common(texts: list[str]) -> int:

@@ -9,33 +9,55 @@ from verify.show.wording import NOTHING, near, up
 
 
 def to_tex(report: BoundReport) -> str:
-    """The one-row table that a paper wants: errors and the bound that may be quoted."""
+    """The one-row table for a paper: errors, the bound that may be quoted, and what it is computed from."""
     cite = report.cite
     held_out = "--" if report.test is None else near(report.test.error)
     bound = ("none", "--", "--") if cite is None else (_tex_escape(cite.id), up(cite.value), near(cite.delta))
     trained = near(report.sample.train_error) if report.sample.m else "--"
-    cells = (f"{report.sample.m:,}", trained, held_out, *bound)
+    cells = (f"{report.sample.m:,}", trained, held_out, *bound, *_counted(report))
+    said = _tex_escape(wording.sentence(report))
     return "\n".join(
         [
             f"% {_source(report)}",
-            f"% {_tex_comment(wording.sentence(report))}",
             "% package booktabs",
-            r"\begin{tabular}{@{}rrrlrr@{}}",
+            r"\begin{tabular}{@{}rrrlrrrr@{}}",
             r"\toprule",
-            r"$m$ & training error & held-out error & statement & bound & $\delta$ \\",
+            r"$m$ & training error & held-out error & statement & bound & $\delta$ & points & errors or picks \\",
             r"\midrule",
             " & ".join(cells) + r" \\",
             r"\bottomrule",
+            rf"\multicolumn{{8}}{{@{{}}p{{\linewidth}}@{{}}}}{{\footnotesize {said}}} \\",
             r"\end{tabular}",
             "",
         ]
     )
 
 
+_COUNTS = {
+    "held-out": ("points", "errors"),
+    "pick-certificate": ("N", "k"),
+    "occam-certificate": ("points", "errors"),
+    "disagreement-certificate": ("n", "disagreements"),
+}
+"""What a statement that counts is computed from: points, and errors, picks or disagreements on them."""
+
+
+def _counted(report: BoundReport) -> tuple[str, str]:
+    """Of other statements the points are the sample; the long table has their terms."""
+    terms = {row.id: row.terms for row in report.bounds}
+    if report.cite is None:
+        return "--", "--"
+    if report.cite.id not in _COUNTS:
+        return f"{report.sample.m:,}", "--"
+    own = terms[report.cite.id]
+    points, count = (f"{own[name]:,.0f}" for name in _COUNTS[report.cite.id])
+    return points, count + (f" ({own['bits']:,.0f} bits)" if "bits" in own else "")
+
+
 def to_tex_all(report: BoundReport) -> str:
     """A booktabs table of all bounds that fits a column: value, terms in total, margin, why one does not apply."""
     letters = 24 if report.classes == 2 else 31  # as many as our own names have: more would leave the remarks no room
-    rows = [_tex_row(row, report.model.W, letters) for _, rows in wording.grouped(report) for row in rows]
+    rows = [_tex_row(row, report, letters) for _, rows in wording.grouped(report) for row in rows]
     head = ["statement", "bound", "raw", r"$\rho$", "remark"]
     body = [" & ".join(entry if i == 0 else _tex_number(entry) for i, entry in enumerate(row)) for row in rows]
     return "\n".join(
@@ -56,18 +78,20 @@ def to_tex_all(report: BoundReport) -> str:
     )
 
 
-def _tex_row(row: BoundRow, W: float, letters: int) -> list[str]:
+def _tex_row(row: BoundRow, report: BoundReport, letters: int) -> list[str]:
     key, name = wording.group(row), _tex_escape(wording.shortened(row.id, letters))
     if key == "not":
-        return [name, NOTHING, NOTHING, NOTHING, _tex_escape(wording.remark(row))]
-    remark = {"cite": _decides(row), "vacuous": "vacuous", "context": "context"}[key]
+        return [name, NOTHING, NOTHING, NOTHING, _tex_escape(wording.remark(row, report))]
+    remark = {"cite": _decides(row, report), "vacuous": "vacuous", "context": "context"}[key]
     value = NOTHING if key == "context" else up(row.value)
-    return [name, value, up(row.raw), near(wording.scales(row, W)[0]), remark]
+    return [name, value, up(row.raw), wording.margins(row, report)[0], remark]
 
 
-def _decides(row: BoundRow) -> str:
+def _decides(row: BoundRow, report: BoundReport) -> str:
     """What a reader needs to compute a certificate again; other bounds have their terms on the page."""
-    return {"held-out": wording.remark, "certificate": wording.terms}.get(row.group, lambda row: "")(row)
+    if row.group == "held-out":
+        return wording.remark(row, report)
+    return wording.terms(row) if row.group == "certificate" else ""
 
 
 def _tex_number(entry: str) -> str:

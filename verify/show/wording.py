@@ -179,7 +179,7 @@ def sample(report: BoundReport) -> str:
     facts += _undecided(report)
     if report.rho_chosen and S.margin_error == 1:
         return f"{facts}; no margin makes a bound on margins say something, so none is chosen"
-    chosen = "chosen from the sample" if report.rho_chosen else "fixed in advance"
+    chosen = "chosen from the sample" if report.rho_chosen else "taken as fixed in advance"
     margin = f"rho = {near(report.rho)} of f/W ({near(report.rho * report.model.W)} of f, {chosen})"
     return f"{facts}; at {margin}: margin error {near(S.margin_error)}, ramp {near(S.ramp)}"
 
@@ -298,10 +298,19 @@ def scales(row: BoundRow, W: float) -> tuple[float | None, float | None]:
     return row.rho, row.rho * W
 
 
-def remark(row: BoundRow) -> str:
+def stopped(row: BoundRow, report: BoundReport) -> str:
+    """Which assumptions fail, and which are open: checked and false, or not known."""
+    failing = {each.id for each in report.assumptions if each.status_for(row.id) == "fails"}
+    fails = [id for id in row.why_not if id in failing]
+    unknown = [id for id in row.why_not if id not in failing]
+    parts = [f"{word}: {', '.join(ids)}" for word, ids in (("fails", fails), ("open", unknown)) if ids]
+    return "; ".join(parts)
+
+
+def remark(row: BoundRow, report: BoundReport) -> str:
     """Why a bound does not apply, or what would make a vacuous one say something."""
     if not row.applies:
-        return "" if row.context or not row.why_not else "fails: " + ", ".join(row.why_not)
+        return "" if row.context else stopped(row, report)
     if row.group == "held-out":
         errors, points = row.terms["errors"], row.terms["points"]
         return f"{_errors(errors)} on {points:,.0f} points (Clopper-Pearson)"
@@ -565,7 +574,7 @@ def _not_quoted(report: BoundReport, id: str) -> str:
         remedy = "it needs held-out points" if id == "held-out" else "it is not about this network"
         return f"No bound is quoted: {id} was asked for, and {remedy}."
     if not row.applies:
-        return f"No bound is quoted: {id} does not apply ({remark(row)})."
+        return f"No bound is quoted: {id} does not apply ({stopped(row, report)})."
     return f"No bound is quoted: {id} is not below 1."
 
 

@@ -1,0 +1,40 @@
+"""Held-out rows that all but equal a row of the sample: copies to which a little noise was added.
+
+Rows are compared along one random direction, where near rows are neighbours, and then in every column: a matrix
+product and a sort. What is counted is near; of many rows at one place some may be missed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adanet_theory.checks import Array
+
+NEAR = 1e-6
+"""Of the largest |x| of a column."""
+NEIGHBOURS = 4  # on either side
+
+
+@np.errstate(all="ignore")  # of columns beyond the floats nothing is near
+def near(rows: Array, others: Array) -> int:
+    """How many rows lie within 1e-6 of one of the others in every column, as a share of the column's largest |x|.
+
+    >>> A = np.array([[1.0, 2.0], [3.0, -5.0]])
+    >>> near(A + 1e-7, A), near(A + 1e-3, A)
+    (2, 0)
+    """
+    if rows.shape[1:] != others.shape[1:] or not len(others) or not rows.shape[1]:
+        return 0
+    scale = np.maximum(np.abs(others).max(axis=0), np.abs(rows).max(axis=0))
+    scale[scale == 0] = 1.0
+    direction = np.random.default_rng(0).standard_normal(rows.shape[1])
+    along, theirs = rows @ (direction / scale), others @ (direction / scale)
+    order = np.argsort(theirs, kind="stable")
+    place = np.searchsorted(theirs[order], along)
+    found = np.zeros(len(rows), dtype=bool)
+    reach = NEAR * float(np.abs(direction).sum()) * (1 + 1e-6)
+    for step in range(-NEIGHBOURS, NEIGHBOURS):
+        at = order[np.clip(place + step, 0, len(order) - 1)]
+        close = np.flatnonzero(~found & (np.abs(theirs[at] - along) <= reach))
+        found[close] = (np.abs(rows[close] - others[at[close]]) <= NEAR * scale).all(axis=1)
+    return int(found.sum())
