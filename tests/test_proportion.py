@@ -145,7 +145,7 @@ def test_the_hint_says_what_held_out_points_would_bring() -> None:
 
 
 def test_the_hint_names_a_network_that_is_no_better_than_a_constant() -> None:
-    assert "a constant prediction on 0.05" in only(built(always_positive()))
+    assert "a constant prediction on 5 %" in only(built(always_positive()))
 
 
 # The ends of the floats
