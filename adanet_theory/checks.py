@@ -82,7 +82,8 @@ def nearest(value: str, known: Iterable[str]) -> str | None:
 
     plain = {_plain(name): name for name in known}
     alike = [name for name in plain if _digits(name) == _digits(value)]
-    close = get_close_matches(_plain(value), alike, n=1, cutoff=0.8)
+    # of a short name two letters that changed places are half of it
+    close = get_close_matches(_plain(value), alike, n=1, cutoff=0.8 if len(_plain(value)) > 5 else 0.7)
     return plain[close[0]] if close else None
 
 

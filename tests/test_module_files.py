@@ -109,18 +109,21 @@ def test_an_estimator_of_the_users(folder: Path, capsys: pytest.CaptureFixture[s
     ("arguments", "message"),
     [
         ([], "expected a MODEL, or --module"),
-        (["model.pt", "--module", "users_nets:convolutional"], "expected a MODEL, or --module"),
+        (["a.pt", "b.pt", "--module", "users_nets:convolutional"], "users_nets:convolutional --weights a.pt b.pt."),
         (["model.pt", "--weights", "net.pt"], "--weights are those of --module"),
         (["--module", "users_nets"], "--module must be PACKAGE:FACTORY"),
         (["--module", "users_nets:absent"], "users_nets has no 'absent'; it has "),
         (["--module", "users_nets:convolutionl"], "did you mean 'convolutional'?"),
-        (["--module", "no_such_package:f"], "ModuleNotFoundError"),
+        (["--module", "no_such_package:f"], "this folder has no no_such_package.py"),
+        (["--module", "users_net:convolutional"], "did you mean users_nets?"),
+        (["--module", "users_nets:convolutional", "--weights", "absent.pt"], "absent.pt: no such file."),
         (["--module", "users_nets:broken"], "RuntimeError: no such luck"),
         (["--module", "users_nets:nothing"], "must make an nn.Module or a fitted classifier, got a int"),
         (["--module", "users_nets:convolutional", "--weights", "other.pt"], "does not fit the module"),
         (["--module", "users_nets:convolutional", "--weights", "code.pt"], "code.pt: "),
         (["--module", "users_nets:convolutional", "--shape", "1,x"], "--shape must be whole numbers"),
         (["--module", "users_nets:convolutional", "--shape", "3,3"], "--shape must have 16 numbers"),
+        (["--module", "users_nets:convolutional", "--weights", "arrays.pt"], "arrays.pt: a dict of 'a'"),
     ],
 )
 def test_what_cannot_be_made_is_one_line(
@@ -133,11 +136,39 @@ def test_what_cannot_be_made_is_one_line(
     monkeypatch.chdir(folder)
     torch.save({"0.weight": torch.ones(1, 2)}, "other.pt")
     torch.save({"0.weight": Touch()}, "code.pt")
+    torch.save({"a": {"b": 1}}, "arrays.pt")
     assert cli.main([*arguments, "--data", "train.npz"]) == 2
     error = capsys.readouterr().err
     assert message in error
     assert len(error.strip().splitlines()) == 1
     assert not Path("touched").exists()
+
+
+def test_rows_of_numbers_are_answered_with_the_shape(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = ["--module", "users_nets:convolutional", "--data", "flat.npz"]
+    refuses(cli.main, own, capsys, "type --shape 1,4,4; in Python X.reshape(-1, 1, 4, 4).")
+
+
+def test_several_weights_of_one_module_are_a_table_and_none_are_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = made("convolutional", folder)
+    torch.save({key: 0 * value for key, value in module.state_dict().items()}, "zero.pt")
+    own = ("--module", "users_nets:convolutional", "--data", "train.npz", "--test-data", "test.npz")
+    both = run(capsys, *own, "--weights", "net.pt", "zero.pt")
+    assert both == run(capsys, *own, "--weights", "net.pt", "--weights", "zero.pt")
+    assert both[0] == run(capsys, *own, "--weights", "net.pt", "--compared", "2")
+    assert [one["sample"]["train_error"] for one in both][1] == 1.0  # a tie is an error
+    assert not any("no --weights" in note for note in both[0]["notes"])
+    fresh = run(capsys, *own)
+    assert any(note.startswith("no --weights: the weights are as users_nets:conv") for note in fresh["notes"])
+
+
+def test_held_out_points_on_another_scale_are_told(folder: Path) -> None:
+    module, (X, y), (U, v) = made("convolutional", folder), data(folder, "train"), data(folder, "test")
+    asked = "were both scaled alike?"
+    assert any(asked in note for note in verify_bounds(module, X, y, test=(255 * U, v), draws=None).notes)
+    assert not any(asked in note for note in verify_bounds(module, X, y, test=(10 * U, v), draws=None).notes)
 
 
 class Touch:

@@ -55,6 +55,7 @@ def test_terms_are_drawn_at_their_values_and_the_sum_at_raw():
         (float(line.get_xdata()[0]), round(float(line.get_ydata()[0]))) for line in lines(plots.draw_terms(REPORT))
     ]
     summed = [row for row in REPORT.bounds if row.group not in ("certificate", "held-out")]
+    assert (REPORT.cite.value, len(summed)) in drawn
     for y, row in enumerate(reversed(summed)):
         for value in [*row.terms.values(), row.raw]:
             assert value in (None, 0.0) or (value, y) in drawn

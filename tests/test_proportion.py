@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 from io import StringIO
 
 import numpy as np
@@ -20,6 +21,7 @@ from tests.test_soundness import linear
 from tests.verify_models import built, class_model, model, row
 from verify import verify_bounds
 from verify.question import Points
+from verify.rows.citation import held_out_hint
 from verify.show import render, wording
 
 
@@ -139,9 +141,18 @@ def test_the_hint_says_what_held_out_points_would_bring() -> None:
     found = built(model(n=(3, 80, 1)))
     line = only(found)
     assert "--test-data" in line
-    assert "6 such points with" in line
-    assert wording.up(clopper_pearson(round(6 * found.sample.train_error), 6, 0.05)) in line
+    points = int(re.search(r"(\d+) with no error", line)[1])
+    bound = clopper_pearson(0, points, 0.05)
+    assert f"give the bound {wording.up(bound)}." in line
+    assert bound < found.base_rate
     assert line.count(". ") <= 2
+
+
+def test_no_hint_promises_a_bound_that_a_constant_prediction_meets() -> None:
+    assert held_out_hint(1000, 0.4, 0.05).startswith("Keep points out of training for --test-data FILE: 100 with")
+    assert clopper_pearson(0, 299, 0.05) < 0.01 < clopper_pearson(0, 298, 0.05)
+    assert "299 with no error" in held_out_hint(1000, 0.01, 0.05)
+    assert held_out_hint(400, 0.01, 0.05) == "Get more points: at least 299 for testing alone (--test-data FILE)."
 
 
 def test_the_hint_names_a_network_that_is_no_better_than_a_constant() -> None:

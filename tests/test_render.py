@@ -235,8 +235,8 @@ def test_a_certificate_shows_its_setting_and_rounds_b_down():
 
 
 def test_the_sentence_where_the_price_of_choosing_is_too_high():
-    unpaid = replace(REPORT, cite=None, test=None)
-    assert "below 1 once its choice is paid for" in wording.sentence(unpaid)
+    unpaid = replace(REPORT, cite=None, test=None, among=5)
+    assert "at delta = 0.01, which pays for choosing among 5 statements, none is below 1." in wording.sentence(unpaid)
 
 
 def test_the_sentence_when_nothing_applies_or_all_is_vacuous():
@@ -327,6 +327,11 @@ def test_the_page_says_what_the_terminal_says():
         assert row.id in words
     assert "0.1867" in words
     assert words.count("44.92") == 1  # only as a formula
+    named = replace(REPORT, sources={"model": "net.pt", "data": HOSTILE, "made on": "2026-01-02"})
+    whole = Page(render.to_html(named))
+    assert f"model net.pt; data {HOSTILE}; made on 2026-01-02; delta 0.05." in " ".join(whole.words)
+    assert whole.open == []
+    assert not whole.tags & {"script"}
 
 
 def test_nothing_of_a_file_becomes_markup():

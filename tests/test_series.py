@@ -47,7 +47,9 @@ def test_one_line_for_each_checkpoint(run: list[str], capsys: pytest.CaptureFixt
     names = [line.split()[0] for line in lines if line[:2] in ("01", "09", "10")]
     assert names == ["01", "09", "10"] * (len(names) // 3)  # once in each part of a wide table
     assert names
-    assert "3 networks" in " ".join(lines)
+    cited = " ".join(lines)
+    assert "Cite 01: The risk of this network is at most" in cited
+    assert "pays for 3 networks compared" in cited
 
 
 def test_the_documents_are_those_of_each_by_itself(run: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,7 +78,7 @@ def test_the_page_has_the_pictures(run: list[str], tmp_path: Path) -> None:
 
 
 def test_a_table_for_a_paper_is_of_one(run: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    refuses(cli.main, [*run, "--tex", str(tmp_path / "a.tex")], capsys, "write the table of one MODEL")
+    refuses(cli.main, [*run, "--tex", str(tmp_path / "a.tex")], capsys, "write the table of one network")
     assert cli.main([*run, "--html", run[1]]) == 2  # never over an input
     assert "is read by this command" in capsys.readouterr().err
 

@@ -305,7 +305,7 @@ def test_bad_data_is_refused_in_one_line(content, message, output, tmp_path, cap
         (["--Lambda", "-1"], "Lambda must be finite and > 0, got Lambda=-1.0."),
         (["--lam", "nan"], "lam must be finite and >= 0, got lam=nan."),
         (["--method", "svm"], "argument --method: invalid choice: 'svm'"),
-        (["--device", "cuda:7"], "device 'cuda:7' is not available here."),
+        (["--device", "cuda:7"], "device 'cuda:7' is not available here: give auto or cpu."),
         (["--device", "abacus"], "device must be auto, cpu, cuda or cuda:N, got 'abacus'."),
         (["--set", "tol=tiny"], "tol must be a number, got tol='tiny'."),
         (["--set", "activation=3"], "activation must be a name, got activation=3."),

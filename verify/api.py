@@ -9,6 +9,7 @@ report.bounds['a-posteriori'].value
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
@@ -135,6 +136,8 @@ def verify_bounds(
     read = case.read(network, X, y, test=test, activation=activation, classes=classes, declared=declared)
     built = complete(read, question, unlabelled, surrogate)
     doubt = _doubt(built, None if read.sample is None else read.sample.y)
+    name = str(network) if isinstance(network, str | Path) else type(network).__name__
+    built = replace(built, sources={"model": name, "made on": time.strftime("%Y-%m-%d")})
     return Report(built if doubt is None else replace(built, notes=(*built.notes, doubt)))
 
 

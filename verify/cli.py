@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import glob
+import hashlib
+import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,12 +23,14 @@ if TYPE_CHECKING:
     from verify.question import Question
     from verify.results import BoundReport
 
+SUFFIXES = (".csv", ".parquet", ".npy", ".npz", ".pt")
 EXAMPLES = """\
 MODEL is one of
   model.pt of adanet-train        holds its sample
   .onnx, or .pt2 of torch.export  needs --data
-  state_dict of a torch MLP       needs --data and --activation
+  state_dict of a torch MLP       needs --data and --activation; with BatchNorm or convolutions use --module
   model.pt of --subnetworks       needs --data and --subnetworks PACKAGE:FACTORY; your builders are imported
+  small.pt of --compress          needs --data
   any other module                --module PACKAGE:FACTORY --weights FILE --data FILE; your function is imported
 FILE is a .csv (with a header), .parquet, .npy, .npz or .pt file with labels y and features X, or Psi (used as it is).
 
@@ -33,6 +39,7 @@ examples:
   verify-bounds model.pt --test-data held_out.npz --html report.html
   verify-bounds net.pt --activation relu --data train.npz --test-data test.npz
   verify-bounds ckpt_*.pt --data train.npz --activation relu           one row for each checkpoint
+  verify-bounds --module mynet:make --weights ckpt_*.pt --data train.npz --test-data test.npz
   verify-bounds net.pt --activation relu --data train.npz --compress small.pt --budget 120
 
 exit status: 0 no statement is violated and the network is in its declared family; 1 otherwise; 2 unusable input.
@@ -57,7 +64,8 @@ def parser() -> Parser:
     add("--subnetworks", metavar="PACKAGE:FACTORY", help=own)
     families = "R_m(H) of the family of each builder, and a bound on |h| (default 1), fixed before the sample"
     add("--declared", metavar="BUILDER=R[:M],..", help=f"with --subnetworks: {families}")
-    add("--weights", metavar="FILE", help="state_dict to load into --module; only tensors are read")
+    weights = "state_dicts to load into --module, one row for each; only tensors are read"
+    add("--weights", metavar="FILE", nargs="+", action="extend", default=[], help=weights)
     add("--shape", metavar="C,H,W", help="shape of one point of --data for the network (default: as in the file)")
     add("--compress", metavar="FILE", help="round the network to few bits, write it to FILE, and report on that one")
     add(
@@ -106,7 +114,7 @@ def parser() -> Parser:
     add("--tried", type=int, metavar="N", help=tried)
     more = (
         "networks you compared: held-out bounds and certificates of one run (picks) stand at D/N; "
-        "statements on all networks at once need not pay (default: number of MODELs)"
+        "statements on all networks at once need not pay (default: number of files)"
     )
     add("--compared", type=int, metavar="N", help=more)
     add("--no-replay", action="store_true", help="count the picks of a picked network, but do not train it again")
@@ -128,6 +136,7 @@ def _number(text: str) -> Fraction | float:
 
 def verify(arguments: argparse.Namespace) -> int:
     question = ask(arguments)
+    _check_inputs(arguments)
     from verify import compressing
     from verify.reading import case
     from verify.rows import report
@@ -140,7 +149,7 @@ def verify(arguments: argparse.Namespace) -> int:
         activation=arguments.activation,
         label=arguments.label,
         module=arguments.module,
-        weights=arguments.weights,
+        weights=tuple(arguments.weights),
         shape=_shape(arguments.shape),
         subnetworks=arguments.subnetworks,
         declared=_declared(arguments.declared),
@@ -155,7 +164,7 @@ def verify(arguments: argparse.Namespace) -> int:
     first = next(read)
     first = replace(first, notes=(*first.notes, *notes))
     U = None if arguments.unlabelled is None else compressing.unlabelled_file(arguments.unlabelled, named.shape)
-    number, reports = max(len(arguments.model), 1), []
+    number, reports = _number_of(arguments), []
     with Bar("verifying" if number == 1 else "checkpoints") as progress:
         for i, one in enumerate((first, *read)):
             inner = progress if number == 1 else _part(progress, i, number)
@@ -163,11 +172,29 @@ def verify(arguments: argparse.Namespace) -> int:
     if arguments.compress is not None:
         given = arguments.module or arguments.model[0]
         reports[0] = replace(reports[0], whose=f"the rounded one in {arguments.compress}, not {given}")
+    if arguments.html is not None:
+        reports = [replace(one, sources=_sources(arguments, i)) for i, one in enumerate(reports)]
     if number == 1:
         show(reports[0], arguments)
     else:
         show_series(reports, arguments)
     return max(map(report.status, reports))
+
+
+def _sources(arguments: argparse.Namespace, i: int) -> dict[str, str]:
+    """What the i-th report is about, for its page."""
+    files = [*arguments.model, *arguments.weights]
+    path = arguments.compress or (files[i] if files else None)
+    names = {"model": " with weights ".join(part for part in (arguments.module, path) if part)}
+    names |= {} if path is None else {"sha256": _digest(path)}
+    names |= {"data": arguments.data} if arguments.data else {}
+    names |= {"held-out points": arguments.test_data} if arguments.test_data else {}
+    return names | {"made on": time.strftime("%Y-%m-%d")}
+
+
+def _digest(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _shape(text: str | None) -> tuple[int, ...] | None:
@@ -200,7 +227,7 @@ def _part(progress: Bar, i: int, number: int) -> Callable[[int, int], None]:
 def show_series(reports: Sequence[BoundReport], arguments: argparse.Namespace) -> None:
     from verify.show import series
 
-    checkpoints = series.named(arguments.model, reports)
+    checkpoints = series.named(arguments.model or arguments.weights, reports)
     if arguments.html is not None:
         files.write_file(arguments.html, series.to_html(checkpoints))
     if arguments.json:
@@ -208,7 +235,7 @@ def show_series(reports: Sequence[BoundReport], arguments: argparse.Namespace) -
         return
     from rich.console import Console
 
-    series.text(checkpoints, console=Console(highlight=False))
+    series.text(checkpoints, verbose=arguments.verbose, console=Console(highlight=False))
 
 
 def show(built: BoundReport, arguments: argparse.Namespace) -> None:
@@ -231,29 +258,31 @@ def ask(arguments: argparse.Namespace) -> Question:
     from verify.measure.effort import BUDGET
     from verify.question import DRAWS, Question
 
-    if len(arguments.model) > 1 and (arguments.tex is not None or arguments.tex_all is not None):
-        number = len(arguments.model)
-        one = f"run each MODEL by itself with --compared {number}, which pays for all, or use --json or --html"
-        raise ValueError(f"--tex and --tex-all write the table of one MODEL, got {number}: {one}.")
+    number = _number_of(arguments)
+    if number > 1 and (arguments.tex is not None or arguments.tex_all is not None):
+        one = f"run each network by itself with --compared {number}, which pays for all, or use --json or --html"
+        raise ValueError(f"--tex and --tex-all write the table of one network, got {number}: {one}.")
     draws = arguments.draws
     if draws is not None and arguments.no_estimates:
         raise ValueError("--draws is without effect beside --no-estimates: give one of them.")
-    if bool(arguments.model) == (arguments.module is not None):
+    if not arguments.model and arguments.module is None:
         raise ValueError("expected a MODEL, or --module PACKAGE:FACTORY in its place.")
+    if arguments.model and arguments.module is not None:
+        typed = f"--module {arguments.module} --weights {' '.join(arguments.model)}"
+        raise ValueError(f"--module takes its weights from --weights: type {typed}.")
     if arguments.subnetworks is not None and (not arguments.model or arguments.compress is not None):
         raise ValueError("--subnetworks names the builders of a MODEL; it is not for --module or --compress.")
     if arguments.declared is not None and arguments.subnetworks is None:
         raise ValueError("--declared is about the builders of subnetworks: give --subnetworks PACKAGE:FACTORY too.")
-    if arguments.compress is not None and len(arguments.model) > 1:
-        raise ValueError("--compress is for one MODEL, got several.")
+    if arguments.compress is not None and number > 1:
+        raise ValueError("--compress is for one network, got several.")
     if arguments.surrogate is not None and arguments.unlabelled is None:
         raise ValueError("--surrogate is for points without labels: give --unlabelled FILE too.")
-    if arguments.weights is not None and arguments.module is None:
+    if arguments.weights and arguments.module is None:
         raise ValueError("--weights are those of --module; a state_dict of Linear layers is a MODEL of its own.")
-    number = max(len(arguments.model), 1)
     compared = number if arguments.compared is None else arguments.compared
     if compared < number:
-        raise ValueError(f"compared must be at least the number of MODELs, {number}, got compared={compared}.")
+        raise ValueError(f"compared must be at least the number of files, {number}, got compared={compared}.")
     budget = BUDGET if arguments.budget is None else arguments.budget
     return Question.of(
         budget=budget / number,  # shared by the checkpoints
@@ -276,14 +305,32 @@ def _is_bare(arguments: argparse.Namespace) -> bool:
     """Whether R_S is left out: asked for, or nothing on the screen beside the held-out bound would show it."""
     asked = ("draws", "budget", "cite", "verbose", "json", "html", "tex", "tex_all")
     short = arguments.test_data is not None and not any(getattr(arguments, name) for name in asked)
-    return arguments.no_estimates or (short and len(arguments.model) <= 1)
+    return arguments.no_estimates or (short and _number_of(arguments) == 1)
+
+
+def _number_of(arguments: argparse.Namespace) -> int:
+    """How many networks are compared."""
+    return max(len(arguments.model), len(arguments.weights), 1)
+
+
+def _check_inputs(arguments: argparse.Namespace) -> None:
+    """Refuse a file or a package that is not there before torch is imported."""
+    from adanet_train.app import factory
+
+    data = [path for path in (arguments.data, arguments.test_data) if path is not None and path.endswith(SUFFIXES)]
+    for path in (*arguments.model, *arguments.weights, *data):
+        if not glob.has_magic(path) and not os.path.exists(path):
+            raise ValueError(f"{path}: no such file.")
+    for option, named in (("--module", arguments.module), ("--subnetworks", arguments.subnetworks)):
+        if named is not None:
+            factory.require_package(named, option)
 
 
 def _check_outputs(arguments: argparse.Namespace) -> None:
     """Refuse an output that could not be written, or that is one of the inputs, before the work."""
     written = (arguments.html, arguments.tex, arguments.tex_all, arguments.compress)
     outputs = [path for path in written if path is not None]
-    taken = [*arguments.model, arguments.data, arguments.test_data, arguments.weights]
+    taken = [*arguments.model, *arguments.weights, arguments.data, arguments.test_data]
     for path in outputs:
         files.check_writable(path, taken)
         taken.append(path)

@@ -37,7 +37,7 @@ def compress_named(named: Named, path: str, question: Question, budget: float) -
     from adanet_train.compression.search import compress
 
     check(named.data is not None, "--compress needs the sample that the network was trained on: --data FILE.")
-    source = named.module or named.models[0]
+    source = (*named.models, *named.weights, named.module or "")[0]
     given, shape = case.subject_of(source, named)
     module, X, y = _module(source, named, given, shape)
     # the report has a row of its own on repeated rows
@@ -49,7 +49,7 @@ def compress_named(named: Named, path: str, question: Question, budget: float) -
         data = case.load(named, named.test, test=True, outputs=given.outputs, classes=_names(given))
         errors = _errors(module, data.values.reshape(len(data.y), *X.shape[1:]), data.y)
         notes.append(f"{source} itself has the test error {errors:.4g}.")
-    return replace(named, models=(path,), module=None, weights=None, activation=None, shape=X.shape[1:]), notes
+    return replace(named, models=(path,), module=None, weights=(), activation=None, shape=X.shape[1:]), notes
 
 
 def _module(source: str, named: Named, given: Subject, shape: tuple[int, ...] | None) -> tuple[Any, Array, Array]:
@@ -249,7 +249,9 @@ def _built(read: Case, question: Question, U: Any, given: Any, progress: Progres
     check(U is not None or given is None, "surrogate is for points without labels: give unlabelled too.")
     built = report.build(read.model, question, sample=read.sample, test=read.test, notes=read.notes, progress=progress)
     built = described.with_description(
-        built, described.describe(read.model, read.sample, getattr(read.given.program, "module", None)), question
+        built,
+        described.describe(read.model, read.sample, getattr(read.given.program, "module", None), read.given.coded),
+        question,
     )
     if read.given.families is not None:
         check(read.X is not None, "declared needs the sample: X and y, or --data FILE.")

@@ -103,9 +103,11 @@ def exact(value: Any, name: str = "value") -> Fraction | float:
     return Fraction(text) if math.isfinite(number) and number != 0 and len(text) <= 400 else number
 
 
-CERTIFY = "adanet-train DATA --objective certificate -o FILE"
+CERTIFY = "adanet-train DATA --objective certificate -o FILE, or certify(my_function, X, y) in Python"
 _IN_PYTHON = {
-    CERTIFY: "certify(learner, X, y)",
+    CERTIFY: "certify(my_function, X, y)",
+    "--compress FILE": "compress(module, X, y)",
+    "--unlabelled FILE": "unlabelled=U",
     "--discrete": "discrete=True",
     "--r-sup R": "r_sup=R",
     "--r-sup": "r_sup=",
@@ -125,7 +127,7 @@ def in_python(text: str) -> str:
     >>> in_python("add --discrete, or --r-sup R"), in_python("adanet-train --discrete-nothing")
     ('add discrete=True, or r_sup=R', 'adanet-train --discrete-nothing')
     """
-    return re.sub(rf"({'|'.join(_IN_PYTHON)})(?![\w-])", lambda match: _IN_PYTHON[match[1]], text)
+    return re.sub(rf"({'|'.join(map(re.escape, _IN_PYTHON))})(?![\w-])", lambda match: _IN_PYTHON[match[1]], text)
 
 
 def _is_whole(value: Any, least: int) -> bool:

@@ -229,11 +229,15 @@ class BoundReport:
     """The networks of which the least may be quoted; statements on one run pay for each of them."""
     quotes: str | None = None
     """The statement that the input fixes to be quoted, whether it may be or not; None: the least of all."""
+    among: int = 1
+    """How many statements could be quoted: 1 where the input fixes it."""
     classes: int = 2
     base_rate: float | None = None
     """The error of the best constant prediction on the sample."""
     class_errors: Mapping[str, float] = field(default_factory=dict)
     """The error on the points of each class of the sample."""
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """What the report is about: the names of model and data, the digest of the weights, the date."""
     notes: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
     undecided: int = 0

@@ -41,7 +41,7 @@ class Parser(argparse.ArgumentParser):
 
     def _longer(self, option: str) -> str | None:
         """The one option that begins as the given one does."""
-        longer = [name for name in self._option_string_actions if name.startswith(f"{option}-")]
+        longer = [name for name in self._option_string_actions if name.startswith(f"{option.removesuffix('s')}-")]
         return longer[0] if len(longer) == 1 else None
 
     def add_version(self) -> None:

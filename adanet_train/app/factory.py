@@ -5,15 +5,32 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from adanet_theory.checks import check, nearest, shown
 
 
-def named(text: str, option: str) -> Any:
-    """The object, also of a package that stands in the current folder, as for `python -m`."""
+def require_package(text: str, option: str) -> None:
+    """Refuse a package that is not there, without importing it: that may take seconds."""
     package, _, name = text.partition(":")
     check(bool(package and name), f"{option} must be PACKAGE:FACTORY, got {text!r}.")
+    top = package.partition(".")[0]
+    sys.path.insert(0, os.getcwd())
+    try:
+        found = top in sys.modules or find_spec(top) is not None
+    finally:
+        sys.path.remove(os.getcwd())
+    near = nearest(top, [path.stem for path in Path().glob("*.py")])
+    meant = f"; did you mean {near}?" if near else ""
+    check(found, f"{option} {text}: no module {top!r} is installed, and this folder has no {top}.py{meant}")
+
+
+def named(text: str, option: str) -> Any:
+    """The object, also of a package that stands in the current folder, as for `python -m`."""
+    require_package(text, option)
+    package, _, name = text.partition(":")
     sys.path.insert(0, os.getcwd())
     try:
         attribute = getattr(import_module(package), name, None)

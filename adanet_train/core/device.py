@@ -30,7 +30,7 @@ def device(name: str) -> str:
     if name == "auto":
         return "cuda" if count else "cpu"
     if int(name.partition(":")[2] or 0) >= count:
-        raise ValueError(f"device {name!r} is not available here.")
+        raise ValueError(f"device {name!r} is not available here: give auto or cpu.")
     return name
 
 

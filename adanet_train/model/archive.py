@@ -96,16 +96,19 @@ def _require_honest(members: list[zipfile.ZipInfo], length: int, where: str) -> 
         raise ModelFileError(f"{where}: the members of the archive are larger than the file.")
 
 
+REMEDY = "save its state_dict() for --module FILE:FUNCTION --weights FILE, or a .pt2 of torch.export"
+
+
 def _root(names: list[str], where: str) -> str:
     """The folder that holds data.pkl; TorchScript and exported programs are named and refused."""
     parts = {name.partition("/")[2] for name in names}
     if "constants.pkl" in parts or any(part.startswith("code/") for part in parts):
-        trusted = "verify_bounds(torch.jit.load(FILE), X, y) in Python"
         raise ModelFileError(
-            f"{where}: a TorchScript program, expected tensors only: save its state_dict(), or {trusted}."
+            f"{where}: a TorchScript program, expected tensors only: {REMEDY}, or, held-out points alone, "
+            "verify_bounds(torch.jit.load(FILE), test=(X, y)) in Python."
         )
     if "archive_format" in parts | set(names) or any(name.endswith(".json") for name in names):
-        raise ModelFileError(f"{where}: an exported program, expected tensors only: save the module's state_dict().")
+        raise ModelFileError(f"{where}: an exported program, expected tensors only: {REMEDY}.")
     roots = [name.removesuffix("/data.pkl") for name in names if name.endswith("/data.pkl")]
     if len(roots) != 1 or "/" in roots[0]:
         raise ModelFileError(f"{where}: no data.pkl in the archive, expected what torch.save writes.")
@@ -233,9 +236,7 @@ class _Inspector(pickle._Unpickler):
         if module in ("torch", "torch._utils") and name in _REFUSED_TENSORS:
             raise ModelFileError(f"{_REFUSED_TENSORS[name]}, expected dense real tensors")
         trusted = "in Python, if you trust the file: verify_bounds(torch.load(FILE, weights_only=False), X, y)"
-        raise ModelFileError(
-            f"a pickled {module}.{name}, expected plain values and tensors (save its state_dict(); {trusted})"
-        )
+        raise ModelFileError(f"a pickled {module}.{name}, expected plain values and tensors ({REMEDY}; {trusted})")
 
     def persistent_load(self, pid: Any) -> _Storage:
         kind, item_bytes, key, _, numel = pid

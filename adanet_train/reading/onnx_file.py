@@ -172,7 +172,9 @@ def _pool(b: Builder, a: Attributes, x: Any, *, largest: bool) -> Any:
 
 def _reshape(b: Builder, a: Attributes, x: Any, shape: Any) -> Any:
     wanted = numbers(shape)
-    _refuse(wanted[0] not in (0, -1) or 0 in wanted[1:], f"a Reshape to {wanted}, which fixes the number of points")
+    dynamic = "export it with dynamic_shapes=({0: torch.export.Dim('batch')},)"
+    fixed = f"a Reshape to {wanted}, which fixes the number of points: {dynamic}"
+    _refuse(wanted[0] not in (0, -1) or 0 in wanted[1:], fixed)
     rest = wanted[1:]
     if wanted[0] == -1:
         return b.call(torch.reshape, x, [-1, *rest])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adanet_theory.checks import Array, check
+from adanet_theory.checks import Array, check, shown
 from adanet_theory.spec import NetworkSpec
 from adanet_train.app import factory as user_code
 from adanet_train.core.by_class import ZERO_ONE
@@ -25,6 +25,7 @@ from verify.reading.program import ChainProgram, ModuleProgram, NamedProgram
 from verify.reading.subject import Subject
 
 if TYPE_CHECKING:
+    from adanet_train.compression.file import CodedFile
     from adanet_train.data.datasets import Dataset
 
 
@@ -102,11 +103,30 @@ def _case(given: Subject, sample: Pairs | None, test: Pairs | None) -> Case:
         kept, note = _kept_aside(given.model)
         return Case(given.model, own, kept, (*notes, *note), given, X)
     held_out, named, remarks = _points(given, test, _columns(given, X, test))
-    check(
-        own is None or test.file is not None or given.classes == named,
-        "test y must hold numbers, as y does, got names of classes.",
+    held = (
+        "numbers for the classes, from 0 or as -1 and +1"
+        if given.classes is None
+        else shown(list(map(str, given.classes)))
     )
-    return Case(given.model, own, held_out, (*notes, *(note for note in remarks if note not in notes)), given, X)
+    got = "numbers for the classes" if named is None else shown(list(map(str, named)))
+    alike = own is None or test.file is not None or given.classes == named
+    check(alike, f"test y must hold the labels of y: y holds {held}, test y {got}.")
+    notes += [note for note in [*remarks, *_other_scale(own, held_out)] if note not in notes]
+    return Case(given.model, own, held_out, tuple(notes), given, X)
+
+
+SCALES = 20.0
+"""How many times larger the mean of |x| may be on one set of points than on the other before a note asks."""
+
+
+def _other_scale(sample: Points | None, test: Points) -> list[str]:
+    """A line where the held-out points seem to be on another scale than the sample, as 0..255 is beside 0..1."""
+    if sample is None or sample.Psi.dtype.kind != "f":
+        return []
+    own, other = (float(np.abs(part.Psi).mean()) for part in (sample, test))
+    if not min(own, other) * SCALES < max(own, other):
+        return []
+    return [f"the held-out points have mean |x| = {other:.3g}, the sample {own:.3g}: were both scaled alike?"]
 
 
 # Points
@@ -236,7 +256,7 @@ def _kept_aside(model: Any) -> tuple[Points | None, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Named:
-    """What a command names: the module's factory and its weights, or models, and the data."""
+    """What a command names: the module's factory and files of its weights, or models, and the data."""
 
     models: Sequence[str] = ()
     data: str | None = None
@@ -244,7 +264,7 @@ class Named:
     activation: str | None = None
     label: str | None = None
     module: str | None = None
-    weights: str | None = None
+    weights: Sequence[str] = ()
     shape: tuple[int, ...] | None = None
     subnetworks: str | None = None
     declared: Mapping[str, Any] | None = None
@@ -260,7 +280,7 @@ def read_file(path: str, **names: Any) -> Case:
 def read_files(named: Named) -> Iterator[Case]:
     """Cases of one run, one after the other; the data are read once, with the classes of the first."""
     first: _Data | None = None
-    sources = [named.module] if named.module is not None else list(named.models)
+    sources = list(named.models) if named.module is None else [*named.weights] or [named.module]
     for path in sources:
         given, shape = subject_of(path, named)
         first = first or _Data(named, given, shape)
@@ -269,11 +289,19 @@ def read_files(named: Named) -> Iterator[Case]:
         stored = getattr(given.model, "sample", None)
         missing = sample is None and (stored is None or stored.Psi is None)
         check(not missing or test is not None, f"{path}: holds no training points. {subject.with_points(path)}")
-        yield _case(subject.predictions(given, path) if missing else given, sample, test)
+        read = _case(subject.predictions(given, path) if missing else given, sample, test)
+        yield replace(read, notes=(*_unloaded(named, given), *read.notes))
+
+
+def _unloaded(named: Named, given: Subject) -> list[str]:
+    """A line where the module has the weights that its function gave it, which may be those before training."""
+    if named.module is None or named.weights or not isinstance(given.program, ModuleProgram):
+        return []
+    return [f"no --weights: the weights are as {named.module} makes them, untrained unless it loads some."]
 
 
 def subject_of(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None]:
-    """The predictor, and the shape of its points where it has one of its own."""
+    """The predictor of a file or of the module, and the shape of its points where it has one of its own."""
     from adanet_train.reading import exported
 
     own_code = named.module is not None or named.subnetworks is not None
@@ -289,8 +317,10 @@ def subject_of(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None
     data = load(named, source, own_points, many=True)
     shape = named.shape or (own_points.grown.shape if own_points else data.shape) or data.values.shape[1:]
     X = _shaped(data, shape, source)
-    network = ensemble or (path if named.module is None else made(named.module, named.weights))
+    weights = path if named.weights else None
+    network = ensemble or (path if named.module is None else made(named.module, weights))
     given = subject.subject(network, X, data.y, named.activation)
+    given = replace(given, coded=None if weights is None else _coded(weights))
     return subject.declare(given, named.declared), tuple(shape)
 
 
@@ -372,14 +402,22 @@ def made(factory: str, weights: str | None) -> Any:
 
 def _with_weights(module: Any, path: str) -> Any:
     """Tensors and nothing else: weights_only, every tensor has its place; or the weights of a compressed network."""
-    from adanet_train.compression import file
     from adanet_train.model import archive, state_dict
 
-    if file.is_coded_file(path):
-        return file.read(path).network(module)
+    if (coded := _coded(path)) is not None:
+        return coded.network(module)
     try:
         module.load_state_dict(state_dict.weights(state_dict.load_weights(archive.read_bytes(path), path)))
     except RuntimeError as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"{path}: does not fit the module: {reason[:300]}.") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
     return module
+
+
+def _coded(path: str) -> CodedFile | None:
+    """The compressed network of a file, where it holds one."""
+    from adanet_train.compression import file
+
+    return file.read(path) if file.is_coded_file(path) else None

@@ -64,6 +64,8 @@ class Subject:
     """Subnetworks of one's own, as they were fitted."""
     families: Families | None = None
     """What was declared of them."""
+    coded: CodedFile | None = None
+    """The compressed file that the weights are from."""
 
     @property
     def outputs(self) -> int | None:
@@ -170,9 +172,7 @@ def _of_coded(file: CodedFile, path: str) -> Subject:
     check(file.graph is not None, f"{path}: holds no graph of its architecture: give --module and --weights {path}.")
     assert file.graph is not None
     graph = file.graph.read((-1.0, 1.0)) if file.graph.outputs == 2 else file.graph
-    return Subject(
-        ReadNetwork(graph, extra={"coded": file}), notes=(f"compressed: {file.bits:,} bits, code {file.code}.",)
-    )
+    return Subject(ReadNetwork(graph), notes=(f"compressed: {file.bits:,} bits, code {file.code}.",), coded=file)
 
 
 def _of_compressed(small: Any, X: Any) -> Subject:
@@ -183,7 +183,7 @@ def _of_compressed(small: Any, X: Any) -> Subject:
     if coded.graph is not None:
         return _of_coded(coded, "the compressed network")
     check(X is not None, "X and y are required for a compressed network, which holds no sample.")
-    return of_module(small.module, points.array(X, "X"))
+    return replace(of_module(small.module, points.array(X, "X")), coded=coded)
 
 
 def _of_certified(certified: Any, X: Any, y: Any) -> Subject:
@@ -281,11 +281,12 @@ def predictions(given: Subject, network: Any) -> Subject:
         classifier = network if hasattr(network, "predict") else load(network)
         program = NamedProgram(classifier.predict, tuple(classifier.classes_.tolist()))
     note = "no sample was given: the held-out points alone bound its risk."
+    notes = given.notes if given.model.is_converted else ()  # others tell of the formula, which nothing here reads
     kind = Path(network).name if isinstance(network, str | Path) else type(network).__name__
     return replace(
         given,
         model=BlackBox(kind, given.outputs, given.model.is_converted),
-        notes=(*given.notes, note),
+        notes=(*notes, note),
         program=program,
     )
 
@@ -366,10 +367,12 @@ def _read(module: Any, X: Array) -> tuple[Graph, float]:
 
 def _opaque(module: Any, X: Array, refusal: str) -> Subject:
     """A module by its outputs alone; one that draws at random, or cannot be run, is refused as it was by the reader."""
-    unfit = f"{refusal} X has rows of the shape {X.shape[1:]}, expected rows as the module reads them."
+    shape = f"X has rows of the shape {X.shape[1:]}, expected rows as the module reads them."
+    unfit = f"{refusal} {shape}{_reshaped(module, X)}"
     program = ModuleProgram(module)
     if any(getattr(part, "training", False) for part in module.modules()):
         check(_runs_in_eval_mode(module, X), unfit)
+        check("module.eval()" not in refusal, refusal)
         raise ValueError(f"{refusal} As a black box it must be in eval mode: call module.eval() first.")
     try:
         f = program.outputs(X)
@@ -381,6 +384,19 @@ def _opaque(module: Any, X: Array, refusal: str) -> Subject:
     _require_logit(module, f)
     box = BlackBox(type(module).__name__, None if f.shape[1] <= 2 else f.shape[1])
     return Subject(box, notes=(f"black box: {refusal}",), program=program)
+
+
+def _reshaped(module: Any, X: Array) -> str:
+    """What to type where rows of numbers are the images of the module's first convolution."""
+    kernels = ((part.in_channels, len(part.kernel_size)) for part in module.modules() if hasattr(part, "kernel_size")
+               and hasattr(part, "in_channels"))  # fmt: skip
+    channels, axes = next(kernels, (0, 1))
+    side = round((X[0].size / channels) ** (1 / axes)) if channels else 0
+    if X.ndim != 2 or channels * side**axes != X.shape[1]:
+        return ""
+    shape = [channels, *[side] * axes]
+    typed = ",".join(map(str, shape))
+    return f" If they are such images, type --shape {typed}; in Python X.reshape(-1, {', '.join(map(str, shape))})."
 
 
 def _require_logit(module: Any, f: Array) -> None:

@@ -181,15 +181,19 @@ def phi_zero(setting: Setting) -> Assumption:
     return _row("phi-zero", not raised, detail)
 
 
+_NAMES = {"abs": "abs (of which a maximum is made)"}
+
+
 def homogeneous(graph: Graph) -> Assumption:
-    names = [phi.name for phi in graph.phi if phi.name != "identity"]
+    names = [_NAMES.get(phi.name, phi.name) for phi in graph.phi if phi.name != "identity"]
     curved = [phi.name for phi in graph.phi if not phi.is_homogeneous]
     if curved:
         return _row("homogeneous", False, f"{curved[0]} is not positively homogeneous")
     if not names:
         return _row("homogeneous", True, "f has no activation but the identity")
     # The class is that of one activation: choosing it after the sample would need a union over the choices.
-    chosen = f"that {' and '.join(names)} was chosen before the sample, slope included, is taken for granted"
+    were = "were" if len(names) > 1 else "was"
+    chosen = f"that {' and '.join(names)} {were} chosen before the sample, slopes included, is taken for granted"
     return _row("homogeneous", "assumed", f"every activation is positively homogeneous; {chosen}")
 
 

@@ -107,4 +107,4 @@ def _by_class(points: Points) -> dict[str, float]:
 
 def _advice(sample: Points, delta: Fraction) -> tuple[str, ...]:
     """What would bound the risk of a predictor that cannot be read."""
-    return (held_out_hint(len(sample.y), _errors(sample), float(delta)),)
+    return (held_out_hint(len(sample.y), by_class.base_rate(sample.y), float(delta)),)

@@ -14,6 +14,7 @@ networks at once holds for the one that was chosen, whatever chose it (`Bound.is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -115,8 +116,8 @@ def hint(setting: Setting, rows: Sequence[BoundRow]) -> str:
     if blocked:
         return min(blocked)[1]
     if tested is not None:
-        return _more_points(tested, setting.float_delta)
-    return held_out_hint(setting.m, setting.errors, setting.float_delta)
+        return _more_points(tested, base_rate, setting.float_delta)
+    return held_out_hint(setting.m, base_rate, setting.float_delta, own="--compress FILE or --unlabelled FILE")
 
 
 def _percent(share: float) -> str:
@@ -141,20 +142,27 @@ def _unblocked(row: BoundRow, verdict: Assessment) -> Hint | None:
     return row.raw or 0.0, f"{causes}. {' '.join(remedies)}"
 
 
-def held_out_hint(m: int, errors: int, delta: float) -> str:
-    """What points kept aside would bring, at the error of the training points."""
-    points = int(HOLDOUT * m)
-    if points < 1:
-        return "Get more points."
-    expected = min(round(points * errors / m), points)
-    upper = upward(clopper_pearson(expected, points, delta))
-    kept = "Keep some points out of training and give them as --test-data FILE."
-    rate = f"{points:,} such points with {expected} error{'s' * (expected != 1)}, about the rate of the training points"
-    return f"{kept} {rate}, would bound the risk by {upper}. Or train with a certificate: {CERTIFY}."
+def held_out_hint(m: int, base_rate: float, delta: float, *, own: str = "--unlabelled FILE") -> str:
+    """The best that a tenth of the points kept aside could bring, or as many as it takes to beat a constant prediction.
+
+    `own` are the options that certify the user's own network.
+    """
+    if base_rate == 0:
+        return "All points are of one class, which a constant prediction gets right: add points of the others."
+    needed = math.floor(math.log(delta) / math.log1p(-base_rate)) + 1 if base_rate < 1 else 1
+    points = max(int(HOLDOUT * m), needed)
+    if 2 * points > m:
+        return f"Get more points: at least {points:,} for testing alone (--test-data FILE)."
+    upper = upward(clopper_pearson(0, points, delta))
+    kept = f"Keep points out of training for --test-data FILE: {points:,} with no error on them give the bound {upper}"
+    return f"{kept}. To certify this network without: {own}. To train one with a certificate: {CERTIFY}."
 
 
-def _more_points(test: TestFacts, delta: float) -> str:
-    """What four times as many held-out points would bring at the same error."""
-    n, errors = 4 * test.n, 4 * round(test.error * test.n)
-    upper = clopper_pearson(errors, n, delta)
-    return f"Get more held-out points: {n:,} with the same error would bound the risk by {upward(upper)}."
+def _more_points(test: TestFacts, base_rate: float, delta: float) -> str:
+    """What four times as many held-out points would bring at the same error, or as many as say something."""
+    for times in (4, 16, 64, 256):
+        n, errors = times * test.n, times * test.errors
+        upper = clopper_pearson(errors, n, delta)
+        if upper < base_rate:
+            return f"Get more held-out points: {n:,} with the same error would bound the risk by {upward(upper)}."
+    return "The error is too near that of a constant prediction for more held-out points to help; better training can."

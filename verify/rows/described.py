@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,9 +21,12 @@ from verify.reading.formula import BlackBox, Formula
 from verify.results import Assumption, BoundReport, BoundRow, Citation
 from verify.rows.report import stored_sample
 from verify.rows.row import made
-from verify.rows.setting import Value
+from verify.rows.setting import OCCAM, Value
 
-OCCAM, DISAGREEMENT = "occam-certificate", "disagreement-certificate"
+if TYPE_CHECKING:
+    from adanet_train.compression.file import CodedFile
+
+DISAGREEMENT = "disagreement-certificate"
 MOST_WEIGHTS = 20_000_000
 """Beyond, the description of a network as it is says nothing on any sample."""
 
@@ -74,17 +77,21 @@ def _architecture(fixed: str, computed: str) -> Assumption:
     return replace(row, words=f"the architecture was fixed before the sample and {one}")
 
 
-def describe(model: Formula | BlackBox, sample: Points | None, module: Any = None) -> Description | None:
-    """The network's description; None where the weights are not known. A module that cannot be read has its own."""
+def describe(
+    model: Formula | BlackBox, sample: Points | None, module: Any = None, own: CodedFile | None = None
+) -> Description | None:
+    """The network's description; None where the weights are not known. A module that cannot be read has its own.
+
+    `own` is the compressed file that the weights are from: then its bits describe them.
+    """
     if isinstance(model, BlackBox):
-        return None if module is None or sample is None else _of_module(module, sample)
+        return None if module is None or sample is None else _of_module(module, sample, own)
     from adanet_train.compression import code, description
 
     points = sample or stored_sample(model)
-    own = model.extra.get("coded")
-    is_file = own is not None or points.predicted is None  # then the program is the network in the file
-    fixed = FIXED.format("" if own is None or own.constants == 0 else CONSTANTS.format(own.constants))
-    architecture = _architecture(CODED if model.layers is not None else fixed, EXACT if is_file else SAME)
+    structured = model.layers is not None and own is None  # a compressed file codes no structure
+    is_file = points.predicted is None  # then the program is the network in the file
+    architecture = _architecture(CODED if structured else _fixed(own), EXACT if is_file else SAME)
     if own is not None:
         bits = own.bits
     elif model.layers is not None:
@@ -94,9 +101,8 @@ def describe(model: Formula | BlackBox, sample: Points | None, module: Any = Non
         if sum(w.size for w in weights) > MOST_WEIGHTS:
             return None
         bits = code.bits_of([code.lossless(w) for w in weights])
-    coded = own is not None
     errors = _errors(model.graph, points, hopeless=bits > HOPELESS * len(points.y))
-    return Description(bits, errors, len(points.y), (architecture,), coded, model.layers is not None)
+    return Description(bits, errors, len(points.y), (architecture,), own is not None, structured)
 
 
 def _errors(graph: Any, points: Points, *, hopeless: bool) -> int:
@@ -110,7 +116,7 @@ def _errors(graph: Any, points: Points, *, hopeless: bool) -> int:
     return int(errs.sum() if hopeless else (errs | _wrong(graph, points)).sum())
 
 
-def _of_module(module: Any, sample: Points) -> Description | None:
+def _of_module(module: Any, sample: Points, own: CodedFile | None) -> Description | None:
     """Only its weights are coded; that every machine computes the same is assumed."""
     from adanet_train.compression import code
     from adanet_train.compression.weights import Weights, prepared
@@ -123,8 +129,13 @@ def _of_module(module: Any, sample: Points) -> Description | None:
         return None
     assert sample.predicted is not None
     errors = int(np.count_nonzero(sample.predicted != sample.y))
-    assumed = (_architecture(FIXED.format(""), f"the module cannot be read: {SAME}"),)
-    return Description(code.bits_of([code.lossless(w) for w in weights]), errors, len(sample.y), assumed)
+    assumed = (_architecture(_fixed(own), f"the module cannot be read: {SAME}"),)
+    bits = code.bits_of([code.lossless(w) for w in weights]) if own is None else own.bits
+    return Description(bits, errors, len(sample.y), assumed, own is not None)
+
+
+def _fixed(own: CodedFile | None) -> str:
+    return FIXED.format("" if own is None or own.constants == 0 else CONSTANTS.format(own.constants))
 
 
 def _weights(graph: Any) -> list[Array]:
@@ -161,7 +172,10 @@ def _wrong(graph: Any, points: Points) -> Array:
 
 
 def with_description(report: BoundReport, description: Description | None, question: Question) -> BoundReport:
-    """The report with the row of occam-certificate; a compressed network's file quotes it."""
+    """The report with the row of occam-certificate; a compressed network's file quotes it.
+
+    Where nothing fixes what is quoted it is one of the K of which the least is, at δ/K as the others.
+    """
     if description is None:
         return report
     from adanet_theory.twins.counted import occam_upper
@@ -175,11 +189,19 @@ def with_description(report: BoundReport, description: Description | None, quest
     }
     paid = 1 if description.structured else question.compared  # networks of other architectures have codes of their own
     delta = Fraction(question.delta) / report.tried / paid
-    raw = occam_upper(description.errors, description.points, description.bits, delta)
-    return with_row(
-        report, catalogue.bound(OCCAM), Value(raw, terms, about="program"), description.assumptions, delta,
-        asked=description.coded, question=question, compared=paid,
-    )  # fmt: skip
+
+    def at(delta: Fraction) -> float:
+        return occam_upper(description.errors, description.points, description.bits, delta)
+
+    said = Value(at(delta), terms, about="program")
+    asked, bound = description.coded, catalogue.bound(OCCAM)
+    built = with_row(report, bound, said, description.assumptions, delta, asked=asked, question=question, compared=paid)
+    if built.quotes is not None:
+        return built
+    share, known = delta / report.among, report.cite
+    there = replace(_row(built, OCCAM), value=at(share))
+    least = _citation(built, bound, there, share, among=report.among, compared=paid)
+    return built if least is None or (known and known.value <= least.value) else _quoting(built, least)
 
 
 def with_disagreement(
@@ -247,11 +269,27 @@ def with_row(
     fixed = question.cite or ("held-out" if report.test is not None else id if asked else None)
     if fixed != id:
         return report
-    assumes = tuple(part.id for part in needed if part.status_for(id) == "assumed")
-    says = row.value is not None and row.value < 1
-    cite = Citation(id, row.value or 0.0, float(delta), assumes, 1, compared=compared) if says else None
+    return _quoting(replace(report, quotes=id), _citation(report, bound, row, delta, compared=compared))
+
+
+def _citation(
+    report: BoundReport, bound: Bound, row: BoundRow, delta: Fraction, *, among: int = 1, compared: int = 1
+) -> Citation | None:
+    """The row at δ as what may be quoted; None where it does not apply or is not below 1."""
+    if not row.applies or row.value is None or row.value >= 1:
+        return None
+    needed = [part for part in report.assumptions if part.id in bound.needs]
+    assumes = tuple(part.id for part in needed if part.status_for(row.id) == "assumed")
+    return Citation(row.id, row.value, float(delta), assumes, among, compared=compared)
+
+
+def _quoting(report: BoundReport, cite: Citation | None) -> BoundReport:
     helped = cite is not None and report.base_rate is not None and cite.value < report.base_rate
-    return replace(report, cite=cite, quotes=id, advice=() if helped else report.advice)
+    return replace(report, cite=cite, advice=() if helped else report.advice)
+
+
+def _row(report: BoundReport, id: str) -> BoundRow:
+    return next(row for row in report.bounds if row.id == id)
 
 
 def _in_place(rows: Sequence[BoundRow], row: BoundRow) -> tuple[BoundRow, ...]:

@@ -121,6 +121,7 @@ def of_setting(
         tried=_tried(model, question),
         compared=question.compared,
         quotes=fixed,
+        among=verdict.quotable if fixed is None else 1,
         classes=setting.graph.classes or 2,
         notes=(
             *notes,

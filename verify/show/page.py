@@ -12,6 +12,9 @@ from verify.show.wording import NOTHING, down, up
 _ORDER: Mapping[str, int] = {"fails": 0, "open": 1, "assumed": 2, "holds": 3}
 
 
+_CITED = ", and the bound that may be cited as it was paid for"
+
+
 def document(report: BoundReport) -> str:
     """The whole document. Everything that may come from the file passes through html.escape."""
     report = wording.spoken(report)
@@ -19,17 +22,13 @@ def document(report: BoundReport) -> str:
         "<h1>What the theory says about this network</h1>",
         _verdict(report),
         _facts(report),
-        f"<h2>Bounds on the risk, {escape(wording.alone(report))}</h2>",
-        _bounds(report),
+        _useful(report),
         _plots(report),
-        f"<h2>Assumptions: {escape(wording.tally(report))}</h2>",
-        _assumptions(report),
-        "<h2>Rademacher complexities of the family</h2>",
-        _layers(report),
-        _checks(report),
-        f'<p class="soft">Model <code>{escape(report.model.sha256)}</code>; bounds rounded up, lower values down.</p>',
+        _folded("Every assumption, statement and check", _everything(report), shown=bool(wording.violations(report))),
+        f'<p class="soft">{escape(wording.sources(report))} Bounds are rounded up, lower values down.</p>',
     ]
-    return stylesheet.document(f"verify-bounds {report.model.sha256[:12]}", "\n".join(body))
+    named = report.sources.get("model", report.model.sha256[:12])
+    return stylesheet.document(f"verify-bounds {named}", "\n".join(body))
 
 
 def _verdict(report: BoundReport) -> str:
@@ -42,11 +41,45 @@ def _verdict(report: BoundReport) -> str:
 def _facts(report: BoundReport) -> str:
     facts = [("errors", wording.errors(report))]
     facts += [("classes", wording.by_class(report))] * bool(report.class_errors)
-    facts += [("network", wording.network(report)), ("family", wording.family(report))]
-    facts.append(("sample", wording.sample(report)))
-    many = report.classes > 2 and report.subject != "black box"
-    facts += [("note", note) for note in [*report.notes, *[wording.MANY_CLASSES] * many]]
+    facts.append(("network", wording.network(report, verbose=False)))
+    facts += [("note", note) for note in wording.remarks(report)]
+    return _listed(facts)
+
+
+def _listed(facts: Sequence[tuple[str, str]]) -> str:
     return "<dl>" + "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in facts) + "</dl>"
+
+
+def _useful(report: BoundReport) -> str:
+    """One line for each statement that says something."""
+    rows = [row for row in report.bounds if wording.says(row, report)]
+    if not rows:
+        return ""
+    head = ["statement", "bound", "from"]
+    cells = [[_statement(row.id), up(row.value), escape(wording.remark(row))] for row in rows]
+    return f"<h2>{escape(_title('cite', report))}</h2>{table(head, cells, numbers={1}, wide={2})}"
+
+
+def _everything(report: BoundReport) -> str:
+    """What -v shows on the terminal."""
+    many = report.classes > 2 and report.subject != "black box"
+    facts = [("network", wording.network(report)), ("family", wording.family(report))]
+    facts += [("sample", wording.sample(report)), *[("note", wording.MANY_CLASSES)] * many]
+    parts = [
+        _listed(facts),
+        f"<h2>Assumptions: {escape(wording.tally(report))}</h2>",
+        _assumptions(report),
+        f"<h2>Every statement, {escape(wording.alone(report))}</h2>",
+        _bounds(report),
+        "<h2>Rademacher complexities of the family</h2>",
+        _layers(report),
+        _checks(report),
+    ]
+    return "\n".join(parts)
+
+
+def _folded(title: str, body: str, *, shown: bool = False) -> str:
+    return f"<details{' open' * shown}><summary>{escape(title)}</summary>{body}</details>"
 
 
 def _assumptions(report: BoundReport) -> str:
@@ -116,9 +149,8 @@ def _checks(report: BoundReport) -> str:
     ]
     head = ["claim", "k", "left side", "which is", "right side", "verdict", ""]
     broken = len(wording.violations(report))
-    title = f"<summary>{len(rows)} checks, {broken or 'none'} violated</summary>"
-    shown = " open" if broken else ""
-    return f"<h2>Checks</h2><details{shown}>{title}{table(head, rows, numbers={1, 2, 4}, wide={6})}</details>"
+    title = f"{len(rows)} checks, {broken or 'none'} violated"
+    return f"<h2>Checks</h2>{_folded(title, table(head, rows, numbers={1, 2, 4}, wide={6}), shown=broken > 0)}"
 
 
 def _plots(report: BoundReport) -> str:
@@ -126,7 +158,7 @@ def _plots(report: BoundReport) -> str:
         (
             "terms",
             plots.draw_terms(report),
-            "The terms of each bound and their sum; n/a: a formula only, no bound here.",
+            f"The terms of each bound and their sum{_CITED}; n/a: a formula only, no bound here.",
         )
     ]
     if report.complexities:

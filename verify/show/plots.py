@@ -115,9 +115,11 @@ def svg(picture: Figure, name: str) -> str:
 
 @styled
 def draw_terms(report: BoundReport) -> Figure:
-    """Every term of every bound on one logarithmic axis; the bar is their sum, the raw value."""
-    rows = [row for row in report.bounds if has_terms(row)]
-    picture, axes = figure(0.9 + 0.24 * max(1, len(rows)))
+    """Every term of every bound on one logarithmic axis; the bar is their sum, the raw value. On top what is cited."""
+    rows, cite = [row for row in report.bounds if has_terms(row)], report.cite
+    names = [_label(row) for row in reversed(rows)]
+    names += [f"{wording.shortened(_plain(cite.id))} (cited)"] if cite is not None else []
+    picture, axes = figure(0.9 + 0.24 * max(1, len(names)))
     known: dict[str, tuple[str, str]] = {}
     for y, row in enumerate(reversed(rows)):
         for name, term in row.terms.items():
@@ -126,10 +128,12 @@ def draw_terms(report: BoundReport) -> Figure:
                 _mark(axes, term, y, marker, color=colour)
         if row.raw:
             _mark(axes, row.raw, y, "|", color=INK, markersize=11, markeredgewidth=1.6)
+    if cite is not None and cite.value:
+        _mark(axes, cite.value, len(rows), "|", color=BLUE, markersize=11, markeredgewidth=2.4)
     axes.axvline(1, color=INK, linewidth=0.6, linestyle="--")
     axes.set_xscale("log")
-    axes.set_yticks(range(len(rows)), [_label(row) for row in reversed(rows)])
-    axes.set_ylim(-0.6, max(0.6, len(rows) - 0.4))
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(-0.6, max(0.6, len(names) - 0.4))
     axes.set_xlabel("size (vacuous beyond 1)")
     for name, (marker, colour) in known.items():
         axes.plot([], [], marker, color=colour, label=name.replace("_", " "))
@@ -153,8 +157,12 @@ def _mark(axes: Axes, value: float, y: float, marker: str, **style: Any) -> None
 
 
 def _label(row: BoundRow) -> str:
-    id = row.id.removeprefix("multiclass-")  # then all rows are of that kind
-    return wording.shortened(id) + {"not": " (n/a)", "context": " (context)"}.get(wording.group(row), "")
+    return wording.shortened(_plain(row.id)) + {"not": " (n/a)", "context": " (context)"}.get(wording.group(row), "")
+
+
+def _plain(id: str) -> str:
+    """The id of a statement of C classes without the word that all of them begin with."""
+    return id.removeprefix("multiclass-")
 
 
 # Complexities
@@ -239,14 +247,14 @@ def draw_bound_against_rho(report: BoundReport) -> Figure:
     applies = {row.id: row.applies for row in report.bounds}
     top = 3.0
     for colour, (id, (rho, value)) in zip(CURVES * len(report.curves), report.curves.items(), strict=False):
-        shown = id if np.nanmin(np.array(value, dtype=float)) < top else None  # a curve outside needs no name
+        shown = _plain(id) if np.nanmin(np.array(value, dtype=float)) < top else None  # a curve outside needs no name
         axes.plot(rho, value, color=colour, linestyle="-" if applies.get(id) else "--", label=shown)
     free = [row for row in report.bounds if row.j is not None and row.raw is not None]
     for marker, row in zip("ov^s" * len(free), free, strict=False):
         place = wording.scales(row, report.model.W)[0]
         if place is not None and row.raw is not None and row.raw < top:
             fill = "full" if row.applies else "none"
-            axes.plot(place, row.raw, marker, color=INK, fillstyle=fill, label=row.id)
+            axes.plot(place, row.raw, marker, color=INK, fillstyle=fill, label=_plain(row.id))
     axes.axhspan(1, top, color=INK, alpha=0.08, linewidth=0)
     axes.axvline(report.rho, color=RED, linewidth=0.9, linestyle="--")
     axes.set_ylim(0, top)

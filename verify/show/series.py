@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from adanet_theory import catalogue
 from verify.results import BoundReport, BoundRow
 from verify.show import page, plots, render, stylesheet, wording
 from verify.show.wording import NOTHING, near, up
@@ -72,16 +72,17 @@ def shown_bounds(series: Sequence[Checkpoint]) -> list[str]:
     return applying or list(dict.fromkeys(row.id for row in rows))
 
 
-def table(series: Sequence[Checkpoint]) -> tuple[list[str], list[list[str]]]:
-    """(head, rows): the facts, then each bound's value and its value at a tenth.
+def table(series: Sequence[Checkpoint], *, verbose: bool = True) -> tuple[list[str], list[list[str]]]:
+    """(head, rows): the facts, then each bound's value; verbose: norms, and values at a tenth.
 
     Where a bound is below 1 for one of them, only such bounds are shown.
     """
     ids = shown_bounds(series)
     ids = [id for id in ids if any(_below_1(_row(each.report, id)) for each in series)] or ids
-    margins = [id for id in ids if any(_at_tenth(_row(checkpoint.report, id)) is not None for checkpoint in series)]
-    head = [*HEAD, *(column for id in ids for column in (id, *["at a tenth"] * (id in margins)))]
-    return head, [[*_facts(checkpoint), *_values(checkpoint.report, ids, margins)] for checkpoint in series]
+    margins = [id for id in ids if verbose and any(_at_tenth(_row(each.report, id)) is not None for each in series)]
+    facts = len(HEAD) if verbose else len(HEAD) - 2
+    head = [*HEAD[:facts], *(column for id in ids for column in (id, *["at a tenth"] * (id in margins)))]
+    return head, [[*_facts(checkpoint)[:facts], *_values(checkpoint.report, ids, margins)] for checkpoint in series]
 
 
 def _row(report: BoundReport, id: str) -> BoundRow | None:
@@ -128,12 +129,12 @@ def _has_tenth(series: Sequence[Checkpoint]) -> bool:
     return any(_at_tenth(row) is not None for row in rows)
 
 
-def text(series: Sequence[Checkpoint], *, console: Console) -> None:
-    """One line for each checkpoint, and what was found violated."""
+def text(series: Sequence[Checkpoint], *, verbose: bool = False, console: Console) -> None:
+    """One line for each checkpoint, what was found violated, and the sentence to cite."""
     from rich.table import Table
     from rich.text import Text
 
-    head, rows = table(series)
+    head, rows = table(series, verbose=verbose)
     for part in _parts(head, rows, console.width):
         drawn = Table(box=None, pad_edge=False, header_style="dim")
         drawn.add_column(_title(head[0]), overflow="fold", max_width=_widest_name(console.width))
@@ -145,7 +146,11 @@ def text(series: Sequence[Checkpoint], *, console: Console) -> None:
     for checkpoint in series:
         if checkpoint.report.verdict == "violated":
             console.print(f"{checkpoint.name}: {wording.sentence(checkpoint.report)}", style="bold red", markup=False)
-    console.print(caution(series), style="dim", markup=False)
+    if verbose:
+        console.print(legend(series), style="dim", markup=False)
+    console.print()
+    for line in textwrap.wrap(answer(series), min(console.width, 100), break_on_hyphens=False):
+        console.print(line, style="bold", markup=False, soft_wrap=True)
 
 
 def _title(name: str) -> str:
@@ -180,21 +185,32 @@ def _parts(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> li
     return parts
 
 
-def caution(series: Sequence[Checkpoint]) -> str:
-    """What a choice among them costs."""
-    text = "Values of bounds are unclipped, each by itself" + (
-        f"; at a tenth: {_TENTH}." if _has_tenth(series) else "."
+def legend(series: Sequence[Checkpoint]) -> str:
+    """How to read the columns."""
+    tenth = f" At a tenth: {_TENTH}." if _has_tenth(series) else ""
+    return f"Each bound holds by itself; values above 1 are shown as they are.{tenth}"
+
+
+def answer(series: Sequence[Checkpoint]) -> str:
+    """The one sentence to cite, if the choice among the networks is paid for; else what would pay for it."""
+    least = min(
+        (one for one in series if one.report.cite is not None),
+        key=lambda one: one.report.cite.value if one.report.cite else 1.0,
+        default=None,
     )
-    compared = series[0].report.compared
-    rows = [row for one in series for row in one.report.bounds if row.applies and not row.context]
-    each = catalogue.ids(catalogue.select(lambda bound: bound.is_paid_by_each))
-    paid = [id for id in dict.fromkeys(row.id for row in rows) if id in each]
-    if paid:
-        text += f" The least of a column may be quoted: {wording.listed(paid)} paid for {compared} networks."
-    families = {str(one.report.declared) for one in series}
-    if len(families) > 1 and any(row.group in ("paper", "corrected") and row.rho is not None for row in rows):
-        text += f" They declare {len(families)} families: --tried {len(families)} pays for bounds on a family."
-    return text
+    if least is None:
+        return "Nothing can be cited for any of them."
+    reports = [one.report for one in series]
+    if len({(report.quotes, report.among) for report in reports}) > 1:
+        return (
+            "Each bound holds by itself: these networks quote different statements, and no choice of them is paid for."
+        )
+    said = f"Cite checkpoint {least.name}: {wording.citation(least.report)}"
+    families = len({str(report.declared) for report in reports})
+    quoted = [row for row in least.report.bounds if least.report.cite and row.id == least.report.cite.id]
+    if families > least.report.tried and any(row.group in ("paper", "corrected") and row.rho for row in quoted):
+        return f"They declare {families} families: add --tried {families} to cite the least of them."
+    return said
 
 
 _TENTH = "at the margin of which a tenth of the sample falls short"
@@ -229,7 +245,8 @@ def to_html(series: Sequence[Checkpoint]) -> str:
     body = [
         f"<h1>What the theory says about {len(series)} checkpoints</h1>",
         page.table(head, cells, numbers=set(range(1, len(head)))),
-        f'<p class="soft">{escape(caution(series))}</p>',
+        f'<section class="verdict"><p>{escape(answer(series))}</p></section>',
+        f'<p class="soft">{escape(legend(series))}</p>',
         f'<div class="plots">{"".join(shown)}</div>',
         f"<h2>Verdicts</h2><dl>{''.join(verdicts)}</dl>",
     ]

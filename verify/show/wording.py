@@ -178,7 +178,7 @@ def sample(report: BoundReport) -> str:
     facts = f"m = {S.m:,}, r_inf = {near(S.r_inf)}, r_rms = {near(S.r_rms)}, training error {near(S.train_error)}"
     facts += _undecided(report)
     if report.rho_chosen and S.margin_error == 1:
-        return f"{facts}; no margin makes a bound on margins say something, so none is chosen"
+        return f"{facts}; no margin is chosen: every bound that reads one is vacuous at all of them"
     chosen = "chosen from the sample" if report.rho_chosen else "taken as fixed in advance"
     margin = f"rho = {near(report.rho)} of f/W ({near(report.rho * report.model.W)} of f, {chosen})"
     return f"{facts}; at {margin}: margin error {near(S.margin_error)}, ramp {near(S.ramp)}"
@@ -196,8 +196,8 @@ _SHOWN_CLASSES = 10
 
 
 MANY_CLASSES = (
-    "the paper's statements are about two classes and have no row here; W and B are those of the output weights "
-    "less their median over the classes, which moves no margin."
+    "the paper's statements are about two classes and are left out. W and B are those of the output weights minus "
+    "their median over the classes: subtracting it changes no margin."
 )
 
 
@@ -210,7 +210,12 @@ def by_class(report: BoundReport) -> str:
         return f"no error on the {where} in any class"
     ranked = sorted(errors, key=lambda name: -errors[name])
     worst, others = ranked[:_SHOWN_CLASSES], ranked[_SHOWN_CLASSES:]
-    named = [f"{shortened(name)}: {near(error)}" for name, error in errors.items() if name in worst]
+    marked = ranked[0] if len(errors) > 2 and errors[ranked[0]] > errors[ranked[1]] else None
+    named = [
+        f"class {shortened(name)}: {near(error)}{' (worst)' * (name == marked)}"
+        for name, error in errors.items()
+        if name in worst
+    ]
     if not others:
         return f"error on the {where}: {', '.join(named)}"
     rest = f"at most {near(errors[others[0]])} on each of the other {len(others)}"
@@ -317,6 +322,9 @@ def remark(row: BoundRow, report: BoundReport) -> str:
     if {"bits", "errors", "points"} <= set(row.terms):
         bits, errors, points = (row.terms[name] for name in ("bits", "errors", "points"))
         return f"{bits:,.0f} bits, {_errors(errors)} on {points:,.0f} points"
+    if "disagreements" in row.terms:
+        d, n = row.terms["disagreements"], row.terms["n"]
+        return f"{up(row.terms['b'])} of the surrogate, from which it differs at {d:,.0f} of {n:,.0f} points"
     if row.vacuous:
         return _needed(row)
     if row.group == "certificate":
@@ -504,6 +512,9 @@ def others(report: BoundReport, *, shown: bool = False) -> str:
     return f"{say} not apply{among}{where}."
 
 
+_DRAWN = {"held-out": "held-out points", "disagreement-certificate": "sample and the unlabelled points"}
+
+
 def citation(report: BoundReport) -> str | None:
     """By which statement, with which probability, at most what, assuming what; None where nothing may be quoted."""
     cite = report.cite
@@ -512,7 +523,7 @@ def citation(report: BoundReport) -> str | None:
     noun = "predictor" if report.subject == "black box" else "network"
     noun = f"{noun}'s formula" if cite.about == "formula" else noun
     noun += f" ({report.whose})" if report.whose else ""
-    drawn = "held-out points" if cite.id == "held-out" else "sample"
+    drawn = _DRAWN.get(cite.id, "sample")
     sure = f"with probability at least {probability(report.delta)} over the {drawn}"
     of_formula = cite.about == "formula"
     own = {row.id: row.words for row in report.assumptions}
@@ -563,8 +574,8 @@ def _nothing(report: BoundReport) -> str:
         return f"{nothing}: no bound applies to this network."
     if all(row.vacuous for row in applying):
         return f"{nothing}: every bound that applies is 1 or more."
-    paid = f"{nothing}: no bound is below 1 once its choice is paid for."
-    return f"{paid} {beforehand if report.command else in_python(beforehand)}"
+    share = f"delta = {near(report.delta / report.tried / report.among)}"
+    return f"{nothing}: at {share}, which pays for choosing among {report.among} statements, none is below 1."
 
 
 def _not_quoted(report: BoundReport, id: str) -> str:
@@ -576,6 +587,13 @@ def _not_quoted(report: BoundReport, id: str) -> str:
     if not row.applies:
         return f"No bound is quoted: {id} does not apply ({stopped(row, report)})."
     return f"No bound is quoted: {id} is not below 1."
+
+
+def sources(report: BoundReport) -> str:
+    """Of what, at which confidence and when."""
+    known = {"model": report.model.sha256[:12]} if report.model.sha256 else {}
+    facts = {**known, **report.sources, "delta": near(report.delta)}
+    return "; ".join(f"{name} {value}" for name, value in facts.items()) + "."
 
 
 def alone(report: BoundReport) -> str:
