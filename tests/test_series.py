@@ -48,7 +48,7 @@ def test_one_line_for_each_checkpoint(run: list[str], capsys: pytest.CaptureFixt
     assert names == ["01", "09", "10"] * (len(names) // 3)  # once in each part of a wide table
     assert names
     cited = " ".join(lines)
-    assert "Cite 01: The risk of this network is at most" in cited
+    assert "Cite checkpoint 01: The risk of this network is at most" in cited
     assert "pays for 3 networks compared" in cited
 
 

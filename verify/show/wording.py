@@ -566,7 +566,6 @@ def _nothing(report: BoundReport) -> str:
     nothing = "Nothing can be certified from the training points alone"
     if report.subject == "black box":
         return f"{nothing}: this predictor is a black box."
-    beforehand = "Name one beforehand (--cite ID)."
     if own:
         named = f"No bound is quoted: {listed(own)}, of your own, is below 1, and quoted only if named beforehand"
         return f"{named} ({'--cite ID' if report.command else 'cite=ID'})."
