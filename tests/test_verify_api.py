@@ -391,7 +391,7 @@ def test_held_out_points_have_the_classes_of_the_sample() -> None:
     assert verify_bounds(module, X, named, test=(X / 2, named), draws=None).test.error < 0.5
     with pytest.raises(ValueError, match=r"test y must hold 'cat' and 'dog' as in training, got 'fox'"):
         verify_bounds(module, X, named, test=(X / 2, other))
-    refused(lambda: verify_bounds(module, X, y, test=(X / 2, other)), "test y must hold numbers, as y does, got names")
+    refused(lambda: verify_bounds(module, X, y, test=(X / 2, other)), "y holds 0/1 or -1/+1, test y dog, fox.")
 
 
 def test_classes_the_other_way_round_are_doubted() -> None:

@@ -103,12 +103,8 @@ def _case(given: Subject, sample: Pairs | None, test: Pairs | None) -> Case:
         kept, note = _kept_aside(given.model)
         return Case(given.model, own, kept, (*notes, *note), given, X)
     held_out, named, remarks = _points(given, test, _columns(given, X, test))
-    held = (
-        "numbers for the classes, from 0 or as -1 and +1"
-        if given.classes is None
-        else shown(list(map(str, given.classes)))
-    )
-    got = "numbers for the classes" if named is None else shown(list(map(str, named)))
+    numbers = "0/1 or -1/+1" if given.outputs is None else f"the numbers 0 to {given.outputs - 1}"
+    held, got = (numbers if names is None else shown(list(map(str, names))) for names in (given.classes, named))
     alike = own is None or test.file is not None or given.classes == named
     check(alike, f"test y must hold the labels of y: y holds {held}, test y {got}.")
     notes += [note for note in [*remarks, *_other_scale(own, held_out)] if note not in notes]
