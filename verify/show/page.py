@@ -56,7 +56,7 @@ def _useful(report: BoundReport) -> str:
     if not rows:
         return ""
     head = ["statement", "bound", "from"]
-    cells = [[_statement(row.id), up(row.value), escape(wording.remark(row))] for row in rows]
+    cells = [[_statement(row.id), up(row.value), escape(wording.remark(row, report))] for row in rows]
     return f"<h2>{escape(_title('cite', report))}</h2>{table(head, cells, numbers={1}, wide={2})}"
 
 
