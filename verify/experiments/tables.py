@@ -349,7 +349,7 @@ def _compared(rows: Sequence[Result]) -> list[str]:
 
 
 def _before(folder: Path) -> dict[str, str]:
-    """By data set the least certificate of a linear or small network trained on all points, before there was picking."""
+    """By data set the least certificate of a linear or small network trained on all points, as before picking."""
     found: dict[str, list[Result]] = {}
     for row in _rows_of(folder / "certificates.json"):
         if row["bound id"] in ("vote-certificate", "path-certificate"):
