@@ -949,7 +949,7 @@ def test_an_ensemble_is_certified_by_its_disagreement_with_a_picked_one():
         other = g.predictor(torch.from_numpy(X[half:])).argmax(1).numpy()
     d = int((clf.predict(X[half:]) != other).sum())
     assert (row.terms["disagreements"], row.terms["n"]) == (d, len(X) - half)
-    assert row.terms["b"] == pytest.approx(g.at(0.025))
+    assert row.terms["surrogate"] == pytest.approx(g.at(0.025))
     assert row.raw == pytest.approx(min(1.0, disagreement_certificate(g.at(0.025), d, len(X) - half, 0.025)))
     assert row.value < 1
     assert report.cite.id == "disagreement-certificate"

@@ -147,7 +147,7 @@ def test_disagreement_speaks_of_the_network_untouched(
     found = report.bounds["disagreement-certificate"]
     own, rounded = net(torch.from_numpy(U).float()), small.module(torch.from_numpy(U))
     d = int((own.sign() != rounded.sign()).sum())  # a tie, sign 0, agrees with nothing
-    assert found.terms == {"b": pytest.approx(small.at(0.025)), "disagreements": d, "n": 600}
+    assert found.terms == {"surrogate": pytest.approx(small.at(0.025)), "disagreements": d, "n": 600}
     assert found.raw == pytest.approx(small.at(0.025) + clopper_pearson(d, 600, 0.025), rel=1e-9)
     assert found.about == "program"
     assert report.cite is not None
@@ -229,7 +229,7 @@ def test_a_surrogate_is_picked_on_the_sample_where_none_is_given(
     d = differences((net(torch.from_numpy(U).float()) > 0).numpy()[:, 0], g.predictor.predict(U) == 1)
     report = verify_bounds(net, X, y, unlabelled=U, draws=None)
     found = report.bounds["disagreement-certificate"]
-    assert found.terms == {"b": pytest.approx(g.at(0.025)), "disagreements": d, "n": 600}
+    assert found.terms == {"surrogate": pytest.approx(g.at(0.025)), "disagreements": d, "n": 600}
     assert {"unlabelled", "surrogate"} <= set(report.cite.assumes)
     named = verify_bounds(net, X, np.where(y > 0, "yes", "no"), unlabelled=U, surrogate="pick", draws=None)
     assert named.bounds["disagreement-certificate"].terms == found.terms
@@ -257,8 +257,8 @@ def test_a_picked_file_is_a_surrogate_once_its_picks_are_confirmed(
     given = verify_bounds(net, X, y, unlabelled=U, surrogate=g, draws=None).bounds["disagreement-certificate"]
     read = verify_bounds(net, X, y, unlabelled=U, surrogate=folder / "picked.pt", draws=None)
     found = read.bounds["disagreement-certificate"]
-    assert found.terms == {**given.terms, "b": pytest.approx(given.terms["b"])}
-    assert found.terms["b"] == pytest.approx(g.at(0.025))
+    assert found.terms == {**given.terms, "surrogate": pytest.approx(given.terms["surrogate"])}
+    assert found.terms["surrogate"] == pytest.approx(g.at(0.025))
     with pytest.raises(ValueError, match="another sample"):
         verify_bounds(net, X[1:], y[1:], unlabelled=U, surrogate=folder / "picked.pt", draws=None)
     AdaNetClassifier(rounds=1, width=3, learner="gradient", config=Config(steps=5)).fit(X, y).save(folder / "usual.pt")

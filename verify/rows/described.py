@@ -217,7 +217,7 @@ def with_disagreement(
     half = Fraction(question.delta) / 2
     b = min(1.0, float(g.at(half / report.tried)) * (1 + 1e-12))  # g.at is right to twelve digits or rounded up
     raw = disagreement_upper(b, d, n, half / question.compared)
-    terms: dict[str, float | None] = {"b": b, "disagreements": float(d), "n": float(n)}
+    terms: dict[str, float | None] = {"surrogate": b, "disagreements": float(d), "n": float(n)}
     rows = (
         _unlabelled(n, repeats, question.discrete),
         _assumption("surrogate", "assumed", f"of {g.name}, whose certificate is used: {g.assumes}"),

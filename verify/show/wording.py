@@ -324,7 +324,7 @@ def remark(row: BoundRow, report: BoundReport) -> str:
         return f"{bits:,.0f} bits, {_errors(errors)} on {points:,.0f} points"
     if "disagreements" in row.terms:
         d, n = row.terms["disagreements"], row.terms["n"]
-        return f"{up(row.terms['b'])} of the surrogate, from which it differs at {d:,.0f} of {n:,.0f} points"
+        return f"{up(row.terms['surrogate'])} of the surrogate, from which it differs at {d:,.0f} of {n:,.0f} points"
     if row.vacuous:
         return _needed(row)
     if row.group == "certificate":
