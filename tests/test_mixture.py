@@ -9,11 +9,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from adanet_train.convex import mixture
+from adanet_train.convex.class_loss import ClassLoss
 from adanet_train.convex.mixture import Mixture, minimise
 from adanet_train.convex.quadratic import minimise_quadratic, violation
-from adanet_train.convex.sample_loss import SampleLoss
+from adanet_train.convex.sample_loss import PIECE, SampleLoss
 from adanet_train.core.surrogates import SURROGATES, Surrogate, surrogate
 
 ALL = pytest.mark.parametrize("Phi", SURROGATES.values(), ids=SURROGATES.keys())
@@ -285,3 +287,49 @@ def test_a_rough_model_is_near_and_does_not_change_where_it_ends(monkeypatch):
     assert hasty.converged
     assert not torch.equal(hasty.w, plain.w)  # it went another way
     assert abs(hasty.objective - plain.objective) <= 1e-10
+
+
+class Largest(TorchDispatchMode):
+    """The most points that any tensor has that is computed."""
+
+    points = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        if isinstance(result, Tensor) and result.ndim:
+            self.points = max(self.points, result.shape[-1])
+        return result
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("classes", [False, True])
+def test_loss_and_gap_of_many_points_are_sums_of_pieces(classes: bool, weighted: bool) -> None:
+    """Of ten million points every vector that is kept on the way is 80 MB."""
+    m = 2 * PIECE + 5
+    draw = torch.Generator().manual_seed(0)
+    x = torch.randn(3 if classes else 1, m, dtype=torch.float64, generator=draw)
+    weights = torch.rand(m, dtype=torch.float64, generator=draw) if weighted else None
+    y = torch.arange(m) % 3
+    if classes:
+        loss: SampleLoss | ClassLoss = ClassLoss(x[:1].T, y, x.T, weights)
+    else:
+        x = x[0]
+        loss = SampleLoss(x[:, None], torch.where(y > 0, 1.0, -1.0).double(), x, LOGISTIC, weights)
+    s = loss.dual(x.flip(-1))
+    with Largest() as largest:
+        value, young = loss.value(x), loss.young(x, s)
+    assert largest.points == PIECE
+    pieces = [(x[..., at], s[..., at], at) for at in torch.arange(m).split(1000)]
+    whole = [0.0, 0.0]
+    for x_i, s_i, at in pieces:
+        if classes:
+            own = torch.eye(3, dtype=torch.float64)[:, y[at]]
+            p = s_i + own
+            values = x_i.logsumexp(0) - (x_i * own).sum(0)
+            youngs = x_i.logsumexp(0) + (p * p.log()).sum(0) - (p * x_i).sum(0)
+        else:
+            values = LOGISTIC.value(x_i)
+            youngs = values + LOGISTIC.conjugate(s_i) - s_i * x_i
+        factor = 1.0 if weights is None else weights[at]
+        whole = [whole[0] + float((factor * values).sum()) / m, whole[1] + float((factor * youngs).sum()) / m]
+    assert [float(value), float(young)] == pytest.approx(whole, rel=1e-12)

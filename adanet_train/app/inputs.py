@@ -42,13 +42,20 @@ class Inputs:
         assert self.learned_on is not None
         assert self.features is not None
         points, y = self.learned_on
-        parts = [row_hashes(self.features(X.numpy()), y[rows].numpy()) for rows, X in points.chunks()]
-        return torch.from_numpy(np.concatenate(parts).view(np.int64))
+        features = self.features
+
+        def hashed(rows: slice, X: Tensor) -> Tensor:
+            return torch.from_numpy(row_hashes(features(X.numpy()), y[rows].numpy()).view(np.int64))
+
+        return points.computed(hashed)
 
     def repeats(self) -> int:
         """How many points (Psi, y) of the sample repeat an earlier one."""
-        parts = [hashes(Psi.numpy(), self.y[rows].numpy()) for rows, Psi in self.points.chunks()]
-        return repeats(np.concatenate(parts))
+
+        def hashed(rows: slice, Psi: Tensor) -> Tensor:
+            return torch.from_numpy(hashes(Psi.numpy(), self.y[rows].numpy()).view(np.int64))
+
+        return repeats(self.points.computed(hashed).numpy().view(np.uint64))
 
     @property
     def Psi(self) -> Tensor:

@@ -93,7 +93,7 @@ def is_wrong(network: Callable[[Tensor], Tensor], Psi: Tensor | Points, y: Tenso
     """Whether y f(x) <= 0, point by point."""
     points = Psi if isinstance(Psi, Points) else Points(Psi)
     width = max(getattr(network, "n", (0,)))
-    return torch.cat([wrong(network(part), y[rows]) for rows, part in points.chunks(width)])
+    return points.computed(lambda rows, part: wrong(network(part), y[rows]), width)
 
 
 def wrong(f: Tensor, y: Tensor) -> Tensor:

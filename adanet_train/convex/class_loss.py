@@ -9,11 +9,13 @@ class by class; x, the argument of the loss, is z, of shape (C, m).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
-from adanet_train.convex.sample_loss import from_single, in_single, symmetric
+from adanet_train.convex.sample_loss import from_single, in_single, summed, symmetric
 from adanet_train.core.world import ALONE, World
 
 
@@ -59,19 +61,19 @@ class ClassLoss:
         scores = -self.change(direction)
         return (scores * self.own).sum(0) - torch.where(self.own > 0, -torch.inf, scores).amax(0)
 
-    def mean(self, values: Tensor) -> Tensor:
+    def mean(self, values: Callable[[slice], Tensor]) -> Tensor:
         """(1/m) Σ_i s_i values_i, s_i = 1 without sample weights, over the rows of all processes."""
-        return self.world.sum(values.sum() if self.weights is None else self.weights @ values) / self.m
+        return self.world.sum(summed(values, self.offset.shape[1], self.weights)) / self.m
 
     def weighted(self, values: Tensor) -> Tensor:
         return values if self.weights is None else self.weights * values
 
     def value(self, x: Tensor) -> Tensor:
-        return self.mean(x.logsumexp(0) - (x * self.own).sum(0))
+        return self.mean(lambda at: x[:, at].logsumexp(0) - (x[:, at] * self.own[:, at]).sum(0))
 
     def dual(self, x: Tensor) -> Tensor:
         """s = p - e_y, p the softmax of z: the slopes of the loss in z."""
-        return x.softmax(0) - self.own
+        return x.softmax(0).sub_(self.own)
 
     def slope(self, s: Tensor) -> Tensor:
         """∇L in the weights at the slopes s."""
@@ -145,13 +147,17 @@ class ClassLoss:
 
     def predicted(self, x: Tensor, weight: Tensor, change: Tensor) -> Tensor:
         """The slopes after a step as a model with that weight has them, kept in the range of the slopes."""
-        p = (x.softmax(0) - self.moved(weight, change)).clamp_min(0)
-        return p / p.sum(0) - self.own
+        p = x.softmax(0).sub_(self.moved(weight, change)).clamp_min_(0)
+        return p.div_(p.sum(0)).sub_(self.own)
 
     def young(self, x: Tensor, s: Tensor) -> Tensor:
         """mean(L(x) + L*(s) - s·x) >= 0, L*(p - e_y) = Σ_c p_c log p_c: what the loss adds to the gap."""
-        p = (s + self.own).clamp_min(0)
-        return self.mean(x.logsumexp(0) + torch.special.xlogy(p, p).sum(0) - (p * x).sum(0))
+
+        def values(at: slice) -> Tensor:
+            z, p = x[:, at], (s[:, at] + self.own[:, at]).clamp_min(0)
+            return z.logsumexp(0) + torch.special.xlogy(p, p).sum(0) - (p * z).sum(0)
+
+        return self.mean(values)
 
 
 class LineLoss(ClassLoss):
@@ -178,10 +184,15 @@ class LineLoss(ClassLoss):
         return self.world.sum(torch.stack(sums)) / self.m
 
     def curvature(self, weight: Tensor, J: Tensor | None = None, *, every: int = 0) -> Tensor:
-        Z = self.directions if J is None else self.directions[J]
-        mean = (weight * Z).sum(1)
+        Z = self.directions if J is None else [self.directions[j] for j in J.tolist()]
+        means = [(weight * z).sum(0) for z in Z]
         Q = weight.new_empty(len(Z), len(Z))
         for j in range(len(Z)):
             for k in range(j + 1):
-                Q[j, k] = Q[k, j] = self.mean((weight * (Z[j] * Z[k])).sum(0) - mean[j] * mean[k])
+
+                def values(at: slice, j: int = j, k: int = k) -> Tensor:
+                    products = (weight[:, at] * (Z[j][:, at] * Z[k][:, at])).sum(0)
+                    return products - means[j][at] * means[k][at]
+
+                Q[j, k] = Q[k, j] = self.mean(values)
         return Q

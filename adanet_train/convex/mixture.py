@@ -173,9 +173,10 @@ class Problem:
         """The point w; its x if known, and its gap to Φ'(x) or to the given dual point."""
         x = self.loss.argument(w) if x is None else x
         s = self.loss.dual(x)
-        slope = self.loss.slope(s)
-        gap = self.gap(w, x, s, slope) if dual is None else self.gap(w, x, dual, self.loss.slope(dual))
-        return Point(w, x, float(self.value(x, w)), slope, float(gap))
+        slope = at_dual = self.loss.slope(s)
+        if dual is not None:
+            s, at_dual = dual, self.loss.slope(dual)
+        return Point(w, x, float(self.value(x, w)), slope, float(self.gap(w, x, s, at_dual)))
 
     def start(self, w: Tensor | None) -> Point:
         """The point to start from, checked; 0 if none is given."""

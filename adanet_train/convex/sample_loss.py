@@ -7,6 +7,7 @@ Of several processes each has its own rows; the sums over i are added up, so tha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import torch
@@ -17,6 +18,8 @@ from adanet_train.core.surrogates import Surrogate
 from adanet_train.core.world import ALONE, World
 
 BLOCK = 96
+PIECE = 1 << 17
+"""Points that a sum over the sample takes at a time: what is computed on the way stays small, and in the cache."""
 ROUGH = 1e-4  # what single precision may take from the least eigenvalue of a unit diagonal
 
 
@@ -37,9 +40,9 @@ class SampleLoss:
         self.y, self.offset, self.Phi, self.weights, self.world = y, 1 - y * f, Phi, weights, world
         self.m = int(world.sum(torch.tensor(len(y), device=y.device)))
 
-    def mean(self, values: Tensor) -> Tensor:
-        """(1/m) Σ_i s_i values_i, over the rows of all processes."""
-        return self.world.sum(values.sum() if self.weights is None else self.weights @ values) / self.m
+    def mean(self, values: Callable[[slice], Tensor]) -> Tensor:
+        """(1/m) Σ_i s_i values_i, over the rows of all processes; `values` computes those of some points."""
+        return self.world.sum(summed(values, len(self.y), self.weights)) / self.m
 
     def weighted(self, values: Tensor) -> Tensor:
         return values if self.weights is None else self.weights * values
@@ -57,7 +60,7 @@ class SampleLoss:
         return self.y * (direction @ self.columns)
 
     def value(self, x: Tensor) -> Tensor:
-        return self.mean(self.Phi.value(x))
+        return self.mean(lambda at: self.Phi.value(x[at]))
 
     def margins(self, direction: Tensor) -> Tensor:
         """y_i times what the weights alone say."""
@@ -106,11 +109,25 @@ class SampleLoss:
     def predicted(self, x: Tensor, weight: Tensor, change: Tensor) -> Tensor:
         """Φ'(x - change) as a model with that weight has it, kept in the range of Φ': the dual point of its step."""
         largest = self.Phi.derivative(x.new_full((), torch.inf))
-        return (self.Phi.derivative(x) - weight * change).clamp_min(0).minimum(largest)
+        s = self.Phi.derivative(x)
+        return s.sub_(weight * change).clamp_min_(0).clamp_max_(largest)
 
     def young(self, x: Tensor, s: Tensor) -> Tensor:
         """mean(Φ(x) + Φ*(s) - s x) >= 0: what the loss adds to the gap between x and the dual point s."""
-        return self.mean(self.Phi.value(x) + self.Phi.conjugate(s) - s * x)
+        return self.mean(lambda at: self.Phi.value(x[at]) + self.Phi.conjugate(s[at]) - s[at] * x[at])
+
+
+def summed(values: Callable[[slice], Tensor], m: int, weights: Tensor | None) -> Tensor:
+    """Σ_i s_i values_i over m points, PIECE of them at a time.
+
+    >>> float(summed(lambda at: torch.ones(3)[at], 3, torch.arange(3.0)))
+    3.0
+    """
+    sums = [
+        values(at).sum() if weights is None else weights[at] @ values(at)
+        for at in (slice(first, first + PIECE) for first in range(0, m, PIECE))
+    ]
+    return torch.stack(sums).sum() if len(sums) > 1 else sums[0]
 
 
 def symmetric(columns: Tensor, weight: Tensor) -> Tensor:

@@ -53,8 +53,7 @@ class _Networks:
 
     def margins(self, predictor: Trained, points: Labelled) -> Array:
         (Psi, y), network = tensors(points), predictor.network
-        margins = [margin(network(part), y[rows]) for rows, part in Points(Psi).chunks(max(network.n))]
-        return torch.cat([Psi.new_zeros(0), *margins]).numpy()
+        return Points(Psi).computed(lambda rows, part: margin(network(part), y[rows]), max(network.n)).numpy()
 
 
 @dataclass(frozen=True)

@@ -175,6 +175,4 @@ def _embedding(data: Criteo, seed: int) -> Embedding:
 
 def _outputs(network: Network, embedding: Embedding, part: CriteoPart) -> Tensor:
     """f on the rows, some at a time."""
-    import torch
-
-    return torch.cat([network(Psi) for _, Psi in embedding.points(part).chunks(max(network.n))])
+    return embedding.points(part).computed(lambda _, Psi: network(Psi), max(network.n))
