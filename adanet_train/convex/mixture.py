@@ -9,7 +9,7 @@ each is solved by `quadratic`, and a line search evaluates F itself, so that F n
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -132,7 +132,8 @@ def curvature_costs(loss: SampleLoss | ClassLoss) -> float:
 
 
 def _steps(problem: Problem, w: Tensor | None, tol: float, max_iter: int) -> Mixture:
-    start = here = problem.start(w)
+    here = problem.start(w)
+    start = replace(here, x=here.x.new_empty(0))  # of many points x is large, and no step goes on from there
     lower, iterations, reason = 0.0, 0, "float64 resolves no further step"
     while True:
         # A dual point bounds F from below everywhere, so an earlier one may serve a later w.

@@ -7,7 +7,7 @@ Of several processes each has its own rows; the sums over i are added up, so tha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 import torch
@@ -77,7 +77,9 @@ class SampleLoss:
 
     def slope(self, s: Tensor) -> Tensor:
         """-(1/m) Σ_i s_i y_i h(x_i): ∇L at s = Φ'(x)."""
-        return self.world.sum(self.columns @ (self.y * self.weighted(s))) / -self.m
+        s = self.weighted(s)
+        parts = [self.columns[:, at] @ (self.y[at] * s[at]) for at in pieces(len(s))]
+        return self.world.sum(sum(parts[1:], parts[0])) / -self.m
 
     def weight(self, x: Tensor, *, cautious: bool = False) -> Tensor:
         """Φ''(x); if cautious at least Φ' / (2 + 2|x|): where Φ is nearly linear a Newton step knows no length."""
@@ -123,11 +125,13 @@ def summed(values: Callable[[slice], Tensor], m: int, weights: Tensor | None) ->
     >>> float(summed(lambda at: torch.ones(3)[at], 3, torch.arange(3.0)))
     3.0
     """
-    sums = [
-        values(at).sum() if weights is None else weights[at] @ values(at)
-        for at in (slice(first, first + PIECE) for first in range(0, m, PIECE))
-    ]
-    return torch.stack(sums).sum() if len(sums) > 1 else sums[0]
+    parts = [values(at).sum() if weights is None else weights[at] @ values(at) for at in pieces(m)]
+    return sum(parts[1:], parts[0])
+
+
+def pieces(m: int) -> Iterator[slice]:
+    """All m points, PIECE at a time."""
+    return (slice(first, first + PIECE) for first in range(0, m, PIECE))
 
 
 def symmetric(columns: Tensor, weight: Tensor) -> Tensor:

@@ -21,6 +21,7 @@ from adanet_theory.spec import NetworkSpec
 from adanet_train.config import Config
 from adanet_train.core import network, objective
 from adanet_train.core.complexity import Penalty, penalty
+from adanet_train.core.device import one_thread
 from adanet_train.core.history import LEAST_F, NO_UNIT, NOT_WORTH, SHARES, CandidateRecord, Round, too_little
 from adanet_train.core.labels import Labels, labels_of
 from adanet_train.core.points import Points
@@ -327,13 +328,12 @@ def learn(growth: Growth, training: Training, t: int, sizes: list[tuple[int, int
             return committee.inside(proposal, spec, config)
         return Proposal(_block(growth, training, depth, units, draw))
 
-    threads = torch.get_num_threads()
     jobs = config.run.jobs if training.points.world.size == 1 else 1  # the processes add up in one order
-    try:
+    with one_thread():
+        if jobs == 1:  # here: what another thread has freed, malloc keeps for that thread
+            return [one(number) for number in range(len(sizes))]
         with ThreadPoolExecutor(jobs, initializer=torch.set_num_threads, initargs=(1,)) as pool:
             return list(pool.map(one, range(len(sizes))))
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _block(growth: Growth, training: Training, depth: int, units: int, draw: torch.Generator) -> dict[int, Tensor]:
