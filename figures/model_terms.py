@@ -39,7 +39,7 @@ def compute(*, quick: bool, model: Path, data: Path | None = None, **parameters:
 @styled
 def draw(data: Data) -> Figure:
     # it reads nothing else of a report
-    return fitted(draw_terms(cast(BoundReport, SimpleNamespace(bounds=_rows(data)))), data)
+    return fitted(draw_terms(cast(BoundReport, SimpleNamespace(bounds=_rows(data), cite=None))), data)
 
 
 def _rows(data: Data) -> tuple[BoundRow, ...]:

@@ -209,7 +209,7 @@ def test_the_least_of_several_models_is_paid_for(tmp_path, capsys) -> None:
         assert found["cite"]["delta"] == pytest.approx(0.05 / 3)
         assert found["cite"]["value"] == pytest.approx(clopper_pearson(0, 300, 0.05 / 3), rel=1e-9)
     assert main([*paths, *options, "--compared", "2"]) == 2
-    assert "compared must be at least the number of MODELs, 3, got compared=2" in capsys.readouterr().err
+    assert "compared must be at least the number of files, 3, got compared=2" in capsys.readouterr().err
     assert main([paths[0], *options, "--compared", "10"]) == 0
     assert json.loads(capsys.readouterr().out)["cite"]["delta"] == 0.005
 

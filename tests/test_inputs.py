@@ -119,9 +119,11 @@ def test_a_range_or_a_column_that_cannot_be_is_refused(data, asked, told):
 def test_words_of_the_sample_fix_no_map(tmp_path, asked):
     """Which words and empty cells there are was read off all rows."""
     path = table_of(tmp_path, "t.csv", "a,colour,y", ["1,red,0", "2,blue,1", "3,red,1", "4,red,0"])
-    refused(lambda: read_inputs(path, asked), "column 'colour' holds words", "--drop colour", "--holdout")
+    refused(
+        lambda: read_inputs(path, asked), "the codes of 'colour' (words) are read off", "--drop colour", "--holdout"
+    )
     path = table_of(tmp_path, "e.csv", "a,b,y", ["1,2,0", ",3,1", "3,1,1", "4,4,0"])
-    refused(lambda: read_inputs(path, asked), "column 'a' holds empty cells")
+    refused(lambda: read_inputs(path, asked), "the codes of 'a' (empty cells)")
 
 
 def test_columns_are_left_out_in_training_testing_and_verifying(tmp_path, capsys):

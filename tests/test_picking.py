@@ -929,7 +929,7 @@ def test_a_picked_network_pays_for_those_it_was_compared_with(picked_file: str, 
     values = [one["cite"]["value"] for one in json.loads(capsys.readouterr().out)]
     assert values == [pick_upper(k, 120, "0.025")] * 2
     assert cli.main([*models, "--no-estimates", "--no-replay"]) == 0
-    assert "pick-certificate paid for 2 networks" in " ".join(capsys.readouterr().out.split())
+    assert "at delta = 0.025, which pays for 2 networks compared" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_report_without_a_replay_assumes_the_picks(picked_file: str, capsys: Any) -> None:

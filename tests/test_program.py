@@ -124,10 +124,10 @@ def test_a_tied_program_is_cited_at_the_ramp_from_eta_rho_and_the_steeper_comple
 
 def test_a_float32_program_without_a_range_is_not_cited_and_one_in_float64_names_what_it_assumes():
     X, y = _signs()
-    short = verify_bounds(_classifier(torch.float32), X, y, draws=None)
+    short = verify_bounds(_classifier(torch.float32), X, y, draws=None, cite="a-posteriori")
     assert short.cite is None
     assert {row.id: row.status for row in short.assumptions}["arithmetic"] == "open"
-    double = verify_bounds(_classifier(torch.float64), X, y, draws=None)
+    double = verify_bounds(_classifier(torch.float64), X, y, draws=None, cite="a-posteriori")
     assert "arithmetic" in double.cite.assumes
 
 
@@ -234,11 +234,11 @@ def test_vote_certificate_of_classes_is_about_the_program_with_b_at_its_shift():
 
 def test_a_network_that_is_cited_for_its_formula_says_so():
     X, y = _signs(4000)
-    found = verify_bounds(_linear_module(torch.float64), X, y, draws=None)
+    found = verify_bounds(_linear_module(torch.float64), X, y, draws=None, cite="a-posteriori")
     assert found.cite.about == "formula"
     assert json.loads(found.to_json())["cite"]["about"] == "formula"
     assert "The risk of this network's formula is at most" in " ".join(str(found).split())
-    tied = verify_bounds(_linear_module(torch.float64), X, y, draws=None, r_sup=1)
+    tied = verify_bounds(_linear_module(torch.float64), X, y, draws=None, r_sup=1, cite="a-posteriori")
     assert tied.cite.about == "program"
     assert "The risk of this network is at most" in " ".join(str(tied).split())
 
@@ -305,7 +305,7 @@ def test_a_float32_state_dict_is_tied_and_a_file_of_one_too(tmp_path):
         found = verify_bounds(given, X, y, activation="relu", draws=None, r_sup=1, cite="a-posteriori")
         assert found.cite.about == "program"
         assert {"arithmetic", "chain", "r-sup"} <= set(found.cite.assumes)
-        assert verify_bounds(given, X, y, activation="relu", draws=None).cite is None
+        assert verify_bounds(given, X, y, activation="relu", draws=None, cite="a-posteriori").cite is None
 
 
 @pytest.mark.parametrize("link", [nn.Sigmoid, nn.Softmax])

@@ -103,9 +103,9 @@ def exact(value: Any, name: str = "value") -> Fraction | float:
     return Fraction(text) if math.isfinite(number) and number != 0 and len(text) <= 400 else number
 
 
-CERTIFY = "adanet-train DATA --objective certificate -o FILE, or certify(my_function, X, y) in Python"
+CERTIFY = "adanet-train DATA --objective certificate -o FILE, or certify(learner, X, y) in Python"
 _IN_PYTHON = {
-    CERTIFY: "certify(my_function, X, y)",
+    CERTIFY: "certify(learner, X, y)",
     "--compress FILE": "compress(module, X, y)",
     "--unlabelled FILE": "unlabelled=U",
     "--discrete": "discrete=True",

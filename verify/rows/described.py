@@ -278,7 +278,7 @@ def _citation(
     """The row at δ as what may be quoted; None where it does not apply or is not below 1."""
     if not row.applies or row.value is None or row.value >= 1:
         return None
-    needed = [part for part in report.assumptions if part.id in bound.needs]
+    needed = [part for part in report.assumptions if part.id in (*bound.needs, *catalogue.ALWAYS)]
     assumes = tuple(part.id for part in needed if part.status_for(row.id) == "assumed")
     return Citation(row.id, row.value, float(delta), assumes, among, compared=compared)
 
