@@ -297,7 +297,7 @@ def test_a_tie_is_an_error_of_an_exact_sum() -> None:
     net, x = linear([[1.0, -1.0]]), [[0.5, 0.5], [0.5, 0.25]]
     assert counted(net, x, [1, 1]).errors == 1
     graph = exact.read(prepared(net), torch.tensor(x, dtype=torch.float64))
-    assert exact.wrong(graph, torch.tensor(x, dtype=torch.float64), torch.tensor([1, 1])).tolist() == [True, False]
+    assert exact.wrong(graph, np.array(x), torch.tensor([1, 1])).tolist() == [True, False]
 
 
 def test_undecided_points_are_in_the_certificate() -> None:

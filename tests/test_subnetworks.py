@@ -5,6 +5,8 @@ import dataclasses
 import json
 import sys
 import warnings
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars
@@ -22,6 +24,7 @@ from adanet_train import AdaNetClassifier, Config, certify, replay
 from adanet_train.app import factory
 from adanet_train.app.cli import main
 from adanet_train.core.labels import labels_of
+from adanet_train.data.disk import Joined
 from adanet_train.data.pictures import images
 from adanet_train.estimator import load
 from adanet_train.subnetworks import file, measure
@@ -32,8 +35,11 @@ from adanet_train.subnetworks.fitted import Fitted
 from adanet_train.subnetworks.fitting import Data, Fit, predict, validation_loss
 from adanet_train.subnetworks.protocol import Context, continued, hidden
 from adanet_train.subnetworks.train import EnsembleProblem, Subnetworks, train
-from verify import verify_bounds
+from verify import compressing, verify_bounds
 from verify.cli import main as verify_main
+from verify.question import Question
+from verify.reading import case
+from verify.show import render
 
 DIGITS, LABELS = (part[:700] for part in load_digits(return_X_y=True))
 IMAGES = (DIGITS / 16).reshape(-1, 1, 8, 8).astype(np.float32)
@@ -844,6 +850,58 @@ def test_a_file_is_verified_with_the_builders_that_the_user_names(folder, capsys
     assert verify_main(list(given)) == 2
     assert "--subnetworks" in capsys.readouterr().err
     assert verify_main([*given, "--subnetworks", "own_builders:cnn", "--compress", "c.pt"]) == 2
+
+
+def wide(context):
+    return nn.Sequential(nn.Linear(4096, 2), nn.ReLU(), nn.Linear(2, 1))
+
+
+def folded(context):
+    return Cumulative()
+
+
+class Cumulative(nn.Module):
+    """What the reader does not read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.own = nn.Linear(4096, 2)
+
+    def forward(self, x):
+        return self.own(x).cumsum(1)[:, 1:]
+
+
+@pytest.mark.parametrize("readable", [True, False])
+def test_points_in_files_are_verified_a_few_rows_at_a_time(tmp_path, monkeypatch, readable):
+    """Numbers of float32 stay in their files; the report is that of the same points in memory, bit for bit."""
+    rng, n, parts = np.random.default_rng(0), 4096, (700, 500)
+    X = rng.standard_normal((sum(parts), n)).astype(np.float32)
+    y = (X[:, :9].sum(axis=1) > 0).astype(int)
+    X[1], y[1] = X[0], y[0]
+    for i, own in enumerate(np.split(np.column_stack([X, y]).astype(np.float32), [parts[0]])):
+        np.save(tmp_path / f"part-{i}.npy", own)
+    np.save(tmp_path / "test.npy", np.column_stack([X[:40] + 1, y[:40]]).astype(np.float32))
+    fit = fitted([wide if readable else folded], X[:64], y[:64], rounds=1)
+    fit.save(tmp_path / "m.pt")
+    read, most = Joined.__getitem__, []
+
+    def counted(self: Joined, rows: Any) -> Any:
+        values = read(self, rows)
+        most.append(len(values))
+        return values
+
+    monkeypatch.setattr(Joined, "__getitem__", counted)
+    monkeypatch.setattr(case, "_ensemble", lambda path, factory: fit)
+    given = {"data": str(tmp_path / "part-*.npy"), "test": str(tmp_path / "test.npy"), "subnetworks": "own:builders"}
+    question = Question(draws=None, discrete=True)
+    (streamed,) = case.read_files(case.Named(models=("m.pt",), **given))
+    found = compressing.complete(streamed, question)
+    assert max(most) <= 1 << 10 < len(y)
+    held = case.read(fit, X, y, test=(X[:40] + 1, y[:40]))
+    whole = compressing.complete(held, question)
+    assert (found.subject == "network") == readable
+    reports = [json.loads(render.to_json(replace(one, notes=()))) for one in (found, whole)]
+    assert reports[0] == reports[1]
 
 
 # Families that the user declares

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adanet_theory.checks import Array, check
-from verify.reading import case
+from verify.reading import case, points
 from verify.reading.case import Named
 from verify.reading.formula import BlackBox
-from verify.reading.points import array
 from verify.reading.program import ChainProgram, decided
 from verify.rows.described import CertifiedNetwork
 
@@ -255,13 +254,13 @@ def _built(read: Case, question: Question, U: Any, given: Any, progress: Progres
     )
     if read.given.families is not None:
         check(read.X is not None, "declared needs the sample: X and y, or --data FILE.")
-        built = declared.with_families(built, read.given.families, np.asarray(read.X), read.sample, question)
+        built = declared.with_families(built, read.given.families, points.rows(read.X, "X"), read.sample, question)
     if U is None:
         return built
     check(read.X is not None, "unlabelled needs the sample as it was given: X and y, or --data FILE.")
-    X, points = np.asarray(read.X), array(U, "unlabelled")
+    X, fresh = np.asarray(read.X), points.array(U, "unlabelled")
     assert read.sample is not None
-    differing = differences(read.given, points, surrogate(given, X, read.sample.y, question.seed), X)
+    differing = differences(read.given, fresh, surrogate(given, X, read.sample.y, question.seed), X)
     built = described.with_disagreement(
         built, differing.d, differing.n, differing.g, question, repeats=differing.repeats
     )

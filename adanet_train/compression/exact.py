@@ -11,12 +11,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from adanet_theory.checks import check
+from adanet_theory.checks import Array, check
 from adanet_train.compression.code import grid_exponent
 from adanet_train.compression.problem import ROWS, margins, one_or_many
+from adanet_train.data.disk import slices
 from adanet_train.reading import enclosure
 from adanet_train.reading.graph import Graph
 from adanet_train.reading.operations import (
@@ -84,23 +86,27 @@ def _run(module: nn.Module, X: Tensor, y: Tensor) -> Count:
 
 def count_graph(graph: Graph, X: Tensor, y: Tensor) -> Count:
     """Errors of a graph, each decided exactly or counted."""
-    margin, e, exact = enclosed(graph, X, y)
+    margin, e, exact = enclosed(graph, X.numpy(), y)
     is_wrong = ~(margin > e)
     return Count(int(is_wrong.sum()), int((is_wrong & (margin > -e)).sum()), exact, True)
 
 
-def wrong(graph: Graph, X: Tensor, y: Tensor) -> Tensor:
+def wrong(graph: Graph, X: Array, y: Tensor) -> Tensor:
     """Of every point whether its margin is not surely above 0."""
     margin, e, _ = enclosed(graph, X, y)
     return ~(margin > e)
 
 
 @torch.no_grad()
-def enclosed(graph: Graph, X: Tensor, y: Tensor) -> tuple[Tensor, Tensor, bool]:
+def enclosed(graph: Graph, X: Array, y: Tensor) -> tuple[Tensor, Tensor, bool]:
     """(margins, their errors, whether every sum was exact)."""
     check(tuple(X.shape[1:]) == graph.shape, f"X must have points of shape {graph.shape}, got {tuple(X.shape[1:])}.")
-    parts, start, exact, grid = [], 0, True, grid_of(X)
-    for block in enclosure.blocks(graph, X.numpy()):
+    grid = min(
+        (grid_exponent(np.asarray(X[rows], dtype=np.float64)) for rows in slices(len(X), math.prod(graph.shape))),
+        default=1000,
+    )
+    parts, start, exact = [], 0, True
+    for block in enclosure.blocks(graph, X):
         own = y[start : start + len(block)]
         start += len(block)
         f = _exact_values(graph, block, grid)

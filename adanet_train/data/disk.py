@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -39,29 +40,34 @@ class Some:
 
 
 class Joined:
-    """Arrays on the disk, one below the other, as one array.
+    """Arrays on the disk, one below the other, as one array; of another type of numbers where one is named.
+
+    `one` puts a column of 1 behind a matrix.
 
     >>> joined = Joined([np.zeros((2, 3)), np.ones((1, 3))])
     >>> joined.shape, joined[1:3].tolist(), joined[np.array([2, 0])].tolist()
     ((3, 3), [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]], [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
     """
 
-    def __init__(self, parts: Sequence[Any]) -> None:
+    def __init__(self, parts: Sequence[Any], dtype: Any = None, *, one: bool = False) -> None:
         self.parts, self.starts = parts, np.cumsum([0, *map(len, parts)])
-        self.dtype = np.result_type(*(part.dtype for part in parts))
-        self.shape = (int(self.starts[-1]), *parts[0].shape[1:])
-        self.ndim = len(self.shape)
+        self.dtype = np.dtype(np.result_type(*(part.dtype for part in parts)) if dtype is None else dtype)
+        self.shape = (int(self.starts[-1]), *parts[0].shape[1:-1], parts[0].shape[-1] + one)
+        self.ndim, self.size = len(self.shape), math.prod(self.shape)
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __getitem__(self, index: Any) -> Any:
         rows = np.arange(*index.indices(len(self))) if isinstance(index, slice) else np.asarray(index)
-        values = np.empty((len(rows), *self.shape[1:]), self.dtype)
+        values = np.ones((len(rows), *self.shape[1:]), self.dtype)
         places = np.searchsorted(self.starts, rows, side="right") - 1
         for i in np.unique(places):
             here = places == i
-            values[here] = self.parts[i][rows[here] - self.starts[i]]
+            own: Any = rows[here] - self.starts[i]
+            if isinstance(index, slice) and index.step in (None, 1):
+                own = slice(own[0], own[-1] + 1)
+            values[here, ..., : self.parts[i].shape[-1]] = self.parts[i][own]
         return values
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -69,7 +75,11 @@ class Joined:
 
     def reshape(self, m: int, *shape: int) -> Joined:
         """The same rows, each in another shape."""
-        return Joined([part.reshape(len(part), *shape) for part in self.parts])
+        return Joined([part.reshape(len(part), *shape) for part in self.parts], self.dtype)
+
+    def doubles(self, *, one: bool = False) -> Joined:
+        """The same rows in float64, with a column of 1 behind them where `one` asks for it."""
+        return Joined(self.parts, np.float64, one=one)
 
 
 def is_on_disk(values: Any) -> bool:
@@ -85,6 +95,17 @@ def as_array(values: Any) -> Any:
     for rows in slices(*values.shape):
         copied[rows] = values[rows]
     return copied
+
+
+def joined(values: Any, dtype: Any = None) -> Joined:
+    """Rows on the disk, however they came, as numbers of that type."""
+    return Joined(values.parts if isinstance(values, Joined) else [values], dtype)
+
+
+def largest(values: Any) -> float:
+    """The largest |x|, 0 of no rows; looked for some rows at a time."""
+    parts = (values[rows].astype(np.float64, copy=False) for rows in slices(len(values), math.prod(values.shape[1:])))
+    return max((float(np.abs(part).max(initial=0.0)) for part in parts), default=0.0)
 
 
 def slices(m: int, width: int, numbers: int = 1 << 22) -> Iterator[slice]:

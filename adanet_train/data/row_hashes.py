@@ -5,21 +5,27 @@ They are functions of the numbers alone, so that a file may name the points that
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from adanet_theory.checks import Array
+from adanet_train.data.disk import slices
 
 CHUNK = 2**20  # numbers hashed at a time
 
 
-def row_hashes(Psi: Array, y: Array) -> NDArray[np.uint64]:
-    """64 bits of each point: its mixed bits times fixed odd numbers, summed with wrapping."""
+Change = Callable[[Array], Array]
+
+
+def row_hashes(Psi: Array, y: Array, change: Change = np.asarray) -> NDArray[np.uint64]:
+    """64 bits of each point, its row changed first: its mixed bits times fixed odd numbers, summed with wrapping."""
     factors = np.random.default_rng(0).integers(0, 2**64, Psi.shape[1] + 1, dtype=np.uint64) | np.uint64(1)
     result = _mixed(np.asarray(y, dtype=np.float64)) * factors[-1]
     step = max(1, CHUNK // max(1, Psi.shape[1]))
     for begin in range(0, len(Psi), step):
-        bits = _mixed(np.asarray(Psi[begin : begin + step], dtype=np.float64))
+        bits = _mixed(change(np.asarray(Psi[begin : begin + step], dtype=np.float64)))
         result[begin : begin + step] += (bits * factors[:-1]).sum(axis=1, dtype=np.uint64)
     return result
 
@@ -31,14 +37,36 @@ def alike(A: Array, B: Array) -> tuple[Array, Array]:
     >>> bool(A == B)
     True
     """
+    change = shortest(A, B)
+    return change(A), change(B)
+
+
+def shortest(A: Array, B: Array) -> Change:
+    """What `alike` does to the rows of either, some of them at a time; nothing to those of other widths."""
     if A.shape[1:] != B.shape[1:]:
-        return A, B
-    found = A.copy(), B.copy()
-    for rounded in (_single, _half, _brain):  # the shortest last
-        first, second = rounded(A), rounded(B)
-        held = (first == A).all(axis=0) | (second == B).all(axis=0)
-        found[0][:, held], found[1][:, held] = first[:, held], second[:, held]
-    return found
+        return np.asarray
+    kinds = (_single, _half, _brain)  # the shortest last
+    held = _held(A, kinds) | _held(B, kinds)
+
+    def change(x: Array) -> Array:
+        found = x.copy()
+        for rounded, columns in zip(kinds, held, strict=True):
+            if columns.any():
+                found[:, columns] = rounded(x[:, columns])
+        return found
+
+    return change
+
+
+def _held(A: Array, kinds: Sequence[Change]) -> NDArray[np.bool_]:
+    """Which columns each type of numbers holds."""
+    held = np.ones((len(kinds), A.shape[1]), dtype=bool)
+    for rows in slices(len(A), A.shape[1], CHUNK):
+        part = A[rows]
+        for columns, rounded in zip(held, kinds, strict=True):
+            if columns.any():
+                columns &= (rounded(part) == part).all(axis=0)
+    return held
 
 
 @np.errstate(over="ignore")

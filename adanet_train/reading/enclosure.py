@@ -42,11 +42,11 @@ def block_rows(graph: Graph) -> int:
     return max(1, BLOCK_NUMBERS // max(graph.widest, 1))
 
 
-def blocks(graph: Graph, X: Array) -> Iterator[Tensor]:
-    """The rows of X, few enough at a time, as float64 of the network's shape."""
-    rows = block_rows(graph)
-    for start in range(0, len(X), rows):
-        part = np.ascontiguousarray(X[start : start + rows], dtype=np.float64)
+def blocks(graph: Graph, X: Array, first: int | None = None) -> Iterator[Tensor]:
+    """The first rows of X, or all, few enough at a time, as float64 of the network's shape."""
+    rows, m = block_rows(graph), len(X) if first is None else first
+    for start in range(0, m, rows):
+        part = np.ascontiguousarray(X[start : min(start + rows, m)], dtype=np.float64)
         yield torch.from_numpy(part).reshape(len(part), *graph.shape)
 
 

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, fx, nn
 
 from adanet_theory.checks import Array, check
+from adanet_train.data import disk
 from adanet_train.reading import enclosure, modules
 from adanet_train.reading.graph import Graph, Node
 from adanet_train.reading.operations import Activate, Places, Reshape, Shape
@@ -398,7 +399,7 @@ def require_equal(graph: Graph, module: nn.Module, X: Array) -> float:
     steps, rows = trace(module, graph.shape, fold=False), compared(graph, len(X))
     beside = _beside(X, rows)
     _largest_difference(graph, steps, double, beside, "a point that was drawn")
-    difference = _largest_difference(graph, steps, double, X[:rows], "point")
+    difference = _largest_difference(graph, steps, double, X, "point", rows)
     if any(part.training for part in module.modules()):
         evaluated = _double(module).eval()
         evaluated = logits(evaluated)[0] if graph.link else evaluated
@@ -421,15 +422,17 @@ def outputs(graph: Graph, X: Array) -> Array:
 def _beside(X: Array, rows: int) -> Array:
     each = 16 if rows == len(X) else FEWEST // len(SCALES)
     drawn = np.random.default_rng(0).standard_normal((len(SCALES), each, *X.shape[1:]))
-    largest = float(np.abs(X).max(initial=0.0)) or 1.0
+    largest = disk.largest(X) or 1.0
     scales = (np.minimum(SCALES, 1e100 / largest) * largest).reshape(-1, *[1] * X.ndim)
     return (drawn * scales).reshape(-1, *X.shape[1:])
 
 
-def _largest_difference(graph: Graph, steps: Graph, double: nn.Module, X: Array, where: str) -> float:
+def _largest_difference(
+    graph: Graph, steps: Graph, double: nn.Module, X: Array, where: str, rows: int | None = None
+) -> float:
     largest, seen = 0.0, 0
     with torch.no_grad():
-        for block in enclosure.blocks(graph, X):
+        for block in enclosure.blocks(graph, X, rows):
             f, (_, error) = enclosure.plain(graph, block), enclosure.with_errors(steps, block, another=True)
             # a copy, for forward may write over what it reads
             own = _own_values(double, block.clone(), f)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from adanet_theory.checks import Array
+from adanet_train.data.disk import slices
 
 NEAR = 1e-6
 """Of the largest |x| of a column."""
@@ -23,12 +24,12 @@ def near(rows: Array, others: Array) -> int:
     >>> near(A + 1e-7, A), near(A + 1e-3, A)
     (2, 0)
     """
-    if rows.shape[1:] != others.shape[1:] or not len(others) or not rows.shape[1]:
+    if rows.shape[1:] != others.shape[1:] or not rows.size or not others.size:
         return 0
-    scale = np.maximum(np.abs(others).max(axis=0), np.abs(rows).max(axis=0))
+    scale = np.maximum(_largest(others), _largest(rows))
     scale[scale == 0] = 1.0
     direction = np.random.default_rng(0).standard_normal(rows.shape[1])
-    along, theirs = rows @ (direction / scale), others @ (direction / scale)
+    along, theirs = (_along(points, direction / scale) for points in (rows, others))
     order = np.argsort(theirs, kind="stable")
     place = np.searchsorted(theirs[order], along)
     found = np.zeros(len(rows), dtype=bool)
@@ -38,3 +39,12 @@ def near(rows: Array, others: Array) -> int:
         close = np.flatnonzero(~found & (np.abs(theirs[at] - along) <= reach))
         found[close] = (np.abs(rows[close] - others[at[close]]) <= NEAR * scale).all(axis=1)
     return int(found.sum())
+
+
+def _largest(points: Array) -> Array:
+    """The largest |x| of each column."""
+    return np.max([np.abs(points[rows]).max(axis=0) for rows in slices(*points.shape)], axis=0)
+
+
+def _along(points: Array, direction: Array) -> Array:
+    return np.concatenate([points[rows] @ direction for rows in slices(*points.shape)])

@@ -1,7 +1,7 @@
 """Rows that occur more than once: in a sample, where they speak against iid, or in a sample and its held-out points.
 
 Rows are compared by a hash of their bits and then exactly, so nothing is called a repetition that is none; a collision
-of hashes (2^-64 a pair) could hide one. -0.0 counts as 0.0, and float32 as what it stands for (`alike`).
+of hashes (2^-64 a pair) could hide one. -0.0 counts as 0.0, and float32 as what it stands for (`shortest`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adanet_theory.checks import Array
-from adanet_train.data.row_hashes import CHUNK, alike, row_hashes
+from adanet_train.data.row_hashes import CHUNK, Change, row_hashes, shortest
 
 
 def repeated(Psi: Array, y: Array) -> int:
@@ -30,12 +30,12 @@ def shared(Psi: Array, y: Array, other_Psi: Array, other_y: Array) -> int:
     >>> shared(np.array([[1.0], [2.0]]), np.array([1.0, 1.0]), np.array([[2.0], [1.0]]), np.array([1.0, -1.0]))
     1
     """
-    Psi, other_Psi = alike(Psi, other_Psi)
-    ours, others = row_hashes(Psi, y), row_hashes(other_Psi, other_y)
+    change = shortest(Psi, other_Psi)
+    ours, others = row_hashes(Psi, y, change), row_hashes(other_Psi, other_y, change)
     order = np.argsort(others, kind="stable")
     place = np.minimum(np.searchsorted(others[order], ours), max(len(others) - 1, 0))
     met = np.flatnonzero(others[order][place] == ours) if len(others) else np.zeros(0, dtype=np.intp)
-    return int(_equal(Psi, y, met, other_Psi, other_y, order[place[met]]).sum())
+    return int(_equal(Psi, y, met, other_Psi, other_y, order[place[met]], change).sum())
 
 
 def among(Psi: Array, y: Array, hashes: NDArray[np.int64]) -> int:
@@ -57,11 +57,17 @@ def _groups(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.in
 
 
 def _equal(
-    Psi: Array, y: Array, rows: NDArray[np.intp], other_Psi: Array, other_y: Array, others: NDArray[np.intp]
+    Psi: Array,
+    y: Array,
+    rows: NDArray[np.intp],
+    other_Psi: Array,
+    other_y: Array,
+    others: NDArray[np.intp],
+    change: Change = np.asarray,
 ) -> NDArray[np.bool_]:
     equal = y[rows] == other_y[others]
     step = max(1, CHUNK // max(1, Psi.shape[1]))
     for begin in range(0, len(rows), step):
         part = slice(begin, begin + step)
-        equal[part] &= np.all(Psi[rows[part]] == other_Psi[others[part]], axis=1)
+        equal[part] &= np.all(change(Psi[rows[part]]) == change(other_Psi[others[part]]), axis=1)
     return np.asarray(equal)

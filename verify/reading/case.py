@@ -6,6 +6,7 @@ labels and the program's own predictions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -149,14 +150,14 @@ def _points(given: Subject, pairs: Pairs, columns: list[Any] | None = None) -> t
         signs, classes, remarks = points.labels(pairs.y, given.classes, m, f"{name}y", given.outputs)
     notes = [*pairs.notes, *remarks]
     if isinstance(given.model, BlackBox):
-        X = points.array(pairs.X, f"{name}X") if isinstance(given.program, ModuleProgram) else pairs.X
+        X = points.rows(pairs.X, f"{name}X") if isinstance(given.program, ModuleProgram) else pairs.X
         assert given.program is not None
         rows = points.comparable(X, f"{name}X", columns if hasattr(X, "columns") else None)
         return Points(rows, signs, False, given.program.predict(X), _called(classes, notes)), classes, notes
     Psi, mapped = _features(given, pairs)
     predicted = _decisions(given, pairs, Psi)
     raw = None if given.before is None else points.comparable(pairs.X, f"{name}X")
-    Psi = np.ascontiguousarray(Psi, dtype=np.float64)
+    Psi = points.doubles(Psi)
     own = Points(Psi, signs, mapped, predicted, _called(classes, notes), given.arithmetic, raw)
     return own, classes, [*notes, *_unseen(given, pairs)]
 
@@ -173,7 +174,8 @@ def _decisions(given: Subject, pairs: Pairs, Psi: Array) -> Array | None:
     if isinstance(given.program, ChainProgram):
         return given.program.predict(Psi)
     by_name = isinstance(given.program, NamedProgram) and points.columns_of(pairs.X) is not None
-    return given.program.predict(pairs.X if by_name else points.array(pairs.X, f"{pairs.name}X"))
+    read = points.rows if isinstance(given.program, ModuleProgram) else points.array
+    return given.program.predict(pairs.X if by_name else read(pairs.X, f"{pairs.name}X"))
 
 
 def _unseen(given: Subject, pairs: Pairs) -> list[str]:
@@ -187,9 +189,9 @@ def _features(given: Subject, pairs: Pairs) -> tuple[Array, bool]:
     model, name, file = given.model, pairs.name, pairs.file
     assert not isinstance(model, BlackBox)
     if isinstance(model, ReadNetwork) or file is None:
-        X = points.array(pairs.X, f"{name}X")
+        X = points.rows(pairs.X, f"{name}X") if given.before is None else points.array(pairs.X, f"{name}X")
         X = X if given.before is None else given.before(X)
-        flat = X.reshape(len(X), -1)
+        flat = X.reshape(len(X), math.prod(X.shape[1:]))
     if isinstance(model, ReadNetwork):
         shape = (len(X), *model.graph.shape)
         check(X.shape == shape, f"{name}X must have the shape {shape}, as the module reads, got {X.shape}.")
@@ -221,7 +223,7 @@ def decisions(given: Subject, U: Any) -> Array:
     predicted = _decisions(given, pairs, Psi)
     if predicted is not None:
         return predicted
-    return program.of_formula(given.model, Points(np.ascontiguousarray(Psi, dtype=np.float64), np.zeros(len(Psi))))
+    return program.of_formula(given.model, Points(points.doubles(Psi), np.zeros(len(Psi))))
 
 
 def features(given: Subject, X: Any, name: str = "") -> Array:
@@ -312,9 +314,9 @@ def subject_of(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None
     own_points = None if ensemble is None else ensemble.ensemble_
     data = load(named, source, own_points, many=True)
     shape = named.shape or (own_points.grown.shape if own_points else data.shape) or data.values.shape[1:]
-    X = _shaped(data, shape, source)
     weights = path if named.weights else None
     network = ensemble or (path if named.module is None else made(named.module, weights))
+    X = _shaped(data, shape, source, whole=named.module is not None and not hasattr(network, "state_dict"))
     given = subject.subject(network, X, data.y, named.activation)
     given = replace(given, coded=None if weights is None else _coded(weights))
     return subject.declare(given, named.declared), tuple(shape)
@@ -339,11 +341,13 @@ def load(named: Named, path: str, ensemble: Any = None, *, many: bool = False, *
     return images.load(path, known=ensemble.encoder, **options).dataset
 
 
-def _shaped(data: Dataset, shape: Sequence[int], path: str) -> Array:
+def _shaped(data: Dataset, shape: Sequence[int], path: str, *, whole: bool = False) -> Array:
+    """X in the shape of the network's points; rows on the disk stay there but for what reads them as one array."""
     n = data.values.shape[1]
     fits = int(np.prod(shape)) == n
     check(fits, f"{path}: --shape must have {n} numbers, as many as a row has, got {','.join(map(str, shape))}.")
-    return np.asarray(as_array(data.values)).reshape(len(data.y), *shape)
+    values: Any = as_array(data.values) if whole else data.values
+    return values.reshape(len(data.y), *shape)
 
 
 def _named(name: Any) -> str:
@@ -356,6 +360,7 @@ class _Data:
 
     def __init__(self, named: Named, given: Subject, shape: tuple[int, ...] | None) -> None:
         self.outputs, self.named, self.shape = given.outputs, named, shape
+        self.whole = not isinstance(given.program, ModuleProgram)
         classes = None if given.classes is None else tuple(map(_named, given.classes))
         features = getattr(given.model, "features", None)
         read: dict[str, Any] = {"outputs": self.outputs, "ensemble": given.ensemble}
@@ -380,7 +385,7 @@ class _Data:
         same = data.outputs == self.outputs
         own, wanted = data.outputs or 2, self.outputs or 2
         check(same, f"{path}: has {own} classes, expected {wanted} as the network has.")
-        X = data.values if self.shape is None else _shaped(data, self.shape, path)
+        X = data.values if self.shape is None else _shaped(data, self.shape, path, whole=self.whole)
         return Pairs(X, data.y, file=data, name=f"{path}: ")
 
 

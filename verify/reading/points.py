@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from adanet_theory.checks import Array, check
+from adanet_train.data.disk import Joined, is_on_disk, joined, slices
 from adanet_train.data.rows import require_finite
 
 if TYPE_CHECKING:
@@ -90,9 +91,31 @@ def array(values: Any, name: str) -> Array:
     check(rows.dtype.kind in "buif", f"{name} must hold real numbers, got dtype {rows.dtype}.")
     check(rows.ndim >= 2 and len(rows) >= 1, f"{name} must have the shape (m, ..) with m >= 1, got {rows.shape}.")
     require_finite(rows, name)
-    # as torch takes it: no steps backwards, no foreign order of bytes, no float128
-    native = rows.dtype.newbyteorder("=") if rows.dtype.itemsize <= 8 else np.dtype(np.float64)
-    return np.ascontiguousarray(rows, dtype=native)
+    return np.ascontiguousarray(rows, dtype=_native(rows.dtype))
+
+
+def _native(dtype: Any) -> Any:
+    """As torch takes it: no steps backwards, no foreign order of bytes, no float128."""
+    return dtype.newbyteorder("=") if dtype.itemsize <= 8 else np.dtype(np.float64)
+
+
+def rows(values: Any, name: str) -> Array:
+    """The same, but rows on the disk stay there, to be read some at a time."""
+    streams = is_on_disk(values) and not np.ma.isMaskedArray(values) and len(values.shape) >= 2 and len(values) > 0
+    if not streams or values.dtype.kind not in "buif" or not _is_finite(values):
+        return array(values, name)  # which says what is wrong
+    found: Any = joined(values, _native(values.dtype))
+    return found
+
+
+def _is_finite(values: Any) -> bool:
+    return all(bool(np.isfinite(values[part]).all()) for part in slices(len(values), math.prod(values.shape[1:])))
+
+
+def doubles(X: Any) -> Array:
+    """In float64; rows on the disk when they are asked for."""
+    found: Any = X.doubles() if isinstance(X, Joined) else np.ascontiguousarray(X, dtype=np.float64)
+    return found
 
 
 def numbers(values: Any) -> Array:
@@ -144,8 +167,8 @@ def comparable(X: Any, name: str, columns: list[Any] | None = None) -> Array:
     if hasattr(X, "toarray") and math.prod(X.shape) <= MOST_DENSE:
         X = X.toarray()
     try:
-        rows = array(X, name)
-        return np.ascontiguousarray(rows.reshape(len(rows), -1), dtype=np.float64)
+        found = rows(X, name)
+        return doubles(found.reshape(len(found), math.prod(found.shape[1:])))
     except ValueError:
         digests = [hashlib.sha256(row).digest()[:12] for row in _rows(X)]
         return np.array([[int.from_bytes(d[:6], "big"), int.from_bytes(d[6:], "big")] for d in digests], dtype=float)

@@ -127,13 +127,14 @@ class ModuleProgram:
         weights = [*self.module.parameters(), *self.module.buffers()]
         return next((weight for weight in weights if weight.is_floating_point()), torch.zeros(()))
 
-    def outputs(self, X: Array) -> Array:
-        """What forward gives, one row for each point, in float64, which holds numbers of every shorter type."""
+    def outputs(self, X: Array, times: float = 1.0) -> Array:
+        """What forward gives at X times a number, one row for each, in float64, which holds every shorter type."""
         import torch
 
         rows = max(FEWEST, BATCH_NUMBERS // max(int(np.prod(X.shape[1:])), 1))
         with torch.no_grad():
-            return np.concatenate([self._run(self.input(X[i : i + rows])) for i in range(0, len(X), rows)])
+            parts = (X[i : i + rows] for i in range(0, len(X), rows))
+            return np.concatenate([self._run(self.input(x if times == 1 else times * x)) for x in parts])
 
     def input(self, X: Array) -> Any:
         """X as the module reads it."""

@@ -18,6 +18,7 @@ import numpy as np
 from adanet_theory.checks import Array, check
 from adanet_theory.rounding import upward
 from adanet_theory.spec import NetworkSpec
+from adanet_train.data.disk import largest
 from verify.measure import arithmetic
 from verify.measure.arithmetic import DOUBLE, Arithmetic
 from verify.reading import points
@@ -92,13 +93,13 @@ def subject(network: Any, X: Any = None, y: Any = None, activation: str | None =
         return _of_certified(network, X, y)
     if isinstance(network, NetworkClassifier) and hasattr(network, "ensemble_"):
         check(X is not None, "X and y are required for an AdaNetClassifier(subnetworks=...), which holds no sample.")
-        return _of_ensemble(network, points.array(X, "X"))
+        return _of_ensemble(network, points.rows(X, "X"))
     if isinstance(network, NetworkClassifier):
         check(hasattr(network, "model_"), "the estimator is not fitted yet, expected a fitted one.")
         return Subject(network.model_, tuple(network.classes_.tolist()))
     if isinstance(network, nn.Module):
         check(X is not None, "X and y are required for an nn.Module, which holds no sample.")
-        return of_module(_unwrapped(network), points.array(X, "X"))
+        return of_module(_unwrapped(network), points.rows(X, "X"))
     predicts = hasattr(network, "predict") or (callable(network) and not isinstance(network, type))
     check(predicts, f"network must be {KINDS}, got a {type(network).__name__}.")
     check(X is not None, f"X and y are required for a {type(network).__name__}, which holds no sample.")
@@ -112,7 +113,7 @@ def _of_ensemble(network: Any, X: Array) -> Subject:
     found = of_module(network.to_torch(), X)
     model: Any = found.model
     if hasattr(network, "picked_"):
-        model = replace(model, picked=Recorded(network, X))
+        model = replace(model, picked=Recorded(network, np.asarray(X)))
     unnamed = tuple(network.classes_.tolist()) == (-1, 1)
     classes = None if unnamed else tuple(network.classes_.tolist())
     return replace(found, model=model, classes=classes, ensemble=network.ensemble_)
@@ -132,7 +133,7 @@ def _of_path(path: str, X: Any, activation: str | None) -> Subject:
     check(activation is None, f"{path}: --activation is for a state_dict; a program has its own.")
     check(X is not None, f"{path}: holds no training points. {with_points(path)}")
     module = onnx_file.read_onnx(path) if is_onnx else exported.read_exported(data, path)
-    return of_module(module, points.array(X, "X"), f"the program in {os.path.basename(path)}")
+    return of_module(module, points.rows(X, "X"), f"the program in {os.path.basename(path)}")
 
 
 def with_points(path: str) -> str:
@@ -314,7 +315,7 @@ def _arithmetic(program: ModuleProgram, graph: Graph, X: Array) -> Arithmetic:
     why = own.why or rounding.obstacle(module, steps, program.input(X[:FEWEST]))
     if why or own.difference is None or (own.is_double and not graph.link):
         return Arithmetic(own.dtype, why=why) if why else own
-    e = own.difference(float(np.abs(X).max(initial=0.0)))
+    e = own.difference(largest(X))
     if e is None:
         return Arithmetic(own.dtype, why="it may overflow, or its sums are too long")
     f = trace.outputs(graph, X)
@@ -352,7 +353,7 @@ def of_module(module: Any, X: Array, name: str | None = None) -> Subject:
         notes.append("f is the second logit minus the first.")
     program = ModuleProgram(module, 0.5 if graph.link == "sigmoid" else 0.0)
     if not graph.link and _within(program.outputs(X)):  # a logit leaves [0, 1] far out, a probability does not
-        _require_logit(module, program.outputs(np.concatenate([X, FAR * X, -FAR * X])))
+        _require_logit(module, np.concatenate([program.outputs(X, times) for times in (1, FAR, -FAR)]))
     own = _arithmetic(program, graph, X)
     return Subject(ReadNetwork.of(graph), notes=tuple(notes), program=program, arithmetic=own)
 

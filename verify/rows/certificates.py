@@ -99,7 +99,7 @@ def _classes(setting: Setting) -> dict[str, CertificateParts]:
     from adanet_theory.certificates.derandomise import least, m_needed
     from adanet_theory.twins.outward import classes_parts
 
-    x, y = setting.Psi / float(setting.r), setting.margins.y
+    x, y = np.asarray(setting.Psi) / float(setting.r), setting.margins.y
     tables = [(v, _class_candidates(v, x, y)) for v in _class_weights(setting) if any(u != 0 for row in v for u in row)]
     if not tables:
         return {}

@@ -163,8 +163,8 @@ def _wrong(graph: Any, points: Points) -> Array:
 
     y = points.y
     indices = (y > 0).astype(np.int64) if y.dtype.kind == "f" else y
-    X = np.ascontiguousarray(points.Psi).reshape(len(y), *graph.shape)
-    is_wrong: Array = wrong(graph, torch.from_numpy(X), torch.from_numpy(indices)).numpy()
+    X = points.Psi.reshape(len(y), *graph.shape)
+    is_wrong: Array = wrong(graph, X, torch.from_numpy(indices)).numpy()
     return is_wrong
 
 

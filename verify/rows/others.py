@@ -19,6 +19,7 @@ from adanet_theory.complexity import related
 from adanet_theory.norms import conjugate, norms
 from adanet_theory.quantities import NoValue, evaluate
 from adanet_theory.risk.margin import MarginBound
+from adanet_train.data.disk import Joined, slices
 from verify.measure.evidence import arrays
 from verify.rows.numeric import quantities
 from verify.rows.setting import AT_RHO, AtRho, Setting, Value
@@ -85,8 +86,14 @@ def _of_one(bound: Bound, setting: Setting, at: AtRho) -> Value:
 
 
 def _frobenius(maps: list[Array], setting: Setting) -> float:
-    square_norms = finite(float(np.sum(norms(setting.Psi, 2.0) ** 2)), "golowich-frobenius")
+    square_norms = finite(float(np.sum(_norms(setting.Psi, 2.0) ** 2)), "golowich-frobenius")
     return related.golowich_frobenius([float(np.linalg.norm(U)) for U in maps], m=setting.m, square_norms=square_norms)
+
+
+def _norms(Psi: Array, p: float) -> Array:
+    """Those of the points; of rows on the disk some at a time."""
+    parts = slices(*Psi.shape) if isinstance(Psi, Joined) else [slice(None)]
+    return np.concatenate([norms(Psi[rows], p) for rows in parts])
 
 
 def _l1(maps: list[Array], setting: Setting) -> float:
@@ -99,7 +106,7 @@ def _group(maps: list[Array], setting: Setting) -> float:
     p = min(setting.spec.p, 2.0)
     sizes = [float(norms(U, p).max()) for U in maps]
     width = max([len(U) for U in maps[:-1]], default=1)
-    r = float(norms(setting.Psi, conjugate(p)).max())
+    r = float(_norms(setting.Psi, conjugate(p)).max())
     return related.neyshabur_group(sizes, p=p, width=width, n_0=setting.n[0], m=setting.m, r=r)
 
 

@@ -18,6 +18,7 @@ from adanet_theory.checks import Array, Progress, check
 from adanet_theory.rounding import Number, up
 from adanet_theory.spec import NetworkSpec
 from adanet_train.core import by_class
+from adanet_train.data.disk import largest
 from verify.measure import arithmetic, evidence, layers
 from verify.measure.arithmetic import Arithmetic
 from verify.measure.effort import Purse
@@ -188,7 +189,7 @@ def _source(model: Formula, question: Question, sample: Points, test: Points | N
         fitted_on_sample=features is not None and features.fitted_on_sample,
         has_map=has_map,
         clipped=has_map and features is not None and features.clip,
-        r_seen=max(r_inf, float(np.abs(test.Psi).max(initial=0.0)) if test is not None else 0.0),
+        r_seen=max(r_inf, largest(test.Psi) if test is not None else 0.0),
         repeats=repeated(sample.compared, sample.y),
         discrete=question.discrete,
         held_out=None if test is None else rows_held_out(sample, test, question.discrete),
@@ -286,8 +287,7 @@ def _beside_constant(r_sup: Number, model: Formula, seen: Sequence[Array]) -> Nu
     if r_sup >= 1 or not (in_Psi or model.graph.has_bias):
         return r_sup
     x = [Psi[:, :-1] if in_Psi else Psi for Psi in seen]
-    largest = max(max(float(part.max(initial=0.0)), -float(part.min(initial=0.0))) for part in x)
-    return 1 if largest <= r_sup else r_sup
+    return 1 if max(map(largest, x)) <= r_sup else r_sup
 
 
 def _family(model: Formula) -> tuple[NetworkSpec, list[Fraction]]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from adanet_theory.catalogue import Bound, Classes
 from adanet_theory.checks import Array
 from adanet_theory.rounding import Number, up
 from adanet_theory.spec import NetworkSpec
+from adanet_train.data.disk import Joined
 from verify.measure.arithmetic import Arithmetic
 from verify.measure.evidence import FeatureSizes
 from verify.measure.layers import LayerComplexities, Ranges
@@ -294,7 +295,9 @@ class Setting:
     @cached_property
     def Psi(self) -> Array:
         """Ψ as the families read it: a bias is a weight on one more feature, which is constantly 1."""
-        x = self.margins.Psi
+        x: Any = self.margins.Psi
+        if isinstance(x, Joined):
+            return x.doubles(one=self.graph.has_bias)  # type: ignore[return-value]
         return np.column_stack([x, np.ones(len(x))]) if self.graph.has_bias else x
 
     @property
