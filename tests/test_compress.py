@@ -17,6 +17,7 @@ from adanet_train.app.console import Bar
 from adanet_train.compression import code, exact, file, plain_graph
 from adanet_train.compression.problem import CodingProblem, labels, margins
 from adanet_train.compression.search import settle
+from adanet_train.compression.tune import Prices, prices
 from adanet_train.compression.weights import Weights, fill, prepared
 from adanet_train.model.archive import ModelFileError
 
@@ -291,6 +292,24 @@ def test_two_outputs_within_their_rounding_errors_are_an_error() -> None:
     found = [counted(linear(rows), x, [label]) for label in (0, 1)]
     assert [(one.errors, one.open, one.is_exact) for one in found] == [(1, 1, False), (1, 1, False)]
     assert counted(linear(rows), x, [2]).open == 0
+
+
+def test_the_slope_of_the_bits_is_what_the_next_integer_costs() -> None:
+    """Of several tensors at once, against the bits of each integer, written out weight by weight."""
+    draw = torch.Generator().manual_seed(0)
+    tensors = [(2 * torch.randn(shape, generator=draw)).round() for shape in ((4, 3), (5,), (2, 6))]
+    u = [9 * torch.rand(q.shape, generator=draw) - 4.5 for q in tensors]
+    u[0][0, 0], u[1][0], u[1][1] = 0.0, 2.0, -80.0
+    slopes = Prices.of(tensors).slopes(torch.cat([part.flatten() for part in u])).tolist()
+    expected = []
+    for q, own in zip(tensors, u, strict=True):
+        price = prices(q)
+        zero, other = (part.expand(q.shape).flatten().tolist() for part in (price.zero, price.other))
+        for x, low, high in zip(own.flatten().tolist(), zero, other, strict=True):
+            bits = [low, *(high + level for level in price.level.tolist())]
+            k = min(int(abs(x)), len(bits) - 2)
+            expected.append((bits[k + 1] - bits[k]) * ((x > 0) - (x < 0)))
+    assert np.allclose(slopes, expected, rtol=0, atol=1e-5)
 
 
 def test_a_tie_is_an_error_of_an_exact_sum() -> None:

@@ -174,7 +174,8 @@ class CodingProblem:
         return (rows * self.flops / FLOPS_PER_SECOND + calls) * (3 if backward else 1)
 
     def f(self, values: Sequence[Tensor], x: Tensor) -> Tensor:
-        return one_or_many(functional_call(self.module, self.weights.named(values), x), len(x))
+        own = self.weights.named(values)  # under every name: torch need not look for tied ones
+        return one_or_many(functional_call(self.module, own, x, tie_weights=False), len(x))
 
     @torch.no_grad()
     def margins(self, values: Sequence[Tensor], rows: Tensor | None = None) -> Tensor:

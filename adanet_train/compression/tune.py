@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -29,20 +28,34 @@ LEAST, MOST = 1e-5, 0.9
 
 @dataclass(frozen=True)
 class Prices:
-    """Bits of 0, of the first step away from it, and of |q| = 1, 2, .. given that."""
+    """Bits of 0, of the first step away from it, and of |q| = 1, 2, .. given that: of one tensor, or of several.
+
+    Of several `first` is where the levels of the tensor of a weight begin, and `last` its last one.
+    """
 
     zero: Tensor
     other: Tensor
     level: Tensor
+    first: Tensor
+    last: Tensor
 
-    def bits(self, u: Tensor) -> Tensor:
-        """Between two integers the bits are linear."""
+    @classmethod
+    def of(cls, tensors: Sequence[Tensor]) -> Prices:
+        """The prices at the integers of these tensors, as those of one vector."""
+        parts = [prices(q) for q in tensors]
+        sizes, levels = [q.numel() for q in tensors], [len(part.level) for part in parts]
+        numbers = torch.arange(len(parts)).repeat_interleave(torch.tensor(sizes))
+        ends = torch.tensor(levels).cumsum(0)
+        first, last = (ends - torch.tensor(levels))[numbers], (ends - 1)[numbers]
+        zero, other = (torch.cat([getattr(part, name).flatten() for part in parts]) for name in ("zero", "other"))
+        return cls(zero, other, torch.cat([part.level for part in parts]), first, last)
+
+    def slopes(self, u: Tensor) -> Tensor:
+        """How the bits change with u: between two integers they are linear."""
         size = u.abs()
-        floor = size.detach().floor()
-        at = floor.long().clamp(max=len(self.level) - 1)
-        low = torch.where(at == 0, self.zero, self.other + self.level[(at - 1).clamp(min=0)])
-        high = self.other + self.level[at]
-        return (low + (high - low) * (size - floor)).sum()
+        at = torch.minimum(self.first + size.long(), self.last)
+        low = torch.where(at == self.first, self.zero, self.other + self.level[torch.maximum(at - 1, self.first)])
+        return (self.other + self.level[at] - low) * u.sign()
 
 
 def prices(q: Tensor) -> Prices:
@@ -63,7 +76,8 @@ def prices(q: Tensor) -> Prices:
     counts = counts + 0.5 * 0.5 ** torch.arange(len(counts), dtype=q.dtype)
     level = -torch.log2(counts / counts.sum())
     more = level[-1] + torch.arange(1, 33, dtype=q.dtype)
-    return Prices(-torch.log2(1 - p), 1 - torch.log2(p), torch.cat([level, more]))
+    level = torch.cat([level, more])
+    return Prices(-torch.log2(1 - p), 1 - torch.log2(p), level, torch.tensor(0), torch.tensor(len(level) - 1))
 
 
 @dataclass(frozen=True)
@@ -91,34 +105,41 @@ def tune(
     report: Callable[[Score], None] = lambda score: None,
 ) -> tuple[Score, list[Coded]]:
     """The best network that was looked at, with its score."""
-    steps = [math.ldexp(1.0, e) for e in exponents]
-    u = [
-        (w.float() / step).clone().requires_grad_(free)
-        for w, step, free in zip(start, steps, problem.is_free, strict=True)
-    ]
-    free = [x for x in u if x.requires_grad]
-    optimiser = torch.optim.Adam(free, lr=LEARNING_RATE, betas=(0.9, 0.99))
+    free = [t for t, is_free in enumerate(problem.is_free) if is_free]
+    sizes = [start[t].numel() for t in free]
+    steps = torch.cat([torch.full((size,), math.ldexp(1.0, exponents[t])) for t, size in zip(free, sizes, strict=True)])
+    u = torch.cat([start[t].float().flatten() for t in free]) / steps
+    values = list(start)
+
+    def fill(vector: Tensor) -> list[Tensor]:
+        """The free tensors, as parts of this vector."""
+        for t, part in zip(free, vector.split(sizes), strict=True):
+            values[t] = part.view(start[t].shape)
+        return [values[t] for t in free]
+
+    def charged() -> Prices:
+        return Prices.of([part.clone() for part in fill(u.round())])
+
+    optimiser = torch.optim.Adam([u], lr=LEARNING_RATE, betas=(0.9, 0.99))
+    (group,) = optimiser.param_groups
     looks = _looks(problem, schedule)
     best: tuple[Score, list[Coded]] | None = None
-    charged = [prices(x.detach().round()) for x in free]
+    price, per_point = charged(), torch.tensor(float(problem.m)).reciprocal()
     for number in range(1, schedule.steps + 1):
         if number % EVERY == 0:
             problem.spend(EVERY * problem.seconds(schedule.batch, backward=True))
-            charged = [prices(x.detach().round()) for x in free]
-        lam, rate = schedule.at((number - 1) / schedule.steps)
-        for group in optimiser.param_groups:
-            group["lr"] = rate
+            price = charged()
+        lam, group["lr"] = schedule.at((number - 1) / schedule.steps)
         rows = torch.randint(problem.m, (schedule.batch,), generator=generator)
-        values = [
-            _straight_through(x, step) if x.requires_grad else w for x, step, w in zip(u, steps, start, strict=True)
-        ]
+        # straight-through: the loss is at the rounded weights, its slopes are taken for those at u
+        parts = [part.requires_grad_() for part in fill(((u.round() - u) + u) * steps)]
         loss = problem.loss(problem.f(values, problem.X[rows]), problem.y[rows])
-        bits = torch.stack([price.bits(x) for price, x in zip(charged, free, strict=True)]).sum()
-        optimiser.zero_grad()
-        (loss + lam * bits / problem.m).backward()
+        slopes = torch.autograd.grad(loss, parts, materialize_grads=True)
+        u.grad = torch.cat([slope.flatten() for slope in slopes]) * steps + lam * per_point * price.slopes(u)
         optimiser.step()
         if number in looks:
-            found = problem.rounded(exponents, [_units(x, step, w) for x, step, w in zip(u, steps, start, strict=True)])
+            fill(u.double() * steps)
+            found = problem.rounded(exponents, [w.double().numpy() for w in values])
             score = problem.score(found)
             report(score)
             if best is None or score.key < best[0].key:
@@ -132,11 +153,3 @@ def _looks(problem: CodingProblem, schedule: Schedule) -> set[int]:
     spent = schedule.steps * problem.seconds(schedule.batch, backward=True)
     count = int(min(max(LOOKED * spent / problem.seconds(problem.m), LOOKS[0]), LOOKS[1]))
     return {schedule.steps - i * 2 * schedule.steps // (5 * count) for i in range(count)}
-
-
-def _straight_through(u: Tensor, step: float) -> Tensor:
-    return ((u.round() - u).detach() + u) * step
-
-
-def _units(u: Tensor, step: float, own: Tensor) -> np.ndarray:
-    return (u.detach().double() * step).numpy() if u.requires_grad else own.double().numpy()
