@@ -104,8 +104,17 @@ def joined(values: Any, dtype: Any = None) -> Joined:
 
 def largest(values: Any) -> float:
     """The largest |x|, 0 of no rows; looked for some rows at a time."""
-    parts = (values[rows].astype(np.float64, copy=False) for rows in slices(len(values), math.prod(values.shape[1:])))
-    return max((float(np.abs(part).max(initial=0.0)) for part in parts), default=0.0)
+    return max((float(size.max(initial=0.0)) for size in _sizes(values)), default=0.0)
+
+
+def mean_size(values: Any) -> float:
+    """The mean of |x|, some rows at a time."""
+    return sum(float(size.sum()) for size in _sizes(values)) / values.size
+
+
+def _sizes(values: Any) -> Iterator[Any]:
+    parts = slices(len(values), math.prod(values.shape[1:]))
+    return (np.abs(values[rows].astype(np.float64, copy=False)) for rows in parts)
 
 
 def slices(m: int, width: int, numbers: int = 1 << 22) -> Iterator[slice]:

@@ -17,7 +17,7 @@ from adanet_theory.checks import Array, check, shown
 from adanet_theory.spec import NetworkSpec
 from adanet_train.app import factory as user_code
 from adanet_train.core.by_class import ZERO_ONE
-from adanet_train.data.disk import as_array
+from adanet_train.data.disk import as_array, mean_size
 from verify.question import Points
 from verify.reading import points, program, subject
 from verify.reading.formula import BlackBox, Formula, ReadNetwork
@@ -120,7 +120,7 @@ def _other_scale(sample: Points | None, test: Points) -> list[str]:
     """A line where the held-out points seem to be on another scale than the sample, as 0..255 is beside 0..1."""
     if sample is None or sample.Psi.dtype.kind != "f":
         return []
-    own, other = (float(np.abs(part.Psi).mean()) for part in (sample, test))
+    own, other = (mean_size(part.Psi) for part in (sample, test))
     if not min(own, other) * SCALES < max(own, other):
         return []
     return [f"the held-out points have mean |x| = {other:.3g}, the sample {own:.3g}: were both scaled alike?"]
