@@ -9,6 +9,7 @@ float64, and that another machine computes the same is an assumption (`arithmeti
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from torch import Tensor, nn
 from adanet_theory.checks import Array, check
 from adanet_train.compression.code import grid_exponent
 from adanet_train.compression.problem import ROWS, margins, one_or_many
+from adanet_train.core.points import joined
 from adanet_train.data.disk import slices
 from adanet_train.reading import enclosure
 from adanet_train.reading.graph import Graph
@@ -105,18 +107,22 @@ def enclosed(graph: Graph, X: Array, y: Tensor) -> tuple[Tensor, Tensor, bool]:
         (grid_exponent(np.asarray(X[rows], dtype=np.float64)) for rows in slices(len(X), math.prod(graph.shape))),
         default=1000,
     )
-    parts, start, exact = [], 0, True
-    for block in enclosure.blocks(graph, X):
-        own = y[start : start + len(block)]
-        start += len(block)
-        f = _exact_values(graph, block, grid)
-        exact &= f is not None
-        if f is not None:
-            parts.append((margins(one_or_many(f, len(f)), own), torch.zeros(len(f), dtype=torch.float64)))
-        else:
-            parts.append(_within(graph, block, own))
-    margin, e = (torch.cat(part) for part in zip(*parts, strict=True))
-    return margin, e, exact
+    every = [True]
+
+    def parts() -> Iterator[tuple[Tensor, Tensor]]:
+        start = 0
+        for block in enclosure.blocks(graph, X):
+            own = y[start : start + len(block)]
+            start += len(block)
+            f = _exact_values(graph, block, grid)
+            every[0] &= f is not None
+            if f is None:
+                yield _within(graph, block, own)
+            else:
+                yield margins(one_or_many(f, len(f)), own), torch.zeros(len(f), dtype=torch.float64)
+
+    margin, e = joined(parts(), len(X))
+    return margin, e, every[0]
 
 
 def _within(graph: Graph, block: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:

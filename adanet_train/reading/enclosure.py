@@ -27,6 +27,7 @@ from torch import Tensor
 from adanet_theory.activations import Activation
 from adanet_theory.checks import Array
 from adanet_theory.rounding import EPS, TINY
+from adanet_train.core.points import joined
 from adanet_train.reading.balls import exact
 from adanet_train.reading.graph import Graph, Node, walk
 from adanet_train.reading.operations import Activate, Balls, Operation
@@ -66,12 +67,8 @@ def balls(graph: Graph, x: Array) -> Balls:
 @torch.no_grad()
 def values(graph: Graph, X: Array) -> tuple[Array, Array]:
     """(f, error) of shape (m, c): |f - computed f| <= error at every row of X."""
-    return _joined([with_errors(graph, block) for block in blocks(graph, X)])
-
-
-def _joined(parts: list[tuple[Tensor, Tensor]]) -> tuple[Array, Array]:
-    f, error = (torch.cat(part).numpy() for part in zip(*parts, strict=True))
-    return f, error
+    f, error = joined((with_errors(graph, block) for block in blocks(graph, X)), len(X))
+    return f.numpy(), error.numpy()
 
 
 def with_errors(graph: Graph, x: Tensor, *, another: bool = False) -> tuple[Tensor, Tensor]:
@@ -132,8 +129,12 @@ def enclosed(graph: Graph, X: Array) -> tuple[Array, Array]:
     c = graph.outputs
     if len(X) < 2 * c or c > block_rows(graph):
         return values(graph, X)
+    f, error = joined(_quickly(graph, X), len(X))
+    return f.numpy(), error.numpy()
+
+
+def _quickly(graph: Graph, X: Array) -> Iterator[tuple[Tensor, Tensor]]:
     sensitivity, quick = Sensitivity.of(graph), True
-    parts = []
     for block in blocks(graph, X):
         f, error = sensitivity.values(graph, block) if quick else with_errors(graph, block)
         if quick:
@@ -142,8 +143,7 @@ def enclosed(graph: Graph, X: Array) -> tuple[Array, Array]:
                 f = f.clone()  # it may be x itself
                 f[wide], error[wide] = with_errors(graph, block[wide])
             quick = 2 * int(wide.sum()) < len(block)
-        parts.append((f, error))
-    return _joined(parts)
+        yield f, error
 
 
 @dataclass(frozen=True, eq=False)

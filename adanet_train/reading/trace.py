@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, fx, nn
 
 from adanet_theory.checks import Array, check
+from adanet_train.core.points import joined
 from adanet_train.data import disk
 from adanet_train.reading import enclosure, modules
 from adanet_train.reading.graph import Graph, Node
@@ -415,7 +416,8 @@ def compared(graph: Graph, m: int) -> int:
 def outputs(graph: Graph, X: Array) -> Array:
     """What the graph gives on X, in float64."""
     with torch.no_grad():
-        values: Array = torch.cat([enclosure.plain(graph, block) for block in enclosure.blocks(graph, X)]).numpy()
+        (f,) = joined(((enclosure.plain(graph, block),) for block in enclosure.blocks(graph, X)), len(X))
+    values: Array = f.numpy()
     return values
 
 

@@ -70,12 +70,13 @@ def of_formula(model: Formula, given: Points) -> Array:
         return given.predicted
     import torch
 
+    from adanet_train.core.points import joined
     from adanet_train.reading.enclosure import blocks, plain
 
     graph = model.graph
     with torch.no_grad():
-        parts = [plain(graph, block) for block in blocks(graph, given.Psi)]
-    return decided(torch.cat(parts).numpy())
+        (f,) = joined(((plain(graph, block),) for block in blocks(graph, given.Psi)), len(given.Psi))
+    return decided(f.numpy())
 
 
 def gaps(f: Array) -> Array:
@@ -183,17 +184,26 @@ class ChainProgram:
 
     def predict(self, Psi: Array) -> Array:
         import torch
+
+        from adanet_train.core.points import joined
+
+        rows = max(FEWEST, BATCH_NUMBERS // max(W.shape[i] for W, _ in self.chain for i in (0, 1)))
+        with torch.no_grad():
+            (f,) = joined(((self._run(Psi[i : i + rows]),) for i in range(0, len(Psi), rows)), len(Psi))
+        return decided(f.numpy())
+
+    def _run(self, Psi: Array) -> Any:
+        import torch
         from torch.nn import functional
 
         from adanet_train.core.activations import apply_activation
 
         own = self.dtype or torch.float64
-        with torch.no_grad():
-            x = torch.tensor(Psi[:, : self.chain[0][0].shape[1]]).to(own)
-            for k, (W, b) in enumerate(self.chain):
-                below = x if k == 0 else apply_activation(self.phi, x)
-                x = functional.linear(below, W.to(own), None if b is None else b.to(own))
-        return decided(x.double().numpy())
+        x = torch.tensor(Psi[:, : self.chain[0][0].shape[1]]).to(own)
+        for k, (W, b) in enumerate(self.chain):
+            below = x if k == 0 else apply_activation(self.phi, x)
+            x = functional.linear(below, W.to(own), None if b is None else b.to(own))
+        return x.double()
 
 
 @dataclass(frozen=True, eq=False)
