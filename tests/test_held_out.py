@@ -306,3 +306,21 @@ def test_a_network_that_is_worse_than_a_constant_on_held_out_points_is_told_so()
     found = built(file, Points(wrong.Psi, -wrong.y))
     assert "The network errs on 100 % of the held-out points" in found.advice[0]
     assert "better training can" in found.advice[0]
+
+
+@pytest.mark.parametrize("labels", [[1, 2, 3], [1, 2, 42], ["a", "b", "c"]], ids=str)
+def test_held_out_labels_of_other_names_are_not_mapped_in_their_order(labels, tmp_path, monkeypatch, capsys) -> None:
+    """Of 1, 2, 42 beside 0, 1, 2 each would be taken for the class before it, and no count would be true."""
+    (tmp_path / "three_classes.py").write_text("from torch import nn\ndef make(): return nn.Linear(2, 3)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    generator = np.random.default_rng(0)
+    for name, names in (("train", [0, 1, 2]), ("test", labels), ("fine", [0, 1, 2])):
+        y = np.array(names)[np.arange(60) % 3]
+        np.savez(tmp_path / f"{name}.npz", X=generator.normal(size=(60, 2)), y=y)
+    command = ["--module", "three_classes:make", "--data", str(tmp_path / "train.npz"), "--no-estimates", "--test-data"]
+    assert main([*command, str(tmp_path / "fine.npz")]) == 0
+    capsys.readouterr()
+    assert main([*command, str(tmp_path / "test.npz")]) == 2
+    said = capsys.readouterr().err
+    assert "test y must hold the labels of y: y holds the numbers 0 to 2, test y" in said
+    assert str(labels[-1]) in said

@@ -104,12 +104,17 @@ def _case(given: Subject, sample: Pairs | None, test: Pairs | None) -> Case:
         kept, note = _kept_aside(given.model)
         return Case(given.model, own, kept, (*notes, *note), given, X)
     held_out, named, remarks = _points(given, test, _columns(given, X, test))
-    numbers = "0/1 or -1/+1" if given.outputs is None else f"the numbers 0 to {given.outputs - 1}"
-    held, got = (numbers if names is None else shown(list(map(str, names))) for names in (given.classes, named))
-    alike = own is None or test.file is not None or given.classes == named
-    check(alike, f"test y must hold the labels of y: y holds {held}, test y {got}.")
+    if own is not None and test.file is None:
+        _require_labels(given.outputs, given.classes, named)
     notes += [note for note in [*remarks, *_other_scale(own, held_out)] if note not in notes]
     return Case(given.model, own, held_out, tuple(notes), given, X)
+
+
+def _require_labels(outputs: int | None, classes: Any, named: Any, where: str = "") -> None:
+    """Held-out labels are those of the sample: others would be taken in an order of their own."""
+    numbers = "0/1 or -1/+1" if outputs is None else f"the numbers 0 to {outputs - 1}"
+    held, got = (numbers if names is None else shown(list(map(str, names))) for names in (classes, named))
+    check(classes == named, f"{where}test y must hold the labels of y: y holds {held}, test y {got}.")
 
 
 SCALES = 20.0
@@ -370,6 +375,8 @@ class _Data:
         self.test = None
         if named.test is not None:
             self.test = load(named, named.test, test=True, classes=classes, **read)
+            if self.sample is not None:
+                _require_labels(self.outputs, self.sample.classes, self.test.classes, f"{named.test}: ")
 
     def require_alike(self, path: str, given: Subject) -> None:
         """One data set has labels for one number of outputs."""
