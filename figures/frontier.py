@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from adanet_train.picking.core import Labelled, Learner
 
 DATA = "sample"
-STAND_IN, QUICK = Path("digits:odd-even"), Path("digits:3-8")
+STAND_IN = Path("digits:odd-even")
 HELD_OUT = (0.05, 0.1, 0.25, 0.5, 0.75)
 STARTS = (0.1, 0.25, 0.5, 0.75)
 FOLDS = 5
@@ -38,12 +38,11 @@ def compute(*, quick: bool, data: Path | None = None, label: str | None = None) 
     """
     from verify.experiments import picking
 
-    source = str(data or (QUICK if quick else STAND_IN))
+    source = str(data or STAND_IN)
     points, test, known = picking.read(picking.PickingData(source, column=label), None, pixels=False)
     check(len(points) >= 50, f"the frontier needs at least 50 points, got m={len(points)} in {source}.")
     parts = [(points, test)] if test is not None else _folds(points)
-    held_out, starts = (HELD_OUT[1:4], STARTS[1:3]) if quick else (HELD_OUT, STARTS)
-    shares = [("held out", share) for share in held_out] + [("start", share) for share in starts]
+    shares = [("held out", share) for share in HELD_OUT] + [("start", share) for share in STARTS[quick:]]
     name = "svc" if quick else "adanet"
     rows = [_row(way, share, parts, lambda seed: picking.LEARNERS[name](points, seed, known)) for way, share in shares]
     tested = len(test) if test is not None else None
