@@ -21,7 +21,7 @@ demo: env
 	$(BIN)/adanet-train digits:3-8 --objective vote --rounds 1 -o demo/linear.pt
 	$(BIN)/adanet-train digits:3-8 --objective certificate -o demo/model.pt
 	$(BIN)/verify-bounds demo/model.pt --no-estimates
-	@$(BIN)/verify-bounds demo/linear.pt demo/model.pt --no-estimates
+	@$(BIN)/verify-bounds demo/linear.pt demo/model.pt --no-estimates --no-replay
 
 test: env
 	$(BIN)/python -m pytest -q -n 2

@@ -495,3 +495,10 @@ def test_a_network_that_predicts_one_class_is_told_of_at_training(kind):
     X, y = np.zeros((40, 2)), np.array(["rare"] + ["often"] * 39)
     with pytest.warns(UserWarning, match=r"predicts one class, 'often'; a constant prediction errs on 0\.0250"):
         kind(rounds=1).fit(X, y)
+
+
+def test_the_column_of_words_is_named() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"age": [1.0, 2.0, 3.0], "city": ["Rome", "Oslo", "Rome"]})
+    with pytest.raises(ValueError, match="column 'city': could not convert string to float: 'Rome': encode words"):
+        AdaNetClassifier().fit(frame, [0, 1, 0])

@@ -544,3 +544,9 @@ def test_a_network_that_predicts_one_class_is_told_of_at_training(capsys):
     assert "0.0500" in told
     assert "--class-weight balanced" in told
     assert "one class" not in closing_table(result | {"class_errors": {"ill": 0.9, "well": 0.0}})
+    certified = {"left": 0, "N": 9, "picked": 1, "bound": 0.5, "start_bound": 0.6, "delta": 0.05, "repeats": 0, "m": 12}
+    told = closing_table(result | {"class_errors": {"ill": 1.0}, "certificate": certified | {"discrete": False}})
+    assert "--class-weight" not in told  # a certificate counts every point alike
+    assert "held out" not in told
+    told = closing_table(result | {"class_errors": {"ill": 0.0}, "holdout": 60, "model": "m.pt"})
+    assert "60 points, in the file: verify-bounds m.pt" in told
