@@ -17,7 +17,6 @@ from torch import nn
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
 from adanet_train.core.network import Network
-from adanet_train.core.objective import chosen
 from adanet_train.core.points import Points
 from adanet_train.core.surrogates import surrogate
 from adanet_train.data.datasets import table_points
@@ -25,6 +24,7 @@ from adanet_train.data.features import Array
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
 from adanet_train.model.module import NetworkModule
+from adanet_train.search.objective import chosen
 from adanet_train.subnetworks.fitted import Fitted
 
 

@@ -11,8 +11,8 @@ import pytest
 import torch
 from torch import nn
 
+from adanet_train.data.archive import ModelFileError
 from adanet_train.model import model_file
-from adanet_train.model.archive import ModelFileError
 from tests.refusals import refused
 
 

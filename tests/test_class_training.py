@@ -13,13 +13,13 @@ from adanet_train.app import cli
 from adanet_train.app.run import error_rate
 from adanet_train.config import Config
 from adanet_train.convex import class_step
-from adanet_train.core import objective
-from adanet_train.core.complexity import penalty
-from adanet_train.core.labels import Classes
+from adanet_train.convex.labels import Classes
 from adanet_train.core.network import Network
 from adanet_train.data import datasets
 from adanet_train.estimator import AdaNetClassifier, load
 from adanet_train.model import model_file
+from adanet_train.search import objective
+from adanet_train.search.complexity import penalty
 from tests.refusals import refused
 from verify import verify_bounds
 from verify.measure.membership import outside

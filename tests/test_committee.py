@@ -14,12 +14,11 @@ from adanet_train.adanet import train
 from adanet_train.config import Config
 from adanet_train.convex import mixture
 from adanet_train.convex.class_loss import LineLoss
-from adanet_train.core import objective
+from adanet_train.convex.labels import Classes, Labels, Signs
 from adanet_train.core.history import LEAST_F, LEAST_HELD_OUT, NOT_WORTH, SHARES, SIMPLER, too_little
-from adanet_train.core.labels import Classes, Labels, Signs
 from adanet_train.core.points import Centre, Points
 from adanet_train.core.surrogates import surrogate
-from adanet_train.search import committee, selection
+from adanet_train.search import committee, objective, selection
 from adanet_train.search.committee import CommitteeDescent, Member, MemberSearch, Schedule, SplitSample
 from adanet_train.search.feed import Batch
 from adanet_train.search.growth import Growth, regrown

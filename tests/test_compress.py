@@ -19,7 +19,7 @@ from adanet_train.compression.problem import CodingProblem, labels, margins
 from adanet_train.compression.search import settle
 from adanet_train.compression.tune import Prices, prices
 from adanet_train.compression.weights import Weights, fill, prepared
-from adanet_train.model.archive import ModelFileError
+from adanet_train.data.archive import ModelFileError
 
 M = 3000
 

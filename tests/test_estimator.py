@@ -17,7 +17,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from adanet_train import estimator
 from adanet_train.config import DEFAULTS, Config
 from adanet_train.core.network import Network
-from adanet_train.core.objective import chosen
 from adanet_train.core.surrogates import surrogate
 from adanet_train.data.disk import is_on_disk
 from adanet_train.data.features import FeatureMap
@@ -25,6 +24,7 @@ from adanet_train.data.rows import Rows, hashes
 from adanet_train.estimator import AdaNetClassifier, AdaNetCVXClassifier, NetworkClassifier, load
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, ModelFileError
+from adanet_train.search.objective import chosen
 from tests.refusals import refused
 
 

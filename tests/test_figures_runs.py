@@ -14,9 +14,9 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from adanet_theory.twins.counted import clopper_pearson_upper
-from adanet_train.core import objective
 from adanet_train.core.network import Network
 from adanet_train.model.trained import model_of
+from adanet_train.search import objective
 from figures import (
     answer,
     architecture,

@@ -7,9 +7,9 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from adanet_train.config import Config
-from adanet_train.core.complexity import penalty
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
+from adanet_train.search.complexity import penalty
 from adanet_train.search.descent import GradientSearch, SubnetworkProblem
 from adanet_train.search.growth import Growth, Part
 from adanet_train.search.weak_learners import Task, start

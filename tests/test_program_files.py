@@ -19,7 +19,7 @@ import torch
 from onnx import TensorProto, helper
 from torch import Tensor, nn
 
-from adanet_train.model.archive import ModelFileError
+from adanet_train.data.archive import ModelFileError
 from adanet_train.reading.exported import is_exported, read_exported
 from adanet_train.reading.onnx_file import read_onnx
 from adanet_train.reading.trace import require_equal, trace

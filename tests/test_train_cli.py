@@ -16,10 +16,11 @@ import torch
 from adanet_train import config, methods
 from adanet_train.app import cli, run
 from adanet_train.config import Config
-from adanet_train.core import objective, surrogates
+from adanet_train.core import surrogates
 from adanet_train.data import datasets
 from adanet_train.model import model_file
 from adanet_train.model.trained import trained_of
+from adanet_train.search import objective
 from tests.refusals import refused, refuses
 from verify.question import Question
 from verify.rows import report

@@ -17,8 +17,8 @@ from torch import Tensor
 from adanet_theory.certificates.grids import BETAS
 from adanet_train.certificate.forms import ClassVote, Form, Vote
 from adanet_train.certificate.smooth import RateCost
+from adanet_train.convex.labels import labels_of
 from adanet_train.core.descend import Adam
-from adanet_train.core.labels import labels_of
 
 RATE, SETTING_RATE = 0.1, 0.025
 """Of Adam: for log θ, and for log N and t."""

@@ -26,8 +26,8 @@ from adanet_train.core.history import CandidateRecord, Round
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
 from adanet_train.data.features import FeatureMap
-from adanet_train.model.state_dict import Chain
 from adanet_train.reading.graph import of_network
+from adanet_train.reading.state_dict import Chain
 from adanet_train.search.weak_learners import generator
 from adanet_train.training import Callback, Trained, begin
 

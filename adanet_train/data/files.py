@@ -62,7 +62,7 @@ def read_npz(path: Path) -> Arrays:
 
 def read_pt(path: Path) -> Arrays:
     """X or Psi, and y, of a dict of tensors that torch.save wrote."""
-    from adanet_train.model import archive
+    from adanet_train.data import archive
 
     loaded = archive.load(archive.read_bytes(path), str(path))
     try:

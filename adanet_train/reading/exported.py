@@ -17,8 +17,8 @@ import torch
 from torch import Tensor, fx, nn
 from torch.nn import functional
 
-from adanet_train.model import archive
-from adanet_train.model.archive import MAX_BYTES, ModelFileError
+from adanet_train.data import archive
+from adanet_train.data.archive import MAX_BYTES, ModelFileError
 from adanet_train.reading.rebuild import REMEDY, Builder, first_line
 
 Rule = Callable[..., Any]

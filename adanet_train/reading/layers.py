@@ -8,9 +8,9 @@ from torch import Tensor
 
 from adanet_theory.activations import activation
 from adanet_train.core.network import Network
-from adanet_train.model.state_dict import chained
 from adanet_train.reading.graph import Graph
 from adanet_train.reading.operations import Activate, Dense, Reshape
+from adanet_train.reading.state_dict import chained
 
 
 def layers(graph: Graph) -> Network | None:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from adanet_train.model.archive import ModelFileError
+from adanet_train.data.archive import ModelFileError
 from adanet_train.reading.rebuild import REMEDY, Builder, first_line, is_fixed, numbers
 
 Attributes = Mapping[str, Any]

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, fx, nn
 
-from adanet_train.model.archive import ModelFileError
+from adanet_train.data.archive import ModelFileError
 
 REMEDY = "hand over the module itself, or a function that gives its predictions: verify_bounds(network, X, y)"
 

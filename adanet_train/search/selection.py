@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from adanet_train.config import LARGE
+from adanet_train.convex.labels import Labels
 from adanet_train.core.history import LEAST_HELD_OUT, SIMPLER
-from adanet_train.core.labels import Labels
 from adanet_train.core.network import read
 from adanet_train.core.points import Points
 from adanet_train.core.world import ALONE, World

@@ -410,7 +410,8 @@ def made(factory: str, weights: str | None) -> Any:
 
 def _with_weights(module: Any, path: str) -> Any:
     """Tensors and nothing else: weights_only, every tensor has its place; or the weights of a compressed network."""
-    from adanet_train.model import archive, state_dict
+    from adanet_train.data import archive
+    from adanet_train.reading import state_dict
 
     if (coded := _coded(path)) is not None:
         return coded.network(module)

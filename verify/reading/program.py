@@ -22,7 +22,7 @@ from adanet_train.data.classes import plain
 from verify.reading import points
 
 if TYPE_CHECKING:
-    from adanet_train.model.state_dict import Chain
+    from adanet_train.reading.state_dict import Chain
     from verify.question import Points
     from verify.reading.formula import Formula
 

@@ -123,7 +123,7 @@ def _of_ensemble(network: Any, X: Array) -> Subject:
 
 
 def _of_path(path: str, X: Any, activation: str | None) -> Subject:
-    from adanet_train.model import archive
+    from adanet_train.data import archive
     from adanet_train.reading import exported, onnx_file
 
     is_onnx = path.lower().endswith(".onnx")

@@ -27,8 +27,8 @@ from adanet_theory.risk.margin import MarginBound, margin_error, ramp_loss
 from adanet_theory.risk.posterior import a_posteriori, a_posteriori_bounded
 from adanet_theory.risk.unbounded import margin_bound_unbounded, unbounded_empirical
 from adanet_theory.spec import NetworkSpec
-from adanet_train.core import objective
 from adanet_train.core.surrogates import surrogate
+from adanet_train.search import objective
 
 DELTA = 0.2
 

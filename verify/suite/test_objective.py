@@ -10,8 +10,8 @@ from torch import Tensor
 
 from adanet_theory.risk.margin import ramp_loss
 from adanet_train.convex.mixture import minimise
-from adanet_train.core import objective
 from adanet_train.core.surrogates import SURROGATES, surrogate
+from adanet_train.search import objective
 from paper_notes import claims
 from verify.claims.run import run
 from verify.suite.profiles import chance, search, share

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
+from adanet_train.convex.labels import Labels, labels_of
 from adanet_train.core.history import CandidateRecord, Round
-from adanet_train.core.labels import Labels, labels_of
 from adanet_train.core.network import Network
 from adanet_train.core.surrogates import Surrogate
 from adanet_train.core.world import ALONE, World

@@ -20,8 +20,8 @@ from torch import Tensor
 from adanet_theory.activations import activation as activation_of
 from adanet_theory.checks import check
 from adanet_train.core.network import Network
-from adanet_train.model import archive, safetensors
-from adanet_train.model.archive import ModelFileError
+from adanet_train.data import archive, safetensors
+from adanet_train.data.archive import ModelFileError
 
 Linear = tuple[str, Tensor, Tensor | None]
 Chain = tuple[tuple[Tensor, Tensor | None], ...]

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
-from adanet_train.model.archive import ModelFileError
+from adanet_train.data.archive import ModelFileError
 
 MAX_TABLE_BYTES = 64 << 20
 MAX_TENSORS = 100_000
