@@ -115,21 +115,6 @@ def check_world(world: World, config: Config, m: int) -> None:
     check(by_layer, "several processes need a complexity of the layers: lemma-2, lemma-2-peeled or sqrt-depth.")
 
 
-def check_weights(weights: Tensor | None, y: Tensor) -> Tensor | None:
-    """Sample weights s_i >= 0, scaled to mean 1, so that F stays a mean; None where all are equal."""
-    if weights is None:
-        return None
-    s = torch.as_tensor(weights).to(y.device, torch.float64)
-    check(s.shape == y.shape, f"sample_weight must hold one number per point ({len(y)}), got {tuple(s.shape)}.")
-    valid = bool((s >= 0).all() and s.sum().isfinite()) and all(bool((s[y == c] > 0).any()) for c in y.unique())
-    check(
-        valid,
-        "sample_weight must be finite and >= 0, also their sum, and not zero on all points of a class: weights of zero "
-        "drop them.",
-    )
-    return None if bool((s == s[0]).all()) else s / s.mean()
-
-
 # A run that is taken up
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from adanet_theory.checks import check_choice
 from adanet_train.app import console
-from adanet_train.app.console import Bar, Parser
+from adanet_train.app.console import Parser
+from adanet_train.core.bar import Bar
 from figures import parameters
 
 EXAMPLES = """\

@@ -13,12 +13,12 @@ from torch import Tensor, nn
 
 from adanet_theory.certificates.occam import occam_certificate
 from adanet_train import compress
-from adanet_train.app.console import Bar
 from adanet_train.compression import code, exact, file, plain_graph
 from adanet_train.compression.problem import CodingProblem, labels, margins
 from adanet_train.compression.search import settle
 from adanet_train.compression.tune import Prices, prices
 from adanet_train.compression.weights import Weights, fill, prepared
+from adanet_train.core.bar import Bar
 from adanet_train.data.archive import ModelFileError
 
 M = 3000

@@ -15,7 +15,8 @@ import pytest
 import torch
 
 from adanet_train.app import cli, console, run
-from adanet_train.app.console import Bar, Parser
+from adanet_train.app.console import Parser
+from adanet_train.core.bar import Bar
 from adanet_train.core.device import device
 from adanet_train.core.files import check_writable, data_folder, versions, write_file
 from tests.refusals import refused

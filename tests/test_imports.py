@@ -135,7 +135,8 @@ def test_the_theory_imports_light() -> None:
 
 
 ONCE = {
-    "adanet_train/app/console.py": ("rich.progress", "except KeyboardInterrupt", "BrokenPipeError"),
+    "adanet_train/core/bar.py": ("rich.progress",),
+    "adanet_train/app/console.py": ("except KeyboardInterrupt", "BrokenPipeError"),
     "adanet_train/core/files.py": ("importlib.metadata", 'get("ADANET_DATA")', "os.fsync", "python_version"),
     "adanet_train/core/device.py": ("is_available()",),
     "adanet_theory/checks.py": ("Progress = ",),

@@ -27,8 +27,8 @@ from torch import nn
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.pick import pick_certificate
 from adanet_train import certify
-from adanet_train.app.console import Bar
 from adanet_train.config import Config
+from adanet_train.core.bar import Bar
 from adanet_train.model import model_file
 from adanet_train.model.trained import model_of, trained_of
 from adanet_train.picking.certify import labelled, replay

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from adanet_theory.checks import check
 from adanet_train.app import console
-from adanet_train.app.console import Bar, Parser
+from adanet_train.app.console import Parser
 from adanet_train.core import files
+from adanet_train.core.bar import Bar
 from adanet_train.core.device import device
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adanet_theory.rounding import upward
-from adanet_train.app.console import Bar
+from adanet_train.core.bar import Bar
 from adanet_train.core.by_class import only_class
 from adanet_train.data.rows import qualified
 from adanet_train.training import Trained

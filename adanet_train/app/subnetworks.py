@@ -18,9 +18,9 @@ from torch import nn
 from adanet_theory.checks import check
 from adanet_theory.rounding import upward
 from adanet_train.app import console, factory, run
-from adanet_train.app.console import Bar
 from adanet_train.app.progress import interrupted
 from adanet_train.core import by_class, files
+from adanet_train.core.bar import Bar
 from adanet_train.core.device import device
 from adanet_train.core.world import World, joined, local_device
 from adanet_train.data.pictures import images

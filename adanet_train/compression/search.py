@@ -17,7 +17,6 @@ from torch import nn
 from adanet_theory.checks import check, check_delta, with_near_misses
 from adanet_theory.rounding import upward
 from adanet_theory.twins.counted import occam_upper
-from adanet_train.app.console import Bar, is_quiet
 from adanet_train.compression import code
 from adanet_train.compression.code import Coded
 from adanet_train.compression.exact import Count, count
@@ -25,6 +24,7 @@ from adanet_train.compression.greedy import greedy
 from adanet_train.compression.problem import CodingProblem, Loss, Score, count_of_outputs, labels, points
 from adanet_train.compression.tune import Schedule, tune
 from adanet_train.compression.weights import fill, prepared
+from adanet_train.core.bar import Bar, is_quiet
 from adanet_train.core.by_class import base_rate
 from adanet_train.core.device import threads_for
 from adanet_train.data.rows import doubt, hashes, qualified, repeats

@@ -191,3 +191,18 @@ class Centre:
         if self.constant is not None:
             U[..., self.constant] += (V * self.mean).sum(-1) / self.value
         return U
+
+
+def check_weights(weights: Tensor | None, y: Tensor) -> Tensor | None:
+    """Sample weights s_i >= 0, scaled to mean 1, so that F stays a mean; None where all are equal."""
+    if weights is None:
+        return None
+    s = torch.as_tensor(weights).to(y.device, torch.float64)
+    check(s.shape == y.shape, f"sample_weight must hold one number per point ({len(y)}), got {tuple(s.shape)}.")
+    valid = bool((s >= 0).all() and s.sum().isfinite()) and all(bool((s[y == c] > 0).any()) for c in y.unique())
+    check(
+        valid,
+        "sample_weight must be finite and >= 0, also their sum, and not zero on all points of a class: weights of zero "
+        "drop them.",
+    )
+    return None if bool((s == s[0]).all()) else s / s.mean()

@@ -17,9 +17,9 @@ import torch
 from numpy.typing import NDArray
 
 from adanet_theory.checks import check
+from adanet_train.core.points import check_weights
 from adanet_train.data.disk import Some, is_on_disk
 from adanet_train.data.features import Array
-from adanet_train.training import check_weights
 
 COPIES = 1_000_000
 """Counts may add up to so many points, or to ten for each row: larger ones are rather weights."""

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.checks import check, check_choice, check_delta, with_near_misses
 from adanet_theory.rounding import upward
-from adanet_train.app.console import Bar, is_quiet
 from adanet_train.config import Config
+from adanet_train.core.bar import Bar, is_quiet
 from adanet_train.core.files import versions, write_file
 from adanet_train.data import classes as of_classes
 from adanet_train.data.rows import doubt, qualified, repeats, require_finite

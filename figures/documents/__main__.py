@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from adanet_train.app import console
-from adanet_train.app.console import Bar, Parser
+from adanet_train.app.console import Parser
+from adanet_train.core.bar import Bar
 from adanet_train.core.files import write_file
 
 ROOT = Path(__file__).parents[2]

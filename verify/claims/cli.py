@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from verify.claims.run import Outcome
 
 from adanet_train.app import console
-from adanet_train.app.console import Bar, Parser
+from adanet_train.app.console import Parser
 from adanet_train.core import files
+from adanet_train.core.bar import Bar
 
 EXAMPLES = """\
 ID is the name of a claim (lemma-1) or its number in the first reading (C20). Without an ID all claims are run.

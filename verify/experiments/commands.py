@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adanet_theory.checks import check, check_choice
-from adanet_train.app.console import Bar
+from adanet_train.core.bar import Bar
 from adanet_train.core.files import data_folder
 from paper_notes.tables import FOLDS
 from verify.experiments import (

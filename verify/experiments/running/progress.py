@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from adanet_train.app.console import Bar
+from adanet_train.core.bar import Bar
 
 
 class Trials:

@@ -1,0 +1,120 @@
+"""How far long work is: the progress bar of every command and of every function that takes long."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+
+def is_quiet(verbose: bool | None) -> bool:
+    """Whether a function of Python shows no progress; None: it does where stderr is a terminal."""
+    return not (sys.stderr.isatty() if verbose is None else verbose)
+
+
+class Bar:
+    """How far long work is and how long it will take: a bar after a second, without a terminal a line every 10 s.
+
+    with Bar("fetching") as progress: fetch(folder, progress)      calls progress(done, total)
+    """
+
+    AFTER, EVERY = 1.0, 10.0  # seconds
+
+    def __init__(self, what: str, *, quiet: bool = False) -> None:
+        self.what, self.quiet = what, quiet
+        self.on_terminal = not quiet and sys.stderr.isatty()
+        self.begin = self.spoke = time.monotonic()
+        self.done, self.total, self.words = 0, 0, ""
+        self.shown: Any = None
+        self.lock = threading.RLock()
+        self.timer = threading.Timer(self.AFTER, self._show)  # the first step may take long
+        self.timer.daemon = True
+
+    def __enter__(self) -> Bar:
+        if self.on_terminal:
+            self.timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.timer.cancel()
+            self.on_terminal, self.quiet = False, True
+            self._hide()
+
+    def __call__(self, done: int, total: int, words: str = "") -> None:
+        now = time.monotonic()
+        if done < self.done:  # the next work began
+            self.begin = now
+        self.done, self.total, self.words = done, total, words
+        if self.on_terminal and now - self.begin >= self.AFTER:
+            self._show()
+        elif not self.on_terminal and not self.quiet and now - self.spoke >= self.EVERY:
+            self.say(self.line())
+
+    def paced(self) -> None:
+        """The time left is counted from here: what was done before was of another kind."""
+        self.begin, self.spoke = time.monotonic() - self.AFTER, time.monotonic() - self.EVERY
+
+    def line(self) -> str:
+        share = f" {self.done / self.total:.0%}" if self.total else ""
+        return ", ".join(part for part in (f"{self.what}{share}", self._words()) if part)
+
+    def _words(self) -> str:
+        return ", ".join(part for part in (self.words, self._left()) if part)
+
+    def _left(self) -> str:
+        """The time that the rest takes at the pace so far."""
+        if not 0 < self.done < self.total:
+            return ""
+        seconds = (time.monotonic() - self.begin) * (self.total - self.done) / self.done
+        return f"about {seconds:.0f} s left" if seconds < 120 else f"about {seconds / 60:.0f} min left"
+
+    def say(self, line: str) -> None:
+        """A line of its own, above the bar."""
+        with self.hidden():
+            print(line, file=sys.stderr, flush=True)
+        self.spoke = time.monotonic()
+
+    @contextlib.contextmanager
+    def hidden(self) -> Iterator[None]:
+        """The terminal without the bar, to print on; the next step shows it again."""
+        with self.lock:
+            self._hide()
+            yield
+
+    def _show(self) -> None:
+        with self.lock:
+            if not self.on_terminal:
+                return
+            if self.shown is None:
+                self.shown = _rich_bar(self.what)
+                self.shown.start()
+            self.shown.update(
+                self.shown.task_ids[0], completed=self.done, total=self.total or None, words=self._words(), refresh=True
+            )
+
+    def _hide(self) -> None:
+        if self.shown is not None:
+            self.shown.stop()
+            self.shown = None
+
+
+def _rich_bar(what: str) -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(30),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[words]}", markup=False),
+    )
+    # stdout may be a file though stderr is a terminal: nothing is to be redirected
+    console = Console(stderr=True, highlight=False)
+    bar = Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
+    bar.add_task(what, total=None, words="")
+    return bar
