@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 from torch import Tensor, nn
 
 from adanet_theory.risk.posterior import a_posteriori
@@ -25,6 +26,7 @@ from adanet_train import certify, compress
 from adanet_train.config import Config
 from adanet_train.estimator import AdaNetClassifier
 from adanet_train.model import model_file
+from adanet_train.picking.core import Labelled
 from adanet_train.reading.enclosure import values
 from adanet_train.reading.path_norm import path_norm
 from adanet_train.reading.trace import trace
@@ -489,9 +491,44 @@ def test_what_compress_and_certify_return_is_reported() -> None:
     certified = certify("lr", X, y, K=2)
     row = verify_bounds(certified, draws=None).bounds["pick-certificate"]
     assert row.value == pytest.approx(certified.bound)
-    own = certify(lambda: nn.Linear(3, 1), X, np.array(["no", "yes"])[y], K=2)
-    report = verify_bounds(own, X, np.array(["no", "yes"])[y], draws=None)
-    assert any("certify says of it, on its own sample: Certified(risk <= " in note for note in report.notes)
+
+
+def test_the_certificate_of_any_learner_is_the_one_to_cite() -> None:
+    X, y = points(stack(), 3)
+    y = np.array(["no", "yes"])[y]
+    for learner in (lambda: nn.Linear(3, 1), DecisionTreeClassifier(max_depth=2), Constant()):
+        certified = certify(learner, X, y, K=2)
+        for given in ((), (X, y)):
+            report = verify_bounds(certified, *given, draws=None)
+            assert report.cite is not None
+            assert (report.cite.id, report.cite.delta) == ("pick-certificate", 0.05)
+            assert report.cite.value == pytest.approx(certified.bound)
+            assert "picked" not in report.cite.assumes  # it was run again
+        report = verify_bounds(certified, draws=None, replay=False)
+        assert report.cite is not None
+        assert "picked" in report.cite.assumes
+        assert "pick-certificate" not in verify_bounds(certified, X[1:], y[1:], draws=None).bounds
+
+
+def test_a_predictor_that_was_fitted_anew_has_no_certificate_of_its_picks() -> None:
+    X, y = points(stack(), 3)
+    certified = certify(DecisionTreeClassifier(max_depth=2), X, y, K=2)
+    certified.predictor.fit(X, 1 - y)
+    report = verify_bounds(certified, draws=None)
+    assert report.cite is None
+    assert report.bounds["pick-certificate"].why_not == ("picked",)
+
+
+class Constant:
+    """A learner of one's own whose predictor is a number."""
+
+    grid = 2.0**-10
+
+    def fit(self, P: Labelled, T: Labelled, previous: float | None) -> float:
+        return float(np.mean(P.y) > 0.5)
+
+    def margins(self, predictor: float, points: Labelled) -> np.ndarray:
+        return np.where(points.y == predictor, 1.0, -1.0)
 
 
 def test_a_pickled_module_names_the_way_through_python(tmp_path: Path) -> None:

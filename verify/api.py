@@ -51,6 +51,7 @@ def verify_bounds(
     discrete: bool = False,
     replay: bool = True,
     budget: float = BUDGET,
+    verbose: bool | None = None,
 ) -> Report:
     """Report what the theory says about a predictor on the sample (X, y), as the command verify-bounds does.
 
@@ -60,7 +61,8 @@ def verify_bounds(
         Anything that predicts. Read as a network: an nn.Module in eval mode, with one logit, two, or one for each
         class; a fitted AdaNetClassifier (also of subnetworks of your own), MLPClassifier, LogisticRegression, LinearSVC
         or SGDClassifier, also behind scalers in a Pipeline; a state_dict together with `activation`; the path of a
-        model file, a state_dict, an ONNX file or a program of torch.export; what `certify` or `compress` returned.
+        model file, a state_dict, an ONNX file or a program of torch.export; what `certify` or `compress` returned,
+        whose own certificate is then quoted (`certify` keeps its sample: X and y may be left out).
         Every other estimator, module, TorchScript program or function is a black box: `test` bounds its risk, and
         `notes` says why it was not read. A function gives labels, or one score for each class.
     X, y
@@ -95,6 +97,8 @@ def verify_bounds(
         labels, a bound of your own); and whether the law of the data has atoms.
     replay
         Whether the recipe of a network that was trained by picking is run again, which takes as long as its training.
+    verbose
+        True shows progress with the time left on stderr, False shows none. None: only where stderr is a terminal.
 
     Returns
     -------
@@ -115,6 +119,7 @@ def verify_bounds(
     ('black box', 0.05)
     """
     from adanet_train.core import device as devices
+    from adanet_train.core.bar import Bar, is_quiet
     from verify.compressing import complete
     from verify.reading import case
 
@@ -128,13 +133,14 @@ def verify_bounds(
         cite=cite,
         tried=tried,
         compared=compared,
-        discrete=discrete,
+        discrete=discrete or getattr(network, "discrete", None) is True,
         replay=replay,
         budget=budget,
     )
     question = replace(question, device=devices.device(device))
     read = case.read(network, X, y, test=test, activation=activation, classes=classes, declared=declared)
-    built = complete(read, question, unlabelled, surrogate)
+    with Bar("verifying", quiet=is_quiet(verbose)) as progress:
+        built = complete(read, question, unlabelled, surrogate, progress)
     doubt = _doubt(built, None if read.sample is None else read.sample.y)
     name = str(network) if isinstance(network, str | Path) else type(network).__name__
     built = replace(built, sources={"model": name, "made on": time.strftime("%Y-%m-%d")})

@@ -145,7 +145,7 @@ def compared(record: Record, again: Picked, *, apart: float) -> tuple[Status, st
     if (again.rounds, again.picks.tolist()) != (record.rounds, record.picks.tolist()):
         return "fails", f"the recipe picks other rows: {_difference(record, again)}."
     if not apart <= OTHER_PROCESSOR:
-        return "fails", "the recipe picks the same rows, but trains another network than the one in the file."
+        return "fails", "the recipe picks the same rows, but trains another network than this one."
     if apart:
         return "assumed", "the recipe picks the same rows, but its predictor differs, as on another processor."
     return "holds", f"replayed: the same {len(again.picks)} picks and the same bits."

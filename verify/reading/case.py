@@ -54,6 +54,7 @@ def read(
     declared: NetworkSpec | Mapping[str, Any] | None = None,
 ) -> Case:
     """The case of a predictor and arrays; a ValueError of one line says what was expected."""
+    X, y = subject.sample_of(network, X, y)
     sample, held_out = points.pairs(X, y), None if test is None else _test_pairs(test)
     sample, held_out = _encoded(network, sample), None if held_out is None else _encoded(network, held_out)
     given = _subject(network, sample, held_out, activation)

@@ -89,7 +89,7 @@ def subject(network: Any, X: Any = None, y: Any = None, activation: str | None =
     check(activation is None, "activation is for a state_dict; a module, an estimator and a model file have their own.")
     if hasattr(network, "coded") and hasattr(network, "stages"):
         return _of_compressed(network, X)
-    if hasattr(network, "predictor") and hasattr(network, "picked"):
+    if _is_certified(network):
         return _of_certified(network, X, y)
     if isinstance(network, NetworkClassifier) and hasattr(network, "ensemble_"):
         check(X is not None, "X and y are required for an AdaNetClassifier(subnetworks=...), which holds no sample.")
@@ -108,7 +108,7 @@ def subject(network: Any, X: Any = None, y: Any = None, activation: str | None =
 
 def _of_ensemble(network: Any, X: Array) -> Subject:
     """Subnetworks of one's own as one graph, or as a black box; with the record of picking, where there is one."""
-    from adanet_train.picking.builders import Recorded
+    from adanet_train.picking.again import Recorded
 
     found = of_module(network.to_torch(), X)
     model: Any = found.model
@@ -187,15 +187,41 @@ def _of_compressed(small: Any, X: Any) -> Subject:
     return replace(of_module(small.module, points.array(X, "X")), coded=coded)
 
 
-def _of_certified(certified: Any, X: Any, y: Any) -> Subject:
-    """What `certify` returned: its predictor, and what it says of itself where no file could hold its record."""
-    from adanet_train.classifier import NetworkClassifier
+def sample_of(network: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """X and y, or where none are given the sample that the result of `certify` holds."""
+    if X is None and y is None and _is_certified(network) and not hasattr(network.predictor, "model_"):
+        own = network.points
+        return own.X, own.classes[own.y]
+    return X, y
 
-    own = subject(certified.predictor, X, y)
+
+def _is_certified(network: Any) -> bool:
+    return hasattr(network, "predictor") and hasattr(network, "picked")
+
+
+def _of_certified(certified: Any, X: Any, y: Any) -> Subject:
+    """What `certify` returned: its predictor, with its run where X and y are the sample of the run."""
+    from adanet_train.picking.again import OwnRun
+    from adanet_train.picking.certify import labelled, sample_digest
+
+    predictor = certified.predictor
+    if hasattr(predictor, "predict") or callable(predictor):
+        own = subject(predictor, X, y)
+    else:
+        own = _black_box(certified.predict, X, y, predictor, f"a {type(predictor).__name__} is not read.")
     own = own if own.classes is not None else replace(own, classes=tuple(certified.points.classes.tolist()))
-    if isinstance(certified.predictor, NetworkClassifier) and hasattr(certified.predictor, "model_"):
+    if hasattr(certified.predictor, "model_"):  # which holds its sample and its record
         return own
-    return replace(own, notes=(*own.notes, f"certify says of it, on its own sample: {certified!r}."))
+    model: Any = own.model
+    if sample_digest(labelled(X, y)) == sample_digest(certified.points):
+        return replace(own, model=replace(model, picked=OwnRun(certified)))
+    return replace(own, notes=(*own.notes, OTHER_ROWS))
+
+
+OTHER_ROWS = (
+    "the certificate of certify is about the rows that it was given, and X and y are others: "
+    "call verify_bounds without X and y for a report on its own rows."
+)
 
 
 def _model(path: str, activation: str | None) -> ModelFile:

@@ -51,6 +51,9 @@ def build(
         rows.append(made(bound, picked_value(run, own), verdict.why_not(bound), own))
         question = asked_for(question, run)
     fixed = fixed_by_input(question, has_test=test is not None)
+    quoted = cite(rows, verdict, fixed=fixed or "held-out", delta=delta, compared=question.compared)
+    base_rate = by_class.base_rate(points.y)
+    helped = tested is not None or (quoted is not None and quoted.value < base_rate)
     return BoundReport(
         subject="black box",
         model=ModelFacts("", 0, (), (box.kind,), {}, math.nan, {}, None, False),
@@ -65,15 +68,15 @@ def build(
         checks=(),
         test=tested,
         verdict="holds",
-        cite=cite(rows, verdict, fixed=fixed or "held-out", delta=delta, compared=question.compared),
+        cite=quoted,
         tried=question.tried or 1,
         compared=question.compared,
         quotes=fixed,
         classes=box.outputs or 2,
-        base_rate=by_class.base_rate(points.y),
+        base_rate=base_rate,
         class_errors={} if sample is None else _by_class(sample),
         notes=(*notes, *unused_rho(question, fixed)),
-        advice=_advice(points, delta) if tested is None else (),
+        advice=() if helped else _advice(points, delta),
     )
 
 

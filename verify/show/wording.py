@@ -584,7 +584,12 @@ def _not_quoted(report: BoundReport, id: str) -> str:
         remedy = "it needs held-out points" if id == "held-out" else "it is not about this network"
         return f"No bound is quoted: {id} was asked for, and {remedy}."
     if not row.applies:
-        return f"No bound is quoted: {id} does not apply ({stopped(row, report)})."
+        why = [
+            f" {each.detail[:1].upper()}{each.detail[1:].rstrip('.')}."
+            for each in report.assumptions
+            if each.id in row.why_not
+        ]
+        return f"No bound is quoted: {id} does not apply ({stopped(row, report)}).{''.join(why)}"
     return f"No bound is quoted: {id} is not below 1."
 
 
