@@ -37,7 +37,7 @@ _OFFERED = {
         "multiclass_objective_bound"
     ),
     "risk.posterior": "a_posteriori a_posteriori_bounded path_norm",
-    "rademacher": (
+    "complexity.rademacher": (
         "depth_lower first_layer_closed layered_complexity lemma_1 lemma_1_corrected lemma_1_exact "
         "peeled_complexity peeled_complexity_data peeled_complexity_offset ranges"
     ),
@@ -45,12 +45,12 @@ _OFFERED = {
     "spec": "NetworkSpec",
 }
 _BY_ID = {
-    "lemma_2": "rademacher:layered_complexity",
-    "lemma_2_peeled": "rademacher:peeled_complexity",
-    "lemma_2_peeled_data": "rademacher:peeled_complexity_data",
-    "lemma_2_peeled_offset": "rademacher:peeled_complexity_offset",
+    "lemma_2": "complexity.rademacher:layered_complexity",
+    "lemma_2_peeled": "complexity.rademacher:peeled_complexity",
+    "lemma_2_peeled_data": "complexity.rademacher:peeled_complexity_data",
+    "lemma_2_peeled_offset": "complexity.rademacher:peeled_complexity_offset",
     "h1_exact": "complexity.estimates:linear_complexity",
-    "h1_closed": "rademacher:first_layer_closed",
+    "h1_closed": "complexity.rademacher:first_layer_closed",
     "confidence_C": "risk.generalization:confidence_term",
     "rho_uniform": "risk.generalization:rho_uniform_price",
     "cvx_closed_form": "duality:printed_dual_vector",
@@ -87,7 +87,7 @@ def statement(id: str) -> Statement:
     'Lemma 2'
     """
     from adanet_theory.checks import check_choice
-    from adanet_theory.twins.certificates import CERTIFICATES
+    from adanet_theory.twins.certificate_twins import CERTIFICATES
     from adanet_theory.twins.symbolic import STATEMENTS
 
     known = STATEMENTS | CERTIFICATES

@@ -8,7 +8,7 @@ from typing import Any
 
 _ROOMS = {
     "adanet_train.compression.search": ("compress",),
-    "adanet_train.config": ("Config",),
+    "adanet_train.core.config": ("Config",),
     "adanet_train.estimator": ("AdaNetCVXClassifier", "AdaNetClassifier", "load"),
     "adanet_train.picking.certify": ("certify", "replay"),
 }

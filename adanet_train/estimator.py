@@ -28,22 +28,22 @@ from adanet_theory.checks import check, refuse_unknown
 from adanet_train.app import run
 from adanet_train.app.inputs import NEEDS_A_FIXED_MAP
 from adanet_train.app.progress import round_line
-from adanet_train.classifier import NetworkClassifier
-from adanet_train.config import DEFAULTS, Config
 from adanet_train.core.by_class import base_rate
+from adanet_train.core.config import DEFAULTS, Config
 from adanet_train.core.device import device
 from adanet_train.core.points import Points
+from adanet_train.core.training import Trained
 from adanet_train.data.classes import REMEDY
 from adanet_train.data.disk import is_on_disk
 from adanet_train.data.features import Array, FeatureMap, default_names
 from adanet_train.data.rows import Rows, doubt, hashes, repeats
 from adanet_train.model import model_file
+from adanet_train.model.classifier import NetworkClassifier
 from adanet_train.model.model_file import ModelFile, Sample
 from adanet_train.model.trained import model_of, trained_of
 from adanet_train.picking.train import plan_of
 from adanet_train.subnetworks import fitted
 from adanet_train.subnetworks.ensemble import Candidates, Summary
-from adanet_train.training import Trained
 
 __all__ = ["AdaNetCVXClassifier", "AdaNetClassifier", "NetworkClassifier", "load"]
 

@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory import catalogue, rademacher
+from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
-from adanet_theory.quantities import NoValue, Quantities, evaluate
+from adanet_theory.complexity import rademacher
 from adanet_theory.risk.margin import ETA, MarginBound
+from adanet_theory.risk.quantities import NoValue, Quantities, evaluate
 from adanet_theory.spec import NetworkSpec
 from verify.show.wording import shortened
 

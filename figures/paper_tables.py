@@ -135,7 +135,7 @@ def stand_in(folds: int) -> Data:
 
     from adanet_train.app import run
     from adanet_train.app.inputs import Asked, read_inputs
-    from adanet_train.config import Config
+    from adanet_train.core.config import Config
 
     inputs = read_inputs(STAND_IN, Asked())
     Psi, y = inputs.Psi, inputs.y

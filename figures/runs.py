@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from adanet_train.core.network import Network
-    from adanet_train.training import Trained
+    from adanet_train.core.training import Trained
 
 M = 400
 
@@ -58,8 +58,8 @@ def adanet(
     *, quick: bool, data: Path | None = None, rounds: int | None = None, width: int = 4, depth: int = 4
 ) -> Trained:
     """AdaNet on a chequered board or on a file. It goes deeper if that lowers F more. Two figures show the run."""
-    from adanet_train.adanet import train
-    from adanet_train.config import Config
+    from adanet_train.core.config import Config
+    from adanet_train.methods.adanet import train
 
     usual, steps = (5, 250) if quick else (10, 1000)
     sizes = {"rounds": rounds or usual, "width": width, "max_depth": depth, "steps": steps}
@@ -69,8 +69,8 @@ def adanet(
 
 def cvx(*, data: Path | None = None, rounds: int = 14, depth: int = 4, p: float = 2.0) -> Trained:
     """AdaNet.CVX with the exact step on two rings, or on a file: one unit a round."""
-    from adanet_train.adanet_cvx import train
-    from adanet_train.config import Config
+    from adanet_train.core.config import Config
+    from adanet_train.methods.adanet_cvx import train
 
     return train(*points(data, rings), Config(rounds=rounds, Lambda=1.0, lam=1e-4, max_depth=depth, step="exact", p=p))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adanet_theory.complexity.estimates import hidden_complexity, linear_complexity
-from adanet_theory.rademacher import layered_complexity, lemma_1, lemma_1_corrected
+from adanet_theory.complexity.rademacher import layered_complexity, lemma_1, lemma_1_corrected
 from adanet_theory.spec import NetworkSpec
 from figures.canvas import Data, NotDrawn, panels, styled, width
 from figures.parameters import ONE, SPAN, number

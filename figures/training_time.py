@@ -56,8 +56,8 @@ def timed() -> list[dict[str, Any]]:
     from sklearn.datasets import load_breast_cancer
     from sklearn.neural_network import MLPClassifier
 
-    from adanet_train import adanet
-    from adanet_train.config import Config
+    from adanet_train.core.config import Config
+    from adanet_train.methods import adanet
 
     X, labels = load_breast_cancer(return_X_y=True)
     X = (X - X.min(0)) / (X.max(0) - X.min(0))

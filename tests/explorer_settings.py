@@ -4,12 +4,13 @@ import math
 from random import Random
 from typing import Any
 
-from adanet_theory import catalogue, rademacher
+from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
 from adanet_theory.checks import OutsideTheoryError
-from adanet_theory.quantities import Quantities, evaluate
+from adanet_theory.complexity import rademacher
 from adanet_theory.risk import generalization
 from adanet_theory.risk.margin import ETA, MarginBound, margin_error, ramp_loss
+from adanet_theory.risk.quantities import Quantities, evaluate
 from adanet_theory.spec import NetworkSpec
 from figures.explorer.content import ACTIVATIONS, DEPTHS, PROMISES
 

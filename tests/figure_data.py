@@ -7,8 +7,8 @@ import warnings
 from functools import cache
 from pathlib import Path
 
-from adanet_train import adanet
-from adanet_train.config import Config
+from adanet_train.core.config import Config
+from adanet_train.methods import adanet
 from adanet_train.model import model_file
 from adanet_train.model.trained import model_of
 from figures import gallery, runs

@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from adanet_theory import duality, norms
-from adanet_train import adanet_cvx
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.core.surrogates import surrogate
+from adanet_train.core.training import Trained
+from adanet_train.methods import adanet_cvx
 from adanet_train.search import objective
 from adanet_train.search.growable import Growable
-from adanet_train.training import Trained
 from tests.refusals import refused
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from adanet_theory.complexity.estimates import hidden_complexity, linear_complexity
+from adanet_theory.complexity.rademacher import lemma_1_corrected
 from adanet_theory.complexity.unit_supremum import unit_supremum
-from adanet_theory.rademacher import lemma_1_corrected
 from adanet_theory.spec import NetworkSpec
 from verify.measure.ascent import lower_complexities, ranges, spreads
 from verify.measure.unit_ascent import UnitSearch

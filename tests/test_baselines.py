@@ -5,9 +5,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from adanet_train import baselines
-from adanet_train.config import Config
-from adanet_train.training import Trained
+from adanet_train.core.config import Config
+from adanet_train.core.training import Trained
+from adanet_train.methods import baselines
 from tests.refusals import refused
 
 

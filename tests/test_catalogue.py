@@ -11,9 +11,9 @@ import pytest
 
 from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
-from adanet_theory.quantities import Quantities, arguments, complexities, evaluate
-from adanet_theory.rademacher import layered_complexity, peeled_complexity, peeled_complexity_offset
+from adanet_theory.complexity.rademacher import layered_complexity, peeled_complexity, peeled_complexity_offset
 from adanet_theory.risk.margin import MarginBound
+from adanet_theory.risk.quantities import Quantities, arguments, complexities, evaluate
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins.symbolic import STATEMENTS
 from figures import bounds_against, family, gallery, vacuity_map

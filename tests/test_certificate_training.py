@@ -13,7 +13,7 @@ from adanet_theory.certificates.vote_multiclass import counts_kl, vote_certifica
 from adanet_train.app import run
 from adanet_train.certificate import forms, linear, search, train
 from adanet_train.certificate.smooth import RateCost, kl_inverse
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.estimator import AdaNetClassifier
 from adanet_train.model.model_file import Sample
 from adanet_train.model.trained import model_of, trained_of

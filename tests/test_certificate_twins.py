@@ -10,7 +10,7 @@ from adanet_theory.certificates.kl import xi
 from adanet_theory.certificates.vote_multiclass import classes_b, counts_kl, vote_certificate_multiclass_at
 from adanet_theory.risk import posterior
 from adanet_theory.twins import certified
-from adanet_theory.twins.certificates import CERTIFICATES
+from adanet_theory.twins.certificate_twins import CERTIFICATES
 
 
 def twin(id: str, **values: object) -> float:

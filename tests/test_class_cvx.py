@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from adanet_theory.norms import conjugate
-from adanet_train import adanet_cvx
 from adanet_train.app import cli
-from adanet_train.config import Config
 from adanet_train.convex import newton
 from adanet_train.convex.class_loss import ClassLoss
 from adanet_train.convex.cvx_exact import NormProblem, minimise_class_norms, minimise_norm
+from adanet_train.core.config import Config
 from adanet_train.core.norms import row_norms
 from adanet_train.core.surrogates import surrogate
 from adanet_train.estimator import AdaNetCVXClassifier, load
+from adanet_train.methods import adanet_cvx
 from adanet_train.model import model_file
 from adanet_train.search import objective
 from tests.refusals import refuses

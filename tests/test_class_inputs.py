@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_train import adanet
 from adanet_train.app import cli, run
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.estimator import AdaNetClassifier, AdaNetCVXClassifier
+from adanet_train.methods import adanet
 from adanet_train.model import model_file
 from tests.refusals import refuses
 

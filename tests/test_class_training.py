@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_theory.rademacher import peeled_complexity, ranges
+from adanet_theory.complexity.rademacher import peeled_complexity, ranges
 from adanet_theory.risk.multiclass import multiclass_margins, multiclass_objective_bound
-from adanet_train import adanet, baselines
 from adanet_train.app import cli
 from adanet_train.app.run import error_rate
-from adanet_train.config import Config
 from adanet_train.convex import class_step
 from adanet_train.convex.labels import Classes
+from adanet_train.core.config import Config
 from adanet_train.core.network import Network
 from adanet_train.data import datasets
 from adanet_train.estimator import AdaNetClassifier, load
+from adanet_train.methods import adanet, baselines
 from adanet_train.model import model_file
 from adanet_train.search import objective
 from adanet_train.search.complexity import penalty

@@ -10,21 +10,21 @@ import torch
 from scipy.optimize import minimize_scalar
 from torch import Tensor
 
-from adanet_train.adanet import train
-from adanet_train.config import Config
 from adanet_train.convex import mixture
 from adanet_train.convex.class_loss import LineLoss
 from adanet_train.convex.labels import Classes, Labels, Signs
+from adanet_train.core.config import Config
 from adanet_train.core.history import LEAST_F, LEAST_HELD_OUT, NOT_WORTH, SHARES, SIMPLER, too_little
 from adanet_train.core.points import Centre, Points
 from adanet_train.core.surrogates import surrogate
+from adanet_train.core.training import Trained
+from adanet_train.methods.adanet import train
 from adanet_train.search import committee, objective, selection
 from adanet_train.search.committee import CommitteeDescent, Member, MemberSearch, Schedule, SplitSample
 from adanet_train.search.feed import Batch
 from adanet_train.search.growth import Growth, regrown
 from adanet_train.search.selection import LEAST_GAIN, Choice, HeldOut, Judged, choose, judge, scalar_path
 from adanet_train.search.weak_learners import generator
-from adanet_train.training import Trained
 from tests.refusals import refused
 from verify.measure.membership import outside
 

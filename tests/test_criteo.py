@@ -12,11 +12,11 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from adanet_train.adanet import train
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.data.clicks import criteo, criteo_rows, embeddings
 from adanet_train.data.clicks.criteo import CriteoPart, embedding_size, read
 from adanet_train.data.clicks.embeddings import embed
+from adanet_train.methods.adanet import train
 from tests.refusals import refused
 
 pytest.importorskip("polars", reason="Criteo is read with polars")

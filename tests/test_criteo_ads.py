@@ -37,7 +37,7 @@ def test_a_large_file_is_encoded_on_the_disk(tmp_path, monkeypatch):
 
 
 def test_the_grids_have_the_setting_that_reads_some_rows_at_a_time():
-    from adanet_train.config import Config
+    from adanet_train.core.config import Config
 
     for name in ("full", "reduced"):
         config = Config.from_dict(grids.criteo(name)["adanet"][-1])

@@ -9,10 +9,10 @@ import torch
 from adanet_theory.certificates.occam import occam_certificate
 from adanet_train.app import cli
 from adanet_train.compression import code, description
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.core.network import Network
+from adanet_train.core.training import Trained
 from adanet_train.model import model_file
-from adanet_train.training import Trained
 
 CONFIG = Config(objective="description", rounds=3, width=4, max_depth=2)
 

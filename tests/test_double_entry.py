@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adanet_theory import rademacher
 from adanet_theory.catalogue import Bound
 from adanet_theory.checks import OutsideTheoryError
+from adanet_theory.complexity import rademacher
 from adanet_theory.duality import dual_vector, guaranteed_decrease, layer_score
 from adanet_theory.risk import generalization, multiclass
 from adanet_theory.risk.margin import MarginBound

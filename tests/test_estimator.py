@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adanet_train import estimator
-from adanet_train.config import DEFAULTS, Config
+from adanet_train.core.config import DEFAULTS, Config
 from adanet_train.core.network import Network
 from adanet_train.core.surrogates import surrogate
 from adanet_train.data.disk import is_on_disk

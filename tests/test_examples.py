@@ -9,7 +9,7 @@ from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
 from adanet_theory.examples import Example, letters, number
 from adanet_theory.twins import certified, counted
-from adanet_theory.twins.certificates import CERTIFICATES
+from adanet_theory.twins.certificate_twins import CERTIFICATES
 from adanet_theory.twins.symbolic import STATEMENTS
 
 SHOWN = [

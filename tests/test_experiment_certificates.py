@@ -5,9 +5,9 @@ import json
 import pytest
 import torch
 
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.core.network import Network
-from adanet_train.training import Trained
+from adanet_train.core.training import Trained
 from verify.experiments import certificates, cli
 from verify.experiments.certificates import MappedData
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from adanet_theory import rademacher
+from adanet_theory.complexity import rademacher
 from adanet_theory.complexity.estimates import hidden_complexity, linear_complexity
 from adanet_theory.spec import NetworkSpec
 from figures import (

@@ -30,6 +30,7 @@ ROOMS = {
         "data",
         "data/clicks",
         "data/pictures",
+        "methods",
         "model",
         "picking",
         "reading",
@@ -50,6 +51,14 @@ ROOMS = {
     "figures": {"documents", "explorer"},
 }
 """A folder per job."""
+FLOORS = {
+    "adanet_theory": ("", "complexity", "risk", "certificates", "twins"),
+    "adanet_train": (
+        *("core", "data/pictures", "data", "data/clicks", "convex", "reading", "search", "certificate", "compression"),
+        *("methods", "subnetworks", "model", "picking", "app", ""),
+    ),
+}
+"""Rooms from the lowest up: a module imports from its own floor and those below, also late. "" is the hall."""
 ABOVE = {room: {"claims", "suite", "experiments"} for room in ("measure", "reading", "rows", "show")}
 """Of verify: what a folder does not import. The report knows nothing of the ledger, the suite and the experiments."""
 
@@ -113,6 +122,29 @@ def test_no_import_goes_in_a_circle_also_in_functions() -> None:
     assert set(order) == by_name.keys()
 
 
+def upwards(package: str, graph: dict[str, set[str]]) -> list[tuple[str, str]]:
+    """The imports within a package that go to a higher floor; its door and `python -m` stand above all floors."""
+    floors = {room: floor for floor, room in enumerate(FLOORS[package])}
+    doors = (f"{package}.__init__", f"{package}.__main__")
+
+    def floor(name: str) -> int:
+        return floors["/".join(name.split(".")[1:-1])]
+
+    ours = {name for name in graph if name.startswith(f"{package}.") and name not in doors}
+    return [(name, other) for name in ours for other in graph[name] & ours if floor(other) > floor(name)]
+
+
+@pytest.mark.parametrize("package", FLOORS)
+def test_rooms_stand_one_above_the_other(package: str) -> None:
+    by_name = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in modules()}
+    graph = {name: reached(path, by_name) for name, path in by_name.items()}
+    assert {room or "." for room in FLOORS[package]} == ROOMS[package] | {"."}
+    assert upwards(package, graph) == []
+    low, high = (f"{package}.{room}.__init__" for room in (FLOORS[package][2], FLOORS[package][-2]))
+    graph[low] = graph[low] | {high}
+    assert upwards(package, graph) == [(low, high)]  # one that goes up is seen
+
+
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_go_one_way(path: Path) -> None:
     package = path.relative_to(ROOT).parts[0]
@@ -126,8 +158,8 @@ def test_imports_go_one_way(path: Path) -> None:
 def test_the_theory_imports_light() -> None:
     code = (
         "import sys\n"
-        "import adanet_theory.risk.generalization, adanet_theory.rademacher, adanet_theory.risk.posterior\n"
-        "import adanet_theory.duality, adanet_theory.risk.solve, adanet_theory.complexity.related\n"
+        "import adanet_theory.risk.generalization, adanet_theory.complexity.rademacher, adanet_theory.risk.posterior\n"
+        "import adanet_theory.duality, adanet_theory.risk.solve, adanet_theory.risk.related\n"
         "heavy = {'torch', 'sympy', 'sklearn', 'scipy', 'matplotlib', 'flint'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )

@@ -5,16 +5,15 @@ import math
 import pytest
 import torch
 
-from adanet_theory import rademacher
-from adanet_theory.complexity import estimates
+from adanet_theory.complexity import estimates, rademacher
 from adanet_theory.risk.generalization import objective_bound
-from adanet_train.config import DEFAULTS, HOMES, Config
 from adanet_train.convex.labels import Signs
+from adanet_train.core.config import DEFAULTS, HOMES, Config
 from adanet_train.core.network import Network
 from adanet_train.core.surrogates import surrogate
+from adanet_train.core.training import Trained, begin, check_resume, check_sample
 from adanet_train.search import objective
 from adanet_train.search.complexity import penalty
-from adanet_train.training import Trained, begin, check_resume, check_sample
 from tests.refusals import refused
 
 M, N_0 = 50, 4

@@ -27,8 +27,8 @@ from torch import nn
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.pick import pick_certificate
 from adanet_train import certify
-from adanet_train.config import Config
 from adanet_train.core.bar import Bar
+from adanet_train.core.config import Config
 from adanet_train.model import model_file
 from adanet_train.model.trained import model_of, trained_of
 from adanet_train.picking.certify import labelled, replay
@@ -824,7 +824,7 @@ def test_the_other_methods_pick(tmp_path: Any) -> None:
 
 def test_an_old_file_of_the_objective_certificate_is_one_of_votes() -> None:
     from adanet_train.core.network import Network
-    from adanet_train.training import Trained
+    from adanet_train.core.training import Trained
 
     trained = Trained(Network.empty(3), None, [], Config(objective="vote"))
     model = model_of(trained, "adanet", features=None, sample=None)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
 from adanet_train.search.complexity import penalty

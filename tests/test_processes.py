@@ -15,8 +15,8 @@ import pytest
 import torch
 
 from adanet_train.app import cli, processes
-from adanet_train.config import Config
 from adanet_train.convex.labels import Signs
+from adanet_train.core.config import Config
 from adanet_train.core.points import Points
 from adanet_train.core.surrogates import surrogate
 from adanet_train.core.world import World

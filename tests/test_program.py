@@ -14,7 +14,7 @@ from torch import nn
 
 from adanet_theory.certificates.vote import vote_b
 from adanet_theory.certificates.vote_multiclass import classes_b
-from adanet_theory.rademacher import peeled_complexity
+from adanet_theory.complexity.rademacher import peeled_complexity
 from adanet_theory.risk.generalization import margin_bound, margin_bound_uniform_at
 from adanet_theory.spec import NetworkSpec
 from adanet_train.core.network import Network

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from adanet_theory.checks import OutsideTheoryError
-from adanet_theory.norms import conjugate, p_norm
-from adanet_theory.rademacher import (
+from adanet_theory.complexity.rademacher import (
     depth_lower,
     first_layer_closed,
     layered_complexity,
@@ -25,6 +24,7 @@ from adanet_theory.rademacher import (
     peeling_factors,
     ranges,
 )
+from adanet_theory.norms import conjugate, p_norm
 from adanet_theory.spec import NetworkSpec
 
 P = st.sampled_from([1, 1.5, 2, 3, math.inf])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adanet_theory.complexity.related import golowich_frobenius, golowich_l1, neyshabur_group, standard_margin_bound
+from adanet_theory.risk.related import golowich_frobenius, golowich_l1, neyshabur_group, standard_margin_bound
 
 norm_lists = st.lists(st.floats(0, 10), min_size=1, max_size=6)
 

@@ -24,8 +24,8 @@ from adanet_train import AdaNetClassifier, Config, certify, replay
 from adanet_train.app import factory
 from adanet_train.app.cli import main
 from adanet_train.convex.labels import labels_of
+from adanet_train.data import images
 from adanet_train.data.disk import Joined
-from adanet_train.data.pictures import images
 from adanet_train.estimator import load
 from adanet_train.subnetworks import file, measure
 from adanet_train.subnetworks.conformance import check_builder

@@ -58,7 +58,8 @@ MUTANTS: tuple[tuple[str, str, str, str, str, str, dict[str, Any]], ...] = (
      "test_rare_features_come_near_a_posteriori", {"d": 1}),
     ("adanet_theory.risk.posterior", "_confidence", "log_inverse / (2 * m)", "log_inverse / (8 * m)", EXTREMAL,
      "test_coins_need_the_confidence_term", {"id": "a-posteriori-bounded"}),
-    ("adanet_theory.rademacher", "lemma_1_corrected", "(phi.contraction * R", "(phi.contraction / 2 * R", COMPLEXITIES,
+    ("adanet_theory.complexity.rademacher", "lemma_1_corrected", "(phi.contraction * R", "(phi.contraction / 2 * R",
+     COMPLEXITIES,
      "test_two_layers_on_a_line", {"phi": "identity"}),
 )  # fmt: skip
 

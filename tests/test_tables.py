@@ -11,11 +11,10 @@ import pytest
 
 from adanet_train.app import cli
 from adanet_train.app.inputs import Asked, read_inputs
-from adanet_train.data import datasets, tables
+from adanet_train.data import datasets, fields, images, tables
 from adanet_train.data.disk import Some, is_on_disk
 from adanet_train.data.features import FeatureMap
-from adanet_train.data.pictures import images
-from adanet_train.model import fields, model_file
+from adanet_train.model import model_file
 from tests.refusals import refused
 from verify import cli as verify_cli
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 import torch
 
-from adanet_train import config, methods
 from adanet_train.app import cli, run
-from adanet_train.config import Config
-from adanet_train.core import surrogates
+from adanet_train.core import config, surrogates
+from adanet_train.core.config import Config
 from adanet_train.data import datasets
+from adanet_train.methods import trainers
 from adanet_train.model import model_file
 from adanet_train.model.trained import trained_of
 from adanet_train.search import objective
@@ -52,7 +52,7 @@ def output(tmp_path):
 # What is written
 
 
-@pytest.mark.parametrize("method", methods.METHODS)
+@pytest.mark.parametrize("method", trainers.METHODS)
 def test_every_method_writes_what_it_says(method, table, output, tmp_path, capsys):
     test_data = ["--test-data", str(tmp_path / "test.csv")]
     assert cli.main([*table, "-o", output, "--method", method, "--json", *test_data]) == 0
@@ -422,7 +422,7 @@ def test_the_help_tells_the_defaults_and_choices_of_the_config():
     }
     assert options["variant"].choices == config.VARIANTS
     assert options["complexity"].choices == config.COMPLEXITIES
-    assert options["method"].choices == methods.METHODS
+    assert options["method"].choices == trainers.METHODS
     for name in options["surrogate"].choices:
         assert surrogates.surrogate(name).name == name
 

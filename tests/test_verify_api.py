@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from adanet_theory.risk.posterior import a_posteriori
 from adanet_theory.spec import NetworkSpec
 from adanet_train import certify, compress
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.estimator import AdaNetClassifier
 from adanet_train.model import model_file
 from adanet_train.picking.core import Labelled

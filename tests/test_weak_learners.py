@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from adanet_theory.activations import ACTIVATIONS
-from adanet_train.config import Config
 from adanet_train.convex import mixture
 from adanet_train.core.activations import activation_slope, apply_activation
+from adanet_train.core.config import Config
 from adanet_train.core.surrogates import surrogate
 from adanet_train.search.complexity import penalty
 from adanet_train.search.descent import GradientSearch, SubnetworkProblem

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from adanet_theory import catalogue, rademacher
+from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
 from adanet_theory.checks import OutsideTheoryError, check
+from adanet_theory.complexity import rademacher
 from adanet_theory.risk.margin import MarginBound
 from adanet_theory.spec import NetworkSpec
 

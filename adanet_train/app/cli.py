@@ -21,10 +21,10 @@ from adanet_train.core.device import device
 
 if TYPE_CHECKING:
     from adanet_train.app.inputs import Inputs
-    from adanet_train.config import Config
+    from adanet_train.core.config import Config
+    from adanet_train.core.training import Trained
     from adanet_train.core.world import World
     from adanet_train.model.model_file import Sample
-    from adanet_train.training import Trained
 
 EXAMPLES = """\
 DATA is one of
@@ -314,7 +314,7 @@ def _check_several(method: str, config: Config) -> None:
 
 def _notes(inputs: Inputs, arguments: argparse.Namespace) -> dict[str, Any]:
     """What the file tells of the data, beside the sample."""
-    from adanet_train.model.fields import Sample
+    from adanet_train.data.fields import Sample
 
     notes: dict[str, Any] = {"classes": inputs.dataset.classes, "features": arguments.features}
     notes["class_weight"] = arguments.class_weight
@@ -344,7 +344,7 @@ def _logs(arguments: argparse.Namespace) -> list[Any]:
 
 def make_config(arguments: argparse.Namespace) -> Config:
     """The Config of the options that were given; --set reaches the settings that have no option of their own."""
-    from adanet_train.config import DEFAULTS, Config
+    from adanet_train.core.config import DEFAULTS, Config
 
     given = {name: value for name, value in vars(arguments).items() if name in DEFAULTS}
     for setting in arguments.set:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from adanet_train.training import Trained
+from adanet_train.core.training import Trained
 
 VERSION = "brain.Event:2"
 

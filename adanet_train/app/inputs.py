@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.core.points import Points
 from adanet_train.data import datasets
 from adanet_train.data.datasets import Dataset

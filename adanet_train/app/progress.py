@@ -8,8 +8,8 @@ from typing import Any
 from adanet_theory.rounding import upward
 from adanet_train.core.bar import Bar
 from adanet_train.core.by_class import only_class
+from adanet_train.core.training import Trained
 from adanet_train.data.rows import qualified
-from adanet_train.training import Trained
 
 
 class Rounds:

@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check, check_choice
-from adanet_train.config import Config
 from adanet_train.core import by_class
+from adanet_train.core.config import Config
 from adanet_train.core.points import WHOLE, Points
-from adanet_train.methods import METHODS, Train, plain_trainer
+from adanet_train.core.training import Trained
+from adanet_train.methods.trainers import METHODS, Train, plain_trainer
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile
-from adanet_train.training import Trained
 
 
 def trainer(method: str) -> Train:

@@ -23,8 +23,8 @@ from adanet_train.core import by_class, files
 from adanet_train.core.bar import Bar
 from adanet_train.core.device import device
 from adanet_train.core.world import World, joined, local_device
-from adanet_train.data.pictures import images
-from adanet_train.data.pictures.images import Pictures
+from adanet_train.data import images
+from adanet_train.data.images import Pictures
 from adanet_train.data.rows import doubt, qualified, repeats
 from adanet_train.subnetworks import fitted
 from adanet_train.subnetworks.fitted import Fitted

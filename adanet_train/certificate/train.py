@@ -15,12 +15,12 @@ from adanet_theory.certificates.vote_multiclass import vote_certificate_multicla
 from adanet_theory.checks import check
 from adanet_train.certificate.linear import minimise
 from adanet_train.certificate.search import VoteProblem, Voters
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.core.device import one_thread
 from adanet_train.core.history import CandidateRecord, Round
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
-from adanet_train.training import Callback, Trained, begin
+from adanet_train.core.training import Callback, Trained, begin
 
 
 def train(

@@ -20,16 +20,16 @@ from adanet_train.compression import code, search
 from adanet_train.compression.code import Coded
 from adanet_train.compression.exact import Count, count_graph
 from adanet_train.compression.problem import CodingProblem, Score, outputs
-from adanet_train.config import Config
 from adanet_train.core.activations import apply_activation
+from adanet_train.core.config import Config
 from adanet_train.core.history import CandidateRecord, Round
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
+from adanet_train.core.training import Callback, Trained, begin
 from adanet_train.data.features import FeatureMap
 from adanet_train.reading.graph import of_network
 from adanet_train.reading.state_dict import Chain
 from adanet_train.search.weak_learners import generator
-from adanet_train.training import Callback, Trained, begin
 
 WIDTH = 16
 """Units of a layer of a subnetwork where the config leaves them open."""

@@ -25,9 +25,8 @@ from adanet_train.compression.exact import Count, count, count_graph
 from adanet_train.compression.problem import one_or_many
 from adanet_train.compression.weights import fill, prepared
 from adanet_train.core.files import replacing
-from adanet_train.data import archive
+from adanet_train.data import archive, fields
 from adanet_train.data.archive import ModelFileError
-from adanet_train.model import fields
 from adanet_train.reading import enclosure
 from adanet_train.reading.graph import Graph
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.core.history import Round
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points

@@ -29,21 +29,21 @@ from adanet_theory import duality
 from adanet_theory.checks import check
 from adanet_theory.norms import conjugate
 from adanet_theory.spec import NetworkSpec
-from adanet_train.config import Config
 from adanet_train.convex.cvx_exact import Say
 from adanet_train.convex.labels import labels_of
 from adanet_train.convex.newton import expected_seconds
 from adanet_train.convex.projection import members
 from adanet_train.core.activations import apply_activation
+from adanet_train.core.config import Config
 from adanet_train.core.device import threads_for
 from adanet_train.core.history import LARGEST_SCORE, LEAST_F, NO_UNIT, CandidateRecord, Round, too_little
 from adanet_train.core.network import Network, read
 from adanet_train.core.norms import dual_vectors, row_norms
 from adanet_train.core.points import Points
+from adanet_train.core.training import Callback, Trained, begin, check_class_config, is_extended
 from adanet_train.search import objective
 from adanet_train.search.complexity import penalty
 from adanet_train.search.growable import Growable
-from adanet_train.training import Callback, Trained, begin, check_class_config, is_extended
 
 QUICK, LONG = 10.0, 600.0
 """Seconds up to which an exact step says nothing, and from which on it says so to everyone."""

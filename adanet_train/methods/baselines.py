@@ -16,14 +16,14 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
-from adanet_train.config import Config
 from adanet_train.convex.labels import labels_of
+from adanet_train.core.config import Config
 from adanet_train.core.history import CandidateRecord
 from adanet_train.core.network import Network
+from adanet_train.core.training import Callback, Trained, begin
 from adanet_train.search.descent import GradientSearch, SubnetworkProblem
 from adanet_train.search.objective import mean
 from adanet_train.search.weak_learners import generator
-from adanet_train.training import Callback, Trained, begin
 
 
 def train_lr(

@@ -8,8 +8,8 @@ from typing import Any
 
 from torch import Tensor
 
-from adanet_train.config import Config
-from adanet_train.training import Trained
+from adanet_train.core.config import Config
+from adanet_train.core.training import Trained
 
 METHODS = ("adanet", "cvx", "cvx-exact", "lr", "nn")
 
@@ -21,10 +21,10 @@ def plain_trainer(method: str) -> Train:
     if method == "adanet":
         return _adanet
     if method in ("lr", "nn"):
-        from adanet_train import baselines
+        from adanet_train.methods import baselines
 
         return baselines.train_lr if method == "lr" else baselines.train_nn
-    from adanet_train import adanet_cvx
+    from adanet_train.methods import adanet_cvx
 
     return functools.partial(adanet_cvx.train, method=method)
 
@@ -32,7 +32,7 @@ def plain_trainer(method: str) -> Train:
 def _adanet(Psi: Tensor, y: Tensor, config: Config, **options: Any) -> Trained:
     """AdaNet on the objective of the config."""
     if not config.goal.is_certificate:
-        from adanet_train import adanet
+        from adanet_train.methods import adanet
 
         return adanet.train(Psi, y, config, **options)
     options.pop("weights", None)

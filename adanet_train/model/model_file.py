@@ -35,11 +35,10 @@ from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
 from adanet_train.core.files import replacing
 from adanet_train.core.network import Network
-from adanet_train.data import archive
+from adanet_train.data import archive, fields
 from adanet_train.data.archive import ModelFileError
 from adanet_train.data.features import FeatureMap, default_names
-from adanet_train.model import fields
-from adanet_train.model.fields import Sample
+from adanet_train.data.fields import Sample
 from adanet_train.reading.graph import Graph, of_network
 from adanet_train.reading.state_dict import Chain, chain_of, load_weights, read_state_dict, weights
 

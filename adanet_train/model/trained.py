@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from adanet_theory.checks import check
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.core.files import versions
+from adanet_train.core.training import Trained
 from adanet_train.data.features import FeatureMap
 from adanet_train.model.model_file import ModelFile, Sample
-from adanet_train.training import Trained
 
 
 def model_of(

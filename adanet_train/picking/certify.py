@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.checks import check, check_choice, check_delta, with_near_misses
 from adanet_theory.rounding import upward
-from adanet_train.config import Config
 from adanet_train.core.bar import Bar, is_quiet
+from adanet_train.core.config import Config
 from adanet_train.core.files import versions, write_file
 from adanet_train.data import classes as of_classes
 from adanet_train.data.rows import doubt, qualified, repeats, require_finite
-from adanet_train.methods import METHODS
+from adanet_train.methods.trainers import METHODS
 from adanet_train.picking.core import Indices, Labelled, Learner, Picked, Plan, pick
 from adanet_train.picking.networks import AdaNet, Mapped, Refit, Scaled
 from adanet_train.picking.record import OTHER_PROCESSOR, Record, Status, compared, digest

@@ -12,14 +12,14 @@ from torch import Tensor
 
 from adanet_theory.checks import Progress, check
 from adanet_theory.rounding import TINY
-from adanet_train.classifier import NetworkClassifier
-from adanet_train.methods import METHODS
+from adanet_train.core.training import Trained
+from adanet_train.methods.trainers import METHODS
+from adanet_train.model.classifier import NetworkClassifier
 from adanet_train.model.model_file import ModelFile, Sample
 from adanet_train.model.trained import model_of, trained_of
 from adanet_train.picking.core import Labelled, Picked
 from adanet_train.picking.networks import AdaNet, Mapped, Refit, Scaled, mapped, tensors
 from adanet_train.picking.record import Checked, Record, checked
-from adanet_train.training import Trained
 
 
 def settings(learner: AdaNet | Refit) -> dict[str, Any]:

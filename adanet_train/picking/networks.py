@@ -13,20 +13,20 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import Array
-from adanet_train import adanet
-from adanet_train.config import Config
 from adanet_train.convex.labels import Labels, labels_of
 from adanet_train.convex.projection import members, nearest
+from adanet_train.core.config import Config
 from adanet_train.core.descend import Adam
 from adanet_train.core.device import one_thread
 from adanet_train.core.network import Network
 from adanet_train.core.points import Points
+from adanet_train.core.training import Trained
 from adanet_train.data.features import FeatureMap
-from adanet_train.methods import plain_trainer
+from adanet_train.methods import adanet
+from adanet_train.methods.trainers import plain_trainer
 from adanet_train.picking.core import Labelled
 from adanet_train.search import objective
 from adanet_train.search.weak_learners import generator
-from adanet_train.training import Trained
 
 EXACT = 2.0**-30
 """The grid of margins that are computed in float64."""

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.core.history import Round
 from adanet_train.core.points import Points
+from adanet_train.core.training import Callback, Trained, begin
 from adanet_train.picking.core import Labelled, Picked, Plan, pick
 from adanet_train.picking.files import settings
 from adanet_train.picking.networks import AdaNet, Refit
 from adanet_train.picking.record import Record
-from adanet_train.training import Callback, Trained, begin
 
 
 def plan_of(config: Config) -> Plan:

@@ -21,10 +21,10 @@ from torch import Tensor
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
-from adanet_train.config import Config
 from adanet_train.convex.labels import Labels
 from adanet_train.convex.projection import members, nearest_
 from adanet_train.core.activations import activation_slope
+from adanet_train.core.config import Config
 from adanet_train.core.descend import Adam, descend
 from adanet_train.core.network import layer, subnetwork
 from adanet_train.core.norms import row_norms

@@ -15,10 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adanet_theory import rademacher
 from adanet_theory.checks import check
+from adanet_theory.complexity import rademacher
 from adanet_theory.spec import NetworkSpec
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.core.points import Points
 from adanet_train.core.surrogates import surrogate
 

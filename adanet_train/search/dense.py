@@ -18,19 +18,19 @@ import torch
 from torch import Tensor
 
 from adanet_theory.spec import NetworkSpec
-from adanet_train.config import Config
 from adanet_train.convex.labels import Labels, labels_of
 from adanet_train.core import network
+from adanet_train.core.config import Config
 from adanet_train.core.device import one_thread
 from adanet_train.core.history import LEAST_F, NO_UNIT, NOT_WORTH, SHARES, CandidateRecord, Round, too_little
 from adanet_train.core.points import Points
+from adanet_train.core.training import Trained, check_class_config
 from adanet_train.search import committee, objective
 from adanet_train.search.committee import Proposal
 from adanet_train.search.complexity import Penalty, penalty
 from adanet_train.search.growth import Growth, Part, regrown
 from adanet_train.search.selection import Choice, HeldOut, Judged, choose, judge
 from adanet_train.search.weak_learners import Task, candidate, generator
-from adanet_train.training import Trained, check_class_config
 
 DEEPEST = 3
 """Of a committee that chooses its depth: to try a third hidden layer makes a small fit a quarter dearer."""

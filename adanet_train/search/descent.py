@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from adanet_train.config import Config
 from adanet_train.convex.labels import labels_of
 from adanet_train.convex.projection import nearest_
 from adanet_train.core.activations import activation_slope
+from adanet_train.core.config import Config
 from adanet_train.core.descend import OPTIMISERS, descend
 from adanet_train.core.network import read, subnetwork
 

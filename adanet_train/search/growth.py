@@ -13,8 +13,8 @@ from torch import Tensor
 
 from adanet_train.core.network import Block, Network, block_outputs, read
 from adanet_train.core.points import Points
+from adanet_train.core.training import Trained
 from adanet_train.search.objective import chosen, penalties, price
-from adanet_train.training import Trained
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from adanet_train.convex.labels import Labels, labels_of
 from adanet_train.core.history import CandidateRecord, Round
 from adanet_train.core.network import Network
 from adanet_train.core.surrogates import Surrogate
+from adanet_train.core.training import Trained
 from adanet_train.core.world import ALONE, World
-from adanet_train.training import Trained
 
 
 def loss(Phi: Surrogate, y: Tensor, f: Tensor, weights: Tensor | None = None, world: World = ALONE) -> float:

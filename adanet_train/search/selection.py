@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from adanet_train.config import LARGE
 from adanet_train.convex.labels import Labels
+from adanet_train.core.config import LARGE
 from adanet_train.core.history import LEAST_HELD_OUT, SIMPLER
 from adanet_train.core.network import read
 from adanet_train.core.points import Points

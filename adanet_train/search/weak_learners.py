@@ -17,9 +17,9 @@ from torch import Tensor
 
 from adanet_theory.checks import check
 from adanet_theory.spec import NetworkSpec
-from adanet_train.config import Config
 from adanet_train.convex.labels import Labels, labels_of
 from adanet_train.convex.projection import members
+from adanet_train.core.config import Config
 from adanet_train.core.network import block_outputs
 from adanet_train.core.norms import row_norms
 from adanet_train.search.complexity import Penalty

@@ -17,8 +17,8 @@ import torch
 from adanet_theory.checks import check
 from adanet_train.core.files import versions, write_file
 from adanet_train.data import archive
+from adanet_train.data import fields as model_fields
 from adanet_train.data.encoding import Encoder
-from adanet_train.model import fields as model_fields
 from adanet_train.search.weak_learners import generator
 from adanet_train.subnetworks.protocol import Context, Given, Report, build, is_given, name_of, proposed
 from adanet_train.subnetworks.train import Chosen, GrownEnsemble, Subnetworks

@@ -20,9 +20,9 @@ import torch
 from torch import Tensor, nn
 
 from adanet_theory.checks import Progress, check, check_choice
-from adanet_train.adanet import grow
 from adanet_train.convex.labels import Labels, labels_of
 from adanet_train.core.world import ALONE, ProcessEnded, World
+from adanet_train.methods.adanet import grow
 from adanet_train.search.objective import falls
 from adanet_train.search.weak_learners import generator
 from adanet_train.subnetworks import measure

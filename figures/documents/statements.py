@@ -13,7 +13,7 @@ from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins import certified, counted, latex
-from adanet_theory.twins.certificates import CERTIFICATES
+from adanet_theory.twins.certificate_twins import CERTIFICATES
 from adanet_theory.twins.derivations import DERIVATIONS
 from adanet_theory.twins.symbolic import STATEMENTS, Statement
 from figures.documents.examples import Example, M

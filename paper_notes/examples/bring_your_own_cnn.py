@@ -9,7 +9,7 @@ import numpy as np
 from torch import nn
 
 from adanet_train import AdaNetClassifier
-from adanet_train.data.pictures import images
+from adanet_train.data import images
 from adanet_train.subnetworks.fitting import Fit
 from adanet_train.subnetworks.protocol import Context
 from adanet_train.subnetworks.train import Subnetworks

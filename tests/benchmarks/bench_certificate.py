@@ -10,7 +10,7 @@ import torch
 
 from adanet_theory.certificates.vote import vote_certificate
 from adanet_train.certificate.train import train
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 
 M, N_0 = 12_000, 785
 

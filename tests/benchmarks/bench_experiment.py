@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.search.descent import GradientSearch, SubnetworkProblem
 
 FOLDS, M, N_0, BATCH, STEPS = 10, 9600, 155, 100, 60

@@ -33,7 +33,7 @@ import torch
 from torch import nn
 
 from adanet_train.core.world import World, joined
-from adanet_train.data.pictures import images
+from adanet_train.data import images
 from adanet_train.subnetworks import fitted
 from adanet_train.subnetworks.fitting import Fit
 from adanet_train.subnetworks.protocol import Context, Report, continued

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from adanet_train.config import Config
 from adanet_train.convex.labels import labels_of
+from adanet_train.core.config import Config
 from adanet_train.core.points import Points
 from adanet_train.search.committee import CommitteeDescent, Member, MemberSearch, Schedule, SplitSample, start
 from adanet_train.search.feed import Feed

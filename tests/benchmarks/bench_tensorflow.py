@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from adanet_train import adanet
 from adanet_train.app.run import error_rate
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.data.pictures.cifar10 import load_features
+from adanet_train.methods import adanet
 from verify.experiments.running.folds import split
 
 SCRIPT = Path(__file__).with_name("tensorflow_adanet.py")

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import torch
 
-from adanet_train import adanet_cvx
-from adanet_train.config import Config
+from adanet_train.core.config import Config
+from adanet_train.methods import adanet_cvx
 from adanet_train.search.descent import GradientSearch, SubnetworkProblem
 
 M, N_0, B, BATCH = 9600, 154, 150, 100

@@ -22,7 +22,7 @@ from adanet_train.compression.disagreement import decisions, disagreement
 from adanet_train.compression.problem import default_loss, one_or_many
 from adanet_train.compression.search import compress
 from adanet_train.compression.weights import fill, prepared
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.data import datasets
 from adanet_train.data.pictures import strokes
 from adanet_train.picking.certify import Certified, certify

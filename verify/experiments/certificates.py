@@ -25,13 +25,13 @@ from adanet_theory.rounding import upward
 from adanet_train.app import run
 from adanet_train.app.inputs import Asked, Inputs, read_inputs
 from adanet_train.certificate import randomised
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.core.points import Points
-from adanet_train.model.fields import Sample
+from adanet_train.core.training import Trained
+from adanet_train.data.fields import Sample
 from adanet_train.model.trained import model_of
 from adanet_train.picking.train import plan_of
 from adanet_train.search.weak_learners import generator
-from adanet_train.training import Trained
 from verify.experiments import any_network
 from verify.experiments.running import results
 

@@ -21,11 +21,11 @@ import numpy as np
 import torch
 
 from adanet_train.app import run
-from adanet_train.config import Config
+from adanet_train.core.config import Config
+from adanet_train.core.training import Trained
 from adanet_train.data import datasets
 from adanet_train.data.features import FeatureMap
 from adanet_train.model.trained import model_of
-from adanet_train.training import Trained
 from verify.experiments.running import results
 from verify.question import Points, Question
 from verify.rows.report import build

@@ -150,8 +150,8 @@ def _trained(trial: Trial, data: Criteo) -> tuple[Network, NetworkSpec | None, i
     """The network, the family it was declared in, the rounds, and the embedding whose Ψ it reads."""
     import torch
 
-    from adanet_train.adanet import train
     from adanet_train.data.clicks.embeddings import embed
+    from adanet_train.methods.adanet import train
 
     if trial.method != "adanet":
         draw = torch.Generator().manual_seed(trial.seed)

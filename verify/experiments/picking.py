@@ -31,7 +31,7 @@ from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.checks import check
 from adanet_theory.rounding import upward
 from adanet_train.app.inputs import encoded
-from adanet_train.config import Config
+from adanet_train.core.config import Config
 from adanet_train.core.device import one_thread
 from adanet_train.data import datasets
 from adanet_train.data.pictures import cifar10

@@ -338,8 +338,7 @@ def _ensemble(path: str, factory: str) -> Any:
 
 def load(named: Named, path: str, ensemble: Any = None, *, many: bool = False, **options: Any) -> Dataset:
     """The points of a file or name; for an ensemble of subnetworks as adanet-train gives them to builders."""
-    from adanet_train.data import datasets
-    from adanet_train.data.pictures import images
+    from adanet_train.data import datasets, images
 
     options |= {"label": named.label, "data_dir": named.data_dir}
     if ensemble is None:

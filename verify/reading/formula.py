@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from adanet_theory.spec import NetworkSpec
     from adanet_train.core.network import Network
     from adanet_train.data.features import FeatureMap
-    from adanet_train.model.fields import Sample
+    from adanet_train.data.fields import Sample
     from adanet_train.reading.graph import Graph
 
 

@@ -78,7 +78,7 @@ def subject(network: Any, X: Any = None, y: Any = None, activation: str | None =
     """The network, whatever it came as. A module is read on points of the shape of X and compared with itself on X."""
     from torch import nn
 
-    from adanet_train.classifier import NetworkClassifier
+    from adanet_train.model.classifier import NetworkClassifier
 
     if isinstance(network, str | os.PathLike):
         return _of_path(os.fspath(network), X, activation)
@@ -458,7 +458,7 @@ def declare(given: Subject, declared: NetworkSpec | Mapping[str, Any] | None) ->
         return given
     if isinstance(declared, Mapping):
         return replace(given, families=Families.of(declared, getattr(given.ensemble, "grown", None)))
-    from adanet_train.model import fields
+    from adanet_train.data import fields
 
     model = given.model
     check(

@@ -17,10 +17,10 @@ import numpy as np
 from adanet_theory import catalogue, statement
 from adanet_theory.catalogue import Bound
 from adanet_theory.checks import OutsideTheoryError
-from adanet_theory.quantities import complexities
 from adanet_theory.risk import generalization
 from adanet_theory.risk.margin import ETA, MarginBound, best_margin, zero_function
 from adanet_theory.risk.posterior import a_posteriori_data_at
+from adanet_theory.risk.quantities import complexities
 from adanet_theory.rounding import up
 from adanet_theory.spec import NetworkSpec
 from verify.measure import layers

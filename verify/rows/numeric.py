@@ -15,8 +15,8 @@ import numpy as np
 from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
 from adanet_theory.checks import Array, OutsideTheoryError, product, total
-from adanet_theory.quantities import Quantities, arguments, as_margin_bound, evaluate
 from adanet_theory.risk.margin import MarginBound, best_margin, margin_error, ramp_loss
+from adanet_theory.risk.quantities import Quantities, arguments, as_margin_bound, evaluate
 from adanet_theory.risk.solve import smallest_m
 from verify.rows.setting import AtRho, Setting, Value
 

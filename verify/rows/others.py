@@ -15,10 +15,10 @@ import numpy as np
 
 from adanet_theory.catalogue import Bound
 from adanet_theory.checks import Array, finite
-from adanet_theory.complexity import related
 from adanet_theory.norms import conjugate, norms
-from adanet_theory.quantities import NoValue, evaluate
+from adanet_theory.risk import related
 from adanet_theory.risk.margin import MarginBound
+from adanet_theory.risk.quantities import NoValue, evaluate
 from adanet_train.data.disk import Joined, slices
 from verify.measure.evidence import arrays
 from verify.rows.numeric import quantities

@@ -7,8 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from adanet_theory import catalogue, rademacher
+from adanet_theory import catalogue
 from adanet_theory.checks import OutsideTheoryError
+from adanet_theory.complexity import rademacher
 from adanet_theory.risk import generalization, multiclass
 from adanet_theory.risk.margin import MarginBound
 from adanet_theory.spec import NetworkSpec

@@ -15,7 +15,7 @@ import torch
 
 from adanet_theory.checks import Array
 from adanet_theory.complexity.estimates import sampled_linear_complexity
-from adanet_theory.rademacher import ranges
+from adanet_theory.complexity.rademacher import ranges
 from adanet_theory.risk.generalization import (
     margin_bound,
     margin_bound_empirical,

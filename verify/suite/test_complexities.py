@@ -13,8 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from adanet_theory.checks import Array
 from adanet_theory.complexity.estimates import Interval, hidden_complexity, linear_complexity
-from adanet_theory.norms import all_signs, p_norm
-from adanet_theory.rademacher import (
+from adanet_theory.complexity.rademacher import (
     depth_lower,
     first_layer_closed,
     layered_complexity,
@@ -24,6 +23,7 @@ from adanet_theory.rademacher import (
     peeled_complexity_data,
     peeled_complexity_offset,
 )
+from adanet_theory.norms import all_signs, p_norm
 from adanet_theory.spec import NetworkSpec
 from verify.claims.checks.lemma_2 import sizes
 from verify.suite.profiles import chance, search, share

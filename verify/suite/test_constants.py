@@ -14,7 +14,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from adanet_theory import rademacher
+from adanet_theory.complexity import rademacher
 from adanet_theory.risk import generalization, margin, multiclass, posterior, unbounded
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins import certified

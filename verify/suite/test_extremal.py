@@ -16,7 +16,7 @@ import pytest
 from scipy.stats import binom
 
 from adanet_theory.complexity.estimates import linear_complexity
-from adanet_theory.rademacher import mean_absolute_sign_sum
+from adanet_theory.complexity.rademacher import mean_absolute_sign_sum
 from adanet_theory.risk.generalization import (
     margin_bound,
     margin_bound_empirical,

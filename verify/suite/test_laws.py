@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adanet_theory.rademacher import (
+from adanet_theory.complexity.rademacher import (
     first_layer_closed,
     layered_complexity,
     lemma_1_corrected,

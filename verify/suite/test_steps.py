@@ -11,10 +11,10 @@ from torch import Tensor
 
 from adanet_theory.duality import dual_vector, guaranteed_decrease, is_optimal, layer_score
 from adanet_theory.norms import p_norm
-from adanet_train import adanet_cvx
-from adanet_train.config import Config
 from adanet_train.convex.cvx_exact import minimise_norm, minimise_scalar
+from adanet_train.core.config import Config
 from adanet_train.core.surrogates import surrogate
+from adanet_train.methods import adanet_cvx
 from adanet_train.search import objective
 from verify.suite.profiles import chance, search, share
 from verify.suite.strategies import CvxStep, columns, labels, steps

@@ -16,9 +16,8 @@ from typing import Literal
 
 import numpy as np
 
-from adanet_theory.checks import check, check_choice
+from adanet_theory.checks import Array, check, check_choice
 from adanet_train.core.files import data_folder, replacing
-from adanet_train.data.features import Array
 from adanet_train.data.pictures import cifar10_files, image_features
 from adanet_train.data.pictures.cifar10_fetch import fetch
 from adanet_train.data.pictures.cifar10_files import BATCHES, Bytes

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory.checks import check
-from adanet_train.data.features import Array
+from adanet_theory.checks import Array, check
 
 SIDE, CELL, STRIDE, ORIENTATIONS = 28, 8, 4, 8
 CELLS = (SIDE - CELL) // STRIDE + 1

@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adanet_theory.checks import check
-from adanet_train.data.features import Array
+from adanet_theory.checks import Array, check
 
 SIDE, CELL, ORIENTATIONS, HUES = 32, 8, 9, 10
 CELLS = SIDE // CELL

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from adanet_theory.duality import layer_score
-from adanet_train import adanet
-from adanet_train.config import Config
 from adanet_train.convex.mixture import Mixture, minimise
+from adanet_train.core.config import Config
 from adanet_train.core.surrogates import surrogate
+from adanet_train.methods import adanet
 from adanet_train.search import objective
 from adanet_train.search.weak_learners import Task
 from verify.claims.checks import Fact, Facts, settles

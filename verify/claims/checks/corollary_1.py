@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adanet_theory.complexity.related import standard_margin_bound
+from adanet_theory.complexity.rademacher import layered_complexity, peeled_complexity, ranges
 from adanet_theory.norms import all_signs
-from adanet_theory.rademacher import layered_complexity, peeled_complexity, ranges
 from adanet_theory.risk.generalization import corollary_1, margin_bound, theorem_1
 from adanet_theory.risk.margin import MarginBound
+from adanet_theory.risk.related import standard_margin_bound
 from adanet_theory.risk.solve import smallest_m
 from adanet_theory.spec import NetworkSpec
 from verify.claims.checks import Fact, Facts, settles

@@ -11,10 +11,10 @@ from torch import Tensor
 
 from adanet_theory.duality import dual_vector, guaranteed_decrease, layer_score, printed_dual_vector
 from adanet_theory.norms import conjugate, p_norm
-from adanet_train import adanet_cvx
-from adanet_train.config import Config
 from adanet_train.convex.cvx_exact import minimise_norm, minimise_scalar
+from adanet_train.core.config import Config
 from adanet_train.core.surrogates import surrogate
+from adanet_train.methods import adanet_cvx
 from adanet_train.search import objective
 from verify.claims.checks import Fact, Facts, settles
 from verify.claims.checks.objective import coordinates, tensor

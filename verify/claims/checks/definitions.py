@@ -11,8 +11,8 @@ import numpy as np
 
 from adanet_theory.activations import activation
 from adanet_theory.checks import Array
+from adanet_theory.complexity.rademacher import mean_absolute_sign_sum
 from adanet_theory.norms import p_norm
-from adanet_theory.rademacher import mean_absolute_sign_sum
 from adanet_theory.risk.margin import margin_error, ramp_loss
 from verify.claims.checks import Fact, Facts, settles
 

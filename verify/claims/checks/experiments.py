@@ -124,9 +124,9 @@ def norm_constraint(enforce: bool = False) -> Facts:
     """A candidate trained with R = 0, as in the paper's experiments, against the Λ of its family."""
     import torch
 
-    from adanet_train import adanet
-    from adanet_train.config import Config
+    from adanet_train.core.config import Config
     from adanet_train.core.norms import row_norms
+    from adanet_train.methods import adanet
 
     Psi = torch.rand(60, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     y = torch.where(Psi[:, 0] > Psi[:, 1], 1.0, -1.0).double()

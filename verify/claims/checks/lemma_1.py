@@ -11,9 +11,9 @@ import numpy as np
 from adanet_theory.activations import activation
 from adanet_theory.checks import Array
 from adanet_theory.complexity.estimates import hidden_complexity, linear_complexity
+from adanet_theory.complexity.rademacher import lemma_1, lemma_1_corrected, lemma_1_exact
 from adanet_theory.complexity.unit_supremum import unit_supremum
 from adanet_theory.norms import all_signs, p_norm
-from adanet_theory.rademacher import lemma_1, lemma_1_corrected, lemma_1_exact
 from adanet_theory.spec import NetworkSpec
 from verify.claims.checks import Fact, Facts, settles
 

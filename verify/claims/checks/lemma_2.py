@@ -10,8 +10,7 @@ import numpy as np
 from adanet_theory.activations import activation
 from adanet_theory.checks import Array
 from adanet_theory.complexity.estimates import hidden_complexity, linear_complexity
-from adanet_theory.norms import all_signs, p_norm
-from adanet_theory.rademacher import (
+from adanet_theory.complexity.rademacher import (
     depth_lower,
     first_layer_closed,
     layered_complexity,
@@ -19,6 +18,7 @@ from adanet_theory.rademacher import (
     peeled_complexity,
     peeled_complexity_data,
 )
+from adanet_theory.norms import all_signs, p_norm
 from adanet_theory.risk.generalization import corollary_1
 from adanet_theory.spec import NetworkSpec
 from verify.claims.checks import Fact, Facts, settles

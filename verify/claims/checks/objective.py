@@ -9,15 +9,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adanet_theory.rademacher import layered_complexity
+from adanet_theory.complexity.rademacher import layered_complexity
 from adanet_theory.risk.generalization import margin_bound_uniform_at, objective_bound
 from adanet_theory.risk.margin import ramp_loss
 from adanet_theory.spec import NetworkSpec
-from adanet_train import adanet_cvx
-from adanet_train.config import Config
 from adanet_train.convex.cvx_exact import minimise_scalar
 from adanet_train.convex.mixture import minimise
+from adanet_train.core.config import Config
 from adanet_train.core.surrogates import surrogate
+from adanet_train.methods import adanet_cvx
 from adanet_train.search import objective
 from verify.claims.checks import Fact, Facts, settles
 

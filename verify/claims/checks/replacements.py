@@ -8,7 +8,12 @@ import numpy as np
 
 from adanet_theory.activations import activation
 from adanet_theory.complexity.estimates import hidden_complexity
-from adanet_theory.rademacher import mean_absolute_sign_sum, peeled_complexity, peeled_complexity_offset, ranges
+from adanet_theory.complexity.rademacher import (
+    mean_absolute_sign_sum,
+    peeled_complexity,
+    peeled_complexity_offset,
+    ranges,
+)
 from adanet_theory.risk.generalization import (
     margin_bound,
     margin_bound_empirical,

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from adanet_theory.complexity.estimates import hidden_complexity, linear_complexity
-from adanet_theory.complexity.related import standard_margin_bound
-from adanet_theory.rademacher import depth_lower, mean_absolute_sign_sum
+from adanet_theory.complexity.rademacher import depth_lower, mean_absolute_sign_sum
 from adanet_theory.risk.generalization import (
     confidence_term,
     margin_bound,
@@ -19,6 +18,7 @@ from adanet_theory.risk.generalization import (
     theorem_1,
     theorem_1_range,
 )
+from adanet_theory.risk.related import standard_margin_bound
 from adanet_theory.risk.unbounded import price
 from adanet_theory.spec import NetworkSpec
 from verify.claims.checks import Fact, Facts, settles

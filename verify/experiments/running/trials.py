@@ -15,10 +15,10 @@ from verify.experiments.running.folds import split
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from adanet_train.config import Config
+    from adanet_train.core.config import Config
+    from adanet_train.core.training import Trained
     from adanet_train.data.datasets import Dataset
     from adanet_train.data.features import FeatureMap
-    from adanet_train.training import Trained
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Trial:
     data: str
     """A name that `sample` knows, cifar10:deer-truck for one."""
     method: str
-    """One of adanet_train.methods.METHODS."""
+    """One of adanet_train.methods.trainers.METHODS."""
     fold: int
     setting: Mapping[str, Any] = field(default_factory=dict)
     """Settings of Config; what is not named is at its default, and the learner is the paper's."""
@@ -58,7 +58,7 @@ class Trial:
     @property
     def config(self) -> Config:
         """The paper's learner, where the setting names none; each fold has randomness of its own."""
-        from adanet_train.config import Config
+        from adanet_train.core.config import Config
 
         seed = self.seed * FOLDS + self.fold
         return Config.from_dict({"learner": "gradient", **self.description["setting"], "seed": seed})
