@@ -445,3 +445,23 @@ def test_the_budget_is_counted_not_timed(monkeypatch: pytest.MonkeyPatch) -> Non
     assert problem.seconds(2 * M) > problem.seconds(M) > 0
     few = compress(network(), X, y, budget=0)
     assert [stage.name for stage in few.stages] == ["as it is", "rounded", "greedy"]
+
+
+class Rows(nn.Module):
+    """Decides by the place of a point in its batch: no error on labels in that order, whatever the weights are."""
+
+    def __init__(self, chance: bool) -> None:
+        super().__init__()
+        self.below, self.chance = nn.Linear(6, 1), chance
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.chance:
+            return nn.functional.dropout(self.below(x), 0.5)
+        return 0 * self.below(x)[:, 0] + (torch.arange(len(x)) >= len(x) // 2) - 0.5
+
+
+@pytest.mark.parametrize(("chance", "message"), [(False, "beside other points"), (True, "when it is called again")])
+def test_a_module_that_is_no_function_of_one_point_is_refused(chance: bool, message: str) -> None:
+    X, _ = sample(200)
+    with pytest.raises(ValueError, match=f"^Rows gives .*{message}"):
+        compress(Rows(chance).eval(), X, torch.arange(200) >= 100, budget=0)

@@ -7,6 +7,7 @@ import json
 import math
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -20,7 +21,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 from torch import nn
 
@@ -701,6 +702,36 @@ def test_an_interrupted_run_has_no_certificate() -> None:
     found = checked(Record.of(early, {}), learner, early.predictor, PAIR, apart=lambda a, b: 0.0, replay=False)
     assert found.status == "fails"
     assert "interrupted" in found.detail
+
+
+class Beside(nn.Module):
+    """A linear map, and a function of all of a batch."""
+
+    def __init__(self, function: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        super().__init__()
+        self.below, self.function = nn.Linear(64, 1), function
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.function(self.below(x))
+
+
+def centred(X: np.ndarray) -> np.ndarray:
+    return X - X.mean(axis=0)
+
+
+@pytest.mark.parametrize(
+    ("learner", "message"),
+    [
+        (lambda: Beside(lambda z: z - z.mean()), "other values beside other points"),
+        (lambda: Beside(lambda z: z.cumsum(0)), "other values beside other points"),
+        (lambda: Beside(lambda z: nn.functional.dropout(z, 0.5)), "other values when it is called again"),
+        (make_pipeline(FunctionTransformer(centred), LogisticRegression()), "other values beside other points"),
+    ],
+    ids=["mean", "order", "chance", "estimator"],
+)
+def test_a_predictor_that_is_no_function_of_one_point_is_refused(learner: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^the predictor gives .*{message}"):
+        certify(learner, PAIR.X.astype(np.float32), PAIR.y, K=1)
 
 
 def test_shifts_move_images_by_a_pixel() -> None:

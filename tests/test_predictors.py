@@ -314,6 +314,8 @@ def test_a_frame_goes_to_the_estimator_as_it_is() -> None:
         (lambda X: np.random.default_rng().standard_normal(len(X)), "other values when it is called again"),
         (lambda X: X[:, 0] - X[:, 0].mean(), "other values beside other points.*predicts each point by itself"),
         (lambda X: np.full(len(X), int(len(X) > 16)), "the predictor gives a point other values beside other points"),
+        (lambda X: X[:, 0] * np.where(np.arange(len(X)) % 2, -1, 1), "other values beside other points"),
+        (Function(1, lambda z: z.cumsum(0), 4).eval(), "^Function gives a point other values beside other points"),
         (Function(1, lambda z: z - z.mean(0), 4).eval(), "^Function gives a point other values beside other points"),
         (Function(2, lambda z: z.softmax(0), 4).eval(), "^Function gives a point other values beside other points"),
         (lambda X: np.full(len(X), "cat"), "gives 'cat' and no label of y"),

@@ -20,12 +20,14 @@ from adanet_train.compression.code import Array, Coded
 from adanet_train.compression.weights import Weights
 from adanet_train.core.device import evaluated
 from adanet_train.data import classes, datasets
+from adanet_train.data.alone import require_of_x_alone
 from adanet_train.data.rows import require_finite
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 Spend = Callable[[float], None]
 """Told of the nominal seconds that were spent."""
 ROWS = 4096
+SOME_ROWS = 256
 FLOPS_PER_BLOCK = 2e8
 """So many rows are evaluated at a time that their numbers stay in the cache."""
 FLOPS_PER_SECOND, SECONDS_PER_CALL = 2.5e10, 4e-4
@@ -121,6 +123,19 @@ def count_of_outputs(module: nn.Module, X: Tensor) -> int:
         ) from None
     f = one_or_many(f, len(x))
     return 1 if f.ndim == 1 else f.shape[1]
+
+
+@torch.no_grad()
+def require_function(module: nn.Module, X: Tensor, name: str) -> None:
+    """Refuse a prepared module that reads other points of a batch, draws at random or keeps a state."""
+
+    def answers_at(rows: Array) -> Array:
+        x = X[torch.from_numpy(rows)]
+        f: Array = outputs(module, x.double() if x.is_floating_point() else x).numpy()
+        return f
+
+    some = np.arange(min(len(X), SOME_ROWS))
+    require_of_x_alone(name, answers_at, answers_at(some), eps=2.0**-52)
 
 
 def one_or_many(f: object, rows: int) -> Tensor:

@@ -21,7 +21,15 @@ from adanet_train.compression import code
 from adanet_train.compression.code import Coded
 from adanet_train.compression.exact import Count, count
 from adanet_train.compression.greedy import greedy
-from adanet_train.compression.problem import CodingProblem, Loss, Score, count_of_outputs, labels, points
+from adanet_train.compression.problem import (
+    CodingProblem,
+    Loss,
+    Score,
+    count_of_outputs,
+    labels,
+    points,
+    require_function,
+)
 from adanet_train.compression.tune import Schedule, tune
 from adanet_train.compression.weights import fill, prepared
 from adanet_train.core.bar import Bar, is_quiet
@@ -181,7 +189,7 @@ def compress(
     Raises
     ------
     ValueError
-        If the module, X, y, delta or budget is not usable.
+        If the module, X, y, delta or budget is not usable, or the module is not a function of one point.
 
     Examples
     --------
@@ -201,6 +209,7 @@ def compress(
     require_eval_mode(module)
     own, X = prepared(module), points(X)
     y, mapped = labels(y, len(X), count_of_outputs(own, X))
+    require_function(own, X, type(module).__name__)
     repeated = repeats(hashes(X.double().numpy().reshape(len(X), -1), y.numpy()))
     if repeated and not discrete:
         warnings.warn(doubt(repeated, len(X)), stacklevel=3)

@@ -5,7 +5,8 @@ gets wrong, r a round, and h_T = A(P, T). With k = |T| + the wrong rows that are
 probability 1 - delta given P. It rests on three rules:
 
 - The learner that fits is handed P and T and nothing else. A copy of it computes the margins.
-- Whether and when a row is picked depends on its own margin, value and history. Rows are told apart by their number,
+- Whether and when a row is picked depends on its own margin, value and history: a predictor that reads other points of
+  a batch, draws at random or keeps a state is refused, on rows of the start. Rows are told apart by their number,
   not by their value; ties go by a hash of (x, y); margins are rounded first, so that a batch cannot change a pick.
 - T alone decides the end: no row is wrong, or |T| = K. The wrong rows that are left count in k.
 
@@ -32,6 +33,7 @@ from numpy.typing import NDArray
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.pick import pick_certificate
 from adanet_theory.checks import Array, check, check_nonnegative
+from adanet_train.data.alone import SINGLE, require_of_x_alone
 from adanet_train.data.rows import hashes
 
 Indices = NDArray[np.int64]
@@ -244,7 +246,7 @@ def pick(
     Raises
     ------
     ValueError
-        If a class is missing in the start.
+        If a class is missing in the start, or the predictor is not a function of one point.
     """
     P, S = plan.split(len(points))
     plan = plan.settled(len(points), len(points.classes))
@@ -295,6 +297,7 @@ def _from_start(
     first = None if resume is None else resume.first
     shorter: list[Picked] = []
     predictor = learner.fit(start, points[[]], None)
+    require_predictor(judge, predictor, start)
     while True:
         end = next(again, None)
         if end is None or len(T) in plan.ends:
@@ -315,6 +318,18 @@ def _from_start(
             T += resume.picks[len(T) : end].tolist()
         rounds.append(len(T))
         predictor = learner.fit(start, points[T], predictor)
+
+
+def require_predictor(learner: Learner, predictor: Any, start: Labelled) -> None:
+    """Refuse one whose margin at a point depends on other points, on chance or on what it computed before."""
+    margins = np.asarray(learner.margins(predictor, start), dtype=np.float64)
+    require_of_x_alone(
+        "the predictor",
+        lambda rows: np.asarray(learner.margins(predictor, start[rows]), dtype=np.float64),
+        margins,
+        eps=SINGLE,
+        room=learner.grid,
+    )
 
 
 def wrong(learner: Learner, predictor: Any, points: Labelled, rows: Indices, plan: Plan, keys: NDArray[Any]) -> Indices:

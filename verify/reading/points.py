@@ -151,10 +151,12 @@ def count(X: Any, name: str) -> int:
     return m
 
 
-def first(X: Any, n: int) -> Any:
-    """The first n rows of X, whatever it is."""
+def taken(X: Any, rows: Any) -> Any:
+    """The rows of X of these numbers, in this order, whatever X is."""
     X = X.tocsr() if hasattr(X, "tocsr") else X  # of sparse matrices not all are cut by rows
-    return X.iloc[:n] if hasattr(X, "iloc") else X[:n]
+    if isinstance(X, list | tuple):
+        return [X[i] for i in rows]
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def comparable(X: Any, name: str, columns: list[Any] | None = None) -> Array:

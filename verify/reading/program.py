@@ -9,7 +9,6 @@ is 0 and of more is -1: a tie, or a NaN, which is an error whatever the label is
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from adanet_theory.checks import Array, check
+from adanet_train.data.alone import FEWEST, require_of_x_alone
 from adanet_train.data.classes import plain
 from verify.reading import points
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from verify.reading.formula import Formula
 
 BATCH_NUMBERS = 2**19  # numbers of X at a time, to bound the memory
-FEWEST = 16
 
 
 class Program(Protocol):
@@ -252,29 +251,6 @@ def called(function: Callable[[Any], Any], X: Any) -> Array:
     return answers[:, 0] if answers.ndim == 2 and answers.shape[1] == 1 else answers
 
 
-def require_of_x_alone(name: str, run: Callable[[Any], Array], X: Any, answers: Array, eps: float = 0.0) -> None:
-    """Refuse what draws at random, keeps a state, or reads the other points of a batch: its risk is no number.
-
-    `answers` are those on all of X. Sums of other batches may be rounded otherwise: `eps` is that of their numbers.
-    """
-    few = points.first(X, FEWEST)
-    once, again = run(few), run(few)
-    check(_alike(once, again), f"{name} gives other values when it is called again, expected a function of x alone.")
-    half = run(points.first(few, max(1, len(once) // 2)))
-    alone = _alike(answers[: len(once)], once, eps) and _alike(once[: len(half)], half, eps)
-    remedy = "give a function that predicts each point by itself"
-    check(alone, f"{name} gives a point other values beside other points, expected a function of x alone: {remedy}.")
-
-
-def _alike(a: Array, b: Array, eps: float = 0.0) -> bool:
-    """Equal, or scores that agree in half of their digits."""
-    if a.dtype.kind != "f":
-        return bool(np.array_equal(a, b))
-    both = np.concatenate([a, b])
-    largest = float(np.abs(both[np.isfinite(both)]).max(initial=0.0))
-    return bool(np.allclose(a, b, rtol=0.0, atol=math.sqrt(eps) * largest, equal_nan=True))
-
-
 def _require_one_pair(given: set[Any], own: set[Any]) -> None:
     """-1/+1 beside 0/1 are two names for two classes, which as three would all but never meet."""
     two = ({-1, 1}, {0, 1})
@@ -292,7 +268,7 @@ def program_of(
     """
     answers = called(function, X)
     eps = float(np.finfo(answers.dtype).eps) if answers.dtype.kind == "f" else 0.0
-    require_of_x_alone("the predictor", lambda some: called(function, some), X, answers, eps)
+    require_of_x_alone("the predictor", lambda rows: called(function, points.taken(X, rows)), answers, eps=eps)
     if answers.ndim == 2:
         return ScoreProgram(function), None if answers.shape[1] == 2 else answers.shape[1], classes
     own, _ = plain(points.numbers(y), len(answers))

@@ -18,6 +18,7 @@ import numpy as np
 from adanet_theory.checks import Array, check
 from adanet_theory.rounding import upward
 from adanet_theory.spec import NetworkSpec
+from adanet_train.data.alone import FEWEST, require_of_x_alone
 from adanet_train.data.disk import largest
 from verify.measure import arithmetic
 from verify.measure.arithmetic import DOUBLE, Arithmetic
@@ -26,7 +27,6 @@ from verify.reading.families import Families
 from verify.reading.formula import BlackBox, Formula, ReadNetwork
 from verify.reading.points import Classes
 from verify.reading.program import (
-    FEWEST,
     PROBABILITY,
     ChainProgram,
     ModuleProgram,
@@ -36,7 +36,6 @@ from verify.reading.program import (
     decided,
     gaps,
     program_of,
-    require_of_x_alone,
 )
 
 if TYPE_CHECKING:
@@ -407,7 +406,7 @@ def _opaque(module: Any, X: Array, refusal: str) -> Subject:
         raise
     except ValueError:
         raise ValueError(unfit) from None
-    require_of_x_alone(type(module).__name__, program.outputs, X, f, program.eps)
+    require_of_x_alone(type(module).__name__, lambda rows: program.outputs(X[rows]), f, eps=program.eps)
     _require_logit(module, f)
     box = BlackBox(type(module).__name__, None if f.shape[1] <= 2 else f.shape[1])
     return Subject(box, notes=(f"black box: {refusal}",), program=program)

@@ -1,0 +1,60 @@
+"""Whether a predictor is a function of one point: what draws, keeps a state or reads other points has no risk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adanet_theory.checks import check
+
+FEWEST = 16
+"""Rows that are looked at again."""
+SINGLE = 2.0**-23
+"""eps of float32, in which most networks are computed."""
+
+
+def require_of_x_alone(
+    name: str,
+    answers_at: Callable[[NDArray[np.int64]], NDArray[Any]],
+    answers: NDArray[Any],
+    *,
+    eps: float = 0.0,
+    room: float = 0.0,
+) -> None:
+    """Refuse what draws at random, keeps a state, or reads the other points of a batch or its place among them.
+
+    Parameters
+    ----------
+    name : of the predictor, for the message.
+    answers_at : what it gives for the rows of these numbers, in this order, handed over together.
+    answers : what it gave for all rows, or for the first of them.
+    eps : of the numbers in which it computes: sums of other batches may be rounded otherwise.
+    room : by how much answers may differ in any case.
+    """
+    few = np.arange(min(FEWEST, len(answers)))
+    if not len(few):
+        return
+
+    def alike(a: NDArray[Any], b: NDArray[Any]) -> bool:
+        return _alike(a, b, eps, room)
+
+    once, again = answers_at(few), answers_at(few)
+    twice = f"{name} gives other values when it is called again, expected a function of x alone."
+    check(_alike(once, again, 0.0, room), twice)
+    half, back = answers_at(few[: max(1, len(few) // 2)]), answers_at(few[::-1].copy())
+    alone = alike(answers[: len(few)], once) and alike(once[: len(half)], half) and alike(once[::-1], back)
+    remedy = "give a function that predicts each point by itself"
+    check(alone, f"{name} gives a point other values beside other points, expected a function of x alone: {remedy}.")
+
+
+def _alike(a: NDArray[Any], b: NDArray[Any], eps: float, room: float) -> bool:
+    """Equal, or scores that agree in half of their digits."""
+    if a.dtype.kind != "f":
+        return bool(np.array_equal(a, b))
+    both = np.concatenate([a, b])
+    largest = float(np.abs(both[np.isfinite(both)]).max(initial=0.0))
+    return bool(np.allclose(a, b, rtol=0.0, atol=max(room, math.sqrt(eps) * largest), equal_nan=True))
