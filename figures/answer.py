@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from adanet_theory.rounding import upward
 from figures import results
+from figures.bound_and_test_error import measured_rows
 from figures.canvas import Data, is_single, panels, styled, width
-from figures.certificates import measured_rows
 from verify.show.plots import BLUE, GREEN, INK, RED
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def compute(*, quick: bool, data: Path | None = None) -> Data:
 
 def _picked(name: str, folder: Path | None) -> list[Data]:
     """The networks of `adanet-experiment picking` on these data, by the mean over the seeds."""
-    from verify.experiments.picking import compared
+    from verify.experiments.protocols.picking import compared
 
     measured = results.read("picking", folder)
     rows = [] if measured is None else measured["rows"]

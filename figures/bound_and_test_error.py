@@ -32,7 +32,7 @@ def measured_rows(folder: Path | None = None) -> tuple[list[dict[str, Any]], boo
     measured = results.read("certificates", folder)
     if measured is not None:
         return measured["rows"], True
-    from verify.experiments.certificates import MappedData, linear
+    from verify.experiments.protocols.certified import MappedData, linear
 
     stand_in = MappedData("digits:3-8", has_test=False)
     return [{"data": stand_in.label, **row} for row in linear(stand_in, None, 0)], False

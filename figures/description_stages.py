@@ -28,12 +28,12 @@ def measured_rows(folder: Path | None = None) -> tuple[list[dict[str, Any]], boo
 
 
 def stand_in() -> dict[str, Any]:
-    """A linear function of 20 of the features of `any_network.table`, on 2,000 points."""
+    """A linear function of 20 of the features of `usual_networks.table`, on 2,000 points."""
     import torch
 
     from adanet_train import compress
     from adanet_train.compression.weights import fill, prepared
-    from verify.experiments.any_network import error, fit, table
+    from verify.experiments.protocols.usual_networks import error, fit, table
 
     (X, y, _), (X_test, y_test, _) = table(2_000, 1), table(2_000, 2)
     torch.manual_seed(0)

@@ -36,7 +36,7 @@ def compute(*, quick: bool, data: Path | None = None, label: str | None = None) 
 
     The learner is AdaNet; in a quick figure it is a support vector machine.
     """
-    from verify.experiments import picking
+    from verify.experiments.protocols import picking
 
     source = str(data or STAND_IN)
     points, test, known = picking.read(picking.PickingData(source, column=label), None, pixels=False)
@@ -59,7 +59,7 @@ def _folds(points: Labelled) -> list[tuple[Labelled, Labelled]]:
 def _row(way: str, share: float, parts: Sequence[Any], make: Callable[[int], Learner]) -> Data:
     """The mean certificate and the mean test error."""
     from adanet_train.picking.core import Plan
-    from verify.experiments import picking
+    from verify.experiments.protocols import picking
 
     found = []
     for seed, (points, test) in enumerate(parts):

@@ -31,7 +31,7 @@ FIGURES = {
     "paper-tables": "figures.paper_tables",
     "tightness": "figures.tightness",
     "training-time": "figures.training_time",
-    "certificates": "figures.certificates",
+    "certificates": "figures.bound_and_test_error",
     "frontier": "figures.frontier",
     "structure": "figures.structure",
     "description-stages": "figures.description_stages",

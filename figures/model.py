@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figures.canvas import FULL, Data, is_single
-from verify.results import BoundReport
+from verify.records.results import BoundReport
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,8 +21,8 @@ def report(
     model: Path, *, draws: int | None, data: Path | None = None, parameters: Mapping[str, Any] | None = None
 ) -> BoundReport:
     """The report of verify-bounds on the model and its sample, on the CPU, so that the figure is repeatable."""
-    from verify.question import Question
     from verify.reading.case import read_file
+    from verify.records.question import Question
     from verify.rows.report import build
 
     given = read_file(str(model), data=None if data is None else str(data))

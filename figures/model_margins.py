@@ -11,7 +11,7 @@ import numpy as np
 from figures.canvas import Data, styled
 from figures.model import fitted, report
 from figures.parameters import ONE
-from verify.results import BoundReport
+from verify.records.results import BoundReport
 from verify.show.plots import draw_margins
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from figures.canvas import Data, styled
 from figures.model import QUICK_DRAWS, fitted, report
 from figures.parameters import ONE
-from verify.results import BoundReport, BoundRow
+from verify.records.results import BoundReport, BoundRow
 from verify.show import wording
 from verify.show.plots import draw_terms, has_terms
 
@@ -23,7 +23,7 @@ PARAMETERS = {"rho": ONE, "delta": ONE}
 
 def compute(*, quick: bool, model: Path, data: Path | None = None, **parameters: Any) -> Data:
     """The rows of the bounds, as in verify-bounds."""
-    from verify.question import DRAWS
+    from verify.records.question import DRAWS
 
     found = report(model, draws=QUICK_DRAWS if quick else DRAWS, data=data, parameters=parameters)
     return {

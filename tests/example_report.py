@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from verify.results import (
+from verify.records.results import (
     Assumption,
     BoundReport,
     BoundRow,

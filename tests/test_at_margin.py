@@ -10,8 +10,8 @@ import pytest
 from adanet_theory import a_posteriori, margin_bound
 from adanet_theory.risk.posterior import a_posteriori_at
 from tests.verify_models import model, row
-from verify.question import Question
-from verify.results import BoundReport
+from verify.records.question import Question
+from verify.records.results import BoundReport
 from verify.rows import report
 from verify.rows.bounds import tenth
 from verify.show import wording

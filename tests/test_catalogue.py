@@ -20,7 +20,7 @@ from figures import bounds_against, family, gallery, vacuity_map
 from tests.refusals import refused
 from tests.test_soundness import linear
 from tests.verify_models import model
-from verify.question import Question
+from verify.records.question import Question
 from verify.rows import report
 from verify.show import render, wording
 from verify.show.plots import draw_terms

@@ -14,7 +14,7 @@ from mpmath import mpf
 from adanet_theory.certificates.grids import VOTES
 from adanet_train.core.network import Network
 from tests.verify_models import built, model, row
-from verify.results import BoundReport
+from verify.records.results import BoundReport
 from verify.rows import report
 from verify.show import render, wording
 
@@ -110,7 +110,7 @@ def test_where_certificates_do_not_apply() -> None:
 def test_held_out_points_come_first_and_may_be_named() -> None:
     file, other = model(flips=0.0), model(seed=1, flips=0.0, m=300)
     y = file.network(other.sample.Psi).sign()
-    test = report.Points(other.sample.Psi.numpy(), y.numpy())
+    test = report.GivenPoints(other.sample.Psi.numpy(), y.numpy())
     found = built(file, test=test, cite="held-out")
     assert found.bounds[0].id == "held-out"
     assert found.bounds[0].value == found.test.upper

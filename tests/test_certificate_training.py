@@ -19,7 +19,7 @@ from adanet_train.model.model_file import Sample
 from adanet_train.model.trained import model_of, trained_of
 from tests.refusals import refused
 from verify import verify_bounds
-from verify.question import Question
+from verify.records.question import Question
 from verify.rows import report
 
 

@@ -16,7 +16,7 @@ from adanet_theory.twins.tails import class_loss_upper, lower_laws
 from adanet_train.core.network import Network
 from tests.test_certificate_rows import kl_inverse
 from tests.verify_models import built, class_model, row
-from verify.rows import certificates
+from verify.rows import votes
 from verify.show import render, wording
 
 ID = "vote-certificate-multiclass"
@@ -103,7 +103,7 @@ def exact_value(v: np.ndarray, Psi: np.ndarray, y: np.ndarray, N: int, k: int, b
 @pytest.mark.parametrize("r_sup", [1.0, 1.5])
 def test_the_row_against_an_independent_calculation(r_sup: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adanet_theory.certificates.vote_multiclass.CLASS_VOTES", CLASS_VOTES[:3])
-    monkeypatch.setattr(certificates, "_class_weights", lambda setting, of=certificates._class_weights: of(setting)[:1])
+    monkeypatch.setattr(votes, "_class_weights", lambda setting, of=votes._class_weights: of(setting)[:1])
     file = class_model(C=3, n=(2, 2), m=12, r_sup=r_sup)
     found = row(built(file), ID)
     v = (file.network.output[1] @ file.network.hidden[1, 0]).numpy()  # rounded, as the exact one is within 1e-15

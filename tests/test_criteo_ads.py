@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from verify.experiments import criteo_ads
-from verify.experiments.criteo_ads import log_loss
+from verify.experiments.protocols import criteo_ads
+from verify.experiments.protocols.criteo_ads import log_loss
 from verify.experiments.running import grids
 
 

@@ -9,8 +9,8 @@ import pytest
 from adanet_theory.complexity.estimates import sampled_linear_complexity
 from adanet_theory.spec import NetworkSpec
 from tests.verify_models import model, row
-from verify.question import Question
-from verify.results import BoundReport
+from verify.records.question import Question
+from verify.records.results import BoundReport
 from verify.rows import report
 from verify.rows import row as rows
 

@@ -11,7 +11,7 @@ from tests.verify_models import model
 from verify.measure import unit_ascent
 from verify.measure.ascent import lower_complexities
 from verify.measure.effort import Effort, affordable, evaluations, seconds
-from verify.question import Question
+from verify.records.question import Question
 from verify.rows import report
 
 SPEC = NetworkSpec.layered((51, 100, 100, 1), 1.0, p=1)

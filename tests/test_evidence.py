@@ -24,7 +24,7 @@ from tests.refusals import refused
 from verify.measure import evidence
 from verify.measure.evidence import feature_sizes
 from verify.measure.margins import by_node, margins
-from verify.question import Points
+from verify.reading.points import GivenPoints
 from verify.rows.checks import held_out
 from verify.suite.strategies import in_layers
 from verify.suite.test_outward import exact_f, exact_path_norm
@@ -220,6 +220,6 @@ def test_the_held_out_bound_at_the_ends() -> None:
 @pytest.mark.parametrize("example", catalogue.bound("held-out").examples)
 def test_the_report_has_the_value(example: Example) -> None:
     errors, m, delta = example.arguments.values()
-    points = Points(np.zeros((m, 1)), np.ones(m))
+    points = GivenPoints(np.zeros((m, 1)), np.ones(m))
     found = held_out(np.where(np.arange(m) < errors, -1.0, 1.0), points, Fraction(delta))
     assert (found.errors, found.upper) == (errors, clopper_pearson_upper(errors, m, delta))

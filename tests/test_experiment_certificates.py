@@ -8,14 +8,15 @@ import torch
 from adanet_train.core.config import Config
 from adanet_train.core.network import Network
 from adanet_train.core.training import Trained
-from verify.experiments import certificates, cli
-from verify.experiments.certificates import MappedData
+from verify.experiments import cli
+from verify.experiments.protocols import certified
+from verify.experiments.protocols.certified import MappedData
 
 
 @pytest.fixture
 def quick(monkeypatch, tmp_path):
     """One small data set, and a trainer whose network and certificate are known."""
-    monkeypatch.setattr(certificates, "SETS", (MappedData("digits:3-8", has_test=False),))
+    monkeypatch.setattr(certified, "SETS", (MappedData("digits:3-8", has_test=False),))
 
     def trainer(method, y=None):
         def train(Psi, y, config: Config) -> Trained:
@@ -29,7 +30,7 @@ def quick(monkeypatch, tmp_path):
 
         return train
 
-    monkeypatch.setattr(certificates.run, "trainer", trainer)
+    monkeypatch.setattr(certified.run, "trainer", trainer)
     return tmp_path / "out" / "certificates.json"
 
 
@@ -78,7 +79,7 @@ def test_the_table_has_a_line_per_data_set(quick):
 
 
 def test_xor_is_nearly_beyond_linear_networks():
-    given = certificates.xor(0.5, 0)
+    given = certified.xor(0.5, 0)
     assert given.Psi.shape == (1000, 11)
     assert given.test is not None
     assert len(given.test[1]) == 2000
@@ -94,19 +95,20 @@ def test_networks_are_measured_and_shown_in_tables_of_their_own(quick, monkeypat
     """A small network of each method, through the command; the rows hold what the tables and figures read."""
     from torch import nn
 
-    from verify.experiments import any_network, tables
-    from verify.experiments.any_network import CaseRecipe, TrainedCase, table
+    from verify.experiments import tables
+    from verify.experiments.protocols import usual_networks
+    from verify.experiments.protocols.usual_networks import CaseRecipe, TrainedCase, table
 
     def case(data_dir, seed):
         (X, y, _), (X_test, y_test, _) = table(600, 1), table(200, 2)
         torch.manual_seed(seed)
-        return TrainedCase(any_network.fit(nn.Linear(50, 1), X, y, 2, 50), X, y, X_test, y_test)
+        return TrainedCase(usual_networks.fit(nn.Linear(50, 1), X, y, 2, 50), X, y, X_test, y_test)
 
     name = "small net"
-    monkeypatch.setattr(certificates, "SETS", (MappedData(name, only=("occam", "disagreement")),))
-    monkeypatch.setattr(any_network, "CASES", {name: CaseRecipe(case, 0.5)})
-    monkeypatch.setattr(any_network, "UNLABELLED", 150)
-    monkeypatch.setattr(any_network, "surrogate", lambda case, seed: any_network.certify("lr", case.X, case.y))
+    monkeypatch.setattr(certified, "SETS", (MappedData(name, only=("occam", "disagreement")),))
+    monkeypatch.setattr(usual_networks, "CASES", {name: CaseRecipe(case, 0.5)})
+    monkeypatch.setattr(usual_networks, "UNLABELLED", 150)
+    monkeypatch.setattr(usual_networks, "surrogate", lambda case, seed: usual_networks.certify("lr", case.X, case.y))
     assert cli.main(["certificates", "--out", str(quick)]) == 0
     result = json.loads(quick.read_text())
     small, own = result["rows"]

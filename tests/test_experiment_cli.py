@@ -15,7 +15,8 @@ from adanet_train.data.pictures import cifar10
 from adanet_train.model import model_file
 from paper_notes import tables as paper
 from verify import cli as network_cli
-from verify.experiments import bounds, cifar_pairs, cli, criteo_ads, tables
+from verify.experiments import cli, tables
+from verify.experiments.protocols import bounds, cifar_pairs, criteo_ads
 from verify.experiments.running import gp, grids
 from verify.experiments.running.selection import PairRow, Scores
 from verify.experiments.running.store import Store

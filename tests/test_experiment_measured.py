@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from verify.experiments import cli, learners, structure
+from verify.experiments import cli
+from verify.experiments.protocols import learners, structure
 
 
 def test_a_table_is_measured_and_the_other_learners_stay(tmp_path, capsys):

@@ -9,8 +9,9 @@ from scipy.stats import beta
 
 from adanet_theory.certificates.pick import pick_certificate
 from adanet_train.picking.core import Labelled, Plan
-from verify.experiments import cli, picking, tables
-from verify.experiments.picking import PickingData, Spent
+from verify.experiments import cli, tables
+from verify.experiments.protocols import picking
+from verify.experiments.protocols.picking import PickingData, Spent
 
 
 class Threshold:

@@ -363,8 +363,8 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @pytest.mark.parametrize("classes", ["two", "many"])
 def test_a_model_opens_with_what_verify_bounds_says_of_it(classes: Any, tmp_path: Any) -> None:
     from verify.measure.arithmetic import ETA
-    from verify.question import Question
     from verify.reading.case import read_file
+    from verify.records.question import Question
     from verify.rows.report import build
 
     saved, fixed_rho = tmp_path / "model.pt", [b.id for b in catalogue.theory(classes) if b.scale == "rho"]
@@ -419,7 +419,7 @@ def test_blocks_of_margins_err_on_the_safe_side() -> None:
 
 @pytest.mark.parametrize("classes", ["two", "many"])
 def test_the_needs_are_those_of_verify_bounds(classes: Any) -> None:
-    from verify.question import Question
+    from verify.records.question import Question
     from verify.rows.report import build
 
     report = build(small_model() if classes == "two" else class_model(), Question(draws=None))

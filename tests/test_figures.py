@@ -10,8 +10,8 @@ from matplotlib import image
 
 from adanet_train.model import model_file
 from figures import (
+    bound_and_test_error,
     bounds_against,
-    certificates,
     closed_form_step,
     complexities,
     gallery,
@@ -60,9 +60,11 @@ def test_no_letter_of_a_formula_reaches_the_edge_of_the_file(name, tmp_path):
 
 def test_the_key_of_the_certificates_stands_on_no_point():
     """Drawn in one column as in two."""
-    points = [{"data": "d", "id": id, "error": 0.01, "bound": 0.003, "tested": True} for id in certificates.SHOWN]
+    points = [
+        {"data": "d", "id": id, "error": 0.01, "bound": 0.003, "tested": True} for id in bound_and_test_error.SHOWN
+    ]
     for column in ("single", "double"):
-        figure = settle(certificates.draw({"points": points, "column": column}))
+        figure = settle(bound_and_test_error.draw({"points": points, "column": column}))
         figure.draw_without_rendering()
         (axes,) = figure.axes
         (key,) = figure.legends or [axes.get_legend()]

@@ -20,7 +20,7 @@ from adanet_train.search import objective
 from figures import (
     answer,
     architecture,
-    certificates,
+    bound_and_test_error,
     construction,
     failure_frequency,
     frontier,
@@ -269,15 +269,15 @@ def test_bounds_above_one_are_drawn_in_the_strip(monkeypatch):
         {**row, "bound id": "theorem-1", "bound": 9.0},
     ]
     monkeypatch.setattr(results, "read", lambda name, folder=None: {"rows": rows})
-    found = certificates.compute(quick=True)
-    lines = certificates.draw(found).axes[0].lines
+    found = bound_and_test_error.compute(quick=True)
+    lines = bound_and_test_error.draw(found).axes[0].lines
     drawn = {(float(x), float(y)) for line in lines for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
-    assert {(0.01, 0.04), (0.01, certificates.STRIP), (0.005, 0.03)} <= drawn
-    assert (0.02, certificates.STRIP) in drawn
+    assert {(0.01, 0.04), (0.01, bound_and_test_error.STRIP), (0.005, 0.03)} <= drawn
+    assert (0.02, bound_and_test_error.STRIP) in drawn
     assert (0.01, 9.0) not in drawn
-    assert "2 data sets" in certificates.caption(found)
-    assert "Corollary 1 as printed 50 to 50" in certificates.caption(found)
-    assert "vote-certificate, linear 0.0401 to 0.0433" in certificates.caption(found)
+    assert "2 data sets" in bound_and_test_error.caption(found)
+    assert "Corollary 1 as printed 50 to 50" in bound_and_test_error.caption(found)
+    assert "vote-certificate, linear 0.0401 to 0.0433" in bound_and_test_error.caption(found)
 
 
 def test_the_frontier_is_measured_on_the_points_that_are_given(tmp_path):

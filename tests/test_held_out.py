@@ -22,20 +22,21 @@ from tests.test_soundness import linear, status
 from tests.verify_models import built, class_model, row
 from verify import verify_bounds
 from verify.cli import main
-from verify.question import Points, Question
-from verify.results import BoundReport
+from verify.reading.points import GivenPoints
+from verify.records.question import Question
+from verify.records.results import BoundReport
 from verify.rows.assumptions import rows_held_out
 from verify.show import wording
 
 
-def fresh(m: int = 300, seed: int = 1) -> Points:
+def fresh(m: int = 300, seed: int = 1) -> GivenPoints:
     """Points that `linear` has not seen."""
     sample = linear(m, seed).sample
-    return Points(sample.Psi.numpy(), sample.y.numpy())
+    return GivenPoints(sample.Psi.numpy(), sample.y.numpy())
 
 
-def repeated(points: Points, times: int) -> Points:
-    return Points(np.tile(points.Psi, (times, 1)), np.tile(points.y, times))
+def repeated(points: GivenPoints, times: int) -> GivenPoints:
+    return GivenPoints(np.tile(points.Psi, (times, 1)), np.tile(points.y, times))
 
 
 # Rows that repeat
@@ -72,12 +73,12 @@ def test_copies_in_the_training_sample_do_not_concern_the_held_out_points() -> N
     assert found.cite.assumes == ("iid", "untouched")
 
 
-def mixed(file: ModelFile, shared: int, m: int = 100) -> Points:
+def mixed(file: ModelFile, shared: int, m: int = 100) -> GivenPoints:
     """m held-out points, some of which are rows of the sample."""
     new = fresh(m)
     Psi, y = new.Psi.copy(), new.y.copy()
     Psi[:shared], y[:shared] = file.sample.Psi[:shared].numpy(), file.sample.y[:shared].numpy()
-    return Points(Psi, y)
+    return GivenPoints(Psi, y)
 
 
 def test_rows_of_the_sample_are_counted_refused_or_named() -> None:
@@ -92,7 +93,7 @@ def test_rows_of_the_sample_are_counted_refused_or_named() -> None:
 
 def test_training_rows_under_other_labels_are_rows_of_the_sample() -> None:
     file = linear(200)
-    own = Points(file.sample.Psi[:100].numpy(), -file.sample.y[:100].numpy())
+    own = GivenPoints(file.sample.Psi[:100].numpy(), -file.sample.y[:100].numpy())
     refused(lambda: built(file, own), "100 of the 100 test points", "(100 under another label)")
     found = built(file, own, discrete=True)
     assert "100 of the 100 are rows of the sample (100 under another label)" in detail(found, "untouched")
@@ -102,15 +103,15 @@ def test_near_copies_of_the_sample_are_counted_and_most_are_refused() -> None:
     file = linear(200)
     noise = np.random.default_rng(3).uniform(-1e-7, 1e-7, (100, file.network.n[0]))
     few, all_ = mixed(file, 40), mixed(file, 100)
-    found = built(file, Points(few.Psi + noise, few.y))
+    found = built(file, GivenPoints(few.Psi + noise, few.y))
     assert "though 40 of the 100 lie within 1e-6 of rows of the sample (untouched)" in wording.sentence(found)
     assert "within 1e-6" not in wording.sentence(built(file, fresh()))
-    refused(lambda: built(file, Points(all_.Psi + noise, all_.y)), "100 of the 100 test points lie within 1e-6")
+    refused(lambda: built(file, GivenPoints(all_.Psi + noise, all_.y)), "100 of the 100 test points lie within 1e-6")
 
 
 def test_dense_points_are_near_each_other_without_being_copies() -> None:
     draw = np.random.default_rng(0)
-    sample, test = (Points(draw.uniform(size=(m, 1)), draw.choice([-1.0, 1.0], m)) for m in (1_000_000, 50))
+    sample, test = (GivenPoints(draw.uniform(size=(m, 1)), draw.choice([-1.0, 1.0], m)) for m in (1_000_000, 50))
     found = rows_held_out(sample, test, False)
     assert found.near > 25
 
@@ -171,7 +172,7 @@ def test_of_many_classes_held_out_points_are_quoted_too() -> None:
     draw = np.random.default_rng(5)
     Psi = draw.uniform(-1, 1, (80, 3))
     y = file.network(other.sample.Psi.new_tensor(Psi)).argmax(dim=1).numpy()
-    found = built(file, Points(Psi, y))
+    found = built(file, GivenPoints(Psi, y))
     assert (found.cite.id, found.cite.delta, found.cite.assumes) == ("held-out", 0.05, ("iid", "untouched"))
     assert found.cite.value == pytest.approx(1 - 0.05 ** (1 / 80), rel=1e-9)
 
@@ -303,7 +304,7 @@ def test_one_point_without_a_label_many_times_bounds_nothing() -> None:
 def test_a_network_that_is_worse_than_a_constant_on_held_out_points_is_told_so() -> None:
     file = linear(3)
     wrong = fresh(100)
-    found = built(file, Points(wrong.Psi, -wrong.y))
+    found = built(file, GivenPoints(wrong.Psi, -wrong.y))
     assert "The network errs on 100 % of the held-out points" in found.advice[0]
     assert "better training can" in found.advice[0]
 

@@ -17,7 +17,8 @@ from tests.test_soundness import linear, status
 from tests.verify_models import built, model
 from verify import verify_bounds
 from verify.cli import main
-from verify.question import Points, Question
+from verify.reading.points import GivenPoints
+from verify.records.question import Question
 from verify.rows import report
 from verify.show import wording
 
@@ -33,7 +34,7 @@ def learned(tmp_path_factory) -> str:
     return path
 
 
-def all_rows(path: str) -> Points:
+def all_rows(path: str) -> GivenPoints:
     """All of breast cancer through the file's map."""
     from sklearn.datasets import load_breast_cancer
 
@@ -44,7 +45,7 @@ def all_rows(path: str) -> Points:
     assert sum(tuple(row) in own for row in Psi.tolist()) == 57
     sign = 2.0 * y - 1
     first = next(i for i, row in enumerate(Psi.tolist()) if row == file.sample.Psi[0].tolist())
-    return Points(Psi, sign if sign[first] == file.sample.y[0] else -sign)
+    return GivenPoints(Psi, sign if sign[first] == file.sample.y[0] else -sign)
 
 
 def test_a_map_learned_on_other_points_holds_on_the_file_s_own_sample(learned: str) -> None:
@@ -77,7 +78,7 @@ def test_an_older_file_does_not_say_which_rows_made_its_map(learned: str) -> Non
 def test_new_points_do_not_spoil_a_learned_map(learned: str) -> None:
     file = model_file.read(learned)
     Psi = np.random.default_rng(0).uniform(-1, 1, (200, file.network.n[0]))
-    found = report.build(file, Question(draws=None), sample=Points(Psi, np.where(Psi[:, 0] > 0, 1.0, -1.0)))
+    found = report.build(file, Question(draws=None), sample=GivenPoints(Psi, np.where(Psi[:, 0] > 0, 1.0, -1.0)))
     assert status(found, "feature-map") == "holds"
 
 

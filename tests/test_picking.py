@@ -874,8 +874,8 @@ def picked_file(tmp_path_factory: Any) -> str:
 
 
 def test_a_replay_says_how_far_it_is(picked_file: str) -> None:
-    from verify.question import Question
     from verify.reading.case import read_file
+    from verify.records.question import Question
     from verify.rows import report
 
     given, counts = read_file(picked_file), []

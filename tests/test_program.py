@@ -25,9 +25,9 @@ from verify import verify_bounds
 from verify.measure.arithmetic import ETA
 from verify.measure.effort import Purse
 from verify.measure.margins import margins
-from verify.question import Question
 from verify.reading.program import ModuleProgram, NamedProgram, decided, errors
 from verify.reading.subject import _arithmetic, subject
+from verify.records.question import Question
 from verify.rows import report
 
 

@@ -20,7 +20,7 @@ from tests.test_held_out import fresh, repeated
 from tests.test_soundness import linear
 from tests.verify_models import built, class_model, model, row
 from verify import verify_bounds
-from verify.question import Points
+from verify.reading.points import GivenPoints
 from verify.rows.citation import held_out_hint
 from verify.show import render, wording
 
@@ -63,7 +63,7 @@ def test_held_out_points_have_errors_by_class_too() -> None:
     file, test = linear(100), fresh(50)
     y = test.y.copy()
     y[:5] = 1.0
-    found = built(file, Points(test.Psi, y))
+    found = built(file, GivenPoints(test.Psi, y))
     wrong = test.y != y
     expected = {"-1": wrong[y < 0].mean(), "+1": wrong[y > 0].mean()}
     assert found.test.class_errors == expected
@@ -97,9 +97,9 @@ def test_a_bound_above_that_of_a_constant_prediction_is_called_useless() -> None
     assert "useless" not in wording.sentence(good)
 
 
-def fresh_ones(m: int) -> Points:
+def fresh_ones(m: int) -> GivenPoints:
     draw = np.random.default_rng(7)
-    return Points(np.c_[draw.uniform(-1, 1, (m, 2)), np.ones(m)], np.ones(m))
+    return GivenPoints(np.c_[draw.uniform(-1, 1, (m, 2)), np.ones(m)], np.ones(m))
 
 
 # One hint

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from tests.example_report import HOSTILE, OUTSIDE, REPORT, SIGMOID
-from verify.results import Assumption, CheckRow, Citation
+from verify.records.results import Assumption, CheckRow, Citation
 from verify.show import render, wording
 
 REPORTS = [REPORT, SIGMOID, OUTSIDE]

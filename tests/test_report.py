@@ -19,8 +19,8 @@ from adanet_theory.spec import NetworkSpec
 from adanet_train.model.model_file import ModelFile
 from tests.verify_models import model
 from verify.measure.layers import Sampling, complexities
-from verify.question import Question
-from verify.results import BoundReport
+from verify.records.question import Question
+from verify.records.results import BoundReport
 from verify.rows import report
 
 PHI = {"relu": lambda x: max(x, mpf(0)), "tanh": mpmath.tanh, "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x))}
@@ -456,7 +456,7 @@ def test_the_same_seed_gives_the_same_report() -> None:
 
 def test_held_out_points_give_the_test_error_and_its_bound() -> None:
     file, other = model(), model(seed=1, flips=0.5, m=200)
-    test = report.Points(other.sample.Psi.numpy(), other.sample.y.numpy())
+    test = report.GivenPoints(other.sample.Psi.numpy(), other.sample.y.numpy())
     found = report.build(file, Question(draws=None), test=test)
     errors = int(((file.network(other.sample.Psi) * other.sample.y) <= 0).sum())
     assert found.test.error == errors / 200

@@ -16,8 +16,8 @@ from torch import nn
 from adanet_train.data import datasets
 from tests.refusals import refuses
 from verify import cli
-from verify.question import Question
 from verify.reading.case import read_file
+from verify.records.question import Question
 from verify.rows import report
 from verify.show import series
 

@@ -18,7 +18,8 @@ from adanet_train.model.model_file import ModelFile, Sample
 from tests.verify_models import model, row
 from verify.cli import main
 from verify.measure.repeats import repeated, shared
-from verify.question import Points, Question
+from verify.reading.points import GivenPoints
+from verify.records.question import Question
 from verify.rows import report
 
 
@@ -101,7 +102,7 @@ def test_r_sup_holds_only_where_the_map_clips_and_fails_at_a_test_point_beyond_i
     clipped = dataclasses.replace(file, features=dataclasses.replace(file.features, clip=True))
     assert status(report.build(clipped, Question(draws=None)), "r-sup") == "holds"
     other = linear(100, seed=1).sample
-    far = Points(5 * other.Psi.numpy(), other.y.numpy())
+    far = GivenPoints(5 * other.Psi.numpy(), other.y.numpy())
     found = report.build(file, Question(draws=None), test=far)
     assert status(found, "r-sup") == "fails"
     assert "r-sup" in {row.id: row.why_not for row in found.bounds}["a-posteriori-bounded"]

@@ -37,8 +37,8 @@ from adanet_train.subnetworks.protocol import Context, continued, hidden
 from adanet_train.subnetworks.train import EnsembleProblem, Subnetworks, train
 from verify import compressing, verify_bounds
 from verify.cli import main as verify_main
-from verify.question import Question
 from verify.reading import case
+from verify.records.question import Question
 from verify.show import render
 
 DIGITS, LABELS = (part[:700] for part in load_digits(return_X_y=True))

@@ -22,7 +22,7 @@ from adanet_train.model import model_file
 from adanet_train.model.trained import trained_of
 from adanet_train.search import objective
 from tests.refusals import refused, refuses
-from verify.question import Question
+from verify.records.question import Question
 from verify.rows import report
 
 KEYS = [

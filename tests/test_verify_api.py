@@ -33,8 +33,9 @@ from adanet_train.reading.trace import trace
 from tests.refusals import refused
 from tests.verify_models import model as layered_model
 from verify import cli, verify_bounds
-from verify.question import Points, Question, in_python
 from verify.reading.formula import ReadNetwork
+from verify.reading.points import GivenPoints
+from verify.records.question import Question, in_python
 from verify.rows.report import build
 
 
@@ -124,7 +125,7 @@ def test_a_bound_on_x_below_1_leaves_room_for_the_constant_feature(module: nn.Mo
 def test_a_graph_has_the_rows_on_path_norms_of_the_layers_that_it_could_be() -> None:
     """Biases are weights on a feature that is constantly 1, whether it stands in Psi or not."""
     X, y = points(stack(), 3, m=60)
-    sample = Points(X.astype(np.float64), 2.0 * y - 1, mapped=False)
+    sample = GivenPoints(X.astype(np.float64), 2.0 * y - 1, mapped=False)
     graph = build(ReadNetwork(trace(stack(), (3,))), Question(draws=4, r_sup=1), sample=sample)
     found = {row.id: row for row in graph.bounds}
     layers = verify_bounds(stack().double(), X, y, draws=4, r_sup=1).bounds

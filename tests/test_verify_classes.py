@@ -20,7 +20,7 @@ from adanet_train.reading.trace import trace
 from tests.verify_models import class_model, model
 from verify import cli, verify_bounds
 from verify.measure import evidence, layers, margins
-from verify.question import Question
+from verify.records.question import Question
 from verify.rows import report
 
 MANY = [bound.id for bound in catalogue.theory("many")]

@@ -17,7 +17,7 @@ from adanet_train.picking.modules import Module
 from verify import verify_bounds
 from verify.api import Report
 from verify.cli import main
-from verify.results import Assumption
+from verify.records.results import Assumption
 from verify.show import wording
 
 M, FEW, FEWEST = 1500, 400, 60

@@ -12,8 +12,8 @@ from adanet_theory.spec import NetworkSpec
 from adanet_train.core.network import Network
 from adanet_train.data.features import FeatureMap
 from adanet_train.model.model_file import ModelFile, Sample
-from verify.question import Question
-from verify.results import BoundReport, BoundRow
+from verify.records.question import Question
+from verify.records.results import BoundReport, BoundRow
 from verify.rows import report
 
 

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from adanet_theory.checks import with_near_misses
 from adanet_theory.spec import NetworkSpec
-from verify.measure.effort import BUDGET
-from verify.question import Question
-from verify.results import BoundReport, BoundRow
+from verify.records.question import BUDGET, Question
+from verify.records.results import BoundReport, BoundRow
 
 if TYPE_CHECKING:
     from adanet_theory.rounding import Number

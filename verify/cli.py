@@ -21,8 +21,8 @@ from adanet_train.core.device import device
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from verify.question import Question
-    from verify.results import BoundReport
+    from verify.records.question import Question
+    from verify.records.results import BoundReport
 
 SUFFIXES = (".csv", ".parquet", ".npy", ".npz", ".pt")
 EXAMPLES = """\
@@ -127,7 +127,7 @@ def parser() -> Parser:
 
 def _number(text: str) -> Fraction | float:
     """The decimal that was typed, exactly."""
-    from verify.question import exact
+    from verify.records.question import exact
 
     return exact(text)
 
@@ -256,8 +256,7 @@ def show(built: BoundReport, arguments: argparse.Namespace) -> None:
 
 def ask(arguments: argparse.Namespace) -> Question:
     """The question, checked before torch is imported; its device is found later."""
-    from verify.measure.effort import BUDGET
-    from verify.question import DRAWS, Question
+    from verify.records.question import BUDGET, DRAWS, Question
 
     number = _number_of(arguments)
     if number > 1 and (arguments.tex is not None or arguments.tex_all is not None):

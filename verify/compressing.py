@@ -19,10 +19,10 @@ from verify.rows.described import CertifiedNetwork
 if TYPE_CHECKING:
     from adanet_theory.checks import Progress
     from adanet_train.compression.file import CodedFile
-    from verify.question import Question
     from verify.reading.case import Case
     from verify.reading.subject import Subject
-    from verify.results import BoundReport
+    from verify.records.question import Question
+    from verify.records.results import BoundReport
 
 BUDGET = 60.0
 """Nominal seconds of --compress."""
@@ -145,16 +145,16 @@ def _predictions(given: Any) -> Callable[[Array], Array]:
 
 def _of_picks(path: str, X: Array, y: Array) -> CertifiedNetwork:
     """A model.pt that was trained by picking on this sample: its picks are counted and replayed."""
-    from verify.question import Points
     from verify.reading import subject
-    from verify.rows.certificates import picking
+    from verify.reading.points import GivenPoints
+    from verify.rows.picks import picking
 
     own = subject.of_model_file(path, None)
     Psi = case.features(own, X)
     model = own.model
     has_record = getattr(model, "picked", None) is not None
     check(has_record, f"{path}: --surrogate takes a compressed network or one that was trained by picking.")
-    run = picking(model, Points(Psi, np.asarray(y)), replay=True)
+    run = picking(model, GivenPoints(Psi, np.asarray(y)), replay=True)
     check(run is not None, f"{path}: was trained by picking on another sample than --data.")
     assert run is not None
     check(run.status != "fails", f"{path}: its certificate cannot be confirmed: {run.detail}")

@@ -10,7 +10,7 @@ import numpy as np
 from adanet_theory.checks import Array, check
 from adanet_theory.spec import NetworkSpec
 from figures.explorer.content import MAX_DEPTHS
-from verify.results import BoundReport
+from verify.records.results import BoundReport
 from verify.rows.setting import Setting
 
 EXACT_MARGINS = 2000
@@ -19,9 +19,9 @@ EXACT_MARGINS = 2000
 
 def opening(model: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
     """(state, margins, a line of words) from a model file and the sample in it."""
-    from verify.question import Question
     from verify.reading.case import read_file
     from verify.reading.formula import BlackBox
+    from verify.records.question import Question
     from verify.rows.report import make_setting, of_setting
     from verify.show import wording
 

@@ -11,7 +11,7 @@ from adanet_train.compression.exact import count
 from adanet_train.compression.problem import CodingProblem
 from adanet_train.compression.tune import Schedule, tune
 from adanet_train.compression.weights import fill, prepared
-from verify.experiments.any_network import fit, lenet
+from verify.experiments.protocols.usual_networks import fit, lenet
 
 STEPS, BATCH = 60, 256
 

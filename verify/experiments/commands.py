@@ -12,9 +12,10 @@ from adanet_theory.checks import check, check_choice
 from adanet_train.core.bar import Bar
 from adanet_train.core.files import data_folder
 from paper_notes.tables import FOLDS
-from verify.experiments import (
+from verify.experiments import tables
+from verify.experiments.protocols import (
     bounds,
-    certificates,
+    certified,
     cifar_pairs,
     classes,
     criteo_ads,
@@ -22,11 +23,10 @@ from verify.experiments import (
     mnist_bound,
     picking,
     structure,
-    tables,
 )
-from verify.experiments.bounds import NetworkRow
-from verify.experiments.cifar_pairs import Protocol
-from verify.experiments.criteo_ads import ClickRow
+from verify.experiments.protocols.bounds import NetworkRow
+from verify.experiments.protocols.cifar_pairs import Protocol
+from verify.experiments.protocols.criteo_ads import ClickRow
 from verify.experiments.running import grids, results, trials
 from verify.experiments.running.progress import Trials
 from verify.experiments.running.runner import Runner, Work, on_cluster, on_cores
@@ -194,11 +194,11 @@ def show(arguments: argparse.Namespace, rows: Sequence[PairRow]) -> int:
 
 
 def run_certificates(arguments: argparse.Namespace) -> int:
-    methods = _among("methods", arguments.methods, tuple(certificates.METHODS))
-    chosen = _among("sets", arguments.sets, tuple(data.label for data in certificates.SETS))
+    methods = _among("methods", arguments.methods, tuple(certified.METHODS))
+    chosen = _among("sets", arguments.sets, tuple(data.label for data in certified.SETS))
     command = f"adanet-experiment certificates --data-dir DIR --seed {arguments.seed}"
     Path(arguments.out).parent.mkdir(parents=True, exist_ok=True)
-    certificates.certificates(arguments.out, arguments.data_dir, arguments.seed, command, methods, chosen, _say)
+    certified.certificates(arguments.out, arguments.data_dir, arguments.seed, command, methods, chosen, _say)
     return 0
 
 

@@ -20,7 +20,7 @@ from adanet_train.app import console
 from adanet_train.app.console import Parser
 from adanet_train.core.files import write_file
 from paper_notes import tables as paper
-from verify.experiments.picking import FIFTEEN, compared
+from verify.experiments.protocols.picking import FIFTEEN, compared
 from verify.experiments.running import results
 
 METHODS = {"adanet": "AdaNet", "lr": "LR", "nn": "NN", "nn-gp": "NN-GP"}

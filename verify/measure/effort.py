@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from adanet_theory.spec import NetworkSpec
+from verify.records.question import BUDGET
 
-BUDGET = 20.0
-"""Seconds, about ten times the import of torch."""
 PER_UNIT, PER_WEIGHT = 9e-9, 0.15e-9  # seconds for a point of one distinct unit, and for each of its weights
 PER_PRODUCT = 0.5e-6  # seconds for a product of balls, with the conversion of its weight
 FEWEST_DRAWS = 8

@@ -19,9 +19,10 @@ from adanet_theory.complexity.arrangement import cell_count
 from adanet_theory.complexity.estimates import Interval
 from adanet_theory.rounding import Number, down
 from adanet_theory.spec import NetworkSpec
-from verify.measure.effort import BUDGET, Effort, affordable
+from verify.measure.effort import Effort, affordable
 from verify.measure.evidence import FeatureSizes
-from verify.results import Complexity
+from verify.records.question import BUDGET
+from verify.records.results import Complexity
 
 # An estimate encloses the rounding of its sums; this much more encloses that of the factors in front of them.
 FACTORS = 2.0**-44

@@ -18,10 +18,9 @@ from adanet_theory.spec import NetworkSpec
 from adanet_train.app import factory as user_code
 from adanet_train.core.by_class import ZERO_ONE
 from adanet_train.data.disk import as_array, mean_size
-from verify.question import Points
 from verify.reading import points, program, subject
 from verify.reading.formula import BlackBox, Formula, ReadNetwork
-from verify.reading.points import Classes, Pairs
+from verify.reading.points import Classes, GivenPoints, Pairs
 from verify.reading.program import ChainProgram, ModuleProgram, NamedProgram
 from verify.reading.subject import Subject
 
@@ -35,8 +34,8 @@ class Case:
     """The model and its points; `sample` is None where the model file's own is meant; `notes` are for the reader."""
 
     model: Formula | BlackBox
-    sample: Points | None
-    test: Points | None
+    sample: GivenPoints | None
+    test: GivenPoints | None
     notes: tuple[str, ...]
     given: Subject
     X: Any = None
@@ -122,7 +121,7 @@ SCALES = 20.0
 """How many times larger the mean of |x| may be on one set of points than on the other before a note asks."""
 
 
-def _other_scale(sample: Points | None, test: Points) -> list[str]:
+def _other_scale(sample: GivenPoints | None, test: GivenPoints) -> list[str]:
     """A line where the held-out points seem to be on another scale than the sample, as 0..255 is beside 0..1."""
     if sample is None or sample.Psi.dtype.kind != "f":
         return []
@@ -146,7 +145,7 @@ def _columns(given: Subject, X: Any, test: Pairs) -> list[Any] | None:
     return own
 
 
-def _points(given: Subject, pairs: Pairs, columns: list[Any] | None = None) -> tuple[Points, Classes, list[str]]:
+def _points(given: Subject, pairs: Pairs, columns: list[Any] | None = None) -> tuple[GivenPoints, Classes, list[str]]:
     """Features, labels and predictions, the names of the classes, and what was mapped."""
     name, file = pairs.name, pairs.file
     if file is not None:
@@ -159,12 +158,12 @@ def _points(given: Subject, pairs: Pairs, columns: list[Any] | None = None) -> t
         X = points.rows(pairs.X, f"{name}X") if isinstance(given.program, ModuleProgram) else pairs.X
         assert given.program is not None
         rows = points.comparable(X, f"{name}X", columns if hasattr(X, "columns") else None)
-        return Points(rows, signs, False, given.program.predict(X), _called(classes, notes)), classes, notes
+        return GivenPoints(rows, signs, False, given.program.predict(X), _called(classes, notes)), classes, notes
     Psi, mapped = _features(given, pairs)
     predicted = _decisions(given, pairs, Psi)
     raw = None if given.before is None else points.comparable(pairs.X, f"{name}X")
     Psi = points.doubles(Psi)
-    own = Points(Psi, signs, mapped, predicted, _called(classes, notes), given.arithmetic, raw)
+    own = GivenPoints(Psi, signs, mapped, predicted, _called(classes, notes), given.arithmetic, raw)
     return own, classes, [*notes, *_unseen(given, pairs)]
 
 
@@ -229,7 +228,7 @@ def decisions(given: Subject, U: Any) -> Array:
     predicted = _decisions(given, pairs, Psi)
     if predicted is not None:
         return predicted
-    return program.of_formula(given.model, Points(points.doubles(Psi), np.zeros(len(Psi))))
+    return program.of_formula(given.model, GivenPoints(points.doubles(Psi), np.zeros(len(Psi))))
 
 
 def features(given: Subject, X: Any, name: str = "") -> Array:
@@ -237,21 +236,21 @@ def features(given: Subject, X: Any, name: str = "") -> Array:
     return np.ascontiguousarray(_features(given, Pairs(X, None, name=name))[0], dtype=np.float64)
 
 
-def _other_sample(model: Any, sample: Points) -> list[str]:
+def _other_sample(model: Any, sample: GivenPoints) -> list[str]:
     stored = getattr(model, "sample", None)
     if stored is None or stored.matches(sample.Psi, sample.y, model.graph.classes):
         return []
     return ["--data is not the sample that the file was trained on; the bounds are stated on --data."]
 
 
-def _kept_aside(model: Any) -> tuple[Points | None, tuple[str, ...]]:
+def _kept_aside(model: Any) -> tuple[GivenPoints | None, tuple[str, ...]]:
     """The points that training kept aside, if the file holds them."""
     kept = getattr(model, "holdout", None)
     if kept is None:
         return None, ()
     if kept.Psi is None or kept.y is None:
         return None, (f"training kept {kept.m} points aside, of which the file holds the digest only.",)
-    own = Points(kept.Psi.numpy(), kept.y.numpy(), names=model.class_names)
+    own = GivenPoints(kept.Psi.numpy(), kept.y.numpy(), names=model.class_names)
     return own, (f"tested on the {kept.m} points that training kept aside.",)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from adanet_theory.checks import Array, check
-from verify.question import exact
 from verify.reading.program import ModuleProgram
+from verify.records.question import exact
 
 
 @dataclass(frozen=True, eq=False)

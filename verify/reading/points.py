@@ -11,6 +11,7 @@ import hashlib
 import math
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,12 +20,37 @@ import numpy as np
 from adanet_theory.checks import Array, check
 from adanet_train.data.disk import Joined, is_on_disk, joined, slices
 from adanet_train.data.rows import require_finite
+from verify.measure.arithmetic import DOUBLE, Arithmetic
 
 if TYPE_CHECKING:
     from adanet_train.data.datasets import Dataset
 
 Classes = tuple[Any, ...] | None
 MOST_DENSE = 1 << 27  # numbers of a sparse matrix that is made dense to compare its rows
+
+
+@dataclass(frozen=True, eq=False)
+class GivenPoints:
+    """Ψ and labels -1/+1, or class indices (int64) of a network with an output for each.
+
+    `mapped` where Ψ was made by the model's own feature map. `predicted` are the decisions of the program at these
+    points (`reading.program`), None where the program is the network of the model file; `arithmetic` is its own.
+    `names` are the classes -1 and +1, or 0, 1, ..; None where y held numbers. `rows` are the points as they came where
+    Ψ is made of them by steps that may make two points one.
+    """
+
+    Psi: Array
+    y: Array
+    mapped: bool = True
+    predicted: Array | None = None
+    names: tuple[Any, ...] | None = None
+    arithmetic: Arithmetic = DOUBLE
+    rows: Array | None = None
+
+    @property
+    def compared(self) -> Array:
+        """What tells whether a point is another one."""
+        return self.Psi if self.rows is None else self.rows
 
 
 class Pairs(NamedTuple):

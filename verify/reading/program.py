@@ -3,8 +3,8 @@
 Errors on the sample and on held-out points are counts of these, as a user would count them. The formula that is read
 from a module stands apart from it: what is said of the formula is said of the program only where the two are tied.
 
-A decision is -1 or +1 of two classes (`Points.y` holds the same), the index of the class of more. NONE of two classes
-is 0 and of more is -1: a tie, or a NaN, which is an error whatever the label is.
+A decision is -1 or +1 of two classes (`GivenPoints.y` holds the same), the index of the class of more. NONE of two
+classes is 0 and of more is -1: a tie, or a NaN, which is an error whatever the label is.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from verify.reading import points
 
 if TYPE_CHECKING:
     from adanet_train.reading.state_dict import Chain
-    from verify.question import Points
     from verify.reading.formula import Formula
+    from verify.reading.points import GivenPoints
 
 BATCH_NUMBERS = 2**19  # numbers of X at a time, to bound the memory
 
@@ -63,7 +63,7 @@ def decided(f: Array) -> Array:
     return np.where(alone, best, -1)
 
 
-def of_formula(model: Formula, given: Points) -> Array:
+def of_formula(model: Formula, given: GivenPoints) -> Array:
     """The decisions of the program; of a model file those of its network in float64."""
     if given.predicted is not None:
         return given.predicted

@@ -10,13 +10,13 @@ from numbers import Real
 from typing import Any
 
 from adanet_theory import catalogue
-from adanet_theory.checks import Array, check, check_choice, check_delta, check_rho
+from adanet_theory.checks import check, check_choice, check_delta, check_rho
 from adanet_theory.rounding import Number
-from verify.measure.arithmetic import DOUBLE, Arithmetic
-from verify.measure.effort import BUDGET
 
 DELTA = Fraction(1, 20)
 DRAWS = 64
+BUDGET = 20.0
+"""Seconds, about ten times the import of torch."""
 MAX_DRAWS = 1_000_000
 
 
@@ -133,27 +133,3 @@ def in_python(text: str) -> str:
 def _is_whole(value: Any, least: int) -> bool:
     is_number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     return is_number and bool(value == int(value) >= least)
-
-
-@dataclass(frozen=True, eq=False)
-class Points:
-    """Ψ and labels -1/+1, or class indices (int64) of a network with an output for each.
-
-    `mapped` where Ψ was made by the model's own feature map. `predicted` are the decisions of the program at these
-    points (`reading.program`), None where the program is the network of the model file; `arithmetic` is its own.
-    `names` are the classes -1 and +1, or 0, 1, ..; None where y held numbers. `rows` are the points as they came where
-    Ψ is made of them by steps that may make two points one.
-    """
-
-    Psi: Array
-    y: Array
-    mapped: bool = True
-    predicted: Array | None = None
-    names: tuple[Any, ...] | None = None
-    arithmetic: Arithmetic = DOUBLE
-    rows: Array | None = None
-
-    @property
-    def compared(self) -> Array:
-        """What tells whether a point is another one."""
-        return self.Psi if self.rows is None else self.rows

@@ -22,8 +22,8 @@ from adanet_theory.spec import NetworkSpec
 from verify.measure.membership import outside
 from verify.measure.near import near
 from verify.measure.repeats import repeated, shared
-from verify.question import Points
-from verify.results import Assumption, Status
+from verify.reading.points import GivenPoints
+from verify.records.results import Assumption, Status
 from verify.rows.setting import Assessment, HeldOut, Learned, PickingFacts, Setting, Source
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def iid(repeats: int, m: int, discrete: bool) -> Assumption:
     return _row("iid", "fails", copies)
 
 
-def rows_held_out(sample: Points | None, test: Points, discrete: bool) -> HeldOut:
+def rows_held_out(sample: GivenPoints | None, test: GivenPoints, discrete: bool) -> HeldOut:
     """What repeats; held-out points that are points of the sample are refused, all of them even where rows may."""
     n = len(test.y)
     if sample is None:

@@ -15,14 +15,15 @@ from adanet_theory import catalogue
 from adanet_theory.checks import Progress
 from adanet_train.core import by_class
 from verify.measure.repeats import repeated
-from verify.question import Points, Question
 from verify.reading.formula import BlackBox
+from verify.reading.points import GivenPoints
 from verify.reading.program import errors
-from verify.results import BoundReport, ModelFacts, SampleFacts
+from verify.records.question import Question
+from verify.records.results import BoundReport, ModelFacts, SampleFacts
 from verify.rows import checks
 from verify.rows.assumptions import chain, iid, of_picking, rows_held_out, unknown_map, untouched
-from verify.rows.certificates import PICK, asked_for, picked_value, picking
 from verify.rows.citation import cite, fixed_by_input, held_out_hint, unused_rho
+from verify.rows.picks import PICK, asked_for, picked_value, picking
 from verify.rows.row import held_out, made
 from verify.rows.setting import Assessment, PickingFacts
 
@@ -31,8 +32,8 @@ def build(
     box: BlackBox,
     question: Question,
     *,
-    sample: Points | None,
-    test: Points | None,
+    sample: GivenPoints | None,
+    test: GivenPoints | None,
     notes: Sequence[str],
     progress: Progress | None = None,
 ) -> BoundReport:
@@ -80,14 +81,18 @@ def build(
     )
 
 
-def _facts(sample: Points | None) -> SampleFacts:
+def _facts(sample: GivenPoints | None) -> SampleFacts:
     m = 0 if sample is None else len(sample.y)
     error = math.nan if sample is None else _errors(sample) / m
     return SampleFacts(m, math.nan, math.nan, math.nan, math.nan, error)
 
 
 def _verdict(
-    box: BlackBox, question: Question, sample: Points | None, test: Points | None, run: PickingFacts | None
+    box: BlackBox,
+    question: Question,
+    sample: GivenPoints | None,
+    test: GivenPoints | None,
+    run: PickingFacts | None,
 ) -> Assessment:
     repeats, m = (0, 0) if sample is None else (repeated(sample.compared, sample.y), len(sample.y))
     rows = [iid(repeats, m, question.discrete)]
@@ -99,15 +104,15 @@ def _verdict(
     return Assessment(tuple(rows), is_declared=False, classes="two" if box.outputs is None else "many")
 
 
-def _errors(points: Points) -> int:
+def _errors(points: GivenPoints) -> int:
     assert points.predicted is not None
     return errors(points.predicted, points.y)
 
 
-def _by_class(points: Points) -> dict[str, float]:
+def _by_class(points: GivenPoints) -> dict[str, float]:
     return by_class.class_errors(np.asarray(points.predicted != points.y), points.y, points.names)
 
 
-def _advice(sample: Points, delta: Fraction) -> tuple[str, ...]:
+def _advice(sample: GivenPoints, delta: Fraction) -> tuple[str, ...]:
     """What would bound the risk of a predictor that cannot be read."""
     return (held_out_hint(len(sample.y), by_class.base_rate(sample.y), float(delta)),)

@@ -25,7 +25,7 @@ from adanet_theory.rounding import up
 from adanet_theory.spec import NetworkSpec
 from verify.measure import layers
 from verify.measure.layers import FACTORS, lemma
-from verify.results import AtMargin, BoundRow
+from verify.records.results import AtMargin, BoundRow
 from verify.rows import numeric
 from verify.rows.setting import AtRho, Setting, Value
 

@@ -16,8 +16,8 @@ from adanet_theory.spec import NetworkSpec
 from adanet_train.core.by_class import class_errors
 from verify.measure.evidence import FeatureSizes
 from verify.measure.layers import LayerComplexities, lemma
-from verify.question import Points
-from verify.results import BoundRow, CheckRow, Complexity, TestFacts, Verdict
+from verify.reading.points import GivenPoints
+from verify.records.results import BoundRow, CheckRow, Complexity, TestFacts, Verdict
 
 LEMMAS = ("lemma-1", "lemma-2", "lemma-1-corrected", "lemma-2-peeled")
 
@@ -84,7 +84,7 @@ def lemma_applies(claim: str, spec: NetworkSpec, k: int) -> bool:
 # Held-out data
 
 
-def held_out(predicted: Array, test: Points, delta: Fraction) -> TestFacts:
+def held_out(predicted: Array, test: GivenPoints, delta: Fraction) -> TestFacts:
     """Clopper-Pearson: the risk is at most `upper` with probability 1 - δ over the test sample."""
     from adanet_theory.twins.counted import clopper_pearson_upper
 

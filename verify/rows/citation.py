@@ -21,8 +21,8 @@ from fractions import Fraction
 from adanet_theory import catalogue
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.rounding import upward
-from verify.question import CERTIFY, Question
-from verify.results import BoundRow, Citation, TestFacts
+from verify.records.question import CERTIFY, Question
+from verify.records.results import BoundRow, Citation, TestFacts
 from verify.rows.row import at_delta, row
 from verify.rows.setting import AT_RHO, Assessment, Setting
 

@@ -14,21 +14,22 @@ from adanet_theory.checks import Array
 from adanet_theory.risk.margin import best_margin
 from adanet_theory.rounding import up
 from verify.measure.margins import ramp
-from verify.results import Assumption
+from verify.records.results import Assumption
 from verify.rows.bounds import EXACT_ETA, certified_terms, trivial
 from verify.rows.described import with_row
 from verify.rows.setting import Value
 
 if TYPE_CHECKING:
-    from verify.question import Points, Question
     from verify.reading.families import Families
-    from verify.results import BoundReport
+    from verify.reading.points import GivenPoints
+    from verify.records.question import Question
+    from verify.records.results import BoundReport
 
 NEEDS = ("iid", "feature-map", "declared")
 
 
 def with_families(
-    report: BoundReport, families: Families, X: Array, sample: Points | None, question: Question
+    report: BoundReport, families: Families, X: Array, sample: GivenPoints | None, question: Question
 ) -> BoundReport:
     """The report with margin-bound at the rho that was fixed, else with margin-bound-uniform; it is quoted."""
     assert sample is not None

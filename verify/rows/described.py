@@ -16,9 +16,10 @@ import numpy as np
 from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
 from adanet_theory.checks import Array
-from verify.question import Points, Question
 from verify.reading.formula import BlackBox, Formula
-from verify.results import Assumption, BoundReport, BoundRow, Citation
+from verify.reading.points import GivenPoints
+from verify.records.question import Question
+from verify.records.results import Assumption, BoundReport, BoundRow, Citation
 from verify.rows.report import stored_sample
 from verify.rows.row import made
 from verify.rows.setting import OCCAM, Value
@@ -78,7 +79,7 @@ def _architecture(fixed: str, computed: str) -> Assumption:
 
 
 def describe(
-    model: Formula | BlackBox, sample: Points | None, module: Any = None, own: CodedFile | None = None
+    model: Formula | BlackBox, sample: GivenPoints | None, module: Any = None, own: CodedFile | None = None
 ) -> Description | None:
     """The network's description; None where the weights are not known. A module that cannot be read has its own.
 
@@ -105,7 +106,7 @@ def describe(
     return Description(bits, errors, len(points.y), (architecture,), own is not None, structured)
 
 
-def _errors(graph: Any, points: Points, *, hopeless: bool) -> int:
+def _errors(graph: Any, points: GivenPoints, *, hopeless: bool) -> int:
     """Points where the program errs or the margin is not surely above 0; where it is `hopeless`, the program's alone.
 
     With so many bits a point the bound is 1 whatever the errors are, and a large network takes its time to enclose.
@@ -116,7 +117,7 @@ def _errors(graph: Any, points: Points, *, hopeless: bool) -> int:
     return int(errs.sum() if hopeless else (errs | _wrong(graph, points)).sum())
 
 
-def _of_module(module: Any, sample: Points, own: CodedFile | None) -> Description | None:
+def _of_module(module: Any, sample: GivenPoints, own: CodedFile | None) -> Description | None:
     """Only its weights are coded; that every machine computes the same is assumed."""
     from adanet_train.compression import code
     from adanet_train.compression.weights import Weights, prepared
@@ -155,7 +156,7 @@ def _places(module: Any) -> list[Array]:
     return [part.double().numpy() for part in named if isinstance(part, Tensor) and not part.is_floating_point()]
 
 
-def _wrong(graph: Any, points: Points) -> Array:
+def _wrong(graph: Any, points: GivenPoints) -> Array:
     """Of every point whether its margin is not surely above 0."""
     import torch
 

@@ -25,10 +25,11 @@ from verify.measure.effort import Purse
 from verify.measure.layers import Ranges
 from verify.measure.margins import margins
 from verify.measure.repeats import among, repeated
-from verify.question import Points, Question
 from verify.reading import program
 from verify.reading.formula import BlackBox, Formula
-from verify.results import (
+from verify.reading.points import GivenPoints
+from verify.records.question import Question
+from verify.records.results import (
     BoundReport,
     BoundRow,
     DeclaredFacts,
@@ -38,8 +39,8 @@ from verify.results import (
 from verify.rows import black_box, checks, numeric, others
 from verify.rows.assumptions import rows_held_out
 from verify.rows.bounds import at_margins, tenth
-from verify.rows.certificates import asked_for, picking
 from verify.rows.citation import HELD_OUT, cite, fixed_by_input, hint, unused_rho
+from verify.rows.picks import asked_for, picking
 from verify.rows.row import EXACT_SHARE, of_network, prepared, row, saying, value
 from verify.rows.setting import AtRho, Learned, Setting, Source
 
@@ -53,8 +54,8 @@ def build(
     model: Formula | BlackBox,
     question: Question | None = None,
     *,
-    sample: Points | None = None,
-    test: Points | None = None,
+    sample: GivenPoints | None = None,
+    test: GivenPoints | None = None,
     notes: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> BoundReport:
@@ -73,7 +74,7 @@ def of_setting(
     setting: Setting,
     question: Question,
     *,
-    test: Points | None = None,
+    test: GivenPoints | None = None,
     notes: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> BoundReport:
@@ -173,15 +174,15 @@ def status(report: BoundReport) -> int:
 # What the statements read
 
 
-def stored_sample(model: Formula) -> Points:
+def stored_sample(model: Formula) -> GivenPoints:
     sample = model.sample
     if sample is None or sample.Psi is None or sample.y is None:
         raise ValueError("the model file holds no training points: give them as X and y, or --data FILE.")
     mapped, names = model.features is not None, model.class_names
-    return Points(sample.Psi.numpy(), sample.y.numpy(), mapped=mapped, names=names)
+    return GivenPoints(sample.Psi.numpy(), sample.y.numpy(), mapped=mapped, names=names)
 
 
-def _source(model: Formula, question: Question, sample: Points, test: Points | None, r_inf: float) -> Source:
+def _source(model: Formula, question: Question, sample: GivenPoints, test: GivenPoints | None, r_inf: float) -> Source:
     """What is known of the points."""
     features = model.features
     has_map = features is not None and math.isfinite(features.r_sup) and sample.mapped
@@ -199,7 +200,7 @@ def _source(model: Formula, question: Question, sample: Points, test: Points | N
     )
 
 
-def _learned(model: Formula, sample: Points) -> Learned | None:
+def _learned(model: Formula, sample: GivenPoints) -> Learned | None:
     """Whether the points that the map was learned on are rows of the sample; training took them out of its own."""
     record = model.meta.get("features_learned_on")
     if not isinstance(record, Mapping) or type(record.get("m")) is not int:
@@ -227,8 +228,8 @@ def _tried(model: Formula, question: Question) -> int:
 def make_setting(
     model: Formula,
     question: Question,
-    sample: Points | None = None,
-    test: Points | None = None,
+    sample: GivenPoints | None = None,
+    test: GivenPoints | None = None,
     progress: Progress | None = None,
 ) -> Setting:
     """Everything exact or rounded outward, on the model's own sample where no other is given.
@@ -274,7 +275,7 @@ def make_setting(
     )
 
 
-def _arithmetic(model: Formula, sample: Points) -> Arithmetic:
+def _arithmetic(model: Formula, sample: GivenPoints) -> Arithmetic:
     """That of the program; of a model file its network in float64."""
     import torch
 

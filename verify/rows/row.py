@@ -14,9 +14,9 @@ from adanet_theory.catalogue import Bound
 from adanet_theory.checks import Progress
 from verify.measure import layers
 from verify.measure.layers import Sampling
-from verify.question import Question
-from verify.results import BoundRow, TestFacts
-from verify.rows import bounds, certificates, numeric, others
+from verify.records.question import Question
+from verify.records.results import BoundRow, TestFacts
+from verify.rows import bounds, numeric, others, picks, votes
 from verify.rows.assumptions import assess, at_rho
 from verify.rows.setting import AtRho, Setting, Value
 
@@ -80,7 +80,7 @@ def value(bound: Bound, setting: Setting) -> Value:
 def _evaluator(bound: Bound) -> Callable[[Bound, Setting], Value]:
     if not catalogue.is_built_in(bound):
         return others.registered
-    by_group = {"certificate": certificates.certificate, "context": others.context}
+    by_group = {"certificate": votes.certificate, "context": others.context}
     return OWN.get(bound.id) or by_group.get(bound.group) or _at_margin
 
 
@@ -105,7 +105,7 @@ def _held_out(_: Bound, setting: Setting) -> Value:
 
 OWN: dict[str, Callable[[Bound, Setting], Value]] = {
     "held-out": _held_out,
-    certificates.PICK: certificates.pick,
+    picks.PICK: picks.pick,
     "a-posteriori-data": bounds.from_data,
 }
 """Statements that are like no others of their group."""
@@ -115,7 +115,7 @@ def of_network(setting: Setting) -> list[Bound]:
     """The claims that a report on this network has a row for, in the order of its table."""
     theory = catalogue.theory(setting.classes)
     certified = [bound for bound in catalogue.of_group("certificate") if bound.classes == setting.classes]
-    picked = [catalogue.bound(certificates.PICK)] * (setting.picking is not None)
+    picked = [catalogue.bound(picks.PICK)] * (setting.picking is not None)
     own = [bound for bound in catalogue.registered() if bound.classes == setting.classes]
     quoted = [bound for bound in certified if bound.quoted]
     return [*theory, *quoted, *picked, *(bound for bound in certified if not bound.quoted), *own]
@@ -141,7 +141,7 @@ def prepared(
     share = setting.delta if alone else setting.delta / setting.verdict.quotable
     sampling = _sampling(setting, question, share, progress)
     known = layers.complexities(setting.spec, setting.Psi, setting.sizes, sampling) if setting.layers else setting.known
-    setting = replace(setting, known=known, certified=certificates.certificates(setting))
+    setting = replace(setting, known=known, certified=votes.certificates(setting))
     return at_delta(setting, setting.delta)
 
 

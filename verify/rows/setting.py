@@ -24,7 +24,7 @@ from verify.measure.arithmetic import Arithmetic
 from verify.measure.evidence import FeatureSizes
 from verify.measure.layers import LayerComplexities, Ranges
 from verify.measure.margins import Margins
-from verify.results import About, Assumption, Status, TestFacts
+from verify.records.results import About, Assumption, Status, TestFacts
 
 if TYPE_CHECKING:
     from adanet_theory.twins.outward import Parts

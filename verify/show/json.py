@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from verify.results import AtMargin, BoundReport, BoundRow
+from verify.records.results import AtMargin, BoundReport, BoundRow
 from verify.show import wording
 
 SCHEMA = "verify-bounds/1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from html import escape
 
-from verify.results import BoundReport, BoundRow
+from verify.records.results import BoundReport, BoundRow
 from verify.show import links, plots, stylesheet, wording
 from verify.show.wording import NOTHING, down, up
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from verify.results import BoundReport, BoundRow
+from verify.records.results import BoundReport, BoundRow
 from verify.show import wording
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.results import BoundReport
+from verify.records.results import BoundReport
 from verify.show.json import to_json
 from verify.show.tex import to_tex, to_tex_all
 

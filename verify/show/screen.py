@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from verify.results import Assumption, BoundReport, BoundRow
+from verify.records.results import Assumption, BoundReport, BoundRow
 from verify.show import links, wording
 from verify.show.wording import NOTHING, up
 

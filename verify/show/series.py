@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from verify.results import BoundReport, BoundRow
+from verify.records.results import BoundReport, BoundRow
 from verify.show import page, plots, render, stylesheet, wording
 from verify.show.wording import NOTHING, near, up
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.results import BoundReport, BoundRow
+from verify.records.results import BoundReport, BoundRow
 from verify.show import wording
 from verify.show.json import SCHEMA
 from verify.show.wording import NOTHING, near, up

@@ -14,8 +14,8 @@ from itertools import groupby
 from adanet_theory import catalogue
 from adanet_theory.rounding import shown
 from adanet_train.core.by_class import ZERO_ONE, only_class
-from verify.question import in_python
-from verify.results import Assumption, BoundReport, BoundRow, CheckRow, Complexity
+from verify.records.question import in_python
+from verify.records.results import Assumption, BoundReport, BoundRow, CheckRow, Complexity
 
 NOTHING = "-"
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adanet_theory.checks import check
-from verify.experiments import criteo_ads
-from verify.experiments.cifar_pairs import data_of
+from verify.experiments.protocols import criteo_ads
+from verify.experiments.protocols.cifar_pairs import data_of
 from verify.experiments.running import trials
 from verify.experiments.running.runner import Runner
 from verify.experiments.running.trials import DataSource, Trial
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from adanet_train.model.model_file import ModelFile
-    from verify.results import BoundReport
+    from verify.records.results import BoundReport
 
 TRAINERS = {
     **{method: method for method in ("adanet", "lr", "nn", "cvx", "cvx-exact")},
@@ -100,10 +100,11 @@ def asked(model: ModelFile, train: tuple[Tensor, Tensor], test: tuple[Tensor, Te
 
     The parts are different rows of the data: one that repeats was drawn twice, and is none that was trained on.
     """
-    from verify.question import Points, Question
+    from verify.reading.points import GivenPoints
+    from verify.records.question import Question
     from verify.rows.report import build
 
-    sample, held_out = (Points(Psi.numpy(), y.numpy()) for Psi, y in (train, test))
+    sample, held_out = (GivenPoints(Psi.numpy(), y.numpy()) for Psi, y in (train, test))
     return summary(build(model, Question(draws=None, discrete=True), sample=sample, test=held_out))
 
 

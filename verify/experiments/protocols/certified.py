@@ -3,7 +3,7 @@
 For every data set: a linear network trained for its certificate; today's bounds on the l1-linear network of AdaNet.CVX;
 100 ReLU units trained as usual on nine tenths, tested on the tenth kept aside; 100 ReLU units with random weights,
 those of P trained on one half of the points, the certificate from the other; and AdaNet by picking. The
-networks of `any_network` are compressed (occam) or left as they are (disagreement).
+networks of `usual_networks` are compressed (occam) or left as they are (disagreement).
 A row is one bound on one network. The file is written after each of them, and the same command goes on from it.
 """
 
@@ -32,7 +32,7 @@ from adanet_train.data.fields import Sample
 from adanet_train.model.trained import model_of
 from adanet_train.picking.train import plan_of
 from adanet_train.search.weak_learners import generator
-from verify.experiments import any_network
+from verify.experiments.protocols import usual_networks
 from verify.experiments.running import results
 
 DELTA = 0.05
@@ -70,7 +70,7 @@ SETS = (
     MappedData("xor"),
     *(
         MappedData(name, only=("occam", "disagreement") if name == "mnist LeNet" else ("occam",))
-        for name in any_network.CASES
+        for name in usual_networks.CASES
     ),
 )
 XOR_POINTS, XOR_COLUMNS = 2_000, 10
@@ -168,12 +168,12 @@ def picked(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
 
 def occam(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
     """A network trained as usual, then compressed."""
-    yield {**any_network.occam(data.name, data_dir, seed, DELTA), "delta": DELTA}
+    yield {**usual_networks.occam(data.name, data_dir, seed, DELTA), "delta": DELTA}
 
 
 def disagreement(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
     """A network as it is, by a picked one and 5,000 points without labels."""
-    yield {**any_network.untouched(data.name, data_dir, seed, DELTA), "delta": DELTA}
+    yield {**usual_networks.untouched(data.name, data_dir, seed, DELTA), "delta": DELTA}
 
 
 METHODS: Mapping[str, Callable[[MappedData, str | None, int], Iterator[Row]]] = {
@@ -210,7 +210,7 @@ def _test_error(trained: Trained, test: tuple[Points, Tensor] | None) -> float |
 
 def _todays(trained: Trained, given: Inputs, method: str = "adanet") -> Iterator[Row]:
     """What verify-bounds says of the network without sampling, the raw values of the paper's own bounds too."""
-    from verify.question import Question
+    from verify.records.question import Question
     from verify.rows import report
 
     sample = Sample.of(given.Psi, given.y)

@@ -27,7 +27,8 @@ from adanet_train.data import datasets
 from adanet_train.data.features import FeatureMap
 from adanet_train.model.trained import model_of
 from verify.experiments.running import results
-from verify.question import Points, Question
+from verify.reading.points import GivenPoints
+from verify.records.question import Question
 from verify.rows.report import build
 
 SETS = ("iris", "wine", "digits", "mnist", "fashion", "cifar10")
@@ -70,7 +71,7 @@ def said(trained: Trained, train: Any, test: Any, features: Any) -> dict[str, An
     """What the statements say of the network at delta = .05."""
     model = model_of(trained, "adanet", features=features, sample=None)
     question = Question(draws=None, discrete=True)
-    found = build(model, question, sample=Points(*train), test=Points(*test))
+    found = build(model, question, sample=GivenPoints(*train), test=GivenPoints(*test))
     assert found.test is not None
     every = {
         bound.id: {"value": bound.value, "raw": bound.raw, "why_not": list(bound.why_not)} for bound in found.bounds

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from adanet_theory.checks import check_choice
-from verify.experiments import table_data
+from verify.experiments.protocols import table_data
 from verify.experiments.running import results
 
 METHODS = ("LR", "MLP", "HGB", "AdaNet")

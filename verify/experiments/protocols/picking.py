@@ -38,7 +38,7 @@ from adanet_train.data.pictures import cifar10
 from adanet_train.picking.core import Labelled, Learner, Picked, Plan, pick, wrong
 from adanet_train.picking.modules import Module, shifted
 from adanet_train.picking.networks import AdaNet, Scaled
-from verify.experiments import learners, table_data
+from verify.experiments.protocols import learners, table_data
 from verify.experiments.running import results
 
 DELTA = 0.05

@@ -1,0 +1,81 @@
+"""A network that was trained by picking: its picks counted again, and its recipe run again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from adanet_theory.catalogue import Bound
+from adanet_theory.checks import Progress
+from verify.reading.points import GivenPoints
+from verify.records.question import Question
+from verify.rows.setting import PickingFacts, Setting, Value
+
+if TYPE_CHECKING:
+    from adanet_train.model.model_file import ModelFile
+
+PICK = "pick-certificate"
+
+
+def picking(model: Any, sample: GivenPoints, *, replay: bool, progress: Progress | None = None) -> PickingFacts | None:
+    """What is found of the run that the file records; None where it records none, or the sample is another one.
+
+    Raises
+    ------
+    ValueError
+        If the record is damaged.
+    """
+    recorded = getattr(model, "picked", None)
+    if recorded is None:
+        return None
+    if isinstance(recorded, Mapping):
+        from adanet_train.picking.files import check_file
+
+        own = _is_own(model, sample)
+        checked = check_file(model, sample.Psi, sample.y, replay=replay, progress=progress) if own else None
+    else:
+        checked = recorded.check(sample.y, replay=replay, progress=progress)
+    if checked is None:
+        return None
+    run = checked.picked
+    return PickingFacts(
+        picked=len(run.picks),
+        left=len(run.left),
+        start=len(run.start),
+        N=run.N,
+        status=checked.status,
+        detail=checked.detail,
+        on_start=isinstance(recorded, Mapping) and _spans(sample.Psi[run.start]),
+        runs=len(run.plan.ends),
+        is_start=run.is_start,
+    )
+
+
+def _is_own(model: ModelFile, sample: GivenPoints) -> bool:
+    return model.sample is not None and model.sample.matches(sample.Psi, sample.y, model.network.outputs)
+
+
+def _spans(Psi: Any) -> bool:
+    """Every feature goes from 0 to 1 or is constant, as after a map that was fitted on these rows."""
+    low, high = Psi.min(axis=0), Psi.max(axis=0)
+    return bool((((low == 0) & (high == 1)) | (low == high)).all())
+
+
+def asked_for(question: Question, run: PickingFacts | None) -> Question:
+    """A file that tells of picks asks for their certificate, unless something else is asked for."""
+    named = run is None or question.asked is not None
+    return question if named else replace(question, asked=PICK)
+
+
+def pick(bound: Bound, setting: Setting) -> Value:
+    assert setting.picking is not None
+    return picked_value(setting.picking, setting.delta)
+
+
+def picked_value(run: PickingFacts, delta: Fraction) -> Value:
+    """At δ, with a list of G values of K at δ/G; rounded up. It is about the program, whose own errors were counted."""
+    names = ("k", "N", "picked", "left", "start", *(("runs",) if run.runs > 1 else ()))
+    terms: dict[str, float | None] = {name: getattr(run, name) for name in names}
+    return Value(run.upper(delta), terms, about="program")
