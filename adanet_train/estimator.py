@@ -358,10 +358,10 @@ class AdaNetClassifier(_Trained):
         if config.goal.by_picking:
             return self._fit_picking(X, y, config)
 
-        def after(found: fitted.Fitted) -> None:
-            self.ensemble_, self.classes_ = found, found.classes  # what follows may fail: this round is kept
+        def after(ensemble: fitted.Fitted) -> None:
+            self.ensemble_, self.classes_ = ensemble, ensemble.classes  # what follows may fail: this round is kept
             if self.verbose:
-                fitted.tell(found)
+                fitted.tell(ensemble)
 
         made: dict[str, Any] = {"rounds": config.family.rounds, "seed": config.run.seed, "device": config.run.device}
         self.ensemble_ = fitted.fit(X, y, self.subnetworks, resume=begun, callback=after, **made)

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from adanet_theory.certificates.derandomise import Candidates, Certificate, certificate, least, m_needed
+from adanet_theory.certificates.derandomise import Certificate, Thresholds, certificate, least, m_needed
 from adanet_theory.certificates.kl import kl_inverse, xi
 
-TABLE = Candidates(40, 0.03, 30.0, 5.0, np.array([20.0, 25.0]), np.array([0.2, 0.3]), np.array([0.5, 0.9]))
+TABLE = Thresholds(40, 0.03, 30.0, 5.0, np.array([20.0, 25.0]), np.array([0.2, 0.3]), np.array([0.5, 0.9]))
 
 
 def test_the_value_is_cut_at_one() -> None:
@@ -31,27 +31,27 @@ def test_a_kl_that_rounding_made_negative_is_0() -> None:
     found = certificate("a", 0.3, KL=-1e-12, **given)
     assert (found.id, found.raw) == ("a", certificate("a", 0.3, KL=0.0, **given).raw)
     for KL, counted in ((-1e-12, 0.0), (0.2, 0.2)):
-        table = Candidates(40, 0.03, KL, 5.0, TABLE.k, TABLE.empirical, TABLE.b)
+        table = Thresholds(40, 0.03, KL, 5.0, TABLE.k, TABLE.empirical, TABLE.b)
         assert table.values(400, 0.05)[1] == pytest.approx(certificate("a", 0.3, KL=counted, **given).raw)
 
 
 def test_shares_that_rounding_moved_past_0_and_1_are_0_and_1() -> None:
-    table = Candidates(40, 0.03, 1.0, 5.0, TABLE.k, np.array([-1e-17, 1 + 1e-15]), np.array([0.5, 0.9]))
-    exact = Candidates(40, 0.03, 1.0, 5.0, TABLE.k, np.array([0.0, 1.0]), np.array([0.5, 0.9]))
+    table = Thresholds(40, 0.03, 1.0, 5.0, TABLE.k, np.array([-1e-17, 1 + 1e-15]), np.array([0.5, 0.9]))
+    exact = Thresholds(40, 0.03, 1.0, 5.0, TABLE.k, np.array([0.0, 1.0]), np.array([0.5, 0.9]))
     assert np.array_equal(table.values(400, 0.05), exact.values(400, 0.05))
     assert table.m_needed(0.05) == exact.m_needed(0.05)
 
 
 @pytest.mark.parametrize(("KL", "grid"), [(0.2, 0.1), (3.0, 0.5), (-1e-12, 0.1)])
 def test_the_sample_that_would_be_enough_where_xi_is_most_of_the_price(KL: float, grid: float) -> None:
-    table = Candidates(40, 0.03, KL, grid, TABLE.k, np.array([0.4, 0.8]), TABLE.b)
+    table = Thresholds(40, 0.03, KL, grid, TABLE.k, np.array([0.4, 0.8]), TABLE.b)
     m = table.m_needed(0.5)
     assert table.values(math.ceil(m * 1.03), 0.5).min() < 1 < table.values(math.floor(m * 0.97), 0.5).min()
 
 
 def test_even_where_no_error_escapes_there_must_be_a_sample() -> None:
     """b = 1 to the last bit: kl(q, 1) is infinite."""
-    sure = Candidates(40, 0.03, 30.0, 5.0, TABLE.k, TABLE.empirical, np.array([1.0, 1.0]))
+    sure = Thresholds(40, 0.03, 30.0, 5.0, TABLE.k, TABLE.empirical, np.array([1.0, 1.0]))
     assert m_needed([sure], 0.05) == pytest.approx(40 / 25, abs=1)
 
 
@@ -59,7 +59,7 @@ def test_the_sample_that_would_be_enough() -> None:
     m = m_needed([TABLE], 0.05)
     assert m is not None
     assert TABLE.values(int(m * 1.02), 0.05).min() < 1 < TABLE.values(int(m * 0.98), 0.05).min()
-    hopeless = Candidates(40, 0.03, 30.0, 5.0, TABLE.k, np.array([0.6, 0.95]), TABLE.b)
+    hopeless = Thresholds(40, 0.03, 30.0, 5.0, TABLE.k, np.array([0.6, 0.95]), TABLE.b)
     assert m_needed([hopeless], 0.05) is None
     assert m_needed([hopeless, TABLE], 0.05) == m
 

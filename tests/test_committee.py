@@ -20,10 +20,10 @@ from adanet_train.core.surrogates import surrogate
 from adanet_train.core.training import Trained
 from adanet_train.methods.adanet import train
 from adanet_train.search import committee, objective, selection
-from adanet_train.search.committee import CommitteeDescent, Member, MemberSearch, Schedule, SplitSample
+from adanet_train.search.committee import CommitteeDescent, Member, MemberSearch, RateSchedule, SplitSample
 from adanet_train.search.feed import Batch
 from adanet_train.search.growth import Growth, regrown
-from adanet_train.search.selection import LEAST_GAIN, Choice, HeldOut, Judged, choose, judge, scalar_path
+from adanet_train.search.selection import LEAST_GAIN, Direction, HeldOutValues, Judged, choose, judge, scalar_path
 from adanet_train.search.weak_learners import generator
 from tests.refusals import refused
 from verify.measure.membership import outside
@@ -74,7 +74,7 @@ def task(request) -> Task:
     Psi, y = sample() if request.param is None else sectors()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(selection, "LEAST_GAIN", -1.0)
-        patch.setattr(HeldOut, "falls", lambda self, change: True)
+        patch.setattr(HeldOutValues, "falls", lambda self, change: True)
         trained = train(Psi, y, SMALL.replace(least_decrease=0.0))
     return Task(SIGNS if request.param is None else Classes(3), Psi, y, trained)
 
@@ -93,7 +93,7 @@ def test_parts_are_equal_disjoint_and_have_both_classes():
 def test_a_part_one_short_counts_its_points_once():
     Psi, y = sample(122)
     split = SplitSample.split(Points(Psi), SIGNS, y, None, SMALL, drawn())
-    held_out = HeldOut.of(Growth(Points(Psi), "relu"), split)
+    held_out = HeldOutValues.of(Growth(Points(Psi), "relu"), split)
     assert held_out.loss() == pytest.approx(math.log(1 + math.e), rel=1e-12)
     assert set((split.held_out_weights > 0).sum(1).tolist()) == {30, 31}
 
@@ -167,7 +167,7 @@ def test_the_history_is_what_the_network_says(task):
     assert objective.recomputed(trained, task.Psi, task.y) == pytest.approx(last["objective"], rel=1e-12)
     assert {entry["lam"] for entry in trained.history} == {trained.history[0]["lam"]}
     split = SplitSample.split(Points(task.Psi), task.labels, task.y, None, trained.config, generator(0, 0, 0))
-    assert HeldOut.of(task.growth, split).loss() == pytest.approx(last["held_out"], rel=1e-9)
+    assert HeldOutValues.of(task.growth, split).loss() == pytest.approx(last["held_out"], rel=1e-9)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -233,15 +233,15 @@ def test_a_linear_task_stays_shallow_and_an_interaction_does_not():
 def test_the_simplest_of_the_close_is_chosen_each_at_its_best_lambda():
     Psi, y = sample(400)
     split = SplitSample.split(Points(Psi), SIGNS, y, None, SMALL, drawn())
-    held_out = HeldOut.of(Growth(Points(Psi), "relu"), split)
+    held_out = HeldOutValues.of(Growth(Points(Psi), "relu"), split)
     own = y[split.held_out]
     noise = torch.randn(own.shape, generator=drawn(1), dtype=torch.float64)
 
-    def choice(r: float, right: float) -> Choice:
+    def choice(r: float, right: float) -> Direction:
         """In the sample all right, on held-out points with noise: then w of the sample is too large for them."""
-        return Choice(y / 10, r, (right * own + noise) / 10)
+        return Direction(y / 10, r, (right * own + noise) / 10)
 
-    def judged(*choices: Choice) -> list[Judged]:
+    def judged(*choices: Direction) -> list[Judged]:
         return [judge(one, y, f, held_out, 0.0, weights=None) for one in choices]
 
     f = torch.zeros_like(y)
@@ -296,18 +296,18 @@ def test_points_from_a_map_are_those_of_the_matrix():
 
 
 def test_the_schedule():
-    small, large = (Schedule.of(SMALL.replace(steps=None), m, 2) for m in (100, 1_000_000))
+    small, large = (RateSchedule.of(SMALL.replace(steps=None), m, 2) for m in (100, 1_000_000))
     assert (small.steps, small.batch) == (200, 64)
     assert (large.batch, large.steps) == (512, 12 * math.ceil(1_000_000 / 512))
-    further = Schedule.of(SMALL.replace(steps=None), 1_000_000, 2, further=True)
+    further = RateSchedule.of(SMALL.replace(steps=None), 1_000_000, 2, further=True)
     assert further.steps == 4 * math.ceil(1_000_000 / 512)
-    assert Schedule.of(SMALL.replace(steps=None), 1_000_000, 3) == further
-    many = Schedule.of(SMALL.replace(steps=None), 2_000, 2, classes=True)
+    assert RateSchedule.of(SMALL.replace(steps=None), 1_000_000, 3) == further
+    many = RateSchedule.of(SMALL.replace(steps=None), 2_000, 2, classes=True)
     assert many.steps == 50 * math.ceil(2_000 / 64)
     assert small.at(1) < small.at(20) > small.at(200) > 0
     assert (small.cycles, many.cycles, large.cycles) == (committee.CYCLES, committee.CYCLES, 1)
-    assert Schedule.of(SMALL.replace(steps=None), 10_000, 2).cycles == 2_000_000 // (80 * 10_000)
-    assert Schedule.of(SMALL.replace(steps=None, epochs=7), 100, 2).cycles == 1
+    assert RateSchedule.of(SMALL.replace(steps=None), 10_000, 2).cycles == 2_000_000 // (80 * 10_000)
+    assert RateSchedule.of(SMALL.replace(steps=None, epochs=7), 100, 2).cycles == 1
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ def test_the_rate_starts_again_while_the_held_out_loss_falls(monkeypatch, leasts
     monkeypatch.setattr(committee, "descend", descend)
     monkeypatch.setattr(CommitteeDescent, "look", lambda _: 2.0)
     run = CommitteeDescent.__new__(CommitteeDescent)
-    run.theta, run.schedule = torch.zeros(1), Schedule(10, 5, 0.1, cycles=4)
+    run.theta, run.schedule = torch.zeros(1), RateSchedule(10, 5, 0.1, cycles=4)
     run.adam = committee.Adam(run.theta)
     assert float(run.lowest(4)) == kept
     assert started == [(float(i), 0) for i in range(runs)]
@@ -445,7 +445,7 @@ def test_parts_have_every_class_as_the_sample_has_it():
 
 def test_more_classes_than_units_stay_in_the_declared_family(monkeypatch):
     Psi, y = sectors(120, 10)
-    monkeypatch.setattr(HeldOut, "falls", lambda self, change: True)
+    monkeypatch.setattr(HeldOutValues, "falls", lambda self, change: True)
     found = train(Psi, y, SMALL.replace(rounds=1, width=4, steps=60, lam=1e-6))
     assert found.network.n[-1] == 3 * 10
     assert all(n <= most for n, most in zip(found.network.n, found.declared.n, strict=False))

@@ -63,7 +63,7 @@ def certificate(
 
 
 @dataclass(frozen=True)
-class Candidates:
+class Thresholds:
     """Settings that share N, β and the KL and differ in k: empirical[i] and b[i] at k[i], in floats, for a search."""
 
     N: int
@@ -94,7 +94,7 @@ class Candidates:
         return m
 
 
-def least(settings: Sequence[Candidates], m: int, delta: float) -> tuple[float, int, int, float]:
+def least(settings: Sequence[Thresholds], m: int, delta: float) -> tuple[float, int, int, float]:
     """The least certificate among the candidates, and its N, k and β."""
     best = []
     for candidates in settings:
@@ -105,7 +105,7 @@ def least(settings: Sequence[Candidates], m: int, delta: float) -> tuple[float, 
     return value, N, k, beta
 
 
-def m_needed(settings: Sequence[Candidates], delta: float) -> int | None:
+def m_needed(settings: Sequence[Thresholds], delta: float) -> int | None:
     """The approximate sample size at which the best candidate falls below 1; None beyond 10^18."""
     m = min(candidates.m_needed(delta) for candidates in settings)
     return math.ceil(m) if m <= LARGEST_M else None

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adanet_theory.certificates.derandomise import Candidates, Certificate, certificate, least
+from adanet_theory.certificates.derandomise import Certificate, Thresholds, certificate, least
 from adanet_theory.certificates.grids import BETAS, IID, PRIORS, VOTES, check_setting, vote_grid
 from adanet_theory.checks import Array, check
 
@@ -203,7 +203,7 @@ def _grouped(u: Array) -> tuple[Array, Array]:
     return np.add.reduceat(np.sort(u), edges[:-1]) / sizes, sizes / len(u)
 
 
-def vote_candidates(u: ArrayLike, theta: ArrayLike, *, n: int) -> list[Candidates]:
+def vote_candidates(u: ArrayLike, theta: ArrayLike, *, n: int) -> list[Thresholds]:
     """For every N of the grid the prior of least KL, and k about N/2 in steps of sqrt(N)/8."""
     margins, share = _grouped(_margins(u))
     weights = _simplex(theta, n)
@@ -216,12 +216,12 @@ def vote_candidates(u: ArrayLike, theta: ArrayLike, *, n: int) -> list[Candidate
     return candidates
 
 
-def _candidates(u: Array, share: Array, N: int, k: Array, beta: float, KL: float) -> Candidates:
+def _candidates(u: Array, share: Array, N: int, k: Array, beta: float, KL: float) -> Thresholds:
     empirical = _right_votes_cdf(u, N, k[:, None]) @ share
-    return Candidates(N, beta, KL, vote_grid(N), k, empirical, _right_votes_cdf(np.zeros(len(k)), N, k))
+    return Thresholds(N, beta, KL, vote_grid(N), k, empirical, _right_votes_cdf(np.zeros(len(k)), N, k))
 
 
-def vote_setting(u: ArrayLike, settings: Sequence[Candidates], *, delta: float) -> tuple[int, int, float]:
+def vote_setting(u: ArrayLike, settings: Sequence[Thresholds], *, delta: float) -> tuple[int, int, float]:
     """The best N, k, β: that of the candidates, and then the best k between the neighbours, for the three best N."""
     margins, m = _margins(u), len(np.asarray(u))
     groups, share = _grouped(margins)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adanet_theory.certificates.derandomise import Candidates, Certificate, certificate, least
+from adanet_theory.certificates.derandomise import Certificate, Thresholds, certificate, least
 from adanet_theory.certificates.grids import BETAS, CLASS_VOTES, check_setting, classes_grid
 from adanet_theory.checks import Array, check
 from adanet_theory.risk.multiclass import multiclass_margins
@@ -253,7 +253,7 @@ def vote_certificate_multiclass(
     return vote_certificate_multiclass_at(scores, labels, theta, masses, A=A, N=N, k=k, beta=beta, delta=delta)
 
 
-def classes_candidates(scores: Array, y: ArrayLike, theta: ArrayLike, p: ArrayLike, *, A: int) -> list[Candidates]:
+def classes_candidates(scores: Array, y: ArrayLike, theta: ArrayLike, p: ArrayLike, *, A: int) -> list[Thresholds]:
     """For every N the β of least KL, and k up to five standard deviations, on some examples of all margins."""
     labels, masses = np.asarray(y), np.asarray(p, dtype=np.float64)
     wanted = min(len(labels), 150, max(10, _SEARCHED // masses.size))
@@ -268,5 +268,5 @@ def classes_candidates(scores: Array, y: ArrayLike, theta: ArrayLike, p: ArrayLi
         errors = _errors if N * masses.size <= _EXACT else _normal_errors
         empirical = errors(scores[order], labels[order], masses, N, k.tolist()).mean(axis=0)
         b = np.array([classes_b(masses, N, at) for at in k.tolist()])
-        candidates.append(Candidates(N, BETAS[beta], float(KL[beta]), classes_grid(N), k, empirical, b))
+        candidates.append(Thresholds(N, BETAS[beta], float(KL[beta]), classes_grid(N), k, empirical, b))
     return candidates

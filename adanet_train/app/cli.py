@@ -20,7 +20,7 @@ from adanet_train.core.bar import Bar
 from adanet_train.core.device import device
 
 if TYPE_CHECKING:
-    from adanet_train.app.inputs import Inputs
+    from adanet_train.app.inputs import RunInputs
     from adanet_train.core.config import Config
     from adanet_train.core.training import Trained
     from adanet_train.core.world import World
@@ -282,7 +282,7 @@ def _start(config: Config) -> Any:
     return plan_of(config).split
 
 
-def _weights(arguments: argparse.Namespace, config: Config, inputs: Inputs) -> dict[str, Any]:
+def _weights(arguments: argparse.Namespace, config: Config, inputs: RunInputs) -> dict[str, Any]:
     """The weights of the points, if classes have any."""
     from adanet_train.app import run
 
@@ -293,7 +293,7 @@ def _weights(arguments: argparse.Namespace, config: Config, inputs: Inputs) -> d
     return {"weights": run.class_weights(arguments.class_weight, inputs.y, inputs.dataset.classes)}
 
 
-def _too_large(error: BaseException, arguments: argparse.Namespace, config: Config, inputs: Inputs) -> str:
+def _too_large(error: BaseException, arguments: argparse.Namespace, config: Config, inputs: RunInputs) -> str:
     """What the run would need, and what would need less."""
     from adanet_train.app import run
 
@@ -312,7 +312,7 @@ def _check_several(method: str, config: Config) -> None:
     check(known, "several processes train adanet, objective paper or bound.")
 
 
-def _notes(inputs: Inputs, arguments: argparse.Namespace) -> dict[str, Any]:
+def _notes(inputs: RunInputs, arguments: argparse.Namespace) -> dict[str, Any]:
     """What the file tells of the data, beside the sample."""
     from adanet_train.data.fields import Sample
 
@@ -388,7 +388,7 @@ def read_resume(arguments: argparse.Namespace, sample: Sample) -> Trained | None
 
 
 def summary(
-    arguments: argparse.Namespace, trained: Trained, inputs: Inputs, seconds: float, repeated: int = 0
+    arguments: argparse.Namespace, trained: Trained, inputs: RunInputs, seconds: float, repeated: int = 0
 ) -> dict[str, Any]:
     from adanet_train.app import run
     from adanet_train.core import by_class

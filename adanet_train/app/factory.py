@@ -19,12 +19,12 @@ def require_package(text: str, option: str) -> None:
     top = package.partition(".")[0]
     sys.path.insert(0, os.getcwd())
     try:
-        found = top in sys.modules or find_spec(top) is not None
+        is_there = top in sys.modules or find_spec(top) is not None
     finally:
         sys.path.remove(os.getcwd())
     near = nearest(top, [path.stem for path in Path().glob("*.py")])
     meant = f"; did you mean {near}?" if near else ""
-    check(found, f"{option} {text}: no module {top!r} is installed, and this folder has no {top}.py{meant}")
+    check(is_there, f"{option} {text}: no module {top!r} is installed, and this folder has no {top}.py{meant}")
 
 
 def named(text: str, option: str) -> Any:

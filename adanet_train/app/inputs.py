@@ -25,7 +25,7 @@ FIXED = "--features learned:F, or --feature-range LO,HI if you knew the range"
 
 
 @dataclass(frozen=True, eq=False)
-class Inputs:
+class RunInputs:
     dataset: Dataset
     features: FeatureMap | None
     points: Points
@@ -87,7 +87,7 @@ class Asked:
     seed: int = 0
 
 
-def read_inputs(source: str, asked: Asked) -> Inputs:
+def read_inputs(source: str, asked: Asked) -> RunInputs:
     """Everything read and checked before the training begins."""
     hog, share = _features(asked.features)
     dataset = datasets.load(source, label=asked.label, data_dir=asked.data_dir, hog=hog, many=True, drop=asked.drop)
@@ -117,7 +117,7 @@ def read_inputs(source: str, asked: Asked) -> Inputs:
     dataset = replace(dataset, notes=(*dataset.notes, *unseen))
     holdout = _points(kept, features) if kept is not None else None
     raw = _points(learned_on, None) if learned_on is not None else None
-    return Inputs(dataset, features, points, y, test, holdout, raw)
+    return RunInputs(dataset, features, points, y, test, holdout, raw)
 
 
 def _ranged(dataset: Dataset, limits: tuple[float, float], source: str, features: str | None) -> Dataset:
@@ -206,7 +206,7 @@ def _test(
     return (points, y), [f"{path}: {note}" for note in tested.unseen(features)]
 
 
-def range_of(inputs: Inputs, config: Config, *, known: bool) -> float:
+def range_of(inputs: RunInputs, config: Config, *, known: bool) -> float:
     """r_sup, on which the bound objective rests: the feature map knows it; of Psi as given only the user can."""
     if inputs.features is not None:
         return inputs.features.r_sup

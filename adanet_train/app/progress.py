@@ -17,7 +17,7 @@ class Rounds:
 
     def __init__(self, bar: Bar, notes: Sequence[str] = ()) -> None:
         self.bar, self.notes = bar, list(notes)
-        self.told = 0  # quarters of K that were told of
+        self.quarters = 0  # of K, that were shown
 
     def __call__(self, trained: Trained) -> None:
         # the notes with the first round and not before: a run refused at its start says one line only
@@ -37,8 +37,8 @@ class Rounds:
         last = K[-1] if isinstance(K, list) else K
         if not done:
             self.bar.paced()
-        if not self.bar.on_terminal and done >= self.told * last / 4:
-            self.told = 4 * done // max(last, 1) + 1
+        if not self.bar.on_terminal and done >= self.quarters * last / 4:
+            self.quarters = 4 * done // max(last, 1) + 1
             self.bar.say(f"picking: {line}")
             return
         self.bar(done, last, line)

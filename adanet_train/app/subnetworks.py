@@ -57,18 +57,18 @@ def check_options(arguments: argparse.Namespace, parser: argparse.ArgumentParser
 
 def builders(text: str) -> Any:
     """What the named object stands for: a function without arguments that returns no module is called for them."""
-    found = factory.named(text, OPTION)
-    if isinstance(found, nn.Module) or not callable(found) or _is_builder(found):
-        return found
-    made = factory.called(text, OPTION, found)
-    return found if isinstance(made, nn.Module) else made
+    named = factory.named(text, OPTION)
+    if isinstance(named, nn.Module) or not callable(named) or _is_builder(named):
+        return named
+    made = factory.called(text, OPTION, named)
+    return named if isinstance(made, nn.Module) else made
 
 
-def _is_builder(found: Any) -> bool:
+def _is_builder(named: Any) -> bool:
     """Whether it cannot be called without arguments, or is an object that builds or proposes."""
-    if not isinstance(found, type) and (hasattr(found, "build") or hasattr(found, "candidates")):
+    if not isinstance(named, type) and (hasattr(named, "build") or hasattr(named, "candidates")):
         return True
-    return takes_context(found)
+    return takes_context(named)
 
 
 def train(arguments: argparse.Namespace) -> int:
@@ -96,12 +96,12 @@ def train_in(world: World, on: str, arguments: argparse.Namespace) -> int:
     certificate = getattr(arguments, "objective", "paper") == "certificate"
     with Bar("pass", quiet=world.rank > 0) as bar:
 
-        def after(found: Fitted) -> None:
+        def after(ensemble: Fitted) -> None:
             nonlocal done
             if world.rank == 0:
-                _tell(found, bar)
-                found.write(output)
-            done = found.rounds
+                _tell(ensemble, bar)
+                ensemble.write(output)
+            done = ensemble.rounds
 
         for note in (*sample.notes, *(() if test is None else test.notes)) if world.rank == 0 else ():
             bar.say(note)
@@ -111,15 +111,17 @@ def train_in(world: World, on: str, arguments: argparse.Namespace) -> int:
             if certificate:
                 asked: dict[str, Any] = {"rounds": rounds, "seed": seed, "on": on, "resume": begun}
                 asked["callback"] = lambda one: after(_named(one, sample))
-                found = _by_picking(arguments, given, sample, bar, **asked)
+                ensemble = _by_picking(arguments, given, sample, bar, **asked)
             else:
-                found = fitted.fit(sample.X, sample.y, given, rounds=rounds, seed=seed, device=on, resume=begun, **made)
+                ensemble = fitted.fit(
+                    sample.X, sample.y, given, rounds=rounds, seed=seed, device=on, resume=begun, **made
+                )
         except KeyboardInterrupt as error:
             return console.refuse("adanet-train", interrupted(output, done), console.status_of(error))
     if world.rank > 0:
         return 0
-    result = summary(arguments, found, sample, test) | {"seconds": round(time.perf_counter() - start, 3)}
-    print(json.dumps(result, allow_nan=False) if arguments.json else table(result, found))
+    result = summary(arguments, ensemble, sample, test) | {"seconds": round(time.perf_counter() - start, 3)}
+    print(json.dumps(result, allow_nan=False) if arguments.json else table(result, ensemble))
     return 0
 
 
@@ -140,8 +142,10 @@ def _by_picking(
 
     encoder = sample.encoder
     plain = encoder is None or encoder.names == tuple(column.name for column in encoder.columns)
-    told = "holds words or empty cells, and a certificate needs an encoding fixed before the rows were seen: drop them"
-    check(plain and not any(encoder.categories if encoder else ()), f"{arguments.data}: {told}.")
+    reason = (
+        "holds words or empty cells, and a certificate needs an encoding fixed before the rows were seen: drop them"
+    )
+    check(plain and not any(encoder.categories if encoder else ()), f"{arguments.data}: {reason}.")
     index = (sample.y > 0).astype(np.int64) if sample.outputs is None else sample.y
     points = Labelled(np.asarray(sample.X), index, np.arange(sample.outputs or 2))
     repeated = repeats(points.keys)
@@ -149,12 +153,12 @@ def _by_picking(
         bar.say(doubt(repeated, len(points), "--discrete"))
     plan = {name: getattr(arguments, option) for option, name in PLAN.items() if hasattr(arguments, option)}
     learner, said = Ensembles(given, rounds, seed, on), hasattr(arguments, "discrete")
-    found = by_picking.train(learner, points, Plan(**plan, seed=seed), DELTA, discrete=said, **run)
-    return _named(found, sample)
+    ensemble = by_picking.train(learner, points, Plan(**plan, seed=seed), DELTA, discrete=said, **run)
+    return _named(ensemble, sample)
 
 
-def _named(found: Fitted, sample: Pictures) -> Fitted:
-    return replace(found, classes=np.asarray(_classes(sample)))
+def _named(ensemble: Fitted, sample: Pictures) -> Fitted:
+    return replace(ensemble, classes=np.asarray(_classes(sample)))
 
 
 def _classes(sample: Pictures) -> Sequence[Any]:
@@ -163,38 +167,38 @@ def _classes(sample: Pictures) -> Sequence[Any]:
     return unnamed if sample.classes is None else sample.classes
 
 
-def _tell(found: Fitted, bar: Bar) -> None:
+def _tell(ensemble: Fitted, bar: Bar) -> None:
     """The candidates of the last round, or how far picking is."""
-    told = found.picked
-    if told is None:
-        fitted.tell(found, bar.say)
+    record = ensemble.picked
+    if record is None:
+        fitted.tell(ensemble, bar.say)
         return
-    counted = f"{len(told['picks'])} picked, {len(told['left'])} wrong rows left of {told['N']}"
-    bar.say(f"{counted}: risk <= {upward(told['bound'])} with probability {1 - told['delta']:g} if this is the end")
+    counted = f"{len(record['picks'])} picked, {len(record['left'])} wrong rows left of {record['N']}"
+    bar.say(f"{counted}: risk <= {upward(record['bound'])} with probability {1 - record['delta']:g} if this is the end")
 
 
-def _wrong(found: Fitted, points: Pictures) -> Any:
-    return run.wrong(torch.from_numpy(found.decision_function(points.X)), torch.from_numpy(points.y)).numpy()
+def _wrong(ensemble: Fitted, points: Pictures) -> Any:
+    return run.wrong(torch.from_numpy(ensemble.decision_function(points.X)), torch.from_numpy(points.y)).numpy()
 
 
-def summary(arguments: argparse.Namespace, found: Fitted, sample: Pictures, test: Pictures | None) -> dict[str, Any]:
-    wrong = _wrong(found, sample)
+def summary(arguments: argparse.Namespace, ensemble: Fitted, sample: Pictures, test: Pictures | None) -> dict[str, Any]:
+    wrong = _wrong(ensemble, sample)
     return {
         "schema": "adanet-train/1",
         "method": "subnetworks",
-        "rounds": found.rounds,
-        "subnetworks": found.summary().rows,
-        "certificate": None if found.picked is None else found.picked["bound"],
-        "candidates": [report.plain for report in found.reports],
+        "rounds": ensemble.rounds,
+        "subnetworks": ensemble.summary().rows,
+        "certificate": None if ensemble.picked is None else ensemble.picked["bound"],
+        "candidates": [report.plain for report in ensemble.reports],
         "train_error": float(wrong.mean()),
-        "test_error": None if test is None else float(_wrong(found, test).mean()),
+        "test_error": None if test is None else float(_wrong(ensemble, test).mean()),
         "base_rate": by_class.base_rate(sample.y),
         "class_errors": by_class.class_errors(wrong, sample.y, sample.classes),
         "model": str(arguments.output),
     }
 
 
-def table(result: dict[str, Any], found: Fitted) -> str:
+def table(result: dict[str, Any], ensemble: Fitted) -> str:
     test_error = result["test_error"]
     rows = {
         "rounds": result["rounds"],
@@ -203,9 +207,9 @@ def table(result: dict[str, Any], found: Fitted) -> str:
         "seconds": f"{result['seconds']:.1f}",
         "model": result["model"],
     }
-    if found.picked is not None:
-        statement = f"risk <= {upward(found.picked['bound'])} with probability {1 - DELTA:g}"
-        counted = found.picked["repeats"], found.picked["sample"]["m"]
-        said = qualified(statement, *counted, discrete=found.picked["discrete"], remedy="--discrete")
+    if ensemble.picked is not None:
+        statement = f"risk <= {upward(ensemble.picked['bound'])} with probability {1 - DELTA:g}"
+        counted = ensemble.picked["repeats"], ensemble.picked["sample"]["m"]
+        said = qualified(statement, *counted, discrete=ensemble.picked["discrete"], remedy="--discrete")
         rows = {"certificate": said, **rows}
-    return "\n".join([str(found.summary()), *(f"{name:14}{value}" for name, value in rows.items())])
+    return "\n".join([str(ensemble.summary()), *(f"{name:14}{value}" for name, value in rows.items())])

@@ -17,7 +17,7 @@ from torch import Tensor
 from adanet_theory.certificates.grids import CLASS_VOTES, VOTES
 from adanet_train.certificate.search import (
     NEW_SHARE,
-    Reader,
+    NodeMeans,
     ThetaRows,
     VoteProblem,
     Voters,
@@ -173,7 +173,7 @@ def at_best(problem: VoteProblem, voters: Voters, settings: Sequence[tuple[float
     """The voters at the N and t of least F, and then at the best β."""
     theta, rows = voters.theta[None], len(settings)
     log_N, t = theta.new_tensor([N for N, _ in settings]).log(), theta.new_tensor([t for _, t in settings])
-    means, mass = Reader(problem.Psi, voters)(theta)
+    means, mass = NodeMeans(problem.Psi, voters)(theta)
     means, mass, log_theta = (part.expand(rows, *part.shape[1:]) for part in (means, mass, theta.log()))
     values = problem.at((voters.beta,) * rows)(means, mass, log_theta, log_N[:, None], t[:, None])
     best = int(values.argmin())

@@ -99,7 +99,7 @@ class ThetaRows:
         return ThetaRows(self.logits[order], self.log_N[order], self.t[order], self.values[order], betas)
 
 
-class Reader:
+class NodeMeans:
     """The z_v and p_v of rows of θ on the atoms given; reads only the columns of Ψ that an atom has."""
 
     def __init__(self, Psi: Tensor, voters: Voters) -> None:
@@ -118,7 +118,7 @@ class Reader:
 
 def take_steps(problem: VoteProblem, voters: Voters, rows: ThetaRows, steps: int) -> ThetaRows:
     """Adam on F for every row; an atom at 0 stays there."""
-    form, read = problem.at(rows.betas), Reader(problem.Psi, voters)
+    form, read = problem.at(rows.betas), NodeMeans(problem.Psi, voters)
     most = math.log(problem.most)
     start = (rows.logits, rows.log_N.clamp_max(most), rows.t)
     parameters = logits, log_N, t = tuple(part.clone().requires_grad_() for part in start)
@@ -225,7 +225,7 @@ def slopes(problem: VoteProblem, voters: Voters) -> Tensor:
     """The gradient of E_Q of the losses by every z_v(x_i), [nodes, m]."""
     form = problem.at((voters.beta,))
     with torch.no_grad():
-        means, mass = Reader(problem.Psi, voters)(voters.theta[None])
+        means, mass = NodeMeans(problem.Psi, voters)(voters.theta[None])
     means.requires_grad_()
     N, t = mass.new_tensor([[voters.N]]), mass.new_tensor([[voters.t]])
     (slope,) = torch.autograd.grad(form.losses(means, mass, N, t)[0].sum(), means)

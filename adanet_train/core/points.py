@@ -91,8 +91,8 @@ class Points:
 
     def computed(self, values: Callable[[slice, Tensor], Tensor], width: int = 0) -> Tensor:
         """values(rows, Ψ of these rows) of all rows here, chunk by chunk."""
-        found = joined(((values(rows, Psi),) for rows, Psi in self.chunks(width)), self.here)
-        return found[0] if found else torch.empty(0, dtype=torch.float64, device=self.device)
+        parts = joined(((values(rows, Psi),) for rows, Psi in self.chunks(width)), self.here)
+        return parts[0] if parts else torch.empty(0, dtype=torch.float64, device=self.device)
 
     def check_finite(self) -> None:
         check(all(bool(Psi.isfinite().all()) for _, Psi in self.chunks()), "Psi must be finite, got nan or inf.")

@@ -37,7 +37,7 @@ FOLDERS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Reader:
+class TableReader:
     """X of a table with its own columns -> Ψ of a map that may have others, or the same in another order."""
 
     names: tuple[str, ...]
@@ -64,7 +64,7 @@ def points_of(values: Any, ours: tuple[str, ...], features: FeatureMap) -> Point
     theirs = features.names
     if ours == default_names(len(ours)):  # without names a column too many is a mistake, not one to drop
         check(len(ours) == len(theirs), f"X must have {len(theirs)} columns, got {len(ours)}.")
-    reader = Reader(ours, features)
+    reader = TableReader(ours, features)
     if reader.in_order(values[:1]) is not None:
         return Points(values, features if reader.is_plain else reader)
     missing = [name for name in theirs if name not in ours]

@@ -49,11 +49,11 @@ def shortest(A: Array, B: Array) -> Change:
     held = _held(A, kinds) | _held(B, kinds)
 
     def change(x: Array) -> Array:
-        found = x.copy()
+        written = x.copy()
         for rounded, columns in zip(kinds, held, strict=True):
             if columns.any():
-                found[:, columns] = rounded(x[:, columns])
-        return found
+                written[:, columns] = rounded(x[:, columns])
+        return written
 
     return change
 

@@ -33,7 +33,7 @@ class Grown(Protocol):
         """Whether the last one added nothing."""
 
 
-class Search(Protocol):
+class RoundSteps(Protocol):
     """What may be added to f, and how it is weighed."""
 
     def propose(self, grown: Any, t: int) -> Any:
@@ -49,7 +49,7 @@ class Search(Protocol):
 G = TypeVar("G", bound=Grown)
 
 
-def grow(search: Search, grown: G, rounds: int, callback: Callable[[G], None] | None = None) -> G:
+def grow(search: RoundSteps, grown: G, rounds: int, callback: Callable[[G], None] | None = None) -> G:
     """Up to `rounds` rounds in all, from what there is; `callback` sees the result of each."""
     for t in range(grown.rounds + 1, rounds + 1):
         if grown.ended:

@@ -142,10 +142,10 @@ class _Types(TorchDispatchMode):
         self.types: set[torch.dtype] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        found = func(*args, **(kwargs or {}))
-        parts = found if isinstance(found, list | tuple) else [found]
+        result = func(*args, **(kwargs or {}))
+        parts = result if isinstance(result, list | tuple) else [result]
         self.types |= {part.dtype for part in parts if isinstance(part, Tensor) and part.is_floating_point()}
-        return found
+        return result
 
 
 def _is_shortened() -> bool:

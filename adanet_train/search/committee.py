@@ -169,7 +169,7 @@ def _by_output(w: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class RateSchedule:
     """Steps, points per step, and the learning rate over the run: up in its first tenth, down to 0 by a square root.
 
     While the held-out loss falls the rate starts again, so many `cycles` at most.
@@ -181,7 +181,7 @@ class Schedule:
     cycles: int = 1
 
     @classmethod
-    def of(cls, config: Config, m: int, depth: int, *, further: bool = False, classes: bool = False) -> Schedule:
+    def of(cls, config: Config, m: int, depth: int, *, further: bool = False, classes: bool = False) -> RateSchedule:
         """So many passes over a small sample that it is learnt, and fewer over a large one, in larger batches.
 
         One of C classes tells more than a sign: fewer passes will do. A further subnetwork starts from what is there,
@@ -247,7 +247,7 @@ class CommitteeDescent:
     """A search on its way down, by Adam, on the batches of a feed."""
 
     def __init__(
-        self, search: MemberSearch, feed: Feed, schedule: Schedule, radii: list[float] | None, draw: torch.Generator
+        self, search: MemberSearch, feed: Feed, schedule: RateSchedule, radii: list[float] | None, draw: torch.Generator
     ) -> None:
         self.search, self.feed, self.schedule, self.radii = search, feed, schedule, radii
         self.theta, self.batches, self.world = search.theta, feed(draw), feed.points.world
@@ -317,7 +317,7 @@ def learn(
     centre = sample.points.centre if radii is None else None
     existing = _on_centred(Member(growth, sample.members), centre).to(dtype)
     labels, further = sample.labels, bool(existing.U)
-    schedule = Schedule.of(config, len(sample.points), depth, further=further, classes=labels.outputs is not None)
+    schedule = RateSchedule.of(config, len(sample.points), depth, further=further, classes=labels.outputs is not None)
     offset = member_outputs(existing, sample, centre is not None, dtype)
     U = start(existing, depth, units, growth.points.n_0, sample.members, draw, labels.tops)
     search = MemberSearch([part.to(growth.f.device, dtype) for part in U], existing, labels, config)

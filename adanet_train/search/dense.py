@@ -29,7 +29,7 @@ from adanet_train.search import committee, objective
 from adanet_train.search.committee import Proposal
 from adanet_train.search.complexity import Penalty, penalty
 from adanet_train.search.growth import Growth, Part, regrown
-from adanet_train.search.selection import Choice, HeldOut, Judged, choose, judge
+from adanet_train.search.selection import Direction, HeldOutValues, Judged, choose, judge
 from adanet_train.search.weak_learners import Task, candidate, generator
 
 DEEPEST = 3
@@ -58,10 +58,10 @@ class GrownNetwork:
 class ComparedUnits:
     """The candidates of a round, the number of the best (-1: there is none), why, and the points held out from them."""
 
-    candidates: list[Candidate]
+    candidates: list[WeighedPart]
     best: int
     why: str
-    held_out: HeldOut | None
+    held_out: HeldOutValues | None
 
 
 def entry(compared: ComparedUnits, kept: int, F: float, why: str) -> Round:
@@ -92,7 +92,7 @@ class Read:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class WeighedPart:
     """A part with the best w for its units, their outputs, F if it were added, and the held-out loss then."""
 
     part: Part
@@ -194,7 +194,7 @@ class Training:
     def compare(self, grown: GrownNetwork, proposals: list[Read], t: int) -> ComparedUnits:
         """The proposals at min_w F_t(w, h)."""
         growth, history = grown.growth, grown.history
-        held_out = HeldOut.of(growth, self.split) if self.split else None
+        held_out = HeldOutValues.of(growth, self.split) if self.split else None
         settled: tuple[int, str] | None = None
         lams: Sequence[float | None] = [history[0].get("lam") if history else self.lam] * len(proposals)
         if held_out is not None and self.settles and not history:
@@ -224,7 +224,9 @@ class Training:
     def learnt(self, growth: Growth, t: int, sizes: list[tuple[int, int]], first: int = 0) -> list[Read]:
         return [self.read(growth, proposal) for proposal in learn(growth, self, t, sizes, first)]
 
-    def settle(self, growth: Growth, proposals: list[Read], held_out: HeldOut) -> tuple[tuple[int, str], list[float]]:
+    def settle(
+        self, growth: Growth, proposals: list[Read], held_out: HeldOutValues
+    ) -> tuple[tuple[int, str], list[float]]:
         """The first subnetwork, why that one, and λ of each.
 
         If held-out points choose one hidden layer, two are proposed as well. A deeper one has no chance later: r_k
@@ -246,17 +248,17 @@ class Training:
         layers = sorted(proposal.block) if self.config.search.outputs == "all" else [max(proposal.block)]
         return Read(proposal, growth.outputs(proposal.block, layers))
 
-    def judge(self, growth: Growth, read: Read, held_out: HeldOut) -> Judged:
+    def judge(self, growth: Growth, read: Read, held_out: HeldOutValues) -> Judged:
         """A proposal at its best λ."""
         r = penalty(self.config.replace(lam=1.0, beta=0.0), self.spec, self.points)
         ((k, H),) = read.H.items()
         mix = read.proposal.mix
         assert mix is not None
         w = self.labels.spread(mix)
-        choice = Choice(network.read(H, w), float(r(k, H) @ mix), held_out.of_members(H, w))
-        return judge(choice, self.y, growth.f, held_out, self.config.goal.beta, weights=self.weights)
+        direction = Direction(network.read(H, w), float(r(k, H) @ mix), held_out.of_members(H, w))
+        return judge(direction, self.y, growth.f, held_out, self.config.goal.beta, weights=self.weights)
 
-    def minimise(self, growth: Growth, read: Read, lam: float | None, held_out: HeldOut | None) -> Candidate:
+    def minimise(self, growth: Growth, read: Read, lam: float | None, held_out: HeldOutValues | None) -> WeighedPart:
         """w* = argmin_w F_t(w, h) for the units h of a proposal, at this λ."""
         config, mix, H, Gamma = self.config, read.proposal.mix, read.H, self.Gamma(lam)
         price = {k: Gamma(k, H[k]) for k in sorted(H)}
@@ -274,9 +276,9 @@ class Training:
         part = Part(read.proposal.block, split, price, read.proposal.members, kept)
         F = best.objective + growth.penalty
         if held_out is None:
-            return Candidate(part, H, F, lam=lam)
+            return WeighedPart(part, H, F, lam=lam)
         change = held_out.of_members(H[max(H)], w)
-        return Candidate(part, H, F, held_out.loss(change), held_out.falls(change), lam)
+        return WeighedPart(part, H, F, held_out.loss(change), held_out.falls(change), lam)
 
     def correct(self, growth: Growth) -> None:
         """The fully corrective step: F minimised over all of w, from where it stands."""
@@ -306,7 +308,7 @@ class Training:
         return Trained(grown.growth.network, declared, [*grown.history], self.config)
 
 
-def least(candidates: Sequence[Candidate]) -> tuple[int, str]:
+def least(candidates: Sequence[WeighedPart]) -> tuple[int, str]:
     """The first candidate of least F."""
     values = [candidate.objective for candidate in candidates]
     return (values.index(min(values)), LEAST_F) if values else (-1, NO_UNIT)

@@ -35,7 +35,7 @@ CAUTION = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
+class HeldOutValues:
     """f^(j) at the points held out from member j: [K, v], as y and the sample weights, or [K, v, C]."""
 
     f: Tensor
@@ -44,7 +44,7 @@ class HeldOut:
     """Whether there is no subnetwork yet."""
 
     @classmethod
-    def of(cls, growth: Growth, sample: SplitSample) -> HeldOut:
+    def of(cls, growth: Growth, sample: SplitSample) -> HeldOutValues:
         rows = sample.held_out
         if not growth.parts:
             return cls(sample.labels.none(*rows.shape, like=growth.f), sample, first=True)
@@ -85,7 +85,7 @@ class HeldOut:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class Direction:
     """A candidate on the path: its one direction z of f on the sample, r of it, and z at the members' own points."""
 
     z: Tensor
@@ -102,23 +102,25 @@ class Judged:
     r: float
 
 
-def judge(choice: Choice, y: Tensor, f: Tensor, held_out: HeldOut, beta: float, *, weights: Tensor | None) -> Judged:
+def judge(
+    direction: Direction, y: Tensor, f: Tensor, held_out: HeldOutValues, beta: float, *, weights: Tensor | None
+) -> Judged:
     """The best λ of a candidate on the path that begins where its w leaves 0."""
     points, labels, world = held_out.sample.points, held_out.sample.labels, held_out.sample.points.world
     every = math.ceil(len(points) * labels.tops / POINTS)
     some = _some(points, every)
-    z, y, f = choice.z[some], y[some], f[some]
+    z, y, f = direction.z[some], y[some], f[some]
     weight = (f.new_ones(len(f)) if weights is None else weights[some]) / -(-len(points) // every)
     below = torch.tensor([10 ** (-i / PER_DECADE) for i in range(1, DECADES * PER_DECADE + 1)]).to(f)
     pull = abs(float(world.sum(labels.fall(y, f, z, weight))))
-    path = below * (max(0.0, pull - beta) / choice.r if choice.r > 0 else 0.0)
-    w, _ = scalar_path(z, y, f, path * choice.r + beta, labels, weight, world)
-    values = torch.stack([held_out.losses(w_i * choice.held_out) for w_i in w])
+    path = below * (max(0.0, pull - beta) / direction.r if direction.r > 0 else 0.0)
+    w, _ = scalar_path(z, y, f, path * direction.r + beta, labels, weight, world)
+    values = torch.stack([held_out.losses(w_i * direction.held_out) for w_i in w])
     best = int(held_out.mean(values).argmin())
-    return Judged(float(path[best]), values[best], choice.r)
+    return Judged(float(path[best]), values[best], direction.r)
 
 
-def choose(candidates: Sequence[Judged], held_out: HeldOut) -> tuple[int, str]:
+def choose(candidates: Sequence[Judged], held_out: HeldOutValues) -> tuple[int, str]:
     """Of the candidates whose loss is close to the least the one with the least r, and why it is that one."""
     losses = torch.stack([candidate.losses for candidate in candidates])
     least, close = int(held_out.mean(losses).argmin()), _close(held_out, losses)
@@ -152,7 +154,7 @@ def scalar_path(
     return sign * w, world.sum(line.values(w)) + Gamma * w
 
 
-def _close(held_out: HeldOut, losses: Tensor) -> list[bool]:
+def _close(held_out: HeldOutValues, losses: Tensor) -> list[bool]:
     """Which mean losses are within CAUTION standard errors, of the paired difference, of the least."""
     means = held_out.mean(losses)
     best = int(means.argmin())

@@ -18,7 +18,7 @@ import torch
 from adanet_train.convex.labels import labels_of
 from adanet_train.core.config import Config
 from adanet_train.core.points import Points
-from adanet_train.search.committee import CommitteeDescent, Member, MemberSearch, Schedule, SplitSample, start
+from adanet_train.search.committee import CommitteeDescent, Member, MemberSearch, RateSchedule, SplitSample, start
 from adanet_train.search.feed import Feed
 from adanet_train.search.growth import Growth
 from tests.benchmarks.bench_growth import _used
@@ -70,7 +70,7 @@ def step_seconds() -> tuple[float, int]:
     existing = Member(growth, K).to(torch.float32)
     search = MemberSearch(start(existing, 2, B, N_0 + 1, K, draw), existing, labels, config)
     feed = Feed(sample, torch.zeros(K, M), BATCH, centred=True, dtype=torch.float32)
-    run = CommitteeDescent(search, feed, Schedule(STEPS, BATCH, 1e-3), None, draw)
+    run = CommitteeDescent(search, feed, RateSchedule(STEPS, BATCH, 1e-3), None, draw)
     least = float("inf")
     for _ in range(10):
         begin = time.perf_counter()

@@ -23,7 +23,7 @@ from torch import Tensor
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.rounding import upward
 from adanet_train.app import run
-from adanet_train.app.inputs import Asked, Inputs, read_inputs
+from adanet_train.app.inputs import Asked, RunInputs, read_inputs
 from adanet_train.certificate import randomised
 from adanet_train.core.config import Config
 from adanet_train.core.points import Points
@@ -84,7 +84,7 @@ def inputs(
     certificate: str | None,
     holdout: float | None = None,
     start: Any = None,
-) -> Inputs:
+) -> RunInputs:
     if data.name == "xor":
         return xor(holdout, seed)
     test = data.name if data.has_test else None
@@ -92,7 +92,7 @@ def inputs(
     return read_inputs(data.name, Asked(test, data_dir=data_dir, seed=seed, **more))
 
 
-def xor(holdout: float | None, seed: int) -> Inputs:
+def xor(holdout: float | None, seed: int) -> RunInputs:
     """x uniform on [-1, 1]^10 with a constant behind it, y = sgn(x_1 x_2).
 
     The halfspaces know little of it: of those along x_1 + x_2 the best, beyond 2/3, errs on a third.
@@ -189,7 +189,7 @@ OF_NETWORKS = ("occam", "disagreement")
 """Methods for the data that name them."""
 
 
-def _row(trained: Trained, given: Inputs, bound: Mapping[str, Any], **more: Any) -> Row:
+def _row(trained: Trained, given: RunInputs, bound: Mapping[str, Any], **more: Any) -> Row:
     terms = {name: value for name, value in bound.items() if name not in ("id", "raw")}
     return {
         "m": len(given.y),
@@ -208,7 +208,7 @@ def _test_error(trained: Trained, test: tuple[Points, Tensor] | None) -> float |
     return None if test is None else run.error_rate(trained.network, *test)
 
 
-def _todays(trained: Trained, given: Inputs, method: str = "adanet") -> Iterator[Row]:
+def _todays(trained: Trained, given: RunInputs, method: str = "adanet") -> Iterator[Row]:
     """What verify-bounds says of the network without sampling, the raw values of the paper's own bounds too."""
     from verify.records.question import Question
     from verify.rows import report
