@@ -51,6 +51,15 @@ def check(condition: bool, message: str) -> None:
         raise ValueError(message)
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of what an error says, or its kind where it says nothing.
+
+    >>> first_line(ValueError(" too short\\n expected 3")), first_line(KeyError())
+    ('too short', 'KeyError')
+    """
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
 def check_choice(symbol: str, value: object, known: Iterable[str], more: str = "") -> None:
     """Refuse a value that is not among the known ones, and suggest the nearest.
 

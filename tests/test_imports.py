@@ -158,7 +158,7 @@ ONCE = {
     "adanet_train/app/console.py": ("except KeyboardInterrupt", "BrokenPipeError"),
     "adanet_train/core/files.py": ("importlib.metadata", 'get("ADANET_DATA")', "os.fsync", "python_version"),
     "adanet_train/core/device.py": ("is_available()",),
-    "adanet_theory/checks.py": ("Progress = ",),
+    "adanet_theory/checks.py": ("Progress = ", "splitlines() or [type(error)"),
     "adanet_theory/norms.py": (">> np.arange(m)",),
 }
 

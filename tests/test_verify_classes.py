@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from adanet_theory import catalogue
-from adanet_theory.risk.multiclass import centred_outputs, multiclass_a_posteriori, multiclass_margins
+from adanet_theory.risk.multiclass import multiclass_a_posteriori, multiclass_margins
 from adanet_train.model import model_file
 from adanet_train.reading.enclosure import values
 from adanet_train.reading.graph import of_network
@@ -125,8 +125,8 @@ def test_the_rows_of_many_classes():
     by = {row.id: row for row in found.bounds}
     u = multiclass_margins(of.network(of.sample.Psi).numpy(), of.sample.y.numpy())
     assert found.sample.train_error == np.mean(u <= 0)
-    v = centred_outputs((of.network.output[1] @ of.network.hidden[1, 0]).numpy())
-    top = centred_outputs((of.network.output[2] @ of.network.hidden[2, 1]).numpy())
+    weights = [(of.network.output[k] @ of.network.hidden[k, k - 1]).numpy() for k in (1, 2)]
+    v, top = (w - np.median(w, axis=0) for w in weights)
     paths = of.network.hidden[1, 0].abs().sum(1).numpy()
     B = float(np.abs(v).sum() + (np.abs(top) @ paths).sum())
     expected = multiclass_a_posteriori(u, B, C=3, d=1, n_0=3, r_rms=found.sample.r_rms, delta=0.05)

@@ -322,7 +322,7 @@ def multiclass_a_posteriori_at(
                 + 2 sqrt( [log(1/δ) + log((d+1)(d+2)) + log(π²/3-1) + 2 log(|j|+1)] / (2m) )
 
     B is the sum of the path norms of the C outputs, and ρ_j = B/(1+η)^j. Subtracting one function from all outputs
-    changes no margin. B is least if every collapsed weight has median 0 over the classes (`centred_outputs`).
+    changes no margin. B is least if every collapsed weight has median 0 over the classes.
     """
     _check_classes(C)
     # 2 C n_0 stands where two classes have 2 n_0: C independent rows of signs, one maximum over all of them.
@@ -384,19 +384,6 @@ def multiclass_a_posteriori_bounded_at(
     _check_classes(C)
     two = a_posteriori_bounded_at(j, ramp, B, d=d, n_0=C * n_0, r_sup=r_sup, m=m, delta=delta, c=c, eta=eta)
     return _doubled("multiclass-a-posteriori-bounded", two)
-
-
-def centred_outputs(v: ArrayLike) -> Array:
-    """The weights v[y, t] of C outputs minus their median over y: the same margins, and the least Σ_y |v[y, t]|.
-
-    >>> centred_outputs([[1.0, 2.0], [3.0, 2.0], [7.0, 5.0]])
-    array([[-2.,  0.],
-           [ 0.,  0.],
-           [ 4.,  3.]])
-    """
-    weights = np.asarray(v, dtype=np.float64)
-    # the lower median is one of the entries, so that the difference of equal weights is exactly 0
-    return weights - np.sort(weights, axis=0)[(len(weights) - 1) // 2]
 
 
 def kuznetsov_mohri_syed(

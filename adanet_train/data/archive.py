@@ -17,6 +17,8 @@ from typing import Any
 
 import torch
 
+from adanet_theory.checks import first_line
+
 MAX_BYTES = 4 << 30
 MAX_PICKLE_BYTES = 64 << 20
 MAX_NESTING = 32
@@ -51,13 +53,9 @@ def load(data: bytes, where: str, *, checkpoint: bool = False) -> Any:
     try:
         loaded = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
     except Exception as error:  # a damaged archive fails in many ways
-        raise ModelFileError(f"{where}: torch cannot read it: {_first_line(error)}") from None
+        raise ModelFileError(f"{where}: torch cannot read it: {first_line(error)}") from None
     _require_plain(loaded, where, checkpoint)
     return loaded
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 # The zip
@@ -77,7 +75,7 @@ def _records(data: bytes, where: str) -> tuple[bytes, dict[str, int]]:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(
-            f"{where}: not a zip archive ({_first_line(error)}), expected what torch.save writes."
+            f"{where}: not a zip archive ({first_line(error)}), expected what torch.save writes."
         ) from None
     prefix = f"{root}/data/"
     sizes = {i.filename.removeprefix(prefix): i.file_size for i in members if i.filename.startswith(prefix)}

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory.checks import check, shown
+from adanet_theory.checks import check, first_line, shown
 from adanet_train.data.disk import Joined, on_disk, slices
 
 MAX_BYTES = 4 << 30
@@ -57,7 +57,7 @@ def read_npz(path: Path) -> Arrays:
         with np.load(path, allow_pickle=False) as file:
             return _named({name: file[name] for name in file.files if name in ("X", "Psi", "y")}, file.files)
     except (ValueError, OSError, EOFError, KeyError, MemoryError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path}: {_line(error)}") from None
+        raise ValueError(f"{path}: {first_line(error)}") from None
 
 
 def read_pt(path: Path) -> Arrays:
@@ -149,10 +149,6 @@ def read_idx(path: Path) -> Any:
             check(len(shape) == magic[3] and size <= MAX_BYTES, f"expected at most {MAX_BYTES} bytes of shape {shape}.")
             data = file.read(size)
     except (ValueError, OSError, EOFError) as error:
-        raise ValueError(f"{path}: {_line(error)}") from None
+        raise ValueError(f"{path}: {first_line(error)}") from None
     check(len(data) == size, f"{path}: {len(data)} bytes, expected {size} for the shape {shape}.")
     return np.frombuffer(data, dtype=np.uint8).reshape(shape)
-
-
-def _line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory.checks import check, nearest, shown
+from adanet_theory.checks import check, first_line, nearest, shown
 from adanet_train.data.disk import on_disk
 from adanet_train.data.encoding import Column, Encoder, columns_of, decimal_points, is_empty, numbers_or_cells
 from adanet_train.data.files import parts
@@ -256,7 +256,7 @@ def _parquet(path: Path) -> Iterator[Batch]:
             if len(table):
                 yield {name: _column(polars, table[name]) for name in table.columns}
     except polars.exceptions.PolarsError as error:
-        raise ValueError(f"not a Parquet file ({str(error).splitlines()[0]}).") from None
+        raise ValueError(f"not a Parquet file ({first_line(error)}).") from None
 
 
 def _column(polars: Any, series: Any) -> Column:

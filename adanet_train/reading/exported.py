@@ -17,9 +17,10 @@ import torch
 from torch import Tensor, fx, nn
 from torch.nn import functional
 
+from adanet_theory.checks import first_line
 from adanet_train.data import archive
 from adanet_train.data.archive import MAX_BYTES, ModelFileError
-from adanet_train.reading.rebuild import REMEDY, Builder, first_line
+from adanet_train.reading.rebuild import REMEDY, Builder
 
 Rule = Callable[..., Any]
 

@@ -579,52 +579,56 @@ def _pooled(kind: Rule, axes: int) -> Rule:
     return lambda r, x, *arguments, **named: kind(r, x, *arguments, axes=axes, **named)
 
 
+AXES = (1, 2, 3)
+
+
+def _each(*names: str) -> tuple[type, ...]:
+    """The classes of torch.nn of these names for one, two and three axes."""
+    return tuple(getattr(nn, f"{name}{axes}d") for name in names for axes in AXES)
+
+
+def _axes(m: nn.Module) -> int:
+    """Of a pool of torch's, or of a class made from one."""
+    own = (axes for axes in AXES for kind in POOLS if isinstance(m, getattr(nn, f"{kind}{axes}d")))
+    return next(own)
+
+
 def _average_module(r: Recorder, m: Any, x: Value) -> Value:
-    axes = {nn.AvgPool1d: 1, nn.AvgPool2d: 2, nn.AvgPool3d: 3}[type(m)]
     divisor = getattr(m, "divisor_override", None)  # AvgPool1d has none
-    return _average(r, x, m.kernel_size, m.stride, m.padding, m.ceil_mode, m.count_include_pad, divisor, axes=axes)
+    parts = (m.kernel_size, m.stride, m.padding, m.ceil_mode, m.count_include_pad, divisor)
+    return _average(r, x, *parts, axes=_axes(m))
 
 
 def _largest_module(r: Recorder, m: Any, x: Value) -> Value:
-    axes = {nn.MaxPool1d: 1, nn.MaxPool2d: 2, nn.MaxPool3d: 3}[type(m)]
     parts = (m.kernel_size, m.stride, m.padding, m.dilation, m.ceil_mode, m.return_indices)
-    return _largest(r, x, *parts, axes=axes)
+    return _largest(r, x, *parts, axes=_axes(m))
 
 
-def _moving_module(r: Recorder, m: Any, x: Value) -> Any:
-    """A module without weights that moves numbers: Flatten, PixelShuffle, ReflectionPad2d."""
-    return _moved(r, x, m)
+POOLS = ("AvgPool", "MaxPool", "AdaptiveAvgPool", "AdaptiveMaxPool")
 
+# fmt: off
+_MOVING_MODULES = (
+    nn.Flatten, nn.Unflatten, nn.PixelShuffle, nn.PixelUnshuffle, nn.ChannelShuffle,
+    nn.modules.padding._ReflectionPadNd, nn.modules.padding._ReplicationPadNd, nn.modules.padding._CircularPadNd,
+)
+_SEQUENCES = (
+    nn.RNNBase, nn.RNNCellBase, nn.MultiheadAttention, nn.TransformerEncoderLayer, nn.TransformerDecoderLayer,
+)
+# fmt: on
 
-MODULES: tuple[tuple[type, Rule], ...] = (
+MODULES: tuple[tuple[type | tuple[type, ...], Rule], ...] = (
     (nn.Linear, lambda r, m, x: _linear(r, x, m.weight, m.bias)),
-    (nn.Conv1d, _conv_module),
-    (nn.Conv2d, _conv_module),
-    (nn.Conv3d, _conv_module),
-    (nn.ConvTranspose1d, _transposed_module),
-    (nn.ConvTranspose2d, _transposed_module),
-    (nn.ConvTranspose3d, _transposed_module),
+    (_each("Conv"), _conv_module),
+    (_each("ConvTranspose"), _transposed_module),
     (nn.modules.batchnorm._BatchNorm, _batch_norm_module),
-    (nn.modules.dropout._DropoutNd, lambda r, m, x: x),
-    (nn.Identity, lambda r, m, x: x),
-    (nn.Flatten, _moving_module),
-    (nn.Unflatten, _moving_module),
-    (nn.PixelShuffle, _moving_module),
-    (nn.PixelUnshuffle, _moving_module),
-    (nn.ChannelShuffle, _moving_module),
-    (nn.modules.padding._ReflectionPadNd, _moving_module),
-    (nn.modules.padding._ReplicationPadNd, _moving_module),
-    (nn.modules.padding._CircularPadNd, _moving_module),
+    ((nn.modules.dropout._DropoutNd, nn.Identity), lambda r, m, x: x),
+    (_MOVING_MODULES, lambda r, m, x: _moved(r, x, m)),
     (nn.modules.padding._ConstantPadNd, lambda r, m, x: _bordered(r, x, m.padding, value=m.value)),
     (nn.Upsample, lambda r, m, x: _nearest(r, x, m.size, m.scale_factor, m.mode)),
-    (nn.modules.pooling._AvgPoolNd, _average_module),
-    (nn.modules.pooling._MaxPoolNd, _largest_module),
-    (nn.AdaptiveAvgPool1d, lambda r, m, x: _adaptive(_average, 1)(r, x, m.output_size)),
-    (nn.AdaptiveAvgPool2d, lambda r, m, x: _adaptive(_average, 2)(r, x, m.output_size)),
-    (nn.AdaptiveAvgPool3d, lambda r, m, x: _adaptive(_average, 3)(r, x, m.output_size)),
-    (nn.AdaptiveMaxPool1d, lambda r, m, x: _adaptive(_largest, 1)(r, x, m.output_size)),
-    (nn.AdaptiveMaxPool2d, lambda r, m, x: _adaptive(_largest, 2)(r, x, m.output_size)),
-    (nn.AdaptiveMaxPool3d, lambda r, m, x: _adaptive(_largest, 3)(r, x, m.output_size)),
+    (_each("AvgPool"), _average_module),
+    (_each("MaxPool"), _largest_module),
+    (_each("AdaptiveAvgPool"), lambda r, m, x: _adaptive(_average, _axes(m))(r, x, m.output_size)),
+    (_each("AdaptiveMaxPool"), lambda r, m, x: _adaptive(_largest, _axes(m))(r, x, m.output_size)),
     (nn.ReLU, lambda r, m, x: _activate(r, x, "relu")),
     (nn.LeakyReLU, lambda r, m, x: _leaky(r, x, m.negative_slope)),
     (nn.PReLU, lambda r, m, x: _prelu(r, x, m.weight)),
@@ -635,17 +639,9 @@ MODULES: tuple[tuple[type, Rule], ...] = (
     (nn.ELU, lambda r, m, x: _elu(r, x, m.alpha)),
     (nn.Softplus, lambda r, m, x: _softplus(r, x, m.beta, m.threshold)),
     (nn.SiLU, lambda r, m, x: _activate(r, x, "silu")),
-    (nn.Softmax, _because(LOGITS)),
-    (nn.LogSoftmax, _because(LOGITS)),
-    (nn.LayerNorm, _because(_OWN_NORM)),
-    (nn.RMSNorm, _because(_OWN_NORM)),
-    (nn.GroupNorm, _because(_OWN_NORM)),
-    (nn.modules.instancenorm._InstanceNorm, _because(_OWN_NORM)),
-    (nn.RNNBase, _because(_SEQUENCE)),
-    (nn.RNNCellBase, _because(_SEQUENCE)),
-    (nn.MultiheadAttention, _because(_SEQUENCE)),
-    (nn.TransformerEncoderLayer, _because(_SEQUENCE)),
-    (nn.TransformerDecoderLayer, _because(_SEQUENCE)),
+    ((nn.Softmax, nn.LogSoftmax), _because(LOGITS)),
+    ((nn.LayerNorm, nn.RMSNorm, nn.GroupNorm, nn.modules.instancenorm._InstanceNorm), _because(_OWN_NORM)),
+    (_SEQUENCES, _because(_SEQUENCE)),
 )
 
 # fmt: off
@@ -684,97 +680,62 @@ _SHARED: dict[str, Rule] = {
     "log_softmax": _because(LOGITS),
 }
 
-METHODS: dict[str, Rule] = (
-    _SHARED
-    | {name: _moving(getattr(Tensor, name)) for name in _MOVING_METHODS}
-    | {
-        "add_": _combined(1.0),
-        "sub_": _combined(-1.0),
-        "mul_": _times,
-        "div_": _divided,
-        "contiguous": _same,
-        "clone": _same,
-        "detach": _same,
-        "to": _same_number,
-        "type_as": _same_number,
-        "double": _same,
-        "float": _because(_CAST),
-        "half": _because(_CAST),
-        "bfloat16": _because(_CAST),
-        "size": lambda r, x, dim=None: x.example.size() if dim is None else x.example.size(dim),
-        "dim": lambda r, x: x.example.ndim,
-    }
-)
+METHODS: dict[str, Rule] = {
+    **_SHARED,
+    **{name: _moving(getattr(Tensor, name)) for name in _MOVING_METHODS},
+    **{f"{name}_": _SHARED[name] for name in ("add", "sub", "mul", "div")},
+    **dict.fromkeys(("contiguous", "clone", "detach", "double"), _same),
+    **dict.fromkeys(("to", "type_as"), _same_number),
+    **dict.fromkeys(("float", "half", "bfloat16"), _because(_CAST)),
+    "size": lambda r, x, dim=None: x.example.size() if dim is None else x.example.size(dim),
+    "dim": lambda r, x: x.example.ndim,
+}
+
+_OPERATORS = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div"}
+_BY_AXES: dict[str, Callable[[int], Rule]] = {
+    "conv": lambda axes: _convolution,
+    "conv_transpose": lambda axes: _transposed,
+    "dropout": lambda axes: _no_dropout,
+    "avg_pool": lambda axes: _pooled(_average, axes),
+    "max_pool": lambda axes: _pooled(_largest, axes),
+    "adaptive_avg_pool": lambda axes: _adaptive(_average, axes),
+    "adaptive_max_pool": lambda axes: _adaptive(_largest, axes),
+}
 
 FUNCTIONS: dict[Any, Rule] = {
     **{getattr(torch, name): rule for name, rule in _SHARED.items()},
     **{getattr(torch, name): _moving(getattr(torch, name)) for name in _MOVING},
-    torch.cat: _cat,
-    torch.concat: _cat,
-    torch.concatenate: _cat,
+    **{getattr(operator, f"{i}{name}"): _SHARED[rule] for name, rule in _OPERATORS.items() for i in ("", "i")},
+    **{getattr(functional, f"{name}{axes}d"): rule(axes) for name, rule in _BY_AXES.items() for axes in AXES},
+    **{getattr(torch, f"max_pool{axes}d"): _pooled(_largest, axes) for axes in AXES},
+    **{getattr(functional, name): _SHARED[name] for name in ("relu", "tanh", "sigmoid", "softmax", "log_softmax")},
+    **dict.fromkeys((torch.cat, torch.concat, torch.concatenate), _cat),
     torch.hstack: lambda r, tensors: _cat(r, tensors, 1),
     torch.stack: _stack,
     torch.addmm: _product_plus,
-    operator.add: _combined(1.0),
-    operator.iadd: _combined(1.0),
-    operator.sub: _combined(-1.0),
-    operator.isub: _combined(-1.0),
-    operator.mul: _times,
-    operator.imul: _times,
-    operator.truediv: _divided,
-    operator.itruediv: _divided,
     operator.matmul: _product,
-    operator.neg: lambda r, x: r.add(Sum((-1.0,)), x),
-    operator.abs: _plain("abs"),
+    operator.neg: _SHARED["neg"],
+    operator.abs: _SHARED["abs"],
     operator.getitem: _select,
     getattr: lambda r, x, name: _attribute(r, x, name),
     functional.linear: _linear,
-    functional.conv1d: _convolution,
-    functional.conv2d: _convolution,
-    functional.conv3d: _convolution,
-    functional.conv_transpose1d: _transposed,
-    functional.conv_transpose2d: _transposed,
-    functional.conv_transpose3d: _transposed,
     functional.batch_norm: _batch_norm,
     functional.pad: _bordered,
     functional.interpolate: _nearest,
     functional.pixel_shuffle: _moving(functional.pixel_shuffle),
     functional.pixel_unshuffle: _moving(functional.pixel_unshuffle),
-    functional.relu: _plain("relu"),
     functional.leaky_relu: _leaky,
     functional.leaky_relu_: _leaky,
     functional.prelu: _prelu,
     functional.relu6: lambda r, x, inplace=False: _clamp(r, x, 0.0, 6.0),
     functional.hardtanh: lambda r, x, min_val=-1.0, max_val=1.0, inplace=False: _clamp(r, x, min_val, max_val),
-    functional.tanh: _plain("tanh"),
-    functional.sigmoid: _plain("sigmoid"),
     functional.gelu: _gelu,
     functional.elu: _elu,
     functional.softplus: _softplus,
     functional.silu: _plain("silu"),
-    functional.softmax: _because(LOGITS),
-    functional.log_softmax: _because(LOGITS),
     functional.layer_norm: _because(_OWN_NORM),
     functional.dropout: _no_dropout,
-    functional.dropout1d: _no_dropout,
-    functional.dropout2d: _no_dropout,
-    functional.dropout3d: _no_dropout,
     functional.alpha_dropout: _no_dropout,
-    functional.avg_pool1d: _pooled(_average, 1),
-    functional.avg_pool2d: _pooled(_average, 2),
-    functional.avg_pool3d: _pooled(_average, 3),
-    functional.max_pool1d: _pooled(_largest, 1),
-    functional.max_pool2d: _pooled(_largest, 2),
-    functional.max_pool3d: _pooled(_largest, 3),
-    torch.max_pool1d: _pooled(_largest, 1),
-    torch.max_pool2d: _pooled(_largest, 2),
-    torch.max_pool3d: _pooled(_largest, 3),
-    functional.adaptive_avg_pool1d: _adaptive(_average, 1),
-    functional.adaptive_avg_pool2d: _adaptive(_average, 2),
-    functional.adaptive_avg_pool3d: _adaptive(_average, 3),
-    functional.adaptive_max_pool1d: _adaptive(_largest, 1),
-    functional.adaptive_max_pool2d: _adaptive(_largest, 2),
-    functional.adaptive_max_pool3d: _adaptive(_largest, 3),
 }
 
 

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from adanet_theory.checks import first_line
 from adanet_train.data.archive import ModelFileError
-from adanet_train.reading.rebuild import REMEDY, Builder, first_line, is_fixed, numbers
+from adanet_train.reading.rebuild import REMEDY, Builder, is_fixed, numbers
 
 Attributes = Mapping[str, Any]
 Rule = Callable[..., Any]

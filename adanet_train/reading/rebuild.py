@@ -61,10 +61,6 @@ def is_fixed(value: Any) -> bool:
     return not isinstance(value, fx.Node)
 
 
-def first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
-
-
 def numbers(value: Any) -> list[int]:
     """A fixed tensor of integers as a list."""
     if not is_fixed(value):

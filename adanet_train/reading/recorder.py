@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
+from adanet_theory.checks import first_line
 from adanet_train.reading.graph import Node
 from adanet_train.reading.operations import Operation, Shape
 
@@ -45,7 +46,7 @@ class Recorder:
         try:
             example = operation.value(*(value.example for value in read))
         except (RuntimeError, IndexError) as error:
-            raise self.refusal(f"does not fit what it reads ({str(error).splitlines()[0]})") from None
+            raise self.refusal(f"does not fit what it reads ({first_line(error)})") from None
         shape = tuple(example.shape[1:])
         if len(example) != POINTS or math.prod(shape) == 0:
             raise self.refusal("mixes the points of a batch, or has no output at all")

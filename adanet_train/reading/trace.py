@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, fx, nn
 
-from adanet_theory.checks import Array, check
+from adanet_theory.checks import Array, check, first_line
 from adanet_train.core.points import joined
 from adanet_train.data import disk
 from adanet_train.reading import enclosure, modules
@@ -56,8 +56,8 @@ def _symbolic(module: nn.Module) -> fx.GraphModule:
         return fx.GraphModule(module, _Tracer().trace(module), name)
     except Exception as error:  # whatever forward does with a symbol
         raise UnreadableModule(
-            f"{name}: forward cannot be traced by torch.fx ({_reason(error)}); write it without branches that depend "
-            "on the values of a tensor."
+            f"{name}: forward cannot be traced by torch.fx ({first_line(error)}); write it without branches that "
+            "depend on the values of a tensor."
         ) from None
 
 
@@ -108,11 +108,6 @@ def _axis(traced: fx.GraphModule, node: fx.Node) -> Any:
     return node.kwargs.get("dim", node.args[1] if len(node.args) > 1 else None)
 
 
-def _reason(error: Exception) -> str:
-    """The first line of what torch says."""
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-
-
 def _require_plain(module: nn.Module) -> None:
     """Every part does what its class says, in eval mode, with real weights: the rest could not be seen in a trace."""
     for name, part in module.named_modules():
@@ -161,7 +156,7 @@ def _double(module: nn.Module) -> nn.Module:
     try:
         return copy.deepcopy(module).to("cpu", torch.float64)
     except Exception as error:
-        name, reason = type(module).__name__, str(error).strip().splitlines()[0]
+        name, reason = type(module).__name__, first_line(error)
         raise UnreadableModule(f"{name}: cannot be copied in float64 ({type(error).__name__}: {reason}).") from None
 
 
@@ -310,7 +305,7 @@ class _Changes(fx.Interpreter):
             raise
         except Exception as error:  # whatever forward does
             name = type(self.module).__name__
-            raise UnreadableModule(f"{name}: forward fails on {len(x)} points ({_reason(error)}).") from None
+            raise UnreadableModule(f"{name}: forward fails on {len(x)} points ({first_line(error)}).") from None
 
     def run_node(self, n: fx.Node) -> Any:
         reads = {node: _tensors(self.env[node]) for node in n.all_input_nodes}
@@ -463,7 +458,7 @@ def _own_values(double: nn.Module, x: Tensor, f: Tensor) -> Tensor:
             return own.reshape(f.shape)
     except Exception as error:  # whatever forward does
         raise UnreadableModule(
-            f"{type(double).__name__}: forward fails on {len(x)} points ({_reason(error)})."
+            f"{type(double).__name__}: forward fails on {len(x)} points ({first_line(error)})."
         ) from None
     raise UnreadableModule(
         f"{type(double).__name__}: forward gives {own.dtype} of shape {tuple(own.shape)} for {len(x)} points, expected "

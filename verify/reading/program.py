@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from adanet_theory.checks import Array, check
+from adanet_theory.checks import Array, check, first_line
 from adanet_train.data.alone import FEWEST, require_of_x_alone
 from adanet_train.data.classes import plain
 from verify.reading import points
@@ -160,8 +160,7 @@ class ModuleProgram:
         except NotScores:
             raise
         except Exception as error:  # whatever forward does
-            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-            raise ValueError(f"{name}: forward fails on {len(x)} points of {x.dtype} ({reason}).") from None
+            raise ValueError(f"{name}: forward fails on {len(x)} points of {x.dtype} ({first_line(error)}).") from None
 
     def predict(self, X: Array) -> Array:
         f = self.outputs(X)
@@ -243,8 +242,7 @@ def called(function: Callable[[Any], Any], X: Any) -> Array:
         try:
             answers = points.numbers(function(X))
         except Exception as error:  # whatever it does
-            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-            raise ValueError(f"the predictor fails on X: {reason}") from None
+            raise ValueError(f"the predictor fails on X: {first_line(error)}") from None
     m = points.count(X, "X")
     rows = answers.ndim in (1, 2) and len(answers) == m
     check(rows, f"the predictor must give a label, or a row of scores, for each of {m} points, got {answers.shape}.")

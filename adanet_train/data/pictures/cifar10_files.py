@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adanet_theory.checks import check
+from adanet_theory.checks import check, first_line
 
 Bytes = NDArray[np.uint8]
 
@@ -63,7 +63,7 @@ def contents(place: Path, names: tuple[str, ...]) -> dict[str, bytes]:
     try:
         return _from_folder(place, names) if place.is_dir() else _from_archive(place, names)
     except (OSError, EOFError, tarfile.TarError, zlib.error) as error:
-        raise ValueError(f"{place}: {_line(error)}") from None
+        raise ValueError(f"{place}: {first_line(error)}") from None
 
 
 def _from_folder(folder: Path, names: tuple[str, ...]) -> dict[str, bytes]:
@@ -133,7 +133,7 @@ def _pickled_rows(content: bytes, where: str) -> Bytes:
         values = pixels.values()
         check(values.shape == (len(labels), ROW - 1), f"data of shape {values.shape} for {len(labels)} labels")
     except Exception as error:  # a damaged pickle fails in many ways
-        raise ValueError(f"{where}: {_line(error)}, expected a batch of the official python version.") from None
+        raise ValueError(f"{where}: {first_line(error)}, expected a batch of the official python version.") from None
     return np.hstack([np.array(labels, dtype=np.uint8)[:, None], values])
 
 
@@ -217,7 +217,3 @@ class _Unpickler(pickle._Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         check((module, name) in _STAND_INS, f"a pickled {module}.{name}")
         return _STAND_INS[module, name]
-
-
-def _line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
