@@ -23,7 +23,7 @@ from adanet_train.core.surrogates import Surrogate
 from adanet_train.core.world import ALONE, World
 
 ROUNDING = 8 * 2.0**-52  # relative: differences of F below it are noise
-LARGE = 200  # columns from which on a second step is cheaper than a second Q
+LARGE = 100  # columns from which on a second step is cheaper than a second Q; twice as many where Q is rough
 FALL = 0.01  # the share of F by which a step has to lower it for the next to have a rough model
 EVERY, LEAST, COLUMNS = 4, 4_000, 32  # the roughest has every fourth point, of so many at least, and columns
 TINY = 1e-150  # a starting weight below it is 0: its products would underflow
@@ -231,17 +231,17 @@ class Problem:
             return None
         every, self.before = self.roughness(here, J), here.objective
         model = self.model(here, J, every=every)
-        after, t = self.model_step(here, model, rough=every > 1)
+        after, t = self.model_step(here, model, rough=every > 0)
         if every and (after is None or t < 0.1):
-            model = self.model(here, J)
+            every, model = 0, self.model(here, J)
             after, t = self.model_step(here, model)
         if t < 0.1:
             careful, _ = self.model_step(here, self.model(here, J, cautious=True))
             return min((p for p in (after, careful) if p), key=lambda p: p.objective, default=None)
-        if after is None or after.gap <= tol * max(1.0, after.objective) or len(J) < self.large:
+        if after is None or after.gap <= tol * max(1.0, after.objective) or len(J) < self.large * (2 if every else 1):
             return after
         # Third order for the price of two gradients, which here cost far less than another Q.
-        return self.model_step(after, model)[0] or after
+        return self.model_step(after, model, rough=every > 0)[0] or after
 
     def roughness(self, here: Point, J: Tensor) -> int:
         """Every so manieth point is in the next model, in single precision; 0: all in double precision.
@@ -263,7 +263,7 @@ class Problem:
         w[model.J] = self.minimise_model(here, model, rough=rough)
         direction = w - here.w
         predicted = float(here.slope @ direction + self.Gamma @ (w.abs() - here.w.abs()))
-        return self.line_search(here, model, direction, predicted)
+        return self.line_search(here, model, direction, predicted, rough=rough)
 
     def minimise_model(self, here: Point, model: Model, *, rough: bool) -> Tensor:
         J = model.J
@@ -278,7 +278,9 @@ class Problem:
         used[worst.indices[worst.values > 0]] = True
         return used.nonzero().squeeze(1)
 
-    def line_search(self, here: Point, model: Model, direction: Tensor, predicted: float) -> tuple[Point | None, float]:
+    def line_search(
+        self, here: Point, model: Model, direction: Tensor, predicted: float, *, rough: bool
+    ) -> tuple[Point | None, float]:
         """The first of t = 1, 1/2, 1/4, .. with F(w + t d) <= F(w) + t predicted/4, up to rounding.
 
         Below rounding F says nothing, yet the gap, which is of first order, still does: it must halve there.
@@ -292,7 +294,9 @@ class Problem:
             value = float(self.value(here.x - t * change, w))
             if value <= here.objective + t * predicted / 4 + noise:
                 # The slopes of the predicted dual point solve the model: it is feasible where Φ'(x) is only nearly so.
-                after = self.at(w, x, self.loss.predicted(here.x, model.weight, change)) if t == 1 else self.at(w)
+                # Those of a rough model are no nearer.
+                dual = self.loss.predicted(here.x, model.weight, change) if t == 1 and not rough else None
+                after = self.at(w, x if t == 1 else None, dual)
                 resolved = after.objective < here.objective - noise or after.gap <= here.gap / 2
                 return (after if resolved else None), t
             t /= 2

@@ -94,6 +94,9 @@ def face_step(Q: Tensor, z: Tensor, G: Tensor, Gamma: Tensor, enters: Tensor) ->
         if not bool(wrong.any()):
             break
         face = face & ~wrong
+    if not bool(((z + direction) * signs < 0).any()):  # no coordinate changes its sign on the way
+        value = direction @ G + (direction @ (Q @ direction)) / 2 + ((z + direction).abs() - z.abs()) @ Gamma
+        return FaceStep(direction, True, bool(value < 0))
     steps = torch.stack([line_step(z, direction, Gamma, -(slope @ direction)), clipped_step(z, direction, signs)])
     values = steps @ G + (steps * (steps @ Q)).sum(1) / 2 + ((z + steps).abs() - z.abs()) @ Gamma
     lowest = int(values.argmin())

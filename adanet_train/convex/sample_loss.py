@@ -17,7 +17,8 @@ from adanet_theory.checks import check
 from adanet_train.core.surrogates import Surrogate
 from adanet_train.core.world import ALONE, World
 
-BLOCK = 96
+BLOCK, STRIP = (32, 96), 1 << 12
+"""Columns of a product at a time, at least and at most, and points."""
 PIECE = 1 << 17
 """Points that a sum over the sample takes at a time: what is computed on the way stays small, and in the cache."""
 ROUGH = 1e-4  # what single precision may take from the least eigenvalue of a unit diagonal
@@ -91,17 +92,12 @@ class SampleLoss:
 
         With `every` >= 1 roughly: from every so manieth point alone, and in single precision.
         """
-        if J is not None and len(J) > 0.8 * len(self.columns):
-            return self.curvature(weight, every=every)[J][:, J]  # a few rows more are cheaper than a copy of all
-        weight, rows = self.weighted(weight), slice(None) if J is None else J
+        weight, J = self.weighted(weight), None if J is None or len(J) == len(self.columns) else J
         if every:
-            if every == 1:
-                columns, scale = (part[rows] for part in self.single)
-            else:
-                columns, scale = in_single(self.columns[rows][:, ::every])
+            columns, scale = self.single if every == 1 else in_single(self.columns[:, ::every])
             some = weight[::every].float()
-            return from_single(symmetric(columns, some / len(some)), scale)
-        return self.world.sum(symmetric(self.columns[rows], weight / self.m))
+            return from_single(symmetric(columns, some / len(some), J), scale if J is None else scale[J])
+        return self.world.sum(symmetric(self.columns, weight / self.m, J))
 
     @cached_property
     def single(self) -> tuple[Tensor, Tensor]:
@@ -134,19 +130,29 @@ def pieces(m: int) -> Iterator[slice]:
     return (slice(first, first + PIECE) for first in range(0, m, PIECE))
 
 
-def symmetric(columns: Tensor, weight: Tensor) -> Tensor:
-    """Σ_i weight_i h(x_i) h(x_i)ᵀ by blocks of rows, as half of a symmetric product need not be computed."""
-    Q = columns.new_empty(len(columns), len(columns))
-    for i in range(0, len(columns), BLOCK):
-        rows = slice(i, i + BLOCK)
-        block = (columns[rows] * weight) @ columns[i:].T
-        Q[rows, i:], Q[i:, rows] = block, block.T
+def symmetric(columns: Tensor, weight: Tensor, J: Tensor | None = None) -> Tensor:
+    """Σ_i weight_i h(x_i) h(x_i)ᵀ on all columns or those of the index J.
+
+    By strips of points, which stay in the cache, and blocks of columns, as half of a symmetric product need not be
+    computed.
+    """
+    n = len(columns) if J is None else len(J)
+    block = min(max(BLOCK[0], n // 32 * 8), BLOCK[1])
+    Q = columns.new_zeros(n, n)
+    for first in range(0, len(weight), STRIP):
+        strip = columns[:, first : first + STRIP]
+        strip = strip if J is None else strip.index_select(0, J)
+        for i in range(0, n, block):
+            Q[i : i + block, i:].addmm_(strip[i : i + block] * weight[first : first + STRIP], strip[i:].T)
+    for i in range(0, n, block):
+        Q[i + block :, i : i + block] = Q[i : i + block, i + block :].T
     return Q
 
 
 def in_single(columns: Tensor) -> tuple[Tensor, Tensor]:
     """Rows of largest entry 1 in single precision, and what they were divided by."""
-    largest = columns.abs().amax(1)
+    columns = columns.contiguous()
+    largest = torch.maximum(columns.amax(1), -columns.amin(1))
     scale = torch.where(largest > 0, largest, 1.0)
     return (columns / scale[:, None]).float(), scale
 
