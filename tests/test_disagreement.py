@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from sklearn.linear_model import LogisticRegression
 from torch import nn
 
 from adanet_theory.certificates.binomial import clopper_pearson
+from adanet_train import certify
 from adanet_train.compression.disagreement import NONE, Disagreement, decisions, disagreement
+from adanet_train.picking.certify import Certified
 
 
 class Fixed:
@@ -41,8 +44,6 @@ def test_ties_and_nan_of_either_are_differences() -> None:
 
 
 def test_estimators_decide_by_the_place_of_their_class() -> None:
-    from sklearn.linear_model import LogisticRegression
-
     X = np.random.default_rng(0).normal(size=(200, 2))
     f = LogisticRegression().fit(X, np.where(X[:, 0] > 0, "yes", "no"))
     U = torch.from_numpy(np.random.default_rng(1).normal(size=(300, 2)))
@@ -55,6 +56,42 @@ def test_points_of_the_sample_are_refused() -> None:
     X = torch.randn(50, 2, generator=torch.Generator().manual_seed(0))
     with pytest.raises(ValueError, match="7 of the 9 points of U are rows of the sample"):
         disagreement(Fixed().module, Fixed(), torch.cat([X[:7], torch.ones(2, 2) * 9]), X=X)
+
+
+def certified(names: list[str], copies: int = 1) -> Certified:
+    """Three classes by the first coordinate, on 300 rows."""
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    y = np.array(names)[np.digitize(X[:, 0], [-0.5, 0.5])]
+    return certify(LogisticRegression(max_iter=500), np.repeat(X, copies, axis=0), np.repeat(y, copies), K=0)
+
+
+def test_classes_are_compared_by_name() -> None:
+    """f knows two of three classes: by their numbers it agreed where it is wrong, .35 for a risk of .68."""
+    g = certified(["a", "b", "c"])
+    U = np.random.default_rng(1).normal(size=(2000, 2))
+    f = LogisticRegression().fit(g.points.X, np.where(g.points.y == 0, "b", "c"))
+    risk = np.mean(f.predict(U) != np.array(["a", "b", "c"])[np.digitize(U[:, 0], [-0.5, 0.5])])
+    assert disagreement(f, g, U).bound >= risk > 0.6
+    g_of_others = certified(["u", "v", "w"])
+    with pytest.raises(ValueError, match="must have the same classes, got 'b', 'c' and 'u', 'v', 'w'"):
+        disagreement(f, g_of_others, U)
+
+
+@pytest.mark.filterwarnings("ignore:.*repeat an earlier one")
+def test_copies_are_no_new_draws() -> None:
+    U = torch.from_numpy(np.random.default_rng(1).normal(size=(30, 2)))
+    with pytest.raises(ValueError, match="60 of the 90 points of U repeat an earlier one"):
+        disagreement(Fixed().module, Fixed(), U.repeat(3, 1))
+    assert disagreement(Fixed().module, Fixed(), U.repeat(3, 1), discrete=True).n == 90
+    g = certified(["a", "b", "c"], copies=2)
+    with pytest.raises(ValueError, match="g has no certificate: 300 of 600 rows repeat an earlier one"):
+        disagreement(g.predictor, g, U)
+
+
+def test_points_that_g_was_certified_on_are_refused_without_naming_them() -> None:
+    g = certified(["a", "b", "c"])
+    with pytest.raises(ValueError, match="10 of the 10 points of U are rows of the sample"):
+        disagreement(g.predictor, g, g.points.X[::-1][:10])
 
 
 def test_delta_and_empty_points_are_checked() -> None:

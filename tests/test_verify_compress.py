@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from sklearn.neighbors import KNeighborsClassifier
 from torch import nn
 
 from adanet_theory.certificates.binomial import clopper_pearson
@@ -289,3 +290,41 @@ def test_a_picked_module_is_a_surrogate(net: nn.Module, names: tuple) -> None:
     found = verify_bounds(net, X, np.array(names)[y], unlabelled=U, surrogate=g, draws=None)
     mine, other = ((f(torch.from_numpy(U).float()) > 0).numpy() for f in (net, g.predictor))
     assert found.bounds["disagreement-certificate"].terms["disagreements"] == differences(mine, other)
+
+
+@pytest.mark.parametrize("kind", ["picked", "compressed"])
+def test_a_surrogate_knows_the_names_of_the_classes(net: nn.Module, kind: str) -> None:
+    """Under `classes` the other way round the network errs nearly everywhere, and so must its bound say."""
+    X, y = points(FEW, 0)
+    names, (U, _) = np.array(["no", "yes"])[y], points(600, 2)
+    small = compress(net, X, names, budget=0) if kind == "compressed" else None
+    g = small or certify(KNeighborsClassifier(), X, names, K=0)
+    for classes, wrong in ((("no", "yes"), False), (("yes", "no"), True)):
+        report = verify_bounds(net, X, names, unlabelled=U, surrogate=g, classes=classes, draws=None)
+        assert (report.sample.train_error > 0.9) == wrong
+        assert report.bounds["disagreement-certificate"].raw >= report.sample.train_error
+
+
+def test_points_near_the_sample_are_no_unlabelled_points(net: nn.Module) -> None:
+    X, U = np.split(np.random.default_rng(3).normal(size=(FEW + 100, 5)), [FEW])
+    y = X[:, 0] > 0
+    g = certify("lr", X, y, K=0)
+    with pytest.raises(ValueError, match="400 of the 400 points without labels lie within 1e-6 of points of the samp"):
+        verify_bounds(net, X, y, unlabelled=X * (1 + 1e-9), surrogate=g, draws=None)
+    few = np.concatenate([U, X[:3] * (1 + 1e-9)])
+    report = verify_bounds(net, X, y, unlabelled=few, surrogate=g, draws=None)
+    (row,) = (one for one in report.assumptions if one.id == "unlabelled")
+    assert "3 of the 103 lie within 1e-6 of rows of the sample" in row.detail
+    with pytest.raises(ValueError, match="5 of the 5 points of U are rows of the sample"):  # of the surrogate's
+        verify_bounds(net, U, U[:, 0] > 0, unlabelled=X[:5], surrogate=g, draws=None)
+
+
+@pytest.mark.filterwarnings("ignore:.*repeat an earlier one")
+def test_a_surrogate_without_a_certificate_certifies_nothing(net: nn.Module) -> None:
+    X, y = points(FEW, 0)
+    g = certify("lr", np.repeat(X, 2, axis=0), np.repeat(y, 2), K=0)
+    U, _ = points(600, 2)
+    for discrete, why in ((False, ("surrogate",)), (True, ())):
+        report = verify_bounds(net, X, y, unlabelled=U, surrogate=g, draws=None, discrete=discrete)
+        assert report.bounds["disagreement-certificate"].why_not == why
+        assert (report.cite is None) == (not discrete)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from adanet_theory.checks import Progress
     from adanet_train.compression.file import CodedFile
     from verify.reading.case import Case
+    from verify.reading.points import GivenPoints
     from verify.reading.subject import Subject
     from verify.records.question import Question
     from verify.records.results import BoundReport
@@ -100,8 +101,9 @@ CODED = "its architecture and the code were fixed before the sample"
 PICKED = "its recipe was fixed before the sample"
 
 
-def surrogate(given: Any, X: Array, y: Array, seed: int) -> CertifiedNetwork:
+def surrogate(given: Any, X: Array, sample: GivenPoints, outputs: int | None, seed: int) -> CertifiedNetwork:
     """What was given as the surrogate: the result of compress or certify, the path of a network's file, or "pick"."""
+    y = sample.y
     if given is None or given == "pick":
         from adanet_train.picking.certify import certify
 
@@ -119,28 +121,47 @@ def surrogate(given: Any, X: Array, y: Array, seed: int) -> CertifiedNetwork:
         hasattr(given, "at"),
         f"surrogate must be a path, 'pick', or what compress or certify returned, got {type(given).__name__}.",
     )
-    if hasattr(given, "coded"):
-        return CertifiedNetwork(given.at, lambda U: decided(_outputs(given.module, U)), "the compressed network", CODED)
-    return CertifiedNetwork(given.at, _predictions(given), "the picked network", PICKED)
+    return _of_compressed(given, X, y) if hasattr(given, "coded") else _of_certified(given, sample.names, outputs)
 
 
-def _outputs(module: Any, U: Array) -> Array:
+def _of_compressed(given: Any, X: Array, y: Array) -> CertifiedNetwork:
+    """Its errors are counted on the sample, under the labels that the other network has there."""
     import torch
 
-    with torch.no_grad():
-        outputs: Array = module(torch.from_numpy(np.asarray(U, dtype=np.float64))).numpy()
-    return outputs
+    from adanet_train.compression.exact import count
+
+    def decide(U: Array) -> Array:
+        with torch.no_grad():
+            return decided(given.module(torch.from_numpy(_read_by(given, U))).numpy())
+
+    errors = count(given.module, torch.from_numpy(_read_by(given, X)), _indices(y)).errors
+    return _described(errors, len(y), given.bits, decide, "the compressed network")
 
 
-def _predictions(given: Any) -> Callable[[Array], Array]:
-    """What the predictor of `certify` decides; its classes are those of its sample, in order."""
-    from verify.reading.program import ModuleProgram, NamedProgram
+def _read_by(given: Any, X: Array) -> Array:
+    """Points in the shape of those that were compressed with; whole numbers stay what they are."""
+    values = np.asarray(X)
+    values = values if values.dtype.kind in "iu" else values.astype(np.float64)
+    return np.ascontiguousarray(values.reshape(len(values), *given.shape))
 
-    own = given.predictor
-    program = (
-        NamedProgram(own.predict, given.points.classes.tolist()) if hasattr(own, "predict") else ModuleProgram(own)
-    )
-    return program.predict
+
+def _described(errors: int, m: int, bits: int, decide: Callable[[Array], Array], name: str) -> CertifiedNetwork:
+    from adanet_theory.twins.counted import occam_upper
+
+    return CertifiedNetwork(lambda delta: occam_upper(errors, m, bits, delta), decide, name, CODED)
+
+
+def _of_certified(given: Any, names: tuple[Any, ...] | None, outputs: int | None) -> CertifiedNetwork:
+    """What certify returned, with the names of its classes in the order of the other network's."""
+    from adanet_train.compression.disagreement import places, uncertified
+    from verify.reading.program import NamedProgram
+
+    wanted, own = names or ((-1, 1) if outputs is None else tuple(range(outputs))), given.points.classes.tolist()
+    ordered: list[Any] = [object() for _ in wanted]  # a class that it does not know is never what it predicts
+    for place, name in zip(places(own, wanted), own, strict=True):
+        ordered[place] = name
+    program = NamedProgram(given.predict, ordered)
+    return CertifiedNetwork(given.at, program.predict, "the picked network", PICKED, uncertified(given), given.points.X)
 
 
 def _of_picks(path: str, X: Array, y: Array) -> CertifiedNetwork:
@@ -170,20 +191,15 @@ def _of_file(file: CodedFile, X: Array, y: Array, path: str) -> CertifiedNetwork
     """The network of a compressed file: its errors are counted on the sample."""
     import torch
 
-    from adanet_theory.twins.counted import occam_upper
-
     check(file.graph is not None, f"{path}: holds no graph of its architecture; give what compress returned.")
-    shape = file.graph.shape if file.graph is not None else ()
-    points = torch.from_numpy(np.asarray(X, dtype=np.float64).reshape(len(X), *shape))
-    errors = file.count(points, _indices(y)).errors
-    return CertifiedNetwork(
-        lambda delta: occam_upper(errors, len(y), file.bits, delta),
-        lambda U: decided(
-            file.outputs(torch.from_numpy(np.asarray(U, dtype=np.float64).reshape(len(U), *shape))).numpy()
-        ),
-        os.path.basename(path),
-        CODED,
-    )
+    assert file.graph is not None
+    graph = file.graph
+
+    def decide(U: Array) -> Array:
+        return decided(file.outputs(torch.from_numpy(_read_by(graph, U)).double()).numpy())
+
+    errors = file.count(torch.from_numpy(_read_by(graph, X)).double(), _indices(y)).errors
+    return _described(errors, len(y), file.bits, decide, os.path.basename(path))
 
 
 @dataclass(frozen=True)
@@ -196,23 +212,29 @@ class Differences:
     note: str
     repeats: int
     """Rows that equal an earlier one."""
+    near: int
+    """Rows within 1e-6 of a row of the sample."""
 
 
-def differences(subject: Subject, U: Array, g: CertifiedNetwork, X: Array) -> Differences:
+def differences(subject: Subject, U: Array, g: CertifiedNetwork, X: Array, question: Question) -> Differences:
     """Where f and g differ, a tie or NaN of either among them; points of the sample are refused."""
     import torch
 
     from adanet_train.compression.disagreement import require_fresh
+    from verify.measure.near import apart
     from verify.measure.repeats import repeated
 
-    require_fresh(torch.from_numpy(np.asarray(U)), torch.from_numpy(np.asarray(X)))
-    repeats = repeated(np.asarray(U, dtype=np.float64).reshape(len(U), -1), np.zeros(len(U)))
+    for sample in (X, *[g.sample] * (g.sample is not None)):
+        require_fresh(torch.from_numpy(np.asarray(U)), torch.from_numpy(np.asarray(sample)))
+    rows, others = (np.asarray(part, dtype=np.float64).reshape(len(part), -1) for part in (U, X))
+    repeats = repeated(rows, np.zeros(len(U)))
+    close = apart(rows, others, "points without labels", discrete=question.discrete)
     mine, other = case.decisions(subject, U), g.decide(U)
     none = 0 if subject.outputs is None else -1
     differ = (mine != other) | (mine == none)
     note = f"disagreement: with {g.name} on {len(U):,} points without labels"
     better = "if they have labels, held-out is better (--test-data)."
-    return Differences(int(differ.sum()), len(U), g, f"{note}; {better}", repeats)
+    return Differences(int(differ.sum()), len(U), g, f"{note}; {better}", repeats, close)
 
 
 def unlabelled_file(path: str, shape: tuple[int, ...] | None) -> Array:
@@ -260,8 +282,10 @@ def _built(read: Case, question: Question, U: Any, given: Any, progress: Progres
     check(read.X is not None, "unlabelled needs the sample as it was given: X and y, or --data FILE.")
     X, fresh = np.asarray(read.X), points.array(U, "unlabelled")
     assert read.sample is not None
-    differing = differences(read.given, fresh, surrogate(given, X, read.sample.y, question.seed), X)
+    differing = differences(
+        read.given, fresh, surrogate(given, X, read.sample, read.given.outputs, question.seed), X, question
+    )
     built = described.with_disagreement(
-        built, differing.d, differing.n, differing.g, question, repeats=differing.repeats
+        built, differing.d, differing.n, differing.g, question, repeats=differing.repeats, near=differing.near
     )
     return replace(built, notes=(*built.notes, differing.note))

@@ -6,6 +6,7 @@ points without labels bound how often they differ with probability >= 1 - δ/2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,7 +19,9 @@ from adanet_theory.checks import check, check_delta
 from adanet_theory.twins.counted import disagreement_upper
 from adanet_train.compression.code import Array
 from adanet_train.compression.problem import ROWS, one_or_many, points
+from adanet_train.data.classes import names_of
 from adanet_train.data.row_hashes import alike
+from adanet_train.data.rows import copies, hashes, repeats
 
 NONE = -1
 """The decision of a tie or a NaN; it differs from every decision, of another tie too."""
@@ -39,22 +42,26 @@ class Disagreement:
         return disagreement_upper(self.b, self.disagreements, self.n, Fraction(self.delta) / 2)
 
 
-def disagreement(f: Any, g: Any, U: Any, *, X: Any = None, delta: float = 0.05) -> Disagreement:
+def disagreement(f: Any, g: Any, U: Any, *, X: Any = None, delta: float = 0.05, discrete: bool = False) -> Disagreement:
     """The risk of f, whatever it is, by a network g with a certificate and points U without labels.
 
     Parameters
     ----------
     f
         A module (one logit, or one output for each class), an estimator with `predict` and `classes_`, or a function
-        that returns class indices. It may have been trained on the sample of g.
+        that returns class indices. It may have been trained on the sample of g. Classes are compared by their names
+        where both know them.
     g
         What `compress` or `certify` returned, or anything with `at(delta)` and a `module` or `predictor`.
     U
         Points drawn from the same law, used neither to train nor to choose f or g; no labels are needed.
     X
-        The sample of g: points of U that are among its rows are refused.
+        The sample of f or g: points of U that are among its rows, or among those that g holds, are refused.
     delta
         Probability in (0, 1) with which the statement may fail; half of it for each part.
+    discrete
+        Say that identical rows, of U and of the sample of g, are different people or events. Without it they are
+        refused.
 
     Returns
     -------
@@ -64,7 +71,7 @@ def disagreement(f: Any, g: Any, U: Any, *, X: Any = None, delta: float = 0.05) 
     Raises
     ------
     ValueError
-        If U is empty, shares rows with X, or delta is not in (0, 1).
+        If U is empty, repeats rows or shares some with X, f has other classes than g, or delta is not in (0, 1).
 
     Examples
     --------
@@ -79,11 +86,13 @@ def disagreement(f: Any, g: Any, U: Any, *, X: Any = None, delta: float = 0.05) 
     """
     check_delta(delta)
     unlabelled = points(U)
-    if X is not None:
-        require_fresh(unlabelled, points(X))
+    for sample in (X, getattr(getattr(g, "points", None), "X", None)):
+        if sample is not None:
+            require_fresh(unlabelled, points(sample))
+    require_draws(unlabelled, g, discrete=discrete)
     own = getattr(g, "module", None)
     other = decisions(own if own is not None else getattr(g, "predictor", g), unlabelled)
-    mine = decisions(f, unlabelled)
+    mine = decisions(f, unlabelled, _classes_of(g, unlabelled))
     differ = (mine != other) | (mine == NONE)
     b = min(1.0, float(g.at(delta / 2)) * (1 + 1e-9))  # `at` may be right to twelve digits only
     return Disagreement(b, int(np.count_nonzero(differ)), len(unlabelled), delta)
@@ -99,16 +108,58 @@ def require_fresh(U: Tensor, X: Tensor) -> None:
     check(shared == 0, f"{shared:,} of the {len(U):,} points of U are rows of the sample: give points drawn anew.")
 
 
-def decisions(f: Any, U: Tensor) -> Array:
-    """Class indices, NONE for a tie or a NaN."""
+def require_draws(U: Tensor, g: Any, *, discrete: bool) -> None:
+    """Copies are not new draws, of U and of the sample that certified g."""
+    copied, known = repeats(hashes(U.double().flatten(1).numpy(), np.zeros(len(U)))), uncertified(g)
+    remedy = "if identical rows can be different people or events: discrete=True"
+    check(discrete or not copied, f"{copied:,} of the {len(U):,} points of U repeat an earlier one ({remedy}).")
+    check(discrete or not known, f"g has no certificate: {known} ({remedy}).")
+
+
+def uncertified(g: Any) -> str:
+    """Why what `compress` or `certify` returned has no certificate, "" where it has one."""
+    copied = getattr(g, "repeats", 0)
+    if not copied or getattr(g, "discrete", False):
+        return ""
+    return copies(copied, len(g.points) if hasattr(g, "points") else g.m)
+
+
+def _classes_of(g: Any, U: Tensor) -> Sequence[Any]:
+    """The classes of g by their indices; numbers where it knows no names."""
+    known = getattr(g, "points", None) if hasattr(g, "predictor") else None
+    known = getattr(getattr(g, "predictor", None), "classes_", None) if known is None else known.classes
+    if known is not None:
+        return list(np.asarray(known).tolist())
+    own = getattr(g, "module", None)
+    return range(2 if own is None else _outputs(own, U[:1]).shape[1])
+
+
+def places(own: Sequence[Any], others: Sequence[Any]) -> list[int]:
+    """The place of each class among the others: by name, or in order where one side has numbers for names.
+
+    >>> places(["b", "a"], ["a", "b"]), places([0, 1], ["a", "b"]), places(["b", "c"], ["a", "b", "c"])
+    ([1, 0], [0, 1], [1, 2])
+    """
+    names, known = (names_of(np.array(list(classes))).tolist() for classes in (own, others))
+    if {*names} <= {*known}:
+        return [known.index(name) for name in names]
+    numbers = any({*part} in ({"-1", "1"}, {*map(str, range(len(part)))}) for part in (names, known))
+    shown = [", ".join(map(repr, part[:4])) + ", .." * (len(part) > 4) for part in (names, known)]
+    check(numbers and len(names) == len(known), f"f and g must have the same classes, got {shown[0]} and {shown[1]}.")
+    return list(range(len(names)))
+
+
+def decisions(f: Any, U: Tensor, classes: Sequence[Any] | None = None) -> Array:
+    """Class indices, NONE for a tie or a NaN; those of an estimator are places of its classes among `classes`."""
     if isinstance(f, nn.Module):
         return _of_module(f, U)
     predicted = np.asarray(f.predict(U.numpy()) if hasattr(f, "predict") else f(U.numpy())).reshape(len(U))
-    classes = getattr(f, "classes_", None)
-    if classes is None:
+    own = getattr(f, "classes_", None)
+    if own is None:
         return predicted
+    names = np.asarray(own).tolist()
     found = np.full(len(U), NONE)
-    for index, name in enumerate(np.asarray(classes).tolist()):
+    for index, name in zip(places(names, names if classes is None else classes), names, strict=True):
         found[predicted == name] = index
     return found
 
@@ -116,18 +167,18 @@ def decisions(f: Any, U: Tensor) -> Array:
 @torch.no_grad()
 def _of_module(module: nn.Module, U: Tensor) -> Array:
     """In the module's own type of numbers."""
+    return torch.cat([_decided(_outputs(module, U[i : i + ROWS])) for i in range(0, len(U), ROWS)]).numpy()
+
+
+@torch.no_grad()
+def _outputs(module: nn.Module, x: Tensor) -> Tensor:
+    """(rows, C) of C classes; of one logit those of 0 and the logit."""
     like = next((w for w in module.parameters() if w.is_floating_point()), torch.zeros(()))
-    parts = []
-    for i in range(0, len(U), ROWS):
-        x = U[i : i + ROWS]
-        f = one_or_many(module(x.to(like) if x.is_floating_point() else x.to(like.device)), len(x)).cpu()
-        parts.append(_decided(f))
-    return torch.cat(parts).numpy()
+    f = one_or_many(module(x.to(like) if x.is_floating_point() else x.to(like.device)), len(x)).cpu()
+    return torch.stack([torch.zeros_like(f), f], dim=1) if f.ndim == 1 else f
 
 
 def _decided(f: Tensor) -> Tensor:
-    if f.ndim == 1:
-        f = torch.stack([torch.zeros_like(f), f], dim=1)
     top = f.topk(2, dim=1)
     clear = (top.values[:, 0] > top.values[:, 1]) & ~f.isnan().any(dim=1)
     return torch.where(clear, top.indices[:, 0], NONE)

@@ -1,4 +1,4 @@
-"""Held-out rows that all but equal a row of the sample: copies to which a little noise was added.
+"""Rows, held out or without labels, that all but equal a row of the sample: copies to which a little noise was added.
 
 Rows are compared along one random direction, where near rows are neighbours, and then in every column: a matrix
 product and a sort. What is counted is near; of many rows at one place some may be missed.
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from adanet_theory.checks import Array
+from adanet_theory.checks import Array, check
 from adanet_train.data.disk import slices
 
 NEAR = 1e-6
 """Of the largest |x| of a column."""
 NEIGHBOURS = 4  # on either side
+REMEDY = "remove them, or if identical rows can be different people or events: --discrete, in Python discrete=True"
+"""What a message asks for where points are copies."""
 
 
 @np.errstate(all="ignore")  # of columns beyond the floats nothing is near
@@ -39,6 +41,19 @@ def near(rows: Array, others: Array) -> int:
         close = np.flatnonzero(~found & (np.abs(theirs[at] - along) <= reach))
         found[close] = (np.abs(rows[close] - others[at[close]]) <= NEAR * scale).all(axis=1)
     return int(found.sum())
+
+
+def apart(rows: Array, others: Array, what: str, *, same: int = 0, discrete: bool = False) -> int:
+    """How many rows are near, but for those that are `same`; refused if most are, unless the others are as near.
+
+    `what` they are called in the message.
+    """
+    close, n = near(rows, others) - same, len(rows)
+    if 2 * close > n and not discrete:
+        dense = 2 * near(others[::2], others[1::2]) > len(others[::2])
+        counted = f"{close:,} of the {n:,} {what} lie within 1e-6 of points of the sample"
+        check(dense, f"{counted}: they must not have been used in training ({REMEDY}).")
+    return max(close, 0)
 
 
 def _largest(points: Array) -> Array:

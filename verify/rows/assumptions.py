@@ -20,7 +20,7 @@ from adanet_theory.checks import check
 from adanet_theory.rounding import up, upward
 from adanet_theory.spec import NetworkSpec
 from verify.measure.membership import outside
-from verify.measure.near import near
+from verify.measure.near import REMEDY, apart
 from verify.measure.repeats import repeated, shared
 from verify.reading.points import GivenPoints
 from verify.records.results import Assumption, Status
@@ -117,14 +117,9 @@ def rows_held_out(sample: GivenPoints | None, test: GivenPoints, discrete: bool)
     at_x = shared(rows, none, others, np.zeros(len(sample.y)))
     counted = f"{at_x:,} of the {n:,} test points are points of the sample{_relabelled(at_x - same)}"
     check(same < n, f"{counted}: held-out points must not have been used in training, give points drawn anew.")
-    remedy = "remove them, or if identical rows can be different people or events: --discrete, in Python discrete=True"
-    check(at_x == 0 or discrete, f"{counted}: held-out points must not have been used in training ({remedy}).")
-    close = near(rows, others) - at_x
-    if 2 * close > n and not discrete:  # or the points are so dense that this is so of any two samples
-        dense = 2 * near(others[::2], others[1::2]) > len(others[::2])
-        counted = f"{close:,} of the {n:,} test points lie within 1e-6 of points of the sample"
-        check(dense, f"{counted}: held-out points must not have been used in training ({remedy}).")
-    return HeldOut(n, repeated(rows, test.y), at_x, at_x - same, max(close, 0))
+    check(at_x == 0 or discrete, f"{counted}: held-out points must not have been used in training ({REMEDY}).")
+    close = apart(rows, others, "test points", same=at_x, discrete=discrete)
+    return HeldOut(n, repeated(rows, test.y), at_x, at_x - same, close)
 
 
 def _relabelled(count: int) -> str:

@@ -59,6 +59,10 @@ class CertifiedNetwork:
     name: str
     assumes: str
     """What its certificate takes for granted."""
+    doubt: str = ""
+    """Why it is none."""
+    sample: Array | None = None
+    """Its own points, where it holds them."""
 
 
 HOPELESS = 64  # bits a point: without one error the bound is above 1 - 2^-64
@@ -206,7 +210,7 @@ def with_description(report: BoundReport, description: Description | None, quest
 
 
 def with_disagreement(
-    report: BoundReport, d: int, n: int, g: CertifiedNetwork, question: Question, *, repeats: int = 0
+    report: BoundReport, d: int, n: int, g: CertifiedNetwork, question: Question, *, repeats: int = 0, near: int = 0
 ) -> BoundReport:
     """The report with the row of disagreement-certificate, which quotes it: points without labels were given for it.
 
@@ -220,19 +224,31 @@ def with_disagreement(
     raw = disagreement_upper(b, d, n, half / question.compared)
     terms: dict[str, float | None] = {"surrogate": b, "disagreements": float(d), "n": float(n)}
     rows = (
-        _unlabelled(n, repeats, question.discrete),
-        _assumption("surrogate", "assumed", f"of {g.name}, whose certificate is used: {g.assumes}"),
+        _unlabelled(n, repeats, near, question.discrete),
+        _surrogate(g, question.discrete),
     )
     delta = half / report.tried + half / question.compared
     bound, said = catalogue.bound(DISAGREEMENT), Value(raw, terms, about="program")
     return with_row(report, bound, said, rows, delta, asked=True, question=question, compared=question.compared)
 
 
-def _unlabelled(n: int, repeats: int, discrete: bool) -> Assumption:
+def _surrogate(g: CertifiedNetwork, discrete: bool) -> Assumption:
+    """A certificate from rows that repeat is none, unless they are draws of their own."""
+    if g.doubt and not discrete:
+        return _assumption("surrogate", "fails", f"{g.name} has no certificate: {g.doubt} (if they may: --discrete)")
+    copies = f"; {g.doubt}, taken as draws of their own" if g.doubt else ""
+    return _assumption("surrogate", "assumed", f"of {g.name}, whose certificate is used: {g.assumes}{copies}")
+
+
+def _unlabelled(n: int, repeats: int, near: int, discrete: bool) -> Assumption:
     """Points without labels are new draws, as held-out ones are."""
     used = f"that the {n:,} points without labels were used for neither network is taken for granted"
+    beside = f"{near:,} of the {n:,} lie within 1e-6 of rows of the sample" if near else ""
     if repeats == 0:
-        return _assumption("unlabelled", "assumed", f"none of them repeats or is a row of the sample; {used}")
+        new = f"none of them repeats or is a row of the sample{beside and f', but {beside}'}"
+        row = _assumption("unlabelled", "assumed", f"{new}; {used}")
+        words = f"the unlabelled points are further draws from the same law, though {beside}"
+        return replace(row, words=words) if near else row
     copies = f"{repeats:,} of the {n:,} points without labels repeat an earlier one"
     if discrete:
         detail = f"{copies}, taken as draws of their own (--discrete); {used}"
