@@ -271,8 +271,9 @@ class AdaNetClassifier(_Trained):
     learner : "auto" (the default), "committee", "gradient" (the paper's), "units", "random", or a function (task,
         generator) -> weights. "auto" is a committee, and "gradient" for what only that has: variants R, P, D,
         outputs="all", corrective=True. Of more than two classes "gradient" is "units".
-    subnetworks : builders of your own (`adanet_train.subnetworks`): functions that return an nn.Module, trained modules
-        or estimators, in a list, or `Subnetworks(...)`. X may then be images, a Dataset or a DataLoader.
+    subnetworks : builders of your own (`adanet_train.subnetworks`): functions or classes that make an nn.Module, in a
+        list, or `Subnetworks(...)`. A module instance, or a fitted estimator, is taken as it is and not trained. X may
+        then be images, a Dataset, a DataLoader or .npy files.
     config : every other setting: a `Config`, or the name of a preset, "default" or "paper" (AdaNet as published). A
         parameter above that is not None wins.
     class_weight : "balanced", or a dict of the weights of the classes, as in scikit-learn.

@@ -101,7 +101,7 @@ def test_two_classes_have_one_output_and_two_logits_are_their_difference():
     logits = nn.Sequential(nn.Flatten(), nn.Linear(64, 2, bias=False))
     means = torch.from_numpy(np.stack([IMAGES[c == LABELS].mean(0).ravel() for c in (0, 1)]))
     logits[1].weight.data = means - means.mean(0)
-    two = fitted([logits], IMAGES[PAIR], LABELS[PAIR], rounds=1)
+    two = fitted([logits.eval()], IMAGES[PAIR], LABELS[PAIR], rounds=1)
     with torch.no_grad():
         z = logits(torch.from_numpy(IMAGES[PAIR]))
     w = two.ensemble_.grown.chosen[0].weight
@@ -230,6 +230,7 @@ def test_the_share_of_f_is_the_mean_of_its_size_on_the_sample():
     assert shares == pytest.approx([float(size / sum(sizes)) for size in sizes], rel=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:subnetwork 'Sequential' is an instance")
 def test_what_is_given_is_not_changed():
     module, model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), LogisticRegression(max_iter=500)
     weight = module[1].weight.detach().clone()
@@ -242,6 +243,38 @@ def test_what_is_given_is_not_changed():
     assert module[1].weight.requires_grad
     assert torch.equal(module[1].weight, weight)
     assert not hasattr(model, "coef_")
+
+
+def _between_the_means(right: bool) -> nn.Module:
+    """Linear: on which side of the middle between the means of the digits 0 and 1, or the other one."""
+    X, y = IMAGES[PAIR], LABELS[PAIR]
+    module = nn.Sequential(nn.Flatten(), nn.Linear(64, 1))
+    towards = torch.from_numpy(X[y == 1].mean(0) - X[y == 0].mean(0)).flatten()
+    middle = torch.from_numpy((X[y == 1].mean(0) + X[y == 0].mean(0)) / 2).flatten()
+    module[1].weight.data = (1 if right else -1) * towards[None]
+    module[1].bias.data = -(module[1].weight.data @ middle)
+    return module
+
+
+@pytest.mark.parametrize("proposed", [1, 2])
+def test_an_instance_is_said_not_to_be_trained_once(proposed, recwarn):
+    """In training mode, or where it is no better than a constant; eval() says that it is meant so."""
+    X, y = IMAGES[PAIR], LABELS[PAIR]
+    fitted([_between_the_means(True).eval(), linear], X, y, rounds=proposed)
+    assert not recwarn.list
+    warnings.simplefilter("always")
+    fitted([_between_the_means(True), linear], X, y, rounds=proposed)
+    (told,) = recwarn.list
+    assert "taken as it is and not trained; to have it trained give what makes it" in str(told.message)
+    recwarn.clear()
+    clf = fitted([_between_the_means(False).eval(), linear], X, y, rounds=proposed)
+    (told,) = recwarn.list
+    z = _between_the_means(False)(torch.from_numpy(X)).detach()[:, 0].numpy()
+    share = min((y == 0).mean(), (y == 1).mean())
+    assert f"errs on {((z > 0) != y).mean():.4f} of the sample, a constant prediction on {share:.4f}" in str(
+        told.message
+    )
+    assert clf.score(X, y) > 0.9
 
 
 def test_a_warm_start_keeps_its_seed_and_refuses_other_points():
@@ -326,6 +359,8 @@ def test_given_estimators_are_taken_as_they_are():
     assert clf.score(X[400:], y[400:]) > 0.9
     with pytest.raises(ValueError, match="pickle the classifier instead"):
         clf.save("never.pt")
+    with pytest.raises(Exception, match=r"(LogisticRegression|RandomForestClassifier) is no torch module"):
+        torch.export.export(clf.to_torch(), (torch.zeros(2, 64),))
 
 
 @pytest.mark.parametrize("strategy", ["grow", "all", "solo"])
@@ -351,6 +386,98 @@ def test_validation_points_may_be_given():
     other = AdaNetClassifier(subnetworks=Subnetworks([linear], validation=(IMAGES[:2], np.array(["a", "z"]))))
     with pytest.raises(ValueError, match="of the classes of y"):
         other.fit(IMAGES, names)
+
+
+def test_validation_points_may_be_a_dataset_or_a_loader(tmp_path):
+    """The same points as arrays, as a Dataset and in files give the same bits."""
+    data = torch.utils.data.TensorDataset(torch.from_numpy(IMAGES), torch.from_numpy(LABELS))
+    parts = [torch.utils.data.Subset(data, range(*ends)) for ends in ((0, 500), (500, 700))]
+    np.save(tmp_path / "images.npy", IMAGES[:500])
+    on_disk = np.load(tmp_path / "images.npy", mmap_mode="r")
+    pair = (IMAGES[500:], LABELS[500:])
+    f = []
+    for X, y, own in (
+        (IMAGES[:500], LABELS[:500], pair),
+        (parts[0], None, parts[1]),
+        (parts[0], None, pair),
+        (on_disk, LABELS[:500], torch.utils.data.DataLoader(parts[1], batch_size=9)),
+    ):
+        given = Subnetworks([linear], training=QUICK, validation=own)
+        clf = AdaNetClassifier(subnetworks=given, rounds=1).fit(X, y)
+        assert clf.ensemble_.run.trained == 500
+        f.append(clf.decision_function(IMAGES))
+    assert all(np.array_equal(f[0], one) for one in f[1:])
+
+
+class _Points(torch.utils.data.Dataset):
+    def __init__(self, wrong: object) -> None:
+        self.wrong, self.targets = wrong, LABELS
+
+    def __len__(self) -> int:
+        return len(LABELS)
+
+    def __getitem__(self, i: int) -> object:
+        if i == 77 and isinstance(self.wrong, Exception):
+            raise self.wrong
+        return (self.wrong if i == 77 else IMAGES[i]), int(LABELS[i])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (OSError("the file is gone"), "point 77 of the Dataset: OSError: the file is gone"),
+        (IMAGES[77] * np.nan, "finite numbers, got nan or inf in row 77"),
+        (IMAGES[77, 0], r"point 77 of the Dataset has shape \(8, 8\), the first one \(1, 8, 8\)"),
+        ("a picture", "point 77 of the Dataset must be a tensor or an array, got a str"),
+    ],
+)
+def test_a_point_that_cannot_be_read_is_named_and_no_builder_blamed(wrong, told):
+    with pytest.raises(ValueError, match=rf"^X[ :].*{told}"):
+        fitted([linear], _Points(wrong), None, rounds=1)
+
+
+def test_a_loader_whose_batches_are_its_own_is_refused():
+    own = torch.utils.data.DataLoader(_Points(IMAGES[77]), collate_fn=lambda rows: rows)
+    with pytest.raises(ValueError, match="a collate_fn, which is not called here"):
+        fitted([linear], own, None, rounds=1)
+
+
+def test_rows_in_files_are_named_in_python_too(tmp_path, monkeypatch):
+    """Parts of .npy files, labels as an array or in files of their own; the report reads them by the same names."""
+    monkeypatch.chdir(tmp_path)
+    for i, rows in enumerate((slice(0, 300), slice(300, 700))):
+        np.save(f"X-{i}.npy", IMAGES[rows])
+        np.save(f"y-{i}.npy", LABELS[rows])
+    f = fitted([linear], rounds=1).decision_function(IMAGES)
+    for y in (LABELS, "y-*.npy"):
+        clf = fitted([linear], "X-*.npy", y, rounds=1)
+        assert np.array_equal(f, clf.decision_function("X-*.npy"))
+    report = verify_bounds(clf, "X-*.npy", "y-*.npy", draws=None)
+    assert report.sample.train_error == (clf.predict(IMAGES) != LABELS).mean()
+    with pytest.raises(ValueError, match=r"X-0.npy: holds no labels beside its inputs of shape \(1, 8, 8\): --label"):
+        images.load("X-*.npy")
+
+
+def test_a_dataset_of_pairs_is_trained_with_a_certificate():
+    data = torch.utils.data.TensorDataset(torch.from_numpy(IMAGES[PAIR]), torch.from_numpy(LABELS[PAIR]))
+    asked = {"rounds": 1, "objective": "certificate", "config": Config(start=0.4, picks=2)}
+    given = Subnetworks([linear], training=QUICK, validation=0)
+    clf, same = (AdaNetClassifier(subnetworks=given, **asked) for _ in range(2))
+    assert clf.fit(data).certificate_ == same.fit(IMAGES[PAIR], LABELS[PAIR]).certificate_ < 1
+
+
+@pytest.mark.parametrize(
+    ("y", "told"),
+    [
+        (None, "y is required"),
+        (np.eye(10)[LABELS], r"got shape \(700, 10\): y.argmax\(1\) of one-hot rows"),
+        (np.where(LABELS == 3, np.nan, LABELS), "got nan in 7[0-9] of 700 rows"),
+        (LABELS * 1j, "got dtype complex128"),
+    ],
+)
+def test_labels_that_are_none_are_refused(y, told):
+    with pytest.raises(ValueError, match=told):
+        fitted([linear], IMAGES, y)
 
 
 def test_a_dataset_a_loader_and_a_file_are_streamed(tmp_path):
@@ -452,7 +579,10 @@ def test_nothing_to_predict_with_says_what_to_change():
     idle = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
     nn.init.zeros_(idle[1].weight)
     nn.init.zeros_(idle[1].bias)
-    with pytest.raises(ValueError, match=r"an instance is used as it is.*Give the class or a function"):
+    with (
+        pytest.warns(UserWarning, match="a constant prediction on 0.89"),
+        pytest.raises(ValueError, match=r"an instance is used as it is.*Give the class or a function"),
+    ):
         fitted([idle], rounds=1).predict(IMAGES)
     lazy = Subnetworks([lambda context: copy.deepcopy(idle)], training=lambda module, data, loss: None)
     with pytest.raises(ValueError, match=r"does not fall\): train longer .*epochs=.*give more points"):
@@ -468,7 +598,7 @@ def test_points_that_are_not_numbers_are_refused():
         fitted(linear, np.where(IMAGES > 0.5, np.nan, IMAGES))
     with pytest.raises(ValueError, match="an IterableDataset cannot be held out from"):
         AdaNetClassifier(subnetworks=linear).fit(Endless())
-    with pytest.raises(ValueError, match=r"validation must be a share in \[0, 1\) or a pair"):
+    with pytest.raises(ValueError, match=r"validation must be a share in \[0, 1\), a pair"):
         Subnetworks(linear, validation="some")
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import time
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -94,7 +96,7 @@ def train_in(world: World, on: str, arguments: argparse.Namespace) -> int:
     alike = float(world.max(torch.tensor([float(done)]))) == done  # also waits until all have read the file
     check(alike, "the processes found different files to go on with: do all see the same folder?")
     certificate = getattr(arguments, "objective", "paper") == "certificate"
-    with Bar("pass", quiet=world.rank > 0) as bar:
+    with Bar("pass", quiet=world.rank > 0) as bar, _told_by(bar):
 
         def after(ensemble: Fitted) -> None:
             nonlocal done
@@ -123,6 +125,14 @@ def train_in(world: World, on: str, arguments: argparse.Namespace) -> int:
     result = summary(arguments, ensemble, sample, test) | {"seconds": round(time.perf_counter() - start, 3)}
     print(json.dumps(result, allow_nan=False) if arguments.json else table(result, ensemble))
     return 0
+
+
+@contextlib.contextmanager
+def _told_by(bar: Bar) -> Iterator[None]:
+    """Warnings as lines of the command."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: bar.say(str(message))
+        yield
 
 
 def _by_picking(

@@ -83,6 +83,20 @@ def _named(arrays: Arrays, keys: Iterable[Any]) -> Arrays:
     return arrays
 
 
+def rows(path: Path) -> Any:
+    """The memory-mapped rows of a .npy file without labels, or of the parts that a pattern names, as one array."""
+    paths = parts(path)
+    arrays = [_mapped(one) for one in paths]
+    _require_alike(paths, arrays)
+    return arrays[0] if len(arrays) == 1 else Joined(arrays)
+
+
+def _require_alike(paths: list[Path], arrays: list[Any]) -> None:
+    for one, array in zip(paths, arrays, strict=True):
+        shape, first = array.shape[1:], arrays[0].shape[1:]
+        check(shape == first, f"{one}: expected rows of shape {first} as in {paths[0].name}, got {shape}.")
+
+
 def read_npy(path: Path, label: str | None) -> Arrays:
     """X and y of memory-mapped rows: y is the last column, the column number `label`, or another .npy file.
 
@@ -96,9 +110,8 @@ def read_npy(path: Path, label: str | None) -> Arrays:
     tables = [_read_npy(one, other) for one, other in zip(paths, others * (len(paths) // len(others)), strict=True)]
     if len(tables) == 1:
         return tables[0]
+    _require_alike(paths, [arrays["X"] for arrays in tables])
     for one, arrays in zip(paths, tables, strict=True):
-        shape, first = arrays["X"].shape[1:], tables[0]["X"].shape[1:]
-        check(shape == first, f"{one}: expected rows of shape {first} as in {paths[0].name}, got {shape}.")
         check(len(arrays["X"]) == len(arrays["y"]), f"{one}: {len(arrays['X'])} rows and {len(arrays['y'])} labels.")
     return {"X": Joined([arrays["X"] for arrays in tables]), "y": np.concatenate([arrays["y"] for arrays in tables])}
 
@@ -106,7 +119,9 @@ def read_npy(path: Path, label: str | None) -> Arrays:
 def _read_npy(path: Path, label: str | None) -> Arrays:
     if label is not None and label.endswith(".npy"):
         return {"X": _mapped(path), "y": np.array(_mapped(Path(label), 1, "buifU"))}
-    values = _mapped(path, 2)
+    values = _mapped(path)
+    flat = values.ndim == 2
+    check(flat, f"{path}: holds no labels beside its inputs of shape {values.shape[1:]}: --label LABELS.npy.")
     n = values.shape[1]
     place = n - 1 if label is None else int(label) if label.isdecimal() else -1
     check(0 <= place < n, f"{path}: --label must be a column 0..{n - 1} or a .npy file of labels, got {label!r}.")

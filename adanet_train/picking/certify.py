@@ -26,6 +26,7 @@ from adanet_train.methods.trainers import METHODS
 from adanet_train.picking.core import Indices, Labelled, Learner, Picked, Plan, pick
 from adanet_train.picking.networks import AdaNet, Mapped, Refit, Scaled
 from adanet_train.picking.record import OTHER_PROCESSOR, Record, Status, compared, digest
+from adanet_train.subnetworks.data import Inputs, is_stream, labels_in
 
 SCHEMA = "certify/1"
 
@@ -292,7 +293,10 @@ def _claims_no_less(record: Mapping[str, Any], certified: Certified) -> bool:
 
 
 def labelled(X: Any, y: Any) -> Labelled:
-    """X and y as arrays, y by the numbers of its classes."""
+    """X and y as arrays, y by the numbers of its classes; a Dataset or DataLoader of pairs is read once."""
+    if is_stream(X):
+        y = labels_in(X) if y is None else y
+        X = Inputs.of(X)[slice(None)]
     X, y = _array(X), _array(y)
     check(X.ndim >= 2, f"X must hold one row a point, got shape {X.shape}.")
     y, _ = of_classes.plain(y, len(X))

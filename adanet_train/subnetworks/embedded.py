@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from adanet_theory.checks import check
+
 
 class Embedded(nn.Module):
     """Rows with codes -> the numbers of the row and a learned vector for each word.
@@ -29,6 +31,8 @@ class Embedded(nn.Module):
 
     def __init__(self, categories: Sequence[int], size: int | None = None) -> None:
         super().__init__()
+        needs = "categories must tell of each column of a table: Subnetworks(.., categories=True), got none."
+        check(len(categories) > 0, needs)
         self.numbers = [j for j, count in enumerate(categories) if not count]
         self.words = [j for j, count in enumerate(categories) if count]
         sizes = [size or min(50, (categories[j] + 1) // 2) for j in self.words]

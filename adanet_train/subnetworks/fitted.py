@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from adanet_theory.checks import Array, Progress, check
 from adanet_train.core.world import ALONE, World
-from adanet_train.data import tables
+from adanet_train.data import files, tables
 from adanet_train.data.classes import REMEDY
 from adanet_train.data.encoding import Encoder
 from adanet_train.subnetworks import file
-from adanet_train.subnetworks.data import Inputs, is_stream, labels_in
+from adanet_train.subnetworks.data import Inputs, dataset_of, is_rows_file, is_stream, labels_in
 from adanet_train.subnetworks.ensemble import Candidates, Ensemble, Summary
 from adanet_train.subnetworks.fitting import predict
 from adanet_train.subnetworks.protocol import Report
@@ -76,13 +76,12 @@ class Fitted:
         return Candidates(self.reports)
 
     def _inputs(self, X: Any) -> Inputs:
-        if not is_table(X):
-            return Inputs.of(X, self.device)
-        check(self.encoder is not None, "X must be an array, as in training, got a table.")
-        table = table_of(X, known=self.encoder)
-        for note in table["notes"]:
-            warnings.warn(note, stacklevel=4)
-        return Inputs.of(table["X"], self.device)
+        if is_table(X):
+            check(self.encoder is not None, "X must be an array, as in training, got a table.")
+            X, _, _, notes = read_points(X, known=self.encoder)
+            for note in notes:
+                warnings.warn(note, stacklevel=4)
+        return Inputs.of(X, self.device)
 
     def write(self, path: str | Path) -> None:
         file.write(path, self.grown, self.classes.tolist(), self.run, self.encoder, self.picked)
@@ -105,31 +104,30 @@ def fit(
 ) -> Fitted:
     """Train on arrays, tensors, a table, a Dataset or a DataLoader; `callback` sees what there is after a round.
 
-    A table is a data frame, or the path of a .csv or .parquet file, of which y is the name of the column of labels.
+    A table is a data frame, or the path of a .csv or .parquet file, of which y is the name of the column of labels. X
+    may also name .npy files; then y is an array, the number of the column of labels, or names .npy files too.
 
     `resume` is a run on the same points with the same seed and settings, to which rounds are added. The classes are
     called as the sorted labels are, or by `names_of_classes` in that order. `encoder` made X of a table; that of a data
     frame is made here.
     """
     settings = Subnetworks.of(subnetworks)
-    if isinstance(X, str | Path):
-        label = "y" if y is None else y
-        check(isinstance(label, str), "of a file y must be the name of the column of labels.")
-        table = tables.read(Path(X), label, coded=settings.categories)
-        X, y, encoder = table["X"], table["y"], table["encoder"]
-    elif is_table(X):
-        table = table_of(X, coded=settings.categories)
-        X, encoder = table["X"], table["encoder"]
+    if is_table(X) or is_rows_file(X):
+        if is_table(X) and isinstance(X, str | Path):
+            y = "y" if y is None else y
+            check(isinstance(y, str), "of a file y must be the name of the column of labels.")
+        X, y, encoder, _ = read_points(X, y, coded=settings.categories)
     coded = encoder is not None and encoder.coded
     check(coded or not settings.categories, "categories=True needs a table: a data frame, a .csv or a .parquet file.")
-    names = np.asarray(labels_in(X) if y is None and is_stream(X) else y)
-    check(names.ndim == 1, f"y must be one label per point, got shape {names.shape}.")
-    check(names.dtype.kind in "biuUO" or bool((names == names.round()).all()), f"y must hold labels: {REMEDY}")
+    names = _labels(X, y)
     classes, index = np.unique(names, return_inverse=True)
     check(len(classes) >= 2, f"y must hold two classes or more, got {len(classes)}.")
     signs = _coded(index, classes)
+    if is_stream(settings.validation):
+        settings = replace(settings, validation=(settings.validation, labels_in(settings.validation)))
     if isinstance(settings.validation, tuple):
-        settings = replace(settings, validation=_validation(*settings.validation, classes))
+        own_X, own_y = settings.validation
+        settings = replace(settings, validation=_validation(own_X, own_y, classes))
     run = _run(X, signs, settings, seed)
     if resume is not None:
         resume.run.check_same(run, "resume")
@@ -160,12 +158,39 @@ def read(path: str | Path, subnetworks: Any, device: str = "cpu") -> Fitted:
 
 def is_table(X: Any) -> bool:
     """Whether it is a data frame or the path of a table."""
+    if is_rows_file(X):
+        return False
     return isinstance(X, str | Path) or (hasattr(X, "columns") and hasattr(X, "__getitem__"))
 
 
-def table_of(X: Any, **asked: Any) -> dict[str, Any]:
-    """X, encoder and notes of a data frame, or of a file without looking at its labels."""
-    return tables.read(Path(X), None, **asked) if isinstance(X, str | Path) else tables.of_frame(X, **asked)
+def read_points(X: Any, y: Any = None, **asked: Any) -> tuple[Any, Any, Encoder | None, Sequence[str]]:
+    """(X, y, encoder, notes) of a data frame, of the path of a table, or of .npy files.
+
+    y may name the labels: a column of a table, the number of a column of a .npy file, or .npy files. `asked` is as of
+    `tables.read`.
+    """
+    label = str(y) if isinstance(y, str | Path | int) else None
+    if is_rows_file(X):
+        read = {"X": files.rows(Path(X))} if label is None else files.read_npy(Path(X), label)
+    else:
+        read = tables.read(Path(X), label, **asked) if isinstance(X, str | Path) else tables.of_frame(X, **asked)
+    return read["X"], y if label is None else read["y"], read.get("encoder"), read.get("notes", ())
+
+
+def _labels(X: Any, y: Any) -> NDArray[Any]:
+    """The label of each point, as it is called."""
+    y = labels_in(X) if y is None and is_stream(X) else y
+    check(y is not None, "y is required: one label per point.")
+    names = np.asarray(y)
+    if names.ndim != 1:
+        remedy = "y.argmax(1) of one-hot rows, y.ravel() of one column"
+        raise ValueError(f"y must be one label per point, got shape {names.shape}: {remedy}.")
+    if names.dtype.kind == "f":
+        missing = int(np.isnan(names).sum())
+        check(missing == 0, f"y must hold labels, got nan in {missing} of {len(names)} rows: drop them.")
+        check(bool((names == names.round()).all()), f"y must hold labels: {REMEDY}")
+    check(names.dtype.kind in "biufUO", f"y must hold labels, numbers or words, got dtype {names.dtype}.")
+    return names
 
 
 def _run(X: Any, y: torch.Tensor, settings: Subnetworks, seed: int) -> file.Run:
@@ -184,7 +209,7 @@ def _coded(index: NDArray[Any], classes: NDArray[Any]) -> torch.Tensor:
 
 def _validation(X: Any, y: Any, classes: NDArray[Any]) -> tuple[Any, torch.Tensor]:
     """Validation points with their labels coded as those of the training points."""
-    names = np.asarray(y)
+    names, X = np.asarray(y), dataset_of(X) if is_stream(X) else X
     known = bool(np.isin(names, classes).all())
     check(known and names.shape == (len(X),), "validation y must hold one label per point, of the classes of y.")
     return X, _coded(np.searchsorted(classes, names), classes)
@@ -194,9 +219,11 @@ def _digest(inputs: Inputs, y: torch.Tensor) -> str:
     """SHA-256 of the labels and of the inputs, which must be finite; a Dataset may draw its inputs anew each time."""
     found = hashlib.sha256(f"{inputs.shape}\n".encode())
     found.update(y.numpy().tobytes())
-    for x in () if inputs.streamed else inputs.batches(torch.arange(len(inputs))):
-        check(bool(x.isfinite().all()), "X must hold finite numbers, got nan or inf.")
-        found.update(x.numpy().tobytes())
+    if not inputs.streamed:
+        rows = torch.arange(len(inputs))
+        inputs.check_finite(rows)
+        for x in inputs.batches(rows):
+            found.update(x.numpy().tobytes())
     return found.hexdigest()
 
 

@@ -154,6 +154,9 @@ def predict(module: nn.Module, inputs: Inputs, rows: Tensor, outputs: int, name:
     with torch.no_grad():
         parts = [outputs_of(module, x, outputs, name).double() for x in inputs.batches(rows)]
     f = torch.cat(parts) if parts else torch.zeros(0, outputs, dtype=torch.float64, device=inputs.device)
-    finite = bool(f.isfinite().all())
-    check(finite, f"subnetwork {name!r} must return finite numbers, got nan or inf: check its loss and its rate.")
+    if not bool(f.isfinite().all()):
+        inputs.check_finite(rows)
+        raise ValueError(
+            f"subnetwork {name!r} must return finite numbers, got nan or inf: check its loss and its rate."
+        )
     return f

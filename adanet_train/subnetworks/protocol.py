@@ -3,8 +3,8 @@
     def small_cnn(context): return nn.Sequential(nn.Conv2d(context.shape[0], 8, 3), nn.ReLU(), nn.Flatten(), ...)
 
 A builder is such a function, or an object with `build(context)` and, if it likes, `name`, `fit(module, data, loss)` and
-`complexity(module)`. A module that is already trained and an estimator of scikit-learn are taken as they are. A list of
-these is proposed every round; an object with `candidates(round, reports)` proposes by what it has seen.
+`complexity(module)`. A module instance is taken as it is, trained or not, and so is a fitted estimator of scikit-learn.
+A list of these is proposed every round; an object with `candidates(round, reports)` proposes by what it has seen.
 """
 
 from __future__ import annotations
@@ -94,6 +94,8 @@ class Given(nn.Module):
         self.estimator, self.outputs = estimator, outputs
 
     def forward(self, x: Tensor) -> Tensor:
+        exported = torch.compiler.is_exporting() or torch.jit.is_tracing()  # type: ignore[attr-defined]
+        check(not exported, f"{type(self.estimator).__name__} is no torch module: an ensemble with it has no export.")
         X = x.detach().cpu().numpy().reshape(len(x), -1)
         if hasattr(self.estimator, "predict_proba"):
             p = torch.as_tensor(self.estimator.predict_proba(X))

@@ -12,6 +12,7 @@ import contextlib
 import copy
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,12 +22,13 @@ from torch import Tensor, nn
 
 from adanet_theory.checks import Progress, check, check_choice
 from adanet_train.convex.labels import Labels, labels_of
+from adanet_train.core.by_class import base_rate
 from adanet_train.core.world import ALONE, ProcessEnded, World
 from adanet_train.methods.adanet import grow
 from adanet_train.search.objective import falls
 from adanet_train.search.weak_learners import generator
 from adanet_train.subnetworks import measure
-from adanet_train.subnetworks.data import Inputs, Split
+from adanet_train.subnetworks.data import Inputs, Split, UnreadablePoint, is_stream
 from adanet_train.subnetworks.ensemble import Ensemble, ShapedSubnetwork, Summary, summarised
 from adanet_train.subnetworks.fitting import Data, Fit, predict
 from adanet_train.subnetworks.protocol import (
@@ -60,7 +62,7 @@ class Subnetworks:
         subnetwork alone.
     weights : "convex" minimises F over the weights of all subnetworks; "mean" gives every subnetwork the same weight.
     validation : share of the points kept for early stopping, for the weights and for comparing candidates (0: the
-        training points weigh, and F compares), or points of their own for that, a pair of arrays (X, y).
+        training points weigh, and F compares), or points of their own for that: a pair (X, y), a Dataset or DataLoader.
     lam, beta : Γ = lam r + beta. lam=None: the most complex first candidate pays 0.001 for a weight of 1.
     training : the default training, `Fit(epochs=10, batch=64, rate=6e-3, patience=3)`.
     categories : of a table, whether a column of words is one column of codes 1, 2, .. (0: empty or unknown) for
@@ -70,7 +72,7 @@ class Subnetworks:
     builders: Any
     strategy: str = "grow"
     weights: str = "convex"
-    validation: float | tuple[Any, Any] = 0.1
+    validation: float | tuple[Any, Any] | Any = 0.1
     lam: float | None = None
     beta: float = 0.0
     training: Callable[[nn.Module, Data, Any], None] = field(default_factory=Fit)
@@ -82,9 +84,10 @@ class Subnetworks:
         share = self.validation
         if isinstance(share, tuple):
             check(len(share) == 2, f"validation must be a share or a pair (X, y), got {len(share)} parts.")
-        else:
+        elif not is_stream(share):
             number = isinstance(share, float | int) and 0 <= share < 1
-            check(number, f"validation must be a share in [0, 1) or a pair (X, y), got validation={share!r}.")
+            expected = "a share in [0, 1), a pair (X, y), a Dataset or a DataLoader"
+            check(number, f"validation must be {expected}, got validation={share!r}.")
         given = self.lam is None or self.lam >= 0
         check(given and self.beta >= 0, f"lam and beta must be >= 0, got lam={self.lam}, beta={self.beta}.")
 
@@ -372,7 +375,7 @@ class EnsembleProblem:
         """The candidate; an error of its own says which builder it is, and in which round."""
         try:
             return self.candidate(builder, grown, t, number)
-        except ProcessEnded:
+        except (ProcessEnded, UnreadablePoint):
             raise
         except Exception as error:
             flat = " X has no channel axis: pass X[:, None]." if len(self.inputs.shape) == 2 else ""
@@ -394,10 +397,24 @@ class EnsembleProblem:
                 fit(module, data, self.loss)
         module.eval().requires_grad_(False)
         h = predict(module, self.inputs, torch.arange(len(self.y)), self.labels.tops, name)
+        if isinstance(builder, nn.Module) and not any(report.name == name for report in grown.reports):
+            self.warn_of_instance(builder, name, h)
         r, how = measure.complexity(module, builder, self.inputs.shape)
         check(0 <= r < math.inf, f"builder {name!r}: complexity must be a finite number >= 0, got {r}.")
         origin, seconds = builder if is_given(builder) else None, time.process_time() - start
         return Candidate(name, module, self.labels.of(h), r, how, count, number, seconds, origin)
+
+    def warn_of_instance(self, module: nn.Module, name: str, h: Tensor) -> None:
+        """A module is taken as it is; eval() says that this is meant, unless its error says otherwise."""
+        wrong = self.y * h[:, 0] <= 0 if self.labels.outputs is None else h.argmax(1) != self.y
+        error, base = float(wrong.double().mean()), base_rate(self.y.cpu().numpy())
+        what = f"subnetwork {name!r} is an instance, which is taken as it is and not trained"
+        remedy = f"to have it trained give what makes it, subnetworks=[lambda context: {type(module).__name__}(..)]"
+        if error >= base:
+            compared = f"it errs on {error:.4f} of the sample, a constant prediction on {base:.4f}"
+            warnings.warn(f"{what}: {compared}; {remedy}.", stacklevel=2)
+        elif module.training:
+            warnings.warn(f"{what}; {remedy}, or call its eval() if it is trained already.", stacklevel=2)
 
     def previous(self, grown: GrownEnsemble) -> tuple[nn.Module, ...]:
         """The subnetworks that a new one may read; one that shall stand alone reads none."""

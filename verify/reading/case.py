@@ -73,15 +73,15 @@ def _subject(network: Any, sample: Pairs, test: Pairs | None, activation: str | 
 
 
 def _encoded(network: Any, pairs: Pairs) -> Pairs:
-    """A table for subnetworks that were trained on one, as theirs was encoded."""
-    from adanet_train.subnetworks import fitted
+    """The points of a table or of .npy files for subnetworks; a table is encoded as that of their training was."""
+    from adanet_train.subnetworks import data, fitted
 
-    encoder = getattr(getattr(network, "ensemble_", None), "encoder", None)
-    if encoder is None or not fitted.is_table(pairs.X):
+    ensemble = getattr(network, "ensemble_", None)
+    is_table = fitted.is_table(pairs.X) and getattr(ensemble, "encoder", None) is not None
+    if ensemble is None or not (is_table or data.is_rows_file(pairs.X)):
         return pairs
-    table = fitted.table_of(pairs.X, known=encoder)
-    notes = (*pairs.notes, *(f"{pairs.name}{note}" for note in table["notes"]))
-    return pairs._replace(X=table["X"], notes=notes)
+    X, y, _, notes = fitted.read_points(pairs.X, pairs.y, known=ensemble.encoder)
+    return pairs._replace(X=X, y=y, notes=(*pairs.notes, *(f"{pairs.name}{note}" for note in notes)))
 
 
 def _test_pairs(test: Any) -> Pairs:
