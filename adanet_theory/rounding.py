@@ -6,7 +6,7 @@ EPS is two unit roundoffs, which leaves a factor 2 for higher orders. TINY bound
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -68,6 +68,20 @@ def upward(x: float, digits: int = 4) -> str:
     ('0.1867', '44.91', '1', '1.235e6')
     """
     return shown(x, digits, ROUND_CEILING)
+
+
+def probability(delta: float) -> str:
+    """1 - delta of the decimal that delta prints as, exactly: a rounding would promise more.
+
+    >>> probability(0.05), probability(1e-9), probability(1e-300)
+    ('0.95', '0.999999999', '1 - 1e-300')
+    """
+    # the float nearest to 0.05 is above it, and would otherwise show as 0.9499
+    written = Decimal(repr(float(delta)))
+    if written.adjusted() < -12:
+        return f"1 - {float(delta)!r}"
+    with localcontext(prec=60):
+        return f"{1 - written:f}"
 
 
 def shown(x: float, digits: int, rounding: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adanet_theory.rounding import upward
+from adanet_theory.rounding import probability, upward
 from figures import results
 from figures.bound_and_test_error import measured_rows
 from figures.canvas import Data, is_single, panels, styled, width
@@ -100,7 +100,7 @@ def draw(data: Data) -> Figure:
     axes.text(2, -0.1, "above 100 %:\nsays nothing", ha="center", va="center", color=INK, linespacing=1.1)
     axes.set_xlabel("wrong answers on new images" if data["data"] == PREFERRED else "wrong answers on new points")
     axes.plot([], [], "o", color=GREEN, label="measured on test points")
-    axes.plot([], [], "D", color=BLUE, label=f"proved: at most this, with probability {1 - data['delta']:g}")
+    axes.plot([], [], "D", color=BLUE, label=f"proved: at most this, with probability {probability(data['delta'])}")
     if not all(row["applies"] for row in rows):
         axes.plot([], [], "D", color=RED, fillstyle="none", label="formula whose conditions fail: proves nothing")
     figure.legend(
@@ -137,6 +137,6 @@ def caption(data: Data) -> str:
     network = best["network"] if best["network"] == LEARNERS["adanet"] else best["network"].lower()
     return (
         f"{title}, m = {data['m']:,} points for training and certificate ({source}). Each line joins the error of a "
-        f"network on test points and what is proved of its risk with probability {1 - data['delta']:g}. The smallest "
-        f"value that is proved is {upward(best['bound'], 3)} ({network}, {best['way']}{tested}).{printed}"
+        f"network on test points and what is proved of its risk with probability {probability(data['delta'])}. "
+        f"The smallest value that is proved is {upward(best['bound'], 3)} ({network}, {best['way']}{tested}).{printed}"
     )

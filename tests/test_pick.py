@@ -110,3 +110,11 @@ def test_a_delta_that_is_no_float_is_certified() -> None:
 def test_refusals(call: object, line: str) -> None:
     with pytest.raises(ValueError, match=f"^{line}"):
         call()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("gap", [2.0**-53, 1e-9, 1e-3, 1e-200])
+def test_a_delta_near_one_is_rounded_outward_too(gap: float) -> None:
+    """At k = 0 and N = 1 the root is 1 - delta, and so it is for points never used."""
+    delta = 1 - Fraction(gap)
+    for upper in (counted.pick_upper(0, 1, delta), counted.clopper_pearson_upper(0, 1, delta)):
+        assert gap <= upper <= gap * (1 + 1e-9) + 1e-20

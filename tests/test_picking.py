@@ -653,6 +653,9 @@ def test_a_record_is_replayed(tmp_path: Any) -> None:
         replay(record, SVC(), X + 1, y)
 
 
+RECIPE = {"start": 0.25, "r": 2, "K": 4, "order": "worst", "seed": 0, "dry": False, "learner": {}}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -662,6 +665,7 @@ def test_a_record_is_replayed(tmp_path: Any) -> None:
         ({"rounds": [1]}, "picked rounds must rise by at most r=2"),
         ({"first": -1}, r"picked first must be in \[0, 120\], got -1."),
         ({"recipe": 3}, "picked recipe must be a dict, got 3."),
+        ({"recipe": RECIPE | {"threshold": "0"}}, "threshold must be a number >= 0, got threshold='0'"),
         ({"recipe": {}}, "picked recipe must hold K, learner, order, r, seed, start, threshold."),
     ],
 )
@@ -670,6 +674,25 @@ def test_a_damaged_record_is_refused(change: dict[str, Any], message: str) -> No
     Record.from_dict(record, 160)
     with pytest.raises(ValueError, match=message):
         Record.from_dict(record | change, 160)
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (None, "record must be a dict, got a NoneType."),
+        ({"delta": None}, r"record delta must be a number in \(0, 1\), got None."),
+        ({"delta": 2}, "delta must be in"),
+    ],
+)
+def test_a_damaged_record_is_not_replayed(record: Any, message: str) -> None:
+    known = certify(SVC(), PAIR.X, PAIR.y, K=0).record
+    with pytest.raises(ValueError, match=message):
+        replay(record if record is None else known | record, SVC(), PAIR.X, PAIR.y)
+
+
+@pytest.mark.parametrize(("delta", "said"), [(1e-7, "0.9999999"), (1e-300, "1 - 1e-300")])
+def test_a_certificate_promises_no_more_than_it_holds(delta: float, said: str) -> None:
+    assert f"with probability {said}: " in repr(certify(SVC(), PAIR.X, PAIR.y, K=0, delta=delta))
 
 
 def test_a_file_is_counted_again_and_replayed(tmp_path: Any) -> None:

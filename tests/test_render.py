@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from adanet_theory.rounding import probability
 from tests.example_report import HOSTILE, OUTSIDE, REPORT, SIGMOID
 from verify.records.results import Assumption, CheckRow, Citation
 from verify.show import render, wording
@@ -263,7 +264,7 @@ def test_a_violation_outside_the_assumptions_is_shown_and_changes_no_verdict():
 
 
 def test_probability_is_that_of_the_typed_decimal():
-    assert [wording.probability(delta) for delta in (0.05, 0.1, 1e-7)] == ["0.95", "0.9", "0.9999999"]
+    assert [probability(delta) for delta in (0.05, 0.1, 1e-7)] == ["0.95", "0.9", "0.9999999"]
 
 
 # HTML

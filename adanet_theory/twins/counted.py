@@ -81,7 +81,14 @@ def _delta(delta: Any, name: str) -> Fraction:
 
 
 def _log(delta: Fraction) -> float:
+    """log delta < 0, with all its digits where delta is near 1."""
+    if 2 * delta > 1:
+        return min(math.log1p(-float(1 - delta)), -_LEAST)
     return math.log(delta.numerator) - math.log(delta.denominator)
+
+
+_LEAST = 1e-290
+"""A delta nearer to 1 is taken for this far from it: a guess may be above the root."""
 
 
 def _tail_upper(k: int, N: int, bits: Any, delta: Fraction) -> float:

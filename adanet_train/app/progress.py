@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adanet_theory.rounding import upward
+from adanet_theory.rounding import probability, upward
 from adanet_train.core.bar import Bar
 from adanet_train.core.by_class import only_class
 from adanet_train.core.training import Trained
@@ -92,7 +92,7 @@ def _objective(F: float, certified: Mapping[str, Any] | None) -> str:
     alone = not certified["picked"] and certified["bound"] <= certified["start_bound"] * (1 + 1e-9)
     start = "the start alone" if alone else f"the start alone would have {upward(certified['start_bound'])}"
     start += ", by Clopper-Pearson"
-    statement = f"risk <= {upward(certified['bound'])} with probability {1 - certified['delta']:g}"
+    statement = f"risk <= {upward(certified['bound'])} with probability {probability(certified['delta'])}"
     statement += f" ({certified['picked']} of {certified['N']} picked, {wrong}; {start})"
     rows = certified["repeats"], certified["m"]
     return qualified(statement, *rows, discrete=certified["discrete"], remedy="--discrete")

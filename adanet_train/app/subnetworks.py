@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from adanet_theory.checks import check
-from adanet_theory.rounding import upward
+from adanet_theory.rounding import probability, upward
 from adanet_train.app import console, factory, run
 from adanet_train.app.progress import interrupted
 from adanet_train.core import by_class, files
@@ -184,7 +184,8 @@ def _tell(ensemble: Fitted, bar: Bar) -> None:
         fitted.tell(ensemble, bar.say)
         return
     counted = f"{len(record['picks'])} picked, {len(record['left'])} wrong rows left of {record['N']}"
-    bar.say(f"{counted}: risk <= {upward(record['bound'])} with probability {1 - record['delta']:g} if this is the end")
+    statement = f"risk <= {upward(record['bound'])} with probability {probability(record['delta'])}"
+    bar.say(f"{counted}: {statement} if this is the end")
 
 
 def _wrong(ensemble: Fitted, points: Pictures) -> Any:

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from adanet_theory.checks import check, check_delta, with_near_misses
-from adanet_theory.rounding import upward
+from adanet_theory.rounding import probability, upward
 from adanet_theory.twins.counted import occam_upper
 from adanet_train.compression import code
 from adanet_train.compression.code import Coded
@@ -130,7 +130,7 @@ class Compressed:
 
     def __repr__(self) -> str:
         counted = f"{self.bits:,} bits, {self.errors:,} errors, m = {self.m:,}"
-        statement = f"risk <= {upward(self.bound)} with probability {1 - self.delta:g}"
+        statement = f"risk <= {upward(self.bound)} with probability {probability(self.delta)}"
         said = qualified(statement, self.repeats, self.m, discrete=self.discrete)
         useless = f"; useless: a constant prediction errs on {self.base_rate:.4g}" * (self.bound >= self.base_rate)
         assumes = "assumes: iid draws, architecture, code and features fixed before the rows"

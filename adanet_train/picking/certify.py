@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.checks import check, check_choice, check_delta, with_near_misses
-from adanet_theory.rounding import upward
+from adanet_theory.rounding import probability, upward
 from adanet_train.core.bar import Bar, is_quiet
 from adanet_train.core.config import Config
 from adanet_train.core.files import versions, write_file
@@ -133,7 +133,7 @@ class Certified:
 
     def __repr__(self) -> str:
         counted = f"{len(self.picks)} picks, {len(self.left)} left, N = {self.N}"
-        statement = f"risk <= {upward(self.bound)} with probability {1 - self.delta:g}"
+        statement = f"risk <= {upward(self.bound)} with probability {probability(self.delta)}"
         said = qualified(statement, self.repeats, len(self.points), discrete=self.discrete)
         return f"Certified({said}: {counted}; assumes: iid draws, recipe and features fixed before the rows)"
 
@@ -260,15 +260,20 @@ def replay(record: Mapping[str, Any], learner: Any, X: Any, y: Any) -> Replayed:
     ValueError
         If the record is damaged or the sample is another one.
     """
+    check(isinstance(record, Mapping), f"record must be a dict, got a {type(record).__name__}.")
     points = labelled(X, y)
     check(record.get("schema") == SCHEMA, f"schema must be {SCHEMA!r}, got {str(record.get('schema'))[:40]!r}.")
     sample = record.get("sample")
     same = isinstance(sample, Mapping) and sample.get("sha256") == sample_digest(points)
     check(same, "X and y must be the sample of the record, got another one.")
     recorded, own = Record.from_dict(record, len(points)), as_learner(learner, record["recipe"]["seed"])
+    delta = record.get("delta")
+    check(isinstance(delta, int | float), f"record delta must be a number in (0, 1), got {delta!r}.")
+    assert isinstance(delta, int | float)
+    check_delta(delta)
     again = pick(own, points, recorded.plan).with_picks(len(recorded.picks))
     discrete = record.get("discrete") is True
-    certified = Certified(exposed(again, points, own), float(record["delta"]), again, points, own, discrete)
+    certified = Certified(exposed(again, points, own), float(delta), again, points, own, discrete)
     same = record.get("margins") == digest(own, again.predictor, points)
     # the predictor handed back is that of the replay, so other margins in the record are no harm to it
     status, detail = compared(recorded, again, apart=0.0 if same else OTHER_PROCESSOR)

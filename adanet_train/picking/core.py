@@ -114,6 +114,8 @@ class Plan:
             value = getattr(self, name)
             whole = (type(value) is int and value >= least) or (value is None and name != "seed")
             check(whole, f"{name} must be an integer >= {least}, got {name}={value!r}.")
+        real = isinstance(self.threshold, int | float) and not isinstance(self.threshold, bool)
+        check(real, f"threshold must be a number >= 0, got threshold={self.threshold!r}.")
         check_nonnegative("threshold", self.threshold)
         check(self.order in ORDERS, f"order must be one of {', '.join(ORDERS)}, got order={self.order!r}.")
         check(type(self.dry) is bool, f"dry must be true or false, got dry={self.dry!r}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from html import escape
 
+from adanet_theory.rounding import probability
 from verify.records.results import BoundReport, BoundRow
 from verify.show import links, plots, stylesheet, wording
 from verify.show.wording import NOTHING, down, up
@@ -101,7 +102,7 @@ def _bounds(report: BoundReport) -> str:
 
 
 def _title(key: str, report: BoundReport) -> str:
-    return wording.GROUPS[key].format(wording.probability(report.delta))
+    return wording.GROUPS[key].format(probability(report.delta))
 
 
 def _bound(row: BoundRow, report: BoundReport) -> list[str]:

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from adanet_theory.rounding import probability
 from verify.records.results import Assumption, BoundReport, BoundRow
 from verify.show import links, wording
 from verify.show.wording import NOTHING, up
@@ -80,7 +81,7 @@ class _Page:
         """One line for each statement that says something, one for all the others."""
         rows = [row for row in report.bounds if wording.says(row, report)]
         if rows:
-            self.heading(wording.GROUPS["cite"].format(wording.probability(report.delta)))
+            self.heading(wording.GROUPS["cite"].format(probability(report.delta)))
         for row in rows:
             self.line(
                 f"  {row.id:{NAME}}{up(row.value):>8}  {wording.remark(row, report)}".rstrip(),
@@ -110,7 +111,7 @@ class _Page:
         self.name = 22 if longest <= 22 else min(longest + 1, 40)  # beyond 40 letters the numbers move on
         self.line(f"{'':{self.name + 4}}{'bound':>8}{'raw':>9}{'rho (f/W)':>10}{'rho (f)':>9}", "dim")
         for key, rows in wording.grouped(report):
-            self.line(f"  {wording.GROUPS[key].format(wording.probability(report.delta))}", _STYLE[key])
+            self.line(f"  {wording.GROUPS[key].format(probability(report.delta))}", _STYLE[key])
             for row in rows:
                 self.bound(row, report, _STYLE[key])
                 if row.terms:

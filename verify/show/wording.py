@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN
 from itertools import groupby
 
 from adanet_theory import catalogue
-from adanet_theory.rounding import shown
+from adanet_theory.rounding import probability, shown
 from adanet_train.core.by_class import ZERO_ONE, only_class
 from verify.records.question import in_python
 from verify.records.results import Assumption, BoundReport, BoundRow, CheckRow, Complexity
@@ -62,16 +62,6 @@ def near(x: float | None, digits: int = 4) -> str:
 
 def _shown(x: float | None, digits: int, rounding: str) -> str:
     return NOTHING if x is None or math.isnan(x) else shown(x, digits, rounding)
-
-
-def probability(delta: float) -> str:
-    """1 - delta, rounded downwards.
-
-    >>> probability(0.05)
-    '0.95'
-    """
-    # 1 - delta of the decimal that was typed: the float below 0.05 would otherwise show as 0.9499.
-    return f"{1 - Decimal(repr(delta)):f}"
 
 
 def listed(words: Sequence[str]) -> str:
