@@ -228,19 +228,22 @@ def _moved(kind: str, name: str) -> str | None:
     return f"{name} belongs in config: {kind}(config=Config({name}=..))." if name in DEFAULTS else None
 
 
-def _says_where(init: Callable[..., None]) -> Callable[..., None]:
-    """The constructor, which refuses a keyword as Python does, but says where a setting has gone."""
-    kind, known = init.__qualname__.partition(".")[0], inspect.signature(init).parameters
+def _keeps(init: Callable[..., None]) -> Callable[..., None]:
+    """The constructor, which keeps every parameter by its name; of a setting that has moved it says where to."""
+    kind, parameters = init.__qualname__.partition(".")[0], inspect.signature(init)
+    known = [name for name in parameters.parameters if name != "self"]
 
     @functools.wraps(init)
-    def checked(self: Any, *given: Any, **named: Any) -> None:
+    def kept(self: Any, *given: Any, **named: Any) -> None:
         for name in named:
             if name not in known and (moved := _moved(kind, name)) is not None:
                 raise TypeError(moved)
-        refuse_unknown(kind, (name for name in named if name not in known), [name for name in known if name != "self"])
-        init(self, *given, **named)
+        refuse_unknown(kind, (name for name in named if name not in known), known)
+        bound = parameters.bind(self, *given, **named)
+        bound.apply_defaults()
+        vars(self).update({name: bound.arguments[name] for name in known})
 
-    return checked
+    return kept
 
 
 _OWN_SETTINGS = {"rounds", "seed", "device", "objective", "delta", "discrete", "start", "picks", "order"}
@@ -295,7 +298,7 @@ class AdaNetClassifier(_Trained):
     ['different', 'same']
     """
 
-    @_says_where
+    @_keeps
     def __init__(
         self,
         rounds: int | None = None,
@@ -315,23 +318,7 @@ class AdaNetClassifier(_Trained):
         warm_start: bool = False,
         verbose: bool = False,
         device: str | None = None,
-    ) -> None:
-        self.rounds = rounds
-        self.width = width
-        self.max_depth = max_depth
-        self.lam = lam
-        self.objective = objective
-        self.learner = learner
-        self.subnetworks = subnetworks
-        self.config = config
-        self.class_weight = class_weight
-        self.feature_range = feature_range
-        self.bias = bias
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.device = device
+    ) -> None: ...
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Scale X to [0, 1], by `feature_range` if it was known in advance, and train.
@@ -432,7 +419,7 @@ class AdaNetCVXClassifier(_Trained):
     device : "auto", "cpu", "cuda", .. None: that of `config`, "cpu" by default.
     """
 
-    @_says_where
+    @_keeps
     def __init__(
         self,
         rounds: int | None = None,
@@ -450,21 +437,7 @@ class AdaNetCVXClassifier(_Trained):
         warm_start: bool = False,
         verbose: bool = False,
         device: str | None = None,
-    ) -> None:
-        self.rounds = rounds
-        self.step = step
-        self.p = p
-        self.Lambda = Lambda
-        self.max_depth = max_depth
-        self.lam = lam
-        self.objective = objective
-        self.config = config
-        self.feature_range = feature_range
-        self.bias = bias
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.device = device
+    ) -> None: ...
 
     class_weight = None
 

@@ -420,8 +420,8 @@ def test_the_help_tells_the_defaults_and_choices_of_the_config():
         "start",
         "discrete",
     }
-    assert options["variant"].choices == config.VARIANTS
-    assert options["complexity"].choices == config.COMPLEXITIES
+    for name in ("variant", "complexity", "objective"):
+        assert options[name].choices == config.CHOICES[name]
     assert options["method"].choices == trainers.METHODS
     for name in options["surrogate"].choices:
         assert surrogates.surrogate(name).name == name

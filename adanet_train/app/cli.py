@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from adanet_theory.checks import check
@@ -74,7 +74,12 @@ def parser() -> Parser:
     add("--max-rounds", type=int, metavar="T", help=later)
     add("--width", type=int, metavar="B", help="units per layer of a subnetwork; without it 50 to 100, by sample size")
     add("--p", type=float, metavar="P", help="norm of a unit's weights, 1 to inf (default 2)")
-    add("--Lambda", type=_numbers, metavar="L", help="largest norm: one number, or L1,L2,.. by layer (default 1.01)")
+    add(
+        "--Lambda",
+        type=_several(float, "a number, or L1,L2,.. by layer"),
+        metavar="L",
+        help="largest norm: one number, or L1,L2,.. by layer (default 1.01)",
+    )
     add("--lam", type=float, metavar="λ", help="weight of the complexity r; without it chosen on held-out points")
     add("--beta", type=float, metavar="β", help="constant added to the penalty λr (default 0)")
     add("--rho", type=float, metavar="R", help="margin to declare with the family; training does not use it")
@@ -94,7 +99,7 @@ def parser() -> Parser:
         help="picking: share of the rows that training starts on (default: a quarter, from 1,000 rows a half)",
     )
     picks = "picking: most rows to pick (without it a dry run inside the start decides), or K1,K2,.. to keep the best"
-    add("--picks", type=_integers, metavar="K", help=picks)
+    add("--picks", type=_several(int, "an integer, or K1,K2,.. rising"), metavar="K", help=picks)
     discrete = "identical rows are different people or events; without it rows that repeat have no certificate"
     add("--discrete", action="store_true", help=discrete)
     add("--seed", type=int, metavar="S", help="random seed (default 0)")
@@ -139,20 +144,17 @@ def _limits(text: str) -> tuple[float, float]:
     return low, high
 
 
-def _numbers(text: str) -> float | tuple[float, ...]:
-    try:
-        parts = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a number, or L1,L2,.. by layer, got {text!r}") from None
-    return parts if len(parts) > 1 else parts[0]
+def _several(kind: type, what: str) -> Callable[[str], Any]:
+    """One number of a kind, or several with commas between them as a tuple."""
 
+    def read(text: str) -> Any:
+        try:
+            parts = tuple(kind(part) for part in text.split(","))
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"must be {what}, got {text!r}") from None
+        return parts if len(parts) > 1 else parts[0]
 
-def _integers(text: str) -> int | tuple[int, ...]:
-    try:
-        parts = tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be an integer, or K1,K2,.. rising, got {text!r}") from None
-    return parts if len(parts) > 1 else parts[0]
+    return read
 
 
 # The run

@@ -22,10 +22,19 @@ from adanet_theory.checks import check, check_choice, check_delta, check_nonnega
 from adanet_theory.spec import NetworkSpec
 from adanet_train.core.surrogates import surrogate
 
-VARIANTS = ("base", "R", "P", "D", "SD")
-COMPLEXITIES = ("lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth")
-OBJECTIVES = ("paper", "bound", "certificate", "vote", "description")
-LEARNERS = ("auto", "committee", "gradient", "units", "random")
+CHOICES: dict[str, tuple[str, ...]] = {
+    "objective": ("paper", "bound", "certificate", "vote", "description"),
+    "complexity": ("lemma-2", "lemma-2-peeled", "sampled", "sd", "sqrt-depth"),
+    "variant": ("base", "R", "P", "D", "SD"),
+    "learner": ("auto", "committee", "gradient", "units", "random"),
+    "order": ("worst", "nearest", "hash"),
+    "outputs": ("top", "all"),
+    "optimiser": ("sgd", "adam"),
+    "step": ("closed-form", "exact", "printed"),
+    "norm": ("l2", "l1"),
+    "dtype": ("float32", "float64"),
+}
+"""The names that a setting knows; of a complexity and a learner a function will do."""
 HELD_OUT = "chosen on held-out points"
 WIDTH = 100
 PAPERS_LAM = 1e-5
@@ -94,7 +103,7 @@ class Goal:
     beta: float = 0.0
     """β."""
     complexity: str | Callable[..., float] = "lemma-2"
-    """r: one of COMPLEXITIES, or a function (spec, k, Psi, H) -> r of units in H*_k whose outputs are H."""
+    """r: one of CHOICES["complexity"], or a function (spec, k, Psi, H) -> r of units in H*_k whose outputs are H."""
     delta: float = 0.05
     """The certificate of the objectives that have one holds with probability 1 - δ."""
     discrete: bool = False
@@ -108,14 +117,11 @@ class Goal:
 
     def __post_init__(self) -> None:
         _check_types(self)
-        check_choice("objective", self.objective, OBJECTIVES)
         surrogate(self.surrogate)
         for name in ("beta", "r_sup", *(() if self.lam is None else ("lam",))):
             check_nonnegative(name, getattr(self, name))
         check(0 < self.slack < math.inf, f"slack must be finite and > 0, got slack={self.slack}.")
         check_delta(self.delta)
-        if not callable(self.complexity):
-            check_choice("complexity", self.complexity, COMPLEXITIES)
 
     @property
     def by_picking(self) -> bool:
@@ -170,7 +176,6 @@ class Picking:
         rising = all(a < b for a, b in itertools.pairwise(several)) and self.picks != ()
         check(rising, f"picks must be an integer or a rising tuple of them, got picks={self.picks!r}.")
         check(self.start is None or 0 < self.start < 1, f"start must be a share in (0, 1), got start={self.start}.")
-        check_choice("order", self.order, ("worst", "nearest", "hash"))
 
 
 @dataclass(frozen=True)
@@ -221,11 +226,6 @@ class Search:
     def __post_init__(self) -> None:
         least = dict.fromkeys(("members", "epochs", "batch", "check_every", "patience", "networks"), 1)
         _check_types(self, least | {"steps": 0})
-        if not callable(self.learner):
-            check_choice("learner", self.learner, LEARNERS)
-        check_choice("variant", self.variant, VARIANTS)
-        check_choice("outputs", self.outputs, ("top", "all"))
-        check_choice("optimiser", self.optimiser, ("sgd", "adam"))
         check_nonnegative("least_decrease", self.least_decrease)
         rate = self.learning_rate
         check(rate is None or 0 < rate < math.inf, f"learning_rate must be finite and > 0, got learning_rate={rate}.")
@@ -257,7 +257,6 @@ class Convex:
     def __post_init__(self) -> None:
         _check_types(self)
         check(0 < self.tol < math.inf, f"tol must be finite and > 0, got tol={self.tol}.")
-        check_choice("step", self.step, ("closed-form", "exact", "printed"))
 
 
 @dataclass(frozen=True)
@@ -272,7 +271,6 @@ class Baseline:
     def __post_init__(self) -> None:
         _check_types(self)
         check(_are_integers(self.hidden), f"hidden must be a tuple of integers, got hidden={self.hidden!r}.")
-        check_choice("norm", self.norm, ("l2", "l1"))
 
 
 @dataclass(frozen=True)
@@ -291,7 +289,6 @@ class Run:
     def __post_init__(self) -> None:
         _check_types(self, {"jobs": 1})
         check(isinstance(self.seed, int) and self.seed >= 0, f"seed must be an integer >= 0, got {self.seed!r}.")
-        check_choice("dtype", self.dtype, ("float32", "float64"))
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -522,6 +519,8 @@ def _check_types(section: Any, least: Mapping[str, int] | None = None) -> None:
         flag = kind != "bool" or isinstance(value, bool | np.bool_)
         check(flag, f"{name} must be True or False, got {name}={value!r}.")
         check(kind != "str" or isinstance(value, str), f"{name} must be a name, got {name}={value!r}.")
+        if name in CHOICES and not ("Callable" in kind and callable(value)):
+            check_choice(name, value, CHOICES[name])
 
 
 def _check_integer(name: str, value: Any, least: int) -> None:
