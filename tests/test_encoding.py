@@ -6,7 +6,7 @@ import pytest
 
 from adanet_train.app import cli
 from adanet_train.data import datasets
-from adanet_train.data.encoding import encode
+from adanet_train.data.encoding import Encoder
 from adanet_train.data.features import FeatureMap
 from adanet_train.estimator import load
 from adanet_train.model import model_file
@@ -18,6 +18,13 @@ TRAIN = """age;colour;new;kind of thing
 5;red;true;a
 7;;false;b
 """
+
+
+def encode(names, rows):
+    """The columns as numbers, and their names."""
+    encoder, columns = Encoder(names), [list(column) for column in zip(*rows, strict=True)]
+    encoder.see(columns)
+    return encoder(columns), encoder.names
 
 
 @pytest.fixture

@@ -35,20 +35,6 @@ Column = Array | list[str]
 """A part of a column: numbers, nan where a cell is empty, or cells as they are written."""
 
 
-def encode(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[Array, tuple[str, ...]]:
-    """The columns as numbers, and their names.
-
-    >>> X, names = encode(["age", "colour"], [["3", "red"], ["", "blue"], ["5", "red"]])
-    >>> names
-    ('age', 'age=?', 'colour=blue', 'colour=red')
-    >>> X.tolist()
-    [[3.0, 0.0, 0.0, 1.0], [3.0, 1.0, 1.0, 0.0], [5.0, 0.0, 0.0, 1.0]]
-    """
-    encoder, columns = Encoder(names), [list(column) for column in zip(*rows, strict=True)]
-    encoder.see(columns)
-    return encoder(columns), encoder.names
-
-
 def numbers_or_cells(cells: list[str]) -> Column:
     """Numbers where every cell is one.
 

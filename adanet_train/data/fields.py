@@ -52,11 +52,11 @@ class Sample:
         else:
             inside = bool(((y >= 0) & (y < outputs)).all())
             check(inside, f"sample y must hold class indices 0..{outputs - 1} only.")
-        return cls(len(Psi), _digest(Psi, y), Psi, y)
+        return replace(cls.digest(Points(Psi), y), Psi=Psi, y=y)
 
     @classmethod
     def digest(cls, points: Points, y: Any) -> Sample:
-        """The number and digest of a sample whose Psi is computed chunk by chunk."""
+        """The number of points and SHA-256 of "m,n_0\\n", then Psi row by row, then y, as little-endian float64."""
         digest = hashlib.sha256(f"{len(points)},{points.n_0}\n".encode())
         for _, Psi in points.chunks():
             digest.update(Psi.cpu().numpy().astype("<f8", copy=False).data)
@@ -82,14 +82,6 @@ def _labels(y: Tensor, outputs: int | None) -> Tensor:
         return dense(y)
     check(y.dtype == torch.int64, f"sample y must be int64 class indices, got {y.dtype}.")
     return y.detach().to("cpu").contiguous().clone()
-
-
-def _digest(Psi: Tensor, y: Tensor) -> str:
-    """SHA-256 of "m,n_0\\n", then Psi row by row, then y, as little-endian float64."""
-    digest = hashlib.sha256(f"{len(Psi)},{Psi.shape[1]}\n".encode())
-    for tensor in (Psi, y):
-        digest.update(tensor.numpy().astype("<f8", copy=False).data)
-    return digest.hexdigest()
 
 
 def dense(tensor: Tensor) -> Tensor:
@@ -251,20 +243,22 @@ def _float(value: Any, name: str) -> float:
 
 
 def _tensor(value: Any, name: str, ndim: int) -> Tensor:
-    check(isinstance(value, Tensor), f"{name} must be a tensor, got {_short(value)}.")
+    _require_stored(value, name, ndim)
     check(value.is_floating_point(), f"{name} must be real floating, got {value.dtype}.")
-    check(value.ndim == ndim, f"{name} must have {ndim} dimensions, got shape {list(value.shape)}.")
-    check(value.numel() * value.element_size() == value.untyped_storage().nbytes(), f"{name} must fill its storage.")
     check(bool(torch.isfinite(value).all()), f"{name} must be finite, got nan or inf.")
     return dense(value)
 
 
 def _indices(value: Any, name: str) -> Tensor:
-    check(isinstance(value, Tensor), f"{name} must be a tensor, got {_short(value)}.")
+    _require_stored(value, name, 1)
     check(value.dtype == torch.int64, f"{name} must be int64 class indices, got {value.dtype}.")
-    check(value.ndim == 1, f"{name} must have 1 dimensions, got shape {list(value.shape)}.")
-    check(value.numel() * value.element_size() == value.untyped_storage().nbytes(), f"{name} must fill its storage.")
     return value
+
+
+def _require_stored(value: Any, name: str, ndim: int) -> None:
+    check(isinstance(value, Tensor), f"{name} must be a tensor, got {_short(value)}.")
+    check(value.ndim == ndim, f"{name} must have {ndim} dimensions, got shape {list(value.shape)}.")
+    check(value.numel() * value.element_size() == value.untyped_storage().nbytes(), f"{name} must fill its storage.")
 
 
 def _short(value: Any) -> str:

@@ -28,9 +28,8 @@ from adanet_theory.activations import Activation
 from adanet_theory.checks import Array
 from adanet_theory.rounding import EPS, TINY
 from adanet_train.core.points import joined
-from adanet_train.reading.balls import exact
 from adanet_train.reading.graph import Graph, Node, walk
-from adanet_train.reading.operations import Activate, Balls, Operation
+from adanet_train.reading.operations import Activate, Balls, Operation, exact
 
 BLOCK_NUMBERS = 2**20  # numbers of the widest node at a time: few enough for the processor to keep at hand
 ACTIVATION_ULPS = 64  # no library function here errs by more, against 1 + |φ|

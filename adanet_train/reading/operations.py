@@ -25,10 +25,17 @@ from torch.nn import functional
 
 from adanet_theory.activations import Activation
 from adanet_train.core.activations import apply_activation
-from adanet_train.reading.balls import exact
 
 Shape = tuple[int, ...]
 Balls = Any  # numpy arrays of flint.arb, without the axis of the points
+
+
+def exact(values: Any) -> Any:
+    """An array of balls of radius 0: every float is a dyadic number."""
+    from flint import arb
+
+    values = np.asarray(values, dtype=np.float64)
+    return np.vectorize(arb, otypes=[object])(values) if values.size else values.astype(object)
 
 
 class Operation(Protocol):
