@@ -60,7 +60,7 @@ def first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-def check_choice(symbol: str, value: object, known: Iterable[str], more: str = "") -> None:
+def check_choice(symbol: str, value: object, known: Iterable[str]) -> None:
     """Refuse a value that is not among the known ones, and suggest the nearest.
 
     >>> check_choice("statement", "theorem1", ["lemma-1", "theorem-1"])
@@ -69,16 +69,16 @@ def check_choice(symbol: str, value: object, known: Iterable[str], more: str = "
     """
     known = list(known)
     if value not in known:
-        raise unknown_choice(symbol, value, known, more)
+        raise unknown_choice(symbol, value, known)
 
 
-def unknown_choice(symbol: str, value: object, known: Iterable[str], more: str = "") -> ValueError:
+def unknown_choice(symbol: str, value: object, known: Iterable[str]) -> ValueError:
     """The error for an unknown value."""
     known = list(known)
     near = nearest(str(value), known)
     if near is not None:
-        return ValueError(f"{symbol} {value!r} is not known: did you mean {near!r}?{more}")
-    return ValueError(f"{symbol} must be one of {', '.join(known)}, got {symbol}={value!r}.{more}")
+        return ValueError(f"{symbol} {value!r} is not known: did you mean {near!r}?")
+    return ValueError(f"{symbol} must be one of {', '.join(known)}, got {symbol}={value!r}.")
 
 
 def nearest(value: str, known: Iterable[str]) -> str | None:

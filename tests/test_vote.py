@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from adanet_theory.certificates import vote
-from adanet_theory.certificates.derandomise import Candidates
+from adanet_theory.certificates.derandomise import Thresholds
 from adanet_theory.certificates.grids import BETAS, PRIORS, VOTES, vote_grid
 from adanet_theory.certificates.kl import kl_inverse, xi
 from adanet_theory.certificates.vote import (
@@ -151,7 +151,7 @@ def test_exactly_how_often_some_network_is_certified_below_its_risk(m: int) -> N
         empirical = samples @ np.array([[vote_empirical([x], 10, at) for at in k] for x in u]) / m
         b = np.array([vote_b(10, at) for at in k])
         for factor, failed in fails.items():
-            values = Candidates(10, 0.0, KL, vote_grid(10), k, empirical, factor * b).values(m, delta)
+            values = Thresholds(10, 0.0, KL, vote_grid(10), k, empirical, factor * b).values(m, delta)
             failed |= (values < risk).any(axis=1)
     probability = ways * np.prod(law**samples, axis=1)
     assert probability.sum() == pytest.approx(1)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from adanet_theory.certificates.derandomise import Certificate, Thresholds, certificate, least
 from adanet_theory.certificates.grids import BETAS, IID, PRIORS, VOTES, check_setting, vote_grid
@@ -169,9 +169,7 @@ def _expected_rising(theta: Array, N: int, betas: Sequence[float]) -> Array:
     log_factorial, mass = gammaln(c + 1.0), np.zeros(N + 1)
     for chunk in np.array_split(theta, math.ceil(len(theta) * _window(theta[-1:], N)[1] / _CELLS)):
         mass += _masses(chunk, N, log_factorial)
-    c = np.flatnonzero(mass)
-    mass = mass[c]
-    return np.array([float(mass @ (gammaln(c + beta) - gammaln(beta))) for beta in betas])
+    return expected_rising(mass, betas)
 
 
 def _window(theta: Array, N: int) -> tuple[np.ndarray, int]:
@@ -191,9 +189,21 @@ def _masses(theta: Array, N: int, log_factorial: Array) -> Array:
     c = first[:, None] + np.arange(length)
     log_mass = log_factorial[N] - log_factorial[c] - log_factorial[N - c]
     log_mass += xlogy(c, theta[:, None]) + xlog1py(N - c, -theta[:, None])
-    mass = np.exp(log_mass)
-    mass /= mass.sum(axis=1, keepdims=True)
-    return np.bincount(c.ravel(), weights=mass.ravel(), minlength=N + 1).astype(np.float64)
+    return by_count(c, np.exp(log_mass), N + 1)
+
+
+def by_count(c: NDArray[np.int64], masses: Array, counts: int) -> Array:
+    """The masses of several laws, a row each at the counts c, summed at every count; each row is one law."""
+    masses = masses / masses.sum(axis=1, keepdims=True)
+    return np.bincount(c.ravel(), weights=masses.ravel(), minlength=counts).astype(np.float64)
+
+
+def expected_rising(mass: Array, betas: Sequence[float]) -> Array:
+    """Σ_c mass(c) [lgamma(c+β) - lgamma(β)] at every β."""
+    from scipy.special import gammaln
+
+    c = np.flatnonzero(mass)
+    return np.array([float(mass[c] @ (gammaln(c + beta) - gammaln(beta))) for beta in betas])
 
 
 def _grouped(u: Array) -> tuple[Array, Array]:

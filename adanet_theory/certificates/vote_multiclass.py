@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from adanet_theory.certificates.derandomise import Certificate, Thresholds, certificate, least
 from adanet_theory.certificates.grids import BETAS, CLASS_VOTES, check_setting, classes_grid
+from adanet_theory.certificates.vote import by_count, expected_rising
 from adanet_theory.checks import Array, check
 from adanet_theory.risk.multiclass import multiclass_margins
 
@@ -39,20 +40,15 @@ def counts_kl(rates: ArrayLike, *, A: int, N: int, beta: float) -> float:
 
 def counts_kls(rates: ArrayLike, *, A: int, N: int, betas: Sequence[float] = BETAS) -> Array:
     """counts_kl at every β."""
-    from scipy.special import gammaln
-
     r = np.asarray(rates, dtype=np.float64).ravel()
     r = np.sort(r[r != 0])
     check(bool(np.all(r > 0)) and len(r) <= A, f"at most A={A} rates, all >= 0.")
-    mass = _poisson_masses(r)
-    c = np.flatnonzero(mass)
-    mass = mass[c]
+    rising = expected_rising(_poisson_masses(r), betas)
     own, total = math.fsum(r * np.log(r) - r), math.fsum(r)
     kls = []
-    for beta in betas:
+    for beta, expected in zip(betas, rising.tolist(), strict=True):
         b = A * beta / N
-        rising = float(mass @ (gammaln(c + beta) - gammaln(beta)))
-        kls.append(own - rising + total * math.log1p(b) + A * beta * math.log1p(1 / b))
+        kls.append(own - expected + total * math.log1p(b) + A * beta * math.log1p(1 / b))
     return np.array(kls)
 
 
@@ -67,9 +63,7 @@ def _poisson_masses(r: Array) -> Array:
         spread = 9 * np.sqrt(chunk)
         first = np.maximum(0, np.floor(chunk - spread - 5)).astype(int)
         c = first[:, None] + np.arange(math.ceil(2 * spread[-1]) + 27)
-        part = np.exp(c * np.log(chunk)[:, None] - chunk[:, None] - log_factorial[c])
-        part /= part.sum(axis=1, keepdims=True)
-        mass += np.bincount(c.ravel(), weights=part.ravel(), minlength=len(mass))
+        mass += by_count(c, np.exp(c * np.log(chunk)[:, None] - chunk[:, None] - log_factorial[c]), len(mass))
     return mass
 
 

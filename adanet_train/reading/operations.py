@@ -77,6 +77,15 @@ class _Plain:
         return self.roundings
 
 
+class _Unweighted(_Plain):
+    """No coefficient is below 0: the size is the value."""
+
+    value: Callable[..., Tensor]
+
+    def size(self, *x: Tensor, one: float) -> Tensor:
+        return self.value(*x)
+
+
 @dataclass(frozen=True, eq=False)
 class Dense(_Plain):
     """W x + b on the last axis."""
@@ -259,7 +268,7 @@ class Average(_Plain):
 
 
 @dataclass(frozen=True)
-class Total(_Plain):
+class Total(_Unweighted):
     """weight times the sum over some axes of a point, which stay as axes of length 1 if `keep`: sum and mean."""
 
     axes: tuple[int, ...]
@@ -273,9 +282,6 @@ class Total(_Plain):
 
     def value(self, x: Tensor) -> Tensor:
         return x.sum(dim=tuple(axis + 1 for axis in self.axes), keepdim=self.keep) * self.weight
-
-    def size(self, x: Tensor, *, one: float) -> Tensor:
-        return self.value(x)
 
     def exact(self, x: Balls) -> Balls:
         from flint import arb
@@ -350,7 +356,7 @@ class Sum(_Plain):
 
 
 @dataclass(frozen=True)
-class Cat(_Plain):
+class Cat(_Unweighted):
     """Behind each other along an axis of one point."""
 
     axis: int
@@ -358,15 +364,12 @@ class Cat(_Plain):
     def value(self, *x: Tensor) -> Tensor:
         return torch.cat(x, dim=self.axis + 1)
 
-    def size(self, *x: Tensor, one: float) -> Tensor:
-        return self.value(*x)
-
     def exact(self, *x: Balls) -> Balls:
         return np.concatenate(x, axis=self.axis)
 
 
 @dataclass(frozen=True)
-class Reshape(_Plain):
+class Reshape(_Unweighted):
     """The same numbers in another shape."""
 
     shape: Shape
@@ -374,15 +377,12 @@ class Reshape(_Plain):
     def value(self, x: Tensor) -> Tensor:
         return x.reshape(len(x), *self.shape)
 
-    def size(self, x: Tensor, *, one: float) -> Tensor:
-        return self.value(x)
-
     def exact(self, x: Balls) -> Balls:
         return x.reshape(self.shape)
 
 
 @dataclass(frozen=True, eq=False)
-class Places(_Plain):
+class Places(_Unweighted):
     """Numbers of x in other places: `places` counts them from 1, and a 0 is the number 0.
 
     One may stand in several places (repeat) or in none (x[:, 0]); padding, flips and permutations are such maps.
@@ -398,9 +398,6 @@ class Places(_Plain):
 
     def value(self, x: Tensor) -> Tensor:
         return functional.pad(x.flatten(1), (1, 0))[:, self.places]
-
-    def size(self, x: Tensor, *, one: float) -> Tensor:
-        return self.value(x)
 
     def exact(self, x: Balls) -> Balls:
         return np.asarray(_with_zero(x)[self.places.numpy()])
