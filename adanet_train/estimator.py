@@ -275,8 +275,8 @@ class AdaNetClassifier(_Trained):
         generator) -> weights. "auto" is a committee, and "gradient" for what only that has: variants R, P, D,
         outputs="all", corrective=True. Of more than two classes "gradient" is "units".
     subnetworks : builders of your own (`adanet_train.subnetworks`): functions or classes that make an nn.Module, in a
-        list, or `Subnetworks(...)`. A module instance, or a fitted estimator, is taken as it is and not trained. X may
-        then be images, a Dataset, a DataLoader or .npy files.
+        list, or `Subnetworks(...)`; `Committee()` is the default learner as one. A module instance, or a fitted
+        estimator, is taken as it is and not trained. X may then be images, a Dataset, a DataLoader or .npy files.
     config : every other setting: a `Config`, or the name of a preset, "default" or "paper" (AdaNet as published). A
         parameter above that is not None wins.
     class_weight : "balanced", or a dict of the weights of the classes, as in scikit-learn.

@@ -19,7 +19,7 @@ from adanet_train.core.points import Centre, Points
 from adanet_train.core.surrogates import surrogate
 from adanet_train.core.training import Trained
 from adanet_train.methods.adanet import train
-from adanet_train.search import committee, objective, selection
+from adanet_train.search import builder, committee, objective, selection
 from adanet_train.search.committee import CommitteeDescent, Member, MemberSearch, RateSchedule, SplitSample
 from adanet_train.search.feed import Batch
 from adanet_train.search.growth import Growth, regrown
@@ -103,7 +103,7 @@ def test_a_part_one_short_counts_its_points_once():
 def test_written_gradient_is_autograds(task, depth, activation):
     growth, n_0 = task.growth, task.Psi.shape[1]
     growth.activation = activation
-    existing = Member(growth, 3)
+    existing = Member.of(growth, 3)
     start = committee.start(existing, depth, 4, n_0, 3, drawn(), task.labels.tops)
     U = [torch.randn_like(u.double()) for u in start]
     search = MemberSearch(U, existing, task.labels, SMALL.replace(activation=activation))
@@ -120,7 +120,7 @@ def test_written_gradient_is_autograds(task, depth, activation):
 def test_the_mean_of_the_members_is_the_network_and_a_class_reads_its_own_units(task):
     growth, f = task.growth, task.trained.network(task.Psi)
     assert len(objective.chosen(task.trained.history)) == 3
-    members = Member(growth, 3).f(task.Psi.expand(3, *task.Psi.shape))
+    members = Member.of(growth, 3).f(task.Psi.expand(3, *task.Psi.shape))
     torch.testing.assert_close(members.mean(0), f, rtol=1e-9, atol=1e-12)
     torch.testing.assert_close(growth.f, f, rtol=1e-9, atol=1e-12)
     if task.labels.outputs is not None:
@@ -144,7 +144,7 @@ def test_a_member_does_not_see_its_own_part(task):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(committee, "LOOKS", 1)
             patch.setattr(CommitteeDescent, "look", lambda self: -float(self.adam.steps))
-            blocks.append(committee.learn(growth, one_look, 2, 4, spec, SMALL, drawn()).block)
+            blocks.append(builder.learn(growth, one_look, 2, 4, spec, SMALL, drawn()).block)
     for k, shape in ((1, (3, 4, n_0)), (2, (3, labels.tops, 12))):
         before, after = (block[k].view(shape) for block in blocks)
         assert torch.equal(before[0], after[0])
@@ -155,7 +155,7 @@ def test_rows_are_in_the_family_and_read_their_own_member_only(task):
     assert not list(outside(task.trained.network, task.trained.declared))
     assert all(span["members"] == 3 for span in objective.chosen(task.trained.history))
     growth = task.growth
-    own = Member(growth, 3).own
+    own = Member.of(growth, 3).own
     for k in range(2, len(own)):
         U = growth.network.hidden[k, k - 1]
         for i, j in [(0, 1), (1, 2), (2, 0)]:

@@ -12,7 +12,7 @@ number of rounds. All members are trained at once, as one product with a dimensi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -115,11 +115,28 @@ class Proposal:
     members: int = 1
 
 
+@dataclass(frozen=True, eq=False)
 class Member:
-    """The units of each member that are there already: their weights on the units of the same member."""
+    """The units of each member that are there already: their weights on the units of the same member.
 
-    def __init__(self, growth: Growth, K: int) -> None:
-        self.activation = growth.activation
+    Attributes
+    ----------
+    activation : φ.
+    U : of each layer [K, units, units of the layer below], of layer 1 on the inputs.
+    w : of each layer [K, units, outputs], with which f^(j) reads it; nothing where members have no f yet.
+    own : of each layer [K, units], where these are among the units of the dense network; nothing outside of one.
+    single : whether f is one number.
+    """
+
+    activation: str
+    U: list[Tensor]
+    w: Sequence[Tensor] = ()
+    own: Sequence[Tensor] = ()
+    single: bool = True
+
+    @classmethod
+    def of(cls, growth: Growth, K: int) -> Member:
+        """What has grown so far, taken apart."""
         own: list[list[Tensor]] = [[torch.arange(growth.points.n_0)] * K]
         start = [0] * (growth.depth + 1)
         for part in growth.parts:
@@ -129,18 +146,23 @@ class Member:
                 share = torch.arange(len(part.block[k])).view(K, -1) + start[k]
                 own[k] = [torch.cat([mine, more]) for mine, more in zip(own[k], share, strict=True)]
                 start[k] += len(part.block[k])
-        self.own = [torch.stack(units).to(growth.f.device) for units in own]
+        places = [torch.stack(units).to(growth.f.device) for units in own]
         hidden, output = growth.network.hidden, growth.network.output
-        self.U = [
-            torch.stack([hidden[k, k - 1][rows][:, columns] for rows, columns in zip(self.own[k], below, strict=True)])
-            for k, below in enumerate(self.own[:-1], start=1)
+        U = [
+            torch.stack([hidden[k, k - 1][rows][:, columns] for rows, columns in zip(places[k], below, strict=True)])
+            for k, below in enumerate(places[:-1], start=1)
         ]
-        self.single = growth.network.outputs is None
-        self.w = [K * _by_output(output[k][..., self.own[k]]) for k in range(1, len(self.own))]
+        w = [K * _by_output(output[k][..., places[k]]) for k in range(1, len(places))]
+        return cls(growth.activation, U, w, places, growth.network.outputs is None)
 
     def to(self, dtype: torch.dtype) -> Member:
-        self.U, self.w = [U.to(dtype) for U in self.U], [w.to(dtype) for w in self.w]
-        return self
+        return replace(self, U=[U.to(dtype) for U in self.U], w=[w.to(dtype) for w in self.w])
+
+    def on(self, centre: Centre | None) -> Member:
+        """The same functions as ones of the centred features."""
+        if centre is None or not self.U:
+            return self
+        return replace(self, U=[centre.weights_on_centred(self.U[0]), *self.U[1:]])
 
     def layers(self, x: Tensor, depth: int) -> tuple[list[Tensor], list[Tensor]]:
         """(h_1, .., h_depth; a_1, .., a_depth) of the members' own units on x[j], the rows of member j."""
@@ -294,66 +316,28 @@ def start(
     existing: Member, depth: int, units: int, n_0: int, K: int, draw: torch.Generator, tops: int = 1
 ) -> list[Tensor]:
     """He's scale below; zeros on top, so that a candidate begins at f_{t-1}."""
-    old = [n_0, *[own.shape[1] for own in existing.own[1:depth]]]
+    old = [n_0, *[U.shape[1] for U in existing.U[: depth - 1]]]
     read = [n + (units if k else 0) for k, n in enumerate([*old, *[0] * (depth - len(old))])]
     U = [torch.randn(K, units, n, generator=draw) * math.sqrt(2 / n) for n in read[:-1]]
     return [*U, torch.zeros(K, tops, read[-1])]
 
 
-def learn(
-    growth: Growth,
-    sample: SplitSample,
-    depth: int,
-    units: int,
-    spec: NetworkSpec,
-    config: Config,
-    draw: torch.Generator,
-) -> Proposal:
-    """A candidate: every member trained from f^(j) until its part stops getting better, at the best of all looks."""
-    dtype = getattr(torch, config.run.dtype)
-    homogeneous = all(phi.is_homogeneous for phi in spec.activations[: depth - 1])
-    # Units that cannot be scaled afterwards are kept in their family step by step, and on Ψ itself.
-    radii = None if homogeneous or not config.family.enforce else [spec.bound(k, k - 1) for k in range(1, depth)]
-    centre = sample.points.centre if radii is None else None
-    existing = _on_centred(Member(growth, sample.members), centre).to(dtype)
-    labels, further = sample.labels, bool(existing.U)
-    schedule = RateSchedule.of(config, len(sample.points), depth, further=further, classes=labels.outputs is not None)
-    offset = member_outputs(existing, sample, centre is not None, dtype)
-    U = start(existing, depth, units, growth.points.n_0, sample.members, draw, labels.tops)
-    search = MemberSearch([part.to(growth.f.device, dtype) for part in U], existing, labels, config)
-    feed = Feed(sample, offset, schedule.batch, centred=centre is not None, dtype=dtype)
-    # A further subnetwork starts from what is there already: if it helps it does so soon.
-    patience = max(1, config.search.patience // 2) if further else config.search.patience
-    descent = CommitteeDescent(search, feed, schedule, radii, draw)
-    U = [part.double() for part in search.views(descent.lowest(patience))]
-    if centre is not None:
-        U[0] = centre.weights(U[0])
-    return _proposal(U, existing, spec, config)
-
-
 def member_outputs(existing: Member, sample: SplitSample, centred: bool, dtype: torch.dtype) -> Tensor | None:
     """[K, ..]: f^(j) of the points here, the offset that member j starts from; None where there is nothing yet."""
-    if not existing.U:
+    if not existing.w:
         return None
     points, K = sample.points, sample.members
     outputs = sample.labels.none(K, points.here, like=torch.zeros(0, dtype=dtype, device=sample.y.device))
-    for rows, Psi in points.chunks(K * sum(own.shape[1] for own in existing.own)):
+    for rows, Psi in points.chunks(K * (points.n_0 + sum(U.shape[1] for U in existing.U))):
         x = (points.centre(Psi) if centred else Psi).to(dtype)
         outputs[:, rows] = existing.f(x.expand(K, *x.shape))
     return outputs
 
 
-def _on_centred(existing: Member, centre: Centre | None) -> Member:
-    """The existing units as functions of the centred features."""
-    if centre is not None and existing.U:
-        existing.U[0] = centre.weights_on_centred(existing.U[0])
-    return existing
-
-
 # From members to units of the network
 
 
-def _proposal(U: list[Tensor], existing: Member, spec: NetworkSpec, config: Config) -> Proposal:
+def proposal_of(U: list[Tensor], existing: Member, spec: NetworkSpec, config: Config) -> Proposal:
     """Rows of norm Λ, block by block; w in proportion to the norms that the top units had."""
     K, depth = len(U[0]), len(U)
     scale = U[0].new_ones(K, 0)

@@ -25,7 +25,7 @@ from adanet_train.core.device import one_thread
 from adanet_train.core.history import LEAST_F, NO_UNIT, NOT_WORTH, SHARES, CandidateRecord, Round, too_little
 from adanet_train.core.points import Points
 from adanet_train.core.training import Trained, check_class_config
-from adanet_train.search import committee, objective
+from adanet_train.search import builder, committee, objective
 from adanet_train.search.committee import Proposal
 from adanet_train.search.complexity import Penalty, penalty
 from adanet_train.search.growth import Growth, Part, regrown
@@ -326,8 +326,7 @@ def learn(growth: Growth, training: Training, t: int, sizes: list[tuple[int, int
         depth, units = sizes[number]
         draw = generator(config.run.seed, t, first + number)
         if training.split is not None:
-            proposal = committee.learn(growth, training.split, depth, units, spec, config, draw)
-            return committee.inside(proposal, spec, config)
+            return builder.learn(growth, training.split, depth, units, spec, config, draw)
         return Proposal(_block(growth, training, depth, units, draw))
 
     jobs = config.run.jobs if training.points.world.size == 1 else 1  # the processes add up in one order

@@ -49,7 +49,7 @@ class HeldOutValues:
         if not growth.parts:
             return cls(sample.labels.none(*rows.shape, like=growth.f), sample, first=True)
         x = torch.stack([sample.points.rows(part) for part in rows])
-        return cls(Member(growth, sample.members).f(x), sample, first=False)
+        return cls(Member.of(growth, sample.members).f(x), sample, first=False)
 
     def losses(self, change: Tensor | float = 0.0) -> Tensor:
         """s_i times the loss, point by point, with f changed; 0 where a row only fills."""

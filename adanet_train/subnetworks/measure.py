@@ -9,6 +9,7 @@ from torch import nn
 
 from adanet_train.reading import trace
 from adanet_train.reading.path_norm import path_norm
+from adanet_train.search.builder import CommitteeModule
 
 DEEP = (nn.Linear, nn.Bilinear, nn.modules.conv._ConvNd, nn.RNNBase, nn.RNNCellBase, nn.MultiheadAttention)
 
@@ -28,7 +29,9 @@ def complexity(module: nn.Module, builder: Any, shape: tuple[int, ...]) -> tuple
 
 
 def depth(module: nn.Module) -> int:
-    """Layers with weights; at least 1."""
+    """Layers with weights, also of earlier subnetworks inside; at least 1. A committee stands beside what it reads."""
+    if isinstance(module, CommitteeModule):
+        return len(module.weights)
     return max(1, sum(isinstance(part, DEEP) for part in module.modules()))
 
 

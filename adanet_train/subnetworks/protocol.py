@@ -20,35 +20,10 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from adanet_theory.checks import check
+from adanet_train.search.context import Context as Context
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 """loss(outputs, y): one number, the mean over the batch."""
-
-
-@dataclass(frozen=True)
-class Context:
-    """What a builder sees.
-
-    Attributes
-    ----------
-    shape : shape of one input, for instance (1, 28, 28).
-    outputs : number of outputs the module must have: 1 for two classes (the sign decides), else one per class.
-    previous : subnetworks chosen in earlier rounds, trained and frozen; `hidden(module, x)` reads the last hidden layer
-        of one.
-    round : the round, counted from 1.
-    m : number of training points.
-    generator : random numbers of this candidate. torch's global generator is seeded from it while `build` runs.
-    categories : of a table read with `Subnetworks(categories=True)`, for each column of x the number of its codes, 0
-        where it holds numbers; `Embedded(context.categories)` is a first layer for such rows. Else empty.
-    """
-
-    shape: tuple[int, ...]
-    outputs: int
-    previous: tuple[nn.Module, ...]
-    round: int
-    m: int
-    generator: torch.Generator
-    categories: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -240,6 +240,11 @@ class Weighed:
     def judged(self) -> float:
         return self.objective if self.validation is None else self.validation
 
+    def helps_beside(self, before: Weighed) -> bool:
+        """Whether the loss falls, and not by the rounding of weights of old subnetworks alone."""
+        new = self.chosen[len(before.chosen) :] or self.chosen[-1:]
+        return falls(self.judged, before.judged) and any(one.weight for one in new)
+
 
 @dataclass(frozen=True, eq=False)
 class ComparedEnsembles:
@@ -320,7 +325,7 @@ class EnsembleProblem:
     def extended(self, here: Here, compared: ComparedEnsembles, t: int) -> Here:
         """With what is kept, if the loss that is compared falls."""
         before, after, grown = compared.before, compared.after, here.grown
-        better = after is not None and falls(after.judged, before.judged)
+        better = after is not None and after.helps_beside(before)
         kept = compared.kept if better else set()
         pairs = zip(compared.candidates, compared.weighed, strict=True)
         reports = [self.report(one, weighed, before, t, one.number in kept) for one, weighed in pairs]
@@ -375,7 +380,7 @@ class EnsembleProblem:
         """The candidate; an error of its own says which builder it is, and in which round."""
         try:
             return self.candidate(builder, grown, t, number)
-        except (ProcessEnded, UnreadablePoint):
+        except (ProcessEnded, UnreadablePoint, Warning):
             raise
         except Exception as error:
             flat = " X has no channel axis: pass X[:, None]." if len(self.inputs.shape) == 2 else ""
@@ -495,9 +500,7 @@ class EnsembleProblem:
         what = "F" if weighed.validation is None else "validation loss"
         why = f"{what} {before.judged:.4f} -> {weighed.judged:.4f}: "
         why += ("least of the round" if self.settings.strategy != "all" else "all are kept") if chosen else ""
-        why += (
-            "" if chosen else "another candidate is better" if falls(weighed.judged, before.judged) else "does not fall"
-        )
+        why += "" if chosen else "another candidate is better" if weighed.helps_beside(before) else "does not fall"
         return Report(
             t, candidate.name, weighed.train, weighed.validation, weighed.objective, candidate.complexity,
             candidate.measure, candidate.parameters, measure.depth(candidate.module), weighed.chosen[-1].weight,

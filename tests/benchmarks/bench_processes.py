@@ -67,7 +67,7 @@ def step_seconds() -> tuple[float, int]:
     labels = labels_of(y, config.goal.surrogate)
     sample = SplitSample.split(points, labels, y, None, config, draw)
     growth = Growth(points, "relu")
-    existing = Member(growth, K).to(torch.float32)
+    existing = Member.of(growth, K).to(torch.float32)
     search = MemberSearch(start(existing, 2, B, N_0 + 1, K, draw), existing, labels, config)
     feed = Feed(sample, torch.zeros(K, M), BATCH, centred=True, dtype=torch.float32)
     run = CommitteeDescent(search, feed, RateSchedule(STEPS, BATCH, 1e-3), None, draw)
