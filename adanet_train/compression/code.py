@@ -384,40 +384,57 @@ def _beta_bits(n_0: Array | int, n_1: Array | int, a: int) -> float:
     return float(np.sum(betaln(a / 8, a / 8) - betaln(np.add(n_0, a / 8), np.add(n_1, a / 8))) / math.log(2))
 
 
-def _counted(context: Array, on: Array, a: int) -> float:
-    ones = np.bincount(context[on])
-    both = np.bincount(context.ravel(), minlength=len(ones))
-    return _beta_bits(both - np.pad(ones, (0, len(both) - len(ones))), np.pad(ones, (0, len(both) - len(ones))), a)
+def _counts(context: Array, on: Array) -> tuple[Array, Array]:
+    """How often each context sees 0 and 1."""
+    both = np.bincount(context.ravel())
+    ones = np.bincount(context[on], minlength=len(both))
+    return both - ones, ones
 
 
-def _levels(size: Array, L: int, header: Header) -> float:
-    """Signs and levels of the numbers that are not 0."""
-    above = np.bincount(size, minlength=L + 1)[::-1].cumsum()[::-1]  # above[l] = how many have |q| >= l
-    pairs: dict[int, tuple[int, int]] = {}
-    for level in range(1, L):
-        n_0, n_1 = pairs.get(min(level, header.T), (0, 0))
-        pairs[min(level, header.T)] = n_0 + int(above[level] - above[level + 1]), n_1 + int(above[level + 1])
-    return len(size) + sum(_beta_bits(*pair, header.a) for pair in pairs.values())
+class _Rest:
+    """A matrix without its dead rows or columns: what its parts cost under any header with these masks."""
+
+    def __init__(self, matrix: Array, alive: Array, fed: Array, rows: bool, columns: bool) -> None:
+        self.masks, self.alive, self.fed = 0.0, alive, fed
+        if rows or columns:
+            whole = np.ones(alive.shape[0], dtype=bool), np.ones(alive.shape[1], dtype=bool)
+            kept = alive.any(axis=1) if rows else whole[0], alive.any(axis=0) if columns else whole[1]
+            if rows:
+                self.masks += _beta_bits(int((~kept[0]).sum()), int(kept[0].sum()), 4)
+            if columns:
+                self.masks += _beta_bits(*_counts(fed[0], kept[1]), 4)
+            at = np.ix_(*kept)
+            matrix, self.alive, self.fed = matrix[at], alive[at], fed[at]
+        self.size = np.abs(matrix[self.alive])
+        self.L = int(self.size.max(initial=1))
+        self.counts: dict[str, tuple[Array, Array]] = {}
+
+    def contexts(self, name: str, a: int) -> float:
+        """Bits of which numbers are not 0."""
+        if name not in self.counts:
+            self.counts[name] = _counts(_contexts(self.alive, name, self.fed), self.alive)
+        return _beta_bits(*self.counts[name], a)
+
+    def levels(self, a: int, T: int) -> float:
+        """Signs and levels of the numbers that are not 0."""
+        above = np.bincount(self.size, minlength=self.L + 1)[::-1].cumsum()[::-1].tolist()  # above[l]: with |q| >= l
+        pairs: dict[int, tuple[int, int]] = {}
+        for level in range(1, self.L):
+            n_0, n_1 = pairs.get(min(level, T), (0, 0))
+            pairs[min(level, T)] = n_0 + above[level] - above[level + 1], n_1 + above[level + 1]
+        return len(self.size) + sum(_beta_bits(*pair, a) for pair in pairs.values())
+
+    def bits(self, header: Header, shape: tuple[int, int], levels: float | None = None) -> float:
+        levels = self.levels(header.a, header.T) if levels is None else levels
+        body = self.masks + self.contexts(header.context, header.a)
+        return body + levels + header_bits(header, self.L, shape) + gamma_bits(self.L - 1)
 
 
 def tensor_bits(q: Array, header: Header, fed: Array) -> float:
     """Bits of the integers of one tensor, without kind and e."""
     shape = matrix_shape(q.shape)
     matrix = q.reshape(shape)
-    alive = matrix != 0
-    total, rows, columns = 0.0, np.ones(shape[0], dtype=bool), np.ones(shape[1], dtype=bool)
-    if header.rows:
-        rows = alive.any(axis=1)
-        total += _beta_bits(int((~rows).sum()), int(rows.sum()), 4)
-    if header.columns:
-        columns = alive.any(axis=0)
-        total += _counted(fed[0], columns, 4)
-    if header.rows or header.columns:
-        matrix, alive, fed = (part[np.ix_(rows, columns)] for part in (matrix, alive, fed))
-    size = np.abs(matrix[alive])
-    L = int(size.max(initial=1))
-    total += _counted(_contexts(alive, header.context, fed), alive, header.a)
-    return total + _levels(size, L, header) + header_bits(header, L, shape) + gamma_bits(L - 1)
+    return _Rest(matrix, matrix != 0, fed, header.rows, header.columns).bits(header, shape)
 
 
 def best(tensor: Coded, alive: Sequence[Array]) -> tuple[float, Header]:
@@ -425,25 +442,16 @@ def best(tensor: Coded, alive: Sequence[Array]) -> tuple[float, Header]:
     q = tensor.q
     assert q is not None
     shape = matrix_shape(q.shape)
-    fed = fed_by(alive, shape)
+    matrix, fed = q.reshape(shape), fed_by(alive, shape)
     names = ("none", "alive") if shape[1] == 1 else CONTEXTS
     masks = [(False, False)] if shape[1] == 1 else [*product((False, True), repeat=2)]
-    found = min(
-        (
-            (tensor_bits(q, header, fed), i, header)
-            for i, header in enumerate(Header(4, 1, name, *mask) for name in names for mask in masks)
-        ),
-    )[2]
-    return min(
-        (
-            (tensor_bits(q, header, fed), i, header)
-            for i, header in enumerate(
-                replace(found, a=a, T=T)
-                for a in CONCENTRATIONS
-                for T in (LEVELS if np.abs(q).max(initial=0) > 2 else (1,))
-            )
-        ),
-    )[::2]
+    rests = {mask: _Rest(matrix, matrix != 0, fed, *mask) for mask in masks}
+    levels = rests[masks[0]].levels(4, 1)  # the numbers that are not 0 are the same under every mask
+    headers = [Header(4, 1, name, *mask) for name in names for mask in masks]
+    found = min(headers, key=lambda header: rests[header.rows, header.columns].bits(header, shape, levels))
+    rest = rests[found.rows, found.columns]
+    finer = [replace(found, a=a, T=T) for a in CONCENTRATIONS for T in (LEVELS if rest.L > 2 else (1,))]
+    return min(((rest.bits(header, shape), i, header) for i, header in enumerate(finer)))[::2]
 
 
 def _raw_bits(value: Array) -> float:

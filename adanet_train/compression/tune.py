@@ -17,6 +17,7 @@ from torch import Tensor
 from adanet_train.compression import code
 from adanet_train.compression.code import Coded
 from adanet_train.compression.problem import CodingProblem, Score
+from adanet_train.core.descend import Adam
 
 LEARNING_RATE = 1 / 24
 """Of a step 2^e."""
@@ -120,8 +121,7 @@ def tune(
     def charged() -> Prices:
         return Prices.of([part.clone() for part in fill(u.round())])
 
-    optimiser = torch.optim.Adam([u], lr=LEARNING_RATE, betas=(0.9, 0.99))
-    (group,) = optimiser.param_groups
+    optimiser = Adam(u, memory=0.99)
     looks = _looks(problem, schedule)
     best: tuple[Score, list[Coded]] | None = None
     price, per_point = charged(), torch.tensor(float(problem.m)).reciprocal()
@@ -129,14 +129,14 @@ def tune(
         if number % EVERY == 0:
             problem.spend(EVERY * problem.seconds(schedule.batch, backward=True))
             price = charged()
-        lam, group["lr"] = schedule.at((number - 1) / schedule.steps)
+        lam, rate = schedule.at((number - 1) / schedule.steps)
         rows = torch.randint(problem.m, (schedule.batch,), generator=generator)
         # straight-through: the loss is at the rounded weights, its slopes are taken for those at u
         parts = [part.requires_grad_() for part in fill(((u.round() - u) + u) * steps)]
-        loss = problem.loss(problem.f(values, problem.X[rows]), problem.y[rows])
+        loss = problem.loss(problem.f(values, problem.X.index_select(0, rows)), problem.y.index_select(0, rows))
         slopes = torch.autograd.grad(loss, parts, materialize_grads=True)
-        u.grad = torch.cat([slope.flatten() for slope in slopes]) * steps + lam * per_point * price.slopes(u)
-        optimiser.step()
+        slope = torch.cat([slope.flatten() for slope in slopes]) * steps + lam * per_point * price.slopes(u)
+        optimiser.step(slope, rate)
         if number in looks:
             fill(u.double() * steps)
             found = problem.rounded(exponents, [w.double().numpy() for w in values])
