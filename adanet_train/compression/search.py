@@ -48,8 +48,8 @@ FIRST = 0.15
 """Share of the steps for the first run from each rounding; the best one is gone on with."""
 SHARES = ((0.4, 0.5), (0.15, 0.25), (0.15, 0.25))
 """Of fine-tuning and of greedy search for each cycle, from the best network so far."""
-AGAIN = 0.5
-"""Times the learning rate after the first cycle."""
+RATE, DEAR = 2.0, 8.0
+"""Times the learning rate, and times the price of a bit to begin with."""
 COARSE = {True: (0.25, 0.5, 1.0), False: (1.0, 2.0)}
 """Steps of the rounding in root mean squares to begin with: of small networks, and of large ones."""
 FEWEST, MOST = 100, 60_000
@@ -291,7 +291,7 @@ def stages(
     for number, (tuning, searching) in enumerate(SHARES):
         current = best
         if tuning * effort.steps >= FEWEST:
-            current = tuner.again(best, tuning, 1.0 if number == 0 else AGAIN)
+            current = tuner.again(best, tuning)
             yield "fine-tuned", current[1]
         generator = torch.Generator().manual_seed(len(SHARES) * seed + number)
         seconds = searching * effort.greedy
@@ -338,17 +338,17 @@ class _Tuner:
     def first(self, c: float) -> tuple[Score, list[Coded]]:
         """From the network itself, rounded at c."""
         start = [w.float() if free else w for w, free in zip(self._weights, self.problem.is_free, strict=True)]
-        return self._run(start, self.problem.exponents(c, free_bias=True), LEAST_PRICE / 2, LEAST_PRICE, FIRST, 1.0)
+        return self._run(start, self.problem.exponents(c, free_bias=True), LEAST_PRICE, FIRST)
 
-    def again(self, best: tuple[Score, list[Coded]], share: float, rate: float) -> tuple[Score, list[Coded]]:
+    def again(self, best: tuple[Score, list[Coded]], share: float) -> tuple[Score, list[Coded]]:
         """From the best network so far."""
-        lam = max(2 * _lam(self.problem, best), LEAST_PRICE)
-        return self._run(self.problem.values(best[1]), [part.e for part in best[1]], lam, lam, share, rate)
+        lam = max(_lam(self.problem, best), LEAST_PRICE)
+        return self._run(self.problem.values(best[1]), [part.e for part in best[1]], lam, share)
 
     def _run(
-        self, start: Sequence[Tensor], exponents: Sequence[int], first: float, last: float, share: float, rate: float
+        self, start: Sequence[Tensor], exponents: Sequence[int], lam: float, share: float
     ) -> tuple[Score, list[Coded]]:
-        schedule = Schedule((first, last), int(share * self.effort.steps), self.effort.batch, rate)
+        schedule = Schedule((DEAR * lam, lam), int(share * self.effort.steps), self.effort.batch, RATE)
         self.runs += 1
         generator = torch.Generator().manual_seed(1000 * self.seed + self.runs)
         return tune(self.problem, start, exponents, schedule, generator, self.report)

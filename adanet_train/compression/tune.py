@@ -25,6 +25,7 @@ EVERY = 50
 LOOKS, LOOKED = (2, 40), 0.1
 """Fewest and most looks at the certificate, all in the last 40 %, and the share of the steps that they may cost."""
 LEAST, MOST = 1e-5, 0.9
+HELD_EVERY, MEMORY, HOLD = 4, 0.02, (0.5, 0.3, 0.02)
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def tune(
     def charged() -> Prices:
         return Prices.of([part.clone() for part in fill(u.round())])
 
-    optimiser = Adam(u, memory=0.99)
+    optimiser, held = Adam(u, memory=0.99), _Held(u)
     looks = _looks(problem, schedule)
     best: tuple[Score, list[Coded]] | None = None
     price, per_point = charged(), torch.tensor(float(problem.m)).reciprocal()
@@ -137,6 +138,8 @@ def tune(
         slopes = torch.autograd.grad(loss, parts, materialize_grads=True)
         slope = torch.cat([slope.flatten() for slope in slopes]) * steps + lam * per_point * price.slopes(u)
         optimiser.step(slope, rate)
+        if number % HELD_EVERY == 0:
+            held.after(number / schedule.steps)
         if number in looks:
             fill(u.double() * steps)
             found = problem.rounded(exponents, [w.double().numpy() for w in values])
@@ -146,6 +149,27 @@ def tune(
                 best = score, found
     assert best is not None
     return best
+
+
+class _Held:
+    """Weights that keep jumping between two integers stay at the one where they were more often."""
+
+    def __init__(self, u: Tensor) -> None:
+        self.u, self.last, self.mean = u, u.round(), u.round()
+        self.jumps, self.is_held = torch.zeros_like(u), torch.zeros_like(u, dtype=torch.bool)
+        self.at = self.last.clone()
+
+    def after(self, share: float) -> None:
+        now = self.u.round()
+        self.jumps.lerp_(now.ne(self.last).to(now.dtype), MEMORY)
+        self.mean.lerp_(now, MEMORY)
+        if share >= HOLD[0]:
+            often = HOLD[1] + (HOLD[2] - HOLD[1]) * (share - HOLD[0]) / (1 - HOLD[0])
+            jumping = self.jumps > often
+            self.at = torch.where(jumping & ~self.is_held, self.mean.round(), self.at)
+            self.is_held |= jumping
+            self.u.copy_(torch.where(self.is_held, self.at, self.u))
+        self.last = self.u.round()
 
 
 def _looks(problem: CodingProblem, schedule: Schedule) -> set[int]:
