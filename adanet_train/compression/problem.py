@@ -227,14 +227,15 @@ class CodingProblem:
 
     # Rounding
 
-    def exponents(self, c: float, *, free_bias: bool = False) -> list[int]:
+    def exponents(self, c: float, *, trained: bool = False) -> list[int]:
         """e of every tensor: a step of about c root mean squares, 2c for large matrices, at most the largest weight.
 
-        With `free_bias` the step of a bias is at least that of the weights before it: training moves it by steps.
+        Where the network is `trained` from there, steps are at most twice the largest weight, and that of a bias is at
+        least that of the weights before it: training moves a weight by steps.
         """
-        found = [_exponent(tensor.double().numpy(), c) for tensor in self.weights.tensors]
+        found = [_exponent(tensor.double().numpy(), c, int(trained)) for tensor in self.weights.tensors]
         for t in range(1, len(found)):
-            if free_bias and all(name.endswith("bias") for name in self.weights.names[t]):
+            if trained and all(name.endswith("bias") for name in self.weights.names[t]):
                 found[t] = max(found[t], found[t - 1])
         return found
 
@@ -256,10 +257,10 @@ class CodingProblem:
 LARGE = 1000  # entries of a matrix whose step is doubled
 
 
-def _exponent(w: Array, c: float) -> int:
+def _exponent(w: Array, c: float, more: int) -> int:
     largest = float(np.abs(w).max(initial=0.0))
     if largest == 0:
         return 0
     rms = float(np.sqrt(np.square(w / largest).mean())) * largest
     e = round(math.log2(c * rms * (2 if w.size > LARGE else 1)))
-    return max(min(e, math.floor(math.log2(largest))), -900)
+    return max(min(e, math.floor(math.log2(largest)) + more), -900)

@@ -49,12 +49,12 @@ FIRST = 0.15
 SHARES = ((0.4, 0.5), (0.15, 0.25), (0.15, 0.25))
 """Of fine-tuning and of greedy search for each cycle, from the best network so far."""
 RATE, DEAR = 2.0, 8.0
-"""Times the learning rate, and times the price of a bit to begin with."""
+"""Times the learning rate, and how many times the last price of a bit the first is."""
 COARSE = {True: (0.25, 0.5, 1.0), False: (1.0, 2.0)}
 """Steps of the rounding in root mean squares to begin with: of small networks, and of large ones."""
 FEWEST, MOST = 100, 60_000
 LEAST_PRICE = 4.0
-"""Of a bit in the loss, times m; at less, the certificate of large networks rises again."""
+"""Of a bit in the loss at the end of a run, times m; at less, the certificate of large networks rises again."""
 SMALL = 2e4
 """Operations a point below which a network has finer steps and larger batches."""
 
@@ -338,7 +338,7 @@ class _Tuner:
     def first(self, c: float) -> tuple[Score, list[Coded]]:
         """From the network itself, rounded at c."""
         start = [w.float() if free else w for w, free in zip(self._weights, self.problem.is_free, strict=True)]
-        return self._run(start, self.problem.exponents(c, free_bias=True), LEAST_PRICE, FIRST)
+        return self._run(start, self.problem.exponents(c, trained=True), LEAST_PRICE, FIRST)
 
     def again(self, best: tuple[Score, list[Coded]], share: float) -> tuple[Score, list[Coded]]:
         """From the best network so far."""

@@ -25,7 +25,9 @@ EVERY = 50
 LOOKS, LOOKED = (2, 40), 0.1
 """Fewest and most looks at the certificate, all in the last 40 %, and the share of the steps that they may cost."""
 LEAST, MOST = 1e-5, 0.9
-HELD_EVERY, MEMORY, HOLD = 4, 0.02, (0.5, 0.3, 0.02)
+SEEN, RECENT, MOST_JUMPS = 4, 0.02, (0.3, 0.02)
+"""Jumps are looked for every so many steps; the weight of the last look in a mean; and the share of looks with a jump
+above which a weight is held, in the middle of the run and at its end."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,10 @@ def prices(q: Tensor) -> Prices:
 
 @dataclass(frozen=True)
 class Schedule:
-    """λ from the first value to the second in the first half of the steps; the learning rate falls in the second."""
+    """λ from the first value to the second in the first half of the steps; the learning rate falls in the second.
+
+    A first value above the second pays: what is dear at first is dropped, and what is missed then comes back.
+    """
 
     lam: tuple[float, float]
     steps: int
@@ -138,7 +143,7 @@ def tune(
         slopes = torch.autograd.grad(loss, parts, materialize_grads=True)
         slope = torch.cat([slope.flatten() for slope in slopes]) * steps + lam * per_point * price.slopes(u)
         optimiser.step(slope, rate)
-        if number % HELD_EVERY == 0:
+        if number % SEEN == 0:
             held.after(number / schedule.steps)
         if number in looks:
             fill(u.double() * steps)
@@ -152,22 +157,25 @@ def tune(
 
 
 class _Held:
-    """Weights that keep jumping between two integers stay at the one where they were more often."""
+    """In the second half of the steps a weight that keeps jumping between integers stays where it was most of the time.
+
+    Rounding such weights all at once, after the last step, costs more errors than the others can make up for.
+    """
 
     def __init__(self, u: Tensor) -> None:
-        self.u, self.last, self.mean = u, u.round(), u.round()
+        self.u, self.last, self.mean, self.at = u, u.round(), u.round(), u.round()
         self.jumps, self.is_held = torch.zeros_like(u), torch.zeros_like(u, dtype=torch.bool)
-        self.at = self.last.clone()
 
     def after(self, share: float) -> None:
+        """After this share of the steps."""
         now = self.u.round()
-        self.jumps.lerp_(now.ne(self.last).to(now.dtype), MEMORY)
-        self.mean.lerp_(now, MEMORY)
-        if share >= HOLD[0]:
-            often = HOLD[1] + (HOLD[2] - HOLD[1]) * (share - HOLD[0]) / (1 - HOLD[0])
-            jumping = self.jumps > often
-            self.at = torch.where(jumping & ~self.is_held, self.mean.round(), self.at)
-            self.is_held |= jumping
+        self.jumps.lerp_((now != self.last).to(now.dtype), RECENT)
+        self.mean.lerp_(now, RECENT)
+        if share >= 0.5:
+            most = MOST_JUMPS[0] + (MOST_JUMPS[1] - MOST_JUMPS[0]) * (2 * share - 1)
+            is_new = (self.jumps > most) & ~self.is_held
+            self.at = torch.where(is_new, self.mean.round(), self.at)
+            self.is_held |= is_new
             self.u.copy_(torch.where(self.is_held, self.at, self.u))
         self.last = self.u.round()
 
