@@ -16,7 +16,7 @@ from adanet_train import compress
 from adanet_train.compression import code, exact, file, plain_graph
 from adanet_train.compression.problem import CodingProblem, labels, margins
 from adanet_train.compression.search import settle
-from adanet_train.compression.tune import Prices, prices
+from adanet_train.compression.tune import Prices, _Held, prices
 from adanet_train.compression.weights import Weights, fill, prepared
 from adanet_train.core.bar import Bar
 from adanet_train.data.archive import ModelFileError
@@ -310,6 +310,26 @@ def test_the_slope_of_the_bits_is_what_the_next_integer_costs() -> None:
             k = min(int(abs(x)), len(bits) - 2)
             expected.append((bits[k + 1] - bits[k]) * ((x > 0) - (x < 0)))
     assert np.allclose(slopes, expected, rtol=0, atol=1e-5)
+
+
+def test_a_weight_that_keeps_jumping_is_held_where_it_was_most() -> None:
+    """Two looks at 1 for each at 0, one that moves once, one that rests; nothing is held in the first half."""
+    u = torch.zeros(3)
+    held = _Held(u)
+    for look in range(1, 201):
+        share = look / 200
+        u.copy_(torch.tensor([float(look % 3 != 1), float(look > 40), 0.3]))
+        held.after(share)
+        if share < 0.5:
+            assert not held.is_held.any()
+    assert held.is_held.tolist() == [True, False, False]
+    assert np.allclose(u, [1.0, 1.0, 0.3])
+
+
+def test_steps_of_a_training_may_be_coarser_than_the_largest_weight() -> None:
+    net = linear([[0.3, 0.3]])
+    problem = CodingProblem(prepared(net), torch.zeros(2, 2), torch.zeros(2, dtype=torch.long), 0.05)
+    assert (problem.exponents(4.0), problem.exponents(4.0, trained=True)) == ([-2], [-1])
 
 
 def test_a_tie_is_an_error_of_an_exact_sum() -> None:
