@@ -397,13 +397,14 @@ class _Rest:
     def __init__(self, matrix: Array, alive: Array, fed: Array, rows: bool, columns: bool) -> None:
         self.masks, self.alive, self.fed = 0.0, alive, fed
         if rows or columns:
-            whole = np.ones(alive.shape[0], dtype=bool), np.ones(alive.shape[1], dtype=bool)
-            kept = alive.any(axis=1) if rows else whole[0], alive.any(axis=0) if columns else whole[1]
+            row, column = (np.ones(count, dtype=bool) for count in alive.shape)
             if rows:
-                self.masks += _beta_bits(int((~kept[0]).sum()), int(kept[0].sum()), 4)
+                row = np.asarray(alive.any(axis=1))
+                self.masks += _beta_bits(int((~row).sum()), int(row.sum()), 4)
             if columns:
-                self.masks += _beta_bits(*_counts(fed[0], kept[1]), 4)
-            at = np.ix_(*kept)
+                column = np.asarray(alive.any(axis=0))
+                self.masks += _beta_bits(*_counts(fed[0], column), 4)
+            at = np.ix_(row, column)
             matrix, self.alive, self.fed = matrix[at], alive[at], fed[at]
         self.size = np.abs(matrix[self.alive])
         self.L = int(self.size.max(initial=1))
