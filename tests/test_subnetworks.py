@@ -567,6 +567,11 @@ def test_what_a_generator_proposes_is_checked(proposals, told):
         fitted(Plan(), rounds=1)
 
 
+def test_a_class_of_generators_is_no_generator():
+    with pytest.raises(ValueError, match=r"generator 'Deeper' is a class: give an instance, Deeper\(\.\.\)"):
+        fitted(Deeper, rounds=1)
+
+
 def test_a_generator_may_propose_one_builder():
     class Plan:
         def candidates(self, round, reports):
@@ -651,10 +656,49 @@ def test_builders_conform():
         check_builder(lambda context: _Shifted(next(draws)), shape=(4,))
 
 
+class _Odd(nn.Module):
+    """A linear map, spoilt by what is given."""
+
+    def __init__(self, spoil) -> None:
+        super().__init__()
+        self.layer, self.spoil = nn.Linear(64, 10), spoil
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.spoil(self.layer, x)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda layer, x: layer(x.mul_(2).flatten(1)), "forward changes its input in place"),
+        (lambda layer, x: layer(x.flatten(1)) + torch.randn(len(x), 1), "must not be random, got others"),
+        (lambda layer, x: layer((x - x.mean(0)).flatten(1)), "must not depend on its batch"),
+        (lambda layer, x: layer(x.flatten(1)).squeeze(), r"must return shape \(1, 10\), got \(10,\)"),
+    ],
+)
+def test_a_module_must_be_a_function_of_each_point(spoil, told):
+    """In training and in the check alike; the points stay as they were."""
+    before = IMAGES.copy()
+    with pytest.raises(ValueError, match=f"round 1: subnetwork '<lambda>'.*{told}"):
+        fitted([lambda context: _Odd(spoil)], rounds=1)
+    with pytest.raises(ValueError, match=told):
+        check_builder(lambda context: _Odd(spoil), shape=(1, 8, 8), outputs=10)
+    assert np.array_equal(before, IMAGES)
+
+
+def test_a_builder_makes_a_new_module_each_time():
+    one = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+    with pytest.raises(ValueError, match="round 2: builder '<lambda>' must make a new module each time"):
+        fitted([lambda context: one], rounds=2)
+    with pytest.raises(ValueError, match="must make a new module each time, got the same one twice"):
+        check_builder(lambda context: one, shape=(1, 8, 8), outputs=10)
+
+
 @pytest.mark.parametrize(
     ("fit", "told"),
     [
         (lambda module: None, "'Own' failed in round 1: TypeError"),
+        (lambda module, data, loss: copy.deepcopy(module), "got another one back"),
         (lambda module, data, loss: nn.init.constant_(module[1].weight, float("inf")), "finite numbers"),
         (lambda module, data, loss: data.missing, "'Own' failed in round 1: AttributeError 'Data'"),
         (

@@ -66,7 +66,8 @@ class Inputs:
             found = self.values[rows if isinstance(rows, slice) else rows.cpu().numpy()]
             return torch.from_numpy(np.array(found, dtype=np.float32)).to(self.device)
         if not self.streamed:
-            return self.values[rows].to(self.device, torch.float32)
+            # of a slice a copy too: what a module does to its input must not reach the points
+            return self.values[rows].to(self.device, torch.float32, copy=isinstance(rows, slice))
         numbers = range(*rows.indices(len(self))) if isinstance(rows, slice) else rows.tolist()
         x = torch.stack([self._checked(i) for i in numbers])
         return self._finite(x, numbers).to(self.device)

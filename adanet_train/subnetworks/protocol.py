@@ -83,6 +83,8 @@ class Given(nn.Module):
 def proposed(subnetworks: Any, round: int, reports: Sequence[Report]) -> list[Any]:
     """The builders of this round."""
     if isinstance(subnetworks, Generator):
+        instance = not isinstance(subnetworks, type)
+        check(instance, f"generator {name_of(subnetworks)!r} is a class: give an instance, {name_of(subnetworks)}(..).")
         who = f"generator {name_of(subnetworks)!r}"
         try:
             found = subnetworks.candidates(round, [replace(report, seconds=None) for report in reports])
@@ -169,6 +171,21 @@ def outputs_of(module: nn.Module, x: Tensor, outputs: int, name: str) -> Tensor:
         f = f[:, 1:] - f[:, :1]
     expected = (len(x), outputs)
     check(tuple(f.shape) == expected, f"{what} must return shape {expected}, got {tuple(f.shape)}.")
+    return f
+
+
+@torch.no_grad()
+def require_function(module: nn.Module, x: Tensor, outputs: int, name: str) -> Tensor:
+    """The outputs of two rows or more in eval mode, of a module that is one function of each row, and no more."""
+    given, f = x.clone(), outputs_of(module.eval(), x, outputs, name)
+    what = f"subnetwork {name!r}"
+    check(torch.equal(x, given), f"{what}: forward changes its input in place, which other subnetworks read too.")
+    again = outputs_of(module, x.clone(), outputs, name)
+    same = torch.allclose(f, again, rtol=1e-4, atol=1e-5, equal_nan=True)
+    check(same, f"{what}: in eval mode the outputs must not be random, got others the second time.")
+    alone = outputs_of(module, x[:1].clone(), outputs, name)
+    same = torch.allclose(f[:1], alone, rtol=1e-3, atol=1e-4 * max(1.0, float(f.abs().max())), equal_nan=True)
+    check(same, f"{what}: in eval mode the outputs of a point must not depend on its batch.")
     return f
 
 

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import WeakSet
 
 import torch
 from torch import Tensor, nn
@@ -39,8 +40,8 @@ from adanet_train.subnetworks.protocol import (
     described,
     is_given,
     name_of,
-    outputs_of,
     proposed,
+    require_function,
     seeded,
     with_seed,
 )
@@ -270,6 +271,7 @@ class EnsembleProblem:
     seed: int
     progress: Progress | None
     world: World = ALONE
+    made: WeakSet[nn.Module] = field(default_factory=WeakSet)
 
     @classmethod
     def of(
@@ -393,13 +395,15 @@ class EnsembleProblem:
         start, draw, name = time.process_time(), generator(self.seed, t, number), name_of(builder)
         previous = self.previous(grown)
         module = self.built(builder, previous, grown, t, draw)
-        outputs_of(module.eval(), self.inputs[slice(0, 2)], self.labels.tops, name)
+        require_function(module, self.inputs[slice(0, 2)], self.labels.tops, name)
         count = measure.parameters(module)
         if not is_given(builder):
             fit = getattr(builder, "fit", None) or getattr(builder, "training", None) or self.settings.training
             data = Data(self.inputs, self.y, self.split, self.labels.tops, draw, name, self.progress, previous)
             with _unchanged(previous, name), seeded(draw):
-                fit(module, data, self.loss)
+                other = fit(module, data, self.loss)
+            in_place = other is module or not isinstance(other, nn.Module)
+            check(in_place, f"builder {name!r}: fit must train the module that it is given, got another one back.")
         module.eval().requires_grad_(False)
         h = predict(module, self.inputs, torch.arange(len(self.y)), self.labels.tops, name)
         if isinstance(builder, nn.Module) and not any(report.name == name for report in grown.reports):
@@ -433,7 +437,11 @@ class EnsembleProblem:
         if is_given(builder):
             return self.fitted(builder, draw)
         known = grown.shape, grown.outputs, previous, t, len(self.split.train), draw, grown.categories
-        return build(builder, Context(*known)).to(self.inputs.device)
+        module = build(builder, Context(*known)).to(self.inputs.device)
+        fresh = module not in self.made
+        check(fresh, f"builder {name_of(builder)!r} must make a new module each time, got one that it made before.")
+        self.made.add(module)
+        return module
 
     def fitted(self, estimator: Any, draw: torch.Generator) -> Given:
         """An estimator as it is, or a copy of it fitted on the training rows if it is not fitted yet."""
