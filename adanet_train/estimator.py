@@ -35,6 +35,7 @@ from adanet_train.core.points import Points
 from adanet_train.core.training import Trained
 from adanet_train.data.classes import REMEDY
 from adanet_train.data.disk import is_on_disk
+from adanet_train.data.encoding import numbered, warn_of_ids
 from adanet_train.data.features import Array, FeatureMap, default_names
 from adanet_train.data.rows import Rows, doubt, hashes, repeats
 from adanet_train.model import model_file
@@ -122,6 +123,7 @@ class _Trained(NetworkClassifier):
                 raise
             remedy = "encode words first (OneHotEncoder), or train on the file by adanet-train, which does"
             raise ValueError(f"X must hold numbers, {_column_of_words(frame)}{error}: {remedy}.") from None
+        warn_of_ids(numbered(X, getattr(self, "feature_names_in_", ())), stacklevel=5)
         return X, y
 
     def _labels(self, y: NDArray[Any]) -> NDArray[Any]:

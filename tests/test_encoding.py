@@ -1,5 +1,7 @@
 """Tables with words, flags and empty cells: encoded by names, and a later table by the names of the model."""
 
+import json
+
 import numpy as np
 import polars
 import pytest
@@ -151,3 +153,83 @@ def test_training_and_testing_on_such_tables(tmp_path):
         assert np.array_equal(fitted.decision_function(frame), fitted.decision_function(str(tmp_path / "new.csv")))
     with pytest.raises(ValueError, match="X has no column 'size', which the model reads"):
         fitted.predict(polars.DataFrame({"colour": ["red"]}))
+
+
+# Columns that number the rows, and the columns that training read
+
+
+@pytest.fixture
+def patients(tmp_path):
+    """A table with an id, a code for each row, a day, and the labels in a column of their own name."""
+    draw, lines = np.random.default_rng(0), ["id,code,visit,age,dose,state"]
+    for i in range(60):
+        age, dose = draw.normal(size=2)
+        lines.append(f"{900 - 7 * i},c{i},{i % 9},{age:.3f},{dose:.3f},{'ill' if age + dose > 0 else 'well'}")
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    return str(tmp_path / "t.csv")
+
+
+def test_columns_of_another_value_in_every_row_are_named_with_the_remedy(patients, tmp_path):
+    notes = datasets.load(patients, label="state").notes
+    assert [note.partition("--drop ")[2].partition(" ")[0] for note in notes[1:]] == ["code", "id"]
+    assert len(datasets.load(patients, label="state", drop=("id", "code")).notes) == 1
+    assert len(datasets.load(patients, label="state", only=("age", "id")).notes) == 1  # the model chose them
+    lines = (tmp_path / "t.csv").read_text().splitlines()
+    (tmp_path / "few.csv").write_text("\n".join(lines[:19]))
+    assert len(datasets.load(tmp_path / "few.csv", label="state").notes) == 1
+
+
+def test_the_estimators_warn_of_an_id_in_a_data_frame():
+    pandas = pytest.importorskip("pandas")
+    from adanet_train import AdaNetClassifier, certify
+    from adanet_train.config import Config
+
+    draw = np.random.default_rng(0)
+    frame = pandas.DataFrame({"id": np.arange(40.0), "x": draw.normal(size=40), "age": draw.integers(0, 30, 40)})
+    y = frame["x"] > 0
+    quick = {"rounds": 1, "width": 2, "learner": "gradient", "config": Config(steps=5)}
+    with pytest.warns(UserWarning, match=r"'id'.*X\.drop\(columns='id'\)"):
+        AdaNetClassifier(**quick).fit(frame, y)
+    with pytest.warns(UserWarning, match="'id'"):
+        certify("lr", frame, y, K=0)
+    AdaNetClassifier(**quick).fit(frame.drop(columns="id"), y)
+    AdaNetClassifier(**quick).fit(frame.to_numpy(), y)  # without names there is nothing to say
+
+
+def test_verify_bounds_reads_the_columns_that_training_read(patients, tmp_path, capsys):
+    from verify import cli as verifying
+
+    path = str(tmp_path / "m.pt")
+    quick = ["--set", "steps=5", "--width", "2", "--rounds", "1", "--method", "lr"]
+    given = [patients, "--label", "state", "--drop", "id", "--drop", "code", "-o", path, *quick]
+    assert cli.main(given) == 0
+    capsys.readouterr()
+    model = model_file.read(path)
+    assert (model.label, model.dropped) == ("state", ("id", "code"))
+    assert verifying.main([path, "--data", patients, "--no-estimates"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "as in training, the labels are in column 'state' and id, code are left out" in told
+    assert verifying.main([path, "--data", patients, "--no-estimates", "--label", "visit"]) == 2
+    assert "got 0, 1, 2, 3" in capsys.readouterr().err
+
+
+def test_verify_bounds_leaves_out_a_column_of_a_table(patients, tmp_path, capsys):
+    from torch import nn, save
+
+    from verify import cli as verifying
+
+    save(nn.Linear(3, 1).state_dict(), tmp_path / "net.pt")
+    given = [str(tmp_path / "net.pt"), "--data", patients, "--label", "state", "--activation", "relu", "--no-estimates"]
+    assert verifying.main(given) == 2
+    assert verifying.main([*given, "--drop", "id", "--drop", "code"]) == 0
+
+
+def test_a_pair_of_a_name_keeps_its_names_in_the_report(tmp_path, capsys):
+    from verify import cli as verifying
+
+    path = str(tmp_path / "m.pt")
+    assert cli.main(["digits:3-8", "--holdout", "0.2", "--method", "lr", "-o", path, "--set", "steps=5"]) == 0
+    capsys.readouterr()
+    assert verifying.main([path, "--no-estimates", "--json"]) in (0, 1)
+    report = json.loads(capsys.readouterr().out)
+    assert [*report["class_errors"], *report["test"]["class_errors"]] == ["3", "8", "3", "8"]

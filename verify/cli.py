@@ -107,8 +107,12 @@ def parser() -> Parser:
         metavar="A",
         help="activation of a state_dict, which does not store it: relu, tanh, leaky_relu:0.1",
     )
-    label = "where the labels are: a column of a table (default y); for .npy a column number (default last) or a file"
+    label = (
+        "where the labels are: a column of a table (default: as in training, else y); "
+        "for .npy a column number (default last) or a file"
+    )
     add("--label", metavar="COLUMN", help=label)
+    add("--drop", action="append", default=[], metavar="COLUMN", help="leave out a column of the table; repeatable")
     cite = "quote statement ID at D; default: the held-out bound at D if there is one, else the least of K at D/K"
     add("--cite", metavar="ID", help=cite)
     tried = "settings you tried on this sample for each network: all but held-out stand at D/N (default: the file's)"
@@ -155,6 +159,7 @@ def verify(arguments: argparse.Namespace) -> int:
         subnetworks=arguments.subnetworks,
         declared=_declared(arguments.declared),
         data_dir=arguments.data_dir,
+        drop=arguments.drop,
     )
     _check_outputs(arguments)
     notes: list[str] = []

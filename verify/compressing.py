@@ -39,6 +39,7 @@ def compress_named(named: Named, path: str, question: Question, budget: float) -
     check(named.data is not None, "--compress needs the sample that the network was trained on: --data FILE.")
     source = (*named.models, *named.weights, named.module or "")[0]
     given, shape = case.subject_of(source, named)
+    named = named.knowing(given.model)
     module, X, y = _module(source, named, given, shape)
     # the report has a row of its own on repeated rows
     asked: dict[str, Any] = {"delta": float(question.delta), "seed": question.seed, "discrete": True}

@@ -319,6 +319,7 @@ def _notes(inputs: RunInputs, arguments: argparse.Namespace) -> dict[str, Any]:
     from adanet_train.data.fields import Sample
 
     notes: dict[str, Any] = {"classes": inputs.dataset.classes, "features": arguments.features}
+    notes |= {"called": inputs.dataset.pair, "label": inputs.dataset.label, "dropped": arguments.drop}
     notes["class_weight"] = arguments.class_weight
     if inputs.learned_on is not None:
         points = Sample.digest(*inputs.learned_on)

@@ -102,6 +102,8 @@ class Dataset:
     """Of one point, where it is not a row of numbers in the file."""
     pair: tuple[str, str] | None = None
     """What -1 and +1 are called where labels stay -1 and +1."""
+    label: str | None = None
+    """The column of a table that holds the labels."""
     encoded: tuple[str, ...] = ()
     """The features that stand for words and empty cells of a table: which there are, the table itself said."""
 
@@ -193,7 +195,8 @@ def load(
     match path.suffix.lower():
         case ".csv" | ".parquet":
             table = tables.read(path, "y" if label is None else label, only, drop)
-            return dataset_of(table, path, classes, outputs, many, shaped)
+            dataset = dataset_of(table, path, classes, outputs, many, shaped)
+            return replace(dataset, notes=(*dataset.notes, *table["notes"]))
         case ".npy":
             return dataset_of(data_files.read_npy(path, label), path, classes, outputs, many, shaped)
         case ".npz":
@@ -249,7 +252,7 @@ def dataset_of(
         raise ValueError(f"{path}: {error}") from None
     names = arrays.get("names", default_names(values.shape[1]))
     notes = tuple(note for note in (read, mapped) if note)
-    more = {"outputs": outputs, "shape": shape, "encoded": arrays.get("encoded", ())}
+    more = {"outputs": outputs, "shape": shape, "encoded": arrays.get("encoded", ()), "label": arrays.get("label")}
     return Dataset(values, signs, names, is_psi, classes=named, notes=notes, **more)
 
 

@@ -12,8 +12,9 @@ a word that training did not know. An `Encoder` is kept with a model then, and e
 from __future__ import annotations
 
 import re
+import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,7 @@ class Encoder:
 
     def __init__(self, names: Sequence[str], *, coded: bool = False) -> None:
         self.columns, self.rows, self.coded = [_Seen(name, coded) for name in names], 0, coded
+        self.label: str | None = None  # the column of the labels, which is none of these
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Encoder:
@@ -82,12 +84,19 @@ class Encoder:
         encoder = cls([name for name, *_ in plain["columns"]], coded=bool(plain["coded"]))
         for seen, (_, least, has_empty, words) in zip(encoder.columns, plain["columns"], strict=True):
             seen.least, seen.has_empty, seen.words = float(least), bool(has_empty), dict.fromkeys(words, 0)
+        label = plain.get("label")
+        encoder.label = label if isinstance(label, str) else None
         return encoder
 
     @property
     def plain(self) -> dict[str, Any]:
         columns = [[seen.name, seen.least, seen.has_empty, sorted(seen.words)] for seen in self.columns]
-        return {"coded": self.coded, "columns": columns}
+        return {"coded": self.coded, "columns": columns, "label": self.label}
+
+    @property
+    def ids(self) -> list[str]:
+        """The columns with another word in each row."""
+        return [seen.name for seen in self.columns if len(seen.words) == self.rows >= FEWEST]
 
     @property
     def categories(self) -> tuple[int, ...]:
@@ -226,6 +235,44 @@ def _number(cell: str) -> float:
 
 def _is_word(cell: str) -> bool:
     return cell.lower() in FLAGS or (bool(np.isnan(_number(cell))) and not is_empty(cell))
+
+
+# Columns that number the rows
+
+FEWEST = 20
+"""Rows from which on different values in all of them say that a column is an id."""
+
+
+def numbered(X: Array, names: Sequence[str]) -> list[str]:
+    """The columns with another whole number in each row, as row numbers and ids are.
+
+    >>> numbered(np.column_stack([np.arange(30.0), np.arange(30) / 7, np.arange(30) % 10]), ["id", "x", "age"])
+    ['id']
+    """
+    few = slice(None, 1000)
+    return [name for j, name in enumerate(names) if _is_numbered(X[few, j]) and _is_numbered(X[:, j])]
+
+
+def _is_numbered(column: Array) -> bool:
+    if len(column) < FEWEST or not np.array_equal(column, np.round(column)):
+        return False
+    return len(np.unique(column)) == len(column)
+
+
+def of_ids(names: Sequence[str], remedy: Callable[[str], str]) -> list[str]:
+    """A sentence for each column that is an id, with what leaves it out.
+
+    >>> of_ids(["id"], "--drop {}".format)
+    ["column 'id' holds another value in every row, as an id does, and is used as a feature: --drop id leaves it out."]
+    """
+    same = "holds another value in every row, as an id does, and is used as a feature"
+    return [f"column {name!r} {same}: {remedy(name)} leaves it out." for name in names]
+
+
+def warn_of_ids(names: Sequence[str], *, stacklevel: int) -> None:
+    """A warning for each column of a data frame that is an id."""
+    for line in of_ids(names, lambda name: f"X.drop(columns={name!r})"):
+        warnings.warn(line, stacklevel=stacklevel)
 
 
 # Later tables

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,16 @@ import numpy as np
 
 from adanet_theory.checks import check, first_line, nearest, shown
 from adanet_train.data.disk import on_disk
-from adanet_train.data.encoding import Column, Encoder, columns_of, decimal_points, is_empty, numbers_or_cells
+from adanet_train.data.encoding import (
+    Column,
+    Encoder,
+    columns_of,
+    decimal_points,
+    is_empty,
+    numbered,
+    numbers_or_cells,
+    of_ids,
+)
 from adanet_train.data.files import parts
 
 STREAMED = 1 << 28
@@ -131,8 +141,16 @@ def _read(
         X[done : done + len(part)] = part
         done += len(part)
     encoded = tuple(name for name in by.names if name not in names)
+    ids: list[str] = []
+    if known is None and wanted is None:
+        ids = [*encoder.ids, *(name for name in numbered(X, by.names) if name in names)]
     content = {"X": X, "names": by.names, "encoded": encoded, "encoder": by, "notes": notes}
-    return content if label is None else content | {"y": _joined(y)}
+    if label is None:
+        return content
+    if known is None:
+        encoder.label = label
+    content["notes"] = (*notes, *of_ids(ids, lambda name: f"--drop {shlex.quote(name)}"))
+    return content | {"y": _joined(y), "label": label}
 
 
 def _read_names(

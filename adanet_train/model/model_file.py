@@ -102,6 +102,25 @@ class ModelFile:
         sound = isinstance(names, list) and len(names) == count and all(isinstance(name, str) for name in names)
         return tuple(names) if sound and len(set(names)) == count else None
 
+    @property
+    def shown_classes(self) -> tuple[str, ...] | None:
+        """What reports call the classes: their names, or those of a pair A-B."""
+        pair: Any = self.meta.get("called")
+        sound = isinstance(pair, list | tuple) and len(pair) == 2 and all(isinstance(name, str) for name in pair)
+        return self.class_names or (tuple(pair) if sound and self.network.outputs is None else None)
+
+    @property
+    def label(self) -> str | None:
+        """The column of the table trained on that held the labels."""
+        label = self.meta.get("label")
+        return label if isinstance(label, str) else None
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """The columns of that table that training left out."""
+        names = self.meta.get("dropped")
+        return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list | tuple) else ()
+
     def Psi(self, X: Any) -> Tensor:
         """Ψ on the rows of X; X itself where the file holds no feature map."""
         Psi = torch.as_tensor(X if self.features is None else self.features(X), dtype=torch.float64)

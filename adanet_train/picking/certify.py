@@ -21,6 +21,7 @@ from adanet_train.core.bar import Bar, is_quiet
 from adanet_train.core.config import Config
 from adanet_train.core.files import versions, write_file
 from adanet_train.data import classes as of_classes
+from adanet_train.data.encoding import numbered, warn_of_ids
 from adanet_train.data.rows import doubt, qualified, repeats, require_finite
 from adanet_train.methods.trainers import METHODS
 from adanet_train.picking.core import Indices, Labelled, Learner, Picked, Plan, pick
@@ -183,7 +184,7 @@ def certify(
     discrete : say that identical rows are different people or events. Without it rows that repeat raise a warning, and
         the bound is not a certificate.
     callback : called with what there is after every fit.
-    verbose : True shows a line of progress on stderr, with the certificate so far and the time left; False shows none.
+    verbose : True shows a line of progress on stderr, with the picks made and the time left; False shows none.
         None: only where stderr is a terminal.
 
     Returns
@@ -206,6 +207,9 @@ def certify(
     True
     """
     check_delta(delta)
+    if hasattr(X, "columns"):
+        rows = np.asarray(X)
+        warn_of_ids(numbered(rows, list(X.columns)) if rows.dtype.kind in "iuf" else [], stacklevel=4)
     points, own = labelled(X, y), as_learner(learner, seed)
     require_readable(points, own)
     plan = Plan(start, r, K, threshold, order, seed)
@@ -214,12 +218,12 @@ def certify(
         warnings.warn(doubt(repeated, len(points)), stacklevel=3)
     with Bar("certifying", quiet=is_quiet(verbose)) as bar:
         bar(0, 0, "fitting the start")
-        picked = pick(own, points, plan, callback=_shown(bar, delta, callback)).kept(delta)
+        picked = pick(own, points, plan, callback=_shown(bar, callback)).kept(delta)
     return Certified(exposed(picked, points, own), delta, picked, points, own, discrete)
 
 
-def _shown(bar: Bar, delta: float, callback: Callable[[Picked], None] | None) -> Callable[[Picked], None]:
-    """How far the run is on a bar, with the certificate if it ended here."""
+def _shown(bar: Bar, callback: Callable[[Picked], None] | None) -> Callable[[Picked], None]:
+    """How far the run is on a bar."""
 
     def show(picked: Picked) -> None:
         if callback is not None:
@@ -227,8 +231,8 @@ def _shown(bar: Bar, delta: float, callback: Callable[[Picked], None] | None) ->
         if not len(picked.picks):
             bar.paced()
         done, K = len(picked.picks), picked.plan.ends[-1]
-        left = f"{len(picked.left)} of {picked.N} rows wrong"
-        bar(done, K, f"{done} of at most {K} picks, {left}: risk <= {upward(picked.at(delta))} so far")
+        left = f"{len(picked.left)} of the other {picked.N - done} rows wrong"
+        bar(done, K, f"{done} of at most {K} picks, {left}")
 
     return show
 

@@ -17,7 +17,7 @@ from adanet_theory.checks import Array, Progress, check
 from adanet_train.core.world import ALONE, World
 from adanet_train.data import files, tables
 from adanet_train.data.classes import REMEDY
-from adanet_train.data.encoding import Encoder
+from adanet_train.data.encoding import Encoder, numbered, warn_of_ids
 from adanet_train.subnetworks import file
 from adanet_train.subnetworks.data import Inputs, dataset_of, is_rows_file, is_stream, labels_in
 from adanet_train.subnetworks.ensemble import Candidates, Ensemble, Summary
@@ -117,6 +117,8 @@ def fit(
             y = "y" if y is None else y
             check(isinstance(y, str), "of a file y must be the name of the column of labels.")
         X, y, encoder, _ = read_points(X, y, coded=settings.categories)
+        if encoder is not None:
+            warn_of_ids([*dict.fromkeys([*encoder.ids, *numbered(np.asarray(X), encoder.names)])], stacklevel=5)
     coded = encoder is not None and encoder.coded
     check(coded or not settings.categories, "categories=True needs a table: a data frame, a .csv or a .parquet file.")
     names = _labels(X, y)

@@ -250,7 +250,7 @@ def _kept_aside(model: Any) -> tuple[GivenPoints | None, tuple[str, ...]]:
         return None, ()
     if kept.Psi is None or kept.y is None:
         return None, (f"training kept {kept.m} points aside, of which the file holds the digest only.",)
-    own = GivenPoints(kept.Psi.numpy(), kept.y.numpy(), names=model.class_names)
+    own = GivenPoints(kept.Psi.numpy(), kept.y.numpy(), names=model.shown_classes)
     return own, (f"tested on the {kept.m} points that training kept aside.",)
 
 
@@ -272,6 +272,13 @@ class Named:
     subnetworks: str | None = None
     declared: Mapping[str, Any] | None = None
     data_dir: str | None = None
+    drop: Sequence[str] = ()
+    recorded: str | None = None
+    """The column of labels that the model file names."""
+
+    def knowing(self, model: Any) -> Named:
+        """With the column of labels of a model file, where no other was named."""
+        return replace(self, recorded=getattr(model, "label", None))
 
 
 def read_file(path: str, **names: Any) -> Case:
@@ -339,10 +346,14 @@ def load(named: Named, path: str, ensemble: Any = None, *, many: bool = False, *
     """The points of a file or name; for an ensemble of subnetworks as adanet-train gives them to builders."""
     from adanet_train.data import datasets, images
 
-    options |= {"label": named.label, "data_dir": named.data_dir}
+    encoder = None if ensemble is None else ensemble.encoder
+    label, recorded = named.label, named.recorded if encoder is None else encoder.label
+    if label is None and path.lower().endswith((".csv", ".parquet")):
+        label = recorded
+    options |= {"label": label, "data_dir": named.data_dir, "drop": named.drop}
     if ensemble is None:
         return datasets.load(path, shaped=True, many=many, **options)
-    return images.load(path, known=ensemble.encoder, **options).dataset
+    return images.load(path, known=encoder, **options).dataset
 
 
 def _shaped(data: Dataset, shape: Sequence[int], path: str, *, whole: bool = False) -> Array:
@@ -359,10 +370,22 @@ def _named(name: Any) -> str:
     return str(int(name)) if isinstance(name, float) and name.is_integer() else str(name)
 
 
+def _columns_of_training(named: Named, model: Any, sample: Dataset) -> tuple[str, ...]:
+    """Which columns are read as in training, where they were not named again."""
+    label = f"the labels are in column {sample.label!r}"
+    says = [label] * (named.label is None and sample.label is not None and sample.label == named.recorded != "y")
+    dropped = getattr(model, "dropped", ())
+    says += [f"{shown(dropped)} {'are' if len(dropped) > 1 else 'is'} left out"] * (
+        bool(dropped) and sample.label is not None
+    )
+    return (f"as in training, {' and '.join(says)}.",) if says else ()
+
+
 class _Data:
     """The sample and the held-out points of a run, read once, with the classes of its first predictor."""
 
     def __init__(self, named: Named, given: Subject, shape: tuple[int, ...] | None) -> None:
+        named = named.knowing(given.model)
         self.outputs, self.named, self.shape = given.outputs, named, shape
         self.whole = not isinstance(given.program, ModuleProgram)
         classes = None if given.classes is None else tuple(map(_named, given.classes))
@@ -370,6 +393,7 @@ class _Data:
         read: dict[str, Any] = {"outputs": self.outputs, "ensemble": given.ensemble}
         read |= {} if features is None else {"only": features.columns}
         self.sample = None if named.data is None else load(named, named.data, classes=classes, **read)
+        self.remarks = () if self.sample is None else _columns_of_training(named, given.model, self.sample)
         classes = (self.sample.classes if self.sample is not None else None) or classes
         self.test = None
         if named.test is not None:
@@ -383,7 +407,8 @@ class _Data:
         check(not used or own == self.outputs, f"{path}: has {own or 1} outputs, the first model {self.outputs or 1}.")
 
     def pairs(self) -> tuple[Pairs | None, Pairs | None]:
-        return self._pairs(self.sample, self.named.data), self._pairs(self.test, self.named.test)
+        sample, test = self._pairs(self.sample, self.named.data), self._pairs(self.test, self.named.test)
+        return sample and sample._replace(notes=(*sample.notes, *self.remarks)), test
 
     def _pairs(self, data: Dataset | None, path: str | None) -> Pairs | None:
         if data is None or path is None:

@@ -42,7 +42,7 @@ class Formula(Protocol):
     @property
     def is_converted(self) -> bool: ...
     @property
-    def class_names(self) -> tuple[str, ...] | None: ...
+    def shown_classes(self) -> tuple[str, ...] | None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class ReadNetwork:
     holdout: None = None
     picked: Any = None
     sha256: None = None
-    class_names: None = None
+    shown_classes: None = None
     is_converted: bool = False
 
     @classmethod

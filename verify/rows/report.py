@@ -178,7 +178,7 @@ def stored_sample(model: Formula) -> GivenPoints:
     sample = model.sample
     if sample is None or sample.Psi is None or sample.y is None:
         raise ValueError("the model file holds no training points: give them as X and y, or --data FILE.")
-    mapped, names = model.features is not None, model.class_names
+    mapped, names = model.features is not None, model.shown_classes
     return GivenPoints(sample.Psi.numpy(), sample.y.numpy(), mapped=mapped, names=names)
 
 
