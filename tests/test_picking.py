@@ -835,7 +835,7 @@ def test_adanet_train_names_copies_and_tells_little(tmp_path: Any, capsys: Any) 
     assert f"certificate   no certificate, as {counted}; only with --discrete: risk <= 0." in out
     assert "n_0 = 3, " in out
     picking = [line for line in err.splitlines() if line.startswith("picking: ")]
-    assert picking[0].startswith("picking: 0 picked, ")
+    assert picking[0].startswith("picking: no rows picked, ")
     assert 2 <= len(picking) <= 5
     assert cli.main([*given, *quick, "--discrete", "--json"]) == 0
     out, err = capsys.readouterr()

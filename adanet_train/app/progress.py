@@ -66,11 +66,10 @@ def round_line(entry: Mapping[str, Any]) -> str:
     >>> round_line({"candidates": [], "chosen": -1, "objective": 0.25, "why": "no unit lowers F"})
     'F = 0.25, no unit lowers F: stopped'
     >>> round_line({"picking": {"picked": 2, "left": 1, "N": 90, "bound": 0.091121}})
-    '2 picked, 1 of 90 wrong: certificate 0.09113 so far'
+    '2 rows picked, 1 of the other 88 wrong'
     """
     if (picking := entry.get("picking")) is not None:
-        wrong = f"{picking['left']} of {picking['N']} wrong"
-        return f"{picking['picked']} picked, {wrong}: certificate {upward(picking['bound'])} so far"
+        return picks(picking)
     candidates = entry["candidates"]
     shown = f" ({', '.join(_values(candidate) for candidate in candidates)})" if candidates else ""
     if entry["chosen"] < 0:
@@ -84,16 +83,23 @@ def _values(candidate: Mapping[str, Any]) -> str:
     return f"depth {candidate['depth']}: {candidate['objective']:.6g}{held_out}"
 
 
+def picks(counted: Mapping[str, Any]) -> str:
+    """What a certificate by picking counts.
+
+    >>> picks({"picked": 1, "left": 0, "N": 90})
+    '1 row picked, 0 of the other 89 wrong'
+    """
+    picked = counted["picked"]
+    rows = f"{picked or 'no'} row{'s' * (picked != 1)} picked"
+    return f"{rows}, {counted['left']} of the other {counted['N'] - picked:,} wrong"
+
+
 def _objective(F: float, certified: Mapping[str, Any] | None) -> str:
     """F, or what picking certifies."""
     if certified is None:
         return f"{F:.6g}"
-    wrong = f"{certified['left']} wrong among the other {certified['N'] - certified['picked']}"
-    alone = not certified["picked"] and certified["bound"] <= certified["start_bound"] * (1 + 1e-9)
-    start = "the start alone" if alone else f"the start alone would have {upward(certified['start_bound'])}"
-    start += ", by Clopper-Pearson"
     statement = f"risk <= {upward(certified['bound'])} with probability {probability(certified['delta'])}"
-    statement += f" ({certified['picked']} of {certified['N']} picked, {wrong}; {start})"
+    statement += f" ({picks(certified)})"
     rows = certified["repeats"], certified["m"]
     return qualified(statement, *rows, discrete=certified["discrete"], remedy="--discrete")
 
@@ -125,7 +131,8 @@ def closing_table(result: Mapping[str, Any]) -> str:
         "model": result["model"],
     }
     if aside := result.get("holdout"):
-        rows["held out"] = f"{aside:,} points, in the file: verify-bounds {result['model']}"
+        instead = "" if certified is None else ", and quotes their bound in place of this certificate"
+        rows["held out"] = f"{aside:,} points, in the file: verify-bounds {result['model']} tests on them{instead}"
     if (name := only_class(result["class_errors"])) is not None:
         constant = f"a constant prediction errs on {result['base_rate']:.4f}"
         constant += " (--class-weight balanced)" if certified is None else ""  # a certificate counts every point alike

@@ -18,9 +18,9 @@ import torch
 from torch import nn
 
 from adanet_theory.checks import check
-from adanet_theory.rounding import probability, upward
+from adanet_theory.rounding import upward
 from adanet_train.app import console, factory, run
-from adanet_train.app.progress import interrupted
+from adanet_train.app.progress import interrupted, picks
 from adanet_train.core import by_class, files
 from adanet_train.core.bar import Bar
 from adanet_train.core.device import device
@@ -183,9 +183,7 @@ def _tell(ensemble: Fitted, bar: Bar) -> None:
     if record is None:
         fitted.tell(ensemble, bar.say)
         return
-    counted = f"{len(record['picks'])} picked, {len(record['left'])} wrong rows left of {record['N']}"
-    statement = f"risk <= {upward(record['bound'])} with probability {probability(record['delta'])}"
-    bar.say(f"{counted}: {statement} if this is the end")
+    bar.say(f"picking: {picks({'picked': len(record['picks']), 'left': len(record['left']), 'N': record['N']})}")
 
 
 def _wrong(ensemble: Fitted, points: Pictures) -> Any:
