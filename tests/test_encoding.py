@@ -182,7 +182,7 @@ def test_columns_of_another_value_in_every_row_are_named_with_the_remedy(patient
 def test_the_estimators_warn_of_an_id_in_a_data_frame():
     pandas = pytest.importorskip("pandas")
     from adanet_train import AdaNetClassifier, certify
-    from adanet_train.config import Config
+    from adanet_train.core.config import Config
 
     draw = np.random.default_rng(0)
     frame = pandas.DataFrame({"id": np.arange(40.0), "x": draw.normal(size=40), "age": draw.integers(0, 30, 40)})
