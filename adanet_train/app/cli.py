@@ -245,7 +245,7 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
             trained, arguments.method, features=inputs.features, notes=_notes(inputs, arguments), **parts
         ),
     )
-    with Bar("round", quiet=world.rank > 0) as bar:
+    with Bar("training", quiet=world.rank > 0) as bar:
         try:
             train_method = run.trainer(arguments.method)
             shown = [saver, Rounds(bar, (*inputs.dataset.notes, *doubts)), *_logs(arguments)]

@@ -30,7 +30,7 @@ class Rounds:
             return
         self.bar.say(f"round {len(trained.history)}: {line}")
         done, T = len(trained.history), trained.config.family.rounds
-        self.bar(done, T, f"{done} of {T}")
+        self.bar(done, T, f"{done} of at most {T} rounds")
 
     def _picked(self, done: int, K: Any, line: str) -> None:
         """Rounds of picking are many and alike: one line that changes, and without a terminal at each quarter of K."""

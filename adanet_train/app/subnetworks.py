@@ -96,7 +96,7 @@ def train_in(world: World, on: str, arguments: argparse.Namespace) -> int:
     alike = float(world.max(torch.tensor([float(done)]))) == done  # also waits until all have read the file
     check(alike, "the processes found different files to go on with: do all see the same folder?")
     certificate = getattr(arguments, "objective", "paper") == "certificate"
-    with Bar("pass", quiet=world.rank > 0) as bar, _told_by(bar):
+    with Bar("training", quiet=world.rank > 0) as bar, _told_by(bar):
 
         def after(ensemble: Fitted) -> None:
             nonlocal done

@@ -30,6 +30,7 @@ from adanet_train.certificate.search import (
     take_steps,
     widened,
 )
+from adanet_train.core.bar import inside, stage
 
 BETA = 0.003
 LEAN = 3.0
@@ -111,7 +112,12 @@ def minimise(problem: VoteProblem) -> Voters:
     count, rounds = (REFINED, plan.rounds) if few is problem else (1, PART_ROUNDS)
     starts = [*_first(on_path(few, plan), count), *_first(dense(few, plan), count)]
     least = min(map(_value, starts))
-    best = min((refined(few, one, rounds, plan.near) for one in starts if one.value < WORTH * least), key=_value)
+    near = [one for one in starts if one.value < WORTH * least]
+    ends: list[Voters] = []
+    for number, one in enumerate(near, start=1):
+        stage(f"weights are added and dropped, start {number} of {len(near)}", anew=False)
+        ends.append(refined(few, one, rounds, plan.near))
+    best = min(ends, key=_value)
     if few is not problem:
         return settled(problem, best, take_steps(problem, best, ThetaRows.of(best, best.theta[None]), WHOLE_STEPS), 0)
     return min(best, *sharpened(problem, best, plan), key=_value) if plan.most > problem.most else best
@@ -128,6 +134,7 @@ def part(problem: VoteProblem, plan: VotePlan) -> VoteProblem:
 
 def sharpened(problem: VoteProblem, voters: Voters, plan: VotePlan) -> tuple[Voters, Voters]:
     """Voters from a search at few counts where more are allowed, and after more rounds there."""
+    stage("more draws", anew=False)
     every = replace(problem, most=plan.most)
     begun = refit(every, voters, voters.theta[None])
     return begun, refined(every, begun, plan.rounds, plan.near)
@@ -142,8 +149,12 @@ def _first(starts: list[Voters], count: int) -> list[Voters]:
 
 
 def on_path(problem: VoteProblem, plan: VotePlan) -> list[Voters]:
-    starts = [start(problem, w, plan) for w in weights(problem, plan)]
-    return [refit(problem, voters, voters.theta[None]) for voters in starts]
+    stage("starts on the l1 path", anew=False)
+    starts, fitted = [start(problem, w, plan) for w in weights(problem, plan)], list[Voters]()
+    for voters in starts:
+        inside(len(fitted), len(starts))
+        fitted.append(refit(problem, voters, voters.theta[None]))
+    return fitted
 
 
 def weights(problem: VoteProblem, plan: VotePlan) -> list[Tensor]:

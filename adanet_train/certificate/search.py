@@ -18,6 +18,7 @@ from adanet_theory.certificates.grids import BETAS
 from adanet_train.certificate.forms import ClassVote, Form, Vote
 from adanet_train.certificate.smooth import RateCost
 from adanet_train.convex.labels import labels_of
+from adanet_train.core.bar import inside
 from adanet_train.core.descend import Adam
 
 RATE, SETTING_RATE = 0.1, 0.025
@@ -183,7 +184,8 @@ def refined(
     problem: VoteProblem, voters: Voters, rounds: int, near: Callable[[VoteProblem, Voters], tuple[Voters, Tensor]]
 ) -> Voters:
     """What rounds that add or drop atoms while F falls end with; `near` says which are tried."""
-    for _ in range(rounds):
+    for number in range(rounds):
+        inside(number, rounds)
         grown = refit(problem, *near(problem, voters))
         if grown.value > voters.value * (1 - LEAST_FALL):
             break

@@ -21,6 +21,7 @@ from adanet_train.compression.code import Coded
 from adanet_train.compression.exact import Count, count_graph
 from adanet_train.compression.problem import CodingProblem, Score, outputs
 from adanet_train.core.activations import apply_activation
+from adanet_train.core.bar import inside, stage
 from adanet_train.core.config import Config
 from adanet_train.core.history import CandidateRecord, Round
 from adanet_train.core.network import Network
@@ -142,7 +143,11 @@ def train(
     for t in range(len(trained.history) + 1, config.family.rounds + 1):
         if trained.history and trained.history[-1]["chosen"] < 0:
             break
-        trained = _judged(trained, [sample.candidate(trained.network, *size, t) for size in _sizes(trained, config)])
+        found, sizes = [], [*_sizes(trained, config)]
+        for number, (depth, units) in enumerate(sizes, start=1):
+            stage(f"round {t}: candidate {number} of {len(sizes)}, depth {depth}", anew=False)
+            found.append(sample.candidate(trained.network, depth, units, t))
+        trained = _judged(trained, found)
         if callback is not None:
             callback(trained)
     return trained
@@ -208,7 +213,13 @@ class _Sample:
         module = LayeredModule(_extended(before, depth, units, self.config.family.activation, draw))
         problem = CodingProblem(module, self.Psi, self.y, self.config.goal.delta)
         _fit(problem, module, draw)
-        problem = CodingProblem(module.double(), self.Psi, self.y, self.config.goal.delta)
+        spent = [0.0]
+
+        def spend(seconds: float) -> None:
+            spent[0] += seconds
+            inside(min(int(1e3 * spent[0]), int(1e3 * SECONDS)), int(1e3 * SECONDS))
+
+        problem = CodingProblem(module.double(), self.Psi, self.y, self.config.goal.delta, spend=spend)
         found: list[tuple[Score, Network]] = []
         for _, coded in search.stages(problem, SECONDS, self.config.run.seed):
             if all(part.q is not None for part in coded):

@@ -15,6 +15,22 @@ def is_quiet(verbose: bool | None) -> bool:
     return not (sys.stderr.isatty() if verbose is None else verbose)
 
 
+_shown: list[Bar] = []
+"""The bars in use, the innermost last."""
+
+
+def stage(words: str, *, anew: bool = True) -> None:
+    """What the work under way does now, on the bar in use; `anew`: its share and its time left begin again."""
+    if _shown:
+        _shown[-1].stage(words, anew=anew)
+
+
+def inside(done: int, total: int) -> None:
+    """How far one step of the work under way is, on the bar in use: a step may take minutes."""
+    if _shown:
+        _shown[-1].inside(done, total)
+
+
 class Bar:
     """How far long work is and how long it will take: a bar after a second, without a terminal a line every 10 s.
 
@@ -22,34 +38,60 @@ class Bar:
     """
 
     AFTER, EVERY = 1.0, 10.0  # seconds
+    SHORT = 0.3  # seconds between two changes by `inside`
 
     def __init__(self, what: str, *, quiet: bool = False) -> None:
         self.what, self.quiet = what, quiet
         self.on_terminal = not quiet and sys.stderr.isatty()
         self.begin = self.spoke = time.monotonic()
         self.done, self.total, self.words = 0, 0, ""
+        self.part, self.of, self.part_begin, self.part_spoke = 0, 0, self.begin, self.begin
         self.shown: Any = None
         self.lock = threading.RLock()
         self.timer = threading.Timer(self.AFTER, self._show)  # the first step may take long
         self.timer.daemon = True
 
     def __enter__(self) -> Bar:
+        _shown.append(self)
         if self.on_terminal:
             self.timer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         with self.lock:
+            _shown.remove(self)
             self.timer.cancel()
             self.on_terminal, self.quiet = False, True
             self._hide()
 
-    def __call__(self, done: int, total: int, words: str = "") -> None:
+    def __call__(self, done: int, total: int, words: str | None = None) -> None:
         now = time.monotonic()
         if done < self.done:  # the next work began
             self.begin = now
-        self.done, self.total, self.words = done, total, words
-        if self.on_terminal and now - self.begin >= self.AFTER:
+        self.done, self.total, self.part, self.of = done, total, 0, 0
+        self.words = self.words if words is None else words
+        self._tell(now, self.begin)
+
+    def stage(self, words: str, *, anew: bool = True) -> None:
+        """What is done now; `anew`: the share and the time left begin again."""
+        now = time.monotonic()
+        self.words, self.part, self.of = words, 0, 0
+        if anew:
+            self.done, self.total, self.begin = 0, 0, now
+        self._tell(now, now if self.shown is None else 0.0)
+
+    def inside(self, done: int, total: int) -> None:
+        """How far one step is."""
+        now = time.monotonic()
+        if done <= self.part or total != self.of:  # the next step began
+            self.part_begin = now
+        self.part, self.of = done, total
+        if now - self.part_spoke >= self.SHORT:
+            self.part_spoke = now
+            self._tell(now, now if self.shown is None else 0.0)
+
+    def _tell(self, now: float, begin: float) -> None:
+        if self.on_terminal and now - begin >= self.AFTER:
             self._show()
         elif not self.on_terminal and not self.quiet and now - self.spoke >= self.EVERY:
             self.say(self.line())
@@ -63,14 +105,17 @@ class Bar:
         return ", ".join(part for part in (f"{self.what}{share}", self._words()) if part)
 
     def _words(self) -> str:
-        return ", ".join(part for part in (self.words, self._left()) if part)
+        step = f"{self.part / self.of:.0%} of this step" if self.of else ""
+        return ", ".join(part for part in (self.words, step, self._left()) if part)
 
     def _left(self) -> str:
-        """The time that the rest takes at the pace so far."""
-        if not 0 < self.done < self.total:
-            return ""
-        seconds = (time.monotonic() - self.begin) * (self.total - self.done) / self.done
-        return f"about {seconds:.0f} s left" if seconds < 120 else f"about {seconds / 60:.0f} min left"
+        """The time that the rest takes at the pace so far, or the rest of this step."""
+        now = time.monotonic()
+        if 0 < self.done < self.total:
+            return _time((now - self.begin) * (self.total - self.done) / self.done)
+        if 0 < self.part < self.of and now - self.part_begin >= self.SHORT:
+            return f"{_time((now - self.part_begin) * (self.of - self.part) / self.part)} in it"
+        return ""
 
     def say(self, line: str) -> None:
         """A line of its own, above the bar."""
@@ -100,6 +145,10 @@ class Bar:
         if self.shown is not None:
             self.shown.stop()
             self.shown = None
+
+
+def _time(seconds: float) -> str:
+    return f"about {seconds:.0f} s left" if seconds < 120 else f"about {seconds / 60:.0f} min left"
 
 
 def _rich_bar(what: str) -> Any:

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from adanet_train.core.bar import inside
+
 LONG = 0.999
 """How much of the mean of the squared slopes a step of Adam keeps; of the mean of the slopes it keeps 0.9."""
 
@@ -37,6 +39,7 @@ def descend(search: Descending, *, steps: int, every: int, patience: int) -> tup
     best, least, bad = search.theta.clone(), search.look(), 0
     for number in range(1, steps + 1):
         search.step(number)
+        inside(number, steps)
         if number % every and number < steps:
             continue
         seen = search.look()

@@ -217,7 +217,6 @@ def certify(
     if repeated and not discrete:
         warnings.warn(doubt(repeated, len(points)), stacklevel=3)
     with Bar("certifying", quiet=is_quiet(verbose)) as bar:
-        bar(0, 0, "fitting the start")
         picked = pick(own, points, plan, callback=_shown(bar, callback)).kept(delta)
     return Certified(exposed(picked, points, own), delta, picked, points, own, discrete)
 

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.pick import pick_certificate
 from adanet_theory.checks import Array, check, check_nonnegative
+from adanet_train.core.bar import stage
 from adanet_train.data.alone import SINGLE, require_of_x_alone
 from adanet_train.data.rows import hashes
 
@@ -256,8 +257,10 @@ def pick(
     lacks = f"got none of class {points.classes[missing[0]]}" if len(missing) else ""
     check(not lacks, f"the start must hold every class, {lacks} in {len(P)} rows: take a larger start.")
     if plan.dry:
+        stage("a dry run inside the start, to see whether picking pays")
         decided = resume.plan.K if resume is not None else plan.K if pays(learner, points[P], plan) else 0
         plan = replace(plan, K=decided)
+    stage(f"fitting the start, {len(P):,} rows")
     return _from_start(learner, points, P, S, plan, callback, resume)
 
 
@@ -275,11 +278,16 @@ def pays(learner: Learner, start: Labelled, plan: Plan) -> bool:
             if len(np.unique(start.y[P])) < len(start.classes):
                 continue
             try:
-                found = _from_start(learner, start, P, S, plan)
+                found = _from_start(learner, start, P, S, plan, _tried)
             except ValueError:
                 continue
             saved += found.first - found.k
     return saved >= 0
+
+
+def _tried(picked: Picked) -> None:
+    done, K = len(picked.picks), picked.plan.ends[-1]
+    stage(f"a dry run inside the start: {done} of at most {K} picks", anew=False)
 
 
 def _from_start(

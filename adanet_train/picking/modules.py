@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from adanet_theory.checks import Array, check
+from adanet_train.core.bar import inside
 from adanet_train.core.descend import Adam
 from adanet_train.core.device import evaluated, threads_for
 from adanet_train.picking.core import Labelled
@@ -101,6 +102,7 @@ class Module:
         optimisers = [Adam(p.detach()) for p in parameters]
         module.train()
         for step in range(steps):
+            inside(step, steps)
             now = rate * 0.5 * (1 + math.cos(math.pi * step / steps)) if falling else rate
             rows = torch.multinomial(weights, self.batch, replacement=True, generator=draw).to(self.device)
             batch = x[rows] if self.augment is None else self.augment(x[rows], draw)

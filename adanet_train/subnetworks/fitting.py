@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from adanet_theory.checks import Progress, check
+from adanet_train.core.bar import stage
 from adanet_train.core.descend import Adam, descend
 from adanet_train.subnetworks.data import Inputs, Split
 from adanet_train.subnetworks.protocol import Loss, outputs_of
@@ -60,6 +61,7 @@ class Fit:
         """Train in place; the weights of the pass with the least validation loss are kept."""
         free = [p for p in module.parameters() if p.requires_grad]
         if free:
+            stage(f"subnetwork {data.name!r}")
             ModuleSearch(module, free, data, loss, self).run()
 
 

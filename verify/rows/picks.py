@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from adanet_theory.catalogue import Bound
 from adanet_theory.checks import Progress
+from adanet_train.core.bar import stage
 from verify.reading.points import GivenPoints
 from verify.records.question import Question
 from verify.rows.setting import PickingFacts, Setting, Value
@@ -30,6 +31,8 @@ def picking(model: Any, sample: GivenPoints, *, replay: bool, progress: Progress
     recorded = getattr(model, "picked", None)
     if recorded is None:
         return None
+    if replay:
+        stage("training again, to compare")
     if isinstance(recorded, Mapping):
         from adanet_train.picking.files import check_file
 

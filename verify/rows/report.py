@@ -18,6 +18,7 @@ from adanet_theory.checks import Array, Progress, check
 from adanet_theory.rounding import Number, up
 from adanet_theory.spec import NetworkSpec
 from adanet_train.core import by_class
+from adanet_train.core.bar import stage
 from adanet_train.data.disk import largest
 from verify.measure import arithmetic, evidence, layers
 from verify.measure.arithmetic import Arithmetic
@@ -244,6 +245,7 @@ def make_setting(
         r_sup = model.features.r_sup
     if r_sup is not None:
         r_sup = _beside_constant(r_sup, model, [sample.Psi] if test is None else [sample.Psi, test.Psi])
+    stage(f"margins of {len(sample.y):,} points")
     sizes = evidence.feature_sizes(sample.Psi, spec.q, biased=graph.has_bias)
     source = _source(model, question, sample, test, sizes.r_inf)
     own = _arithmetic(model, sample)

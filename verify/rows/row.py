@@ -12,6 +12,7 @@ from fractions import Fraction
 from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
 from adanet_theory.checks import Progress
+from adanet_train.core.bar import stage
 from verify.measure import layers
 from verify.measure.layers import Sampling
 from verify.records.question import Question
@@ -140,7 +141,9 @@ def prepared(
     setting = replace(setting, at=at)
     share = setting.delta if alone else setting.delta / setting.verdict.quotable
     sampling = _sampling(setting, question, share, progress)
+    stage("estimating R_S")
     known = layers.complexities(setting.spec, setting.Psi, setting.sizes, sampling) if setting.layers else setting.known
+    stage("certificates and bounds")
     setting = replace(setting, known=known, certified=votes.certificates(setting))
     return at_delta(setting, setting.delta)
 
