@@ -16,6 +16,7 @@ import torch
 
 from adanet_train.app import cli, console, run
 from adanet_train.app.console import Parser
+from adanet_train.core import bar as bars
 from adanet_train.core.bar import Bar
 from adanet_train.core.device import device
 from adanet_train.core.files import check_writable, data_folder, versions, write_file
@@ -182,7 +183,7 @@ def test_a_bar_gives_way_to_lines_and_leaves_nothing(monkeypatch, capsys):
 
 def test_without_a_terminal_there_is_a_line_every_ten_seconds(monkeypatch, capsys):
     now = [0.0]
-    monkeypatch.setattr(console.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(bars.time, "monotonic", lambda: now[0])
     with Bar("trials") as bar:
         for done in range(31):
             now[0] = float(done)
@@ -194,6 +195,28 @@ def test_without_a_terminal_there_is_a_line_every_ten_seconds(monkeypatch, capsy
         now[0] = 1000.0
         bar(1, 2)
     assert capsys.readouterr().err == ""
+
+
+def test_a_long_step_says_how_far_it_is_and_what_is_done(monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr(bars.time, "monotonic", lambda: now[0])
+    bars.stage("nobody listens")
+    bars.inside(1, 2)
+    with Bar("outer"), Bar("training") as inner:
+        for step in range(1, 41):
+            now[0] = float(step)
+            bars.inside(step, 40)
+        inner(1, 4, "1 of 4 rounds")  # the time left is that of all rounds from here on
+        for step in range(1, 11):
+            now[0] = 40.0 + step
+            bars.inside(step, 40)
+        bars.stage("counting")
+        now[0] = 70.0
+        bars.inside(1, 40)
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "training, 25% of this step, about 27 s left in it"  # it is counted from the first call
+    assert said[4] == "training 25%, 1 of 4 rounds, 25% of this step, about 2 min left"
+    assert said[5] == "training, counting, 2% of this step"
 
 
 # Files
