@@ -12,6 +12,7 @@ T_s(σ) >= Σ_r Λ_{s,r} n_r^(1/q) T_r(σ): the sum of the maximisers of the lay
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,16 +124,16 @@ def _suprema(search: UnitSearch, signs: Tensor, progress: Progress | None) -> Te
         columns = slice(start, start + len(part))
         Z[0, columns] = spec.bound(1, 0) * torch.linalg.vector_norm(part @ X, spec.q, dim=1)
         for s, values in enumerate(_by_layer(search, part), start=1):
+            if progress is not None:
+                progress(start * searches + s * len(part), len(signs) * searches)
             both = values.reshape(2, -1).amax(0)
             for k in range(s + 1, spec.depth + 1):
                 Z[k - 1, columns] += spec.bound(k, s) * spec.root(s) * both
-            if progress is not None:
-                progress(start * searches + s * len(part), len(signs) * searches)
     return Z
 
 
-def _by_layer(search: UnitSearch, part: Tensor) -> list[Tensor]:
-    """Lower values of T_s(σ) and T_s(-σ) for s = 1, .., l-1."""
+def _by_layer(search: UnitSearch, part: Tensor) -> Iterator[Tensor]:
+    """Lower values of T_s(σ) and T_s(-σ) for s = 1, .., l-1, one after the other."""
     spec = search.spec
     signs = torch.cat([part, -part])
     values: list[Tensor] = []
@@ -145,7 +146,7 @@ def _by_layer(search: UnitSearch, part: Tensor) -> list[Tensor]:
             )
             value = torch.maximum(value, carried)
         values.append(value)
-    return values
+        yield value
 
 
 def _half_of_all(m: int) -> Tensor:

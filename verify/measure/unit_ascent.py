@@ -20,6 +20,7 @@ from torch import Tensor
 from adanet_theory.spec import NetworkSpec
 from adanet_train.convex.projection import nearest
 from adanet_train.core.activations import apply_activation
+from adanet_train.core.bar import inside
 from adanet_train.core.network import Pair
 from adanet_train.core.norms import dual_vectors, row_norms
 
@@ -60,6 +61,7 @@ class UnitSearch:
         value, slope = self._evaluate(s, weights, coarse) if steps else (coarse.new_zeros(0), {})
         rate = torch.ones_like(value)
         for step in range(steps):
+            inside(step, steps)
             if step in _RACES:
                 kept = _better_half(value, len(signs))
                 value, rate = value[kept], rate[kept]
