@@ -61,6 +61,7 @@ figures: env
 # The documentation site in out/docs, with the tutorials run and every figure drawn; no warning is let pass.
 docs: .venv/docs-installed
 	$(BIN)/python -m figures.documents --out out/site
+	@echo "building the pages: a minute or two"
 	IPYTHONDIR=$(CURDIR)/out/site/_ipython $(BIN)/python -m sphinx -W --keep-going -q -b html -d out/docs-cache out/site out/docs
 	@echo "open out/docs/index.html"
 

@@ -6,8 +6,10 @@ import contextlib
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 def is_quiet(verbose: bool | None) -> bool:
@@ -29,6 +31,15 @@ def inside(done: int, total: int) -> None:
     """How far one step of the work under way is, on the bar in use: a step may take minutes."""
     if _shown:
         _shown[-1].inside(done, total)
+
+
+def counted(items: Iterable[T]) -> Iterator[T]:
+    """The items one by one, counted on the bar in use."""
+    known = list(items)
+    for done, item in enumerate(known):
+        if _shown:
+            _shown[-1](done, len(known), f"{done} of {len(known)}")
+        yield item
 
 
 class Bar:

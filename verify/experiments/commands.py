@@ -198,7 +198,8 @@ def run_certificates(arguments: argparse.Namespace) -> int:
     chosen = _among("sets", arguments.sets, tuple(data.label for data in certified.SETS))
     command = f"adanet-experiment certificates --data-dir DIR --seed {arguments.seed}"
     Path(arguments.out).parent.mkdir(parents=True, exist_ok=True)
-    certified.certificates(arguments.out, arguments.data_dir, arguments.seed, command, methods, chosen, _say)
+    with Bar(arguments.name) as bar:
+        certified.certificates(arguments.out, arguments.data_dir, arguments.seed, command, methods, chosen, _above(bar))
     return 0
 
 
@@ -207,24 +208,28 @@ def run_picking(arguments: argparse.Namespace) -> int:
     chosen = arguments.sets or picking.default_sets(arguments.learner)
     _among("sets", chosen, tuple(data.label for data in picking.SETS))
     seeds = range(arguments.seed, arguments.seed + arguments.seeds)
-    picking.picking(out_path(arguments), arguments.data_dir, seeds, arguments.learner, chosen, _say)
+    with Bar(arguments.name) as bar:
+        picking.picking(out_path(arguments), arguments.data_dir, seeds, arguments.learner, chosen, _above(bar))
     return 0
 
 
 def run_tables(arguments: argparse.Namespace) -> int:
     methods = _among("methods", arguments.methods, learners.METHODS)
-    learners.measure_all(out_path(arguments), arguments.sets, methods, arguments.rows, _say)
+    with Bar(arguments.name) as bar:
+        learners.measure_all(out_path(arguments), arguments.sets, methods, arguments.rows, _above(bar))
     return 0
 
 
 def run_classes(arguments: argparse.Namespace) -> int:
     methods = _among("methods", arguments.methods or tuple(classes.PARTS), tuple(classes.PARTS))
-    classes.measure(out_path(arguments), arguments.sets, methods, arguments.data_dir, arguments.seed, _say)
+    with Bar(arguments.name) as bar:
+        classes.measure(out_path(arguments), arguments.sets, methods, arguments.data_dir, arguments.seed, _above(bar))
     return 0
 
 
 def run_structure(arguments: argparse.Namespace) -> int:
-    structure.structure(out_path(arguments), arguments.data_dir, arguments.sets, _say)
+    with Bar(arguments.name) as bar:
+        structure.structure(out_path(arguments), arguments.data_dir, arguments.sets, _above(bar))
     return 0
 
 
@@ -235,6 +240,16 @@ def run_mnist_bound(arguments: argparse.Namespace) -> int:
 
 def _say(line: str) -> None:
     print(line, flush=True)
+
+
+def _above(bar: Bar) -> Callable[[str], None]:
+    """Prints a result; the bar comes again below it."""
+
+    def say(line: str) -> None:
+        with bar.hidden():
+            _say(line)
+
+    return say
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {

@@ -25,6 +25,7 @@ from adanet_theory.rounding import upward
 from adanet_train.app import run
 from adanet_train.app.inputs import Asked, RunInputs, read_inputs
 from adanet_train.certificate import randomised
+from adanet_train.core.bar import counted
 from adanet_train.core.config import Config
 from adanet_train.core.points import Points
 from adanet_train.core.training import Trained
@@ -239,16 +240,14 @@ def certificates(
     """Every method on every chosen data set that the file does not hold yet."""
     done = results.read(out)["rows"] if Path(out).exists() else []
     known = {(row["data"], row["method"]) for row in done}
-    for method in methods:
-        for data in SETS:
-            if data.label not in chosen or (data.label, method) in known or not data.has(method):
-                continue
-            start = time.process_time()
-            rows = list(METHODS[method](data, data_dir, seed))
-            seconds = round(time.process_time() - start, 1)
-            done = [*done, *({"data": data.label, "method": method, **row, "cpu_seconds": seconds} for row in rows)]
-            spent = {(row["data"], row["method"]): row["cpu_seconds"] for row in done}
-            found = results.document("certificates", command, seed, sum(spent.values()), done)
-            results.write(out, found)
-            report(f"{data.label}, {method}: " + ", ".join(f"{row['bound id']} {upward(row['bound'])}" for row in rows))
+    asked = [(method, data) for method in methods for data in SETS if data.label in chosen and data.has(method)]
+    for method, data in counted([(method, data) for method, data in asked if (data.label, method) not in known]):
+        start = time.process_time()
+        rows = list(METHODS[method](data, data_dir, seed))
+        seconds = round(time.process_time() - start, 1)
+        done = [*done, *({"data": data.label, "method": method, **row, "cpu_seconds": seconds} for row in rows)]
+        spent = {(row["data"], row["method"]): row["cpu_seconds"] for row in done}
+        found = results.document("certificates", command, seed, sum(spent.values()), done)
+        results.write(out, found)
+        report(f"{data.label}, {method}: " + ", ".join(f"{row['bound id']} {upward(row['bound'])}" for row in rows))
     return results.read(out)

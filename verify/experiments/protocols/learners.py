@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from adanet_theory.checks import check_choice
+from adanet_train.core.bar import counted
 from verify.experiments.protocols import table_data
 from verify.experiments.running import results
 
@@ -146,7 +147,7 @@ def measure_all(
     short = {name: name.partition(",")[0] for name in known}
     for name in names:
         check_choice("sets", name, [*known, *short.values()])
-    for name in [name for name in known if not names or {name, short[name]} & {*names}]:
+    for name in counted([name for name in known if not names or {name, short[name]} & {*names}]):
         make, kept = known[name]
         before = [row for row in recorded(out) if row["data"] == name]
         try:

@@ -31,6 +31,7 @@ from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.checks import check
 from adanet_theory.rounding import upward
 from adanet_train.app.inputs import encoded
+from adanet_train.core.bar import counted
 from adanet_train.core.config import Config
 from adanet_train.core.device import one_thread
 from adanet_train.data import datasets
@@ -332,12 +333,13 @@ def picking(
     say: Callable[[str], None],
 ) -> None:
     """The learner on every chosen data set with every seed that the file does not hold yet, seed by seed."""
-    for seed, data in itertools.product(seeds, SETS):
-        key = (data.label, learner, seed)
-        if data.label not in chosen or any(_key(row) == key for row in stored(out)):
-            continue
+    known = [_key(row) for row in stored(out)]
+    asked = [(seed, data) for seed, data in itertools.product(seeds, SETS) if data.label in chosen]
+    for seed, data in counted([(s, data) for s, data in asked if (data.label, learner, s) not in known]):
+        if (data.label, learner, seed) in map(_key, stored(out)):
+            continue  # another run has written it meanwhile
         row = measured(data, learner, data_dir, seed)
-        rows = sorted([*stored(out), row], key=_place)  # another run may have written meanwhile
+        rows = sorted([*stored(out), row], key=_place)
         seconds = sum(row[way]["cpu_seconds"] for row in rows for way in ("picked", "held_out"))
         command = "adanet-experiment picking --learner LEARNER --seeds N --data-dir DIR"
         results.write(out, results.document("picking", command, 0, seconds, rows))

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from adanet_train.core.bar import counted
 from paper_notes.tables import UNITS
 from verify.experiments.running import results
 
@@ -147,11 +148,11 @@ def structure(out: Path, data_dir: str | None, tasks: Sequence[str], say: Callab
 
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    for task, seed, method, data, work in runs(data_dir):
+    rows = results.read(out)["rows"] if out.exists() else []
+    done = {(row["task"], row["seed"], row["method"]) for row in rows}
+    asked = [one for one in runs(data_dir) if one[:3] not in done and (not tasks or one[0] in tasks)]
+    for task, seed, method, data, work in counted(asked):
         rows = results.read(out)["rows"] if out.exists() else []
-        done = {(row["task"], row["seed"], row["method"]) for row in rows}
-        if (task, seed, method) in done or (tasks and task not in tasks):
-            continue
         measured = [{"task": task, "seed": seed, "method": method, **row} for row in work(data())]
         _write(out, rows + measured)
         if measured:
