@@ -13,6 +13,7 @@ import torch
 from rich.console import Console
 from torch import nn
 
+from adanet_train import AdaNetClassifier, Config
 from adanet_train.data import datasets
 from tests.refusals import refuses
 from verify import cli
@@ -59,6 +60,37 @@ def test_the_documents_are_those_of_each_by_itself(run: list[str], capsys: pytes
         assert cli.main([path, *run[3:], "--json", "--compared", "3"]) == 0
         assert json.loads(capsys.readouterr().out) == document
     assert [document["model"]["path_norm"] for document in documents] == pytest.approx([2, 18, 20])
+
+
+@pytest.mark.parametrize(
+    ("second", "paid"),
+    [
+        ({"activation": "relu"}, 1),
+        ({"activation": "leaky_relu:0.5"}, 2),
+        ({"feature_range": (-2, 2)}, 2),
+        ({"p": 2.0}, 2),
+    ],
+)
+def test_networks_that_no_statement_holds_for_at_once_pay_for_each(
+    second: dict[str, object], paid: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A code of layers does not tell the activation, and a class of networks has one of them, one map, one family."""
+    X = np.random.default_rng(0).uniform(-1, 1, size=(100, 2))
+    y = (X[:, 0] > 0).astype(int)
+    np.savez(tmp_path / "train.npz", X=X, y=y)
+    for name, given in (("a", {}), ("b", second)):
+        options = {"feature_range": (-1, 1), "activation": "relu", **given}
+        config = Config(activation=options["activation"], p=options.get("p", 1.0), steps=5)
+        learner = AdaNetClassifier(
+            rounds=1, width=2, learner="gradient", feature_range=options["feature_range"], config=config
+        )
+        learner.fit(X, y).save(tmp_path / f"{name}.pt")
+    files = [str(tmp_path / f"{name}.pt") for name in "ab"]
+    assert cli.main([*files, "--data", str(tmp_path / "train.npz"), "--no-estimates", "--json"]) == 0
+    documents = json.loads(capsys.readouterr().out)
+    delta = {row["id"]: row["delta"] for document in documents for row in document["bounds"]}
+    assert delta["occam-certificate"] == delta["a-posteriori"] == delta["vote-certificate"] == 0.05 / paid
+    assert any("the networks compared differ" in note for note in documents[0]["notes"]) == (paid == 2)
 
 
 def test_the_data_are_read_once(run: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,7 +119,7 @@ def parser() -> Parser:
     add("--tried", type=int, metavar="N", help=tried)
     more = (
         "networks you compared: held-out bounds and certificates of one run (picks) stand at D/N; "
-        "statements on all networks at once need not pay (default: number of files)"
+        "statements on all networks of one activation and feature map need not pay (default: number of files)"
     )
     add("--compared", type=int, metavar="N", help=more)
     add("--no-replay", action="store_true", help="count the picks of a picked network, but do not train it again")
@@ -166,6 +166,8 @@ def verify(arguments: argparse.Namespace) -> int:
     if arguments.compress is not None:
         budget = compressing.BUDGET if arguments.budget is None else arguments.budget
         named, notes = compressing.compress_named(named, arguments.compress, question, budget)
+    question = replace(question, alike=case.alike(named))
+    notes += [case.UNLIKE] * (not question.alike)
     read = case.read_files(named)
     first = next(read)
     first = replace(first, notes=(*first.notes, *notes))

@@ -287,6 +287,31 @@ def read_file(path: str, **names: Any) -> Case:
     return only
 
 
+UNLIKE = (
+    "the networks compared differ in activation, feature map or declared family: each statement pays for each of them."
+)
+
+
+def alike(named: Named) -> bool:
+    """Whether the networks compared share activation, feature map and declared family, as one statement on all asks.
+
+    Programs of other formats are not looked into: they count as different.
+    """
+    if len(named.models) < 2 or named.module is not None or named.subnetworks is not None:
+        return True
+    return (
+        not any(map(_is_program, named.models)) and len({_kind(path, named.activation) for path in named.models}) == 1
+    )
+
+
+def _kind(path: str, activation: str | None) -> tuple[Any, ...]:
+    import joblib
+
+    model: Any = subject.of_model_file(path, activation).model
+    phi = frozenset(one.name for one in model.graph.phi if one.name != "identity")
+    return phi, joblib.hash(getattr(model, "features", None)), repr(model.declared)
+
+
 def read_files(named: Named) -> Iterator[Case]:
     """Cases of one run, one after the other; the data are read once, with the classes of the first."""
     first: _Data | None = None
@@ -310,13 +335,17 @@ def _unloaded(named: Named, given: Subject) -> list[str]:
     return [f"no --weights: the weights are as {named.module} makes them, untrained unless it loads some."]
 
 
-def subject_of(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None]:
-    """The predictor of a file or of the module, and the shape of its points where it has one of its own."""
+def _is_program(path: str) -> bool:
+    """Whether the file holds operations, and not the layers of a model file."""
     from adanet_train.reading import exported
 
+    return path.lower().endswith((".onnx", ".pt2")) or exported.is_exported_file(path)
+
+
+def subject_of(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None]:
+    """The predictor of a file or of the module, and the shape of its points where it has one of its own."""
     own_code = named.module is not None or named.subnetworks is not None
-    is_program = path.lower().endswith((".onnx", ".pt2")) or own_code
-    if not is_program and not exported.is_exported_file(path):
+    if not own_code and not _is_program(path):
         own = subject.of_model_file(path, named.activation)
         return own, own.model.graph.shape if isinstance(own.model, ReadNetwork) else None
     source = named.data or named.test

@@ -30,7 +30,8 @@ class Question:
     `cite` names the statement to be quoted before anything was seen, `asked` the one that the file or the other options
     ask for (points picked, weights coded, unlabelled points); `tried` counts the settings, maps and families that were
     tried on the same sample (None: what the model file says), `compared` the networks of which the least is quoted,
-    which statements on one of them pay for; `replay` says whether the recipe of a picked network is run again;
+    which statements on one of them pay for, and those on all networks at once too unless the networks are `alike`: of
+    one activation, feature map and declared family; `replay` says whether the recipe of a picked network is run again;
     `discrete` says that equal rows are separate draws; `command` says that the command asks, not Python.
     """
 
@@ -48,6 +49,7 @@ class Question:
     asked: str | None = None
     replay: bool = True
     compared: int = 1
+    alike: bool = True
     command: bool = False
 
     @classmethod
@@ -64,6 +66,11 @@ class Question:
         whole: dict[str, Any] = {name: getattr(asked, name) for name in ("draws", "seed", "tried", "compared")}
         whole = {name: int(value) for name, value in whole.items() if value is not None}  # numpy's too
         return replace(asked, **whole)
+
+    @property
+    def shared(self) -> int:
+        """How many networks a statement on all networks at once pays for."""
+        return 1 if self.alike else self.compared
 
     def __post_init__(self) -> None:
         check_delta(float(self.delta))

@@ -57,6 +57,7 @@ def cite(
     fixed: str | None,
     delta: Fraction,
     compared: int,
+    shared: int = 1,
     setting: Setting | None = None,
 ) -> Citation | None:
     """The statement fixed by the input, at the δ of its row, or the least of all at δ/K; None where it is not below 1.
@@ -73,7 +74,7 @@ def cite(
             again = each if there is setting or there is None else row(bound, there)
             if again.applies and again.value is not None and again.value < 1:
                 assumes = verdict.assumed(bound, again.about)
-                own, each_pays = again.delta or float(delta), compared if bound.is_paid_by_each else 1
+                own, each_pays = again.delta or float(delta), compared if bound.is_paid_by_each else shared
                 citations.append(Citation(each.id, again.value, own, assumes, among, again.about, each_pays))
     return min(citations, key=lambda citation: citation.value, default=None)
 

@@ -192,7 +192,8 @@ def with_description(report: BoundReport, description: Description | None, quest
         "points": float(description.points),
         "code": float(VERSION),
     }
-    paid = 1 if description.structured else question.compared  # networks of other architectures have codes of their own
+    # networks of other architectures have codes of their own; that of layers does not tell the activation
+    paid = question.shared if description.structured else question.compared
     delta = Fraction(question.delta) / report.tried / paid
 
     def at(delta: Fraction) -> float:

@@ -119,6 +119,7 @@ def of_setting(
             fixed=fixed,
             delta=setting.delta,
             compared=question.compared,
+            shared=question.shared,
             setting=setting,
         ),
         tried=_tried(model, question),
@@ -272,6 +273,7 @@ def make_setting(
         shift=own.shift(r_sup) if r_sup is not None and source.r_seen <= r_sup else None,
         picking=picking(model, sample, replay=question.replay, progress=progress),
         compared=question.compared,
+        shared=question.shared,
         draws=question.draws,
         seed=question.seed,
     )

@@ -39,15 +39,15 @@ def saying(bound: Bound, said: Value, setting: Setting) -> BoundRow:
 
 
 def paid(bound: Bound, setting: Setting) -> Setting:
-    """At what is left of δ: a statement on one network is paid for by each that was compared.
+    """At what is left of δ: a statement on one network is paid for by each that was compared, one on all networks at
+    once where these are not of one activation, map and family.
 
     What was tried on the sample costs nothing on held-out points, which are tested at their own δ.
     """
     if bound.group == "held-out" and setting.tested is not None:
         return replace(setting, delta=setting.tested.delta)
-    if setting.compared == 1 or not bound.is_paid_by_each:
-        return setting
-    return replace(setting, delta=setting.delta / setting.compared)
+    networks = setting.compared if bound.is_paid_by_each else setting.shared
+    return setting if networks == 1 else replace(setting, delta=setting.delta / networks)
 
 
 def made(bound: Bound, said: Value, why_not: Sequence[str], delta: Fraction) -> BoundRow:

@@ -246,6 +246,8 @@ class Setting:
     """Of a network that was trained by picking, on its own sample."""
     compared: int = 1
     """The networks that were compared: a statement on one of them pays for each."""
+    shared: int = 1
+    """Those that a statement on all networks at once pays for."""
     draws: int | None = None
     seed: int = 0
     tested: TestFacts | None = None
