@@ -44,6 +44,7 @@ from adanet_train.model.model_file import ModelFile, Sample
 from adanet_train.model.trained import model_of, trained_of
 from adanet_train.picking.train import plan_of
 from adanet_train.subnetworks import fitted
+from adanet_train.subnetworks.data import is_rows_file
 from adanet_train.subnetworks.ensemble import Candidates, Summary
 
 __all__ = ["AdaNetCVXClassifier", "AdaNetClassifier", "NetworkClassifier", "load"]
@@ -375,8 +376,14 @@ class AdaNetClassifier(_Trained):
         check(not self.warm_start, "objective certificate trains from its start: set warm_start=False.")
         plan: dict[str, Any] = {"start": config.picking.start, "K": config.picking.picks}
         plan |= {"order": config.picking.order, "delta": config.goal.delta, "discrete": config.goal.discrete}
+        encoder = None
+        if fitted.is_table(X) or is_rows_file(X):
+            where = X if isinstance(X, str | Path) else "X"
+            X, y, encoder, _ = fitted.read_labelled(X, y)
+            fitted.require_numbers(encoder, where)
+            X = np.array(X)  # of picking every row is in memory
         certified = certify(self, X, y, seed=config.run.seed, verbose=self.verbose or None, **plan)
-        self.ensemble_ = replace(certified.predictor.ensemble_, picked=certified.record)
+        self.ensemble_ = replace(certified.predictor.ensemble_, picked=certified.record, encoder=encoder)
         self.picked_ = certified.record
         self.classes_ = self.ensemble_.classes
         return self

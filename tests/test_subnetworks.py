@@ -1228,6 +1228,40 @@ def test_the_objective_certificate_with_builders():
     assert fitted([linear], X, y, rounds=1).certificate_ is None
 
 
+def test_tables_and_rows_in_files_are_trained_with_a_certificate(tmp_path, monkeypatch):
+    """As the same rows in memory; a table of words has no encoding that was fixed before its rows."""
+    monkeypatch.chdir(tmp_path)
+    X, y = IMAGES[PAIR].reshape(PAIR.sum(), -1)[:, 20:24].astype(float), LABELS[PAIR]
+    np.save("X.npy", X)
+    frame = polars.DataFrame({f"x{j}": X[:, j] for j in range(4)})
+    frame.with_columns(y=y).write_parquet("t.parquet")
+    asked = {"rounds": 1, "objective": "certificate", "config": Config(start=0.4, picks=2, discrete=True)}
+    train_long = Fit(epochs=20, batch=16, rate=0.02)
+    given = Subnetworks([lambda context: nn.Linear(4, context.outputs)], training=train_long, validation=0)
+    of_rows, of_file, of_frame, of_path = (
+        AdaNetClassifier(subnetworks=given, **asked).fit(*points)
+        for points in ((X, y), ("X.npy", y), (frame, y), ("t.parquet", "y"))
+    )
+    assert {clf.certificate_ for clf in (of_file, of_frame, of_path)} == {of_rows.certificate_}
+    f = of_rows.decision_function(X)
+    for points, clf in (("X.npy", of_file), (frame, of_frame), ("t.parquet", of_path)):
+        assert np.array_equal(f, clf.decision_function(points))
+    report = verify_bounds(of_path, "t.parquet", "y", draws=None, discrete=True)
+    assert report.bounds["pick-certificate"].value == pytest.approx(of_rows.certificate_, rel=1e-9)
+    words = frame.with_columns(word=polars.Series(["a", "b"] * (len(y) // 2) + ["a"] * (len(y) % 2)))
+    with pytest.raises(ValueError, match="X: holds words or empty cells, and a certificate needs"):
+        AdaNetClassifier(subnetworks=given, **asked).fit(words, y)
+
+
+def test_picking_says_once_that_an_instance_is_not_trained(recwarn):
+    warnings.simplefilter("always")
+    one = nn.Sequential(nn.Flatten(), nn.Linear(64, 1))
+    nn.init.zeros_(one[1].weight)
+    found = certify(AdaNetClassifier(subnetworks=[one, linear], rounds=1), IMAGES[PAIR], LABELS[PAIR], K=3, start=0.2)
+    assert len(found.picks) > 0
+    assert [str(one.category.__name__) for one in recwarn.list] == ["InstanceWarning"]
+
+
 def test_the_file_holds_the_record_of_picking(tmp_path):
     X, y = IMAGES[PAIR], LABELS[PAIR]
     given = Subnetworks([linear], training=QUICK, validation=0)

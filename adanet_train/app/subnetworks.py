@@ -150,12 +150,7 @@ def _by_picking(
     from adanet_train.picking.core import Labelled, Plan
     from adanet_train.picking.subnetworks import Ensembles
 
-    encoder = sample.encoder
-    plain = encoder is None or encoder.names == tuple(column.name for column in encoder.columns)
-    reason = (
-        "holds words or empty cells, and a certificate needs an encoding fixed before the rows were seen: drop them"
-    )
-    check(plain and not any(encoder.categories if encoder else ()), f"{arguments.data}: {reason}.")
+    fitted.require_numbers(sample.encoder, arguments.data)
     index = (sample.y > 0).astype(np.int64) if sample.outputs is None else sample.y
     points = Labelled(np.asarray(sample.X), index, np.arange(sample.outputs or 2))
     repeated = repeats(points.keys)

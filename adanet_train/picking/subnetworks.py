@@ -6,6 +6,7 @@ sample: it must not have seen these rows.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from adanet_train.picking.modules import Module, padded_margins
 from adanet_train.picking.networks import weighted
 from adanet_train.subnetworks import fitted
 from adanet_train.subnetworks.fitted import Fitted
+from adanet_train.subnetworks.protocol import InstanceWarning
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,9 @@ class Ensembles:
 
     def fit(self, P: Labelled, T: Labelled, previous: Fitted | None) -> Fitted:
         points = weighted(P, T, self.weight)
-        with one_thread():
+        with one_thread(), warnings.catch_warnings():
+            if previous is not None:
+                warnings.simplefilter("ignore", InstanceWarning)  # said in the first fit
             ensemble = fitted.fit(
                 points.X, points.y, self.subnetworks, rounds=self.rounds, seed=self.seed, device=self.device
             )

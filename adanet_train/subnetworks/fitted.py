@@ -113,10 +113,7 @@ def fit(
     """
     settings = Subnetworks.of(subnetworks)
     if is_table(X) or is_rows_file(X):
-        if is_table(X) and isinstance(X, str | Path):
-            y = "y" if y is None else y
-            check(isinstance(y, str), "of a file y must be the name of the column of labels.")
-        X, y, encoder, _ = read_points(X, y, coded=settings.categories)
+        X, y, encoder, _ = read_labelled(X, y, coded=settings.categories)
         if encoder is not None:
             warn_of_ids([*dict.fromkeys([*encoder.ids, *numbered(np.asarray(X), encoder.names)])], stacklevel=5)
     coded = encoder is not None and encoder.coded
@@ -177,6 +174,23 @@ def read_points(X: Any, y: Any = None, **asked: Any) -> tuple[Any, Any, Encoder 
     else:
         read = tables.read(Path(X), label, **asked) if isinstance(X, str | Path) else tables.of_frame(X, **asked)
     return read["X"], y if label is None else read["y"], read.get("encoder"), read.get("notes", ())
+
+
+def read_labelled(X: Any, y: Any, **asked: Any) -> tuple[Any, Any, Encoder | None, Sequence[str]]:
+    """The same of points to train on, whose labels in a table are its column `y` unless another one is named."""
+    if is_table(X) and isinstance(X, str | Path):
+        y = "y" if y is None else y
+        check(isinstance(y, str), "of a file y must be the name of the column of labels.")
+    return read_points(X, y, **asked)
+
+
+def require_numbers(encoder: Encoder | None, where: Any) -> None:
+    """Refuse a table for a certificate whose columns were encoded by what stood in its rows."""
+    if encoder is None:
+        return
+    plain = encoder.names == tuple(column.name for column in encoder.columns) and not any(encoder.categories)
+    told = "holds words or empty cells, and a certificate needs an encoding fixed before the rows were seen: drop them"
+    check(plain, f"{where}: {told}.")
 
 
 def _labels(X: Any, y: Any) -> NDArray[Any]:

@@ -61,6 +61,10 @@ class Generator(Protocol):
     def candidates(self, round: int, reports: Sequence[Report]) -> Sequence[Any]: ...
 
 
+class InstanceWarning(UserWarning):
+    """A module instance among the builders is taken as it is, and it may be that it should have been trained."""
+
+
 class Given(nn.Module):
     """A fitted estimator as a subnetwork: class probabilities less 1/C, or its decision function."""
 

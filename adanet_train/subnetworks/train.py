@@ -35,6 +35,7 @@ from adanet_train.subnetworks.fitting import Data, Fit, predict
 from adanet_train.subnetworks.protocol import (
     Context,
     Given,
+    InstanceWarning,
     Report,
     build,
     described,
@@ -421,9 +422,10 @@ class EnsembleProblem:
         remedy = f"to have it trained give what makes it, subnetworks=[lambda context: {type(module).__name__}(..)]"
         if error >= base:
             compared = f"it errs on {error:.4f} of the sample, a constant prediction on {base:.4f}"
-            warnings.warn(f"{what}: {compared}; {remedy}.", stacklevel=2)
+            warnings.warn(f"{what}: {compared}; {remedy}.", InstanceWarning, stacklevel=2)
         elif module.training:
-            warnings.warn(f"{what}; {remedy}, or call its eval() if it is trained already.", stacklevel=2)
+            told = f"{what}; {remedy}, or call its eval() if it is trained already."
+            warnings.warn(told, InstanceWarning, stacklevel=2)
 
     def previous(self, grown: GrownEnsemble) -> tuple[nn.Module, ...]:
         """The subnetworks that a new one may read; one that shall stand alone reads none."""
