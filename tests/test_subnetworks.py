@@ -12,6 +12,7 @@ import numpy as np
 import polars
 import pytest
 import torch
+from scipy.sparse import csr_matrix
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -473,6 +474,7 @@ def test_a_dataset_of_pairs_is_trained_with_a_certificate():
         (np.eye(10)[LABELS], r"got shape \(700, 10\): y.argmax\(1\) of one-hot rows"),
         (np.where(LABELS == 3, np.nan, LABELS), "got nan in 7[0-9] of 700 rows"),
         (LABELS * 1j, "got dtype complex128"),
+        ([None] * 700, r"labels of one type, got \['NoneType'\]"),
     ],
 )
 def test_labels_that_are_none_are_refused(y, told):
@@ -601,6 +603,10 @@ def test_points_that_are_not_numbers_are_refused():
 
     with pytest.raises(ValueError, match="X must hold finite numbers"):
         fitted(linear, np.where(IMAGES > 0.5, np.nan, IMAGES))
+    with pytest.raises(ValueError, match=r"X must be a dense array.*X.toarray"):
+        fitted(linear, csr_matrix(DIGITS))
+    with pytest.raises(ValueError, match="without masked entries"):
+        fitted(linear, np.ma.masked_array(DIGITS, DIGITS > 15))
     with pytest.raises(ValueError, match="an IterableDataset cannot be held out from"):
         AdaNetClassifier(subnetworks=linear).fit(Endless())
     with pytest.raises(ValueError, match=r"validation must be a share in \[0, 1\), a pair"):
@@ -614,6 +620,9 @@ def test_images_without_a_channel_axis_are_named():
         AdaNetClassifier(subnetworks=[lambda: copy.deepcopy(small)], rounds=1).fit(flat, LABELS)
     with pytest.raises(ValueError, match=r"X has no channel axis: pass X\[:, None\]"):
         certify(lambda: copy.deepcopy(small), flat, LABELS, discrete=True)
+    last = np.moveaxis(IMAGES, 1, -1)
+    with pytest.raises(ValueError, match=r"torch reads channels first: pass X.transpose\(0, 3, 1, 2\)"):
+        AdaNetClassifier(subnetworks=[lambda: copy.deepcopy(small)], rounds=1).fit(last, LABELS)
 
 
 class _Cast(nn.Module):
@@ -738,6 +747,42 @@ class _Shifted(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x.sum(1) + self.by
+
+
+@pytest.mark.parametrize("batch", [9, 33, 600])
+def test_no_batch_has_one_row(batch):
+    """BatchNorm refuses one; of 631 training rows one is left over in batches of 9, and goes with the eight before."""
+    seen = []
+
+    class Counted(nn.Module):
+        def __init__(self, context: Context) -> None:
+            super().__init__()
+            self.norm, self.out = nn.BatchNorm1d(64), nn.Linear(64, context.outputs)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if self.training:
+                seen.append(len(x))
+            return self.out(self.norm(x.flatten(1)))
+
+    given = Subnetworks([Counted], training=Fit(epochs=1, batch=batch), validation=(IMAGES[631:], LABELS[631:]))
+    AdaNetClassifier(subnetworks=given, rounds=1).fit(IMAGES[:631], LABELS[:631])
+    whole, left = divmod(631, batch)
+    assert seen == ([*[batch] * (whole - 1), batch + 1] if left == 1 else [*[batch] * whole, left])
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (lambda: Fit(epochs=0), "epochs must be an integer >= 1, got epochs=0"),
+        (lambda: Fit(batch=2.5), "batch must be an integer >= 1"),
+        (lambda: Fit(rate=-1), "rate must be a finite number > 0, got rate=-1"),
+        (lambda: Subnetworks([linear], training="adam"), "training must be a Fit"),
+        (lambda: Subnetworks([linear], lam="much"), "lam and beta must be >= 0, got lam=much"),
+    ],
+)
+def test_settings_are_refused_by_name(settings, told):
+    with pytest.raises(ValueError, match=told):
+        settings()
 
 
 def test_points_are_not_all_moved_at_once():

@@ -14,7 +14,7 @@ class Context:
 
     Attributes
     ----------
-    shape : shape of one input, for instance (1, 28, 28).
+    shape : shape of one input, for instance (1, 28, 28). Inputs come in float32; of codes take `x.long()`.
     outputs : number of outputs the module must have: 1 for two classes (the sign decides), else one per class.
     previous : subnetworks chosen in earlier rounds, trained and frozen; `hidden(module, x)` reads the last hidden layer
         of one.

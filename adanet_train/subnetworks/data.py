@@ -44,6 +44,8 @@ class Inputs:
             return cls(dataset_of(X), device, streamed=True)
         if is_rows_file(X):
             X = files.rows(Path(X))
+        dense = not hasattr(X, "toarray") and not np.ma.is_masked(X)
+        check(dense, "X must be a dense array without masked entries: pass X.toarray() of a sparse matrix.")
         kept = isinstance(X, Tensor) or is_on_disk(X)
         values = X if kept else np.asarray(X)
         real = not (values.is_complex() if isinstance(values, Tensor) else values.dtype.kind == "c")

@@ -6,6 +6,7 @@ import hashlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -205,6 +206,9 @@ def _labels(X: Any, y: Any) -> NDArray[Any]:
         missing = int(np.isnan(names).sum())
         check(missing == 0, f"y must hold labels, got nan in {missing} of {len(names)} rows: drop them.")
         check(bool((names == names.round()).all()), f"y must hold labels: {REMEDY}")
+    if names.dtype.kind == "O":
+        kinds = sorted({type(name).__name__ for name in names})
+        check(len(kinds) == 1 and isinstance(names[0], str | Real), f"y must hold labels of one type, got {kinds}.")
     check(names.dtype.kind in "biufUO", f"y must hold labels, numbers or words, got dtype {names.dtype}.")
     return names
 

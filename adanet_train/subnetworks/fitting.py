@@ -57,6 +57,13 @@ class Fit:
     rate: float = RATE
     patience: int = PATIENCE
 
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch", "patience"):
+            value = getattr(self, name)
+            check(isinstance(value, int) and value >= 1, f"{name} must be an integer >= 1, got {name}={value!r}.")
+        positive = isinstance(self.rate, float | int) and 0 < self.rate < math.inf
+        check(positive, f"rate must be a finite number > 0, got rate={self.rate!r}.")
+
     def __call__(self, module: nn.Module, data: Data, loss: Loss) -> None:
         """Train in place; the weights of the pass with the least validation loss are kept."""
         free = [p for p in module.parameters() if p.requires_grad]
@@ -73,6 +80,8 @@ class ModuleSearch:
         self.theta, self.slopes = _one_vector(free, data.name)
         self.adam = Adam(self.theta)
         self.a_pass = -(-len(data.split.train) // settings.batch)
+        if self.a_pass > 1 and len(data.split.train) % settings.batch == 1:
+            self.a_pass -= 1  # a batch of one row has no variance: it goes with the one before
         self.steps = self.a_pass * settings.epochs
         self.batches: list[Tensor] = []
         self.passes, self.last, self.least = 0, torch.zeros(()), math.inf
@@ -106,7 +115,9 @@ class ModuleSearch:
     def _begin_a_pass(self) -> None:
         rows = self.data.split.train
         order = rows[torch.randperm(len(rows), generator=self.data.generator)]
-        self.batches = list(order.split(self.settings.batch))[::-1]
+        batches = list(order.split(self.settings.batch))
+        last = self.a_pass - 1
+        self.batches = [*batches[:last], torch.cat(batches[last:])][::-1]
         self.passes += 1
         self.module.train()
         for frozen in self.data.previous:

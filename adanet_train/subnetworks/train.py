@@ -90,8 +90,11 @@ class Subnetworks:
             number = isinstance(share, float | int) and 0 <= share < 1
             expected = "a share in [0, 1), a pair (X, y), a Dataset or a DataLoader"
             check(number, f"validation must be {expected}, got validation={share!r}.")
-        given = self.lam is None or self.lam >= 0
-        check(given and self.beta >= 0, f"lam and beta must be >= 0, got lam={self.lam}, beta={self.beta}.")
+        numbers = [self.beta, 0.0 if self.lam is None else self.lam]
+        known = all(isinstance(one, float | int) and one >= 0 for one in numbers)
+        check(known, f"lam and beta must be >= 0, got lam={self.lam}, beta={self.beta}.")
+        expected = "training must be a Fit(..) or a function (module, data, loss)"
+        check(callable(self.training), f"{expected}, got {self.training!r}.")
 
     @classmethod
     def of(cls, given: Any) -> Subnetworks:
@@ -386,7 +389,7 @@ class EnsembleProblem:
         except (ProcessEnded, UnreadablePoint, Warning):
             raise
         except Exception as error:
-            flat = " X has no channel axis: pass X[:, None]." if len(self.inputs.shape) == 2 else ""
+            flat = channels_wrong(self.inputs.shape)
             if isinstance(error, ValueError) and repr(name_of(builder)) in str(error):
                 raise ValueError(f"round {t}: {error}{flat}") from error
             raise ValueError(f"builder {name_of(builder)!r} failed in round {t}: {described(error)}{flat}") from error
@@ -516,6 +519,15 @@ class EnsembleProblem:
             candidate.measure, candidate.parameters, measure.depth(candidate.module), weighed.chosen[-1].weight,
             chosen, why, round(candidate.seconds, 3),
         )  # fmt: skip
+
+
+def channels_wrong(shape: tuple[int, ...]) -> str:
+    """What to do where the inputs may be images whose channels do not stand first; else nothing."""
+    if len(shape) == 2:
+        return " X has no channel axis: pass X[:, None]."
+    few = (1, 3, 4)
+    last = len(shape) == 3 and shape[-1] in few and shape[0] not in few
+    return f" X has inputs of shape {shape}, torch reads channels first: pass X.transpose(0, 3, 1, 2)." if last else ""
 
 
 def _moved(value: Any, device: torch.device | str) -> Any:
