@@ -6,6 +6,7 @@ import json
 import sys
 import warnings
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from adanet_train.subnetworks.data import Inputs
 from adanet_train.subnetworks.embedded import Embedded
 from adanet_train.subnetworks.fitted import Fitted
 from adanet_train.subnetworks.fitting import Data, Fit, predict, validation_loss
-from adanet_train.subnetworks.protocol import Context, continued, hidden
+from adanet_train.subnetworks.protocol import Context, build, continued, hidden, name_of
 from adanet_train.subnetworks.train import EnsembleProblem, Subnetworks, train
 from verify import compressing, verify_bounds
 from verify.cli import main as verify_main
@@ -693,6 +694,27 @@ def test_a_module_must_be_a_function_of_each_point(spoil, told):
     with pytest.raises(ValueError, match=told):
         check_builder(lambda context: _Odd(spoil), shape=(1, 8, 8), outputs=10)
     assert np.array_equal(before, IMAGES)
+
+
+def test_a_context_is_given_to_who_asks_for_it():
+    """By its place, or by its name where other parameters stand before it; the name in reports is the function's."""
+    draw = torch.Generator().manual_seed(0)
+    context = Context((1, 8, 8), 10, (), 1, 100, draw)
+
+    def wide(width=8, context=None):
+        return nn.Sequential(nn.Flatten(), nn.Linear(64, width), nn.ReLU(), nn.Linear(width, context.outputs))
+
+    def sized(width, context):
+        return wide(width, context)
+
+    def plain(width=3):
+        return nn.Linear(64, width)
+
+    assert build(wide, context)[-1].out_features == 10
+    assert build(partial(sized, 5), context)[1].out_features == 5
+    assert build(partial(sized, width=6), context)[1].out_features == 6
+    assert build(plain, context).out_features == 3
+    assert name_of(partial(sized, 5)) == "sized"
 
 
 def test_a_builder_makes_a_new_module_each_time():

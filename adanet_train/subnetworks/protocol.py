@@ -10,8 +10,9 @@ A list of these is proposed every round; an object with `candidates(round, repor
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -118,6 +119,8 @@ def described(error: Exception) -> str:
 def name_of(builder: Any) -> str:
     """The name of a builder in reports: its own, or that of its function or class."""
     given = getattr(builder, "name", None)
+    if not given and isinstance(builder, functools.partial):
+        return name_of(builder.func)
     return str(given) if given else getattr(builder, "__name__", type(builder).__name__)
 
 
@@ -130,7 +133,7 @@ def build(builder: Any, context: Context) -> nn.Module:
     """The module of a builder; its initial weights depend on nothing but the candidate's own generator."""
     make = builder.build if hasattr(builder, "build") else builder
     with seeded(context.generator):
-        module = make(context) if takes_context(make) else make()
+        module = _made(make, context)
         what = f"builder {name_of(builder)!r}"
         check(isinstance(module, nn.Module), f"{what} must return an nn.Module, got {type(module).__name__}.")
         if any(map(is_lazy, _tensors(module))):
@@ -155,12 +158,26 @@ def seeded(generator: torch.Generator) -> Iterator[None]:
 
 
 def takes_context(make: Callable[..., Any]) -> bool:
-    """Whether it has a parameter that must be given: a factory without one is called without a context."""
-    try:
-        parameters = inspect.signature(make).parameters.values()
-    except (TypeError, ValueError):
+    """Whether it has a parameter `context`, or one that must be given: else a factory is called without a context."""
+    parameters = _parameters(make)
+    if parameters is None or "context" in parameters:
         return True
-    return any(one.default is one.empty and one.kind in (0, 1, 2) for one in parameters)
+    return any(one.default is one.empty and one.kind in (0, 1, 2) for one in parameters.values())
+
+
+def _parameters(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter] | None:
+    try:
+        return inspect.signature(make).parameters
+    except (TypeError, ValueError):
+        return None
+
+
+def _made(make: Callable[..., Any], context: Context) -> Any:
+    """What the factory makes; a parameter `context` is given by its name, as others may stand before it."""
+    own = (_parameters(make) or {}).get("context")
+    if own is not None and own.kind in (1, 3):
+        return make(context=context)
+    return make(context) if takes_context(make) else make()
 
 
 def outputs_of(module: nn.Module, x: Tensor, outputs: int, name: str) -> Tensor:
