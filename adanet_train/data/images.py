@@ -70,11 +70,18 @@ def load(
     values: Any = dataset.values
     shape = dataset.shape or values.shape[1:]
     if name in SIDES and dataset.known_range is not None:
-        values, shape = values / dataset.known_range[1], (1, SIDES[name], SIDES[name])
+        values, shape = _scaled(values, dataset.known_range[1]), (1, SIDES[name], SIDES[name])
     if not is_on_disk(values):
         values = np.asarray(values, dtype=np.float32)
     classes = dataset.classes or dataset.pair
     return Pictures(values.reshape(dataset.m, *shape), dataset.y, classes, dataset.outputs, dataset.notes)
+
+
+def _scaled(values: Any, largest: float) -> NDArray[np.float32]:
+    """values / largest, divided in float64, of which no more than a buffer is in memory."""
+    found = np.empty(values.shape, dtype=np.float32)
+    np.divide(values, largest, out=found, dtype=np.float64, casting="same_kind")
+    return found
 
 
 def _table(

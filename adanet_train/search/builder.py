@@ -72,7 +72,7 @@ class CommitteeModule(nn.Module):
     ) -> None:
         super().__init__()
         K, self.activation, self.before = len(U[0]), activation, before
-        self.members = K
+        self.members, self.phi = K, on_tensors(activation).value
         self.first = _Below(U[0].shape[2] - constant, K * U[0].shape[1], bias=constant)
         sides = [(K * part.shape[2], K * part.shape[1]) for part in U[1:]]
         above = (_Above(*side, 1, groups=K, bias=False) for side in sides)
@@ -111,7 +111,7 @@ class CommitteeModule(nn.Module):
 
     def layers(self, x: Tensor) -> tuple[list[Tensor], list[Tensor]]:
         """(h_1, .., h_d, each [points, K, units]; what layers 2, .., d read, each [points, K units])."""
-        K, phi = self.members, on_tensors(self.activation).value
+        K, phi = self.members, self.phi
         earlier = [] if self.before is None else self.before.units(x, len(self.above))
         h, read = [self.first(x.flatten(1)).unflatten(1, (K, -1))], []
         for k, layer in enumerate(self.above):
@@ -122,8 +122,7 @@ class CommitteeModule(nn.Module):
 
     def units(self, x: Tensor, depth: int) -> list[Tensor]:
         """φ(h_k) of layers 1, .., depth, [points, K, units], with the units of earlier committees before its own."""
-        phi = on_tensors(self.activation).value
-        own = [phi(h) for h in self.layers(x)[0][:depth]]
+        own = [self.phi(h) for h in self.layers(x)[0][:depth]]
         earlier = [] if self.before is None else self.before.units(x, depth)
         both = min(len(own), len(earlier))
         joined = [torch.cat([earlier[k], own[k]], 2) for k in range(both)]
