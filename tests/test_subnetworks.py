@@ -1315,6 +1315,15 @@ def test_tables_and_rows_in_files_are_trained_with_a_certificate(tmp_path, monke
         assert np.array_equal(f, clf.decision_function(points))
     report = verify_bounds(of_path, "t.parquet", "y", draws=None, discrete=True)
     assert report.bounds["pick-certificate"].value == pytest.approx(of_rows.certificate_, rel=1e-9)
+    half, g = len(y) // 2, certify(LogisticRegression(), X, y, start=0.4, K=2, discrete=True)
+    fresh = X[half:] + np.arange(1, len(y) - half + 1)[:, None] / 1e4
+    polars.DataFrame({f"x{j}": fresh[:, j] for j in range(4)}).write_parquet("u.parquet")
+    by_name, by_rows = (
+        verify_bounds(of_path, X[:half], y[:half], unlabelled=U, surrogate=g, draws=None, discrete=True)
+        for U in ("u.parquet", fresh)
+    )
+    terms = [one.bounds["disagreement-certificate"].terms for one in (by_name, by_rows)]
+    assert terms[0] == terms[1]
     words = frame.with_columns(word=polars.Series(["a", "b"] * (len(y) // 2) + ["a"] * (len(y) % 2)))
     with pytest.raises(ValueError, match="X: holds words or empty cells, and a certificate needs"):
         AdaNetClassifier(subnetworks=given, **asked).fit(words, y)

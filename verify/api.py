@@ -139,7 +139,7 @@ def verify_bounds(
     question = replace(question, device=devices.device(device))
     read = case.read(network, X, y, test=test, activation=activation, classes=classes, declared=declared)
     with Bar("verifying", quiet=is_quiet(verbose)) as progress:
-        built = complete(read, question, unlabelled, surrogate, progress)
+        built = complete(read, question, case.unlabelled(network, unlabelled), surrogate, progress)
     doubt = _doubt(built, None if read.sample is None else read.sample.y)
     name = str(network) if isinstance(network, str | Path) else type(network).__name__
     built = replace(built, sources={"model": name, "made on": time.strftime("%Y-%m-%d")})

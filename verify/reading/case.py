@@ -231,6 +231,11 @@ def decisions(given: Subject, U: Any) -> Array:
     return program.of_formula(given.model, GivenPoints(points.doubles(Psi), np.zeros(len(Psi))))
 
 
+def unlabelled(network: Any, U: Any) -> Any:
+    """Points without labels as the network reads them, where they are a table or .npy files for subnetworks."""
+    return _encoded(network, Pairs(U, None)).X
+
+
 def features(given: Subject, X: Any, name: str = "") -> Array:
     """Ψ of points as they are, by the map of the model."""
     return np.ascontiguousarray(_features(given, Pairs(X, None, name=name))[0], dtype=np.float64)
