@@ -109,9 +109,8 @@ class _Trained(NetworkClassifier):
         predicted = np.unique(self.predict(X))
         if len(predicted) == 1:
             constant = f"a constant prediction errs on {base_rate(np.asarray(y)):.4f} of the sample"
-            warning = (
-                f"the network predicts one class, {predicted.tolist()[0]!r}; {constant} (class_weight='balanced')."
-            )
+            remedy = "weight the loss in your `fit`" if hasattr(self, "ensemble_") else "class_weight='balanced'"
+            warning = f"the network predicts one class, {predicted.tolist()[0]!r}; {constant} ({remedy})."
             warnings.warn(warning, stacklevel=3)
         return self
 

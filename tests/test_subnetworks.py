@@ -163,6 +163,16 @@ def test_a_file_holds_weights_and_its_reader_brings_the_builders(tmp_path):
     with pytest.raises(ValueError, match="builders given here are: linear"):
         load(tmp_path / "m.pt", subnetworks=[linear])
 
+    class Wider:
+        name = "cnn"
+
+        def build(self, context):
+            return nn.Sequential(nn.Flatten(), nn.Linear(64, context.outputs))
+
+    with pytest.raises(ValueError, match="builder 'cnn' makes another module than the file: Error") as refused:
+        load(tmp_path / "m.pt", subnetworks=[Wider()])
+    assert "\n" not in str(refused.value)
+
 
 def test_the_builders_see_the_same_context_in_training_and_in_reading(tmp_path):
     seen = []

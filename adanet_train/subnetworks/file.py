@@ -176,7 +176,8 @@ def _rebuilt(
     try:
         module.load_state_dict(saved["state"])
     except RuntimeError as error:
-        raise ValueError(f"{where}: builder {name!r} makes another module than the file: {error}.") from None
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{where}: builder {name!r} makes another module than the file: {reason}") from None
     module.eval().requires_grad_(False)
     kept = {field: saved[field] for field in ("weight", "complexity", "parameters", "size")}
     return Chosen(name=name, module=module, round=t, number=number, origin=builder if given else None, **kept)
