@@ -205,8 +205,11 @@ class CommitteeBuilder:
 
     def train(
         self, module: CommitteeModule, sample: SplitSample, existing: Member, draw: torch.Generator
-    ) -> CommitteeModule:
-        """Every member from f^(j) of `existing` until its part stops getting better, at the best of all looks."""
+    ) -> list[Tensor]:
+        """Every member from f^(j) of `existing` until its part stops getting better, at the best of all looks.
+
+        The module takes the weights; they are given in float64 too.
+        """
         config, radii, labels = self.config, self.radii, sample.labels
         dtype, device = getattr(torch, config.run.dtype), sample.y.device
         centre = sample.points.centre if radii is None else None
@@ -223,7 +226,7 @@ class CommitteeBuilder:
         if centre is not None:
             U[0] = centre.weights(U[0])
         module.take(U)
-        return module
+        return U
 
 
 def learn(
@@ -240,6 +243,6 @@ def learn(
     previous = (GrownCommittee(existing, sample.members),) if growth.parts else ()
     builder = CommitteeBuilder(depth, units, config, spec=spec)
     t, m = len(growth.parts) + 1, len(sample.points)
-    module = builder.build(Context(shape, sample.labels.tops, previous, t, m, draw)).to(growth.f.device, torch.float64)
-    U = builder.train(module, sample, existing, draw).weights
+    module = builder.build(Context(shape, sample.labels.tops, previous, t, m, draw)).to(growth.f.device)
+    U = builder.train(module, sample, existing, draw)
     return inside(proposal_of(U, existing, spec, config), spec, config)
