@@ -102,7 +102,13 @@ class _Trained(NetworkClassifier):
         model = model_of(trained, method, features=features, sample=sample, notes=notes)
         # through the file's form, so that a saved model is the fitted one in every bit
         self.model_ = model_file.decode(model_file.encode(model), "the fitted model")
+        self._hold_only("model_")
         return self
+
+    def _hold_only(self, *names: str) -> None:
+        """Of what `fit` may leave only this: what an earlier fit of another kind left would answer for this one."""
+        for name in {"model_", "ensemble_", "picked_"}.difference(names):
+            self.__dict__.pop(name, None)
 
     def _warned(self, X: Any, y: Any) -> Self:
         """With a warning where every point of the sample is put into one class."""
@@ -348,14 +354,17 @@ class AdaNetClassifier(_Trained):
         if config.goal.by_picking:
             return self._fit_picking(X, y, config)
 
+        def hold(ensemble: fitted.Fitted) -> None:
+            self.ensemble_, self.classes_ = ensemble, ensemble.classes
+            self._hold_only("ensemble_")
+
         def after(ensemble: fitted.Fitted) -> None:
-            self.ensemble_, self.classes_ = ensemble, ensemble.classes  # what follows may fail: this round is kept
+            hold(ensemble)  # what follows may fail: this round is kept
             if self.verbose:
                 fitted.tell(ensemble)
 
         made: dict[str, Any] = {"rounds": config.family.rounds, "seed": config.run.seed, "device": config.run.device}
-        self.ensemble_ = fitted.fit(X, y, self.subnetworks, resume=begun, callback=after, **made)
-        self.classes_ = self.ensemble_.classes
+        hold(fitted.fit(X, y, self.subnetworks, resume=begun, callback=after, **made))
         return self if y is None or isinstance(y, str) else self._warned(X, y)
 
     def _check_own(self, config: Config) -> None:
@@ -384,18 +393,24 @@ class AdaNetClassifier(_Trained):
         certified = certify(self, X, y, seed=config.run.seed, verbose=self.verbose or None, **plan)
         self.ensemble_ = replace(certified.predictor.ensemble_, picked=certified.record, encoder=encoder)
         self.picked_ = certified.record
+        self._hold_only("ensemble_", "picked_")
         self.classes_ = self.ensemble_.classes
         return self
 
     def summary(self) -> Summary:
         """The architecture as a table: depth, parameters, weight and share of f of every subnetwork of your own."""
-        check_is_fitted(self, "ensemble_")
-        return self.ensemble_.summary()
+        return self._own_subnetworks.summary()
 
     def candidates(self) -> Candidates:
         """All candidates of all rounds as a table: losses, complexity, parameters, CPU seconds, which were kept."""
-        check_is_fitted(self, "ensemble_")
-        return self.ensemble_.candidates()
+        return self._own_subnetworks.candidates()
+
+    @property
+    def _own_subnetworks(self) -> fitted.Fitted:
+        check_is_fitted(self)
+        if not hasattr(self, "ensemble_"):
+            raise AttributeError("units of AdaNet's own have no table of modules: see history_ and subnetworks_.")
+        return self.ensemble_
 
     def _method(self, config: Config) -> str:
         return "adanet"

@@ -614,6 +614,10 @@ def test_points_that_are_not_numbers_are_refused():
 
     with pytest.raises(ValueError, match="X must hold finite numbers"):
         fitted(linear, np.where(IMAGES > 0.5, np.nan, IMAGES))
+    with pytest.raises(ValueError, match="inputs of one shape, got several: give the labels as y"):
+        fitted(linear, (IMAGES, LABELS))
+    with pytest.raises(ValueError, match="a row for each point, got a dict"):
+        fitted(linear, {"x": IMAGES})
     with pytest.raises(ValueError, match=r"X must be a dense array.*X.toarray"):
         fitted(linear, csr_matrix(DIGITS))
     with pytest.raises(ValueError, match="without masked entries"):
@@ -1346,6 +1350,26 @@ def test_picking_says_once_that_an_instance_is_not_trained(recwarn):
     found = certify(AdaNetClassifier(subnetworks=[one, linear], rounds=1), IMAGES[PAIR], LABELS[PAIR], K=3, start=0.2)
     assert len(found.picks) > 0
     assert [str(one.category.__name__) for one in recwarn.list] == ["InstanceWarning"]
+
+
+def test_a_fit_of_another_kind_leaves_nothing_of_the_one_before():
+    """Neither the certificate of another ensemble nor another network that would predict."""
+    X, y = IMAGES[PAIR].reshape(PAIR.sum(), -1), LABELS[PAIR]
+    given = Subnetworks([linear], training=QUICK, validation=0)
+    asked = {"rounds": 1, "objective": "certificate", "config": Config(start=0.4, picks=2)}
+    clf = AdaNetClassifier(subnetworks=given, **asked).fit(X, y)
+    assert clf.certificate_ < 1
+    clf.set_params(objective=None, config=None).fit(X, y)
+    assert clf.certificate_ is None
+    assert "pick-certificate" not in verify_bounds(clf, X, y, draws=None).bounds
+    own = AdaNetClassifier(rounds=1).fit(X, y).decision_function(X)
+    clf.set_params(subnetworks=None).fit(X, y)
+    assert np.array_equal(clf.decision_function(X), own)
+    with pytest.raises(AttributeError, match="units of AdaNet's own have no table of modules"):
+        clf.summary()
+    clf.set_params(subnetworks=given).fit(X, y)
+    assert not hasattr(clf, "model_")
+    assert [row["name"] for row in clf.summary().rows] == ["linear"]
 
 
 def test_the_file_holds_the_record_of_picking(tmp_path):

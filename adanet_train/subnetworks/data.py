@@ -47,7 +47,7 @@ class Inputs:
         dense = not hasattr(X, "toarray") and not np.ma.is_masked(X)
         check(dense, "X must be a dense array without masked entries: pass X.toarray() of a sparse matrix.")
         kept = isinstance(X, Tensor) or is_on_disk(X)
-        values = X if kept else np.asarray(X)
+        values = X if kept else _array(X)
         real = not (values.is_complex() if isinstance(values, Tensor) else values.dtype.kind == "c")
         check(real, f"X must hold real numbers, got dtype {values.dtype}.")
         check(len(values.shape) >= 2, f"X must have a row for each point, got shape {tuple(values.shape)}.")
@@ -123,6 +123,15 @@ class Inputs:
         """The inputs of these rows in their order."""
         for part in rows.split(size):
             yield self[part]
+
+
+def _array(X: Any) -> Any:
+    try:
+        values = np.asarray(X)
+    except ValueError:
+        raise ValueError("X must hold inputs of one shape, got several: give the labels as y.") from None
+    check(values.ndim > 0, f"X must have a row for each point, got a {type(X).__name__}.")
+    return values
 
 
 class _Rows(Dataset[Tensor]):

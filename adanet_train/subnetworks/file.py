@@ -48,7 +48,8 @@ class Run:
     def check_same(self, asked: Run, where: str) -> None:
         for one in fields(self):
             own, other = getattr(self, one.name), getattr(asked, one.name)
-            check(own == other, f"{where} adds rounds to a run with the same {one.name}: {own} there, {other} here.")
+            values = "other points or labels here" if one.name == "sample" else f"{own} there, {other} here"
+            check(own == other, f"{where} adds rounds to a run with the same {one.name}: {values}.")
 
 
 def write(
