@@ -23,7 +23,18 @@ SCALES = tuple(2.0 ** (-k / 2) for k in range(9))
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """What `fit(module, data, loss)` of a builder is given: the points, their labels, and which rows are for what."""
+    """What `fit(module, data, loss)` of a builder is given: the points, their labels, and which rows are for what.
+
+    Attributes
+    ----------
+    inputs : `inputs[rows]` are some of them, in float32 on the device; rows are a slice or a tensor of numbers.
+    y : the labels: -1 and +1 in float64 for two classes, else class numbers. `loss(module(x), y[rows])` reads both.
+    split : `split.train` and `split.validation`, the numbers of the rows for each.
+    outputs : 1 for two classes, else the number of classes.
+    generator : random numbers of this candidate; torch's global generator is seeded from it while `fit` runs.
+    name, progress : of the builder, and what shows passes.
+    previous : subnetworks of earlier rounds, which must stay as they are: in eval mode, also inside of this one.
+    """
 
     inputs: Inputs
     y: Tensor
@@ -33,7 +44,6 @@ class Data:
     name: str = "subnetwork"
     progress: Progress | None = None
     previous: tuple[nn.Module, ...] = ()
-    """Subnetworks of earlier rounds, which must stay as they are: in eval mode, also inside of this one."""
 
     @property
     def device(self) -> torch.device:
