@@ -580,9 +580,16 @@ def test_what_a_generator_proposes_is_checked(proposals, told):
         fitted(Plan(), rounds=1)
 
 
-def test_a_class_of_generators_is_no_generator():
+def test_a_class_of_generators_or_builders_is_none_itself():
     with pytest.raises(ValueError, match=r"generator 'Deeper' is a class: give an instance, Deeper\(\.\.\)"):
         fitted(Deeper, rounds=1)
+
+    class Builder:
+        def build(self, context):
+            return linear(context)
+
+    with pytest.raises(ValueError, match=r"builder 'Builder' is a class: give an instance, Builder\(\.\.\)"):
+        fitted([Builder], rounds=1)
 
 
 def test_a_generator_may_propose_one_builder():

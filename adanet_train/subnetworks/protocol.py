@@ -104,6 +104,8 @@ def proposed(subnetworks: Any, round: int, reports: Sequence[Report]) -> list[An
     for one in builders:
         expected = "each of subnetworks must be a builder, a module or an estimator"
         check(_is_proposal(one), f"{expected}, got {type(one).__name__} in round {round}.")
+        instance = not isinstance(one, type) or not hasattr(one, "build")
+        check(instance, f"builder {name_of(one)!r} is a class: give an instance, {name_of(one)}(..).")
     return builders
 
 
