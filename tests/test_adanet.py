@@ -8,8 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from adanet_train.core.config import Config
+from adanet_train.core.training import Trained
 from adanet_train.methods import adanet_cvx
-from adanet_train.methods.adanet import Config, Trained, train
+from adanet_train.methods.adanet import train
 from adanet_train.search import objective
 
 SMALL = Config(learner="gradient", rounds=3, width=4, steps=60, check_every=20, batch=20, lam=1e-3)

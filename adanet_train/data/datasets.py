@@ -215,7 +215,7 @@ def load(
             return _idx(name, pair, data_dir, test, hog)
         case "cifar10":
             return _cifar10(pair, data_dir, test)
-    meant = nearest(name, ("breast-cancer", "digits", "iris", "wine", "mnist", "fashion", "cifar10"))
+    meant = nearest(name, KNOWN)
     if meant is not None and meant != name:
         raise ValueError(f"DATA {name!r} is not known: did you mean {meant!r}?")
     absent = "" if path.exists() else f"{source}: no such file. "

@@ -11,12 +11,10 @@ from typing import Any, Protocol, TypeVar
 
 from torch import Tensor
 
-from adanet_train.core.config import Config as Config
+from adanet_train.core.config import Config
 from adanet_train.core.device import threads_for
 from adanet_train.core.points import Points, check_weights
-from adanet_train.core.training import Callback as Callback
-from adanet_train.core.training import Trained as Trained
-from adanet_train.core.training import begin, is_extended
+from adanet_train.core.training import Callback, Trained, begin, is_extended
 from adanet_train.core.world import ALONE, World
 from adanet_train.search.dense import Training
 

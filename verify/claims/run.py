@@ -79,7 +79,7 @@ def derivation(claim: Claim) -> tuple[Fact, ...]:
 
 
 def steps_of(claim: Claim) -> Sequence[Any]:
-    """The `Step`s of adanet_theory.twins.derivations that prove the claim, or the statement its proof is about."""
+    """The `ProofStep`s of adanet_theory.twins.derivations that prove the claim, or the statement its proof is about."""
     from adanet_theory.twins.derivations import DERIVATIONS
 
     return DERIVATIONS.get(claim.id) or DERIVATIONS.get(claim.proof) or []
