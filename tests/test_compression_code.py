@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from adanet_train.compression import code
 from adanet_train.compression.code import Coded, Header, integers, raw
-from adanet_train.compression.coder import Decoder, Encoder
+from adanet_train.compression.coder import BitEncoder, Decoder
 
 SHAPES = st.sampled_from([(), (3,), (2, 3), (3, 2), (4, 1), (2, 2, 2), (3, 6), (0,)])
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -58,7 +58,7 @@ def test_every_way_of_writing_costs_what_it_says(context: str, masks: tuple[bool
     header = Header(2, 2, context, *masks)
     alive = [np.array([True, False, True, True])]
     fed = code.fed_by(alive, q.shape)
-    channel = Encoder()
+    channel = BitEncoder()
     code._header(channel, header, 2, q.shape)
     code._gamma(channel, int(np.abs(q).max()) - 1)
     code._body(channel, 0, q.shape, alive, int(np.abs(q).max()), header, q)
@@ -93,7 +93,7 @@ def test_the_masses_of_a_context_sum_to_one() -> None:
 
 def test_elias_codes_of_header_numbers() -> None:
     for n in [0, 1, 2, 7, 8, 1000]:
-        channel = Encoder()
+        channel = BitEncoder()
         code._gamma(channel, n)
         word, bits = channel.finish()
         assert bits == code.gamma_bits(n)

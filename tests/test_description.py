@@ -9,10 +9,12 @@ import torch
 from adanet_theory.certificates.occam import occam_certificate
 from adanet_train.app import cli
 from adanet_train.compression import code, description
+from adanet_train.compression.exact import Count, count_graph
 from adanet_train.core.config import Config
 from adanet_train.core.network import Network
 from adanet_train.core.training import Trained
 from adanet_train.model import model_file
+from adanet_train.reading.graph import of_network
 
 CONFIG = Config(objective="description", rounds=3, width=4, max_depth=2)
 
@@ -22,6 +24,11 @@ def sample(m: int = 1000) -> tuple[torch.Tensor, torch.Tensor]:
     X = (torch.rand(m, 4, generator=draw, dtype=torch.float64) * 256).round() / 128 - 1
     y = torch.where(X[:, 0].abs() > X[:, 1].abs(), 1.0, -1.0).double()
     return torch.cat([X, torch.ones(m, 1, dtype=torch.float64)], 1), y
+
+
+def count(network: Network, Psi: torch.Tensor, y: torch.Tensor) -> Count:
+    """The errors, decided exactly or counted; y in -1/+1."""
+    return count_graph(of_network(network), Psi, (y > 0).long())
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +47,7 @@ def test_the_certificate_falls_round_by_round_and_is_what_the_file_proves(traine
         for before, after, entry in zip(values[:-1], values[1:], trained.history[1:], strict=True)
     )
     bits, _ = description.described(trained.network)
-    errors = description.count(trained.network, Psi, y).errors
+    errors = count(trained.network, Psi, y).errors
     assert errors == int((y * trained.network(Psi) <= 0).sum())
     assert values[-1] == occam_certificate(errors, len(y), bits, 0.05) < 0.35  # |x_0| > |x_1| needs hidden units
     assert trained.network.depth == 2
@@ -69,7 +76,7 @@ def test_the_graph_of_a_network_is_the_network() -> None:
     output = {1: torch.randn(4, 3).double(), 3: torch.randn(4, 2).double()}
     network = Network((2, 3, 2, 2), hidden, output, ("relu", "relu"), 4)
     Psi, y = torch.randn(50, 2).double(), torch.randint(4, (50,))
-    found = description.count(network, Psi, y)
+    found = count(network, Psi, y)
     assert found.errors == int((network(Psi).argmax(dim=1) != y).sum())
 
 
@@ -96,6 +103,6 @@ def test_the_command_trains_and_its_file_holds_few_bits(
     bits, _ = description.described(model.network)
     assert bits == certificate["bits"] < 300
     assert model.sample is not None
-    assert description.count(model.network, model.sample.Psi, model.sample.y).errors == certificate["errors"]
+    assert count(model.network, model.sample.Psi, model.sample.y).errors == certificate["errors"]
     assert cli.main(["digits:3-8", "-o", str(path), "--objective", "description", "--method", "cvx"]) == 2
     assert "objective description is for method adanet" in capsys.readouterr().err

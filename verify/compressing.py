@@ -55,7 +55,7 @@ def compress_named(named: Named, path: str, question: Question, budget: float) -
 
 def _module(source: str, named: Named, given: Subject, shape: tuple[int, ...] | None) -> tuple[Any, Array, Array]:
     """The module, its sample in the shape that it reads, and the labels."""
-    from adanet_train.compression.description import Dense, LayeredModule
+    from adanet_train.compression.description import ChainModule, LayeredModule
     from adanet_train.data.features import FeatureMap, default_names
 
     data = case.load(named, named.data or "", outputs=given.outputs, classes=_names(given))
@@ -67,7 +67,7 @@ def _module(source: str, named: Named, given: Subject, shape: tuple[int, ...] | 
         assert not isinstance(model, BlackBox)
         assert model.layers is not None
         if isinstance(given.program, ChainProgram):
-            module = Dense(given.program.chain, given.program.phi)
+            module = ChainModule(given.program.chain, given.program.phi)
         else:
             biased = model.graph.has_bias  # then the layers read a constant behind x
             features = FeatureMap.identity(default_names(model.graph.n_0 - 1), bias=True) if biased else model.features

@@ -9,7 +9,7 @@ The shapes of the tensors are known to both sides. In turn, for every tensor, as
     body        for every number left |q| > 0?, its sign, |q| > 1?, |q| > 2?, .. up to L, with adaptive counts
     raw         mantissa bits p, largest exponent E; of every number 0?, its sign, E - exponent in unary, p bits
 
-`write` and `read` are one routine on an Encoder or a Decoder; `length` is the same code in closed form, without coding.
+`write` and `read` are one routine on a BitEncoder or a Decoder; `length` is the same code in closed form, not coded.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import betaln
 
 from adanet_theory.checks import check
-from adanet_train.compression.coder import Channel, Decoder, Encoder
+from adanet_train.compression.coder import BitEncoder, Channel, Decoder
 
 VERSION = 1
 CONTEXTS = ("none", "column", "row", "both", "neighbours", "alive")
@@ -199,7 +199,7 @@ def _contexts(alive: Array, name: str, fed: Array) -> Array:
 # Writing and reading
 
 
-def write(tensors: Iterable[Coded], channel: Encoder) -> None:
+def write(tensors: Iterable[Coded], channel: BitEncoder) -> None:
     """Every tensor, each in the way that is shortest for it."""
     alive: list[Array] = []
     last = FIRST_EXPONENT
@@ -500,7 +500,7 @@ def bits_of(tensors: Sequence[Coded]) -> int:
 
 def encode(tensors: Sequence[Coded]) -> tuple[bytes, int]:
     """The codeword and its length in bits."""
-    channel = Encoder()
+    channel = BitEncoder()
     write(tensors, channel)
     return channel.finish()
 

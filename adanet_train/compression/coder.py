@@ -1,4 +1,4 @@
-"""An arithmetic coder of bits. Encoder and Decoder take the same calls, so one routine describes a code for both.
+"""An arithmetic coder of bits. BitEncoder and Decoder take the same calls, so one routine describes a code for both.
 
 A bit with a context is coded by the counts of that context so far, (n_0 + a/8) : (n_1 + a/8): a Dirichlet-multinomial.
 The codeword is the shortest string of bits all of whose continuations lie in the final interval: no codeword begins
@@ -37,12 +37,12 @@ class _Counts:
         return n, 8 * n[0] + a, 8 * (n[0] + n[1]) + 2 * a
 
 
-class Encoder:
+class BitEncoder:
     """Writes bits.
 
     Examples
     --------
-    >>> coder = Encoder()
+    >>> coder = BitEncoder()
     >>> for value in (0, 0, 0, 1, 0, 0):
     ...     _ = coder.bit("zeros", bool(value))
     >>> coder.finish()
@@ -105,7 +105,7 @@ class Encoder:
 
 
 class Decoder:
-    """Reads what an Encoder wrote; whatever follows the codeword changes nothing."""
+    """Reads what a BitEncoder wrote; whatever follows the codeword changes nothing."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.place = data, 0

@@ -18,7 +18,7 @@ from torch.nn import functional
 from adanet_theory.activations import activation
 from adanet_train.compression import code, search
 from adanet_train.compression.code import Coded
-from adanet_train.compression.exact import Count, count_graph
+from adanet_train.compression.exact import count_graph
 from adanet_train.compression.problem import CodingProblem, Score, outputs
 from adanet_train.core.activations import apply_activation
 from adanet_train.core.bar import inside, stage
@@ -89,7 +89,7 @@ class LayeredModule(nn.Module):
         return Network(self.n, hidden, output, self.activations, self.outputs)
 
 
-class Dense(nn.Module):
+class ChainModule(nn.Module):
     """W_k φ(..) + b_k as a module that reads x: biases are biases, not weights on a constant."""
 
     def __init__(self, chain: Chain, phi: str) -> None:
@@ -121,12 +121,6 @@ def described(network: Network) -> tuple[int, list[Coded]]:
     coded = [code.lossless(w.detach().cpu().double().numpy()) for w in tensors(network)]
     pairs = network.depth * (network.depth + 1) // 2 + network.depth  # a bit for each matrix that may be there
     return code.structure_bits(network.n) + pairs + code.bits_of(coded), coded
-
-
-def count(network: Network, Psi: Tensor, y: Tensor) -> Count:
-    """Errors of a network on Ψ, decided exactly or counted; y in -1/+1 or class indices."""
-    indices = (y > 0).long() if y.is_floating_point() else y
-    return count_graph(of_network(network), Psi.cpu(), indices.cpu())
 
 
 # Training
