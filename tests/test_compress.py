@@ -485,3 +485,72 @@ def test_a_module_that_is_no_function_of_one_point_is_refused(chance: bool, mess
     X, _ = sample(200)
     with pytest.raises(ValueError, match=f"^Rows gives .*{message}"):
         compress(Rows(chance).eval(), X, torch.arange(200) >= 100, budget=0)
+
+
+class Beside(nn.Module):
+    """x . w of numbers that stand beside the state_dict."""
+
+    def __init__(self, kept: str) -> None:
+        super().__init__()
+        self.below = nn.Linear(6, 1)
+        w = torch.arange(6.0)
+        if kept == "object":
+            self.scale = type("Scale", (), {})()
+            self.scale.w = w
+        if kept == "closure":
+            self.scale = lambda x: (x * w.to(x)).sum(1, keepdim=True)
+        if kept == "hook":
+            self.below.register_forward_hook(lambda module, inputs, f: f + (inputs[0] * w.to(f)).sum(1, keepdim=True))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.below(x)
+
+
+class OfClass(Beside):
+    w = torch.arange(6.0)
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        (Beside("object"), "Beside keeps numbers in 'scale'"),
+        (Beside("closure"), "Beside keeps numbers in 'scale'"),
+        (Beside("hook"), "Linear 'below' has forward hooks"),
+        (OfClass(""), "OfClass keeps numbers in 'w'"),
+    ],
+    ids=["object", "closure", "hook", "class"],
+)
+def test_numbers_beside_the_state_dict_are_not_free(module: nn.Module, message: str) -> None:
+    assert prepared(Beside("").eval())
+    with pytest.raises(ValueError, match=message):
+        prepared(module.eval())
+
+
+class Scaled(nn.Module):
+    """A parameter of one number, as temperatures and learned slopes are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.below, self.scale = nn.Linear(6, 1), nn.Parameter(torch.tensor(0.3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.scale * self.below(x)
+
+
+def test_a_parameter_of_one_number_and_half_precision_are_coded(tmp_path: Path) -> None:
+    X, y = sample(200)
+    small = compress(Scaled().eval(), X.bfloat16(), y, budget=0)
+    assert sorted(part.value.shape for part in small.coded) == [(), (1,), (1, 6)]
+    small.save(tmp_path / "net.pt")
+    assert file.read(tmp_path / "net.pt").bits == small.bits
+
+
+def test_a_graph_without_nodes_is_refused_and_slopes_are_constants(small: object) -> None:
+    plain = plain_graph.to_plain(small.module, small.coded, small.shape)
+    assert plain is not None
+    assert plain_graph.constants(plain) == 0
+    with pytest.raises(ValueError, match="it has no nodes"):
+        plain_graph.of_plain({**plain, "nodes": []}, small.coded)
+    (activate,) = (node["operation"] for node in plain["nodes"] if node["operation"]["kind"] == "Activate")
+    activate["phi"] = "leaky_relu:0.3"
+    assert plain_graph.constants(plain) == 1

@@ -54,7 +54,7 @@ class Coded:
         if self.q is None:
             assert self.raw is not None
             return self.raw
-        return np.ldexp(self.q.astype(np.float64), self.e)
+        return np.asarray(np.ldexp(self.q.astype(np.float64), self.e))  # of one number an array too
 
 
 def integers(q: Array, e: int) -> Coded:

@@ -122,6 +122,7 @@ def of_plain(plain: Mapping[str, Any], coded: Sequence[Coded]) -> Graph:
         shapes: list[Shape] = [_whole_numbers(plain["shape"])]
         nodes: list[Node] = []
         numbers = math.prod(shapes[0])
+        check(bool(plain["nodes"]), "it has no nodes.")
         for node in plain["nodes"]:
             check(isinstance(node, dict) and isinstance(node["operation"], dict), "a node must be a dict.")
             operation = _operation(node["operation"], weights)
@@ -263,4 +264,5 @@ def _constants(operation: Mapping[str, Any]) -> int:
         return int((~is_mean).sum())
     parts = [part for part in operation.values() if isinstance(part, Tensor)]
     signs = sum(abs(a) != 1 for a in operation.get("coefficients", ()))
-    return sum(part.numel() for part in parts) + signs
+    slopes = ":" in str(operation.get("phi", ""))  # as of leaky_relu:0.3
+    return sum(part.numel() for part in parts) + signs + slopes

@@ -99,6 +99,7 @@ def labels(y: object, m: int, outputs: int) -> tuple[Tensor, str]:
 def points(X: object) -> Tensor:
     """X as a tensor with a row for each point: numbers as they are, integers (tokens) as integers."""
     found = X.detach().cpu() if isinstance(X, Tensor) else torch.from_numpy(np.array(X))
+    found = found.float() if found.dtype == torch.bfloat16 else found  # which numpy has not
     check(found.ndim >= 1 and len(found) > 0, "X must have a row for each point, got none.")
     if found.is_floating_point():
         require_finite(found.double().numpy())

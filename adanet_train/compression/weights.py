@@ -6,9 +6,11 @@ What is in state_dict() is coded, parameters and buffers alike. Buffers with per
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -68,26 +70,52 @@ def prepared(module: nn.Module) -> nn.Module:
 
 
 def require_coded(module: nn.Module) -> None:
-    """No part has tensors or arrays as plain attributes: fitted to the sample they would enter the network unpaid."""
+    """No part has tensors or arrays as plain attributes: fitted to the sample they would enter the network unpaid.
+
+    Nor inside an object that is one, or in a class.
+    """
     for name, part in module.named_modules():
-        own = {} if type(part).__module__.startswith("torch.") else vars(part)
-        hidden = next((key for key, value in own.items() if key not in _PLAIN and _holds_numbers(value)), None)
+        own = {key: value for key, value in vars(part).items() if key not in _PLAIN}
+        own = {} if _is_torchs(type(part)) else own
+        for kind in type(part).__mro__:
+            own = ({} if _is_torchs(kind) else dict(vars(kind))) | own
+        hidden = next((key for key, value in own.items() if _holds_numbers(value)), None)
+        hooks = [*part._forward_pre_hooks.values(), *part._forward_hooks.values()]
         where = f"{type(part).__name__} {name!r}" if name else type(part).__name__
         remedy = "make it a buffer, or with persistent=False a constant of the architecture"
         check(hidden is None, f"{where} keeps numbers in {hidden!r}, which state_dict() does not have: {remedy}.")
+        check(all(map(_is_torchs, hooks)), f"{where} has forward hooks, which may do anything: remove them.")
 
 
 _PLAIN = frozenset(vars(nn.Module()))
 _MOST_NUMBERS = 64  # in a list of settings
 
 
-def _holds_numbers(value: Any) -> bool:
+def _is_torchs(value: Any) -> bool:
+    """Whether it is a class, a function or an object of torch's own."""
+    named = getattr(value, "__module__", None) or type(value).__module__
+    return str(named).split(".")[0] in ("torch", "builtins")
+
+
+def _holds_numbers(value: Any, depth: int = 3) -> bool:
     if isinstance(value, Tensor | np.ndarray):
         return True
     if not isinstance(value, list | tuple | dict | set | frozenset):
-        return hasattr(value, "predict")
+        inside = [] if depth == 0 or isinstance(value, type | ModuleType) else _inside(value)
+        return hasattr(value, "predict") or any(_holds_numbers(part, depth - 1) for part in inside)
     parts = [*value.values()] if isinstance(value, dict) else [*value]
-    return len(parts) > _MOST_NUMBERS or any(map(_holds_numbers, parts))
+    return len(parts) > _MOST_NUMBERS or any(_holds_numbers(part, depth) for part in parts)
+
+
+def _inside(value: Any) -> list[Any]:
+    """What an object holds, and what a function closes over."""
+    cells = getattr(value, "__closure__", None) or ()
+    bound = getattr(value, "__self__", None)
+    parts = [*getattr(value, "__dict__", {}).values(), *(getattr(value, "__defaults__", None) or ())]
+    for cell in cells:
+        with contextlib.suppress(ValueError):  # not bound yet
+            parts.append(cell.cell_contents)
+    return parts if bound is None or isinstance(bound, nn.Module | ModuleType) else [*parts, bound]
 
 
 def _logits(module: nn.Module) -> nn.Module:

@@ -68,7 +68,7 @@ class CertifiedNetwork:
 HOPELESS = 64  # bits a point: without one error the bound is above 1 - 2^-64
 FIXED = "the architecture{} and the code were fixed before the sample: taken for granted"
 CONSTANTS = ", {:,} constants of its graph included,"
-CODED = "the structure is a part of the code; that the code was fixed before the sample is taken for granted"
+CODED = "depth and widths are in the code; that activation and code were fixed before the sample is taken for granted"
 EXACT = "points whose margin is within the rounding error of float64 count as errors"
 SAME = "that every machine computes what the program computes here is taken for granted"
 
