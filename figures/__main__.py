@@ -126,7 +126,7 @@ def draw(name: str, arguments: argparse.Namespace, bar: Bar) -> None:
     from figures.gallery import data, write
 
     try:
-        found = data(
+        values = data(
             name,
             cache=arguments.out / "cache",
             quick=arguments.quick,
@@ -141,8 +141,8 @@ def draw(name: str, arguments: argparse.Namespace, bar: Bar) -> None:
         bar.say(f"  not drawn: {reason}")
         return
     if arguments.column:
-        found["column"] = arguments.column
-    paths = write(name, found, out=arguments.out, formats=arguments.format.split(","))
+        values["column"] = arguments.column
+    paths = write(name, values, out=arguments.out, formats=arguments.format.split(","))
     with bar.hidden():
         print(*paths, sep="\n")
 

@@ -39,12 +39,12 @@ def compute(*, quick: bool, data: Path | None = None) -> Data:
     name = PREFERRED if any(row["data"] == PREFERRED for row in linear) else linear[0]["data"]
     own = {row["bound id"]: row for row in linear if row["data"] == name}
     one = own["vote-certificate"]
-    found = [_row(LINEAR, BOUNDS[id], own[id], own[id].get("applies", True)) for id in BOUNDS if id in own]
+    answers = [_row(LINEAR, BOUNDS[id], own[id], own[id].get("applies", True)) for id in BOUNDS if id in own]
     return {
         "data": name,
         "m": one["m"],
         "delta": one["delta"],
-        "rows": [*_picked(name, data), *found],
+        "rows": [*_picked(name, data), *answers],
         "measured": measured,
     }
 
@@ -55,12 +55,12 @@ def _picked(name: str, folder: Path | None) -> list[Data]:
 
     measured = results.read("picking", folder)
     rows = [] if measured is None else measured["rows"]
-    found = []
+    answers = []
     for learner, network in LEARNERS.items():
         seeds = [row for row in rows if (row["data"], row.get("learner")) == (name, learner)]
         means = compared(seeds) if seeds else {}
-        found += [_row(network, words, means[way], True) for way, words in WAYS.items() if way in means]
-    return found
+        answers += [_row(network, words, means[way], True) for way, words in WAYS.items() if way in means]
+    return answers
 
 
 def _row(network: str, way: str, row: dict[str, Any], applies: bool) -> Data:

@@ -59,14 +59,14 @@ def _values(quick: bool, spans: Data) -> dict[str, list[Any]]:
     inverse_q = np.linspace(0.3, 1.0, count)  # of p: from where M_l exceeds ρ to p = inf
     with np.errstate(divide="ignore"):
         p = 1 / (1 - inverse_q)
-    found: dict[str, list[Any]] = {
+    grids: dict[str, list[Any]] = {
         "m": [int(m) for m in np.logspace(2, 9, count).round()],
         "depth": list(range(2, 11)),
         "rho": margins(count),
         "p": sorted({*p.tolist(), 2.0}),
         "width": sorted({int(n) for n in np.logspace(np.log10(2), 3, count).round()} | {WIDTH}),
     }
-    return found | {name: spread(name, span, count) for name, span in spans.items()}
+    return grids | {name: spread(name, span, count) for name, span in spans.items()}
 
 
 def compute(*, quick: bool, **parameters: Any) -> Data:
@@ -74,15 +74,15 @@ def compute(*, quick: bool, **parameters: Any) -> Data:
     base, spans = asked(parameters)
     if not is_possible(base):
         raise NotDrawn(f"no member has margins above rho = {base.rho:g} at p = {base.p:g}, width {base.width}.")
-    found: Data = {"base": asdict(base)}
+    data: Data = {"base": asdict(base)}
     for variable, values in _values(quick, spans).items():
         settings = [setting for value in values if is_possible(setting := replace(base, **{variable: value}))]
-        found[variable] = {
+        data[variable] = {
             "values": [getattr(setting, variable) for setting in settings],
             "in_range": [is_in_range(setting) for setting in settings],
             "raw": {bound.id: [value(bound, setting).raw for setting in settings] for bound in bounds()},
         }
-    return found
+    return data
 
 
 @styled

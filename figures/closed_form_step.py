@@ -59,7 +59,7 @@ def compute(*, quick: bool, **parameters: Any) -> Data:
     problems = number(parameters, "trials", 12 if quick else 200)
     m, units = number(parameters, "m", M), number(parameters, "width", N)
     K = np.logspace(0.5, 4, 5 if quick else 15).tolist()
-    found: Data = {"problems": problems, "m": m, "units": units, "K": K, "random": {}, "family": {}}
+    data: Data = {"problems": problems, "m": m, "units": units, "K": K, "random": {}, "family": {}}
     for name, p in P.items():
         rng = np.random.default_rng(66)
         shares = []
@@ -67,10 +67,10 @@ def compute(*, quick: bool, **parameters: Any) -> Data:
             Z, y = rng.normal(size=(m, units)), rng.choice([-1.0, 1.0], size=m)
             closed, exact = decreases(Z, y, SHARE * threshold(Z, y, p), p)
             shares.append(closed / exact)
-        found["random"][name] = sorted(shares)
+        data["random"][name] = sorted(shares)
         pairs = [decreases(*diverging(k), GAMMA, p) for k in K]
-        found["family"][name] = [closed / exact for closed, exact in pairs]
-    return found
+        data["family"][name] = [closed / exact for closed, exact in pairs]
+    return data
 
 
 @styled

@@ -59,11 +59,11 @@ def compute(*, quick: bool, data: Path | None = None, **parameters: Any) -> Data
     width, depth = number(parameters, "width", WIDTH), number(parameters, "depth", DEPTH)
     Psi = sample(m, data)
     m, n_0 = Psi.shape
-    found: Data = {"m": m, "n_0": n_0, "width": width, "depth": depth, "own": data is None, "rows": {}}
+    values: Data = {"m": m, "n_0": n_0, "width": width, "depth": depth, "own": data is None, "rows": {}}
     for name, p in P.items():
         spec = family(p, n_0, width, depth)
         layers = complexities(spec, Psi, feature_sizes(Psi, spec.q), Sampling(0.05, 2 ** (m - 1), 0, "cpu"))
-        found["rows"][name] = [
+        values["rows"][name] = [
             {
                 "k": row.k,
                 "lower": row.lower,
@@ -73,7 +73,7 @@ def compute(*, quick: bool, data: Path | None = None, **parameters: Any) -> Data
             }
             for row, value in zip(layers.rows, layers.values, strict=True)
         ]
-    return found
+    return values
 
 
 @styled

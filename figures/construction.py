@@ -33,7 +33,9 @@ def compute(*, quick: bool, model: Path | None = None, data: Path | None = None,
         raise NotDrawn(f"the rounds must be AdaNet's, got method {config['method']}.")
     t = _round(history)
     before = [entry["candidates"][entry["chosen"]]["units"] for entry in history[: t - 1]]
-    candidates = [{key: found[key] for key in ("units", "objective")} for found in history[t - 1]["candidates"][:2]]
+    candidates = [
+        {key: candidate[key] for key in ("units", "objective")} for candidate in history[t - 1]["candidates"][:2]
+    ]
     return {
         "round": t,
         "before": before,
@@ -58,17 +60,17 @@ def _round(history: list[Any]) -> int:
 def draw(data: Data) -> Figure:
     """(a) and (b): columns are layers, rows are rounds, a box is a block of units, a line joins two blocks."""
     rows = len(data["before"]) + 1
-    depth = max(len(found["units"]) for found in data["candidates"])
+    depth = max(len(candidate["units"]) for candidate in data["candidates"])
     single = is_single(data, by_default=True)
     tall = 0.4 * rows + 0.3
     figure, axes = panels(
         *((2, 1) if single else (1, 2)), height=2 * tall if single else tall, width=width(data, single=True)
     )
-    for place, (panel, found) in enumerate(zip(axes, data["candidates"], strict=True)):
-        _panel(panel, data, found["units"], depth)
+    for place, (panel, candidate) in enumerate(zip(axes, data["candidates"], strict=True)):
+        _panel(panel, data, candidate["units"], depth)
         taken = ", taken" if place == data["chosen"] else ""
-        depth_here = "1 layer" if len(found["units"]) == 1 else f"{len(found['units'])} layers"
-        title = f"({'ab'[place]}) {depth_here}: $F = {found['objective']:.4g}${taken}"
+        depth_here = "1 layer" if len(candidate["units"]) == 1 else f"{len(candidate['units'])} layers"
+        title = f"({'ab'[place]}) {depth_here}: $F = {candidate['objective']:.4g}${taken}"
         panel.set_title(title, fontsize=8, loc="left", x=0.02, pad=3)
     return figure
 

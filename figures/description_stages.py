@@ -40,19 +40,19 @@ def stand_in() -> dict[str, Any]:
     net = fit(torch.nn.Linear(X.shape[1], 1), X, y, 3, 100)
     small, own = compress(net, X, y, budget=1), prepared(net)
     stages = [stage.plain | {"test_error": error(fill(own, stage.coded), X_test, y_test)} for stage in small.stages]
-    told = {"data": "table, linear", "m": small.m, "weights": 51, "network_test_error": error(net, X_test, y_test)}
-    return {**told, "stages": stages}
+    case = {"data": "table, linear", "m": small.m, "weights": 51, "network_test_error": error(net, X_test, y_test)}
+    return {**case, "stages": stages}
 
 
 def best_of(row: dict[str, Any]) -> list[Data]:
     """The best network of every stage."""
-    found = []
+    values = []
     for stage in STAGES:
         own = [one for one in row["stages"] if one["name"].startswith(stage)]
         if own:
             best = min(own, key=lambda one: one["bound"])
-            found.append({**best, "name": stage})
-    return found
+            values.append({**best, "name": stage})
+    return values
 
 
 def compute(*, quick: bool, data: Path | None = None) -> Data:
@@ -89,16 +89,16 @@ def draw(data: Data) -> Figure:
 
 
 def caption(data: Data) -> str:
-    told = []
+    words = []
     for network in data["networks"]:
         last = min(network["stages"], key=lambda stage: stage["bound"])
         first = network["stages"][0]
-        told.append(
+        words.append(
             f"{network['name']} (m = {network['m']:,}) from {first['bits']:,} bits and {up(first['bound'], 3)} to "
             f"{last['bits']:,} bits and {up(last['bound'], 3)}, test error {last['test_error']:.4f}"
         )
     source = "adanet-experiment certificates" if data["measured"] else "a run on 2,000 points made for this figure"
     return (
         f"occam-certificate at δ = 0.05 and bits of networks trained on all m points, at each stage of compress, "
-        f"by {source}: {'; '.join(told)}. Every point of a line is one network. The dotted line is its test error."
+        f"by {source}: {'; '.join(words)}. Every point of a line is one network. The dotted line is its test error."
     )

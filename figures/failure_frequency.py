@@ -85,16 +85,16 @@ def compute(*, quick: bool, **parameters: Any) -> Data:
     deltas = list(DELTAS) if "delta" not in parameters else spread("delta", parameters["delta"], len(DELTAS))
     if deltas[0] == deltas[-1]:
         raise NotDrawn("the axis is delta: it needs a span, such as --delta 0.01:0.5.")
-    found: Data = {"trials": trials, "delta": deltas, "failed": {}}
+    data: Data = {"trials": trials, "delta": deltas, "failed": {}}
     for name, cases in DISTRIBUTIONS.items():
         # the same samples for each statement: one that draws signs goes on with the generator of its own
-        found["failed"][name] = {
+        data["failed"][name] = {
             **{statement: _counts(cases(trials), _total(bound), deltas) for statement, bound in STATEMENTS.items()},
             **{name: _counts(cases(trials), value, deltas) for name, value in NO_BOUNDS.items()},
         }
-    found["failed"]["blocks"] = _blocks(trials, deltas)
-    found["held_out"] = {name: [_held_out(*given, delta) for delta in deltas] for name, given in _HELD_OUT.items()}
-    return found
+    data["failed"]["blocks"] = _blocks(trials, deltas)
+    data["held_out"] = {name: [_held_out(*given, delta) for delta in deltas] for name, given in _HELD_OUT.items()}
+    return data
 
 
 def _total(bound: Callable[..., MarginBound]) -> Bound:

@@ -61,15 +61,15 @@ def _row(way: str, share: float, parts: Sequence[Any], make: Callable[[int], Lea
     from adanet_train.picking.core import Plan
     from verify.experiments.protocols import picking
 
-    found = []
+    certified = []
     for seed, (points, test) in enumerate(parts):
         learner = make(seed)
         if way == "start":
             spent = picking.by_picking(learner, points, Plan(start=share, seed=seed))
         else:
             spent = picking.by_holding_out(learner, points, share, seed)
-        found.append((spent.bound, float(picking.is_wrong(learner, spent.predictor, test).mean())))
-    bound, error = np.mean(found, axis=0).tolist()
+        certified.append((spent.bound, float(picking.is_wrong(learner, spent.predictor, test).mean())))
+    bound, error = np.mean(certified, axis=0).tolist()
     return {"way": way, "share": share, "bound": bound, "error": error}
 
 

@@ -107,48 +107,48 @@ def data(
         options["data"] = sample
     if label is not None:
         options["label"] = label
-    told = json.dumps(parameters or {}, sort_keys=True)
-    told += f" {sample.resolve()}" if sample is not None and reads(name) else ""
-    told += "" if label is None else f" {label}"
-    chosen = f".{hashlib.sha256(told.encode()).hexdigest()[:8]}" if told != "{}" else ""
+    asked = json.dumps(parameters or {}, sort_keys=True)
+    asked += f" {sample.resolve()}" if sample is not None and reads(name) else ""
+    asked += "" if label is None else f" {label}"
+    chosen = f".{hashlib.sha256(asked.encode()).hexdigest()[:8]}" if asked != "{}" else ""
     kept = cache / f"{name}{chosen}{'.quick' if quick else ''}.json"
-    key = _key(name, [model if name in OF_A_MODEL else None, sample if reads(name) else None], told)
+    key = _key(name, [model if name in OF_A_MODEL else None, sample if reads(name) else None], asked)
     fixed = not catalogue.registered()  # what a user's function computes, no key can tell
     if fixed and kept.exists():
         try:
-            found = json.loads(kept.read_text(encoding="utf-8"))
+            kept_data = json.loads(kept.read_text(encoding="utf-8"))
         except ValueError:  # cut short by an interrupted run
-            found = {}
-        if found.get("key") == key:
-            return dict(found["data"])
+            kept_data = {}
+        if kept_data.get("key") == key:
+            return dict(kept_data["data"])
     computed = module(name).compute(**options)
     if fixed:
         write_file(kept, json.dumps({"key": key, "data": computed}))
     return dict(json.loads(json.dumps(computed)))  # as a later call will find it
 
 
-def write(name: str, found: Data, *, out: Path, formats: Sequence[str]) -> list[Path]:
+def write(name: str, data: Data, *, out: Path, formats: Sequence[str]) -> list[Path]:
     """Draw the data and write the picture in each format, and its caption."""
     script = module(name)
     out.mkdir(parents=True, exist_ok=True)
-    figure = settle(script.draw(found))
+    figure = settle(script.draw(data))
     paths = [out / f"{name}.{kind}" for kind in formats]
     for path in paths:
         save(figure, path)
     text, tex = out / f"{name}.txt", out / f"{name}.tex"
-    write_file(text, script.caption(found) + "\n")
-    write_file(tex, latex.figure(name, script.caption(found), wide=figure.get_figwidth() > COLUMN))
+    write_file(text, script.caption(data) + "\n")
+    write_file(tex, latex.figure(name, script.caption(data), wide=figure.get_figwidth() > COLUMN))
     return [*paths, text, tex]
 
 
-def _key(name: str, given: Sequence[Path | None], told: str) -> str:
+def _key(name: str, given: Sequence[Path | None], parameters: str) -> str:
     """A digest of the code, results and model behind the data, without the drawing code of other figures."""
     root = Path(__file__).parents[1]
     packages = ("adanet_theory", "adanet_train", "verify")
     sources = sorted(path for package in packages for path in (root / package).rglob("*.py"))
     shared = [root / "figures" / f"{part}.py" for part in _SHARED] + [Path(str(module(name).__file__))]
     measured = [results.path(part) for part in getattr(module(name), "RESULTS", ())]
-    digest = hashlib.sha256(told.encode())
+    digest = hashlib.sha256(parameters.encode())
     files = [file for path in given if path for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
     for path in [*sources, *shared, *measured, *files]:
         digest.update(hashlib.sha256(path.read_bytes() if path.exists() else b"").digest())

@@ -55,9 +55,9 @@ def text(words: str) -> str:
     $\\delta$ = 5 \\% $\\pm$ 1
     """
     parts, end = [], 0
-    for found in _FORMULA.finditer(words):
-        parts += [_escaped(words[end : found.start()]), f"${_formula(found[0])}$"]
-        end = found.end()
+    for match in _FORMULA.finditer(words):
+        parts += [_escaped(words[end : match.start()]), f"${_formula(match[0])}$"]
+        end = match.end()
     return "".join([*parts, _escaped(words[end:])])
 
 
@@ -65,9 +65,11 @@ def _escaped(words: str) -> str:
     return "".join(_SIGNS.get(c, "\\" + c if c in "&%$#_{}" else c) for c in words)
 
 
-def _formula(found: str) -> str:
-    if found in ("<=", ">="):
-        return {"<=": r"\leq", ">=": r"\geq"}[found]
-    found = re.sub(r"([_^])\(([^)]*)\)", r"\1{\2}", found)
-    found = found.replace("||Psi||_inf", r"\|\Psi\|_\infty").replace("R_", r"\mathfrak{R}_", found.startswith("R_"))
-    return re.sub(rf"(?<![\\\w])({'|'.join(_GREEK)})(?![a-z])", r"\\\1", found)
+def _formula(formula: str) -> str:
+    if formula in ("<=", ">="):
+        return {"<=": r"\leq", ">=": r"\geq"}[formula]
+    formula = re.sub(r"([_^])\(([^)]*)\)", r"\1{\2}", formula)
+    formula = formula.replace("||Psi||_inf", r"\|\Psi\|_\infty").replace(
+        "R_", r"\mathfrak{R}_", formula.startswith("R_")
+    )
+    return re.sub(rf"(?<![\\\w])({'|'.join(_GREEK)})(?![a-z])", r"\\\1", formula)

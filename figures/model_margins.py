@@ -23,15 +23,15 @@ PARAMETERS = {"rho": ONE}
 
 def compute(*, quick: bool, model: Path, data: Path | None = None, **parameters: Any) -> Data:
     """The margins y f(x)/W; they need no estimate, so quick changes nothing."""
-    found = report(model, draws=None, data=data, parameters=parameters)
+    built = report(model, draws=None, data=data, parameters=parameters)
     return {
-        "margins": np.sort(found.margins).tolist(),
-        "rho": found.rho,
-        "rho_chosen": found.rho_chosen,
-        "margin_error": found.sample.margin_error,
-        "train_error": found.sample.train_error,
-        "sha256": found.model.sha256,
-        "classes": found.classes,
+        "margins": np.sort(built.margins).tolist(),
+        "rho": built.rho,
+        "rho_chosen": built.rho_chosen,
+        "margin_error": built.sample.margin_error,
+        "train_error": built.sample.train_error,
+        "sha256": built.model.sha256,
+        "classes": built.classes,
     }
 
 

@@ -25,14 +25,14 @@ def compute(*, quick: bool, model: Path, data: Path | None = None, **parameters:
     """The rows of the bounds, as in verify-bounds."""
     from verify.records.question import DRAWS
 
-    found = report(model, draws=QUICK_DRAWS if quick else DRAWS, data=data, parameters=parameters)
+    built = report(model, draws=QUICK_DRAWS if quick else DRAWS, data=data, parameters=parameters)
     return {
-        "bounds": [asdict(row) for row in found.bounds],
-        "rho": found.rho,
-        "delta": found.delta,
-        "m": found.sample.m,
-        "n": list(found.model.n),
-        "sha256": found.model.sha256,
+        "bounds": [asdict(row) for row in built.bounds],
+        "rho": built.rho,
+        "delta": built.delta,
+        "m": built.sample.m,
+        "n": list(built.model.n),
+        "sha256": built.model.sha256,
     }
 
 

@@ -68,14 +68,14 @@ def compute(*, quick: bool, data: Path | None = None) -> Data:
     measured = {name: results.read(name, data) for name in RESULTS}
     rows = measured["cifar-pairs"]["rows"] if measured["cifar-pairs"] else []
     pairs = {pair: _pair(pair, rows) for pair in tables.ACCURACY}
-    found: Data = {"pairs": pairs, "variants": _variants(measured["variants"], rows), "units": _units(rows)}
-    found["criteo"] = _criteo(measured["criteo"])
-    found["own_variants"] = measured["variants"] is not None
-    found["zero"] = [variant_name(row) for row in (measured["variants"] or {"rows": []})["rows"] if row.get("top") == 0]
-    found["criteo_rows"] = measured["criteo"]["rows"][0]["m_test"] if measured["criteo"] else None
-    found["stand-in"] = None if rows else stand_in(folds=3 if quick else tables.FOLDS)
-    found["grid"] = measured["cifar-pairs"].get("command") if measured["cifar-pairs"] else None
-    return found
+    cells: Data = {"pairs": pairs, "variants": _variants(measured["variants"], rows), "units": _units(rows)}
+    cells["criteo"] = _criteo(measured["criteo"])
+    cells["own_variants"] = measured["variants"] is not None
+    cells["zero"] = [variant_name(row) for row in (measured["variants"] or {"rows": []})["rows"] if row.get("top") == 0]
+    cells["criteo_rows"] = measured["criteo"]["rows"][0]["m_test"] if measured["criteo"] else None
+    cells["stand-in"] = None if rows else stand_in(folds=3 if quick else tables.FOLDS)
+    cells["grid"] = measured["cifar-pairs"].get("command") if measured["cifar-pairs"] else None
+    return cells
 
 
 def _pair(pair: str, rows: list[dict[str, Any]]) -> Data:
@@ -90,14 +90,14 @@ def _variants(measured: dict[str, Any] | None, rows: list[dict[str, Any]]) -> Da
     """Table 3, on deer-truck, and the base to compare it with."""
     base = next((row for row in rows if (row["pair"], row["method"]) == ("deer-truck", "adanet")), None)
     own = {variant_name(row): row for row in measured["rows"] if row.get("top") != 0} if measured else {}
-    found = {
+    cells = {
         "AdaNet": {"paper": _paper(tables.ACCURACY["deer-truck"]["AdaNet"]), "ours": _ours(own.get("AdaNet", base))}
     }
     names = dict.fromkeys([*tables.VARIANTS, *own])
     for name in names:
         if name != "AdaNet":
-            found[name] = {"paper": _paper(tables.VARIANTS.get(name)), "ours": _ours(own.get(name))}
-    return found
+            cells[name] = {"paper": _paper(tables.VARIANTS.get(name)), "ours": _ours(own.get(name))}
+    return cells
 
 
 def variant_name(row: dict[str, Any]) -> str:
@@ -141,15 +141,15 @@ def stand_in(folds: int) -> Data:
     Psi, y = inputs.Psi, inputs.y
     parts = list(StratifiedKFold(folds, shuffle=True, random_state=0).split(Psi.numpy(), y.numpy()))
     config = Config(learner="gradient", rounds=3, width=20, steps=300, hidden=(20,), lam=1e-4)
-    found: Data = {}
+    cells: Data = {}
     for method in ("adanet", "nn", "lr"):
         tests = []
         for train, test in parts:
             network = run.trainer(method)(Psi[train], y[train], config).network
             tests.append(1 - run.error_rate(network, Psi[test], y[test]))
         ours = interval(float(np.mean(tests)), float(np.std(tests, ddof=1)), folds, 1 / (folds - 1))
-        found[METHODS[method]] = {"paper": None, "ours": ours}
-    return found
+        cells[METHODS[method]] = {"paper": None, "ours": ours}
+    return cells
 
 
 # Drawing
@@ -191,11 +191,11 @@ def _accuracies(axes: Axes, cells: Data, title: str) -> None:
 
     for y, cell in enumerate(cells.values()):
         for whose, shift, colour, fill in (("paper", -0.14, ORANGE, "none"), ("ours", 0.14, BLUE, "full")):
-            found = cell[whose]
-            if found is not None:
-                axes.plot([found["low"], found["high"]], [y + shift] * 2, color=colour, linewidth=1)
+            numbers = cell[whose]
+            if numbers is not None:
+                axes.plot([numbers["low"], numbers["high"]], [y + shift] * 2, color=colour, linewidth=1)
                 marker = "s" if whose == "paper" else "o"
-                axes.plot(found["mean"], y + shift, marker, color=colour, fillstyle=fill, markersize=3.6)
+                axes.plot(numbers["mean"], y + shift, marker, color=colour, fillstyle=fill, markersize=3.6)
     axes.set_yticks(range(len(cells)), list(cells))
     axes.set_ylim(len(cells) - 0.5, -0.5)
     axes.xaxis.set_major_locator(MaxNLocator(2))

@@ -36,10 +36,10 @@ def span(text: str) -> tuple[float, float]:
     ((2.0, 20.0), (inf, inf))
     """
     low, colon, high = text.partition(":")
-    found = float(low), float(high if colon else low)
-    if not 0 <= found[0] <= found[1]:
+    ends = float(low), float(high if colon else low)
+    if not 0 <= ends[0] <= ends[1]:
         raise ValueError(text)
-    return found
+    return ends
 
 
 def add_to(options: argparse.ArgumentParser) -> None:

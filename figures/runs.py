@@ -29,9 +29,9 @@ def points(data: Path | None, otherwise: Callable[[], tuple[Tensor, Tensor]]) ->
 
     from adanet_train.data import datasets
 
-    found = datasets.load(data)
-    Psi = found.Psi(found.feature_map())
-    return torch.from_numpy(Psi).double(), torch.from_numpy(found.y).double()
+    dataset = datasets.load(data)
+    Psi = dataset.Psi(dataset.feature_map())
+    return torch.from_numpy(Psi).double(), torch.from_numpy(dataset.y).double()
 
 
 def rings() -> tuple[Tensor, Tensor]:
@@ -111,8 +111,8 @@ def history(model: Path) -> tuple[list[Any], dict[str, Any]]:
     from adanet_train.model import model_file
     from adanet_train.model.trained import trained_of
 
-    found = model_file.read(model)
-    if not found.meta.get("history"):
+    file = model_file.read(model)
+    if not file.meta.get("history"):
         raise NotDrawn(f"{model} tells of no training rounds.")
-    trained = trained_of(found)
-    return trained.history, trained.config.as_dict() | {"n_0": trained.network.n[0], "method": found.meta["method"]}
+    trained = trained_of(file)
+    return trained.history, trained.config.as_dict() | {"n_0": trained.network.n[0], "method": file.meta["method"]}

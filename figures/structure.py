@@ -38,11 +38,11 @@ def compute(*, quick: bool, data: Path | None = None) -> Data:
 def curves(rows: list[dict[str, Any]], method: str) -> list[Data]:
     """The rounds of every seed."""
     seeds = dict.fromkeys(row["seed"] for row in rows if row["method"] == method)
-    found = []
+    points = []
     for seed in seeds:
         run = [row for row in rows if row["method"] == method and row["seed"] == seed]
-        found.append({"x": [row["multiply_adds"] for row in run], "y": [row["accuracy"] for row in run]})
-    return found
+        points.append({"x": [row["multiply_adds"] for row in run], "y": [row["accuracy"] for row in run]})
+    return points
 
 
 def mean_point(rows: list[dict[str, Any]], method: str) -> Data:
@@ -79,8 +79,8 @@ def stand_in() -> list[dict[str, Any]]:
         n = model.model_.network.n
         weights = [*model.hidden_.values(), *model.output_.values()]
         sizes = {"depth": len(n) - 1, "units": sum(n[1:]), "multiply_adds": sum(int((w != 0).sum()) for w in weights)}
-        found = {"task": "digits:3-8", "seed": 0, "method": f"AdaNet, B = {B}", "round": 1, **sizes}
-        rows.append({**found, "accuracy": float(model.score(X[test], y[test]))})
+        row = {"task": "digits:3-8", "seed": 0, "method": f"AdaNet, B = {B}", "round": 1, **sizes}
+        rows.append({**row, "accuracy": float(model.score(X[test], y[test]))})
     linear = float(LogisticRegression().fit(X[train], y[train]).score(X[test], y[test]))
     sizes = {"depth": 1, "units": 1, "multiply_adds": X.shape[1]}
     return [*rows, {"task": "digits:3-8", "seed": 0, "method": "LR", **sizes, "accuracy": linear}]
@@ -94,16 +94,16 @@ def draw(data: Data) -> Figure:
     figure, axes = panels(rows, columns, width=width(data, single=False), height=1.9 * rows + 0.5)
     for panel in axes[len(tasks) :]:
         panel.set_axis_off()
-    for panel, (task, found) in zip(axes, tasks.items(), strict=False):
+    for panel, (task, lines) in zip(axes, tasks.items(), strict=False):
         panel.plot(
-            [p["x"] for p in found["nn"]],
-            [p["y"] for p in found["nn"]],
+            [p["x"] for p in lines["nn"]],
+            [p["y"] for p in lines["nn"]],
             "s",
             color=ORANGE,
             markersize=3.5,
             label="LR and NN",
         )
-        for method, runs in found["adanet"].items():
+        for method, runs in lines["adanet"].items():
             for number, run in enumerate(runs):
                 label = method if number == 0 else None
                 panel.plot(
@@ -122,7 +122,7 @@ def draw(data: Data) -> Figure:
 
 def caption(data: Data) -> str:
     tasks = data["tasks"]
-    last = {task: list(found["units"].items())[-1] for task, found in tasks.items()}
+    last = {task: list(curves["units"].items())[-1] for task, curves in tasks.items()}
     ends = "; ".join(
         f"{task}: depth {units['depth']:.3g}, {units['units']:.0f} units, accuracy {units['accuracy']:.3f}"
         for task, (_, units) in last.items()

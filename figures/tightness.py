@@ -101,8 +101,10 @@ def draw(data: Data) -> Figure:
 
 
 def caption(data: Data) -> str:
-    parts = [part for found in data["claims"].values() for part in found]
-    attained = [claim for claim, found in data["claims"].items() if max(part["ratio"] for part in found) > 1 - 1e-6]
+    parts = [part for examples in data["claims"].values() for part in examples]
+    attained = [
+        claim for claim, examples in data["claims"].items() if max(part["ratio"] for part in examples) > 1 - 1e-6
+    ]
     return (
         f"How close each claim came to failing in {data['source']} of the property suite, which steers its examples "
         f"towards large ratios: {sum(part['examples'] for part in parts)} examples of {len(parts)} statements of "

@@ -31,8 +31,8 @@ def compute(*, quick: bool, model: Path | None = None, data: Path | None = None,
     rounds, depth = [], 1
     for entry in history:
         candidates = [
-            {"deeper": found["depth"] > depth, "depth": found["depth"], "objective": found["objective"]}
-            for found in entry["candidates"]
+            {"deeper": candidate["depth"] > depth, "depth": candidate["depth"], "objective": candidate["objective"]}
+            for candidate in entry["candidates"]
         ]
         if entry["chosen"] >= 0:
             depth = max(depth, candidates[entry["chosen"]]["depth"])
@@ -50,8 +50,8 @@ def draw(data: Data) -> Figure:
     t = range(1, len(data["rounds"]) + 1)
     above.plot(t, [entry["objective"] for entry in data["rounds"]], color=INK, linewidth=1)
     for place, entry in zip(t, data["rounds"], strict=True):
-        for i, found in enumerate(entry["candidates"]):
-            _mark(above, place, found, i == entry["chosen"])
+        for i, candidate in enumerate(entry["candidates"]):
+            _mark(above, place, candidate, i == entry["chosen"])
     above.plot([], [], "o", color=BLUE, label="no deeper")
     above.plot([], [], "^", color=ORANGE, label="deeper")
     above.plot([], [], "o", color=INK, fillstyle="none", label="hollow: not taken")
@@ -68,9 +68,9 @@ def draw(data: Data) -> Figure:
     return figure
 
 
-def _mark(axes: Axes, t: int, found: Data, taken: bool) -> None:
-    marker, colour = ("^", ORANGE) if found["deeper"] else ("o", BLUE)
-    axes.plot(t, found["objective"], marker, color=colour, fillstyle="full" if taken else "none", markersize=4.5)
+def _mark(axes: Axes, t: int, candidate: Data, taken: bool) -> None:
+    marker, colour = ("^", ORANGE) if candidate["deeper"] else ("o", BLUE)
+    axes.plot(t, candidate["objective"], marker, color=colour, fillstyle="full" if taken else "none", markersize=4.5)
 
 
 def _whole(axes: Axes) -> None:

@@ -32,12 +32,12 @@ def compute(*, quick: bool, data: Path | None = None) -> Data:
 
 def grouped(rows: list[dict[str, Any]]) -> list[Data]:
     """One entry for each kind of work and peer; works that differ only in Γ or in a remark in brackets share one."""
-    found: dict[tuple[str, str], Data] = {}
+    groups: dict[tuple[str, str], Data] = {}
     for row in rows:
         key = re.sub(r", Gamma=[^,]*|, gap [^,]*", "", row["work"]), re.sub(r" \(.*\)", "", row["against"])
-        entry = found.setdefault(key, {"work": key[0], "against": key[1], "ratios": [], "target": target(row)})
+        entry = groups.setdefault(key, {"work": key[0], "against": key[1], "ratios": [], "target": target(row)})
         entry["ratios"].append(row["ratio"])
-    return list(found.values())
+    return list(groups.values())
 
 
 def target(row: dict[str, Any]) -> float | None:
@@ -76,24 +76,24 @@ def _seconds(work: Callable[[], object]) -> float:
 
 def lines(works: list[Data]) -> list[tuple[str, Data | None]]:
     """The lines from top to bottom: for each peer a heading with the words that its works share, then each work."""
-    found: list[tuple[str, Data | None]] = []
+    rows: list[tuple[str, Data | None]] = []
     for peer in dict.fromkeys(work["against"] for work in works):
         own = [work for work in works if work["against"] == peer]
         words = [work["work"].split(", ") for work in own]
         shared = [word for word in words[0] if all(word in others for others in words)] if len(own) > 1 else []
-        found.append((f"against {peer}" + (f": {', '.join(shared)}" if shared else ""), None))
+        rows.append((f"against {peer}" + (f": {', '.join(shared)}" if shared else ""), None))
         for work, parts in zip(own, words, strict=True):
-            found.append((", ".join(part for part in parts if part not in shared), work))
-    return found
+            rows.append((", ".join(part for part in parts if part not in shared), work))
+    return rows
 
 
 def _stacked(works: list[Data]) -> list[tuple[str, Data | None]]:
     """The same lines for one column: each work below its words, long lines split in two with the same indent."""
-    found: list[tuple[str, Data | None]] = []
+    rows: list[tuple[str, Data | None]] = []
     for text, work in lines(works):
-        found += [(line, None) for line in textwrap.wrap(text, 56, subsequent_indent="  ")]
-        found += [] if work is None else [("", work)]
-    return found
+        rows += [(line, None) for line in textwrap.wrap(text, 56, subsequent_indent="  ")]
+        rows += [] if work is None else [("", work)]
+    return rows
 
 
 @styled

@@ -44,8 +44,8 @@ def compute(*, quick: bool, **parameters: Any) -> Data:
         there = replace(base, rho=rho, depth=depth)
         return smallest_m(lambda m: value(bound, replace(there, m=m))) if is_possible(there) else None
 
-    found = {bound.id: [[needed(bound, rho, depth) for depth in depths] for rho in rhos] for bound in bounds()}
-    return {"depth": depths, "rho": rhos, "m_needed": found, "base": asdict(base), "in_range": is_in_range(base)}
+    maps = {bound.id: [[needed(bound, rho, depth) for depth in depths] for rho in rhos] for bound in bounds()}
+    return {"depth": depths, "rho": rhos, "m_needed": maps, "base": asdict(base), "in_range": is_in_range(base)}
 
 
 @styled

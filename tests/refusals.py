@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 
-def names(line: str, tokens: Sequence[str]) -> str:
+def says(line: str, tokens: Sequence[str]) -> str:
     """The line, in which the tokens stand one after the other."""
     rest = line
     for token in tokens:
@@ -23,7 +23,7 @@ def refused(call: Callable[[], Any], *tokens: str, error: type[Exception] = Valu
         call()
     message = str(caught.value)
     assert "\n" not in message
-    return names(message, tokens)
+    return says(message, tokens)
 
 
 def refuses(main: Callable[[list[str]], int], argv: list[str], capsys: pytest.CaptureFixture[str], *tokens: str) -> str:
@@ -32,4 +32,4 @@ def refuses(main: Callable[[list[str]], int], argv: list[str], capsys: pytest.Ca
     assert main(argv) == 2
     printed = capsys.readouterr()
     assert (printed.out, printed.err.count("\n")) == ("", 1), printed
-    return names(printed.err, tokens)
+    return says(printed.err, tokens)

@@ -85,7 +85,7 @@ def test_margin_bound_at_a_tenth_is_its_formula_there() -> None:
 def test_the_words_name_the_margin_and_the_bounds_that_apply() -> None:
     built, _ = found()
     (line,) = wording.at_margins(built)
-    assert "where a tenth of the sample falls short" in line
+    assert "a tenth of the sample" in line
     applying = [row.id for row in built.bounds if row.applies and row.group in ("paper", "corrected") and row.raw]
     assert all(id in line for id in applying)
     assert len(wording.at_margins(found(rho=Fraction(1, 10))[0])) == 2

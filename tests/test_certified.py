@@ -434,7 +434,7 @@ def test_partial_products_may_exceed_every_float() -> None:
 
 @pytest.mark.parametrize(("rho", "m", "l"), [("0.01", 100, 10), ("0.05", 500, 5), ("0.1", 100, 3)])
 def test_negative_radicand_has_no_value(rho: str, m: int, l: int) -> None:  # noqa: E741
-    with pytest.raises(Undefined, match="confidence-C has no value here: square root of a negative number"):
+    with pytest.raises(Undefined, match=r"confidence-C.*square root"):
         upper("confidence-C", {"rho": rho, "l": l, "m": m, "delta": "0.05"})
 
 
@@ -495,7 +495,7 @@ def test_bad_values_are_named(change: dict[str, Any], message: str) -> None:
 
 def test_unknown_statement_missing_value_and_foreign_node_are_refused() -> None:
     refused(lambda: upper("lemma-3", {}), "there is no statement 'lemma-3'")
-    with pytest.raises(ValueError, match="rho is needed, got no value of it"):
+    with pytest.raises(ValueError, match=r"^rho .*no value"):
         upper("confidence-C", {"l": 1, "m": 1, "delta": 0.5} | {"l": 2})
     refused(lambda: upper(sp.sin(1), {}), "cannot be evaluated", error=TypeError)
     refused(lambda: upper(sp.Float(0.1), {}), "Float cannot be evaluated", error=TypeError)

@@ -20,7 +20,7 @@ from PIL import Image
 from adanet_train.data import datasets
 from adanet_train.data.pictures import cifar10, cifar10_fetch, cifar10_files, image_features
 from adanet_train.data.pictures.cifar10_files import BATCHES
-from tests.refusals import refused
+from tests.refusals import refused, says
 
 N = 30
 
@@ -123,7 +123,7 @@ def test_what_is_complete_goes_before_a_folder_that_is_not(tmp_path):
 
 
 def test_pairs_that_are_none(tmp_path):
-    assert refusal(tmp_path, "cat", "cat") == "a pair needs two different classes, got cat-cat."
+    assert refusal(tmp_path, "cat", "cat").endswith("got cat-cat.")
     assert "class must be one of airplane, automobile" in refusal(tmp_path, "cat", "cow")
     assert "no cifar-10-binary.tar.gz, cifar-10-python.tar.gz (or their folders)" in refusal(tmp_path)
     refused(lambda: datasets.load("cifar10:cat-cow", data_dir=tmp_path), "two different classes", "got cifar10:cat-cow")
@@ -135,7 +135,7 @@ def test_the_name_gives_the_features_of_the_training_or_the_test_part(tmp_path):
     images, y = cifar10.load_pair("cat", "dog", tmp_path, "test")
     assert np.array_equal(test.values, image_features.features(images))
     assert (test.y.tolist(), len(train.y)) == (y.tolist(), N)
-    assert test.notes == ("class cat is -1 and class dog is +1.",)
+    says(*test.notes, ["cat is -1", "dog is +1"])
     features = train.feature_map()
     assert (features.fitted_on_sample, features.r_sup, features.n_0) == (False, 1.0, 155)
     assert np.array_equal(train.Psi(features)[:, :-1], train.values)
@@ -201,7 +201,7 @@ def test_a_hostile_pickle_is_refused_in_one_line(tmp_path, message):
     write_folder(tmp_path / "cifar-10-batches-py", LAYOUTS["cifar-10-batches-py"] | {"data_batch_1": content})
     told = refusal(tmp_path)
     assert told.startswith(f"{tmp_path / 'cifar-10-batches-py'}: data_batch_1: {message}")
-    assert told.endswith("expected a batch of the official python version.")
+    assert "python version" in told.removeprefix(str(tmp_path))
     assert not (tmp_path / "made").exists()
 
 

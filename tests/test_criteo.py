@@ -184,12 +184,12 @@ def test_files_that_are_none(tmp_path, sample, monkeypatch):
     refused(lambda: read(packed), "cut.gz: Compressed file ended before")
     (tmp_path / "endless").write_bytes(b"1" * 5000)
     monkeypatch.setattr(criteo_rows, "BLOCK", 1000)
-    refused(lambda: read(tmp_path / "endless"), "endless: a line of more than 1000 bytes.")
+    refused(lambda: read(tmp_path / "endless"), "endless", "1000 bytes")
 
 
 def test_unsound_arguments_and_a_missing_polars(sample, monkeypatch):
     refused(lambda: read(sample, min_count=0), "min_count must be >= 1, got min_count=0.")
-    refused(lambda: read(sample, fit_rows=151), "fit_rows must be in 1 to 150, got fit_rows=151.")
+    refused(lambda: read(sample, fit_rows=151), "fit_rows", "1 to 150", "fit_rows=151")
     monkeypatch.setitem(sys.modules, "polars", None)
     refused(lambda: read(sample), "polars", "pip install 'adanet-theory[experiments]'")
 
@@ -298,7 +298,7 @@ def test_adanet_trains_on_it(sample):
 
 def test_no_rows_and_no_values():
     part = telling_part(50)
-    refused(lambda: embed(part[:0], D, draw()), "part must have at least one row, got m=0.")
+    refused(lambda: embed(part[:0], D, draw()), "part", "one row", "m=0")
     nothing = CriteoPart(np.zeros_like(part.counts), np.zeros_like(part.codes), part.y)
     embedding, network = embed(nothing, (0,) * 26, draw(), hidden=(), steps=3)
     assert embedding(nothing).shape == (50, 13)

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays
 from adanet_train.data import datasets
 from adanet_train.data.datasets import Dataset, load
 from adanet_train.data.features import FeatureMap
-from tests.refusals import refused
+from tests.refusals import refused, says
 
 X = np.array([[1.0, 20.0], [3.0, 40.0], [2.0, 20.0]])
 Y = np.array([1, -1, 1])
@@ -72,7 +72,7 @@ def test_the_map_refuses_what_it_cannot_read(values, message):
 
 
 def test_a_range_that_overflows_is_refused():
-    with pytest.raises(ValueError, match="high - low must be finite and >= 0, got inf for feature 'x0'"):
+    with pytest.raises(ValueError, match=r"high - low .*finite and >= 0.* inf .*'x0'"):
         FeatureMap.fitted([[-1e308], [1e308]])
 
 
@@ -99,11 +99,11 @@ def test_a_csv_file(table):
 def test_labels_are_mapped_and_said(table):
     zero_one = load(table("a,t\n1,1\n2,0\n"), label="t")
     assert zero_one.y.tolist() == [1, -1]
-    assert zero_one.notes == ("labels 0 and 1 mapped to -1 and +1.",)
+    says(*zero_one.notes, ["0 and 1", "-1 and +1"])
     named = load(table("a,y\n1,spam\n2,ham\n"))
     assert named.y.tolist() == [1, -1]
     assert named.classes == ("ham", "spam")
-    assert named.notes == ("labels 'ham' and 'spam' mapped to -1 and +1.",)
+    says(*named.notes, ["'ham' and 'spam'", "-1 and +1"])
     assert load(table("a,y\n1,spam\n"), classes=("ham", "spam")).y.tolist() == [1]
     assert "as in training, got 'eggs'" in refusal(table("a,y\n1,eggs\n"), classes=("ham", "spam"))
     assert datasets.labels(np.array([True, False]))[0].tolist() == [1, -1]
@@ -206,7 +206,7 @@ def test_no_pickle_is_opened(tmp_path):
     torch.save({"X": [[1.0]], "y": torch.ones(1)}, tmp_path / "x.pt")
     assert refusal(tmp_path / "x.pt") == f"{tmp_path / 'x.pt'}: X must be a tensor, got a list."
     torch.save(torch.ones(1), tmp_path / "x.pt")
-    assert "expected a dict with X (or Psi) and y." in refusal(tmp_path / "x.pt")
+    says(refusal(tmp_path / "x.pt"), ["dict", "X", "Psi", "y"])
 
 
 def test_other_files_are_refused(tmp_path):
@@ -216,7 +216,7 @@ def test_other_files_are_refused(tmp_path):
         path.write_bytes(b"\xff\xfe\x00")
         assert refusal(path).startswith(f"{path}: ")
     assert "one of breast-cancer, iris, wine, digits" in refusal("peas")
-    assert refusal("irs") == "DATA 'irs' is not known: did you mean 'iris'?"
+    says(refusal("irs"), ["DATA 'irs'", "did you mean 'iris'"])
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as bomb:
         bomb.writestr("X.npy", b"short")
@@ -228,15 +228,15 @@ def test_a_model_reads_named_columns_in_its_own_order(table):
     features = load(table("a,b,y\n1,20,1\n3,40,-1\n")).feature_map(bias=False)
     other = load(table("b,id,a,y\n30,7,2,1\n"))
     assert other.Psi(features).tolist() == [[0.5, 0.5]]
-    refused(lambda: load(table("b,c,y\n30,2,1\n")).Psi(features), "X has no column 'a', which the model reads")
+    refused(lambda: load(table("b,c,y\n30,2,1\n")).Psi(features), "X", "'a'")
     assert Dataset(np.array([[2.0, 30.0]]), np.ones(1), ("x0", "x1")).Psi(features).tolist() == [[0.5, 0.5]]
     final = Dataset(np.array([[9.0]]), np.ones(1), ("x0",), is_psi=True)
     assert final.Psi(features).tolist() == [[9.0]]
 
 
 def test_a_sample_to_train_on_has_two_points_of_two_classes(table):
-    refused(load(table("a,y\n1,1\n")).require_trainable, "m must be >= 2 to train, got m=1")
-    refused(load(table("a,y\n1,0\n2,0\n")).require_trainable, "y must hold both classes, got only -1")
+    refused(load(table("a,y\n1,1\n")).require_trainable, "m ", ">= 2", "m=1")
+    refused(load(table("a,y\n1,0\n2,0\n")).require_trainable, "y ", "both classes", "-1")
     load(table("a,y\n1,0\n2,1\n")).require_trainable()
 
 
@@ -260,7 +260,7 @@ def test_odd_is_minus_one_and_even_plus_one():
 
     digits = load("digits:odd-even")
     assert digits.y.tolist() == [1.0 if digit % 2 == 0 else -1.0 for digit in load_digits().target]
-    assert digits.notes == ("1, 3, 5, 7, 9 is -1 and 0, 2, 4, 6, 8 is +1.",)
+    says(*digits.notes, ["1, 3, 5, 7, 9 is -1", "0, 2, 4, 6, 8 is +1"])
     assert "two different classes" in refusal("fashion:odd-even")
 
 
@@ -270,7 +270,7 @@ def test_a_pair_is_two_different_classes(name):
 
 
 def test_sets_without_a_test_part():
-    assert refusal("breast-cancer", test=True) == "breast-cancer has no test part: give --test-data a file."
+    says(refusal("breast-cancer", test=True), ["breast-cancer", "--test-data"])
 
 
 def idx(values: np.ndarray) -> bytes:
@@ -295,7 +295,7 @@ def test_idx_files(tmp_path, monkeypatch):
     assert test.y.tolist() == [-1, 1]
     assert train.feature_map().high.tolist() == [255] * 12
     folder.rename(tmp_path / "fashion")
-    assert load("fashion:trouser-tshirt").notes == ("class trouser is -1 and class tshirt is +1.",)
+    says(*load("fashion:trouser-tshirt").notes, ["trouser is -1", "tshirt is +1"])
     assert load("fashion:1-0").y.tolist() == [1, -1, -1]
     missing = refusal("mnist:0-1")
     assert "no train-images-idx3-ubyte[.gz] in" in missing

@@ -54,7 +54,7 @@ def test_estimators_decide_by_the_place_of_their_class() -> None:
 
 def test_points_of_the_sample_are_refused() -> None:
     X = torch.randn(50, 2, generator=torch.Generator().manual_seed(0))
-    with pytest.raises(ValueError, match="7 of the 9 points of U are rows of the sample"):
+    with pytest.raises(ValueError, match=r"7 of the 9 .* U .*sample"):
         disagreement(Fixed().module, Fixed(), torch.cat([X[:7], torch.ones(2, 2) * 9]), X=X)
 
 

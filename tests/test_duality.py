@@ -89,9 +89,9 @@ def test_print_lacks_the_sign() -> None:
 
 
 def test_print_is_undefined_at_its_ends() -> None:
-    with pytest.raises(ValueError, match=r"^the printed formula needs p > 1, got p=1\.$"):
+    with pytest.raises(ValueError, match=r"p > 1.* p=1\.$"):
         printed_dual_vector([1.0], 1.0, 1)
-    with pytest.raises(ValueError, match=r"^the printed formula needs eps != 0, got eps=0\.$"):
+    with pytest.raises(ValueError, match=r"eps != 0.* eps=0\.$"):
         printed_dual_vector([0.0], 1.0, 2)
 
 

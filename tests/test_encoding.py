@@ -69,7 +69,7 @@ def test_parquet_is_the_same_table(table, tmp_path):
 
 
 def test_what_cannot_be_encoded_is_refused():
-    refused(lambda: encode(["a"], [["1"], ["x"]]), "row 3, column 'a' must be a number, got 'x'")
+    refused(lambda: encode(["a"], [["1"], ["x"]]), "row 3", "'a'", "number", "'x'")
     refused(lambda: encode(["a"], [[f"w{i}"] for i in range(101)]), "holds more than 100 different words")
 
 
@@ -125,7 +125,7 @@ def test_two_classes_that_are_other_numbers(tmp_path):
 def test_a_column_that_was_a_number_must_stay_one(tmp_path):
     (tmp_path / "words.csv").write_text("a,y\nlarge,0\nsmall,1\n")
     words = datasets.load(tmp_path / "words.csv")
-    refused(lambda: words.Psi(FeatureMap.known(["a"], 0, 1)), "column 'a' must be a number, as in training")
+    refused(lambda: words.Psi(FeatureMap.known(["a"], 0, 1)), "'a'", "number", "training")
 
 
 def test_training_and_testing_on_such_tables(tmp_path):
@@ -151,7 +151,7 @@ def test_training_and_testing_on_such_tables(tmp_path):
     assert words.tolist() == ["no", "yes"] * 100
     for frame in (polars.read_csv(tmp_path / "new.csv"), polars.read_csv(tmp_path / "new.csv").to_pandas()):
         assert np.array_equal(fitted.decision_function(frame), fitted.decision_function(str(tmp_path / "new.csv")))
-    with pytest.raises(ValueError, match="X has no column 'size', which the model reads"):
+    with pytest.raises(ValueError, match=r"^X .*'size'"):
         fitted.predict(polars.DataFrame({"colour": ["red"]}))
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 import warnings
 from types import SimpleNamespace
 
@@ -547,10 +548,10 @@ def test_refusals_name_symbol_condition_and_value(call, message: str) -> None:
 def test_variance_factor_names_what_is_wrong() -> None:
     with pytest.raises(ValueError) as caught:
         variance_factor([[1.0]], 2.0, Lambda=-1.0)
-    assert str(caught.value) == "Lambda must be finite and >= 0, got Lambda=-1.0."
+    assert re.search(r"^Lambda .*finite and >= 0.* Lambda=-1\.0\.$", str(caught.value))
     with pytest.raises(OverflowError) as overflow:
         variance_factor([[1e200]], 2.0)
-    assert str(overflow.value) == "the variance factor v exceeds the largest float, 1.8e308."
+    assert re.search(r" v .*largest float, 1\.8e308\.$", str(overflow.value))
 
 
 @pytest.mark.parametrize(("phi", "method"), [("relu", "line"), ("tanh", "grid on a line")])

@@ -72,7 +72,7 @@ def test_the_parameters_are_fields_of_config():
     made = AdaNetClassifier(3, n_jobs=2, random_state=5, lam=0.1, config=Config(variant="P", rounds=7))
     assert made.settings() == Config(rounds=3, jobs=2, seed=5, lam=0.1, variant="P")
     assert AdaNetClassifier(config="paper").settings() == Config.preset("paper")
-    with pytest.raises(ValueError, match="config must be a Config or the name of a preset, got a dict"):
+    with pytest.raises(ValueError, match=r"^config .*Config.*preset.*dict"):
         AdaNetClassifier(config={"steps": 3}).settings()
 
 
@@ -347,7 +347,7 @@ def test_weights_that_are_none(sample, weights, message):
 
 
 def test_many_copies_are_told_of(sample):
-    with pytest.warns(UserWarning, match="got 300 copies of 60 rows: give floats"):
+    with pytest.warns(UserWarning, match=r"300 copies of 60 rows.*floats"):
         small(rounds=1).fit(*sample, np.full(60, 5))
 
 
@@ -493,12 +493,12 @@ def test_onnx_takes_any_number_of_rows(sample, tmp_path):
 def test_a_network_that_predicts_one_class_is_told_of_at_training(kind):
     """39 of 40 labels are the same and x says nothing of them: the command told of it, fit did not."""
     X, y = np.zeros((40, 2)), np.array(["rare"] + ["often"] * 39)
-    with pytest.warns(UserWarning, match=r"predicts one class, 'often'; a constant prediction errs on 0\.0250"):
+    with pytest.warns(UserWarning, match=r"'often'.*constant.* 0\.0250"):
         kind(rounds=1).fit(X, y)
 
 
 def test_the_column_of_words_is_named() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"age": [1.0, 2.0, 3.0], "city": ["Rome", "Oslo", "Rome"]})
-    with pytest.raises(ValueError, match="column 'city': could not convert string to float: 'Rome': encode words"):
+    with pytest.raises(ValueError, match=r"'city'.*'Rome'.*encode"):
         AdaNetClassifier().fit(frame, [0, 1, 0])

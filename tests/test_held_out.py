@@ -17,7 +17,7 @@ from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_train import compress
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
-from tests.refusals import refused
+from tests.refusals import refused, says
 from tests.test_soundness import linear, status
 from tests.verify_models import built, class_model, row
 from verify import verify_bounds
@@ -48,7 +48,7 @@ def test_one_right_point_many_times_bounds_nothing() -> None:
     assert not row(found, "held-out").applies
     assert row(found, "held-out").why_not == ("untouched",)
     assert status(found, "untouched") == "fails"
-    assert "9,999 of the 10,000 held-out rows repeat an earlier row" in detail(found, "untouched")
+    says(detail(found, "untouched"), ["9,999", "10,000", "repeat"])
     assert "held-out" in wording.sentence(found)
     assert "does not apply" in wording.sentence(found)
 
@@ -59,7 +59,7 @@ def test_rows_that_may_repeat_are_counted_and_assumed() -> None:
     assert "50 of the 100 held-out rows repeat" in detail(found, "untouched")
     assert found.cite.id == "held-out"
     assert found.cite.assumes == ("iid", "untouched")
-    assert "though 50 of the 100 held-out rows repeat an earlier row (untouched)" in wording.sentence(found)
+    says(wording.sentence(found), ["50 of the 100", "repeat", "(untouched)"])
 
 
 def test_copies_in_the_training_sample_do_not_concern_the_held_out_points() -> None:
@@ -85,9 +85,9 @@ def test_rows_of_the_sample_are_counted_refused_or_named() -> None:
     file = linear(200)
     refused(lambda: built(file, mixed(file, 7)), "7 of the 100 test points", "--discrete")
     found = built(file, mixed(file, 7), discrete=True)
-    assert "7 of the 100 are rows of the sample" in detail(found, "untouched")
+    says(detail(found, "untouched"), ["7 of the 100", "sample"])
     assert "untouched" in found.cite.assumes
-    assert "though 7 of the 100 are rows of the sample" in wording.sentence(found)
+    says(wording.sentence(found), ["though", "7 of the 100", "sample"])
     refused(lambda: built(file, mixed(file, 100), discrete=True), "100 of the 100 test points", "drawn anew")
 
 
@@ -96,7 +96,7 @@ def test_training_rows_under_other_labels_are_rows_of_the_sample() -> None:
     own = GivenPoints(file.sample.Psi[:100].numpy(), -file.sample.y[:100].numpy())
     refused(lambda: built(file, own), "100 of the 100 test points", "(100 under another label)")
     found = built(file, own, discrete=True)
-    assert "100 of the 100 are rows of the sample (100 under another label)" in detail(found, "untouched")
+    says(detail(found, "untouched"), ["100 of the 100", "sample", "100 under another label"])
 
 
 def test_near_copies_of_the_sample_are_counted_and_most_are_refused() -> None:
@@ -104,9 +104,9 @@ def test_near_copies_of_the_sample_are_counted_and_most_are_refused() -> None:
     noise = np.random.default_rng(3).uniform(-1e-7, 1e-7, (100, file.network.n[0]))
     few, all_ = mixed(file, 40), mixed(file, 100)
     found = built(file, GivenPoints(few.Psi + noise, few.y))
-    assert "though 40 of the 100 lie within 1e-6 of rows of the sample (untouched)" in wording.sentence(found)
+    says(wording.sentence(found), ["though", "40 of the 100", "1e-6", "(untouched)"])
     assert "within 1e-6" not in wording.sentence(built(file, fresh()))
-    refused(lambda: built(file, GivenPoints(all_.Psi + noise, all_.y)), "100 of the 100 test points lie within 1e-6")
+    refused(lambda: built(file, GivenPoints(all_.Psi + noise, all_.y)), "100 of the 100", "1e-6")
 
 
 def test_dense_points_are_near_each_other_without_being_copies() -> None:
@@ -119,9 +119,7 @@ def test_dense_points_are_near_each_other_without_being_copies() -> None:
 def test_without_a_sample_nothing_was_looked_for() -> None:
     points = fresh(60)
     found = verify_bounds(LogisticRegression().fit(points.Psi, points.y), test=(points.Psi, points.y))
-    assert "no sample was given, so that rows of it could not be looked for (untouched)" in wording.sentence(
-        found.found
-    )
+    says(wording.sentence(found.found), ["no sample was given", "(untouched)"])
 
 
 def detail(found: BoundReport, id: str) -> str:
@@ -194,7 +192,7 @@ def test_networks_compared_on_held_out_points_divide_delta_there_alone() -> None
     assert paid.test.upper == row(paid, "held-out").value == paid.cite.value
     assert row(paid, "a-posteriori") == row(plain, "a-posteriori")
     assert "4 networks" in wording.citation(paid)
-    refused(lambda: Question(compared=0), "compared must be an integer >= 1, got compared=0")
+    refused(lambda: Question(compared=0), "compared", "integer >= 1", "compared=0")
 
 
 def test_the_least_of_several_models_is_paid_for(tmp_path, capsys) -> None:
@@ -210,7 +208,7 @@ def test_the_least_of_several_models_is_paid_for(tmp_path, capsys) -> None:
         assert found["cite"]["delta"] == pytest.approx(0.05 / 3)
         assert found["cite"]["value"] == pytest.approx(clopper_pearson(0, 300, 0.05 / 3), rel=1e-9)
     assert main([*paths, *options, "--compared", "2"]) == 2
-    assert "compared must be at least the number of files, 3, got compared=2" in capsys.readouterr().err
+    says(capsys.readouterr().err, ["compared", "3", "compared=2"])
     assert main([paths[0], *options, "--compared", "10"]) == 0
     assert json.loads(capsys.readouterr().out)["cite"]["delta"] == 0.005
 
@@ -239,9 +237,9 @@ def test_a_sample_stored_in_shorter_numbers_is_the_same_sample(dtype: str) -> No
     """It learned random labels by heart: held-out points that are its sample would cite .025 at risk 1/2."""
     X, y, forest = points_and_forest()
     short = torch.tensor(X).to(getattr(torch, dtype)).double().numpy()
-    with pytest.raises(ValueError, match="120 of the 120 test points are points of the sample"):
+    with pytest.raises(ValueError, match=r"120 of the 120 .*sample"):
         verify_bounds(forest, short, y, test=(X, y))
-    with pytest.raises(ValueError, match="120 of the 120 test points are points of the sample"):
+    with pytest.raises(ValueError, match=r"120 of the 120 .*sample"):
         verify_bounds(forest, X, y, test=(short, y))
     other = np.random.default_rng(1).standard_normal((80, 4))
     assert verify_bounds(forest, short, y, test=(other, y[:80])).test.n == 80
@@ -272,7 +270,7 @@ def test_columns_of_a_frame_in_another_order_are_refused_where_their_place_count
     frame, fresh = (pandas.DataFrame(part, columns=list("abcd")) for part in (X, X + 1))
     for network in (LogisticRegression().fit(frame, y), torch.nn.Linear(4, 1)):
         verify_bounds(network, frame, y, test=(fresh, y), draws=None)
-        with pytest.raises(ValueError, match="columns of X in their order, got 'd' where X has 'a'"):
+        with pytest.raises(ValueError, match=r"columns of X.* 'd' .*'a'"):
             verify_bounds(network, frame, y, test=(fresh[list("dcba")], y), draws=None)
     with pytest.raises(ValueError, match="feature names should match"):
         verify_bounds(LogisticRegression().fit(frame, y), frame[list("dcba")], y, draws=None)
@@ -294,18 +292,18 @@ def test_one_point_without_a_label_many_times_bounds_nothing() -> None:
     found = verify_bounds(network, X, y, unlabelled=U, surrogate=small, draws=None)
     assert found.cite is None
     assert "unlabelled" in found.bounds["disagreement-certificate"].why_not
-    assert "9,999 of the 10,000 points without labels repeat" in detail(found, "unlabelled")
+    says(detail(found, "unlabelled"), ["9,999 of the 10,000", "repeat"])
     allowed = verify_bounds(network, X, y, unlabelled=U, surrogate=small, draws=None, discrete=True)
     assert allowed.bounds["disagreement-certificate"].applies
     (said,) = [each.words for each in allowed.assumptions if each.id == "unlabelled"]
-    assert "though 9,999 of the 10,000 points without labels repeat" in said
+    says(said, ["though", "9,999 of the 10,000", "repeat"])
 
 
 def test_a_network_that_is_worse_than_a_constant_on_held_out_points_is_told_so() -> None:
     file = linear(3)
     wrong = fresh(100)
     found = built(file, GivenPoints(wrong.Psi, -wrong.y))
-    assert "The network errs on 100 % of the held-out points" in found.advice[0]
+    says(found.advice[0], ["errs", "100 %", "held-out"])
     assert "better training can" in found.advice[0]
 
 
@@ -323,5 +321,5 @@ def test_held_out_labels_of_other_names_are_not_mapped_in_their_order(labels, tm
     capsys.readouterr()
     assert main([*command, str(tmp_path / "test.npz")]) == 2
     said = capsys.readouterr().err
-    assert "test y must hold the labels of y: y holds the numbers 0 to 2, test y" in said
+    says(said, ["test y", "y holds", "0 to 2", "test y"])
     assert str(labels[-1]) in said

@@ -129,4 +129,4 @@ def test_each_image_by_itself_and_a_name_for_each_feature():
 
 def test_other_images_are_refused():
     for images in (np.zeros((1, 32, 32, 3)), np.zeros((1, 28, 28), dtype=np.uint8)):
-        refused(lambda images=images: features(images), "images must be uint8 of shape (m, 32, 32, 3), got")
+        refused(lambda images=images: features(images), "images", "uint8", "(m, 32, 32, 3)", "got")

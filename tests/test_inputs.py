@@ -70,7 +70,7 @@ def test_the_file_holds_the_points_and_verify_bounds_tests_on_them(tmp_path, cap
     assert model.holdout.m == 71
     found = read_file(str(path))
     assert found.test.Psi.shape == (71, 65)
-    assert "tested on the 71 points that training kept aside." in found.notes
+    assert any("71 points" in note for note in found.notes)
     assert cli.main([*told, "--no-sample"]) == 0
     model = model_file.read(path)
     assert (model.holdout.m, model.holdout.Psi, model.sample.Psi) == (71, None, None)
@@ -119,9 +119,7 @@ def test_a_range_or_a_column_that_cannot_be_is_refused(data, asked, told):
 def test_words_of_the_sample_fix_no_map(tmp_path, asked):
     """Which words and empty cells there are was read off all rows."""
     path = table_of(tmp_path, "t.csv", "a,colour,y", ["1,red,0", "2,blue,1", "3,red,1", "4,red,0"])
-    refused(
-        lambda: read_inputs(path, asked), "the codes of 'colour' (words) are read off", "--drop colour", "--holdout"
-    )
+    refused(lambda: read_inputs(path, asked), "'colour' (words)", "--drop colour", "--holdout")
     path = table_of(tmp_path, "e.csv", "a,b,y", ["1,2,0", ",3,1", "3,1,1", "4,4,0"])
     refused(lambda: read_inputs(path, asked), "the codes of 'a' (empty cells)")
 

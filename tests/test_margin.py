@@ -50,7 +50,7 @@ def test_losses_are_in_order(margins: list[float], rho: float) -> None:
 
 @pytest.mark.parametrize("loss", [margin_error, ramp_loss])
 def test_losses_refuse_a_margin_of_zero(loss) -> None:
-    with pytest.raises(ValueError, match=r"^rho must be > 0 and finite, got rho=0\.$"):
+    with pytest.raises(ValueError, match=r"^rho .*> 0 and finite.* rho=0\.$"):
         loss([1.0], 0)
 
 
@@ -60,7 +60,7 @@ def test_prior_and_grid() -> None:
     assert growth(0.25, 3, "x") == 1.25**3
     with pytest.raises(ValueError, match=r"^eta must be > 0, got eta=0\.$"):
         growth(0, 3, "x")
-    with pytest.raises(OverflowError, match=r"^x at j=100000 exceeds the largest float, 1\.8e308\.$"):
+    with pytest.raises(OverflowError, match=r"^x at j=100000 .*1\.8e308\.$"):
         growth(0.05, 100_000, "x")
 
 
@@ -86,9 +86,9 @@ def test_best_margin_at_its_edges() -> None:
     assert best_margin("x", [-1.0, 0.0], 2.0, bound).j < 0  # vacuous, and least where its other terms are
     assert best_margin("x", [10.0], 1.0, bound).j < -30  # the margins may exceed the scale
     for bad in ([], [math.nan], [[1.0]]):
-        with pytest.raises(ValueError, match=r"^margins must be a list of finite numbers\.$"):
+        with pytest.raises(ValueError, match=r"^margins .*finite"):
             best_margin("x", bad, 1.0, bound)
-    with pytest.raises(ValueError, match=r"^the scale of the margins must be finite and >= 0"):
+    with pytest.raises(ValueError, match=r"scale of the margins .*finite and >= 0"):
         best_margin("x", [1.0], -1.0, bound)
 
 

@@ -20,7 +20,7 @@ from adanet_train.core.network import Network
 from adanet_train.data.features import FeatureMap
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, ModelFileError, Sample, read, read_any, read_state_dict, write
-from tests.refusals import refused
+from tests.refusals import refused, says
 
 
 def tensor(generator: np.random.Generator, *shape: int) -> torch.Tensor:
@@ -165,7 +165,7 @@ def test_a_sample_without_its_data_is_recognised_to_the_last_bit(tmp_path):
 def test_psi_of_x_goes_through_the_feature_map():
     Psi = model().Psi([[51, 300]])
     assert Psi.tolist() == [[0.2, 1, 1]]
-    with pytest.raises(ValueError, match=r"Psi must have shape \[m, 3\], got \[1, 2\]"):
+    with pytest.raises(ValueError, match=r"Psi .*\[m, 3\].* \[1, 2\]"):
         dataclasses.replace(model(), features=None).Psi([[0.5, 0.5]])
 
 
@@ -331,7 +331,7 @@ def test_programs_and_other_files_are_refused(tmp_path):
     assert "a pickled torch.nn.modules.linear.Linear" in refusal(tmp_path, saved(module))
     assert "not a zip archive" in refusal(tmp_path, b"x,y\n1,2\n")
     assert "not a zip archive" in refusal(tmp_path, saved({"a": 1}, _use_new_zipfile_serialization=False))
-    assert refusal(tmp_path, b"") == "the file is empty, expected a torch archive."
+    says(refusal(tmp_path, b""), ["empty", "torch archive"])
     assert "no data.pkl in the archive" in refusal(
         tmp_path, repacked(saved({"a": 1}), lambda *_: b"").replace(b"data", b"atad")
     )
@@ -369,11 +369,11 @@ def test_other_tensors_and_objects_are_refused(tmp_path, value, message):
 def test_sizes_that_the_archive_does_not_hold_are_refused(tmp_path):
     data = saved({"a": torch.arange(100.0)})
     larger_storage = repacked(data, in_pickle(b"cpuq\x06Kd", b"cpuq\x06M\x00\xff"))
-    assert "65280 elements where the archive has 400 bytes" in refusal(tmp_path, larger_storage)
+    says(refusal(tmp_path, larger_storage), ["65280 elements", "400 bytes"])
     larger_tensor = repacked(data, in_pickle(b"K\x00Kd", b"K\x00J\x00\x00\x00\x7f"))
-    assert "a tensor of size [2130706432] over a storage of 100" in refusal(tmp_path, larger_tensor)
+    says(refusal(tmp_path, larger_tensor), ["[2130706432]", "100"])
     wider_steps = repacked(data, in_pickle(b"K\x01\x85", b"K\x02\x85"))
-    assert "a tensor of size [100] over a storage of 100" in refusal(tmp_path, wider_steps)
+    says(refusal(tmp_path, wider_steps), ["[100]", "100"])
     assert "compressed" in refusal(tmp_path, repacked(data, compression=zipfile.ZIP_DEFLATED))
 
 

@@ -35,7 +35,7 @@ def test_conjugate(p: float) -> None:
 
 
 def test_conjugate_refuses() -> None:
-    with pytest.raises(ValueError, match=r"^p must be in \[1, inf\], got p=0\.5\.$"):
+    with pytest.raises(ValueError, match=r"^p .*\[1, inf\].* p=0\.5\.$"):
         conjugate(0.5)
 
 

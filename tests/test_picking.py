@@ -39,6 +39,7 @@ from adanet_train.picking.files import check_file
 from adanet_train.picking.modules import Module, shifted
 from adanet_train.picking.networks import AdaNet, Refit, Scaled
 from adanet_train.picking.record import Record, checked
+from tests.refusals import says
 
 
 def digits(*classes: int) -> Labelled:
@@ -293,22 +294,22 @@ def test_settings_out_of_range(given: dict[str, Any], message: str) -> None:
 def test_learners_and_samples_that_cannot_be() -> None:
     from sklearn.svm import SVR
 
-    with pytest.raises(ValueError, match="'adanett' is not known: did you mean 'adanet'"):
+    with pytest.raises(ValueError, match=r"'adanett'.*did you mean 'adanet'"):
         certify("adanett", PAIR.X, PAIR.y)
     with pytest.raises(ValueError, match="learner must be one of adanet"):
         certify("mlp", PAIR.X, PAIR.y)
-    with pytest.raises(ValueError, match=r"learner must be a classifier, got SVR: only classification is covered\."):
+    with pytest.raises(ValueError, match=r"^learner .*classifier.* SVR"):
         certify(SVR(), PAIR.X, PAIR.y)
-    with pytest.raises(ValueError, match=r"got a module: give for example lambda: Net\(\); to certify a trained net"):
+    with pytest.raises(ValueError, match=r"got a module.*lambda: Net\(\)"):
         certify(network(), PAIR.X, PAIR.y)
-    with pytest.raises(ValueError, match=r"learner must be a name, a classifier or a function, got a int\."):
+    with pytest.raises(ValueError, match=r"^learner .*name.*classifier.*function.* int"):
         certify(3, PAIR.X, PAIR.y)
-    with pytest.raises(ValueError, match=r"learner must return an nn\.Module, got a int\."):
+    with pytest.raises(ValueError, match=r"^learner .*nn\.Module.* int"):
         certify(lambda: 3, PAIR.X, PAIR.y)
-    with pytest.raises(ValueError, match=r"y must hold two classes or more, got 1\."):
+    with pytest.raises(ValueError, match=r"^y .*two classes.* 1\."):
         certify(SVC(), PAIR.X, np.zeros(160))
     rare = np.array([1, *[0] * 159])
-    with pytest.raises(ValueError, match="the start must hold every class, got none of class 1 in 40 rows"):
+    with pytest.raises(ValueError, match=r"start .*every class.*class 1 .*40 rows"):
         certify(SVC(), PAIR.X, rare)
 
 
@@ -316,18 +317,18 @@ def test_rows_and_labels_that_cannot_be() -> None:
     X, y = PAIR.X.copy(), PAIR.y
     with pytest.raises(ValueError, match="this is regression; only classification is covered"):
         certify(network, X, np.linspace(-3.48, 2, len(X)))
-    with pytest.raises(ValueError, match=r"y holds 160 classes in 160 rows.*this is regression"):
+    with pytest.raises(ValueError, match=r"160 classes.*160 rows.*regression"):
         certify(SVC(), X, np.arange(len(X)))
     X[130, 7] = np.nan
     for learner in (network, "lr", SVC(), Module(network)):
-        with pytest.raises(ValueError, match="X must be finite, got nan in row 130, column 7"):
+        with pytest.raises(ValueError, match=r"^X .*finite.*nan.*row 130, column 7"):
             certify(learner, X, y)
     assert certify(HistGradientBoostingClassifier(max_iter=2), X, y, K=0).N == 120
-    with pytest.raises(ValueError, match=r"X has rows of the shape \(63,\), which the module cannot read"):
+    with pytest.raises(ValueError, match=r"^X .*\(63,\).*module"):
         certify(network, PAIR.X[:, 1:], y)
-    with pytest.raises(ValueError, match=r"the module must have 3 outputs, one for each class of y, got.*\(2, 2\)"):
+    with pytest.raises(ValueError, match=r"module .*3 outputs.* got.*\(2, 2\)"):
         certify(lambda: nn.Linear(4, 2), THREE.X, THREE.y, discrete=True)
-    with pytest.raises(TypeError, match="certify takes no argument 'detla': did you mean 'delta'"):
+    with pytest.raises(TypeError, match=r"'detla'.*did you mean 'delta'"):
         certify("lr", PAIR.X, y, detla=0.1)
 
 
@@ -370,7 +371,7 @@ def test_rows_that_repeat_are_named_before_the_number() -> None:
     assert repr(found).startswith(f"Certified(no certificate, as {counted}; only with discrete=True: risk <= ")
     said = certify("lr", X, y, discrete=True)
     assert said.bound == found.bound
-    assert f"if identical rows are draws of their own ({counted})" in repr(said)
+    says(repr(said), ["identical rows", counted])
     assert replay(said.record, "lr", X, y).certified.discrete
     assert re.fullmatch(
         r"Certified\(risk <= 0\..*; assumes: iid draws, recipe and features fixed before the rows\)",
@@ -481,9 +482,9 @@ def test_the_record_of_a_list_is_replayed() -> None:
     assert replay(record, SVC(), PAIR.X, PAIR.y).status == "holds"
     fewer = dict(record, picks=record["picks"][:1], rounds=record["rounds"][:1])
     assert replay(fewer, SVC(C=1e-4), PAIR.X, PAIR.y).status != "holds"
-    with pytest.raises(ValueError, match=r"K must be an integer >= 0 or a rising list of them, got K=\[8, 0\]\."):
+    with pytest.raises(ValueError, match=r"^K .*integer >= 0.*rising.* K=\[8, 0\]\."):
         certify(SVC(), PAIR.X, PAIR.y, K=[8, 0])
-    with pytest.raises(ValueError, match=r"picks must be an integer or a rising tuple of them, got picks=\(3, 3\)\."):
+    with pytest.raises(ValueError, match=r"^picks .*rising.* picks=\(3, 3\)\."):
         Config(picks=(3, 3))
 
 
@@ -570,7 +571,7 @@ def test_the_record_of_a_dry_run_is_replayed() -> None:
     forged = certify(SVC(), PAIR.X, PAIR.y, K=0).record
     forged["recipe"]["dry"] = True
     assert replay(forged, SVC(), PAIR.X, PAIR.y).status == "fails"
-    with pytest.raises(ValueError, match=r"dry must be true or false, got dry=1\."):
+    with pytest.raises(ValueError, match=r"^dry .*true or false.* dry=1\."):
         Record.from_dict(record | {"recipe": record["recipe"] | {"dry": 1}}, 160)
 
 
@@ -649,7 +650,7 @@ def test_a_record_is_replayed(tmp_path: Any) -> None:
     other = replay(swapped, SVC(), X, y)
     assert other.status == "fails"
     assert f"pick 1 is row {record['picks'][0]}, the record says row {record['picks'][1]}" in other.detail
-    with pytest.raises(ValueError, match="X and y must be the sample of the record"):
+    with pytest.raises(ValueError, match=r"^X and y .*record"):
         replay(record, SVC(), X + 1, y)
 
 
@@ -959,9 +960,9 @@ def test_a_report_pays_for_the_best_of_a_list(tmp_path: Any, capsys: Any) -> Non
     assert row.value == pytest.approx(told["bound"], rel=1e-9)
     assert cli.main([path, "--no-estimates"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "at delta = 0.01667, which pays for the best of 3 numbers of picks" in said
+    says(said, ["delta = 0.01667", "best of 3"])
     assert training.main(["iris", "--objective", "certificate", "--picks", "3,x", *quick, path]) == 2
-    assert "must be an integer, or K1,K2,.. rising, got '3,x'" in capsys.readouterr().err
+    says(capsys.readouterr().err, ["integer", "K1,K2,..", "'3,x'"])
 
 
 def test_a_picked_network_pays_for_those_it_was_compared_with(picked_file: str, tmp_path: Any, capsys: Any) -> None:
@@ -973,7 +974,7 @@ def test_a_picked_network_pays_for_those_it_was_compared_with(picked_file: str, 
     assert row.value == pick_upper(k, 120, Fraction(1, 20) / 50)
     cited = json.loads(paid.to_json())["cite"]
     assert (cited["value"], cited["delta"], cited["compared"]) == (row.value, 0.001, 25)
-    assert "at delta = 0.001, which pays for 25 networks compared and 2 settings tried" in " ".join(str(paid).split())
+    says(" ".join(str(paid).split()), ["delta = 0.001", "25 networks", "2 settings"])
     for id in ("a-posteriori", "vote-certificate", "occam-certificate", "margin-bound"):  # on all networks at once
         assert paid.bounds[id] == alone.bounds[id]
         assert paid.bounds[id].delta == 0.025
@@ -983,7 +984,7 @@ def test_a_picked_network_pays_for_those_it_was_compared_with(picked_file: str, 
     values = [one["cite"]["value"] for one in json.loads(capsys.readouterr().out)]
     assert values == [pick_upper(k, 120, "0.025")] * 2
     assert cli.main([*models, "--no-estimates", "--no-replay"]) == 0
-    assert "at delta = 0.025, which pays for 2 networks compared" in " ".join(capsys.readouterr().out.split())
+    says(" ".join(capsys.readouterr().out.split()), ["delta = 0.025", "2 networks"])
 
 
 def test_a_report_without_a_replay_assumes_the_picks(picked_file: str, capsys: Any) -> None:

@@ -36,7 +36,7 @@ from adanet_theory.twins.counted import clopper_pearson_upper
 from adanet_train import compress
 from adanet_train.estimator import AdaNetCVXClassifier
 from adanet_train.reading.trace import require_equal, trace
-from tests.refusals import refused
+from tests.refusals import refused, says
 from verify import verify_bounds
 from verify.measure.margins import margins
 from verify.reading import case
@@ -169,7 +169,7 @@ def test_without_held_out_points_a_black_box_is_told_what_would_help() -> None:
     X, y, _, _ = halves()
     report = verify_bounds(fitted(RandomForestClassifier(10, random_state=0), X, y), X, y)
     assert report.cite is None
-    assert "training points alone: this predictor is a black box" in " ".join(str(report).split())
+    says(" ".join(str(report).split()), ["training points alone", "black box"])
     shown = " ".join(str(report).split())
     assert "test=(X, y)" in shown
     assert "certify(learner, X, y)" in shown
@@ -292,7 +292,7 @@ def test_rows_that_have_no_numbers_are_compared_all_the_same() -> None:
 
     report = verify_bounds(predict, texts[:20], y[:20], test=(texts[20:], y[20:]))
     assert (report.subject, report.test.error) == ("black box", 0)
-    with pytest.raises(ValueError, match="1 of the 21 test points are points of the sample"):
+    with pytest.raises(ValueError, match=r"1 of the 21 .*sample"):
         verify_bounds(predict, texts[:20], y[:20], test=(texts[19:], y[19:]))
 
 
@@ -414,7 +414,7 @@ def test_a_step_that_is_not_known_makes_a_black_box_and_says_what_its_last_step_
     report = verify_bounds(network, X, y, test=(X_test, y_test))
     assert report.subject == "black box"
     assert "PCA" in report.notes[0]
-    assert "as if the features had been fixed before the sample" in report.notes[0]
+    assert "before the sample" in report.notes[0]
 
 
 # Points and labels

@@ -4,6 +4,7 @@ Real processes, over gloo: torchrun's, and those of --processes.
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from adanet_train.core.world import World
 from adanet_train.model import model_file
 from adanet_train.search.committee import SplitSample
 from adanet_train.search.feed import Feed
+from tests.refusals import says
 
 ROOT = Path(__file__).parents[1]
 M = 700
@@ -109,8 +111,8 @@ def test_a_process_that_is_killed_ends_the_run_and_resume_goes_on(data, together
     _, errors = started.communicate(timeout=WAIT)
     assert started.returncode == 2
     last = errors.strip().splitlines()[-1]
-    assert last.startswith("adanet-train: process 1 of 2 was ended by SIGKILL; ")
-    assert last.endswith("killed.pt holds round 1; --resume goes on from there.") or "holds round 2" in last
+    says(last, ["adanet-train: process 1 of 2", "SIGKILL"])
+    assert re.search(r"killed\.pt .*round [12]; --resume", last)
     assert "Traceback" not in errors
     resumed = run([*command, "--resume"], stderr=subprocess.PIPE)
     _, errors = resumed.communicate(timeout=WAIT)
@@ -173,7 +175,7 @@ def test_no_process_outlives_the_one_that_started_it(data, number):
 def test_what_several_processes_cannot_do_is_said_before_they_start(data, options, capsys, monkeypatch):
     monkeypatch.setattr(processes, "launch", lambda *_: pytest.fail("processes were started"))
     assert cli.main([str(data), "-o", str(data.with_name("refused.pt")), "--processes", "2", *options]) == 2
-    assert capsys.readouterr().err == "adanet-train: several processes train adanet, objective paper or bound.\n"
+    says(capsys.readouterr().err, ["adanet-train: several processes", "adanet", "objective paper or bound"])
 
 
 def test_all_processes_draw_the_same_batches_and_share_their_points(monkeypatch):

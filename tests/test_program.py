@@ -21,6 +21,7 @@ from adanet_train.core.network import Network
 from adanet_train.model.model_file import ModelFile, Sample
 from adanet_train.reading.arithmetic import difference
 from adanet_train.reading.trace import trace
+from tests.refusals import says
 from verify import verify_bounds
 from verify.measure.arithmetic import ETA
 from verify.measure.effort import Purse
@@ -237,10 +238,10 @@ def test_a_network_that_is_cited_for_its_formula_says_so():
     found = verify_bounds(_linear_module(torch.float64), X, y, draws=None, cite="a-posteriori")
     assert found.cite.about == "formula"
     assert json.loads(found.to_json())["cite"]["about"] == "formula"
-    assert "The risk of this network's formula is at most" in " ".join(str(found).split())
+    says(" ".join(str(found).split()), ["risk", "network's formula"])
     tied = verify_bounds(_linear_module(torch.float64), X, y, draws=None, r_sup=1, cite="a-posteriori")
     assert tied.cite.about == "program"
-    assert "The risk of this network is at most" in " ".join(str(tied).split())
+    assert "network's formula" not in " ".join(str(tied).split())
 
 
 def test_a_model_file_is_tied_on_its_range():
@@ -445,7 +446,7 @@ def test_a_program_under_autocast_is_not_tied_as_one_of_float32():
     found = {row.id: row for row in verify_bounds(module, X, y, r_sup=1, draws=None).assumptions}["arithmetic"]
     assert found.status in ("open", "fails")
     if found.status == "open":
-        assert "some of its steps are in bfloat16, as under torch.autocast" in found.detail
+        says(found.detail, ["bfloat16", "torch.autocast"])
     plain = {row.id: row for row in verify_bounds(module.inner, X, y, r_sup=1, draws=None).assumptions}
     assert "within" in plain["arithmetic"].detail
 

@@ -85,12 +85,12 @@ def test_activation_names() -> None:
     assert activation(phi) is phi
     assert activation("leaky_relu").slopes == (0.01, 1.0)
     assert activation("leaky_relu:0.1").name == "leaky_relu:0.1"
-    with pytest.raises(ValueError, match=r"^activation must be one of abs, .*leaky_relu:A, got activation='swish'\.$"):
+    with pytest.raises(ValueError, match=r"^activation .*abs, .*leaky_relu:A.* activation='swish'\.$"):
         activation("swish")
     for bad in ("leaky_relu:x", "leaky_relu:inf", "leaky_relu:"):
-        with pytest.raises(ValueError, match=r"^activation leaky_relu:A needs a finite number A, got 'leaky_relu:"):
+        with pytest.raises(ValueError, match=r"^activation leaky_relu:A .*finite.* A, got 'leaky_relu:"):
             activation(bad)
-    with pytest.raises(ValueError, match=r"^the slope a of leaky_relu must be finite, got a=nan\.$"):
+    with pytest.raises(ValueError, match=r" a of leaky_relu .*finite.* a=nan\.$"):
         leaky_relu(math.nan)
 
 
@@ -129,7 +129,7 @@ def test_a_family_can_be_sent_to_another_process() -> None:
 def test_layered() -> None:
     assert NetworkSpec.layered((4, 3, 2), [1, 2.5], 2).Lambda == {(1, 0): 1.0, (2, 1): 2.5}
     assert NetworkSpec.layered((4, 3, 2), 3, 2, "abs").phi(1).name == "abs"
-    with pytest.raises(ValueError, match=r"^Lambda must hold one bound for each of the 2 layers, got 1\.$"):
+    with pytest.raises(ValueError, match=r"^Lambda .*2 layers.* 1\.$"):
         NetworkSpec.layered((4, 3, 2), [1.0], 2)
 
 
@@ -164,7 +164,7 @@ def test_assumptions_are_named() -> None:
     spec.require_phi_zero(below=2)
     spec.require_lipschitz(below=3)
     with pytest.raises(
-        OutsideTheoryError, match=r"^phi\(0\) must be 0, got sigmoid\(0\)=0\.5 at layer 2\. \[assumption: phi-zero\]$"
+        OutsideTheoryError, match=r"^phi\(0\) must be 0.*sigmoid\(0\)=0\.5.*layer 2\. \[assumption: phi-zero\]$"
     ) as caught:
         spec.require_phi_zero(below=3)
     assert caught.value.assumption == "phi-zero"

@@ -37,6 +37,7 @@ from adanet_train.subnetworks.fitted import Fitted
 from adanet_train.subnetworks.fitting import Data, Fit, predict, validation_loss
 from adanet_train.subnetworks.protocol import Context, build, continued, hidden, name_of
 from adanet_train.subnetworks.train import EnsembleProblem, Subnetworks, train
+from tests.refusals import says
 from verify import compressing, verify_bounds
 from verify.cli import main as verify_main
 from verify.reading import case
@@ -606,11 +607,11 @@ def test_nothing_to_predict_with_says_what_to_change():
     nn.init.zeros_(idle[1].bias)
     with (
         pytest.warns(UserWarning, match="a constant prediction on 0.89"),
-        pytest.raises(ValueError, match=r"an instance is used as it is.*Give the class or a function"),
+        pytest.raises(ValueError, match=r"instance.*Give the class or a function"),
     ):
         fitted([idle], rounds=1).predict(IMAGES)
     lazy = Subnetworks([lambda context: copy.deepcopy(idle)], training=lambda module, data, loss: None)
-    with pytest.raises(ValueError, match=r"does not fall\): train longer .*epochs=.*give more points"):
+    with pytest.raises(ValueError, match=r"train longer .*epochs=.*more points"):
         AdaNetClassifier(subnetworks=lazy, rounds=1).fit(IMAGES, LABELS)
 
 
@@ -631,16 +632,16 @@ def test_points_that_are_not_numbers_are_refused():
         fitted(linear, np.ma.masked_array(DIGITS, DIGITS > 15))
     with pytest.raises(ValueError, match="an IterableDataset cannot be held out from"):
         AdaNetClassifier(subnetworks=linear).fit(Endless())
-    with pytest.raises(ValueError, match=r"validation must be a share in \[0, 1\), a pair"):
+    with pytest.raises(ValueError, match=r"^validation .*\[0, 1\).*pair"):
         Subnetworks(linear, validation="some")
 
 
 def test_images_without_a_channel_axis_are_named():
     small = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(72, 10))
     flat = IMAGES[:, 0]
-    with pytest.raises(ValueError, match=r"X has no channel axis: pass X\[:, None\]"):
+    with pytest.raises(ValueError, match=r"^X .*channel.*X\[:, None\]"):
         AdaNetClassifier(subnetworks=[lambda: copy.deepcopy(small)], rounds=1).fit(flat, LABELS)
-    with pytest.raises(ValueError, match=r"X has no channel axis: pass X\[:, None\]"):
+    with pytest.raises(ValueError, match=r"^X .*channel.*X\[:, None\]"):
         certify(lambda: copy.deepcopy(small), flat, LABELS, discrete=True)
     last = np.moveaxis(IMAGES, 1, -1)
     with pytest.raises(ValueError, match=r"torch reads channels first: pass X.transpose\(0, 3, 1, 2\)"):
@@ -678,7 +679,7 @@ def test_builders_conform():
         check_builder(builder, shape=(1, 8, 8), outputs=10)
     reads = check_builder(Reads, shape=(1, 8, 8), outputs=10, after=cnn)
     assert len(reads.before) == 1
-    with pytest.raises(ValueError, match=r"builder 'Reads' failed in round 2: mat1 and mat2"):
+    with pytest.raises(ValueError, match=r"'Reads' .*round 2: mat1"):
         check_builder(Reads, shape=(1, 8, 8), outputs=10)
     with pytest.raises(ValueError, match="must not depend on its batch"):
         check_builder(lambda context: _Centred(), shape=(4,))
@@ -998,7 +999,7 @@ def test_words_are_codes_for_builders_that_ask(tmp_path):
         back.predict(polars.DataFrame({"size": [0.0], "word": ["new"]}))
     with pytest.raises(ValueError, match="no column 'word', which the model reads"):
         back.predict(later.select("size"))
-    with pytest.raises(ValueError, match="column 'size' must be a number, as in training, got 'big'"):
+    with pytest.raises(ValueError, match=r"'size' .*number.* 'big'"):
         back.predict(polars.DataFrame({"size": ["big"], "word": ["w1"]}))
     with pytest.raises(ValueError, match="categories=True needs a table"):
         AdaNetClassifier(subnetworks=given, rounds=1).fit(DIGITS, LABELS)
@@ -1038,7 +1039,7 @@ def test_the_command_encodes_the_test_table_as_the_training_table(folder, capsys
     assert json.loads(capsys.readouterr().out)["sample"]["train_error"] == trained
     quick = Subnetworks([embeds], training=QUICK, categories=True)
     here = AdaNetClassifier(subnetworks=quick, rounds=1).fit("part-*.csv", "y")
-    with pytest.raises(ValueError, match="of a file y must be the name of the column"):
+    with pytest.raises(ValueError, match=r"file.* y .*name of the column"):
         AdaNetClassifier(subnetworks=quick, rounds=1).fit("part-*.csv", [0] * 900)
     assert np.array_equal(here.decision_function("part-0.csv"), clf.decision_function("part-0.csv"))
     table = polars.read_csv("test.csv")
@@ -1215,7 +1216,7 @@ def test_a_declared_bound_that_says_something_is_quoted_with_its_word():
     report = verify_bounds(clf, X, y, declared={"linear": (1e-3, 8)}, draws=None, discrete=True)
     assert report.cite.id == "margin-bound-uniform"
     assert "declared" in report.cite.assumes
-    assert "the declared R_m and ranges of the builders are right" in " ".join(str(report).split())
+    says(" ".join(str(report).split()), ["declared R_m", "builders"])
     small = verify_bounds(clf, X, y, declared={"linear": (1e-3, 0.1)}, draws=None, discrete=True)
     assert small.bounds["margin-bound-uniform"].why_not == ("declared",)
     assert small.cite is None or small.cite.id != "margin-bound-uniform"
@@ -1418,7 +1419,7 @@ def test_a_picked_ensemble_has_its_certificate_in_the_report(readable, folder):
     assert {row.id: row.status for row in unplayed.assumptions}["picked"] == "assumed"
     assert "pick-certificate" not in verify_bounds(clf, X[1:], y[1:], draws=None).bounds
     clf.picked_["picks"][0] = clf.picked_["start"][0]
-    with pytest.raises(ValueError, match="picks must be different rows outside the start"):
+    with pytest.raises(ValueError, match=r"picks .*different.*start"):
         verify_bounds(clf, X, y, draws=None)
 
 
@@ -1448,9 +1449,9 @@ def test_the_command_picks_and_goes_on_with_the_same_bits(folder, capsys, monkey
     assert command(capsys, *given, "-o", "m.pt", "--resume")[0] == 0
     assert (folder / "m.pt").read_bytes() == (folder / "whole.pt").read_bytes()
     status, _, err = command(capsys, *given, "-o", "m.pt", "--resume", "--start", "0.5")
-    assert (status, "resume needs the plan of the run before" in err) == (2, True)
+    assert (status, "resume needs the plan" in err) == (2, True)
     status, _, err = command(capsys, "digits", *given[1:], "-o", "m.pt", "--resume")
-    assert (status, "resume needs the rows of the run before" in err) == (2, True)
+    assert (status, "resume needs the rows" in err) == (2, True)
 
 
 @pytest.mark.parametrize(

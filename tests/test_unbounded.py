@@ -71,7 +71,7 @@ def test_the_zero_function_has_the_bound_one() -> None:
         assert statement(0.0, [0.0, 0.0], [0.01, 0.02], **FIXED) == zero_function(id, "ramp")
         bound = statement(0.0, [0.0, 1.0], [0.01, 0.02], **FIXED)
         assert (bound.id, bound.rho) == (id, 0.5)
-        with pytest.raises(ValueError, match=r"^l=2 layers need as many values, got 1\.$"):
+        with pytest.raises(ValueError, match=r"^l=2 .* 1\.$"):
             statement(0.0, [0.0, 1.0], [0.01], **FIXED)
         for R in ([1e308, 1e308], [1.79e308, 1.79e308]):  # times 2/rho, or already their sum
             with pytest.raises(OverflowError, match=rf"^{id} exceeds the largest float, 1\.8e308\.$"):

@@ -187,7 +187,7 @@ def test_a_fitted_estimator_brings_its_classes() -> None:
     report = verify_bounds(fitted, X, y, draws=4)
     assert report.sample.train_error == pytest.approx(1 - fitted.score(X, y))
     assert report.declared is not None
-    with pytest.raises(ValueError, match=r"y must hold 'no' and 'yes' as in training, got 'maybe'"):
+    with pytest.raises(ValueError, match=r"^y .*'no' and 'yes'.* 'maybe'"):
         verify_bounds(fitted, X, np.where(y == "no", "maybe", y))
     refused(lambda: verify_bounds(AdaNetClassifier(), X, y), "not fitted yet")
 
@@ -392,9 +392,9 @@ def test_held_out_points_have_the_classes_of_the_sample() -> None:
     X, y = points(module, 3)
     named, other = np.array(["cat", "dog"])[y], np.array(["dog", "fox"])[y]
     assert verify_bounds(module, X, named, test=(X / 2, named), draws=None).test.error < 0.5
-    with pytest.raises(ValueError, match=r"test y must hold 'cat' and 'dog' as in training, got 'fox'"):
+    with pytest.raises(ValueError, match=r"^test y .*'cat' and 'dog'.* 'fox'"):
         verify_bounds(module, X, named, test=(X / 2, other))
-    refused(lambda: verify_bounds(module, X, y, test=(X / 2, other)), "y holds 0/1 or -1/+1, test y dog, fox.")
+    refused(lambda: verify_bounds(module, X, y, test=(X / 2, other)), "y ", "0/1 or -1/+1", "test y", "dog, fox")
 
 
 def test_classes_the_other_way_round_are_doubted() -> None:
@@ -467,7 +467,7 @@ def test_a_misspelt_keyword_is_answered() -> None:
     for name, meant in (("detla", "delta"), ("test_data", "test")):
         with pytest.raises(TypeError, match=f"verify_bounds takes no argument '{name}': did you mean '{meant}'"):
             verify_bounds(stack(), *points(stack(), 3), **{name: 0.1})
-    with pytest.raises(TypeError, match="AdaNetClassifier takes no argument 'subnetwork': did you mean 'subnetworks'"):
+    with pytest.raises(TypeError, match=r"AdaNetClassifier .*'subnetwork'.*did you mean 'subnetworks'"):
         AdaNetClassifier(subnetwork=[])  # type: ignore[call-arg]
 
 

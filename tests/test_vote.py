@@ -182,7 +182,7 @@ def test_a_program_that_errs_where_its_formula_is_just_right_is_bounded_only_wit
     setting = {"n": 2, "N": N, "k": k, "beta": 0.0, "delta": 0.05}
     shifted, plain = (vote_certificate_at([shift] * m, [1.0], **setting, shift=s) for s in (shift, 0.0))
     assert plain.raw < 0.5 < 1 <= shifted.raw
-    with pytest.raises(ValueError, match=r"^shift must be in \[0, 1\], got shift=1\.5\.$"):
+    with pytest.raises(ValueError, match=r"^shift .*\[0, 1\].* shift=1\.5\.$"):
         vote_b(N, k, 1.5)
 
 
@@ -198,15 +198,13 @@ def test_settings_that_nobody_paid_for_are_refused() -> None:
         with pytest.raises(ValueError, match=line):
             vote_certificate_at([0.1], [0.5, 0.5], **(good | change))
     for theta in ([0.5, 0.4], [1.5, -0.5]):
-        with pytest.raises(ValueError, match=r"^theta must be >= 0 and sum to 1\.$"):
+        with pytest.raises(ValueError, match=r"^theta .*>= 0 .* 1\.$"):
             vote_certificate_at([0.1], theta, **good)
     for u in (1.1, -1.1):
-        with pytest.raises(
-            ValueError, match=r"^a margin y f\(x\)/B' must be in \[-1, 1\]: \|Psi_j\| <= 1 and theta in"
-        ):
+        with pytest.raises(ValueError, match=r"y f\(x\)/B' .*\[-1, 1\].*Psi_j"):
             vote_certificate_at([u], [0.5, 0.5], **good)
     for margins in ([], [[0.1]]):
-        with pytest.raises(ValueError, match=r"^the margins must be a list of at least one number\.$"):
+        with pytest.raises(ValueError, match=r"margins .*at least one number"):
             vote_certificate_at(margins, [0.5, 0.5], **good)
     with pytest.raises(ValueError, match=r"^beta must be > 0, got beta=0\.0\.$"):
         vote_kl_polya([1.0], 10, n=4, beta=0.0)

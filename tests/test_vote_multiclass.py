@@ -126,7 +126,7 @@ def test_the_formula_from_its_parts() -> None:
     certificates = [vote_certificate_multiclass_at(scores, y, t, p, k=6, **at) for t in (single, single.astype(float))]
     assert certificates[0] == certificates[1]
     for masses in ([0.5, 0.2, 0.4], [1.2, -0.4, 0.2]):
-        with pytest.raises(ValueError, match=r"^p must be >= 0 and sum to 1\.$"):
+        with pytest.raises(ValueError, match=r"^p .*>= 0 .* 1\.$"):
             vote_certificate_multiclass_at(0 * scores, y, theta, masses, k=6, **at)
 
 

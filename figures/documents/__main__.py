@@ -50,7 +50,7 @@ def pages() -> Mapping[str, str]:
     from verify.claims import run
 
     with Bar("claims") as progress:
-        outcomes = {found.claim.id: found for found in run.run_all(run.select([]), progress=progress)}
+        outcomes = {outcome.claim.id: outcome for outcome in run.run_all(run.select([]), progress=progress)}
     derivations = paragraphs((NOTES / "derivations.md").read_text(encoding="utf-8"))
     listed = statements.pages(outcomes, sections(derivations), examples())
     made = {f"statements/{entry.id}.md": statements.markdown(entry) for entry in listed}
@@ -86,8 +86,8 @@ def theory_page() -> str:
 
     by_module: dict[str, list[str]] = {}
     for name in adanet_theory.__all__:
-        found = getattr(adanet_theory, name)
-        module, own = getattr(found, "__module__", ""), getattr(found, "__name__", name)
+        offered = getattr(adanet_theory, name)
+        module, own = getattr(offered, "__module__", ""), getattr(offered, "__name__", name)
         if module.startswith("adanet_theory.") and own not in by_module.setdefault(module, []):
             by_module[module].append(own)
     parts = [
@@ -125,8 +125,8 @@ def draw(folder: Path) -> Path:
     with Bar("figures") as bar:
         for place, name in enumerate(FIGURES):
             bar(place, len(FIGURES), name)
-            found = data(name, cache=folder.parent / "site-cache", quick=True)
-            write(name, found, out=folder, formats=["png"])
+            values = data(name, cache=folder.parent / "site-cache", quick=True)
+            write(name, values, out=folder, formats=["png"])
     return folder
 
 

@@ -21,8 +21,8 @@ def typeset(page: str) -> str:
 
 
 def _words(text: str) -> str:
-    text = re.sub(r"^\$\$(.*)\$\$$", lambda found: _displayed(found[1]), text, flags=re.MULTILINE)
-    return re.sub(r"\$([^$]+)\$", lambda found: math(found[1]), text)
+    text = re.sub(r"^\$\$(.*)\$\$$", lambda match: _displayed(match[1]), text, flags=re.MULTILINE)
+    return re.sub(r"\$([^$]+)\$", lambda match: math(match[1]), text)
 
 
 def _displayed(formula: str) -> str:

@@ -44,10 +44,10 @@ def sections(text: str) -> Mapping[str, Proof]:
     >>> sections("### a, b\\n1\\n## C\\n")["b"].text
     '1'
     """
-    found: dict[str, Proof] = {}
+    by_id: dict[str, Proof] = {}
     for part in re.split(r"^### ", text, flags=re.MULTILINE)[1:]:
         heading, _, body = part.partition("\n")
         proof = Proof(heading.strip(), re.split(r"^## ", body, flags=re.MULTILINE)[0].strip())
         for id in (proof.anchor, *re.split(r", | for ", proof.heading)):
-            found.setdefault(id, proof)
-    return found
+            by_id.setdefault(id, proof)
+    return by_id

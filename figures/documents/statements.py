@@ -170,8 +170,8 @@ def _offered(id: str) -> str:
     import adanet_theory
 
     name = id.replace("-", "_")
-    found = getattr(adanet_theory, name) if name in adanet_theory.__all__ else None
-    return f"{found.__module__}:{found.__name__}" if found else ""
+    offered = getattr(adanet_theory, name) if name in adanet_theory.__all__ else None
+    return f"{offered.__module__}:{offered.__name__}" if offered else ""
 
 
 def ids(outcomes: Mapping[str, Outcome]) -> list[str]:
@@ -230,8 +230,8 @@ def _head(page: Page) -> str:
 
 def _judged(page: Page, claim: Claim) -> str:
     """The verdict; if the statement replaces a claim of the paper, the verdict is on that claim."""
-    of = "verdict on the claim it replaces" if page.is_ours and not claim.is_ours else "verdict"
-    return f"{of}: {_ledger(claim)}"
+    kind = "verdict on the claim it replaces" if page.is_ours and not claim.is_ours else "verdict"
+    return f"{kind}: {_ledger(claim)}"
 
 
 def _ledger(claim: Claim) -> str:
@@ -346,9 +346,9 @@ def _value(page: Page) -> list[str]:
 def _of_network(example: Example) -> list[str]:
     """The certificate of a small example, a network with its sample."""
     lines = ["| term | value |", "|---|---|", *(f"| {name} | {value!r} |" for name, value in example.terms.items())]
-    of = f"This is the certificate of {plain(example.network)} with {M:,} points drawn in [-1, 1]⁴, at δ = .05"
+    words = f"This is the certificate of {plain(example.network)} with {M:,} points drawn in [-1, 1]⁴, at δ = .05"
     return [
-        f"{of}, as in verify-bounds, rounded outward:",
+        f"{words}, as in verify-bounds, rounded outward:",
         "\n".join([*lines, f"| **bound** | {example.value!r} |"]),
     ]
 

@@ -86,8 +86,10 @@ def _planned(chosen: Sequence[grids.Variant], folds: Sequence[int]) -> dict[str,
 
 def run_criteo(arguments: argparse.Namespace) -> int:
     methods = _among("methods", arguments.methods, criteo_ads.METHODS)
-    settings = {method: found for method, found in grids.criteo(arguments.grid).items() if method in methods}
-    planned = {method: len(found) for method, found in settings.items()}
+    settings = {
+        method: settings_of for method, settings_of in grids.criteo(arguments.grid).items() if method in methods
+    }
+    planned = {method: len(settings_of) for method, settings_of in settings.items()}
     with _bar(arguments) as bar:
         runner = _runner(arguments, Trials(planned, bar), criteo_ads.work)
         rows = criteo_ads.criteo(
@@ -105,9 +107,9 @@ def _file(arguments: argparse.Namespace) -> str:
 
 def run_bounds(arguments: argparse.Namespace) -> int:
     paths = arguments.winners or [str(out_path(arguments).with_name("cifar-pairs.json"))]
-    found = [results.read(path) for path in paths]
-    ads = [row for one in found if one.get("protocol") == "criteo" for row in _of_this_file(one, arguments)]
-    winners = [row for one in found if one.get("protocol") != "criteo" for row in one["rows"]]
+    measured = [results.read(path) for path in paths]
+    ads = [row for one in measured if one.get("protocol") == "criteo" for row in _of_this_file(one, arguments)]
+    winners = [row for one in measured if one.get("protocol") != "criteo" for row in one["rows"]]
     planned = dict.fromkeys(bounds.TRAINERS.values(), 0)
     for winner in winners:
         planned[bounds.trial_of(winner, 0, 0).method] += len(arguments.folds)
@@ -117,7 +119,7 @@ def run_bounds(arguments: argparse.Namespace) -> int:
         runner = _runner(arguments, Trials(planned, bar), bounds.work)
         rows = bounds.bounds(runner, winners, folds=arguments.folds, seed=arguments.seed)
         rows += bounds.criteo_bounds(runner, ads, seed=arguments.seed)
-    save(arguments, rows, winners=[result["command"] for result in found])
+    save(arguments, rows, winners=[result["command"] for result in measured])
     for row in rows:
         best = min((b["value"] for b in row.said["bounds"].values() if b["applies"]), default=None)
         words = "no bound applies" if best is None else f"the least bound that applies is {best:.4g}"
@@ -159,9 +161,9 @@ def _among(name: str, chosen: Sequence[str], known: Sequence[str]) -> Sequence[s
     return chosen
 
 
-def save(arguments: argparse.Namespace, found: Iterable[PairRow | ClickRow | NetworkRow], **more: Any) -> None:
+def save(arguments: argparse.Namespace, entries: Iterable[PairRow | ClickRow | NetworkRow], **more: Any) -> None:
     """The results so far, and the tables made of them."""
-    rows = [row.plain for row in found]
+    rows = [row.plain for row in entries]
     seconds = sum(row["seconds"] for row in rows)
     path = out_path(arguments)
     results.write(path, results.document(arguments.name, command_of(arguments), arguments.seed, seconds, rows, **more))
@@ -185,10 +187,10 @@ def command_of(arguments: argparse.Namespace) -> str:
 
 def show(arguments: argparse.Namespace, rows: Sequence[PairRow]) -> int:
     for row in rows:
-        found = row.scores
-        sd = "" if found.sd is None else f" ± {found.sd:.4f}"
-        units = ", ".join(f"{n:g}" for n in [*found.units, found.top])
-        print(f"{row.pair:18}{row.method:10}{found.accuracy:.4f}{sd}   units {units}")
+        scores = row.scores
+        sd = "" if scores.sd is None else f" ± {scores.sd:.4f}"
+        units = ", ".join(f"{n:g}" for n in [*scores.units, scores.top])
+        print(f"{row.pair:18}{row.method:10}{scores.accuracy:.4f}{sd}   units {units}")
     print(f"written: {out_path(arguments)}", file=sys.stderr)
     return 0
 

@@ -52,10 +52,10 @@ def cifar_pairs(result: Result) -> list[Table]:
 
 
 def _accuracies(result: Result, pairs: Sequence[str]) -> Table:
-    found = {(row["pair"], row["method"]): row for row in result["rows"]}
+    by_method = {(row["pair"], row["method"]): row for row in result["rows"]}
     rows = []
     for pair in pairs:
-        ours = [measured(found.get((pair, method))) for method in METHODS]
+        ours = [measured(by_method.get((pair, method))) for method in METHODS]
         printed = paper.ACCURACY.get(pair, {})
         rows.append([pair, "ours", *ours])
         rows.append([pair, "paper", *[_printed(printed.get(name)) for name in METHODS.values()]])
@@ -65,10 +65,10 @@ def _accuracies(result: Result, pairs: Sequence[str]) -> Table:
 
 def _units(result: Result, pairs: Sequence[str]) -> Table:
     """Mean units of each layer; the paper's beside them, in brackets."""
-    found = {(row["pair"], row["method"]): row for row in result["rows"]}
+    by_method = {(row["pair"], row["method"]): row for row in result["rows"]}
     rows = []
     for pair in pairs:
-        adanet, nn, gp = (found.get((pair, method)) for method in ("adanet", "nn", "nn-gp"))
+        adanet, nn, gp = (by_method.get((pair, method)) for method in ("adanet", "nn", "nn-gp"))
         printed = paper.UNITS.get(pair)
         theirs = [f"{printed[0]}, {printed[1]}", str(printed[2]), str(printed[3])] if printed else ["-"] * 3
         rows.append([pair, *[f"{units(row)} ({known})" for row, known in zip((adanet, nn, gp), theirs, strict=True)]])
@@ -188,11 +188,11 @@ CERTIFICATES = {
 def certificates(result: Result) -> list[Table]:
     """A line per data set: each bound with the test error of its network in brackets."""
     usual = [row for row in result["rows"] if row["method"] not in ("occam", "disagreement")]
-    found = {(row["data"], row["method"], row["bound id"]): row for row in usual}
+    by_id = {(row["data"], row["method"], row["bound id"]): row for row in usual}
     rows = []
     for data in dict.fromkeys(row["data"] for row in usual):
-        m = next((row["m"] for (name, method, _), row in found.items() if (name, method) == (data, "linear")), None)
-        cells = [_certified(found.get((data, *key))) for key in CERTIFICATES]
+        m = next((row["m"] for (name, method, _), row in by_id.items() if (name, method) == (data, "linear")), None)
+        cells = [_certified(by_id.get((data, *key))) for key in CERTIFICATES]
         rows.append([data, "-" if m is None else f"{m:,}", *cells])
     note = (
         "Raw values at δ = 0.05, rounded upwards, in brackets the test error of the network where there are test "
@@ -218,8 +218,8 @@ def _compressed(result: Result) -> Table:
             stages = [[one for one in row["stages"] if one["name"].startswith(stage)] for stage in STAGES]
             cells = [upwards(min(one["bound"] for one in own)) if own else "-" for own in stages]
             sizes = [row["data"], f"{row['m']:,}", f"{row['weights']:,}", f"{row['network_test_error']:.4f}"]
-            told = [f"{row['terms']['bits']:,}", f"{row['test_error']:.4f}", f"{row['cpu_seconds']:.0f} s"]
-            rows.append([*sizes, *cells, *told])
+            ours = [f"{row['terms']['bits']:,}", f"{row['test_error']:.4f}", f"{row['cpu_seconds']:.0f} s"]
+            rows.append([*sizes, *cells, *ours])
     header = ["network", "m", "weights", "its test error", *STAGES, "bits", "test error, compressed", "CPU"]
     note = "occam-certificate at δ = 0.05 by the stages of compress, rounded upwards; bits and test error of the best."
     return Table("Networks compressed", header, rows, note)
@@ -350,15 +350,15 @@ def _compared(rows: Sequence[Result]) -> list[str]:
 
 def _before(folder: Path) -> dict[str, str]:
     """By data set the least certificate of a linear or small network trained on all points, as before picking."""
-    found: dict[str, list[Result]] = {}
+    before: dict[str, list[Result]] = {}
     for row in _rows_of(folder / "certificates.json"):
         if row["bound id"] in ("vote-certificate", "path-certificate"):
-            found.setdefault(row["data"].removesuffix(" learned:0.1"), []).append(row)
+            before.setdefault(row["data"].removesuffix(" learned:0.1"), []).append(row)
     for row in _rows_of(folder / "classes.json"):
         if row["method"] == "certificate":
             bound = row["bounds"]["vote-certificate-multiclass"]["raw"]
-            found.setdefault(row["data"], []).append({"bound": bound, "test_error": row["test_error"]})
-    return {data: _certified(min(rows, key=lambda row: row["bound"])) for data, rows in found.items()}
+            before.setdefault(row["data"], []).append({"bound": bound, "test_error": row["test_error"]})
+    return {data: _certified(min(rows, key=lambda row: row["bound"])) for data, rows in before.items()}
 
 
 def _rows_of(path: Path) -> list[Result]:
@@ -389,13 +389,13 @@ def classes(result: Result) -> list[Table]:
     for row in result["rows"]:
         by_data.setdefault(row["data"], {})[row["method"]] = row
     rows = []
-    for name, found in by_data.items():
+    for name, rows_of in by_data.items():
         errors = [
-            f"{found[method]['test_error']:.3f}" if method in found else "-" for method in ("adanet", "lr", "mlp")
+            f"{rows_of[method]['test_error']:.3f}" if method in rows_of else "-" for method in ("adanet", "lr", "mlp")
         ]
-        ours, certified = found.get("adanet"), found.get("certificate")
+        ours, certified = rows_of.get("adanet"), rows_of.get("certificate")
         held_out = "-" if ours is None else upwards(ours["held_out"])
-        sizes = [str(next(iter(found.values()))["classes"]), f"{max(row['m'] for row in found.values()):,}"]
+        sizes = [str(next(iter(rows_of.values()))["classes"]), f"{max(row['m'] for row in rows_of.values()):,}"]
         rows.append(
             [name, *sizes, *errors, held_out, _of_classes(certified), "-" if ours is None else _least(ours["bounds"])]
         )
@@ -433,15 +433,15 @@ def learner(result: Result) -> list[Table]:
     for row in result["rows"]:
         by_table.setdefault(row["data"], {})[row["method"]] = row
     rows = []
-    for name, found in by_table.items():
-        ours = found["AdaNet"]
-        accuracies = [f"{found[method]['accuracy']:.3f}" for method in ("AdaNet", "MLP", "LR", "HGB")]
+    for name, rows_of in by_table.items():
+        ours = rows_of["AdaNet"]
+        accuracies = [f"{rows_of[method]['accuracy']:.3f}" for method in ("AdaNet", "MLP", "LR", "HGB")]
         spread = (
             f" ± {ours['difference_se']:.3f}" if ours["difference_se"] is not None else ""
         )  # one split of many rows
         difference = f"{ours['difference']:+.3f}{spread}"
         mark = " (kept for the end)" if ours["kept_for_the_end"] else ""
-        ratio = f"{ours['cpu_seconds'] / found['MLP']['cpu_seconds']:.1f}"
+        ratio = f"{ours['cpu_seconds'] / rows_of['MLP']['cpu_seconds']:.1f}"
         rows.append([name + mark, f"{ours['m']:,}", *accuracies, difference, ratio])
     return [Table("AdaNet by default, beside scikit-learn's defaults", header, rows)]
 
@@ -581,10 +581,10 @@ def read(path: Path) -> tuple[Result, list[Table]]:
 
 def write(path: Path) -> None:
     """NAME.md and NAME.tex beside NAME.json."""
-    result, found = read(path)
+    result, document = read(path)
     source = f"Made from {path.name} by `python -m verify.experiments.tables`; the run: `{result['command']}`."
-    write_file(path.with_suffix(".md"), "\n".join([*map(markdown, found), source, ""]))
-    write_file(path.with_suffix(".tex"), "\n".join(map(latex, found)))
+    write_file(path.with_suffix(".md"), "\n".join([*map(markdown, document), source, ""]))
+    write_file(path.with_suffix(".tex"), "\n".join(map(latex, document)))
 
 
 def parser() -> Parser:

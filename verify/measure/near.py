@@ -34,13 +34,13 @@ def near(rows: Array, others: Array) -> int:
     along, theirs = (_along(points, direction / scale) for points in (rows, others))
     order = np.argsort(theirs, kind="stable")
     place = np.searchsorted(theirs[order], along)
-    found = np.zeros(len(rows), dtype=bool)
+    is_near = np.zeros(len(rows), dtype=bool)
     reach = NEAR * float(np.abs(direction).sum()) * (1 + 1e-6)
     for step in range(-NEIGHBOURS, NEIGHBOURS):
         at = order[np.clip(place + step, 0, len(order) - 1)]
-        close = np.flatnonzero(~found & (np.abs(theirs[at] - along) <= reach))
-        found[close] = (np.abs(rows[close] - others[at[close]]) <= NEAR * scale).all(axis=1)
-    return int(found.sum())
+        close = np.flatnonzero(~is_near & (np.abs(theirs[at] - along) <= reach))
+        is_near[close] = (np.abs(rows[close] - others[at[close]]) <= NEAR * scale).all(axis=1)
+    return int(is_near.sum())
 
 
 def apart(rows: Array, others: Array, what: str, *, same: int = 0, discrete: bool = False) -> int:

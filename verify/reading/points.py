@@ -130,8 +130,8 @@ def rows(values: Any, name: str) -> Array:
     streams = is_on_disk(values) and not np.ma.isMaskedArray(values) and len(values.shape) >= 2 and len(values) > 0
     if not streams or values.dtype.kind not in "buif" or not _is_finite(values):
         return array(values, name)  # which says what is wrong
-    found: Any = joined(values, _native(values.dtype))
-    return found
+    streamed: Any = joined(values, _native(values.dtype))
+    return streamed
 
 
 def _is_finite(values: Any) -> bool:
@@ -140,8 +140,8 @@ def _is_finite(values: Any) -> bool:
 
 def doubles(X: Any) -> Array:
     """In float64; rows on the disk when they are asked for."""
-    found: Any = X.doubles() if isinstance(X, Joined) else np.ascontiguousarray(X, dtype=np.float64)
-    return found
+    wide: Any = X.doubles() if isinstance(X, Joined) else np.ascontiguousarray(X, dtype=np.float64)
+    return wide
 
 
 def numbers(values: Any) -> Array:
@@ -195,8 +195,8 @@ def comparable(X: Any, name: str, columns: list[Any] | None = None) -> Array:
     if hasattr(X, "toarray") and math.prod(X.shape) <= MOST_DENSE:
         X = X.toarray()
     try:
-        found = rows(X, name)
-        return doubles(found.reshape(len(found), math.prod(found.shape[1:])))
+        numeric = rows(X, name)
+        return doubles(numeric.reshape(len(numeric), math.prod(numeric.shape[1:])))
     except ValueError:
         digests = [hashlib.sha256(row).digest()[:12] for row in _rows(X)]
         return np.array([[int.from_bytes(d[:6], "big"), int.from_bytes(d[6:], "big")] for d in digests], dtype=float)
@@ -204,8 +204,8 @@ def comparable(X: Any, name: str, columns: list[Any] | None = None) -> Array:
 
 def columns_of(X: Any) -> list[Any] | None:
     """The names of the columns of a frame, None where they have none or repeat."""
-    found = list(getattr(X, "columns", ()))
-    return found if found and len(set(found)) == len(found) else None
+    names = list(getattr(X, "columns", ()))
+    return names if names and len(set(names)) == len(names) else None
 
 
 def _rows(X: Any) -> Iterator[bytes]:

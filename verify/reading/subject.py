@@ -109,13 +109,13 @@ def _of_ensemble(network: Any, X: Array) -> Subject:
     """Subnetworks of one's own as one graph, or as a black box; with the record of picking, where there is one."""
     from adanet_train.picking.again import Recorded
 
-    found = of_module(network.to_torch(), X)
-    model: Any = found.model
+    own = of_module(network.to_torch(), X)
+    model: Any = own.model
     if hasattr(network, "picked_"):
         model = replace(model, picked=Recorded(network, np.asarray(X)))
     unnamed = tuple(network.classes_.tolist()) == (-1, 1)
     classes = None if unnamed else tuple(network.classes_.tolist())
-    return replace(found, model=model, classes=classes, ensemble=network.ensemble_)
+    return replace(own, model=model, classes=classes, ensemble=network.ensemble_)
 
 
 # A file

@@ -162,9 +162,9 @@ class Assessment:
         """The ids of what the bound needs and is not known to hold."""
         needed = (row for row in self.rows if row.id in _needs(bound))
         broken = (row.id for row in needed if row.status_for(bound.id) in ("open", "fails"))
-        found = tuple(id for id in broken if not self._is_excused(id, bound))
+        failed = tuple(id for id in broken if not self._is_excused(id, bound))
         at_rho = bound.group == "user" and bound.reads & AT_RHO and self.rho_chosen
-        return (*found, *("fixed-in-advance",) * bool(at_rho and "fixed-in-advance" not in found))
+        return (*failed, *("fixed-in-advance",) * bool(at_rho and "fixed-in-advance" not in failed))
 
     def _is_excused(self, id: str, bound: Bound) -> bool:
         """Some rows are about more than one thing, and a statement may need only one of them."""

@@ -145,14 +145,20 @@ def stochastic(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Ro
     config = Config(hidden=(100,), lam=1e-5, steps=2_000, seed=seed)
     trained = run.trainer("nn")(given.Psi, given.y, config)
     rest = (given.holdout[0].whole(), given.holdout[1])
-    found = randomised.train(trained.network, (given.Psi, given.y), rest, DELTA, seed)
-    told = {"id": "stochastic-certificate", "raw": found.raw, "KL": found.KL, "s": found.s, "empirical": found.error}
-    row = _row(replace(trained, network=found.network), given, told, prior_points=len(given.y))
+    judged = randomised.train(trained.network, (given.Psi, given.y), rest, DELTA, seed)
+    bound = {
+        "id": "stochastic-certificate",
+        "raw": judged.raw,
+        "KL": judged.KL,
+        "s": judged.s,
+        "empirical": judged.error,
+    }
+    row = _row(replace(trained, network=judged.network), given, bound, prior_points=len(given.y))
     draw = generator(seed, 2, 0)
     if given.test is not None:
         Psi, y = given.test[0].whole(), given.test[1]
-        row["test_error"] = randomised.errors(found.network, Psi, y, found.s, 1, draw) / len(y)
-    yield row | {"m": len(rest[1]), "train_error": found.error}
+        row["test_error"] = randomised.errors(judged.network, Psi, y, judged.s, 1, draw) / len(y)
+    yield row | {"m": len(rest[1]), "train_error": judged.error}
 
 
 def picked(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
@@ -161,10 +167,10 @@ def picked(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
     features = None if (data.features or "").startswith("learned") else data.features
     given = inputs(replace(data, features=features), data_dir, seed, certificate=None, start=plan_of(config).split)
     trained = run.trainer("adanet")(given.Psi, given.y, config)
-    told = run.certificate(trained, len(given.y))
-    assert told is not None
-    counts = {name: told[name] for name in ("N", "picked", "left", "start_bound")}
-    yield _row(trained, given, {"id": "pick-certificate", "raw": told["bound"], **counts})
+    bound = run.certificate(trained, len(given.y))
+    assert bound is not None
+    counts = {name: bound[name] for name in ("N", "picked", "left", "start_bound")}
+    yield _row(trained, given, {"id": "pick-certificate", "raw": bound["bound"], **counts})
 
 
 def occam(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
@@ -216,8 +222,8 @@ def _todays(trained: Trained, given: RunInputs, method: str = "adanet") -> Itera
 
     sample = Sample.of(given.Psi, given.y)
     model = model_of(trained, method, features=given.features, sample=sample)
-    found = report.build(model, Question(delta=Fraction(1, 20), draws=None))
-    for bound in found.bounds:
+    built = report.build(model, Question(delta=Fraction(1, 20), draws=None))
+    for bound in built.bounds:
         if bound.raw is not None and bound.id in TODAYS:
             yield _row(trained, given, {"id": bound.id, "raw": bound.raw}, applies=bound.applies)
 
@@ -247,7 +253,7 @@ def certificates(
         seconds = round(time.process_time() - start, 1)
         done = [*done, *({"data": data.label, "method": method, **row, "cpu_seconds": seconds} for row in rows)]
         spent = {(row["data"], row["method"]): row["cpu_seconds"] for row in done}
-        found = results.document("certificates", command, seed, sum(spent.values()), done)
-        results.write(out, found)
+        document = results.document("certificates", command, seed, sum(spent.values()), done)
+        results.write(out, document)
         report(f"{data.label}, {method}: " + ", ".join(f"{row['bound id']} {upward(row['bound'])}" for row in rows))
     return results.read(out)

@@ -90,7 +90,7 @@ class PairedTest:
 
 def comparisons(rows: Sequence[PairRow], source: DataSource, method: str = "adanet") -> list[PairedTest]:
     """The method against every other on each pair."""
-    found = [
+    compared = [
         _compared(ours, theirs, source)
         for ours in rows
         if ours.method == method
@@ -98,7 +98,7 @@ def comparisons(rows: Sequence[PairRow], source: DataSource, method: str = "adan
         if theirs.pair == ours.pair and theirs.method != method
         if len(ours.tests) > 1 and theirs.scores.top != 0  # with one fold, or f = 0 on all, there is nothing to compare
     ]
-    return [replace(one, p_holm=p) for one, p in zip(found, holm([one.p for one in found]), strict=True)]
+    return [replace(one, p_holm=p) for one, p in zip(compared, holm([one.p for one in compared]), strict=True)]
 
 
 def _compared(ours: PairRow, theirs: PairRow, source: DataSource) -> PairedTest:

@@ -72,13 +72,13 @@ def said(trained: Trained, train: Any, test: Any, features: Any) -> dict[str, An
     """What the statements say of the network at delta = .05."""
     model = model_of(trained, "adanet", features=features, sample=None)
     question = Question(draws=None, discrete=True)
-    found = build(model, question, sample=GivenPoints(*train), test=GivenPoints(*test))
-    assert found.test is not None
+    built = build(model, question, sample=GivenPoints(*train), test=GivenPoints(*test))
+    assert built.test is not None
     every = {
-        bound.id: {"value": bound.value, "raw": bound.raw, "why_not": list(bound.why_not)} for bound in found.bounds
+        bound.id: {"value": bound.value, "raw": bound.raw, "why_not": list(bound.why_not)} for bound in built.bounds
     }
-    facts = {"n": list(found.model.n), "train_error": found.sample.train_error, "test_error": found.test.error}
-    return {**facts, "held_out": found.test.upper, "delta": found.delta, "bounds": every}
+    facts = {"n": list(built.model.n), "train_error": built.sample.train_error, "test_error": built.test.error}
+    return {**facts, "held_out": built.test.upper, "delta": built.delta, "bounds": every}
 
 
 def lr(train: Any, test: Any, features: Any, seed: int) -> dict[str, Any]:
@@ -106,9 +106,9 @@ PARTS = {"adanet": adanet, "certificate": certificate, "lr": lr, "mlp": mlp}
 def done(name: str, part: str, data_dir: str | None, seed: int) -> dict[str, Any]:
     train, test, features = parts(name, data_dir, seed, centred=part == "certificate")
     start = time.process_time()
-    found = PARTS[part](train, test, features, seed)
-    of = {"data": name, "classes": int(train[1].max()) + 1, "m": len(train[1]), "method": part}
-    return {**of, **found, "cpu_seconds": round(time.process_time() - start, 1)}
+    results_of = PARTS[part](train, test, features, seed)
+    label = {"data": name, "classes": int(train[1].max()) + 1, "m": len(train[1]), "method": part}
+    return {**label, **results_of, "cpu_seconds": round(time.process_time() - start, 1)}
 
 
 def measure(

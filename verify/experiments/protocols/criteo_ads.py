@@ -50,9 +50,9 @@ class ClickRow:
 
     @classmethod
     def of(cls, method: str, choice: Choice) -> ClickRow:
-        (result,), found = choice.results, scores(choice)
-        standard_error = math.sqrt(found.accuracy * (1 - found.accuracy) / result["m_test"])
-        return cls(method, found, standard_error, result["log_loss"], result["m_test"])
+        (result,), validated = choice.results, scores(choice)
+        standard_error = math.sqrt(validated.accuracy * (1 - validated.accuracy) / result["m_test"])
+        return cls(method, validated, standard_error, result["log_loss"], result["m_test"])
 
     @property
     def plain(self) -> dict[str, Any]:

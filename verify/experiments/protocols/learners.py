@@ -75,13 +75,13 @@ def measure(make: Callable[[], Any], X: Any, y: Any, large: bool, send: Any) -> 
     warnings.simplefilter("ignore")
     Path("/proc/self/clear_refs").write_text("5")
     before = resident("VmRSS")
-    found, seconds = [], 0.0
+    accuracies, seconds = [], 0.0
     for train, test in splits(X, y, large):
         start = time.process_time()
         fitted = make_pipeline(StandardScaler(), make()).fit(X[train], y[train])
         seconds += time.process_time() - start
-        found.append(fitted.score(X[test], y[test]))
-    send.send((found, seconds / len(found), resident("VmHWM") - before))
+        accuracies.append(fitted.score(X[test], y[test]))
+    send.send((accuracies, seconds / len(accuracies), resident("VmHWM") - before))
 
 
 def resident(name: str) -> int:
@@ -116,9 +116,13 @@ def rows_of(
     for method, learner in learners().items():
         if methods and method not in methods:
             continue
-        found, seconds, peak = in_a_process(learner, X, y, len(y) > LARGE)
+        accuracies, seconds, peak = in_a_process(learner, X, y, len(y) > LARGE)
         row = {"data": name, "m": len(y), "n": X.shape[1], "kept_for_the_end": kept, "method": method}
-        row |= {"accuracy": float(np.mean(found)), "se": standard_error(found), "scores": [round(x, 6) for x in found]}
+        row |= {
+            "accuracy": float(np.mean(accuracies)),
+            "se": standard_error(accuracies),
+            "scores": [round(x, 6) for x in accuracies],
+        }
         rows[method] = row | {"cpu_seconds": round(seconds, 3), "peak_bytes": peak}
         say(f"{name}: {method} {rows[method]['accuracy']:.4f}, {seconds:.2f} CPU seconds a fit")
     if {"LR", "MLP", "AdaNet"} <= rows.keys():

@@ -38,23 +38,35 @@ def run(command: list[str], main: Callable[[list[str]], int]) -> Any:
 def row(pair: str, data: str, options: list[str]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         model = str(Path(folder) / "model.pt")
-        told = ["--method", "cvx-exact", "--p", "1", "--Lambda", "1", "--set", "max_depth=1", "--rounds", "2", *options]
+        options_of = [
+            "--method",
+            "cvx-exact",
+            "--p",
+            "1",
+            "--Lambda",
+            "1",
+            "--set",
+            "max_depth=1",
+            "--rounds",
+            "2",
+            *options,
+        ]
         trained = run(
-            [f"mnist:{pair}", "-o", model, "--data-dir", data, "--test-data", f"mnist:{pair}", *told], train.main
+            [f"mnist:{pair}", "-o", model, "--data-dir", data, "--test-data", f"mnist:{pair}", *options_of], train.main
         )
-        found = {}
+        bounds = {}
         for delta in ("0.05", "0.0125"):
             report = run([model, "--no-estimates", "--delta", delta], verify.main)
-            found[delta] = {b["id"]: b["value"] for b in report["bounds"] if b["applies"] and b["value"] is not None}
+            bounds[delta] = {b["id"]: b["value"] for b in report["bounds"] if b["applies"] and b["value"] is not None}
     return {
         "pair": pair,
-        "train": f"adanet-train mnist:{pair} -o model.pt {' '.join(told)}",
+        "train": f"adanet-train mnist:{pair} -o model.pt {' '.join(options_of)}",
         "verify": "verify-bounds model.pt --no-estimates",
         "m": report["sample"]["m"],
         "train_error": trained["train_error"],
         "test_error": trained["test_error"],
-        "bounds": found["0.05"],
-        "bounds at delta 0.0125": found["0.0125"],
+        "bounds": bounds["0.05"],
+        "bounds at delta 0.0125": bounds["0.0125"],
     }
 
 

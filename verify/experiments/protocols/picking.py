@@ -94,8 +94,8 @@ def read(data: PickingData, data_dir: str | None, *, pixels: bool) -> tuple[Labe
     """The sample, the test part if there is one, and whether the map of the features was fixed beforehand."""
     load = of_pixels if pixels else of_table if data.name.startswith("table:") else of_features
     parts = [load(data, data_dir, test) for test in ((False, True) if data.images else (False,))]
-    found = [noisy(points, data.noise, place) for place, (points, _) in enumerate(parts)]
-    return found[0], found[1] if data.images else None, parts[0][1]
+    parts_read = [noisy(points, data.noise, place) for place, (points, _) in enumerate(parts)]
+    return parts_read[0], parts_read[1] if data.images else None, parts[0][1]
 
 
 def of_table(data: PickingData, data_dir: str | None, test: bool) -> tuple[Labelled, bool]:
@@ -188,8 +188,8 @@ def default_sets(learner: str) -> list[str]:
     """AdaNet on all but the ten classes of images; the others where they are at home."""
     if learner == "cnn":
         return [data.label for data in SETS if data.images and data.features is None]
-    found = [data for data in SETS if data.name not in IMAGES]
-    return [data.label for data in found if learner == "adanet" or not data.images]
+    chosen = [data for data in SETS if data.name not in IMAGES]
+    return [data.label for data in chosen if learner == "adanet" or not data.images]
 
 
 # Two ways to spend labelled points
@@ -206,11 +206,9 @@ class Spent:
 
 def by_picking(learner: Learner, points: Labelled, plan: Plan, delta: float = DELTA) -> Spent:
     """The learner by picking, with pick-certificate."""
-    found: Picked = pick(learner, points, plan)
-    counts = {"N": found.N, "picks": len(found.picks), "left": len(found.left)}
-    return Spent(
-        found.predictor, found.at(delta), counts | {"start_bound": clopper_pearson(found.first, found.N, delta)}
-    )
+    run: Picked = pick(learner, points, plan)
+    counts = {"N": run.N, "picks": len(run.picks), "left": len(run.left)}
+    return Spent(run.predictor, run.at(delta), counts | {"start_bound": clopper_pearson(run.first, run.N, delta)})
 
 
 def by_holding_out(learner: Learner, points: Labelled, share: float, seed: int, delta: float = DELTA) -> Spent:
@@ -252,8 +250,8 @@ def measured(data: PickingData, learner: str, data_dir: str | None, seed: int) -
             tested = on_test(make(), ways, test)
     each = zip(ways, tested.pop("test_errors"), seconds, strict=True)
     said = [{"bound": way.bound, "test_error": error, **way.counts, "cpu_seconds": s} for way, error, s in each]
-    of = {"data": data.label, "learner": learner, "seed": seed, "m": len(points), "classes": len(points.classes)}
-    return {**of, "delta": DELTA, "picked": said[0], "held_out": said[1], "folds": test is None, **tested}
+    label = {"data": data.label, "learner": learner, "seed": seed, "m": len(points), "classes": len(points.classes)}
+    return {**label, "delta": DELTA, "picked": said[0], "held_out": said[1], "folds": test is None, **tested}
 
 
 def fold(points: Labelled, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

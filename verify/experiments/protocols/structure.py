@@ -132,12 +132,12 @@ def runs(data_dir: str | None) -> Iterator[tuple[str, int, str, Callable[[], Tas
 
 
 def _once(make: Callable[[int], Task], seed: int) -> Callable[[], Task]:
-    found: list[Task] = []
+    tasks: list[Task] = []
 
     def data() -> Task:
-        if not found:
-            found.append(make(seed))
-        return found[0]
+        if not tasks:
+            tasks.append(make(seed))
+        return tasks[0]
 
     return data
 

@@ -88,10 +88,10 @@ def _of_r(
 
 
 def _folder(package: str) -> Path:
-    found = find_spec(package)
-    if found is None or found.origin is None:
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
         raise FileNotFoundError(package)
-    return Path(found.origin).parent
+    return Path(spec.origin).parent
 
 
 def _labelled(table: Any, label: str, above: float | str | None) -> Table:

@@ -202,11 +202,11 @@ def occam(name: str, data_dir: str | None, seed: int, delta: float) -> Row:
     """The network of that name compressed, every stage with its test error."""
     source, case = CASES[name], made(name, data_dir, seed)
     small = compress(case.net, case.X, case.y, delta=delta / source.tried, budget=source.budget, seed=seed)
-    found = _row(case, small.bound, "occam-certificate", {"bits": small.bits, "errors": small.errors})
+    row = _row(case, small.bound, "occam-certificate", {"bits": small.bits, "errors": small.errors})
     own = prepared(case.net)
     tested = [case.test_error(fill(own, stage.coded)) for stage in small.stages]
     stages = [stage.plain | {"test_error": wrong} for stage, wrong in zip(small.stages, tested, strict=True)]
-    return found | {
+    return row | {
         "train_error": small.errors / small.m,
         "test_error": case.test_error(small.module),
         "budget": source.budget,
@@ -221,11 +221,11 @@ def untouched(name: str, data_dir: str | None, seed: int, delta: float) -> Row:
     order = torch.randperm(len(case.y_test), generator=torch.Generator().manual_seed(seed))
     U, rest = case.X_test[order[:UNLABELLED]], order[UNLABELLED:]
     g = surrogate(case, seed)
-    found = disagreement(case.net, g, U, X=case.X, delta=delta)
-    counted = {"b": found.b, "disagreements": found.disagreements, "n": found.n}
+    result = disagreement(case.net, g, U, X=case.X, delta=delta)
+    counted = {"b": result.b, "disagreements": result.disagreements, "n": result.n}
     picked = {"picked": len(g.picks), "left": len(g.left), "N": g.N}
     X, y = case.X_test[rest], case.y_test[rest]
-    own = _row(case, found.bound, "disagreement-certificate", counted | picked)
+    own = _row(case, result.bound, "disagreement-certificate", counted | picked)
     return own | {
         "train_error": error(case.net, case.X, case.y),
         "test_error": error(case.net, X, y),

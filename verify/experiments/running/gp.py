@@ -39,16 +39,16 @@ def search(space: Space, evaluate: Evaluate, store: Store, label: Mapping[str, A
             parameters = suggest(study, space, seed, number)
             store.put(description, parameters)
         setting = setting_of(parameters, space)
-        found = evaluate(setting)
+        scored = evaluate(setting)
         study.add_trial(
             optuna.trial.create_trial(
                 params=parameters,
                 distributions=distributions(space),
-                value=statistics.fmean(result["validation"] for result in found),
+                value=statistics.fmean(result["validation"] for result in scored),
             )
         )
         settings.append(setting)
-        results.append(found)
+        results.append(scored)
     return best(settings, results)
 
 

@@ -40,9 +40,9 @@ def write(path: str | Path, result: Mapping[str, Any]) -> None:
 
 def read(path: str | Path) -> dict[str, Any]:
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{path}: expected the JSON of a protocol's results: {error}.") from None
-    if not isinstance(found, dict) or not isinstance(found.get("rows"), list):
+    if not isinstance(document, dict) or not isinstance(document.get("rows"), list):
         raise ValueError(f"{path}: expected the JSON of a protocol's results, with rows.")
-    return found
+    return document

@@ -33,9 +33,9 @@ class Runner:
     def run(self, trials: Sequence[Trial]) -> list[Result]:
         """The results of the trials, in their order."""
         descriptions = [trial.description for trial in trials]
-        found = [self.store.get(description) for description in descriptions]
-        missing = [trial for trial, result in zip(trials, found, strict=True) if result is None]
-        self.progress.skip([trial.method for trial, result in zip(trials, found, strict=True) if result is not None])
+        kept = [self.store.get(description) for description in descriptions]
+        missing = [trial for trial, result in zip(trials, kept, strict=True) if result is None]
+        self.progress.skip([trial.method for trial, result in zip(trials, kept, strict=True) if result is not None])
         for trial, result in self.backend(self.work, missing, self.source) if missing else ():
             self.store.put(trial.description, result)
             self.progress.done(trial.method, result["seconds"])

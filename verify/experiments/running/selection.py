@@ -39,8 +39,10 @@ def best(settings: Sequence[Mapping[str, Any]], results: Sequence[Sequence[Resul
     >>> best([{"lam": 0}, {"lam": 1}], folds).setting
     {'lam': 1}
     """
-    seconds = sum(result.get("seconds", 0.0) for found in results for result in found)
-    choices = [Choice(setting, found, len(settings), seconds) for setting, found in zip(settings, results, strict=True)]
+    seconds = sum(result.get("seconds", 0.0) for scored in results for result in scored)
+    choices = [
+        Choice(setting, scored, len(settings), seconds) for setting, scored in zip(settings, results, strict=True)
+    ]
     return max(choices, key=lambda choice: choice.validation)
 
 
@@ -103,5 +105,5 @@ def mean_units(units: Sequence[Sequence[int]]) -> list[float]:
     [100.0, 25.0]
     """
     depth = max(map(len, units))
-    padded = [[*found, *[0] * (depth - len(found))] for found in units]
+    padded = [[*sizes, *[0] * (depth - len(sizes))] for sizes in units]
     return [statistics.fmean(layer) for layer in zip(*padded, strict=True)]
