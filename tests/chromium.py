@@ -110,9 +110,9 @@ class Chromium:
 
     def run(self, expression: str) -> Any:
         """The value of a JavaScript expression in the page; a promise is awaited."""
-        found = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in found, found["exceptionDetails"]
-        return found["result"].get("value")
+        reply = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in reply, reply["exceptionDetails"]
+        return reply["result"].get("value")
 
     def complaints(self) -> list[str]:
         """Errors, warnings and uncaught exceptions since the page was opened."""

@@ -114,14 +114,14 @@ class Reference:
         return [at(k) for k in self.every]
 
     def upper(self) -> list[float]:
-        found: list[float] = []
+        values: list[float] = []
         for k, peeled in zip(self.every, self.peeled(self.r_rms), strict=True):
             if k == 1:
                 other = rademacher.first_layer_closed(self.spec, m=self.m, r_rms=self.r_rms)
             else:
-                other = rademacher.lemma_1_corrected(self.spec, k, found, m=self.m)
-            found.append(min(peeled, other))
-        return found
+                other = rademacher.lemma_1_corrected(self.spec, k, values, m=self.m)
+            values.append(min(peeled, other))
+        return values
 
     def layers(self) -> dict[str, float]:
         columns = {"lemma-2": self.lemma_2(self.state["r_inf"]), "peeled": self.peeled(self.r_sup)}
@@ -146,13 +146,13 @@ class Reference:
 
     def bounds(self) -> dict[str, MarginBound]:
         """Every bound of the catalogue about so many classes, literally: whether it applies is another question."""
-        found = {}
+        by_name = {}
         for bound in catalogue.theory("many" if self.state["C"] > 2 else "two"):
             try:
-                found[bound.id] = evaluate(bound, self.quantities(bound))
+                by_name[bound.id] = evaluate(bound, self.quantities(bound))
             except OutsideTheoryError:
-                found[bound.id] = self.theorem_1_range(max(self.M), self.lemma_2(self.r_sup))
-        return found
+                by_name[bound.id] = self.theorem_1_range(max(self.M), self.lemma_2(self.r_sup))
+        return by_name
 
     def quantities(self, bound: Bound) -> Quantities:
         state, rho, j = self.state, self.state["rho"], None

@@ -74,7 +74,7 @@ def run(count: int, seed: int = 0) -> Counter[str]:
     points = torch.randn(20, 6, generator=torch.Generator().manual_seed(0))
     small = compress(nn.Sequential(nn.Linear(6, 3), nn.ReLU(), nn.Linear(3, 1)), points, points[:, 0] > 0, budget=0)
     goods = [(model_file.encode(model(m=6, n=(2, 3, 1))), []), (file.encoded(small), ["--data"])]
-    found: Counter[str] = Counter()
+    actual: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         path, sample = Path(folder) / "model.pt", Path(folder) / "sample.npz"
         np.savez(sample, X=points.numpy(), y=(points[:, 0] > 0).numpy().astype(int))
@@ -82,13 +82,13 @@ def run(count: int, seed: int = 0) -> Counter[str]:
             good, asked = goods[number // 2 % 2]
             path.write_bytes(mutated(good, draw) if number % 2 else packed_again(good, draw))
             try:
-                found[outcome(path, *asked, *[str(sample)] * len(asked))] += 1
+                actual[outcome(path, *asked, *[str(sample)] * len(asked))] += 1
             except BaseException:
                 kept = Path(tempfile.gettempdir()) / f"fuzz-{number}.pt"
                 kept.write_bytes(path.read_bytes())
                 print(f"mutation {number} of seed {seed} broke verify-bounds; the file is {kept}", file=sys.stderr)
                 raise
-    return found
+    return actual
 
 
 if __name__ == "__main__":

@@ -41,9 +41,10 @@ def functions(path: Path) -> dict[str, list[str]]:
     """The lines of every function, without its name; mutmut writes each mutant as a function of its own."""
     text = path.read_text()
     lines = text.splitlines()
-    found = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
+    functions_of = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
     return {
-        node.name: [line.replace(node.name, "") for line in lines[node.lineno - 1 : node.end_lineno]] for node in found
+        node.name: [line.replace(node.name, "") for line in lines[node.lineno - 1 : node.end_lineno]]
+        for node in functions_of
     }
 
 
@@ -65,8 +66,8 @@ def main() -> int:
     for function, before, after in survivors(counts):
         judged.setdefault(reason(function, after), []).append(f"  {function}\n    - {before}\n    + {after}")
     unjudged = judged.pop(None, [])
-    for why, found in judged.items():
-        print(f"{why} ({len(found)})", *found, sep="\n")
+    for why, each in judged.items():
+        print(f"{why} ({len(each)})", *each, sep="\n")
     print(f"no reason yet ({len(unjudged)})", *unjudged, sep="\n")
     share = counts["killed"] / max(counts["all"], 1)
     print(f"{counts['killed']} of {counts['all']} mutants killed: {share:.1%} (at least {REQUIRED:.0%} asked)")

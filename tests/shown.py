@@ -51,8 +51,8 @@ def pages() -> list[Path]:
 
 
 def blocks(page: Path) -> list[Block]:
-    found = FENCE.findall(page.read_text(encoding="utf-8"))
-    return [Block(page.relative_to(ROOT).as_posix(), kind, text) for kind, text in found]
+    matches = FENCE.findall(page.read_text(encoding="utf-8"))
+    return [Block(page.relative_to(ROOT).as_posix(), kind, text) for kind, text in matches]
 
 
 def python_of(page: Path) -> list[Block]:

@@ -207,8 +207,8 @@ def test_a_candidate_written_out_in_full_is_a_member_with_the_value_claimed(p, p
 def test_the_norm_of_a_unit_is_at_most_lambda_as_a_real_number(p):
     spec = NetworkSpec.layered((7, 1, 1), 0.1, p)
     search = UnitSearch(spec, torch.tensor(gaussian(20, 7)), torch.Generator().manual_seed(0), 4, 10, 2)
-    _, found = search.best(1, torch.tensor(gaussian(6, 20)).sign(), {})
-    for row in found[1, 0][:, 0].tolist():
+    _, minimum = search.best(1, torch.tensor(gaussian(6, 20)).sign(), {})
+    for row in minimum[1, 0][:, 0].tolist():
         assert sum(abs(Fraction(u)) ** p for u in row) <= Fraction(0.1) ** p
 
 

@@ -37,41 +37,41 @@ def inside(**changes):
     return dataclasses.replace(file, sample=Sample.of(Psi, file.sample.y))
 
 
-def failing(found) -> dict[str, tuple[str, ...]]:
+def failing(report) -> dict[str, tuple[str, ...]]:
     """Of the paper's statements and those in their place; certificates have tests of their own."""
-    return {row.id: row.why_not for row in found.bounds if row.id in EVERY and row.why_not}
+    return {row.id: row.why_not for row in report.bounds if row.id in EVERY and row.why_not}
 
 
-def holds(found, id: str):
-    (row,) = [row for row in found.assumptions if row.id == id]
+def holds(report, id: str):
+    (row,) = [row for row in report.assumptions if row.id == id]
     return row.holds
 
 
 def test_a_network_inside_every_assumption() -> None:
-    found = built(inside())
-    assert failing(found) == {}
-    status = {row.id: row.status for row in found.assumptions}
+    answer = built(inside())
+    assert failing(answer) == {}
+    status = {row.id: row.status for row in answer.assumptions}
     assumed = {"iid", "homogeneous", "r-sup", "fixed-in-advance", "feature-map"}
     assert {id for id, word in status.items() if word != "holds"} == {"linear", *assumed}
     assert {status[id] for id in assumed} == {"assumed"}
-    assert all(row.value == min(1.0, row.raw) for row in found.bounds if row.applies)
+    assert all(row.value == min(1.0, row.raw) for row in answer.bounds if row.applies)
 
 
-def fails_alone(found, id: str, statements: set[str]) -> None:
-    assert failing(found) == dict.fromkeys(statements, (id,))
+def fails_alone(report, id: str, statements: set[str]) -> None:
+    assert failing(report) == dict.fromkeys(statements, (id,))
 
 
 def test_an_activation_that_is_not_1_lipschitz() -> None:
-    found = built(inside(activation="leaky_relu:-1.5"))
-    assert holds(found, "lipschitz") is False
-    affected = {id for id, ids in failing(found).items() if "lipschitz" in ids}
+    answer = built(inside(activation="leaky_relu:-1.5"))
+    assert holds(answer, "lipschitz") is False
+    affected = {id for id, ids in failing(answer).items() if "lipschitz" in ids}
     assert affected == {*PRINTED, "theorem-1-range", *POSTERIOR}
-    assert {"margin-bound", "margin-bound-uniform"}.isdisjoint(failing(found))
+    assert {"margin-bound", "margin-bound-uniform"}.isdisjoint(failing(answer))
 
 
 def test_an_activation_that_is_not_0_at_0() -> None:
-    found = built(inside(activation="sigmoid"))
-    assert failing(found) == {
+    answer = built(inside(activation="sigmoid"))
+    assert failing(answer) == {
         "theorem-1": ("phi-zero",),
         "corollary-1": ("phi-zero",),
         "theorem-1-range": ("phi-zero",),
@@ -87,8 +87,8 @@ def test_an_activation_that_is_not_homogeneous() -> None:
 def test_a_deeper_declared_family_does_not_spoil_the_after_the_fact_bound() -> None:
     """The network is linear; only the declared layers above it are curved."""
     file = inside(n=(3, 4), more=(2,), activation="tanh")
-    found = built(file)
-    assert failing(found) == {}
+    answer = built(file)
+    assert failing(answer) == {}
     assert file.network.depth == 1
     assert file.declared.depth == 2
 
@@ -97,11 +97,11 @@ def test_a_unit_outside_its_ball_by_one_ulp() -> None:
     file = inside(fill=0.5)
     file.network.hidden[1, 0][2] = 0
     file.network.hidden[1, 0][2, 1] = math.nextafter(1, 2)
-    found = built(file)
-    fails_alone(found, "membership", FAMILY)
-    (row,) = [row for row in found.assumptions if row.id == "membership"]
+    answer = built(file)
+    fails_alone(answer, "membership", FAMILY)
+    (row,) = [row for row in answer.assumptions if row.id == "membership"]
     assert row.detail.startswith("unit 2 of layer 1 ")
-    assert report.status(found) == 1
+    assert report.status(answer) == 1
     file.network.hidden[1, 0][2, 1] = 1
     assert failing(built(file)) == {}
 
@@ -110,9 +110,9 @@ def test_weights_on_a_pair_that_was_not_declared() -> None:
     file = inside(n=(3, 2, 2, 1), skip=True)
     family = {pair: bound for pair, bound in file.declared.Lambda.items() if pair != (3, 1)}
     layered = dataclasses.replace(file, declared=type(file.declared)(file.declared.n, family, 1.0, "relu"))
-    found = built(layered)
-    assert holds(found, "membership") is False
-    assert "hidden '3,1'" in next(row.detail for row in found.assumptions if row.id == "membership")
+    answer = built(layered)
+    assert holds(answer, "membership") is False
+    assert "hidden '3,1'" in next(row.detail for row in answer.assumptions if row.id == "membership")
 
 
 def test_a_declared_pair_without_weights_is_a_member() -> None:
@@ -123,14 +123,14 @@ def test_a_declared_pair_without_weights_is_a_member() -> None:
 
 
 def test_skip_connections() -> None:
-    found = built(inside(n=(3, 2, 2, 1), skip=True, Lambda=0.5))
-    fails_alone(found, "layered", {*PRINTED, "theorem-1-range"})
-    assert all(row.lemma_2 is None for row in found.complexities)
+    answer = built(inside(n=(3, 2, 2, 1), skip=True, Lambda=0.5))
+    fails_alone(answer, "layered", {*PRINTED, "theorem-1-range"})
+    assert all(row.lemma_2 is None for row in answer.complexities)
 
 
 def test_a_range_above_1() -> None:
-    found = built(inside(p=2.0))
-    fails_alone(found, "range", PRINTED)
+    answer = built(inside(p=2.0))
+    fails_alone(answer, "range", PRINTED)
 
 
 def test_one_layer() -> None:
@@ -144,10 +144,10 @@ def test_a_rho_chosen_on_the_sample() -> None:
 
 
 def test_no_declared_family() -> None:
-    found = built(inside(declared=False), rho=0.5)
-    assert set(failing(found)) == FAMILY
-    assert all("fixed-in-advance" in ids for ids in failing(found).values())
-    assert holds(found, "membership") is None
+    answer = built(inside(declared=False), rho=0.5)
+    assert set(failing(answer)) == FAMILY
+    assert all("fixed-in-advance" in ids for ids in failing(answer).values())
+    assert holds(answer, "membership") is None
 
 
 def test_features_fitted_on_the_sample_spoil_every_bound() -> None:
@@ -155,27 +155,27 @@ def test_features_fitted_on_the_sample_spoil_every_bound() -> None:
 
 
 def test_an_unknown_r_sup() -> None:
-    found = built(inside(r_sup=math.inf))
-    assert holds(found, "r-sup") is None
-    assert set(failing(found)) == FAMILY - UNBOUNDED | {"a-posteriori-bounded"}
-    assert failing(found)["margin-bound"] == ("r-sup",)
-    assert "r-sup" in failing(found)["theorem-1"]
+    answer = built(inside(r_sup=math.inf))
+    assert holds(answer, "r-sup") is None
+    assert set(failing(answer)) == FAMILY - UNBOUNDED | {"a-posteriori-bounded"}
+    assert failing(answer)["margin-bound"] == ("r-sup",)
+    assert "r-sup" in failing(answer)["theorem-1"]
     assert failing(built(inside(r_sup=math.inf), r_sup=1.0)) == {}
 
 
 def test_an_r_sup_that_the_sample_contradicts() -> None:
-    found = built(inside(), r_sup=0.5)
-    assert holds(found, "r-sup") is False
-    assert "r-sup" in failing(found)["a-posteriori-bounded"]
-    assert "a-posteriori" not in failing(found)
+    answer = built(inside(), r_sup=0.5)
+    assert holds(answer, "r-sup") is False
+    assert "r-sup" in failing(answer)["a-posteriori-bounded"]
+    assert "a-posteriori" not in failing(answer)
 
 
 def test_the_sample_s_r_inf_may_be_below_its_expectation() -> None:
     """The printed statements have E[r_inf]: only where the sample reaches r_sup is it not below."""
-    found = built(inside(), r_sup=1.5)
-    assert failing(found)["theorem-1"][-1] == "r-inf"
-    assert "r-inf" in failing(found)["corollary-1"]
-    assert "r-inf" not in failing(found).get("theorem-1-range", ())
+    answer = built(inside(), r_sup=1.5)
+    assert failing(answer)["theorem-1"][-1] == "r-inf"
+    assert "r-inf" in failing(answer)["corollary-1"]
+    assert "r-inf" not in failing(answer).get("theorem-1-range", ())
 
 
 def test_a_printed_statement_that_does_not_follow_from_margin_bound(monkeypatch) -> None:
@@ -187,19 +187,19 @@ def test_a_printed_statement_that_does_not_follow_from_margin_bound(monkeypatch)
 
 def test_the_printed_statements_follow_from_margin_bound() -> None:
     for delta in (0.5, 1e-6, 1e-300):
-        found = built(dataclasses.replace(inside(m=2000, flips=0.0), declared_rho=0.2), delta=delta)
-        bound = {row.id: row for row in found.bounds}
-        assert holds(found, "delta") is True
+        answer = built(dataclasses.replace(inside(m=2000, flips=0.0), declared_rho=0.2), delta=delta)
+        bound = {row.id: row for row in answer.bounds}
+        assert holds(answer, "delta") is True
         assert bound["theorem-1"].vacuous or bound["theorem-1"].raw >= bound["margin-bound"].raw
 
 
 def test_every_row_says_who_needs_it() -> None:
-    found = built(inside())
-    ids = [row.id for row in found.assumptions]
+    answer = built(inside())
+    ids = [row.id for row in answer.assumptions]
     assert len(ids) == len(set(ids))
     design = "lipschitz phi-zero homogeneous membership range depth normalised r-sup fixed-in-advance feature-map"
     assert set(design.split()) <= set(ids)
-    for row in found.assumptions:
+    for row in answer.assumptions:
         assert row.statements
         assert row.detail
 
@@ -219,12 +219,12 @@ def test_no_bound_applies_where_an_assumption_that_it_needs_fails() -> None:
             "m": 20,
             "seed": seed,
         }
-        found = built(inside(**changes))
-        for bound in found.bounds:
+        answer = built(inside(**changes))
+        for bound in answer.bounds:
             if bound.context:
                 assert not bound.applies
                 continue
-            needed = {row.id: row.status for row in found.assumptions if bound.id in row.statements}
+            needed = {row.id: row.status for row in answer.assumptions if bound.id in row.statements}
             broken = {id for id, word in needed.items() if word in ("open", "fails")}
             assert set(bound.why_not) <= broken
             assert broken - set(bound.why_not) <= {"membership", "fixed-in-advance", "delta"}
@@ -234,8 +234,8 @@ def test_no_bound_applies_where_an_assumption_that_it_needs_fails() -> None:
 
 @pytest.mark.parametrize("name", ["relu", "abs", "identity", "leaky_relu:0.3"])
 def test_the_after_the_fact_bound_covers_the_homogeneous_activations(name: str) -> None:
-    found = built(inside(activation=name, declared=False))
-    assert POSTERIOR.isdisjoint(failing(found))
+    answer = built(inside(activation=name, declared=False))
+    assert POSTERIOR.isdisjoint(failing(answer))
 
 
 def test_a_feature_map_that_is_clipped_knows_its_r_sup() -> None:

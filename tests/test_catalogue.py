@@ -39,12 +39,12 @@ def records():
 
 @records()
 def test_a_record_names_its_function_and_its_twin(bound: Bound) -> None:
-    found = evaluate(bound, GIVEN)
-    assert isinstance(found, MarginBound)
-    assert found.id == bound.id == STATEMENTS[bound.id].id
-    assert list(found.terms) == list(STATEMENTS[bound.id].terms)
-    assert bound.loss in found.terms
-    assert found.terms[bound.loss] == {"margin_error": 0.3, "ramp": 0.2}[bound.loss]
+    value = evaluate(bound, GIVEN)
+    assert isinstance(value, MarginBound)
+    assert value.id == bound.id == STATEMENTS[bound.id].id
+    assert list(value.terms) == list(STATEMENTS[bound.id].terms)
+    assert bound.loss in value.terms
+    assert value.terms[bound.loss] == {"margin_error": 0.3, "ramp": 0.2}[bound.loss]
 
 
 @records()
@@ -115,52 +115,52 @@ def registered():
 
 
 def the_row(file=None, **question):
-    found = report.build(file or model(), Question(draws=None, **question))
-    (row,) = [row for row in found.bounds if row.id == "mine"]
-    return found, row
+    answer = report.build(file or model(), Question(draws=None, **question))
+    (row,) = [row for row in answer.bounds if row.id == "mine"]
+    return answer, row
 
 
 def test_a_registered_bound_is_a_claim_where_its_assumptions_hold(registered) -> None:
     registered(needs=("feature-map",), assumes="the moon is full", reference="Me 2024")
-    found, row = the_row()
+    answer, row = the_row()
     assert (row.group, row.applies, row.why_not) == ("user", True, ())
-    assert row.raw == pytest.approx(found.sample.ramp + found.model.W / found.sample.m + 0.05, rel=1e-12)
+    assert row.raw == pytest.approx(answer.sample.ramp + answer.model.W / answer.sample.m + 0.05, rel=1e-12)
     assert row.value == min(1.0, row.raw)
-    assert "at no m" not in wording.remark(dataclasses.replace(row, vacuous=True), found)
-    assert any("the moon is full" in note and "Me 2024" in note for note in found.notes)
-    (said,) = [entry for entry in json.loads(render.to_json(found))["bounds"] if entry["id"] == "mine"]
+    assert "at no m" not in wording.remark(dataclasses.replace(row, vacuous=True), answer)
+    assert any("the moon is full" in note and "Me 2024" in note for note in answer.notes)
+    (said,) = [entry for entry in json.loads(render.to_json(answer))["bounds"] if entry["id"] == "mine"]
     assert (said["group"], said["raw"]) == ("user", row.raw)
-    assert "mine" in {id for entry in found.assumptions for id in entry.statements}
+    assert "mine" in {id for entry in answer.assumptions for id in entry.statements}
 
 
 def test_a_bound_of_ones_own_is_quoted_only_if_it_is_named_and_not_at_a_rho_of_the_sample(registered) -> None:
     registered(function=lambda m, delta: delta, needs=("iid",), assumes="the moon is full")
-    found, row = the_row()
+    answer, row = the_row()
     assert (row.raw, row.delta) == (0.05, 0.05)
-    says(wording.sentence(found), ["mine, of your own", "below 1", "named"])
-    found, row = the_row(cite="mine", compared=5)
-    assert (found.cite.value, found.cite.delta, found.cite.compared) == (0.01, 0.01, 5)
-    assert "the moon is full (its author's word)" in wording.sentence(found)
+    says(wording.sentence(answer), ["mine, of your own", "below 1", "named"])
+    answer, row = the_row(cite="mine", compared=5)
+    assert (answer.cite.value, answer.cite.delta, answer.cite.compared) == (0.01, 0.01, 5)
+    assert "the moon is full (its author's word)" in wording.sentence(answer)
     catalogue.forget("mine")
     registered(function=lambda ramp, m, delta: ramp + delta, needs=("iid",), scale="rho")
-    found, row = the_row(linear(), cite="mine")
-    assert (row.applies, row.why_not, found.rho_chosen) == (False, ("fixed-in-advance",), True)
+    answer, row = the_row(linear(), cite="mine")
+    assert (row.applies, row.why_not, answer.rho_chosen) == (False, ("fixed-in-advance",), True)
     assert "rho was chosen on the sample" in next(
-        entry.detail for entry in found.assumptions if entry.id == "fixed-in-advance"
+        entry.detail for entry in answer.assumptions if entry.id == "fixed-in-advance"
     )
-    found, row = the_row(linear(), cite="mine", rho=Fraction("0.001"))
+    answer, row = the_row(linear(), cite="mine", rho=Fraction("0.001"))
     assert row.applies
-    says(wording.sentence(found), ["rho = 0.001", "fixed before the sample"])
+    says(wording.sentence(answer), ["rho = 0.001", "fixed before the sample"])
 
 
 def test_a_registered_bound_is_in_the_figures(registered) -> None:
     registered(function=lambda rho, m: 1 / (rho * m), scale="rho")
     assert [bound.id for bound in family.bounds()][-1] == "mine"
     assert family.value(catalogue.bound("mine"), family.FamilySetting()).raw == 1e-4
-    found = report.build(model(), Question(draws=None, curves=True))
-    rho, raw = found.curves["mine"]
-    assert raw == pytest.approx(1 / (rho * found.sample.m))
-    assert "mine" in [text.get_text() for text in draw_terms(found).axes[0].get_yticklabels()]
+    answer = report.build(model(), Question(draws=None, curves=True))
+    rho, raw = answer.curves["mine"]
+    assert raw == pytest.approx(1 / (rho * answer.sample.m))
+    assert "mine" in [text.get_text() for text in draw_terms(answer).axes[0].get_yticklabels()]
 
 
 def test_a_registered_bound_is_drawn_like_no_other(registered) -> None:
@@ -244,7 +244,7 @@ def _fails(m: int) -> float:
 
 
 @pytest.mark.parametrize(
-    ("function", "told"),
+    ("function", "message"),
     [
         (_fails, "mine gave no value (RuntimeError: no such moon)."),
         (lambda m: math.nan, "mine gave nan, which bounds no risk."),
@@ -257,14 +257,14 @@ def _fails(m: int) -> float:
         (lambda moon: 0.5, "mine gave no value (ValueError: mine reads 'moon'"),
     ],
 )
-def test_a_function_that_gives_no_bound_leaves_the_report_and_says_so(registered, function, told: str) -> None:
+def test_a_function_that_gives_no_bound_leaves_the_report_and_says_so(registered, function, message: str) -> None:
     registered(function=function, at="r_sup", scale="rho")
-    found, row = the_row(curves=True)
+    answer, row = the_row(curves=True)
     assert (row.raw, row.value, row.vacuous, row.terms) == (None, 1.0, True, {})
-    assert next(note for note in found.notes if note.startswith("mine gave")).startswith(told)
-    assert json.loads(render.to_json(found), parse_constant=lambda text: pytest.fail(text))
-    assert wording.remark(row, found) == "no value for this network"
-    assert "mine" not in found.curves
+    assert next(note for note in answer.notes if note.startswith("mine gave")).startswith(message)
+    assert json.loads(render.to_json(answer), parse_constant=lambda text: pytest.fail(text))
+    assert wording.remark(row, answer) == "no value for this network"
+    assert "mine" not in answer.curves
     assert family.value(catalogue.bound("mine"), family.FamilySetting()).raw is None
 
 

@@ -19,8 +19,8 @@ def test_the_value_is_cut_at_one() -> None:
 
 def test_values_are_those_of_certificate() -> None:
     for i in range(2):
-        found = certificate("a", TABLE.empirical[i], KL=30.0, grid=5.0, b=TABLE.b[i], m=400, delta=0.05)
-        assert TABLE.values(400, 0.05)[i] == pytest.approx(found.raw)
+        value = certificate("a", TABLE.empirical[i], KL=30.0, grid=5.0, b=TABLE.b[i], m=400, delta=0.05)
+        assert TABLE.values(400, 0.05)[i] == pytest.approx(value.raw)
     exponent = (30 + 5 + math.log(xi(400) / 0.05)) / 400
     assert TABLE.values(400, 0.05)[1] == pytest.approx(kl_inverse(0.3, exponent) / 0.9)
     assert least([TABLE], 400, 0.05) == (TABLE.values(400, 0.05)[1], 40, 25, 0.03)
@@ -28,8 +28,8 @@ def test_values_are_those_of_certificate() -> None:
 
 def test_a_kl_that_rounding_made_negative_is_0() -> None:
     given = {"grid": 5.0, "b": 0.9, "m": 400, "delta": 0.05}
-    found = certificate("a", 0.3, KL=-1e-12, **given)
-    assert (found.id, found.raw) == ("a", certificate("a", 0.3, KL=0.0, **given).raw)
+    value = certificate("a", 0.3, KL=-1e-12, **given)
+    assert (value.id, value.raw) == ("a", certificate("a", 0.3, KL=0.0, **given).raw)
     for KL, counted in ((-1e-12, 0.0), (0.2, 0.2)):
         table = Thresholds(40, 0.03, KL, 5.0, TABLE.k, TABLE.empirical, TABLE.b)
         assert table.values(400, 0.05)[1] == pytest.approx(certificate("a", 0.3, KL=counted, **given).raw)

@@ -63,17 +63,17 @@ def test_the_vote_certificate_against_an_independent_calculation(
         "adanet_theory.certificates.vote.VOTES", VOTES[:5]
     )  # few votes, so that all counts can be summed
     file = model(n=n, m=80, flips=0.0, r_sup=r_sup)
-    found = row(built(file), "vote-certificate")
-    N, k, beta = (found.terms[name] for name in ("N", "k", "beta"))
+    bound_row = row(built(file), "vote-certificate")
+    N, k, beta = (bound_row.terms[name] for name in ("N", "k", "beta"))
     expected = exact_vote(file, int(N), int(k), beta, "0.05", r_sup)
-    assert expected <= mpf(found.raw) <= expected * (1 + mpf(10) ** -8)
-    assert found.applies
-    assert found.group == "certificate"
+    assert expected <= mpf(bound_row.raw) <= expected * (1 + mpf(10) ** -8)
+    assert bound_row.applies
+    assert bound_row.group == "certificate"
 
 
 def test_a_network_of_identities_is_linear() -> None:
-    deep, found = model(n=(3, 2, 1), activation="identity", m=60), None
-    found = built(deep)
+    deep, answer = model(n=(3, 2, 1), activation="identity", m=60), None
+    answer = built(deep)
     v = sum(
         (
             deep.network.output[k].numpy() @ W
@@ -90,8 +90,8 @@ def test_a_network_of_identities_is_linear() -> None:
         declared=None,
         declared_rho=None,
     )
-    assert row(found, "vote-certificate").raw == pytest.approx(row(built(flat), "vote-certificate").raw, rel=1e-9)
-    assert row(found, "vote-certificate").applies
+    assert row(answer, "vote-certificate").raw == pytest.approx(row(built(flat), "vote-certificate").raw, rel=1e-9)
+    assert row(answer, "vote-certificate").applies
 
 
 def test_where_certificates_do_not_apply() -> None:
@@ -111,44 +111,44 @@ def test_held_out_points_come_first_and_may_be_named() -> None:
     file, other = model(flips=0.0), model(seed=1, flips=0.0, m=300)
     y = file.network(other.sample.Psi).sign()
     test = report.GivenPoints(other.sample.Psi.numpy(), y.numpy())
-    found = built(file, test=test, cite="held-out")
-    assert found.bounds[0].id == "held-out"
-    assert found.bounds[0].value == found.test.upper
-    assert found.bounds[0].terms == {"errors": 0, "points": 300}
-    assert found.cite.id == "held-out"
-    assert found.cite.value == pytest.approx(1 - 0.05 ** (1 / 300), rel=1e-9)
+    answer = built(file, test=test, cite="held-out")
+    assert answer.bounds[0].id == "held-out"
+    assert answer.bounds[0].value == answer.test.upper
+    assert answer.bounds[0].terms == {"errors": 0, "points": 300}
+    assert answer.cite.id == "held-out"
+    assert answer.cite.value == pytest.approx(1 - 0.05 ** (1 / 300), rel=1e-9)
 
 
 def test_the_citation_pays_at_the_same_setting() -> None:
-    found = built(model(n=(4, 1), m=400, flips=0.0))
+    answer = built(model(n=(4, 1), m=400, flips=0.0))
     named = built(model(n=(4, 1), m=400, flips=0.0), cite="vote-certificate")
-    assert found.cite.id == "vote-certificate"
-    assert named.cite.value == row(found, "vote-certificate").value < found.cite.value
-    assert Fraction(found.cite.delta) < Fraction(1, 20)
-    assert set(found.cite.assumes) >= {"iid"}
+    assert answer.cite.id == "vote-certificate"
+    assert named.cite.value == row(answer, "vote-certificate").value < answer.cite.value
+    assert Fraction(answer.cite.delta) < Fraction(1, 20)
+    assert set(answer.cite.assumes) >= {"iid"}
 
 
-def _lines(found: BoundReport) -> str:
+def _lines(report: BoundReport) -> str:
     from io import StringIO
 
     from rich.console import Console
 
     stream = StringIO()
-    render.text(found, verbose=False, console=Console(file=stream, width=100))
+    render.text(report, verbose=False, console=Console(file=stream, width=100))
     return stream.getvalue()
 
 
 def test_terms_in_every_output() -> None:
-    found = built(model(n=(4, 1), m=400, flips=0.0))
-    terms = row(found, "vote-certificate").terms
+    answer = built(model(n=(4, 1), m=400, flips=0.0))
+    terms = row(answer, "vote-certificate").terms
     assert set(terms) == {"N", "k", "beta", "empirical", "KL", "grid", "b"}
-    table = render.to_tex_all(found)
+    table = render.to_tex_all(answer)
     assert re.search(
         r"vote-certificate & [^\n]* & N [\d,]+, k [\d,]+, beta .*, empirical .*, KL .*, grid .*, b ", table
     )
-    assert "vote-certificate" in render.to_html(found)
-    assert "vote-certificate" in _lines(found)
-    assert "by vote-certificate" in wording.citation(found)
+    assert "vote-certificate" in render.to_html(answer)
+    assert "vote-certificate" in _lines(answer)
+    assert "by vote-certificate" in wording.citation(answer)
 
 
 def test_labels_by_coin_are_not_certified_below_chance() -> None:
@@ -167,8 +167,8 @@ def test_f_equal_to_0_has_the_bound_1() -> None:
 def test_a_file_trained_for_a_retired_certificate_says_so_in_one_line(id: str) -> None:
     file = model(n=(3, 2, 1))
     history = [{"candidates": [], "chosen": 0, "objective": 0.3, "certificate": {"id": id, "raw": 0.3, "N": 10}}]
-    found = built(replace(file, meta={"history": history}))
-    (line,) = [note for note in found.notes if "retired" in note]
+    answer = built(replace(file, meta={"history": history}))
+    (line,) = [note for note in answer.notes if "retired" in note]
     assert id in line
     assert "--objective certificate" in line
     kept = [{**history[0], "certificate": {"id": "vote-certificate"}}]

@@ -50,10 +50,10 @@ def test_vote(seed: int) -> None:
     KL = vote.vote_kl_polya(theta, N, n=8, beta=beta)
     assert pytest.approx(twin("vote-kl-polya", **values), rel=1e-11) == KL
     G = 25 * (N + 1) * 7
-    found = vote.vote_certificate_at(u, theta, n=8, N=N, k=k, beta=beta, delta=0.1)
-    assert found.raw == pytest.approx(twin("vote-certificate", **values, grid=G, delta=0.1), rel=1e-11)
-    parts = {"empirical": found.terms["empirical"], "KL": found.terms["KL"], "b_Q": found.terms["b"]}
-    assert found.raw == pytest.approx(twin("derandomised", m=m, grid=G, delta=0.1, **parts), rel=1e-11)
+    value = vote.vote_certificate_at(u, theta, n=8, N=N, k=k, beta=beta, delta=0.1)
+    assert value.raw == pytest.approx(twin("vote-certificate", **values, grid=G, delta=0.1), rel=1e-11)
+    parts = {"empirical": value.terms["empirical"], "KL": value.terms["KL"], "b_Q": value.terms["b"]}
+    assert value.raw == pytest.approx(twin("derandomised", m=m, grid=G, delta=0.1, **parts), rel=1e-11)
 
 
 @pytest.mark.parametrize("beta", [0.001, 0.1])
@@ -66,11 +66,11 @@ def test_counts_kl(beta: float) -> None:
 def test_vote_multiclass() -> None:
     theta, p = np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.4, 0.5, 0.1])
     scores, y = np.array([[0.3, -0.2, 0.05], [-0.1, 0.4, 0.0], [0.1, 0.1, 0.1]]), np.array([0, 1, 2])
-    found = vote_certificate_multiclass_at(scores, y, theta, p, A=24, N=10, k=2, beta=0.1, delta=0.1)
+    value = vote_certificate_multiclass_at(scores, y, theta, p, A=24, N=10, k=2, beta=0.1, delta=0.1)
     values = {"r": (10 * theta).tolist(), "J": 4, "A": 24, "N": 10, "beta": 0.1, "p_2": 0.9, "threshold": 2}
-    parts = {"empirical": found.terms["empirical"], "grid": math.exp(found.terms["grid"])}
+    parts = {"empirical": value.terms["empirical"], "grid": math.exp(value.terms["grid"])}
     expected = twin("vote-certificate-multiclass", m=3, T=40, delta=0.1, **values, **parts)
-    assert found.raw == pytest.approx(expected, rel=1e-10)
+    assert value.raw == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -80,9 +80,9 @@ def test_stochastic(shared: bool) -> None:
     KL = stochastic.gaussian_kl(w, s, w_0, s_0)
     assert pytest.approx(twin("stochastic-kl", **values), rel=1e-12) == KL
     numbers = {"KL": KL, "m": 40, "delta": 0.05, "tried": 3}
-    found = stochastic.stochastic_certificate(0.1, draws=9, shared=shared, grid=math.log(4), **numbers)
+    value = stochastic.stochastic_certificate(0.1, draws=9, shared=shared, grid=math.log(4), **numbers)
     expected = twin("stochastic-certificate", error=0.1, draws=9 if shared else 360, grid=4, **numbers)
-    assert found.raw == pytest.approx(expected, rel=1e-10)
+    assert value.raw == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("k", [0, 4, 30])
@@ -96,14 +96,14 @@ def test_multiclass_b(k: int) -> None:
 
 @pytest.mark.parametrize("d", [0, 1, 5])
 def test_a_posteriori_from_data(d: int) -> None:
-    found = posterior.a_posteriori_data_at(7, 0.1, 1.0, d=d, E_Z=42.0, r_rms=0.6, m=900, delta=0.05)
+    value = posterior.a_posteriori_data_at(7, 0.1, 1.0, d=d, E_Z=42.0, r_rms=0.6, m=900, delta=0.05)
     values = {"j": 7, "ramp": 0.1, "d": d, "E_Z": 42, "r_rms": 0.6, "m": 900, "delta": 0.05, "eta": 0.05, "c": 1.5}
     balls = certified.enclosures(CERTIFICATES["a-posteriori-data"], values | {"B": 1})
-    for name, term in found.terms.items():
+    for name, term in value.terms.items():
         assert term == pytest.approx(float(balls[name].mid()), rel=1e-12)
     gaussian = posterior.a_posteriori_at(7, 0.1, 1.0, d=d, n_0=10**6, r_rms=0.6, m=900, delta=0.05)
-    assert d > 0 or found.total < gaussian.total  # 42 is far below what n_0 = 10^6 features of that size could be
-    assert found.terms["confidence"] == gaussian.terms["confidence"]
+    assert d > 0 or value.total < gaussian.total  # 42 is far below what n_0 = 10^6 features of that size could be
+    assert value.terms["confidence"] == gaussian.terms["confidence"]
 
 
 def test_a_changed_constant_shows() -> None:

@@ -199,9 +199,9 @@ def hostile_pickles(path) -> dict[str, bytes]:
 def test_a_hostile_pickle_is_refused_in_one_line(tmp_path, message):
     content = hostile_pickles(tmp_path / "made")[message]
     write_folder(tmp_path / "cifar-10-batches-py", LAYOUTS["cifar-10-batches-py"] | {"data_batch_1": content})
-    told = refusal(tmp_path)
-    assert told.startswith(f"{tmp_path / 'cifar-10-batches-py'}: data_batch_1: {message}")
-    assert "python version" in told.removeprefix(str(tmp_path))
+    said = refusal(tmp_path)
+    assert said.startswith(f"{tmp_path / 'cifar-10-batches-py'}: data_batch_1: {message}")
+    assert "python version" in said.removeprefix(str(tmp_path))
     assert not (tmp_path / "made").exists()
 
 

@@ -35,9 +35,9 @@ def outcome(id: str) -> Outcome:
 
 
 def check(id: str) -> Check:
-    found = check_of(id, LEDGER[id].section)
-    assert found is not None
-    return found
+    check = check_of(id, LEDGER[id].section)
+    assert check is not None
+    return check
 
 
 # The ledger itself
@@ -90,19 +90,19 @@ def test_claims_and_checks_name_each_other() -> None:
 
 def marks() -> dict[str, set[str]]:
     """The ids in @pytest.mark.claim(..) of every test, by file."""
-    found: dict[str, set[str]] = {}
+    by_name: dict[str, set[str]] = {}
     for path in sorted([*(ROOT / "tests").rglob("*.py"), *(ROOT / "verify").rglob("*.py")]):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("mark.claim"):
                 ids = {argument.value for argument in node.args if isinstance(argument, ast.Constant)}
-                found.setdefault(path.name, set()).update(ids)
-    return found
+                by_name.setdefault(path.name, set()).update(ids)
+    return by_name
 
 
 def test_tests_name_claims_that_exist() -> None:
-    found = marks()
-    assert "h1-exact" in found["test_estimates.py"]
-    for name, ids in found.items():
+    marked = marks()
+    assert "h1-exact" in marked["test_estimates.py"]
+    for name, ids in marked.items():
         assert ids <= set(LEDGER), f"{name} marks claims that the ledger does not know"
 
 
@@ -161,12 +161,12 @@ def test_a_thorough_run_asks_sympy_for_the_derivation(monkeypatch: pytest.Monkey
 # The pages
 
 
-def same(found: str, stored: str) -> bool:
+def same(report: str, stored: str) -> bool:
     """Equal words, and numbers that agree to three digits or are both nothing but rounding."""
     number = r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]\d+)?"
-    if re.split(number, found) != re.split(number, stored):
+    if re.split(number, report) != re.split(number, stored):
         return False
-    pairs = zip(re.findall(number, found), re.findall(number, stored), strict=True)
+    pairs = zip(re.findall(number, report), re.findall(number, stored), strict=True)
     return all(math.isclose(float(a), float(b), rel_tol=1e-3, abs_tol=1e-7) for a, b in pairs)
 
 
@@ -181,9 +181,9 @@ def test_numbers_on_a_page_are_compared() -> None:
 def test_the_page_of_claims_is_current() -> None:
     """If not: verify-claims --quick --markdown paper_notes/claims.md"""
     stored = (ROOT / "paper_notes" / "claims.md").read_text(encoding="utf-8").splitlines()
-    found = markdown([outcome(id) for id in LEDGER]).splitlines()
-    assert len(found) == len(stored)
-    for ours, theirs in zip(found, stored, strict=True):
+    page = markdown([outcome(id) for id in LEDGER]).splitlines()
+    assert len(page) == len(stored)
+    for ours, theirs in zip(page, stored, strict=True):
         assert same(ours, theirs), f"{theirs!r} is now {ours!r}"
 
 
@@ -201,9 +201,9 @@ def test_the_table_of_findings() -> None:
 def test_the_readme_holds_the_findings() -> None:
     """If not: verify-claims --quick --readme README.md"""
     stored = (ROOT / "README.md").read_text(encoding="utf-8")
-    found = spliced(stored, findings([outcome(claim.id) for claim in LEDGER.values() if claim.rank]))
-    assert len(found.splitlines()) == len(stored.splitlines())
-    for ours, theirs in zip(found.splitlines(), stored.splitlines(), strict=True):
+    page = spliced(stored, findings([outcome(claim.id) for claim in LEDGER.values() if claim.rank]))
+    assert len(page.splitlines()) == len(stored.splitlines())
+    for ours, theirs in zip(page.splitlines(), stored.splitlines(), strict=True):
         assert same(ours, theirs), f"{theirs!r} is now {ours!r}"
 
 
@@ -251,16 +251,16 @@ def test_claims_are_selected_by_id_or_number() -> None:
 
 
 def test_progress_is_told_before_each_claim() -> None:
-    told: list[tuple[int, int, str]] = []
-    outcomes = run_all(select(["hk-bold", "reflection"]), progress=lambda *news: told.append(news))
-    assert [found.claim.id for found in outcomes] == ["hk-bold", "reflection"]
-    assert told == [(0, 2, "hk-bold"), (1, 2, "reflection")]
+    messages: list[tuple[int, int, str]] = []
+    outcomes = run_all(select(["hk-bold", "reflection"]), progress=lambda *news: messages.append(news))
+    assert [each.claim.id for each in outcomes] == ["hk-bold", "reflection"]
+    assert messages == [(0, 2, "hk-bold"), (1, 2, "reflection")]
 
 
 def test_the_document_counts() -> None:
-    found = document([outcome("reflection"), outcome("hk-bold")])
-    assert (found["schema"], found["supported"], found["total"], found["read"]) == ("verify-claims/1", 2, 2, 1)
-    first = found["claims"][0]
+    written = document([outcome("reflection"), outcome("hk-bold")])
+    assert (written["schema"], written["supported"], written["total"], written["read"]) == ("verify-claims/1", 2, 2, 1)
+    first = written["claims"][0]
     assert {"id", "where", "verdict", "kind", "supported", "evidence", "seconds", "audit"} <= set(first)
     assert first["audit"] == ["C7"]
     assert first["facts"][0]["holds"] is True

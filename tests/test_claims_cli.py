@@ -87,10 +87,10 @@ def test_a_check_that_turns_is_told(spoilt: str, capsys: pytest.CaptureFixture[s
 def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["C20", "--quick", "--json"]) == 0
     captured = capsys.readouterr()
-    found = json.loads(captured.out, parse_constant=pytest.fail)
-    assert found["schema"] == "verify-claims/1"
-    assert (found["supported"], found["total"]) == (1, 1)
-    (claim,) = found["claims"]
+    document = json.loads(captured.out, parse_constant=pytest.fail)
+    assert document["schema"] == "verify-claims/1"
+    assert (document["supported"], document["total"]) == (1, 1)
+    (claim,) = document["claims"]
     assert (claim["id"], claim["audit"], claim["verdict"], claim["supported"]) == ("lemma-1", ["C20"], "false", True)
     assert captured.err == ""
 

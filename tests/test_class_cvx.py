@@ -160,10 +160,10 @@ def test_a_long_exact_step_says_beforehand_what_it_takes_and_how_far_it_is(class
     quiet = adanet_cvx.train(Z, labels, config, method="cvx-exact", say=said.append)
     assert said == []
     monkeypatch.setattr(adanet_cvx, "QUICK", 0.0)
-    told = adanet_cvx.train(Z, labels, config, method="cvx-exact", say=said.append)
+    message = adanet_cvx.train(Z, labels, config, method="cvx-exact", say=said.append)
     assert said[0].startswith(f"cvx-exact on 60 points, 6 inputs and {classes} classes: about 0.0 minutes")
     assert re.fullmatch(r"step 1: F = [0-9.]+, gap [0-9.e+-]+", said[1])
-    assert told.history == quiet.history
+    assert message.history == quiet.history
     monkeypatch.setattr(adanet_cvx, "LONG", 0.0)
     with pytest.warns(UserWarning, match="about 0.0 minutes of one core; verbose=True"):
         adanet_cvx.train(Z, labels, config, method="cvx-exact")
@@ -292,10 +292,10 @@ def test_the_objective_is_the_loss_and_the_penalty(trained):
 def test_it_stops_exactly_where_no_class_of_any_layer_gains():
     """The dual norms of the gradients, computed here, are at most Γ/Λ (but for the root of the gap) at the end."""
     Psi, y = blobs(seed=1)
-    found = adanet_cvx.train(Psi, y, CONFIG.replace(rounds=25))
-    assert found.history[-1]["chosen"] == -1
-    network, family = found.network, found.declared
-    by_layer = {int(k): value for entry in objective.chosen(found.history) for k, value in entry["Gamma"].items()}
+    trained = adanet_cvx.train(Psi, y, CONFIG.replace(rounds=25))
+    assert trained.history[-1]["chosen"] == -1
+    network, family = trained.network, trained.declared
+    by_layer = {int(k): value for entry in objective.chosen(trained.history) for k, value in entry["Gamma"].items()}
     for s, Gamma in by_layer.items():
         Z = network.inputs(Psi, s, "relu")[-1]
         G = slopes(Z, y, network(Psi), torch.zeros(3, Z.shape[1]).double())

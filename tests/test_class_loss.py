@@ -61,14 +61,14 @@ def test_slopes_and_curvature_are_the_derivatives() -> None:
 def test_the_minimiser_agrees_with_a_conic_solver(Gamma: float) -> None:
     H, y, f = example()
     penalty = torch.full((6,), Gamma, dtype=torch.float64)
-    found = minimise_classes(H, y, f, penalty, tol=1e-10)
-    assert found.converged
+    minimum = minimise_classes(H, y, f, penalty, tol=1e-10)
+    assert minimum.converged
     W = cp.Variable((4, 6))
     scores = f.numpy() + H.numpy() @ W.T + 1 - np.eye(4)[y]
     loss = cp.sum(cp.log_sum_exp(scores, axis=1) - cp.sum(cp.multiply(scores, np.eye(4)[y]), axis=1)) / 60
     oracle = cp.Problem(cp.Minimize(loss + Gamma * cp.sum(cp.abs(W)))).solve(solver=cp.CLARABEL)
-    assert found.objective == pytest.approx(oracle, abs=1e-7)
-    assert found.objective == pytest.approx(objective(H, y, f, penalty, found.w.numpy()), rel=1e-12)
+    assert minimum.objective == pytest.approx(oracle, abs=1e-7)
+    assert minimum.objective == pytest.approx(objective(H, y, f, penalty, minimum.w.numpy()), rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -85,12 +85,12 @@ def test_the_gap_is_certified_at_every_stage(seed: int) -> None:
 def test_optimality_conditions() -> None:
     H, y, f = example(m=300, N=20, C=7, seed=3)
     penalty = torch.full((20,), 0.01, dtype=torch.float64)
-    found = minimise_classes(H, y, f, penalty, tol=1e-13)
+    minimum = minimise_classes(H, y, f, penalty, tol=1e-13)
     loss = ClassLoss(H, y, f)
-    slope = loss.slope(loss.dual(loss.argument(found.w.flatten()))).view(7, 20)
-    used = found.w != 0
+    slope = loss.slope(loss.dual(loss.argument(minimum.w.flatten()))).view(7, 20)
+    used = minimum.w != 0
     assert 0 < int(used.sum()) < 140
-    torch.testing.assert_close(slope[used], -0.01 * found.w[used].sign(), rtol=1e-5, atol=1e-7)
+    torch.testing.assert_close(slope[used], -0.01 * minimum.w[used].sign(), rtol=1e-5, atol=1e-7)
     assert float(slope[~used].abs().max()) <= 0.01 + 1e-9
 
 

@@ -100,9 +100,9 @@ def test_the_bound_objective_is_the_bound():
     Psi, y = blobs()
     Psi = Psi / Psi.abs().max()
     config = CONFIG.replace(objective="bound", complexity="lemma-2-peeled", max_depth=2)
-    found = adanet.train(Psi, y, config)
-    assert found.history[-1]["objective"] <= np.log(1 + 2 * np.e) * (1 + 1e-12)  # f = 0, but for the rounding
-    spec = found.declared
+    trained = adanet.train(Psi, y, config)
+    assert trained.history[-1]["objective"] <= np.log(1 + 2 * np.e) * (1 + 1e-12)  # f = 0, but for the rounding
+    spec = trained.declared
     U, w = torch.ones(spec.n[1], 3).double() / 2, torch.ones(3, spec.n[1]).double()
     Gamma = penalty(config, spec, Psi, 3)(1, Psi @ U.T)
     F = objective.value(Network(spec.n[:2], {(1, 0): U}, {1: w}, (), 3), Psi, y, {1: Gamma}, Classes(3))
@@ -116,11 +116,11 @@ def test_the_bound_objective_is_the_bound():
 def test_the_baselines(method):
     Psi, y = blobs()
     train = baselines.train_lr if method == "lr" else baselines.train_nn
-    found = train(Psi, y, CONFIG.replace(hidden=(8,), lam=1e-4))
-    assert error_rate(found.network, Psi, y) <= 0.05
-    loss = torch.nn.functional.cross_entropy(found.network(Psi), y)
-    size = sum(float((U * U).sum()) for U in found.network.hidden.values())
-    assert found.history[0]["objective"] == pytest.approx(float(loss) + 1e-4 * size, rel=1e-9)
+    trained = train(Psi, y, CONFIG.replace(hidden=(8,), lam=1e-4))
+    assert error_rate(trained.network, Psi, y) <= 0.05
+    loss = torch.nn.functional.cross_entropy(trained.network(Psi), y)
+    size = sum(float((U * U).sum()) for U in trained.network.hidden.values())
+    assert trained.history[0]["objective"] == pytest.approx(float(loss) + 1e-4 * size, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -171,10 +171,10 @@ def test_the_command_on_a_table_of_three_names(tmp_path, capsys):
 
 @pytest.mark.parametrize(("name", "C", "m"), [("iris", 3, 150), ("wine", 3, 178), ("digits", 10, 1797)])
 def test_names_without_a_pair_are_all_classes(name, C, m):
-    found = datasets.load(name)
-    assert (found.outputs, found.m, len(found.classes)) == (C, m, C)
-    assert found.y.dtype == np.int64
-    assert np.array_equal(np.unique(found.y), np.arange(C))
+    data = datasets.load(name)
+    assert (data.outputs, data.m, len(data.classes)) == (C, m, C)
+    assert data.y.dtype == np.int64
+    assert np.array_equal(np.unique(data.y), np.arange(C))
 
 
 # The estimator
@@ -191,8 +191,8 @@ def test_the_estimator_of_three_names(tmp_path):
     assert np.array_equal(fitted.classes_[p.argmax(axis=1)], fitted.predict(X))
     fitted.save(tmp_path / "model.pt", X, names)
     assert np.array_equal(load(tmp_path / "model.pt").predict(X), fitted.predict(X))
-    found = verify_bounds(fitted, X, names, draws=None)
-    assert found.sample.train_error == pytest.approx(1 - fitted.score(X, names))
+    answer = verify_bounds(fitted, X, names, draws=None)
+    assert answer.sample.train_error == pytest.approx(1 - fitted.score(X, names))
 
 
 def test_the_link_is_where_the_expected_loss_is_least():
@@ -210,5 +210,5 @@ def test_the_link_is_where_the_expected_loss_is_least():
 
     optimiser.step(closure)
     q = f.detach().softmax(0)
-    found = q * (np.e - (np.e - 1) * q)
-    torch.testing.assert_close(found / found.sum(), p, rtol=1e-5, atol=1e-6)
+    expected_loss = q * (np.e - (np.e - 1) * q)
+    torch.testing.assert_close(expected_loss / expected_loss.sum(), p, rtol=1e-5, atol=1e-6)

@@ -35,16 +35,16 @@ def mass(a: float, b: float, t: int) -> mpf:
     [(0.3, 40.0), (30.0, 30.0), (5.0, 0.01), (0.0, 7.0), (1e-20, 1e-20), (600.0, 560.0), (0.0, 0.0), (90.0, 0.0)],
 )
 def test_the_laws_are_below_the_exact_ones_and_near(a: float, b: float) -> None:
-    found = lower_laws(np.array([[a, 3.0]]), np.array([[b, 500.0]]))
+    laws = lower_laws(np.array([[a, 3.0]]), np.array([[b, 500.0]]))
     with mpmath.workdps(40):
-        exact = [mass(a, b, int(found.first[0, 0]) + j) for j in range(len(found.mass))]
+        exact = [mass(a, b, int(laws.first[0, 0]) + j) for j in range(len(laws.mass))]
         total = mpf(0)
-        for P, lower, below in zip(exact, found.mass[:, 0, 0], found.below[:, 0, 0], strict=True):
+        for P, lower, below in zip(exact, laws.mass[:, 0, 0], laws.below[:, 0, 0], strict=True):
             total += P
             assert mpf(lower) <= P
             assert mpf(below) <= total
             assert mpf(lower) >= P * (1 - mpf(10) ** -9) - mpf(10) ** -280
-    assert found.below[-1, 0, 0] > 1 - 1e-9
+    assert laws.below[-1, 0, 0] > 1 - 1e-9
 
 
 def test_many_rates_at_once_are_those_one_by_one() -> None:
@@ -103,16 +103,16 @@ def exact_value(v: np.ndarray, Psi: np.ndarray, y: np.ndarray, N: int, k: int, b
 @pytest.mark.parametrize("r_sup", [1.0, 1.5])
 def test_the_row_against_an_independent_calculation(r_sup: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adanet_theory.certificates.vote_multiclass.CLASS_VOTES", CLASS_VOTES[:3])
-    monkeypatch.setattr(votes, "_class_weights", lambda setting, of=votes._class_weights: of(setting)[:1])
+    monkeypatch.setattr(votes, "_class_weights", lambda setting, original=votes._class_weights: original(setting)[:1])
     file = class_model(C=3, n=(2, 2), m=12, r_sup=r_sup)
-    found = row(built(file), ID)
+    bound_row = row(built(file), ID)
     v = (file.network.output[1] @ file.network.hidden[1, 0]).numpy()  # rounded, as the exact one is within 1e-15
     with mpmath.workdps(40):
-        N, k, beta = int(found.terms["N"]), int(found.terms["k"]), str(found.terms["beta"])
+        N, k, beta = int(bound_row.terms["N"]), int(bound_row.terms["k"]), str(bound_row.terms["beta"])
         expected = exact_value(v, file.sample.Psi.numpy(), file.sample.y.numpy(), N, k, beta, r_sup)
-        assert expected * (1 - mpf(10) ** -13) <= mpf(found.raw) <= expected * (1 + mpf(10) ** -7)
-    assert found.applies
-    assert found.group == "certificate"
+        assert expected * (1 - mpf(10) ** -13) <= mpf(bound_row.raw) <= expected * (1 + mpf(10) ** -7)
+    assert bound_row.applies
+    assert bound_row.group == "certificate"
 
 
 def easy(m: int = 600, C: int = 3, seed: int = 0, flips: float = 0.0):
@@ -130,21 +130,21 @@ def easy(m: int = 600, C: int = 3, seed: int = 0, flips: float = 0.0):
 
 def test_the_row_in_every_output() -> None:
     file = easy()
-    found = built(file, discrete=True)
-    assert row(found, ID).value < 0.15
-    assert set(row(found, ID).terms) == {"N", "k", "beta", "empirical", "KL", "grid", "b"}
-    for shown in (render.to_json(found), render.to_tex(found), render.to_html(found)):
+    answer = built(file, discrete=True)
+    assert row(answer, ID).value < 0.15
+    assert set(row(answer, ID).terms) == {"N", "k", "beta", "empirical", "KL", "grid", "b"}
+    for shown in (render.to_json(answer), render.to_tex(answer), render.to_html(answer)):
         assert ID in shown
-    assert found.cite.id == ID
-    assert "by vote-certificate-multiclass" in wording.citation(found)
-    assert {"iid"} <= set(found.cite.assumes)
+    assert answer.cite.id == ID
+    assert "by vote-certificate-multiclass" in wording.citation(answer)
+    assert {"iid"} <= set(answer.cite.assumes)
 
 
 def test_labels_by_coin_are_not_certified_below_chance() -> None:
     """And what the sample says beside the labels is 0: flips = 1 of three classes."""
     for seed in range(4):
-        found = row(built(easy(m=300, seed=seed, flips=1.0), discrete=True), ID)
-        assert found.raw > 2 / 3
+        bound_row = row(built(easy(m=300, seed=seed, flips=1.0), discrete=True), ID)
+        assert bound_row.raw > 2 / 3
 
 
 def test_what_is_added_to_all_outputs_costs_nothing() -> None:

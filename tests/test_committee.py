@@ -253,9 +253,9 @@ def test_the_simplest_of_the_close_is_chosen_each_at_its_best_lambda():
     assert choose(found_best, held_out) == (1, LEAST_HELD_OUT)
     # the best λ of a fine grid, by brute force, is near: half a decade apart are those of the path
     grid = [10 ** (-k / 20) for k in range(1, 121)]
-    for found, best in zip((equal, better), found_best, strict=True):
-        w, _ = scalar_path(found.z, y, f, torch.tensor(grid).double() * found.r, SIGNS, torch.full_like(y, 1 / len(y)))
-        losses = [held_out.loss(w_i * found.held_out) for w_i in w]
+    for each, best in zip((equal, better), found_best, strict=True):
+        w, _ = scalar_path(each.z, y, f, torch.tensor(grid).double() * each.r, SIGNS, torch.full_like(y, 1 / len(y)))
+        losses = [held_out.loss(w_i * each.held_out) for w_i in w]
         assert abs(math.log10(best.lam / grid[losses.index(min(losses))])) <= 0.5
 
 
@@ -267,9 +267,9 @@ def test_the_path_of_a_scalar_is_at_its_minimum(weighted):
     Phi, Gamma = surrogate("logistic"), torch.tensor([1.0, 0.05, 0.01, 1e-4]).double()
     w, F = scalar_path(z, y, f, Gamma, SIGNS, (torch.ones_like(y) if s is None else s) / len(y))
     for i in range(4):
-        found = mixture.minimise(z[:, None], y, f, Gamma[i : i + 1], Phi, weights=s)
-        assert float(w[i]) == pytest.approx(float(found.w), abs=1e-5)
-        assert float(F[i]) == pytest.approx(found.objective, rel=1e-8)
+        minimum = mixture.minimise(z[:, None], y, f, Gamma[i : i + 1], Phi, weights=s)
+        assert float(w[i]) == pytest.approx(float(minimum.w), abs=1e-5)
+        assert float(F[i]) == pytest.approx(minimum.objective, rel=1e-8)
     assert float(w[0]) == 0.0
 
 
@@ -446,18 +446,18 @@ def test_parts_have_every_class_as_the_sample_has_it():
 def test_more_classes_than_units_stay_in_the_declared_family(monkeypatch):
     Psi, y = sectors(120, 10)
     monkeypatch.setattr(HeldOutValues, "falls", lambda self, change: True)
-    found = train(Psi, y, SMALL.replace(rounds=1, width=4, steps=60, lam=1e-6))
-    assert found.network.n[-1] == 3 * 10
-    assert all(n <= most for n, most in zip(found.network.n, found.declared.n, strict=False))
+    trained = train(Psi, y, SMALL.replace(rounds=1, width=4, steps=60, lam=1e-6))
+    assert trained.network.n[-1] == 3 * 10
+    assert all(n <= most for n, most in zip(trained.network.n, trained.declared.n, strict=False))
 
 
 def test_rounds_end_when_the_held_out_loss_falls_too_little():
     Psi, y = sectors(300)
-    found = train(Psi, y, SMALL.replace(steps=None, rounds=6))
-    told = [entry["held_out"] for entry in found.history if entry["chosen"] >= 0]
-    assert all(after <= (1 - LEAST_GAIN) * before for before, after in itertools.pairwise(told))
-    assert found.history[-1]["chosen"] == -1 or len(found.history) == 6
-    assert found.network.depth > 1  # no linear network tells opposite sectors from the others
-    assert float((found.network(Psi).argmax(1) == y).double().mean()) > 0.85
+    trained = train(Psi, y, SMALL.replace(steps=None, rounds=6))
+    messages = [entry["held_out"] for entry in trained.history if entry["chosen"] >= 0]
+    assert all(after <= (1 - LEAST_GAIN) * before for before, after in itertools.pairwise(messages))
+    assert trained.history[-1]["chosen"] == -1 or len(trained.history) == 6
+    assert trained.network.depth > 1  # no linear network tells opposite sectors from the others
+    assert float((trained.network(Psi).argmax(1) == y).double().mean()) > 0.85
     noise = torch.randint(0, 3, (300,), generator=drawn(5))
     assert train(Psi, noise, SMALL).history[0]["held_out"] > 0.95 * math.log(1 + 2 * math.e)

@@ -60,8 +60,8 @@ def plain(path, min_count: int, fit_rows: int | None = None):
     return counts, list(zip(*columns, strict=True)), [1.0 if row[0] == "1" else -1.0 for row in rows], m
 
 
-def parts(found) -> tuple[list, list, list]:
-    whole = (found.train, found.validation, found.test)
+def parts(report) -> tuple[list, list, list]:
+    whole = (report.train, report.validation, report.test)
     counts, codes, y = ([getattr(part, name) for part in whole] for name in ("counts", "codes", "y"))
     return np.concatenate(counts), np.concatenate(codes).tolist(), np.concatenate(y).tolist()
 
@@ -76,41 +76,41 @@ def test_the_reader_is_the_plain_loop(tmp_path, monkeypatch, name, block, end, l
     monkeypatch.setattr(criteo_rows, "BLOCK", block)
     monkeypatch.setattr(criteo.Tally, "LEAST", 3)  # merge again and again
     path = write(tmp_path / name, some_rows(), end, last)
-    found = read(path, min_count=20)
+    data = read(path, min_count=20)
     expected_counts, expected_codes, expected_y, m = plain(write(tmp_path / "plain", some_rows()), 20)
-    counts, codes, y = parts(found)
+    counts, codes, y = parts(data)
     np.testing.assert_allclose(counts, np.array(expected_counts), rtol=1e-6)
     assert codes == [list(row) for row in expected_codes]
     assert y == expected_y
-    assert (found.train.m, found.validation.m, found.test.m) == (m, 30, 30)
-    assert found.d == tuple(max(column) for column in zip(*expected_codes, strict=True))
-    assert 0 < sum(found.d) < sum(len(set(column)) for column in zip(*some_rows(), strict=True))
+    assert (data.train.m, data.validation.m, data.test.m) == (m, 30, 30)
+    assert data.d == tuple(max(column) for column in zip(*expected_codes, strict=True))
+    assert 0 < sum(data.d) < sum(len(set(column)) for column in zip(*some_rows(), strict=True))
 
 
 def test_only_training_rows_decide_what_is_frequent(tmp_path):
     rows = some_rows()
     for row in rows[150:]:
         row[14] = "abcdef01"  # in every row of validation and test, and in no other
-    found = read(write(tmp_path / "a.txt", rows), min_count=20)
-    assert not np.concatenate([found.validation.codes, found.test.codes])[:, 0].any()
+    data = read(write(tmp_path / "a.txt", rows), min_count=20)
+    assert not np.concatenate([data.validation.codes, data.test.codes])[:, 0].any()
     rows[149][14] = "abcdef01"
     assert read(write(tmp_path / "b.txt", rows), min_count=1).test.codes[:, 0].all()
 
 
 def test_the_rows_that_decide_may_be_fewer(sample):
-    found = read(sample, min_count=5, fit_rows=60)
-    assert parts(found)[1] == [list(row) for row in plain(sample, 5, fit_rows=60)[1]]
-    assert found.d != read(sample, min_count=5).d
+    data = read(sample, min_count=5, fit_rows=60)
+    assert parts(data)[1] == [list(row) for row in plain(sample, 5, fit_rows=60)[1]]
+    assert data.d != read(sample, min_count=5).d
 
 
 def test_a_value_is_kept_from_its_hundredth_time(tmp_path):
     rows = some_rows(700)
     for i, row in enumerate(rows):
         row[14], row[15] = ("aa" if i < 99 else ""), ("bb" if i < 100 else "")
-    found = read(write(tmp_path / "train.txt", rows))
-    assert found.d[:2] == (0, 1)
-    assert found.vocabulary[1].tolist() == [0xBB]
-    assert not found.train.codes[:, 0].any()
+    data = read(write(tmp_path / "train.txt", rows))
+    assert data.d[:2] == (0, 1)
+    assert data.vocabulary[1].tolist() == [0xBB]
+    assert not data.train.codes[:, 0].any()
 
 
 def test_the_arrays_may_lie_on_the_disk(tmp_path, sample):
@@ -152,10 +152,10 @@ def test_unsound_rows_are_refused_in_one_line(tmp_path, column, cell, message):
     path = write(tmp_path / "train.txt", rows)
     with pytest.raises(ValueError) as caught:
         read(path)
-    told = str(caught.value)
-    assert told.startswith(f"{path}: row")
-    assert told.endswith(message)
-    assert "\n" not in told
+    said = str(caught.value)
+    assert said.startswith(f"{path}: row")
+    assert said.endswith(message)
+    assert "\n" not in said
 
 
 def test_rows_without_labels_are_refused(tmp_path):
@@ -286,14 +286,14 @@ def test_a_map_that_has_seen_the_sample_says_so():
 
 
 def test_adanet_trains_on_it(sample):
-    found = read(sample, min_count=20)
-    embedding, _ = embed(found.train, found.d, draw(), hidden=(8,), steps=5)
-    part = found.train
+    data = read(sample, min_count=20)
+    embedding, _ = embed(data.train, data.d, draw(), hidden=(8,), steps=5)
+    part = data.train
     trained = train(
         psi(embedding, part), torch.from_numpy(part.y), Config(learner="gradient", rounds=1, width=3, steps=20)
     )
     assert trained.network.n[0] == len(embedding.names) + 1
-    assert torch.isfinite(trained.network(psi(embedding, found.test))).all()
+    assert torch.isfinite(trained.network(psi(embedding, data.test))).all()
 
 
 def test_no_rows_and_no_values():

@@ -16,12 +16,12 @@ def test_the_log_loss_is_that_of_the_probability_at_which_f_is_best(p):
     f = torch.linspace(-8, 8, 2_000_001, dtype=torch.float64)
     softplus = torch.nn.functional.softplus
     best = f[(p * softplus(1 - f) + (1 - p) * softplus(1 + f)).argmin()]
-    found = p * log_loss(best, shifted=True) + (1 - p) * log_loss(-best, shifted=True)
+    expected_loss = p * log_loss(best, shifted=True) + (1 - p) * log_loss(-best, shifted=True)
     entropy = -p * math.log(p) - (1 - p) * math.log(1 - p)
-    assert float(found) == pytest.approx(entropy, rel=1e-9)
+    assert float(expected_loss) == pytest.approx(entropy, rel=1e-9)
     plain = f[(p * softplus(-f) + (1 - p) * softplus(f)).argmin()]
-    found = p * log_loss(plain, shifted=False) + (1 - p) * log_loss(-plain, shifted=False)
-    assert float(found) == pytest.approx(entropy, rel=1e-9)
+    expected_loss = p * log_loss(plain, shifted=False) + (1 - p) * log_loss(-plain, shifted=False)
+    assert float(expected_loss) == pytest.approx(entropy, rel=1e-9)
 
 
 def test_a_large_file_is_encoded_on_the_disk(tmp_path, monkeypatch):

@@ -25,16 +25,16 @@ def built(file, **options) -> BoundReport:
 @pytest.mark.parametrize("draws", [8, None])
 def test_the_row_is_its_formula(n, d, draws) -> None:
     file = model(n=n, m=200, flips=0.0)
-    found = row(built(file, draws=draws), ID)
-    terms, j, r_rms = found.terms, found.j, built(file).sample.r_rms
+    bound_row = row(built(file, draws=draws), ID)
+    terms, j, r_rms = bound_row.terms, bound_row.j, built(file).sample.r_rms
     A = 1.0 if d == 0 else 1 + 1.5
     delta = 0.045 if draws else 0.05
     prior = math.log((d + 1) * (d + 2)) + math.log(math.pi**2 / 3 - 1) + 2 * math.log(abs(j) + 1)
     complexity = 2 * 1.05**j * (terms["E_Z"] + math.sqrt(4 * 200 * r_rms**2 * math.log(A))) / 200
     assert terms["complexity"] == pytest.approx(complexity, rel=1e-9)
     assert terms["confidence"] == pytest.approx(2 * math.sqrt((math.log(1 / delta) + prior) / 400), rel=1e-9)
-    assert found.raw == pytest.approx(terms["ramp"] + terms["complexity"] + terms["confidence"], rel=1e-9)
-    assert found.applies
+    assert bound_row.raw == pytest.approx(terms["ramp"] + terms["complexity"] + terms["confidence"], rel=1e-9)
+    assert bound_row.applies
     assert ("draws" in terms) == (draws is not None)
 
 
@@ -59,21 +59,21 @@ def test_it_is_below_a_posteriori_where_features_are_many_and_alike() -> None:
     many = model(n=(60, 1), m=400, flips=0.0)
     many.sample.Psi[:] = file.sample.Psi[:, :1]
     many.network.hidden[1, 0][:] = file.network.hidden[1, 0] / 60
-    found = built(many, discrete=True)
-    assert row(found, ID).raw < row(found, "a-posteriori").raw
+    answer = built(many, discrete=True)
+    assert row(answer, ID).raw < row(answer, "a-posteriori").raw
 
 
 def test_it_is_quoted_only_by_name_and_makes_nothing_dearer(monkeypatch) -> None:
     file = model(n=(3, 1), m=3000, flips=0.0)
-    found = built(file)
-    assert found.cite.id != "a-posteriori-data"
+    answer = built(file)
+    assert answer.cite.id != "a-posteriori-data"
     named = built(file, cite="a-posteriori-data")
     assert (named.cite.id, named.cite.among) == ("a-posteriori-data", 1)
-    assert named.cite.value == row(found, ID).value < 1
+    assert named.cite.value == row(answer, ID).value < 1
     seen = []
     own = rows.OWN["a-posteriori-data"]
     monkeypatch.setitem(rows.OWN, "a-posteriori-data", lambda *given: seen.append(given) or own(*given))
-    assert built(file).cite.among == found.cite.among
+    assert built(file).cite.among == answer.cite.among
     assert len(seen) == 1
 
 

@@ -76,8 +76,8 @@ def test_the_graph_of_a_network_is_the_network() -> None:
     output = {1: torch.randn(4, 3).double(), 3: torch.randn(4, 2).double()}
     network = Network((2, 3, 2, 2), hidden, output, ("relu", "relu"), 4)
     Psi, y = torch.randn(50, 2).double(), torch.randint(4, (50,))
-    found = count(network, Psi, y)
-    assert found.errors == int((network(Psi).argmax(dim=1) != y).sum())
+    counted = count(network, Psi, y)
+    assert counted.errors == int((network(Psi).argmax(dim=1) != y).sum())
 
 
 def test_structure_is_paid() -> None:

@@ -30,9 +30,9 @@ def test_an_error_of_f_is_one_of_g_or_a_difference() -> None:
     f, g = nn.Linear(2, 1, bias=False), Fixed()
     with torch.no_grad():
         f.weight.copy_(torch.tensor([[1.0, 0.5]]))
-    found = disagreement(f, g, U, delta=0.1)
-    assert (found.disagreements, found.n, g.asked) == (1, 4, 0.05)
-    assert np.isclose(found.bound, 0.1 + clopper_pearson(1, 4, 0.05), rtol=1e-8)
+    certified = disagreement(f, g, U, delta=0.1)
+    assert (certified.disagreements, certified.n, g.asked) == (1, 4, 0.05)
+    assert np.isclose(certified.bound, 0.1 + clopper_pearson(1, 4, 0.05), rtol=1e-8)
 
 
 def test_ties_and_nan_of_either_are_differences() -> None:
@@ -47,9 +47,9 @@ def test_estimators_decide_by_the_place_of_their_class() -> None:
     X = np.random.default_rng(0).normal(size=(200, 2))
     f = LogisticRegression().fit(X, np.where(X[:, 0] > 0, "yes", "no"))
     U = torch.from_numpy(np.random.default_rng(1).normal(size=(300, 2)))
-    found = disagreement(f, Fixed(), U)
-    assert found.disagreements < 20
-    assert found.bound < 0.1 + 0.12
+    certified = disagreement(f, Fixed(), U)
+    assert certified.disagreements < 20
+    assert certified.bound < 0.1 + 0.12
 
 
 def test_points_of_the_sample_are_refused() -> None:

@@ -288,9 +288,9 @@ def test_small_dimensions_meet_a_search(n_0: int, m: int, p: float) -> None:
     for name in ("relu", "abs", "leaky_relu:0.3"):
         phi = activation(name)
         exact = unit_supremum(X, S, Lambda=1.0, p=p, phi=phi).lower
-        found = np.array([polished(X, sigma, p, phi, rng) for sigma in S])
-        assert np.all(found <= exact * (1 + 1e-12))
-        assert np.max(found / exact) > 1 - 1e-4
+        minimum = np.array([polished(X, sigma, p, phi, rng) for sigma in S])
+        assert np.all(minimum <= exact * (1 + 1e-12))
+        assert np.max(minimum / exact) > 1 - 1e-4
 
 
 @pytest.mark.parametrize("p", [1.0, INF])
@@ -385,8 +385,8 @@ def test_the_rounding_error_grows_with_the_slope_and_the_features() -> None:
 @pytest.mark.parametrize("p", [1.0, INF])
 def test_vertices_do_not_depend_on_how_long_a_point_is(p: float) -> None:
     X = np.random.default_rng(4).standard_normal((3, 3))
-    found, scaled = candidate_vertices(X, p), candidate_vertices(X * np.array([[1e-200], [1.0], [1e200]]), p)
-    assert np.minimum(np.abs(found - scaled), np.abs(found + scaled)).max() < 1e-9
+    actual, scaled = candidate_vertices(X, p), candidate_vertices(X * np.array([[1e-200], [1.0], [1e200]]), p)
+    assert np.minimum(np.abs(actual - scaled), np.abs(actual + scaled)).max() < 1e-9
 
 
 def test_whole_numbers_and_other_floats_are_read_in_double() -> None:
@@ -432,9 +432,9 @@ def test_supremum_is_homogeneous_even_and_monotone_in_p(
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (4, 1), (3, 2), (7, 2), (2, 3), (6, 3), (10, 3), (7, 4), (6, 5)])
 def test_cells_in_general_position(m: int, n: int) -> None:
     X = np.random.default_rng([m, n]).standard_normal((m, n))
-    found = np.sign(cells(X) @ X.T)
-    assert len(np.unique(found, axis=0)) == len(found) == cell_count(m, n)
-    assert np.all(found != 0)
+    signs = np.sign(cells(X) @ X.T)
+    assert len(np.unique(signs, axis=0)) == len(signs) == cell_count(m, n)
+    assert np.all(signs != 0)
 
 
 def test_cells_of_degenerate_arrangements() -> None:

@@ -307,9 +307,9 @@ def test_only_repeated_rows_are_put_in_order():
     rows = Rows(X, y)
     assert rows.ordered(y) is rows  # the last two differ in y
     again = np.array([3, 0, 2, 1, 0])
-    found, shuffled = (Rows(X[i], y[i]).ordered(y[i]) for i in (again, np.sort(again)))
-    assert found.X.tolist() == shuffled.X.tolist() != X[again].tolist()
-    assert found.y.tolist() == shuffled.y.tolist()
+    actual, shuffled = (Rows(X[i], y[i]).ordered(y[i]) for i in (again, np.sort(again)))
+    assert actual.X.tolist() == shuffled.X.tolist() != X[again].tolist()
+    assert actual.y.tolist() == shuffled.y.tolist()
     assert len(np.unique(hashes(np.arange(30_000.0).reshape(-1, 2), np.zeros(15_000)))) == 15_000
     assert hashes(np.array([[-0.0, 1.5]], np.float32), y[:1]) == hashes(np.array([[0.0, 1.5]]), y[:1])
     assert len({*hashes(X[:2], y[:1].repeat(2)).tolist()}) == 2  # the columns are told apart
@@ -405,7 +405,7 @@ def test_a_regression_target_is_refused_with_the_remedy(sample):
 
 
 @pytest.mark.parametrize(
-    ("labels", "found"),
+    ("labels", "report"),
     [
         (["a", None], "got NoneType, str"),
         ([1, "a"], "got int, str"),
@@ -413,10 +413,10 @@ def test_a_regression_target_is_refused_with_the_remedy(sample):
         ([(1,), (2, 3)], "got tuple"),
     ],
 )
-def test_labels_that_are_none_are_refused_before_training(sample, labels, found):
+def test_labels_that_are_none_are_refused_before_training(sample, labels, report):
     y = np.empty(2, dtype=object) if isinstance(labels, list) else labels
     y[:] = labels
-    with pytest.raises(ValueError, match=f"labels of one type, numbers or words, {found}"):
+    with pytest.raises(ValueError, match=f"labels of one type, numbers or words, {report}"):
         small().fit(sample[0], y[np.arange(60) % 2])
 
 
@@ -468,8 +468,8 @@ def test_exported_modules_take_any_number_of_rows(sample, kind, activation):
     exported = EXPORTS[kind](module, torch.from_numpy(X[:7]))
     for rows in (1, 5, 600):
         points = np.random.default_rng(rows).uniform(-4, 6, size=(rows, 3))
-        found = exported(torch.from_numpy(points)).detach().numpy()
-        assert np.allclose(found, model.decision_function(points), rtol=1e-12, atol=1e-12)
+        outputs = exported(torch.from_numpy(points)).detach().numpy()
+        assert np.allclose(outputs, model.decision_function(points), rtol=1e-12, atol=1e-12)
 
 
 def test_onnx_takes_any_number_of_rows(sample, tmp_path):
@@ -485,8 +485,8 @@ def test_onnx_takes_any_number_of_rows(sample, tmp_path):
     session = runtime.InferenceSession(path)
     for rows in (1, 5, 600):
         points = np.random.default_rng(rows).uniform(-4, 6, size=(rows, 3))
-        (found,) = session.run(None, {session.get_inputs()[0].name: points})
-        assert np.allclose(found, model.decision_function(points), rtol=1e-12, atol=1e-12)
+        (outputs,) = session.run(None, {session.get_inputs()[0].name: points})
+        assert np.allclose(outputs, model.decision_function(points), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [AdaNetClassifier, AdaNetCVXClassifier])

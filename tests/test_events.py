@@ -32,7 +32,7 @@ def checksum(data):
 
 def fields(message):
     """(number, value) of a protocol buffer."""
-    found = []
+    values = []
     while message:
         key, message = varint(message)
         match key & 7:
@@ -45,8 +45,8 @@ def fields(message):
                 value, message = message[:length], message[length:]
             case 5:
                 value, message = struct.unpack("<f", message[:4])[0], message[4:]
-        found.append((key >> 3, value))
-    return found
+        values.append((key >> 3, value))
+    return values
 
 
 def varint(data):
@@ -64,24 +64,24 @@ def read(folder):
     assert path.name.startswith("events.out.tfevents.")
     first, *rest = (dict(fields(record)) for record in records(path.read_bytes()))
     assert first[3] == b"brain.Event:2"
-    found = {}
+    by_name = {}
     for event in rest:
         assert event[1] >= first[1] > 1.6e9
         for number, value in fields(event[5]):
             assert number == 1
             scalar = dict(fields(value))
-            found.setdefault(scalar[1].decode(), {})[event[2]] = scalar[2]
-    return found
+            by_name.setdefault(scalar[1].decode(), {})[event[2]] = scalar[2]
+    return by_name
 
 
 def test_every_round_is_a_step(tmp_path):
     options = ["--rounds", "3", "--width", "5", "--set", "members=2", "--set", "steps=50"]
     assert cli.main(["breast-cancer", "-o", str(tmp_path / "m.pt"), "--log", str(tmp_path / "log"), *options]) == 0
-    model, found = model_file.read(tmp_path / "m.pt"), read(tmp_path / "log")
+    model, data = model_file.read(tmp_path / "m.pt"), read(tmp_path / "log")
     history = model.meta["history"]
-    assert found["objective"] == pytest.approx({t: entry["objective"] for t, entry in enumerate(history, 1)}, rel=1e-6)
-    assert found["held_out"] == pytest.approx({t: entry["held_out"] for t, entry in enumerate(history, 1)}, rel=1e-6)
-    assert set(found["candidates/depth_1"]) >= {1}
-    assert found["network/units"][len(history)] == sum(model.network.n[1:])
-    assert found["lam"][1] == pytest.approx(history[0]["lam"], rel=1e-6)
-    assert all(math.isfinite(value) for series in found.values() for value in series.values())
+    assert data["objective"] == pytest.approx({t: entry["objective"] for t, entry in enumerate(history, 1)}, rel=1e-6)
+    assert data["held_out"] == pytest.approx({t: entry["held_out"] for t, entry in enumerate(history, 1)}, rel=1e-6)
+    assert set(data["candidates/depth_1"]) >= {1}
+    assert data["network/units"][len(history)] == sum(model.network.n[1:])
+    assert data["lam"][1] == pytest.approx(history[0]["lam"], rel=1e-6)
+    assert all(math.isfinite(value) for series in data.values() for value in series.values())

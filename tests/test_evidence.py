@@ -128,10 +128,10 @@ def test_counts_at_ties_are_exact(seed: int) -> None:
         draw.integers(-2, 3, size=4) / 3
     )  # thirds: a float sum has its own opinion of the tie
     Psi, y = draw.integers(-2, 3, size=(12, 3)).astype(float), draw.choice([-1.0, 1.0], size=12)
-    found = margins(of_network(weights), Psi, y)
+    enclosed = margins(of_network(weights), Psi, y)
     exact = [int(s) * exact_f(weights, x) for x, s in zip(Psi.tolist(), y, strict=True)]
     for threshold in (Fraction(0), exact[0], exact[5], exact[0] + Fraction(1, 10**40), exact[0] - Fraction(1, 10**40)):
-        assert found.count(threshold) == sum(u <= threshold for u in exact)
+        assert enclosed.count(threshold) == sum(u <= threshold for u in exact)
 
 
 def test_points_where_every_unit_is_off_are_decided_at_once() -> None:
@@ -152,13 +152,13 @@ def test_curved_activations_are_enclosed(name: str) -> None:
     import flint
 
     weights, Psi = network(1, name=name), np.random.default_rng(2).normal(size=(10, 3))
-    found = margins(of_network(weights), Psi, np.ones(10))
+    enclosed = margins(of_network(weights), Psi, np.ones(10))
     with flint.ctx.workprec(300):
         for i in range(10):
             (value,) = balls(of_network(weights), Psi[i])
-            assert flint.arb(found.lower[i]) <= value <= flint.arb(found.upper[i])
-            assert found.radius[i] < 1e-9
-    assert found.count(Fraction(0)) == int((found.middle <= 0).sum())
+            assert flint.arb(enclosed.lower[i]) <= value <= flint.arb(enclosed.upper[i])
+            assert enclosed.radius[i] < 1e-9
+    assert enclosed.count(Fraction(0)) == int((enclosed.middle <= 0).sum())
 
 
 @given(st.integers(0, 10**6), st.floats(1e-3, 1e3))
@@ -167,10 +167,10 @@ def test_the_ramp_is_rounded_up_by_little(seed: int, rho: float) -> None:
     draw = np.random.default_rng(seed)
     weights, Psi = network(seed), draw.normal(size=(9, 3))
     y = draw.choice([-1.0, 1.0], size=9)
-    found = margins(of_network(weights), Psi, y)
+    enclosed = margins(of_network(weights), Psi, y)
     exact = [int(s) * exact_f(weights, x) for x, s in zip(Psi.tolist(), y, strict=True)]
     ramp = sum(min(max(1 - u / Fraction(rho), Fraction(0)), Fraction(1)) for u in exact) / 9
-    assert ramp <= Fraction(found.ramp(rho)) <= ramp + Fraction(10) ** -9 * (1 + 1 / Fraction(rho))
+    assert ramp <= Fraction(enclosed.ramp(rho)) <= ramp + Fraction(10) ** -9 * (1 + 1 / Fraction(rho))
 
 
 def test_the_ramp_is_exactly_0_and_1_where_nothing_is_inside() -> None:
@@ -186,9 +186,9 @@ def test_cancellation_inside_a_unit_is_enclosed_and_decided(seed: int) -> None:
     Psi = cancelling(seed)[None]
     f, error = by_node(of_network(weights), Psi)
     assert abs(Fraction(f[0]) - 1) <= Fraction(error[0])
-    found = margins(of_network(weights), Psi, np.ones(1))
-    assert found.lower[0] <= 1 <= found.upper[0]
-    assert [found.count(1 + sign * Fraction(1, 10**30)) for sign in (-1, 0, 1)] == [0, 1, 1]
+    enclosed = margins(of_network(weights), Psi, np.ones(1))
+    assert enclosed.lower[0] <= 1 <= enclosed.upper[0]
+    assert [enclosed.count(1 + sign * Fraction(1, 10**30)) for sign in (-1, 0, 1)] == [0, 1, 1]
 
 
 def test_an_overflow_is_refused_with_its_point() -> None:
@@ -221,5 +221,5 @@ def test_the_held_out_bound_at_the_ends() -> None:
 def test_the_report_has_the_value(example: Example) -> None:
     errors, m, delta = example.arguments.values()
     points = GivenPoints(np.zeros((m, 1)), np.ones(m))
-    found = held_out(np.where(np.arange(m) < errors, -1.0, 1.0), points, Fraction(delta))
-    assert (found.errors, found.upper) == (errors, clopper_pearson_upper(errors, m, delta))
+    tested = held_out(np.where(np.arange(m) < errors, -1.0, 1.0), points, Fraction(delta))
+    assert (tested.errors, tested.upper) == (errors, clopper_pearson_upper(errors, m, delta))

@@ -42,14 +42,14 @@ def test_the_twin_has_the_value(bound: Bound, example: Example) -> None:
     expected = Fraction(at[str(statement.lhs)] if solved else example.value)
     ball = certified.evaluate(statement, at)
     with mp.workdps(60):
-        found = mpf(ball.mid().str(50, radius=False))
-        assert abs(found / (mpf(expected.numerator) / expected.denominator) - 1) < mpf(10) ** (-34 if solved else -36)
+        value = mpf(ball.mid().str(50, radius=False))
+        assert abs(value / (mpf(expected.numerator) / expected.denominator) - 1) < mpf(10) ** (-34 if solved else -36)
 
 
 @pytest.mark.parametrize(("bound", "example"), SHOWN)
 def test_the_certified_value_is_above_and_tight(bound: Bound, example: Example) -> None:
     if bound.id in counted.UPPER:
-        found = counted.UPPER[bound.id](**example.arguments)
+        value = counted.UPPER[bound.id](**example.arguments)
     else:
-        found = certified.upper(bound.id, letters(example))
-    assert Fraction(example.value) <= Fraction(found) <= Fraction(example.value) * (1 + Fraction(1, 10**13))
+        value = certified.upper(bound.id, letters(example))
+    assert Fraction(example.value) <= Fraction(value) <= Fraction(example.value) * (1 + Fraction(1, 10**13))

@@ -25,8 +25,8 @@ def quick(monkeypatch, tmp_path):
             if config.goal.objective == "certificate":
                 picking = {"picked": 3, "left": 1, "N": 268, "bound": 0.0456}
                 return Trained(network, None, [{"picking": picking}], config, {"first": 2})
-            told = {"id": "vote-certificate", "raw": 0.25, "N": 10}
-            return Trained(network, None, [{"certificate": told}], config)
+            bound = {"id": "vote-certificate", "raw": 0.25, "N": 10}
+            return Trained(network, None, [{"certificate": bound}], config)
 
         return train
 

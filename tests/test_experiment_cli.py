@@ -32,9 +32,9 @@ def places(tmp_path):
 
 
 def result_of(tmp_path):
-    found = json.loads((tmp_path / "out" / "result.json").read_text())
-    assert list(found)[:6] == ["protocol", "command", "versions", "seed", "machine", "seconds"]
-    return found
+    document = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert list(document)[:6] == ["protocol", "command", "versions", "seed", "machine", "seconds"]
+    return document
 
 
 # Options
@@ -90,31 +90,31 @@ def test_data_calls_the_fetcher(monkeypatch, tmp_path, capsys):
 
 def test_pairs_from_options_to_tables(places, tmp_path, capsys):
     assert cli.main(["cifar-pairs", *SMALL, *places, "--methods", "adanet,lr,nn"]) == 0
-    found = result_of(tmp_path)
-    assert found["command"] == (
+    document = result_of(tmp_path)
+    assert document["command"] == (
         "adanet-experiment cifar-pairs --grid tiny --pairs digits:3-8 --methods adanet,lr,nn --folds 0,1 --seed 0"
     )
-    assert [row["method"] for row in found["rows"]] == ["adanet", "lr", "nn"]
-    assert all(0.8 < row["accuracy"] <= 1 and len(row["tests"]) == 2 for row in found["rows"])
-    assert [entry["against"] for entry in found["comparisons"]] == ["lr", "nn"]
-    assert found["grid"]["adanet"]["lam"] == [1e-5, 1e-4]
+    assert [row["method"] for row in document["rows"]] == ["adanet", "lr", "nn"]
+    assert all(0.8 < row["accuracy"] <= 1 and len(row["tests"]) == 2 for row in document["rows"])
+    assert [entry["against"] for entry in document["comparisons"]] == ["lr", "nn"]
+    assert document["grid"]["adanet"]["lam"] == [1e-5, 1e-4]
     assert "digits:3-8" in capsys.readouterr().out
     assert "| digits:3-8 | ours |" in (tmp_path / "out" / "result.md").read_text()
     # what was not run before is added, what was is kept
     files = len(list((tmp_path / "store").rglob("*.json")))
     assert cli.main(["cifar-pairs", *SMALL, *places, "--methods", "adanet,lr"]) == 0
     assert len(list((tmp_path / "store").rglob("*.json"))) == files
-    assert [{**row} for row in result_of(tmp_path)["rows"]] == found["rows"][:2]
+    assert [{**row} for row in result_of(tmp_path)["rows"]] == document["rows"][:2]
 
 
 def test_variants_and_bounds(places, tmp_path, capsys):
     assert cli.main(["variants", *SMALL, *places]) == 0
-    found = result_of(tmp_path)
-    assert [row["method"] for row in found["rows"]] == list(grids.VARIANTS)
-    nothing = {row["method"] for row in found["rows"] if row["top"] == 0}  # f = 0 is no method to compare with
+    document = result_of(tmp_path)
+    assert [row["method"] for row in document["rows"]] == list(grids.VARIANTS)
+    nothing = {row["method"] for row in document["rows"] if row["top"] == 0}  # f = 0 is no method to compare with
     assert nothing <= {"bound"}
-    assert {entry["against"] for entry in found["comparisons"]} == set(grids.VARIANTS) - {"base"} - nothing
-    methods = {row["method"]: row["setting"] for row in found["rows"]}
+    assert {entry["against"] for entry in document["comparisons"]} == set(grids.VARIANTS) - {"base"} - nothing
+    methods = {row["method"]: row["setting"] for row in document["rows"]}
     assert methods["SD"]["variant"] == "SD"
     assert methods["bound"]["objective"] == "bound"
     assert cli.main(["cifar-pairs", *SMALL, *places, "--methods", "adanet,nn"]) == 0
@@ -174,7 +174,7 @@ def test_what_is_asked_is_what_the_command_says(tmp_path, capsys):
 def test_adanet_stands_on_the_left_of_a_comparison():
     scores = Scores(0.9, 0.01, 0.9, 0.9, [8.0], 1.0, 1.0, {}, 1, 1.0)
     tests = {"lr": [0.8, 0.85], "adanet": [0.9, 0.92]}
-    rows = [PairRow("digits:3-8", method, scores, found) for method, found in tests.items()]
+    rows = [PairRow("digits:3-8", method, scores, each) for method, each in tests.items()]
     (entry,) = cifar_pairs.comparisons(rows, DataSource())
     assert (entry.against, entry.difference) == ("lr", pytest.approx(0.085))
     assert entry.t is not None
@@ -199,8 +199,8 @@ def test_criteo_keeps_no_row(places, tmp_path, capsys):
     assert "log loss" in capsys.readouterr().out
     source = DataSource(criteo=str(data))
     nothing = {**grids.criteo("tiny")["adanet"][0], "lam": 1e6}  # f = 0, and y f = 0 is an error
-    found = criteo_ads.work(criteo_ads.trial_of(source, "adanet", nothing, 0), source)
-    assert (found["n"][-1], found["test"], found["train"]) == (0, 0.0, 0.0)
+    table = criteo_ads.work(criteo_ads.trial_of(source, "adanet", nothing, 0), source)
+    assert (table["n"][-1], table["test"], table["train"]) == (0, 0.0, 0.0)
     winners = tmp_path / "winners.json"
     (tmp_path / "out" / "result.json").rename(winners)
     ask = ["bounds", "--quiet", *places, "--winners", str(winners)]
@@ -209,9 +209,9 @@ def test_criteo_keeps_no_row(places, tmp_path, capsys):
     assert "the file they were trained on" in (said := capsys.readouterr().err)
     assert "trained on rows.txt, got --criteo other.txt" in said
     assert cli.main([*ask, "--criteo", str(data)]) == 0
-    found = result_of(tmp_path)["rows"]
-    assert [(row["pair"], row["method"]) for row in found] == [("criteo", row["method"]) for row in rows]
-    for row, winner in zip(found, rows, strict=True):
+    table = result_of(tmp_path)["rows"]
+    assert [(row["pair"], row["method"]) for row in table] == [("criteo", row["method"]) for row in rows]
+    for row, winner in zip(table, rows, strict=True):
         assert row["test_error"] == pytest.approx(1 - winner["accuracy"])  # the same network, trained again
         assert row["m"] == 1500
         # the embedding was learned on the same rows: no statement on the sample covers that, only held-out points do

@@ -89,7 +89,7 @@ def test_there_are_ten_folds(m, i, symbol):
 def test_a_trial_tells_the_three_parts_apart():
     """Computed again from the points of the folds, for a network that has learned little: the three differ."""
     trial = Trial("digits:3-8", "lr", 2, {"steps": 3, "batch": 10, "check_every": 3}, seed=1)
-    found = trials.run(trial, DataSource())
+    trial_result = trials.run(trial, DataSource())
     dataset = trials.sample("digits:3-8", DataSource())
     Psi, y = dataset.Psi(dataset.feature_map()), dataset.y
     network = trials.train(trial, trials.fold_of(trial, DataSource())).network
@@ -97,8 +97,8 @@ def test_a_trial_tells_the_three_parts_apart():
     for name in ("train", "validation", "test"):
         rows = getattr(parts, name)
         margins = y[rows] * network(torch.from_numpy(Psi[rows])).numpy()
-        assert found[name] == pytest.approx((margins > 0).mean())
-    assert len({found[name] for name in ("train", "validation", "test")}) == 3
+        assert trial_result[name] == pytest.approx((margins > 0).mean())
+    assert len({trial_result[name] for name in ("train", "validation", "test")}) == 3
 
 
 # Significance
@@ -108,11 +108,11 @@ def test_the_corrected_test_is_students_with_another_variance():
     draw = np.random.default_rng(0)
     differences = draw.normal(0.01, 0.02, size=10).tolist()
     plain = stats.ttest_1samp(differences, 0.0)
-    found = corrected_t_test(differences, train=9600, test=1200)
-    assert found.difference == pytest.approx(statistics.fmean(differences))
+    test_of = corrected_t_test(differences, train=9600, test=1200)
+    assert test_of.difference == pytest.approx(statistics.fmean(differences))
     # 1/10 becomes 1/10 + 1/8
-    assert found.t == pytest.approx(plain.statistic * math.sqrt(0.1 / 0.225), rel=1e-12)
-    assert found.p == pytest.approx(2 * stats.t.sf(abs(found.t), 9), rel=1e-12)
+    assert test_of.t == pytest.approx(plain.statistic * math.sqrt(0.1 / 0.225), rel=1e-12)
+    assert test_of.p == pytest.approx(2 * stats.t.sf(abs(test_of.t), 9), rel=1e-12)
     # without overlap (no test points to speak of) it is the plain test
     assert corrected_t_test(differences, train=10**15, test=1).p == pytest.approx(plain.pvalue, rel=1e-9)
 
@@ -185,14 +185,14 @@ def test_the_count_is_by_who_trains():
 
 @pytest.mark.parametrize("name", grids.GRIDS)
 def test_every_variant_is_a_config(name):
-    found = grids.variants(name)
-    assert tuple(variant.name for variant in found) == grids.VARIANTS
-    for variant in found:
+    variants = grids.variants(name)
+    assert tuple(variant.name for variant in variants) == grids.VARIANTS
+    for variant in variants:
         assert variant.settings
         for setting in variant.settings:
             config = Trial("digits:3-8", variant.method, 0, setting).config
             assert config.search.variant == (variant.name if variant.name in ("R", "P", "D", "SD") else "base")
-    lams = {variant.name: {setting["lam"] for setting in variant.settings} for variant in found}
+    lams = {variant.name: {setting["lam"] for setting in variant.settings} for variant in variants}
     assert lams["R"] == lams["P"] == lams["D"] == lams["base"]
     assert lams["SD"] == {100 * lam for lam in lams["base"]}  # standard deviations are that much smaller than bounds
 

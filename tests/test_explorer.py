@@ -53,12 +53,12 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
+        attributes = dict(attrs)
         self.tags.append(tag)
-        self.ids += [found["id"] or ""] if "id" in found else []
-        self.fors += [found["for"] or ""] if "for" in found else []
-        assert not any(name in ("src", "srcset", "action", "style") or name.startswith("on") for name in found)
-        assert (found.get("href") or "#").startswith("#")
+        self.ids += [attributes["id"] or ""] if "id" in attributes else []
+        self.fors += [attributes["for"] or ""] if "for" in attributes else []
+        assert not any(name in ("src", "srcset", "action", "style") or name.startswith("on") for name in attributes)
+        assert (attributes.get("href") or "#").startswith("#")
         if tag not in self.VOID:
             self.open.append(tag)
 
@@ -67,12 +67,12 @@ class Page(HTMLParser):
 
 
 def test_the_page_is_whole_and_needs_nothing_else(whole: str) -> None:
-    found = Page(whole)
-    assert found.open == []
-    assert len(found.ids) == len(set(found.ids))
-    assert set(found.fors) <= set(found.ids)
-    assert not set(found.tags) & {"link", "img", "iframe", "object", "embed", "base"}
-    assert found.tags.count("script") == 1
+    page = Page(whole)
+    assert page.open == []
+    assert len(page.ids) == len(set(page.ids))
+    assert set(page.fors) <= set(page.ids)
+    assert not set(page.tags) & {"link", "img", "iframe", "object", "embed", "base"}
+    assert page.tags.count("script") == 1
     assert not re.search(
         r"https?:|//\w+\.|@import|url\((?!#)|fetch\(|XMLHttp|WebSocket|import\(|eval\(|innerHTML", whole
     )
@@ -212,12 +212,12 @@ def by_node(expression: str, states: list[State], document: str) -> Any:
 EVALUATE = "states.map((state) => { const {bounds, layers} = evaluate(state); return {bounds, layers}; })"
 
 
-def compare(found: Any, state: State, margins: list[float] | None = None) -> None:
+def compare(report: Any, state: State, margins: list[float] | None = None) -> None:
     """Every term, sum, index, layer and reason of the page against the numeric modules."""
     reference = Reference(state, margins)
     expected = reference.bounds()
-    assert {row["id"] for row in found["bounds"]} == set(expected)
-    for row in found["bounds"]:
+    assert {row["id"] for row in report["bounds"]} == set(expected)
+    for row in report["bounds"]:
         bound = expected[row["id"]]
         for name, term in bound.terms.items():
             assert row["terms"][name] == (None if term is None else pytest.approx(term, rel=1e-12, abs=1e-300)), row
@@ -226,7 +226,7 @@ def compare(found: Any, state: State, margins: list[float] | None = None) -> Non
         assert row["vacuous"] == bound.is_vacuous
         assert row["j"] == bound.j
         assert row["whyNot"] == reference.why_not(row["id"], content.NEEDS), (row, state)
-    layers = {f"{name} {row['k']}": row[name] for row in found["layers"] for name in ("lemma-2", "peeled", "R_S", "M")}
+    layers = {f"{name} {row['k']}": row[name] for row in report["layers"] for name in ("lemma-2", "peeled", "R_S", "M")}
     assert layers == pytest.approx(reference.layers(), rel=1e-12)
 
 
@@ -234,9 +234,9 @@ def compare(found: Any, state: State, margins: list[float] | None = None) -> Non
 def test_the_scripts_agree_with_the_numeric_modules(whole: str) -> None:
     assert by_node("states.map(faults)", SETTINGS, whole) == [[]] * len(SETTINGS)
     decided = 0
-    for state, found in zip(SETTINGS, by_node(EVALUATE, SETTINGS, whole), strict=True):
+    for state, each in zip(SETTINGS, by_node(EVALUATE, SETTINGS, whole), strict=True):
         if not Reference(state).near_a_jump():
-            compare(found, state)
+            compare(each, state)
             decided += 1
     assert decided > 0.95 * len(SETTINGS)
 
@@ -244,7 +244,7 @@ def test_the_scripts_agree_with_the_numeric_modules(whole: str) -> None:
 @needs_node
 def test_the_settings_see_every_reason_and_every_kind(whole: str) -> None:
     """The comparison above would prove little if no setting failed an assumption, or none applied."""
-    rows = [row for found in by_node(EVALUATE, SETTINGS, whole) for row in found["bounds"]]
+    rows = [row for each in by_node(EVALUATE, SETTINGS, whole) for row in each["bounds"]]
     assert {name for row in rows for name in row["whyNot"]} == set(content.NEEDS)
     for id in BOUNDS:
         mine = [row for row in rows if row["id"] == id]
@@ -258,8 +258,8 @@ def test_a_link_restores_the_state(whole: str) -> None:
     back = by_node(
         "states.map((state) => { const x = read(write(state)); return {...x, p: String(x.p)}; })", SETTINGS, whole
     )
-    for state, found in zip(SETTINGS, back, strict=True):
-        assert found == {**state, "p": "Infinity" if state["p"] == math.inf else f"{state['p']:g}"}
+    for state, each in zip(SETTINGS, back, strict=True):
+        assert each == {**state, "p": "Infinity" if state["p"] == math.inf else f"{state['p']:g}"}
 
 
 @needs_node
@@ -291,8 +291,8 @@ def test_a_link_that_is_none_of_ours_is_refused(whole: str) -> None:
     ],
 )
 def test_what_is_no_setting_is_said(whole: str, change: State, said: str) -> None:
-    (found,) = by_node("states.map(faults)", [{**content.STATE, **change}], whole)
-    assert [sentence for _, sentence in found] == [said]
+    (numbers_of,) = by_node("states.map(faults)", [{**content.STATE, **change}], whole)
+    assert [sentence for _, sentence in numbers_of] == [said]
 
 
 @needs_node
@@ -300,13 +300,13 @@ def test_the_zero_function_has_the_bound_one(whole: str) -> None:
     nothing = {**content.STATE, "w": [0, 0, 0]}
     narrow = {**content.STATE, "Lambda": [[0.25], [0], [0, 0.25]]}
     flat = {**content.STATE, "B": 0}
-    found = by_node(EVALUATE, [nothing, narrow, flat], whole)
-    assert {row["id"]: row["raw"] for row in found[0]["bounds"]} == dict.fromkeys(TWO, 1)
+    numbers_of = by_node(EVALUATE, [nothing, narrow, flat], whole)
+    assert {row["id"]: row["raw"] for row in numbers_of[0]["bounds"]} == dict.fromkeys(TWO, 1)
     ranged = {"margin-bound-uniform", *POSTERIOR}  # all weight is on a layer that is 0; M_1 > 0
-    assert {row["id"] for row in found[1]["bounds"] if row["raw"] == 1} >= ranged
-    assert {row["id"] for row in found[2]["bounds"] if row["raw"] == 1} == set(POSTERIOR)
+    assert {row["id"] for row in numbers_of[1]["bounds"] if row["raw"] == 1} >= ranged
+    assert {row["id"] for row in numbers_of[2]["bounds"] if row["raw"] == 1} == set(POSTERIOR)
     trivial = margin.zero_function("margin-bound", "ramp").terms
-    assert found[0]["bounds"][3]["terms"] == trivial
+    assert numbers_of[0]["bounds"][3]["terms"] == trivial
 
 
 @needs_node
@@ -333,9 +333,9 @@ def test_another_depth_copies_the_layer_below_and_keeps_the_weight_on_top(whole:
 @needs_node
 def test_numbers_are_rounded_up(whole: str) -> None:
     numbers = [0.18669524, 44.90001, 1, 1234567, 0.00012345678, 0, 0.99999, 123456, 1e-7, 0.2109362371]
-    found = by_node(f"{json.dumps(numbers)}.map((x) => up(x))", [], whole)
-    assert found[:4] == ["0.1867", "44.91", "1", "1.235e6"]
-    for number, text in zip(numbers, found, strict=True):
+    numbers_of = by_node(f"{json.dumps(numbers)}.map((x) => up(x))", [], whole)
+    assert numbers_of[:4] == ["0.1867", "44.91", "1", "1.235e6"]
+    for number, text in zip(numbers, numbers_of, strict=True):
         assert number <= float(text) <= number * (1 + 1.001e-3)
 
 
@@ -345,8 +345,8 @@ def test_a_slider_gives_back_the_value_it_shows(whole: str) -> None:
         "Object.values(VARIABLES).flatMap((x) => [0, 0.25, 0.5, 1].map((t) => valueAt(x, t)).map((value) =>"
         " [value === Infinity ? 'inf' : value, valueAt(x, position(x, value)) === value]))"
     )
-    found = by_node(back, [], whole)
-    assert all(same for _, same in found), found
+    numbers_of = by_node(back, [], whole)
+    assert all(same for _, same in numbers_of), numbers_of
 
 
 # A trained network
@@ -372,8 +372,8 @@ def test_a_model_opens_with_what_verify_bounds_says_of_it(classes: Any, tmp_path
     state, margins, words = network.opening(saved)
     assert state["C"] == (2 if classes == "two" else 3)
     report = build(read_file(str(saved)).model, Question(draws=None, rho=state["rho"]))
-    (found,) = by_node(EVALUATE, [state], page.document(state, margins=margins, words=words))
-    rows = {row["id"]: row for row in found["bounds"]}
+    (document,) = by_node(EVALUATE, [state], page.document(state, margins=margins, words=words))
+    rows = {row["id"]: row for row in document["bounds"]}
     theory = [row for row in report.bounds if row.group in ("paper", "corrected")]
     assert {row.id for row in theory} == set(rows)
     for row in theory:
@@ -395,19 +395,19 @@ def test_a_models_margins_give_the_losses_at_every_margin(saved: Any) -> None:
     positive = [u for u in exact if u > 0]
     settings += [{**opening, "rho": u} for u in positive[:: len(positive) // 5]]  # a margin equal to rho is an error
     open_ended = 0
-    for state, found in zip(settings, by_node(EVALUATE, settings, document), strict=True):
+    for state, each in zip(settings, by_node(EVALUATE, settings, document), strict=True):
         if not Reference(state, exact).near_a_jump():
-            compare(found, state, exact)
+            compare(each, state, exact)
             open_ended += state["margin_error"] is None
     assert open_ended > 30
 
 
 def test_blocks_of_margins_err_on_the_safe_side() -> None:
     u = np.random.default_rng(0).normal(1.0, 1.0, size=5003)
-    found = network.blocks(u, most=100)
-    assert len(found["u"]) == 100
-    assert sum(found["count"]) == len(u)
-    kept = np.repeat(found["u"], found["count"])
+    counted = network.blocks(u, most=100)
+    assert len(counted["u"]) == 100
+    assert sum(counted["count"]) == len(u)
+    kept = np.repeat(counted["u"], counted["count"])
     for rho in (0.1, 0.5, 2.0):
         assert margin.margin_error(u, rho) <= margin.margin_error(kept, rho) <= margin.margin_error(u, rho) + 0.011
         assert margin.ramp_loss(u, rho) <= margin.ramp_loss(kept, rho) <= margin.ramp_loss(u, rho) + 0.03
@@ -428,7 +428,7 @@ def test_the_needs_are_those_of_verify_bounds(classes: Any) -> None:
     elsewhere = ("linear", "normalised", "arithmetic")
     theirs = {row.id: set(row.statements) & ids for row in report.assumptions if row.id not in elsewhere}
     ours = {id: set(statements) & ids for id, statements in content.NEEDS.items()}
-    assert {id: found for id, found in ours.items() if found} == {id: found for id, found in theirs.items() if found}
+    assert {id: each for id, each in ours.items() if each} == {id: each for id, each in theirs.items() if each}
     assert classes == "many" or list(theirs) == list(content.NEEDS)
 
 

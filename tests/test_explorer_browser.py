@@ -112,23 +112,23 @@ def compare(shown: Any, state: State) -> None:
     reference = Reference(state)
     assert set(shown["bounds"]) == set(reference.bounds()), state
     for id, bound in reference.bounds().items():
-        found = shown["bounds"][id]
+        row = shown["bounds"][id]
         expected = {**bound.terms, "total": bound.raw}
         for name, value in expected.items():
             # 1e-12 relative, as asked; a term of 0 has no relative error
-            assert found["terms"][name] == (None if value is None else pytest.approx(value, rel=1e-12, abs=0)), (
+            assert row["terms"][name] == (None if value is None else pytest.approx(value, rel=1e-12, abs=0)), (
                 id,
                 state,
             )
-        assert found["terms"].keys() == expected.keys()
-        assert found["whyNot"].split() == reference.why_not(id, content.NEEDS), (id, state)
-        assert found["j"] == ("" if bound.j is None else str(bound.j))
-        if found["whyNot"]:
-            assert (found["value"], found["shown"], found["mark"]) == ("", "–", "does not apply")
+        assert row["terms"].keys() == expected.keys()
+        assert row["whyNot"].split() == reference.why_not(id, content.NEEDS), (id, state)
+        assert row["j"] == ("" if bound.j is None else str(bound.j))
+        if row["whyNot"]:
+            assert (row["value"], row["shown"], row["mark"]) == ("", "–", "does not apply")
         else:
-            assert float(found["value"]) == pytest.approx(bound.value, rel=1e-12)
-            assert bound.value <= float(found["shown"]) * (1 + 1e-12) <= bound.value * 1.0011
-            assert found["mark"] == ("vacuous" if bound.is_vacuous else "")
+            assert float(row["value"]) == pytest.approx(bound.value, rel=1e-12)
+            assert bound.value <= float(row["shown"]) * (1 + 1e-12) <= bound.value * 1.0011
+            assert row["mark"] == ("vacuous" if bound.is_vacuous else "")
     assert shown["layers"] == pytest.approx(reference.layers(), rel=1e-12, abs=0)
 
 

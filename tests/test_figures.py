@@ -169,10 +169,10 @@ def test_a_redraw_computes_nothing(monkeypatch, tmp_path):
 def test_what_was_kept_is_computed_anew_for_another_model_or_after_an_interruption(tmp_path):
     other = tmp_path / "other.pt"
     model_file.write(str(other), small_model(seed=1))
-    found = [gallery.data("model-margins", cache=tmp_path, quick=True, model=path) for path in (model_path(), other)]
-    assert found[0]["margins"] != found[1]["margins"]
+    values = [gallery.data("model-margins", cache=tmp_path, quick=True, model=path) for path in (model_path(), other)]
+    assert values[0]["margins"] != values[1]["margins"]
     (tmp_path / "model-margins.quick.json").write_text('{"key": "')
-    assert gallery.data("model-margins", cache=tmp_path, quick=True, model=other) == found[1]
+    assert gallery.data("model-margins", cache=tmp_path, quick=True, model=other) == values[1]
 
 
 # The command

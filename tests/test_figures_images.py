@@ -15,8 +15,8 @@ def test_a_figure_looks_as_it_did(name):
 
 def curves(figure):
     """Every line with an extent: those that only mark a value, or that the key needs, are no curves."""
-    found = {line: np.asarray(line.get_ydata(), dtype=float) for axes in figure.axes for line in axes.lines}
-    return [line for line, y in found.items() if len(np.unique(y[np.isfinite(y)])) > 2]
+    by_name = {line: np.asarray(line.get_ydata(), dtype=float) for axes in figure.axes for line in axes.lines}
+    return [line for line, y in by_name.items() if len(np.unique(y[np.isfinite(y)])) > 2]
 
 
 @pytest.mark.parametrize("name", CURVES)

@@ -32,14 +32,14 @@ from tests.figure_data import model_path
 
 def test_a_span_is_what_a_panel_shows_and_a_number_what_the_others_keep() -> None:
     given = {"depth": (2.0, 20.0), "n_0": (784.0, 784.0), "delta": (0.01, 0.01), "width": (20.0, 20.0)}
-    found = bounds_against.compute(quick=True, **given)
-    assert found["depth"]["values"] == list(range(2, 21))
-    assert found["base"] == {"m": 100_000, "depth": 3, "rho": 0.1, "p": 2.0, "width": 20, "n_0": 784, "delta": 0.01}
-    at = found["depth"]["values"].index(7)
+    data = bounds_against.compute(quick=True, **given)
+    assert data["depth"]["values"] == list(range(2, 21))
+    assert data["base"] == {"m": 100_000, "depth": 3, "rho": 0.1, "p": 2.0, "width": 20, "n_0": 784, "delta": 0.01}
+    at = data["depth"]["values"].index(7)
     setting = FamilySetting(depth=7, n_0=784, delta=0.01, width=20)
     for bound in gallery.module("bounds-against").bounds():
-        assert found["depth"]["raw"][bound.id][at] == value(bound, setting).raw
-    caption = bounds_against.caption(found)
+        assert data["depth"]["raw"][bound.id][at] == value(bound, setting).raw
+    caption = bounds_against.caption(data)
     assert "n_0 = 784" in caption
     assert "delta = 0.01" in caption
 
@@ -63,10 +63,10 @@ def test_values_of_a_span(name: str, span: tuple[float, float], values: list[flo
 
 
 def test_a_map_over_other_depths_and_margins() -> None:
-    found = vacuity_map.compute(quick=True, depth=(2.0, 12.0), rho=(0.05, 0.5), delta=(0.1, 0.1))
-    assert found["depth"][0] == 2
-    assert (min(found["rho"]), max(found["rho"])) == pytest.approx((0.05, 0.5))
-    assert "delta = 0.1" in vacuity_map.caption(found)
+    data = vacuity_map.compute(quick=True, depth=(2.0, 12.0), rho=(0.05, 0.5), delta=(0.1, 0.1))
+    assert data["depth"][0] == 2
+    assert (min(data["rho"]), max(data["rho"])) == pytest.approx((0.05, 0.5))
+    assert "delta = 0.1" in vacuity_map.caption(data)
     with pytest.raises(NotDrawn, match="a span of depths"):
         vacuity_map.compute(quick=True, depth=(2.0, 2.0), rho=(2.0, 3.0))
 
@@ -122,16 +122,16 @@ def test_the_runs_are_made_on_the_points_and_with_the_sizes_that_are_given(tmp_p
 
 def test_the_complexities_are_those_of_the_points_given(tmp_path: Path) -> None:
     data = points(tmp_path / "points.npz")
-    found = complexities.compute(quick=True, data=data, m=(4.0, 4.0), depth=(2.0, 2.0), width=(2.0, 2.0))
-    assert (found["m"], found["n_0"], len(found["rows"]["2"])) == (4, 5, 2)
+    computed = complexities.compute(quick=True, data=data, m=(4.0, 4.0), depth=(2.0, 2.0), width=(2.0, 2.0))
+    assert (computed["m"], computed["n_0"], len(computed["rows"]["2"])) == (4, 5, 2)
     Psi = complexities.sample(4, data)
     spec = complexities.family(2.0, 5, 2, 2)
-    assert found["rows"]["2"][0]["upper"] == pytest.approx(linear_complexity(Psi, spec).mean, rel=1e-9)
+    assert computed["rows"]["2"][0]["upper"] == pytest.approx(linear_complexity(Psi, spec).mean, rel=1e-9)
 
 
 def test_the_sigmoid_on_another_span_and_other_points() -> None:
-    found = sigmoid_counterexample.compute(quick=True, Lambda=(0.5, 4.0), m=(5.0, 5.0))
-    assert (found["m"], found["Lambda"][0], found["Lambda"][-1]) == (5, 0.5, 4.0)
+    data = sigmoid_counterexample.compute(quick=True, Lambda=(0.5, 4.0), m=(5.0, 5.0))
+    assert (data["m"], data["Lambda"][0], data["Lambda"][-1]) == (5, 0.5, 4.0)
     for drawn in ((0.5, 4.0), (0.0, 0.2), (3.0, 4.0)):
         part = sigmoid_counterexample.compute(quick=True, Lambda=drawn)
         assert sigmoid_counterexample.draw(part)
@@ -142,17 +142,17 @@ def test_the_sigmoid_on_another_span_and_other_points() -> None:
 
 
 def test_failures_over_another_span_of_delta_and_fewer_samples() -> None:
-    found = failure_frequency.compute(quick=True, delta=(0.02, 0.4), trials=(20.0, 20.0))
-    assert found["trials"] == 20
-    assert (found["delta"][0], found["delta"][-1]) == pytest.approx((0.02, 0.4))
-    assert "over 20 samples" in failure_frequency.caption(found)
-    assert "Below: the ensemble" in failure_frequency.caption({**found, "column": "single"})
+    data = failure_frequency.compute(quick=True, delta=(0.02, 0.4), trials=(20.0, 20.0))
+    assert data["trials"] == 20
+    assert (data["delta"][0], data["delta"][-1]) == pytest.approx((0.02, 0.4))
+    assert "over 20 samples" in failure_frequency.caption(data)
+    assert "Below: the ensemble" in failure_frequency.caption({**data, "column": "single"})
 
 
 def test_the_steps_over_other_problems() -> None:
-    found = closed_form_step.compute(quick=True, m=(8.0, 8.0), width=(2.0, 2.0), trials=(10.0, 10.0))
-    assert len(found["random"]["2"]) == 10
-    assert "m = 8 points" in closed_form_step.caption(found)
+    data = closed_form_step.compute(quick=True, m=(8.0, 8.0), width=(2.0, 2.0), trials=(10.0, 10.0))
+    assert len(data["random"]["2"]) == 10
+    assert "m = 8 points" in closed_form_step.caption(data)
 
 
 def test_results_of_ones_own_folder_are_drawn(tmp_path: Path) -> None:
@@ -160,20 +160,20 @@ def test_results_of_ones_own_folder_are_drawn(tmp_path: Path) -> None:
         {"benchmark": "training", "work": "mine", "against": "yours", "ratio": 0.5, "target": "<= 1", "machine": "a"}
     ]
     (tmp_path / "benchmarks.json").write_text(json.dumps({"rows": rows}))
-    found = gallery.data("training-time", cache=tmp_path / "cache", quick=True, sample=tmp_path)
-    assert [work["work"] for work in found["works"]] == ["mine"]
+    data = gallery.data("training-time", cache=tmp_path / "cache", quick=True, sample=tmp_path)
+    assert [work["work"] for work in data["works"]] == ["mine"]
     rows[0]["ratio"] = 0.25  # what was kept is for the results as they were
     (tmp_path / "benchmarks.json").write_text(json.dumps({"rows": rows}))
-    found = gallery.data("training-time", cache=tmp_path / "cache", quick=True, sample=tmp_path)
-    assert found["works"][0]["ratios"] == [0.25]
+    data = gallery.data("training-time", cache=tmp_path / "cache", quick=True, sample=tmp_path)
+    assert data["works"][0]["ratios"] == [0.25]
 
 
 def test_the_terms_of_a_model_at_a_margin_and_confidence_of_ones_own() -> None:
     given = {"rho": (0.02, 0.02), "delta": (0.1, 0.1)}
-    found = model_terms.compute(quick=True, model=model_path(), **given)
-    assert (found["rho"], found["delta"]) == (0.02, 0.1)
-    said = model_terms.caption(found)
-    assert "vote-certificate" in [row["id"] for row in found["bounds"]]
+    data = model_terms.compute(quick=True, model=model_path(), **given)
+    assert (data["rho"], data["delta"]) == (0.02, 0.1)
+    said = model_terms.caption(data)
+    assert "vote-certificate" in [row["id"] for row in data["bounds"]]
     assert "a-posteriori" in said
     assert "certificate" not in said  # whose terms do not add up and are not drawn
 

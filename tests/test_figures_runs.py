@@ -46,17 +46,17 @@ from verify.suite.tightness import Closest, plain
 
 def test_a_graph_holds_the_weights_of_its_network():
     network = trained().network
-    found = graph.of(network)
-    assert found["n"] == list(network.n)
+    data = graph.of(network)
+    assert data["n"] == list(network.n)
     weights = {(k, s): U.numpy() for (k, s), U in network.hidden.items()}
     weights |= {(network.depth + 1, k): w.numpy()[None] for k, w in network.output.items()}
-    assert found["connections"] == sum(np.count_nonzero(U) for U in weights.values())
-    drawn = {(k, i, s, j): u for k, i, s, j, u in found["edges"]}
-    assert len(drawn) == len(found["edges"])
+    assert data["connections"] == sum(np.count_nonzero(U) for U in weights.values())
+    drawn = {(k, i, s, j): u for k, i, s, j, u in data["edges"]}
+    assert len(drawn) == len(data["edges"])
     for (k, s), U in weights.items():
-        for i in found["shown"][k]:
+        for i in data["shown"][k]:
             largest = max(np.abs(V[i]).max(initial=0) for (above, _), V in weights.items() if above == k)
-            for j in found["shown"][s]:
+            for j in data["shown"][s]:
                 worth_it = U[i, j] != 0 and (k > network.depth or abs(U[i, j]) >= 0.3 * largest)
                 assert drawn.get((k, i, s, j)) == (U[i, j] if worth_it else None)
 
@@ -64,60 +64,60 @@ def test_a_graph_holds_the_weights_of_its_network():
 def test_of_a_wide_layer_the_units_with_the_largest_weights_upward_are_shown():
     hidden = {(1, 0): torch.ones(12, 2, dtype=torch.float64)}
     w = torch.tensor([0.1, 3, 1, 1, 1, 0.2, 1, 1, 1, 1, -2, 0.3], dtype=torch.float64)
-    found = graph.of(Network((2, 12), hidden, {1: w}, ()))
-    assert found["shown"][1] == [1, 2, 3, 4, 6, 7, 8, 9, 10]
-    assert "(+3)" in [text.get_text() for text in architecture.draw(found).axes[0].texts][1]
+    data = graph.of(Network((2, 12), hidden, {1: w}, ()))
+    assert data["shown"][1] == [1, 2, 3, 4, 6, 7, 8, 9, 10]
+    assert "(+3)" in [text.get_text() for text in architecture.draw(data).axes[0].texts][1]
 
 
 @pytest.mark.parametrize("network", [Network.empty(3), Network((2, 3), {(1, 0): torch.ones(3, 2)}, {}, ())])
 def test_a_network_of_nothing_can_be_drawn(network):
-    found = graph.of(network)
-    assert len(architecture.draw(found).axes[0].patches) == len(found["edges"]) + sum(network.n) + 1
-    assert len(found["edges"]) == 2 * network.n[1]
+    data = graph.of(network)
+    assert len(architecture.draw(data).axes[0].patches) == len(data["edges"]) + sum(network.n) + 1
+    assert len(data["edges"]) == 2 * network.n[1]
 
 
 def test_every_connection_and_unit_is_drawn():
-    found = quick("architecture")
-    patches = architecture.draw(found).axes[0].patches
-    assert len(patches) == len(found["edges"]) + sum(found["n"]) + 1
-    assert all(0 <= s < k <= 4 for k, _, s, _, _ in found["edges"])
-    assert any(s < k - 1 <= 2 for k, _, s, _, _ in found["edges"])  # the point of the figure
+    data = quick("architecture")
+    patches = architecture.draw(data).axes[0].patches
+    assert len(patches) == len(data["edges"]) + sum(data["n"]) + 1
+    assert all(0 <= s < k <= 4 for k, _, s, _, _ in data["edges"])
+    assert any(s < k - 1 <= 2 for k, _, s, _, _ in data["edges"])  # the point of the figure
 
 
 def test_the_cvx_network_reads_only_the_layer_below_and_what_was_there():
-    found = quick("cvx-network")
-    assert sum(found["n"][1:]) == found["rounds"]
-    assert all(s == k - 1 for k, _, s, _, _ in found["edges"] if k < len(found["n"]))
-    assert {j for k, _, s, j, _ in found["edges"] if (k, s) == (len(found["n"]), 1)} == set(found["shown"][1])
+    data = quick("cvx-network")
+    assert sum(data["n"][1:]) == data["rounds"]
+    assert all(s == k - 1 for k, _, s, _, _ in data["edges"] if k < len(data["n"]))
+    assert {j for k, _, s, j, _ in data["edges"] if (k, s) == (len(data["n"]), 1)} == set(data["shown"][1])
 
 
 def test_the_rounds_are_those_of_the_run():
-    run, found = trained(), quick("model-rounds")["rounds"]
-    assert [entry["objective"] for entry in found] == [entry["objective"] for entry in run.history]
-    assert found[-1]["objective"] == pytest.approx(objective.recomputed(run, *runs.board()), rel=1e-12)
-    assert found[-1]["depth"] == run.network.depth
-    for before, entry in zip([{"depth": 1}, *found], found, strict=False):
+    run, data = trained(), quick("model-rounds")["rounds"]
+    assert [entry["objective"] for entry in data] == [entry["objective"] for entry in run.history]
+    assert data[-1]["objective"] == pytest.approx(objective.recomputed(run, *runs.board()), rel=1e-12)
+    assert data[-1]["depth"] == run.network.depth
+    for before, entry in zip([{"depth": 1}, *data], data, strict=False):
         values = [candidate["objective"] for candidate in entry["candidates"]]
         assert [candidate["deeper"] for candidate in entry["candidates"]] == [False, True][: len(values)]
         assert [candidate["depth"] - before["depth"] for candidate in entry["candidates"]] == [0, 1][: len(values)]
         if entry["chosen"] >= 0:
             assert values[entry["chosen"]] == min(values) == pytest.approx(entry["objective"], rel=1e-9)
     axes = training_rounds.draw(quick("model-rounds")).axes
-    assert list(axes[0].lines[0].get_ydata()) == [entry["objective"] for entry in found]
-    assert list(axes[1].lines[0].get_ydata()) == [entry["depth"] for entry in found]
+    assert list(axes[0].lines[0].get_ydata()) == [entry["objective"] for entry in data]
+    assert list(axes[1].lines[0].get_ydata()) == [entry["depth"] for entry in data]
 
 
 def test_the_construction_shows_the_blocks_of_the_network():
-    run, found = trained(), quick("model-construction")
-    t = found["round"]
+    run, data = trained(), quick("model-construction")
+    t = data["round"]
     parts = [entry["candidates"][entry["chosen"]]["units"] for entry in run.history[: t - 1]]
-    assert found["before"] == parts
-    assert [candidate["objective"] for candidate in found["candidates"]] == [
+    assert data["before"] == parts
+    assert [candidate["objective"] for candidate in data["candidates"]] == [
         candidate["objective"] for candidate in run.history[t - 1]["candidates"]
     ]
-    same, deeper = (len(candidate["units"]) for candidate in found["candidates"])
+    same, deeper = (len(candidate["units"]) for candidate in data["candidates"])
     assert (same, deeper) == (max(map(len, parts), default=1), same + 1)
-    for panel, candidate in zip(construction.draw(found).axes, found["candidates"], strict=True):
+    for panel, candidate in zip(construction.draw(data).axes, data["candidates"], strict=True):
         blocks = [text.get_text() for text in panel.texts]
         assert blocks.count("3") == sum(map(len, [*parts, candidate["units"]]))
         # Ψ to each first block; each block of layer k >= 2 to all of layer k-1 up to its round; each top block to f
@@ -162,25 +162,25 @@ def test_the_statements_of_the_suite_fall_as_delta_grows(statement, distribution
 
 
 def test_failures_are_counted_at_each_delta():
-    found = quick("failure-frequency")
-    cases = list(suite.DISTRIBUTIONS["noise"](found["trials"]))
-    for place, delta in enumerate(found["delta"]):
+    data = quick("failure-frequency")
+    cases = list(suite.DISTRIBUTIONS["noise"](data["trials"]))
+    for place, delta in enumerate(data["delta"]):
         confidence = math.sqrt(math.log(1 / delta) / (2 * 400))
         unpaid = sum(np.mean(np.clip(1 - case.margins / 0.99, 0, 1)) + confidence < 0.5 for case in cases)
-        assert found["failed"]["noise"]["without complexity"][place] == unpaid
-        assert found["failed"]["noise"]["training error alone"][place] == sum(
+        assert data["failed"]["noise"]["without complexity"][place] == unpaid
+        assert data["failed"]["noise"]["training error alone"][place] == sum(
             np.mean(c.margins <= 0) < 0.5 for c in cases
         )
     for distribution in ("noise", "atoms"):
-        assert not any(any(found["failed"][distribution][name]) for name in suite.STATEMENTS)
+        assert not any(any(data["failed"][distribution][name]) for name in suite.STATEMENTS)
 
 
 def test_the_restated_theorem_fails_on_every_sample_at_every_delta():
-    found = quick("failure-frequency")
-    at = found["delta"].index(0.05)
-    facts = list(deepboost_restated(trials=found["trials"]))
-    assert found["failed"]["blocks"]["Theorem 1, printed"][at] == facts[1].left == found["trials"]
-    assert not any(found["failed"]["blocks"]["margin-bound"] + found["failed"]["blocks"]["theorem-1-range"])
+    data = quick("failure-frequency")
+    at = data["delta"].index(0.05)
+    facts = list(deepboost_restated(trials=data["trials"]))
+    assert data["failed"]["blocks"]["Theorem 1, printed"][at] == facts[1].left == data["trials"]
+    assert not any(data["failed"]["blocks"]["margin-bound"] + data["failed"]["blocks"]["theorem-1-range"])
 
 
 @pytest.mark.parametrize("delta", [0.05, 0.2])
@@ -202,19 +202,19 @@ def test_tightness_is_shown_by_claim_the_closest_first(monkeypatch):
     monkeypatch.setattr(
         results, "read", lambda name, folder=None: {"statements": plain(kept)} if name == "tightness" else None
     )
-    found = tightness.compute(quick=True)
-    assert list(found["claims"]) == ["h1-closed", "lemma-1", "lemma-2"]
-    assert [part["ratio"] for part in found["claims"]["lemma-1"]] == [0.5, 0.4]
-    assert (found["others"], found["source"]) == (1, "a thorough run")
-    axes = tightness.draw(found).axes[0]
+    data = tightness.compute(quick=True)
+    assert list(data["claims"]) == ["h1-closed", "lemma-1", "lemma-2"]
+    assert [part["ratio"] for part in data["claims"]["lemma-1"]] == [0.5, 0.4]
+    assert (data["others"], data["source"]) == (1, "a thorough run")
+    axes = tightness.draw(data).axes[0]
     assert {0.9, 0.5, 0.4, 0.25} <= {float(x) for line in axes.lines for x in line.get_xdata()}
-    says(tightness.caption(found), ["13 examples", "4 statements", "3 claims"])
+    says(tightness.caption(data), ["13 examples", "4 statements", "3 claims"])
 
 
 def test_a_quick_run_of_the_suite_finds_no_claim_refuted():
-    found = quick("tightness")
-    assert {"lemma-1", "lemma-2-peeled", "margin-bound", "a-posteriori"} <= set(found["claims"])
-    assert all(0 < part["ratio"] <= 1 + 1e-9 for parts in found["claims"].values() for part in parts)
+    data = quick("tightness")
+    assert {"lemma-1", "lemma-2-peeled", "margin-bound", "a-posteriori"} <= set(data["claims"])
+    assert all(0 < part["ratio"] <= 1 + 1e-9 for parts in data["claims"].values() for part in parts)
 
 
 ROWS = [
@@ -244,19 +244,19 @@ ROWS = [
 def test_training_times_are_grouped_by_work_and_peer(monkeypatch):
     rows = [{**row, "machine": "one", "target": "<= 0.5"} for row in ROWS]
     monkeypatch.setattr(results, "read", lambda name, folder=None: {"rows": rows})
-    found = training_time.compute(quick=True)
-    assert [work["ratios"] for work in found["works"]] == [[0.2, 0.3], [0.1], [0.01]]
-    assert {work["target"] for work in found["works"]} == {0.5}
-    assert [text for text, _ in training_time.lines(found["works"])] == [
+    data = training_time.compute(quick=True)
+    assert [work["ratios"] for work in data["works"]] == [[0.2, 0.3], [0.1], [0.01]]
+    assert {work["target"] for work in data["works"]} == {0.5}
+    assert [text for text, _ in training_time.lines(data["works"])] == [
         "against glum: convex step, m=9",
         "B=150",
         "B=500",
         "against another package",
         "AdaNet",
     ]
-    drawn = {float(x) for line in training_time.draw(found).axes[0].lines for x in line.get_xdata()}
+    drawn = {float(x) for line in training_time.draw(data).axes[0].lines for x in line.get_xdata()}
     assert {0.2, 0.3, 0.1, 0.01} <= drawn
-    assert "0.2 to 0.3" in training_time.caption(found)
+    assert "0.2 to 0.3" in training_time.caption(data)
 
 
 def test_bounds_above_one_are_drawn_in_the_strip(monkeypatch):
@@ -270,15 +270,15 @@ def test_bounds_above_one_are_drawn_in_the_strip(monkeypatch):
         {**row, "bound id": "theorem-1", "bound": 9.0},
     ]
     monkeypatch.setattr(results, "read", lambda name, folder=None: {"rows": rows})
-    found = bound_and_test_error.compute(quick=True)
-    lines = bound_and_test_error.draw(found).axes[0].lines
+    data = bound_and_test_error.compute(quick=True)
+    lines = bound_and_test_error.draw(data).axes[0].lines
     drawn = {(float(x), float(y)) for line in lines for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
     assert {(0.01, 0.04), (0.01, bound_and_test_error.STRIP), (0.005, 0.03)} <= drawn
     assert (0.02, bound_and_test_error.STRIP) in drawn
     assert (0.01, 9.0) not in drawn
-    assert "2 data sets" in bound_and_test_error.caption(found)
-    assert "Corollary 1 as printed 50 to 50" in bound_and_test_error.caption(found)
-    assert "vote-certificate, linear 0.0401 to 0.0433" in bound_and_test_error.caption(found)
+    assert "2 data sets" in bound_and_test_error.caption(data)
+    assert "Corollary 1 as printed 50 to 50" in bound_and_test_error.caption(data)
+    assert "vote-certificate, linear 0.0401 to 0.0433" in bound_and_test_error.caption(data)
 
 
 def test_the_frontier_is_measured_on_the_points_that_are_given(tmp_path):
@@ -287,7 +287,7 @@ def test_the_frontier_is_measured_on_the_points_that_are_given(tmp_path):
     X = draw.normal(size=(100, 2))
     y = (X[:, 0] + 0.5 * draw.normal(size=100) > 0).astype(int)
     np.savez(tmp_path / "points.npz", X=X, y=y)
-    found = frontier.compute(quick=True, data=tmp_path / "points.npz")
+    data = frontier.compute(quick=True, data=tmp_path / "points.npz")
     bounds, errors = [], []
     for seed, (train, test) in enumerate(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)):
         order = np.random.default_rng(seed).permutation(80)
@@ -296,12 +296,12 @@ def test_the_frontier_is_measured_on_the_points_that_are_given(tmp_path):
         k = int((fitted.predict(X[held]) != y[held]).sum())
         bounds.append(clopper_pearson_upper(k, 40, 0.05))
         errors.append((fitted.predict(X[test]) != y[test]).mean())
-    (half,) = (row for row in found["rows"] if (row["way"], row["share"]) == ("held out", 0.5))
+    (half,) = (row for row in data["rows"] if (row["way"], row["share"]) == ("held out", 0.5))
     assert (half["bound"], half["error"]) == pytest.approx((np.mean(bounds), np.mean(errors)), rel=1e-6)
-    assert (found["m"], found["tested"]) == (100, None)
-    assert {row["way"] for row in found["rows"]} == {"held out", "start"}
-    drawn = {tuple(xy) for line in frontier.draw(found).axes[0].lines for xy in line.get_xydata().tolist()}
-    assert {(row["error"], row["bound"]) for row in found["rows"]} <= drawn
+    assert (data["m"], data["tested"]) == (100, None)
+    assert {row["way"] for row in data["rows"]} == {"held out", "start"}
+    drawn = {tuple(xy) for line in frontier.draw(data).axes[0].lines for xy in line.get_xydata().tolist()}
+    assert {(row["error"], row["bound"]) for row in data["rows"]} <= drawn
     np.savez(tmp_path / "few.npz", X=X[:40], y=y[:40])
     with pytest.raises(ValueError, match="at least 50 points, got m=40"):
         frontier.compute(quick=True, data=tmp_path / "few.npz")
@@ -309,9 +309,11 @@ def test_the_frontier_is_measured_on_the_points_that_are_given(tmp_path):
 
 def test_the_interval_is_nadeau_and_bengios():
     tests = [0.91, 0.94, 0.92, 0.93]
-    found = paper_tables.interval(np.mean(tests), np.std(tests, ddof=1), 4, share=1 / 3)
+    interval = paper_tables.interval(np.mean(tests), np.std(tests, ddof=1), 4, share=1 / 3)
     scale = np.std(tests, ddof=1) * math.sqrt(1 / 4 + 1 / 3)
-    assert (found["low"], found["high"]) == pytest.approx(student.interval(0.95, 3, np.mean(tests), scale), rel=1e-9)
+    assert (interval["low"], interval["high"]) == pytest.approx(
+        student.interval(0.95, 3, np.mean(tests), scale), rel=1e-9
+    )
 
 
 def test_measured_pairs_stand_beside_the_papers(monkeypatch):
@@ -327,16 +329,16 @@ def test_measured_pairs_stand_beside_the_papers(monkeypatch):
     pairs = {"rows": [row], "command": "the command"}
     variants = {"rows": [{"method": "R", "accuracy": 0.93, "sd": None, "tests": [0.93]}]}
     monkeypatch.setattr(results, "read", {"cifar-pairs": pairs, "variants": variants, "criteo": None}.get)
-    found = paper_tables.compute(quick=True)
-    assert found["stand-in"] is None
-    cell = found["pairs"]["cat-dog"]["AdaNet"]
+    data = paper_tables.compute(quick=True)
+    assert data["stand-in"] is None
+    cell = data["pairs"]["cat-dog"]["AdaNet"]
     assert (cell["paper"]["mean"], cell["ours"]["mean"]) == (tables.ACCURACY["cat-dog"]["AdaNet"][0], 0.7)
-    assert found["pairs"]["cat-dog"]["LR"]["ours"] is None
-    assert found["units"]["cat-dog"] == {"paper": 1825, "ours": 90.0}
-    assert found["variants"]["AdaNet.R"]["ours"]["mean"] == 0.93
-    shown = {float(x) for axes in paper_tables.draw(found).axes for line in axes.lines for x in line.get_xdata()}
+    assert data["pairs"]["cat-dog"]["LR"]["ours"] is None
+    assert data["units"]["cat-dog"] == {"paper": 1825, "ours": 90.0}
+    assert data["variants"]["AdaNet.R"]["ours"]["mean"] == 0.93
+    shown = {float(x) for axes in paper_tables.draw(data).axes for line in axes.lines for x in line.get_xdata()}
     assert {0.7, 0.6924, 0.93, 0.9336, 1825.0, 90.0} <= shown
-    caption = paper_tables.caption(found)
+    caption = paper_tables.caption(data)
     assert "cat-dog 0.7000" in caption
     assert "Not measured by us: deer-truck," in caption
     assert " for Criteo, NN-GP, NN, LR." in caption
@@ -344,12 +346,12 @@ def test_measured_pairs_stand_beside_the_papers(monkeypatch):
 
 def test_without_results_a_quick_run_stands_in_and_the_caption_says_so(monkeypatch):
     monkeypatch.setattr(results, "read", lambda name, folder=None: None)
-    found = paper_tables.compute(quick=True)
-    assert set(found["stand-in"]) == {"AdaNet", "NN", "LR"}
-    assert all(0.9 < cell["ours"]["mean"] <= 1 for cell in found["stand-in"].values())
-    assert "a quick run on digits:3-8" in paper_tables.caption(found)
-    found = training_time.compute(quick=True)
-    assert "one quick timing made for this figure" in training_time.caption(found)
+    data = paper_tables.compute(quick=True)
+    assert set(data["stand-in"]) == {"AdaNet", "NN", "LR"}
+    assert all(0.9 < cell["ours"]["mean"] <= 1 for cell in data["stand-in"].values())
+    assert "a quick run on digits:3-8" in paper_tables.caption(data)
+    data = training_time.compute(quick=True)
+    assert "one quick timing made for this figure" in training_time.caption(data)
 
 
 def test_the_answer_shows_what_is_proved_today_and_what_does_not_apply_hollow(monkeypatch):
@@ -367,15 +369,15 @@ def test_the_answer_shows_what_is_proved_today_and_what_does_not_apply_hollow(mo
     picked = {"data": "mnist:3-8", "learner": "cnn", "difference_se": 0.0, **ways}
     measured = {"certificates": rows, "picking": [picked, {**picked, "data": "other"}]}
     monkeypatch.setattr(results, "read", lambda name, folder=None: {"rows": measured[name]})
-    found = answer.compute(quick=True)
-    assert [row["bound"] for row in found["rows"]] == [0.0101, 0.02, 0.10301, 1.7]
-    lines = answer.draw(found).axes[0].lines
+    data = answer.compute(quick=True)
+    assert [row["bound"] for row in data["rows"]] == [0.0101, 0.02, 0.10301, 1.7]
+    lines = answer.draw(data).axes[0].lines
     drawn = [line for line in lines if line.get_marker() == "D" and len(line.get_xdata())]
     assert [float(line.get_xdata()[0]) for line in drawn] == [0.0101, 0.02, 0.10301, 1.7]
     assert [line.get_fillstyle() for line in drawn] == ["full", "full", "full", "none"]
     errors = [float(line.get_xdata()[0]) for line in lines if line.get_marker() == "o" and len(line.get_xdata())]
     assert errors == [0.005, answer.LEAST, 0.0412, 0.0412]
-    caption = answer.caption(found)
+    caption = answer.caption(data)
     says(caption, ["0.0101", "picking", "test error", "0.0050"])
     assert "assumptions of Theorem 1 as printed fail" in caption
 
@@ -390,8 +392,8 @@ def test_structure_draws_every_run_and_tells_where_the_widest_ends(monkeypatch):
         {**row, "method": "NN, 8", "seed": 1, "depth": 2, "units": 9, "multiply_adds": 50, "accuracy": 0.8},
     ]
     monkeypatch.setattr(results, "read", lambda name, folder=None: {"rows": rows})
-    found = structure.compute(quick=True)
-    lines = structure.draw(found).axes[0].lines
+    data = structure.compute(quick=True)
+    lines = structure.draw(data).axes[0].lines
     drawn = {(float(x), float(y)) for line in lines for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
     assert drawn == {(50, 0.7), (100, 0.7), (400, 0.9), (120, 0.8)}
-    assert "linear: depth 1.5, 20 units, accuracy 0.850" in structure.caption(found)
+    assert "linear: depth 1.5, 20 units, accuracy 0.850" in structure.caption(data)

@@ -204,8 +204,8 @@ def test_no_slope_sums_more_terms_than_roundings_are_counted(mode: str) -> None:
 def test_path_norm_is_that_of_the_unrolled_network_and_never_below(name: str) -> None:
     graph = GRAPHS[name]()
     expected = brute_force_path_norm(graph)
-    found = path_norm(graph)
-    assert expected * (1 - 1e-13) <= found <= expected * (1 + 1e-11)
+    B = path_norm(graph)
+    assert expected * (1 - 1e-13) <= B <= expected * (1 + 1e-11)
 
 
 def test_path_norm_is_the_layered_one_on_a_stack() -> None:
@@ -338,15 +338,15 @@ def test_where_the_quick_enclosure_is_wide_it_is_that_of_the_nodes() -> None:
 def test_the_layers_of_a_chain_are_the_same_network(bias: bool) -> None:
     b = [normal(i, n) if bias else None for i, n in enumerate((4, 2))]
     graph = graph_of_chain([(normal(5, 4, 3), b[0]), (normal(6, 2, 4), b[1])], "relu")
-    found = layers(graph)
-    assert found is not None
-    assert found.n == ((4, 5, 2) if bias else (3, 4, 2))
+    read_layers = layers(graph)
+    assert read_layers is not None
+    assert read_layers.n == ((4, 5, 2) if bias else (3, 4, 2))
     X = normal(9, 20, 3)
     Psi = torch.cat([X, torch.ones(20, 1)], dim=1) if bias else X
     f, _ = enclosure.values(graph.read((-1.0, 1.0)), X.numpy())
-    again, _ = enclosure.values(of_network(found), Psi.numpy())
+    again, _ = enclosure.values(of_network(read_layers), Psi.numpy())
     np.testing.assert_allclose(again, f, rtol=1e-12, atol=1e-12)
-    assert path_norm(of_network(found)) == pytest.approx(path_norm(graph.read((-1.0, 1.0))), rel=1e-12)
+    assert path_norm(of_network(read_layers)) == pytest.approx(path_norm(graph.read((-1.0, 1.0))), rel=1e-12)
 
 
 @pytest.mark.parametrize("steps", [(Dense(normal(1, 2, 2)), Dense(normal(2, 1, 2))), (RELU, Dense(normal(1, 1, 2)))])

@@ -43,34 +43,34 @@ def repeated(points: GivenPoints, times: int) -> GivenPoints:
 
 
 def test_one_right_point_many_times_bounds_nothing() -> None:
-    found = built(linear(200), repeated(fresh(1), 10_000))
-    assert found.cite is None
-    assert not row(found, "held-out").applies
-    assert row(found, "held-out").why_not == ("untouched",)
-    assert status(found, "untouched") == "fails"
-    says(detail(found, "untouched"), ["9,999", "10,000", "repeat"])
-    assert "held-out" in wording.sentence(found)
-    assert "does not apply" in wording.sentence(found)
+    answer = built(linear(200), repeated(fresh(1), 10_000))
+    assert answer.cite is None
+    assert not row(answer, "held-out").applies
+    assert row(answer, "held-out").why_not == ("untouched",)
+    assert status(answer, "untouched") == "fails"
+    says(detail(answer, "untouched"), ["9,999", "10,000", "repeat"])
+    assert "held-out" in wording.sentence(answer)
+    assert "does not apply" in wording.sentence(answer)
 
 
 def test_rows_that_may_repeat_are_counted_and_assumed() -> None:
-    found = built(linear(200), repeated(fresh(50), 2), discrete=True)
-    assert status(found, "untouched") == "assumed"
-    assert "50 of the 100 held-out rows repeat" in detail(found, "untouched")
-    assert found.cite.id == "held-out"
-    assert found.cite.assumes == ("iid", "untouched")
-    says(wording.sentence(found), ["50 of the 100", "repeat", "(untouched)"])
+    answer = built(linear(200), repeated(fresh(50), 2), discrete=True)
+    assert status(answer, "untouched") == "assumed"
+    assert "50 of the 100 held-out rows repeat" in detail(answer, "untouched")
+    assert answer.cite.id == "held-out"
+    assert answer.cite.assumes == ("iid", "untouched")
+    says(wording.sentence(answer), ["50 of the 100", "repeat", "(untouched)"])
 
 
 def test_copies_in_the_training_sample_do_not_concern_the_held_out_points() -> None:
     file = linear(100)
     copies = Sample.of(file.sample.Psi.repeat(5, 1), file.sample.y.repeat(5))
-    found = built(ModelFile(file.network, features=file.features, sample=copies), fresh())
-    assert status(found, "iid") == "fails"
-    assert not row(found, "a-posteriori").applies
-    assert row(found, "held-out").applies
-    assert found.cite.id == "held-out"
-    assert found.cite.assumes == ("iid", "untouched")
+    answer = built(ModelFile(file.network, features=file.features, sample=copies), fresh())
+    assert status(answer, "iid") == "fails"
+    assert not row(answer, "a-posteriori").applies
+    assert row(answer, "held-out").applies
+    assert answer.cite.id == "held-out"
+    assert answer.cite.assumes == ("iid", "untouched")
 
 
 def mixed(file: ModelFile, shared: int, m: int = 100) -> GivenPoints:
@@ -84,10 +84,10 @@ def mixed(file: ModelFile, shared: int, m: int = 100) -> GivenPoints:
 def test_rows_of_the_sample_are_counted_refused_or_named() -> None:
     file = linear(200)
     refused(lambda: built(file, mixed(file, 7)), "7 of the 100 test points", "--discrete")
-    found = built(file, mixed(file, 7), discrete=True)
-    says(detail(found, "untouched"), ["7 of the 100", "sample"])
-    assert "untouched" in found.cite.assumes
-    says(wording.sentence(found), ["though", "7 of the 100", "sample"])
+    answer = built(file, mixed(file, 7), discrete=True)
+    says(detail(answer, "untouched"), ["7 of the 100", "sample"])
+    assert "untouched" in answer.cite.assumes
+    says(wording.sentence(answer), ["though", "7 of the 100", "sample"])
     refused(lambda: built(file, mixed(file, 100), discrete=True), "100 of the 100 test points", "drawn anew")
 
 
@@ -95,16 +95,16 @@ def test_training_rows_under_other_labels_are_rows_of_the_sample() -> None:
     file = linear(200)
     own = GivenPoints(file.sample.Psi[:100].numpy(), -file.sample.y[:100].numpy())
     refused(lambda: built(file, own), "100 of the 100 test points", "(100 under another label)")
-    found = built(file, own, discrete=True)
-    says(detail(found, "untouched"), ["100 of the 100", "sample", "100 under another label"])
+    answer = built(file, own, discrete=True)
+    says(detail(answer, "untouched"), ["100 of the 100", "sample", "100 under another label"])
 
 
 def test_near_copies_of_the_sample_are_counted_and_most_are_refused() -> None:
     file = linear(200)
     noise = np.random.default_rng(3).uniform(-1e-7, 1e-7, (100, file.network.n[0]))
     few, all_ = mixed(file, 40), mixed(file, 100)
-    found = built(file, GivenPoints(few.Psi + noise, few.y))
-    says(wording.sentence(found), ["though", "40 of the 100", "1e-6", "(untouched)"])
+    answer = built(file, GivenPoints(few.Psi + noise, few.y))
+    says(wording.sentence(answer), ["though", "40 of the 100", "1e-6", "(untouched)"])
     assert "within 1e-6" not in wording.sentence(built(file, fresh()))
     refused(lambda: built(file, GivenPoints(all_.Psi + noise, all_.y)), "100 of the 100", "1e-6")
 
@@ -112,18 +112,18 @@ def test_near_copies_of_the_sample_are_counted_and_most_are_refused() -> None:
 def test_dense_points_are_near_each_other_without_being_copies() -> None:
     draw = np.random.default_rng(0)
     sample, test = (GivenPoints(draw.uniform(size=(m, 1)), draw.choice([-1.0, 1.0], m)) for m in (1_000_000, 50))
-    found = rows_held_out(sample, test, False)
-    assert found.near > 25
+    tested = rows_held_out(sample, test, False)
+    assert tested.near > 25
 
 
 def test_without_a_sample_nothing_was_looked_for() -> None:
     points = fresh(60)
-    found = verify_bounds(LogisticRegression().fit(points.Psi, points.y), test=(points.Psi, points.y))
-    says(wording.sentence(found.found), ["no sample was given", "(untouched)"])
+    answer = verify_bounds(LogisticRegression().fit(points.Psi, points.y), test=(points.Psi, points.y))
+    says(wording.sentence(answer.found), ["no sample was given", "(untouched)"])
 
 
-def detail(found: BoundReport, id: str) -> str:
-    (only,) = [row.detail for row in found.assumptions if row.id == id]
+def detail(report: BoundReport, id: str) -> str:
+    (only,) = [row.detail for row in report.assumptions if row.id == id]
     return only
 
 
@@ -132,19 +132,19 @@ def detail(found: BoundReport, id: str) -> str:
 
 def test_held_out_points_are_quoted_alone_and_at_delta() -> None:
     file = linear()
-    found = built(file, fresh(30))
-    assert (found.cite.id, found.cite.among, found.cite.delta) == ("held-out", 1, 0.05)
-    assert found.cite.value == pytest.approx(clopper_pearson(0, 30, 0.05), rel=1e-9)
+    answer = built(file, fresh(30))
+    assert (answer.cite.id, answer.cite.among, answer.cite.delta) == ("held-out", 1, 0.05)
+    assert answer.cite.value == pytest.approx(clopper_pearson(0, 30, 0.05), rel=1e-9)
     # a smaller number may stand beside it: taking it would be a choice that nobody paid for
-    assert row(found, "a-posteriori").value < found.cite.value
-    assert found.cite.assumes == ("iid", "untouched")
-    assert re.search(r"assumes that .*\(iid\) and .*\(untouched\)\.$", wording.sentence(found))
+    assert row(answer, "a-posteriori").value < answer.cite.value
+    assert answer.cite.assumes == ("iid", "untouched")
+    assert re.search(r"assumes that .*\(iid\) and .*\(untouched\)\.$", wording.sentence(answer))
 
 
 def test_a_named_statement_comes_before_held_out_points() -> None:
-    found = built(linear(), fresh(), cite="a-posteriori")
-    assert (found.cite.id, found.cite.among, found.cite.delta) == ("a-posteriori", 1, 0.05)
-    assert f"held-out points alone bound it by {wording.up(found.test.upper)}" in wording.sentence(found)
+    answer = built(linear(), fresh(), cite="a-posteriori")
+    assert (answer.cite.id, answer.cite.among, answer.cite.delta) == ("a-posteriori", 1, 0.05)
+    assert f"held-out points alone bound it by {wording.up(answer.test.upper)}" in wording.sentence(answer)
 
 
 def test_what_the_file_or_the_options_ask_for_comes_after_held_out_points() -> None:
@@ -158,11 +158,11 @@ def test_what_the_file_or_the_options_ask_for_comes_after_held_out_points() -> N
 
 @pytest.mark.parametrize("asked", [{"cite": "held-out"}, {"cite": "theorem-1"}, {"asked": "pick-certificate"}])
 def test_a_statement_that_does_not_apply_is_not_quoted_nor_replaced(asked: dict[str, str]) -> None:
-    found = built(linear(), **asked)
+    answer = built(linear(), **asked)
     (id,) = asked.values()
-    assert found.cite is None
-    assert id in wording.sentence(found)
-    assert any(bound.applies and not bound.vacuous for bound in found.bounds)
+    assert answer.cite is None
+    assert id in wording.sentence(answer)
+    assert any(bound.applies and not bound.vacuous for bound in answer.bounds)
 
 
 def test_of_many_classes_held_out_points_are_quoted_too() -> None:
@@ -170,9 +170,9 @@ def test_of_many_classes_held_out_points_are_quoted_too() -> None:
     draw = np.random.default_rng(5)
     Psi = draw.uniform(-1, 1, (80, 3))
     y = file.network(other.sample.Psi.new_tensor(Psi)).argmax(dim=1).numpy()
-    found = built(file, GivenPoints(Psi, y))
-    assert (found.cite.id, found.cite.delta, found.cite.assumes) == ("held-out", 0.05, ("iid", "untouched"))
-    assert found.cite.value == pytest.approx(1 - 0.05 ** (1 / 80), rel=1e-9)
+    answer = built(file, GivenPoints(Psi, y))
+    assert (answer.cite.id, answer.cite.delta, answer.cite.assumes) == ("held-out", 0.05, ("iid", "untouched"))
+    assert answer.cite.value == pytest.approx(1 - 0.05 ** (1 / 80), rel=1e-9)
 
 
 # What was tried, and what was compared
@@ -203,10 +203,10 @@ def test_the_least_of_several_models_is_paid_for(tmp_path, capsys) -> None:
         model_file.write(path, linear(50, seed=i + 7))
     options = ["--no-estimates", "--json", "--test-data", str(tmp_path / "test.npz")]
     assert main([*paths, *options]) == 0
-    for found in json.loads(capsys.readouterr().out):
-        assert found["compared"] == 3
-        assert found["cite"]["delta"] == pytest.approx(0.05 / 3)
-        assert found["cite"]["value"] == pytest.approx(clopper_pearson(0, 300, 0.05 / 3), rel=1e-9)
+    for each in json.loads(capsys.readouterr().out):
+        assert each["compared"] == 3
+        assert each["cite"]["delta"] == pytest.approx(0.05 / 3)
+        assert each["cite"]["value"] == pytest.approx(clopper_pearson(0, 300, 0.05 / 3), rel=1e-9)
     assert main([*paths, *options, "--compared", "2"]) == 2
     says(capsys.readouterr().err, ["compared", "3", "compared=2"])
     assert main([paths[0], *options, "--compared", "10"]) == 0
@@ -217,10 +217,10 @@ def test_python_pays_for_what_was_compared_too() -> None:
     points = fresh()
     file = linear(60)
     state = {"0.weight": file.network.hidden[1, 0]}
-    found = verify_bounds(
+    answer = verify_bounds(
         state, file.sample.Psi.numpy(), file.sample.y.numpy(), test=(points.Psi, points.y), compared=5, draws=None
     )
-    assert found.cite.delta == 0.01
+    assert answer.cite.delta == 0.01
 
 
 # Copies of the sample that are not equal to it bit by bit
@@ -279,9 +279,9 @@ def test_columns_of_a_frame_in_another_order_are_refused_where_their_place_count
 def test_points_that_a_fixed_step_makes_equal_are_points_of_their_own() -> None:
     X, y, _ = points_and_forest()
     network = make_pipeline(Binarizer(), LogisticRegression()).fit(X, y)
-    found = verify_bounds(network, X, y, test=(X + 1e-3, y), draws=None)
-    assert found.test.errors == np.count_nonzero(network.predict(X + 1e-3) != y)
-    assert found.cite.id == "held-out"
+    answer = verify_bounds(network, X, y, test=(X + 1e-3, y), draws=None)
+    assert answer.test.errors == np.count_nonzero(network.predict(X + 1e-3) != y)
+    assert answer.cite.id == "held-out"
 
 
 def test_one_point_without_a_label_many_times_bounds_nothing() -> None:
@@ -289,10 +289,10 @@ def test_one_point_without_a_label_many_times_bounds_nothing() -> None:
     network = torch.nn.Linear(4, 1).double()
     small = compress(network, X, y, budget=1)
     U = np.repeat(np.random.default_rng(2).standard_normal((1, 4)), 10_000, axis=0)
-    found = verify_bounds(network, X, y, unlabelled=U, surrogate=small, draws=None)
-    assert found.cite is None
-    assert "unlabelled" in found.bounds["disagreement-certificate"].why_not
-    says(detail(found, "unlabelled"), ["9,999 of the 10,000", "repeat"])
+    answer = verify_bounds(network, X, y, unlabelled=U, surrogate=small, draws=None)
+    assert answer.cite is None
+    assert "unlabelled" in answer.bounds["disagreement-certificate"].why_not
+    says(detail(answer, "unlabelled"), ["9,999 of the 10,000", "repeat"])
     allowed = verify_bounds(network, X, y, unlabelled=U, surrogate=small, draws=None, discrete=True)
     assert allowed.bounds["disagreement-certificate"].applies
     (said,) = [each.words for each in allowed.assumptions if each.id == "unlabelled"]
@@ -302,9 +302,9 @@ def test_one_point_without_a_label_many_times_bounds_nothing() -> None:
 def test_a_network_that_is_worse_than_a_constant_on_held_out_points_is_told_so() -> None:
     file = linear(3)
     wrong = fresh(100)
-    found = built(file, GivenPoints(wrong.Psi, -wrong.y))
-    says(found.advice[0], ["errs", "100 %", "held-out"])
-    assert "better training can" in found.advice[0]
+    answer = built(file, GivenPoints(wrong.Psi, -wrong.y))
+    says(answer.advice[0], ["errs", "100 %", "held-out"])
+    assert "better training can" in answer.advice[0]
 
 
 @pytest.mark.parametrize("labels", [[1, 2, 3], [1, 2, 42], ["a", "b", "c"]], ids=str)

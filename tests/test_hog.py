@@ -10,7 +10,7 @@ from tests.refusals import refused
 
 def slow(image: np.ndarray) -> list[float]:
     grey = image.astype(int)
-    found = []
+    values = []
     for top in range(0, 21, 4):
         for left in range(0, 21, 4):
             v = [0.0] * 8
@@ -21,8 +21,8 @@ def slow(image: np.ndarray) -> list[float]:
                     after, share = divmod(math.degrees(math.atan2(dy, dx)) % 360 / 45, 1)
                     v[int(after) % 8] += (1 - share) * math.hypot(dx, dy) / 64
                     v[int(after + 1) % 8] += share * math.hypot(dx, dy) / 64
-            found += [min(1.0, 3 * math.sqrt(x / (255 * math.sqrt(2)))) for x in v]
-    return found
+            values += [min(1.0, 3 * math.sqrt(x / (255 * math.sqrt(2)))) for x in v]
+    return values
 
 
 def test_the_features_are_those_of_the_loop():

@@ -49,37 +49,37 @@ def all_rows(path: str) -> GivenPoints:
 
 
 def test_a_map_learned_on_other_points_holds_on_the_file_s_own_sample(learned: str) -> None:
-    found = built(model_file.read(learned))
-    assert found.sample.m == 57
-    assert status(found, "feature-map") == "holds"
-    assert "512 points" in detail(found, "feature-map")
+    answer = built(model_file.read(learned))
+    assert answer.sample.m == 57
+    assert status(answer, "feature-map") == "holds"
+    assert "512 points" in detail(answer, "feature-map")
 
 
 def test_a_map_learned_on_rows_of_the_sample_fails(learned: str) -> None:
     file = model_file.read(learned)
-    found = report.build(file, Question(draws=None), sample=all_rows(learned))
-    assert found.sample.m == 569
-    assert status(found, "feature-map") == "fails"
-    says(detail(found, "feature-map"), ["512 ", "sample"])
-    assert found.cite is None
-    assert not any(bound.applies for bound in found.bounds)
+    answer = report.build(file, Question(draws=None), sample=all_rows(learned))
+    assert answer.sample.m == 569
+    assert status(answer, "feature-map") == "fails"
+    says(detail(answer, "feature-map"), ["512 ", "sample"])
+    assert answer.cite is None
+    assert not any(bound.applies for bound in answer.bounds)
 
 
 def test_an_older_file_does_not_say_which_rows_made_its_map(learned: str) -> None:
     file = model_file.read(learned)
-    told = {key: value for key, value in file.meta["features_learned_on"].items() if key != "rows"}
-    older = dataclasses.replace(file, meta={**file.meta, "features_learned_on": told})
+    bound = {key: value for key, value in file.meta["features_learned_on"].items() if key != "rows"}
+    older = dataclasses.replace(file, meta={**file.meta, "features_learned_on": bound})
     assert status(built(older), "feature-map") == "holds"  # its own sample, to the last bit
-    found = report.build(older, Question(draws=None), sample=all_rows(learned))
-    assert status(found, "feature-map") == "open"
-    assert found.cite is None
+    answer = report.build(older, Question(draws=None), sample=all_rows(learned))
+    assert status(answer, "feature-map") == "open"
+    assert answer.cite is None
 
 
 def test_new_points_do_not_spoil_a_learned_map(learned: str) -> None:
     file = model_file.read(learned)
     Psi = np.random.default_rng(0).uniform(-1, 1, (200, file.network.n[0]))
-    found = report.build(file, Question(draws=None), sample=GivenPoints(Psi, np.where(Psi[:, 0] > 0, 1.0, -1.0)))
-    assert status(found, "feature-map") == "holds"
+    answer = report.build(file, Question(draws=None), sample=GivenPoints(Psi, np.where(Psi[:, 0] > 0, 1.0, -1.0)))
+    assert status(answer, "feature-map") == "holds"
 
 
 def test_rows_that_are_no_hashes_are_refused(learned: str) -> None:
@@ -89,19 +89,19 @@ def test_rows_that_are_no_hashes_are_refused(learned: str) -> None:
 
 
 def test_a_map_of_known_ranges_is_the_file_s_word() -> None:
-    found = built(linear())
-    assert status(found, "feature-map") == "assumed"
-    assert "feature-map" in found.cite.assumes
+    answer = built(linear())
+    assert status(answer, "feature-map") == "assumed"
+    assert "feature-map" in answer.cite.assumes
 
 
 # The activation, and a state_dict
 
 
 def test_that_the_activation_came_before_the_sample_is_assumed() -> None:
-    found = built(model(n=(3, 2, 1), activation="leaky_relu:0.3", m=4000, flips=0.0), cite="a-posteriori")
-    assert status(found, "homogeneous") == "assumed"
-    assert "leaky_relu:0.3" in detail(found, "homogeneous")
-    assert "homogeneous" in found.cite.assumes
+    answer = built(model(n=(3, 2, 1), activation="leaky_relu:0.3", m=4000, flips=0.0), cite="a-posteriori")
+    assert status(answer, "homogeneous") == "assumed"
+    assert "leaky_relu:0.3" in detail(answer, "homogeneous")
+    assert "homogeneous" in answer.cite.assumes
     assert status(built(linear()), "homogeneous") == "holds"
     assert status(built(model(activation="tanh")), "homogeneous") == "fails"
 
@@ -112,9 +112,9 @@ def test_that_a_state_dict_is_a_chain_is_assumed_by_every_statement(tmp_path, ca
     network = torch.nn.Sequential(torch.nn.Linear(3, 1, bias=False)).double()
     with torch.no_grad():
         network[0].weight.copy_(torch.tensor([[1.0, 0.0, 0.0]]))
-    found = verify_bounds(network.state_dict(), X[:300], y[:300], test=(X[300:], y[300:]), draws=None)
-    assert status(found, "chain") == "assumed"
-    assert found.cite.assumes == ("iid", "untouched", "chain")
+    answer = verify_bounds(network.state_dict(), X[:300], y[:300], test=(X[300:], y[300:]), draws=None)
+    assert status(answer, "chain") == "assumed"
+    assert answer.cite.assumes == ("iid", "untouched", "chain")
     assert "with the activation that was named (chain)" in wording.assumed("chain")
     alone = verify_bounds(network.state_dict(), X, y, draws=None, r_sup=1)
     assert "chain" in alone.cite.assumes

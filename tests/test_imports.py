@@ -92,8 +92,8 @@ def imported_modules(path: Path) -> set[str]:
 
 
 def modules() -> list[Path]:
-    found = (path for package in ALLOWED for path in (ROOT / package).rglob("*.py"))
-    return sorted(path for path in found if path.parent.name != "examples")  # scripts, as a user would write them
+    paths = (path for package in ALLOWED for path in (ROOT / package).rglob("*.py"))
+    return sorted(path for path in paths if path.parent.name != "examples")  # scripts, as a user would write them
 
 
 def run_imports(tree: ast.Module) -> Iterator[ast.AST]:
@@ -165,11 +165,11 @@ ONCE = {
 
 @pytest.mark.parametrize(("home", "text"), [(home, text) for home, texts in ONCE.items() for text in texts])
 def test_what_is_shared_is_written_once(home: str, text: str) -> None:
-    found = [str(path.relative_to(ROOT)) for path in modules() if text in path.read_text()]
+    values = [str(path.relative_to(ROOT)) for path in modules() if text in path.read_text()]
     trains = {f"adanet_train/app/{name}.py" for name in ("cli", "processes", "subnetworks")}
     resumable = trains if text == "except KeyboardInterrupt" else set()
-    assert home in found
-    assert set(found) <= {home} | resumable  # adanet-train says which round an interrupted run has left
+    assert home in values
+    assert set(values) <= {home} | resumable  # adanet-train says which round an interrupted run has left
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
@@ -268,5 +268,5 @@ def test_every_package_is_in_the_wheel() -> None:
     import tomllib
 
     listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
-    found = {".".join(path.parent.relative_to(ROOT).parts) for path in modules() if path.name == "__init__.py"}
-    assert found - listed == {"figures.documents"}  # made in a checkout only
+    by_name = {".".join(path.parent.relative_to(ROOT).parts) for path in modules() if path.name == "__init__.py"}
+    assert by_name - listed == {"figures.documents"}  # made in a checkout only

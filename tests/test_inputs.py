@@ -19,26 +19,26 @@ def rows(*parts: torch.Tensor) -> set[tuple[float, ...]]:
 
 
 def test_the_points_kept_aside_are_not_trained_on():
-    found = read_inputs("digits:3-8", Asked(holdout=0.1, seed=3))
-    assert found.holdout is not None
-    assert len(found.holdout[1]) == 36
-    assert len(found.y) == 357 - 36
-    assert not rows(found.Psi) & rows(found.holdout[0])
+    data = read_inputs("digits:3-8", Asked(holdout=0.1, seed=3))
+    assert data.holdout is not None
+    assert len(data.holdout[1]) == 36
+    assert len(data.y) == 357 - 36
+    assert not rows(data.Psi) & rows(data.holdout[0])
     whole = datasets.load("digits:3-8")
-    assert rows(found.Psi, found.holdout[0]) == rows(torch.from_numpy(whole.Psi(found.features)))
+    assert rows(data.Psi, data.holdout[0]) == rows(torch.from_numpy(whole.Psi(data.features)))
     other = read_inputs("digits:3-8", Asked(holdout=0.1, seed=4))
-    assert rows(other.Psi) != rows(found.Psi)
+    assert rows(other.Psi) != rows(data.Psi)
 
 
 def test_a_learned_map_knows_its_own_points_only():
-    found = read_inputs("breast-cancer", Asked(features="learned:0.2", bias=False))
-    X = found.learned_on[0].whole().numpy()
-    np.testing.assert_allclose(found.features.low, X.mean(0))
-    np.testing.assert_allclose(found.features.high, X.mean(0) + 2 * X.std(0))
-    assert len(X) + len(found.y) == 569
-    assert not found.features.fitted_on_sample
-    assert found.Psi.min() == -1
-    assert found.Psi.max() == 1
+    data = read_inputs("breast-cancer", Asked(features="learned:0.2", bias=False))
+    X = data.learned_on[0].whole().numpy()
+    np.testing.assert_allclose(data.features.low, X.mean(0))
+    np.testing.assert_allclose(data.features.high, X.mean(0) + 2 * X.std(0))
+    assert len(X) + len(data.y) == 569
+    assert not data.features.fitted_on_sample
+    assert data.Psi.min() == -1
+    assert data.Psi.max() == 1
 
 
 def test_a_certificate_takes_pixels_centred_and_refuses_a_map_fitted_on_the_sample():
@@ -48,7 +48,7 @@ def test_a_certificate_takes_pixels_centred_and_refuses_a_map_fitted_on_the_samp
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "message"),
     [
         (Asked(holdout=1.5), r"holdout must be a share in \(0, 1\), got 1.5"),
         (Asked(features="learned"), "features must be hog or learned:F"),
@@ -56,25 +56,25 @@ def test_a_certificate_takes_pixels_centred_and_refuses_a_map_fitted_on_the_samp
         (Asked(features="hog"), "hog needs the images"),
     ],
 )
-def test_what_cannot_be_is_refused(asked, told):
-    with pytest.raises(ValueError, match=told):
+def test_what_cannot_be_is_refused(asked, message):
+    with pytest.raises(ValueError, match=message):
         read_inputs("digits:3-8", asked)
 
 
 def test_the_file_holds_the_points_and_verify_bounds_tests_on_them(tmp_path, capsys):
     path = tmp_path / "model.pt"
-    told = ["digits:3-8", "-o", str(path), "--method", "lr", "--set", "steps=50", "--holdout", "0.2"]
-    assert cli.main(told) == 0
+    messages = ["digits:3-8", "-o", str(path), "--method", "lr", "--set", "steps=50", "--holdout", "0.2"]
+    assert cli.main(messages) == 0
     model = model_file.read(path)
     assert model.version == 2
     assert model.holdout.m == 71
-    found = read_file(str(path))
-    assert found.test.Psi.shape == (71, 65)
-    assert any("71 points" in note for note in found.notes)
-    assert cli.main([*told, "--no-sample"]) == 0
+    case = read_file(str(path))
+    assert case.test.Psi.shape == (71, 65)
+    assert any("71 points" in note for note in case.notes)
+    assert cli.main([*messages, "--no-sample"]) == 0
     model = model_file.read(path)
     assert (model.holdout.m, model.holdout.Psi, model.sample.Psi) == (71, None, None)
-    assert cli.main(told[:-2]) == 0
+    assert cli.main(messages[:-2]) == 0
     assert model_file.read(path).version == 1
 
 
@@ -89,9 +89,9 @@ def table_of(tmp_path, name, header, rows):
 
 def test_a_range_known_before_the_sample_fixes_the_map(tmp_path):
     path = table_of(tmp_path, "t.csv", "a,b,y", ["-1,2,0", "1,0,1", "0,5,1"])
-    found = read_inputs(path, Asked(feature_range=(-1.0, 3.0), bias=False))
-    assert found.Psi.tolist() == [[0, 0.75], [0.5, 0.25], [0.25, 1]]  # 5 is clipped to 3
-    assert (found.features.fitted_on_sample, found.features.r_sup) == (False, 1)
+    data = read_inputs(path, Asked(feature_range=(-1.0, 3.0), bias=False))
+    assert data.Psi.tolist() == [[0, 0.75], [0.5, 0.25], [0.25, 1]]  # 5 is clipped to 3
+    assert (data.features.fitted_on_sample, data.features.r_sup) == (False, 1)
     assert read_inputs(path, Asked(feature_range=(-1.0, 3.0), certificate="vote", bias=False)).Psi[1].tolist() == [
         0,
         -0.5,
@@ -99,7 +99,7 @@ def test_a_range_known_before_the_sample_fixes_the_map(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("data", "asked", "told"),
+    ("data", "asked", "message"),
     [
         ("digits:3-8", Asked(feature_range=(0.0, 1.0)), "range 0,16 already, got --feature-range 0,1"),
         ("breast-cancer", Asked(feature_range=(1.0, 1.0)), "LO < HI, got --feature-range 1,1"),
@@ -108,8 +108,8 @@ def test_a_range_known_before_the_sample_fixes_the_map(tmp_path):
         ("breast-cancer", Asked(drop=("mean radius",)), "--drop needs a .csv or .parquet file"),
     ],
 )
-def test_a_range_or_a_column_that_cannot_be_is_refused(data, asked, told):
-    with pytest.raises(ValueError, match=told):
+def test_a_range_or_a_column_that_cannot_be_is_refused(data, asked, message):
+    with pytest.raises(ValueError, match=message):
         read_inputs(data, asked)
 
 
@@ -136,8 +136,12 @@ def test_columns_are_left_out_in_training_testing_and_verifying(tmp_path, capsys
     assert (model.features.names, model.features.fitted_on_sample) == (("x",), False)
     assert read_file(str(tmp_path / "m.pt"), data=train).sample.Psi.shape == (30, 2)
     capsys.readouterr()
-    for name, told in (("ids", "did you mean 'id'"), ("y", "holds the labels"), ("z", "the header has day, x, id, y")):
-        refuses(cli.main, [train, *quick, "--drop", name], capsys, told)
+    for name, message in (
+        ("ids", "did you mean 'id'"),
+        ("y", "holds the labels"),
+        ("z", "the header has day, x, id, y"),
+    ):
+        refuses(cli.main, [train, *quick, "--drop", name], capsys, message)
 
 
 def test_a_word_that_training_did_not_know_is_told(tmp_path, capsys):
@@ -147,9 +151,9 @@ def test_a_word_that_training_did_not_know_is_told(tmp_path, capsys):
     quick = ["--rounds", "1", "--set", "steps=5", "--width", "2", "-o", str(tmp_path / "m.pt"), "--json"]
     assert cli.main([train, *quick, "--test-data", later]) == 0
     words, empty = "column 'colour' holds 'green', training did not", "column 'x' has empty cells"
-    told = capsys.readouterr().err
-    assert words in told
-    assert empty in told
+    message = capsys.readouterr().err
+    assert words in message
+    assert empty in message
     notes = " ".join(read_file(str(tmp_path / "m.pt"), test=later).notes)
     assert words in notes
     assert empty in notes

@@ -72,10 +72,10 @@ def test_best_margin_is_the_best_of_all(margins: list[float], scale: float, slop
         terms = {"ramp": ramp, "complexity": slope * 1.05**j, "confidence": weight * math.sqrt(math.log(2 + abs(j)))}
         return MarginBound("x", terms, rho=scale / 1.05**j, j=j)
 
-    found = best_margin("x", margins, scale, bound)
+    statement = best_margin("x", margins, scale, bound)
     everywhere = [bound(j, ramp_loss(margins, scale * 1.05**-j)).total for j in range(-250, 250)]
-    assert found.total <= min(everywhere) + 1e-12
-    assert found.terms["ramp"] == pytest.approx(ramp_loss(margins, scale * 1.05**-found.j), abs=1e-12)
+    assert statement.total <= min(everywhere) + 1e-12
+    assert statement.terms["ramp"] == pytest.approx(ramp_loss(margins, scale * 1.05**-statement.j), abs=1e-12)
 
 
 def test_best_margin_at_its_edges() -> None:

@@ -52,11 +52,11 @@ def worst_condition(H: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, Phi: Surroga
     return float(torch.where(w == 0, at_zero, (slope + Gamma * w.sign()).abs()).max())
 
 
-def resolution(H: Tensor, y: Tensor, f: Tensor, Phi: Surrogate, found: Mixture, tol: float) -> float:
+def resolution(H: Tensor, y: Tensor, f: Tensor, Phi: Surrogate, report: Mixture, tol: float) -> float:
     """A condition missed by e lowers F by e²/2κ along its coordinate, κ its curvature within a unit of x."""
-    curvature = math.e * Phi.second(1 - y * (f + H @ found.w))
+    curvature = math.e * Phi.second(1 - y * (f + H @ report.w))
     kappa = float((H * H * curvature[:, None]).mean(0).max())
-    return math.sqrt(2 * kappa * tol * max(1, found.objective))
+    return math.sqrt(2 * kappa * tol * max(1, report.objective))
 
 
 @ALL
@@ -65,11 +65,11 @@ def resolution(H: Tensor, y: Tensor, f: Tensor, Phi: Surrogate, found: Mixture, 
 def test_optimality_conditions(Phi: Surrogate, seed: int, exponent: float, N: int) -> None:
     H, y, f = relu_sample(120, N, seed)
     Gamma = 10**exponent * torch.linspace(0.5, 2, N, dtype=torch.float64)
-    found = minimise(H, y, f, Gamma, Phi, tol=1e-11)
-    assert found.converged, found.reason
-    assert 0 <= found.gap <= 1e-11 * max(1, found.objective)
-    assert worst_condition(H, y, f, Gamma, Phi, found.w) <= resolution(H, y, f, Phi, found, 1e-11)
-    assert found.objective == pytest.approx(objective(H, y, f, Gamma, Phi, found.w), rel=1e-14)
+    minimum = minimise(H, y, f, Gamma, Phi, tol=1e-11)
+    assert minimum.converged, minimum.reason
+    assert 0 <= minimum.gap <= 1e-11 * max(1, minimum.objective)
+    assert worst_condition(H, y, f, Gamma, Phi, minimum.w) <= resolution(H, y, f, Phi, minimum, 1e-11)
+    assert minimum.objective == pytest.approx(objective(H, y, f, Gamma, Phi, minimum.w), rel=1e-14)
 
 
 @ALL
@@ -94,7 +94,7 @@ def test_agrees_with_glum(Gamma: float) -> None:
         from glum import GeneralizedLinearRegressor
     H, y, f = relu_sample(300, 20)
     weights = torch.linspace(0.5, 2, 20, dtype=torch.float64)
-    found = minimise(H, y, f, Gamma * weights, LOGISTIC)
+    minimum = minimise(H, y, f, Gamma * weights, LOGISTIC)
     oracle = GeneralizedLinearRegressor(
         family="binomial",
         alpha=Gamma,
@@ -108,8 +108,8 @@ def test_agrees_with_glum(Gamma: float) -> None:
         warnings.simplefilter("ignore")
         oracle.fit(H.numpy(), (y.numpy() + 1) / 2, offset=(f - y).numpy())
     theirs = objective(H, y, f, Gamma * weights, LOGISTIC, torch.tensor(oracle.coef_))
-    assert found.objective == pytest.approx(theirs, abs=1e-9)
-    assert found.objective <= theirs + 1e-12
+    assert minimum.objective == pytest.approx(theirs, abs=1e-9)
+    assert minimum.objective <= theirs + 1e-12
 
 
 @pytest.mark.parametrize("name", ["logistic", "exponential"])
@@ -122,8 +122,8 @@ def test_agrees_with_cvxpy(name: str, Gamma: float) -> None:
     loss = cvxpy.logistic(x) if name == "logistic" else cvxpy.exp(x)
     problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum(loss) / 80 + Gamma * cvxpy.norm1(w)))
     problem.solve(solver="CLARABEL")
-    found = minimise(H, y, f, full(12, Gamma), surrogate(name))
-    assert found.objective == pytest.approx(problem.value, abs=1e-7)
+    minimum = minimise(H, y, f, full(12, Gamma), surrogate(name))
+    assert minimum.objective == pytest.approx(problem.value, abs=1e-7)
 
 
 @ALL
@@ -135,11 +135,11 @@ def test_duplicate_opposite_and_zero_columns(Phi: Surrogate) -> None:
     Gamma = torch.cat([full(20, 1e-3), full(42, 2e-3)])
     start = torch.full((62,), 0.1, dtype=torch.float64)
     for w in (None, start):
-        found = minimise(wide, y, f, Gamma, Phi, w=w)
-        assert found.converged
-        assert found.objective == pytest.approx(alone.objective, abs=2e-10)
-        assert (found.w[20:40] == 0).all()
-        assert (found.w[-2:] == 0).all()
+        minimum = minimise(wide, y, f, Gamma, Phi, w=w)
+        assert minimum.converged
+        assert minimum.objective == pytest.approx(alone.objective, abs=2e-10)
+        assert (minimum.w[20:40] == 0).all()
+        assert (minimum.w[-2:] == 0).all()
     same = minimise(torch.cat([H, H], 1), y, f, full(40, 1e-3), Phi)
     assert same.objective == pytest.approx(alone.objective, abs=2e-10)
 
@@ -163,13 +163,13 @@ def test_never_above_the_start(Phi: Surrogate, seed: int, size: float) -> None:
     start = minimise(H, y, f, Gamma, Phi, w=w, max_iter=0).objective
     assert start == pytest.approx(objective(H, y, f, Gamma, Phi, w), rel=1e-13)
     for max_iter in (1, 2, 200):
-        found = minimise(H, y, f, Gamma, Phi, w=w, max_iter=max_iter)
-        assert found.objective <= start
-    assert found.converged
+        minimum = minimise(H, y, f, Gamma, Phi, w=w, max_iter=max_iter)
+        assert minimum.objective <= start
+    assert minimum.converged
     assert (w == kept).all()
-    again = minimise(H, y, f, Gamma, Phi, w=found.w)
+    again = minimise(H, y, f, Gamma, Phi, w=minimum.w)
     assert again.iterations <= 1
-    assert again.objective <= found.objective
+    assert again.objective <= minimum.objective
 
 
 @ALL
@@ -177,21 +177,21 @@ def test_free_columns(Phi: Surrogate) -> None:
     H, y, f = relu_sample(300, 20)
     Gamma = full(20, 1e-2)
     Gamma[-4:] = 0
-    found = minimise(H, y, f, Gamma, Phi)
-    assert found.converged
-    assert worst_condition(H, y, f, Gamma, Phi, found.w) <= resolution(H, y, f, Phi, found, 1e-10)
+    minimum = minimise(H, y, f, Gamma, Phi)
+    assert minimum.converged
+    assert worst_condition(H, y, f, Gamma, Phi, minimum.w) <= resolution(H, y, f, Phi, minimum, 1e-10)
     dearer = minimise(H, y, f, Gamma.clamp_min(1e-9), Phi)
-    assert dearer.objective == pytest.approx(found.objective, abs=1e-6)
+    assert dearer.objective == pytest.approx(minimum.objective, abs=1e-6)
 
 
 @ALL
 def test_separable_without_penalty_has_no_minimiser(Phi: Surrogate) -> None:
     rng = np.random.default_rng(0)
     H, y = torch.tensor(rng.normal(size=(20, 30))), torch.tensor(np.where(rng.random(20) < 0.5, 1.0, -1.0))
-    found = minimise(H, y, 0 * y, full(30, 0.0), Phi)
-    assert not found.converged
-    assert "no minimiser" in found.reason
-    assert 0 <= found.objective <= found.gap <= 1e-9
+    minimum = minimise(H, y, 0 * y, full(30, 0.0), Phi)
+    assert not minimum.converged
+    assert "no minimiser" in minimum.reason
+    assert 0 <= minimum.objective <= minimum.gap <= 1e-9
     penalised = minimise(H, y, 0 * y, full(30, 1e-6), Phi)
     assert penalised.converged
 
@@ -202,8 +202,8 @@ def test_saturated_offsets(Phi: Surrogate) -> None:
     H, y, _ = relu_sample(100, 10)
     # F of the order of e^40 would drown Γ in the rounding of the slopes, and no certificate could be had.
     f = (4 if Phi.curvature == math.inf else 40) * torch.tensor(np.random.default_rng(1).normal(size=100))
-    found = minimise(H, y, f, full(10, 1e-2), Phi, tol=1e-8)
-    assert found.converged, found
+    minimum = minimise(H, y, f, full(10, 1e-2), Phi, tol=1e-8)
+    assert minimum.converged, minimum
     one = torch.ones(1, dtype=torch.float64)
     far = minimise(one[:, None], one, -60 * one, full(1, 1e-3), Phi, tol=1e-13)
     assert far.converged
@@ -220,10 +220,10 @@ def test_same_bits() -> None:
 
 def test_no_columns() -> None:
     H, y, f = relu_sample(10, 10)
-    found = minimise(H[:, :0], y, f, full(0, 0.0), LOGISTIC)
-    assert isinstance(found, Mixture)
-    assert found.converged
-    assert found.objective == pytest.approx(float(LOGISTIC.value(1 - y * f).mean()))
+    minimum = minimise(H[:, :0], y, f, full(0, 0.0), LOGISTIC)
+    assert isinstance(minimum, Mixture)
+    assert minimum.converged
+    assert minimum.objective == pytest.approx(float(LOGISTIC.value(1 - y * f).mean()))
 
 
 @pytest.mark.parametrize(

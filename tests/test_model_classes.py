@@ -46,8 +46,8 @@ def test_growing_adds_columns_of_weights():
     grown = network.extended(block, {2: w}, "relu")
     assert {k: tuple(v.shape) for k, v in grown.output.items()} == {1: (4, 2), 2: (4, 5)}
     twice = grown.extended({1: block[1]}, {1: w[:, :2]}, "relu")
-    found, output = twice.block({1: 2}, {1: 2})
-    assert torch.equal(found[1], block[1])
+    actual, output = twice.block({1: 2}, {1: 2})
+    assert torch.equal(actual[1], block[1])
     assert torch.equal(output[1], w[:, :2])
     assert torch.equal(twice.output[2], w)
 

@@ -51,14 +51,14 @@ def test_overfitted_linear_networks_stay_under_the_bound() -> None:
         v = np.linalg.lstsq(x[rows], np.eye(C)[y], rcond=None)[0].T
         v = v - np.median(v, axis=0)
         r_rms = float(np.sqrt((x[rows] ** 2).mean(axis=0)).max())
-        found = multiclass_a_posteriori(
+        value = multiclass_a_posteriori(
             multiclass_margins(x[rows] @ v.T, y), float(np.abs(v).sum()), C=C, d=0, n_0=3, r_rms=r_rms, delta=0.05
         )
         wrong = np.array([multiclass_margins(x @ v.T, np.full(8, c)) <= 0 for c in range(C)])  # [c, point]
         right_label = 0.9 * np.eye(C)[labels].T + 0.1 / C
         risk = float((weight * (wrong * right_label).sum(axis=0)).sum())
-        assert risk <= found.value
-        below += found.value < 1
+        assert risk <= value.value
+        below += value.value < 1
     assert below > 10
 
 
@@ -74,12 +74,12 @@ def test_centring_keeps_the_margins_and_shrinks_the_norm(C: int) -> None:
 @pytest.mark.parametrize("choice", [{}, {"c": 1.2}, {"eta": 0.2}])
 def test_the_best_margin_is_that_of_its_own_grid(choice: dict[str, float]) -> None:
     margins, at = np.linspace(0.2, 2, 40_000), {"C": 3, "d": 2, "n_0": 5, "r_rms": 1.0, "delta": 0.05, **choice}
-    found = multiclass_a_posteriori(margins, 2.0, **at)
-    ramp = ramp_loss(margins, 2.0 / (1 + choice.get("eta", 0.05)) ** found.j)
-    expected = multiclass_a_posteriori_at(found.j, ramp, 2.0, m=40_000, **{"c": 1.5, "eta": 0.05} | at)
-    assert (found.id, found.rho) == ("multiclass-a-posteriori", expected.rho)
-    assert found.total == pytest.approx(expected.total, rel=1e-12)
-    assert found.total < 1
+    value = multiclass_a_posteriori(margins, 2.0, **at)
+    ramp = ramp_loss(margins, 2.0 / (1 + choice.get("eta", 0.05)) ** value.j)
+    expected = multiclass_a_posteriori_at(value.j, ramp, 2.0, m=40_000, **{"c": 1.5, "eta": 0.05} | at)
+    assert (value.id, value.rho) == ("multiclass-a-posteriori", expected.rho)
+    assert value.total == pytest.approx(expected.total, rel=1e-12)
+    assert value.total < 1
     assert multiclass_a_posteriori(margins, 0.0, **at) == zero_function("multiclass-a-posteriori", "ramp")
 
 
@@ -117,11 +117,11 @@ def test_every_setting_reaches_the_terms() -> None:
 
 def test_the_zero_function_and_what_is_too_large_have_the_name_of_the_bound() -> None:
     at, zero = {"C": 3, "m": 10, "delta": 0.1}, zero_function("x", "ramp").terms
-    found = multiclass_margin_bound(0.0, [0.0, 0.0], [0.1, 0.1], rho=1.0, M=1.0, **at)
-    assert (found.id, found.terms, found.rho) == ("multiclass-margin-bound", zero, None)
-    found = multiclass_objective_bound(0.5, [0.0, 0.0], [0.1, 0.1], M=[1.0, 1.0], **at)
+    bound = multiclass_margin_bound(0.0, [0.0, 0.0], [0.1, 0.1], rho=1.0, M=1.0, **at)
+    assert (bound.id, bound.terms, bound.rho) == ("multiclass-margin-bound", zero, None)
+    bound = multiclass_objective_bound(0.5, [0.0, 0.0], [0.1, 0.1], M=[1.0, 1.0], **at)
     binary = objective_bound(0.5, [0.0, 0.0], [0.1, 0.1], M=[1.0, 1.0], m=10, delta=0.1)
-    assert (found.id, found.terms, found.rho) == ("multiclass-objective-bound", binary.terms, None)
+    assert (bound.id, bound.terms, bound.rho) == ("multiclass-objective-bound", binary.terms, None)
     for R, M in ((6e307, 1.0), (0.1, 8e307)):
         with pytest.raises(OverflowError, match=r"^multiclass-margin-bound exceeds the largest float"):
             multiclass_margin_bound(0.0, [1.0, 1.0], [R, R], rho=1.0, M=M, **at)
@@ -138,10 +138,10 @@ def test_the_price_of_classes_is_logarithmic_here_and_linear_there() -> None:
 
 
 def test_the_bound_of_2014_term_by_term() -> None:
-    found = kuznetsov_mohri_syed(0.25, [0.5, 0.25, 0.0], [0.01, 0.03, 5.0], C=3, rho=0.4, m=1000, delta=0.1)
+    bound = kuznetsov_mohri_syed(0.25, [0.5, 0.25, 0.0], [0.01, 0.03, 5.0], C=3, rho=0.4, m=1000, delta=0.1)
     blocks = math.ceil(25 * math.log(9 * 0.16 * 1000 / (4 * math.log(3))))
-    assert (found.id, found.rho) == ("kuznetsov-mohri-syed", 0.4)
-    assert dict(found.terms) == pytest.approx(
+    assert (bound.id, bound.rho) == ("kuznetsov-mohri-syed", 0.4)
+    assert dict(bound.terms) == pytest.approx(
         {
             "margin_error": 0.25,
             "complexity": 60 * (0.5 * 0.01 + 0.25 * 0.03) / 0.75,

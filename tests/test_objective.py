@@ -201,11 +201,11 @@ SIGNS, INDICES = torch.tensor([1.0, -1.0]), torch.tensor([0, 1, 2])
     ],
 )
 def test_resolve_fills_in_what_is_open(asked, method, y, m, filled_in):
-    found = Config(**asked).resolve(method, y, m)
-    assert {name: found[name] for name in filled_in} == filled_in
-    assert found.resolve(method, y, m) == found
-    open_again = found.opened(method, y, m)
-    assert open_again.resolve(method, y, m) == found
+    minimum = Config(**asked).resolve(method, y, m)
+    assert {name: minimum[name] for name in filled_in} == filled_in
+    assert minimum.resolve(method, y, m) == minimum
+    open_again = minimum.opened(method, y, m)
+    assert open_again.resolve(method, y, m) == minimum
     assert {"learner", "lam", "members"} & open_again.changes().keys() <= asked.keys() | {"learner"}
 
 

@@ -46,8 +46,8 @@ def test_the_ball_of_the_inverse_holds_the_root(q: str, c: str) -> None:
 def test_b_of_a_program_is_rounded_down() -> None:
     setting = {"n": 4, "N": 20480, "k": 10347, "beta": 0.0}
     for shift, expected in [(0.0, "0.933498675491306"), (1e-3, "0.912967443487496638"), (1.0, "0")]:
-        found = outward.vote_parts(np.zeros(3), [1.0], **setting, shift=shift).b
-        assert Fraction(expected) * (1 - Fraction(1, 10**13)) <= Fraction(found) <= Fraction(expected)
+        value = outward.vote_parts(np.zeros(3), [1.0], **setting, shift=shift).b
+        assert Fraction(expected) * (1 - Fraction(1, 10**13)) <= Fraction(value) <= Fraction(expected)
 
 
 def test_reference_values() -> None:
@@ -61,22 +61,22 @@ def test_reference_values() -> None:
         rates = [arb(1024)] * 20
         above(outward._counts_kl(rates, 7840, 20480, outward.decimal(0.003)), 339.4090291405920, rel=1e-8)
         for size, k, expected_cdf in [(2000, 60, 0.911953379051027), (200, 10, 0.771258148051245)]:
-            found = tails.lead_lower(arb(size), k, arb(0))
-            assert found == pytest.approx(expected_cdf, rel=1e-9)
-            assert found <= expected_cdf + 1e-15
+            value = tails.lead_lower(arb(size), k, arb(0))
+            assert value == pytest.approx(expected_cdf, rel=1e-9)
+            assert value <= expected_cdf + 1e-15
         exponent = outward.exact_ball(2 * math.sqrt(12_000) / 0.05).log() / 12_000
         assert float(tails.kl_inverse_ball(arb(0), exponent)) == pytest.approx(0.000698523453696331, rel=1e-14)
         theta = outward.simplex([1] * 20)
         above(outward._iid_kl(theta, 113, 1568), 492.8861037912689, rel=1e-8)
         above(outward._polya_kl(theta, 113, 1568, outward.decimal(0.003)), 121.5963564457506, rel=1e-8)
     above(tails.right_votes_upper(np.array([0.02]), 20480, 10347), 0.0869076842548716 * (1 - 1e-14))
-    found = outward.vote_parts(np.full(12_000, 0.02), [1] * 20, n=1568, N=20480, k=10347, beta=0.003).at("0.05")
-    looser = (found.terms["KL"] + math.log(2 * math.sqrt(12_000) / 0.05) + found.terms["grid"]) / 12_000
-    above(kl_inverse(found.terms["empirical"], looser) / found.terms["b"], 0.161621851099990, rel=1e-8)
-    above(found.raw, 0.161539127697334, rel=1e-8)
-    above(found.terms["KL"], 197.071771459312, rel=1e-8)
-    assert found.terms["b"] == pytest.approx(0.933498675491306, abs=1e-15)
-    assert found.terms["b"] <= 0.9334986754913061
+    value = outward.vote_parts(np.full(12_000, 0.02), [1] * 20, n=1568, N=20480, k=10347, beta=0.003).at("0.05")
+    looser = (value.terms["KL"] + math.log(2 * math.sqrt(12_000) / 0.05) + value.terms["grid"]) / 12_000
+    above(kl_inverse(value.terms["empirical"], looser) / value.terms["b"], 0.161621851099990, rel=1e-8)
+    above(value.raw, 0.161539127697334, rel=1e-8)
+    above(value.terms["KL"], 197.071771459312, rel=1e-8)
+    assert value.terms["b"] == pytest.approx(0.933498675491306, abs=1e-15)
+    assert value.terms["b"] <= 0.9334986754913061
 
 
 @pytest.mark.parametrize("m", [1, 2, 7, 40])
@@ -113,10 +113,10 @@ def test_the_kl_of_votes_is_rounded_up(beta: float) -> None:
         v = np.concatenate([rng.normal(size=7), [0.0, 40.0, 1e-9, 1e-300]])
         weights = np.abs(v) / np.abs(v).sum()
         for setting in (beta, 0.0):
-            found = outward.vote_parts(np.zeros(3), v, n=30, N=N, k=N // 2, beta=setting).KL
+            value = outward.vote_parts(np.zeros(3), v, n=30, N=N, k=N // 2, beta=setting).KL
             expected = vote.vote_kl(weights, N, n=30, beta=setting)
-            assert found >= expected - 1e-9
-            assert found == pytest.approx(expected, rel=1e-7)
+            assert value >= expected - 1e-9
+            assert value == pytest.approx(expected, rel=1e-7)
     alone = outward.vote_parts(np.zeros(3), [3.0], n=30, N=10, k=5, beta=beta).KL
     above(alone, sum(math.log((30 * beta + t) / (beta + t)) for t in range(10)) * (1 - 1e-15))
 
@@ -124,9 +124,9 @@ def test_the_kl_of_votes_is_rounded_up(beta: float) -> None:
 @pytest.mark.parametrize("small", [1e-40, 5e-324])
 def test_a_voter_beside_one_of_nearly_all_weight(small: float) -> None:
     """1 - theta_1 is below the last bit of any ball around theta_1: the KL was no number."""
-    found = outward.vote_parts(np.array([0.5]), [1.0, small], n=4, N=40, k=30, beta=0.003).KL
+    value = outward.vote_parts(np.array([0.5]), [1.0, small], n=4, N=40, k=30, beta=0.003).KL
     alone = outward.vote_parts(np.array([0.5]), [1.0], n=4, N=40, k=30, beta=0.003).KL
-    above(found, alone * (1 - 1e-12))
+    above(value, alone * (1 - 1e-12))
 
 
 @pytest.mark.parametrize("beta", [0.001, 0.3])
@@ -143,17 +143,17 @@ def test_the_two_expectations_are_rounded_down(beta: float) -> None:
         for t in thetas:
             p = mpmath.mpf(t.numerator) / t.denominator
             exact += sum(mpmath.binomial(60, c) * p**c * (1 - p) ** (60 - c) * rising(c) for c in range(1, 61))
-        found = tails.binomial_rising_lower([outward.exact_ball(t) for t in thetas], 60, outward.decimal(beta))
-        assert found <= exact
-        assert found == pytest.approx(float(exact), rel=1e-10)
+        value = tails.binomial_rising_lower([outward.exact_ball(t) for t in thetas], 60, outward.decimal(beta))
+        assert value <= exact
+        assert value == pytest.approx(float(exact), rel=1e-10)
         rates = [Fraction(1, 1000), Fraction(5, 2), Fraction(40)]
         exact = mpmath.mpf(0)
         for t in rates:
             r = mpmath.mpf(t.numerator) / t.denominator
             exact += sum(mpmath.exp(-r) * r**c / mpmath.factorial(c) * rising(c) for c in range(1, 160))
-        found = tails.poisson_rising_lower([outward.exact_ball(t) for t in rates], outward.decimal(beta))
-        assert found <= exact
-        assert found == pytest.approx(float(exact), rel=1e-10)
+        value = tails.poisson_rising_lower([outward.exact_ball(t) for t in rates], outward.decimal(beta))
+        assert value <= exact
+        assert value == pytest.approx(float(exact), rel=1e-10)
 
 
 @pytest.mark.parametrize("size", ["0", "0.0001", "1", "30", "3000"])
@@ -174,29 +174,29 @@ def test_skellam_masses_are_rounded_up(size: str) -> None:
 @pytest.mark.parametrize(("size", "k"), [("0", 0), ("1", 0), ("30", 7), ("2000", 60), ("200", 10), ("3000", 5_000)])
 def test_a_tail_of_the_skellam_law_is_rounded_down(size: str, k: int) -> None:
     with flint.ctx.workprec(128), mpmath.workdps(30):
-        found, x = tails.lead_lower(outward.exact_ball(size), k, arb(0)), mpmath.mpf(size)
+        value, x = tails.lead_lower(outward.exact_ball(size), k, arb(0)), mpmath.mpf(size)
         last = k + 40 * int(float(size) ** 0.5 + 2)
         exact = 1 - sum(mpmath.exp(-x) * mpmath.besseli(n, x) for n in range(k + 1, last))
-        assert found <= exact
-        assert found >= exact * (1 - mpmath.mpf(10) ** -10)
+        assert value <= exact
+        assert value >= exact * (1 - mpmath.mpf(10) ** -10)
 
 
 @pytest.mark.parametrize(("errors", "m"), [(0, 1), (0, 100), (3, 40), (39, 40), (40, 40), (500, 10_000)])
 def test_clopper_pearson_is_rounded_up(errors: int, m: int) -> None:
-    found, numeric = counted.clopper_pearson_upper(errors, m, "0.05"), clopper_pearson(errors, m, 0.05)
-    assert found == pytest.approx(numeric, rel=1e-9)
+    value, numeric = counted.clopper_pearson_upper(errors, m, "0.05"), clopper_pearson(errors, m, 0.05)
+    assert value == pytest.approx(numeric, rel=1e-9)
     if errors == 0:  # 1 - 1e-40 is 1 in floats
         assert counted.clopper_pearson_upper(0, m, "1e-40") == pytest.approx(1 - 1e-40 ** (1 / m), rel=1e-9)
     if errors < m <= 100:
-        p = Fraction(found)
+        p = Fraction(value)
         assert sum(math.comb(m, c) * p**c * (1 - p) ** (m - c) for c in range(errors + 1)) <= Fraction(5, 100)
 
 
 def test_margins_are_divided_downwards() -> None:
     with flint.ctx.workprec(128):
-        found = outward.lower_margins(np.array([1.0, -1.0, 0.0]), outward.exact_ball(Fraction(3)))
-    assert [Fraction(x) <= Fraction(y, 3) for x, y in zip(found.tolist(), (1, -1, 0), strict=True)] == [True] * 3
-    assert found == pytest.approx([1 / 3, -1 / 3, 0.0])
+        value = outward.lower_margins(np.array([1.0, -1.0, 0.0]), outward.exact_ball(Fraction(3)))
+    assert [Fraction(x) <= Fraction(y, 3) for x, y in zip(value.tolist(), (1, -1, 0), strict=True)] == [True] * 3
+    assert value == pytest.approx([1 / 3, -1 / 3, 0.0])
 
 
 def test_the_weights_of_a_linear_network() -> None:

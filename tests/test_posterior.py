@@ -200,8 +200,8 @@ def test_overflow_is_named() -> None:
 
 def test_the_data_form_has_its_name_margin_and_refusals() -> None:
     fixed = {"d": 1, "r_rms": 0.6, "m": 900, "delta": 0.05}
-    found = a_posteriori_data_at(7, 0.1, 3.0, E_Z=42.0, **fixed)
-    assert (found.id, found.j, found.rho) == ("a-posteriori-data", 7, pytest.approx(3 / 1.05**7))
+    value = a_posteriori_data_at(7, 0.1, 3.0, E_Z=42.0, **fixed)
+    assert (value.id, value.j, value.rho) == ("a-posteriori-data", 7, pytest.approx(3 / 1.05**7))
     for j, E_Z, line in [
         (7, -1.0, r"E Z_1 must be finite and >= 0, got E Z_1=-1\.0\."),
         (100_000, 42.0, r"a-posteriori-data at j=100000 exceeds the largest float"),

@@ -493,13 +493,13 @@ def test_held_out_points_alone_bound_the_risk_of_any_predictor(kind):
         "adanet": lambda: AdaNetCVXClassifier(rounds=1).fit(X[:80], y[:80]),
         "state_dict": lambda: module.state_dict(),
     }[kind]()
-    found = verify_bounds(given, test=(X[80:], y[80:]))
-    assert (found.subject, list(found.bounds), found.sample.m) == ("black box", ["held-out"], 0)
-    assert found.cite.id == "held-out"
-    assert found.cite.value == clopper_pearson_upper(round(found.test.error * 80), 80, Fraction(1, 20))
-    document = json.loads(found.to_json())
+    answer = verify_bounds(given, test=(X[80:], y[80:]))
+    assert (answer.subject, list(answer.bounds), answer.sample.m) == ("black box", ["held-out"], 0)
+    assert answer.cite.id == "held-out"
+    assert answer.cite.value == clopper_pearson_upper(round(answer.test.error * 80), 80, Fraction(1, 20))
+    document = json.loads(answer.to_json())
     assert document["sample"]["train_error"] is None
-    assert "nan" not in str(found).lower()
-    assert "nan" not in found.text(verbose=True).lower()
+    assert "nan" not in str(answer).lower()
+    assert "nan" not in answer.text(verbose=True).lower()
     with pytest.raises(ValueError, match=r"X and y|no sample"):
         verify_bounds(given)

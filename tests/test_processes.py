@@ -62,14 +62,14 @@ def together(data):
 def test_the_network_of_one_process_up_to_rounding(data, together):
     """The sums are added up in another order: float64, 60 steps of Adam, three rounds, and 1e-9 of every weight."""
     assert cli.main([str(data), "-o", str(data.with_name("alone.pt")), *OPTIONS]) == 0
-    alone, found = model_file.read(data.with_name("alone.pt")), model_file.read(together)
-    assert found.network.n == alone.network.n
-    assert found.sample.sha256 == alone.sample.sha256
+    alone, table = model_file.read(data.with_name("alone.pt")), model_file.read(together)
+    assert table.network.n == alone.network.n
+    assert table.sample.sha256 == alone.sample.sha256
     for pair, U in alone.network.hidden.items():
-        torch.testing.assert_close(found.network.hidden[pair], U, rtol=1e-9, atol=1e-10)
+        torch.testing.assert_close(table.network.hidden[pair], U, rtol=1e-9, atol=1e-10)
     for k, w in alone.network.output.items():
-        torch.testing.assert_close(found.network.output[k], w, rtol=1e-9, atol=1e-10)
-    for ours, theirs in zip(found.meta["history"], alone.meta["history"], strict=True):
+        torch.testing.assert_close(table.network.output[k], w, rtol=1e-9, atol=1e-10)
+    for ours, theirs in zip(table.meta["history"], alone.meta["history"], strict=True):
         assert ours["chosen"] == theirs["chosen"]
         assert ours["objective"] == pytest.approx(theirs["objective"], rel=1e-10)
         assert ours["held_out"] == pytest.approx(theirs["held_out"], rel=1e-10)
@@ -87,12 +87,12 @@ def test_of_three_classes_too(data):
     assert cli.main([str(classes), "-o", str(classes.with_name("one.pt")), *options]) == 0
     _, errors = started.communicate(timeout=WAIT)
     assert started.returncode == 0, errors
-    alone, found = model_file.read(classes.with_name("one.pt")), model_file.read(pair)
-    assert found.network.outputs == alone.network.outputs == 3
+    alone, table = model_file.read(classes.with_name("one.pt")), model_file.read(pair)
+    assert table.network.outputs == alone.network.outputs == 3
     for places, U in alone.network.hidden.items():
-        torch.testing.assert_close(found.network.hidden[places], U, rtol=1e-9, atol=1e-10)
+        torch.testing.assert_close(table.network.hidden[places], U, rtol=1e-9, atol=1e-10)
     for k, w in alone.network.output.items():
-        torch.testing.assert_close(found.network.output[k], w, rtol=1e-9, atol=1e-10)
+        torch.testing.assert_close(table.network.output[k], w, rtol=1e-9, atol=1e-10)
 
 
 def children(pid):

@@ -70,22 +70,22 @@ class _Swallowed(nn.Module):
 def test_errors_of_a_float32_module_are_its_own():
     X = np.random.default_rng(0).choice([-1.0, 1.0], (60, 1)) + np.arange(60)[:, None] / 1e3
     y = np.sign(X[:, 0])
-    found = verify_bounds(_Swallowed().eval(), X[:40], y[:40], test=(X[40:], y[40:]), draws=None)
-    assert found.sample.train_error == 1
-    assert found.test.error == 1
+    answer = verify_bounds(_Swallowed().eval(), X[:40], y[:40], test=(X[40:], y[40:]), draws=None)
+    assert answer.sample.train_error == 1
+    assert answer.test.error == 1
 
 
 @pytest.mark.parametrize("r_sup", [None, 2])
 def test_nothing_said_of_the_formula_is_cited_for_a_program_that_is_not_tied_to_it(r_sup):
     """In real numbers f = x, in float32 f = 0: the citation was .25 for a program whose risk is 1."""
     X = np.random.default_rng(0).choice([-1.0, 1.0], (4000, 1)) + np.arange(4000)[:, None] / 1e4
-    found = verify_bounds(_Swallowed().eval(), X, np.sign(X[:, 0]), draws=None, r_sup=r_sup)
-    assert found.cite is None
-    assert "arithmetic" in found.bounds["a-posteriori"].why_not
-    rows = {row["id"]: row["about"] for row in json.loads(found.to_json())["bounds"]}
+    answer = verify_bounds(_Swallowed().eval(), X, np.sign(X[:, 0]), draws=None, r_sup=r_sup)
+    assert answer.cite is None
+    assert "arithmetic" in answer.bounds["a-posteriori"].why_not
+    rows = {row["id"]: row["about"] for row in json.loads(answer.to_json())["bounds"]}
     assert rows.pop("occam-certificate") == "program"  # it counts the program's own errors, which are all
     assert set(rows.values()) == {"formula"}
-    assert found.verdict == "holds"
+    assert answer.verdict == "holds"
 
 
 def _classifier(dtype, inplace=False):
@@ -136,18 +136,18 @@ def test_a_bfloat16_program_is_too_coarse_for_a_margin_that_needs_the_tie():
     module = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 1)).to(torch.bfloat16).eval()
     X = np.random.default_rng(0).uniform(-1, 1, (300, 64))
     y = np.where(ModuleProgram(module).predict(X) > 0, 1.0, -1.0)
-    found = verify_bounds(module, X, y, draws=None, r_sup=1)
-    assert found.sample.train_error == np.mean(ModuleProgram(module).predict(X) != y)
-    assert {row.about for id, row in found.bounds.items() if id != "occam-certificate"} == {"formula"}
-    assert found.cite is None
+    answer = verify_bounds(module, X, y, draws=None, r_sup=1)
+    assert answer.sample.train_error == np.mean(ModuleProgram(module).predict(X) != y)
+    assert {row.about for id, row in answer.bounds.items() if id != "occam-certificate"} == {"formula"}
+    assert answer.cite is None
 
 
 def test_the_ramp_from_eta_rho_counts_points_below_it_as_errors():
     X, y = np.array([[1.0], [0.3], [0.6]]), np.ones(3)
-    found = margins(trace(_identity(), (1,)), X, y)
-    assert found.ramp(1.0) == pytest.approx((0 + 0.7 + 0.4) / 3)
-    assert found.ramp(1.0, 0.5) == pytest.approx((0 + 1 + 0.8) / 3)
-    assert found.ramp(1.0, 0.5) >= Fraction(0.4) / Fraction(1, 2) / 3
+    enclosed = margins(trace(_identity(), (1,)), X, y)
+    assert enclosed.ramp(1.0) == pytest.approx((0 + 0.7 + 0.4) / 3)
+    assert enclosed.ramp(1.0, 0.5) == pytest.approx((0 + 1 + 0.8) / 3)
+    assert enclosed.ramp(1.0, 0.5) >= Fraction(0.4) / Fraction(1, 2) / 3
 
 
 def _identity():
@@ -169,22 +169,22 @@ def _family(dtype, rho, r_sup=1):
 def test_bounds_of_a_family_are_about_the_program_at_the_narrower_ramp(dtype):
     """margin-bound computed apart, at a ramp from ηρ to ρ: the margins are all 4, its width (1-η)ρ."""
     eta = ETA[str(dtype).removeprefix("torch.")]
-    found, spec = _family(dtype, rho="4.1")
+    answer, spec = _family(dtype, rho="4.1")
     ramp = (1 - 4 / 4.1) / (1 - eta)
     R = [peeled_complexity(spec, k, m=4000, r_rms=1.0) for k in (1, 2)]
-    told = margin_bound(ramp, [0.0, 1.0], R, rho=(1 - eta) * 4.1, m=4000, delta=0.05, M=8.0)
-    row = found.bounds["margin-bound"]
+    message = margin_bound(ramp, [0.0, 1.0], R, rho=(1 - eta) * 4.1, m=4000, delta=0.05, M=8.0)
+    row = answer.bounds["margin-bound"]
     assert row.about == "program"
     assert row.rho == 4.1
-    assert row.raw == pytest.approx(told.total, rel=1e-9)
-    uniform = found.bounds["margin-bound-uniform"]
+    assert row.raw == pytest.approx(message.total, rel=1e-9)
+    uniform = answer.bounds["margin-bound-uniform"]
     ramp = min(1.0, max(0.0, (1 - 4 / uniform.rho) / (1 - eta)))
     plain = margin_bound_uniform_at(uniform.j, ramp, [0.0, 1.0], R, m=4000, delta=0.05, M=[1.0, 8.0])
     assert uniform.about == "program"
     for name in ("complexity", "depth"):
         assert uniform.terms[name] == pytest.approx(plain.terms[name] / (1 - eta), rel=1e-9)
     every = {
-        row.id: row for row in found.bounds.values() if row.group in ("paper", "corrected") and row.raw is not None
+        row.id: row for row in answer.bounds.values() if row.group in ("paper", "corrected") and row.raw is not None
     }
     assert {row.about for row in every.values()} == {"program"}
     assert every["theorem-1-range"].terms["margin_error"] == 1
@@ -192,8 +192,8 @@ def test_bounds_of_a_family_are_about_the_program_at_the_narrower_ramp(dtype):
 
 def test_bounds_of_a_family_are_about_the_formula_without_a_range_and_do_not_apply_in_float32():
     for dtype in (torch.float64, torch.float32):
-        found, _ = _family(dtype, rho="3.9", r_sup=None)
-        row = found.bounds["unbounded-empirical"]
+        answer, _ = _family(dtype, rho="3.9", r_sup=None)
+        row = answer.bounds["unbounded-empirical"]
         assert row.about == "formula"
         assert ("arithmetic" in row.why_not) == (dtype == torch.float32)
 
@@ -208,13 +208,13 @@ def _linear_module(dtype):
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
 def test_vote_certificate_is_about_the_program_with_b_at_its_shift(dtype):
     X, y = _signs(4000)
-    found = verify_bounds(_linear_module(dtype), X, y, draws=None, r_sup=1, cite="vote-certificate")
-    row = found.bounds["vote-certificate"]
+    answer = verify_bounds(_linear_module(dtype), X, y, draws=None, r_sup=1, cite="vote-certificate")
+    row = answer.bounds["vote-certificate"]
     e = difference(trace(_linear_module(dtype), (3,), fold=False), 1.0, dtype)
     b = vote_b(int(row.terms["N"]), int(row.terms["k"]), e)  # B' = 1
-    assert row.about == found.cite.about == "program"
+    assert row.about == answer.cite.about == "program"
     assert row.terms["b"] == pytest.approx(b, rel=1e-9)
-    assert "r-sup" in found.cite.assumes
+    assert "r-sup" in answer.cite.assumes
     if dtype != torch.float64:
         assert b < vote_b(int(row.terms["N"]), int(row.terms["k"])) * (1 - 1e-9)
 
@@ -235,10 +235,10 @@ def test_vote_certificate_of_classes_is_about_the_program_with_b_at_its_shift():
 
 def test_a_network_that_is_cited_for_its_formula_says_so():
     X, y = _signs(4000)
-    found = verify_bounds(_linear_module(torch.float64), X, y, draws=None, cite="a-posteriori")
-    assert found.cite.about == "formula"
-    assert json.loads(found.to_json())["cite"]["about"] == "formula"
-    says(" ".join(str(found).split()), ["risk", "network's formula"])
+    answer = verify_bounds(_linear_module(torch.float64), X, y, draws=None, cite="a-posteriori")
+    assert answer.cite.about == "formula"
+    assert json.loads(answer.to_json())["cite"]["about"] == "formula"
+    says(" ".join(str(answer).split()), ["risk", "network's formula"])
     tied = verify_bounds(_linear_module(torch.float64), X, y, draws=None, r_sup=1, cite="a-posteriori")
     assert tied.cite.about == "program"
     assert "network's formula" not in " ".join(str(tied).split())
@@ -249,9 +249,9 @@ def test_a_model_file_is_tied_on_its_range():
     weights = {(1, 0): torch.tensor([[1.0, 0.0, 0.0]], dtype=torch.float64)}
     network = Network((3, 1), weights, {1: torch.ones(1, dtype=torch.float64)}, ())
     model = ModelFile(network, sample=Sample.of(torch.from_numpy(X), torch.from_numpy(y)))
-    found = report.build(model, Question(r_sup=1, draws=None))
-    assert {row.id: row.status for row in found.assumptions}["arithmetic"] == "holds"
-    assert found.cite.about == "program"
+    answer = report.build(model, Question(r_sup=1, draws=None))
+    assert {row.id: row.status for row in answer.assumptions}["arithmetic"] == "holds"
+    assert answer.cite.about == "program"
     assert report.build(model, Question(draws=None)).cite.about == "formula"
 
 
@@ -273,8 +273,8 @@ def test_an_estimator_is_within_the_proved_distance_of_its_formula(kind):
     assert e < 1e-3
     if kind == "pipeline":
         assert worst > 1e-10
-    found = verify_bounds(learner, X, y, draws=None, r_sup=2e8)
-    assert {row.id: row.status for row in found.assumptions}["arithmetic"] == "holds"
+    answer = verify_bounds(learner, X, y, draws=None, r_sup=2e8)
+    assert {row.id: row.status for row in answer.assumptions}["arithmetic"] == "holds"
 
 
 def _exactly(model, X):
@@ -292,9 +292,9 @@ def test_a_float32_state_dict_runs_in_float32():
     y = np.sign(X[:, 0])
     state = _Swallowed().state_dict()
     for r_sup in (None, 2):
-        found = verify_bounds(state, X, y, activation="identity", draws=None, r_sup=r_sup)
-        assert found.sample.train_error == 1
-        assert found.cite is None
+        answer = verify_bounds(state, X, y, activation="identity", draws=None, r_sup=r_sup)
+        assert answer.sample.train_error == 1
+        assert answer.cite is None
     double = {name: value.double() for name, value in state.items()}
     assert verify_bounds(double, X, y, activation="identity", draws=None).sample.train_error == 0
 
@@ -303,9 +303,9 @@ def test_a_float32_state_dict_is_tied_and_a_file_of_one_too(tmp_path):
     X, y = _signs(4000)
     torch.save(_classifier(torch.float32).state_dict(), tmp_path / "net.pt")
     for given in (_classifier(torch.float32).state_dict(), tmp_path / "net.pt"):
-        found = verify_bounds(given, X, y, activation="relu", draws=None, r_sup=1, cite="a-posteriori")
-        assert found.cite.about == "program"
-        assert {"arithmetic", "chain", "r-sup"} <= set(found.cite.assumes)
+        answer = verify_bounds(given, X, y, activation="relu", draws=None, r_sup=1, cite="a-posteriori")
+        assert answer.cite.about == "program"
+        assert {"arithmetic", "chain", "r-sup"} <= set(answer.cite.assumes)
         assert verify_bounds(given, X, y, activation="relu", draws=None, cite="a-posteriori").cite is None
 
 
@@ -317,8 +317,8 @@ def test_a_module_that_ends_in_probabilities_is_compared_by_its_decisions(link):
     with torch.no_grad():
         body.weight.copy_(torch.tensor([[1.0, 0.0, 0.0]] if outputs == 1 else [[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]))
     module = nn.Sequential(body, nn.Sigmoid() if outputs == 1 else nn.Softmax(1)).eval()
-    found = verify_bounds(module, X, y, draws=None, r_sup=1, cite="a-posteriori")
-    assert found.cite.about == "program"
+    answer = verify_bounds(module, X, y, draws=None, r_sup=1, cite="a-posteriori")
+    assert answer.cite.about == "program"
     graph = trace(module, (3,))
     with torch.no_grad():
         body.weight.neg_()  # now the program decides otherwise than the graph that was read
@@ -361,11 +361,11 @@ def _residual(widths, channels, outputs):
     first = [nn.Conv2d(channels, widths[0], 3, 1, 1, bias=False), nn.BatchNorm2d(widths[0]), nn.ReLU(inplace=True)]
     pairs = zip([widths[0], *widths], widths, strict=False)
     blocks = [_Block(before, width, 1 if before == width else 2) for before, width in pairs]
-    found = nn.Sequential(*first, *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(widths[-1], outputs))
-    for part in found.modules():
+    network = nn.Sequential(*first, *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(widths[-1], outputs))
+    for part in network.modules():
         if isinstance(part, nn.BatchNorm2d):
             part.momentum = 0.5
-    return found
+    return network
 
 
 def test_a_deep_residual_network_on_digits_has_its_own_errors_and_says_what_is_undecided():
@@ -383,13 +383,13 @@ def test_a_deep_residual_network_on_digits_has_its_own_errors_and_says_what_is_u
     module.eval()
     with torch.no_grad():
         wrong = (module(torch.from_numpy(X)).argmax(1).numpy() != y).astype(int)
-    found = verify_bounds(module, X[:250], y[:250], test=(X[250:], y[250:]), budget=0.3)
-    assert found.sample.train_error == wrong[:250].mean()
-    assert found.test.error == wrong[250:].mean()
-    assert found.undecided > 0
-    assert json.loads(found.to_json())["undecided"] == found.undecided
-    said = f"{found.undecided} of 250 margins undecided at this depth, counted as errors by the bounds that need exact"
-    assert said in " ".join(str(found).split())
+    answer = verify_bounds(module, X[:250], y[:250], test=(X[250:], y[250:]), budget=0.3)
+    assert answer.sample.train_error == wrong[:250].mean()
+    assert answer.test.error == wrong[250:].mean()
+    assert answer.undecided > 0
+    assert json.loads(answer.to_json())["undecided"] == answer.undecided
+    said = f"{answer.undecided} of 250 margins undecided at this depth, counted as errors by the bounds that need exact"
+    assert said in " ".join(str(answer).split())
 
 
 def test_the_purse_of_exact_margins_is_never_overdrawn_and_what_it_does_not_pay_for_counts():
@@ -418,9 +418,9 @@ def test_a_resnet_18_stays_within_its_budget_beside_reading():
     y = np.arange(10)
     start = time.process_time()
     trace(module, (3, 8, 8))
-    found = verify_bounds(module, X, y, budget=1.0)
+    answer = verify_bounds(module, X, y, budget=1.0)
     spent = time.process_time() - start
-    assert found.undecided > 0
+    assert answer.undecided > 0
     assert spent < 40
 
 
@@ -443,10 +443,10 @@ def test_a_program_under_autocast_is_not_tied_as_one_of_float32():
     module = Autocast().eval()
     with torch.no_grad():
         y = module(torch.tensor(X).float())[:, 0].float().numpy() > 0
-    found = {row.id: row for row in verify_bounds(module, X, y, r_sup=1, draws=None).assumptions}["arithmetic"]
-    assert found.status in ("open", "fails")
-    if found.status == "open":
-        says(found.detail, ["bfloat16", "torch.autocast"])
+    answer = {row.id: row for row in verify_bounds(module, X, y, r_sup=1, draws=None).assumptions}["arithmetic"]
+    assert answer.status in ("open", "fails")
+    if answer.status == "open":
+        says(answer.detail, ["bfloat16", "torch.autocast"])
     plain = {row.id: row for row in verify_bounds(module.inner, X, y, r_sup=1, draws=None).assumptions}
     assert "within" in plain["arithmetic"].detail
 
@@ -457,7 +457,7 @@ def test_backends_that_shorten_products_leave_no_tie_and_no_traceback(place):
     before = backend.fp32_precision
     backend.fp32_precision = "bf16"
     try:
-        found = verify_bounds(Autocast().inner, np.eye(16), np.arange(16) % 2, r_sup=1, draws=None).assumptions
+        answer = verify_bounds(Autocast().inner, np.eye(16), np.arange(16) % 2, r_sup=1, draws=None).assumptions
     finally:
         backend.fp32_precision = before
-    assert "shorter numbers in its sums" in {row.id: row for row in found}["arithmetic"].detail
+    assert "shorter numbers in its sums" in {row.id: row for row in answer}["arithmetic"].detail

@@ -49,7 +49,7 @@ def test_scipy_finds_nothing_nearer(p):
         # |v| = a - b with a, b >= 0 would do for p = 1; signs agree at the optimum, so v = sgn(u) a suffices.
         ball = {"type": "ineq", "fun": lambda a: 0.8**p - np.sum(np.abs(a) ** p)}
         start = np.abs(u) * min(1.0, 0.5 / max(np.abs(u).sum(), 1e-9))
-        found = minimize(
+        minimum = minimize(
             lambda a, u=u: np.sum((a - np.abs(u)) ** 2),
             start,
             bounds=[(0, None)] * 4,
@@ -57,7 +57,7 @@ def test_scipy_finds_nothing_nearer(p):
             method="SLSQP",
             options={"ftol": 1e-15, "maxiter": 500},
         )
-        np.testing.assert_allclose(np.sum((v - u) ** 2), found.fun, rtol=1e-6, atol=1e-10)
+        np.testing.assert_allclose(np.sum((v - u) ** 2), minimum.fun, rtol=1e-6, atol=1e-10)
 
 
 def test_paper_cases_by_hand():

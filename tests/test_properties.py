@@ -63,8 +63,8 @@ def concave(formula: Callable) -> Callable:
 def lower_by(amount: float) -> Callable[[Callable], Callable]:
     def spoil(formula: Callable) -> Callable:
         def spoilt(*args: Any) -> Any:
-            found = formula(*args)
-            return replace(found, objective=found.objective + amount)
+            value = formula(*args)
+            return replace(value, objective=value.objective + amount)
 
         return spoilt
 
@@ -170,10 +170,10 @@ def test_the_suite_runs_from_another_folder_and_writes_how_close_it_came(tmp_pat
     assert "how close each statement came" in run.stdout
     document = json.loads((tmp_path / "close.json").read_text(encoding="utf-8"))
     assert document["schema"] == "tightness/1"
-    found = {row["statement"]: row for row in document["statements"]}
-    assert set(found) == {"margin-bound <= theorem-1", "F convex"}
-    assert 0 < found["margin-bound <= theorem-1"]["ratio"] <= 1
-    assert found["margin-bound <= theorem-1"]["examples"] == 100
+    written = {row["statement"]: row for row in document["statements"]}
+    assert set(written) == {"margin-bound <= theorem-1", "F convex"}
+    assert 0 < written["margin-bound <= theorem-1"]["ratio"] <= 1
+    assert written["margin-bound <= theorem-1"]["examples"] == 100
 
 
 # How close

@@ -37,9 +37,9 @@ def always_positive(m: int = 200, rare: int = 10) -> ModelFile:
     return ModelFile(network, sample=Sample.of(Psi, y), meta={"classes": ["ill", "well"]})
 
 
-def shown(found) -> str:
+def shown(report) -> str:
     stream = StringIO()
-    render.text(found, verbose=False, console=Console(file=stream, width=100))
+    render.text(report, verbose=False, console=Console(file=stream, width=100))
     return " ".join(stream.getvalue().split())
 
 
@@ -48,27 +48,27 @@ def shown(found) -> str:
 
 def test_the_base_rate_and_the_error_of_each_class_are_counted() -> None:
     file = class_model(m=60)
-    found = built(file)
+    answer = built(file)
     y = file.sample.y.numpy()
     wrong = file.network(file.sample.Psi).argmax(dim=1).numpy() != y
-    assert found.base_rate == (60 - max(np.bincount(y))) / 60
-    assert found.class_errors == {name: wrong[y == c].mean() for c, name in enumerate("abc") if (y == c).any()}
-    document = json.loads(render.to_json(found))
-    assert document["base_rate"] == found.base_rate
-    assert document["class_errors"] == found.class_errors
-    assert all(name in shown(found) for name in ("Classes", "a constant prediction"))
-    assert "a constant prediction" in render.to_html(found)
+    assert answer.base_rate == (60 - max(np.bincount(y))) / 60
+    assert answer.class_errors == {name: wrong[y == c].mean() for c, name in enumerate("abc") if (y == c).any()}
+    document = json.loads(render.to_json(answer))
+    assert document["base_rate"] == answer.base_rate
+    assert document["class_errors"] == answer.class_errors
+    assert all(name in shown(answer) for name in ("Classes", "a constant prediction"))
+    assert "a constant prediction" in render.to_html(answer)
 
 
 def test_held_out_points_have_errors_by_class_too() -> None:
     file, test = linear(100), fresh(50)
     y = test.y.copy()
     y[:5] = 1.0
-    found = built(file, GivenPoints(test.Psi, y))
+    answer = built(file, GivenPoints(test.Psi, y))
     wrong = test.y != y
     expected = {"-1": wrong[y < 0].mean(), "+1": wrong[y > 0].mean()}
-    assert found.test.class_errors == expected
-    assert json.loads(render.to_json(found))["test"]["class_errors"] == expected
+    assert answer.test.class_errors == expected
+    assert json.loads(render.to_json(answer))["test"]["class_errors"] == expected
 
 
 def test_names_that_were_handed_over_are_those_of_the_classes() -> None:
@@ -80,19 +80,19 @@ def test_names_that_were_handed_over_are_those_of_the_classes() -> None:
 
 
 def test_a_model_that_predicts_one_class_is_told_of() -> None:
-    found = built(always_positive())
-    assert found.base_rate == found.sample.train_error == 0.05
-    assert found.class_errors == {"ill": 1.0, "well": 0.0}
-    assert "right on class well only" in wording.sentence(found)
-    assert "predicts one class" in wording.sentence(found)
+    answer = built(always_positive())
+    assert answer.base_rate == answer.sample.train_error == 0.05
+    assert answer.class_errors == {"ill": 1.0, "well": 0.0}
+    assert "right on class well only" in wording.sentence(answer)
+    assert "predicts one class" in wording.sentence(answer)
     assert "one class" not in wording.sentence(built(linear(100)))
 
 
 def test_a_bound_above_that_of_a_constant_prediction_is_called_useless() -> None:
-    found = built(always_positive(), fresh_ones(40))
-    assert found.cite.value > found.base_rate
-    assert "useless" in wording.sentence(found)
-    assert f"errs on {wording.near(found.base_rate)}" in wording.sentence(found)
+    answer = built(always_positive(), fresh_ones(40))
+    assert answer.cite.value > answer.base_rate
+    assert "useless" in wording.sentence(answer)
+    assert f"errs on {wording.near(answer.base_rate)}" in wording.sentence(answer)
     good = built(linear())
     assert good.cite.value < good.base_rate
     assert "useless" not in wording.sentence(good)
@@ -106,8 +106,8 @@ def fresh_ones(m: int) -> GivenPoints:
 # One hint
 
 
-def only(found) -> str:
-    (line,) = found.advice
+def only(report) -> str:
+    (line,) = report.advice
     return line
 
 
@@ -126,9 +126,9 @@ def test_the_hint_names_rows_that_repeat() -> None:
 
 
 def test_the_hint_names_a_map_fitted_on_the_sample_and_what_it_costs() -> None:
-    found = built(model(n=(3, 1), fitted=True, m=400, flips=0.0))
-    assert "feature_range=" in only(found)
-    assert f"vote-certificate is then {wording.up(row(found, 'vote-certificate').raw)}" in only(found)
+    answer = built(model(n=(3, 1), fitted=True, m=400, flips=0.0))
+    assert "feature_range=" in only(answer)
+    assert f"vote-certificate is then {wording.up(row(answer, 'vote-certificate').raw)}" in only(answer)
 
 
 @pytest.mark.parametrize(("r_sup", "cause"), [(math.inf, "o bound on |Psi|"), (0.5, "> r_sup = 0.5")])
@@ -139,13 +139,13 @@ def test_the_hint_names_an_r_sup_that_is_missing_or_too_small(r_sup: float, caus
 
 
 def test_the_hint_says_what_held_out_points_would_bring() -> None:
-    found = built(model(n=(3, 80, 1)))
-    line = only(found)
+    answer = built(model(n=(3, 80, 1)))
+    line = only(answer)
     assert "--test-data" in line
     points = int(re.search(r"(\d+) with no error", line)[1])
     bound = clopper_pearson(0, points, 0.05)
     assert f"give the bound {wording.up(bound)}." in line
-    assert bound < found.base_rate
+    assert bound < answer.base_rate
     assert line.count(". ") <= 2
 
 
@@ -175,6 +175,6 @@ def test_features_near_the_least_and_the_largest_float(outputs: int, scale: floa
     with torch.no_grad():
         f = network(torch.from_numpy(X)).numpy()
     y = np.where(f[:, 0] > 0, 1, -1) if outputs == 1 else f.argmax(axis=1)
-    found = verify_bounds(network, X * scale, y, r_sup=r_sup, draws=None)
-    assert found.sample.m == 60
-    assert str(found)
+    answer = verify_bounds(network, X * scale, y, r_sup=r_sup, draws=None)
+    assert answer.sample.m == 60
+    assert str(answer)

@@ -244,8 +244,8 @@ def test_lemma_2_reads_each_layer_below() -> None:
     """Widths and Λ that differ, p = 2: r_inf (2·1·√9)(2·2·√4)(2·3·√16) √(log 18 / 2m) at k = 3."""
     spec = NetworkSpec.layered((9, 4, 16, 25), [1.0, 2.0, 3.0], 2)
     rest = 0.5 * math.sqrt(math.log(18) / 20)
-    found = [layered_complexity(spec, k, m=10, r_inf=0.5) for k in (1, 2, 3)]
-    assert found == pytest.approx([6 * rest, 6 * 8 * rest, 6 * 8 * 24 * rest], rel=1e-14)
+    values = [layered_complexity(spec, k, m=10, r_inf=0.5) for k in (1, 2, 3)]
+    assert values == pytest.approx([6 * rest, 6 * 8 * rest, 6 * 8 * 24 * rest], rel=1e-14)
 
 
 SPEC = NetworkSpec.layered((2, 2, 2), 1.0, 2)

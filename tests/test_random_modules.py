@@ -24,19 +24,19 @@ def read(module: Random) -> Graph | None:
 @pytest.mark.parametrize("depth", [3, 8, 30])
 def test_in_place_changes_are_refused_or_read_as_the_module_has_them(depth: int) -> None:
     X = np.random.default_rng(depth).standard_normal((12, 4)) * 10
-    found = 0
+    count = 0
     for seed in range(60):
         module = Random(seed, depth, in_place=0.3).double()
         graph = read(module)
         if graph is None:
             continue
-        found += 1
+        count += 1
         f, _ = enclosure.values(graph, X)
         with torch.no_grad():
             own = module(torch.from_numpy(X)).numpy()
         assert (np.abs(f - own) <= 1e-9 * (1 + np.abs(own))).all(), (seed, depth)
         require_equal(graph, module, X)
-    assert 1 <= found < 60  # some of both
+    assert 1 <= count < 60  # some of both
 
 
 def test_of_modules_without_in_place_changes_none_is_refused() -> None:

@@ -42,11 +42,11 @@ def test_the_errors_are_those_of_whole_weight_vectors_drawn_anew_for_every_examp
 def test_the_value_is_made_of_what_was_drawn_and_moved():
     net, rest, s = network(), sample(300), 0.3
     moved = replace(net, hidden={pair: U + 0.01 for pair, U in net.hidden.items()})
-    found = randomised.judged(moved, net, s, rest, 0.05, torch.Generator().manual_seed(4))
+    certified = randomised.judged(moved, net, s, rest, 0.05, torch.Generator().manual_seed(4))
     KL = 15 * 0.01**2 / (2 * s**2)  # 12 + 3 weights
-    assert math.isclose(found.KL, KL, rel_tol=1e-9)
-    q = kl_inverse(found.error, math.log(2 / 0.005) / (randomised.DRAWS * 300))
-    assert found.raw == pytest.approx(kl_inverse(q, (found.KL + math.log(xi(300) / 0.045)) / 300), rel=1e-9)
+    assert math.isclose(certified.KL, KL, rel_tol=1e-9)
+    q = kl_inverse(certified.error, math.log(2 / 0.005) / (randomised.DRAWS * 300))
+    assert certified.raw == pytest.approx(kl_inverse(q, (certified.KL + math.log(xi(300) / 0.045)) / 300), rel=1e-9)
 
 
 def test_training_never_ends_above_the_prior_and_random_labels_are_not_certified(monkeypatch):
@@ -54,8 +54,8 @@ def test_training_never_ends_above_the_prior_and_random_labels_are_not_certified
     net, own, rest = network(), sample(200), sample(400, seed=5)
     s = randomised.width(net, *own, randomised.generator(0, 1, 1))
     prior = randomised.judged(net, net, s, rest, 0.05, randomised.generator(0, 1, 3))
-    found = randomised.train(net, own, rest, 0.05, 0)
-    assert found.raw <= prior.raw < 0.3
+    certified = randomised.train(net, own, rest, 0.05, 0)
+    assert certified.raw <= prior.raw < 0.3
     labels = torch.where(torch.rand(400, generator=torch.Generator().manual_seed(6)) < 0.5, 1.0, -1.0).double()
     assert randomised.train(net, own, (rest[0], labels), 0.05, 0).raw > 0.5
 

@@ -402,9 +402,9 @@ def test_a_long_name_is_cut_in_the_table_and_leaves_the_numbers_of_the_screen_in
     text = every(report)
     head = line_of(text, "bound ")
     for row in (report.bounds[0], REPORT.bounds[3]):
-        found = re.search(rf" {row.id} +(\S+)", line_of(text, f"{row.id} "))
-        assert found is not None
-        assert found.end(1) == head.index("bound") + len("bound")
+        minimum = re.search(rf" {row.id} +(\S+)", line_of(text, f"{row.id} "))
+        assert minimum is not None
+        assert minimum.end(1) == head.index("bound") + len("bound")
 
 
 def test_the_table_fits_a_column_of_the_paper():

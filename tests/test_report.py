@@ -215,8 +215,8 @@ class Oracle:
         ]
 
 
-def rows(found: BoundReport) -> dict:
-    return {row.id: row for row in found.bounds}
+def rows(report: BoundReport) -> dict:
+    return {row.id: row for row in report.bounds}
 
 
 def assert_certified(row, terms, tolerance=1e-10) -> None:
@@ -257,15 +257,15 @@ def test_every_bound_against_an_independent_calculation(case: dict) -> None:
     """Certified: at least the real value; and no looser than the rounding of sums allows."""
     mpmath.mp.dps = 40
     file = model(**case)
-    found = report.build(file, Question(draws=None))
-    oracle, bounds = Oracle(file), rows(found)
+    answer = report.build(file, Question(draws=None))
+    oracle, bounds = Oracle(file), rows(answer)
     rho = mpf(file.declared_rho)
-    assert {row.about for row in found.bounds if row.group in ("paper", "corrected") and row.raw} == {"program"}
+    assert {row.about for row in answer.bounds if row.group in ("paper", "corrected") and row.raw} == {"program"}
     assert_certified(bounds["theorem-1"], oracle.theorem_1(rho))
     assert_certified(bounds["corollary-1"], oracle.corollary_1(rho))
     assert_certified(bounds["theorem-1-range"], oracle.theorem_1_range(rho))
     assert_certified(bounds["margin-bound"], oracle.margin_bound(rho))
-    upper = [row.upper for row in found.complexities]
+    upper = [row.upper for row in answer.complexities]
     assert_certified(bounds["margin-bound-empirical"], oracle.margin_bound_empirical(rho, upper))
     assert_certified(bounds["margin-bound-unbounded"], oracle.unbounded(rho), tolerance=1e-9)
     assert_certified(bounds["unbounded-empirical"], oracle.unbounded(rho, upper), tolerance=1e-9)
@@ -283,22 +283,24 @@ def test_every_bound_against_an_independent_calculation(case: dict) -> None:
             for j in range(bounds[id].j - 30, bounds[id].j + 31):
                 other = oracle.a_posteriori(j, bounded=id.endswith("bounded"))
                 assert mpmath.fsum(other) >= mpf(bounds[id].raw) * (1 - mpf(10) ** -10)
-    assert mpf(found.sample.ramp) >= oracle.ramp(rho, oracle.W, eta=0)
-    assert found.sample.margin_error == float(Fraction(int(oracle.margin_error(rho) * oracle.m + mpf("0.5")), oracle.m))
-    assert found.sample.train_error == sum(u <= 0 for u in oracle.margins) / oracle.m
+    assert mpf(answer.sample.ramp) >= oracle.ramp(rho, oracle.W, eta=0)
+    assert answer.sample.margin_error == float(
+        Fraction(int(oracle.margin_error(rho) * oracle.m + mpf("0.5")), oracle.m)
+    )
+    assert answer.sample.train_error == sum(u <= 0 for u in oracle.margins) / oracle.m
 
 
 def test_the_lemmas_against_an_independent_calculation() -> None:
     mpmath.mp.dps = 40
     file = model(n=(2, 3, 2, 2), p=1.5, more=(4,))
-    found, oracle = report.build(file, Question(draws=None)), Oracle(file)
-    for row in found.complexities:
+    answer, oracle = report.build(file, Question(draws=None)), Oracle(file)
+    for row in answer.complexities:
         expected = oracle.lemma_2(row.k, oracle.r_inf)
         assert expected <= mpf(row.lemma_2) <= expected * (1 + mpf(10) ** -14)
         expected = oracle.peeled(row.k, oracle.r_rms)
         assert expected <= mpf(row.lemma_2_peeled) <= expected * (1 + mpf(10) ** -12)
-    R = [mpf(row.upper) for row in found.complexities]
-    for row in found.complexities[1:]:
+    R = [mpf(row.upper) for row in answer.complexities]
+    for row in answer.complexities[1:]:
         total = sum(weight * R[s - 1] for s, weight in oracle.links(row.k))
         assert 2 * total <= mpf(row.lemma_1) <= 2 * total * (1 + mpf(10) ** -14)
         assert total * 3 / 2 <= mpf(row.lemma_1_corrected) <= total * 3 / 2 * (1 + mpf(10) ** -14)
@@ -307,12 +309,12 @@ def test_the_lemmas_against_an_independent_calculation() -> None:
 def test_a_sigmoid_network_uses_the_offset_form() -> None:
     mpmath.mp.dps = 40
     file = model(n=(2, 3, 2), activation="sigmoid", p=1.0)
-    found, oracle = report.build(file, Question(draws=None)), Oracle(file)
+    answer, oracle = report.build(file, Question(draws=None)), Oracle(file)
     Q = [mpf(1), mpf(1) / 4 + mpf(1) / 2]  # r_sup = Lambda = 1, p = 1
     R = [Q[k - 1] * mpmath.sqrt(2 * (mpmath.log(4) + (k - 1) * mpmath.log(2)) / oracle.m) for k in (1, 2)]
     oracle.ranges = lambda: [mpf(1), mpf(3) / 4]
-    assert_certified(rows(found)["margin-bound"], oracle.margin_bound(mpf(file.declared_rho), R))
-    assert [row.lemma_2_peeled is None for row in found.complexities] == [False, True]
+    assert_certified(rows(answer)["margin-bound"], oracle.margin_bound(mpf(file.declared_rho), R))
+    assert [row.lemma_2_peeled is None for row in answer.complexities] == [False, True]
 
 
 def test_reference_points_of_the_after_the_fact_bound() -> None:
@@ -347,27 +349,27 @@ def test_a_rho_that_is_given_counts_as_fixed_and_one_that_is_chosen_does_not() -
 
 def test_without_a_declared_family_the_measured_one_stands_in() -> None:
     file = model(declared=False)
-    found = report.build(file, Question(draws=None))
-    assert found.declared is None
+    answer = report.build(file, Question(draws=None))
+    assert answer.declared is None
     for (k, s), U in file.network.hidden.items():
-        assert found.model.measured[k, s] == pytest.approx(float(U.abs().sum(1).max()), rel=1e-12)
-        assert Fraction(found.model.measured[k, s]) >= max(sum(map(Fraction, u)) for u in U.abs().tolist())
+        assert answer.model.measured[k, s] == pytest.approx(float(U.abs().sum(1).max()), rel=1e-12)
+        assert Fraction(answer.model.measured[k, s]) >= max(sum(map(Fraction, u)) for u in U.abs().tolist())
     for id in ("theorem-1", "margin-bound", "margin-bound-uniform", "margin-bound-empirical"):
-        assert not rows(found)[id].applies
-        assert rows(found)[id].value is None
-        assert rows(found)[id].raw is not None
-        assert "fixed-in-advance" in rows(found)[id].why_not
-    assert rows(found)["a-posteriori"].applies
-    assert report.status(found) == 0
+        assert not rows(answer)[id].applies
+        assert rows(answer)[id].value is None
+        assert rows(answer)[id].raw is not None
+        assert "fixed-in-advance" in rows(answer)[id].why_not
+    assert rows(answer)["a-posteriori"].applies
+    assert report.status(answer) == 0
 
 
 def test_the_zero_function_has_the_bound_one() -> None:
     file = model()
     zero = dataclasses.replace(file.network, output={k: 0 * w for k, w in file.network.output.items()})
-    found = report.build(dataclasses.replace(file, network=zero), Question(draws=None))
-    assert found.sample.train_error == 1
-    assert found.model.path_norm == 0
-    assert all(row.raw == 1 for row in found.bounds if not row.context)
+    answer = report.build(dataclasses.replace(file, network=zero), Question(draws=None))
+    assert answer.sample.train_error == 1
+    assert answer.model.path_norm == 0
+    assert all(row.raw == 1 for row in answer.bounds if not row.context)
 
 
 def test_the_printed_statements_have_no_value_where_the_radicand_is_negative() -> None:
@@ -411,28 +413,28 @@ def test_the_exact_value_of_a_sigmoid_family_is_above_the_printed_lemma_1(size: 
     spec = NetworkSpec((1, 1, 1), {(1, 0): size, (2, 1): 1.0}, 2.0, "sigmoid")
     Psi = torch.tensor([[1.0]] * 8, dtype=torch.float64)
     sample = type(file.sample).of(Psi, file.sample.y)
-    found = report.build(dataclasses.replace(file, declared=spec, sample=sample), Question(draws=20))
-    top = found.complexities[1]
+    answer = report.build(dataclasses.replace(file, declared=spec, sample=sample), Question(draws=20))
+    top = answer.complexities[1]
     mu = 35 / 128
     assert top.lower == pytest.approx(mu / (1 + math.exp(-size)), rel=1e-6)
     assert top.lemma_1 == pytest.approx(2 * size * mu, rel=1e-9)
     assert top.lemma_1_corrected == pytest.approx((size / 4 + 0.5) * mu, rel=1e-9)
     assert top.lower <= top.upper <= top.lemma_1_corrected
-    (check,) = [row for row in found.checks if row.claim == "lemma-1" and row.k == 2]
+    (check,) = [row for row in answer.checks if row.claim == "lemma-1" and row.k == 2]
     assert (check.verdict, check.applies, check.exact) == ("violated", False, True)
-    (corrected,) = [row for row in found.checks if row.claim == "lemma-1-corrected" and row.k == 2]
+    (corrected,) = [row for row in answer.checks if row.claim == "lemma-1-corrected" and row.k == 2]
     assert (corrected.verdict, corrected.applies) == ("holds", True)
-    assert (found.verdict, report.status(found)) == ("holds", 0)
+    assert (answer.verdict, report.status(answer)) == ("holds", 0)
 
 
 def test_lower_values_stay_below_upper_ones_and_below_the_lemmas_that_apply() -> None:
     for seed, case in enumerate(CASES[2:10]):
-        found = report.build(model(**case | {"m": 30, "seed": seed}), Question(draws=20))
-        for row in found.complexities:
+        answer = report.build(model(**case | {"m": 30, "seed": seed}), Question(draws=20))
+        for row in answer.complexities:
             assert 0 <= row.lower <= row.upper
             assert row.upper <= min(x for x in (row.lemma_1_corrected, row.lemma_2_peeled) if x is not None)
-        assert {row.verdict for row in found.checks if row.applies} <= {"holds", "not refuted"}
-        assert {row.verdict for row in found.checks if row.k == 1} == {"holds"}
+        assert {row.verdict for row in answer.checks if row.applies} <= {"holds", "not refuted"}
+        assert {row.verdict for row in answer.checks if row.k == 1} == {"holds"}
 
 
 def test_values_from_drawn_signs_share_the_quarter_of_delta_that_is_theirs() -> None:
@@ -457,44 +459,44 @@ def test_the_same_seed_gives_the_same_report() -> None:
 def test_held_out_points_give_the_test_error_and_its_bound() -> None:
     file, other = model(), model(seed=1, flips=0.5, m=200)
     test = report.GivenPoints(other.sample.Psi.numpy(), other.sample.y.numpy())
-    found = report.build(file, Question(draws=None), test=test)
+    answer = report.build(file, Question(draws=None), test=test)
     errors = int(((file.network(other.sample.Psi) * other.sample.y) <= 0).sum())
-    assert found.test.error == errors / 200
+    assert answer.test.error == errors / 200
     tail = sum(
-        math.comb(200, i) * mpf(found.test.upper) ** i * (1 - mpf(found.test.upper)) ** (200 - i)
+        math.comb(200, i) * mpf(answer.test.upper) ** i * (1 - mpf(answer.test.upper)) ** (200 - i)
         for i in range(errors + 1)
     )
     assert mpf("0.05") * (1 - mpf(10) ** -9) <= tail <= mpf("0.05")
-    checked = {row.claim for row in found.checks if row.k is None}
-    assert checked == {row.id for row in found.bounds if row.applies and row.group != "held-out"}
+    checked = {row.claim for row in answer.checks if row.k is None}
+    assert checked == {row.id for row in answer.bounds if row.applies and row.group != "held-out"}
 
 
 def test_context_rows_claim_nothing() -> None:
-    found = report.build(model(n=(3, 4, 2), top_only=True), Question(draws=None))
-    context = [row for row in found.bounds if row.context]
+    answer = report.build(model(n=(3, 4, 2), top_only=True), Question(draws=None))
+    context = [row for row in answer.bounds if row.context]
     assert {row.id for row in context} == {"golowich-frobenius", "golowich-l1", "neyshabur-group"}
     assert all(row.raw > 0 and row.value is None and not row.applies for row in context)
-    assert all(0 <= row.terms["margin_error"] - found.sample.margin_error <= 2**-52 for row in context)
+    assert all(0 <= row.terms["margin_error"] - answer.sample.margin_error <= 2**-52 for row in context)
     assert all(row.raw is None for row in report.build(model(), Question(draws=None)).bounds if row.context)
 
 
 def test_a_network_outside_its_family_is_named_and_changes_the_status() -> None:
     file = model(n=(3, 4, 2), Lambda=1.0)
     file.network.hidden[2, 1][1] *= 1.5
-    found = report.build(file, Question(draws=None))
-    (row,) = [row for row in found.assumptions if row.id == "membership"]
+    answer = report.build(file, Question(draws=None))
+    (row,) = [row for row in answer.assumptions if row.id == "membership"]
     assert row.holds is False
     assert "unit 1 of layer 2" in row.detail
-    assert report.status(found) == 1
-    assert found.verdict == "violated"
-    assert "membership" in rows(found)["margin-bound"].why_not
-    assert rows(found)["a-posteriori"].applies
+    assert report.status(answer) == 1
+    assert answer.verdict == "violated"
+    assert "membership" in rows(answer)["margin-bound"].why_not
+    assert rows(answer)["a-posteriori"].applies
 
 
 def test_curves_are_the_bounds_as_functions_of_rho() -> None:
-    found = report.build(model(), Question(draws=None, curves=True))
-    rho, raw = found.curves["margin-bound"]
-    place = int(np.argmin(np.abs(rho - found.rho)))
+    answer = report.build(model(), Question(draws=None, curves=True))
+    rho, raw = answer.curves["margin-bound"]
+    place = int(np.argmin(np.abs(rho - answer.rho)))
     again = report.build(model(), Question(draws=None, rho=float(rho[place])))
     assert raw[place] == pytest.approx(rows(again)["margin-bound"].raw, rel=1e-9)
 

@@ -129,8 +129,8 @@ def test_a_table_for_a_paper_is_of_one(run: list[str], tmp_path: Path, capsys: p
     ],
 )
 def test_a_checkpoint_is_named_by_what_tells_it_from_the_others(paths: list[str], names: list[str]) -> None:
-    found = series.named(paths, [None] * len(paths))  # type: ignore[list-item]
-    assert [checkpoint.name for checkpoint in found] == names
+    checkpoints = series.named(paths, [None] * len(paths))  # type: ignore[list-item]
+    assert [checkpoint.name for checkpoint in checkpoints] == names
 
 
 def test_a_module_of_torch_saves_such_checkpoints(tmp_path: Path, run: list[str]) -> None:
@@ -150,9 +150,9 @@ def test_a_table_that_is_too_wide_goes_on_below_with_every_number_in_one_piece()
 
 def test_a_bound_is_drawn_where_it_applies_and_nowhere_else(run: list[str]) -> None:
     given = [read_file(path, data=run[4], activation="relu") for path in run[:3]]
-    found = [report.build(one.model, Question(draws=None), sample=one.sample) for one in given]
-    first = replace(found[0], bounds=tuple(replace(row, applies=False) for row in found[0].bounds))
-    drawn = series.draw_bounds(series.named(run[:3], [first, *found[1:]]))
+    values = [report.build(one.model, Question(draws=None), sample=one.sample) for one in given]
+    first = replace(values[0], bounds=tuple(replace(row, applies=False) for row in values[0].bounds))
+    drawn = series.draw_bounds(series.named(run[:3], [first, *values[1:]]))
     lines = [line for line in drawn.axes[0].lines if line.get_marker() == "o"]
     assert lines
     assert all(min(line.get_xdata()) == 1 for line in lines)
@@ -163,11 +163,11 @@ def test_what_is_not_drawn_is_not_in_the_caption_and_numbers_of_one_power_of_ten
 ) -> None:
     given = [read_file(path, data=run[4], activation="relu") for path in run[:3]]
     reports = [report.build(one.model, Question(draws=None), sample=one.sample) for one in given]
-    found = series.named(run[:3], reports)
-    assert "(dashed)" in series.to_html(found)
+    checkpoints = series.named(run[:3], reports)
+    assert "(dashed)" in series.to_html(checkpoints)
     bare = [
         replace(each, report=replace(each.report, bounds=tuple(replace(row, tenth=None) for row in each.report.bounds)))
-        for each in found
+        for each in checkpoints
     ]
     assert "tenth" not in series.to_html(bare)
     axes = series.draw_bounds(bare).axes[0]
@@ -180,11 +180,11 @@ def test_what_is_not_drawn_is_not_in_the_caption_and_numbers_of_one_power_of_ten
 
 def test_a_long_name_of_a_checkpoint_is_not_cut(run: list[str]) -> None:
     cases = [read_file(path, data=run[4], activation="relu") for path in run[:2]]
-    found = [report.build(one.model, Question(draws=None), sample=one.sample) for one in cases]
+    values = [report.build(one.model, Question(draws=None), sample=one.sample) for one in cases]
     names = ["runs/" + "a" * 70 + "[best]_1.pt", "runs/" + "a" * 70 + "[best]_2.pt"]
     written = io.StringIO()
     screen = Console(width=60, file=written, highlight=False)
-    series.text([series.Checkpoint(name, one) for name, one in zip(names, found, strict=True)], console=screen)
+    series.text([series.Checkpoint(name, one) for name, one in zip(names, values, strict=True)], console=screen)
     first = "".join(line[:20].strip() for line in written.getvalue().splitlines())
     assert all(name in first for name in names)
     assert "…" not in written.getvalue()
@@ -196,9 +196,9 @@ def test_networks_with_different_statements_stand_in_one_table_of_what_says_some
     applying = [row for row in second.bounds if row.applies]
     kept, lone = applying[0], replace(applying[0], id="pick-certificate", raw=0.0312344, tenth=None)
     first = replace(first, bounds=(kept,))
-    found = series.named(run[:2], [first, replace(second, bounds=(*second.bounds, lone))])
-    head, rows = series.table(found)
+    checkpoints = series.named(run[:2], [first, replace(second, bounds=(*second.bounds, lone))])
+    head, rows = series.table(checkpoints)
     assert head[5:] == ["pick-certificate"]
     assert [row[-1] for row in rows] == ["-", "0.03124"]
-    assert "pick-certificate" in series.to_html(found)
-    assert series.draw_bounds(found).axes
+    assert "pick-certificate" in series.to_html(checkpoints)
+    assert series.draw_bounds(checkpoints).axes

@@ -82,10 +82,10 @@ def test_no_subscript_is_taken_for_emphasis(page: str) -> None:
     """After a sign such as ‖ or ) an underscore opens emphasis, and formulas lose theirs: write ‖u‖\\_1."""
     text = (ROOT / "paper_notes" / page).read_text(encoding="utf-8")
     words = re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)", "", text, flags=re.DOTALL)
-    found = [
+    matches = [
         words[max(0, place.start() - 30) : place.end() + 10] for place in re.finditer(r"(?<![\w\\])_(?=\S)", words)
     ]
-    assert not found
+    assert not matches
 
 
 @pytest.mark.parametrize("page", ["README.md", "paper_notes/site/howto/read-a-report.md"])
@@ -100,8 +100,8 @@ def test_a_report_is_shown_with_its_answer_first(page: str) -> None:
 def test_the_citations_name_the_version_and_no_other() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     for page in ("CITATION.cff", "paper_notes/site/citation.md"):
-        found = re.findall(r"(?m)^ *version *[:=] *\{?([\d.]+)", (ROOT / page).read_text(encoding="utf-8"))
-        assert set(found) == {version}, page
+        matches = re.findall(r"(?m)^ *version *[:=] *\{?([\d.]+)", (ROOT / page).read_text(encoding="utf-8"))
+        assert set(matches) == {version}, page
 
 
 @pytest.mark.parametrize("page", sorted((shown.SITE / "tutorials").glob("*.md")), ids=lambda page: page.stem)
@@ -150,12 +150,12 @@ def test_the_words_of_the_assumptions_are_those_of_the_catalogue() -> None:
 
 
 def test_every_certificate_has_a_network_to_show_its_value(listed: dict[str, statements.Page]) -> None:
-    found = examples()
+    networks = examples()
     bounds = {id: page.bound for id, page in listed.items() if page.is_certificate and page.bound is not None}
-    assert set(found) == set(bounds) - {"pick-certificate"}  # its examples are counts
-    assert all(0 < (example.value or 0) < 1 for example in found.values())
-    text = statements.markdown(replace(listed["vote-certificate"], example=found["vote-certificate"]))
-    assert f"| **bound** | {found['vote-certificate'].value!r} |" in text
+    assert set(networks) == set(bounds) - {"pick-certificate"}  # its examples are counts
+    assert all(0 < (example.value or 0) < 1 for example in networks.values())
+    text = statements.markdown(replace(listed["vote-certificate"], example=networks["vote-certificate"]))
+    assert f"| **bound** | {networks['vote-certificate'].value!r} |" in text
     picked = statements.markdown(listed["pick-certificate"])
     assert "| 16 of 357 points were picked | k = 16, N = 357, delta = 0.05 | 0.0832931255391" in picked
 

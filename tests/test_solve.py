@@ -20,8 +20,8 @@ def test_smallest_m_is_the_first(first: int) -> None:
     assert smallest_m(lambda m: bound_at(0.5 if m >= first else 1.5)) == first
     assert smallest_m(lambda m: bound_at(0.5 if m >= first else None)) == first
     asked = []
-    found = smallest_m(lambda m: asked.append(m) or bound_at(0.5 if m >= first else 1.5))
-    assert isinstance(found, int)
+    minimum = smallest_m(lambda m: asked.append(m) or bound_at(0.5 if m >= first else 1.5))
+    assert isinstance(minimum, int)
     assert len(asked) <= 2 * first.bit_length() + 2  # doubling, then halving
 
 

@@ -24,12 +24,12 @@ from verify.records.question import Question
 from verify.rows import report
 
 
-def status(found, id: str) -> str:
-    (row,) = [row for row in found.assumptions if row.id == id]
+def status(report, id: str) -> str:
+    (row,) = [row for row in report.assumptions if row.id == id]
     return row.status
 
 
-def linear(m: int = 20_000, seed: int = 0, told: bool = True) -> ModelFile:
+def linear(m: int = 20_000, seed: int = 0, message: bool = True) -> ModelFile:
     """f = 8 x_1, y = sgn x_1 with |x_1| = 1: every margin is B, so that the bounds after the fact are small."""
     draw = np.random.default_rng(seed)
     Psi = draw.uniform(-1, 1, size=(m, 3))
@@ -40,7 +40,7 @@ def linear(m: int = 20_000, seed: int = 0, told: bool = True) -> ModelFile:
         {1: torch.ones(1, dtype=torch.float64)},
         (),
     )
-    features = FeatureMap.known(["a", "b", "c"], -1.0, 1.0, bias=False, clip=False) if told else None
+    features = FeatureMap.known(["a", "b", "c"], -1.0, 1.0, bias=False, clip=False) if message else None
     return ModelFile(network, None, None, features, Sample.of(Psi, Psi[:, 0].copy()))
 
 
@@ -71,30 +71,30 @@ def test_twelve_coins_repeated_certify_nothing() -> None:
     network = Network((40, 1), {(1, 0): torch.from_numpy(v[None])}, {1: torch.ones(1, dtype=torch.float64)}, ())
     sample = Sample.of(np.tile(Psi, (1666, 1)), np.tile(y, 1666))
     file = ModelFile(network, None, None, None, sample)
-    found = report.build(file, Question(draws=None))
-    assert status(found, "iid") == "fails"
-    says(found.assumptions[0].detail, ["19,980 of 19,992", "repeat"])
-    assert found.cite is None
-    assert not any(row.applies for row in found.bounds)
-    told = report.build(file, Question(draws=None, discrete=True))
-    assert status(told, "iid") == "assumed"
-    assert told.cite is not None
-    assert "iid" in told.cite.assumes
+    answer = report.build(file, Question(draws=None))
+    assert status(answer, "iid") == "fails"
+    says(answer.assumptions[0].detail, ["19,980 of 19,992", "repeat"])
+    assert answer.cite is None
+    assert not any(row.applies for row in answer.bounds)
+    message = report.build(file, Question(draws=None, discrete=True))
+    assert status(message, "iid") == "assumed"
+    assert message.cite is not None
+    assert "iid" in message.cite.assumes
 
 
 def test_rows_that_do_not_repeat_leave_iid_assumed() -> None:
-    found = report.build(linear(500), Question(draws=None))
-    assert status(found, "iid") == "assumed"
-    assert "iid" in found.cite.assumes
+    answer = report.build(linear(500), Question(draws=None))
+    assert status(answer, "iid") == "assumed"
+    assert "iid" in answer.cite.assumes
 
 
 # The feature map and its range
 
 
 def test_psi_of_unknown_making_is_assumed_and_named_in_the_citation() -> None:
-    found = report.build(linear(told=False), Question(draws=None))
-    assert status(found, "feature-map") == "assumed"
-    assert "feature-map" in found.cite.assumes
+    answer = report.build(linear(told=False), Question(draws=None))
+    assert status(answer, "feature-map") == "assumed"
+    assert "feature-map" in answer.cite.assumes
 
 
 def test_r_sup_holds_only_where_the_map_clips_and_fails_at_a_test_point_beyond_it() -> None:
@@ -104,9 +104,9 @@ def test_r_sup_holds_only_where_the_map_clips_and_fails_at_a_test_point_beyond_i
     assert status(report.build(clipped, Question(draws=None)), "r-sup") == "holds"
     other = linear(100, seed=1).sample
     far = GivenPoints(5 * other.Psi.numpy(), other.y.numpy())
-    found = report.build(file, Question(draws=None), test=far)
-    assert status(found, "r-sup") == "fails"
-    assert "r-sup" in {row.id: row.why_not for row in found.bounds}["a-posteriori-bounded"]
+    answer = report.build(file, Question(draws=None), test=far)
+    assert status(answer, "r-sup") == "fails"
+    assert "r-sup" in {row.id: row.why_not for row in answer.bounds}["a-posteriori-bounded"]
 
 
 def test_the_sample_given_as_test_data_is_refused(tmp_path, capsys) -> None:
@@ -122,19 +122,19 @@ def test_the_sample_given_as_test_data_is_refused(tmp_path, capsys) -> None:
 
 def test_the_least_of_several_is_quoted_at_its_share_of_delta() -> None:
     file = linear()
-    found = report.build(file, Question(draws=None))
-    cite = found.cite
+    answer = report.build(file, Question(draws=None))
+    cite = answer.cite
     assert cite.among > 1
     assert cite.delta == pytest.approx(0.05 / cite.among)
-    assert cite.value > row(found, cite.id).value
+    assert cite.value > row(answer, cite.id).value
     at_share = report.build(file, Question(draws=None, delta=Fraction(1, 20) / cite.among))
     assert row(at_share, cite.id).value == cite.value
 
 
 def test_a_statement_named_beforehand_is_quoted_at_delta() -> None:
-    found = report.build(linear(), Question(draws=None, cite="a-posteriori"))
-    assert (found.cite.id, found.cite.among, found.cite.delta) == ("a-posteriori", 1, 0.05)
-    assert found.cite.value == row(found, "a-posteriori").value
+    answer = report.build(linear(), Question(draws=None, cite="a-posteriori"))
+    assert (answer.cite.id, answer.cite.among, answer.cite.delta) == ("a-posteriori", 1, 0.05)
+    assert answer.cite.value == row(answer, "a-posteriori").value
     none = report.build(linear(), Question(draws=None, cite="theorem-1"))
     assert none.cite is None
 
@@ -146,20 +146,20 @@ def test_settings_that_were_tried_are_paid() -> None:
     assert plain.cite.value < tried.cite.value == paid.cite.value
     assert row(tried, "a-posteriori").value == tried.cite.value
     assert tried.tried == 20
-    told = dataclasses.replace(linear(), extra={"tried": 20})
-    assert report.build(told, Question(draws=None, cite="a-posteriori")).cite.value == tried.cite.value
+    message = dataclasses.replace(linear(), extra={"tried": 20})
+    assert report.build(message, Question(draws=None, cite="a-posteriori")).cite.value == tried.cite.value
 
 
 def test_what_the_sample_decides_is_counted_among_the_quotable() -> None:
     """r_inf < r_sup happens to rule Theorem 1 out on this sample: with another it would have been quoted."""
     file = model(n=(3, 4, 2), p=1.0, m=40)
-    found = report.build(file, Question(draws=None))
-    assert row(found, "theorem-1").why_not == ("r-inf",)
+    answer = report.build(file, Question(draws=None))
+    assert row(answer, "theorem-1").why_not == ("r-inf",)
     from verify.rows.assumptions import assess
 
     setting = report.make_setting(file, Question(draws=None))
     verdict = assess(setting, rho_chosen=False)
-    applying = sum(bound.applies for bound in found.bounds)
+    applying = sum(bound.applies for bound in answer.bounds)
     assert verdict.quotable > applying
 
 
@@ -167,10 +167,12 @@ def test_the_document_and_the_words_say_what_was_paid(tmp_path, capsys) -> None:
     model_file.write(tmp_path / "model.pt", linear())
     path = str(tmp_path / "model.pt")
     assert main([path, "--no-estimates", "--json", "--tried", "3"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["tried"] == 3
-    assert found["cite"]["delta"] == pytest.approx(0.05 / 3 / found["cite"]["among"])
-    assert set(found["cite"]["assumes"]) <= {row["id"] for row in found["assumptions"] if row["status"] == "assumed"}
+    document = json.loads(capsys.readouterr().out)
+    assert document["tried"] == 3
+    assert document["cite"]["delta"] == pytest.approx(0.05 / 3 / document["cite"]["among"])
+    assert set(document["cite"]["assumes"]) <= {
+        row["id"] for row in document["assumptions"] if row["status"] == "assumed"
+    }
     main([path, "--no-estimates", "--cite", "a-posteriori"])
     text = " ".join(capsys.readouterr().out.split())
     says(text, ["probability at least 0.95", "by a-posteriori."])

@@ -63,26 +63,26 @@ def test_batches_make_the_same_table(frame, change, kind, tmp_path, monkeypatch,
     getattr(change(frame), f"write_{kind}")(path)
     whole = datasets.load(path)
     request.getfixturevalue("by_batches")
-    found = datasets.load(path)
-    assert is_on_disk(found.values)
+    data = datasets.load(path)
+    assert is_on_disk(data.values)
     assert not is_on_disk(whole.values)
-    assert found.names == whole.names
-    assert np.array_equal(found.values, whole.values)
-    assert np.array_equal(found.y, whole.y)
+    assert data.names == whole.names
+    assert np.array_equal(data.values, whole.values)
+    assert np.array_equal(data.y, whole.y)
 
 
 def test_quoted_cells_with_a_line_in_them(tmp_path, by_batches):
     rows = [f'{i},"{"red" if i % 2 else "blue, or so"}",{i % 2}' for i in range(40)]
     rows[20] = '20,"two\nlines",0'
     (tmp_path / "t.csv").write_text("\n".join(["a,colour,y", *rows]) + "\n")
-    found = datasets.load(tmp_path / "t.csv")
-    assert found.names == ("a", "colour=blue, or so", "colour=red", "colour=two\nlines")
-    assert found.values[20].tolist() == [20, 0, 0, 1]
-    assert found.values.sum(0).tolist() == [780, 19, 20, 1]
+    data = datasets.load(tmp_path / "t.csv")
+    assert data.names == ("a", "colour=blue, or so", "colour=red", "colour=two\nlines")
+    assert data.values[20].tolist() == [20, 0, 0, 1]
+    assert data.values.sum(0).tolist() == [780, 19, 20, 1]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("a,y\n1,0\n2\n3,1\n", "row 3 has 1 cells, expected 2 as in the header"),
         ("a,b\n1,0\n", "no column 'y' for the labels"),
@@ -92,9 +92,9 @@ def test_quoted_cells_with_a_line_in_them(tmp_path, by_batches):
         ('a,y\n"1",0\n"2"\n', "row 3 has 1 cells"),
     ],
 )
-def test_what_is_no_table_is_refused(text, told, tmp_path, by_batches):
+def test_what_is_no_table_is_refused(text, message, tmp_path, by_batches):
     (tmp_path / "t.csv").write_text(text)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         datasets.load(tmp_path / "t.csv")
 
 
@@ -120,16 +120,16 @@ def test_parts_are_one_table(frame, streamed, tmp_path, request):
     if streamed:
         request.getfixturevalue("by_batches")
     for pattern, expected in (("number-*.csv", frame), ("part-*.npy", frame), ("part-*.parquet", frame)):
-        found = datasets.load(tmp_path / pattern)
-        assert np.array_equal(found.values, expected.drop("y").to_numpy())
-        assert np.array_equal(found.y, 2.0 * expected["y"].to_numpy() - 1)
-        assert is_on_disk(found.values) == (streamed or pattern.endswith("npy"))
+        data = datasets.load(tmp_path / pattern)
+        assert np.array_equal(data.values, expected.drop("y").to_numpy())
+        assert np.array_equal(data.y, 2.0 * expected["y"].to_numpy() - 1)
+        assert is_on_disk(data.values) == (streamed or pattern.endswith("npy"))
     for pattern, kind in (("part-*.csv", "csv"), ("word-*.parquet", "parquet")):
         getattr(whole, f"write_{kind}")(tmp_path / f"t.{kind}")
         expected = datasets.load(tmp_path / f"t.{kind}")
-        found = datasets.load(tmp_path / pattern)
-        assert found.names == expected.names
-        assert np.array_equal(found.values, expected.values)
+        data = datasets.load(tmp_path / pattern)
+        assert data.names == expected.names
+        assert np.array_equal(data.values, expected.values)
 
 
 def test_parts_of_images_with_labels_of_their_own(tmp_path):
@@ -138,12 +138,12 @@ def test_parts_of_images_with_labels_of_their_own(tmp_path):
     for i, rows in enumerate((slice(0, 3), slice(3, 7))):
         np.save(tmp_path / f"X-{i}.npy", X[rows])
         np.save(tmp_path / f"y-{i}.npy", y[rows])
-    found = images.load(str(tmp_path / "X-*.npy"), label=str(tmp_path / "y-*.npy"))
-    assert is_on_disk(found.X)
-    assert found.X.shape == (7, 1, 2, 3)
-    assert np.array_equal(np.asarray(found.X), X)
-    assert np.array_equal(found.X[np.array([6, 0, 3])], X[[6, 0, 3]])
-    assert found.y.tolist() == y.tolist()
+    data = images.load(str(tmp_path / "X-*.npy"), label=str(tmp_path / "y-*.npy"))
+    assert is_on_disk(data.X)
+    assert data.X.shape == (7, 1, 2, 3)
+    assert np.array_equal(np.asarray(data.X), X)
+    assert np.array_equal(data.X[np.array([6, 0, 3])], X[[6, 0, 3]])
+    assert data.y.tolist() == y.tolist()
 
 
 def test_parts_that_do_not_fit_together_are_refused(tmp_path):
@@ -152,13 +152,13 @@ def test_parts_that_do_not_fit_together_are_refused(tmp_path):
     np.save(tmp_path / "a-0.npy", np.ones((2, 3)))
     np.save(tmp_path / "a-1.npy", np.ones((2, 4)))
     np.save(tmp_path / "l-0.npy", np.ones(4))
-    for pattern, label, told in (
+    for pattern, label, message in (
         ("a-*.csv", None, r"a-1\.csv: expected the columns of a-0\.csv, 'x' is in one of them only"),
         ("b-*.csv", None, r"b-\*\.csv: no file has such a name"),
         ("a-*.npy", None, r"a-1\.npy: expected rows of shape \(2,\) as in a-0\.npy, got \(3,\)"),
         ("a-*.npy", "l-*.npy", r"l-\*\.npy: expected as many files of labels as .*, 2, got 1"),
     ):
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=message):
             datasets.load(tmp_path / pattern, label=None if label is None else str(tmp_path / label))
 
 
@@ -174,10 +174,10 @@ def test_labels_of_npy(frame, tmp_path):
     assert named.classes == ("no", "yes")
     assert np.array_equal(named.y, beside.y)
     for name, label in (("last", None), ("last", "3"), ("inside", "1")):
-        found = datasets.load(tmp_path / f"{name}.npy", label=label)
-        assert is_on_disk(found.values)
-        assert np.array_equal(found.values, X)
-        assert np.array_equal(found.y, beside.y)
+        data = datasets.load(tmp_path / f"{name}.npy", label=label)
+        assert is_on_disk(data.values)
+        assert np.array_equal(data.values, X)
+        assert np.array_equal(data.y, beside.y)
     with pytest.raises(ValueError, match=r"^--label .*0\.\.3.*\.npy.* 'y'"):
         datasets.load(tmp_path / "last.npy", label="y")
     (tmp_path / "bad.npy").write_bytes(b"no numbers")
@@ -188,11 +188,11 @@ def test_labels_of_npy(frame, tmp_path):
 
 def test_points_kept_aside_stay_on_the_disk(frame, tmp_path):
     np.save(tmp_path / "t.npy", frame.to_numpy())
-    found = read_inputs(str(tmp_path / "t.npy"), Asked(holdout=0.1))
-    assert isinstance(found.points.values, Some)
-    both = np.concatenate([found.points.whole().numpy(), found.holdout[0].whole().numpy()])
+    data = read_inputs(str(tmp_path / "t.npy"), Asked(holdout=0.1))
+    assert isinstance(data.points.values, Some)
+    both = np.concatenate([data.points.whole().numpy(), data.holdout[0].whole().numpy()])
     whole = read_inputs(str(tmp_path / "t.npy"), Asked()).points
-    low, high = found.features.low, found.features.high
+    low, high = data.features.low, data.features.high
     assert {tuple(row) for row in (both[:, :3] * (high - low) + low).round(9).tolist()} <= {
         tuple(row) for row in frame.drop("y").to_numpy().clip(low, high).round(9).tolist()
     }

@@ -78,9 +78,9 @@ def test_dual_vectors_attain_hoelder(g: list[float], p: float) -> None:
 @pytest.mark.parametrize("p", EXPONENTS)
 def test_dual_vectors_of_tensors_are_the_theorys(p: float) -> None:
     G = np.array([[0.3, -2.0, 0.0, 1e-3], [0.0] * 4, [1e-200, -1e-200, 0.0, 5e-324], [-4.0, 3.0, 4.0, 1.0]])
-    found = dual_vectors(torch.from_numpy(G), p).numpy()
-    np.testing.assert_allclose(found, [dual_vector(g, 1.0, p) for g in G], rtol=1e-12, atol=1e-300)
+    outputs = dual_vectors(torch.from_numpy(G), p).numpy()
+    np.testing.assert_allclose(outputs, [dual_vector(g, 1.0, p) for g in G], rtol=1e-12, atol=1e-300)
     if 1 < p < math.inf:
         direction = dual_direction(G, p)
         lengths = norms(direction, p)[:, None]
-        np.testing.assert_allclose(direction, found * lengths, rtol=1e-12, atol=1e-300)
+        np.testing.assert_allclose(direction, outputs * lengths, rtol=1e-12, atol=1e-300)

@@ -146,9 +146,9 @@ def called(kind: Any, whole: Any) -> dict[str, Any]:
 def test_numpy_scalars_are_numbers_everywhere(kind: Any, whole: Any) -> None:
     if whole is np.uint8:  # 400 is none
         whole = lambda value: np.uint16(value)  # noqa: E731
-    expected, found = called(float, int), called(kind, whole)
+    expected, actual = called(float, int), called(kind, whole)
     for id, value in expected.items():
-        np.testing.assert_allclose(found[id], value, rtol=1e-12, err_msg=id)
+        np.testing.assert_allclose(actual[id], value, rtol=1e-12, err_msg=id)
 
 
 def test_numpy_scalars_are_exact_in_certified_values() -> None:

@@ -127,13 +127,13 @@ def test_a_graph_has_the_rows_on_path_norms_of_the_layers_that_it_could_be() -> 
     X, y = points(stack(), 3, m=60)
     sample = GivenPoints(X.astype(np.float64), 2.0 * y - 1, mapped=False)
     graph = build(ReadNetwork(trace(stack(), (3,))), Question(draws=4, r_sup=1), sample=sample)
-    found = {row.id: row for row in graph.bounds}
+    by_name = {row.id: row for row in graph.bounds}
     layers = verify_bounds(stack().double(), X, y, draws=4, r_sup=1).bounds
     for id in ("a-posteriori", "a-posteriori-bounded", "a-posteriori-data"):
-        assert found[id].applies
+        assert by_name[id].applies
         # those of the module are about its program: the ramp starts at 2^-30 rho
-        assert found[id].raw == pytest.approx(layers[id].raw, rel=2.0**-29)
-        assert found[id].terms == pytest.approx(layers[id].terms, rel=2.0**-29)
+        assert by_name[id].raw == pytest.approx(layers[id].raw, rel=2.0**-29)
+        assert by_name[id].terms == pytest.approx(layers[id].terms, rel=2.0**-29)
 
 
 def test_a_network_without_activations_is_not_said_to_be_curved() -> None:
@@ -248,17 +248,17 @@ def test_a_declared_family_is_checked_and_used() -> None:
 def test_a_wrapper_is_what_it_runs() -> None:
     module = stack()
     X, y = points(module, 3, m=40)
-    found = verify_bounds(nn.DataParallel(module), X, y, draws=None)
-    assert found.to_json() == verify_bounds(module, X, y, draws=None).to_json()
+    answer = verify_bounds(nn.DataParallel(module), X, y, draws=None)
+    assert answer.to_json() == verify_bounds(module, X, y, draws=None).to_json()
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_weights_of_half_precision_are_taken_as_the_numbers_they_are(dtype: torch.dtype) -> None:
     module = stack().to(dtype)
     X, y = points(stack(), 3)
-    found = verify_bounds(module, X, y, draws=None)
-    assert found.model.path_norm == verify_bounds(module.float(), X, y, draws=None).model.path_norm
-    (row,) = [row for row in found.assumptions if row.id == "arithmetic"]
+    answer = verify_bounds(module, X, y, draws=None)
+    assert answer.model.path_norm == verify_bounds(module.float(), X, y, draws=None).model.path_norm
+    (row,) = [row for row in answer.assumptions if row.id == "arithmetic"]
     assert row.status == "open"
     assert str(dtype)[6:] in row.detail
 
@@ -274,12 +274,12 @@ def test_very_large_and_very_small_weights_are_reported_without_a_number_below_t
             parameter.mul_(scale)
     X = np.random.default_rng(0).uniform(-1, 1, size=(50, 3))
     y = np.arange(50) % 2
-    found = verify_bounds(module, X, y, draws=None)
-    assert found.bounds["a-posteriori"].value == 1  # at m = 50 and labels that mean nothing
-    assert str(found)
-    assert scale < 1 or found.html()
+    answer = verify_bounds(module, X, y, draws=None)
+    assert answer.bounds["a-posteriori"].value == 1  # at m = 50 and labels that mean nothing
+    assert str(answer)
+    assert scale < 1 or answer.html()
     with torch.no_grad():
-        assert float(module(torch.from_numpy(X)).abs().max()) <= found.model.path_norm
+        assert float(module(torch.from_numpy(X)).abs().max()) <= answer.model.path_norm
 
 
 class Skipping(nn.Module):
@@ -314,8 +314,8 @@ def test_points_of_bfloat16_are_taken_as_the_numbers_they_are() -> None:
     module = plain()
     X = torch.from_numpy(points(module, 3, m=40)[0]).bfloat16()
     y = np.arange(40) % 2
-    found = verify_bounds(module, X, y, draws=None)
-    assert found.to_json() == verify_bounds(module, X.double(), y, draws=None).to_json()
+    answer = verify_bounds(module, X, y, draws=None)
+    assert answer.to_json() == verify_bounds(module, X.double(), y, draws=None).to_json()
 
 
 def test_a_frame_with_nullable_numbers() -> None:
@@ -323,8 +323,8 @@ def test_a_frame_with_nullable_numbers() -> None:
     module = plain()
     X, y = points(module, 3, m=40)
     frame = pandas.DataFrame(X.astype(float)).convert_dtypes()
-    found = verify_bounds(module, frame, pandas.Series(y, index=range(7, 47), dtype="Int64"), draws=None)
-    assert found.sample.train_error == 0
+    answer = verify_bounds(module, frame, pandas.Series(y, index=range(7, 47), dtype="Int64"), draws=None)
+    assert answer.sample.train_error == 0
     frame.iloc[3, 1] = pandas.NA
     refused(lambda: verify_bounds(module, frame, y), "X must be finite")
 

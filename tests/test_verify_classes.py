@@ -33,7 +33,7 @@ def fractions(x):
 
 def exact_outputs(network, Psi):
     """f(x, y) as fractions, by the definition, ReLU."""
-    found = []
+    values = []
     for row in fractions(Psi):
         h, f = {}, [Fraction(0)] * network.outputs
         for k in range(1, network.depth + 1):
@@ -42,8 +42,8 @@ def exact_outputs(network, Psi):
             h[k] = sum(parts[1:], parts[0])
             if k in network.output:
                 f = list(f + fractions(network.output[k]) @ h[k])
-        found.append(f)
-    return found
+        values.append(f)
+    return values
 
 
 def exact_margins(network, Psi, y):
@@ -55,17 +55,19 @@ def exact_margins(network, Psi, y):
 @pytest.mark.parametrize("scale", [1.0, 1e-160, 1e120])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_enclosures_hold_the_exact_margins(seed, scale):
-    of = class_model(C=4, seed=seed, m=12, skip=True, n=(3, 4, 3, 2), declared=False)
-    network = of.network
+    original = class_model(C=4, seed=seed, m=12, skip=True, n=(3, 4, 3, 2), declared=False)
+    network = original.network
     output = {k: w * scale for k, w in network.output.items()}
     network = type(network)(network.n, network.hidden, output, network.activations, 4)
-    Psi, y = of.sample.Psi.numpy(), of.sample.y.numpy()
-    found = margins.margins(of_network(network), Psi, y)
+    Psi, y = original.sample.Psi.numpy(), original.sample.y.numpy()
+    enclosed = margins.margins(of_network(network), Psi, y)
     exact = exact_margins(network, Psi, y)
-    lower, upper = fractions(found.lower), fractions(found.upper)
+    lower, upper = fractions(enclosed.lower), fractions(enclosed.upper)
     assert all(a <= u <= b for a, u, b in zip(lower, exact, upper, strict=True))
     assert max(b - a for a, b in zip(lower, upper, strict=True)) <= Fraction(1e-12) * max(map(abs, exact))
-    np.testing.assert_allclose(found.middle, multiclass_margins(network(torch.from_numpy(Psi)).numpy(), y), rtol=1e-9)
+    np.testing.assert_allclose(
+        enclosed.middle, multiclass_margins(network(torch.from_numpy(Psi)).numpy(), y), rtol=1e-9
+    )
 
 
 def test_ties_between_classes_are_counted():
@@ -77,16 +79,16 @@ def test_ties_between_classes_are_counted():
     network = Network((3, 3), U, {1: w}, (), 3)
     Psi = np.array([[1.0, 0.1, 0.1], [0.7, 0.7, 0.7], [0.1, 0.2, 5.0]])
     for y in ([0, 0, 0], [1, 1, 1], [2, 2, 2]):
-        found = margins.margins(of_network(network), Psi, np.array(y))
+        enclosed = margins.margins(of_network(network), Psi, np.array(y))
         exact = exact_margins(network, Psi, y)
         for threshold in (Fraction(0), exact[0], exact[2]):
-            assert found.count(threshold) == sum(u <= threshold for u in exact)
+            assert enclosed.count(threshold) == sum(u <= threshold for u in exact)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_W_and_B_are_those_of_the_centred_weights(seed):
-    of = class_model(C=5, seed=seed, skip=True, n=(3, 4, 3, 2))
-    network = of.network
+    original = class_model(C=5, seed=seed, skip=True, n=(3, 4, 3, 2))
+    network = original.network
     w = {k: fractions(v) for k, v in network.output.items()}
     least = [sum(min(sum(abs(x - a) for x in column) for a in column) for column in w[k].T) for k in sorted(w)]
     assert evidence.w_norms(network, 3) == least
@@ -103,48 +105,50 @@ def test_W_and_B_are_those_of_the_centred_weights(seed):
 
 
 def test_equal_outputs_err_everywhere_and_the_bound_is_1():
-    of = class_model(C=3)
-    output = {k: w[:1].repeat(3, 1) for k, w in of.network.output.items()}
-    network = type(of.network)(of.network.n, of.network.hidden, output, of.network.activations, 3)
+    original = class_model(C=3)
+    output = {k: w[:1].repeat(3, 1) for k, w in original.network.output.items()}
+    network = type(original.network)(
+        original.network.n, original.network.hidden, output, original.network.activations, 3
+    )
     assert path_norm(of_network(network)) < 1e-12
     from dataclasses import replace
 
-    found = report.build(replace(of, network=network), Question(draws=None))
-    assert found.sample.train_error == 1
-    assert {row.value for row in found.bounds if row.id in MANY} == {1.0}
-    assert {row.raw for row in found.bounds if row.id == VOTE} == {1.0}
+    answer = report.build(replace(original, network=network), Question(draws=None))
+    assert answer.sample.train_error == 1
+    assert {row.value for row in answer.bounds if row.id in MANY} == {1.0}
+    assert {row.raw for row in answer.bounds if row.id == VOTE} == {1.0}
 
 
 def test_the_rows_of_many_classes():
-    of = class_model(C=3, m=4000, flips=0.0, n=(3, 4, 2))
-    found = report.build(of, Question(draws=None))
-    assert [row.id for row in found.bounds] == [*MANY, VOTE, "kuznetsov-mohri-syed"]
-    assert found.classes == 3
-    assert [row.id for row in found.bounds if not row.applies] == [VOTE, "kuznetsov-mohri-syed"]
-    assert found.bounds[-2].why_not == ("linear",)
-    by = {row.id: row for row in found.bounds}
-    u = multiclass_margins(of.network(of.sample.Psi).numpy(), of.sample.y.numpy())
-    assert found.sample.train_error == np.mean(u <= 0)
-    weights = [(of.network.output[k] @ of.network.hidden[k, k - 1]).numpy() for k in (1, 2)]
+    original = class_model(C=3, m=4000, flips=0.0, n=(3, 4, 2))
+    answer = report.build(original, Question(draws=None))
+    assert [row.id for row in answer.bounds] == [*MANY, VOTE, "kuznetsov-mohri-syed"]
+    assert answer.classes == 3
+    assert [row.id for row in answer.bounds if not row.applies] == [VOTE, "kuznetsov-mohri-syed"]
+    assert answer.bounds[-2].why_not == ("linear",)
+    by = {row.id: row for row in answer.bounds}
+    u = multiclass_margins(original.network(original.sample.Psi).numpy(), original.sample.y.numpy())
+    assert answer.sample.train_error == np.mean(u <= 0)
+    weights = [(original.network.output[k] @ original.network.hidden[k, k - 1]).numpy() for k in (1, 2)]
     v, top = (w - np.median(w, axis=0) for w in weights)
-    paths = of.network.hidden[1, 0].abs().sum(1).numpy()
+    paths = original.network.hidden[1, 0].abs().sum(1).numpy()
     B = float(np.abs(v).sum() + (np.abs(top) @ paths).sum())
-    expected = multiclass_a_posteriori(u, B, C=3, d=1, n_0=3, r_rms=found.sample.r_rms, delta=0.05)
+    expected = multiclass_a_posteriori(u, B, C=3, d=1, n_0=3, r_rms=answer.sample.r_rms, delta=0.05)
     row = by["multiclass-a-posteriori"]
     assert row.j == expected.j
     assert row.raw == pytest.approx(expected.total, rel=1e-9)
     assert row.raw >= expected.total * (1 - 1e-13)
     fixed = by["multiclass-margin-bound"].terms
-    M = max(layers.ranges(of.declared, 1.0).upper)
+    M = max(layers.ranges(original.declared, 1.0).upper)
     width = 0.2 * (1 - 2.0**-30)  # of the ramp of a program in float64
     assert fixed["depth"] == pytest.approx(4 * M / width * np.sqrt(2 * np.log(3 * 2) / 4000), rel=1e-12)
 
 
 def test_two_classes_see_none_of_it():
-    found = report.build(model(), Question(draws=None))
-    assert not {row.id for row in found.bounds} & set(MANY)
-    assert not any("multiclass" in id for row in found.assumptions for id in row.statements)
-    assert found.classes == 2
+    answer = report.build(model(), Question(draws=None))
+    assert not {row.id for row in answer.bounds} & set(MANY)
+    assert not any("multiclass" in id for row in answer.assumptions for id in row.statements)
+    assert answer.classes == 2
 
 
 # What is handed in
@@ -172,10 +176,10 @@ def test_a_module_a_state_dict_and_a_file_agree(tmp_path, capsys):
     document = json.loads(capsys.readouterr().out)
     assert document["classes"] == 4
     assert "4 logits" in " ".join(document["notes"])
-    for found in (of_module, of_state):
-        assert found.sample.train_error == 0
-        assert found.bounds["multiclass-a-posteriori"].raw == document["bounds"][2]["raw"]
-        assert found.bounds["multiclass-a-posteriori"].applies
+    for each in (of_module, of_state):
+        assert each.sample.train_error == 0
+        assert each.bounds["multiclass-a-posteriori"].raw == document["bounds"][2]["raw"]
+        assert each.bounds["multiclass-a-posteriori"].applies
 
 
 def test_a_graph_has_the_path_norm_of_its_layers():
@@ -193,10 +197,10 @@ def test_a_convolutional_network_of_three_classes():
     module = nn.Sequential(*layers).double().eval()
     X = np.random.default_rng(0).uniform(-1, 1, (40, 1, 4))
     y = module(torch.from_numpy(X)).argmax(1)
-    found = verify_bounds(module, X, y, draws=None)
-    assert found.model.graph is not None
-    assert found.sample.train_error == 0
-    assert [id for id, row in found.bounds.items() if row.applies] == ["multiclass-a-posteriori", "occam-certificate"]
+    answer = verify_bounds(module, X, y, draws=None)
+    assert answer.model.graph is not None
+    assert answer.sample.train_error == 0
+    assert [id for id, row in answer.bounds.items() if row.applies] == ["multiclass-a-posteriori", "occam-certificate"]
 
 
 def test_an_mlp_classifier_of_three_classes():
@@ -208,21 +212,21 @@ def test_an_mlp_classifier_of_three_classes():
     fitted = MLPClassifier((5,), max_iter=20, random_state=0)
     with pytest.warns(match="ConvergenceWarning|converge"):
         fitted.fit(X, names)
-    found = verify_bounds(fitted, X, names, draws=None)
-    assert found.sample.train_error == pytest.approx(np.mean(fitted.predict(X) != names))
-    assert found.classes == 3
+    answer = verify_bounds(fitted, X, names, draws=None)
+    assert answer.sample.train_error == pytest.approx(np.mean(fitted.predict(X) != names))
+    assert answer.classes == 3
 
 
 def test_held_out_points_of_many_classes(tmp_path, capsys):
-    of = class_model(C=3, seed=1)
+    original = class_model(C=3, seed=1)
     path = tmp_path / "model.pt"
-    model_file.write(path, of)
+    model_file.write(path, original)
     held = class_model(C=3, seed=2)
     names = np.array(["a", "b", "c"])[held.sample.y.numpy()]
     np.savez(tmp_path / "test.npz", Psi=held.sample.Psi.numpy(), y=names)
     assert cli.main([str(path), "--test-data", str(tmp_path / "test.npz"), "--no-estimates", "--json"]) == 0
     test = json.loads(capsys.readouterr().out)["test"]
-    wrong = of.network(held.sample.Psi).argmax(1) != held.sample.y
+    wrong = original.network(held.sample.Psi).argmax(1) != held.sample.y
     assert test["error"] == pytest.approx(float(wrong.double().mean()))
 
 
@@ -261,10 +265,10 @@ def test_labels_that_a_module_cannot_have(y, message):
 
 
 def test_hundreds_of_classes_and_few_rows():
-    of = class_model(C=300, m=40)
-    found = report.build(of, Question(draws=None))
-    assert found.classes == 300
-    assert all(row.raw is not None and row.raw >= 1 for row in found.bounds if row.id != VOTE)
+    original = class_model(C=300, m=40)
+    answer = report.build(original, Question(draws=None))
+    assert answer.classes == 300
+    assert all(row.raw is not None and row.raw >= 1 for row in answer.bounds if row.id != VOTE)
     linear = report.build(class_model(C=300, m=40, n=(3, 1)), Question(draws=None))
     (vote,) = [row for row in linear.bounds if row.id == VOTE]
     assert vote.applies
@@ -275,8 +279,8 @@ def test_the_bound_for_ensembles_stands_beside_and_costs_a_factor_C():
     """Π_1(H_k) is H_k: its complexity is 8C/rho of a mean that ours has 4/rho of."""
     by = {}
     for C in (3, 30):
-        found = report.build(class_model(C=C, m=4000, n=(3, 4, 2)), Question(draws=None))
-        by[C] = {row.id: row for row in found.bounds}
+        answer = report.build(class_model(C=C, m=4000, n=(3, 4, 2)), Question(draws=None))
+        by[C] = {row.id: row for row in answer.bounds}
         theirs, ours = by[C]["kuznetsov-mohri-syed"], by[C]["multiclass-margin-bound"]
         assert theirs.value is None
         assert not theirs.applies

@@ -52,36 +52,36 @@ def table(path: Path, m: int = 30, columns: int = 3, seed: int = 5, key: str = "
 
 
 def test_the_document_has_the_keys_of_its_schema(tmp_path, capsys) -> None:
-    status, found = document(capsys, written(tmp_path), "--draws", "5")
+    status, result = document(capsys, written(tmp_path), "--draws", "5")
     assert status == 0
     keys = "schema subject model declared sample undecided rho delta rho_chosen assumptions complexities bounds checks"
     keys += " test cite tried compared classes base_rate class_errors notes advice verdict"
-    assert set(found) == set(keys.split())
-    assert (found["schema"], found["subject"]) == ("verify-bounds/1", "network")
+    assert set(result) == set(keys.split())
+    assert (result["schema"], result["subject"]) == ("verify-bounds/1", "network")
     keys = "sha256 depth n activation w_norms W measured path_norm layered graph"
-    assert set(found["model"]) == set(keys.split())
-    assert found["model"]["sha256"] == model_file.read(tmp_path / "model.pt").sha256
-    ids = [row["id"] for row in found["bounds"]]
+    assert set(result["model"]) == set(keys.split())
+    assert result["model"]["sha256"] == model_file.read(tmp_path / "model.pt").sha256
+    ids = [row["id"] for row in result["bounds"]]
     expected = "theorem-1 corollary-1 theorem-1-range margin-bound margin-bound-uniform margin-bound-empirical"
     more = "margin-bound-unbounded unbounded-empirical a-posteriori a-posteriori-bounded"
     assert ids[:10] == [*expected.split(), *more.split()]
-    for row in found["bounds"]:
+    for row in result["bounds"]:
         keys = "id group about delta raw value terms applies why_not vacuous rho m_needed norms_needed at_tenth at_rho"
         assert set(row) == set(keys.split())
         assert (row["value"] is None) == (not row["applies"])
         assert ("j" in row["terms"]) == (row["id"].endswith("uniform") or row["id"].startswith("a-posteriori"))
-    assert found["rho"] == 0.2
-    assert found["delta"] == 0.05
-    assert not found["rho_chosen"]
+    assert result["rho"] == 0.2
+    assert result["delta"] == 0.05
+    assert not result["rho_chosen"]
 
 
 def test_p_inf_and_what_does_not_exist_are_plain_json(tmp_path, capsys) -> None:
-    _, found = document(capsys, written(tmp_path, p=float("inf"), rho=0.001, activation="tanh"), *QUICK)
-    assert found["declared"]["p"] == "inf"
-    assert found["model"]["path_norm"] is None
-    assert found["test"] is None
-    assert found["bounds"][0]["raw"] is None
-    assert found["complexities"][0]["lower"] is None
+    _, result = document(capsys, written(tmp_path, p=float("inf"), rho=0.001, activation="tanh"), *QUICK)
+    assert result["declared"]["p"] == "inf"
+    assert result["model"]["path_norm"] is None
+    assert result["test"] is None
+    assert result["bounds"][0]["raw"] is None
+    assert result["complexities"][0]["lower"] is None
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path, capsys) -> None:
@@ -117,12 +117,12 @@ def test_a_sigmoid_network_violates_the_printed_lemma_with_status_0(tmp_path, ca
     family = NetworkSpec((1, 1, 1), {(1, 0): 0.1, (2, 1): 1.0}, 2.0, "sigmoid")
     sample = Sample.of(torch.ones(8, 1), file.sample.y)
     model_file.write(tmp_path / "model.pt", dataclasses.replace(file, declared=family, sample=sample))
-    status, found = document(capsys, str(tmp_path / "model.pt"), "--draws", "4", "--discrete")
+    status, written = document(capsys, str(tmp_path / "model.pt"), "--draws", "4", "--discrete")
     assert status == 0
-    violated = [row for row in found["checks"] if row["verdict"] == "violated"]
+    violated = [row for row in written["checks"] if row["verdict"] == "violated"]
     assert {row["claim"] for row in violated} >= {"lemma-1"}
     assert not any(row["applies"] for row in violated)
-    applies = {row["id"]: row["applies"] for row in found["bounds"]}
+    applies = {row["id"]: row["applies"] for row in written["bounds"]}
     assert applies["margin-bound"]
     assert not applies["theorem-1"]
 
@@ -139,20 +139,20 @@ def test_a_state_dict_with_biases_is_the_same_function(tmp_path, capsys, outputs
     torch.save(net.state_dict(), tmp_path / "mlp.pt")
     data = table(tmp_path / "data.npz", m=200)
     relu = ("--activation", "relu")
-    status, found = document(capsys, str(tmp_path / "mlp.pt"), "--data", data, *relu, *QUICK)
+    status, written = document(capsys, str(tmp_path / "mlp.pt"), "--data", data, *relu, *QUICK)
     assert status == 0
     with np.load(data) as file, torch.no_grad():
         logits = net(torch.from_numpy(file["X"]).float()).numpy()  # in its own type of numbers
         f = logits[:, 0] if outputs == 1 else logits[:, 1] - logits[:, 0]
         error = float(np.mean(file["y"] * f <= 0))
-    assert found["sample"]["train_error"] == error
-    assert found["declared"] is None
-    assert found["model"]["n"] == [4, 6, 5, outputs]
-    applies = {row["id"]: row["applies"] for row in found["bounds"]}
+    assert written["sample"]["train_error"] == error
+    assert written["declared"] is None
+    assert written["model"]["n"] == [4, 6, 5, outputs]
+    applies = {row["id"]: row["applies"] for row in written["bounds"]}
     assert not any(applies[id] for id in ("theorem-1", "margin-bound", "margin-bound-uniform", "a-posteriori-bounded"))
     assert not applies["a-posteriori"]  # float32, and no range on which it is near its formula
-    _, found = document(capsys, str(tmp_path / "mlp.pt"), "--data", data, *relu, *QUICK, "--r-sup", "100")
-    (row,) = (row for row in found["bounds"] if row["id"] == "a-posteriori")
+    _, written = document(capsys, str(tmp_path / "mlp.pt"), "--data", data, *relu, *QUICK, "--r-sup", "100")
+    (row,) = (row for row in written["bounds"] if row["id"] == "a-posteriori")
     assert (row["applies"], row["about"]) == (True, "program")
     main([str(tmp_path / "mlp.pt"), "--data", data, *relu, *QUICK])
     out = " ".join(capsys.readouterr().out.split())
@@ -169,9 +169,9 @@ def test_a_state_dict_without_its_activation_is_refused_with_the_way_on(tmp_path
     assert "--activation relu" in line
     errors = []
     for phi in ("relu", "tanh"):
-        status, found = document(capsys, str(tmp_path / "mlp.pt"), "--data", data, "--activation", phi, *QUICK)
-        assert (status, found["model"]["activation"]) == (0, phi)
-        errors.append(found["sample"]["train_error"])
+        status, written = document(capsys, str(tmp_path / "mlp.pt"), "--data", data, "--activation", phi, *QUICK)
+        assert (status, written["model"]["activation"]) == (0, phi)
+        errors.append(written["sample"]["train_error"])
     with np.load(data) as file, torch.no_grad():
         linears = [layer.double() for layer in mlp(bias=False) if isinstance(layer, torch.nn.Linear)]
         h = linears[1](torch.tanh(linears[0](torch.from_numpy(file["X"]))))
@@ -184,8 +184,8 @@ def test_the_difference_of_two_logits_is_not_rounded(tmp_path, capsys) -> None:
     W = torch.tensor([[1.0, -1.0], [2.0**-60, 0.0]], dtype=torch.float64)
     torch.save({"weight": W}, tmp_path / "linear.pt")
     np.savez(tmp_path / "data.npz", X=np.ones((20, 2)), y=np.ones(20))
-    _, found = document(capsys, str(tmp_path / "linear.pt"), "--data", str(tmp_path / "data.npz"), *QUICK)
-    assert found["sample"]["train_error"] == 0
+    _, written = document(capsys, str(tmp_path / "linear.pt"), "--data", str(tmp_path / "data.npz"), *QUICK)
+    assert written["sample"]["train_error"] == 0
 
 
 def test_a_single_linear_layer_has_no_activation_to_name(tmp_path, capsys) -> None:
@@ -197,18 +197,18 @@ def test_a_single_linear_layer_has_no_activation_to_name(tmp_path, capsys) -> No
 def test_test_data_give_the_error_and_its_bound(tmp_path, capsys) -> None:
     path = written(tmp_path)
     held_out = table(tmp_path / "test.npz", m=50)
-    _, found = document(capsys, path, "--test-data", held_out, *QUICK)
+    _, result = document(capsys, path, "--test-data", held_out, *QUICK)
     file = model_file.read(path)
     with np.load(held_out) as arrays:
         f = file.network(torch.from_numpy(file.features(arrays["X"]))).numpy()
         error = float(np.mean(arrays["y"] * f <= 0))
-    assert found["test"]["error"] == error
-    assert found["test"]["n"] == 50
-    assert error < found["test"]["upper"] <= 1
-    applying = {row["id"] for row in found["bounds"] if row["applies"]}
-    assert {row["claim"] for row in found["checks"]} == applying - {"held-out", "occam-certificate"}
-    assert found["bounds"][0]["id"] == "held-out"
-    assert found["bounds"][0]["raw"] == found["test"]["upper"]
+    assert result["test"]["error"] == error
+    assert result["test"]["n"] == 50
+    assert error < result["test"]["upper"] <= 1
+    applying = {row["id"] for row in result["bounds"] if row["applies"]}
+    assert {row["claim"] for row in result["checks"]} == applying - {"held-out", "occam-certificate"}
+    assert result["bounds"][0]["id"] == "held-out"
+    assert result["bounds"][0]["raw"] == result["test"]["upper"]
 
 
 def test_data_in_every_format_and_with_psi(tmp_path, capsys) -> None:
@@ -224,9 +224,9 @@ def test_data_in_every_format_and_with_psi(tmp_path, capsys) -> None:
     (tmp_path / "data.csv").write_text("\n".join(lines))
 
     def read(*words: str) -> dict:
-        found = document(capsys, path, "--data", *words, *QUICK)[1]
-        found.pop("notes")  # how the labels were mapped
-        return found
+        result = document(capsys, path, "--data", *words, *QUICK)[1]
+        result.pop("notes")  # how the labels were mapped
+        return result
 
     first = read(npz)
     zero_one = read(str(tmp_path / "data.pt"))
@@ -262,9 +262,9 @@ def test_held_out_points_alone_are_enough_and_a_chain_is_still_assumed(tmp_path,
     for name, assumes in (("model.pt", ["iid", "untouched"]), ("net.pt", ["iid", "untouched", "chain"])):
         options = ["--activation", "relu"] if name == "net.pt" else []
         main([str(tmp_path / name), "--test-data", str(tmp_path / "test.npz"), "--discrete", "--json", *options])
-        found = json.loads(capsys.readouterr().out)
-        assert found["test"]["n"] == len(file.sample.y)
-        assert [row["id"] for row in found["assumptions"] if row["status"] == "assumed"] == assumes
+        document = json.loads(capsys.readouterr().out)
+        assert document["test"]["n"] == len(file.sample.y)
+        assert [row["id"] for row in document["assumptions"] if row["status"] == "assumed"] == assumes
 
 
 def test_html_and_tex_are_written(tmp_path, capsys) -> None:

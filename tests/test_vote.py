@@ -76,15 +76,15 @@ def test_the_right_votes_are_binomial_by_simulation_of_thresholds() -> None:
 
 def test_the_formula_at_a_setting_from_its_parts() -> None:
     u, theta = np.linspace(-0.1, 0.5, 200), [0.25] * 4
-    found = vote_certificate_at(u, theta, n=20, N=160, k=95, beta=0.03, delta=0.1)
+    value = vote_certificate_at(u, theta, n=20, N=160, k=95, beta=0.03, delta=0.1)
     exponent = (vote_kl_polya(theta, 160, n=20, beta=0.03) + math.log(xi(200) * 25 * 161 * 7 / 0.1)) / 200
     q = sum(
         sum(math.comb(160, c) * ((1 + x) / 2) ** c * ((1 - x) / 2) ** (160 - c) for c in range(96)) for x in u
     ) / len(u)
     b = sum(math.comb(160, c) for c in range(96)) / 2**160
-    assert found.raw == pytest.approx(kl_inverse(q, exponent) / b, rel=1e-10)
-    assert found.terms == pytest.approx(
-        {"N": 160, "k": 95, "beta": 0.03, "empirical": q, "KL": found.terms["KL"], "grid": vote_grid(160), "b": b}
+    assert value.raw == pytest.approx(kl_inverse(q, exponent) / b, rel=1e-10)
+    assert value.terms == pytest.approx(
+        {"N": 160, "k": 95, "beta": 0.03, "empirical": q, "KL": value.terms["KL"], "grid": vote_grid(160), "b": b}
     )
 
 
@@ -93,44 +93,42 @@ def test_the_search_finds_the_least_of_the_whole_grid(monkeypatch: pytest.Monkey
     rng = np.random.default_rng(3)
     u, theta = np.clip(rng.normal(0.35, 0.15, 150), -1, 1), rng.dirichlet(np.ones(5))
     monkeypatch.setattr(vote, "VOTES", VOTES[:5])
-    found = vote_certificate(u, theta, n=40, delta=0.05)
+    value = vote_certificate(u, theta, n=40, delta=0.05)
     prior = {N: min(PRIORS, key=lambda beta, N=N: vote_kl(theta, N, n=40, beta=beta)) for N in VOTES[:5]}
     least = min(
         vote_certificate_at(u, theta, n=40, N=N, k=k, beta=prior[N], delta=0.05).raw
         for N in VOTES[:5]
         for k in range(N // 3, N)
     )
-    assert least <= found.raw <= least * (1 + 1e-3)
-    assert found.terms["N"] > 10
+    assert least <= value.raw <= least * (1 + 1e-3)
+    assert value.terms["N"] > 10
 
 
 def test_where_many_votes_are_best_no_k_nearby_is_better(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than a standard deviation above N/2: found by a coarse step and a finer one."""
     u, theta, N = np.repeat([0.03, 0.04], 3_000), [0.05] * 20, 40_960
     monkeypatch.setattr(vote, "VOTES", (N,))
-    found = vote_certificate(u, theta, n=1568, delta=0.05)
-    k = int(found.terms["k"])
-    assert (found.id, found.terms["N"], found.terms["beta"]) == ("vote-certificate", N, 0.001)
+    value = vote_certificate(u, theta, n=1568, delta=0.05)
+    k = int(value.terms["k"])
+    assert (value.id, value.terms["N"], value.terms["beta"]) == ("vote-certificate", N, 0.001)
     assert 1.5 < (k - N / 2) / (math.sqrt(N) / 2) < 4
     around = [k + step for step in (-30, -10, -3, -1, 1, 3, 10, 30)]
     assert all(
-        found.raw <= vote_certificate_at(u, theta, n=1568, N=N, k=at, beta=0.001, delta=0.05).raw for at in around
+        value.raw <= vote_certificate_at(u, theta, n=1568, N=N, k=at, beta=0.001, delta=0.05).raw for at in around
     )
 
 
 def test_what_the_search_compares_is_the_certificate_at_that_setting() -> None:
     u, theta, delta = np.linspace(-0.1, 0.9, 20), [0.25] * 4, 0.1
     table = vote_candidates(u, theta, n=20)
-    assert [found.N for found in table] == list(VOTES)
-    for found in table[::6]:
-        assert vote_kl(theta, found.N, n=20, beta=found.beta) == min(
-            vote_kl(theta, found.N, n=20, beta=b) for b in PRIORS
-        )
-        assert found.k[0] <= found.N / 2 - 0.9 * math.sqrt(found.N) or found.k[0] == 0
-        assert found.k[-1] >= found.N / 2 + 2.4 * math.sqrt(found.N) or found.k[-1] == found.N - 1
-        assert np.diff(found.k).max() <= math.ceil(math.sqrt(found.N) / 8)
-        for k, value in list(zip(found.k, found.values(20, delta), strict=True))[::7]:
-            at = vote_certificate_at(u, theta, n=20, N=found.N, k=int(k), beta=found.beta, delta=delta)
+    assert [each.N for each in table] == list(VOTES)
+    for each in table[::6]:
+        assert vote_kl(theta, each.N, n=20, beta=each.beta) == min(vote_kl(theta, each.N, n=20, beta=b) for b in PRIORS)
+        assert each.k[0] <= each.N / 2 - 0.9 * math.sqrt(each.N) or each.k[0] == 0
+        assert each.k[-1] >= each.N / 2 + 2.4 * math.sqrt(each.N) or each.k[-1] == each.N - 1
+        assert np.diff(each.k).max() <= math.ceil(math.sqrt(each.N) / 8)
+        for k, value in list(zip(each.k, each.values(20, delta), strict=True))[::7]:
+            at = vote_certificate_at(u, theta, n=20, N=each.N, k=int(k), beta=each.beta, delta=delta)
             assert value == pytest.approx(at.raw, rel=1e-9)
 
 

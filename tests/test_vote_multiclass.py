@@ -78,9 +78,9 @@ def test_an_error_of_a_program_within_shift_costs_at_least_its_b_and_less_than_w
 @pytest.mark.parametrize("shift", [1e-9, 0.003, 0.1])
 def test_b_of_a_program_rounded_down(shift: float) -> None:
     v, x, y = [[1.0, 0.5], [0.25, -0.5], [0.0, 1.5]], np.array([[1.0, 0.5]]), np.array([0])
-    found = outward.classes_parts(v, x, y, N=57, k=6, beta=0.03, shift=shift)
+    value = outward.classes_parts(v, x, y, N=57, k=6, beta=0.03, shift=shift)
     b = classes_b(np.abs(v).sum(axis=1) / np.abs(v).sum(), 57, 6, shift)
-    assert b * (1 - 1e-9) <= found.b <= b * (1 + 1e-13)
+    assert b * (1 - 1e-9) <= value.b <= b * (1 + 1e-13)
 
 
 def test_the_laws_by_recurrence() -> None:
@@ -96,12 +96,12 @@ def test_the_formula_from_its_parts() -> None:
     theta, p = np.array([0.2, 0.3, 0.1, 0.4]), np.array([0.5, 0.1, 0.4])
     scores = p * rng.uniform(-1, 1, (30, 3))
     y = scores.argmax(axis=1)
-    found = vote_certificate_multiclass_at(scores, y, theta, p, A=24, N=57, k=6, beta=0.03, delta=0.05)
+    value = vote_certificate_multiclass_at(scores, y, theta, p, A=24, N=57, k=6, beta=0.03, delta=0.05)
     exponent = (counts_kl(57 * theta, A=24, N=57, beta=0.03) + math.log(xi(30) * 25 * 6 * 58 / 0.05)) / 30
     q, b = classes_empirical(scores, y, p, 57, 6), classes_b(p, 57, 6)
-    assert found.raw == pytest.approx(kl_inverse(q, exponent) / b)
-    assert found.terms == pytest.approx(
-        {"N": 57, "k": 6, "beta": 0.03, "empirical": q, "KL": found.terms["KL"], "grid": classes_grid(57), "b": b}
+    assert value.raw == pytest.approx(kl_inverse(q, exponent) / b)
+    assert value.terms == pytest.approx(
+        {"N": 57, "k": 6, "beta": 0.03, "empirical": q, "KL": value.terms["KL"], "grid": classes_grid(57), "b": b}
     )
     assert math.fsum((N + 1) * len(BETAS) * math.exp(-classes_grid(N)) for N in CLASS_VOTES) == pytest.approx(1)
     for change, line in [
@@ -136,8 +136,8 @@ def test_an_easy_problem_is_certified_and_random_labels_are_not() -> None:
     Psi = np.where(classes[:, None] == np.arange(3), 0.9, -0.9)
     theta = np.full(3, 1 / 3)
     scores = Psi / 3
-    found = vote_certificate_multiclass(scores, classes, theta, theta, A=18, delta=0.05)
-    assert found.raw < 0.12
+    value = vote_certificate_multiclass(scores, classes, theta, theta, A=18, delta=0.05)
+    assert value.raw < 0.12
     shuffled = vote_certificate_multiclass(scores, rng.permutation(classes), theta, theta, A=18, delta=0.05)
     assert shuffled.raw > 0.55
 
@@ -178,14 +178,14 @@ def test_no_setting_nearby_is_much_better_than_the_one_found(monkeypatch: pytest
     y = rng.integers(0, 3, m)
     scores = p * np.where(y[:, None] == np.arange(3), 0.5, -0.5) + rng.normal(0, 0.03, (m, 3))
     at = {"A": 30, "delta": 0.05}
-    found = vote_certificate_multiclass(scores, y, p, p, **at)
-    assert found.id == "vote-certificate-multiclass"
-    place = CLASS_VOTES.index(int(found.terms["N"]))
+    value = vote_certificate_multiclass(scores, y, p, p, **at)
+    assert value.id == "vote-certificate-multiclass"
+    place = CLASS_VOTES.index(int(value.terms["N"]))
     assert 8 < place < 12
     for N in CLASS_VOTES[place - 1 : place + 2]:
         for k in (np.arange(6) * math.sqrt(0.75 * N)).astype(int).tolist():
-            nearby = vote_certificate_multiclass_at(scores, y, p, p, N=N, k=k, beta=found.terms["beta"], **at)
-            assert found.raw <= 1.02 * nearby.raw
+            nearby = vote_certificate_multiclass_at(scores, y, p, p, N=N, k=k, beta=value.terms["beta"], **at)
+            assert value.raw <= 1.02 * nearby.raw
 
 
 def test_what_the_search_compares_is_the_certificate_at_that_setting() -> None:
@@ -193,15 +193,15 @@ def test_what_the_search_compares_is_the_certificate_at_that_setting() -> None:
     rng, p = np.random.default_rng(7), np.array([0.5, 0.3, 0.2])
     scores, y = p * rng.uniform(-0.3, 0.5, (12, 3)), rng.integers(0, 3, 12)
     table = classes_candidates(scores, y, p, p, A=30)
-    assert [found.N for found in table] == list(CLASS_VOTES)
-    for found in (*table[:9:4], table[14]):
-        N, two = found.N, 0.8 * found.N
-        assert found.KL == counts_kl(N * p, A=30, N=N, beta=found.beta) == counts_kls(N * p, A=30, N=N).min()
-        assert found.k[0] == 0
-        assert 4.9 * math.sqrt(two) - 1 <= found.k[-1] <= 5 * math.sqrt(two) or found.k[-1] == N
-        assert np.diff(found.k).max() <= math.ceil(math.sqrt(two) / 4)
-        for k, value in list(zip(found.k, found.values(12, 0.1), strict=True))[::5]:
-            setting = {"A": 30, "N": N, "k": int(k), "beta": found.beta, "delta": 0.1}
+    assert [each.N for each in table] == list(CLASS_VOTES)
+    for each in (*table[:9:4], table[14]):
+        N, two = each.N, 0.8 * each.N
+        assert each.KL == counts_kl(N * p, A=30, N=N, beta=each.beta) == counts_kls(N * p, A=30, N=N).min()
+        assert each.k[0] == 0
+        assert 4.9 * math.sqrt(two) - 1 <= each.k[-1] <= 5 * math.sqrt(two) or each.k[-1] == N
+        assert np.diff(each.k).max() <= math.ceil(math.sqrt(two) / 4)
+        for k, value in list(zip(each.k, each.values(12, 0.1), strict=True))[::5]:
+            setting = {"A": 30, "N": N, "k": int(k), "beta": each.beta, "delta": 0.1}
             at = vote_certificate_multiclass_at(scores, y, p, p, **setting)
             assert value == pytest.approx(at.raw, rel=1e-9 if N * 3 <= 1000 else 1e-2)
 

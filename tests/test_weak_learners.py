@@ -100,8 +100,8 @@ def test_a_search_without_steps_ends_where_it_starts(dtype):
     t = task(config)
     U = start(t, draws(0, 1, 0))
     problem = SubnetworkProblem(t.inputs, t.y, t.f, (2,), [0.5, 0.5])
-    found = GradientSearch(problem, U, [torch.zeros(5).double()], config, draws(0, 1, 1)).lowest()
-    for V, W in zip(found, U, strict=True):
+    minimum = GradientSearch(problem, U, [torch.zeros(5).double()], config, draws(0, 1, 1)).lowest()
+    for V, W in zip(minimum, U, strict=True):
         assert torch.equal(V, W.to(getattr(torch, dtype)).double())
 
 

@@ -29,8 +29,8 @@ def sample() -> tuple[torch.Tensor, torch.Tensor]:
 def seconds(work) -> tuple[float, object]:
     """Of the processor, as in importing_torch: a busy machine then changes neither side much."""
     start = time.process_time()
-    found = work()
-    return time.process_time() - start, found
+    minimum = work()
+    return time.process_time() - start, minimum
 
 
 def importing_torch() -> float:

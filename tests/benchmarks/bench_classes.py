@@ -43,7 +43,7 @@ def at(penalty: float, H: torch.Tensor, y: torch.Tensor, own: torch.Tensor) -> l
     rows: list[dict[str, object]] = []
     Gamma = torch.full((UNITS,), penalty, dtype=torch.float64)
     start = time.process_time()
-    found = class_step.minimise_classes(H, y, own, Gamma, tol=GAP)
+    minimum = class_step.minimise_classes(H, y, own, Gamma, tol=GAP)
     ours = time.process_time() - start
     work = f"convex step, C = {C}, B = {UNITS}, m = {M:,}, Gamma = {penalty:g}, gap {GAP:g}"
     start = time.process_time()
@@ -53,11 +53,11 @@ def at(penalty: float, H: torch.Tensor, y: torch.Tensor, own: torch.Tensor) -> l
     rest = time.process_time() - start
     for against, theirs, note in (
         (f"{C} one-vs-rest problems of our own", rest, OTHER),
-        ("saga, l1", *saga(H, y, penalty, own, found.objective)),
+        ("saga, l1", *saga(H, y, penalty, own, minimum.objective)),
     ):
-        of = {"ours_s": round(ours, 2), "theirs_s": round(theirs, 2), "gap": found.gap, "note": note}
+        original = {"ours_s": round(ours, 2), "theirs_s": round(theirs, 2), "gap": minimum.gap, "note": note}
         target = "< 1" if note != OTHER else "none"
-        rows.append({"work": work, "against": against, "ratio": ours / theirs, "target": target, **of})
+        rows.append({"work": work, "against": against, "ratio": ours / theirs, "target": target, **original})
         print(rows[-1], flush=True)
     return rows
 

@@ -56,8 +56,8 @@ def image_features(m: int = 300) -> dict:
 def criteo_rows(path: Path) -> dict:
     """Count, encode and split; the plain loop keeps all rows in memory, ours a block of them."""
     N, _, codes = plain(path)
-    found = criteo.read(path, min_count=MIN_COUNT)
-    together = np.concatenate([found.train.codes, found.validation.codes, found.test.codes])
+    data = criteo.read(path, min_count=MIN_COUNT)
+    together = np.concatenate([data.train.codes, data.validation.codes, data.test.codes])
     assert np.array_equal(together, codes)
     ours, theirs = interleaved(lambda: criteo.read(path, min_count=MIN_COUNT), lambda: plain(path))
     return {

@@ -74,10 +74,10 @@ def _used(arguments: list[str]) -> tuple[float, int]:
     )
     before = _processor_seconds()
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    found = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", code, *arguments], check=True, cwd=ROOT, env=environment, capture_output=True, text=True
     )
-    return _processor_seconds() - before, 1024 * int(found.stdout)
+    return _processor_seconds() - before, 1024 * int(completed.stdout)
 
 
 def _processor_seconds() -> float:

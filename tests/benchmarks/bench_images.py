@@ -161,13 +161,13 @@ def ours_on(data: str, way: str, world: World) -> dict[str, Any]:
         training=Fit(epochs=epochs, batch=BATCH, rate=RATE, patience=epochs),
     )  # fmt: skip
     start, cpu = time.perf_counter(), time.process_time()
-    found = fitted.fit(X, y, given, rounds=rounds, seed=0, device="cpu", world=world)
+    trained = fitted.fit(X, y, given, rounds=rounds, seed=0, device="cpu", world=world)
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     peak = peak_mb()
-    f = found.decision_function(X_test)
+    f = trained.decision_function(X_test)
     return {
         "way": way, "accuracy": round(float((f.argmax(1) == y_test).mean()), 4), "seconds": round(seconds, 1),
-        "cpu": round(float(world.max(torch.tensor([cpu]))), 1), "peak_mb": peak, "rounds": found.rounds,
+        "cpu": round(float(world.max(torch.tensor([cpu]))), 1), "peak_mb": peak, "rounds": trained.rounds,
         "bits": hashlib.sha256(f.tobytes()).hexdigest(),
     }  # fmt: skip
 

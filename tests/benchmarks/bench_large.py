@@ -56,8 +56,8 @@ def measured(arguments: Sequence[str]) -> tuple[float, int, int]:
     own = with_mapped = 0
     while process.poll() is None:
         status = Path(f"/proc/{process.pid}/status").read_text()
-        found = {line.split()[0]: int(line.split()[1]) * 1024 for line in status.splitlines() if line.endswith(" kB")}
-        own, with_mapped = max(own, found.get("RssAnon:", 0)), max(with_mapped, found.get("VmHWM:", 0))
+        by_name = {line.split()[0]: int(line.split()[1]) * 1024 for line in status.splitlines() if line.endswith(" kB")}
+        own, with_mapped = max(own, by_name.get("RssAnon:", 0)), max(with_mapped, by_name.get("VmHWM:", 0))
         time.sleep(0.05)
     if process.returncode:
         raise RuntimeError(f"{' '.join(arguments)} ended with status {process.returncode}")

@@ -54,7 +54,7 @@ def compare(H: Tensor, y: Tensor, Gamma: float) -> dict[str, Any]:
     for _ in range(6 if B <= 150 else 0):
         ours.append(seconds(lambda: minimise(H, y, f, weights, Phi, tol=GAP)))
         theirs.append(seconds(lambda: fit_glum(H, y, f, Gamma, tol)))
-    found = minimise(H, y, f, weights, Phi, tol=GAP)
+    best = minimise(H, y, f, weights, Phi, tol=GAP)
     return {
         "work": f"convex step, m={m}, B={B}, Gamma={Gamma:g}, gap {GAP:g}",
         "against": f"glum (gradient_tol={tol:g})",
@@ -62,11 +62,11 @@ def compare(H: Tensor, y: Tensor, Gamma: float) -> dict[str, Any]:
         "target": "<= 0.5" if B == 150 else "converges",
         "ours_seconds": median(ours),
         "theirs_seconds": median(theirs),
-        "excess": excess(found.w),
-        "gap": found.gap,
-        "converged": found.converged,
+        "excess": excess(best.w),
+        "gap": best.gap,
+        "converged": best.converged,
         "certified_minimum": minimum.objective,
-        "nonzero": int((found.w != 0).sum()),
+        "nonzero": int((best.w != 0).sum()),
     }
 
 
