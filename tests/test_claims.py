@@ -161,12 +161,12 @@ def test_a_thorough_run_asks_sympy_for_the_derivation(monkeypatch: pytest.Monkey
 # The pages
 
 
-def same(report: str, stored: str) -> bool:
+def same(page: str, stored: str) -> bool:
     """Equal words, and numbers that agree to three digits or are both nothing but rounding."""
     number = r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]\d+)?"
-    if re.split(number, report) != re.split(number, stored):
+    if re.split(number, page) != re.split(number, stored):
         return False
-    pairs = zip(re.findall(number, report), re.findall(number, stored), strict=True)
+    pairs = zip(re.findall(number, page), re.findall(number, stored), strict=True)
     return all(math.isclose(float(a), float(b), rel_tol=1e-3, abs_tol=1e-7) for a, b in pairs)
 
 

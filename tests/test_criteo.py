@@ -60,8 +60,8 @@ def plain(path, min_count: int, fit_rows: int | None = None):
     return counts, list(zip(*columns, strict=True)), [1.0 if row[0] == "1" else -1.0 for row in rows], m
 
 
-def parts(report) -> tuple[list, list, list]:
-    whole = (report.train, report.validation, report.test)
+def parts(data) -> tuple[list, list, list]:
+    whole = (data.train, data.validation, data.test)
     counts, codes, y = ([getattr(part, name) for part in whole] for name in ("counts", "codes", "y"))
     return np.concatenate(counts), np.concatenate(codes).tolist(), np.concatenate(y).tolist()
 

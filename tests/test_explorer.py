@@ -212,12 +212,12 @@ def by_node(expression: str, states: list[State], document: str) -> Any:
 EVALUATE = "states.map((state) => { const {bounds, layers} = evaluate(state); return {bounds, layers}; })"
 
 
-def compare(report: Any, state: State, margins: list[float] | None = None) -> None:
+def compare(page: Any, state: State, margins: list[float] | None = None) -> None:
     """Every term, sum, index, layer and reason of the page against the numeric modules."""
     reference = Reference(state, margins)
     expected = reference.bounds()
-    assert {row["id"] for row in report["bounds"]} == set(expected)
-    for row in report["bounds"]:
+    assert {row["id"] for row in page["bounds"]} == set(expected)
+    for row in page["bounds"]:
         bound = expected[row["id"]]
         for name, term in bound.terms.items():
             assert row["terms"][name] == (None if term is None else pytest.approx(term, rel=1e-12, abs=1e-300)), row
@@ -226,7 +226,7 @@ def compare(report: Any, state: State, margins: list[float] | None = None) -> No
         assert row["vacuous"] == bound.is_vacuous
         assert row["j"] == bound.j
         assert row["whyNot"] == reference.why_not(row["id"], content.NEEDS), (row, state)
-    layers = {f"{name} {row['k']}": row[name] for row in report["layers"] for name in ("lemma-2", "peeled", "R_S", "M")}
+    layers = {f"{name} {row['k']}": row[name] for row in page["layers"] for name in ("lemma-2", "peeled", "R_S", "M")}
     assert layers == pytest.approx(reference.layers(), rel=1e-12)
 
 

@@ -52,11 +52,11 @@ def worst_condition(H: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, Phi: Surroga
     return float(torch.where(w == 0, at_zero, (slope + Gamma * w.sign()).abs()).max())
 
 
-def resolution(H: Tensor, y: Tensor, f: Tensor, Phi: Surrogate, report: Mixture, tol: float) -> float:
+def resolution(H: Tensor, y: Tensor, f: Tensor, Phi: Surrogate, mixture: Mixture, tol: float) -> float:
     """A condition missed by e lowers F by e²/2κ along its coordinate, κ its curvature within a unit of x."""
-    curvature = math.e * Phi.second(1 - y * (f + H @ report.w))
+    curvature = math.e * Phi.second(1 - y * (f + H @ mixture.w))
     kappa = float((H * H * curvature[:, None]).mean(0).max())
-    return math.sqrt(2 * kappa * tol * max(1, report.objective))
+    return math.sqrt(2 * kappa * tol * max(1, mixture.objective))
 
 
 @ALL

@@ -29,7 +29,7 @@ def status(report, id: str) -> str:
     return row.status
 
 
-def linear(m: int = 20_000, seed: int = 0, message: bool = True) -> ModelFile:
+def linear(m: int = 20_000, seed: int = 0, has_map: bool = True) -> ModelFile:
     """f = 8 x_1, y = sgn x_1 with |x_1| = 1: every margin is B, so that the bounds after the fact are small."""
     draw = np.random.default_rng(seed)
     Psi = draw.uniform(-1, 1, size=(m, 3))
@@ -40,7 +40,7 @@ def linear(m: int = 20_000, seed: int = 0, message: bool = True) -> ModelFile:
         {1: torch.ones(1, dtype=torch.float64)},
         (),
     )
-    features = FeatureMap.known(["a", "b", "c"], -1.0, 1.0, bias=False, clip=False) if message else None
+    features = FeatureMap.known(["a", "b", "c"], -1.0, 1.0, bias=False, clip=False) if has_map else None
     return ModelFile(network, None, None, features, Sample.of(Psi, Psi[:, 0].copy()))
 
 
@@ -92,7 +92,7 @@ def test_rows_that_do_not_repeat_leave_iid_assumed() -> None:
 
 
 def test_psi_of_unknown_making_is_assumed_and_named_in_the_citation() -> None:
-    answer = report.build(linear(told=False), Question(draws=None))
+    answer = report.build(linear(has_map=False), Question(draws=None))
     assert status(answer, "feature-map") == "assumed"
     assert "feature-map" in answer.cite.assumes
 
