@@ -178,7 +178,7 @@ def test_labels_of_npy(frame, tmp_path):
         assert is_on_disk(data.values)
         assert np.array_equal(data.values, X)
         assert np.array_equal(data.y, beside.y)
-    with pytest.raises(ValueError, match=r"^--label .*0\.\.3.*\.npy.* 'y'"):
+    with pytest.raises(ValueError, match=r"--label .*0\.\.3.*\.npy.* 'y'"):
         datasets.load(tmp_path / "last.npy", label="y")
     (tmp_path / "bad.npy").write_bytes(b"no numbers")
     refused(lambda: datasets.load(tmp_path / "bad.npy"), "not a .npy file of numbers")
