@@ -56,7 +56,7 @@ def sectors(m: int = 120, C: int = 3) -> tuple[Tensor, Tensor]:
 
 
 @dataclass(frozen=True)
-class Task:
+class DrawnTask:
     """Two classes, or three, and a network of three rounds: no gain is too small here."""
 
     labels: Labels
@@ -70,13 +70,13 @@ class Task:
 
 
 @pytest.fixture(scope="module", params=[None, 3], ids=["two classes", "three classes"])
-def task(request) -> Task:
+def task(request) -> DrawnTask:
     Psi, y = sample() if request.param is None else sectors()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(selection, "LEAST_GAIN", -1.0)
         patch.setattr(HeldOutValues, "falls", lambda self, change: True)
         trained = train(Psi, y, SMALL.replace(least_decrease=0.0))
-    return Task(SIGNS if request.param is None else Classes(3), Psi, y, trained)
+    return DrawnTask(SIGNS if request.param is None else Classes(3), Psi, y, trained)
 
 
 def test_parts_are_equal_disjoint_and_have_both_classes():

@@ -21,7 +21,7 @@ from adanet_theory.risk import generalization, multiclass
 from adanet_theory.risk.margin import MarginBound
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins import certified
-from verify.suite.agreement import THEORY, Point, within
+from verify.suite.agreement import THEORY, Arguments, within
 
 SMOOTH = ["relu", "tanh", "leaky_relu:0.1", "leaky_relu:-0.5", "abs", "identity", "elu", "gelu"]
 OFFSET = ["sigmoid", "softplus"]
@@ -32,7 +32,7 @@ def nonnegative(largest: float) -> st.SearchStrategy[float]:
 
 
 @st.composite
-def situations(draw: st.DrawFn) -> Point:
+def situations(draw: st.DrawFn) -> Arguments:
     """Beyond those of the suite: layers without weight, connections that skip, φ(0) != 0, one point, a tiny δ."""
     depth = draw(st.integers(1, 6))
     n = [draw(st.sampled_from([1, 2, 154, 10**6]) | st.integers(1, 5000)) for _ in range(depth + 1)]
@@ -41,7 +41,7 @@ def situations(draw: st.DrawFn) -> Point:
     names = draw(st.lists(st.sampled_from(SMOOTH + OFFSET), min_size=depth - 1, max_size=depth - 1))
     spec = NetworkSpec(n, Lambda, draw(st.sampled_from([1, 1.5, 2, 3, math.inf])), names)
     lists = [tuple(draw(st.lists(nonnegative(10), min_size=depth, max_size=depth))) for _ in range(3)]
-    return Point(
+    return Arguments(
         spec,
         *lists,
         m=draw(st.sampled_from([1, 2, 9600, 10**9]) | st.integers(1, 10**6)),
@@ -60,7 +60,7 @@ def agree(number: float | None, ball: Any, what: str) -> None:
     assert within(number, ball), f"{what}: {number!r} against {ball}"
 
 
-def near_a_jump(x: Point, M: float) -> bool:
+def near_a_jump(x: Arguments, M: float) -> bool:
     """Whether the ceiling in C could be decided differently in floats."""
     if x.spec.depth == 1:
         return False
@@ -75,7 +75,7 @@ def near_a_step(share: float) -> bool:
     return abs(steps - round(steps)) <= 1e-9 * (1 + abs(steps))
 
 
-def is_decided(x: Point, bound: Bound) -> bool:
+def is_decided(x: Arguments, bound: Bound) -> bool:
     if "w_norms" not in bound.reads:
         return True
     W_M = sum(w * M for w, M in zip(x.w, x.M, strict=True))
@@ -86,7 +86,7 @@ def is_decided(x: Point, bound: Bound) -> bool:
     return bound.id not in RANGES or not near_a_jump(x, RANGES[bound.id](x))
 
 
-RANGES: dict[str, Callable[[Point], float]] = {
+RANGES: dict[str, Callable[[Arguments], float]] = {
     "theorem-1": lambda x: 1.0,
     "corollary-1": lambda x: 1.0,
     "theorem-1-range": lambda x: max(x.M),
@@ -94,7 +94,7 @@ RANGES: dict[str, Callable[[Point], float]] = {
 """What ρ is divided by in C."""
 
 
-def same_bound(x: Point, id: str, numeric: Callable[[], MarginBound]) -> None:
+def same_bound(x: Arguments, id: str, numeric: Callable[[], MarginBound]) -> None:
     try:
         balls = certified.enclosures(id, x.network)
     except certified.Undefined:
@@ -108,13 +108,13 @@ def same_bound(x: Point, id: str, numeric: Callable[[], MarginBound]) -> None:
     agree(bound.total, balls["total"], id)
 
 
-def same_number(x: Point, id: str, numeric: Callable[[], float], **changes: Any) -> None:
+def same_number(x: Arguments, id: str, numeric: Callable[[], float], **changes: Any) -> None:
     agree(numeric(), certified.evaluate(id, x.values | changes), id)
 
 
 @settings(max_examples=400)
 @given(situations())
-def test_complexities(x: Point) -> None:
+def test_complexities(x: Arguments) -> None:
     spec, m, k = x.spec, x.m, x.spec.depth
     same_number(x, "lemma-2", lambda: rademacher.layered_complexity(spec, k, m=m, r_inf=x.r, literally=True))
     same_number(x, "h1-closed", lambda: rademacher.first_layer_closed(spec, m=m, r_rms=x.r))
@@ -147,7 +147,7 @@ def test_complexities(x: Point) -> None:
 
 @settings(max_examples=400)
 @given(situations())
-def test_risk_bounds(x: Point) -> None:
+def test_risk_bounds(x: Arguments) -> None:
     x = replace(x, spec=NetworkSpec(x.spec.n, x.spec.Lambda, x.spec.p))
     for bound in THEORY:
         if is_decided(x, bound):

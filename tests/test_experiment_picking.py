@@ -149,7 +149,7 @@ def test_the_cnn_reads_bytes_of_images(shape, C):
     module = learner.factory()
     assert module(torch.zeros(4, *shape)).shape == (4, 1 if C == 2 else C)
     assert learner.margins(module, points).shape == (4,)
-    assert torch.equal(picking.Centred()(torch.tensor([0.0, 255.0])), torch.tensor([-1.0, 1.0]))
+    assert torch.equal(picking.CentredRows()(torch.tensor([0.0, 255.0])), torch.tensor([-1.0, 1.0]))
 
 
 def test_pixels_and_features_of_a_pair(tmp_path):

@@ -39,7 +39,7 @@ def whole() -> str:
 # The page
 
 
-class Page(HTMLParser):
+class ExplorerPage(HTMLParser):
     """Tags in balance, every id once, every label tied to a field, and nothing that reaches out to the network."""
 
     VOID = frozenset({"meta", "input", "br"})
@@ -67,7 +67,7 @@ class Page(HTMLParser):
 
 
 def test_the_page_is_whole_and_needs_nothing_else(whole: str) -> None:
-    page = Page(whole)
+    page = ExplorerPage(whole)
     assert page.open == []
     assert len(page.ids) == len(set(page.ids))
     assert set(page.fors) <= set(page.ids)

@@ -51,7 +51,7 @@ def letter_with_subscript(match: re.Match[str]) -> str:
     return f"«{name}»" if name in ("W_M", "A_d", "C_q", "g_s") else f"«{match[1]}:{match[2]}»"
 
 
-class Parser:
+class LatexParser:
     """sum := product (± product)*,  product := factor+,  factor := atom ['^' group]; a big sum takes a product."""
 
     def __init__(self, text: str) -> None:
@@ -139,7 +139,7 @@ class Parser:
 
     def name(self, text: str) -> Node:
         name, _, index = text.partition(":")
-        inner = [Parser(i).whole() for i in index.split(",")] if index else []
+        inner = [LatexParser(i).whole() for i in index.split(",")] if index else []
         return lambda env: look_up(env, name, tuple(int(i(env)) for i in inner))
 
     def command(self, token: str) -> Node:
@@ -262,7 +262,7 @@ def read_definitions(sentence: str) -> tuple[dict[Any, Any], dict[str, Any]]:
             or "leq" in equation.partition("cases")[0]
         ):
             continue
-        body = Parser(right).whole()
+        body = LatexParser(right).whole()
         head = tokens(left)
         if head[0] == "C":
             names = [x.strip("«»") for x in head[2:-1:2]]
@@ -299,7 +299,7 @@ def read_back(name: str, values: dict[str, Any]) -> float:
     env |= {letter: values[letter] for letter in ("k", "l", "m", "d", "j", "s", "i", "p", "B", "M")}
     env |= {letter: values[letter] for letter in ("rho", "delta", "eta", "tau")}
     env |= {"c": values["c"]} if "a-posteriori" in name else {}
-    return math.fsum(Parser(term).whole()(env) for term in terms)
+    return math.fsum(LatexParser(term).whole()(env) for term in terms)
 
 
 def example(depth: int, p: float, seed: int, layered: bool = False) -> dict[str, Any]:
@@ -332,9 +332,9 @@ def test_latex_reads_back_to_the_certified_value(name: str, depth: int, p: float
 
 def test_the_parser_sees_a_missing_parenthesis() -> None:
     env: Env = {"values": {}, "definitions": {}, "functions": {}, "m": 2.0}
-    assert Parser(r"\frac{1}{2} \left(m + 1\right)").whole()(env) == 1.5
-    assert Parser(r"\frac{1}{2} m + 1").whole()(env) == 2.0
-    assert Parser(r"2 \sum_{s=1}^{3} s + 1").whole()({**env}) == 13.0
+    assert LatexParser(r"\frac{1}{2} \left(m + 1\right)").whole()(env) == 1.5
+    assert LatexParser(r"\frac{1}{2} m + 1").whole()(env) == 2.0
+    assert LatexParser(r"2 \sum_{s=1}^{3} s + 1").whole()({**env}) == 13.0
 
 
 @pytest.mark.parametrize("name", sorted(STATEMENTS))

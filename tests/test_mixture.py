@@ -289,7 +289,7 @@ def test_a_rough_model_is_near_and_does_not_change_where_it_ends(monkeypatch):
     assert abs(hasty.objective - plain.objective) <= 1e-10
 
 
-class Largest(TorchDispatchMode):
+class LargestAllocation(TorchDispatchMode):
     """The most points that any tensor has that is computed."""
 
     points = 0
@@ -316,7 +316,7 @@ def test_loss_and_gap_of_many_points_are_sums_of_pieces(classes: bool, weighted:
         x = x[0]
         loss = SampleLoss(x[:, None], torch.where(y > 0, 1.0, -1.0).double(), x, LOGISTIC, weights)
     s = loss.dual(x.flip(-1))
-    with Largest() as largest:
+    with LargestAllocation() as largest:
         value, young = loss.value(x), loss.young(x, s)
         if not classes and not weighted:
             loss.slope(s)

@@ -177,7 +177,7 @@ def test_without_held_out_points_a_black_box_is_told_what_would_help() -> None:
     assert report.html().count("<h1>") == 1
 
 
-class Recurrent(nn.Module):
+class RecurrentNet(nn.Module):
     """Tokens looked up, an LSTM, one logit for each class."""
 
     def __init__(self, outputs: int) -> None:
@@ -193,7 +193,7 @@ class Recurrent(nn.Module):
 
 @pytest.mark.parametrize("outputs", [1, 2, 3])
 def test_a_recurrent_network_is_a_black_box_and_the_refusal_is_a_note(outputs: int) -> None:
-    module = Recurrent(outputs).eval()
+    module = RecurrentNet(outputs).eval()
     X = np.random.default_rng(0).integers(0, 20, size=(120, 7))
     with torch.no_grad():
         f = module(torch.from_numpy(X)).numpy()

@@ -267,7 +267,7 @@ def test_probability_is_that_of_the_typed_decimal():
 # HTML
 
 
-class Page(HTMLParser):
+class ReportPage(HTMLParser):
     """Tags in balance, every id once, and what would reach out to the network."""
 
     VOID = frozenset({"meta", "br", "path", "use", "rect"})
@@ -307,7 +307,7 @@ class Page(HTMLParser):
 @pytest.mark.parametrize("report", REPORTS)
 def test_the_page_is_whole_and_needs_nothing_else(report):
     text = render.to_html(report)
-    page = Page(text)
+    page = ReportPage(text)
     assert page.open == []
     assert len(page.ids) == len(set(page.ids))
     assert not page.tags & {"script", "link", "img", "iframe", "object", "embed", "form", "base"}
@@ -318,7 +318,7 @@ def test_the_page_is_whole_and_needs_nothing_else(report):
 
 
 def test_the_page_says_what_the_terminal_says():
-    words = " ".join(Page(render.to_html(REPORT)).words)
+    words = " ".join(ReportPage(render.to_html(REPORT)).words)
     for said in (wording.sentence(REPORT), wording.network(REPORT), wording.sample(REPORT)):
         assert said in words
     for row in REPORT.bounds:
@@ -326,7 +326,7 @@ def test_the_page_says_what_the_terminal_says():
     assert "0.1867" in words
     assert words.count("44.92") == 1  # only as a formula
     named = replace(REPORT, sources={"model": "net.pt", "data": HOSTILE, "made on": "2026-01-02"})
-    whole = Page(render.to_html(named))
+    whole = ReportPage(render.to_html(named))
     assert f"model net.pt; data {HOSTILE}; made on 2026-01-02; delta 0.05." in " ".join(whole.words)
     assert whole.open == []
     assert not whole.tags & {"script"}
@@ -342,7 +342,7 @@ def test_nothing_of_a_file_becomes_markup():
         checks=(CheckRow(HOSTILE, 1, 0.0, 1.0, True, True, "holds"),),
         curves={HOSTILE: SIGMOID.curves["a-posteriori"]},
     )
-    page = Page(render.to_html(report))
+    page = ReportPage(render.to_html(report))
     assert not page.tags & {"script"}
     assert page.open == []
 
@@ -353,7 +353,7 @@ def test_equal_reports_give_equal_bytes():
 
 def test_a_report_without_estimates_or_curves_has_a_page():
     bare = replace(REPORT, complexities=(), checks=(), curves={}, margins=np.zeros(0), bounds=(), test=None)
-    page = Page(render.to_html(bare))
+    page = ReportPage(render.to_html(bare))
     assert "None were estimated." in " ".join(page.words)
     assert shown(bare, verbose=True)
 

@@ -497,7 +497,7 @@ def test_what_compress_and_certify_return_is_reported() -> None:
 def test_the_certificate_of_any_learner_is_the_one_to_cite() -> None:
     X, y = points(stack(), 3)
     y = np.array(["no", "yes"])[y]
-    for learner in (lambda: nn.Linear(3, 1), DecisionTreeClassifier(max_depth=2), Constant()):
+    for learner in (lambda: nn.Linear(3, 1), DecisionTreeClassifier(max_depth=2), ConstantLearner()):
         certified = certify(learner, X, y, K=2)
         for given in ((), (X, y)):
             report = verify_bounds(certified, *given, draws=None)
@@ -520,7 +520,7 @@ def test_a_predictor_that_was_fitted_anew_has_no_certificate_of_its_picks() -> N
     assert report.bounds["pick-certificate"].why_not == ("picked",)
 
 
-class Constant:
+class ConstantLearner:
     """A learner of one's own whose predictor is a number."""
 
     grid = 2.0**-10

@@ -15,7 +15,7 @@ M, HELD_OUT, FEATURES = 2_000, 200, 4
 
 
 @dataclass(frozen=True)
-class Example:
+class ExampleNetwork:
     """A certificate and the network it is for."""
 
     network: str
@@ -23,7 +23,7 @@ class Example:
     value: float | None
 
 
-def examples() -> Mapping[str, Example]:
+def examples() -> Mapping[str, ExampleNetwork]:
     """The examples by the id of the certificate, all with the same points, drawn in [-1, 1]^4."""
     X = 2 * torch.rand(M + HELD_OUT, FEATURES, generator=torch.Generator().manual_seed(0), dtype=torch.float64) - 1
     y = torch.where(X[:, 0] < 0, -1.0, 1.0)
@@ -38,18 +38,18 @@ def examples() -> Mapping[str, Example]:
     }
 
 
-def _of(network: str, module: nn.Module, X: Tensor, y: Tensor, ids: tuple[str, ...]) -> dict[str, Example]:
+def _of(network: str, module: nn.Module, X: Tensor, y: Tensor, ids: tuple[str, ...]) -> dict[str, ExampleNetwork]:
     report = verify_bounds(module.double(), X[:M], y[:M], test=(X[M:], y[M:]), r_sup=1, draws=None)
     rows = {id: report.bounds[id] for id in ids if id in report.bounds}
-    return {id: Example(network, row.terms, row.raw) for id, row in rows.items()}
+    return {id: ExampleNetwork(network, row.terms, row.raw) for id, row in rows.items()}
 
 
-def _disagreement(g: nn.Module, f: nn.Module, X: Tensor, y: Tensor) -> dict[str, Example]:
+def _disagreement(g: nn.Module, f: nn.Module, X: Tensor, y: Tensor) -> dict[str, ExampleNetwork]:
     """The network with a hidden layer, by the linear one as it is, on held-out points without their labels."""
     id, labels = "disagreement-certificate", (y > 0).long()
     small = compress(g, X[:M], labels[:M], budget=0)
     report = verify_bounds(f.double(), X[:M], y[:M], unlabelled=X[M:], surrogate=small, r_sup=1, draws=None)
-    return {id: Example("f = relu(Ψ_1) - relu(-Ψ_1), g = Ψ_1", report.bounds[id].terms, report.bounds[id].raw)}
+    return {id: ExampleNetwork("f = relu(Ψ_1) - relu(-Ψ_1), g = Ψ_1", report.bounds[id].terms, report.bounds[id].raw)}
 
 
 def _layer(weights: list[list[float]]) -> nn.Linear:

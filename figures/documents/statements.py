@@ -16,7 +16,7 @@ from adanet_theory.twins import certified, counted, latex
 from adanet_theory.twins.certificate_twins import CERTIFICATES
 from adanet_theory.twins.derivations import DERIVATIONS
 from adanet_theory.twins.symbolic import STATEMENTS, Statement
-from figures.documents.examples import Example, M
+from figures.documents.examples import ExampleNetwork, M
 from figures.documents.proofs import Proof
 from figures.explorer.mathml import math, sentence
 from paper_notes import CERTIFYING, Claim
@@ -126,7 +126,7 @@ class Page:
     bound: Bound | None
     outcome: Outcome | None
     proof: Proof | None
-    example: Example | None = None
+    example: ExampleNetwork | None = None
 
     @property
     def claim(self) -> Claim | None:
@@ -181,7 +181,7 @@ def ids(outcomes: Mapping[str, Outcome]) -> list[str]:
 
 
 def pages(
-    outcomes: Mapping[str, Outcome], proofs: Mapping[str, Proof], examples: Mapping[str, Example] | None = None
+    outcomes: Mapping[str, Outcome], proofs: Mapping[str, Proof], examples: Mapping[str, ExampleNetwork] | None = None
 ) -> list[Page]:
     bounds = {bound.id: bound for bound in catalogue.select()}
     twins = {**CERTIFICATES, **STATEMENTS}
@@ -343,7 +343,7 @@ def _value(page: Page) -> list[str]:
     return ["## Certified value", _AT, "\n".join(lines)]
 
 
-def _of_network(example: Example) -> list[str]:
+def _of_network(example: ExampleNetwork) -> list[str]:
     """The certificate of a small example, a network with its sample."""
     lines = ["| term | value |", "|---|---|", *(f"| {name} | {value!r} |" for name, value in example.terms.items())]
     words = f"This is the certificate of {plain(example.network)} with {M:,} points drawn in [-1, 1]⁴, at δ = .05"

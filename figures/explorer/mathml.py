@@ -34,7 +34,7 @@ def math(latex: str, *, display: bool = False) -> str:
     '<math><mfrac><mn>2</mn><mi>ρ</mi></mfrac><msub><mi>n</mi><mn>0</mn></msub></math>'
     """
     style = ' displaystyle="true"' if display else ""
-    return f"<math{style}>{_Reader(_TOKEN.findall(latex)).row(())}</math>"
+    return f"<math{style}>{_TokenReader(_TOKEN.findall(latex)).row(())}</math>"
 
 
 def sentence(text: str) -> str:
@@ -43,7 +43,7 @@ def sentence(text: str) -> str:
     return "".join(math(part) if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
-class _Reader:
+class _TokenReader:
     """Recursive descent over the tokens; each method returns MathML."""
 
     def __init__(self, tokens: list[str]) -> None:

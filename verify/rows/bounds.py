@@ -27,7 +27,7 @@ from verify.measure import layers
 from verify.measure.layers import FACTORS, lemma
 from verify.records.results import AtMargin, BoundRow
 from verify.rows import numeric
-from verify.rows.setting import AtRho, Setting, Value
+from verify.rows.setting import AtRho, RowValue, Setting
 
 EXACT_ETA = Fraction(str(ETA))
 Terms = dict[str, float | None]
@@ -60,9 +60,9 @@ def _one_by_one(id: str, values: Mapping[str, Any]) -> Terms:
     return terms
 
 
-def trivial(bound: Bound, rho: float | None = None) -> Value:
+def trivial(bound: Bound, rho: float | None = None) -> RowValue:
     """f = 0: the bound is 1."""
-    return Value(1.0, dict(zero_function(bound.id, bound.loss).terms), rho)
+    return RowValue(1.0, dict(zero_function(bound.id, bound.loss).terms), rho)
 
 
 # What the twins read
@@ -102,16 +102,16 @@ def _values(bound: Bound, setting: Setting) -> dict[str, Any] | None:
 # Statements that fix rho
 
 
-def fixed_rho(bound: Bound, setting: Setting, at: AtRho) -> Value:
+def fixed_rho(bound: Bound, setting: Setting, at: AtRho) -> RowValue:
     """A statement about f/W at this ρ."""
     rho = float(at.rho)
     if setting.layers is None:  # in no family
-        return Value()
+        return RowValue()
     if setting.W == 0 or (bound.range is not None and setting.ranges is not None and setting.ranges.M == 0):
         return trivial(bound, rho)
     values = _values(bound, setting)
     if values is None:
-        return Value(rho=rho)
+        return RowValue(rho=rho)
     values |= {"rho": at.width, "margin_error": at.margin_error, "ramp": at.ramp}
     terms, raw = certified_terms(bound.id, values)
     if bound.range == "M" and setting.ranges is not None and raw is not None:
@@ -119,7 +119,7 @@ def fixed_rho(bound: Bound, setting: Setting, at: AtRho) -> Value:
         other_terms, other = certified_terms(bound.id, values | {"M": max(setting.ranges.lower)})
         if other is not None and other > raw:
             terms, raw = other_terms, other
-    return Value(raw, terms, rho, about="program" if at.eta else "formula")
+    return RowValue(raw, terms, rho, about="program" if at.eta else "formula")
 
 
 def follows_from_margin_bound(setting: Setting) -> dict[str, bool]:
@@ -152,28 +152,28 @@ def follows_from_margin_bound(setting: Setting) -> dict[str, bool]:
 # Statements that hold for all rho_j at once
 
 
-def for_all_rho(bound: Bound, setting: Setting) -> Value:
+def for_all_rho(bound: Bound, setting: Setting) -> RowValue:
     """A statement on f itself, at its best j; no raw value where its scale is not defined."""
     if (setting.ranges if bound.scale == "W_M" else setting.B) is None:
-        return Value()
+        return RowValue()
     try:
         j = numeric.best_j(bound, setting)
         return trivial(bound) if j is None else at_j(bound, setting, j)
     except OverflowError:
-        return Value()
+        return RowValue()
 
 
-def at_j(bound: Bound, setting: Setting, j: int) -> Value:
+def at_j(bound: Bound, setting: Setting, j: int) -> RowValue:
     """At one j."""
     values = _values(bound, setting)
     if values is None:
-        return Value()
+        return RowValue()
     scale, values = _at_scale(bound, setting, values)
     exact_rho = scale / (1 + EXACT_ETA) ** j
     rho, eta = up(exact_rho), setting.eta_at(exact_rho)
     terms, raw = certified_terms(bound.id, values | {"j": j, "ramp": setting.margins.ramp(rho, eta)})
     terms, raw = steeper(terms, raw, eta)
-    return Value(raw, terms, rho, j, about="program" if eta else "formula")
+    return RowValue(raw, terms, rho, j, about="program" if eta else "formula")
 
 
 def steeper(terms: Terms, raw: float | None, eta: float) -> tuple[Terms, float | None]:
@@ -215,18 +215,18 @@ SAMPLED = Fraction(1, 10)
 DRAWS = 256
 
 
-def from_data(bound: Bound, setting: Setting) -> Value:
+def from_data(bound: Bound, setting: Setting) -> RowValue:
     """The after-the-fact bound with the complexity of the sample's own features, at the setting's δ."""
     B = setting.B
     if B is None:
-        return Value()
+        return RowValue()
     if B == 0 or setting.W == 0:
         return trivial(bound)
     drawn = setting.draws is not None
     delta = setting.delta * (1 - SAMPLED) if drawn else setting.delta
     E_Z = _drawn(setting) if drawn else _closed(setting)
     if E_Z is None or not math.isfinite(E_Z):
-        return Value()
+        return RowValue()
     try:
         best, m_needed = _best(setting, B, E_Z, float(delta))
         if best.j is None:
@@ -234,13 +234,13 @@ def from_data(bound: Bound, setting: Setting) -> Value:
         exact_rho = Fraction(B) / (1 + EXACT_ETA) ** best.j
         rho, eta = up(exact_rho), setting.eta_at(exact_rho)
     except OverflowError:
-        return Value()
+        return RowValue()
     values = {"m": setting.m, "delta": delta, "eta": EXACT_ETA, "r_rms": setting.sizes.r_rms, "E_Z": E_Z}
     values |= at_path_norm(setting) | {"j": best.j, "ramp": setting.margins.ramp(rho, eta)}
     terms, raw = steeper(*certified_terms(bound.id, values), eta)
     terms |= {"E_Z": E_Z, "draws": DRAWS} if drawn else {"E_Z": E_Z}
     needed = m_needed if raw is None or raw >= 1 else None
-    return Value(raw, terms, rho, best.j, needed, "program" if eta else "formula")
+    return RowValue(raw, terms, rho, best.j, needed, "program" if eta else "formula")
 
 
 def _spec(setting: Setting) -> NetworkSpec:

@@ -17,7 +17,7 @@ from verify.measure.margins import ramp
 from verify.records.results import Assumption
 from verify.rows.bounds import EXACT_ETA, certified_terms, trivial
 from verify.rows.described import with_row
-from verify.rows.setting import Value
+from verify.rows.setting import RowValue
 
 if TYPE_CHECKING:
     from verify.reading.families import Families
@@ -56,7 +56,7 @@ def _declared(families: Families, H: list[Array], id: str) -> Assumption:
     return Assumption("declared", "assumed", f"your word, which nothing here checks: {each}", (id,))
 
 
-def _value(bound: Bound, families: Families, u: Array, question: Question, delta: Fraction) -> Value:
+def _value(bound: Bound, families: Families, u: Array, question: Question, delta: Fraction) -> RowValue:
     """Rounded up; about the program, whose own rounding the margins pay for."""
     w, R = families.norms, list(families.R_m.values())
     M, C = list(families.M.values()), families.module.outputs
@@ -74,7 +74,7 @@ def _value(bound: Bound, families: Families, u: Array, question: Question, delta
         width = up(W_M / (1 + EXACT_ETA) ** j)
         values |= {"j": j}
     terms, raw = certified_terms(bound.id, values | {"ramp": ramp(u, width)})
-    return Value(raw, terms, float(rho) if j is None else width, j, about="program")
+    return RowValue(raw, terms, float(rho) if j is None else width, j, about="program")
 
 
 def _best_j(bound: Bound, families: Families, u: Array, delta: float, W_M: float) -> int:

@@ -22,7 +22,7 @@ from verify.records.question import Question
 from verify.records.results import Assumption, BoundReport, BoundRow, Citation
 from verify.rows.report import stored_sample
 from verify.rows.row import made
-from verify.rows.setting import OCCAM, Value
+from verify.rows.setting import OCCAM, RowValue
 
 if TYPE_CHECKING:
     from adanet_train.compression.file import CodedFile
@@ -199,7 +199,7 @@ def with_description(report: BoundReport, description: Description | None, quest
     def at(delta: Fraction) -> float:
         return occam_upper(description.errors, description.points, description.bits, delta)
 
-    said = Value(at(delta), terms, about="program")
+    said = RowValue(at(delta), terms, about="program")
     asked, bound = description.coded, catalogue.bound(OCCAM)
     built = with_row(report, bound, said, description.assumptions, delta, asked=asked, question=question, compared=paid)
     if built.quotes is not None:
@@ -229,7 +229,7 @@ def with_disagreement(
         _surrogate(g, question.discrete),
     )
     delta = half / report.tried + half / question.compared
-    bound, said = catalogue.bound(DISAGREEMENT), Value(raw, terms, about="program")
+    bound, said = catalogue.bound(DISAGREEMENT), RowValue(raw, terms, about="program")
     return with_row(report, bound, said, rows, delta, asked=True, question=question, compared=question.compared)
 
 
@@ -261,7 +261,7 @@ def _unlabelled(n: int, repeats: int, near: int, discrete: bool) -> Assumption:
 def with_row(
     report: BoundReport,
     bound: Bound,
-    said: Value,
+    said: RowValue,
     more: Sequence[Assumption],
     delta: Fraction,
     *,

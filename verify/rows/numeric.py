@@ -18,7 +18,7 @@ from adanet_theory.checks import Array, OutsideTheoryError, product, total
 from adanet_theory.risk.margin import MarginBound, best_margin, margin_error, ramp_loss
 from adanet_theory.risk.quantities import Quantities, arguments, as_margin_bound, evaluate
 from adanet_theory.risk.solve import smallest_m
-from verify.rows.setting import AtRho, Setting, Value
+from verify.rows.setting import AtRho, RowValue, Setting
 
 LARGEST_M = 10**18
 
@@ -104,7 +104,7 @@ def _needed_for_all_rho(bound: Bound, setting: Setting) -> int | None:
 # How large a sample would be enough
 
 
-def m_needed(bound: Bound, value: Value, setting: Setting) -> int | None:
+def m_needed(bound: Bound, value: RowValue, setting: Setting) -> int | None:
     """The least m, all else equal, at which a vacuous bound falls below 1 (none beyond 10^18)."""
     if not value.vacuous or not value.terms or value.rho is None:
         return None

@@ -22,7 +22,7 @@ from adanet_theory.risk.quantities import NoValue, evaluate
 from adanet_train.data.disk import Joined, slices
 from verify.measure.evidence import arrays
 from verify.rows.numeric import quantities
-from verify.rows.setting import AT_RHO, AtRho, Setting, Value
+from verify.rows.setting import AT_RHO, AtRho, RowValue, Setting
 
 if TYPE_CHECKING:
     from adanet_train.core.network import Network
@@ -43,7 +43,7 @@ def chain(layers: Network) -> list[Array] | None:
     return [*maps[:-1], (output[depth] @ maps[-1])[None]]
 
 
-def context(bound: Bound, setting: Setting) -> Value:
+def context(bound: Bound, setting: Setting) -> RowValue:
     """The standard margin bound with the complexities of Golowich et al. and Neyshabur et al., for f/W; of one f.
 
     Of C classes the bound for ensembles that the paper names for the extension, with its factor C.
@@ -54,11 +54,11 @@ def context(bound: Bound, setting: Setting) -> Value:
     )
 
 
-def _of_classes(bound: Bound, setting: Setting, at: AtRho) -> Value:
+def _of_classes(bound: Bound, setting: Setting, at: AtRho) -> RowValue:
     """A unit that one class reads scores (x, y) by 1{y = c} h(x), so that R_m(Π_1(H_k)) = R_m(H_k)."""
     met = {"range": setting.ranges is not None and setting.ranges.M <= 1, "depth": setting.spec.depth >= 2}
     why_not = tuple(need for need in bound.needs if not met.get(need, False))
-    nothing = Value(rho=float(at.rho), why_not=why_not)
+    nothing = RowValue(rho=float(at.rho), why_not=why_not)
     if setting.W == 0 or setting.layers is None or not met["depth"]:
         return nothing
     try:
@@ -69,18 +69,18 @@ def _of_classes(bound: Bound, setting: Setting, at: AtRho) -> Value:
         name: term * ROUNDED_UP for name, term in evaluated.terms.items() if term is not None
     }
     raw = math.fsum(term for term in terms.values() if term is not None)
-    return Value(raw, terms, evaluated.rho, why_not=why_not)
+    return RowValue(raw, terms, evaluated.rho, why_not=why_not)
 
 
-def _of_one(bound: Bound, setting: Setting, at: AtRho) -> Value:
+def _of_one(bound: Bound, setting: Setting, at: AtRho) -> RowValue:
     maps = None if setting.layers is None else chain(setting.layers)
     why_not = tuple(need for need in bound.needs if need != "layered" or maps is None)
-    nothing = Value(rho=float(at.rho), why_not=why_not)
+    nothing = RowValue(rho=float(at.rho), why_not=why_not)
     if maps is None or setting.W == 0:
         return nothing
     try:
         evaluated = _bound(bound.id, maps, setting, at)
-        return Value(evaluated.raw, dict(evaluated.terms), evaluated.rho, why_not=why_not)
+        return RowValue(evaluated.raw, dict(evaluated.terms), evaluated.rho, why_not=why_not)
     except OverflowError:
         return nothing
 
@@ -134,21 +134,21 @@ def _bound(id: str, maps: list[Array], setting: Setting, at: AtRho) -> MarginBou
 OF_A_FAMILY = frozenset({"spec", "w_norms", "R_m", "R_S", "M"})
 
 
-def registered(bound: Bound, setting: Setting) -> Value:
+def registered(bound: Bound, setting: Setting) -> RowValue:
     """The value of its own function.
 
     Of a graph nothing is known that is about a family of layers: a bound that reads such a thing has no value.
     """
     if setting.layers is None and bound.reads & OF_A_FAMILY:
-        return Value()
+        return RowValue()
     try:
         evaluated = evaluate(bound, quantities(setting, setting.at))
     except NoValue as error:
-        return Value(note=str(error))
+        return RowValue(note=str(error))
     at = setting.at if bound.reads & AT_RHO else None
     fixed = f"{bound.id} takes rho = {float(at.rho):.4g} of f/W as fixed before the sample" if at is not None else ""
     note = "" if setting.verdict.rho_chosen else fixed
-    return Value(evaluated.raw, dict(evaluated.terms), None if at is None else evaluated.rho, note=note)
+    return RowValue(evaluated.raw, dict(evaluated.terms), None if at is None else evaluated.rho, note=note)
 
 
 def remark(bound: Bound) -> str:

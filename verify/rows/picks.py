@@ -12,7 +12,7 @@ from adanet_theory.checks import Progress
 from adanet_train.core.bar import stage
 from verify.reading.points import GivenPoints
 from verify.records.question import Question
-from verify.rows.setting import PickingFacts, Setting, Value
+from verify.rows.setting import PickingFacts, RowValue, Setting
 
 if TYPE_CHECKING:
     from adanet_train.model.model_file import ModelFile
@@ -72,13 +72,13 @@ def asked_for(question: Question, run: PickingFacts | None) -> Question:
     return question if named else replace(question, asked=PICK)
 
 
-def pick(bound: Bound, setting: Setting) -> Value:
+def pick(bound: Bound, setting: Setting) -> RowValue:
     assert setting.picking is not None
     return picked_value(setting.picking, setting.delta)
 
 
-def picked_value(run: PickingFacts, delta: Fraction) -> Value:
+def picked_value(run: PickingFacts, delta: Fraction) -> RowValue:
     """At δ, with a list of G values of K at δ/G; rounded up. It is about the program, whose own errors were counted."""
     names = ("k", "N", "picked", "left", "start", *(("runs",) if run.runs > 1 else ()))
     terms: dict[str, float | None] = {name: getattr(run, name) for name in names}
-    return Value(run.upper(delta), terms, about="program")
+    return RowValue(run.upper(delta), terms, about="program")

@@ -19,7 +19,7 @@ from verify.records.question import Question
 from verify.records.results import BoundRow, TestFacts
 from verify.rows import bounds, numeric, others, picks, votes
 from verify.rows.assumptions import assess, at_rho
-from verify.rows.setting import AtRho, Setting, Value
+from verify.rows.setting import AtRho, RowValue, Setting
 
 EXACT_SHARE = 0.5  # of the budget, at most, for margins in ball arithmetic
 
@@ -29,7 +29,7 @@ def row(bound: Bound, setting: Setting) -> BoundRow:
     return saying(bound, value(bound, setting), setting)
 
 
-def saying(bound: Bound, said: Value, setting: Setting) -> BoundRow:
+def saying(bound: Bound, said: RowValue, setting: Setting) -> BoundRow:
     """The row of a statement that says this."""
     why_not = setting.verdict.why_not(bound) if said.why_not is None else said.why_not
     # in less than float64 a statement on the formula alone says nothing of the program
@@ -50,7 +50,7 @@ def paid(bound: Bound, setting: Setting) -> Setting:
     return setting if networks == 1 else replace(setting, delta=setting.delta / networks)
 
 
-def made(bound: Bound, said: Value, why_not: Sequence[str], delta: Fraction) -> BoundRow:
+def made(bound: Bound, said: RowValue, why_not: Sequence[str], delta: Fraction) -> BoundRow:
     """The one place where a row is made."""
     applies = bound.is_claim and not why_not
     return BoundRow(
@@ -73,19 +73,19 @@ def made(bound: Bound, said: Value, why_not: Sequence[str], delta: Fraction) -> 
 # What a statement says
 
 
-def value(bound: Bound, setting: Setting) -> Value:
+def value(bound: Bound, setting: Setting) -> RowValue:
     """By what the statement reads: predictions alone, the certificates, the margins, or what its owner wants."""
     return _evaluator(bound)(bound, paid(bound, setting))
 
 
-def _evaluator(bound: Bound) -> Callable[[Bound, Setting], Value]:
+def _evaluator(bound: Bound) -> Callable[[Bound, Setting], RowValue]:
     if not catalogue.is_built_in(bound):
         return others.registered
     by_group = {"certificate": votes.certificate, "context": others.context}
     return OWN.get(bound.id) or by_group.get(bound.group) or _at_margin
 
 
-def _at_margin(bound: Bound, setting: Setting) -> Value:
+def _at_margin(bound: Bound, setting: Setting) -> RowValue:
     """A statement of the theory at its own margin, or at the report's."""
     if bound.scale == "rho":
         said = bounds.fixed_rho(bound, setting, setting.tied)
@@ -94,17 +94,17 @@ def _at_margin(bound: Bound, setting: Setting) -> Value:
     return replace(said, m_needed=numeric.m_needed(bound, said, setting)) if setting.at is not None else said
 
 
-def held_out(test: TestFacts) -> Value:
+def held_out(test: TestFacts) -> RowValue:
     """Clopper-Pearson at the δ that the points were tested at."""
-    return Value(test.upper, {"errors": test.errors, "points": test.n}, about="program")
+    return RowValue(test.upper, {"errors": test.errors, "points": test.n}, about="program")
 
 
-def _held_out(_: Bound, setting: Setting) -> Value:
+def _held_out(_: Bound, setting: Setting) -> RowValue:
     assert setting.tested is not None
     return held_out(setting.tested)
 
 
-OWN: dict[str, Callable[[Bound, Setting], Value]] = {
+OWN: dict[str, Callable[[Bound, Setting], RowValue]] = {
     "held-out": _held_out,
     picks.PICK: picks.pick,
     "a-posteriori-data": bounds.from_data,

@@ -116,7 +116,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Value:
+class RowValue:
     """What a statement says at a setting; no raw value where it is undefined or beyond the largest float.
 
     `about` is the program where the statement is tied to it, or counts nothing but its predictions. `why_not` is for

@@ -13,7 +13,7 @@ import numpy as np
 from adanet_theory.catalogue import Bound
 from verify.measure.evidence import arrays
 from verify.records.results import About
-from verify.rows.setting import CertificateParts, Setting, Value
+from verify.rows.setting import CertificateParts, RowValue, Setting
 
 if TYPE_CHECKING:
     pass
@@ -26,15 +26,15 @@ def certificates(setting: Setting) -> dict[str, CertificateParts]:
     return _classes(setting) if setting.classes == "many" else _linear(setting)
 
 
-def certificate(bound: Bound, setting: Setting) -> Value:
+def certificate(bound: Bound, setting: Setting) -> RowValue:
     """A certificate at the setting's δ."""
     if bound.id not in setting.certified:
         zero = setting.W == 0 or setting.sizes.r_inf == 0
-        return Value(1.0 if zero else None)
+        return RowValue(1.0 if zero else None)
     known = setting.certified[bound.id]
     value = known.parts.at(setting.delta)
     about: About = "program" if known.tied else "formula"
-    return Value(value.raw, dict(value.terms), m_needed=known.m_needed if value.is_vacuous else None, about=about)
+    return RowValue(value.raw, dict(value.terms), m_needed=known.m_needed if value.is_vacuous else None, about=about)
 
 
 # Networks that are linear in Ψ

@@ -17,7 +17,7 @@ from adanet_theory.twins import certified
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class Arguments:
     """The arguments of all bounds: a layered family, ||w_k||_1, R_m(H_k), M_k, and the rest."""
 
     spec: NetworkSpec
@@ -63,7 +63,7 @@ class Point:
         return self.values | {"d": self.d, "c": self.c}
 
 
-def bounds(x: Point) -> dict[str, MarginBound]:
+def bounds(x: Arguments) -> dict[str, MarginBound]:
     """All bounds in floats, by id."""
     free: dict[str, Any] = {"m": x.m, "delta": x.delta, "M": x.M}
     mixture = (x.error, x.w, x.R)
@@ -77,7 +77,7 @@ def bounds(x: Point) -> dict[str, MarginBound]:
     return {bound.id: bound for bound in values}
 
 
-def complexities(x: Point) -> dict[str, float]:
+def complexities(x: Arguments) -> dict[str, float]:
     """The upper values that stand for R_m(H_l) in them, and the range M_l."""
     spec, k, m = x.spec, x.spec.depth, x.m
     values = {
@@ -93,7 +93,7 @@ def complexities(x: Point) -> dict[str, float]:
     return values
 
 
-def twins(x: Point) -> dict[str, dict[str, Any]]:
+def twins(x: Arguments) -> dict[str, dict[str, Any]]:
     """Balls around every term of every bound and around every complexity, by id."""
     values, network = x.values, x.network
     free = {name: value for name, value in values.items() if name != "M_k"}
@@ -109,7 +109,7 @@ COMPLEXITIES = (
 )  # fmt: skip
 
 
-def disagreements(x: Point, balls: dict[str, dict[str, Any]]) -> list[str]:
+def disagreements(x: Arguments, balls: dict[str, dict[str, Any]]) -> list[str]:
     """Every term that lies more than some rounding errors outside its ball."""
     numbers = {id: dict(bound.terms) | {"total": bound.total} for id, bound in bounds(x).items()}
     numbers |= {id: {"total": value} for id, value in complexities(x).items()}

@@ -18,27 +18,27 @@ from adanet_theory.complexity import rademacher
 from adanet_theory.risk import generalization, margin, multiclass, posterior, unbounded
 from adanet_theory.spec import NetworkSpec
 from adanet_theory.twins import certified
-from verify.suite.agreement import THEORY, Point, bounds, disagreements, twins
+from verify.suite.agreement import THEORY, Arguments, bounds, disagreements, twins
 from verify.suite.halved import halved
 from verify.suite.profiles import share
 
 # The totals at REFERENCE_POINT, which is the point of the catalogue's examples, in 40 digits of mpmath.
 REFERENCE = {bound.id: float(bound.examples[0].value) for bound in THEORY} | {"objective-bound": 0.3798856049596489}
 SPARSE = 0.22125828925635869  # margin-bound-unbounded where a layer has no weight
-REFERENCE_POINT = Point(
+REFERENCE_POINT = Arguments(
     NetworkSpec.layered((154, 5, 4, 1), [0.5, 0.25, 2.0], 2.0), (0.5, 1.5, 1.0), (0.01, 0.02, 0.03), (0.5, 1.0, 1.25)
 )
 
 
 @cache
-def fixed_points() -> tuple[Point, ...]:
+def fixed_points() -> tuple[Arguments, ...]:
     """Some points at which all constants tell: one and several layers, other p, j on both sides of 0."""
     leaky = NetworkSpec.layered((3, 2, 5), [1.5, 0.75], 1.5, "leaky_relu:0.25")
     linear = NetworkSpec.layered((40, 2), 2.0, 1.0)
     return (
         REFERENCE_POINT,
-        Point(leaky, (1.0, 3.0), (0.02, 0.05), (2.0, 1.0), 500, 0.3, 0.2, 1.5, 0.0, -4, 1, 1.25, 3),
-        Point(linear, (2.0,), (0.01,), (1.5,), 20_000, 1.25, 0.01, 1.0, 0.25, 0, 0, 1.0, 2),
+        Arguments(leaky, (1.0, 3.0), (0.02, 0.05), (2.0, 1.0), 500, 0.3, 0.2, 1.5, 0.0, -4, 1, 1.25, 3),
+        Arguments(linear, (2.0,), (0.01,), (1.5,), 20_000, 1.25, 0.01, 1.0, 0.25, 0, 0, 1.0, 2),
     )
 
 
@@ -81,14 +81,14 @@ sizes = st.floats(1e-3, 4)
 
 
 @st.composite
-def points(draw: st.DrawFn) -> Point:
+def points(draw: st.DrawFn) -> Arguments:
     depth = draw(st.integers(1, 4))
     n = tuple(draw(st.lists(st.integers(1, 2000), min_size=depth + 1, max_size=depth + 1)))
     phi = draw(st.sampled_from(["relu", "leaky_relu:0.1", "abs", "tanh", "identity"]))
     Lambda = draw(st.lists(sizes, min_size=depth, max_size=depth))
     spec = NetworkSpec.layered(n, Lambda, draw(st.sampled_from([1.0, 1.5, 2.0, 3.0, math.inf])), phi)
     w, R, M = (tuple(draw(st.lists(sizes, min_size=depth, max_size=depth))) for _ in range(3))
-    return Point(
+    return Arguments(
         spec, w, R, M,
         m=draw(st.integers(1, 10**6)), rho=draw(sizes), delta=draw(st.floats(1e-6, 0.999)), r=draw(sizes),
         error=draw(st.floats(0, 1)), j=draw(st.integers(-50, 150)), d=draw(st.integers(0, 20)),
@@ -96,7 +96,7 @@ def points(draw: st.DrawFn) -> Point:
     )  # fmt: skip
 
 
-def decided(x: Point) -> bool:
+def decided(x: Arguments) -> bool:
     """Whether the radicand of C is positive and neither its ceiling nor the floor of a share rests on the last bits."""
     for w in x.w:
         steps = -math.log(w / math.fsum(x.w)) / math.log1p(0.05)
@@ -112,7 +112,7 @@ def decided(x: Point) -> bool:
 
 @share(2)
 @given(points())
-def test_numeric_and_symbolic_forms_agree(x: Point) -> None:
+def test_numeric_and_symbolic_forms_agree(x: Arguments) -> None:
     assume(decided(x))
     assert disagreements(x, twins(x)) == []
 

@@ -29,7 +29,7 @@ Learner = Callable[[Sequence[Point]], Margin]
 
 
 @dataclass(frozen=True)
-class Picked:
+class PickedRows:
     """The rows picked, in order; how many inappropriate ones are left; the margin of the trained network."""
 
     rows: tuple[int, ...]
@@ -41,7 +41,9 @@ class Picked:
         return len(self.rows) + self.left
 
 
-def picked(S: Sequence[Point], learner: Learner, r: int = 1, most: int | None = None, by_value: bool = False) -> Picked:
+def picked(
+    S: Sequence[Point], learner: Learner, r: int = 1, most: int | None = None, by_value: bool = False
+) -> PickedRows:
     """Pick the r worst errors outside T until there is none, or until |T| >= most; ties by the value of the point.
 
     `by_value` takes every copy of a picked point for picked too, which breaks the statement.
@@ -52,7 +54,7 @@ def picked(S: Sequence[Point], learner: Learner, r: int = 1, most: int | None = 
         values = {S[i] for i in T} if by_value else set()
         outside = [i for i in range(len(S)) if i not in T and S[i] not in values and not margin(S[i]) > 0]
         if not outside or (most is not None and len(T) >= most):
-            return Picked(tuple(T), len(outside), margin)
+            return PickedRows(tuple(T), len(outside), margin)
         T += sorted(outside, key=lambda i: (margin(S[i]), S[i]))[:r]
 
 

@@ -142,7 +142,7 @@ def noisy(points: Labelled, share: float, seed: int) -> Labelled:
 # The learners
 
 
-class Centred(nn.Module):
+class CentredRows(nn.Module):
     """Bytes as numbers in [-1, 1]."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -154,7 +154,11 @@ def cnn(shape: tuple[int, ...], outputs: int) -> nn.Module:
     channels, height, width = shape
     convolutions = (nn.Conv2d(channels, 32, 5, 2, 2), nn.ReLU(), nn.Conv2d(32, 64, 3, 2, 1), nn.ReLU(), nn.Flatten())
     return nn.Sequential(
-        Centred(), *convolutions, nn.Linear(64 * (height // 4) * (width // 4), 128), nn.ReLU(), nn.Linear(128, outputs)
+        CentredRows(),
+        *convolutions,
+        nn.Linear(64 * (height // 4) * (width // 4), 128),
+        nn.ReLU(),
+        nn.Linear(128, outputs),
     )
 
 

@@ -14,13 +14,13 @@ Index = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class FoldParts:
     train: Index
     validation: Index
     test: Index
 
 
-def split(m: int, i: int, seed: int) -> Split:
+def split(m: int, i: int, seed: int) -> FoldParts:
     """The i-th split of m points, shuffled by the seed alone, so that all methods meet the same folds.
 
     >>> parts = split(12_000, 9, seed=0)
@@ -34,4 +34,4 @@ def split(m: int, i: int, seed: int) -> Split:
     folds = np.array_split(np.random.default_rng(seed).permutation(m), FOLDS)
     test, validation = i, (i + 1) % FOLDS
     train = np.concatenate([fold for j, fold in enumerate(folds) if j not in (test, validation)])
-    return Split(train, folds[validation], folds[test])
+    return FoldParts(train, folds[validation], folds[test])
