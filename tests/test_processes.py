@@ -249,6 +249,7 @@ def test_processes_fit_candidates_each_and_end_with_the_bits_of_one(data, monkey
     assert done.returncode == 0, done.stderr
     monkeypatch.syspath_prepend(str(folder))
     assert cli.main([str(data), "-o", str(folder / "one.pt"), *options]) == 0
+    del sys.modules["own_builders"]  # other tests have one of that name
     alone = capsys.readouterr()
     for out, err in ((done.stdout, done.stderr), (alone.out, alone.err)):
         assert err.count("round 1: wide-6") == 1

@@ -833,6 +833,8 @@ def test_points_are_not_all_moved_at_once():
     inputs = Inputs.of(IMAGES)
     assert inputs.shape == (1, 8, 8)
     assert [len(part) for part in inputs.batches(torch.arange(700))] == [512, 188]
+    larger = Inputs.of(np.zeros((100, 3, 32, 32)))  # fewer of these stay in the cache
+    assert [len(part) for part in larger.batches(torch.arange(100))] == [64, 36]
 
 
 # The command

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,8 +18,9 @@ from adanet_theory.checks import check
 from adanet_train.data import files
 from adanet_train.data.disk import is_on_disk
 
-BATCH = 512
-"""Rows of a batch where nothing is trained."""
+BATCH, LEAST, NUMBERS = 512, 64, 1 << 16
+"""Rows of a batch where nothing is trained, at most and at least; between them so many as have these many numbers, as
+what a network makes of them then stays in the cache of a core."""
 
 
 class UnreadablePoint(ValueError):
@@ -119,8 +121,11 @@ class Inputs:
     def _dataset(self) -> Dataset[Any]:
         return self.values if self.streamed else _Rows(self)
 
-    def batches(self, rows: Tensor, size: int = BATCH) -> Iterator[Tensor]:
+    def batches(self, rows: Tensor) -> Iterator[Tensor]:
         """The inputs of these rows in their order."""
+        size = BATCH
+        if self.device.type == "cpu" and not self.streamed:
+            size = min(max(LEAST, NUMBERS // max(math.prod(self.values.shape[1:]), 1)), BATCH)
         for part in rows.split(size):
             yield self[part]
 

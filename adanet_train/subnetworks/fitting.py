@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from adanet_theory.checks import Progress, check
 from adanet_train.core.bar import stage
 from adanet_train.core.descend import Adam, descend
+from adanet_train.core.device import keep_freed_memory
 from adanet_train.subnetworks.data import Inputs, Split
 from adanet_train.subnetworks.protocol import Loss, outputs_of
 
@@ -97,6 +98,7 @@ class ModuleSearch:
         self.passes, self.last, self.least = 0, torch.zeros(()), math.inf
 
     def run(self) -> None:
+        keep_freed_memory()
         best, _ = descend(self, steps=self.steps, every=self.a_pass, patience=self.settings.patience)
         self.theta.copy_(best)
         for p in self.free:
