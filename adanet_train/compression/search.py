@@ -48,8 +48,10 @@ FIRST = 0.15
 """Share of the steps for the first run from each rounding; the best one is gone on with."""
 SHARES = ((0.4, 0.5), (0.15, 0.25), (0.15, 0.25))
 """Of fine-tuning and of greedy search for each cycle, from the best network so far."""
-RATE, DEAR = 2.0, 8.0
-"""Times the learning rate, and how many times the last price of a bit the first is."""
+RATE = 2.0
+"""Times the learning rate."""
+DEAR, DEAREST = 8.0, 3e-4
+"""The first price of a bit: times the last, or times m if that is more, so that a step can feel it."""
 COARSE = {True: (0.25, 0.5, 1.0), False: (1.0, 2.0)}
 """Steps of the rounding in root mean squares to begin with: of small networks, and of large ones."""
 FEWEST, MOST = 100, 60_000
@@ -348,7 +350,8 @@ class _Tuner:
     def _run(
         self, start: Sequence[Tensor], exponents: Sequence[int], lam: float, share: float
     ) -> tuple[Score, list[Coded]]:
-        schedule = Schedule((DEAR * lam, lam), int(share * self.effort.steps), self.effort.batch, RATE)
+        first = max(DEAR * lam, DEAREST * self.problem.m)
+        schedule = Schedule((first, lam), int(share * self.effort.steps), self.effort.batch, RATE)
         self.runs += 1
         generator = torch.Generator().manual_seed(1000 * self.seed + self.runs)
         return tune(self.problem, start, exponents, schedule, generator, self.report)
