@@ -6,17 +6,19 @@ import json
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from torch import Tensor, nn
 
@@ -511,9 +513,15 @@ def test_the_certificate_of_any_learner_is_the_one_to_cite() -> None:
         assert "pick-certificate" not in verify_bounds(certified, X[1:], y[1:], draws=None).bounds
 
 
-def test_a_predictor_that_was_fitted_anew_has_no_certificate_of_its_picks() -> None:
+@pytest.mark.parametrize("before", [[], [FunctionTransformer(lambda X: X)]], ids=["plain", "cannot be pickled"])
+def test_a_predictor_that_was_fitted_anew_has_no_certificate_of_its_picks(before: list[Any]) -> None:
     X, y = points(stack(), 3)
-    certified = certify(DecisionTreeClassifier(max_depth=2), X, y, K=2)
+    certified = certify(make_pipeline(*before, DecisionTreeClassifier(max_depth=2)), X, y, K=2)
+    report = verify_bounds(certified, draws=None)
+    assert report.cite is not None
+    assert ("picked" in report.cite.assumes) == bool(before)  # bits that nothing can read are not compared
+    other = clone(certified.predictor).fit(X, 1 - y)
+    assert verify_bounds(replace(certified, predictor=other), draws=None).cite is None
     certified.predictor.fit(X, 1 - y)
     report = verify_bounds(certified, draws=None)
     assert report.cite is None

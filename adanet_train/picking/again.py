@@ -19,6 +19,7 @@ from adanet_train.picking.certify import Certified, as_learner, sample_digest
 from adanet_train.picking.core import Labelled
 from adanet_train.picking.files import share
 from adanet_train.picking.record import OTHER_PROCESSOR, Checked, Record, checked
+from adanet_train.picking.subnetworks import Ensembles
 from adanet_train.subnetworks.fitted import Fitted
 from adanet_train.subnetworks.protocol import Given
 
@@ -31,13 +32,16 @@ class OwnRun:
 
     def check(self, y: Array, *, replay: bool, progress: Progress | None = None) -> Checked:
         """Wrong rows counted again, and the recipe run again; y is that of the sample."""
-        own, predictor = self.certified, self.certified.picked.predictor
+        own = self.certified
+        # what is handed back, and may have been fitted again since
+        predictor = own.predictor.ensemble_ if isinstance(own.learner, Ensembles) else own.predictor
         record = Record.of(own.picked, {})
         return checked(record, own.learner, predictor, own.points, apart=self._apart, replay=replay, progress=progress)
 
     def _apart(self, a: Any, b: Any) -> float:
         """0 for equal predictors, little for equal margins on the sample, else inf."""
-        if _bits(a) == _bits(b):
+        known = _bits(a)
+        if known is not None and known == _bits(b):
             return 0.0
         learner, points = self.certified.learner, self.certified.points
         f, g = (np.round(np.asarray(learner.margins(one, points)) / learner.grid) for one in (a, b))

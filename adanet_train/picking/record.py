@@ -147,7 +147,10 @@ def compared(record: Record, again: Picked, *, apart: float) -> tuple[Status, st
     if not apart <= OTHER_PROCESSOR:
         return "fails", "the recipe picks the same rows, but trains another network than this one."
     if apart:
-        return "assumed", "the recipe picks the same rows, but its predictor differs, as on another processor."
+        return (
+            "assumed",
+            "the recipe picks the same rows, but its predictor may differ in last bits, as on another processor.",
+        )
     return "holds", f"replayed: the same {len(again.picks)} picks and the same bits."
 
 
