@@ -137,8 +137,9 @@ def verify_bounds(
         budget=budget,
     )
     question = replace(question, device=devices.device(device))
-    read = case.read(network, X, y, test=test, activation=activation, classes=classes, declared=declared)
     with Bar("verifying", quiet=is_quiet(verbose)) as progress:
+        progress.stage("reading network and points")
+        read = case.read(network, X, y, test=test, activation=activation, classes=classes, declared=declared)
         built = complete(read, question, case.unlabelled(network, unlabelled), surrogate, progress)
     doubt = _doubt(built, None if read.sample is None else read.sample.y)
     name = str(network) if isinstance(network, str | Path) else type(network).__name__

@@ -169,11 +169,12 @@ def verify(arguments: argparse.Namespace) -> int:
     question = replace(question, alike=case.alike(named))
     notes += [case.UNLIKE] * (not question.alike)
     read = case.read_files(named)
-    first = next(read)
-    first = replace(first, notes=(*first.notes, *notes))
-    U = None if arguments.unlabelled is None else compressing.unlabelled_file(arguments.unlabelled, named.shape)
     number, reports = _number_of(arguments), []
     with Bar("verifying" if number == 1 else "checkpoints") as progress:
+        progress.stage("reading network and points")
+        first = next(read)
+        first = replace(first, notes=(*first.notes, *notes))
+        U = None if arguments.unlabelled is None else compressing.unlabelled_file(arguments.unlabelled, named.shape)
         for i, one in enumerate((first, *read)):
             inner = progress if number == 1 else _part(progress, i, number)
             reports.append(compressing.complete(one, question, U, arguments.surrogate, inner))

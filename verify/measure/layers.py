@@ -19,6 +19,7 @@ from adanet_theory.complexity.arrangement import cell_count
 from adanet_theory.complexity.estimates import Interval
 from adanet_theory.rounding import Number, down
 from adanet_theory.spec import NetworkSpec
+from adanet_train.core.bar import stage
 from verify.measure.effort import Effort, affordable
 from verify.measure.evidence import FeatureSizes
 from verify.records.question import BUDGET
@@ -235,6 +236,7 @@ def _searched(
     missing = values.count(None)
     if missing == 0 or effort is None:
         return [None] * spec.depth
+    stage("estimating R_S of the layers")
     try:
         lowers = lower_complexities(
             spec,

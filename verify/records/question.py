@@ -116,6 +116,7 @@ _IN_PYTHON = {
     "--compress FILE": "compress(module, X, y)",
     "--unlabelled FILE": "unlabelled=U",
     "--discrete": "discrete=True",
+    "--feature-range LO,HI": "feature_range=(LO, HI)",
     "--r-sup R": "r_sup=R",
     "--r-sup": "r_sup=",
     "--test-data FILE": "test=(X, y)",

@@ -86,8 +86,9 @@ _COPIES = "If identical rows can be different people or events, add --discrete{}
 REMEDIES = {
     "iid": _COPIES,
     "untouched": _COPIES,
-    "feature-map": "If the range of the features is known beforehand, train with it (feature_range=){}; "
-    "otherwise learn the map on other points (adanet-train --features learned:F).",
+    "feature-map": "If you knew the range of the features beforehand, train with it (--feature-range LO,HI){}; "
+    "otherwise keep points aside (adanet-train --holdout F) or learn the map on other points "
+    "(adanet-train --features learned:F).",
     "arithmetic": "Give a bound on |x| that is known beforehand: --r-sup R{}.",
     "r-sup": "Give a bound on |Psi| that is known beforehand: --r-sup R{}.",
 }
@@ -113,6 +114,7 @@ def hint(setting: Setting, rows: Sequence[BoundRow]) -> str:
         unblocked
         for row in rows
         if (unblocked := _unblocked(row, setting.verdict)) is not None and unblocked[0] < base_rate
+        if not (setting.source.encoded and "feature-map" in row.why_not)  # no range fixes the list of words
     ]
     if blocked:
         return min(blocked)[1]

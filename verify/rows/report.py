@@ -190,6 +190,7 @@ def _source(model: Formula, question: Question, sample: GivenPoints, test: Given
     has_map = features is not None and math.isfinite(features.r_sup) and sample.mapped
     return Source(
         fitted_on_sample=features is not None and features.fitted_on_sample,
+        encoded=features is not None and any("=" in name for name in features.columns or ()),
         has_map=has_map,
         clipped=has_map and features is not None and features.clip,
         r_seen=max(r_inf, largest(test.Psi) if test is not None else 0.0),

@@ -101,6 +101,7 @@ class Source:
     """
 
     fitted_on_sample: bool
+    """Whether Ψ was scaled by the ranges of the sample."""
     has_map: bool
     clipped: bool
     r_seen: float
@@ -109,6 +110,8 @@ class Source:
     held_out: HeldOut | None = None
     learned: Learned | None = None
     """None unless the map was learned on points beside the sample."""
+    encoded: bool = False
+    """Whether Ψ has features for words or empty cells, which the table itself listed."""
     chain: bool = False
     """Whether weights alone were read, as a chain of layers."""
     rounds_added: bool = False
