@@ -27,7 +27,7 @@ def compute(*, quick: bool, model: Path | None = None, data: Path | None = None,
         runs.history(model)[0] if model is not None else runs.adanet(quick=quick, data=data, **asked).history
     )
     if len(history) < 2:
-        raise NotDrawn("one round is no course of training.")
+        raise NotDrawn("one round does not show the course of training.")
     rounds, depth = [], 1
     for entry in history:
         candidates = [

@@ -1,4 +1,4 @@
-"""The formulas where a tenth of the sample falls short, and at the ρ that was asked for."""
+"""The formulas below which a tenth of the sample lies, and at the ρ that was asked for."""
 
 from __future__ import annotations
 

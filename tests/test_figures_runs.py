@@ -146,7 +146,7 @@ def test_a_run_of_one_round_is_refused(tmp_path):
     path = tmp_path / "short.pt"
     short = replace(trained(), history=trained().history[:1])
     model_file.write(path, model_of(short, "adanet", features=None, sample=model_file.Sample.of(*runs.board())))
-    with pytest.raises(NotDrawn, match="one round is no course of training"):
+    with pytest.raises(NotDrawn, match="one round does not show the course of training"):
         training_rounds.compute(quick=True, model=path)
 
 

@@ -499,8 +499,8 @@ def test_a_bias_below_an_activation_without_a_constant_unit():
     [
         ({}, "not a dict of tensors"),
         ({"0.weight": torch.ones(1, 2), "1.running_mean": torch.ones(1)}, "'1.running_mean' of shape"),
-        ({"0.weight": torch.ones(3)}, r"'0.weight' of shape \[3\] is no weight"),
-        ({"0.weight": torch.ones(3, 1, 2, 2)}, "is no weight or bias of a Linear"),
+        ({"0.weight": torch.ones(3)}, r"'0.weight' of shape \[3\] is not a weight"),
+        ({"0.weight": torch.ones(3, 1, 2, 2)}, "is not a weight or bias of a Linear"),
         ({"0.bias": torch.ones(3)}, "'0.bias' has no weight beside it"),
         ({"0.weight": torch.ones(3, 2), "0.bias": torch.ones(2)}, "'0.bias' does not fit the 3 rows"),
         ({"a.weight": torch.ones(3, 2), "b.weight": torch.ones(1, 4)}, "'b' reads 4 units, but 'a' before it has 3"),

@@ -372,7 +372,7 @@ def test_given_estimators_are_taken_as_they_are():
     assert clf.score(X[400:], y[400:]) > 0.9
     with pytest.raises(ValueError, match="pickle the classifier instead"):
         clf.save("never.pt")
-    with pytest.raises(Exception, match=r"(LogisticRegression|RandomForestClassifier) is no torch module"):
+    with pytest.raises(Exception, match=r"(LogisticRegression|RandomForestClassifier) is not a torch module"):
         torch.export.export(clf.to_torch(), (torch.zeros(2, 64),))
 
 

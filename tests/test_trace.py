@@ -452,7 +452,7 @@ REFUSED: list[tuple[nn.Module, tuple[int, ...], str]] = [
     (nn.Sequential(nn.AdaptiveMaxPool2d(2)), (1, 3, 3), r"\(3, 3\) is no multiple of \(2, 2\)"),
     (nn.Sequential(nn.Upsample(scale_factor=2, mode="bilinear")), (1, 2, 2), "read for mode='nearest'"),
     (Of(lambda m, x: x.flip(0)), (2,), "method 'flip' cannot be read: it mixes the points"),
-    (Of(lambda m, x: x.T), (3,), "the attribute 'T' of a tensor is no feature"),
+    (Of(lambda m, x: x.T), (3,), "the attribute 'T' of a tensor is not a feature"),
     (Of(lambda m, x: x.float()), (2,), "method 'float' cannot be read: it rounds"),
     (Of(lambda m, x: x.to(torch.float32)), (2,), "method 'to' cannot be read: it rounds"),
     (Of(lambda m, x: x.max()), (2,), "method 'max' cannot be read: it mixes the points"),

@@ -33,7 +33,7 @@ def plain(y: Any, m: int) -> tuple[Any, str]:
     note = ""
     if y.ndim == 2 and len(y) == m and y.dtype.kind in "buif":
         one_hot = bool(np.isin(y, (0, 1)).all() and (np.count_nonzero(y, axis=1) == 1).all())
-        several = "expected one label for each point, or one-hot rows with a single 1: several labels are no class"
+        several = "expected one label for each point, or one-hot rows with a single 1, not several labels"
         check(one_hot, f"y must have the shape ({m},), got {y.shape} and rows that are not one-hot; {several}.")
         y, note = y.argmax(axis=1), "y is one-hot: column c is class c, counted from 0."
     check(y.shape == (m,), f"y must have the shape ({m},), one label for each point, got {y.shape}.")

@@ -47,8 +47,8 @@ def _tensors(data: bytes) -> dict[str, Tensor]:
     try:
         table = json.loads(data[8 : 8 + n].decode("utf-8"), object_pairs_hook=_once)
     except (UnicodeDecodeError, json.JSONDecodeError):
-        raise ValueError("its table is no JSON, expected a safetensors file.") from None
-    check(isinstance(table, dict), "its table is no dict, expected a safetensors file.")
+        raise ValueError("its table is not JSON, expected a safetensors file.") from None
+    check(isinstance(table, dict), "its table is not a dict, expected a safetensors file.")
     entries = {name: entry for name, entry in table.items() if name != "__metadata__"}
     check(len(entries) <= MAX_TENSORS, f"{len(entries)} tensors, expected at most {MAX_TENSORS}.")
     numbers = memoryview(data)[8 + n :]
@@ -76,7 +76,7 @@ def _place(name: str, entry: Any) -> tuple[torch.dtype, list[int], int, int]:
     )
     for values, length in ((shape, None), (offsets, 2)):
         sound = isinstance(values, list) and all(type(x) is int and 0 <= x < 2**62 for x in values)
-        check(sound and length in (None, len(values)), f"{name!r} has a shape or offsets that are no sizes.")
+        check(sound and length in (None, len(values)), f"{name!r} has a shape or offsets that are not sizes.")
     assert dtype is not None
     start, stop = offsets
     check(

@@ -89,7 +89,7 @@ class _Archive:
     def _tensor(self, folder: str, name: str, entry: Mapping[str, Any]) -> Tensor:
         meta = entry["tensor_meta"]
         if entry.get("use_pickle") or meta["dtype"] not in DTYPES:
-            raise ModelFileError(f"the weight {name!r} is no plain block of numbers; {REMEDY}.")
+            raise ModelFileError(f"the weight {name!r} is not a plain block of numbers; {REMEDY}.")
         block = bytearray(self.members.read(f"{self.root}data/{folder}/{entry['path_name']}"))
         sizes, strides = (tuple(int(part["as_int"]) for part in meta[key]) for key in ("sizes", "strides"))
         if not block:

@@ -36,7 +36,7 @@ from adanet_train.reading.recorder import LOGITS, POINTS, Recorder, Value
 
 Rule = Callable[..., Any]
 
-_OWN_NORM = "it divides by a size of the point itself, which is no linear map; BatchNorm in eval mode is one"
+_OWN_NORM = "it divides by a size of the point itself, which is not linear; BatchNorm in eval mode is"
 _SEQUENCE = "recurrent networks and attention are products of the network with itself; no statement here covers them"
 _CAST = "it rounds to another type of number; leave casts out, the network is read in float64"
 
@@ -146,7 +146,9 @@ def _linear(r: Recorder, x: Value, weight: Tensor, bias: Tensor | None = None) -
 def _product(r: Recorder, x: Any, other: Any) -> Value:
     """x @ W with fixed W, a matrix or one column."""
     if not isinstance(x, Value) or isinstance(other, Value):
-        raise r.refusal("a product of two parts of the network, or from the left, is no map of each point's last axis")
+        raise r.refusal(
+            "a product of two parts of the network, or from the left, is not a map of each point's last axis"
+        )
     if other.ndim == 1:
         return _moved(r, _linear(r, x, other[None]), lambda z: z[..., 0])
     return _linear(r, x, other.T)
@@ -337,7 +339,7 @@ def _largest(
     axes: int,
 ) -> Value:
     if return_indices:
-        raise r.refusal("the indices of the largest are no features; expected return_indices=False")
+        raise r.refusal("the indices of the largest are not features; expected return_indices=False")
     return r.add(Largest(_window(r, x, kernel_size, stride, padding, dilation, ceil_mode, axes)), x)
 
 
@@ -458,7 +460,7 @@ def _nearest(
 
 def _cat(r: Recorder, tensors: Any, dim: int = 0) -> Value:
     if not all(isinstance(x, Value) for x in tensors):
-        raise r.refusal("it reads a tensor that is no part of the network")
+        raise r.refusal("it reads a tensor that is not part of the network")
     axis = int(dim) % tensors[0].example.ndim
     if axis == 0:
         raise r.refusal("it mixes the points of a batch; expected dim >= 1")
@@ -744,4 +746,4 @@ def _attribute(r: Recorder, x: Any, name: str) -> Any:
         return getattr(x, name)
     if name in ("shape", "ndim", "dtype", "device"):
         return getattr(x.example, name)
-    raise r.refusal(f"the attribute {name!r} of a tensor is no feature")
+    raise r.refusal(f"the attribute {name!r} of a tensor is not a feature")

@@ -114,9 +114,9 @@ def _linears(state: Any) -> list[Linear]:
     parts: dict[str, dict[str, Tensor]] = {}
     for key, value in state.items():
         prefix, _, kind = key.rpartition(".")
-        check(isinstance(value, Tensor), f"{key!r} is no tensor, expected the state_dict of a stack of Linears.")
+        check(isinstance(value, Tensor), f"{key!r} is not a tensor, expected the state_dict of a stack of Linears.")
         known = kind in ("weight", "bias") and value.ndim == (2 if kind == "weight" else 1)
-        check(known, f"{key!r} of shape {list(value.shape)} is no weight or bias of a Linear; {_FROM_PYTHON}.")
+        check(known, f"{key!r} of shape {list(value.shape)} is not a weight or bias of a Linear; {_FROM_PYTHON}.")
         check(value.is_floating_point(), f"{key!r} must be real floating, got {value.dtype}.")
         tensor = value.detach().cpu()
         check(bool(torch.isfinite(tensor).all()), f"{key!r} must be finite, got nan or inf.")

@@ -75,7 +75,10 @@ class Given(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         exported = torch.compiler.is_exporting() or torch.jit.is_tracing()  # type: ignore[attr-defined]
-        check(not exported, f"{type(self.estimator).__name__} is no torch module: an ensemble with it has no export.")
+        check(
+            not exported,
+            f"{type(self.estimator).__name__} is not a torch module: an ensemble with it cannot be exported.",
+        )
         X = x.detach().cpu().numpy().reshape(len(x), -1)
         if hasattr(self.estimator, "predict_proba"):
             p = torch.as_tensor(self.estimator.predict_proba(X))

@@ -254,7 +254,7 @@ def _kept_aside(model: Any) -> tuple[GivenPoints | None, tuple[str, ...]]:
     if kept is None:
         return None, ()
     if kept.Psi is None or kept.y is None:
-        return None, (f"training kept {kept.m} points aside, of which the file holds the digest only.",)
+        return None, (f"training kept {kept.m} points aside and the file holds only their digest.",)
     own = GivenPoints(kept.Psi.numpy(), kept.y.numpy(), names=model.shown_classes)
     return own, (f"tested on the {kept.m} points that training kept aside.",)
 

@@ -111,7 +111,7 @@ def _one_by_one(source: Any) -> Iterator[Any]:
 def array(values: Any, name: str) -> Array:
     """A numpy array of real numbers from an array, a tensor or a frame."""
     missing = bool(np.ma.is_masked(values))
-    check(not missing, f"{name} must have no masked entries: what stands behind them is no measurement.")
+    check(not missing, f"{name} must have no masked entries: a masked value is not a measurement.")
     rows = numbers(values)
     check(rows.dtype.kind != "O", f"{name} must hold real numbers in rows of one length, got {_kind(values)}.")
     check(rows.dtype.kind in "buif", f"{name} must hold real numbers, got dtype {rows.dtype}.")

@@ -418,8 +418,8 @@ def _reshaped(module: Any, X: Array) -> str:
                and hasattr(part, "in_channels"))  # fmt: skip
     channels, axes = next(kernels, (0, 1))
     if channels == 1 and X.ndim == axes + 1:
-        shape = ",".join(map(str, (1, *X.shape[1:])))
-        return f" If they are images without a channel axis, type --shape {shape}; in Python X[:, None]."
+        typed = ",".join(map(str, (1, *X.shape[1:])))
+        return f" If they are images without a channel axis, type --shape {typed}; in Python X[:, None]."
     side = round((X[0].size / channels) ** (1 / axes)) if channels else 0
     if X.ndim != 2 or channels * side**axes != X.shape[1]:
         return ""

@@ -156,7 +156,7 @@ class BoundRow:
     m_needed: int | None = None
     group: Group = "corrected"
     tenth: AtMargin | None = None
-    """At the margin where a tenth of the sample falls short; `given` at the ρ that was asked for."""
+    """At the margin below which a tenth of the sample lies; `given` at the ρ that was asked for."""
     given: AtMargin | None = None
     shrink: float | None = None
     """How many times smaller the norms would have to be for a vacuous bound to fall to 1 at `tenth`."""

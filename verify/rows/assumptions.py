@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from adanet_train.reading.graph import Graph
 
 UNTOUCHED = "the held-out points played no part in training or choosing"
-RECIPE = "learner, settings, seed, numbers of picks and features were fixed before the sample: taken for granted"
+RECIPE = "assumed: learner, settings, seed, numbers of picks and features were fixed before the sample"
 LEMMAS = {
     "lipschitz": ("lemma-1", "lemma-2"),
     "phi-zero": ("lemma-1", "lemma-2", "lemma-2-peeled"),
@@ -99,7 +99,7 @@ def _row(id: str, status: Status | bool, detail: str, words: str = "") -> Assump
 def iid(repeats: int, m: int, discrete: bool) -> Assumption:
     """Points drawn independently from one law: nothing can show it, but rows that repeat speak against it."""
     if repeats == 0:
-        return _row("iid", "assumed", "no row repeats; that the points were drawn independently is taken for granted")
+        return _row("iid", "assumed", "no row repeats; assumed: the points were drawn independently")
     copies = f"{repeats:,} of {m:,} rows repeat an earlier row"
     if discrete:
         words = f"the points are independent draws from one law, though {copies}"
@@ -132,7 +132,7 @@ def untouched(points: HeldOut, discrete: bool) -> Assumption:
     if points.shared:
         counted.append(f"{points.shared:,} of the {points.n:,} are rows of the sample{_relabelled(points.relabelled)}")
     beside = f"{points.near:,} of the {points.n:,} lie within 1e-6 of rows of the sample" if points.near else ""
-    unused = f"that the {points.n:,} held-out points were used neither in training nor to choose is taken for granted"
+    unused = f"assumed: the {points.n:,} held-out points were used neither in training nor to choose"
     if not counted:
         if points.shared is None:
             unknown = "no sample was given, so that rows of it could not be looked for"
@@ -188,7 +188,7 @@ def homogeneous(graph: Graph) -> Assumption:
         return _row("homogeneous", True, "f has no activation but the identity")
     # The class is that of one activation: choosing it after the sample would need a union over the choices.
     were = "were" if len(names) > 1 else "was"
-    chosen = f"that {' and '.join(names)} {were} chosen before the sample, slopes included, is taken for granted"
+    chosen = f"assumed: {' and '.join(names)} {were} chosen before the sample, slopes included"
     return _row("homogeneous", "assumed", f"every activation is positively homogeneous; {chosen}")
 
 
@@ -205,7 +205,7 @@ def _of_layers(setting: Setting) -> tuple[Assumption, ...]:
         ),
         _row("layered", False, "the network is a graph"),
         linear(setting),
-        _row("range", "open", f"Theorem 1 takes |h| <= 1 for granted; {GRAPH}, in no family"),
+        _row("range", "open", f"Theorem 1 assumes |h| <= 1 without saying so; {GRAPH}, in no family"),
     )
 
 
@@ -244,10 +244,10 @@ def range_one(setting: Setting) -> Assumption:
     if setting.ranges is None:
         return _row("range", False, "the ranges exceed the largest float")
     M = setting.ranges.M
-    at = "r_sup" if setting.r_sup is not None else "r_inf, for want of r_sup"
+    at = "r_sup" if setting.r_sup is not None else "r_inf, as r_sup is not known"
     status: Status | bool = "open" if M <= 1 and setting.r_sup is None else M <= 1
     reach = f"units of the family reach at most |h| = {upward(M)} at {at}"
-    return _row("range", status, f"{reach}; Theorem 1 takes |h| <= 1 for granted")
+    return _row("range", status, f"{reach}; Theorem 1 assumes |h| <= 1 without saying so")
 
 
 def depth(spec: NetworkSpec) -> Assumption:
@@ -285,7 +285,7 @@ def r_sup(setting: Setting) -> Assumption:
         return _row("r-sup", False, f"|Psi| = {source.r_seen:.6g} > {bound} at a point that was seen")
     if source.clipped and setting.r_sup >= 1:
         return _row("r-sup", True, f"the feature map clips: |Psi| <= 1 <= {bound} everywhere")
-    detail = f"|Psi| <= {source.r_seen:.6g} <= {bound} at all points seen; beyond them it is told"
+    detail = f"|Psi| <= {source.r_seen:.6g} <= {bound} at all points seen; beyond them it is assumed"
     return _row("r-sup", "assumed", detail)
 
 
@@ -341,8 +341,8 @@ def _learned(points: Learned) -> Assumption:
 def chain(activation: str | None) -> Assumption:
     """A state_dict holds weights alone: what is done with them is the user's word."""
     between = f" with {activation} between them" if activation else ""
-    read = f"weights alone were read: that they are a chain of Linear layers{between} and nothing else"
-    return _row("chain", "assumed", f"{read} is taken for granted")
+    read = f"weights alone were read; assumed: they are a chain of Linear layers{between} and nothing else"
+    return _row("chain", "assumed", read)
 
 
 def arithmetic(setting: Setting) -> Assumption:
@@ -360,7 +360,7 @@ def arithmetic(setting: Setting) -> Assumption:
     why = kind.why or "no range of inputs is declared: --r-sup"
     if kind.is_double:
         known = f"what is said is said of the formula ({why})"
-        detail = f"{known}; that the program, in float64, decides as it does is taken for granted"
+        detail = f"{known}; assumed: the program, in float64, decides as the formula does"
         return _row("arithmetic", "assumed", detail)
     return _row(
         "arithmetic", "open", f"nothing bounds how far the program, in {kind.dtype}, is from its formula: {why}"

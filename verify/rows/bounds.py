@@ -282,7 +282,7 @@ def _best(setting: Setting, B: float, E_Z: float, delta: float) -> tuple[MarginB
     return best, math.floor(min(needed)) + 1 if min(needed) < numeric.LARGEST_M else None
 
 
-# At a margin that means something: where a tenth of the sample falls short, and at a ρ asked for
+# At a margin that means something: below which a tenth of the sample lies, and at a ρ asked for
 #
 # At its best margin a vacuous bound is 1 and a little, whatever the norms are: it gives the margin up. At a fixed share
 # of the sample it tells how far off it is, and follows the norms. These are values of the formulas; what may be claimed

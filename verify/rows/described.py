@@ -66,11 +66,11 @@ class CertifiedNetwork:
 
 
 HOPELESS = 64  # bits a point: without one error the bound is above 1 - 2^-64
-FIXED = "the architecture{} and the code were fixed before the sample: taken for granted"
+FIXED = "assumed: the architecture{} and the code were fixed before the sample"
 CONSTANTS = ", {:,} constants of its graph included,"
-CODED = "depth and widths are in the code; that activation and code were fixed before the sample is taken for granted"
+CODED = "depth and widths are in the code; assumed: activation and code were fixed before the sample"
 EXACT = "points whose margin is within the rounding error of float64 count as errors"
-SAME = "that every machine computes what the program computes here is taken for granted"
+SAME = "assumed: every machine computes what the program computes here"
 
 
 def _architecture(fixed: str, computed: str) -> Assumption:
@@ -243,7 +243,7 @@ def _surrogate(g: CertifiedNetwork, discrete: bool) -> Assumption:
 
 def _unlabelled(n: int, repeats: int, near: int, discrete: bool) -> Assumption:
     """Points without labels are new draws, as held-out ones are."""
-    used = f"that the {n:,} points without labels were used for neither network is taken for granted"
+    used = f"assumed: the {n:,} points without labels were used for neither network"
     beside = f"{near:,} of the {n:,} lie within 1e-6 of rows of the sample" if near else ""
     if repeats == 0:
         new = f"none of them repeats or is a row of the sample{beside and f', but {beside}'}"
@@ -274,9 +274,7 @@ def with_row(
     known = {row.id for row in report.assumptions}
     added = [row for row in more if row.id not in known]
     if "feature-map" in bound.needs and "feature-map" not in known:
-        added.append(
-            _assumption("feature-map", "assumed", "the features were fixed before the sample: taken for granted")
-        )
+        added.append(_assumption("feature-map", "assumed", "assumed: the features were fixed before the sample"))
     rows = (*report.assumptions, *added)
     needed = [row for row in rows if row.id in bound.needs]
     why_not = [row.id for row in needed if row.status_for(id) in ("open", "fails")]

@@ -124,7 +124,7 @@ def _at_tenth(row: BoundRow | None) -> float | None:
 
 
 def _has_tenth(series: Sequence[Checkpoint]) -> bool:
-    """Whether a bound that applies has a value where a tenth of the sample falls short."""
+    """Whether a bound that applies has a value below which a tenth of the sample lies."""
     rows = [row for checkpoint in series for row in checkpoint.report.bounds if row.applies]
     return any(_at_tenth(row) is not None for row in rows)
 
@@ -213,7 +213,7 @@ def answer(series: Sequence[Checkpoint]) -> str:
     return said
 
 
-_TENTH = "at the margin of which a tenth of the sample falls short"
+_TENTH = "at the margin below which a tenth of the sample lies"
 
 
 def to_json(series: Sequence[Checkpoint]) -> str:

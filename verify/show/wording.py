@@ -350,7 +350,7 @@ def term(name: str, value: float | None) -> str:
 def at_margins(report: BoundReport) -> list[str]:
     """The formulas at a tenth, and at the ρ that was asked for: how far a vacuous bound is off."""
     lines = []
-    for name, why in (("tenth", ", where a tenth of the sample falls short"), ("given", ", the rho asked for")):
+    for name, why in (("tenth", ", below which a tenth of the sample lies"), ("given", ", the rho asked for")):
         rows = [row for row in report.bounds if row.applies and not row.context and getattr(row, name) is not None]
         if rows:
             margin = getattr(rows[0], name).rho
