@@ -175,7 +175,7 @@ def test_npz_and_pt_files(tmp_path):
             {"X": X, "y": X + 0.5},
             (
                 "y must have the shape (3,), got (3, 2) and rows that are not one-hot; expected one label for each "
-                "point, or one-hot rows with a single 1: not several labels."
+                "point, or one-hot rows with a single 1, not several labels."
             ),
         ),
         (

@@ -61,7 +61,7 @@ class Family:
     activation: str = "relu"
     """φ, a name such as "relu", "tanh" or "leaky_relu:0.1"."""
     max_depth: int | None = None
-    """None: as deep as T rounds can build, but at most 5."""
+    """Maximal depth of the family. None: as deep as T rounds can build, but at most 5."""
     rho: float | None = None
     """A margin to declare with the family; training does not use it."""
     enforce: bool = True
@@ -199,25 +199,25 @@ class Search:
     corrective: bool = False
     """Minimise F over all of w again after every round."""
     members: int | None = None
-    """Of a committee. None: 8, from 20,000 points on 4, and from 200,000 on 2."""
+    """Members of a committee. None: 8, from 20,000 points on 4, and from 200,000 on 2."""
     validation_fraction: float = 0.125
     """The share of the sample that each member of a committee is held out from; 10,000 points are enough."""
     optimiser: str = "sgd"
-    """Of the learners "gradient" and "units": "sgd" or "adam". A committee takes Adam."""
+    """For the learners "gradient" and "units": "sgd" or "adam". A committee uses Adam."""
     learning_rate: float | None = None
-    """None: 0.1; of a committee 0.03 for linear members, 0.005 for others, falling to 0."""
+    """None: 0.1; in a committee 0.03 for linear members and 0.005 for others, falling to 0."""
     steps: int | None = None
-    """None: 2,000; of a committee as many as its epochs take."""
+    """None: 2,000; in a committee as many as its epochs take."""
     epochs: int | None = None
-    """Of a committee: passes over the sample. None: while the held-out loss falls, by up to 4 runs of 80 passes, of C
-    classes 50, but at most 2,000,000/m in all and 12 at least; runs of a third of that for a further subnetwork and for
-    several hidden layers."""
+    """Passes of a committee over the sample. None: up to 4 runs of 80 passes (50 for more than two classes), while the
+    held-out loss falls; at most 2,000,000/m passes in all, and at least 12. Runs are a third as long for a further
+    subnetwork and for several hidden layers."""
     batch: int | None = None
-    """Points per step. None: 100; of a committee 64 to 512, by the size of the sample."""
+    """Points per step. None: 100; in a committee 64 to 512, by the size of the sample."""
     check_every: int = 250
-    """Steps between two looks at the candidate's objective."""
+    """Steps between two evaluations of the candidate's objective."""
     patience: int = 4
-    """Looks without a new best value before a candidate's training ends."""
+    """Evaluations without a new best value before a candidate's training ends."""
     dropout: float = 0.5
     """Variant D: the probability to drop a connection to an earlier subnetwork."""
     networks: int = 100
@@ -282,7 +282,7 @@ class Run:
     device: str = "cpu"
     """"cpu", "cuda" or "cuda:N"."""
     dtype: str = "float32"
-    """Of the gradient search only; the weights kept, their outputs and the convex step are float64."""
+    """Type of numbers in the gradient search; stored weights, their outputs and the convex step are float64."""
     jobs: int = 1
     """How many candidates are trained at the same time; the result does not depend on it."""
 
