@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from adanet_train.reading.graph import Graph
 
 UNTOUCHED = "the held-out points played no part in training or choosing"
-RECIPE = "assumed: learner, settings, seed, numbers of picks and features were fixed before the sample"
+RECIPE = "learner, settings, seed, numbers of picks and features were fixed before the sample"
 LEMMAS = {
     "lipschitz": ("lemma-1", "lemma-2"),
     "phi-zero": ("lemma-1", "lemma-2", "lemma-2-peeled"),
@@ -251,7 +251,7 @@ def range_one(setting: Setting) -> Assumption:
 
 
 def depth(spec: NetworkSpec) -> Assumption:
-    return _row("depth", spec.depth >= 2, f"l = {spec.depth}; the print divides by log l")
+    return _row("depth", spec.depth >= 2, f"l = {spec.depth} (the paper divides by log l)")
 
 
 def normalised(W: Fraction) -> Assumption:
@@ -292,7 +292,7 @@ def r_sup(setting: Setting) -> Assumption:
 def r_inf(setting: Setting) -> Assumption:
     """The print has E[r_inf]. The sample's r_inf may be below it, by any factor, unless it is the greatest possible."""
     greatest = setting.r_sup is not None and setting.sizes.r_inf >= setting.r_sup
-    detail = "the sample's r_inf stands for E[r_inf] of the print"
+    detail = "the sample's r_inf replaces the paper's E[r_inf]"
     detail += (
         ", which is at most r_sup = r_inf" if greatest else ", which may be larger: only r_inf = r_sup excludes it"
     )

@@ -66,11 +66,11 @@ class CertifiedNetwork:
 
 
 HOPELESS = 64  # bits a point: without one error the bound is above 1 - 2^-64
-FIXED = "assumed: the architecture{} and the code were fixed before the sample"
+FIXED = "the architecture{} and the code were fixed before the sample"
 CONSTANTS = ", {:,} constants of its graph included,"
 CODED = "depth and widths are in the code; assumed: activation and code were fixed before the sample"
 EXACT = "points whose margin is within the rounding error of float64 count as errors"
-SAME = "assumed: every machine computes what the program computes here"
+SAME = "every machine computes what the program computes here"
 
 
 def _architecture(fixed: str, computed: str) -> Assumption:
@@ -134,7 +134,7 @@ def _of_module(module: Any, sample: GivenPoints, own: CodedFile | None) -> Descr
         return None
     assert sample.predicted is not None
     errors = int(np.count_nonzero(sample.predicted != sample.y))
-    assumed = (_architecture(_fixed(own), f"the module cannot be read: {SAME}"),)
+    assumed = (_architecture(_fixed(own), f"the module cannot be read; {SAME}"),)
     bits = code.bits_of([code.lossless(w) for w in weights]) if own is None else own.bits
     return Description(bits, errors, len(sample.y), assumed, own is not None)
 
@@ -274,7 +274,7 @@ def with_row(
     known = {row.id for row in report.assumptions}
     added = [row for row in more if row.id not in known]
     if "feature-map" in bound.needs and "feature-map" not in known:
-        added.append(_assumption("feature-map", "assumed", "assumed: the features were fixed before the sample"))
+        added.append(_assumption("feature-map", "assumed", "the features were fixed before the sample"))
     rows = (*report.assumptions, *added)
     needed = [row for row in rows if row.id in bound.needs]
     why_not = [row.id for row in needed if row.status_for(id) in ("open", "fails")]

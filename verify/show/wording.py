@@ -168,7 +168,7 @@ def sample(report: BoundReport) -> str:
     facts = f"m = {S.m:,}, r_inf = {near(S.r_inf)}, r_rms = {near(S.r_rms)}, training error {near(S.train_error)}"
     facts += _undecided(report)
     if report.rho_chosen and S.margin_error == 1:
-        return f"{facts}; no margin is chosen: every bound that reads one is vacuous at all of them"
+        return f"{facts}; no margin helps: every bound that uses one is vacuous at every margin"
     chosen = "chosen from the sample" if report.rho_chosen else "taken as fixed in advance"
     margin = f"rho = {near(report.rho)} of f/W ({near(report.rho * report.model.W)} of f, {chosen})"
     return f"{facts}; at {margin}: margin error {near(S.margin_error)}, ramp {near(S.ramp)}"
