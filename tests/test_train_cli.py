@@ -551,3 +551,5 @@ def test_a_network_that_predicts_one_class_is_told_of_at_training(capsys):
     assert "held out" not in told
     told = closing_table(result | {"class_errors": {"ill": 0.0}, "holdout": 60, "model": "m.pt"})
     assert "60 points, in the file: verify-bounds m.pt" in told
+    assert "f = 0" not in told
+    assert "f = 0" in closing_table(result | {"class_errors": {"ill": 1.0, "well": 1.0}, "n": [3, 0]})

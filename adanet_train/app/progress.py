@@ -133,6 +133,10 @@ def closing_table(result: Mapping[str, Any]) -> str:
     if aside := result.get("holdout"):
         instead = "" if certified is None else ", and quotes their bound in place of this certificate"
         rows["held out"] = f"{aside:,} points, in the file: verify-bounds {result['model']} tests on them{instead}"
+    if not any(units):
+        rows["note"] = (
+            "no unit lowers F, so f = 0, which counts as an error at every point: --objective certificate may help"
+        )
     if (name := only_class(result["class_errors"])) is not None:
         constant = f"a constant prediction errs on {result['base_rate']:.4f}"
         constant += " (--class-weight balanced)" if certified is None else ""  # a certificate counts every point alike
