@@ -67,7 +67,7 @@ def draw_all(arguments: argparse.Namespace) -> int:
         print("\n".join(f"{name:{width}}  {shows(name)} [{options_of(name)}]" for name in names))
         return 0
     names = chosen(arguments)
-    with Bar("figures") as bar:
+    with Bar("figures", counts=True) as bar:
         for place, name in enumerate(names, start=1):
             bar.say(f"[{place}/{len(names)}] {name}")
             bar(place - 1, len(names), name)

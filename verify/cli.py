@@ -170,7 +170,7 @@ def verify(arguments: argparse.Namespace) -> int:
     notes += [case.UNLIKE] * (not question.alike)
     read = case.read_files(named)
     number, reports = _number_of(arguments), []
-    with Bar("verifying" if number == 1 else "checkpoints") as progress:
+    with Bar("verifying" if number == 1 else "checkpoints", counts=number > 1) as progress:
         progress.stage("reading network and points")
         first = next(read)
         first = replace(first, notes=(*first.notes, *notes))

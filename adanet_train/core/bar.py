@@ -51,11 +51,12 @@ class Bar:
     AFTER, EVERY = 1.0, 10.0  # seconds
     SHORT = 0.3  # seconds between two changes by `inside`
 
-    def __init__(self, what: str, *, quiet: bool = False) -> None:
-        self.what, self.quiet = what, quiet
+    def __init__(self, what: str, *, quiet: bool = False, counts: bool = False) -> None:
+        """`counts`: the share is that of a list of works, and no stage of one of them begins it anew."""
+        self.what, self.quiet, self.counts = what, quiet, counts
         self.on_terminal = not quiet and sys.stderr.isatty()
         self.begin = self.spoke = time.monotonic()
-        self.done, self.total, self.words = 0, 0, ""
+        self.done, self.total, self.words, self.item = 0, 0, "", ""
         self.part, self.of, self.part_begin, self.part_spoke = 0, 0, self.begin, self.begin
         self.shown: Any = None
         self.lock = threading.RLock()
@@ -81,13 +82,15 @@ class Bar:
             self.begin = now
         self.done, self.total, self.part, self.of = done, total, 0, 0
         self.words = self.words if words is None else words
+        self.item = self.words
         self._tell(now, self.begin)
 
     def stage(self, words: str, *, anew: bool = True) -> None:
         """What is done now; `anew`: the share and the time left begin again."""
         now = time.monotonic()
-        self.words, self.part, self.of = words, 0, 0
-        if anew:
+        self.words = f"{self.item}: {words}" if self.counts and self.item else words
+        self.part, self.of = 0, 0
+        if anew and not self.counts:
             self.done, self.total, self.begin = 0, 0, now
         self._tell(now, now if self.shown is None else 0.0)
 

@@ -49,7 +49,7 @@ def pages() -> Mapping[str, str]:
     from figures.explorer import page
     from verify.claims import run
 
-    with Bar("claims") as progress:
+    with Bar("claims", counts=True) as progress:
         outcomes = {outcome.claim.id: outcome for outcome in run.run_all(run.select([]), progress=progress)}
     derivations = paragraphs((NOTES / "derivations.md").read_text(encoding="utf-8"))
     listed = statements.pages(outcomes, sections(derivations), examples())
@@ -122,7 +122,7 @@ def draw(folder: Path) -> Path:
     """Draw every figure of the theory and of the recorded results in its quick form; data are kept between builds."""
     from figures.gallery import FIGURES, data, write
 
-    with Bar("figures") as bar:
+    with Bar("figures", counts=True) as bar:
         for place, name in enumerate(FIGURES):
             bar(place, len(FIGURES), name)
             values = data(name, cache=folder.parent / "site-cache", quick=True)

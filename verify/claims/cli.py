@@ -70,7 +70,7 @@ def verify(arguments: argparse.Namespace) -> int:
         print("\n".join(claim.id for claim in chosen))
         return 0
     check_outputs(arguments)
-    with Bar("claims") as progress:
+    with Bar("claims", counts=True) as progress:
         running = run.run_all(chosen, quick=arguments.quick, progress=progress)
         outcomes = (
             list(running) if arguments.json else show(running, chosen, verbose=arguments.verbose, progress=progress)

@@ -140,7 +140,7 @@ def _of_this_file(result: Mapping[str, Any], arguments: argparse.Namespace) -> S
 
 
 def _bar(arguments: argparse.Namespace) -> Bar:
-    return Bar(arguments.name, quiet=arguments.quiet)
+    return Bar(arguments.name, quiet=arguments.quiet, counts=True)
 
 
 def _runner(arguments: argparse.Namespace, progress: Trials, work: Work = trials.run) -> Runner:
@@ -200,7 +200,7 @@ def run_certificates(arguments: argparse.Namespace) -> int:
     chosen = _among("sets", arguments.sets, tuple(data.label for data in certified.SETS))
     command = f"adanet-experiment certificates --data-dir DIR --seed {arguments.seed}"
     Path(arguments.out).parent.mkdir(parents=True, exist_ok=True)
-    with Bar(arguments.name) as bar:
+    with Bar(arguments.name, counts=True) as bar:
         certified.certificates(arguments.out, arguments.data_dir, arguments.seed, command, methods, chosen, _above(bar))
     return 0
 
@@ -210,27 +210,27 @@ def run_picking(arguments: argparse.Namespace) -> int:
     chosen = arguments.sets or picking.default_sets(arguments.learner)
     _among("sets", chosen, tuple(data.label for data in picking.SETS))
     seeds = range(arguments.seed, arguments.seed + arguments.seeds)
-    with Bar(arguments.name) as bar:
+    with Bar(arguments.name, counts=True) as bar:
         picking.picking(out_path(arguments), arguments.data_dir, seeds, arguments.learner, chosen, _above(bar))
     return 0
 
 
 def run_tables(arguments: argparse.Namespace) -> int:
     methods = _among("methods", arguments.methods, learners.METHODS)
-    with Bar(arguments.name) as bar:
+    with Bar(arguments.name, counts=True) as bar:
         learners.measure_all(out_path(arguments), arguments.sets, methods, arguments.rows, _above(bar))
     return 0
 
 
 def run_classes(arguments: argparse.Namespace) -> int:
     methods = _among("methods", arguments.methods or tuple(classes.PARTS), tuple(classes.PARTS))
-    with Bar(arguments.name) as bar:
+    with Bar(arguments.name, counts=True) as bar:
         classes.measure(out_path(arguments), arguments.sets, methods, arguments.data_dir, arguments.seed, _above(bar))
     return 0
 
 
 def run_structure(arguments: argparse.Namespace) -> int:
-    with Bar(arguments.name) as bar:
+    with Bar(arguments.name, counts=True) as bar:
         structure.structure(out_path(arguments), arguments.data_dir, arguments.sets, _above(bar))
     return 0
 
