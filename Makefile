@@ -19,7 +19,7 @@ env: .venv/installed
 demo: env
 	mkdir -p demo
 	$(BIN)/adanet-train digits:3-8 --objective vote --rounds 1 -o demo/linear.pt
-	$(BIN)/adanet-train digits:3-8 --objective certificate -o demo/model.pt
+	$(BIN)/adanet-train digits:3-8 --objective certificate --start 0.25 --picks 24 -o demo/model.pt
 	$(BIN)/verify-bounds demo/model.pt --no-estimates
 	@$(BIN)/verify-bounds demo/linear.pt demo/model.pt --no-estimates --no-replay
 

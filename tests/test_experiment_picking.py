@@ -37,7 +37,7 @@ def line(m: int, flipped: int = 0) -> Labelled:
 
 def test_the_bounds_are_those_of_their_counts():
     points = line(400)
-    picked = picking.by_picking(Threshold(), points, Plan(K=24, seed=1))
+    picked = picking.by_picking(Threshold(), points, Plan(start=0.25, K=24, seed=1))
     counts = picked.counts
     assert counts["N"] == 300
     assert picked.bound == pytest.approx(pick_certificate(counts["picks"] + counts["left"], 300, 0.05), rel=1e-9)

@@ -1427,7 +1427,7 @@ def test_a_picked_ensemble_has_its_certificate_in_the_report(readable, folder):
 
 def test_the_command_picks_and_goes_on_with_the_same_bits(folder, capsys, monkeypatch):
     given = ("digits:3-8", "--subnetworks", "own_builders:quick", "--rounds", 1, "--objective", "certificate")
-    given = (*given, "--picks", 4, "--json")
+    given = (*given, "--start", 0.25, "--picks", 4, "--json")
     with open("own_builders.py", "a") as module:
         module.write("def quick(): return Subnetworks([cnn], training=Fit(3, 16, 5e-3), validation=0)\n")
     status, out, err = command(capsys, *given, "-o", "whole.pt")

@@ -96,7 +96,7 @@ def parser() -> Parser:
         "--start",
         type=float,
         metavar="F",
-        help="picking: share of the rows that training starts on (default: a quarter, from 1,000 rows a half)",
+        help="picking: share of the rows that training starts on (default: .65, from 1,000 rows .75)",
     )
     picks = "picking: most rows to pick (without it a dry run inside the start decides), or K1,K2,.. to keep the best"
     add("--picks", type=_several(int, "an integer, or K1,K2,.. rising"), metavar="K", help=picks)

@@ -160,7 +160,7 @@ class Picking:
     """How rows are picked, for the objective "certificate"."""
 
     start: float | None = None
-    """The share of the rows that the start is fitted on. None: a quarter of fewer than 1,000 rows, else a half."""
+    """The share of the rows that the start is fitted on. None: .65 of fewer than 1,000 rows, else .75."""
     picks: int | tuple[int, ...] | None = None
     """K, the most rows picked; 0 certifies the start. None: a number that grows with the classes, or 0
     if a dry run inside the start says that picking does not pay. A rising tuple of G

@@ -172,7 +172,7 @@ def certify(
         `margins` and `grid` (see `picking.core.Learner`).
     X : the rows, as they are before any scaling that looks at them: scalers and encoders belong inside the learner.
     y : their labels, two classes or more.
-    start : share of the rows in the start, in (0, 1). None: a quarter of fewer than 1,000 rows, else a half.
+    start : share of the rows in the start, in (0, 1). None: .65 of fewer than 1,000 rows, else .75.
     r : rows picked a round. None: a function of N and of the number of classes, see `picking.core.Plan`.
     K : most rows picked. None: 24 (or 3 C^2 for C > 2 classes), but 0 if a dry run, which picks inside the start, says
         that picking does not pay, as with noisy labels. 0: the start alone, with Clopper-Pearson's bound. A rising

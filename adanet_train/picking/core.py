@@ -124,17 +124,22 @@ class Plan:
     def settled(self, m: int, C: int) -> Plan:
         """The plan with start, r and K as numbers, for m rows of C classes; K before a dry run.
 
-        The start is a quarter of few rows, which leaves more of them to the certificate, and a half from 1,000 on.
+        The start is .65 of few rows, which leaves the others to the certificate, and three quarters from 1,000 on:
+        its predictor errs hardly more often than that of nine tenths, and the rows left are 2.5 times those of a tenth.
+        Chosen on MNIST 2-3, 2-7, 5-6 and 5-8, Fashion's sandal-sneaker and tshirt-dress, samples of 150 to 2,000 of
+        their rows, and on mixtures of Gaussians: no result is reported on these.
 
         >>> plan = Plan().settled(m=12_000, C=2)
         >>> plan.start, plan.r, plan.K
-        (0.5, 2, 24)
+        (0.75, 2, 24)
         >>> Plan().settled(m=400, C=2).start
-        0.25
+        0.65
+        >>> Plan().settled(m=1_800, C=10).r
+        3
         """
         start = self.share(m)
         N, many = m - round(start * m), max(24, 3 * C * C)
-        r = max(1 if N < 2_000 else 2, many // 24) if self.r is None else self.r
+        r = max(1 if N < 2_000 else 2, min(many // 24, N // 150)) if self.r is None else self.r
         dry = self.dry or self.K is None
         return replace(self, start=start, r=r, K=many if dry else self.K, dry=dry)
 
@@ -146,7 +151,7 @@ class Plan:
 
     def share(self, m: int) -> float:
         """The share of m rows that the start is fitted on."""
-        return (0.25 if m < 1_000 else 0.5) if self.start is None else self.start
+        return (0.65 if m < 1_000 else 0.75) if self.start is None else self.start
 
     def split(self, m: int) -> tuple[Indices, Indices]:
         """The rows of the start and the others, by a seeded permutation, each in ascending order."""
@@ -265,12 +270,12 @@ def pick(
 
 
 def pays(learner: Learner, start: Labelled, plan: Plan) -> bool:
-    """Whether picking inside the start ends with no more picks and wrong rows than it began with wrong rows.
+    """Whether picking inside the start ends with a smaller certificate than it began with, both at delta = .05.
 
     A half of the start is fitted, and the other half picked from; of fewer than 500 rows both ways, in two splits, and
-    the counts are added. A half without one of the classes, or too small for the learner, says nothing.
+    the certificates are added. A half without one of the classes, or too small for the learner, counts nothing.
     """
-    few, middle, saved = len(start) < 500, len(start) // 2, 0
+    few, middle, gained = len(start) < 500, len(start) // 2, 0.0
     for split in range(1 + few):
         order = np.random.default_rng([plan.seed, split]).permutation(len(start))
         halves = np.sort(order[:middle]), np.sort(order[middle:])
@@ -281,8 +286,8 @@ def pays(learner: Learner, start: Labelled, plan: Plan) -> bool:
                 found = _from_start(learner, start, P, S, plan, _tried)
             except ValueError:
                 continue
-            saved += found.first - found.k
-    return saved >= 0
+            gained += clopper_pearson(found.first, found.N, 0.05) - found.at(0.05)
+    return gained > 0
 
 
 def _tried(picked: Picked) -> None:
