@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +66,8 @@ def _row(way: str, share: float, parts: Sequence[Any], make: Callable[[int], Lea
     for seed, (points, test) in enumerate(parts):
         learner = make(seed)
         if way == "start":
-            spent = picking.by_picking(learner, points, Plan(start=share, seed=seed))
+            plan = Plan(start=share, seed=seed).settled(len(points), len(points.classes))
+            spent = picking.by_picking(learner, points, replace(plan, dry=False))  # it picks, whether that pays or not
         else:
             spent = picking.by_holding_out(learner, points, share, seed)
         certified.append((spent.bound, float(picking.is_wrong(learner, spent.predictor, test).mean())))

@@ -126,8 +126,8 @@ class Plan:
 
         The start is .65 of few rows, which leaves the others to the certificate, and three quarters from 1,000 on:
         its predictor errs hardly more often than that of nine tenths, and the rows left are 2.5 times those of a tenth.
-        Chosen on MNIST 2-3, 2-7, 5-6 and 5-8, Fashion's sandal-sneaker and tshirt-dress, samples of 150 to 2,000 of
-        their rows, and on mixtures of Gaussians: no result is reported on these.
+        Chosen on MNIST 2-3, 2-7, 5-6, 5-8 and 7-9, Fashion's sandal-sneaker and tshirt-dress, samples of 150 to 2,000
+        of their rows, and on mixtures of Gaussians: no result is reported on these.
 
         >>> plan = Plan().settled(m=12_000, C=2)
         >>> plan.start, plan.r, plan.K
