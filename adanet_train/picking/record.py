@@ -149,7 +149,7 @@ def compared(record: Record, again: Picked, *, apart: float) -> tuple[Status, st
     if apart:
         return (
             "assumed",
-            "the recipe picks the same rows, but its predictor may differ in last bits, as on another processor.",
+            "the recipe picks the same rows, but its predictor may not be equal to the bit, as on another processor.",
         )
     return "holds", f"replayed: the same {len(again.picks)} picks and the same bits."
 
