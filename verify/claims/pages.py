@@ -231,13 +231,13 @@ def ledger(outcomes: Sequence[Outcome], links: Callable[[Claim], str] = lambda c
     paper = [outcome for outcome in outcomes if not outcome.claim.is_ours]
     lines = [
         '<div class="ledger">',
-        f"<p>Of the statements in the paper, {escape(_counted(paper))}</p>",
+        f"<p>The {len(paper)} statements of the paper: {escape(_counted(paper))}</p>",
         (
-            "<p>The coloured word is the verdict on the statement, not on its check. <q>lemma-1, false</q> means: what "
-            "Lemma 1 says is not so, and the check, which recomputes the counterexample, came out as the ledger says. "
-            f"In this run {supported} of {len(computed)} computed verdicts came out that way; {read} "
-            "need no computation, because reading settles them. Unfold a line for the statement, what is true and the "
-            "numbers. Pages and numbers in print are those of arXiv:1607.01097v3, lines those of its LaTeX source.</p>"
+            "<p>The coloured word is the verdict on the statement: <q>lemma-1, false</q> means that Lemma 1 is false. "
+            f"Each verdict has a check, here the counterexample computed again. In this run {supported} of "
+            f"{len(computed)} checks confirm their verdict; {read} statements need no computation, because reading "
+            "settles them. Unfold a line for the statement, what is true, and the numbers. Pages and equation numbers "
+            "are those of arXiv:1607.01097v3, lines those of its LaTeX source.</p>"
         ),
         _form(outcomes),
     ]
