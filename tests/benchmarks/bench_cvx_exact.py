@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from adanet_train import adanet_cvx
-from adanet_train.config import Config
 from adanet_train.convex import cvx_exact
 from adanet_train.convex.newton import expected_seconds
-from adanet_train.data.pictures import images
+from adanet_train.core.config import Config
+from adanet_train.data import images
+from adanet_train.methods import adanet_cvx
 
 M = 10_000
 

@@ -6,7 +6,7 @@ f(Ψ) = r_sup f(x), and the margins are y f/(B r_sup).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from adanet_theory.catalogue import Bound
 from verify.measure.evidence import arrays
 from verify.records.results import About
 from verify.rows.setting import CertificateParts, RowValue, Setting
-
-if TYPE_CHECKING:
-    pass
 
 
 def certificates(setting: Setting) -> dict[str, CertificateParts]:
