@@ -17,7 +17,6 @@ from adanet_theory.checks import Progress, check
 from adanet_train.picking.core import Indices, Labelled, Learner, Picked, Plan, pick, wrong
 
 Status = Literal["holds", "assumed", "fails"]
-MAX_PICKS = 1_000_000
 OTHER_PROCESSOR = 1 / 16
 """By how much of a tensor's norm the weights may differ that a recipe gives on another processor (0.5 % was seen)."""
 
