@@ -41,7 +41,7 @@ def parser() -> Parser:
         metavar="PATH",
         help="data of a figure: a file of points, a data set or a folder of results; --list says which",
     )
-    add("--label", metavar="COLUMN", help="where --data of frontier has its labels: a column of the table (default y)")
+    add("--label", metavar="COLUMN", help="column of the labels in the table that frontier reads by --data (default y)")
     add("--column", choices=("single", "double"), help="width in a paper: one column or both (default: by figure)")
     parameters.add_to(options)
     add("--quick", action="store_true", help="use fewer points and shorter runs, for a first look")

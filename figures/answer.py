@@ -1,4 +1,4 @@
-"""What the project answers: networks on the same data, their test error, what is proved, and what the paper says."""
+"""Networks on the same data: the test error of each, the bound proved on its risk, and the paper's own bounds."""
 
 from __future__ import annotations
 
@@ -133,10 +133,10 @@ def caption(data: Data) -> str:
         source = "adanet-experiment certificates and picking"
     tested = "" if best["error"] is None else f"; its test error is {best['error']:.4f}"
     outside = [row["way"] for row in rows if not row["applies"]]
-    printed = f" The assumptions of {' and '.join(outside)} fail here: hollow, they prove nothing." if outside else ""
+    printed = f" The assumptions of {' and '.join(outside)} fail here: a hollow mark proves nothing." if outside else ""
     network = best["network"] if best["network"] == LEARNERS["adanet"] else best["network"].lower()
     return (
-        f"{title}, m = {data['m']:,} points for training and certificate ({source}). Each line joins the error of a "
-        f"network on test points and what is proved of its risk with probability {probability(data['delta'])}. "
-        f"The smallest value that is proved is {upward(best['bound'], 3)} ({network}, {best['way']}{tested}).{printed}"
+        f"{title}, m = {data['m']:,} points for training and certificate ({source}). Each line joins a network's error "
+        f"on test points to a bound on its risk that holds with probability {probability(data['delta'])}. "
+        f"The smallest proved bound is {upward(best['bound'], 3)} ({network}, {best['way']}{tested}).{printed}"
     )

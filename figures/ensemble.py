@@ -80,7 +80,7 @@ def described(data: Data) -> str:
     reading = list(dict.fromkeys(row["name"] for row in rows if row["reads"]))
     earlier = f" Orange: {', '.join(reading)} also reads an earlier subnetwork." if reading else ""
     return (
-        f"f is the weighted sum of {len(rows)} subnetworks with {total:,} trained weights, from above in the order of "
-        "their rounds. Each shows its weight w and its share of f, which is its mean |w h| on the sample over the sum "
-        f"of these. The width of its green arrow is that share.{earlier}"
+        f"f is the weighted sum of {len(rows)} subnetworks with {total:,} trained weights, from top to bottom in the "
+        "order of their rounds. Each shows its weight w and its share of f: its mean |w h| on the sample over "
+        f"the sum of all. The width of its green arrow is that share.{earlier}"
     )

@@ -136,7 +136,7 @@ def described(graph: Data) -> str:
     few = f" Each layer shows the {MOST} units with the largest outgoing weights." if max(graph["n"]) > MOST else ""
     return (
         f"Sizes n = {graph['n']}, activation {graph['activation']}. The picture shows {len(graph['edges'])} of "
-        f"{graph['connections']} connections: all to the output, and to a unit those of at least {LEAST:g} of its "
-        f"largest weight.{few} The width of a line is the size of its weight, relative to the layer. Dashed is "
+        f"{graph['connections']} connections: all to the output, and for each unit those of at least {LEAST:g} of "
+        f"its largest weight.{few} The width of a line is the size of its weight, relative to the layer. Dashed is "
         "negative."
     )

@@ -16,10 +16,10 @@ WORDS = {
     "depth": "depth l, or the largest number of layers of a run",
     "rho": "margin",
     "m": "sample size",
-    "p": "norm, 1 to inf",
+    "p": "exponent of the norm, 1 to inf",
     "width": "units per layer, or per block",
     "n_0": "number of features",
-    "delta": "probability that a bound fails",
+    "delta": "largest probability that a bound fails",
     "Lambda": "largest norm of a unit's weights",
     "rounds": "rounds of a training run",
     "trials": "number of samples, or problems, to draw",
@@ -70,7 +70,18 @@ def _check_value(name: str, low: float, high: float) -> None:
     positive = low > 0 or name == "Lambda"
     finite = high < (1.0 if name == "delta" else math.inf) or name == "p"
     if low < _LEAST.get(name, 0.0) or not positive or not finite:
-        raise ValueError(f"{name} must be a number that the figures allow, got {low:g}:{high:g}.")
+        raise ValueError(f"{name} must be {_condition(name)}, got {low:g}:{high:g}.")
+
+
+def _condition(name: str) -> str:
+    """
+    >>> _condition("delta"), _condition("depth"), _condition("rho")
+    ('in (0, 1)', 'finite and >= 2', 'finite and > 0')
+    """
+    if name == "delta":
+        return "in (0, 1)"
+    least = f">= {_LEAST[name]:g}" if name in _LEAST else ">= 0" if name == "Lambda" else "> 0"
+    return least if name == "p" else f"finite and {least}"
 
 
 def number(asked: Mapping[str, Any], name: str, otherwise: Any) -> Any:

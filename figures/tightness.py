@@ -109,7 +109,7 @@ def caption(data: Data) -> str:
         f"How close each claim came to failing in {data['source']} of the property suite, which steers its examples "
         f"towards large ratios: {sum(part['examples'] for part in parts)} examples of {len(parts)} statements of "
         f"{len(data['claims'])} claims. A circle is one part of a claim (a layer, an activation, a distribution). The "
-        f"filled circle is its closest part. Attained to six digits: {', '.join(attained) or 'none'}. No claim below 1 "
-        f"was refuted, and its ratio bounds the gain of a sharper constant on these examples. {data['others']} "
+        f"filled circle is its closest part. Attained to six digits: {', '.join(attained) or 'none'}. A claim "
+        f"below 1 was not refuted, and a sharper constant can gain at most the gap on these examples. {data['others']} "
         "further statements of the suite belong to no claim of the ledger."
     )

@@ -76,8 +76,8 @@ def test_a_map_over_other_depths_and_margins() -> None:
     [
         (["bounds-against", "paper-tables", "--depth", "3"], "paper-tables does not take it"),
         (["--Lambda", "3"], "--Lambda is for sigmoid-counterexample: name the figure"),
-        (["bounds-against", "--depth", "1"], "depth must be a number that the figures allow, got 1:1"),
-        (["bounds-against", "--delta", "2"], "delta must be a number that the figures allow"),
+        (["bounds-against", "--depth", "1"], "depth must be finite and >= 2, got 1:1"),
+        (["bounds-against", "--delta", "2"], "delta must be in (0, 1), got 2:2"),
         (["bounds-against", "--n0", "2:8"], "n_0 is one number for bounds-against, got the span 2:8"),
         (["complexities", "--m", "2:8"], "m is one number for complexities, got the span 2:8"),
         (["complexities", "--m", "30"], "m must be at most 12, got m=30"),

@@ -1,4 +1,4 @@
-"""Is a network inside the theory of AdaNet, and what do the bounds say of it: verify_bounds(module, X, y)."""
+"""Is a network inside the theory of AdaNet, and what do the bounds say about it: verify_bounds(module, X, y)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Report", "verify_bounds"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imported when they are asked for: `import verify` alone loads nothing."""
+    """Import a public name on first use; `import verify` alone loads nothing."""
     if name in __all__:
         from verify import api
 

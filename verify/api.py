@@ -234,7 +234,7 @@ class Report:
         files.write_file(path, render.to_tex_all(self.found) if every else render.to_tex(self.found))
 
     def rows(self) -> list[dict[str, Any]]:
-        """One dict for each bound, for tables of one's own."""
+        """One dict for each bound, to make your own tables of."""
         return [
             {
                 "id": row.id,

@@ -33,7 +33,7 @@ BUDGET = 60.0
 
 
 def compress_named(named: Named, path: str, question: Question, budget: float) -> tuple[Named, list[str]]:
-    """Compress the network, write its file, and name that file in place of the network; with what is to be told."""
+    """Compress the network, write its file, and put that file in its place; also the notes for the reader."""
     from adanet_train.compression.search import compress
 
     check(named.data is not None, "--compress needs the sample that the network was trained on: --data FILE.")
@@ -140,7 +140,7 @@ def _of_compressed(given: Any, X: Array, y: Array) -> CertifiedNetwork:
 
 
 def _read_by(given: Any, X: Array) -> Array:
-    """Points in the shape of those that were compressed with; whole numbers stay what they are."""
+    """Points in the shape of those used to compress; integers stay integers."""
     values = np.asarray(X)
     values = values if values.dtype.kind in "iu" else values.astype(np.float64)
     return np.ascontiguousarray(values.reshape(len(values), *given.shape))
@@ -153,7 +153,7 @@ def _described(errors: int, m: int, bits: int, decide: Callable[[Array], Array],
 
 
 def _of_certified(given: Any, names: tuple[Any, ...] | None, outputs: int | None) -> CertifiedNetwork:
-    """What certify returned, with the names of its classes in the order of the other network's."""
+    """What certify returned, with its class names in the order of the other network."""
     from adanet_train.compression.disagreement import places, uncertified
     from verify.reading.program import NamedProgram
 

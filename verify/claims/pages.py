@@ -13,7 +13,7 @@ from verify.show import stylesheet
 _MEANING = {
     "holds": "true as stated",
     "holds with an added assumption": "true once a missing condition is added",
-    "loose": "true, needlessly weak",
+    "loose": "true, but a stronger statement holds",
     "misprint": "an obvious misprint",
     "false": "refuted by an example, or contradicted by the paper's own numbers",
     "unsupported": "neither proved nor shown by what the paper offers",
@@ -110,7 +110,7 @@ def _entry(outcome: Outcome) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown does not take for markup."""
+    """The text with the marks escaped that Markdown would read as markup."""
     for mark in ("*", "_", "<"):
         text = text.replace(mark, "\\" + mark)
     return text
@@ -213,13 +213,13 @@ _SCRIPT = r"""
 
 
 def html(outcomes: Sequence[Outcome]) -> str:
-    """One self-contained page that reaches for no network; without its script all is shown."""
+    """One self-contained page that works offline; without its script it shows everything."""
     title = "<h1>What the paper claims, and what is true</h1>"
     return stylesheet.document("verify-claims", title + ledger(outcomes), style=_LOOK, script=_SCRIPT)
 
 
 def part(outcomes: Sequence[Outcome], links: Callable[[Claim], str]) -> str:
-    """The ledger for a page that brings its own frame; `links` is what stands at the end of a claim."""
+    """The ledger for a page that brings its own frame; `links` makes the text at the end of a claim."""
     return f"<style>{_LOOK}</style>\n{ledger(outcomes, links)}\n<script>{_SCRIPT}</script>"
 
 

@@ -43,7 +43,7 @@ class Outcome:
         return str(self.facts[0]) + self._standing()
 
     def _standing(self) -> str:
-        """What the number shows of a statement that holds: no number proves it, so its proof is named."""
+        """What the number shows for a statement that holds. No number proves it, so its proof is named."""
         if not self.claim.verdict.startswith("holds"):
             return ""
         proof = f"; proof: derivations.md#{self.claim.proof}" if self.claim.proof else ""
@@ -53,7 +53,7 @@ class Outcome:
 def run(claim: Claim, *, quick: bool = True) -> Outcome:
     """Run the claim's check; a claim without one, unless it can only be read, is not supported.
 
-    A run that is not quick asks more of the check, and sympy for every step of the claim's derivation.
+    A thorough run tries more cases, and sympy decides every step of the claim's derivation.
 
     >>> run(claims()["reflection"]).supported
     True
@@ -70,7 +70,7 @@ def run(claim: Claim, *, quick: bool = True) -> Outcome:
 
 
 def derivation(claim: Claim) -> tuple[Fact, ...]:
-    """How many steps of the claim's derivation sympy decides; nothing where it has none."""
+    """How many steps of the claim's derivation sympy decides; empty if it has none."""
     steps = steps_of(claim)
     if not steps:
         return ()

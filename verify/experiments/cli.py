@@ -57,8 +57,10 @@ def parser() -> Parser:
             "certificates", help="how small a bound on the risk can be: certificates beside held-out points"
         )
     )
-    picking = names.add_parser("picking", help="a learner by picking beside the same learner with a tenth held out")
-    _add_measured(picking, "sets data-dir")
+    picking = names.add_parser("picking", help="a learner trained by picking beside the same with a tenth held out")
+    _add_measured(picking, "data-dir")
+    own = "data sets (default: all that the learner is meant for)"
+    picking.add_argument("--sets", type=_names, default=[], metavar="NAME,..", help=own)
     picking.add_argument("--seeds", type=_positive, default=5, metavar="N", help="seeds, from --seed on (default 5)")
     picking.add_argument("--learner", default="adanet", metavar="L", help="adanet (default), cnn (on pixels) or svc")
     _add_measured(
@@ -74,7 +76,7 @@ def parser() -> Parser:
 
 
 def _add_measured(protocol: Parser, options: str) -> None:
-    """A comparison that goes on from its own file."""
+    """Options of a comparison that continues from its own file."""
     add = protocol.add_argument
     known: dict[str, dict[str, Any]] = {
         "sets": {"type": _names, "default": [], "metavar": "NAME,..", "help": "data sets (default: all)"},
@@ -134,15 +136,15 @@ def _add_criteo(protocol: Parser) -> None:
 
 
 def _add_bounds(protocol: Parser) -> None:
-    _add_run(protocol)
+    _add_run(protocol, folds="fold 0")
     winners = "results of cifar-pairs, variants or criteo (default: cifar-pairs.json beside --out)"
     protocol.add_argument("--winners", type=_names, default=[], metavar="FILE,..", help=winners)
     protocol.add_argument("--criteo", metavar="FILE", help="file that the networks of criteo were trained on")
     protocol.set_defaults(folds=(0,))
 
 
-def _add_run(protocol: Parser) -> None:
-    """What all protocols share."""
+def _add_run(protocol: Parser, folds: str = "all 10") -> None:
+    """Options that all protocols share."""
     add = protocol.add_argument
     add(
         "--grid",
@@ -155,7 +157,7 @@ def _add_run(protocol: Parser) -> None:
         type=_folds,
         default=tuple(range(paper.FOLDS)),
         metavar="N|I,J,..",
-        help="the first N folds, or folds I,J,.. (default 10)",
+        help=f"the first N folds, or folds I,J,.. (default {folds})",
     )
     add("--jobs", type=_positive, default=1, metavar="N", help="trials to run at once on this machine (default 1)")
     add("--scheduler", metavar="ADDRESS", help="address of a Dask cluster to run the trials on")

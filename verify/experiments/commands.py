@@ -77,7 +77,7 @@ def run_variants(arguments: argparse.Namespace) -> int:
 
 
 def _planned(chosen: Sequence[grids.Variant], folds: Sequence[int]) -> dict[str, int]:
-    """Trials by the trainer's method."""
+    """The number of trials of each method of the trainer."""
     planned: dict[str, int] = {}
     for variant in chosen:
         planned[variant.method] = planned.get(variant.method, 0) + len(variant.settings) * len(folds)
@@ -162,7 +162,7 @@ def _among(name: str, chosen: Sequence[str], known: Sequence[str]) -> Sequence[s
 
 
 def save(arguments: argparse.Namespace, entries: Iterable[PairRow | ClickRow | NetworkRow], **more: Any) -> None:
-    """The results so far, and the tables made of them."""
+    """Write the results so far, and their tables."""
     rows = [row.plain for row in entries]
     seconds = sum(row["seconds"] for row in rows)
     path = out_path(arguments)
@@ -175,7 +175,7 @@ def out_path(arguments: argparse.Namespace) -> Path:
 
 
 def command_of(arguments: argparse.Namespace) -> str:
-    """The command that gives the same rows; where things are and how many run at a time is not part of it."""
+    """The command that gives the same rows, without paths and without the number of parallel trials."""
     words = ["adanet-experiment", arguments.name, "--grid", arguments.grid]
     for name in ("pairs", "methods"):
         if getattr(arguments, name, None):
@@ -245,7 +245,7 @@ def _say(line: str) -> None:
 
 
 def _above(bar: Bar) -> Callable[[str], None]:
-    """Prints a result; the bar comes again below it."""
+    """A function that prints a line above the progress bar."""
 
     def say(line: str) -> None:
         with bar.hidden():

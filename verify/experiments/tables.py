@@ -139,7 +139,7 @@ def criteo(result: Result) -> list[Table]:
 
 
 def _selected(result: Result) -> str:
-    """How a setting was chosen, which the claim selection-leak says of the paper."""
+    """How a setting was chosen; the claim selection-leak says the same about the paper."""
     said = "a setting is chosen by its mean over validation folds that are the test folds of other runs"
     return f"{said}, and the grid was chosen on validation folds of deer-truck and cat-dog" if _tuned(result) else said
 

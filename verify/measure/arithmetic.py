@@ -1,4 +1,4 @@
-"""The tie between a program and its formula.
+"""How far the margins of a program can be from those of its formula.
 
 With |program - formula| <= e on the whole range of inputs an error of the program implies y f <= e (2e for a difference
 of two outputs).
@@ -57,7 +57,7 @@ DOUBLE = Arithmetic()
 
 
 def of_steps(steps: Graph, dtype: torch.dtype | None) -> Arithmetic:
-    """Of a program that takes these steps in this type of numbers; None stands for several."""
+    """The arithmetic of a program with these steps in this type of numbers; None stands for several types."""
     from adanet_train.reading import arithmetic
 
     name = "mixed types" if dtype is None else str(dtype).removeprefix("torch.")

@@ -1,4 +1,4 @@
-"""How hard is searched and computed within a budget of seconds: lower values of R_S, margins in ball arithmetic.
+"""How much to search and compute within a budget of seconds: lower values of R_S, margins in ball arithmetic.
 
 The seconds are nominal: what is done is counted in evaluations and products, at the rate of one core of an ordinary
 machine. So equal questions have equal answers, whatever else the machine is doing.
@@ -20,7 +20,7 @@ _RACES = (3, 6, 10)
 
 @dataclass
 class Purse:
-    """Nominal seconds: what is left of them.
+    """What is left of a budget of nominal seconds.
 
     >>> purse = Purse(1.0)
     >>> purse.pays(0.75), purse.pays(0.5), purse.left
@@ -30,7 +30,7 @@ class Purse:
     left: float = BUDGET
 
     def pays(self, seconds: float) -> bool:
-        """Whether it is enough; then it is spent."""
+        """Whether enough is left; if so, spend it."""
         enough = seconds <= self.left
         self.left -= seconds if enough else 0.0
         return enough
@@ -52,7 +52,7 @@ class Effort:
 
 
 def evaluations(restarts: int, steps: int) -> float:
-    """Of one sign vector: every step evaluates the starts that are left; half of them go at each race.
+    """Evaluations for one sign vector: every step evaluates the starts that are left, and each race drops half of them.
 
     >>> evaluations(1, 0), evaluations(8, 2)
     (2.0, 40.0)
@@ -66,7 +66,7 @@ def evaluations(restarts: int, steps: int) -> float:
 
 
 def seconds(spec: NetworkSpec, m: int, effort: Effort, deepest: int = 3) -> float:
-    """What the search costs, about, on one core."""
+    """About how long the search takes on one core."""
     per_point = PER_UNIT + PER_WEIGHT * spec.n[0]
     total = 0.0
     for s in range(1, spec.depth):
@@ -78,9 +78,9 @@ def seconds(spec: NetworkSpec, m: int, effort: Effort, deepest: int = 3) -> floa
 
 
 def affordable(spec: NetworkSpec, m: int, draws: int, budget: float) -> Effort | None:
-    """The most that the budget pays for: first fewer starts and steps, then fewer draws; None where it pays nothing.
+    """The most that the budget pays for: first fewer starts and steps, then fewer draws; None if it pays for nothing.
 
-    The draws come last: their number is what the confidence of a lower value rests on.
+    The draws come last, because the confidence of a lower value depends on their number.
     """
     tried = draws
     while True:

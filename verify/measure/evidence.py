@@ -1,4 +1,4 @@
-"""What the statements read off a file, exact or rounded up: W, the norms, the path norm B, r_inf, r_rms.
+"""What the statements read from a file, exact or rounded up: W, the norms, the path norm B, r_inf, r_rms.
 
 Sums of weights are exact fractions. Where that would be slow, a float sum is enlarged by a bound on its own error: n
 roundings of non-negative terms err by at most n ulps of the sum in whatever order they are added (EPS is two unit
@@ -100,7 +100,7 @@ def _norm_up(x: Any, n: int) -> Any:
 
 
 def measured_family(layers: Network) -> NetworkSpec:
-    """The smallest family at p = 1 that holds the network, rounded up: nobody declared it before training."""
+    """The smallest family at p = 1 that contains the network, rounded up: nobody declared it before training."""
     phi = [activation(name) for name in layers.activations]
     return NetworkSpec(layers.n, largest_norms(layers, 1.0), 1.0, phi)
 
@@ -122,7 +122,7 @@ class FeatureSizes:
 def feature_sizes(Psi: Array, q: float, *, biased: bool = False) -> FeatureSizes:
     """Scaled by a power of two, so that no square overflows and those that underflow do not count.
 
-    A last feature that is constantly 1 has the r_rms 1 exactly; `biased` puts one behind Ψ.
+    A last feature that is constantly 1 has the r_rms 1 exactly; `biased` appends one to Ψ.
 
     >>> feature_sizes(np.array([[3.0, 0.0], [3.0, 1.0]]), 1.0).r_inf
     3.0

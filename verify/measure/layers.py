@@ -199,7 +199,7 @@ def complexities(spec: NetworkSpec, Psi: Array, sizes: FeatureSizes, sampling: S
 
 
 def _shortened(sampling: Sampling, effort: Effort | None, values: Sequence[Interval | None]) -> str:
-    """What was left out for the sake of the budget; nothing where it pays for all, or nothing is searched."""
+    """What the budget left out; empty if it pays for everything, or nothing is searched."""
     wanted = Effort(sampling.draws)
     if effort == wanted or values.count(None) == 0:
         return ""
@@ -229,7 +229,7 @@ def _searched(
 ) -> Sequence[Any]:
     """Lower values by ascent of the layers without a value; Nones elsewhere, and where they leave the floats.
 
-    A layer whose value is known keeps to it: a random lower value could lie above an exact one.
+    A layer whose value is known keeps it, because a random lower value could lie above an exact one.
     """
     from verify.measure.ascent import lower_complexities
 

@@ -1,12 +1,12 @@
-"""The margins of a network, enclosed: what is counted at a threshold is counted exactly, ties included.
+"""The margins of a network, enclosed, so that counts at a threshold are exact, ties included.
 
 The margin of a point is y f(x), or of C classes f(x, y) - max_{y' != y} f(x, y'), whose error is at most that of
 f(x, y) and the largest of the others.
 
 f is evaluated in float64 with a proved bound on its error at each point (`reading.enclosure`). The few points that this
 leaves open are evaluated node by node, and then in ball arithmetic: the weights are dyadic, so for piecewise linear φ
-the balls shrink to points and even a tie is decided. That is paid for in nominal seconds; what they do not pay for
-stays undecided, and counts as below the threshold.
+the balls shrink to points and even a tie is decided. This spends nominal seconds; a point beyond the budget
+stays undecided and counts as below the threshold.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Margins:
         return np.nextafter(self.middle + self.radius, math.inf)
 
     def count(self, threshold: Fraction) -> int:
-        """#{ i : margin_i <= threshold }, exactly but for what is undecided, which counts."""
+        """#{ i : margin_i <= threshold }, exact except for undecided points, which count."""
         return self._counted(threshold)[0]
 
     def undecided(self, threshold: Fraction = Fraction(0)) -> int:

@@ -1,7 +1,7 @@
-"""Rows, held out or without labels, that all but equal a row of the sample: copies to which a little noise was added.
+"""Rows, held out or without labels, that nearly equal a row of the sample, like copies with a little noise.
 
 Rows are compared along one random direction, where near rows are neighbours, and then in every column: a matrix
-product and a sort. What is counted is near; of many rows at one place some may be missed.
+product and a sort. Every row counted is near; of many rows at one place some may be missed.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def near(rows: Array, others: Array) -> int:
 
 
 def apart(rows: Array, others: Array, what: str, *, same: int = 0, discrete: bool = False) -> int:
-    """How many rows are near, but for those that are `same`; refused if most are, unless the others are as near.
+    """How many rows are near without being the `same`; refused if most are, unless the others are as near.
 
-    `what` they are called in the message.
+    `what` names them in the message.
     """
     close, n = near(rows, others) - same, len(rows)
     if 2 * close > n and not discrete:

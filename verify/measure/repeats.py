@@ -1,6 +1,6 @@
 """Rows that occur more than once: in a sample, where they speak against iid, or in a sample and its held-out points.
 
-Rows are compared by a hash of their bits and then exactly, so nothing is called a repetition that is none; a collision
+Rows are compared by a hash of their bits and then exactly, so every repetition reported is one; a collision
 of hashes (2^-64 a pair) could hide one. -0.0 counts as 0.0, and float32 as what it stands for (`shortest`).
 """
 

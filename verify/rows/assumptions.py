@@ -200,18 +200,16 @@ def _of_layers(setting: Setting) -> tuple[Assumption, ...]:
     if setting.layers is not None:
         return membership(setting, setting.layers), layered(setting.spec), linear(setting), range_one(setting)
     return (
-        _row(
-            "membership", "open", f"no family was declared; {GRAPH}, which the paper's families of layers do not hold"
-        ),
+        _row("membership", "open", f"no family was declared; {GRAPH}, and the paper's families are made of layers"),
         _row("layered", False, "the network is a graph"),
         linear(setting),
-        _row("range", "open", f"Theorem 1 assumes |h| <= 1 without saying so; {GRAPH}, in no family"),
+        _row("range", "open", f"Theorem 1 assumes |h| <= 1 without saying so; {GRAPH}, in no family of the paper"),
     )
 
 
 def membership(setting: Setting, layers: Network) -> Assumption:
     if not setting.is_declared:
-        detail = "no family was declared; its statements are shown at the measured norms (p = 1)"
+        detail = "no family was declared; statements about families are shown at the measured norms (p = 1)"
         return _row("membership", "open", detail)
     spec = setting.spec
     worst: tuple[float, str] | None = None
@@ -235,7 +233,7 @@ def linear(setting: Setting) -> Assumption:
     curved = next((phi.name for phi in setting.graph.phi if phi.name != "identity"), None)
     if curved is not None:
         return _row("linear", False, f"{curved} stands between Psi and f")
-    several = "f is linear in Psi, but made of several maps; written as one Linear it is read so"
+    several = "f is linear in Psi, but made of several maps: it is read as linear if you write it as one Linear"
     return _row("linear", True, "f is linear in Psi") if setting.is_linear else _row("linear", "open", several)
 
 
@@ -263,12 +261,12 @@ def fixed_in_advance(is_declared: bool, rho_chosen: bool, rounds_added: bool = F
     if rounds_added and not is_declared:
         detail = "rounds were added after the declared ones (--resume without --max-rounds): the family was not fixed"
     elif not is_declared:
-        detail = "no family was declared before training: depth, widths and norms are those found after it"
+        detail = "no family was declared before training: depth, widths and norms were measured after it"
         detail += ", and rho was chosen on the sample" * rho_chosen
     elif rho_chosen:
         detail = "depth, widths, Lambda and p are declared, rho was chosen on the sample"
     else:
-        detail = "depth, widths, Lambda, p and rho are declared; that this came before the sample is the file's word"
+        detail = "depth, widths, Lambda, p and rho are declared; the file says that this came before the sample"
         return _row("fixed-in-advance", "assumed", detail)
     return _row("fixed-in-advance", False, detail)
 
@@ -279,7 +277,7 @@ def fixed_in_advance(is_declared: bool, rho_chosen: bool, rounds_added: bool = F
 def r_sup(setting: Setting) -> Assumption:
     if setting.r_sup is None:
         r = f"r_inf = {setting.sizes.r_inf:.6g}"
-        return _row("r-sup", "open", f"no bound on |Psi| beyond the sample is known (--r-sup); {r} stands for it")
+        return _row("r-sup", "open", f"no bound on |Psi| beyond the sample is known (--r-sup); {r} replaces it")
     source, bound = setting.source, f"r_sup = {float(setting.r_sup):.6g}"
     if source.r_seen > setting.r_sup:
         return _row("r-sup", False, f"|Psi| = {source.r_seen:.6g} > {bound} at a point that was seen")
@@ -294,7 +292,7 @@ def r_inf(setting: Setting) -> Assumption:
     greatest = setting.r_sup is not None and setting.sizes.r_inf >= setting.r_sup
     detail = "the sample's r_inf replaces the paper's E[r_inf]"
     detail += (
-        ", which is at most r_sup = r_inf" if greatest else ", which may be larger: only r_inf = r_sup excludes it"
+        ", which is at most r_sup = r_inf" if greatest else ", which may be larger: only r_inf = r_sup rules that out"
     )
     return _row("r-inf", greatest or "open", detail)
 
@@ -312,7 +310,7 @@ def feature_map(source: Source, *, on_start: bool = False) -> Assumption:
     """`on_start`: Ψ looks as if fitted on the start of a run of picking, which its certificate allows."""
     if source.fitted_on_sample and on_start:
         fitted = "Psi was fitted on the recorded start, as its ranges there show: only pick-certificate allows that"
-        row = _row("feature-map", "assumed", f"{fitted}, for every other statement that needs it feature-map fails")
+        row = _row("feature-map", "assumed", f"{fitted}; every other statement that needs feature-map fails")
         return replace(row, only=("pick-certificate",), words="the features were fitted on the recorded start alone")
     if source.fitted_on_sample:
         return _row("feature-map", False, "Psi was fitted on the sample: no bound from the sample covers it")
@@ -331,7 +329,7 @@ def _learned(points: Learned) -> Assumption:
     """A map learned on some points is fixed before the others: those points must not be in the sample."""
     learned = f"Psi was learned on {points.m:,} points"
     if points.shared is None:
-        unknown = "whether they are among these is not known: verify on the sample that the file was trained on"
+        unknown = "it may share points with them: verify on the sample that the file was trained on"
         return _row("feature-map", "open", f"{learned}, and this is not the file's own sample; {unknown}")
     if points.shared:
         return _row("feature-map", False, f"{learned}, {points.shared:,} of which are rows of this sample")
@@ -350,7 +348,7 @@ def arithmetic(setting: Setting) -> Assumption:
     own, kind = setting.disagreements, setting.arithmetic
     if own:
         errors = f"the program errs at {own:,} of {setting.m:,} points where its formula is right"
-        return _row("arithmetic", False, f"{errors}: no statement on the formula is one on it")
+        return _row("arithmetic", False, f"{errors}: statements about the formula are not about the program")
     if setting.shift is not None:
         rounded = f"if {kind.dtype} rounds every product and sum once"
         detail = (
@@ -359,7 +357,7 @@ def arithmetic(setting: Setting) -> Assumption:
         return _row("arithmetic", "holds" if kind.is_double else "assumed", detail)
     why = kind.why or "no range of inputs is declared: --r-sup"
     if kind.is_double:
-        known = f"what is said is said of the formula ({why})"
+        known = f"the statements are about the formula ({why})"
         detail = f"{known}; assumed: the program, in float64, decides as the formula does"
         return _row("arithmetic", "assumed", detail)
     return _row(

@@ -332,8 +332,9 @@ def _needed(row: BoundRow) -> str:
         return "no value for this network"
     if row.group == "user":
         return ""
-    enough = f"needs m = {count(row.m_needed)}" if row.m_needed else "at no m below 1"
-    return enough + (f", or norms {up(row.shrink, 2)} times smaller" if row.shrink else "")
+    ways = [f"m = {count(row.m_needed)}"] * bool(row.m_needed)
+    ways += [f"norms {up(row.shrink, 2)} times smaller"] * bool(row.shrink)
+    return f"needs {', or '.join(ways)}" if ways else "no m is known to be enough"
 
 
 _DECIDES = ("N", "picked", "left", "runs", "KL", "b")

@@ -1,4 +1,4 @@
-"""verify-bounds on the networks that won: what the theory says of the networks that the paper reports."""
+"""verify-bounds on the winning networks: what the theory says about the networks that the paper reports."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TRAINERS = {
 
 @dataclass(frozen=True)
 class NetworkRow:
-    """A line of the table: what verify-bounds says of a network; no fold where the data has none."""
+    """A row of the table: what verify-bounds says about a network; no fold if the data have none."""
 
     pair: str
     method: str
@@ -40,7 +40,7 @@ class NetworkRow:
 
     @property
     def plain(self) -> dict[str, Any]:
-        """As it stands in the results."""
+        """The row as the file of results has it."""
         fold = {} if self.fold is None else {"fold": self.fold}
         return {"pair": self.pair, "method": self.method, **fold, **self.said}
 
@@ -48,7 +48,7 @@ class NetworkRow:
 def bounds(
     runner: Runner, winners: Sequence[Mapping[str, Any]], *, folds: Sequence[int], seed: int
 ) -> list[NetworkRow]:
-    """The winners trained again on the folds, to the same bits, and asked about; one row per network."""
+    """Train the winners again on the folds, to the same bits, and verify them; one row per network."""
     todo = [(winner, trial_of(winner, fold, seed)) for winner in winners for fold in folds]
     results = runner.run([trial for _, trial in todo])
     return [
@@ -58,7 +58,7 @@ def bounds(
 
 
 def criteo_bounds(runner: Runner, winners: Sequence[Mapping[str, Any]], *, seed: int) -> list[NetworkRow]:
-    """The same for the winners of `criteo`, where there are no folds."""
+    """The same for the winners of `criteo`, which have no folds."""
     todo = [criteo_trial_of(winner, runner.source, seed) for winner in winners]
     results = runner.run(todo)
     return [NetworkRow("criteo", trial.method, None, result) for trial, result in zip(todo, results, strict=True)]
@@ -79,7 +79,7 @@ def criteo_trial_of(winner: Mapping[str, Any], source: DataSource, seed: int) ->
 
 
 def work(trial: Trial, source: DataSource) -> dict[str, Any]:
-    """Train and ask."""
+    """Train the network and verify it."""
     start = time.perf_counter()
     trained = criteo_ads.model_of if trial.data.startswith("criteo:") else _model_of
     said = asked(*trained(trial, source))
@@ -96,9 +96,9 @@ def _model_of(trial: Trial, source: DataSource) -> tuple[ModelFile, tuple[Tensor
 
 
 def asked(model: ModelFile, train: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor]) -> dict[str, Any]:
-    """What verify-bounds --no-estimates --discrete says of the network.
+    """What verify-bounds --no-estimates --discrete says about the network.
 
-    The parts are different rows of the data: one that repeats was drawn twice, and is none that was trained on.
+    The parts are different rows of the data: a row that repeats was drawn twice, and no test row was trained on.
     """
     from verify.reading.points import GivenPoints
     from verify.records.question import Question
@@ -109,7 +109,7 @@ def asked(model: ModelFile, train: tuple[Tensor, Tensor], test: tuple[Tensor, Te
 
 
 def summary(said: BoundReport) -> dict[str, Any]:
-    """Of the report: the network, its errors, and each bound with the reason where it does not apply."""
+    """From the report: the network, its errors, and each bound, with the reason if it does not apply."""
     return {
         "n": list(said.model.n),
         "W": said.model.W,

@@ -1,10 +1,11 @@
-"""adanet-experiment certificates: what can be said of the risk of networks on real data, with all that was chosen paid.
+"""adanet-experiment certificates: bounds on the risk of networks on real data, and their test errors.
 
-For every data set: a linear network trained for its certificate; today's bounds on the l1-linear network of AdaNet.CVX;
-100 ReLU units trained as usual on nine tenths, tested on the tenth kept aside; 100 ReLU units with random weights,
-those of P trained on one half of the points, the certificate from the other; and AdaNet by picking. The
-networks of `usual_networks` are compressed (occam) or left as they are (disagreement).
-A row is one bound on one network. The file is written after each of them, and the same command goes on from it.
+For every data set: a linear network trained for its certificate; the paper's bounds, printed and corrected, on the
+l1-linear network of AdaNet.CVX; 100 ReLU units trained as usual on nine tenths and bounded on the tenth held out;
+100 ReLU units with random weights, whose prior is trained on one half of the points and whose certificate is from
+the other; and AdaNet trained by picking. The networks of `usual_networks` are compressed (occam) or left as they are
+(disagreement).
+A row is one bound on one network. The file is written after each row, and the same command continues from it.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def inputs(
 def xor(holdout: float | None, seed: int) -> RunInputs:
     """x uniform on [-1, 1]^10 with a constant behind it, y = sgn(x_1 x_2).
 
-    The halfspaces know little of it: of those along x_1 + x_2 the best, beyond 2/3, errs on a third.
+    Halfspaces do badly: the best one along x_1 + x_2, with threshold 2/3, errs on a third.
     """
     draw = np.random.default_rng(seed)
     with TemporaryDirectory() as folder:
@@ -121,7 +122,7 @@ def linear(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
 
 
 def todays(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
-    """The bounds of the first round on an l1-linear network, Γ = .03."""
+    """The paper's bounds, printed and corrected, on an l1-linear network, Γ = .03."""
     given = inputs(data, data_dir, seed, certificate="vote")
     config = Config(p=1.0, Lambda=1.0, max_depth=1, rounds=2, lam=0.0, beta=0.03, step="exact", seed=seed)
     yield from _todays(run.trainer("cvx-exact")(given.Psi, given.y, config), given, "cvx-exact")
@@ -162,7 +163,7 @@ def stochastic(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Ro
 
 
 def picked(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
-    """AdaNet by picking, from a start on a quarter; a map that has to be learned is fitted on the start."""
+    """AdaNet trained by picking, from a start on a quarter; a map that has to be learned is fitted on the start."""
     config = Config(objective="certificate", delta=DELTA, seed=seed, start=0.25)
     features = None if (data.features or "").startswith("learned") else data.features
     given = inputs(replace(data, features=features), data_dir, seed, certificate=None, start=plan_of(config).split)
@@ -179,7 +180,7 @@ def occam(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
 
 
 def disagreement(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
-    """A network as it is, by a picked one and 5,000 points without labels."""
+    """A network as it is, certified by a picked one and 5,000 points without labels."""
     yield {**usual_networks.untouched(data.name, data_dir, seed, DELTA), "delta": DELTA}
 
 
@@ -216,7 +217,7 @@ def _test_error(trained: Trained, test: tuple[Points, Tensor] | None) -> float |
 
 
 def _todays(trained: Trained, given: RunInputs, method: str = "adanet") -> Iterator[Row]:
-    """What verify-bounds says of the network without sampling, the raw values of the paper's own bounds too."""
+    """What verify-bounds says about the network without sampling, with the raw values of the paper's bounds."""
     from verify.records.question import Question
     from verify.rows import report
 

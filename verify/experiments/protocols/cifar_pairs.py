@@ -1,7 +1,7 @@
 """Tables 1 to 3 of the paper on pairs of CIFAR-10, ten folds: AdaNet, LR, NN and NN-GP, and variants of AdaNet.
 
-Table 3 asks how AdaNet finds its candidates, on one pair. Beside base, R, P, D and SD, the paper's, stand AdaNet.CVX
-by its closed-form step and by the exact one, and AdaNet with the λ and β that make the objective a bound on the risk.
+Table 3 varies how AdaNet finds its candidates, on one pair. To the paper's base, R, P, D and SD we add AdaNet.CVX with
+its closed-form step and with the exact one, and AdaNet with the λ and β that make the objective a bound on the risk.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Protocol:
         self.runner, self.grid, self.folds, self.seed = runner, grid, folds, seed
 
     def evaluate(self, data: str, method: str, settings: Sequence[Setting]) -> list[list[dict[str, Any]]]:
-        """The results of every setting on every fold; all of them are one wave of trials."""
+        """The results of every setting on every fold; all trials are started together."""
         trials = [Trial(data, method, fold, setting, self.seed) for setting in settings for fold in self.folds]
         results = self.runner.run(trials)
         size = len(self.folds)

@@ -3,8 +3,8 @@
     adanet-experiment classes --sets digits,iris,wine
     adanet-experiment classes --sets mnist --data-dir DIR --methods certificate
 
-A set without a test part is split, three quarters to train on. The held-out bound is on the rest. Each part of a set is
-written when it is done; one that is in the file already is not done again.
+A set without a test part is split: three quarters for training, the rest for the held-out bound. Each part of a set is
+written when it is done; a part that is in the file is not run again.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def certificate(train: Any, test: Any, features: Any, seed: int) -> dict[str, An
 
 
 def said(trained: Trained, train: Any, test: Any, features: Any) -> dict[str, Any]:
-    """What the statements say of the network at delta = .05."""
+    """What the statements say about the network at delta = .05."""
     model = model_of(trained, "adanet", features=features, sample=None)
     question = Question(draws=None, discrete=True)
     built = build(model, question, sample=GivenPoints(*train), test=GivenPoints(*test))
@@ -88,7 +88,7 @@ def lr(train: Any, test: Any, features: Any, seed: int) -> dict[str, Any]:
 
 
 def mlp(train: Any, test: Any, features: Any, seed: int) -> dict[str, Any]:
-    """At its defaults, from 20,000 points on with its early stopping."""
+    """MLPClassifier at its defaults; with early stopping from 20,000 points on."""
     from sklearn.neural_network import MLPClassifier
 
     return _peer(MLPClassifier(random_state=seed, early_stopping=len(train[1]) >= 20_000), train, test)

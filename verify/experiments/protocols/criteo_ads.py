@@ -1,8 +1,8 @@
-"""Table 4 of the paper: AdaNet and NN with embeddings on Criteo's click data, in the order of time.
+"""Table 4 of the paper: AdaNet and NN with embeddings on Criteo's click data, in time order.
 
 NN and LR learn their embeddings with the network. AdaNet reads those of a network trained before it on the same rows:
 the theory's Ψ is fixed, see adanet_train.data.clicks.embeddings. The validation part chooses the setting, the test part
-is used once. What is kept are accuracies and sizes: no row of the data, and no network.
+is used once. Only accuracies and sizes are kept: no row of the data, no network.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ IN_MEMORY = 1 << 26
 
 @dataclass(frozen=True)
 class ClickRow:
-    """A line of the table: what a method's best setting does on the test part."""
+    """A row of the table: what a method's best setting does on the test part."""
 
     method: str
     scores: Scores
@@ -56,7 +56,7 @@ class ClickRow:
 
     @property
     def plain(self) -> dict[str, Any]:
-        """As it stands in the results."""
+        """The row as the file of results has it."""
         last = {"standard_error": self.standard_error, "log_loss": self.log_loss, "m_test": self.m_test}
         return {"method": self.method, **vars(self.scores), **last}
 
@@ -74,7 +74,7 @@ def criteo(
 
 
 def trial_of(source: DataSource, method: str, setting: Setting, seed: int) -> Trial:
-    """The file is known by its name and its size: it may hold 45 million rows."""
+    """The file is identified by name and size, because it may have 45 million rows."""
     path = source.criteo
     check(path is not None and Path(path).is_file(), f"criteo needs --criteo FILE, train.txt or a sample, got {path}.")
     file = Path(path or "")
@@ -106,7 +106,7 @@ def work(trial: Trial, source: DataSource) -> dict[str, Any]:
 def log_loss(margins: Tensor, *, shifted: bool) -> Tensor:
     """-log P(y | x): P = σ(y f) of a network trained on softplus(-y f).
 
-    Of AdaNet, which is trained on softplus(1 - y f), P = σ(1 + y f)/(σ(1 + y f) + σ(1 - y f)): where that is least.
+    For AdaNet, trained on softplus(1 - y f), P = σ(1 + y f)/(σ(1 + y f) + σ(1 - y f)): f minimises the mean loss at it.
     """
     import torch
 
@@ -174,5 +174,5 @@ def _embedding(data: Criteo, seed: int) -> Embedding:
 
 
 def _outputs(network: Network, embedding: Embedding, part: CriteoPart) -> Tensor:
-    """f on the rows, some at a time."""
+    """f on the rows, in blocks."""
     return embedding.points(part).computed(lambda _, Psi: network(Psi), max(network.n))

@@ -1,13 +1,13 @@
-"""The learners as they are, on tables: adanet-experiment tables [--rows M] [--methods M,..] [--sets NAME,..].
+"""The learners at their defaults, on tables: adanet-experiment tables [--rows M] [--methods M,..] [--sets NAME,..].
 
-Behind a StandardScaler, five folds, of tables of fewer than 1,100 rows twice. One row per table and learner: the
+Each follows a StandardScaler; five folds, twice for tables of fewer than 1,100 rows. One row per table and learner: the
 accuracies, their mean with its standard error, the CPU seconds of one fit, and the peak memory of the fits. The rows
 of AdaNet have the difference to the better of LR and MLP, fold by fold, with its standard error. The training parts
-overlap: errors are corrected for that (Nadeau and Bengio, 2003), the variance is
+overlap, so errors are corrected (Nadeau and Bengio, 2003); the variance is
 
     (1/n + 1/(FOLDS - 1)) s²,      n the number of fits.
 
-With --rows one large table, trained on once. With --methods the rows of the other learners stay as they are.
+--rows trains once on one large table. With --methods the rows of the other learners stay as they are.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def resident(name: str) -> int:
 
 
 def in_a_process(*arguments: Any) -> tuple[list[float], float, int]:
-    """Each learner in a process of its own, one after the other: the memory is then its own too."""
+    """Each learner in its own process, one after the other, so that its memory can be measured."""
     context = multiprocessing.get_context("fork")
     receive, send = context.Pipe(duplex=False)
     process = context.Process(target=measure, args=(*arguments, send))
@@ -110,7 +110,7 @@ def rows_of(
     methods: Sequence[str],
     say: Callable[[str], None],
 ) -> list[dict[str, Any]]:
-    """A row for each learner, those that are known and not asked for as they are."""
+    """A row for each learner; known rows that were not asked for stay as they are."""
     rows = {row["method"]: row for row in known}
     X, y = make()
     for method, learner in learners().items():
@@ -133,7 +133,7 @@ def rows_of(
 
 
 def tables(rows: int | None) -> dict[str, tuple[Callable[[], table_data.Table], bool]]:
-    """By name how a table is made, and whether it was kept for the end; `rows` asks for one generated table."""
+    """For each name, how its table is made and whether it was kept for the end; `rows` asks for one generated table."""
     if rows:
         return {f"clusters, {rows:,} rows": (lambda: table_data.clusters(rows + TEST_ROWS), False)}
     made = {name: (make, False) for name, make in table_data.TABLES.items()}
@@ -145,7 +145,7 @@ def measure_all(
 ) -> None:
     """Measure the tables and write each as it is done; a table that was in the file keeps its place.
 
-    A name may be the part before the comma, of all tables that begin so.
+    A name may be the part before the comma: it selects all tables that begin with it.
     """
     known = tables(rows)
     short = {name: name.partition(",")[0] for name in known}

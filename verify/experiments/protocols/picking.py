@@ -1,4 +1,4 @@
-"""adanet-experiment picking: a learner by picking, beside the same learner with a tenth of the points held out.
+"""adanet-experiment picking: a learner trained by picking, beside the same with a tenth of the points held out.
 
     adanet-experiment picking --sets digits:3-8,iris --seeds 10
     adanet-experiment picking --learner cnn --sets mnist:3-8 --data-dir DIR
@@ -6,10 +6,10 @@
 A row is one data set with one learner and one seed, that of the splits and of the learner: both certificates at
 delta = .05, and both test errors. Data without a test part are trained on whole for the certificates; for the test
 errors of seed s the learner is trained on four fifths and tested on fold s mod 5, of the shuffle s // 5. `compared`
-has the means over the seeds. The file is written after every row, and the same command goes on from it.
+has the means over the seeds. The file is written after every row, and the same command continues from it.
 
-Labels with noise: each label, of test points too, is another one with that probability, drawn uniformly from the
-others. With probability 1 - 1/C they are random.
+Labels with noise: each label, also of test points, is replaced with that probability by another one, drawn uniformly.
+With probability 1 - 1/C the labels are random.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def of_table(data: PickingData, data_dir: str | None, test: bool) -> tuple[Label
 
 
 def of_features(data: PickingData, data_dir: str | None, test: bool) -> tuple[Labelled, bool]:
-    """Psi, where its map was known beforehand, else X; of a name or of a file."""
+    """Psi if its map was known beforehand, else X; from a name or a file."""
     hog = data.features == "hog"
     given = datasets.load(data.name, label=data.column, data_dir=data_dir, many=True, hog=hog, test=test)
     check(not given.encoded, f"{data.name}: {encoded(given)}")
@@ -133,7 +133,7 @@ def of_signs(y: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
 
 
 def noisy(points: Labelled, share: float, seed: int) -> Labelled:
-    """Each label another one with this probability."""
+    """Replace each label by another one with this probability."""
     draw, C = np.random.default_rng([seed, 25]), len(points.classes)
     moved = (draw.random(len(points)) < share) * draw.integers(1, C, len(points))
     return replace(points, y=(points.y + moved) % C)
@@ -189,7 +189,7 @@ LEARNERS: dict[str, Callable[[Labelled, int, bool], Learner]] = {"adanet": of_ad
 
 
 def default_sets(learner: str) -> list[str]:
-    """AdaNet on all but the ten classes of images; the others where they are at home."""
+    """AdaNet: all but the ten classes of images; the CNN: images as pixels; the SVC: all data without images."""
     if learner == "cnn":
         return [data.label for data in SETS if data.images and data.features is None]
     chosen = [data for data in SETS if data.name not in IMAGES]
@@ -201,7 +201,7 @@ def default_sets(learner: str) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Spent:
-    """A predictor with its certificate, and the counts that it is from."""
+    """A predictor with its certificate, and the counts behind it."""
 
     predictor: Any
     bound: float
@@ -209,7 +209,7 @@ class Spent:
 
 
 def by_picking(learner: Learner, points: Labelled, plan: Plan, delta: float = DELTA) -> Spent:
-    """The learner by picking, with pick-certificate."""
+    """The learner trained by picking, with pick-certificate."""
     run: Picked = pick(learner, points, plan)
     counts = {"N": run.N, "picks": len(run.picks), "left": len(run.left)}
     return Spent(run.predictor, run.at(delta), counts | {"start_bound": clopper_pearson(run.first, run.N, delta)})
@@ -232,7 +232,7 @@ def is_wrong(learner: Learner, predictor: Any, points: Labelled) -> NDArray[np.b
 def spent(
     data: PickingData, points: Labelled, make: Callable[[], Learner], seed: int
 ) -> tuple[Spent, Spent, list[float]]:
-    """By picking, by holding out, and the CPU seconds of each; with noise in the labels the nearest miss first."""
+    """By picking, by holding out, and the CPU seconds of each; noisy labels are picked nearest miss first."""
     clock = [time.process_time()]
     picked = by_picking(make(), points, Plan(order="nearest" if data.noise else "worst", seed=seed))
     clock.append(time.process_time())
@@ -242,7 +242,7 @@ def spent(
 
 
 def measured(data: PickingData, learner: str, data_dir: str | None, seed: int) -> Row:
-    """Both certificates from all points, both test errors, and the test points that one of the two alone gets wrong."""
+    """Both certificates from all points, both test errors, and the test points that only one of the two gets wrong."""
     points, test, known = read(data, data_dir, pixels=learner == "cnn")
     make = partial(LEARNERS[learner], points, seed, known)
     with one_thread():
@@ -268,7 +268,7 @@ def fold(points: Labelled, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int
 
 
 def on_test(learner: Learner, ways: Sequence[Spent], test: Labelled) -> Row:
-    """The errors, and the numbers of the points that picking alone, and that holding out alone gets wrong."""
+    """The errors, and the indices of the points that only picking, or only holding out, gets wrong."""
     picked, held = (is_wrong(learner, way.predictor, test) for way in ways)
     apart = [np.flatnonzero(a & ~b).tolist() for a, b in ((picked, held), (held, picked))]
     return {"test_errors": [float(way.mean()) for way in (picked, held)], "tested": len(test), "apart": apart}
@@ -310,8 +310,8 @@ def _apart(row: Mapping[str, Any]) -> NDArray[np.float64]:
 def crossed_error(values: NDArray[np.float64]) -> float:
     """The standard error of the mean of [seeds, points], if both were drawn: their variances add.
 
-    The variance of the means of the points and that of the means of the seeds both hold what is left over; it counts
-    once. Of one seed, that of the points alone.
+    The variances of the means of the points and of the seeds both contain the residual variance, which counts once.
+    With one seed only the points vary.
     """
     S, n = values.shape
     of_points, of_seeds = values.mean(0), values.mean(1)

@@ -2,7 +2,7 @@
 
 Test accuracy, units and multiply-adds of AdaNet after every round, and of
 networks of several sizes (MLPClassifier, stopped early), on tasks that need no hidden layer, one, and two, and on the
-paper's CIFAR-10 pairs. Every finished run is kept; the same command goes on.
+paper's CIFAR-10 pairs. Every finished run is kept; the same command continues.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def adanet(task: Task, width: int, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def plain(task: Task, hidden: tuple[int, ...], seed: int) -> Iterator[dict[str, Any]]:
-    """MLPClassifier, and logistic regression for no hidden layer."""
+    """MLPClassifier, or logistic regression without a hidden layer."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.neural_network import MLPClassifier
     from sklearn.pipeline import make_pipeline

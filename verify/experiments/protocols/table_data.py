@@ -1,6 +1,6 @@
 """The tables of the learner comparison: scikit-learn's own, generated ones of known difficulty, and some from packages.
 
-Those of packages are read from their files, where the package can be found; a missing one is left out of the record.
+Tables of packages are read from their files; those of a missing package are left out of the record.
 """
 
 from __future__ import annotations

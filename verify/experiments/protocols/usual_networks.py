@@ -1,4 +1,4 @@
-"""Networks trained as usual for adanet-experiment certificates, with what occam and disagreement say of them.
+"""Networks trained as usual for adanet-experiment certificates, with what occam and disagreement say about them.
 
 A table of 50 features with a ReLU network of 16 units and with AdaNet's; LeNet and a network of 100 units on the
 pixels of MNIST; and a small convolution on the planes of `strokes`, trained to be compressed. Pixels are on a grid of
@@ -216,7 +216,7 @@ def occam(name: str, data_dir: str | None, seed: int, delta: float) -> Row:
 
 
 def untouched(name: str, data_dir: str | None, seed: int, delta: float) -> Row:
-    """LeNet as it is, by one that was picked on the same sample and by test points without their labels."""
+    """LeNet as it is, certified by one picked on the same sample and by test points without their labels."""
     case = made(name, data_dir, seed)
     order = torch.randperm(len(case.y_test), generator=torch.Generator().manual_seed(seed))
     U, rest = case.X_test[order[:UNLABELLED]], order[UNLABELLED:]

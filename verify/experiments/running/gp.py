@@ -1,7 +1,7 @@
 """NN-GP: the hyperparameters of a network by a Gaussian process (optuna's GPSampler), in the paper's ranges.
 
-Trial n depends on the seed, on n and on the trials before it, on nothing else, and its parameters are in the store like
-any result: a search that was killed goes on as if it had not been.
+Trial n depends only on the seed, on n and on the trials before it, and its parameters are in the store like any result:
+a search that was killed continues as if it had not stopped.
 """
 
 from __future__ import annotations

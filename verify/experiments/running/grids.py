@@ -1,7 +1,7 @@
 """The settings that a protocol tries: the paper's (full), what two cores finish in an hour or two (reduced), tiny.
 
 A setting is a dict of fields of Config. The paper leaves open: p (here 2), and whether ||u||_p <= Λ held while training
-(here it does: without it the bounds say nothing of the result).
+(here it does: without it the bounds say nothing about the result).
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def reduced() -> Grid:
 
 
 def tiny() -> Grid:
-    """For trying the machinery: seconds, and accuracies to match."""
+    """For a quick trial of the commands: seconds, and poor accuracies."""
     quick: Setting = {"steps": 60, "batch": 50, "optimiser": "adam", "check_every": 30}
     return Grid(
         adanet=product(

@@ -20,7 +20,7 @@ class Trials:
         self.begin, self.bar = time.monotonic(), bar
 
     def skip(self, methods: Sequence[str]) -> None:
-        """Trials that were in the store."""
+        """Count trials that were in the store."""
         self.left.subtract(methods)
         self.show()
 

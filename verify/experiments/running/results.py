@@ -1,4 +1,4 @@
-"""The file that a protocol leaves: its command, versions, machine, time and rows."""
+"""The file of results of a protocol: its command, versions, machine, time and rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PACKAGES = (PROJECT, "numpy", "scipy", "torch", "scikit-learn", "optuna")
 def document(
     protocol: str, command: str, seed: int, seconds: float, rows: Sequence[Mapping[str, Any]], **more: Any
 ) -> dict[str, Any]:
-    """`seconds` are those of all the trainings that the rows rest on, whenever they were run."""
+    """`seconds` counts all trainings behind the rows, whenever they were run."""
     return {
         "protocol": protocol,
         "command": command,

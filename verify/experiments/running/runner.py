@@ -1,4 +1,4 @@
-"""Runs trials that are not in the store yet, on the cores (joblib) or on a cluster (Dask), and keeps what comes back.
+"""Runs trials that are not in the store yet, on the cores (joblib) or on a cluster (Dask), and stores the results.
 
 A result is stored the moment it arrives: whatever ends the run, only the trials that were running are lost.
 """
@@ -48,7 +48,7 @@ class Runner:
 
 
 def on_cores(jobs: int) -> Backend:
-    """Processes, one trial at a time each: what a worker holds when it is killed is one trial."""
+    """Processes that run one trial at a time, so that a killed worker loses one trial."""
 
     def backend(work: Work, trials: Sequence[Trial], source: DataSource) -> Iterator[tuple[Trial, Result]]:
         if jobs == 1:
@@ -63,9 +63,9 @@ def on_cores(jobs: int) -> Backend:
 
 
 def on_cluster(address: str) -> Backend:
-    """A Dask cluster by the address of its scheduler; its workers need this package, the data where the source says.
+    """A Dask cluster by the address of its scheduler; its workers need this package, and the data at the same paths.
 
-    The trials of a worker that is lost are given to another one.
+    The trials of a lost worker go to another one.
     """
     try:
         from distributed import Client, as_completed  # type: ignore[import-not-found, unused-ignore]

@@ -1,7 +1,7 @@
 """From the results of all settings to one row: the setting with the best mean validation accuracy, and its test folds.
 
-One setting is chosen for all folds, and a fold that validates here tests there, as in the paper; that favours every
-method alike, a little more those with many settings (the audit calls it optimistic).
+One setting is chosen for all folds, and a fold that validates here tests there, as in the paper. So every
+accuracy is optimistic, a little more for methods with many settings (claim selection-leak).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def scores(choice: Choice) -> Scores:
 
 @dataclass(frozen=True)
 class PairRow:
-    """A line of cifar-pairs and of variants: what a method's best setting does on a pair, fold by fold."""
+    """A row of cifar-pairs or variants: what a method's best setting does on a pair, fold by fold."""
 
     pair: str
     method: str
@@ -95,7 +95,7 @@ class PairRow:
 
     @property
     def plain(self) -> dict[str, Any]:
-        """As it stands in the results."""
+        """The row as the file of results has it."""
         return {"pair": self.pair, "method": self.method, **vars(self.scores), "tests": self.tests}
 
 

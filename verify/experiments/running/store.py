@@ -1,7 +1,7 @@
-"""Where results land: one JSON file per trial, written atomically under the digest of the trial's description.
+"""The store of results: one JSON file per trial, written atomically under the digest of the trial's description.
 
-A trial that is in the store is never run again, so a run that was killed goes on where it stopped. The description
-holds what determines the result (data, method, setting, fold, seed) and nothing of the code or the machine.
+A trial that is in the store is never run again, so a killed run continues where it stopped. The description
+holds what determines the result (data, method, setting, fold, seed) and nothing about the code or the machine.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Store:
         return self.directory / name[:2] / f"{name}{suffix}"
 
     def get(self, description: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The result, or None where there is none; a file that is not one of ours is as good as none."""
+        """The result, or None if there is none; a file in another format counts as none."""
         try:
             entry = json.loads(self.path(description).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -47,11 +47,11 @@ class Store:
         return result if isinstance(result, dict) else None
 
     def put(self, description: Mapping[str, Any], result: Mapping[str, Any]) -> None:
-        """Written beside its place, then renamed into it: a reader sees all of it or nothing."""
+        """Write it under another name, then rename it, so that a reader sees all of it or nothing."""
         text = json.dumps({"trial": description, "result": result}, allow_nan=False, indent=1)
         write_file(self.path(description), text + "\n")
 
 
 def _plain(description: Mapping[str, Any]) -> Any:
-    """As it comes back from a file: lists for tuples."""
+    """The value as a file gives it back: lists instead of tuples."""
     return json.loads(json.dumps(description))

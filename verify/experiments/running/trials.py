@@ -57,7 +57,7 @@ class Trial:
 
     @property
     def config(self) -> Config:
-        """The paper's learner, where the setting names none; each fold has randomness of its own."""
+        """The paper's learner if the setting names none; each fold has its own seed."""
         from adanet_train.core.config import Config
 
         seed = self.seed * FOLDS + self.fold
