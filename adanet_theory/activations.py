@@ -87,7 +87,7 @@ class Activation:
 
     @property
     def contraction(self) -> float:
-        """c_φ with  E sup|Σ σ_i (φ(h(x_i)) - φ(0))| <= c_φ E sup Σ σ_i h(x_i)  for every symmetric family with 0.
+        """c_φ with  E sup|Σ σ_i (φ(h(x_i)) - φ(0))| <= c_φ E sup Σ σ_i h(x_i)  for symmetric families that contain 0.
 
         The least of 2L, of L_odd + 2 L_even, and of |a+b|/2 + (b-a) where all slopes are in [a, b]: the odd
         (or linear) part contracts without the factor 2, because the family is its own reflection.

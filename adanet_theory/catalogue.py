@@ -104,7 +104,7 @@ class Bound:
         Whether a report may quote it as the least of all. If not, it is quoted only if named beforehand.
     simultaneous
         Whether it holds for all networks at once, on one sample and one map Ψ; every "paper" and "corrected" statement
-        does, within its family. A statement on one run is paid for by each network that was compared.
+        does, within its family. If False, each network that was compared pays for the statement.
     examples
         Values of the numeric form, computed independently; the tests, the suite and the site use them.
 
@@ -141,8 +141,8 @@ class Bound:
             if not is_default:
                 check_choice(name, value, known)
         named = isinstance(self.function, str) and re.fullmatch(r"[\w.]+:\w+", self.function) is not None
-        check(callable(self.function) or named, f"function must be one, or 'module:name', got {self.function!r}.")
-        check(not isinstance(self.needs, str), f"needs must be several ids, got the text {self.needs!r}.")
+        check(callable(self.function) or named, f"function must be callable or 'module:name', got {self.function!r}.")
+        check(not isinstance(self.needs, str), f"needs must be a list of ids, got the string {self.needs!r}.")
         for id in self.needs:
             check(id in ASSUMPTIONS, f"needs must be of {', '.join(ASSUMPTIONS)}, got {id!r}: say it in `assumes`.")
 
@@ -637,7 +637,7 @@ def register(bound: Bound) -> Bound:
     """
     check(isinstance(bound, Bound), f"register takes a Bound(..), got a {type(bound).__name__}.")
     check(bound.group in ("user", "context"), f"group must be user or context, got group={bound.group!r}.")
-    check(bound.id not in _catalogue, f"there is a bound {bound.id!r} already.")
+    check(bound.id not in _catalogue, f"a bound {bound.id!r} exists already.")
     try:
         numeric = bound.numeric
     except (ImportError, AttributeError) as error:

@@ -52,7 +52,7 @@ def check(condition: bool, message: str) -> None:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what an error says, or its kind where it says nothing.
+    """The first line of an error's message, or the name of its class if it has no message.
 
     >>> first_line(ValueError(" too short\\n expected 3")), first_line(KeyError())
     ('too short', 'KeyError')

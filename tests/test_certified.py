@@ -477,7 +477,7 @@ def test_zero_to_the_dual_root_is_zero_at_every_p() -> None:
             {"Lambda": {(1, 0): 1.0, (2, 1): math.inf}},
             r"Lambda_\{2,1\} must be finite and >= 0, got Lambda_\{2,1\}=inf.",
         ),
-        ({"w": [1]}, "w_2 is needed, got no value of it."),
+        ({"w": [1]}, "w_2 is needed, got no value."),
         ({"w": 1}, "w must be a list or a dict, got w=1."),
         ({"rho": [1]}, "rho must be one number, got several."),
         ({"r_inf": "abc"}, "r_inf must be an exact number, got r_inf='abc'."),

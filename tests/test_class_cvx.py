@@ -323,7 +323,7 @@ def test_the_exact_step_is_below_the_closed_form():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"step": "printed"}, "step printed is about two classes: the paper prints no step for more."),
+        ({"step": "printed"}, "step printed is for two classes: the paper prints no step for more."),
         ({"corrective": True}, "AdaNet.CVX has no fully corrective step, got corrective=True."),
         (
             {"variant": "SD"},

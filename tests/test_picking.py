@@ -763,10 +763,10 @@ def centred(X: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(
     ("learner", "message"),
     [
-        (lambda: Beside(lambda z: z - z.mean()), "other values beside other points"),
-        (lambda: Beside(lambda z: z.cumsum(0)), "other values beside other points"),
-        (lambda: Beside(lambda z: nn.functional.dropout(z, 0.5)), "other values when it is called again"),
-        (make_pipeline(FunctionTransformer(centred), LogisticRegression()), "other values beside other points"),
+        (lambda: Beside(lambda z: z - z.mean()), "different values in another batch"),
+        (lambda: Beside(lambda z: z.cumsum(0)), "different values in another batch"),
+        (lambda: Beside(lambda z: nn.functional.dropout(z, 0.5)), "different values when called again"),
+        (make_pipeline(FunctionTransformer(centred), LogisticRegression()), "different values in another batch"),
     ],
     ids=["mean", "order", "chance", "estimator"],
 )

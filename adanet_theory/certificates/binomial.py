@@ -4,7 +4,7 @@
 
 A mass is computed in Loader's saddle-point form, whose terms do not cancel (C. Loader, Fast and accurate computation of
 binomial probabilities, 2000). A tail is its last mass times a sum of products of ratios, all at most 1 on the side away
-from the mean. N = 10^7 takes some tens of microseconds. Twelve digits are right.
+from the mean. N = 10^7 takes some tens of microseconds. The results have twelve correct digits.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Certificate:
 def certificate(
     id: str, empirical: float, *, KL: float, grid: float, b: float, m: int, delta: float, **setting: float
 ) -> Certificate:
-    """kl^-1( empirical, [KL + log(ξ(m)/δ) + grid]/m ) / b at a setting, whose letters are also terms.
+    """kl^-1( empirical, [KL + log(ξ(m)/δ) + grid]/m ) / b at one setting, which the terms record too.
 
     >>> found = certificate("a", 0.01, KL=20.0, grid=5.0, b=0.9, m=2000, delta=0.05, N=40)
     >>> round(found.raw, 12), found.terms["N"]

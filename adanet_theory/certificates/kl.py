@@ -20,7 +20,7 @@ _HALVINGS = 64  # an interval of length 1 becomes shorter than the last bit of a
 
 
 def kl(q: ArrayLike, p: ArrayLike) -> Array:
-    """kl(q, p) = q log(q/p) + (1-q) log((1-q)/(1-p)), element by element; inf where q is not absolutely continuous.
+    """kl(q, p) = q log(q/p) + (1-q) log((1-q)/(1-p)), element by element; inf where p is 0 or 1 and q is not p.
 
     Parameters
     ----------

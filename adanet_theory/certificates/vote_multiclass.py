@@ -248,7 +248,7 @@ def vote_certificate_multiclass(
 
 
 def classes_candidates(scores: Array, y: ArrayLike, theta: ArrayLike, p: ArrayLike, *, A: int) -> list[Thresholds]:
-    """For every N the β of least KL, and k up to five standard deviations, on some examples of all margins."""
+    """For every N the β of least KL, and k up to five standard deviations, on points spread evenly over the margins."""
     labels, masses = np.asarray(y), np.asarray(p, dtype=np.float64)
     wanted = min(len(labels), 150, max(10, _SEARCHED // masses.size))
     every = np.unique(np.linspace(0, len(labels) - 1, wanted).astype(int))

@@ -530,7 +530,7 @@ def margin_bound_uniform_at(
         R(f) <= ramp_{ρ_j}(f) + (2/ρ_j) Σ_k ||w_k||_1 R_m(H_k) + 2 (1+η)^j sqrt(2 log l/m)
                 + sqrt( [log((π²/3-1)/δ) + 2 log(|j|+1)] / (2m) )
 
-    (margin-bound with range 1 for the families H_k/M_k and f/W_M, at confidence δ times the prior of j.)
+    (margin-bound with range 1 for the families H_k/M_k and f/W_M, at δ times the prior of j.)
 
     >>> bound = margin_bound_uniform_at(10, 0.0, [0.0, 1.0], [0.01, 0.02], m=10_000, delta=0.05, M=[1.0, 2.0])
     >>> {name: round(term, 6) for name, term in bound.terms.items()}

@@ -97,7 +97,7 @@ def arguments(bound: Bound, given: Quantities) -> dict[str, Any]:
         elif hasattr(given, name):
             values[name] = getattr(given, name)
         else:
-            check(name not in _required(bound.numeric), f"{bound.id} reads {name!r}, which is no quantity of a report.")
+            check(name not in _required(bound.numeric), f"{bound.id} reads {name!r}, which no report provides.")
     return values
 
 
@@ -139,7 +139,7 @@ def _of_user(bound: Bound, given: Quantities) -> MarginBound:
     except Exception as error:
         raise NoValue(f"{bound.id} gave no value ({type(error).__name__}: {error})") from None
     if raw is not None and not raw >= 0:
-        raise NoValue(f"{bound.id} gave {raw:g}, which bounds no risk")
+        raise NoValue(f"{bound.id} gave {raw:g}, which cannot bound a risk")
     return margin_bound
 
 

@@ -3,7 +3,7 @@
 The names in a dict of values follow. A list starts at index 1, that of `n` at 0. A dict is keyed by the index.
 
     k, l, d, j, i, s    layer, depth, hidden layers (d = l-1), index of rho_j, unit, layer of a CVX candidate
-    m, delta            sample size, confidence
+    m, delta            sample size, probability of failure
     rho, eta            margin; ratio - 1 of the grid of margins
     p                   norm of the weights, oo allowed; q enters as 1/q = 1 - 1/p
     n, Lambda           n_0 .. n_l; {(k, s): Lambda_{k,s}}, 0 for a missing pair

@@ -80,7 +80,7 @@ class Values:
         return self.numbers[key]
 
     def _find(self, name: str, index: tuple[int, ...]) -> Any:
-        check(name in self.values, f"{name} is needed, got no value of it.")
+        check(name in self.values, f"{name} is needed, got no value.")
         value = self.values[name]
         if isinstance(value, Mapping | Sequence | np.ndarray) and not isinstance(value, str):
             return self._element(name, value, index)
@@ -96,5 +96,5 @@ class Values:
             position = index[0] - (name != "n")
             element = value[position] if 0 <= position < len(value) else None
         if element is None:
-            raise ValueError(f"{name}_{index[0]} is needed, got no value of it.")
+            raise ValueError(f"{name}_{index[0]} is needed, got no value.")
         return element

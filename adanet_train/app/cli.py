@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parser() -> Parser:
-    """Every option. Those of the config have no default here: what is not given is the config's own."""
+    """The parser. An option of Config has no default here: if it is not given, Config's own default holds."""
     options = Parser(
         prog="adanet-train",
         description=__doc__.partition(": ")[2] if __doc__ else None,
@@ -80,7 +80,7 @@ def parser() -> Parser:
         metavar="L",
         help="largest norm: one number, or L1,L2,.. by layer (default 1.01)",
     )
-    add("--lam", type=float, metavar="λ", help="weight of the complexity r; without it chosen on held-out points")
+    add("--lam", type=float, metavar="λ", help="weight of the complexity r (default: by held-out points, or 1e-5)")
     add("--beta", type=float, metavar="β", help="constant added to the penalty λr (default 0)")
     add("--rho", type=float, metavar="R", help="margin to declare with the family; training does not use it")
     add("--surrogate", choices=("logistic", "logistic2", "exponential"), help="loss Φ (default logistic)")
@@ -109,7 +109,7 @@ def parser() -> Parser:
     label = "where the labels are: a column of a table (default y); for .npy a column number (default last) or a file"
     add("--label", default=None, metavar="COLUMN", help=label)
     add("--drop", action="append", default=[], metavar="COLUMN", help="leave out a column of the table; repeatable")
-    add("--data-dir", default=None, metavar="DIR", help="folder of mnist, fashion and cifar10 (default $ADANET_DATA)")
+    add("--data-dir", default=None, metavar="DIR", help="folder of mnist, fashion, cifar10 (default $ADANET_DATA or .)")
     add("--bias", default=None, action=argparse.BooleanOptionalAction, help="add a constant feature (default yes)")
     add("--center", default=False, action="store_true", help="scale features of known range to [-1, 1], not to [0, 1]")
     features = "hog: histograms of gradients of images; learned:F: scale by a share F of the points, not trained on"
@@ -202,7 +202,7 @@ def train(arguments: argparse.Namespace) -> int:
 
 
 def train_in(world: World, arguments: argparse.Namespace) -> int:
-    """The run of this process; the first of several shows and writes what one alone would."""
+    """Train in this process; of several processes the first one prints the result and writes the file."""
     from adanet_train.app import run
     from adanet_train.app.inputs import Asked, range_of, read_inputs
     from adanet_train.app.progress import Rounds, closing_table, interrupted
@@ -311,7 +311,7 @@ def _too_large(error: BaseException, arguments: argparse.Namespace, config: Conf
 
 def _check_several(method: str, config: Config) -> None:
     known = method == "adanet" and not config.goal.by_picking and not config.goal.is_certificate
-    check(known, "several processes train adanet, objective paper or bound.")
+    check(known, "several processes need method adanet and objective paper or bound.")
 
 
 def _notes(inputs: RunInputs, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -346,7 +346,7 @@ def _logs(arguments: argparse.Namespace) -> list[Any]:
 
 
 def make_config(arguments: argparse.Namespace) -> Config:
-    """The Config of the options that were given; --set reaches the settings that have no option of their own."""
+    """The Config of the given options; --set reaches every setting that has no option."""
     from adanet_train.core.config import DEFAULTS, Config
 
     given = {name: value for name, value in vars(arguments).items() if name in DEFAULTS}
@@ -372,7 +372,7 @@ def _value(text: str, default: Any) -> Any:
 
 
 def read_resume(arguments: argparse.Namespace, sample: Sample) -> Trained | None:
-    """The run in the output file, if it is there and was one of this method on this sample."""
+    """The run in the output file, None without a file; another method, class weight or sample is refused."""
     from pathlib import Path
 
     from adanet_train.model import model_file

@@ -19,14 +19,14 @@ UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 class Parser(argparse.ArgumentParser):
-    """Options in full only, and the epilog as it was written."""
+    """Refuses abbreviated options, and prints the epilog unchanged."""
 
     def __init__(self, prog: str | None = None, **more: Any) -> None:
         more.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(prog, allow_abbrev=False, **more)
 
     def error(self, message: str) -> NoReturn:
-        """One line, no usage dump; a misspelt option is answered with the one that was probably meant."""
+        """Exit with status 2 and one line, which suggests the option or choice that was probably meant."""
         self.exit(2, f"{self.prog}: {_one_line(message)}{self._meant(message)}\n")
 
     def _meant(self, message: str) -> str:
@@ -62,7 +62,7 @@ def run(
     *,
     interrupted: str = "interrupted.",
 ) -> int:
-    """The status of the command: its own, 2 after one line on stderr for what it refuses, 130 if interrupted."""
+    """Run the command: its own status, 2 after one line on stderr for an error, 130 (SIGTERM: 143) if interrupted."""
     try:
         status = _status(parser, command, argv)
         sys.stdout.flush()  # here a reader that left early can still be met with silence
@@ -77,12 +77,12 @@ def run(
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, by which a scheduler or torchrun ends a process: to be met as an interrupt from the keyboard is."""
+    """SIGTERM, by which a scheduler or torchrun ends a process; handled like an interrupt from the keyboard."""
 
 
 @contextlib.contextmanager
 def terminable() -> Iterator[None]:
-    """SIGTERM as Terminated, once, while the block runs; only the main thread can hear signals."""
+    """Raise Terminated at the first SIGTERM in the block; only the main thread receives signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -99,7 +99,7 @@ def terminable() -> Iterator[None]:
 
 
 def status_of(error: KeyboardInterrupt) -> int:
-    """As shells have it: 128 and the number of the signal."""
+    """128 + the number of the signal, as in shells."""
     return 128 + (signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT)
 
 
@@ -117,7 +117,7 @@ def refuse(name: str, message: str, status: int = 2) -> int:
 
 
 def described(error: BaseException) -> str:
-    """The error in words; of one for want of memory what was asked for, where it is known.
+    """The error in one line; if memory ran out, how much was asked for, where that is known.
 
     >>> described(ValueError("m must be >= 2 to train,\\n got m=1."))
     'm must be >= 2 to train, got m=1.'
@@ -136,7 +136,7 @@ def described(error: BaseException) -> str:
 
 
 def memory_asked(error: BaseException) -> float | None:
-    """The bytes that could not be had at once, 0 where that is not known; None for another error.
+    """Size in bytes of the allocation that failed, 0 if unknown; None for an error that is not about memory.
 
     >>> memory_asked(MemoryError()), memory_asked(MemoryError("allocate 2.5 KiB")), memory_asked(ValueError("x"))
     (0.0, 2560.0, None)

@@ -1,7 +1,7 @@
 """TensorBoard event files, `adanet-train --log DIR`: F, the held-out loss and the size of the network after each round.
 
 A file is a sequence of records: length (uint64), its checksum, the Event message, its checksum; little-endian, the
-checksums CRC-32C, rotated by 15 bits and shifted by a constant. Of the messages only the fields below are written.
+checksums CRC-32C, rotated by 15 bits and shifted by a constant. Only the fields below are written.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ VERSION = "brain.Event:2"
 
 
 class Events:
-    """Called after every round; what a run that is taken up had logged before stays in its own file."""
+    """Callback after every round. A resumed run begins a new file and leaves the earlier one as it is."""
 
     def __init__(self, folder: str | Path) -> None:
         path = Path(folder)
@@ -42,7 +42,7 @@ class Events:
 
 
 def scalars(trained: Trained) -> dict[str, float]:
-    """What is logged of the last round."""
+    """The values to log after the last round."""
     entry: Mapping[str, Any] = trained.history[-1]
     values = {"objective": entry["objective"]}
     values |= {name: entry[name] for name in ("held_out", "lam") if name in entry}

@@ -13,7 +13,7 @@ from adanet_theory.checks import check, nearest, shown
 
 
 def require_package(text: str, option: str) -> None:
-    """Refuse a package that is not there, without importing it: that may take seconds."""
+    """Refuse a missing package without importing it, because an import may take seconds."""
     package, _, name = text.partition(":")
     check(bool(package and name), f"{option} must be PACKAGE:FACTORY, got {text!r}.")
     top = package.partition(".")[0]
@@ -28,7 +28,7 @@ def require_package(text: str, option: str) -> None:
 
 
 def named(text: str, option: str) -> Any:
-    """The object, also of a package that stands in the current folder, as for `python -m`."""
+    """Import the object; its package may be in the current folder, as for `python -m`."""
     require_package(text, option)
     package, _, name = text.partition(":")
     sys.path.insert(0, os.getcwd())
@@ -51,7 +51,7 @@ def _absent(package: str, name: str) -> str:
 
 
 def called(text: str, option: str, make: Any) -> Any:
-    """What the object makes without arguments."""
+    """Call the object without arguments."""
     try:
         return make()
     except Exception as error:  # whatever the user's code does

@@ -1,4 +1,4 @@
-"""What a training run is given: the sample as the trainer sees it, and the points to test on."""
+"""The inputs of a training run: the sample as the trainer sees it, and the points to test on."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RunInputs:
     """X and y of the points that the feature map was learned on, which are not of the sample."""
 
     def learned_rows(self) -> Tensor:
-        """Hashes of the points (Psi, y) that the map was learned on: a verifier can tell them from others."""
+        """Hashes of the points (Psi, y) that the map was learned on, by which a verifier recognises them."""
         assert self.learned_on is not None
         assert self.features is not None
         points, y = self.learned_on
@@ -65,7 +65,7 @@ class RunInputs:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of the data beside their name; `bias` None is yes for X, and no for Psi."""
+    """Options for reading the data; `bias` None adds a constant feature to X and none to Psi."""
 
     test: str | None = None
     label: str | None = None
@@ -75,9 +75,9 @@ class Asked:
     certificate: str | None = None
     """The objective, if it is a certificate: its map is fixed before the sample, and centred where it can be."""
     start: Callable[[int], tuple[Any, Any]] | None = None
-    """Of picking: the rows of m that the start is fitted on, and the others."""
+    """For picking: m -> (the rows that the start is fitted on, the others)."""
     features: str | None = None
-    """"hog", or "learned:F": centred and scaled as a share F of the points says, which are then not trained on."""
+    """"hog", or "learned:F": centred and scaled by a share F of the points, which are then not trained on."""
     holdout: float | None = None
     """The share of the points to keep aside."""
     feature_range: tuple[float, float] | None = None
@@ -88,7 +88,7 @@ class Asked:
 
 
 def read_inputs(source: str, asked: Asked) -> RunInputs:
-    """Everything read and checked before the training begins."""
+    """Read and check all inputs before training begins."""
     hog, share = _features(asked.features)
     dataset = datasets.load(source, label=asked.label, data_dir=asked.data_dir, hog=hog, many=True, drop=asked.drop)
     check(not (dataset.is_psi and asked.bias), "--bias needs X: Psi is taken as it is.")
@@ -133,7 +133,7 @@ def _ranged(dataset: Dataset, limits: tuple[float, float], source: str, features
 
 
 def encoded(dataset: Dataset) -> str:
-    """Why no map of this table can be fixed before the sample."""
+    """The reason why the feature map of this table cannot be fixed before the sample."""
     holds: dict[str, str] = {}
     for column, _, word in (name.rpartition("=") for name in dataset.encoded):
         holds[column] = "empty cells" if word == "?" and column not in holds else "words"
@@ -207,7 +207,7 @@ def _test(
 
 
 def range_of(inputs: RunInputs, config: Config, *, known: bool) -> float:
-    """r_sup, on which the bound objective rests: the feature map knows it; of Psi as given only the user can."""
+    """r_sup for the bound objective: from the feature map, or from the user if Psi is given."""
     if inputs.features is not None:
         return inputs.features.r_sup
     check(known or config.goal.objective != "bound", "objective bound on Psi needs its range: --set r_sup=R.")

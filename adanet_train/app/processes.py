@@ -1,4 +1,4 @@
-"""`adanet-train --processes N`: N processes of the same command, and one line where one ends before the others."""
+"""`adanet-train --processes N`: N processes of the same command, and one line if one of them ends early."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GRACE = 10.0
 
 
 def without_option(argv: Sequence[str]) -> list[str]:
-    """The arguments of each process.
+    """The arguments of each process: all but --processes.
 
     >>> without_option(["data.npy", "--processes", "2", "-o", "m.pt", "--processes=3"])
     ['data.npy', '-o', 'm.pt']
@@ -39,7 +39,7 @@ def without_option(argv: Sequence[str]) -> list[str]:
 
 
 def launch(argv: Sequence[str], count: int, output: str) -> int:
-    """The status of the run; its first process shows and writes what one alone would."""
+    """Run the processes and return the status; the first one prints the result and writes the file."""
     port = _port()
     with contextlib.ExitStack() as stack:
         errors = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in range(count)]
@@ -68,7 +68,7 @@ def _interrupted(running: Sequence[subprocess.Popen[str]], status: int, output: 
 
 
 def end_with_the_launcher() -> None:
-    """A process does not outlive the one that started it, however that one ends."""
+    """End this process when the one that started it ends, however that happens."""
     parent = os.environ.get(LAUNCHED)
     if parent is not None:
         threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
@@ -131,7 +131,7 @@ def _end(status: int | None) -> str:
 
 
 def state(output: str) -> str:
-    """What there is to go on from."""
+    """The round that the output file holds, as the end of an error message."""
     from adanet_train.model import model_file
 
     try:

@@ -1,4 +1,4 @@
-"""What adanet-train shows: a line per round, and the closing table."""
+"""The output of adanet-train: a line per round, and the closing table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from adanet_train.data.rows import qualified
 
 
 class Rounds:
-    """Called after every round; on stderr, so that stdout holds the result alone."""
+    """Callback that prints each round on stderr, so that stdout holds the result alone."""
 
     def __init__(self, bar: Bar, notes: Sequence[str] = ()) -> None:
         self.bar, self.notes = bar, list(notes)
@@ -45,7 +45,7 @@ class Rounds:
 
 
 def interrupted(output: Any, done: int) -> str:
-    """Which round an interrupted run has left in its file.
+    """The message of an interrupted run: the round that its file holds.
 
     >>> interrupted("model.pt", 3)
     'interrupted: model.pt holds round 3; --resume goes on from there.'
@@ -84,7 +84,7 @@ def _values(candidate: Mapping[str, Any]) -> str:
 
 
 def picks(counted: Mapping[str, Any]) -> str:
-    """What a certificate by picking counts.
+    """The two counts of a certificate by picking.
 
     >>> picks({"picked": 1, "left": 0, "N": 90})
     '1 row picked, 0 of the other 89 wrong'

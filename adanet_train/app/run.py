@@ -23,7 +23,7 @@ from adanet_train.model.model_file import ModelFile
 def trainer(method: str) -> Train:
     """train(Psi, y, config, *, callback, resume) -> Trained of a method, by picking where that is the objective.
 
-    `say` prints a line; cvx-exact, whose rounds can take minutes, tells it what they will take and how far they are.
+    `say` prints a line: cvx-exact, whose rounds can take minutes, announces their time and reports their progress.
     """
     check_choice("method", method, METHODS)
 
@@ -43,9 +43,9 @@ def trainer(method: str) -> Train:
 
 
 def certificate(trained: Trained, m: int, repeated: int = 0) -> dict[str, Any] | None:
-    """Of a network trained by picking: its certificate, and for information Clopper-Pearson's bound for the start.
+    """The certificate of a network trained by picking, and for information Clopper-Pearson's bound for the start.
 
-    `repeated` of the m rows equal an earlier one; unless the user said `discrete`, there is no certificate then.
+    `repeated` of the m rows equal an earlier one; if there are any, a certificate needs the user's `discrete`.
     """
     picking = trained.history[-1].get("picking")
     if picking is None or trained.picked is None:
@@ -63,7 +63,7 @@ def certificate(trained: Trained, m: int, repeated: int = 0) -> dict[str, Any] |
 
 
 def memory_needed(method: str, config: Config, m: int, n_0: int, outputs: int | None = None) -> float:
-    """Bytes, roughly, that a run keeps at its largest, beside the data themselves.
+    """The approximate peak memory of a run in bytes, without the data.
 
     A committee keeps a float32 copy of Ψ, if it is not too large for that, and some numbers for each point and output.
     The others keep Ψ in float64 and in float32 and, at each point, the outputs of the units that a later one reads.
@@ -85,19 +85,19 @@ def memory_needed(method: str, config: Config, m: int, n_0: int, outputs: int | 
 
 
 def error_rate(network: Callable[[Tensor], Tensor], Psi: Tensor | Points, y: Tensor) -> float:
-    """The share of points with y f(x) <= 0, as in R(f) of the paper; of C classes those whose margin is <= 0."""
+    """The share of points with y f(x) <= 0, as in R(f) of the paper; for C classes, with margin <= 0."""
     return int(is_wrong(network, Psi, y).sum()) / len(y)
 
 
 def is_wrong(network: Callable[[Tensor], Tensor], Psi: Tensor | Points, y: Tensor) -> Tensor:
-    """Whether y f(x) <= 0, point by point."""
+    """Whether each point is an error, as in `error_rate`."""
     points = Psi if isinstance(Psi, Points) else Points(Psi)
     width = max(getattr(network, "n", (0,)))
     return points.computed(lambda rows, part: wrong(network(part), y[rows]), width)
 
 
 def wrong(f: Tensor, y: Tensor) -> Tensor:
-    """Whether y f <= 0, or of C classes whether the margin is <= 0."""
+    """Whether y f <= 0, or for C classes whether the margin is <= 0."""
     if y.is_floating_point():
         return y * f <= 0
     own = torch.nn.functional.one_hot(y, f.shape[1]).bool()
@@ -138,7 +138,7 @@ def _positive(text: str, part: str) -> float:
 class Saver:
     """Writes the model after every round; `flush` writes a round that was skipped.
 
-    Rounds that are quicker than the writing are skipped until it has cost at most a tenth of the time.
+    Quick rounds are skipped, so that writing takes at most about a tenth of the time.
     """
 
     def __init__(self, path: str | Path, build: Callable[[Trained], ModelFile]) -> None:

@@ -45,7 +45,7 @@ ROUNDS, DELTA = 3, 0.05
 
 
 def check_options(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
-    """Options of the trainer of dense networks are refused, not ignored."""
+    """Refuse the options of the trainer of dense networks."""
     for name, value in vars(arguments).items():
         known = name in (*TAKEN, *PICKING, "subnetworks") or value == parser.get_default(name)
         check(known, f"--{name.replace('_', '-')} is not for {OPTION}, which takes its settings from Subnetworks(...).")
@@ -58,7 +58,7 @@ def check_options(arguments: argparse.Namespace, parser: argparse.ArgumentParser
 
 
 def builders(text: str) -> Any:
-    """What the named object stands for: a function without arguments that returns no module is called for them."""
+    """The builders: the named object, or what it returns if it is a function without arguments that makes no module."""
     named = factory.named(text, OPTION)
     if isinstance(named, nn.Module) or not callable(named) or _is_builder(named):
         return named

@@ -1,1 +1,1 @@
-"""Training for a certificate: the bound on the risk is the objective, and it is one that says something."""
+"""Training for a certificate: the objective is a bound on the risk that can be below 1."""

@@ -1,6 +1,6 @@
 """The certificates as smooth functions of a network's weights θ: normal laws for the counts, any real N and k.
 
-A network is linear, f/B, or f_c/B for each of C classes: the nodes, z_v = q_v · Ψ, p_v the mass of node v, Σ p_v = 1.
+A linear network has one node f/B, or C nodes f_c/B: z_v = q_v · Ψ, and p_v is the mass of node v, Σ p_v = 1.
 Networks are trained side by side, one row each; `means` are the z_v, [rows, nodes, m].
 """
 
@@ -55,7 +55,7 @@ class Form:
         raise NotImplementedError
 
     def base_kl(self, N: Tensor) -> Tensor:
-        """KL without what the atoms cost each."""
+        """The part of KL that does not depend on the single atoms."""
         raise NotImplementedError
 
     def grid(self, N: Tensor) -> Tensor:

@@ -1,8 +1,8 @@
 """The linear network of least certificate, with one output or one for each class: starts, then rounds of atoms.
 
 Starts with few atoms lie on the l1 path of the logistic loss. One output also has starts with weight on all atoms, from
-descent on the certificate itself: better on data with few errors; on data with many the KL drives θ down to the
-constant before the sample has spoken. Nothing is drawn at random.
+descent on the certificate itself. They are better on data with few errors; with many errors the KL drives θ to the
+constant feature too early. Nothing is drawn at random.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def by_the_dozen(problem: VoteProblem, voters: Voters) -> tuple[Voters, Tensor]:
 
 @dataclass(frozen=True)
 class VotePlan:
-    """What a search tries."""
+    """What a search tries, and how long."""
 
     shares: tuple[float, ...]
     """Γ on the path, as shares of the Γ from which on w = 0."""
@@ -124,7 +124,7 @@ def minimise(problem: VoteProblem) -> Voters:
 
 
 def part(problem: VoteProblem, plan: VotePlan) -> VoteProblem:
-    """The points that are searched on: all, or an even share of many."""
+    """The points used by the search: all, or every n-th of a large sample."""
     m = problem.y.shape[-1]
     step = 1 if plan.points is None else m // plan.points + 1
     if step == 1:
@@ -133,7 +133,7 @@ def part(problem: VoteProblem, plan: VotePlan) -> VoteProblem:
 
 
 def sharpened(problem: VoteProblem, voters: Voters, plan: VotePlan) -> tuple[Voters, Voters]:
-    """Voters from a search at few counts where more are allowed, and after more rounds there."""
+    """Voters from a search with small N, refitted where N may be larger, and the same after more rounds there."""
     stage("more draws", anew=False)
     every = replace(problem, most=plan.most)
     begun = refit(every, voters, voters.theta[None])
@@ -158,7 +158,7 @@ def on_path(problem: VoteProblem, plan: VotePlan) -> list[Voters]:
 
 
 def weights(problem: VoteProblem, plan: VotePlan) -> list[Tensor]:
-    """The l1 path; for one output first the voter that agrees most with the labels, alone."""
+    """Weights along the l1 path; for one output first the single voter that agrees most with the labels."""
     Psi = problem.Psi.double()
     if problem.nodes > 1:
         return [w.to(problem.Psi) for w in l1_path(Psi, problem.y.argmax(0), plan.shares, plan.gap)]

@@ -1,8 +1,8 @@
-"""Training for stochastic-certificate: ReLU units whose weights are drawn anew for every prediction, h with them.
+"""Training for stochastic-certificate: ReLU networks whose weights are drawn anew for every prediction.
 
-P = N(U_0, s² I), U_0 trained on one part of the points, s chosen there; Q = N(U, s² I), U trained on the other part, of
-which alone the statement speaks: KL = |U - U_0|²/(2 s²). Given what a unit reads, with weights of its own for every
-example, h = u · a is N(u_0 · a, s² |a|²): whole weight vectors are never drawn.
+P = N(U_0, s² I): U_0 is trained and s is chosen on one part of the points. Q = N(U, s² I): U is trained on the other
+part, and the statement is about that part alone; KL = |U - U_0|²/(2 s²). For the inputs a of a unit, with new weights
+for every example, h = u · a is N(u_0 · a, s² |a|²), so whole weight vectors are never drawn.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _reads(network: Network, k: int, below: list[Tensor]) -> tuple[Tensor, Tenso
 
 
 def errors(network: Network, Psi: Tensor, y: Tensor, s: float, draws: int, draw: torch.Generator) -> int:
-    """How often y f <= 0, over so many draws for every example."""
+    """The share of y f <= 0, with that many draws for every example."""
     total, first = 0, _reads(network, 1, [Psi])
     for _ in range(draws):
         mean, spread = _above(network, Psi, first, s, draw)

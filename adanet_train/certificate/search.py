@@ -1,7 +1,7 @@
 """The search for a network of least certificate: Adam on the smooth form, over atoms that come and go.
 
 An atom (v, j, sign) carries the weight θ of coordinate j in node v, which is f, or f_c of one of C classes. Rounds add
-or drop an atom, each kept only if F falls: the priors make weight on many costly. No coordinate keeps weight on both
+or drop atoms and are kept only if F falls, since the priors make many atoms costly. No coordinate keeps weight on both
 signs, so that the weights of the network give θ back.
 """
 
@@ -49,7 +49,7 @@ class VoteProblem:
 
     @property
     def nodes(self) -> int:
-        """One for f, or one for each class, of which y then has a row each."""
+        """1, or the number of classes; y then has one row for each class."""
         return 1 if self.y.ndim == 1 else len(self.y)
 
     def at(self, betas: Sequence[float]) -> Form:
@@ -143,7 +143,7 @@ def settled(problem: VoteProblem, voters: Voters, rows: ThetaRows, row: int) -> 
 
 
 def pruned(voters: Voters) -> Voters:
-    """Opposite signs of a coordinate cancel, and atoms of too small a rate go."""
+    """Cancel opposite signs of a coordinate, and drop atoms of too small a rate."""
     size = int(voters.column.max()) + 1
     place = voters.node * size + voters.column
     net = voters.theta.new_zeros(voters.nodes * size).index_add(0, place, voters.sign * voters.theta)
@@ -183,7 +183,7 @@ def l1_path(Psi: Tensor, y: Tensor, shares: Sequence[float], tol: float) -> list
 def refined(
     problem: VoteProblem, voters: Voters, rounds: int, near: Callable[[VoteProblem, Voters], tuple[Voters, Tensor]]
 ) -> Voters:
-    """What rounds that add or drop atoms while F falls end with; `near` says which are tried."""
+    """Add or drop atoms in rounds while F falls; `near` proposes the changes."""
     for number in range(rounds):
         inside(number, rounds)
         grown = refit(problem, *near(problem, voters))
@@ -194,7 +194,7 @@ def refined(
 
 
 def refit(problem: VoteProblem, voters: Voters, thetas: Tensor) -> Voters:
-    """The best that Adam makes of the θ given: all for a few steps, then the most promising for more."""
+    """The best θ after Adam: a few steps for all that are given, then more for the most promising."""
     rows = ThetaRows.of(voters, thetas)
     if len(thetas) > FINALISTS:
         rows = take_steps(problem, voters, rows, SCREEN_STEPS).best(FINALISTS)
@@ -209,7 +209,7 @@ Atoms = tuple[Tensor, Tensor, Tensor]
 def widened(
     voters: Voters, atoms: Atoms, added: Sequence[tuple[Sequence[int], float]], dropped: Sequence[Sequence[int]]
 ) -> tuple[Voters, Tensor]:
-    """A row of θ for each: with some of the new atoms at a weight, or without some of the old ones."""
+    """One row of θ for each change: some new atoms added at a weight, or some old ones dropped."""
     node, column, sign = atoms
     old, alone = len(voters.theta), torch.cat([voters.theta, torch.zeros_like(sign)])
     rows = []
@@ -235,7 +235,7 @@ def slopes(problem: VoteProblem, voters: Voters) -> Tensor:
 
 
 def steepest(problem: VoteProblem, voters: Voters, count: int) -> Atoms:
-    """The atoms to add, the first first."""
+    """The atoms to add, steepest first."""
     along = slopes(problem, voters) @ problem.Psi
     along[voters.node, voters.column] = 0
     flat = along.flatten()

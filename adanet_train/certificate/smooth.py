@@ -1,4 +1,4 @@
-"""Differentiable forms of what a certificate is made of, for gradient descent on the bound itself.
+"""Differentiable forms of the parts of a certificate, for gradient descent on the bound itself.
 
 Approximations: laws of counts by their mean and variance, KL through a table. They choose the network; the value
 that is stated is computed from the exact laws in adanet_theory.
@@ -48,15 +48,15 @@ def kl_inverse(q: Tensor, c: Tensor) -> Tensor:
 
 
 def normal_cdf(z: Tensor) -> Tensor:
-    """Φ(z); beyond 9 standard deviations without a slope, whose denormal numbers take most of the time of a step."""
+    """Φ(z), with slope 0 beyond 9 standard deviations: denormal slopes would take most of the time of a step."""
     return torch.special.ndtr(z.clamp(-9, 9))
 
 
 class RateCost:
     """g(r) = r log r - E_{c ~ Poisson(r)} [lgamma(c+β) - lgamma(β)], the KL that an atom of rate r adds, against log r.
 
-    Of the Polya urn KL = Σ g(N θ_j) - N log N + lgamma(nβ+N) - lgamma(nβ) but for Bin(N, θ_j) in the place of the
-    Poisson law. Rows of the table are the β's, one for each of the networks that are trained side by side.
+    For the Polya urn KL is about Σ g(N θ_j) - N log N + lgamma(nβ+N) - lgamma(nβ): its exact laws are Bin(N, θ_j),
+    not Poisson. Rows of the table are the β's, one for each of the networks that are trained side by side.
     """
 
     def __init__(self, betas: tuple[float, ...], like: Tensor) -> None:

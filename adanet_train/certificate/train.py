@@ -1,4 +1,4 @@
-"""The linear network of least certificate: F is vote-certificate, of C classes vote-certificate-multiclass."""
+"""The linear network of least certificate: F is vote-certificate, for C classes vote-certificate-multiclass."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from adanet_train.core.training import Callback, Trained, begin
 def train(
     Psi: Tensor | Points, y: Tensor, config: Config, *, callback: Callback | None = None, resume: Trained | None = None
 ) -> Trained:
-    """The linear network of least certificate that is found, in one round; nothing is drawn at random.
+    """Search for the linear network of least certificate, in one round; nothing is drawn at random.
 
-    F of the history is the certificate itself, from exact laws.
+    F in the history is the certificate itself, from exact laws.
     """
     points, y, config = begin("adanet", Psi, y, config, resume=resume)
     if resume is not None and resume.history:

@@ -103,7 +103,7 @@ def grid_exponent(value: Array) -> int:
 
 
 def structure_bits(n: Sequence[int]) -> int:
-    """Bits of the depth l and the widths n_1..n_l of an AdaNet network, beside its weights."""
+    """Bits for the depth l and the widths n_1..n_l of an AdaNet network; its weights come on top."""
     return gamma_bits(len(n) - 2) + sum(gamma_bits(units) for units in n[1:])
 
 
@@ -136,7 +136,7 @@ def _signed(channel: Channel, n: int) -> int:
 
 
 def gamma_bits(n: int) -> int:
-    """What `_gamma` costs.
+    """Bits that `_gamma` writes.
 
     >>> [gamma_bits(n) for n in range(4)]
     [1, 3, 3, 5]
@@ -158,9 +158,9 @@ def matrix_shape(shape: Shape) -> tuple[int, int]:
 
 
 def fed_by(alive: Sequence[Array], shape: tuple[int, int]) -> Array:
-    """Of every entry whether the row of an earlier tensor that feeds its column (of a vector its row) is alive, else 1.
+    """For every entry, whether the earlier row that feeds its column (for a vector: its row) is alive; 1 if none does.
 
-    The last tensor whose number of rows divides theirs: a channel feeds several columns of a flat layer.
+    That row is in the last tensor whose rows divide the columns evenly: a channel feeds several columns of a layer.
     """
     count = shape[0] if shape[1] == 1 else shape[1]
     fed = np.ones(count, dtype=np.int64)
@@ -267,7 +267,7 @@ def _header(channel: Channel, header: Header, L: int, shape: tuple[int, int]) ->
 
 
 def header_bits(header: Header, L: int, shape: tuple[int, int]) -> int:
-    """What `_header` costs."""
+    """Bits that `_header` writes."""
     return 2 + 2 * (L > 2) + (1 if shape[1] == 1 else 5)
 
 

@@ -60,7 +60,7 @@ class BitEncoder:
         return value
 
     def number(self, width: int, value: int) -> int:
-        """0 <= value < 2^width, all alike."""
+        """0 <= value < 2^width, all equally likely."""
         for shift in range(width - width % 16, -1, -16):
             digits = min(16, width - shift)
             part = self.range >> digits

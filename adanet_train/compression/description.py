@@ -43,7 +43,7 @@ ID = "occam"
 class LayeredModule(nn.Module):
     """A network as a module: `hidden` are U_{k,s}, `output` w_k, in order. With a feature map it reads X, else Ψ.
 
-    The map is fixed before the sample: it is no part of the state_dict, and not coded.
+    The map is fixed before the sample: it is not in the state_dict and not coded.
     """
 
     low: Tensor

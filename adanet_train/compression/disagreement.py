@@ -43,7 +43,7 @@ class Disagreement:
 
 
 def disagreement(f: Any, g: Any, U: Any, *, X: Any = None, delta: float = 0.05, discrete: bool = False) -> Disagreement:
-    """The risk of f, whatever it is, by a network g with a certificate and points U without labels.
+    """Bound the risk of any f by a network g with a certificate and points U without labels.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def disagreement(f: Any, g: Any, U: Any, *, X: Any = None, delta: float = 0.05, 
 
 
 def require_fresh(U: Tensor, X: Tensor) -> None:
-    """No point of U is a row of X: there both networks have seen the label."""
+    """Refuse points of U that are rows of X, where networks trained on X agree more often than elsewhere."""
     wide = [np.ascontiguousarray(part.double().flatten(1).numpy() + 0.0) for part in (U, X)]
     check(wide[0].shape[1] == wide[1].shape[1], "U and X must have points of the same shape.")
     flat = alike(*wide)
@@ -109,7 +109,7 @@ def require_fresh(U: Tensor, X: Tensor) -> None:
 
 
 def require_draws(U: Tensor, g: Any, *, discrete: bool) -> None:
-    """Copies are not new draws, of U and of the sample that certified g."""
+    """Refuse repeated rows in U and in the sample that certified g: copies are not new draws."""
     copied, known = repeats(hashes(U.double().flatten(1).numpy(), np.zeros(len(U)))), uncertified(g)
     remedy = "if identical rows can be different people or events: discrete=True"
     check(discrete or not copied, f"{copied:,} of the {len(U):,} points of U repeat an earlier one ({remedy}).")
@@ -117,7 +117,7 @@ def require_draws(U: Tensor, g: Any, *, discrete: bool) -> None:
 
 
 def uncertified(g: Any) -> str:
-    """Why what `compress` or `certify` returned has no certificate, "" where it has one."""
+    """Why g, from `compress` or `certify`, has no certificate; "" if it has one."""
     copied = getattr(g, "repeats", 0)
     if not copied or getattr(g, "discrete", False):
         return ""

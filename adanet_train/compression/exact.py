@@ -65,7 +65,7 @@ def count(module: nn.Module, X: Tensor, y: Tensor) -> Count:
 
 
 def read(module: nn.Module, X: Tensor) -> Graph | None:
-    """The module as a graph, None where it cannot be read."""
+    """The module as a graph, None if it cannot be read."""
     if not X.is_floating_point():
         return None
     try:
@@ -94,7 +94,7 @@ def count_graph(graph: Graph, X: Tensor, y: Tensor) -> Count:
 
 
 def wrong(graph: Graph, X: Array, y: Tensor) -> Tensor:
-    """Of every point whether its margin is not surely above 0."""
+    """For every point, whether its margin is not proved to be above 0."""
     margin, e, _ = enclosed(graph, X, y)
     return ~(margin > e)
 

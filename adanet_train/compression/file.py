@@ -115,7 +115,7 @@ def is_coded(loaded: Any) -> bool:
 
 
 def is_coded_file(path: str | Path) -> bool:
-    """Whether the file holds a compressed network; what cannot be read does not."""
+    """Whether the file holds a compressed network; False if it cannot be read."""
     try:
         return is_coded(archive.load(archive.read_bytes(path), str(path)))
     except ModelFileError:
@@ -128,7 +128,7 @@ def read(path: str | Path) -> CodedFile:
     Raises
     ------
     ModelFileError
-        If the file is none, or its code is of another version.
+        If the file is not a compressed network, or its code is of another version.
     """
     return decode(archive.read_bytes(path), str(path))
 

@@ -135,7 +135,7 @@ def greedy(
     generator: torch.Generator,
     report: Callable[[Score], None] = lambda score: None,
 ) -> tuple[Score, list[Coded]]:
-    """The network after at most SWEEPS sweeps, or as many as so many nominal seconds allow."""
+    """The network after at most SWEEPS sweeps, fewer if the nominal seconds run out."""
     best, path = (problem.score(coded), list(coded)), plan(problem)
     for _ in range(SWEEPS):
         state = _State(problem, best[1], path, generator)

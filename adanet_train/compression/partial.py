@@ -1,8 +1,8 @@
-"""What a change of a few weights does to the outputs of a network, computed from there on and only where it acts.
+"""The effect of a change of a few weights on the outputs of a network, computed only where the change acts.
 
 The network is read as a graph. For the points that are watched the numbers of every node are kept; a change of weights
 in one row of a linear map moves one channel, which passes through activations and pools alone, and the next linear map
-adds what moved. Behind that everything is computed anew.
+adds what moved. After that everything is computed anew.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Channels = slice | Tensor
 
 @dataclass(frozen=True)
 class Moved:
-    """New numbers of a node, those of the channels with the old ones; channels None: all are new."""
+    """The new numbers of a node; for some channels alone, with their old numbers, or for all if channels is None."""
 
     channels: Channels | None
     value: Tensor
@@ -60,12 +60,12 @@ class NodePlan:
 
     @property
     def numbers(self) -> int:
-        """Kept for a point."""
+        """How many numbers are kept for a point."""
         return sum(int(torch.Size(node["shape"]).numel()) for node in self.nodes)
 
 
 def plan(problem: CodingProblem) -> NodePlan | None:
-    """How changes pass through the module, None where that cannot be read off: then all is computed anew."""
+    """How changes pass through the module; None if it cannot be read: then everything is computed anew."""
     if not problem.X.is_floating_point() or not all(problem.is_free):
         return None
     plain = plain_graph.to_plain(problem.module, problem.as_zeros(), tuple(problem.X.shape[1:]))
@@ -105,7 +105,7 @@ class Watched:
             self.kept.append(_points_last(node.operation.value(*(self.kept[i] for i in node.inputs))))
 
     def after(self, tensor: int, places: Tensor, difference: Tensor) -> dict[int, Moved]:
-        """What moves, by node, when these places of a tensor, already written, changed by so much."""
+        """What moved, by node, after these places of a tensor, already written, changed by `difference`."""
         first, name = self.places[tensor]
         moved = {first + 1: self._first(first + 1, name, places, difference)}
         for number in range(first + 2, len(self.kept)):
@@ -119,7 +119,7 @@ class Watched:
         return one_or_many(found, len(found))
 
     def keep(self, moved: Mapping[int, Moved]) -> None:
-        """Go on from there."""
+        """Keep the change: store what moved."""
         for number, part in moved.items():
             if part.channels is None:
                 self.kept[number] = _points_last(part.value)

@@ -1,7 +1,7 @@
 """A graph as plain data: each operation by its name and fields; its weights are places in the code, not numbers.
 
 Which numbers of a graph are weights is found by tracing the module twice, each time with other numbers in place of its
-weights: what stays is the architecture's, what changes must be one weight at each place. A module whose weights enter
+weights: what stays is the architecture, and what changes must be one weight at each place. A module whose weights enter
 by a formula has no such form, and its file needs the module.
 """
 
@@ -115,7 +115,7 @@ def of_plain(plain: Mapping[str, Any], coded: Sequence[Coded]) -> Graph:
     Raises
     ------
     ValueError
-        If the data are no graph.
+        If the data are not a graph.
     """
     weights = np.concatenate([part.value.ravel() for part in coded])
     try:
@@ -249,7 +249,7 @@ def _padded(window: Window, shape: Shape) -> int:
 
 
 def constants(plain: Mapping[str, Any]) -> int:
-    """How many numbers a graph holds that are no weights of the code: of the architecture, and not paid.
+    """How many numbers of a graph are not weights of the code: they belong to the architecture and cost no bits.
 
     Signs and means over windows are not counted.
     """

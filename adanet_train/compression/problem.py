@@ -68,7 +68,7 @@ class Score:
 
 
 def margins(f: Tensor, y: Tensor) -> Tensor:
-    """y f of one logit, f_y less the largest other of several; NaN where f is."""
+    """y f for one logit, f_y minus the largest other output for several; NaN where f is NaN."""
     if f.ndim == 1:
         return torch.where(y > 0, f, -f)
     own = f.gather(1, y[:, None])
@@ -181,7 +181,7 @@ class CodingProblem:
 
     @property
     def block(self) -> int:
-        """Rows at a time."""
+        """How many rows are evaluated at a time."""
         return int(min(max(FLOPS_PER_BLOCK / self.flops, 64), ROWS))
 
     def seconds(self, rows: int, *, backward: bool = False) -> float:
@@ -195,7 +195,7 @@ class CodingProblem:
 
     @torch.no_grad()
     def margins(self, values: Sequence[Tensor], rows: Tensor | None = None) -> Tensor:
-        """Of all points, or of those in `rows`."""
+        """The margins of all points, or of those in `rows`."""
         X, y = (self.X, self.y) if rows is None else (self.X[rows], self.y[rows])
         size = self.block
         parts = [margins(self.f(values, X[i : i + size]), y[i : i + size]) for i in range(0, len(X), size)]
@@ -251,7 +251,7 @@ class CodingProblem:
         return [code.integers(np.zeros(tensor.shape), 0) for tensor in self.weights.tensors]
 
     def as_it_is(self) -> list[Coded]:
-        """The network itself."""
+        """The network with its weights unchanged."""
         return [code.lossless(w) for w in self.weights.arrays()]
 
 

@@ -1,6 +1,6 @@
-"""compress: the module a user has -> one of few bits with a certificate, by rounding, fine-tuning and greedy search.
+"""compress: the user's module -> one of few bits with a certificate, by rounding, fine-tuning and greedy search.
 
-Whatever the search does, the statement holds for all networks at once: the best of all stages costs nothing.
+The statement holds for all networks at once, whatever the search does, so choosing the best stage costs nothing.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Compressed:
     module
         The network that is certified, in float64 and in eval mode; BatchNorm is folded.
     bits
-        Length of its codeword.
+        Length of its codeword, or a proved upper value of it where weights are kept as floats.
     errors
         Errors on the sample, ties and undecided points among them.
     bound

@@ -34,7 +34,7 @@ above which a weight is held, in the middle of the run and at its end."""
 class Prices:
     """Bits of 0, of the first step away from it, and of |q| = 1, 2, .. given that: of one tensor, or of several.
 
-    Of several `first` is where the levels of the tensor of a weight begin, and `last` its last one.
+    For several, `first` is where the levels of a weight's tensor begin, and `last` its last one.
     """
 
     zero: Tensor
@@ -88,7 +88,7 @@ def prices(q: Tensor) -> Prices:
 class Schedule:
     """λ from the first value to the second in the first half of the steps; the learning rate falls in the second.
 
-    A first value above the second pays: what is dear at first is dropped, and what is missed then comes back.
+    A first value above the second helps: expensive weights are dropped first, and those that are missed come back.
     """
 
     lam: tuple[float, float]
@@ -111,7 +111,7 @@ def tune(
     generator: torch.Generator,
     report: Callable[[Score], None] = lambda score: None,
 ) -> tuple[Score, list[Coded]]:
-    """The best network that was looked at, with its score."""
+    """The best network that was evaluated, with its score."""
     free = [t for t, is_free in enumerate(problem.is_free) if is_free]
     sizes = [start[t].numel() for t in free]
     steps = torch.cat([torch.full((size,), math.ldexp(1.0, exponents[t])) for t, size in zip(free, sizes, strict=True)])

@@ -70,9 +70,9 @@ def prepared(module: nn.Module) -> nn.Module:
 
 
 def require_coded(module: nn.Module) -> None:
-    """No part has tensors or arrays as plain attributes: fitted to the sample they would enter the network unpaid.
+    """Refuse tensors or arrays as plain attributes of a part: fitted to the sample, they would not be paid for.
 
-    Nor inside an object that is one, or in a class.
+    This includes those inside an object that is an attribute, and those in a class.
     """
     for name, part in module.named_modules():
         own = {key: value for key, value in vars(part).items() if key not in _PLAIN}
@@ -128,7 +128,7 @@ def _logits(module: nn.Module) -> nn.Module:
 
 
 class Constant(nn.Module):
-    """A tensor of the architecture, which is no part of state_dict()."""
+    """A tensor of the architecture, which is not in state_dict()."""
 
     value: Tensor
 

@@ -80,7 +80,7 @@ class ClassLoss:
         return self.world.sum((self.weighted(s) @ self.columns.T).flatten()) / self.m
 
     def weight(self, x: Tensor, *, cautious: bool = False) -> Tensor:
-        """The softmax p, of which the curvature diag(p) - p pᵀ is made; mixed with 1/C where a step needs care."""
+        """The softmax p, which gives the curvature diag(p) - p pᵀ; if cautious, mixed with 1/C."""
         p = x.softmax(0)
         return (p + 1 / self.classes) / 2 if cautious else p
 
@@ -92,7 +92,7 @@ class ClassLoss:
     def curvature(self, weight: Tensor, J: Tensor | None = None, *, every: int = 0) -> Tensor:
         """(1/m) Σ_i (diag(p_i) - p_i p_iᵀ) ⊗ h(x_i) h(x_i)ᵀ, on all weights or those of the index J.
 
-        With `every` >= 1 roughly: from every so manieth point alone, and in single precision.
+        With `every` = n >= 1 an approximation: from every n-th point alone, in single precision.
         """
         J = torch.arange(self.size, device=weight.device) if J is None else J
         point = self.weighted(torch.ones_like(weight[0]))
@@ -146,7 +146,7 @@ class ClassLoss:
         return weight * (change - (weight * change).sum(0))
 
     def predicted(self, x: Tensor, weight: Tensor, change: Tensor) -> Tensor:
-        """The slopes after a step as a model with that weight has them, kept in the range of the slopes."""
+        """The slopes after a step as the quadratic model with that weight predicts them, kept in their range."""
         p = x.softmax(0).sub_(self.moved(weight, change)).clamp_min_(0)
         return p.div_(p.sum(0)).sub_(self.own)
 

@@ -112,7 +112,7 @@ class Root:
 
     @property
     def hair(self) -> float:
-        """What rounding leaves open of w, outwards."""
+        """How far rounding may have moved w, with the sign of w."""
         return self.sign * 4 * ROUNDING * (self.length + self.spare)
 
     def follow(self, descent: float, curvature: float, weight: float = 0.0) -> None:
@@ -267,7 +267,7 @@ class NormProblem:
         return curvature(self.loss, here.x)
 
     def error_at(self, smooth: SmoothNorm, v: Tensor) -> float:
-        """The error of a smooth norm as far as v shows it, over all groups."""
+        """The error of a smooth norm over all groups, or a smaller upper value that v gives."""
         return smooth.error_at(v.chunk(self.groups))
 
     def along(self, direction: Tensor) -> Point:
@@ -281,7 +281,7 @@ class NormProblem:
     def without_idle_groups(self, here: Point) -> Point:
         """The point with v_c = 0 in as many of the shortest groups with ||slope_c||_q < λ as leave F no higher.
 
-        Smooth norms leave a trace where the minimiser has none.
+        Smooth norms leave such groups small, but not 0.
         """
         idle = (self.norms(here.slope, self.q) < self.penalty).nonzero().flatten()
         idle = idle[self.norms(here.w, self.p)[idle].argsort()]

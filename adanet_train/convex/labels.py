@@ -1,4 +1,4 @@
-"""What training asks of the labels: their loss as a function of f, its slopes, and the convex steps on it.
+"""What training needs from the labels: their loss as a function of f, its slopes, and the convex steps on it.
 
 Two classes are signs y, one output f and Φ(1 - y f). C classes are indices y, an output f(x, c) for each and
 
@@ -38,7 +38,7 @@ class Line(ABC):
 
 
 class Labels(ABC):
-    """One of two kinds, `Signs` and `Classes`."""
+    """The interface of the two kinds of labels, `Signs` and `Classes`."""
 
     outputs: int | None
 
@@ -61,7 +61,7 @@ class Labels(ABC):
 
     @abstractmethod
     def spread(self, mix: Tensor) -> Tensor:
-        """Weights of f on units of which each class has one after the other, in turn: each is read by its own."""
+        """Weights of f on units that belong to the classes in turn: each unit is read by its own class."""
 
     @abstractmethod
     def values(self, y: Tensor, f: Tensor) -> Tensor:
@@ -73,14 +73,14 @@ class Labels(ABC):
 
     @abstractmethod
     def fall(self, y: Tensor, f: Tensor, z: Tensor, weight: Tensor) -> Tensor:
-        """By how much the weighted sum of the losses falls from f towards z, at first."""
+        """The initial slope at which the weighted sum of the losses falls from f towards z."""
 
     @abstractmethod
     def line(self, y: Tensor, f: Tensor, z: Tensor, weight: Tensor) -> Line: ...
 
     @abstractmethod
     def minimise(self, H: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, **more: Any) -> Mixture:
-        """The convex step: w of every column of H, of each output its own."""
+        """The convex step: w of every column of H, for each output."""
 
     @abstractmethod
     def minimise_each(
@@ -92,7 +92,7 @@ class Labels(ABC):
     def minimise_norms(
         self, Z: Tensor, y: Tensor, f: Tensor, penalty: float, p: float, tol: float, say: Say | None = None
     ) -> JointStep:
-        """The joint step of AdaNet.CVX: v, or of each class a row; `say` hears how far it is."""
+        """The joint step of AdaNet.CVX: v, or one row for each class; `say` prints the progress."""
 
     @abstractmethod
     def minimise_along(self, z: Tensor, y: Tensor, f: Tensor, Gamma: Tensor, **more: Any) -> Mixture:
@@ -245,5 +245,5 @@ def _eye(C: int, dtype: torch.dtype, device: torch.device) -> Tensor:
 
 
 def labels_of(y: Tensor, name: str) -> Labels:
-    """The kind of a checked y: class indices are integers, signs are not; of these Φ has a name."""
+    """`Classes` for integers y, else `Signs` with the surrogate of that name; y is checked already."""
     return Signs(surrogate(name)) if y.is_floating_point() else Classes(int(y.max()) + 1)

@@ -127,7 +127,7 @@ def solve(problem: Problem, w: Tensor | None, tol: float, max_iter: int) -> Mixt
 
 
 def curvature_costs(loss: SampleLoss | ClassLoss) -> float:
-    """Products and sums of a curvature on all columns, the dearest part of a step."""
+    """Products and sums of a curvature on all columns, the most expensive part of a step."""
     return 2.0 * loss.columns.numel() * loss.size
 
 
@@ -214,7 +214,7 @@ class Problem:
         return Mixture(here.w, here.objective, gap, iterations, not reason, reason)
 
     def separated(self, w: Tensor) -> bool:
-        """Whether the free part of w alone errs nowhere: going on in its direction F falls for ever."""
+        """Whether the free part of w alone makes no error: then F falls for ever in its direction."""
         if not self.has_free:
             return False
         least, most = self.loss.extremes(torch.where(self.free, w, 0.0))
@@ -223,8 +223,8 @@ class Problem:
     def step(self, here: Point, tol: float) -> Point | None:
         """Two proximal Newton steps on one model, or one with more curvature; None if float64 resolves none.
 
-        While F falls by more than a hundredth a step, single precision tells the way as well, and at first a quarter of
-        the points: the line search judges every step, and the gap is that of the exact loss.
+        While F falls by more than a hundredth a step, single precision gives the direction well enough, at first from a
+        quarter of the points: the line search judges every step, and the gap is that of the exact loss.
         """
         J = self.working_set(here)
         if len(J) == 0:  # w = 0 is optimal, and its gap is rounding
@@ -244,9 +244,9 @@ class Problem:
         return self.model_step(after, model, rough=every > 0)[0] or after
 
     def roughness(self, here: Point, J: Tensor) -> int:
-        """Every so manieth point is in the next model, in single precision; 0: all in double precision.
+        """n: the next model reads every n-th point in single precision; 0: all points in double precision.
 
-        Rough only where the curvature is dear: many columns on many points.
+        Only where the curvature is expensive: many columns on many points.
         """
         dear = self.loss.columns.shape[1] >= LEAST and len(J) >= COLUMNS and self.loss.world.size == 1
         if not dear or here.objective >= (1 - FALL) * self.before:
@@ -283,7 +283,7 @@ class Problem:
     ) -> tuple[Point | None, float]:
         """The first of t = 1, 1/2, 1/4, .. with F(w + t d) <= F(w) + t predicted/4, up to rounding.
 
-        Below rounding F says nothing, yet the gap, which is of first order, still does: it must halve there.
+        Below its rounding error F decides nothing; there the gap, which is of first order, must halve.
         """
         x = self.loss.argument(here.w + direction)
         change = here.x - x

@@ -2,7 +2,7 @@
 
     (Q + H) step = -gradient,     H of one block for each group
 
-Of C classes Q has (C n)² numbers: beyond `WHOLE` steps are not solved by it. Its product with a vector takes two passes
+For C classes Q has (C n)² numbers: beyond `WHOLE` weights steps do not factor it. A product with it takes two passes
 over the columns, and conjugate gradients need few of them when preconditioned. Far from the minimiser the C blocks of
 Q + H on the diagonal do: they hold all of H, however steep its kinks. Near it the products p_c p_d of different classes
 count as well: once the blocks need many products, the factor of all of Q + H at one point on the way, in single
@@ -25,9 +25,9 @@ from adanet_train.convex.quadratic import RIDGE, factor, solve
 from adanet_train.convex.sample_loss import SampleLoss
 
 WHOLE = 1_000
-"""So many weights have their curvature as one matrix."""
+"""Up to this many weights have their curvature as one matrix."""
 FACTORED = 12_000
-"""So many have one in single precision, to precondition: it and its factor take 1.2 GB."""
+"""Up to this many have one in single precision, to precondition: it and its factor take 1.2 GB."""
 SINGLE = 1e-5
 """The ridge of such a matrix, of a unit diagonal."""
 INEXACT, EXACT = 0.1, 1e-3
@@ -50,7 +50,7 @@ Nearly = Callable[[Tensor], Tensor]
 def expected_seconds(m: int, n: int, C: int) -> float:
     """About how long one core needs for a joint step of C classes on n columns and m points.
 
-    Rather too long than too short: on the pixels of 10,000 digits it took 105 seconds (benchmark cvx_exact).
+    It errs on the long side: on the pixels of 10,000 digits it took 105 seconds (benchmark cvx_exact).
 
     >>> [round(expected_seconds(10_000, n, 10)) for n in (100, 785, 2_000)]
     [8, 206, 1980]
@@ -99,7 +99,7 @@ class Whole(Curvature):
 
 @final
 class ByProducts(Curvature):
-    """By the softmax p, of which Q is made, and what preconditions: the blocks, or a factor of all of Q + H."""
+    """Q by its products, from the softmax p, with a preconditioner: the blocks, or a factor of all of Q + H."""
 
     def __init__(self, loss: ClassLoss, p: Tensor, nearly: Nearly | None = None, products: int = 0) -> None:
         self.loss, self.p, self.nearly, self.products = loss, p, nearly, products
@@ -129,7 +129,7 @@ class ByProducts(Curvature):
 
 
 def by_class(own: Tensor, penalty: Tensor) -> Nearly:
-    """By the factors of the blocks."""
+    """The preconditioner that uses the factors of the blocks."""
     M, scale = _scaled(own + penalty, RIDGE)
     root = factor(M)
 
@@ -141,7 +141,7 @@ def by_class(own: Tensor, penalty: Tensor) -> Nearly:
 
 
 def factored(loss: ClassLoss, p: Tensor, H: Sequence[Tensor]) -> Nearly:
-    """By the factor of all of Q + H in single precision."""
+    """The preconditioner that uses the factor of all of Q + H in single precision."""
     M, unit = loss.single_curvature(p)
     for c, block in enumerate(H):
         rows = slice(c * len(block), (c + 1) * len(block))
@@ -156,7 +156,7 @@ def factored(loss: ClassLoss, p: Tensor, H: Sequence[Tensor]) -> Nearly:
 
 
 def conjugate_gradients(product: Callable[[Tensor], Tensor], nearly: Nearly, b: Tensor) -> tuple[Tensor, int]:
-    """(M^-1 b, products): for a positive definite M, of which there are products, and something near its inverse."""
+    """(M^-1 b, number of products) for a positive definite M, from products with M and with an approximate inverse."""
     x, r, z = torch.zeros_like(b), b, nearly(b)
     direction, size = z, r @ z
     enough = size * size.clamp(EXACT**2, INEXACT**2)

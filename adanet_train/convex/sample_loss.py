@@ -2,7 +2,7 @@
 
 L(w) = (1/m) Σ_i s_i Φ(x_i),     x_i = 1 - y_i f(x_i) - y_i w · h(x_i),     s_i = 1 without sample weights
 
-Of several processes each has its own rows; the sums over i are added up, so that all see the same L and the same gap.
+Each of several processes has its own rows; the sums over i are added up, so that all see the same L and the same gap.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class SampleLoss:
         return self.mean(lambda at: self.Phi.value(x[at]))
 
     def margins(self, direction: Tensor) -> Tensor:
-        """y_i times what the weights alone say."""
+        """y_i w · h(x_i): the margins that the weights alone give."""
         return self.change(direction)
 
     def extremes(self, direction: Tensor) -> tuple[float, float]:
@@ -83,14 +83,14 @@ class SampleLoss:
         return self.world.sum(sum(parts[1:], parts[0])) / -self.m
 
     def weight(self, x: Tensor, *, cautious: bool = False) -> Tensor:
-        """Φ''(x); if cautious at least Φ' / (2 + 2|x|): where Φ is nearly linear a Newton step knows no length."""
+        """Φ''(x); if cautious at least Φ' / (2 + 2|x|), since a Newton step is too long where Φ is nearly linear."""
         second = self.Phi.second(x)
         return torch.maximum(second, self.Phi.derivative(x) / (2 + 2 * x.abs())) if cautious else second
 
     def curvature(self, weight: Tensor, J: Tensor | None = None, *, every: int = 0) -> Tensor:
         """(1/m) Σ_i weight_i h(x_i) h(x_i)ᵀ, on all columns or those of the index J: ∇²L at weight = Φ''(x).
 
-        With `every` >= 1 roughly: from every so manieth point alone, and in single precision.
+        With `every` = n >= 1 an approximation: from every n-th point alone, in single precision.
         """
         weight, J = self.weighted(weight), None if J is None or len(J) == len(self.columns) else J
         if every:
@@ -105,7 +105,7 @@ class SampleLoss:
         return in_single(self.columns)
 
     def predicted(self, x: Tensor, weight: Tensor, change: Tensor) -> Tensor:
-        """Φ'(x - change) as a model with that weight has it, kept in the range of Φ': the dual point of its step."""
+        """Φ'(x - change) as the quadratic model predicts it, kept in the range of Φ': the dual point of its step."""
         largest = self.Phi.derivative(x.new_full((), torch.inf))
         s = self.Phi.derivative(x)
         return s.sub_(weight * change).clamp_min_(0).clamp_max_(largest)

@@ -38,7 +38,7 @@ class SmoothNorm(ABC):
     def at(self, v: Tensor) -> Expansion: ...
 
     def error_at(self, parts: Sequence[Tensor]) -> float:
-        """The error, or what is known of it at the groups of v."""
+        """An upper value of the error at the groups of v."""
         return self.error
 
 
@@ -62,7 +62,7 @@ class SmoothPower(SmoothNorm):
         return Expansion(value, gradient, D, gradient * ((self.p - 1) / value).sqrt())
 
     def error_at(self, parts: Sequence[Tensor]) -> float:
-        """φ above the norms: where no group is near its kink far less than the error."""
+        """φ minus the norms at these groups: far less than the error where no group is near its kink."""
         return float(torch.stack([self.at(part).value - norm(part, self.p) for part in parts]).sum())
 
 

@@ -1,6 +1,6 @@
 """Value and slope of every activation of adanet_theory.activations, on tensors.
 
-The values are functions with a name, or modules, as TorchScript compiles these.
+The values are named functions or modules, because TorchScript compiles these.
 """
 
 # No postponed annotations here: TorchScript reads them as they stand.

@@ -1,4 +1,4 @@
-"""How far long work is: the progress bar of every command and of every function that takes long."""
+"""The progress bar of every command and of every function that takes long."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def is_quiet(verbose: bool | None) -> bool:
-    """Whether a function of Python shows no progress; None: it does where stderr is a terminal."""
+    """Whether a Python function shows no progress; None: quiet unless stderr is a terminal."""
     return not (sys.stderr.isatty() if verbose is None else verbose)
 
 
@@ -22,13 +22,13 @@ _shown: list[Bar] = []
 
 
 def stage(words: str, *, anew: bool = True) -> None:
-    """What the work under way does now, on the bar in use; `anew`: its share and its time left begin again."""
+    """Name the current stage on the bar in use; `anew` restarts its share and its time left."""
     if _shown:
         _shown[-1].stage(words, anew=anew)
 
 
 def inside(done: int, total: int) -> None:
-    """How far one step of the work under way is, on the bar in use: a step may take minutes."""
+    """Show the progress inside one step, which may take minutes, on the bar in use."""
     if _shown:
         _shown[-1].inside(done, total)
 
@@ -43,7 +43,7 @@ def counted(items: Iterable[T]) -> Iterator[T]:
 
 
 class Bar:
-    """How far long work is and how long it will take: a bar after a second, without a terminal a line every 10 s.
+    """Progress and time left: a bar after one second, or without a terminal a line every 10 s.
 
     with Bar("fetching") as progress: fetch(folder, progress)      calls progress(done, total)
     """
@@ -86,7 +86,7 @@ class Bar:
         self._tell(now, self.begin)
 
     def stage(self, words: str, *, anew: bool = True) -> None:
-        """What is done now; `anew`: the share and the time left begin again."""
+        """Name the current stage; `anew` restarts the share and the time left."""
         now = time.monotonic()
         self.words = f"{self.item}: {words}" if self.counts and self.item else words
         self.part, self.of = 0, 0
@@ -95,7 +95,7 @@ class Bar:
         self._tell(now, now if self.shown is None else 0.0)
 
     def inside(self, done: int, total: int) -> None:
-        """How far one step is."""
+        """Show the progress inside one step."""
         now = time.monotonic()
         if done <= self.part or total != self.of:  # the next step began
             self.part_begin = now
@@ -111,7 +111,7 @@ class Bar:
             self.say(self.line())
 
     def paced(self) -> None:
-        """The time left is counted from here: what was done before was of another kind."""
+        """Estimate the time left from here on: the work before was of another kind."""
         self.begin, self.spoke = time.monotonic() - self.AFTER, time.monotonic() - self.EVERY
 
     def line(self) -> str:
@@ -132,14 +132,14 @@ class Bar:
         return ""
 
     def say(self, line: str) -> None:
-        """A line of its own, above the bar."""
+        """Print a line above the bar."""
         with self.hidden():
             print(line, file=sys.stderr, flush=True)
         self.spoke = time.monotonic()
 
     @contextlib.contextmanager
     def hidden(self) -> Iterator[None]:
-        """The terminal without the bar, to print on; the next step shows it again."""
+        """Hide the bar in the block, so that it can print; the next step shows it again."""
         with self.lock:
             self._hide()
             yield

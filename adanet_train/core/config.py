@@ -34,13 +34,13 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "norm": ("l2", "l1"),
     "dtype": ("float32", "float64"),
 }
-"""The names that a setting knows; of a complexity and a learner a function will do."""
+"""The names that a setting accepts; complexity and learner may also be functions."""
 HELD_OUT = "chosen on held-out points"
 WIDTH = 100
 PAPERS_LAM = 1e-5
 """λ of every method that holds no points out to choose it on."""
 MANY, LARGE, HUGE = 20_000, 50_000, 200_000
-"""Points from which on a committee has 4 members and wider ones, a further subnetwork must gain more, and 2 members."""
+"""Numbers of points from which on: a committee has 4 wider members; a subnetwork must gain more; it has 2 members."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class Family:
     max_rounds: int | None = None
     """The T of the declared family, up to which a run can be taken up later with more rounds. None: `rounds`."""
     width: int | None = None
-    """B, the units per layer of a subnetwork, or of each member of a committee. None: 100, for a committee on less than
-    20,000 points 50."""
+    """B, the units per layer of a subnetwork, or of each member of a committee. None: 100, or 50 for a committee on
+    fewer than 20,000 points."""
     p: float = 2.0
     """The norm of a unit's weights, in [1, inf]."""
     Lambda: float | tuple[float, ...] = 1.01
@@ -65,7 +65,7 @@ class Family:
     rho: float | None = None
     """A margin to declare with the family; training does not use it."""
     enforce: bool = True
-    """Project on ||u||_p <= Λ. The paper did not: with False the result declares no family."""
+    """Project on ||u||_p <= Λ. The paper did not; with False the result declares no family."""
 
     def __post_init__(self) -> None:
         _check_types(self, {"rounds": 1, "max_rounds": 1, "width": 1, "max_depth": 1})
@@ -89,7 +89,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Goal:
-    """What is made small: (1/m) Σ Φ(1 - y f) + Σ_j Γ_j |w_j| with Γ_j = λ r_j + β, or a certificate."""
+    """What is minimised: (1/m) Σ Φ(1 - y f) + Σ_j Γ_j |w_j| with Γ_j = λ r_j + β, or a certificate."""
 
     objective: str = "paper"
     """"paper": λ and β below. "bound": those with which F is a bound on the risk (theory: objective-bound).
@@ -97,7 +97,7 @@ class Goal:
     vote-certificate itself, of a linear network. "description": F is occam-certificate of a network whose every unit
     pays for its bits."""
     surrogate: str = "logistic"
-    """Φ: "logistic", "logistic2" or "exponential"; of more than two classes the multinomial logistic loss."""
+    """Φ: "logistic", "logistic2" or "exponential"; for more than two classes the multinomial logistic loss."""
     lam: float | None = None
     """λ. None: a committee chooses it with the first subnetwork, by the loss on held-out points; 1e-5 elsewhere."""
     beta: float = 0.0
@@ -105,7 +105,7 @@ class Goal:
     complexity: str | Callable[..., float] = "lemma-2"
     """r: one of CHOICES["complexity"], or a function (spec, k, Psi, H) -> r of units in H*_k whose outputs are H."""
     delta: float = 0.05
-    """The certificate of the objectives that have one holds with probability 1 - δ."""
+    """δ: a certificate, for objectives that end with one, holds with probability at least 1 - δ."""
     discrete: bool = False
     """Identical rows are different people or events: without this, rows that repeat have no certificate."""
     slack: float = 0.05
@@ -130,7 +130,7 @@ class Goal:
 
     @property
     def is_certificate(self) -> bool:
-        """Whether F itself is a certificate: then the features are fixed beforehand, and its search is its own."""
+        """Whether F itself is a certificate, with features fixed beforehand and a search of its own."""
         return self.objective in ("vote", "description")
 
     @property
@@ -150,7 +150,7 @@ class Goal:
         return float(self.lam or 0.0)
 
     def check_unweighted(self, *weights: Any) -> None:
-        """F of a weighted sample would say nothing of the risk."""
+        """Refuse weights unless the objective is "paper": F of a weighted sample would not bound the risk."""
         plain = self.objective == "paper" or all(given is None for given in weights)
         check(plain, f"objective {self.objective} counts every point alike: no sample_weight, no class_weight.")
 
@@ -162,9 +162,9 @@ class Picking:
     start: float | None = None
     """The share of the rows that the start is fitted on. None: .65 of fewer than 1,000 rows, else .75."""
     picks: int | tuple[int, ...] | None = None
-    """K, the most rows picked; 0 certifies the start. None: a number that grows with the classes, or 0
-    if a dry run inside the start says that picking does not pay. A rising tuple of G
-    numbers: a run for each, of which the one with the least certificate at delta/G is kept."""
+    """K, the most rows picked; 0 certifies the start. None: 24, or 3 C^2 for C > 2 classes, but 0 if a dry run inside
+    the start says that picking does not pay. A rising tuple of G numbers: a run for each, of which the one with the
+    least certificate at delta/G is kept."""
     order: str = "worst"
     """Which wrong rows come first: "worst", "nearest" (for noisy labels) or "hash"."""
 
@@ -186,7 +186,7 @@ class Search:
     """"committee" (several members, each stopped by a held-out part of the sample), "gradient" (the paper's), "units"
     (w weighs the hidden units one by one), "random" (the best of many random subnetworks), or a function (task,
     generator) -> weights. "auto": "committee", but "gradient" for what only that has: the variants R, P and D,
-    outputs="all" and corrective=True. Of more than two classes "gradient" is "units"."""
+    outputs="all" and corrective=True. For more than two classes "gradient" is "units"."""
     variant: str = "base"
     """"base", "R", "P", "D" or "SD", as in the paper's Table 3."""
     candidates: tuple[tuple[int, int], ...] | None = None
@@ -201,7 +201,7 @@ class Search:
     members: int | None = None
     """Members of a committee. None: 8, from 20,000 points on 4, and from 200,000 on 2."""
     validation_fraction: float = 0.125
-    """The share of the sample that each member of a committee is held out from; 10,000 points are enough."""
+    """The share of the sample held out from each member of a committee; at most 1/members of it, and 10,000 points."""
     optimiser: str = "sgd"
     """For the learners "gradient" and "units": "sgd" or "adam". A committee uses Adam."""
     learning_rate: float | None = None
@@ -240,7 +240,7 @@ class Search:
 
     @property
     def is_papers(self) -> bool:
-        """Whether it asks for what only the paper's learner has."""
+        """Whether a setting needs the paper's learner."""
         return self.variant in ("R", "P", "D") or self.outputs == "all" or self.corrective
 
 
@@ -261,7 +261,7 @@ class Convex:
 
 @dataclass(frozen=True)
 class Baseline:
-    """LR and NN."""
+    """Settings of LR and NN."""
 
     hidden: tuple[int, ...] = (150,)
     """NN: units of each hidden layer."""
@@ -275,7 +275,7 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Run:
-    """Where and how it runs."""
+    """Seed, device, number type and parallel jobs."""
 
     seed: int = 0
     """The same seed gives the same bits on the same machine."""
@@ -293,18 +293,19 @@ class Run:
 
 @dataclass(frozen=True, init=False, repr=False)
 class Config:
-    """All settings, by section; each has a name of its own and is given by it.
+    """All settings of a run, in sections; each setting is given by its name, which is unique.
 
     Parameters
     ----------
-    settings : any field of a section, by its name; the others are at their defaults.
+    settings
+       Fields of the sections, by name; the others keep their defaults.
 
     Raises
     ------
     TypeError
-        For a name that no section has.
+        If no section has a setting of that name.
     ValueError
-        For a value out of its range.
+        If a value is outside its range.
 
     Examples
     --------
@@ -386,18 +387,21 @@ class Config:
     # What it leaves open
 
     def resolve(self, method: str, y: Tensor, m: int) -> Config:
-        """The config of a run: what is open here, filled in for a method and a sample. Twice is once.
+        """Fill in the open settings, for a method and a sample. Resolving twice changes nothing.
 
         Parameters
         ----------
-        method : "adanet", "cvx", "cvx-exact", "lr" or "nn".
-        y : labels, -1/+1 as floats or class indices.
-        m : the number of points that training begins with.
+        method
+           "adanet", "cvx", "cvx-exact", "lr" or "nn".
+        y
+           Labels, -1/+1 as floats or class indices.
+        m
+           Number of points that training begins with.
 
         Raises
         ------
         ValueError
-            For an objective that the method does not have, and for more rounds than the family is declared for.
+            If the method does not have the objective, or max_rounds is below rounds.
 
         Examples
         --------
@@ -439,7 +443,7 @@ class Config:
         return sizes | ({"members": min(members, max(1, m // 2))} if is_committee else {})
 
     def opened(self, method: str, y: Tensor, m: int) -> Config:
-        """What may have been asked for: settings that `resolve` fills in as they are, left open again."""
+        """The config with settings left open again where `resolve` fills in the value that they have."""
         config = self
         for name in ("learner", "lam", "width", "members"):
             wider = config.replace(**{name: DEFAULTS[name]})

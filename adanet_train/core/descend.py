@@ -23,11 +23,11 @@ class Descending(Protocol):
         """Step 1, 2, .., which changes theta in place."""
 
     def look(self) -> float:
-        """The value to be made small, as far as it can be seen."""
+        """The value to minimise, or an estimate of it."""
 
 
 def descend(search: Descending, *, steps: int, every: int, patience: int) -> tuple[Tensor, float]:
-    """(theta, value) at the least look of so many steps; ends after `patience` looks in a row without a new one.
+    """Descend; (theta, value) at the least look. It ends after `patience` looks in a row without a new least value.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def descend(search: Descending, *, steps: int, every: int, patience: int) -> tup
 
 
 class Gradient:
-    """Steps against the slopes themselves."""
+    """Plain gradient steps."""
 
     def __init__(self, theta: Tensor) -> None:
         self.theta = theta
@@ -73,7 +73,7 @@ class Adam:
 
     @torch.no_grad()
     def step(self, slopes: Tensor, rate: float, rows: Any = None) -> None:
-        """With `rows` on these alone, which the slopes are those of: what is known of the others waits."""
+        """One step; with `rows`, on these alone: `slopes` are theirs, and the moments of the others stay."""
         self.steps += 1
         whole = (self.theta, self.mean, self.square)
         theta, mean, square = whole if rows is None else (part[rows] for part in whole)

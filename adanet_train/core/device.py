@@ -1,4 +1,4 @@
-"""What computes: the device of a name, and how many threads of torch a piece of work gets.
+"""Devices by name, and how many threads of torch a piece of work gets.
 
 Small products are slower on several threads, far slower on busy cores. On one thread the bits do not depend on the
 number of cores either. torch is imported late, as every command reads this module.
@@ -19,7 +19,7 @@ LARGE = 5e8
 
 
 def device(name: str) -> str:
-    """The device of that name, if it is here; "auto" is the GPU when there is one."""
+    """The device of that name, if it is available; "auto" is the GPU if there is one."""
     if name == "cpu":
         return name
     if not re.fullmatch(r"auto|cuda(:[0-9]{1,3})?", name):
@@ -39,7 +39,7 @@ KEPT = 31 << 20
 
 
 def keep_freed_memory() -> None:
-    """Has malloc keep what a step frees for the next one, up to 62 MB, instead of returning it to the system.
+    """Make malloc keep what a step frees for the next one, up to 62 MB, instead of returning it to the system.
 
     Otherwise a step on images can have hundreds of page faults, which cost up to a quarter of its time. glibc keeps
     twice as much as the largest block that it has returned: one of this size is asked for and freed untouched.

@@ -52,7 +52,7 @@ def data_folder(data_dir: str | Path | None) -> Path:
 
 
 def versions(packages: Sequence[str] = (PROJECT, "numpy", "torch")) -> dict[str, str]:
-    """Of the packages, and of Python: what a model and a results file record."""
+    """The versions of the packages and of Python, as model and results files record them."""
     import platform
     from importlib.metadata import PackageNotFoundError, version
 

@@ -1,4 +1,4 @@
-"""What a training run tells of each round: plain values, so that a file holds them as they are."""
+"""The record of each round of a training run, in plain values that a file can hold."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOT_WORTH = "no candidate lowers the held-out loss by enough"
 
 
 def too_little(share: float) -> str:
-    """Why a round ends where F falls, if at all, by no more than this share of it."""
+    """The reason why a run ends: F falls by no more than this share of it."""
     return (
         f"no candidate lowers F by more than {f'{share:g} of it (least_decrease)' if share else 'its rounding error'}"
     )

@@ -22,7 +22,7 @@ first the old ones, then those of the same block (of Ψ for k = 1)."""
 def layer(x: Tensor, U: Tensor, a: Tensor | None = None) -> Tensor:
     """h = U (x, a): one layer of a subnetwork on the existing units x and on its own units a of the layer below.
 
-    One row per point; a dimension in front, the same for all three, is one for several members.
+    One row per point; an extra first dimension, the same for all three, is for several members.
     """
     n = x.shape[-1]
     if a is None or U.shape[-1] == n:
@@ -34,7 +34,7 @@ def layer(x: Tensor, U: Tensor, a: Tensor | None = None) -> Tensor:
 
 
 def read(h: Tensor, w: Tensor) -> Tensor:
-    """w · h of every point: one number, or of C classes, where w has a row for each, a row of C."""
+    """w · h of every point: one number, or a row of C where w has a row for each of C classes."""
     return h @ (w if w.ndim == 1 else w.mT)
 
 
@@ -61,7 +61,7 @@ def block_outputs(activation: str, inputs: Sequence[Tensor], U: Sequence[Tensor]
 class Network:
     """hidden[k, s] holds one row per unit of layer k; output[k] is w_k; activations are φ_1, .., φ_{l-1}.
 
-    A missing pair is no connection, a missing output[k] is zeros. `outputs` is None for one output f, or the number C
+    A missing pair means no connection, a missing output[k] zeros. `outputs` is None for one output f, or the number C
     of classes: then output[k] has a row w_{k,y} for each of them, and the classes share the units.
     """
 
@@ -151,7 +151,7 @@ class Network:
     def block(self, old: Mapping[int, int], new: Mapping[int, int]) -> tuple[dict[int, Tensor], dict[int, Tensor]]:
         """(block, output) of the new[k] units that follow the first old[k] ones: the inverse of `extended`.
 
-        The columns go up to the units of the block itself in the layer below; later units it cannot read.
+        The columns go up to the units of the block itself in the layer below; it cannot read later units.
         """
         block: dict[int, Tensor] = {}
         output: dict[int, Tensor] = {}

@@ -30,7 +30,7 @@ class Map(Protocol):
 class Points:
     """m points of n_0 features, in float64 on one device, never more of them at a time than was asked for.
 
-    Of several processes each works on its own rows: `here` of them, whose numbers in the sample are `numbers`. Rows
+    Each of several processes works on its own rows: `here` of them, whose numbers in the sample are `numbers`. Rows
     are then asked for by their place among these; sizes and sums are those of the whole sample.
     """
 
@@ -62,7 +62,7 @@ class Points:
         return len(self) if self.numbers is None else len(self.numbers)
 
     def own(self, values: Tensor) -> Tensor:
-        """Of one number for each point those of the rows here."""
+        """The entries of `values`, one for each point, that belong to the rows here."""
         return values if self.numbers is None else values[self.numbers.to(values.device)]
 
     @property
@@ -135,8 +135,8 @@ class Points:
 def joined(pieces: Iterable[tuple[Tensor, ...]], m: int) -> tuple[Tensor, ...]:
     """The pieces of one or several tensors of m rows, which come one after the other, put together.
 
-    In a list the small pieces would lie between the large matrices that each is computed from, whose room is then not
-    used again: of a million rows and 200 units that took 0.9 GB.
+    In a list, small pieces would lie in memory between the large matrices they are computed from, whose room could
+    not be used again: 0.9 GB for a million rows and 200 units.
 
     >>> joined(iter([(torch.ones(2),), (torch.zeros(1),)]), 3)
     (tensor([1., 1., 0.]),)

@@ -41,12 +41,12 @@ class Surrogate(ABC):
         """Φ''(x) >= 0."""
 
     def slopes(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Φ'(x) and Φ''(x), for the price of less than both."""
+        """Φ'(x) and Φ''(x), faster than one after the other."""
         return self.derivative(x), self.second(x)
 
     @abstractmethod
     def conjugate(self, s: Tensor) -> Tensor:
-        """Φ*(s) = sup_x s x - Φ(x), for s in the closed range of Φ'; what the duality gaps are made of."""
+        """Φ*(s) = sup_x s x - Φ(x), for s in the closed range of Φ'; duality gaps use it."""
 
     @cached_property
     def rho_max(self) -> float:

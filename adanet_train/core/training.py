@@ -96,7 +96,7 @@ def _class_indices(y: Tensor) -> Tensor:
 
 
 def check_class_config(config: Config) -> None:
-    """What C classes do not have is refused, not passed over."""
+    """Refuse settings that C classes do not have."""
     Phi, variant, objective = config.goal.surrogate, config.search.variant, config.goal.objective
     check(Phi == "logistic", f"C classes have the multinomial loss, got surrogate={Phi!r}.")
     check(variant in ("base", "SD"), f"variant must be base or SD for more than two classes, got variant={variant!r}.")
@@ -105,7 +105,7 @@ def check_class_config(config: Config) -> None:
 
 
 def check_world(world: World, config: Config, m: int) -> None:
-    """What several processes can do together."""
+    """Refuse settings that several processes cannot train with."""
     if world.size == 1:
         return
     check(m >= 10 * world.size, f"m must be at least 10 for each of {world.size} processes, got m={m}.")

@@ -1,7 +1,7 @@
 """The processes that train together: each works on its share of the rows, sums over the sample are added up.
 
-Every process runs the same program on the same numbers but for its rows; what is decided is decided by sums, which
-`torch.distributed` gives all processes with the same bits. So all end with the same network.
+Every process runs the same program on its own rows. All decisions depend on sums over the sample, which
+`torch.distributed` gives to all processes with the same bits. So all end with the same network.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ BLOCK = 1 << 14
 
 
 class ProcessEnded(RuntimeError):
-    """Another process of the run is gone."""
+    """Another process of the run has ended."""
 
 
 @dataclass(frozen=True)
 class World:
-    """`size` processes, of which this is number `rank`; one alone adds nothing up."""
+    """`size` processes, of which this is number `rank`; a single one adds nothing up."""
 
     rank: int = 0
     size: int = 1
@@ -58,7 +58,7 @@ class World:
         return values
 
     def sent(self, value: Any, source: int) -> Any:
-        """What the process `source` has: plain values and tensors on the CPU, of our own processes."""
+        """The value that process `source` has: plain values and CPU tensors, from our own processes only."""
         if self.size > 1:
             import torch.distributed as processes
 
@@ -79,7 +79,7 @@ class World:
         check(same, "the processes ended with different networks: do all run the same versions on the same data?")
 
     def share(self, m: int) -> Tensor | None:
-        """The numbers of the rows that this process works on; None where it is all of them.
+        """The numbers of the rows that this process works on; None if all.
 
         >>> World(1, 2).share(5)
         tensor([2, 3, 4])

@@ -1,1 +1,1 @@
-"""Where samples come from, and the map from X to Psi."""
+"""Reading samples, and the map from X to Psi."""

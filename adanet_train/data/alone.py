@@ -1,4 +1,4 @@
-"""Whether a predictor is a function of one point: what draws, keeps a state or reads other points has no risk."""
+"""Check that a predictor is a function of one point; if it draws, keeps a state or reads others it has no risk."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def require_of_x_alone(
     eps: float = 0.0,
     room: float = 0.0,
 ) -> None:
-    """Refuse what draws at random, keeps a state, or reads the other points of a batch or its place among them.
+    """Refuse a predictor that draws at random, keeps a state, or reads the other points of a batch or its place in it.
 
     Parameters
     ----------
     name : of the predictor, for the message.
-    answers_at : what it gives for the rows of these numbers, in this order, handed over together.
-    answers : what it gave for all rows, or for the first of them.
-    eps : of the numbers in which it computes: sums of other batches may be rounded otherwise.
-    room : by how much answers may differ in any case.
+    answers_at : its answers for the rows with these numbers, in this order, in one batch.
+    answers : its answers for all rows, or for the first of them.
+    eps : rounding unit of its number type, since sums in other batches may be rounded differently.
+    room : by how much answers may always differ.
     """
     few = np.arange(min(FEWEST, len(answers)))
     if not len(few):
@@ -43,12 +43,12 @@ def require_of_x_alone(
         return _alike(a, b, eps, room)
 
     once, again = answers_at(few), answers_at(few)
-    twice = f"{name} gives other values when it is called again, expected a function of x alone."
+    twice = f"{name} gives different values when called again, expected a function of x alone."
     check(_alike(once, again, 0.0, room), twice)
     half, back = answers_at(few[: max(1, len(few) // 2)]), answers_at(few[::-1].copy())
     alone = alike(answers[: len(few)], once) and alike(once[: len(half)], half) and alike(once[::-1], back)
     remedy = "give a function that predicts each point by itself"
-    check(alone, f"{name} gives a point other values beside other points, expected a function of x alone: {remedy}.")
+    check(alone, f"{name} gives a point different values in another batch, expected a function of x alone: {remedy}.")
 
 
 def _alike(a: NDArray[Any], b: NDArray[Any], eps: float, room: float) -> bool:

@@ -81,7 +81,7 @@ def sorted_names(names: NDArray[np.str_], *, numeric: bool) -> Names:
 
 
 def count(y: Any) -> tuple[int | None, Names | None]:
-    """C and the names of the classes of a sample with more than two; of two (None, their names if they are numbers).
+    """(C, names) of more than two classes; of two (None, names if they are numbers other than 0/1 and -1/+1).
 
     >>> count(np.array([3.0, 8.0, 8.0])), count(np.array([0, 1])), count(np.array(["a", "b", "c"]))
     ((None, ('3', '8')), (None, None), (3, ('a', 'b', 'c')))
@@ -123,7 +123,7 @@ def indices(y: Any, C: int, classes: Names | None) -> tuple[Any, Names | None, s
 
 
 def mapped(names: Names) -> str:
-    """The note on the order in which names were taken."""
+    """The note on the order in which names were mapped."""
     return f"labels {_shown(names)} mapped to the outputs in this order."
 
 

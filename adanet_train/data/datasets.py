@@ -74,7 +74,7 @@ def points_of(values: Any, ours: tuple[str, ...], features: FeatureMap) -> Point
 
 
 def table_points(table: Any, features: FeatureMap) -> Points:
-    """Ψ of the rows of a table, a file or a data frame that needs no labels, for a model with this map."""
+    """Ψ of the rows of a table (a file or a data frame, labels not needed) for a model with this map."""
     is_file = isinstance(table, str | Path)
     content = tables.read(Path(table), None, features.names) if is_file else tables.of_frame(table, features.names)
     for note in encoding.unseen(content["names"], features):
@@ -84,7 +84,7 @@ def table_points(table: Any, features: FeatureMap) -> Points:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """X, or Psi where the features are final already, with labels -1/+1; `notes` says what was mapped."""
+    """X, or Psi if the features are final, with labels -1/+1 or class indices; `notes` says what was mapped."""
 
     values: Array
     y: Array
@@ -120,7 +120,7 @@ class Dataset:
         """X -> Ψ by the range known in advance where there is one, else by this sample; None where this is Ψ.
 
         `center` takes a known range to [-1, 1]: there an l1 unit tells dark from light without paying for an offset.
-        It clips, so that |Ψ| <= 1 is checked and not taken from the data's word.
+        It clips, so that |Ψ| <= 1 holds even for values outside the range.
         """
         check(not center or self.known_range is not None, "--center needs features whose range is known in advance.")
         if self.is_psi:
@@ -153,7 +153,7 @@ class Dataset:
         return np.asarray(Psi)
 
     def unseen(self, features: FeatureMap | None) -> tuple[str, ...]:
-        """What this table holds in the columns of a model's map that training did not."""
+        """A sentence for each column of a model's map in which this table holds what training did not."""
         return () if features is None or self.is_psi else encoding.unseen(self.names, features)
 
     def require_trainable(self) -> None:

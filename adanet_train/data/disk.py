@@ -40,7 +40,7 @@ class Some:
 
 
 class Joined:
-    """Arrays on the disk, one below the other, as one array; of another type of numbers where one is named.
+    """Arrays on the disk, one below the other, as one array; converted to `dtype` if it is given.
 
     `one` puts a column of 1 behind a matrix.
 
@@ -83,7 +83,7 @@ class Joined:
 
 
 def is_on_disk(values: Any) -> bool:
-    """Also of a plain view, as scikit-learn makes one of a memory-mapped array."""
+    """Whether the values are on the disk, also as a plain view, which scikit-learn makes of a memory-mapped array."""
     return isinstance(values, np.memmap | Some | Joined) or isinstance(getattr(values, "base", None), np.memmap)
 
 
@@ -98,12 +98,12 @@ def as_array(values: Any) -> Any:
 
 
 def joined(values: Any, dtype: Any = None) -> Joined:
-    """Rows on the disk, however they came, as numbers of that type."""
+    """Rows on the disk in any form, as numbers of that type."""
     return Joined(values.parts if isinstance(values, Joined) else [values], dtype)
 
 
 def largest(values: Any) -> float:
-    """The largest |x|, 0 of no rows; looked for some rows at a time."""
+    """The largest |x|, 0 if there are no rows; computed some rows at a time."""
     return max((float(size.max(initial=0.0)) for size in _sizes(values)), default=0.0)
 
 

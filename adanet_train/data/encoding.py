@@ -1,4 +1,4 @@
-"""Tables as people have them, as numbers: one column for each category, and one that says that a cell was empty.
+"""Tables of words and numbers as numbers: one column for each category, and one that says that a cell was empty.
 
 A column of words becomes "name=word", 1 where the cell is that word; empty cells have "name=?". A column of numbers
 with empty cells keeps its name, at its least value there, beside "name=?". Flags (true, false) are the numbers 1 and 0,
@@ -49,7 +49,7 @@ def numbers_or_cells(cells: list[str]) -> Column:
 
 
 def decimal_points(column: Column, between: str) -> Column:
-    """For the decimal commas of a table that has something else between its cells.
+    """Read decimal commas, in a table whose cells are not separated by commas.
 
     >>> decimal_points(["1,5", "2"], ";"), decimal_points(["1,5", "red"], ";"), decimal_points(["1,5"], ",")
     (array([1.5, 2. ]), ['1.5', 'red'], ['1,5'])
@@ -80,7 +80,7 @@ class Encoder:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Encoder:
-        """That of a model file."""
+        """The encoder in a model file."""
         encoder = cls([name for name, *_ in plain["columns"]], coded=bool(plain["coded"]))
         for seen, (_, least, has_empty, words) in zip(encoder.columns, plain["columns"], strict=True):
             seen.least, seen.has_empty, seen.words = float(least), bool(has_empty), dict.fromkeys(words, 0)
@@ -95,16 +95,16 @@ class Encoder:
 
     @property
     def ids(self) -> list[str]:
-        """The columns with another word in each row."""
+        """The columns with a different word in each row."""
         return [seen.name for seen in self.columns if len(seen.words) == self.rows >= FEWEST]
 
     @property
     def categories(self) -> tuple[int, ...]:
-        """Of each column of X the number of its codes, 0 where it holds numbers."""
+        """The number of codes of each column of X, 0 for a column of numbers."""
         return tuple(count for seen in self.columns for count in seen.categories)
 
     def unseen(self, later: Encoder) -> tuple[str, ...]:
-        """What a later table holds in these columns and training did not: a sentence for each."""
+        """A sentence for each column in which a later table holds what training did not."""
         pairs = zip(self.columns, later.columns, strict=True)
         return tuple(line for ours, theirs in pairs for line in ours.unseen(theirs))
 
@@ -244,7 +244,7 @@ FEWEST = 20
 
 
 def numbered(X: Array, names: Sequence[str]) -> list[str]:
-    """The columns with another whole number in each row, as row numbers and ids are.
+    """The columns with a different whole number in each row, such as row numbers and ids.
 
     >>> numbered(np.column_stack([np.arange(30.0), np.arange(30) / 7, np.arange(30) % 10]), ["id", "x", "age"])
     ['id']
@@ -260,7 +260,7 @@ def _is_numbered(column: Array) -> bool:
 
 
 def of_ids(names: Sequence[str], remedy: Callable[[str], str]) -> list[str]:
-    """A sentence for each column that is an id, with what leaves it out.
+    """A sentence for each column that is an id, with the option that leaves it out.
 
     >>> of_ids(["id"], "--drop {}".format)
     ["column 'id' holds another value in every row, as an id does, and is used as a feature: --drop id leaves it out."]
@@ -279,7 +279,7 @@ def warn_of_ids(names: Sequence[str], *, stacklevel: int) -> None:
 
 
 def columns_of(names: Sequence[str]) -> set[str]:
-    """The columns of a table that features of these names may be made of.
+    """The columns of a table from which features of these names may be made.
 
     >>> sorted(columns_of(["age", "colour=red"]))
     ['age', 'colour', 'colour=red']
@@ -288,7 +288,7 @@ def columns_of(names: Sequence[str]) -> set[str]:
 
 
 def unseen(ours: Sequence[str], features: FeatureMap) -> tuple[str, ...]:
-    """What a later table holds in the columns of a model, and training did not: a sentence for each column.
+    """A sentence for each column of a model in which a later table holds what training did not.
 
     >>> ages = FeatureMap.known(["age", "colour=blue"], 3, 9)
     >>> for line in unseen(["age", "age=?", "colour=blue", "colour=green"], ages): print(line)

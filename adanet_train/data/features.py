@@ -62,7 +62,7 @@ class FeatureMap:
     def known(
         cls, names: Sequence[str], low: Any, high: Any, *, clip: bool = True, bias: bool = True, r_sup: float = 1.0
     ) -> FeatureMap:
-        """The range was known in advance (pixels, histograms), so that Ψ was fixed before the sample was drawn."""
+        """For a range known in advance (pixels, histograms): Ψ was fixed before the sample was drawn."""
         shape = (len(names),)
         lows, highs = (np.broadcast_to(np.asarray(v, dtype=np.float64), shape).copy() for v in (low, high))
         return cls(tuple(names), lows, highs, clip, bias, fitted_on_sample=False, r_sup=r_sup)

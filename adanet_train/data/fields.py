@@ -65,7 +65,7 @@ class Sample:
 
     @classmethod
     def kept(cls, points: Points, y: Any, outputs: int | None = None) -> Sample:
-        """The sample with its data, where they are of a size that a file of weights can carry; else its digest."""
+        """The sample with its data if they are small enough for a model file, else its digest."""
         small = len(points) * points.n_0 <= KEPT
         return cls.of(points.whole(), y, outputs) if small else cls.digest(points, y)
 
@@ -178,7 +178,7 @@ def declared_family(value: Any, activations: tuple[str, ...]) -> tuple[NetworkSp
 
 
 def require_fit(n: Sequence[int], N: Sequence[int]) -> None:
-    """The declared depth and widths N are maximal ones. The norms of the units are the verifier's to judge."""
+    """The declared depth and widths N are upper limits. The verifier checks the norms of the units."""
     deep = len(n) <= len(N)
     check(deep, f"the network has depth {len(n) - 1}, expected at most the declared {len(N) - 1}.")
     for k, (n_k, N_k) in enumerate(zip(n, N, strict=False)):
@@ -214,7 +214,7 @@ def sample(value: Any, name: str = "sample", outputs: int | None = None) -> Samp
 
 
 def picked(value: Any, m: int) -> dict[str, Any]:
-    """The record of a run of picking on m rows: row numbers and a recipe, which the one who replays it judges."""
+    """The record of a run of picking on m rows: row numbers and a recipe, which a replay checks."""
     record = _dict(value, "picked")
     for name in ("start", "picks"):
         rows: Any = record.get(name)
@@ -273,7 +273,7 @@ def plain(value: Any, name: str) -> Any:
     """A fresh copy from plain values only, so that equal contents give equal bytes.
 
     Strings are interned, because pickle writes an equal string again unless it is the same object. A None in a dict
-    is left out: absent is how the file says none.
+    is left out: an absent key means none.
     """
     if isinstance(value, Mapping):
         return {sys.intern(str(k)): plain(v, f"{name} {k!r}") for k, v in value.items() if v is not None}

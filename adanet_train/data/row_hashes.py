@@ -1,4 +1,4 @@
-"""64 bits for each point (Psi, y): equal points have equal hashes, others all but surely (2^-64 a pair) not.
+"""64 bits for each point (Psi, y): equal points have equal hashes, two others only with probability about 2^-64.
 
 They are functions of the numbers alone, so that a file may name the points that it was made from. -0.0 counts as 0.0.
 """
@@ -31,7 +31,7 @@ def row_hashes(Psi: Array, y: Array, change: Change = np.asarray) -> NDArray[np.
 
 
 def alike(A: Array, B: Array) -> tuple[Array, Array]:
-    """Each column in the shortest type of numbers that holds all of either: what was stored in it is the same point.
+    """Both, each column in the shortest number type that holds either exactly, so that stored points compare equal.
 
     >>> A, B = alike(np.array([[0.1]]), np.array([[0.1]], dtype=np.float32).astype(float))
     >>> bool(A == B)

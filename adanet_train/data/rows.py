@@ -39,7 +39,7 @@ class Rows:
 
     @classmethod
     def weighted(cls, X: Array, y: NDArray[Any], sample_weight: Any) -> Rows:
-        """The rows as often as an integer says; with floats those whose weight is not 0."""
+        """Each row as often as its integer weight says; with float weights, the rows whose weight is not 0."""
         if sample_weight is None:
             return cls(X, y)
         s = np.asarray(sample_weight)
@@ -84,7 +84,7 @@ def repeats(hashed: NDArray[Any]) -> int:
 
 
 def copies(repeated: int, m: int) -> str:
-    """What repeated rows are to a certificate, in the words of every door.
+    """How every message counts repeated rows.
 
     >>> copies(2, 600)
     '2 of 600 rows repeat an earlier one'
@@ -93,7 +93,7 @@ def copies(repeated: int, m: int) -> str:
 
 
 def doubt(repeated: int, m: int, remedy: str = "discrete=True") -> str:
-    """Why there is no certificate, and what to say if there shall be one.
+    """Why there is no certificate, and which option gives one.
 
     >>> doubt(2, 600, "--discrete")
     '2 of 600 rows repeat an earlier one: no certificate applies to copies. Identical rows may be different people or \
@@ -104,7 +104,7 @@ events: if they are, say so (--discrete).'
 
 
 def qualified(statement: str, repeated: int, m: int, *, discrete: bool, remedy: str = "discrete=True") -> str:
-    """The statement with what it needs where rows repeat: without that it is not called a certificate.
+    """The statement with its condition where rows repeat; without `discrete` it is not called a certificate.
 
     >>> qualified("risk <= 0.1", 0, 600, discrete=False), qualified("risk <= 0.1", 2, 600, discrete=True)
     ('risk <= 0.1', 'risk <= 0.1 if identical rows are draws of their own (2 of 600 rows repeat an earlier one)')

