@@ -100,7 +100,7 @@ def _panel(axes: Axes, data: Data, candidate: list[int], depth: int) -> None:
 
 
 def _is_read(data: Data, below: int, row: int) -> bool:
-    """AdaNet.P reads only the part before; the others all."""
+    """AdaNet.P reads only the last part; the others read all of them."""
     return data["variant"] != "P" or row - below <= 1
 
 

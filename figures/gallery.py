@@ -44,7 +44,7 @@ OF_A_MODEL = {
     "model-construction": "figures.construction",
     "model-rounds": "figures.training_rounds",
 }
-OF_A_SAMPLE = ("model-terms", "model-margins")  # what the training told, and the network, need no points
+OF_A_SAMPLE = ("model-terms", "model-margins")  # pictures of the training and of the network need no points
 _SHARED = ("description_stages", "ensemble", "family", "graph", "model", "parameters", "results", "runs")
 """Modules that the scripts compute with."""
 
@@ -113,7 +113,7 @@ def data(
     chosen = f".{hashlib.sha256(asked.encode()).hexdigest()[:8]}" if asked != "{}" else ""
     kept = cache / f"{name}{chosen}{'.quick' if quick else ''}.json"
     key = _key(name, [model if name in OF_A_MODEL else None, sample if reads(name) else None], asked)
-    fixed = not catalogue.registered()  # what a user's function computes, no key can tell
+    fixed = not catalogue.registered()  # no key covers what a user's function computes
     if fixed and kept.exists():
         try:
             kept_data = json.loads(kept.read_text(encoding="utf-8"))

@@ -20,7 +20,7 @@ QUICK_DRAWS = 8
 def report(
     model: Path, *, draws: int | None, data: Path | None = None, parameters: Mapping[str, Any] | None = None
 ) -> BoundReport:
-    """The report of verify-bounds on the model and its sample, on the CPU, so that the figure is repeatable."""
+    """The report of verify-bounds on the model and its sample, on the CPU, so that the figure is reproducible."""
     from verify.reading.case import read_file
     from verify.records.question import Question
     from verify.rows.report import build

@@ -113,6 +113,6 @@ def history(model: Path) -> tuple[list[Any], dict[str, Any]]:
 
     file = model_file.read(model)
     if not file.meta.get("history"):
-        raise NotDrawn(f"{model} tells of no training rounds.")
+        raise NotDrawn(f"{model} records no training rounds.")
     trained = trained_of(file)
     return trained.history, trained.config.as_dict() | {"n_0": trained.network.n[0], "method": file.meta["method"]}

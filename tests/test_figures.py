@@ -217,11 +217,11 @@ def test_the_command_refuses_in_one_line(arguments, message, capsys, tmp_path):
 def test_a_model_without_rounds_is_drawn_without_them(tmp_path, capsys):
     path = tmp_path / "model.pt"
     model_file.write(str(path), small_model())
-    with pytest.raises(NotDrawn, match="tells of no training rounds"):
+    with pytest.raises(NotDrawn, match="records no training rounds"):
         gallery.data("model-rounds", cache=tmp_path, quick=True, model=path)
     arguments = ["model-rounds", "--model", str(path), "--out", str(tmp_path)]
     assert main(arguments) == 2
-    assert "tells of no training rounds" in capsys.readouterr().err
+    assert "records no training rounds" in capsys.readouterr().err
 
 
 def test_of_all_figures_one_that_the_model_has_nothing_for_is_only_named(tmp_path, capsys, monkeypatch):

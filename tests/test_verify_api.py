@@ -413,7 +413,7 @@ def test_a_probability_in_place_of_a_logit_is_doubted() -> None:
         note for note in verify_bounds(module.eval(), X, y, draws=None).notes if "logit" in note or "round" in note
     ]
     assert doubts == [
-        "f is positive at every point of the sample: f must be a logit, whose sign decides, and no probability."
+        "f is positive at every point of the sample: f must be a logit, whose sign decides, not a probability."
     ]
 
 

@@ -148,13 +148,13 @@ def verify_bounds(
 
 
 def _doubt(report: BoundReport, y: Any) -> str | None:
-    """What is defined, and probably not meant."""
+    """A note on input that is valid and probably not meant."""
     if report.classes > 2:
         return None
     if y is not None and len(report.margins) and bool((y * report.margins > 0).all()) and len(set(y.tolist())) == 2:
-        return "f is positive at every point of the sample: f must be a logit, whose sign decides, and no probability."
+        return "f is positive at every point of the sample: f must be a logit, whose sign decides, not a probability."
     if report.sample.train_error > 0.5:
-        return "more than half of the sample is wrong by this network: are the classes of y the other way round?"
+        return "this network is wrong on more than half of the sample: are the classes of y the other way round?"
     return None
 
 

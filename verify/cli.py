@@ -1,4 +1,4 @@
-"""verify-bounds model.pt: What can be said of the error of a network: bounds, certificates, and what they assume."""
+"""verify-bounds model.pt: What can be said about the error of a network: bounds, certificates, and what they assume."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ NEEDS = {
     "iid": "The m points were drawn independently from one law, and the risk is under the same law.",
     "lipschitz": "Every activation is 1-Lipschitz.",
     "phi-zero": "Every activation is 0 at 0.",
-    "homogeneous": "Every activation is positively homogeneous: φ(cx) = cφ(x) for c ≥ 0. ReLU is.",
+    "homogeneous": "Every activation was chosen before the sample and is positively homogeneous: φ(cx) = cφ(x), c ≥ 0.",
     "membership": "The network is in the declared family: every unit has ‖u‖ₚ ≤ Λ.",
     "layered": "Every unit reads only the layer directly below it.",
     "range": "|h| ≤ 1 on every layer of the family.",

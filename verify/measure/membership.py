@@ -1,7 +1,7 @@
 """Whether a unit lies in its ball: ||u||_p <= Λ, decided on the real numbers that the floats stand for.
 
 A float norm with a bound on its error decides nearly every row; the rest are compared as integers for whole p, else in
-ball arithmetic. What 16384 bits do not decide counts as outside.
+ball arithmetic. A norm that 16384 bits do not decide counts as outside.
 """
 
 from __future__ import annotations

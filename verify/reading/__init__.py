@@ -1,1 +1,1 @@
-"""What verify-bounds is given, read: networks, files, points."""
+"""Reads what verify-bounds is given: networks, files, points."""

@@ -1,6 +1,6 @@
 """read(...) -> Case: what verify-bounds is asked about, from objects in Python and from files alike.
 
-One way for both: the predictor is a Subject, X and y are Pairs, and `_points` makes of the two the features, the
+Both take one path: the predictor is a Subject, X and y are Pairs, and `_points` turns the two into the features, the
 labels and the program's own predictions.
 """
 
@@ -64,7 +64,7 @@ def read(
 
 
 def _subject(network: Any, sample: Pairs, test: Pairs | None, activation: str | None) -> Subject:
-    """The predictor; without a sample, its file's own included, the held-out points alone tell of it."""
+    """The predictor; without a sample, given or in its file, only the held-out points say something about it."""
     if sample.X is not None or test is None:
         return subject.subject(network, sample.X, sample.y, activation)
     given = subject.subject(network, test.X, test.y, activation)
@@ -73,7 +73,7 @@ def _subject(network: Any, sample: Pairs, test: Pairs | None, activation: str | 
 
 
 def _encoded(network: Any, pairs: Pairs) -> Pairs:
-    """The points of a table or of .npy files for subnetworks; a table is encoded as that of their training was."""
+    """The points of a table or of .npy files for subnetworks; a table is encoded as in their training."""
     from adanet_train.subnetworks import data, fitted
 
     ensemble = getattr(network, "ensemble_", None)
@@ -111,7 +111,7 @@ def _case(given: Subject, sample: Pairs | None, test: Pairs | None) -> Case:
 
 
 def _require_labels(outputs: int | None, classes: Any, named: Any, where: str = "") -> None:
-    """Held-out labels are those of the sample: others would be taken in an order of their own."""
+    """Held-out labels must be those of the sample, because others would get an order of their own."""
     numbers = "0/1 or -1/+1" if outputs is None else f"the numbers 0 to {outputs - 1}"
     held, got = (numbers if names is None else shown(list(map(str, names))) for names in (classes, named))
     check(classes == named, f"{where}test y must hold the labels of y: y holds {held}, test y {got}.")
@@ -122,7 +122,7 @@ SCALES = 20.0
 
 
 def _other_scale(sample: GivenPoints | None, test: GivenPoints) -> list[str]:
-    """A line where the held-out points seem to be on another scale than the sample, as 0..255 is beside 0..1."""
+    """A note if the held-out points seem to have another scale than the sample, like 0..255 and 0..1."""
     if sample is None or sample.Psi.dtype.kind != "f":
         return []
     own, other = (mean_size(part.Psi) for part in (sample, test))
@@ -135,7 +135,7 @@ def _other_scale(sample: GivenPoints | None, test: GivenPoints) -> list[str]:
 
 
 def _columns(given: Subject, X: Any, test: Pairs) -> list[Any] | None:
-    """Of two frames the columns of the sample; a network reads columns by their place, so they must stand alike."""
+    """The columns of the sample if both are frames; another order is refused: columns are read by position."""
     own, other = points.columns_of(X), points.columns_of(test.X)
     if own is None or other is None:
         return None
@@ -282,7 +282,7 @@ class Named:
     """The column of labels that the model file names."""
 
     def knowing(self, model: Any) -> Named:
-        """With the column of labels of a model file, where no other was named."""
+        """With the column of labels that a model file names, unless another was given."""
         return replace(self, recorded=getattr(model, "label", None))
 
 
@@ -298,9 +298,9 @@ UNLIKE = (
 
 
 def alike(named: Named) -> bool:
-    """Whether the networks compared share activation, feature map and declared family, as one statement on all asks.
+    """Whether the networks compared share activation, feature map and declared family, as a statement on all needs.
 
-    Programs of other formats are not looked into: they count as different.
+    Programs in other formats are not read: they count as different.
     """
     if len(named.models) < 2 or named.module is not None or named.subnetworks is not None:
         return True
@@ -334,7 +334,7 @@ def read_files(named: Named) -> Iterator[Case]:
 
 
 def _unloaded(named: Named, given: Subject) -> list[str]:
-    """A line where the module has the weights that its function gave it, which may be those before training."""
+    """A note if the module keeps the weights that its function gave it, which may be untrained."""
     if named.module is None or named.weights or not isinstance(given.program, ModuleProgram):
         return []
     return [f"no --weights: the weights are as {named.module} makes them, untrained unless it loads some."]
@@ -436,7 +436,7 @@ class _Data:
                 _require_labels(self.outputs, self.sample.classes, self.test.classes, f"{named.test}: ")
 
     def require_alike(self, path: str, given: Subject) -> None:
-        """One data set has labels for one number of outputs."""
+        """Refuse networks with different numbers of outputs: one data set has labels for one number."""
         used, own = self.sample is not None or self.test is not None, given.outputs
         check(not used or own == self.outputs, f"{path}: has {own or 1} outputs, the first model {self.outputs or 1}.")
 

@@ -1,8 +1,8 @@
 """A fitted classifier of scikit-learn -> the weights of a network: linear ones, the MLPClassifier, scalers before them.
 
 A scaler was fitted on the sample, so its numbers are weights of the network like all others: it is multiplied into the
-first layer, and X stays what it was before. That is honest and has a price, which a note names: a scaler that had been
-fixed before the sample would be a feature map, and its numbers would cost nothing.
+first layer, and X stays unscaled. This has a price, which a note names: a scaler fixed before the sample would be a
+feature map, and its numbers would cost nothing.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ NOT_FITTED = "the estimator is not fitted yet, expected a fitted one."
 
 
 class NotRead(ValueError):
-    """The estimator is not one of those whose weights are known here; one line that says which part, and why."""
+    """The weights of this estimator cannot be read; one line says which part, and why."""
 
 
 @dataclass(frozen=True, eq=False)
 class EstimatorLayers:
     """W_k and b_k in order, and the activation between them, as scikit-learn names it.
 
-    `before` are the steps that learn nothing; `fitted` ones come behind them and are multiplied into W_1 and b_1.
+    `before` are the steps that learn nothing; `fitted` ones follow them and are multiplied into W_1 and b_1.
     """
 
     weights: tuple[tuple[Array, Array], ...]
@@ -46,7 +46,7 @@ class EstimatorLayers:
     """What stands behind the outputs and changes no decision."""
 
     def scaled(self, X: Array) -> Array:
-        """x behind the fitted steps."""
+        """x after the fitted steps."""
         for scale, shift in self.scalings:
             X = X * scale + shift
         return X
@@ -114,7 +114,7 @@ def _is(network: Any, *names: str) -> bool:
 
 
 def _is_of_sklearn(network: Any) -> bool:
-    """A class of scikit-learn itself, not one made from it that may do something else."""
+    """A class of scikit-learn itself, not a subclass, which may do something else."""
     return type(network).__module__.startswith("sklearn.")
 
 
@@ -191,7 +191,7 @@ def _absorbed(W: Array, b: Array, scale: Array, shift: Array) -> tuple[Array, Ar
     return W * scale, b + W @ shift
 
 
-# What is said of it
+# What is said about it
 
 
 def remarks(layers: EstimatorLayers, kind: str, X: Array) -> tuple[str, ...]:

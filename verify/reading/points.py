@@ -1,4 +1,4 @@
-"""X and y, however they came: arrays, tensors, frames, a DataLoader, a Dataset -> numbers and labels, checked once.
+"""X and y from arrays, tensors, frames, a DataLoader or a Dataset -> numbers and labels, checked once.
 
 Labels are understood or refused, never guessed: 0/1, -1/+1, two names (in the order of the alphabet, of `classes`, or
 of the estimator's classes_), one-hot rows, of a predictor of more classes their indices or names; a note says what was
@@ -49,12 +49,12 @@ class GivenPoints:
 
     @property
     def compared(self) -> Array:
-        """What tells whether a point is another one."""
+        """What decides whether two points are equal."""
         return self.Psi if self.rows is None else self.rows
 
 
 class Pairs(NamedTuple):
-    """X as it came, for the program to read, y as it came, and what is to be said of them.
+    """X as it came, for the program to read, y as it came, and the notes about them.
 
     `file` is the data set they are from, whose columns have names and whose labels are mapped already.
     """
@@ -121,7 +121,7 @@ def array(values: Any, name: str) -> Array:
 
 
 def _native(dtype: Any) -> Any:
-    """As torch takes it: no steps backwards, no foreign order of bytes, no float128."""
+    """In a form that torch takes: no negative strides, native byte order, no float128."""
     return dtype.newbyteorder("=") if dtype.itemsize <= 8 else np.dtype(np.float64)
 
 
@@ -178,7 +178,7 @@ def count(X: Any, name: str) -> int:
 
 
 def taken(X: Any, rows: Any) -> Any:
-    """The rows of X of these numbers, in this order, whatever X is."""
+    """The rows of X with these indices, in this order, whatever X is."""
     X = X.tocsr() if hasattr(X, "tocsr") else X  # of sparse matrices not all are cut by rows
     if isinstance(X, list | tuple):
         return [X[i] for i in rows]

@@ -1,7 +1,7 @@
 """The program: what the user deploys, seen through its predictions alone.
 
-Errors on the sample and on held-out points are counts of these, as a user would count them. The formula that is read
-from a module stands apart from it: what is said of the formula is said of the program only where the two are tied.
+Errors on the sample and on held-out points are counts of these, as a user would count them. The formula read
+from a module is separate: a statement about the formula is about the program only where the two are tied.
 
 A decision is -1 or +1 of two classes (`GivenPoints.y` holds the same), the index of the class of more. NONE of two
 classes is 0 and of more is -1: a tie, or a NaN, which is an error whatever the label is.
@@ -102,8 +102,8 @@ class NotScores(ValueError):
 class ModuleProgram:
     """A torch module as it is: its mode, its device and its own type of numbers, to which X is rounded first.
 
-    One output decides by its side of `threshold`: 0 for a logit, 1/2 for a probability. Whole numbers stay what they
-    are for a module that looks them up in an embedding.
+    One output decides by its side of `threshold`: 0 for a logit, 1/2 for a probability. Integers stay integers
+    for a module that looks them up in an embedding.
     """
 
     module: Any
@@ -250,7 +250,7 @@ def called(function: Callable[[Any], Any], X: Any) -> Array:
 
 
 def _require_one_pair(given: set[Any], own: set[Any]) -> None:
-    """-1/+1 beside 0/1 are two names for two classes, which as three would all but never meet."""
+    """Refuse -1/+1 beside 0/1: read as three classes, the two would almost never agree."""
     two = ({-1, 1}, {0, 1})
     mixed = {-1, 0} <= given | own and any(given <= a and own <= b for a, b in (two, two[::-1]))
     what = "the predictor gives labels of -1/+1 and y holds 0/1" if -1 in given else "the predictor gives 0/1, y -1/+1"

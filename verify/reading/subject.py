@@ -1,4 +1,4 @@
-"""What verify_bounds is handed -> a Subject: the formula that is read from it, and the program that predicts.
+"""What verify_bounds is given -> a Subject: the formula that is read from it, and the program that predicts.
 
 A module, an estimator, a state_dict or a file whose weights and operations are known here is read as a network. All
 else that predicts is a black box: the reason is a note, and held-out points bound its risk all the same.
@@ -61,7 +61,7 @@ class Subject:
     before: Callable[[Array], Array] | None = None
     arithmetic: Arithmetic = DOUBLE
     ensemble: Any = None
-    """Subnetworks of one's own, as they were fitted."""
+    """The user's own subnetworks, as they were fitted."""
     families: Families | None = None
     """What was declared of them."""
     coded: CodedFile | None = None
@@ -106,7 +106,7 @@ def subject(network: Any, X: Any = None, y: Any = None, activation: str | None =
 
 
 def _of_ensemble(network: Any, X: Array) -> Subject:
-    """Subnetworks of one's own as one graph, or as a black box; with the record of picking, where there is one."""
+    """The user's own subnetworks as one graph or a black box, with the record of picking if there is one."""
     from adanet_train.picking.again import Recorded
 
     own = of_module(network.to_torch(), X)
@@ -224,7 +224,7 @@ OTHER_ROWS = (
 
 
 def _model(path: str, activation: str | None) -> ModelFile:
-    """Whatever a broken or hostile file provokes in zipfile, pickle or torch is said of the file, in one line."""
+    """Read a model file; what a broken or hostile one raises in zipfile, pickle or torch becomes one line."""
     from adanet_train.model import model_file
 
     try:
@@ -278,7 +278,7 @@ def _of_estimator(network: Any, X: Any, y: Any) -> Subject:
 
 
 def _numbers_of(network: Any) -> Any:
-    """The type of the weights of an estimator, or of the last step of a Pipeline; None for one that torch has not."""
+    """The type of the weights of an estimator, or of the last step of a Pipeline; None if torch does not have it."""
     import torch
 
     last = network.steps[-1][1] if hasattr(network, "steps") else network
@@ -297,7 +297,7 @@ def _black_box(function: Callable[..., Any], X: Any, y: Any, network: Any = None
 
 
 def predictions(given: Subject, network: Any) -> Subject:
-    """The same predictor, known by its predictions alone, for want of the sample that it was trained on."""
+    """The same predictor, known by its predictions alone, because its training sample is missing."""
     if isinstance(given.model, BlackBox):
         return given
     program = given.program
@@ -355,7 +355,7 @@ def _arithmetic(program: ModuleProgram, graph: Graph, X: Array) -> Arithmetic:
 
 
 def of_module(module: Any, X: Array, name: str | None = None) -> Subject:
-    """The graph of the module; what the reader refuses is a black box, if it can be run at all."""
+    """The graph of the module; one that the reader refuses is a black box, if it can be run."""
     import torch
 
     from adanet_train.reading.recorder import UnreadableModule
@@ -455,7 +455,7 @@ FAR = 1e3
 
 
 def declare(given: Subject, declared: NetworkSpec | Mapping[str, Any] | None) -> Subject:
-    """With the family that was fixed before training; of subnetworks of one's own one for each builder."""
+    """With the family that was fixed before training; for the user's own subnetworks, one for each builder."""
     if declared is None:
         return given
     if isinstance(declared, Mapping):

@@ -1,1 +1,1 @@
-"""What goes between the rooms: the question that is asked, and the report that answers it."""
+"""The data that the other packages exchange: the question, and the report that answers it."""

@@ -29,7 +29,7 @@ class Question:
     `budget` the seconds, on a core of an ordinary machine, that the search for lower values of R_S may take.
     `cite` names the statement to be quoted before anything was seen, `asked` the one that the file or the other options
     ask for (points picked, weights coded, unlabelled points); `tried` counts the settings, maps and families that were
-    tried on the same sample (None: what the model file says), `compared` the networks of which the least is quoted,
+    tried on the same sample (None: what the model file says), `compared` the networks whose least bound is quoted,
     which statements on one of them pay for, and those on all networks at once too unless the networks are `alike`: of
     one activation, feature map and declared family; `replay` says whether the recipe of a picked network is run again;
     `discrete` says that equal rows are separate draws; `command` says that the command asks, not Python.

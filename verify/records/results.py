@@ -79,7 +79,7 @@ class Assumption:
     only: tuple[str, ...] = ()
     """Where some are named: the status is that for these statements, and for all others the assumption fails."""
     words: str = ""
-    """What a citation says of it, where the usual words are not what was found here."""
+    """The words of a citation, if the usual ones do not fit what was checked here."""
 
     def status_for(self, statement: str) -> Status:
         return "fails" if self.only and statement not in self.only else self.status
@@ -162,7 +162,7 @@ class BoundRow:
     """How many times smaller the norms would have to be for a vacuous bound to fall to 1 at `tenth`."""
     about: About = "formula"
     delta: float | None = None
-    """What the statement stands at: δ, less what was paid for settings tried and networks compared."""
+    """The δ it holds at: the given one, divided by the settings tried and the networks compared."""
 
     @property
     def context(self) -> bool:
@@ -195,7 +195,7 @@ class TestFacts:
     class_errors: Mapping[str, float] = field(default_factory=dict)
     errors: int = 0
     delta: Fraction = Fraction(1, 20)
-    """What `upper` stands at: δ, less what was paid for networks compared."""
+    """The δ that `upper` holds at: the given one, divided by the networks compared."""
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ class BoundReport:
     """Whether the words are those of the command; else options are named as in Python."""
     tried: int = 1
     compared: int = 1
-    """The networks of which the least may be quoted; statements on one run pay for each of them."""
+    """The networks compared, whose least bound may be quoted; statements on one run pay for each of them."""
     quotes: str | None = None
     """The statement that the input fixes to be quoted, whether it may be or not; None: the least of all."""
     among: int = 1

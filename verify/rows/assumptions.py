@@ -75,7 +75,7 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
 
 
 def of_picking(run: PickingFacts | None) -> tuple[Assumption, ...]:
-    """What a run of picking rests on."""
+    """What a certificate from picks assumes."""
     return () if run is None else (_row("picked", run.status, run.detail), _row("recipe", "assumed", RECIPE))
 
 
@@ -196,7 +196,7 @@ def homogeneous(graph: Graph) -> Assumption:
 
 
 def _of_layers(setting: Setting) -> tuple[Assumption, ...]:
-    """What the statements on families ask; a graph without layers stands in none."""
+    """What the statements on families need; a graph without layers is in no family."""
     if setting.layers is not None:
         return membership(setting, setting.layers), layered(setting.spec), linear(setting), range_one(setting)
     return (
@@ -288,7 +288,7 @@ def r_sup(setting: Setting) -> Assumption:
 
 
 def r_inf(setting: Setting) -> Assumption:
-    """The print has E[r_inf]. The sample's r_inf may be below it, by any factor, unless it is the greatest possible."""
+    """The paper has E[r_inf]. The sample's r_inf may be smaller by any factor, unless it is the largest possible."""
     greatest = setting.r_sup is not None and setting.sizes.r_inf >= setting.r_sup
     detail = "the sample's r_inf replaces the paper's E[r_inf]"
     detail += (
@@ -298,7 +298,7 @@ def r_inf(setting: Setting) -> Assumption:
 
 
 def small_delta(delta: Fraction, follows: dict[str, bool]) -> Assumption:
-    """The proof of the print does not reach its constants; it follows from margin-bound, if delta is not tiny."""
+    """The paper's proof does not give its constants; the statement follows from margin-bound, if delta is not tiny."""
     missing = [id for id, proved in follows.items() if not proved]
     detail = f"delta = {float(delta):g} is large enough for Theorem 1 to follow from margin-bound"
     if missing:
@@ -337,7 +337,7 @@ def _learned(points: Learned) -> Assumption:
 
 
 def chain(activation: str | None) -> Assumption:
-    """A state_dict holds weights alone: what is done with them is the user's word."""
+    """A state_dict holds weights alone: how the network uses them is what the user says."""
     between = f" with {activation} between them" if activation else ""
     read = f"weights alone were read; assumed: they are a chain of Linear layers{between} and nothing else"
     return _row("chain", "assumed", read)

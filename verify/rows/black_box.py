@@ -1,6 +1,6 @@
 """The report on a predictor that cannot be read: its errors are counted, and held-out points bound its risk.
 
-Nothing is known of it but its predictions, so no statement on weights, margins or families is about it.
+Only its predictions are known, so no statement on weights, margins or families covers it.
 """
 
 from __future__ import annotations

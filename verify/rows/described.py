@@ -179,7 +179,7 @@ def _wrong(graph: Any, points: GivenPoints) -> Array:
 def with_description(report: BoundReport, description: Description | None, question: Question) -> BoundReport:
     """The report with the row of occam-certificate; a compressed network's file quotes it.
 
-    Where nothing fixes what is quoted it is one of the K of which the least is, at δ/K as the others.
+    If nothing fixes which statement is quoted, it is one of the K whose least is, at δ/K like the others.
     """
     if description is None:
         return report
@@ -234,7 +234,7 @@ def with_disagreement(
 
 
 def _surrogate(g: CertifiedNetwork, discrete: bool) -> Assumption:
-    """A certificate from rows that repeat is none, unless they are draws of their own."""
+    """A certificate from rows that repeat does not hold, unless they are separate draws."""
     if g.doubt and not discrete:
         return _assumption("surrogate", "fails", f"{g.name} has no certificate: {g.doubt} (if they may: --discrete)")
     copies = f"; {g.doubt}, taken as draws of their own" if g.doubt else ""

@@ -46,7 +46,7 @@ def chain(layers: Network) -> list[Array] | None:
 def context(bound: Bound, setting: Setting) -> RowValue:
     """The standard margin bound with the complexities of Golowich et al. and Neyshabur et al., for f/W; of one f.
 
-    Of C classes the bound for ensembles that the paper names for the extension, with its factor C.
+    For C classes the bound for ensembles that the paper names for the extension, with its factor C.
     """
     assert setting.at is not None
     return (
@@ -135,9 +135,9 @@ OF_A_FAMILY = frozenset({"spec", "w_norms", "R_m", "R_S", "M"})
 
 
 def registered(bound: Bound, setting: Setting) -> RowValue:
-    """The value of its own function.
+    """The value that its own function gives.
 
-    Of a graph nothing is known that is about a family of layers: a bound that reads such a thing has no value.
+    A graph has no family of layers, so a bound that reads one has no value.
     """
     if setting.layers is None and bound.reads & OF_A_FAMILY:
         return RowValue()

@@ -21,7 +21,7 @@ PICK = "pick-certificate"
 
 
 def picking(model: Any, sample: GivenPoints, *, replay: bool, progress: Progress | None = None) -> PickingFacts | None:
-    """What is found of the run that the file records; None where it records none, or the sample is another one.
+    """What is known about the run that the file records; None if it records none, or the sample is another one.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def _spans(Psi: Any) -> bool:
 
 
 def asked_for(question: Question, run: PickingFacts | None) -> Question:
-    """A file that tells of picks asks for their certificate, unless something else is asked for."""
+    """A file that records picks asks for their certificate, unless something else is asked for."""
     named = run is None or question.asked is not None
     return question if named else replace(question, asked=PICK)
 

@@ -144,7 +144,7 @@ def of_setting(
 
 
 def _rows(setting: Setting, question: Question) -> tuple[list[BoundRow], list[str]]:
-    """The claims on this network, and what is to be said of those that a user registered."""
+    """The claims on this network, and the notes on those that a user registered."""
     low, asked = tenth(setting), None if question.rho is None else Fraction(question.rho)
     rows, remarks = [], []
     for bound in of_network(setting):
@@ -158,7 +158,7 @@ def _rows(setting: Setting, question: Question) -> tuple[list[BoundRow], list[st
 
 
 def _retired(model: Formula) -> list[str]:
-    """A line where the file was trained for a certificate that this version does not have."""
+    """A note if the file was trained for a certificate that this version does not have."""
     history = model.meta.get("history")
     last = history[-1] if isinstance(history, list) and history else None
     stands = last.get("certificate") if isinstance(last, Mapping) else None
@@ -185,7 +185,7 @@ def stored_sample(model: Formula) -> GivenPoints:
 
 
 def _source(model: Formula, question: Question, sample: GivenPoints, test: GivenPoints | None, r_inf: float) -> Source:
-    """What is known of the points."""
+    """What is known about the points."""
     features = model.features
     has_map = features is not None and math.isfinite(features.r_sup) and sample.mapped
     return Source(

@@ -1,4 +1,4 @@
-"""What the bounds are evaluated at: the network, its family, its sample, and what was found of them before any row.
+"""What the bounds are evaluated at: the network, its family, its sample, and what is known about them before any row.
 
 Whatever several statements read stands on the Setting, computed once. A statement at another δ is the same call at
 `replace(setting, delta=..)` (`row.at_delta`).
@@ -51,7 +51,7 @@ class HeldOut:
     relabelled: int = 0
     """Of these, rows under another label."""
     near: int = 0
-    """Rows that are no row of the sample, and within 1e-6 of one."""
+    """Rows within 1e-6 of a row of the sample without being one."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Learned:
 
 @dataclass(frozen=True)
 class PickingFacts:
-    """What was found of a recorded run of picking: its counts, and what a replay says of it."""
+    """A recorded run of picking: its counts, and what a replay says about it."""
 
     picked: int
     left: int
@@ -93,7 +93,7 @@ class PickingFacts:
 
 @dataclass(frozen=True)
 class Source:
-    """What is known of where the points came from: the word of the file on Ψ, and what was counted on the rows.
+    """What is known of where the points came from: what the file says about Ψ, and what was counted on the rows.
 
     `has_map` where the file says how Ψ was made; `clipped` where its map keeps |Ψ| <= r_sup everywhere; `r_seen` is the
     largest |Ψ| of all points seen, test points too; `repeats` the points of the sample that equal an earlier one.
@@ -221,8 +221,8 @@ class Setting:
     """What the bounds are evaluated at: the network, the family it stands in, the sample, and what is known of Ψ.
 
     `layers` are those of the graph that the families are about, None where it has none. `spec` is the declared family,
-    or the measured one where nothing was declared. `r_sup` is None where nobody knows it; `r` is what stands in the
-    formulas: r_sup, or r_inf for want of it.
+    or the measured one where nothing was declared. `r_sup` is None if it is not known; `r` is what stands in the
+    formulas: r_sup, or r_inf if r_sup is not known.
     """
 
     graph: Graph

@@ -1,6 +1,6 @@
-"""The page of a statement: in the site that ADANET_DOCS names, or else in the one that was built in this checkout.
+"""The page of a statement: in the site that ADANET_DOCS names, or else in the one built in this checkout.
 
-ADANET_DOCS is an address (https://..) or the folder that `make docs` wrote. Where there is no site there are no links.
+ADANET_DOCS is an address (https://..) or the folder that `make docs` wrote. Without a site there are no links.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ BUILT = Path(__file__).parents[2] / "out" / "docs"
 
 
 def site(*, to_keep: bool = False) -> str | None:
-    """The address of the site, without a slash at its end; for a page to keep, which others may read, as told only."""
+    """The address of the site, without a slash at its end; `to_keep`: for a page that others read, only ADANET_DOCS."""
     named = os.environ.get("ADANET_DOCS", "")
     if "://" in named:
         return named.rstrip("/")

@@ -1,4 +1,4 @@
-"""The report as one HTML page: no network, no script, light or dark as the reader's system is, wide or narrow."""
+"""The report as one HTML page: it works offline and without scripts, light or dark, wide or narrow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A BoundReport as JSON, text, TeX and HTML: the door to the rooms `json`, `screen`, `tex` and `page`.
+"""A BoundReport as JSON, text, TeX and HTML: the entry to `json`, `screen`, `tex` and `page`.
 
 Nothing is computed there: numbers are only rounded to the safe side.
 """

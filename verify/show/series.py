@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A file by the part of its name that tells it from the others, and what was found of it."""
+    """A file, named by the part that tells it from the others, and its report."""
 
     name: str
     report: BoundReport
@@ -66,7 +66,7 @@ HEAD = ("checkpoint", "train error", "test error", "W", "B")
 
 
 def shown_bounds(series: Sequence[Checkpoint]) -> list[str]:
-    """The bounds that apply to one of them; where none does, those that have a value at all."""
+    """The bounds that apply to one of them; if none does, those that have a value."""
     rows = [row for checkpoint in series for row in checkpoint.report.bounds if not row.context and row.raw is not None]
     applying = list(dict.fromkeys(row.id for row in rows if row.applies))
     return applying or list(dict.fromkeys(row.id for row in rows))

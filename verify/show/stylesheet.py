@@ -1,6 +1,6 @@
 """The look that every page shares: verify-bounds --html, verify-claims --html and the explorer of the figures.
 
-One stylesheet and one frame around a body. A page reaches for nothing outside itself, and tells the browser so.
+One stylesheet and one frame around a body. A page loads nothing from outside, and its policy tells the browser so.
 """
 
 from __future__ import annotations

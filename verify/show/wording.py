@@ -327,7 +327,7 @@ def _errors(errors: float | None) -> str:
 
 
 def _needed(row: BoundRow) -> str:
-    """What would bring a vacuous bound below 1; nothing of a user's, which was asked at one m only."""
+    """What would bring a vacuous bound below 1; empty for a user's bound, which is known at one m only."""
     if row.raw is None and not row.terms:
         return "no value for this network"
     if row.group == "user":
@@ -392,7 +392,7 @@ def method(row: Complexity) -> str:
 
 
 def together(report: BoundReport) -> str:
-    """With which confidence the intervals of R_S hold."""
+    """The confidence with which the intervals of R_S hold."""
     least = min(row.confidence for row in report.complexities)
     if least == 1:
         return "Every interval holds surely: no sign was drawn at random."
@@ -449,7 +449,7 @@ def _strongest(report: BoundReport) -> str:
 
 
 def useless(report: BoundReport) -> str:
-    """Said of a bound that a constant prediction meets."""
+    """The sentence about a bound that a constant prediction meets."""
     cite, base = report.cite, report.base_rate
     if cite is None or base is None or cite.value < base:
         return ""
@@ -458,7 +458,7 @@ def useless(report: BoundReport) -> str:
 
 
 def _one_class(report: BoundReport) -> str:
-    """Said of a network that is right on one class only, on the held-out points where there are any."""
+    """The sentence about a network that is right on one class only, on the held-out points if there are any."""
     errors = report.class_errors if report.test is None else report.test.class_errors
     name = only_class(errors)
     return "" if name is None else f"The network is right on class {name} only: it predicts one class."
@@ -507,7 +507,7 @@ _DRAWN = {"held-out": "held-out points", "disagreement-certificate": "sample and
 
 
 def citation(report: BoundReport) -> str | None:
-    """By which statement, with which probability, at most what, assuming what; None where nothing may be quoted."""
+    """The bound, its probability, its statement and its assumptions; None if nothing may be quoted."""
     cite = report.cite
     if cite is None:
         return None
@@ -526,7 +526,7 @@ def citation(report: BoundReport) -> str | None:
 
 
 def _own_word(report: BoundReport, id: str) -> list[str]:
-    """What a bound of the user's own takes for granted."""
+    """The assumptions of a user's own bound."""
     bound = next((bound for bound in catalogue.registered() if bound.id == id), None)
     if bound is None:
         return []
@@ -585,7 +585,7 @@ def _not_quoted(report: BoundReport, id: str) -> str:
 
 
 def sources(report: BoundReport) -> str:
-    """Of what, at which confidence and when."""
+    """The model, the confidence and the date."""
     known = {"model": report.model.sha256[:12]} if report.model.sha256 else {}
     facts = {**known, **report.sources, "delta": near(report.delta)}
     return "; ".join(f"{name} {value}" for name, value in facts.items()) + "."

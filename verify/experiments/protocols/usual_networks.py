@@ -165,7 +165,7 @@ def for_its_bits(name: str, data_dir: str | None, seed: int) -> TrainedCase:
 class CaseRecipe:
     """How a case is made, from the folder of the data and the seed, and the nominal seconds of its compression.
 
-    The map and the architecture are one of so many: the certificate stands at δ/tried.
+    `tried` counts the maps and architectures to choose from: the certificate is at δ/tried.
     """
 
     make: Callable[[str | None, int], TrainedCase]
