@@ -261,42 +261,54 @@ _OWN_SETTINGS = {"rounds", "seed", "device", "objective", "delta", "discrete", "
 class AdaNetClassifier(_Trained):
     """AdaNet as a classifier of any number of classes.
 
-    By default every subnetwork is a committee: 8 small networks, each trained without an eighth of the sample (fewer,
-    and with less held out, from 20,000 points on), which says when it stops. The held-out points also choose λ, the
-    depth and the number of rounds; there is no refit, as every point is in the training of most members. What was
-    chosen stands in `history_` and in the file; the declared family is the one of the parameters, fixed before.
+    By default every subnetwork is a committee: 8 small networks (fewer from 20,000 points on), each trained without a
+    part of the sample, at most an eighth, which says when to stop. The held-out points also choose λ, the depth and the
+    number of rounds. There is no refit, since most members train on each point. What was chosen is in `history_` and in
+    the file; the declared family is that of the parameters. A parameter that is None takes its value from `config`,
+    whose default is given in brackets.
 
     Parameters
     ----------
-    rounds : T, the largest number of subnetworks; training ends when a further one would not help. None: that of
-        `config`, 10 by default.
-    width : B, the units per layer of a subnetwork, or of each member of a committee. None: that of `config`, by default
-        100, and 50 for a committee on less than 20,000 points.
-    max_depth : the maximal depth of the family. None: that of `config`, by default as deep as T rounds can build, at
-        most 5.
-    lam : λ, the weight of the complexity r in Γ = λ r + β. None: that of `config`, by default chosen on the held-out
-        points, with the depth.
-    objective : "paper" (the default), "bound" (the λ and β with which F bounds the risk), "certificate" (trained by
-        picking, with the certificate `certificate_`), "vote" (F is a certificate) or "description" (every unit pays for
-        its bits; F is occam-certificate).
-    learner : "auto" (the default), "committee", "gradient" (the paper's), "units", "random", or a function (task,
-        generator) -> weights. "auto" is a committee, and "gradient" for what only that has: variants R, P, D,
-        outputs="all", corrective=True. Of more than two classes "gradient" is "units".
-    subnetworks : builders of your own (`adanet_train.subnetworks`): functions or classes that make an nn.Module, in a
-        list, or `Subnetworks(...)`; `Committee()` is the default learner as one. A module instance, or a fitted
-        estimator, is taken as it is and not trained. X may then be images, a Dataset, a DataLoader or .npy files.
-    config : every other setting: a `Config`, or the name of a preset, "default" or "paper" (AdaNet as published). A
-        parameter above that is not None wins.
-    class_weight : "balanced", or a dict of the weights of the classes, as in scikit-learn.
-    feature_range : the range of X, if it was known before the sample: then the feature map was fixed in advance.
-    bias : append a constant feature.
-    random_state : the seed of all randomness, an integer, or a RandomState that draws one. None: that of `config`,
-        0 by default. The same seed gives the same bits on the same machine.
-    n_jobs : candidates trained at the same time, -1 for one on each core; the result does not depend on it. None: that
-        of `config`, 1 by default.
-    warm_start : a further `fit` on the same data adds rounds up to `rounds`; see `max_rounds` of `Config`.
-    verbose : print a line after every round.
-    device : "auto", "cpu", "cuda", .. None: that of `config`, "cpu" by default.
+    rounds
+        T, the largest number of subnetworks (10); training ends when a further one would not help.
+    width
+        B, the units per layer of a subnetwork, or of each member of a committee (100; 50 for a committee on fewer than
+        20,000 points).
+    max_depth
+        Maximal depth of the family (as deep as T rounds can build, at most 5).
+    lam
+        λ, the weight of the complexity r in Γ = λ r + β (a committee chooses it on held-out points, else 1e-5).
+    objective
+        "paper" (the default), "bound" (the λ and β with which F bounds the risk), "certificate" (train by picking, with
+        the certificate `certificate_`), "vote" (F is vote-certificate of a linear network) or "description" (every unit
+        pays for its bits; F is occam-certificate).
+    learner
+        "auto", "committee", "gradient" (the paper's), "units", "random", or a function (task, generator) -> weights
+        ("auto": a committee, but "gradient" for what only that has: variants R, P, D, outputs="all", corrective=True).
+        With more than two classes "gradient" is "units".
+    subnetworks
+        Your own builders (`adanet_train.subnetworks`): functions or objects that make an nn.Module, in a list, or
+        `Subnetworks(...)`; `Committee()` is the default learner as a builder. A module instance or a fitted estimator
+        is used as it is and not trained. X may then be images, a Dataset, a DataLoader or .npy files.
+    config
+        All other settings: a `Config`, or the name of a preset, "default" or "paper" (AdaNet as published).
+    class_weight
+        "balanced", or a dict of the weights of the classes, as in scikit-learn.
+    feature_range
+        (low, high) of every feature, if known before the sample: then the feature map was fixed in advance.
+    bias
+        Whether to append a constant feature.
+    random_state
+        Seed of all randomness, an integer, or a RandomState that draws one (0). The same seed gives the same bits on
+        the same machine.
+    n_jobs
+        How many candidates are trained at the same time, -1 for one on each core (1); it does not change the result.
+    warm_start
+        Whether a further `fit` on the same data adds rounds up to `rounds`; see `max_rounds` of `Config`.
+    verbose
+        Whether to print a line after every round.
+    device
+        "auto", "cpu" or "cuda" ("cpu").
 
     Examples
     --------
@@ -329,17 +341,20 @@ class AdaNetClassifier(_Trained):
     ) -> None: ...
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Scale X to [0, 1], by `feature_range` if it was known in advance, and train.
+        """Scale X to [0, 1], by `feature_range` if it is given, and train.
 
-        With `subnetworks` X goes to the modules as it is, and y may be left out for a Dataset of pairs. X may also be
-        the path of a .csv or .parquet file, or a pattern such as part-*.parquet; y is then the name of the column of
-        labels. If a round fails or is interrupted, the rounds before it are kept; with warm_start=True a further `fit`
-        goes on from them.
+        If a round fails or is interrupted, the rounds before it are kept; with warm_start=True a further `fit` goes on.
 
-        `sample_weight`: integers are counts, k for k copies of a row, each a point of its own that may be held out, 0
-        for none; they are what to give for a table that was counted. An importance must be a float: of copies some
-        would be held out from the others, and the fit would go by heart. Floats multiply the loss of each row, scaled
-        to mean 1, as `class_weight` does. Rows of weight 0 are left out.
+        Parameters
+        ----------
+        X
+            Matrix with one row per point. With `subnetworks` the modules read it as it is, and it may be the path of
+            a .csv or .parquet file, or a pattern such as part-*.parquet.
+        y
+            Labels; for a path the name of their column. It may be left out for a Dataset of pairs.
+        sample_weight
+            Integers count copies of a row: each copy is a point of its own, which may be held out from the others. Give
+            importances as floats: they multiply the loss of each row, scaled to mean 1. Rows of weight 0 are left out.
         """
         if self.subnetworks is not None:
             return self._fit_subnetworks(X, y, sample_weight)
@@ -417,29 +432,41 @@ class AdaNetClassifier(_Trained):
 
 
 class AdaNetCVXClassifier(_Trained):
-    """AdaNet.CVX as a classifier: one unit a round, or one for each of C classes, on the whole sample.
+    """AdaNet.CVX as a classifier: one unit a round, or up to one for each of C classes, on the whole sample.
+
+    A parameter that is None takes its value from `config`, whose default is given in brackets.
 
     Parameters
     ----------
-    rounds : T, the largest number of units. None: that of `config`, 10 by default.
-    step : "closed-form" (the paper's, mended; the default), "exact" (the joint minimiser of each round) or, of two
+    rounds
+        T, the largest number of rounds (10).
+    step
+        "closed-form" (the default: the paper's, corrected), "exact" (the joint minimiser of each round) or, for two
         classes, "printed".
-    p : the norm of a unit's weights, in [1, inf]. None: that of `config`, 2 by default.
-    Lambda : its bound Λ, one number, or one for each layer up to the maximal depth. None: that of `config`, 1.01 by
-        default.
-    max_depth : the maximal depth of the family. None: that of `config`, by default as deep as T rounds can build, at
-        most 5.
-    lam : λ, the weight of the complexity r in Γ = λ r + β. None: that of `config`, 1e-5 by default.
-    objective : "paper" (the default), "bound" (the λ and β with which F bounds the risk) or "certificate" (trained by
-        picking).
-    config : every other setting: a `Config`, or the name of a preset, "default" or "paper". A parameter above that is
-        not None wins.
-    feature_range : the range of X, if it was known before the sample: then the feature map was fixed in advance.
-    bias : append a constant feature.
-    random_state : kept in the file; nothing is drawn at random, but for the complexity "sampled" and picking.
-    warm_start : a further `fit` on the same data adds rounds up to `rounds`; see `max_rounds` of `Config`.
-    verbose : print a line after every round.
-    device : "auto", "cpu", "cuda", .. None: that of `config`, "cpu" by default.
+    p
+        Norm of a unit's weights, in [1, inf] (2).
+    Lambda
+        Λ, the largest norm of a unit's weights: one number, or one for each layer up to the maximal depth (1.01).
+    max_depth
+        Maximal depth of the family (as deep as T rounds can build, at most 5).
+    lam
+        λ, the weight of the complexity r in Γ = λ r + β (1e-5).
+    objective
+        "paper" (the default), "bound" (the λ and β with which F bounds the risk) or "certificate" (train by picking).
+    config
+        All other settings: a `Config`, or the name of a preset, "default" or "paper".
+    feature_range
+        (low, high) of every feature, if known before the sample: then the feature map was fixed in advance.
+    bias
+        Whether to append a constant feature.
+    random_state
+        Seed, kept in the file (0); only the complexity "sampled" and picking draw at random.
+    warm_start
+        Whether a further `fit` on the same data adds rounds up to `rounds`; see `max_rounds` of `Config`.
+    verbose
+        Whether to print a line after every round.
+    device
+        "auto", "cpu" or "cuda" ("cpu").
     """
 
     @_keeps
@@ -465,7 +492,7 @@ class AdaNetCVXClassifier(_Trained):
     class_weight = None
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Scale X to [0, 1], by `feature_range` if it was known in advance, and train."""
+        """Scale X to [0, 1], by `feature_range` if it is given, and train."""
         return self._fit(X, y)._warned(X, y)
 
     def _method(self, config: Config) -> str:
@@ -503,7 +530,7 @@ def load(path: str | Path, subnetworks: Any = None) -> NetworkClassifier:
 
 
 def of_ensemble(ensemble: fitted.Fitted, subnetworks: Any) -> AdaNetClassifier:
-    """A fitted ensemble as a classifier that knows its builders."""
+    """A fitted ensemble, with its builders, as a classifier."""
     recipe = (ensemble.picked or {}).get("recipe", {})
     rounds = recipe.get("learner", {}).get("rounds", ensemble.rounds)  # the last of its fits may have ended earlier
     seed = recipe.get("seed", ensemble.run.seed)

@@ -298,7 +298,7 @@ class Config:
     Parameters
     ----------
     settings
-       Fields of the sections, by name; the others keep their defaults.
+        Fields of the sections, by name; the others keep their defaults.
 
     Raises
     ------
@@ -392,11 +392,11 @@ class Config:
         Parameters
         ----------
         method
-           "adanet", "cvx", "cvx-exact", "lr" or "nn".
+            "adanet", "cvx", "cvx-exact", "lr" or "nn".
         y
-           Labels, -1/+1 as floats or class indices.
+            Labels, -1/+1 as floats or class indices.
         m
-           Number of points that training begins with.
+            Number of points that training begins with.
 
         Raises
         ------

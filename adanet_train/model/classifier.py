@@ -39,11 +39,11 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     """The record of `certify`, where these were trained by picking; `replay` runs it again."""
 
     def fit(self, X: Any, y: Any) -> NetworkClassifier:
-        """Only AdaNetClassifier and AdaNetCVXClassifier train; this one holds a network from elsewhere."""
+        """Refuse: only AdaNetClassifier and AdaNetCVXClassifier train."""
         raise TypeError("NetworkClassifier can only predict: AdaNetClassifier and AdaNetCVXClassifier train.")
 
     def decision_function(self, X: Any) -> Array:
-        """f on the rows of X; positive for classes_[1]. Of more than two classes a column for each.
+        """f on the rows of X; positive for classes_[1]. For more than two classes, a column for each.
 
         X is a matrix, or a table as it is, encoded as in training: the path of a .csv or .parquet file, or a data frame
         where the model is from a file.
@@ -74,7 +74,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         """P(y = +1 | x) = Φ'(1+f) / (Φ'(1+f) + Φ'(1-f)), the probability at which f(x) minimises E Φ(1 - y f).
 
         That is the link of the surrogate on margins 1 - yf, and not σ(f). A fit to finite data need not be calibrated.
-        Of C classes p_c ∝ q_c (e - (e-1) q_c), q the softmax of f: where E log Σ_c exp(f_c - f_y + 1{c != y}) is least.
+        For C classes p_c ∝ q_c (e - (e-1) q_c), q = softmax(f): where E log Σ_c exp(f_c - f_y + 1{c != y}) is least.
         """
         f = torch.from_numpy(self.decision_function(X))
         if f.ndim == 2:
@@ -90,7 +90,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def history_(self) -> list[Any]:
         """One dict per round: the candidates with their objective values, the chosen one (-1: none), the objective.
 
-        Of subnetworks of one's own the candidates alone, each of which says whether it was chosen.
+        With subnetworks of your own, only the candidates, each of which says whether it was chosen.
         """
         if hasattr(self, "ensemble_"):
             return self.ensemble_.history
@@ -145,7 +145,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def to_torch(self) -> nn.Module:
         """A torch module with X -> f(X), in float64; its parameters are copies.
 
-        Of subnetworks of one's own it is their weighted sum, in the dtype they were trained in.
+        With subnetworks of your own it is their weighted sum, in the dtype they were trained in.
         """
         check_is_fitted(self)
         if hasattr(self, "ensemble_"):

@@ -80,7 +80,7 @@ class ModelFile:
 
     @property
     def is_converted(self) -> bool:
-        """Whether it was read off a state_dict, which says nothing but weights: that they are a chain is assumed."""
+        """Whether it was read from a state_dict, which holds only weights: that they form a chain is assumed."""
         return self.chain is not None
 
     @property

@@ -45,7 +45,7 @@ def _declares(method: str, config: Config) -> bool:
 
 
 def trained_of(model: ModelFile) -> Trained:
-    """The run that a model.pt tells of, to be taken up again."""
+    """The run recorded in a model.pt, to be resumed."""
     config, history = model.meta.get("config"), model.meta.get("history")
     known = isinstance(config, Mapping) and isinstance(history, list)
     check(known, "meta must hold the config and the history of a training run.")

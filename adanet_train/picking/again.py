@@ -1,4 +1,4 @@
-"""What was trained by picking in Python, beside points: its picks are counted again, and its recipe is run again.
+"""Check what was trained by picking in Python, on its sample: count its picks again, and run its recipe again.
 
 A model file has its own check (`picking.files`); an object of `certify`, or a fitted classifier, is checked here.
 """

@@ -1,4 +1,4 @@
-"""Builders of one's own by picking: the ensemble with its record, written after every fit and taken up again."""
+"""The user's builders trained by picking: the ensemble with its record, written after every fit and resumable."""
 
 from __future__ import annotations
 

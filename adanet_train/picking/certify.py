@@ -166,26 +166,39 @@ def certify(
 
     Parameters
     ----------
-    learner : "adanet", "cvx", "cvx-exact", "lr" or "nn"; an unfitted scikit-learn classifier or pipeline; an
-        `AdaNetClassifier(subnetworks=...)`, whose given modules must not have seen these rows; a function
-        that returns an untrained nn.Module (see `picking.modules.Module` for its settings); or an object with `fit`,
-        `margins` and `grid` (see `picking.core.Learner`).
-    X : the rows, as they are before any scaling that looks at them: scalers and encoders belong inside the learner.
-    y : their labels, two classes or more.
-    start : share of the rows in the start, in (0, 1). None: .65 of fewer than 1,000 rows, else .75.
-    r : rows picked a round. None: a function of N and of the number of classes, see `picking.core.Plan`.
-    K : most rows picked. None: 24 (or 3 C^2 for C > 2 classes), but 0 if a dry run, which picks inside the start, says
-        that picking does not pay, as with noisy labels. 0: the start alone, with Clopper-Pearson's bound. A rising
-        list of G numbers: a run for each, trained at once, and the one with the least certificate at delta/G is kept.
-    threshold : rows with a margin <= threshold count as wrong.
-    order : which wrong rows are picked first: "worst", "nearest" (for noisy labels) or "hash".
-    delta : the certificate holds with probability 1 - delta. Divide it by the number of runs on these rows.
-    seed : of the split and of the learner.
-    discrete : say that identical rows are different people or events. Without it rows that repeat raise a warning, and
-        the bound is not a certificate.
-    callback : called with what there is after every fit.
-    verbose : True shows a line of progress on stderr, with the picks made and the time left; False shows none.
-        None: only where stderr is a terminal.
+    learner
+        "adanet", "cvx", "cvx-exact", "lr" or "nn"; an unfitted scikit-learn classifier or pipeline; an
+        `AdaNetClassifier(subnetworks=...)`, whose given modules must not have seen these rows; a function that returns
+        an untrained nn.Module (see `picking.modules.Module` for its settings); or an object with `fit`, `margins` and
+        `grid` (see `picking.core.Learner`).
+    X
+        The rows, before any scaling fitted on them: scalers and encoders belong inside the learner.
+    y
+        Labels of the rows, two classes or more.
+    start
+        Share of the rows in the start, in (0, 1). None: .65 of fewer than 1,000 rows, else .75.
+    r
+        Rows picked per round. None: set from N and the number of classes, see `picking.core.Plan`.
+    K
+        Largest number of picks. None: 24 (3 C^2 for C > 2 classes), but 0 if a dry run, which picks inside the start,
+        says that picking does not pay, as with noisy labels. 0: the start alone, with Clopper-Pearson's bound. A rising
+        list of G numbers: one run for each, all trained at once, of which the least certificate at delta/G is kept.
+    threshold
+        Rows with a margin <= threshold count as wrong.
+    order
+        Which wrong rows are picked first: "worst", "nearest" (for noisy labels) or "hash".
+    delta
+        Probability in (0, 1) with which the certificate may fail. Divide it by the number of runs on these rows.
+    seed
+        Seed of the split and of the learner.
+    discrete
+        Say that identical rows are different people or events. Without it repeated rows raise a warning, and the bound
+        is not a certificate.
+    callback
+        Called with the state after every fit.
+    verbose
+        True shows a line of progress on stderr, with the picks made and the time left; False shows none. None: only
+        where stderr is a terminal.
 
     Returns
     -------
@@ -195,7 +208,7 @@ def certify(
     Raises
     ------
     ValueError
-        For rows, labels or settings out of their range, and where the start lacks a class.
+        If rows, labels or settings are outside their range, or the start lacks a class.
 
     Examples
     --------
@@ -250,9 +263,12 @@ def replay(record: Mapping[str, Any], learner: Any, X: Any, y: Any) -> Replayed:
 
     Parameters
     ----------
-    record : of `Certified.record`, or the JSON that `Certified.save` wrote, loaded.
-    learner : as it was given to `certify`; a record cannot hold a program.
-    X, y : the sample of the run.
+    record
+        `Certified.record`, or the loaded JSON that `Certified.save` wrote.
+    learner
+        The learner as given to `certify`; a record cannot hold a program.
+    X, y
+        The sample of the run.
 
     Returns
     -------
@@ -261,7 +277,7 @@ def replay(record: Mapping[str, Any], learner: Any, X: Any, y: Any) -> Replayed:
     Raises
     ------
     ValueError
-        If the record is damaged or the sample is another one.
+        If the record is damaged, or X and y are not its sample.
     """
     check(isinstance(record, Mapping), f"record must be a dict, got a {type(record).__name__}.")
     points = labelled(X, y)
@@ -370,7 +386,7 @@ def as_learner(learner: Any, seed: int) -> Learner:
 
 
 def described(learner: Learner) -> str:
-    """For the reader of a record; a program cannot be kept in it."""
+    """The learner in words, for a record, which cannot hold a program."""
     return repr(learner)[:1000]
 
 

@@ -90,14 +90,14 @@ class Plan:
 
     Parameters
     ----------
-    start : share of the rows that the start is fitted on, in (0, 1). None: a function of their number, see `settled`.
-    r : rows picked a round. None: a function of N and of the number of classes, likewise.
-    K : most rows picked, or a list of such numbers, of which the best may be kept at delta/G. None: a function of the
+    start : share of the rows that the start is fitted on, in (0, 1). None: set from their number, see `settled`.
+    r : rows picked per round. None: set from N and the number of classes, see `settled`.
+    K : largest number of picks, or a list of G numbers, of which the best may be kept at delta/G. None: set from the
         number of classes, or 0 if a dry run inside the start says that picking does not pay.
     threshold : a row counts as wrong if its margin is <= threshold >= 0.
     order : "worst" margin first, "nearest" miss first (for noisy labels), or by "hash".
-    seed : of the split.
-    dry : whether the dry run decides, as where K is None. A given K is then what it decided, and will decide again.
+    seed : seed of the split.
+    dry : whether the dry run decides, as it does for K = None. A given K is then its recorded decision.
     """
 
     start: float | None = None
@@ -243,7 +243,7 @@ def pick(
     learner : the procedure A, see `Learner`.
     points : the sample, whose rows are independent draws.
     plan : how to pick.
-    callback : sees what there is after every fit.
+    callback : called with the state after every fit.
     resume : an interrupted run of the same plan; its picks are fitted again, and the run ends with the same bits.
 
     Returns
@@ -272,8 +272,8 @@ def pick(
 def pays(learner: Learner, start: Labelled, plan: Plan) -> bool:
     """Whether picking inside the start ends with a smaller certificate than it began with, both at delta = .05.
 
-    A half of the start is fitted, and the other half picked from; of fewer than 500 rows both ways, in two splits, and
-    the certificates are added. A half without one of the classes, or too small for the learner, counts nothing.
+    One half of the start is fitted, and rows of the other half are picked. Fewer than 500 rows are split twice,
+    both ways, and the gains are added. A half that lacks a class, or is too small for the learner, is skipped.
     """
     few, middle, gained = len(start) < 500, len(start) // 2, 0.0
     for split in range(1 + few):
@@ -336,7 +336,7 @@ def _from_start(
 
 
 def require_predictor(learner: Learner, predictor: Any, start: Labelled) -> None:
-    """Refuse one whose margin at a point depends on other points, on chance or on what it computed before."""
+    """Refuse a predictor whose margin at a point depends on other points, on chance or on earlier calls."""
     margins = np.asarray(learner.margins(predictor, start), dtype=np.float64)
     require_of_x_alone(
         "the predictor",

@@ -97,6 +97,6 @@ def _apart(a: Trained, b: Trained) -> float:
 
 
 def share(pair: tuple[Tensor | None, Tensor | None]) -> float:
-    """A tensor that is not there is 0."""
+    """How far two tensors are apart, relative to the second; a missing one is 0."""
     U, V = (torch.zeros(()) if part is None else part.double() for part in pair)
     return 0.0 if torch.equal(*torch.broadcast_tensors(U, V)) else float((U - V).norm() / V.norm().clamp_min(TINY))

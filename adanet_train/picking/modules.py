@@ -29,13 +29,13 @@ class Module:
 
     Parameters
     ----------
-    factory : returns an untrained module; it may draw from torch's global generator, which is seeded.
-    seed : of the initial weights, the batches and dropout.
+    factory : a function that returns an untrained module; it may draw from torch's global generator, which is seeded.
+    seed : seed of the initial weights, the batches and dropout.
     epochs : passes over the start.
     first_rate : learning rate on the start, falling to 0 along a cosine.
-    steps : of Adam after a round of picks.
-    rate : learning rate of these.
-    batch : points a step.
+    steps : steps of Adam after a round of picks.
+    rate : learning rate of these steps.
+    batch : points per step.
     weight : how much more often a pick is drawn than a point of the start.
     average : share of the new weights in the mean with those before the round.
     augment : (x, generator) -> x, a fixed random change of a batch in training, such as `shifted`.
@@ -75,7 +75,7 @@ class Module:
         return module.eval()
 
     def operations(self, module: nn.Module, points: Labelled) -> float:
-        """Those of one point; a module that cannot read the rows, or has other outputs than classes, is refused."""
+        """Operations for one point; refuses a module that cannot read the rows or lacks outputs for the classes."""
         few = points[np.arange(min(2, len(points)))]
         with torch.random.fork_rng():
             try:
@@ -119,7 +119,7 @@ class Module:
 
     @torch.no_grad()
     def mix(self, module: nn.Module, previous: nn.Module) -> None:
-        """The mean of the weights after and before the round; what is not floating stays as it is after."""
+        """The mean of the weights after and before the round; what is not floating is taken from after it."""
         for new, old in zip(module.state_dict().values(), previous.state_dict().values(), strict=True):
             if new.is_floating_point():
                 new.lerp_(old, 1 - self.average)

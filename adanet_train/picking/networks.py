@@ -95,7 +95,7 @@ class AdaNet(_Networks):
         return config.replace(max_rounds=config.family.declared_rounds)
 
     def refined(self, trained: Trained, Psi: Tensor, y: Tensor, weights: Tensor, draw: torch.Generator) -> Trained:
-        """All weights that are not 0, by Adam, inside the declared family."""
+        """Refine all weights that are not 0 by Adam, inside the declared family."""
         search = Refinement(trained, labels_of_network(y, trained))
         x = Psi.float()
         for _ in range(self.steps):
@@ -106,7 +106,7 @@ class AdaNet(_Networks):
         return with_objective(replace(trained, network=network), Psi, y)
 
     def grown(self, trained: Trained, Psi: Tensor, y: Tensor, weights: Tensor) -> Trained:
-        """With a subnetwork more, as deep or one layer deeper, if AdaNet finds one that helps."""
+        """The run with one more subnetwork, as deep or one layer deeper, if AdaNet finds one that helps."""
         history = [entry for entry in trained.history if entry["chosen"] >= 0]
         config = trained.config
         if len(history) >= (config.family.max_rounds or 0):
@@ -119,13 +119,13 @@ class AdaNet(_Networks):
 
 
 def labels_of_network(y: Tensor, trained: Trained) -> Labels:
-    """As the start had them: some picks may lack a class."""
+    """Labels with the classes of the start, since some picks may lack a class."""
     C = trained.network.outputs
     return labels_of(y if C is None else torch.arange(C), trained.config.goal.surrogate)
 
 
 def with_objective(trained: Trained, Psi: Tensor, y: Tensor) -> Trained:
-    """With F on start and picks in the last round of the history."""
+    """The run with F on start and picks in the last round of its history."""
     F = objective.value(trained.network, Psi, y, objective.penalties(trained), labels_of_network(y, trained))
     return replace(trained, history=[*trained.history[:-1], {**trained.history[-1], "objective": F}])
 
@@ -152,7 +152,7 @@ class Refinement:
         return replace(network, hidden=dict(hidden), output=dict(output))
 
     def step(self, x: Tensor, y: Tensor, rate: float) -> None:
-        """Of Adam; each tensor with its own learning rate, a share of the size of its weights."""
+        """A step of Adam; each tensor has its own learning rate, a share of the size of its weights."""
         loss = self.labels.values(y, self.of(self.theta)(x)).mean()
         slopes = torch.autograd.grad(loss, self.theta)
         for adam, used, slope, size in zip(self.adam, self.used, slopes, self.sizes, strict=True):
@@ -169,7 +169,7 @@ class Refinement:
             self.theta[i].copy_(nearest(self.theta[i], Lambda, self.trained.config.family.p))
 
     def network(self) -> Network:
-        """In float64, every row a member of its family to the last bit."""
+        """The network in float64, every row a member of its family to the last bit."""
         theta = [U.detach().double() for U in self.theta]
         for i, Lambda in self.bounds():
             theta[i] = members(theta[i], Lambda, self.trained.config.family.p)
@@ -198,7 +198,7 @@ class Refit(_Networks):
 
 
 def weighted(P: Labelled, T: Labelled, copies: int) -> Labelled:
-    """The start, then each pick so many times."""
+    """The start, then `copies` copies of each pick."""
     return P + T[np.arange(len(T)).repeat(copies)]
 
 

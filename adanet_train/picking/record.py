@@ -1,4 +1,4 @@
-"""What a file tells of a run of picking, and whether it is so: counted again, and replayed.
+"""The record of a run of picking, and its check: counted again, and replayed.
 
 A record holds the plan, the learner with its settings, and the row numbers of the start and of the picks.
 """
@@ -87,7 +87,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Checked:
-    """A recorded run as it was found: its count, and what is known of the assumption `picked`."""
+    """The result of checking a recorded run: its count, and what is known of the assumption `picked`."""
 
     picked: Picked
     status: Status
@@ -140,7 +140,7 @@ def checked(
 
 
 def compared(record: Record, again: Picked, *, apart: float) -> tuple[Status, str]:
-    """What a replay says of a record, whose predictor is so far from that of the replay."""
+    """Compare a record with its replay; `apart` is the distance between their predictors."""
     if (again.rounds, again.picks.tolist()) != (record.rounds, record.picks.tolist()):
         return "fails", f"the recipe picks other rows: {_difference(record, again)}."
     if not apart <= OTHER_PROCESSOR:

@@ -1,4 +1,4 @@
-"""AdaNet over subnetworks of one's own as a learner for picking: trained anew on the start and on copies of the picks.
+"""AdaNet over the user's subnetworks as a learner for picking: trained anew on the start and on copies of the picks.
 
 What is given as it is, a trained module or a fitted estimator, is part of the learner, which must be fixed before the
 sample: it must not have seen these rows.
@@ -47,7 +47,7 @@ class Ensembles:
 
     @property
     def recipe(self) -> dict[str, int]:
-        """What a record must tell of it beside the builders."""
+        """What a record must hold of it besides the builders."""
         return {"rounds": self.rounds}
 
     def fit(self, P: Labelled, T: Labelled, previous: Fitted | None) -> Fitted:

@@ -18,7 +18,7 @@ from adanet_train.picking.record import Record
 
 
 def plan_of(config: Config) -> Plan:
-    """How a config picks."""
+    """The picking plan of a config."""
     return Plan(start=config.picking.start, K=config.picking.picks, order=config.picking.order, seed=config.run.seed)
 
 
@@ -31,7 +31,7 @@ def train(
     callback: Callback | None = None,
     resume: Trained | None = None,
 ) -> Trained:
-    """A method by picking; the last rounds of the history tell the picks and the certificate after each of them.
+    """Train a method by picking; the last rounds of the history hold the picks and the certificate after each of them.
 
     Ψ must have been fixed before the rows outside the start: known in advance, or fitted on the start.
     """
@@ -58,7 +58,7 @@ def train(
 
 
 def taken_up(picked: Any, m: int) -> Picked:
-    """The run of a record, to be gone on with."""
+    """The run of a record, to be resumed."""
     record = Record.from_dict(picked, m)
     nothing = np.zeros(0, dtype=np.int64)
     N = m - len(record.start)

@@ -114,7 +114,7 @@ def one_type(module: nn.Module) -> torch.dtype | None:
 
 
 def obstacle(module: nn.Module, steps: Graph, x: Tensor) -> str:
-    """Why the program may round in another way than `difference` counts; "" where nothing speaks for it.
+    """Why the program may round in another way than `difference` counts; "" if no reason is known.
 
     It is run on points x of its own type of numbers, to see whether it takes its steps in that type.
     """

@@ -45,7 +45,7 @@ def is_exported(data: bytes) -> bool:
 
 
 def is_exported_file(path: str) -> bool:
-    """Whether the file is a .pt2 archive; a file that is not there, or a pipe, is none."""
+    """Whether the file is a .pt2 archive; False for a missing file or a pipe."""
     try:
         may_be = Path(path).is_file() and zipfile.is_zipfile(path)
     except DAMAGED:

@@ -16,7 +16,7 @@ from adanet_train.reading.state_dict import chained
 def layers(graph: Graph) -> Network | None:
     """The network in layers, if it is Linear, activation, .., Linear with one activation; None for every other graph.
 
-    So for biases above layer 1 where φ(1) != 1, which layers cannot carry. Where there is a bias, the layers read one
+    Also None for biases above layer 1 with φ(1) != 1, which layers cannot carry. With a bias, the layers read one
     more feature, constantly 1 and last. Of two outputs f is the second minus the first.
     """
     if any(node.inputs != (i,) for i, node in enumerate(graph.nodes)):

@@ -357,7 +357,7 @@ class Sum(_Plain):
 
 @dataclass(frozen=True)
 class Cat(_Unweighted):
-    """Behind each other along an axis of one point."""
+    """Concatenation along an axis of one point."""
 
     axis: int
 
@@ -392,7 +392,7 @@ class Places(_Unweighted):
 
     @cached_property
     def slope_roundings(self) -> int:
-        """Of a number that stands in several places they are summed."""
+        """The slopes of a number that stands in several places are summed."""
         copies = int(torch.bincount(self.places.flatten(), minlength=2)[1:].max())
         return copies if copies > 1 else 0
 

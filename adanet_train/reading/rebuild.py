@@ -1,7 +1,7 @@
 """A file's own list of operations -> an nn.Module of the same operations of torch. The file is data: none of it is run.
 
 Every operation is looked up in a table of ours, every name in the file is a key and never a name in code: what is built
-refers to its tensors by number. An operation that stands in no table is refused by its name.
+refers to its tensors by number. An operation that is in no table is refused by its name.
 """
 
 from __future__ import annotations

@@ -388,8 +388,8 @@ def require_equal(graph: Graph, module: nn.Module, X: Array) -> float:
     """The largest difference between graph and module on X, both in float64; a ValueError beyond what rounding can do.
 
     That is twice the proved error of the module's own steps: either evaluation errs by no more. They must agree
-    elsewhere too, for a risk is about other points: on drawn ones as large as X, and larger. Of a module in training
-    mode so must the one in eval mode, which is the one that will be used.
+    elsewhere too, because a risk is about other points: on drawn ones as large as X, and larger. A module in training
+    mode must also agree with its eval mode, which is the one that will be used.
     """
     double = logits(_double(module))[0] if graph.link else _double(module)
     steps, rows = trace(module, graph.shape, fold=False), compared(graph, len(X))
@@ -404,7 +404,7 @@ def require_equal(graph: Graph, module: nn.Module, X: Array) -> float:
 
 
 def compared(graph: Graph, m: int) -> int:
-    """How many of m points `require_equal` looks at: all, or of a network of many products the first few."""
+    """How many of m points `require_equal` looks at: all, or the first few if the network has many products."""
     return min(m, max(FEWEST, PRODUCTS // graph.work))
 
 

@@ -1,7 +1,7 @@
 """The committee as a builder: `build(context)` makes one module of K networks side by side, `train` trains them.
 
-The default learner takes the trained module apart and adds its units to one dense network (`learn`). Beside builders of
-one's own it stays a module (`subnetworks.committee`). Both go through this builder and this training.
+The default learner takes the trained module apart and adds its units to one dense network (`learn`). Beside the user's
+builders it stays a module (`subnetworks.committee`). Both use this builder and this training.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class CommitteeModule(nn.Module):
         return [layer for layer in self.above if isinstance(layer, _Above)]
 
     def take(self, U: Sequence[Tensor]) -> None:
-        """These weights from now on."""
+        """Set these weights."""
         n = self.first.in_features
         with torch.no_grad():
             self.first.weight.copy_(U[0][:, :, :n].flatten(0, 1))
@@ -180,7 +180,7 @@ class CommitteeBuilder:
     spec: NetworkSpec | None = None
 
     def build(self, context: Context) -> CommitteeModule:
-        """Untrained members that read the last committee among the earlier subnetworks; on top zeros."""
+        """Untrained members that read the last committee among the earlier subnetworks; their top weights are 0."""
         K, phi = self.config.search.members or 1, self.config.family.activation
         committees = [one for one in context.previous if isinstance(one, CommitteeModule | GrownCommittee)]
         alike = [one for one in committees if (one.members, one.activation) == (K, phi)]
@@ -206,9 +206,9 @@ class CommitteeBuilder:
     def train(
         self, module: CommitteeModule, sample: SplitSample, existing: Member, draw: torch.Generator
     ) -> list[Tensor]:
-        """Every member from f^(j) of `existing` until its part stops getting better, at the best of all looks.
+        """Train every member from f^(j) of `existing` until the loss on its part stops falling; keep the best look.
 
-        The module takes the weights; they are given in float64 too.
+        The weights are set in the module and also returned in float64.
         """
         config, radii, labels = self.config, self.radii, sample.labels
         dtype, device = getattr(torch, config.run.dtype), sample.y.device

@@ -1,11 +1,11 @@
 """The weak learner "committee": K small networks, each trained without a part of the sample, which says when to stop.
 
 Member j proposes one top unit over B units in every layer below; of C classes one for each, which that class reads. It
-reads Ψ and its own earlier units only, so that its part of the sample stays held out from round to round:
+reads only Ψ and its own earlier units, so that its part of the sample stays held out from round to round:
 
     f^(j) = Σ_t K w_{t,j} h_{t,j},      f = (1/K) Σ_j f^(j)
 
-The mean of the members is what the network gains; the loss of each member on its own part tells λ, the depth and the
+The network gains the mean of the members; the loss of each member on its own part chooses λ, the depth and the
 number of rounds. All members are trained at once, as one product with a dimension in front.
 """
 
@@ -33,15 +33,15 @@ from adanet_train.search.feed import Batch, Feed, taken_from
 from adanet_train.search.growth import Growth
 
 LOOK = 10_000
-"""Points of a part that is held out, at most: enough to compare by, and to look at often."""
+"""Largest number of points held out from a member: enough to compare by, and few enough to look at often."""
 SCALES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18)
 MEMORY = 0.99
 """Of Adam: a run is too short for the usual 0.999."""
 LOOKS = 20
 """How often the held-out parts are looked at in a run of the rate from its height down to 0."""
 CYCLES, GAIN = 4, 0.02
-"""The most runs of the rate from its height down to 0. A run must lower the held-out loss by this share of what it was
-before the first for another to follow: where it is nearly 0 already, a share of itself would say nothing."""
+"""The most runs of the rate from its height down to 0. Another run follows if a run lowers the held-out loss by this
+share of what it was before the first run: near 0, a share of the current loss would say nothing."""
 VISITS = 2_000_000
 """Points that a member looks at, passes times m: the cap that a small sample does not feel."""
 
@@ -81,7 +81,7 @@ class SplitSample:
 
     @cached_property
     def held_out(self) -> Tensor:
-        """[K, v], the rows of each part; the parts that are short of some are filled with row 0, with weight 0."""
+        """[K, v], the rows of each part; parts that are too short are filled with row 0, with weight 0."""
         part = self.points.own(self.part)
         rows = [(part == j).nonzero().flatten() for j in range(self.members)]
         most = max(1, *(len(part) for part in rows))
@@ -204,10 +204,10 @@ class RateSchedule:
 
     @classmethod
     def of(cls, config: Config, m: int, depth: int, *, further: bool = False, classes: bool = False) -> RateSchedule:
-        """So many passes over a small sample that it is learnt, and fewer over a large one, in larger batches.
+        """Enough passes to learn a small sample, and fewer over a large one, in larger batches.
 
-        One of C classes tells more than a sign: fewer passes will do. A further subnetwork starts from what is there,
-        and one of several hidden layers learns faster and costs more a step: they have a third of the passes.
+        A class index tells more than a sign, so fewer passes do. A further subnetwork starts from what is there,
+        and one of several hidden layers learns faster and costs more per step: both get a third of the passes.
         """
         batch = config.search.batch or min(m, max(64, min(512, m // 200)))
         passes = max(12, min(50 if classes else 80, VISITS // m))
@@ -304,7 +304,7 @@ class CommitteeDescent:
 
     @cached_property
     def held_out(self) -> Batch:
-        """What each member is not trained on."""
+        """The points that each member is not trained on, as a batch."""
         feed, sample = self.feed, self.feed.sample
         rows = sample.held_out
         x = torch.stack([feed.rows(part) for part in rows])
@@ -378,7 +378,7 @@ def inside(proposal: Proposal, spec: NetworkSpec, config: Config) -> Proposal:
 
 
 def check_config(config: Config) -> None:
-    """The committee trains whole members, not w: what belongs to that is refused."""
+    """Refuse settings of a search over w: the committee trains whole members."""
     check(
         config.search.variant in ("base", "SD"),
         f"learner='committee' has no variant {config.search.variant!r}: take 'gradient'.",

@@ -65,7 +65,7 @@ class ComparedUnits:
 
 
 def entry(compared: ComparedUnits, kept: int, F: float, why: str) -> Round:
-    """A round as the history tells it."""
+    """A round as the history records it."""
     candidates, held_out = compared.candidates, compared.held_out
     line: Round = {"candidates": [one.record for one in candidates], "chosen": kept, "objective": F}
     lam = candidates[compared.best].lam if compared.best >= 0 else None
@@ -87,7 +87,7 @@ class Read:
 
     @property
     def columns(self) -> Tensor:
-        """One for each unit."""
+        """The columns of H, one for each unit."""
         return torch.cat([self.H[k] for k in sorted(self.H)], 1)
 
 
@@ -109,7 +109,7 @@ class WeighedPart:
         return self.helps and objective.falls(self.objective, F, least_decrease)
 
     def refusal(self, F: float, least_decrease: float) -> str:
-        """Why it is not worth having."""
+        """Why it is not added."""
         return NOT_WORTH if objective.falls(self.objective, F, least_decrease) else too_little(least_decrease)
 
     @property
@@ -163,7 +163,7 @@ class Training:
 
     @property
     def pass_costs(self) -> float:
-        """Products and sums of two layers of a candidate on the whole sample, the dearest part of comparing it."""
+        """Products and sums of two layers of a candidate on the whole sample, the main cost of comparing it."""
         members, units = self.config.search.members or 1, max(units for _, units in self.config.sizes)
         return 2.0 * len(self.y) * members * units * (self.points.n_0 + units)
 
@@ -184,7 +184,7 @@ class Training:
         return GrownNetwork(growth, tuple(resume.history) if resume else (), self.objective(growth))
 
     def propose(self, grown: GrownNetwork, t: int) -> list[Read]:
-        """By default one candidate as deep as the network and one deeper; once the depth is settled the former."""
+        """By default one candidate as deep as the network and one deeper; only the former once the depth is settled."""
         sizes, growth = self.config.sizes, grown.growth
         if self.settles and self.config.search.candidates is None and growth.parts:
             sizes = sizes[:1]
@@ -288,10 +288,10 @@ class Training:
         growth.reweight(best.w)
 
     def constant(self, growth: Growth) -> Read:
-        """Units that read the constant feature alone, of each member one, or one a class by the log of its share.
+        """Units that read the constant feature alone: one for each member, or one per class by the log of its share.
 
-        Where nothing helps f is to know the shares of the classes: else it is 0, and every point is taken for one of
-        the first class, however rare.
+        If no candidate helps, f should at least follow the shares of the classes. With f = 0 every point would be put
+        into the first class, however rare.
         """
         assert self.split is not None
         K, at = self.split.members, self.points.centre.constant

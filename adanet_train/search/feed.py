@@ -1,4 +1,4 @@
-"""Batches of the sample for all members of a committee at once, of samples and processes of any size."""
+"""Batches for all members of a committee at once, for samples of any size and any number of processes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Piece:
 
 
 class Feed:
-    """Batches without end, none with a member's own part; a sample too large to keep is read in pieces.
+    """Endless batches, never with a member's own part; a sample too large to keep is read in pieces.
 
     All processes draw the same batches, and each reads those of their points that are its own. A piece is made of
     blocks from all over the sample, other ones in every pass, so that the order of the rows does not matter.
@@ -75,12 +75,12 @@ class Feed:
                     yield Batch(taken, y[own], taken_from(offset, own), weights, index.shape[1])
 
     def y(self, index: slice | Tensor) -> Tensor:
-        """The labels of these of the rows here; class indices stay what they are."""
+        """The labels of the rows here at `index`; class indices stay integers."""
         y = self.sample.y[index]
         return y.to(self.dtype) if y.is_floating_point() else y
 
     def rows(self, index: slice | Tensor) -> Tensor:
-        """x of these of the rows here."""
+        """x of the rows here at `index`."""
         whole = self.points.centred if self.centred and self.dtype == torch.float32 else None
         if whole is not None:
             return whole[index]
@@ -141,7 +141,7 @@ class Feed:
 
 
 def taken_from(offset: Tensor | None, own: Tensor) -> Tensor | float:
-    """Of each member the entries, or rows of C, of these places [K, b]; 0 where there is no offset."""
+    """For each member the entries, or rows of C, at these places [K, b]; 0 without an offset."""
     if offset is None:
         return 0.0
     if offset.ndim == 2:

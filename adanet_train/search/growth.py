@@ -65,7 +65,7 @@ class Growth:
         return self.network.inputs(Psi, depth, self.activation)
 
     def existing(self, depth: int) -> list[Tensor]:
-        """The inputs of layers 1, .., depth on the whole sample, as the weak learners that look at all of it want."""
+        """The inputs of layers 1, .., depth on the whole sample, for weak learners that read all of it."""
         return self.inputs(self.points.whole(), depth)
 
     def unread(self, k: int, *, last_only: bool) -> int:

@@ -77,7 +77,7 @@ class HeldOutValues:
         return gain > (0.0 if self.first else max(error, least * float(self.mean(before))))
 
     def of_members(self, H: Tensor, w: Tensor) -> Tensor:
-        """What its new units, with weights w, add to f^(j) at the points held out from member j."""
+        """What the new units of member j, with weights w, add to f^(j) at the points held out from it."""
         K, tops = self.sample.members, self.sample.labels.tops
         shares = [slice(j * tops, (j + 1) * tops) for j in range(K)]
         held_out = zip(self.sample.held_out, shares, strict=True)

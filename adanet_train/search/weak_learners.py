@@ -65,7 +65,7 @@ class Task:
 
 
 def generator(seed: int, t: int, number: int) -> torch.Generator:
-    """The randomness of one candidate: it depends on nothing but the seed, the round and the candidate's number."""
+    """The randomness of one candidate: it depends only on the seed, the round and the candidate's number."""
     state = np.random.SeedSequence([seed, t, number]).generate_state(1, np.uint64)
     return torch.Generator().manual_seed(int(state[0] >> np.uint64(1)))
 

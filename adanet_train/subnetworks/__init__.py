@@ -1,1 +1,1 @@
-"""AdaNet over subnetworks of one's own: builders of torch modules, given estimators, images and streams."""
+"""AdaNet over your own subnetworks: builders of torch modules, given estimators, images and streams."""

@@ -28,14 +28,14 @@ from adanet_train.subnetworks.protocol import Loss
 class Committee:
     """What the default learner of `AdaNetClassifier` adds in a round: the mean of some small dense networks.
 
-    Each is trained without a part of the training points, which says when to stop. A committee reads the numbers of a
-    point in a row, and above its first layer the units of the last committee of as many members.
+    Each is trained without a part of the training points, which says when to stop. A committee reads a point as one row
+    of numbers, and above its first layer the units of the last committee with as many members.
 
     Parameters
     ----------
     depth : layers of each network, the linear one on top included: 1 is linear.
     width : units of each network in every layer below the top. None: 50, and 100 from 20,000 points on.
-    members : number of networks. None: 8, 4 from 20,000 points on, 2 for very many.
+    members : number of networks. None: 8, 4 from 20,000 points on, 2 from 200,000 on.
     config : settings of the training: `batch`, `epochs`, `steps`, `learning_rate`, `patience`, `validation_fraction`.
 
     Examples
@@ -57,7 +57,7 @@ class Committee:
         self._builder(2)  # refuses a width or a number of members below 1
 
     def build(self, context: Context) -> CommitteeModule:
-        """Untrained, in float32."""
+        """The untrained committee, in float32."""
         return self._builder(context.m).build(context)
 
     def fit(self, module: CommitteeModule, data: Data, loss: Loss) -> None:

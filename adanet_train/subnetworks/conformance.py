@@ -1,4 +1,4 @@
-"""A check of one's own builder, to run in one's own tests: check_builder(my_builder, shape=(1, 28, 28), outputs=10)."""
+"""A check of your own builder, for your tests: check_builder(my_builder, shape=(1, 28, 28), outputs=10)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_builder(
     categories: tuple[int, ...] = (),
     after: Builder | None = None,
 ) -> nn.Module:
-    """Build twice, run, and train for two rounds on random points: what `AdaNetClassifier(subnetworks=...)` asks.
+    """Build twice, run, and train for two rounds on random points, as `AdaNetClassifier(subnetworks=...)` requires.
 
     The builder's own `fit` is called, if it has one; else one pass of the default training is made.
 

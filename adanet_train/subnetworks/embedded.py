@@ -31,7 +31,7 @@ class Embedded(nn.Module):
 
     def __init__(self, categories: Sequence[int], size: int | None = None) -> None:
         super().__init__()
-        needs = "categories must tell of each column of a table: Subnetworks(.., categories=True), got none."
+        needs = "categories must hold a number for each column of a table: Subnetworks(.., categories=True), got none."
         check(len(categories) > 0, needs)
         self.numbers = [j for j, count in enumerate(categories) if not count]
         self.words = [j for j, count in enumerate(categories) if count]

@@ -1,4 +1,4 @@
-"""f = Σ_t w_t h_t as one torch module, and as a table that people can read."""
+"""f = Σ_t w_t h_t as one torch module, and as a table to read."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Ensemble(nn.Module):
 
 @dataclass(frozen=True)
 class Summary:
-    """The architecture: of each subnetwork its number, round, depth, parameters, weight, share of f, and what it reads.
+    """The architecture: number, round, depth, parameters, weight, share of f and inputs of each subnetwork.
 
     It prints as a table. `plain` is what `figures.architecture.draw` takes.
     """

@@ -28,7 +28,7 @@ VERSION = 3
 
 @dataclass(frozen=True)
 class Run:
-    """What a run was asked: a further one takes it up only if it is asked the same.
+    """The settings of a run; a further run resumes it only with the same settings.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ def is_ensemble(content: Any) -> bool:
 
 
 def outline(path: str | Path) -> dict[str, Any] | None:
-    """What a file tells without its builders: the rows of the summary, outputs and shape; None of another model."""
+    """What a file shows without its builders: the rows of the summary, outputs and shape; None for another model."""
     try:
         content = archive.load(archive.read_bytes(path), str(path))
     except ValueError:  # whatever else it is, its own reader says

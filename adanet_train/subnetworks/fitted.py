@@ -178,10 +178,10 @@ def read_points(X: Any, y: Any = None, **asked: Any) -> tuple[Any, Any, Encoder 
 
 
 def read_labelled(X: Any, y: Any, **asked: Any) -> tuple[Any, Any, Encoder | None, Sequence[str]]:
-    """The same of points to train on, whose labels in a table are its column `y` unless another one is named."""
+    """As `read_points`, for training: the labels of a table are its column `y` unless another one is named."""
     if is_table(X) and isinstance(X, str | Path):
         y = "y" if y is None else y
-        check(isinstance(y, str), "of a file y must be the name of the column of labels.")
+        check(isinstance(y, str), "for a file y must be the name of the column of labels.")
     return read_points(X, y, **asked)
 
 

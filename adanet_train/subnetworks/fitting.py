@@ -24,7 +24,7 @@ SCALES = tuple(2.0 ** (-k / 2) for k in range(9))
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """What `fit(module, data, loss)` of a builder is given: the points, their labels, and which rows are for what.
+    """The data that a builder's `fit(module, data, loss)` gets: points, labels, and rows for training and validation.
 
     Attributes
     ----------
@@ -33,8 +33,8 @@ class Data:
     split : `split.train` and `split.validation`, the numbers of the rows for each.
     outputs : 1 for two classes, else the number of classes.
     generator : random numbers of this candidate; torch's global generator is seeded from it while `fit` runs.
-    name, progress : of the builder, and what shows passes.
-    previous : subnetworks of earlier rounds, which must stay as they are: in eval mode, also inside of this one.
+    name, progress : the builder's name, and a function that shows passes.
+    previous : subnetworks of earlier rounds, which must stay unchanged and in eval mode, also inside of this one.
     """
 
     inputs: Inputs
@@ -107,7 +107,7 @@ class ModuleSearch:
             buffer.copy_(kept)
 
     def rate(self, number: int) -> float:
-        """Of a step 1, 2, ..: up along a line, then down to 0 along a cosine."""
+        """The learning rate at step 1, 2, ..: up along a line, then down to 0 along a cosine."""
         done = (number - 1) / self.steps
         share = done / RISE if done < RISE else (1 + math.cos(math.pi * (done - RISE) / (1 - RISE))) / 2
         return self.settings.rate * share

@@ -29,12 +29,12 @@ def complexity(module: nn.Module, builder: Any, shape: tuple[int, ...]) -> tuple
 
 
 def depth(module: nn.Module) -> int:
-    """Layers with weights, also of earlier subnetworks inside; at least 1. A committee stands beside what it reads."""
+    """Layers with weights, also of earlier subnetworks inside; at least 1. A committee does not count what it reads."""
     if isinstance(module, CommitteeModule):
         return len(module.weights)
     return max(1, sum(isinstance(part, DEEP) for part in module.modules()))
 
 
 def parameters(module: nn.Module) -> int:
-    """Numbers that training can change, those of frozen earlier subnetworks left out."""
+    """The number of weights that training can change, without those of frozen earlier subnetworks."""
     return sum(p.numel() for p in module.parameters() if p.requires_grad)

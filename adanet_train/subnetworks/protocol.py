@@ -1,4 +1,4 @@
-"""What a subnetwork of one's own is: a builder makes a module, a generator proposes builders each round.
+"""How to write your own subnetwork: a builder makes a module, a generator proposes builders each round.
 
     def small_cnn(context): return nn.Sequential(nn.Conv2d(context.shape[0], 8, 3), nn.ReLU(), nn.Flatten(), ...)
 
@@ -63,7 +63,7 @@ class Generator(Protocol):
 
 
 class InstanceWarning(UserWarning):
-    """A module instance among the builders is taken as it is, and it may be that it should have been trained."""
+    """A module instance among the builders is used as it is, but perhaps it should have been trained."""
 
 
 class Given(nn.Module):
@@ -117,7 +117,7 @@ def _is_proposal(one: Any) -> bool:
 
 
 def described(error: Exception) -> str:
-    """What went wrong in code of the user's: torch says it in a sentence, Python needs the kind of error too."""
+    """The message of an error in the user's code, with its class unless that is RuntimeError or ValueError."""
     return str(error) if isinstance(error, RuntimeError | ValueError) else f"{type(error).__name__} {error}"
 
 

@@ -1,8 +1,8 @@
-"""AdaNet with subnetworks of one's own: what a round proposes, the convex step, the comparison, the reports.
+"""AdaNet with the user's subnetworks: what a round proposes, the convex step, the comparison, the reports.
 
 f_t = Σ_s w_s h_s. After every round all weights together minimise the paper's F, with Γ_s = λ r(h_s) + β and a duality
-gap. The loss in F is that of the validation points, where there are any: the training points know a subnetwork that was
-fitted to them by heart, and then the first one would get nearly all the weight. Candidates are compared by the loss on
+gap. The loss in F is that of the validation points, where there are any: a subnetwork may have learned the training
+points by heart, and then the first one would get nearly all the weight. Candidates are compared by the loss on
 validation points, or by F where there are none.
 """
 
@@ -67,8 +67,8 @@ class Subnetworks:
         training points weigh, and F compares), or points of their own for that: a pair (X, y), a Dataset or DataLoader.
     lam, beta : Γ = lam r + beta. lam=None: the most complex first candidate pays 0.001 for a weight of 1.
     training : the default training, `Fit(epochs=10, batch=64, rate=6e-3, patience=3)`.
-    categories : of a table, whether a column of words is one column of codes 1, 2, .. (0: empty or unknown) for
-        embeddings, as `Context.categories` tells, instead of one column of 0 and 1 for each word.
+    categories : whether a table's column of words becomes one column of codes 1, 2, .. (0: empty or unknown), for
+        embeddings by `Context.categories`, instead of one column of 0 and 1 for each word.
     """
 
     builders: Any
@@ -395,7 +395,7 @@ class EnsembleProblem:
             raise ValueError(f"builder {name_of(builder)!r} failed in round {t}: {described(error)}{flat}") from error
 
     def candidate(self, builder: Any, grown: GrownEnsemble, t: int, number: int) -> Candidate:
-        """Built and fitted; an error names the builder."""
+        """Build and fit a candidate; an error names the builder."""
         start, draw, name = time.process_time(), generator(self.seed, t, number), name_of(builder)
         previous = self.previous(grown)
         module = self.built(builder, previous, grown, t, draw)
@@ -418,7 +418,7 @@ class EnsembleProblem:
         return Candidate(name, module, self.labels.of(h), r, how, count, number, seconds, origin)
 
     def warn_of_instance(self, module: nn.Module, name: str, h: Tensor) -> None:
-        """A module is taken as it is; eval() says that this is meant, unless its error says otherwise."""
+        """Warn that an instance is used as it is, if it errs like a constant or is not in eval mode."""
         wrong = self.y * h[:, 0] <= 0 if self.labels.outputs is None else h.argmax(1) != self.y
         error, base = float(wrong.double().mean()), base_rate(self.y.cpu().numpy())
         what = f"subnetwork {name!r} is an instance, which is taken as it is and not trained"
