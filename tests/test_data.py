@@ -132,7 +132,7 @@ def test_labels_are_mapped_and_said(table):
         ("a,y\n1,1\n1e400,1\n", "row 3, column 'a' must be finite, got inf."),
         ("a,b,y\n0,x,1\n2,-inf,1\n", "row 3, column 'b' must be finite, got -inf."),
         ('a,y\n"1,234",1\n', "row 2, column 'a' must be a number, got '1,234': a number has no comma here."),
-        ("c=red,c,y\n1,red,1\n", "column 'c=red' has the name by which cells of another one are encoded: rename it."),
+        ("c=red,c,y\n1,red,1\n", "column 'c=red' has a name that the encoding of another column uses: rename it."),
         ("a,y\n1,2\n1,1\n", "y must be -1/+1 or 0/1, or names of two classes, got 1, 2."),
         ("a,y\n1,nan\n1,1\n", "row 2 has no label in column 'y'."),
         ("a,y\n1,x\n1,\n", "row 3 has no label in column 'y'."),

@@ -89,7 +89,7 @@ def test_a_keyword_that_moved_says_where_to(kind):
 
 @pytest.mark.parametrize("kind", [AdaNetClassifier, AdaNetCVXClassifier])
 def test_every_parameter_is_documented_by_itself(kind):
-    documented = re.findall(r"^    (\w+) : ", kind.__doc__, flags=re.M)
+    documented = re.findall(r"^    (\w+)\n        \S", kind.__doc__, flags=re.M)
     assert sorted(documented) == sorted(kind().get_params())
 
 

@@ -630,7 +630,7 @@ def test_points_that_are_not_numbers_are_refused():
         fitted(linear, csr_matrix(DIGITS))
     with pytest.raises(ValueError, match="without masked entries"):
         fitted(linear, np.ma.masked_array(DIGITS, DIGITS > 15))
-    with pytest.raises(ValueError, match="an IterableDataset cannot be held out from"):
+    with pytest.raises(ValueError, match="no points of an IterableDataset can be held out"):
         AdaNetClassifier(subnetworks=linear).fit(Endless())
     with pytest.raises(ValueError, match=r"^validation .*\[0, 1\).*pair"):
         Subnetworks(linear, validation="some")

@@ -18,7 +18,7 @@ from typing import IO, Any
 from adanet_train.app.console import Terminated, refuse, status_of
 
 LAUNCHED = "ADANET_TRAIN_LAUNCHED"
-"""For the processes that are started here, the one that started them: what ends them all is told once, by that one."""
+"""Environment variable with the id of the process that started the others; it alone prints what ended them all."""
 ENDED = 3
 """The status of a process that ends because another one did."""
 GRACE = 10.0

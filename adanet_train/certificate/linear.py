@@ -36,7 +36,7 @@ BETA = 0.003
 LEAN = 3.0
 """How far θ of a dense start leans at first to the voters that agree with the labels."""
 NEIGHBOURS = 8
-"""So many voters are tried to add, and to drop, one by one."""
+"""How many voters a round tries to add, and to drop, one by one."""
 ADDED, DROPPED = (1, 2, 4, 8, 16, 32), (1, 2, 4, 8, 16)
 """How many atoms a round tries to add or to drop at once."""
 REFINED, WORTH = 2, 1.25
@@ -70,9 +70,9 @@ class VotePlan:
     shares: tuple[float, ...]
     """Γ on the path, as shares of the Γ from which on w = 0."""
     gap: float
-    """The path is for starts: that close to the minimum will do."""
+    """Gap at which a point of the path is close enough to the minimum to start from."""
     settings: tuple[tuple[float, float], ...]
-    """(N, t) among which a start on the path has the best."""
+    """The (N, t) from which a start on the path takes the best."""
     most: float
     """The largest N of the certificate's grid."""
     near: Callable[[VoteProblem, Voters], tuple[Voters, Tensor]]
@@ -82,7 +82,7 @@ class VotePlan:
     """N of the starts with weight on all voters."""
     dense_steps: int = 350
     points: int | None = None
-    """The search looks at about so many points, evenly spread over a larger sample."""
+    """The search uses about this many points, evenly spread over a larger sample."""
 
 
 ONE_OUTPUT = VotePlan(

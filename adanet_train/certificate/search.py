@@ -32,7 +32,7 @@ LEAST_RATE = 0.5
 NEW_SHARE = 0.02
 """The weight of an atom that is added."""
 FEW = 40_960
-"""The largest N at first: with more counts the loss is steeper, and what is searched there at once ends worse."""
+"""The largest N at first: with more counts the loss is steeper, and a search that starts there ends worse."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class VoteProblem:
     y: Tensor
     delta: float
     m: int | None = None
-    """The size of the sample where these are a part of its points."""
+    """The size of the whole sample, of which these points may be a part."""
     most: float = FEW
     """The largest N that is searched."""
 
@@ -70,7 +70,7 @@ class Voters:
     t: float
     beta: float
     value: float = math.inf
-    """F by the smooth form; what is stated is computed from the network."""
+    """F by the smooth form; the certificate that is reported is computed exactly from the network."""
 
     def weights(self, n_0: int) -> Tensor:
         """q_v, one row per node, in float64; Σ ||q_v||_1 = 1."""

@@ -33,7 +33,7 @@ from adanet_train.reading.state_dict import Chain
 from adanet_train.search.weak_learners import generator
 
 WIDTH = 16
-"""Units of a layer of a subnetwork where the config leaves them open."""
+"""Units per layer of a subnetwork if the config leaves them open."""
 SECONDS = 30.0
 """Nominal seconds for each candidate."""
 STEPS, RATE, BATCH = 2000, 0.01, 256

@@ -25,7 +25,7 @@ from adanet_train.data.rows import require_finite
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 Spend = Callable[[float], None]
-"""Told of the nominal seconds that were spent."""
+"""Called with the nominal seconds that were spent."""
 ROWS = 4096
 SOME_ROWS = 256
 FLOPS_PER_BLOCK = 2e8

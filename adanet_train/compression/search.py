@@ -45,7 +45,7 @@ BUDGET = 60.0
 STEPS = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)
 """Steps of the rounding, in root mean squares."""
 FIRST = 0.15
-"""Share of the steps for the first run from each rounding; the best one is gone on with."""
+"""Share of the steps for the first run from each rounding; the search continues from the best one."""
 SHARES = ((0.4, 0.5), (0.15, 0.25), (0.15, 0.25))
 """Of fine-tuning and of greedy search for each cycle, from the best network so far."""
 RATE = 2.0

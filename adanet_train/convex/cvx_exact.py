@@ -32,7 +32,7 @@ from adanet_train.core.surrogates import Surrogate
 MAX_ITER = 1000
 
 Say = Callable[[str], None]
-"""Hears, line by line, how far a step is."""
+"""Called with each line on the progress of a step."""
 
 Loss = SampleLoss | ClassLoss
 

@@ -44,7 +44,7 @@ STEPS, FACTORS, PRODUCTS = 30, 5, 1_000
 """Of a minimisation, as seen on pixels of ten digits down to Γ = 5e-6."""
 
 Nearly = Callable[[Tensor], Tensor]
-"""Something near the inverse of Q + H, times a vector."""
+"""The product of an approximate inverse of Q + H with a vector."""
 
 
 def expected_seconds(m: int, n: int, C: int) -> float:

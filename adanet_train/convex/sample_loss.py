@@ -20,7 +20,7 @@ from adanet_train.core.world import ALONE, World
 BLOCK, STRIP = (32, 96), 1 << 12
 """Columns of a product at a time, at least and at most, and points."""
 PIECE = 1 << 17
-"""Points that a sum over the sample takes at a time: what is computed on the way stays small, and in the cache."""
+"""Points that a sum over the sample takes at a time, so that intermediate results stay small and in the cache."""
 ROUGH = 1e-4  # what single precision may take from the least eigenvalue of a unit diagonal
 
 

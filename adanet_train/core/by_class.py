@@ -10,7 +10,7 @@ import numpy as np
 from adanet_theory.checks import Array
 
 ZERO_ONE = "labels 0 and 1 mapped to -1 and +1."
-"""The note on labels that are read so; the classes keep the names 0 and 1."""
+"""The note on labels 0/1, which are read as -1/+1; the classes keep the names 0 and 1."""
 
 
 def base_rate(y: Array) -> float:

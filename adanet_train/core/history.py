@@ -30,7 +30,7 @@ class CandidateRecord(TypedDict):
     objective: float
     Gamma: dict[str, Any]
     members: NotRequired[int]
-    """How many members it consists of, each with an equal share of the units of every layer; missing: one."""
+    """Number of its members, each with an equal share of the units of every layer; missing: one."""
     held_out: NotRequired[float]
     """The mean loss of its members on the points that each was trained without."""
 
@@ -48,6 +48,6 @@ class Round(TypedDict):
     held_out: NotRequired[float]
     """The held-out loss after the round."""
     certificate: NotRequired[dict[str, Any]]
-    """The terms of the certificate that stands after the round, where that is the objective."""
+    """The terms of the certificate after the round, if that is the objective."""
     picking: NotRequired[dict[str, Any]]
     """Picks and wrong rows that are left, N, and the certificate, of a round of picking."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from adanet_theory.checks import check
 
 FEWEST = 16
-"""Rows that are looked at again."""
+"""How many rows are predicted again."""
 SINGLE = 2.0**-23
 """eps of float32, in which most networks are computed."""
 

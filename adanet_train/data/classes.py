@@ -19,7 +19,7 @@ REMEDY = (
     "on which side it is."
 )
 MANY = 20
-"""So many classes are none only where most points have one of their own."""
+"""Beyond this many different labels, they are refused if most points have a label of their own."""
 
 
 def plain(y: Any, m: int) -> tuple[Any, str]:

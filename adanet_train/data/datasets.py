@@ -97,7 +97,7 @@ class Dataset:
     """C, where y holds class indices."""
     notes: tuple[str, ...] = ()
     own_map: FeatureMap | None = None
-    """X -> Ψ, where the features come with a map of their own."""
+    """X -> Ψ, if the features come with their own map."""
     shape: tuple[int, ...] | None = None
     """Of one point, where it is not a row of numbers in the file."""
     pair: tuple[str, str] | None = None
@@ -105,7 +105,7 @@ class Dataset:
     label: str | None = None
     """The column of a table that holds the labels."""
     encoded: tuple[str, ...] = ()
-    """The features that stand for words and empty cells of a table: which there are, the table itself said."""
+    """The features made of words and empty cells of a table; they depend on the table itself."""
 
     @property
     def m(self) -> int:

@@ -25,7 +25,7 @@ from adanet_train.data.features import Array, FeatureMap
 EMPTY = ("", "?", "na", "n/a", "nan", "null", "none", "<na>", "nat")
 FLAGS = {"false": 0.0, "true": 1.0}
 CATEGORIES, CODES = 100, 1 << 20
-"""So many different words at most: of a column of 0/1 columns, and of a coded one."""
+"""Most different words in a column: encoded as 0/1 columns, and as codes."""
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
 DATE = re.compile(
     r"([0-9]{4}([-/.])[0-9]{1,2}\2[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\3[0-9]{4})([T ][0-9]{1,2}:[0-9]{2}.*)?"
@@ -117,7 +117,7 @@ class Encoder:
     def names(self) -> tuple[str, ...]:
         names = tuple(name for seen in self.columns for name in seen.names)
         (twice, count), *_ = Counter(names).most_common(1)
-        check(count == 1, f"column {twice!r} has the name by which cells of another one are encoded: rename it.")
+        check(count == 1, f"column {twice!r} has a name that the encoding of another column uses: rename it.")
         return names
 
     def __call__(self, columns: Sequence[Column]) -> Array:
@@ -240,7 +240,7 @@ def _is_word(cell: str) -> bool:
 # Columns that number the rows
 
 FEWEST = 20
-"""Rows from which on different values in all of them say that a column is an id."""
+"""Least number of rows at which a column without repeated values counts as an id."""
 
 
 def numbered(X: Array, names: Sequence[str]) -> list[str]:
@@ -263,9 +263,9 @@ def of_ids(names: Sequence[str], remedy: Callable[[str], str]) -> list[str]:
     """A sentence for each column that is an id, with the option that leaves it out.
 
     >>> of_ids(["id"], "--drop {}".format)
-    ["column 'id' holds another value in every row, as an id does, and is used as a feature: --drop id leaves it out."]
+    ["column 'id' holds a new value in every row, as an id does, and is used as a feature: --drop id leaves it out."]
     """
-    same = "holds another value in every row, as an id does, and is used as a feature"
+    same = "holds a new value in every row, as an id does, and is used as a feature"
     return [f"column {name!r} {same}: {remedy(name)} leaves it out." for name in names]
 
 

@@ -32,7 +32,7 @@ class Pictures:
     outputs: int | None
     notes: tuple[str, ...]
     encoder: Encoder | None = None
-    """Of a table: how its columns became those of X."""
+    """For a table: how its columns became those of X."""
 
     @property
     def dataset(self) -> Dataset:

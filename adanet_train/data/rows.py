@@ -22,10 +22,10 @@ from adanet_train.data.disk import Some, is_on_disk
 from adanet_train.data.features import Array
 
 COPIES = 1_000_000
-"""Counts may add up to so many points, or to ten for each row: larger ones are rather weights."""
+"""Counts may add up to this many points, or to ten for each row: larger ones are probably weights."""
 MANY = 4
-"""More copies a row, on average, are told of: weights that are no counts would have their rows both in the training and
-in what is held out from it, and the fit would go by heart."""
+"""More copies per row on average raise a warning: of weights that are not counts, copies of a row would be both in
+training and held out, and the fit would learn them by heart."""
 CHUNK = 1 << 17  # numbers that are hashed at a time
 
 

@@ -46,7 +46,7 @@ from adanet_train.search.complexity import penalty
 from adanet_train.search.growable import Growable
 
 QUICK, LONG = 10.0, 600.0
-"""Seconds up to which an exact step says nothing, and from which on it says so to everyone."""
+"""Seconds below which an exact step is silent, and above which it warns even without `say`."""
 
 
 def train(

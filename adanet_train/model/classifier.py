@@ -34,7 +34,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     model_: ModelFile
     classes_: NDArray[Any]
     ensemble_: Fitted
-    """Instead of `model_`, where the subnetworks are of one's own."""
+    """Takes the place of `model_` with subnetworks of your own."""
     picked_: dict[str, Any]
     """The record of `certify`, where these were trained by picking; `replay` runs it again."""
 

@@ -63,11 +63,11 @@ class ModelFile:
     extra: Mapping[str, Any] = field(default_factory=dict)
     sha256: str | None = None
     chain: Chain | None = None
-    """The weights of a state_dict in their own type of numbers, where it was read off one."""
+    """The weights of a state_dict in their own type of numbers, if the model was read from one."""
     holdout: Sample | None = None
     """Points never used in training."""
     picked: Mapping[str, Any] | None = None
-    """Of a network that was trained by picking: start and picks, as row numbers of the sample, and the recipe."""
+    """For a network trained by picking: start and picks, as row numbers of the sample, and the recipe."""
 
     @cached_property
     def graph(self) -> Graph:

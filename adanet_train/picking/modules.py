@@ -20,7 +20,7 @@ from adanet_train.picking.core import Labelled
 from adanet_train.picking.networks import margin
 
 CHUNK = 256
-"""Rows that are evaluated at a time: always as many, so that a row's margin does not depend on their number."""
+"""Rows that are evaluated at a time: always this many, so that a margin does not depend on the number of rows."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from adanet_train.picking.core import Indices, Labelled, Learner, Picked, Plan, 
 
 Status = Literal["holds", "assumed", "fails"]
 OTHER_PROCESSOR = 1 / 16
-"""By how much of a tensor's norm the weights may differ that a recipe gives on another processor (0.5 % was seen)."""
+"""Share of a tensor's norm by which weights may differ when a recipe runs on another processor (0.5 % was seen)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ class Checked:
 
     picked: Picked
     status: Status
-    """"holds": replayed, the same picks and weights. "assumed": not replayed, or rounded apart. "fails": refuted."""
+    """"holds": replayed, same picks and weights. "assumed": not replayed, or rounded apart. "fails": refuted."""
     detail: str
 
 

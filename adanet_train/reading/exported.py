@@ -270,4 +270,4 @@ ATEN: dict[str, Rule] = {
     "constant_pad_nd": _padded,
     "pad": lambda b, x, pad, mode="constant", value=None: b.call(functional.pad, x, pad, mode, value),
 }
-"""What the operations of a program are here; a program with one that the reader does not know is a black box."""
+"""The operations of a program by name; a program with an operation that is not here is a black box."""

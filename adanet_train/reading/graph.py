@@ -45,7 +45,7 @@ class Graph:
     nodes: tuple[Node, ...]
     link: str = ""
     derived: bool = False
-    """Whether forward makes fixed tensors out of the weights, in whatever numbers it computes."""
+    """Whether forward computes fixed tensors from the weights, in its own type of numbers."""
 
     @property
     def outputs(self) -> int:

@@ -259,4 +259,4 @@ RULES: dict[str, Rule] = {
     "Softmax": lambda b, a, x: b.call(torch.softmax, x, int(a.get("axis", -1))),
     "LogSoftmax": lambda b, a, x: b.call(torch.log_softmax, x, int(a.get("axis", -1))),
 }
-"""What the operations of ONNX are here; what stands in none of the reader's own tables is a black box."""
+"""The operations of ONNX by name; an operation that is in no table of the reader is a black box."""

@@ -43,7 +43,7 @@ CYCLES, GAIN = 4, 0.02
 """The most runs of the rate from its height down to 0. Another run follows if a run lowers the held-out loss by this
 share of what it was before the first run: near 0, a share of the current loss would say nothing."""
 VISITS = 2_000_000
-"""Points that a member looks at, passes times m: the cap that a small sample does not feel."""
+"""Most points that a member reads, passes times m; a small sample stays below it."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,7 @@ from adanet_train.search.selection import Direction, HeldOutValues, Judged, choo
 from adanet_train.search.weak_learners import Task, candidate, generator
 
 DEEPEST = 3
-"""Of a committee that chooses its depth: to try a third hidden layer makes a small fit a quarter dearer."""
+"""Largest depth that a committee tries when it chooses: a third hidden layer makes a small fit a quarter longer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +100,9 @@ class WeighedPart:
     objective: float
     held_out: float | None = None
     helps: bool = True
-    """Whether the held-out points say that it is worth having."""
+    """Whether the held-out loss falls by enough with it."""
     lam: float | None = None
-    """λ that it was priced at, where that is not the config's."""
+    """λ of its penalty, if that is not the config's."""
 
     def is_worth(self, F: float, least_decrease: float) -> bool:
         """Whether F falls by enough if it is added, and the held-out loss too."""

@@ -41,7 +41,7 @@ class HeldOutValues:
     f: Tensor
     sample: SplitSample
     first: bool
-    """Whether there is no subnetwork yet."""
+    """Whether the network has no subnetwork yet."""
 
     @classmethod
     def of(cls, growth: Growth, sample: SplitSample) -> HeldOutValues:

@@ -159,7 +159,7 @@ def dataset_of(X: Any) -> Any:
         check(plain, "X is a DataLoader with a collate_fn, which is not called here: give a Dataset of pairs (x, y).")
         X = X.dataset
     sized = hasattr(X, "__len__") and not isinstance(X, IterableDataset)
-    check(sized, "X must be a map-style Dataset with a length: an IterableDataset cannot be held out from.")
+    check(sized, "X must be a map-style Dataset with a length: no points of an IterableDataset can be held out.")
     return X
 
 

@@ -108,7 +108,7 @@ def aligned(columns: Sequence[str], rows: Sequence[Sequence[str]], left: Sequenc
 
 
 def summarised(chosen: Sequence[Any], outputs: int, shape: tuple[int, ...]) -> Summary:
-    """The share of f that a subnetwork makes is by the mean |w_t h_t| on the sample."""
+    """A subnetwork's share of f is its share of the sum of the means |w_t h_t| on the sample."""
     total = sum(abs(one.weight) * one.size for one in chosen) or 1.0
     rows = []
     for part in chosen:

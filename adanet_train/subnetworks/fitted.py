@@ -36,7 +36,7 @@ class Fitted:
     device: str
     run: file.Run
     encoder: Encoder | None = None
-    """Of a table: how its columns become those of X; later tables are encoded so."""
+    """For a table: how its columns become those of X; later tables are encoded in the same way."""
     picked: dict[str, Any] | None = None
     """The record of `certify`, where it was trained by picking."""
 

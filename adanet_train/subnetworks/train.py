@@ -50,7 +50,7 @@ from adanet_train.subnetworks.protocol import (
 STRATEGIES = ("grow", "all", "solo")
 WEIGHTS = ("convex", "mean")
 PRICE = 1e-3
-"""Without a λ: what the most complex candidate of the first round pays for a weight of 1."""
+"""If lam is None: the penalty of the most complex candidate of the first round at a weight of 1."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Chosen:
     round: int
     number: int
     size: float
-    """The mean |h| on the sample: |w| size is what it makes of f."""
+    """The mean |h| on the sample: |w| size measures its share of f."""
     origin: Any = None
     """The module or estimator that it is a copy of, where it was given as it is."""
 

@@ -31,7 +31,7 @@ NAMES = (
     *(f"hue_{bin}" for bin in range(HUES)),
 )
 CODE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-"""What the features depend on beside the images, for those who keep them."""
+"""Version of everything that the features depend on besides the images, for caches."""
 CHUNK = 20
 """Images at a time, so that what one step leaves is in the cache for the next."""
 
