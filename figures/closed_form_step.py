@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 P = {"1": 1.0, "2": 2.0, "inf": math.inf}
 M, N = 20, 5  # points and units below of a random problem
 SHARE = 0.3  # of the Γ from which no step descends
-GAMMA = 1e-3  # in the family of C66
+GAMMA = 1e-3  # in the family of cvx-closed-form-optimal
 PARAMETERS = {"m": ONE, "width": ONE, "trials": ONE}
 _LINES: dict[str, dict[str, Any]] = {
     "1": {"color": BLUE, "linestyle": "-", "marker": "o"},
@@ -50,12 +50,12 @@ def threshold(Z: Array, y: Array, p: float) -> float:
 
 
 def diverging(K: float) -> tuple[Array, Array]:
-    """The family of C66: a unit with a larger mean but a large variance, and one that is right everywhere."""
+    """The family of cvx-closed-form-optimal: a unit of larger mean and large variance, and one that is always right."""
     return np.array([[K + 1, 0.9], [-(K - 1), 0.9]]), np.ones(2)
 
 
 def compute(*, quick: bool, **parameters: Any) -> Data:
-    """The share of the exact decrease, for each p: over random problems, sorted, and along the family of C66."""
+    """The share of the exact decrease, for each p: over random problems, sorted, and along `diverging`."""
     problems = number(parameters, "trials", 12 if quick else 200)
     m, units = number(parameters, "m", M), number(parameters, "width", N)
     K = np.logspace(0.5, 4, 5 if quick else 15).tolist()
@@ -75,7 +75,7 @@ def compute(*, quick: bool, **parameters: Any) -> Data:
 
 @styled
 def draw(data: Data) -> Figure:
-    """Left: the distribution of the share over random problems. Right: it tends to 0 along the family of C66."""
+    """Left: the distribution of the share over random problems. Right: it tends to 0 along `diverging`."""
     single = is_single(data, by_default=False)
     rows, columns, height = (2, 1, 4.4) if single else (1, 2, 2.3)
     figure, (left, right) = panels(rows, columns, width=width(data, single=False), height=height)

@@ -149,7 +149,7 @@ def test_a_network_without_activations_is_not_said_to_be_curved() -> None:
         }.items()
     }
     assert {name: row.status for name, row in rows.items()} == {"several": "open", "curved": "fails", "one": "holds"}
-    assert rows["curved"].detail == "softplus stands between Psi and f"
+    assert rows["curved"].detail == "softplus is applied between Psi and f"
 
 
 class SideBySide(nn.Module):

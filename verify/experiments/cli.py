@@ -1,4 +1,4 @@
-"""adanet-experiment NAME: Run the paper's experiments on real data, on this machine or on a cluster."""
+"""adanet-experiment NAME: Run the paper's experiments and ours, on this machine or (the paper's) on a cluster."""
 
 from __future__ import annotations
 

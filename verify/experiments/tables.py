@@ -196,14 +196,14 @@ def certificates(result: Result) -> list[Table]:
         rows.append([data, "-" if m is None else f"{m:,}", *cells])
     note = (
         "Raw values at δ = 0.05, rounded upwards, in brackets the test error of the network where there are test "
-        "points. Corollary 1 does not apply to these networks: its value is what it would say. It and a-posteriori are "
-        "of the linear network trained for its certificate. path-certificate, of hidden units at δ/2, was measured by "
-        "the last version that had it. stochastic-certificate is about the network whose weights are drawn anew for "
-        "every prediction, with a prior trained on the half of the points that it is not about; held-out is of 100 "
-        "ReLU units trained as usual. pick-certificate is of AdaNet trained by picking, from a start on a quarter of "
-        "the points, at the settings that were chosen on other digit pairs."
+        "points. Corollary 1 does not apply to these networks; its value is shown for comparison. It and a-posteriori "
+        "are about the linear network trained for its certificate. path-certificate, for hidden units at δ/2, was "
+        "measured by the last version that had it. stochastic-certificate is about the network whose weights are drawn "
+        "anew for every prediction; its prior was trained on the other half of the points. held-out is about 100 ReLU "
+        "units trained as usual. pick-certificate is about AdaNet trained by picking, from a start on a quarter of the "
+        "points, at settings that were chosen on other digit pairs."
     )
-    every = Table("What can be said of a risk", ["data", "m", *CERTIFICATES.values()], rows, note)
+    every = Table("Bounds on the risk", ["data", "m", *CERTIFICATES.values()], rows, note)
     return [every, _compressed(result), _untouched(result)]
 
 
@@ -401,9 +401,9 @@ def classes(result: Result) -> list[Table]:
         )
     note = (
         "Test errors on points kept aside, one split; scikit-learn's LR and MLP at their defaults (MLP stops early "
-        "from 20,000 points on). held-out and the least other bound are of AdaNet, the certificate of a linear "
-        "network trained for it on the same points; where no range of the features is known before, a quarter of them "
-        "gave the map and was not trained on. δ = 0.05."
+        "from 20,000 points on). held-out and the least other bound are about AdaNet, the certificate about a "
+        "linear network trained for it on the same points. If no range of the features is known beforehand, a quarter "
+        "of the points gave the map and was not trained on. δ = 0.05."
     )
     return [Table("More than two classes", header, rows, note)]
 

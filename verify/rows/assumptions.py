@@ -232,7 +232,7 @@ def layered(spec: NetworkSpec) -> Assumption:
 def linear(setting: Setting) -> Assumption:
     curved = next((phi.name for phi in setting.graph.phi if phi.name != "identity"), None)
     if curved is not None:
-        return _row("linear", False, f"{curved} stands between Psi and f")
+        return _row("linear", False, f"{curved} is applied between Psi and f")
     several = "f is linear in Psi, but made of several maps: it is read as linear if you write it as one Linear"
     return _row("linear", True, "f is linear in Psi") if setting.is_linear else _row("linear", "open", several)
 
@@ -355,7 +355,7 @@ def arithmetic(setting: Setting) -> Assumption:
             f"outputs of the program are within {up(setting.shift):.3g} of the formula where |x| <= r_sup, {rounded}"
         )
         return _row("arithmetic", "holds" if kind.is_double else "assumed", detail)
-    why = kind.why or "no range of inputs is declared: --r-sup"
+    why = kind.why or "no range of inputs is declared, see --r-sup"
     if kind.is_double:
         known = f"the statements are about the formula ({why})"
         detail = f"{known}; assumed: the program, in float64, decides as the formula does"

@@ -1,4 +1,4 @@
-"""Small finite distributions on which R(f) and R_m(H_k) are exact, and what each bound says of a sample from them.
+"""Small finite distributions on which R(f) and R_m(H_k) are exact, and what each bound says about a sample from them.
 
 f is chosen after seeing the sample. The property suite counts how often a bound fails, a figure shows it against δ.
 """

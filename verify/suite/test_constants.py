@@ -1,4 +1,4 @@
-"""Every constant of every bound on a risk is held: by its symbolic twin, by a reference value, or by both.
+"""Every constant of every bound on a risk is checked: by its symbolic twin, by a reference value, or by both.
 
 And the checks have power: each constant of each formula is halved in turn, and that must be noticed.
 """

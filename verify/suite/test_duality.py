@@ -46,7 +46,7 @@ def test_no_other_unit_is_better(data: st.DataObject, p: float) -> None:
 
 
 def solved(e: Array, p: float) -> float:
-    """max u·ε over the ball by a solver that knows nothing of duality."""
+    """max u·ε over the ball by a solver that does not use duality."""
     from scipy.optimize import linprog, minimize
 
     both, split = np.concatenate([-e, e]), np.ones((1, 2 * len(e)))

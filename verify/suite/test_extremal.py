@@ -1,6 +1,6 @@
 """The bounds where they are nearly attained: a bound with a constant halved is refuted there, not only unlike its twin.
 
-What is not approached is held by the twin and the references alone (`test_constants`): the 4/rho of Theorem 1,
+What is not approached is checked by the twin and the references alone (`test_constants`): the 4/rho of Theorem 1,
 theorem-1-range and Corollary 1 (margin-bound proves 2/rho), the depth terms (deviations of few suprema, a quarter of
 2 M sqrt(2 log l/m) at most), the second half of the confidence of a-posteriori and the empirical forms (it pays for
 R_S in the place of R_m), and the last half of the complexity of a-posteriori (see `verify.claims.checks.extremal`).

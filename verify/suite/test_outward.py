@@ -1,4 +1,4 @@
-"""What verify-bounds reads off a file, against exact fractions: denormal, huge and nearly equal numbers included."""
+"""What verify-bounds reads from a file, against exact fractions: denormal, huge and nearly equal numbers included."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Certificates for any network: picking, description length, disagreement; exactly on small laws, and where they break.
 
 `picked` is the procedure of the statement, as small as it can be: an oracle for the trainer and for the formula. The
-constructions at the end break it in one place each; R there is exact, so that every failure is one.
+constructions at the end break it in one place each; R is exact there, so every failure counted is a real one.
 """
 
 from __future__ import annotations

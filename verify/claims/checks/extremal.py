@@ -1,4 +1,4 @@
-"""Distributions on which a bound is nearly attained, all about them exact: they refute a bound that is too small.
+"""Distributions on which a bound is nearly attained, with exact risks: they refute a bound that is too small.
 
 `Memorised`: f is 1 on the sample and 0 on what the sample did not show. That attains the 2 of (2/ρ) R_m(H).
 `Rare`: the best of very many rare features. It comes within a factor 1/2 of the complexity term of a-posteriori, and no

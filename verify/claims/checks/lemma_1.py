@@ -75,7 +75,7 @@ def relu_constant(points: Any = THREE_POINTS, proved: float = 1.5) -> Facts:
 def lemma_1_exactly(
     p: float = math.inf, n_1: int = 2, n_1_of_formula: int | None = None, units: int | None = None
 ) -> Facts:
-    """Units h_t = ±x or ±x relu'd, n_0 = 1: the sup over all choices of n_1 units and u, by brute force."""
+    """One feature x, units relu(x) and relu(-x): the sup over all choices of n_1 units and u, by brute force."""
     X = np.array([[0.5], [-1.0], [0.8], [0.3]])
     m, relu, signs = len(X), activation("relu"), all_signs(len(X))
     unit = relu(np.hstack([X, -X])).T  # h = u x with |u| <= 1 is extreme at u = 1 and u = -1
