@@ -3,8 +3,7 @@
     ε_i = E_{D_t}[y φ_{s-1}(h_{s-1,i})],   D_t(i) ∝ Φ'(1 - y_i f_{t-1}(x_i)),   S_t = Σ_i Φ'(1 - y_i f_{t-1}(x_i))
 
 The paper calls the pair (closed-form unit, its best weight) the joint minimiser of F_t. It is only the steepest
-first-order direction. The joint minimiser solves another convex problem, without a closed form (claim
-cvx-joint-minimiser).
+direction. The joint minimiser solves another convex problem, without a closed form (claim cvx-joint-minimiser).
 """
 
 from __future__ import annotations

@@ -264,8 +264,7 @@ class AdaNetClassifier(_Trained):
     By default every subnetwork is a committee: 8 small networks (fewer from 20,000 points on), each trained without a
     part of the sample, at most an eighth, which says when to stop. The held-out points also choose λ, the depth and the
     number of rounds. There is no refit, since most members train on each point. What was chosen is in `history_` and in
-    the file; the declared family is that of the parameters. A parameter that is None takes its value from `config`,
-    whose default is given in brackets.
+    the file. The declared family is that of the parameters. None takes the value of `config`, its default in brackets.
 
     Parameters
     ----------
@@ -434,7 +433,7 @@ class AdaNetClassifier(_Trained):
 class AdaNetCVXClassifier(_Trained):
     """AdaNet.CVX as a classifier: one unit a round, or up to one for each of C classes, on the whole sample.
 
-    A parameter that is None takes its value from `config`, whose default is given in brackets.
+    None takes the value of `config`, whose default is given in brackets.
 
     Parameters
     ----------

@@ -140,8 +140,7 @@ def check_count(k: int, N: int, name: str = "k", points: str = "N") -> None:
 def clopper_pearson(errors: int, m: int, delta: float) -> float:
     """held-out: R(f) <= max{ p : P[Bin(m, p) <= errors] >= δ }, from m iid points never used in training.
 
-    It holds with probability >= 1-δ over those points. It is the (1-δ) quantile of Beta(errors+1, m-errors), and 1 at
-    errors = m.
+    It holds with probability >= 1-δ over those points. It is the (1-δ) quantile of Beta(errors+1, m-errors).
 
     Parameters
     ----------

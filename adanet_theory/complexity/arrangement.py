@@ -93,8 +93,7 @@ def by_vertices(X: Array, S: Array, p: float, slopes: Slopes) -> Array:
 
     Cut the cells further so that the norm is linear on each part: into orthants at p = 1, and at p = inf into the
     cones |u_j| = max_k |u_k|, bounded by u_j = ±u_k. The vertices then lie on lines in which n_0 - 1 of all the
-    hyperplanes meet. Every candidate is feasible and none depends on σ, so one matrix product gives all values, and
-    none exceeds T.
+    hyperplanes meet. Every candidate is feasible and none depends on σ, so one matrix product gives all values <= T.
     """
     U = candidate_vertices(X, p)
     step = 1 + 2**21 // (len(S) + len(X))

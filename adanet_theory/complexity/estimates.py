@@ -39,8 +39,7 @@ _SIGNS = 2**18  # how many at a time are given to `unit_supremum`
 class Interval:
     """lower <= R_S <= upper: surely if confidence is 1, else with at least that probability over the drawn signs.
 
-    The probability of failure is split evenly: R_S <= upper alone fails with probability at most half of
-    1 - confidence.
+    R_S <= upper alone fails with probability at most half of 1 - confidence.
 
     Parameters
     ----------
@@ -319,8 +318,7 @@ def _spread(X: NDArray[Any], p: float, lengths: Array, Lambda: float, phi: Activ
 def _may_be_flat(X: NDArray[Any], p: float, lengths: Array, unit: float) -> bool:
     """Whether 4 sup_u Σ_i (u . Ψ(x_i))² < Σ_i ||Ψ(x_i)||_q² looks possible: Ψ^T Ψ costs as much as n_0 draws.
 
-    It is judged on some of the points, at the u in the direction of their sum, which is long if the features share a
-    sign.
+    It is judged on some points, at the u in the direction of their sum, which is long if the features share a sign.
     """
     stride = -(-len(X) // _BLOCK)
     some = np.asarray(X[::stride], dtype=np.float64) / unit

@@ -3,8 +3,7 @@
     T(σ) = sup_{||u||_p <= Λ} | Σ_i σ_i φ(u . Ψ(x_i)) |
 
 `unit_supremum` uses the first method that applies. For n_0 = 1 and any φ it searches a line. For positively homogeneous
-φ it uses the sectors, vertices and cells of `arrangement`. If those are too many and p is in {1, inf}, it solves a
-mixed-integer program.
+φ it uses the methods of `arrangement`. If their cells are too many and p is in {1, inf}, it solves integer programs.
 """
 
 from __future__ import annotations

@@ -113,8 +113,7 @@ def theorem_1(
 
         R(f) <= R_{S,ρ}(f/W) + (4/ρ) Σ_k (||w_k||_1/W) R_m(H_k) + (2/ρ) sqrt(log l/m) + C(ρ, l, m, δ)
 
-    It holds for |h| <= 1 and l >= 2, which the paper does not state (claim theorem-1). Other input is refused unless
-    `literally` is set.
+    It needs |h| <= 1 and l >= 2, which the paper does not state (claim theorem-1); `literally` skips this check.
 
     Parameters
     ----------
@@ -296,8 +295,7 @@ def theorem_1_range(
     """Theorem 1 for |h| <= M: ρ/M replaces ρ in the two terms without R_m.
 
     It follows from margin-bound where it is no smaller, which is always so for log(1/δ) <= 17.2 M² log l/ρ² and for
-    l = 1. It is trivially true where it is vacuous, and for ρ >= M, where every margin of f/W is at most ρ. Elsewhere
-    it is refused.
+    l = 1. It is trivially true where vacuous, and for ρ >= M, where all margins are <= ρ. Elsewhere it is refused.
 
     Parameters
     ----------

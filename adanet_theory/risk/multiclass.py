@@ -394,8 +394,7 @@ def kuznetsov_mohri_syed(
         R(f) <= R_{S,ρ}(f) + (8C/ρ) Σ_k (||w_k||_1/W) R_m(Π_1(H_k)) + (2/(Cρ)) sqrt(log l/m)
                 + sqrt( ceil((4/ρ²) log(C² ρ² m/(4 log l))) (log l)/m + log(2/δ)/(2m) )
 
-    It is shown for comparison only, for its dependence on C. Its base functions score all classes at once, with
-    |h| <= 1 and l >= 2.
+    It only shows the dependence on C, for comparison. Its functions score all classes at once; |h| <= 1 and l >= 2.
 
     Parameters
     ----------

@@ -1,8 +1,7 @@
 """The sympy twins of the certificates: sums over all counts, as the statements define them, evaluated in balls.
 
 `certified` evaluates `CERTIFICATES[id]` like any other statement. The twins are meant for small sizes. `outward`
-computes the same parts at the size of a network. Both are compared with the numeric forms. All three are written
-independently.
+computes the same parts at the size of a network. Both are written apart from the numeric forms and compared with them.
 
 The names in a dict of values, besides those of `notation`: theta (weights of the voters, those > 0), u (margins), N
 votes (nu where their expectation is free), threshold (the k of the statements), beta, grid (G), A (atoms), r (rates),

@@ -40,8 +40,7 @@ NEIGHBOURS = 8
 ADDED, DROPPED = (1, 2, 4, 8, 16, 32), (1, 2, 4, 8, 16)
 """How many atoms a round tries to add or to drop at once."""
 REFINED, WORTH = 2, 1.25
-"""The starts of each kind that are refined, if F is below so many times the least: the first is not always the best
-in the end, one that is far behind never is."""
+"""Starts of each kind that are refined, if F is below WORTH times the least: one that is far behind never wins."""
 PART_ROUNDS, WHOLE_STEPS = 3, 30
 """A search on a part of the sample refines one start by so many rounds, and takes steps on all points at the end."""
 

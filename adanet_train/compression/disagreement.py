@@ -60,8 +60,7 @@ def disagreement(f: Any, g: Any, U: Any, *, X: Any = None, delta: float = 0.05, 
     delta
         Probability in (0, 1) with which the statement may fail; half of it for each part.
     discrete
-        Say that identical rows, of U and of the sample of g, are different people or events. Without it they are
-        refused.
+        Say that identical rows, of U and of the sample of g, are different people or events. Else they are refused.
 
     Returns
     -------

@@ -180,8 +180,7 @@ def compress(
     progress
         Called with the stage and the best score of it so far.
     verbose
-        True shows a line of progress on stderr, with the certificate so far and the time left; False shows none. None:
-        only where stderr is a terminal.
+        Whether stderr shows progress, the certificate so far and the time left. None: if stderr is a terminal.
 
     Returns
     -------

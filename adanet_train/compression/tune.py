@@ -1,8 +1,7 @@
 """Fine-tuning with the bits in the loss: straight-through rounding, loss + λ bits/m, the steps 2^e fixed.
 
-Bits are the code length with the counts of the moment, linear between two integers, so that a weight feels what the
-next integer would save. The chance that a weight is not zero is the product of those of its row and its column, as in
-the context "both" of the code.
+Bits are the code length with the current counts, linear between two integers, so that the slope shows what the next
+integer would save. As in the code's context "both", P(weight is not 0) is a product of one for its row and its column.
 """
 
 from __future__ import annotations

@@ -76,8 +76,7 @@ def scalar_weights(
 ) -> tuple[list[float], list[float]]:
     """(w, F): the best weight of each unit alone, one row of H a unit, and F there; `start` is F at w = 0.
 
-    F is within tol max(1, start) of its least, by convexity. `minimise_scalar` certifies one of them, to the last bit,
-    for the price of some such rounds.
+    F is within tol max(1, start) of its least, by convexity. `minimise_scalar` is slower and certifies to the last bit.
 
     >>> from adanet_train.core.surrogates import surrogate
     >>> one, Gamma = torch.ones(1).double(), torch.full((2,), 0.5).double()

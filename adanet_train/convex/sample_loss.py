@@ -133,8 +133,7 @@ def pieces(m: int) -> Iterator[slice]:
 def symmetric(columns: Tensor, weight: Tensor, J: Tensor | None = None) -> Tensor:
     """Σ_i weight_i h(x_i) h(x_i)ᵀ on all columns or those of the index J.
 
-    By strips of points, which stay in the cache, and blocks of columns, as half of a symmetric product need not be
-    computed.
+    By strips of points, which stay in the cache, and blocks of columns, since half of a symmetric product suffices.
     """
     n = len(columns) if J is None else len(J)
     block = min(max(BLOCK[0], n // 32 * 8), BLOCK[1])

@@ -52,8 +52,7 @@ class Family:
     max_rounds: int | None = None
     """The T of the declared family, up to which a run can be taken up later with more rounds. None: `rounds`."""
     width: int | None = None
-    """B, the units per layer of a subnetwork, or of each member of a committee. None: 100, or 50 for a committee on
-    fewer than 20,000 points."""
+    """B, units per layer of a subnetwork or committee member. None: 100, or 50 for a committee below 20,000 points."""
     p: float = 2.0
     """The norm of a unit's weights, in [1, inf]."""
     Lambda: float | tuple[float, ...] = 1.01
@@ -162,9 +161,8 @@ class Picking:
     start: float | None = None
     """The share of the rows that the start is fitted on. None: .65 of fewer than 1,000 rows, else .75."""
     picks: int | tuple[int, ...] | None = None
-    """K, the most rows picked; 0 certifies the start. None: 24, or 3 C^2 for C > 2 classes, but 0 if a dry run inside
-    the start says that picking does not pay. A rising tuple of G numbers: a run for each, of which the one with the
-    least certificate at delta/G is kept."""
+    """K, the most rows picked; 0 certifies the start. None: 24, or 3 C^2 for C > 2 classes, but 0 if a dry run finds
+    that picking does not pay. A rising tuple of G numbers: a run for each; the least certificate at delta/G is kept."""
     order: str = "worst"
     """Which wrong rows come first: "worst", "nearest" (for noisy labels) or "hash"."""
 
@@ -210,8 +208,7 @@ class Search:
     """None: 2,000; in a committee as many as its epochs take."""
     epochs: int | None = None
     """Passes of a committee over the sample. None: up to 4 runs of 80 passes (50 for more than two classes), while the
-    held-out loss falls; at most 2,000,000/m passes in all, and at least 12. Runs are a third as long for a further
-    subnetwork and for several hidden layers."""
+    held-out loss falls; at most 2,000,000/m in all, at least 12, a third for later rounds or 2+ hidden layers."""
     batch: int | None = None
     """Points per step. None: 100; in a committee 64 to 512, by the size of the sample."""
     check_every: int = 250
@@ -251,8 +248,7 @@ class Convex:
     tol: float = 1e-10
     """The duality gap at which the convex step ends."""
     step: str = "closed-form"
-    """AdaNet.CVX: "closed-form", "exact" (the joint minimiser), or "printed" (no sign, no Γ in the layer choice; to
-    compare)."""
+    """AdaNet.CVX: "closed-form", "exact" (the joint minimiser), or "printed" (no sign, no Γ in the layer choice)."""
 
     def __post_init__(self) -> None:
         _check_types(self)

@@ -100,8 +100,7 @@ def count(y: Any) -> tuple[int | None, Names | None]:
 def indices(y: Any, C: int, classes: Names | None) -> tuple[Any, Names | None, str]:
     """Class indices (int64) of a network with C outputs, the names where they are known, and what was mapped.
 
-    The classes of training decide, where the network knows them; else numbers are indices 0..C-1, and C names, or C
-    other numbers, are taken in their order.
+    The classes of training decide, if known; else numbers are indices 0..C-1, and C names or other numbers go in order.
 
     >>> indices(np.array(["b", "a", "c", "a"]), 3, None)
     (array([1, 0, 2, 0]), ('a', 'b', 'c'), "labels 'a', 'b', 'c' mapped to the outputs in this order.")

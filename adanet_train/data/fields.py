@@ -272,8 +272,7 @@ def _short(value: Any) -> str:
 def plain(value: Any, name: str) -> Any:
     """A fresh copy from plain values only, so that equal contents give equal bytes.
 
-    Strings are interned, because pickle writes an equal string again unless it is the same object. A None in a dict
-    is left out: an absent key means none.
+    Strings are interned, because pickle writes equal strings once only if they are one object. None is left out.
     """
     if isinstance(value, Mapping):
         return {sys.intern(str(k)): plain(v, f"{name} {k!r}") for k, v in value.items() if v is not None}

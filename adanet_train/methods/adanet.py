@@ -1,7 +1,6 @@
 """AdaNet (Section 4 of the paper), corrected: propose, minimise, compare, extend or stop.
 
-One loop over rounds, whatever is proposed: units of a weak learner or of a committee (`search.dense`), or modules of
-the user's builders (`subnetworks.train`).
+One loop over rounds for all proposals: units of a learner (`search.dense`), modules of builders (`subnetworks.train`).
 """
 
 from __future__ import annotations

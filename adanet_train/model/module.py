@@ -31,8 +31,8 @@ class Layer(nn.Module):
 class NetworkModule(nn.Module):
     """forward(X) gives f on the rows of X, after scaling, clipping and the constant feature of the model.
 
-    Of many classes f has a column for each. `layers[k-1].U[i]` are the weights of layer k on its i-th source, mostly
-    the only one, and `layers[k-1].w` is w_k.
+    For many classes f has a column for each. `layers[k-1].U[i]` are the weights of layer k on its i-th source, and
+    `layers[k-1].w` is w_k.
     """
 
     low: Tensor

@@ -161,8 +161,7 @@ def certify(
     A share `start` of the rows is fitted first. Then rows are picked that the predictor gets wrong, and it is refitted,
     until none is wrong or K were picked. The certificate counts the picks and the wrong rows that are left. It takes
     as long as one training on the start and up to K/r short ones (a classifier is refitted each time), and up to as
-    long again for the dry run: some seconds for a small network on 700 rows, a minute or two for a
-    CNN on some thousand images.
+    long again for the dry run: seconds for a small network on 700 rows, a minute or two for a CNN on some 1,000 images.
 
     Parameters
     ----------
@@ -197,8 +196,7 @@ def certify(
     callback
         Called with the state after every fit.
     verbose
-        True shows a line of progress on stderr, with the picks made and the time left; False shows none. None: only
-        where stderr is a terminal.
+        Whether stderr shows progress, the picks made and the time left. None: if stderr is a terminal.
 
     Returns
     -------

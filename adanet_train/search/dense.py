@@ -290,8 +290,7 @@ class Training:
     def constant(self, growth: Growth) -> Read:
         """Units that read the constant feature alone: one for each member, or one per class by the log of its share.
 
-        If no candidate helps, f should at least follow the shares of the classes. With f = 0 every point would be put
-        into the first class, however rare.
+        If no candidate helps, f follows the shares of the classes. With f = 0 all points would be in the first class.
         """
         assert self.split is not None
         K, at = self.split.members, self.points.centre.constant

@@ -25,8 +25,7 @@ from adanet_train.search.growth import Growth
 DECADES, PER_DECADE = 4, 2
 """The path of a candidate goes so far below the least λ that leaves its w at 0, in so many steps a decade."""
 POINTS = 100_000
-"""The path is followed on at most this many points of the sample, of C classes on 1/C of them: it only says which λ to
-take."""
+"""The path is followed on at most this many points (1/C of them for C classes), since it only chooses λ."""
 LEAST_GAIN, LARGE_GAIN = 0.02, 0.1
 """The share of the held-out loss by which a further subnetwork must lower it, and by more than a standard error: of a
 large sample, where nearly every one lowers it and each costs more than the last, a larger one."""

@@ -1,7 +1,6 @@
 """An ensemble of subnetworks as a file of plain values and tensors (model.pt, version 3).
 
-The file holds state_dicts and the names of the builders. The builders themselves come from whoever reads it: nothing is
-imported because a file names it.
+The file holds state_dicts and the names of the builders. Who reads it gives the builders: a file imports nothing.
 """
 
 from __future__ import annotations

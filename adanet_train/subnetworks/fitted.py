@@ -166,8 +166,7 @@ def is_table(X: Any) -> bool:
 def read_points(X: Any, y: Any = None, **asked: Any) -> tuple[Any, Any, Encoder | None, Sequence[str]]:
     """(X, y, encoder, notes) of a data frame, of the path of a table, or of .npy files.
 
-    y may name the labels: a column of a table, the number of a column of a .npy file, or .npy files. `asked` is as of
-    `tables.read`.
+    y may name the labels: a table column, a column number of a .npy file, or .npy files. `asked` goes to `tables.read`.
     """
     label = str(y) if isinstance(y, str | Path | int) else None
     if is_rows_file(X):

@@ -185,8 +185,7 @@ def train(
     """Rounds of AdaNet on points X of any shape and labels y: -1/+1 in floats, or class indices.
 
     `callback` sees the result after every round, so that nothing is lost; `resume` takes one up and ends with the same
-    bits as an uninterrupted run. Of several processes each fits some of the candidates of a round, and all end with the
-    bits of one alone.
+    bits as an uninterrupted run. Each of several processes fits some candidates; all end with the bits of one alone.
     """
     problem = EnsembleProblem.of(X, y, Subnetworks.of(subnetworks), seed, device, progress, world)
     nothing = GrownEnsemble((), (), 0.0, problem.labels.tops, problem.inputs.shape, categories=categories)
