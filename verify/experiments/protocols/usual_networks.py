@@ -180,7 +180,7 @@ TRIED = 2**15
 CASES: Mapping[str, CaseRecipe] = {
     "table:1e4 50-16-1": CaseRecipe(lambda _, seed: of_table(10_000, seed)),
     "table:1e5 50-16-1": CaseRecipe(lambda _, seed: of_table(100_000, seed)),
-    "table:1e6 50-16-1": CaseRecipe(lambda _, seed: of_table(1_000_000, seed)),
+    "table:1e6 50-16-1": CaseRecipe(lambda _, seed: of_table(1_000_000, seed), 80.0),
     "table:1e5 AdaNet": CaseRecipe(lambda _, seed: adanet_of_table(100_000, seed)),
     "mnist 784-100-10": CaseRecipe(lambda folder, seed: of_images("mnist", units_100, folder, seed)),
     "mnist LeNet": CaseRecipe(lambda folder, seed: of_images("mnist", lenet, folder, seed), 100.0),
