@@ -127,7 +127,7 @@ def test_the_hint_names_rows_that_repeat() -> None:
 
 def test_the_hint_names_a_map_fitted_on_the_sample_and_what_it_costs() -> None:
     answer = built(model(n=(3, 1), fitted=True, m=400, flips=0.0))
-    assert "feature_range=" in only(answer)
+    assert "--feature-range LO,HI" in only(answer)
     assert f"vote-certificate is then {wording.up(row(answer, 'vote-certificate').raw)}" in only(answer)
 
 
