@@ -508,7 +508,7 @@ _BUILT_IN = (
         "adanet_theory.certificates.disagreement:disagreement_certificate",
         needs=("iid", "unlabelled", "surrogate"),
         reference=_PROOFS + "disagreement-certificate",
-        assumes="R(g) <= b, with what the certificate of g needs",
+        assumes="R(g) <= b, under the assumptions of the certificate of g",
         classes="any",
         examples=(
             Example(

@@ -58,7 +58,7 @@ class CertifiedNetwork:
     decide: Callable[[Array], Array]
     name: str
     assumes: str
-    """What its certificate takes for granted."""
+    """What its certificate assumes."""
     doubt: str = ""
     """Why it is none."""
     sample: Array | None = None
@@ -236,9 +236,11 @@ def with_disagreement(
 def _surrogate(g: CertifiedNetwork, discrete: bool) -> Assumption:
     """A certificate from rows that repeat does not hold, unless they are separate draws."""
     if g.doubt and not discrete:
-        return _assumption("surrogate", "fails", f"{g.name} has no certificate: {g.doubt} (if they may: --discrete)")
+        return _assumption(
+            "surrogate", "fails", f"{g.name} has no certificate: {g.doubt} (if rows may repeat: --discrete)"
+        )
     copies = f"; {g.doubt}, taken as draws of their own" if g.doubt else ""
-    return _assumption("surrogate", "assumed", f"of {g.name}, whose certificate is used: {g.assumes}{copies}")
+    return _assumption("surrogate", "assumed", f"the certificate of {g.name} is used: {g.assumes}{copies}")
 
 
 def _unlabelled(n: int, repeats: int, near: int, discrete: bool) -> Assumption:

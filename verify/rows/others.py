@@ -152,7 +152,7 @@ def registered(bound: Bound, setting: Setting) -> RowValue:
 
 
 def remark(bound: Bound) -> str:
-    """Whose it is, and what it takes for granted."""
+    """Whose it is, and what it assumes."""
     source = f" ({bound.reference})" if bound.reference else ""
     taken = f", assuming {bound.assumes}, which is not checked here" if bound.assumes else ""
     return f"{bound.id} was registered by the user{source}{taken}; its numbers are those of its own function."

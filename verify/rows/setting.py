@@ -182,7 +182,7 @@ class Assessment:
         return id == "normalised"  # f = 0 has the bound 1
 
     def assumed(self, bound: Bound, about: About) -> tuple[str, ...]:
-        """What a citation of the bound takes for granted: what nothing here can check."""
+        """What a citation of the bound assumes: what nothing here can check."""
         # the range on which the program is near its formula
         tied = ("r-sup",) if about == "program" and "arithmetic" in bound.needs else ()
         needed = [row for row in self.rows if row.id in (*_needs(bound), *catalogue.ALWAYS, *tied)]

@@ -86,7 +86,7 @@ _ASSUMED = {
     "architecture": "the architecture was fixed before the sample",
     "unlabelled": "the unlabelled points are further draws from the same law",
     "declared": "the declared R_m and ranges of the builders are right and were fixed before the sample",
-    "surrogate": "what the certificate of the surrogate takes for granted, its recipe or code fixed before the sample",
+    "surrogate": "the certificate of the surrogate holds: its recipe or code was fixed before the sample",
 }
 """By assumption: what the reader of a citation must know to be true."""
 

@@ -1,6 +1,6 @@
 """Certificates: wherever f is wrong the random network errs with probability >= b, by exact laws, and how nearly.
 
-The empirical part, the KL and the price of the grid are checked in (`test_certificate_constants`); this is the step
+The empirical part, the KL and the price of the grid are checked in `test_certificate_constants`; this is the step
 from the random network to the network itself, and the whole on samples that were searched for a network that fits them.
 """
 
