@@ -189,7 +189,7 @@ def hostile_pickles(path) -> dict[str, bytes]:
         "data of ": good.replace(b"M\x00\x0c\x86", b"M\x00\x0b\x86"),
         "labels that are not 0 to 9": good.replace(b"(K", b"(K\x0bK", 1),
         "no data and labels": good.replace(text("labels"), text("babels")),
-        "a pickle of no dict": b"\x80\x02].",
+        "a pickle that is not a dict": b"\x80\x02].",
         "": b"\x80\x02r\xff\xff\xff\x7f.",  # puts nothing at a place far away
         "EOFError": good[:-3000],
     }
@@ -344,7 +344,7 @@ def test_fetching_from_the_official_address(tmp_path, server):
 def test_a_broken_download_goes_on_where_the_server_lets_it(tmp_path, server, ranges):
     half = len(server.content) // 2
     server.ranges, server.breaks_after = ranges, half // 4
-    refused(lambda: cifar10.fetch(tmp_path), "http", "the answer ended after", "there is no npm")
+    refused(lambda: cifar10.fetch(tmp_path), "http", "the answer ended after", "npm is not installed")
     asked = [None] + [f"bytes={half // 4 * (times if ranges else 1)}-" for times in (1, 2)]
     assert server.asked == asked
     assert installed(tmp_path) == ["cifar-10-binary.tar.gz.part"]

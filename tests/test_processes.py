@@ -139,7 +139,7 @@ def test_under_torchrun_the_one_that_is_left_says_what_there_is(data):
     done = len(history)
     assert 1 <= done < 3
     assert history[0]["chosen"] >= 0
-    assert line.endswith(f"left.pt holds round {done}; --resume goes on from there.")
+    assert line.endswith(f"left.pt holds round {done}; --resume continues from there.")
     assert not any(is_running(pid) for pid in workers)
 
 

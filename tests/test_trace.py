@@ -449,7 +449,7 @@ REFUSED: list[tuple[nn.Module, tuple[int, ...], str]] = [
     (quantised(), (2,), r"module '0' \(torch\.ao\.nn\.quantized\.dynamic\.modules\.linear\.Linear\)"),
     (Averaged(), (2,), "method 'mean' cannot be read: it mixes the points"),
     (Turned(), (2,), "method 'flatten' cannot be read: its arguments are not understood"),
-    (nn.Sequential(nn.AdaptiveMaxPool2d(2)), (1, 3, 3), r"\(3, 3\) is no multiple of \(2, 2\)"),
+    (nn.Sequential(nn.AdaptiveMaxPool2d(2)), (1, 3, 3), r"\(3, 3\) is not a multiple of \(2, 2\)"),
     (nn.Sequential(nn.Upsample(scale_factor=2, mode="bilinear")), (1, 2, 2), "read for mode='nearest'"),
     (Of(lambda m, x: x.flip(0)), (2,), "method 'flip' cannot be read: it mixes the points"),
     (Of(lambda m, x: x.T), (3,), "the attribute 'T' of a tensor is not a feature"),

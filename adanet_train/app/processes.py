@@ -138,4 +138,4 @@ def state(output: str) -> str:
         done = len(model_file.read(output).meta["history"]) if Path(output).exists() else 0
     except (ValueError, KeyError):
         done = 0
-    return f"{output} holds round {done}; --resume goes on from there" if done else "no round was finished"
+    return f"{output} holds round {done}; --resume continues from there" if done else "no round was finished"

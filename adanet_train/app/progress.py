@@ -48,9 +48,9 @@ def interrupted(output: Any, done: int) -> str:
     """The message of an interrupted run: the round that its file holds.
 
     >>> interrupted("model.pt", 3)
-    'interrupted: model.pt holds round 3; --resume goes on from there.'
+    'interrupted: model.pt holds round 3; --resume continues from there.'
     """
-    state = f"{output} holds round {done}; --resume goes on from there" if done else "no round was finished"
+    state = f"{output} holds round {done}; --resume continues from there" if done else "no round was finished"
     return f"interrupted: {state}."
 
 

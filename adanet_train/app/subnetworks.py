@@ -94,7 +94,7 @@ def train_in(world: World, on: str, arguments: argparse.Namespace) -> int:
     rounds, seed = getattr(arguments, "rounds", ROUNDS), getattr(arguments, "seed", 0)
     done = 0 if begun is None else begun.rounds
     alike = float(world.max(torch.tensor([float(done)]))) == done  # also waits until all have read the file
-    check(alike, "the processes found different files to go on with: do all see the same folder?")
+    check(alike, "the processes found different files to resume: do all see the same folder?")
     certificate = getattr(arguments, "objective", "paper") == "certificate"
     with Bar("training", quiet=world.rank > 0) as bar, _told_by(bar):
 

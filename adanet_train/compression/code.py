@@ -355,7 +355,7 @@ def _raw_body(channel: Channel, number: int, shape: Shape, value: Array | None) 
     whole, exponent, p = _parts(np.zeros(0) if value is None else value)
     p = channel.number(6, p)
     E = _signed(channel, int(exponent.max(initial=-1100)) if len(exponent) else 0)
-    check(p <= MANTISSA and abs(E) <= 1100, "the code holds no float64.")
+    check(p <= MANTISSA and abs(E) <= 1100, "the code holds a number that is not a float64.")
     found = np.zeros(math.prod(shape))
     left = iter(zip(whole.tolist(), exponent.tolist(), strict=True))
     flat = None if value is None else value.ravel()
@@ -371,7 +371,7 @@ def _float(channel: Channel, number: int, p: int, E: int, mantissa: int, exponen
     below = 0
     while channel.bit((number, "exponent", min(below, DEEPEST)), below < E - exponent):
         below += 1
-        check(below <= 2200, "the code holds no float64.")
+        check(below <= 2200, "the code holds a number that is not a float64.")
     digits = channel.number(p, (mantissa - (1 << MANTISSA)) >> (MANTISSA - p))
     return sign * math.ldexp((1 << MANTISSA) + (digits << (MANTISSA - p)), E - below - MANTISSA - 1)
 

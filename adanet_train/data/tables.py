@@ -229,7 +229,7 @@ def _blocks(path: Path) -> Iterator[Batch]:
             table = polars.read_csv(
                 io.BytesIO(block), separator=between, has_header=False, new_columns=header, infer_schema=False
             )
-            check(len(table) == count, f"{len(table)} of {count} rows could be read behind row {row}.")
+            check(len(table) == count, f"{len(table)} of {count} rows could be read after row {row}.")
             yield {name: decimal_points(_column(polars, table[name]), between) for name in header}
             row += count
 

@@ -368,7 +368,7 @@ def _adaptive(kind: Rule, axes: int) -> Rule:
         if all(n % out == 0 for n, out in zip(space, wanted, strict=True)):
             return kind(r, x, tuple(n // out for n, out in zip(space, wanted, strict=True)), axes=axes)
         if kind is not _average:
-            raise r.refusal(f"{space} is no multiple of {wanted}, so its windows differ; expected one that is")
+            raise r.refusal(f"{space} is not a multiple of {wanted}, so its windows differ; expected one that is")
         return _unequal(r, x, wanted)
 
     return rule

@@ -155,14 +155,14 @@ def _is_package(path: Path) -> bool:
 def _npm_pack(package: Path) -> None:
     npm = shutil.which("npm")
     if npm is None:
-        raise OSError("there is no npm")
+        raise OSError("npm is not installed")
     command = [npm, "pack", PACKAGE, "--ignore-scripts", "--silent"]
     done = subprocess.run(command, cwd=package.parent, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode:
         raise OSError((done.stderr.strip().splitlines() or [f"status {done.returncode}"])[0])
     if not _is_package(package):
         package.unlink(missing_ok=True)
-        raise OSError(f"{package.name} has not the sha512 of its version")
+        raise OSError(f"{package.name} does not have the sha512 of its version")
 
 
 def _batches_of_package(package: Path, missing: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:

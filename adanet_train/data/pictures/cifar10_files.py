@@ -124,7 +124,7 @@ def _binary_rows(content: bytes, where: str) -> Bytes:
 def _pickled_rows(content: bytes, where: str) -> Bytes:
     try:
         batch = _Unpickler(content).load()
-        check(isinstance(batch, dict), "a pickle of no dict")
+        check(isinstance(batch, dict), "a pickle that is not a dict")
         fields = {key.decode("latin1") if isinstance(key, bytes) else key: value for key, value in batch.items()}
         pixels, labels = fields.get("data"), fields.get("labels")
         if not (isinstance(pixels, _Array) and isinstance(labels, list)):
