@@ -272,7 +272,7 @@ def ask(arguments: argparse.Namespace) -> Question:
         raise ValueError(f"--tex and --tex-all write the table of one network, got {number}: {one}.")
     draws = arguments.draws
     if draws is not None and arguments.no_estimates:
-        raise ValueError("--draws is without effect beside --no-estimates: give one of them.")
+        raise ValueError("--draws has no effect with --no-estimates: give one of them.")
     if not arguments.model and arguments.module is None:
         raise ValueError("expected a MODEL, or --module PACKAGE:FACTORY in its place.")
     if arguments.model and arguments.module is not None:

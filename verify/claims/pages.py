@@ -234,7 +234,7 @@ def ledger(outcomes: Sequence[Outcome], links: Callable[[Claim], str] = lambda c
         f"<p>The {len(paper)} statements of the paper: {escape(_counted(paper))}</p>",
         (
             "<p>The coloured word is the verdict on the statement: <q>lemma-1, false</q> means that Lemma 1 is false. "
-            f"Each verdict has a check, here the counterexample computed again. In this run {supported} of "
+            f"A check confirms it, here by computing the counterexample again. In this run {supported} of "
             f"{len(computed)} checks confirm their verdict; {read} statements need no computation, because reading "
             "settles them. Unfold a line for the statement, what is true, and the numbers. Pages and equation numbers "
             "are those of arXiv:1607.01097v3, lines those of its LaTeX source.</p>"

@@ -24,6 +24,9 @@ adanet-experiment NAME --help lists the options of one experiment.
 """
 
 
+SEED = "random seed (default 0)"
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     interrupted = "interrupted: finished trials are stored, the same command continues."
     return console.run(parser(), experiment, argv, interrupted=interrupted)
@@ -58,7 +61,7 @@ def parser() -> Parser:
         )
     )
     picking = names.add_parser("picking", help="a learner trained by picking beside the same with a tenth held out")
-    _add_measured(picking, "data-dir")
+    _add_measured(picking, "data-dir", SEED)
     own = "data sets (default: all that the learner is meant for)"
     picking.add_argument("--sets", type=_names, default=[], metavar="NAME,..", help=own)
     picking.add_argument("--seeds", type=_positive, default=5, metavar="N", help="seeds, from --seed on (default 5)")
@@ -69,13 +72,14 @@ def parser() -> Parser:
     _add_measured(
         names.add_parser("classes", help="AdaNet beside other methods on three and ten classes"),
         "sets methods data-dir",
+        SEED,
     )
     _add_measured(names.add_parser("structure", help="whether the structure adapts to the task"), "sets data-dir")
     _add_measured(names.add_parser("mnist-bound", help="bounds below 1 on pairs of MNIST"), "data-dir")
     return options
 
 
-def _add_measured(protocol: Parser, options: str) -> None:
+def _add_measured(protocol: Parser, options: str, seed: str = "no effect: the seeds are fixed") -> None:
     """Options of a comparison that continues from its own file."""
     add = protocol.add_argument
     known: dict[str, dict[str, Any]] = {
@@ -87,7 +91,7 @@ def _add_measured(protocol: Parser, options: str) -> None:
     for name in options.split():
         add(f"--{name}", **known[name])
     add("--out", metavar="FILE", help="file of results (default out/NAME.json); a run continues from it")
-    add("--seed", type=_natural, default=0, metavar="S", help="random seed (default 0)")
+    add("--seed", type=_natural, default=0, metavar="S", help=seed)
 
 
 def _add_certificates(protocol: Parser) -> None:
@@ -98,7 +102,7 @@ def _add_certificates(protocol: Parser) -> None:
     add(
         "--out", default="out/certificates.json", metavar="FILE", help="file of results (default out/certificates.json)"
     )
-    add("--seed", type=_natural, default=0, metavar="S", help="random seed (default 0)")
+    add("--seed", type=_natural, default=0, metavar="S", help=SEED)
     add("--data-dir", metavar="DIR", help="folder of the data (default $ADANET_DATA)")
 
 

@@ -13,7 +13,7 @@ from verify.show.wording import NOTHING, down, up
 _ORDER: Mapping[str, int] = {"fails": 0, "open": 1, "assumed": 2, "holds": 3}
 
 
-_CITED = ", and the bound that may be cited as it was paid for"
+_CITED = ", and the bound that may be cited, at the δ left for it"
 
 
 def document(report: BoundReport) -> str:
