@@ -1,7 +1,7 @@
 """Samples by name or by file: breast-cancer, digits:3-8, mnist:0-1, cifar10:cat-dog, or a .csv, .parquet, .npy, .npz or
 .pt file. A pattern such as part-*.parquet names the parts of one table.
 
-Labels become -1/+1. Of a pair A-B the class A is -1 and B is +1.
+Labels become -1/+1, or class indices for more than two classes. In a pair A-B the class A is -1 and B is +1.
 """
 
 from __future__ import annotations

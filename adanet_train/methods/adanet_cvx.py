@@ -69,7 +69,7 @@ def train(
     callback : sees the result after every round.
     resume : a result of an earlier call with the same config, which is taken up.
     method : "cvx", or "cvx-exact" for the exact step whatever the config says.
-    say : is told beforehand how long an exact step will take, where that is above ten seconds, and how far it is.
+    say : prints the expected time of an exact step, if that is above ten seconds, and then its progress.
         Without it, steps of more than ten minutes are announced by a warning.
     """
     points, y, config = begin(method, Psi, y, config, resume=resume)

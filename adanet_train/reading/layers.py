@@ -17,7 +17,7 @@ def layers(graph: Graph) -> Network | None:
     """The network in layers, if it is Linear, activation, .., Linear with one activation; None for every other graph.
 
     Also None for biases above layer 1 with φ(1) != 1, which layers cannot carry. With a bias, the layers read one
-    more feature, constantly 1 and last. Of two outputs f is the second minus the first.
+    more feature, constantly 1 and last. For two outputs f is the second minus the first.
     """
     if any(node.inputs != (i,) for i, node in enumerate(graph.nodes)):
         return None

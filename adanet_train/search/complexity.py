@@ -1,4 +1,4 @@
-"""Γ_j = λ r_j + β: the complexities r that AdaNet can be told to use, and the penalty made of them.
+"""Γ_j = λ r_j + β: the complexities r that AdaNet can use, and the penalty made of them.
 
 A complexity is a function (spec, k, Psi, H) -> r for units of H*_k whose outputs on the sample are the columns of H:
 one number, or one per unit. Those that look at k only use the maximal widths of the declared family: the widths of the

@@ -4,7 +4,7 @@ The printed test compares F_t(w, h') with F_t(w', h') and so always deepens (cla
 candidate with the least min_w F_t(w, h) is kept, and f_t = f_{t-1} + w* · h_t. Where λ is not given, the points that
 a committee holds out choose it together with the first subnetwork.
 
-Of C classes f(x, y) = Σ_k w_{k,y} · h_k(x), with the loss of `labels` and the penalty Σ_j Γ_j Σ_c |w_{c,j}|.
+For C classes f(x, y) = Σ_k w_{k,y} · h_k(x), with the loss of `labels` and the penalty Σ_j Γ_j Σ_c |w_{c,j}|.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class Training:
 
     @property
     def settles(self) -> bool:
-        """Whether the held-out points choose λ, and with it the depth; the bound objective knows no λ."""
+        """Whether the held-out points choose λ, and with it the depth; the bound objective fixes λ itself."""
         return self.split is not None and self.config.goal.lam is None and self.config.goal.objective != "bound"
 
     @property

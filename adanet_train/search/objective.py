@@ -1,6 +1,6 @@
 """The paper's objective  F(w) = (1/m) Σ_i Φ(1 - y_i f(x_i)) + Σ_j Γ_j |w_j|,  and F of a finished network.
 
-Of C classes the multinomial loss of `labels`, and Σ_j Γ_j Σ_c |w_{c,j}|.
+For C classes the multinomial loss of `labels`, and Σ_j Γ_j Σ_c |w_{c,j}|.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ def judge(
 
 
 def choose(candidates: Sequence[Judged], held_out: HeldOutValues) -> tuple[int, str]:
-    """Of the candidates whose loss is close to the least the one with the least r, and why it is that one."""
+    """The candidate of least r among those whose loss is close to the least, and why it was chosen."""
     losses = torch.stack([candidate.losses for candidate in candidates])
     least, close = int(held_out.mean(losses).argmin()), _close(held_out, losses)
     chosen = min((i for i, near in enumerate(close) if near), key=lambda i: candidates[i].r)

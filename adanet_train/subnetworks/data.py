@@ -39,7 +39,7 @@ class Inputs:
     def of(cls, X: Any, device: torch.device | str = "cpu") -> Inputs:
         """X as an array or tensor, memory-mapped rows, .npy files, or a map-style Dataset of points or pairs.
 
-        Of a DataLoader the Dataset is read.
+        For a DataLoader its Dataset is read.
         """
         device = torch.device(device)
         if is_stream(X):
