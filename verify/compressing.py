@@ -269,24 +269,27 @@ def _built(read: Case, question: Question, U: Any, given: Any, progress: Progres
     from verify.rows import declared, described, report
 
     check(U is not None or given is None, "surrogate is for points without labels: give unlabelled too.")
-    built = report.build(read.model, question, sample=read.sample, test=read.test, notes=read.notes, progress=progress)
-    built = described.with_description(
-        built,
-        described.describe(read.model, read.sample, getattr(read.given.program, "module", None), read.given.coded),
-        question,
-    )
-    if read.given.families is not None:
+    module, families = getattr(read.given.program, "module", None), read.given.families
+    counted = [*described.of_description(described.describe(read.model, read.sample, module, read.given.coded))]
+    if families is not None:
         check(read.X is not None, "declared needs the sample: X and y, or --data FILE.")
-        built = declared.with_families(built, read.given.families, points.rows(read.X, "X"), read.sample, question)
-    if U is None:
-        return built
-    check(read.X is not None, "unlabelled needs the sample as it was given: X and y, or --data FILE.")
-    X, fresh = np.asarray(read.X), points.array(U, "unlabelled")
-    assert read.sample is not None
-    differing = differences(
-        read.given, fresh, surrogate(given, X, read.sample, read.given.outputs, question.seed), X, question
+        assert read.sample is not None
+        counted.append(declared.of_families(families, points.rows(read.X, "X"), read.sample.y, question))
+    if U is not None:
+        check(read.X is not None, "unlabelled needs the sample as it was given: X and y, or --data FILE.")
+        X, fresh = np.asarray(read.X), points.array(U, "unlabelled")
+        assert read.sample is not None
+        g = surrogate(given, X, read.sample, read.given.outputs, question.seed)
+        differing = differences(read.given, fresh, g, X, question)
+        tried, seen = report.tried(read.model, question), {"repeats": differing.repeats, "near": differing.near}
+        counted.append(described.of_disagreement(differing.d, differing.n, g, question, tried, **seen))
+    built = report.build(
+        read.model,
+        question,
+        sample=read.sample,
+        test=read.test,
+        notes=read.notes,
+        counted=counted,
+        progress=progress,
     )
-    built = described.with_disagreement(
-        built, differing.d, differing.n, differing.g, question, repeats=differing.repeats, near=differing.near
-    )
-    return replace(built, notes=(*built.notes, differing.note))
+    return built if U is None else replace(built, notes=(*built.notes, differing.note))

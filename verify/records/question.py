@@ -27,12 +27,11 @@ class Question:
     Numbers are taken exactly: a float at its binary value, a Fraction("0.05") as the decimal that was meant. A ρ that
     is given here counts as fixed in advance, as a declared one does; otherwise it is chosen. `curves` is for pictures,
     `budget` the seconds, on a core of an ordinary machine, that the search for lower values of R_S may take.
-    `cite` names the statement to be quoted before anything was seen, `asked` the one that the file or the other options
-    ask for (points picked, weights coded, unlabelled points); `tried` counts the settings, maps and families that were
-    tried on the same sample (None: what the model file says), `compared` the networks whose least bound is quoted,
-    which statements on one of them pay for, and those on all networks at once too unless the networks are `alike`: of
-    one activation, feature map and declared family; `replay` says whether the recipe of a picked network is run again;
-    `discrete` says that equal rows are separate draws; `command` says that the command asks, not Python.
+    `cite` names the statement to be quoted before anything was seen; `tried` counts the settings, maps and families
+    that were tried on the same sample (None: what the model file says), `compared` the networks whose least bound is
+    quoted, which statements on one of them pay for, and those on all networks at once too unless the networks are
+    `alike`: of one activation, feature map and declared family; `replay` says whether the recipe of a picked network is
+    run again; `discrete` says that equal rows are separate draws; `command` says that the command asks, not Python.
     """
 
     rho: Number | None = None
@@ -46,7 +45,6 @@ class Question:
     cite: str | None = None
     tried: int | None = None
     discrete: bool = False
-    asked: str | None = None
     replay: bool = True
     compared: int = 1
     alike: bool = True
@@ -85,9 +83,8 @@ class Question:
             check(_is_whole(self.tried, 1), f"tried must be an integer >= 1, got tried={self.tried}.")
         check(_is_whole(self.compared, 1), f"compared must be an integer >= 1, got compared={self.compared}.")
         known = catalogue.ids(catalogue.select(lambda bound: bound.is_claim))
-        for name, id in (("cite", self.cite), ("asked", self.asked)):
-            if id is not None:
-                check_choice(name, id, known)
+        if self.cite is not None:
+            check_choice("cite", self.cite, known)
         check(
             _is_whole(self.seed, 0) and self.seed < 2**63,
             f"seed must be an integer >= 0 and < 2^63, got seed={self.seed}.",

@@ -7,7 +7,7 @@ for every sample, whatever was fitted to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -24,13 +24,14 @@ from verify.measure.near import REMEDY, apart
 from verify.measure.repeats import repeated, shared
 from verify.reading.points import GivenPoints
 from verify.records.results import Assumption, Status
-from verify.rows.setting import Assessment, HeldOut, Learned, PickingFacts, Setting, Source
+from verify.rows.setting import Assessment, Counted, HeldOut, Learned, PickingFacts, Setting, Source
 
 if TYPE_CHECKING:
     from adanet_train.core.network import Network
     from adanet_train.reading.graph import Graph
 
 UNTOUCHED = "the held-out points played no part in training or choosing"
+FEATURES = "the features were fixed before the sample"
 RECIPE = "learner, settings, seed, numbers of picks and features were fixed before the sample"
 LEMMAS = {
     "lipschitz": ("lemma-1", "lemma-2"),
@@ -71,12 +72,22 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
     assessment = Assessment(rows, setting.is_declared, rho_chosen=rho_chosen)
     if setting.classes == "many":
         assessment = replace(assessment, rows=tuple(_of_many(rows)), classes="many")
-    return replace(assessment, rows=(*assessment.rows, *of_picking(setting.picking)))
+    return replace(assessment, rows=with_counted((*assessment.rows, *of_picking(setting.picking)), setting.counted))
 
 
 def of_picking(run: PickingFacts | None) -> tuple[Assumption, ...]:
     """What a certificate from picks assumes."""
     return () if run is None else (_row("picked", run.status, run.detail), _row("recipe", "assumed", RECIPE))
+
+
+def with_counted(rows: Sequence[Assumption], counted: Sequence[Counted]) -> tuple[Assumption, ...]:
+    """The rows, and those that the counted statements have beside them."""
+    known = {row.id: row for row in rows}
+    for one in counted:
+        features = [_row("feature-map", "assumed", FEATURES)] * ("feature-map" in one.bound.needs)
+        for row in (*one.assumptions, *features):
+            known.setdefault(row.id, row)
+    return tuple(known.values())
 
 
 def _of_many(rows: tuple[Assumption, ...]) -> Iterator[Assumption]:

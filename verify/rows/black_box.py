@@ -11,7 +11,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from adanet_theory import catalogue
 from adanet_theory.checks import Progress
 from adanet_train.core import by_class
 from verify.measure.repeats import repeated
@@ -20,12 +19,12 @@ from verify.reading.points import GivenPoints
 from verify.reading.program import errors
 from verify.records.question import Question
 from verify.records.results import BoundReport, ModelFacts, SampleFacts
-from verify.rows import checks
-from verify.rows.assumptions import chain, iid, of_picking, rows_held_out, unknown_map, untouched
-from verify.rows.citation import cite, fixed_by_input, held_out_hint, unused_rho
-from verify.rows.picks import PICK, asked_for, picked_value, picking
-from verify.rows.row import held_out, made
-from verify.rows.setting import Assessment, PickingFacts
+from verify.rows import checks, picks
+from verify.rows.assumptions import chain, iid, of_picking, rows_held_out, unknown_map, untouched, with_counted
+from verify.rows.citation import cite, fixed_by_input, held_out_hint, of_held_out, unused_rho
+from verify.rows.picks import picking
+from verify.rows.row import row
+from verify.rows.setting import Assessment, Counted, PickingFacts, Predictions
 
 
 def build(
@@ -35,6 +34,7 @@ def build(
     sample: GivenPoints | None,
     test: GivenPoints | None,
     notes: Sequence[str],
+    counted: Sequence[Counted] = (),
     progress: Progress | None = None,
 ) -> BoundReport:
     """The report on the predictions at the points of the sample, at held-out ones, or at both."""
@@ -42,17 +42,19 @@ def build(
     if points is None:
         raise ValueError(f"X and y are required for a {box.kind}, which holds no sample.")
     run = None if sample is None else picking(box, sample, replay=question.replay, progress=progress)
-    verdict = _verdict(box, question, sample, test, run)
     delta = Fraction(question.delta) / question.compared
     tested = None if test is None else checks.held_out(np.asarray(test.predicted), test, delta)
-    bound = catalogue.bound("held-out")
-    rows = [] if tested is None else [made(bound, held_out(tested), verdict.why_not(bound), delta)]
-    if run is not None:
-        bound, own = catalogue.bound(PICK), delta / (question.tried or 1)
-        rows.append(made(bound, picked_value(run, own), verdict.why_not(bound), own))
-        question = asked_for(question, run)
-    fixed = fixed_by_input(question, has_test=test is not None)
-    quoted = cite(rows, verdict, fixed=fixed or "held-out", delta=delta, compared=question.compared)
+    counted = (*of_held_out(tested), *picks.counted(run), *counted)
+    setting = Predictions(
+        delta=Fraction(question.delta) / (question.tried or 1),
+        compared=question.compared,
+        shared=question.shared,
+        counted=counted,
+        verdict=_verdict(box, question, sample, test, run, counted),
+    )
+    rows = [(one.bound, row(one.bound, setting)) for one in counted]
+    fixed = fixed_by_input(question, counted, has_test=test is not None)
+    quoted = cite(rows, setting, fixed)
     base_rate = by_class.base_rate(points.y)
     helped = tested is not None or (quoted is not None and quoted.value < base_rate)
     return BoundReport(
@@ -63,9 +65,9 @@ def build(
         rho=math.nan,
         delta=float(question.delta),
         rho_chosen=False,
-        assumptions=verdict.rows,
+        assumptions=setting.verdict.rows,
         complexities=(),
-        bounds=tuple(rows),
+        bounds=tuple(each for _, each in rows),
         checks=(),
         test=tested,
         verdict="holds",
@@ -93,6 +95,7 @@ def _verdict(
     sample: GivenPoints | None,
     test: GivenPoints | None,
     run: PickingFacts | None,
+    counted: Sequence[Counted],
 ) -> Assessment:
     repeats, m = (0, 0) if sample is None else (repeated(sample.compared, sample.y), len(sample.y))
     rows = [iid(repeats, m, question.discrete)]
@@ -101,7 +104,7 @@ def _verdict(
     if run is not None:
         rows += [unknown_map(), *of_picking(run)]
     rows += [chain(None)] * box.is_converted
-    return Assessment(tuple(rows), is_declared=False, classes="two" if box.outputs is None else "many")
+    return Assessment(with_counted(rows, counted), is_declared=False, classes="two" if box.outputs is None else "many")
 
 
 def _errors(points: GivenPoints) -> int:

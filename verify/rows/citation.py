@@ -1,7 +1,7 @@
 """Which statement may be quoted, what was paid for choosing it, and one hint where nothing says much.
 
 What is quoted is fixed by the input, before anything is computed: the statement named by --cite; else the held-out
-bound, where there are held-out points; else the statement that the file or the options ask for (`Question.asked`).
+bound, where there are held-out points; else the statement that the file or the options ask for (`Counted.asked`).
 Each of them stands alone, at its whole δ.
 
 Only without any of these is the least of several quoted. It is chosen after the sample was seen: with K statements that
@@ -19,25 +19,34 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from adanet_theory import catalogue
+from adanet_theory.catalogue import Bound
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.rounding import upward
 from verify.records.question import CERTIFY, Question
 from verify.records.results import BoundRow, Citation, TestFacts
-from verify.rows.row import at_delta, row
-from verify.rows.setting import AT_RHO, Assessment, Setting
+from verify.rows.row import at_delta, paid, row
+from verify.rows.setting import AT_RHO, Assessment, Counted, Predictions, RowValue, Setting
 
 HELD_OUT = "held-out"
 
 
-def fixed_by_input(question: Question, *, has_test: bool) -> str | None:
+def fixed_by_input(question: Question, counted: Sequence[Counted] = (), *, has_test: bool) -> str | None:
     """The id of the one statement to quote; None where the least of K is quoted.
 
     >>> fixed_by_input(Question(cite="a-posteriori"), has_test=True), fixed_by_input(Question(), has_test=True)
     ('a-posteriori', 'held-out')
-    >>> fixed_by_input(Question(asked="vote-certificate"), has_test=False), fixed_by_input(Question(), has_test=False)
-    ('vote-certificate', None)
+    >>> fixed_by_input(Question(), has_test=False)
     """
-    return question.cite or (HELD_OUT if has_test else question.asked)
+    asked = [None, *(one.bound.id for one in counted if one.asked)]
+    return question.cite or (HELD_OUT if has_test else asked[-1])
+
+
+def of_held_out(test: TestFacts | None) -> tuple[Counted, ...]:
+    """Clopper-Pearson at the δ that the points were tested at."""
+    if test is None:
+        return ()
+    said = RowValue(test.upper, {"errors": test.errors, "points": test.n}, about="program")
+    return (Counted(catalogue.bound(HELD_OUT), lambda delta: said, delta=test.delta),)
 
 
 def unused_rho(question: Question, fixed: str | None) -> list[str]:
@@ -50,32 +59,22 @@ def unused_rho(question: Question, fixed: str | None) -> list[str]:
     return [f"rho = {float(question.rho):.4g} does not change what is quoted: {fixed} reads no margin that you fix."]
 
 
-def cite(
-    rows: Sequence[BoundRow],
-    verdict: Assessment,
-    *,
-    fixed: str | None,
-    delta: Fraction,
-    compared: int,
-    shared: int = 1,
-    setting: Setting | None = None,
-) -> Citation | None:
+def cite(rows: Sequence[tuple[Bound, BoundRow]], setting: Predictions, fixed: str | None) -> Citation | None:
     """The statement fixed by the input, at the δ of its row, or the least of all at δ/K; None where it is not below 1.
 
     A row that does not apply is never quoted.
     """
-    among = verdict.quotable if fixed is None else 1
-    there = setting if among == 1 or setting is None else at_delta(setting, delta / among)
+    among = setting.quotable if fixed is None else 1
+    there = setting if among == 1 else at_delta(setting, setting.delta / among)
     citations: list[Citation] = []
-    for each in rows:
-        bound = catalogue.bound(each.id)
-        may = fixed == each.id or (fixed is None and bound.quoted and bound.group != "user")
+    for bound, each in rows:
+        may = fixed == bound.id or (fixed is None and bound.quoted and bound.group != "user")
         if may and each.applies and not each.vacuous and not each.context:
-            again = each if there is setting or there is None else row(bound, there)
+            again = each if there is setting else row(bound, there)
             if again.applies and again.value is not None and again.value < 1:
-                assumes = verdict.assumed(bound, again.about)
-                own, each_pays = again.delta or float(delta), compared if bound.is_paid_by_each else shared
-                citations.append(Citation(each.id, again.value, own, assumes, among, again.about, each_pays))
+                assumes = setting.verdict.assumed(bound, again.about)
+                own, networks = float(paid(bound, there)), setting.compared if bound.is_paid_by_each else setting.shared
+                citations.append(Citation(bound.id, again.value, own, assumes, among, again.about, networks))
     return min(citations, key=lambda citation: citation.value, default=None)
 
 

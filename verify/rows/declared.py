@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,32 +17,24 @@ from adanet_theory.rounding import up
 from verify.measure.margins import ramp
 from verify.records.results import Assumption
 from verify.rows.bounds import EXACT_ETA, certified_terms, trivial
-from verify.rows.described import with_row
-from verify.rows.setting import RowValue
+from verify.rows.setting import Counted, RowValue
 
 if TYPE_CHECKING:
     from verify.reading.families import Families
-    from verify.reading.points import GivenPoints
     from verify.records.question import Question
-    from verify.records.results import BoundReport
 
 NEEDS = ("iid", "feature-map", "declared")
 
 
-def with_families(
-    report: BoundReport, families: Families, X: Array, sample: GivenPoints | None, question: Question
-) -> BoundReport:
-    """The report with margin-bound at the rho that was fixed, else with margin-bound-uniform; it is quoted."""
-    assert sample is not None
+def of_families(families: Families, X: Array, y: Array, question: Question) -> Counted:
+    """margin-bound at the rho that was fixed, else margin-bound-uniform."""
     scale = "W_M" if question.rho is None else "rho"
     theory = catalogue.theory("many" if families.module.outputs > 1 else "two")
     (stated,) = [one for one in theory if one.scale == scale and one.range and one.complexity == "lemma-2-peeled"]
     bound = replace(stated, needs=NEEDS)
     H = families.outputs(X)
-    said = _value(bound, families, families.margins(H, sample.y), question, Fraction(question.delta) / report.tried)
-    row = _declared(families, H, bound.id)
-    delta = Fraction(question.delta) / report.tried
-    return with_row(report, bound, said, [row], delta, asked=True, question=question)
+    value = partial(_value, bound, families, families.margins(H, y), question)
+    return Counted(bound, value, (_declared(families, H, bound.id),))
 
 
 def _declared(families: Families, H: list[Array], id: str) -> Assumption:

@@ -1,12 +1,12 @@
 """The rows on a network's description: its bits and its errors, and for a network as it is points without labels.
 
 occam-certificate is about the network with its weights as they are, or as the file of a compressed network codes them.
-Both count errors of the program, and are put beside the other rows once the report stands.
+Both count errors of the program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adanet_theory import catalogue
-from adanet_theory.catalogue import Bound
 from adanet_theory.checks import Array
 from verify.reading.formula import BlackBox, Formula
 from verify.reading.points import GivenPoints
 from verify.records.question import Question
-from verify.records.results import Assumption, BoundReport, BoundRow, Citation
+from verify.records.results import Assumption
 from verify.rows.report import stored_sample
-from verify.rows.row import made
-from verify.rows.setting import OCCAM, RowValue
+from verify.rows.setting import OCCAM, Counted, RowValue
 
 if TYPE_CHECKING:
     from adanet_train.compression.file import CodedFile
@@ -176,44 +174,29 @@ def _wrong(graph: Any, points: GivenPoints) -> Array:
 # The rows
 
 
-def with_description(report: BoundReport, description: Description | None, question: Question) -> BoundReport:
-    """The report with the row of occam-certificate; a compressed network's file quotes it.
-
-    If nothing fixes which statement is quoted, it is one of the K whose least is, at δ/K like the others.
-    """
+def of_description(description: Description | None) -> tuple[Counted, ...]:
+    """occam-certificate; a compressed network's file asks for it."""
     if description is None:
-        return report
+        return ()
     from adanet_theory.twins.counted import occam_upper
     from adanet_train.compression.code import VERSION
 
-    terms: dict[str, float | None] = {
-        "bits": float(description.bits),
-        "errors": float(description.errors),
-        "points": float(description.points),
-        "code": float(VERSION),
-    }
+    bits, errors, points = description.bits, description.errors, description.points
+    counts = {"bits": bits, "errors": errors, "points": points, "code": VERSION}
+    terms = {name: float(count) for name, count in counts.items()}
     # networks of other architectures have codes of their own; that of layers does not tell the activation
-    paid = question.shared if description.structured else question.compared
-    delta = Fraction(question.delta) / report.tried / paid
+    bound = replace(catalogue.bound(OCCAM), simultaneous=description.structured)
 
-    def at(delta: Fraction) -> float:
-        return occam_upper(description.errors, description.points, description.bits, delta)
+    def at(delta: Fraction) -> RowValue:
+        return RowValue(occam_upper(errors, points, bits, delta), terms, about="program")
 
-    said = RowValue(at(delta), terms, about="program")
-    asked, bound = description.coded, catalogue.bound(OCCAM)
-    built = with_row(report, bound, said, description.assumptions, delta, asked=asked, question=question, compared=paid)
-    if built.quotes is not None:
-        return built
-    share, known = delta / report.among, report.cite
-    there = replace(_row(built, OCCAM), value=at(share))
-    least = _citation(built, bound, there, share, among=report.among, compared=paid)
-    return built if least is None or (known and known.value <= least.value) else _quoting(built, least)
+    return (Counted(bound, at, description.assumptions, asked=description.coded),)
 
 
-def with_disagreement(
-    report: BoundReport, d: int, n: int, g: CertifiedNetwork, question: Question, *, repeats: int = 0, near: int = 0
-) -> BoundReport:
-    """The report with the row of disagreement-certificate, which quotes it: points without labels were given for it.
+def of_disagreement(
+    d: int, n: int, g: CertifiedNetwork, question: Question, tried: int, *, repeats: int = 0, near: int = 0
+) -> Counted:
+    """disagreement-certificate: points without labels were given for it.
 
     Half of δ for each part; what was tried on the sample divides the first, networks compared on U the second: they
     share g.
@@ -221,16 +204,12 @@ def with_disagreement(
     from adanet_theory.twins.counted import disagreement_upper
 
     half = Fraction(question.delta) / 2
-    b = min(1.0, float(g.at(half / report.tried)) * (1 + 1e-12))  # g.at is right to twelve digits or rounded up
-    raw = disagreement_upper(b, d, n, half / question.compared)
+    b = min(1.0, float(g.at(half / tried)) * (1 + 1e-12))  # g.at is right to twelve digits or rounded up
     terms: dict[str, float | None] = {"surrogate": b, "disagreements": float(d), "n": float(n)}
-    rows = (
-        _unlabelled(n, repeats, near, question.discrete),
-        _surrogate(g, question.discrete),
-    )
-    delta = half / report.tried + half / question.compared
-    bound, said = catalogue.bound(DISAGREEMENT), RowValue(raw, terms, about="program")
-    return with_row(report, bound, said, rows, delta, asked=True, question=question, compared=question.compared)
+    said = RowValue(disagreement_upper(b, d, n, half / question.compared), terms, about="program")
+    rows = (_unlabelled(n, repeats, near, question.discrete), _surrogate(g, question.discrete))
+    delta = half / tried + half / question.compared
+    return Counted(catalogue.bound(DISAGREEMENT), lambda _: said, rows, delta=delta)
 
 
 def _surrogate(g: CertifiedNetwork, discrete: bool) -> Assumption:
@@ -258,59 +237,3 @@ def _unlabelled(n: int, repeats: int, near: int, discrete: bool) -> Assumption:
         words = f"the unlabelled points are further draws from the same law, though {copies}"
         return replace(_assumption("unlabelled", "assumed", detail), words=words)
     return _assumption("unlabelled", "fails", f"{copies}: copies are not new draws (if the law has atoms: --discrete)")
-
-
-def with_row(
-    report: BoundReport,
-    bound: Bound,
-    said: RowValue,
-    more: Sequence[Assumption],
-    delta: Fraction,
-    *,
-    asked: bool,
-    question: Question,
-    compared: int = 1,
-) -> BoundReport:
-    """The report with the row of this statement in place of one that it had, and with what that assumes."""
-    id = bound.id
-    known = {row.id for row in report.assumptions}
-    added = [row for row in more if row.id not in known]
-    if "feature-map" in bound.needs and "feature-map" not in known:
-        added.append(_assumption("feature-map", "assumed", "the features were fixed before the sample"))
-    rows = (*report.assumptions, *added)
-    needed = [row for row in rows if row.id in bound.needs]
-    why_not = [row.id for row in needed if row.status_for(id) in ("open", "fails")]
-    # a program is as fixed by the code as its formula is, and its own errors are counted
-    row = made(bound, said, why_not, delta)
-    others = [other for other in report.bounds if other.id != id]
-    report = replace(report, assumptions=rows, bounds=_in_place(others, row))
-    fixed = question.cite or ("held-out" if report.test is not None else id if asked else None)
-    if fixed != id:
-        return report
-    return _quoting(replace(report, quotes=id), _citation(report, bound, row, delta, compared=compared))
-
-
-def _citation(
-    report: BoundReport, bound: Bound, row: BoundRow, delta: Fraction, *, among: int = 1, compared: int = 1
-) -> Citation | None:
-    """The row at δ as what may be quoted; None where it does not apply or is not below 1."""
-    if not row.applies or row.value is None or row.value >= 1:
-        return None
-    needed = [part for part in report.assumptions if part.id in (*bound.needs, *catalogue.ALWAYS)]
-    assumes = tuple(part.id for part in needed if part.status_for(row.id) == "assumed")
-    return Citation(row.id, row.value, float(delta), assumes, among, compared=compared)
-
-
-def _quoting(report: BoundReport, cite: Citation | None) -> BoundReport:
-    helped = cite is not None and report.base_rate is not None and cite.value < report.base_rate
-    return replace(report, cite=cite, advice=() if helped else report.advice)
-
-
-def _row(report: BoundReport, id: str) -> BoundRow:
-    return next(row for row in report.bounds if row.id == id)
-
-
-def _in_place(rows: Sequence[BoundRow], row: BoundRow) -> tuple[BoundRow, ...]:
-    """Behind the last row of the certificates, before what is there for context only."""
-    place = max((i + 1 for i, other in enumerate(rows) if not other.context), default=0)
-    return (*rows[:place], row, *rows[place:])

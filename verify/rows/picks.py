@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from adanet_theory.catalogue import Bound
+from adanet_theory import catalogue
 from adanet_theory.checks import Progress
 from adanet_train.core.bar import stage
 from verify.reading.points import GivenPoints
-from verify.records.question import Question
-from verify.rows.setting import PickingFacts, RowValue, Setting
+from verify.rows.setting import Counted, PickingFacts, RowValue
 
 if TYPE_CHECKING:
     from adanet_train.model.model_file import ModelFile
@@ -66,18 +65,12 @@ def _spans(Psi: Any) -> bool:
     return bool((((low == 0) & (high == 1)) | (low == high)).all())
 
 
-def asked_for(question: Question, run: PickingFacts | None) -> Question:
-    """A file that records picks asks for their certificate, unless something else is asked for."""
-    named = run is None or question.asked is not None
-    return question if named else replace(question, asked=PICK)
+def counted(run: PickingFacts | None) -> tuple[Counted, ...]:
+    """The certificate of the run; a file that records picks asks for it."""
+    return () if run is None else (Counted(catalogue.bound(PICK), partial(_value, run)),)
 
 
-def pick(bound: Bound, setting: Setting) -> RowValue:
-    assert setting.picking is not None
-    return picked_value(setting.picking, setting.delta)
-
-
-def picked_value(run: PickingFacts, delta: Fraction) -> RowValue:
+def _value(run: PickingFacts, delta: Fraction) -> RowValue:
     """At δ, with a list of G values of K at δ/G; rounded up. It is about the program, whose own errors were counted."""
     names = ("k", "N", "picked", "left", "start", *(("runs",) if run.runs > 1 else ()))
     terms: dict[str, float | None] = {name: getattr(run, name) for name in names}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adanet_theory import catalogue
+from adanet_theory.catalogue import Bound
 from adanet_theory.checks import Array, Progress, check
 from adanet_theory.rounding import Number, up
 from adanet_theory.spec import NetworkSpec
@@ -37,13 +38,13 @@ from verify.records.results import (
     ModelFacts,
     SampleFacts,
 )
-from verify.rows import black_box, checks, numeric, others
+from verify.rows import black_box, checks, numeric, others, picks
 from verify.rows.assumptions import rows_held_out
 from verify.rows.bounds import at_margins, tenth
-from verify.rows.citation import HELD_OUT, cite, fixed_by_input, hint, unused_rho
-from verify.rows.picks import asked_for, picking
+from verify.rows.citation import cite, fixed_by_input, hint, of_held_out, unused_rho
+from verify.rows.picks import picking
 from verify.rows.row import EXACT_SHARE, of_network, prepared, row, saying, value
-from verify.rows.setting import AtRho, Learned, Setting, Source
+from verify.rows.setting import AtRho, Counted, Learned, Setting, Source
 
 if TYPE_CHECKING:
     from adanet_train.core.network import Network
@@ -58,15 +59,21 @@ def build(
     sample: GivenPoints | None = None,
     test: GivenPoints | None = None,
     notes: Sequence[str] = (),
+    counted: Sequence[Counted] = (),
     progress: Progress | None = None,
 ) -> BoundReport:
-    """The report on the model and its sample, or on the sample given instead."""
+    """The report on the model and its sample, or on the sample given instead.
+
+    `counted` are statements on what else is known: its description, declared families, points without labels.
+    """
     question = question or Question()
     if isinstance(model, BlackBox):
-        return black_box.build(model, question, sample=sample, test=test, notes=notes, progress=progress)
+        return black_box.build(
+            model, question, sample=sample, test=test, notes=notes, counted=counted, progress=progress
+        )
     with np.errstate(all="ignore"):  # what overflows is looked for, and refused or left out
         setting = make_setting(model, question, sample, test, progress)
-        question = asked_for(question, setting.picking)
+        setting = replace(setting, counted=(*setting.counted, *counted))
         return of_setting(model, setting, question, test=test, notes=notes, progress=progress)
 
 
@@ -81,21 +88,28 @@ def of_setting(
 ) -> BoundReport:
     """The report at a setting that is made."""
     declared_rho = model.declared_rho if question.rho is None else question.rho
-    fixed = fixed_by_input(question, has_test=test is not None)
+    fixed = fixed_by_input(question, setting.counted, has_test=test is not None)
+    # where only a compressed file, families or points without labels ask, R_S serves the least of K all the same
+    alone = fixed_by_input(question, picks.counted(setting.picking), has_test=test is not None)
     on_held_out = Fraction(question.delta) / question.compared  # what was tried on the sample costs nothing there
     if test is not None:
-        setting = replace(setting, tested=checks.held_out(program.of_formula(model, test), test, on_held_out))
+        tested = checks.held_out(program.of_formula(model, test), test, on_held_out)
+        setting = replace(setting, tested=tested, counted=(*of_held_out(tested), *setting.counted))
     rho = None if declared_rho is None else Fraction(declared_rho)
-    setting = prepared(setting, question, rho, alone=fixed is not None, progress=progress)
+    setting = prepared(setting, question, rho, alone=alone is not None, progress=progress)
     assert setting.at is not None
     undecided, verdict = setting.margins.undecided(), setting.verdict
-    held_out = [row(catalogue.bound(HELD_OUT), setting)] if setting.tested is not None else []
-    rows, remarks = _rows(setting, question)
+    own = [(one.bound, row(one.bound, setting)) for one in setting.counted if one.bound.id != picks.PICK]
+    held_out = [pair for pair in own if pair[0].group == "held-out"]
+    network, remarks = _rows(setting, question)
     context = [bound for bound in catalogue.built_in() if (bound.group, bound.classes) == ("context", setting.classes)]
+    rows = [*held_out, *network, *own[len(held_out) :], *((bound, row(bound, setting)) for bound in context)]
+    quoted = {id: cite(rows, setting, id) for id in {alone, fixed}}
     checked = checks.layer_checks(setting.spec, setting.m, setting.sizes, setting.known)
-    checked += checks.bound_checks(rows, setting.tested, setting.delta)
-    applying = [each.value for each in [*held_out, *rows] if each.value is not None]
-    says_little = min(applying, default=1.0) >= setting.base_rate  # as a constant prediction would
+    checked += checks.bound_checks([each for _, each in network], setting.tested, setting.delta)
+    hinted = [each for _, each in (*held_out, *network)]
+    said = [each.value for each in (*hinted, *quoted.values()) if each is not None and each.value is not None]
+    says_little = min(said, default=1.0) >= setting.base_rate  # as a constant prediction would
     violated = verdict.holds("membership") is False or any(
         each.applies and each.verdict == "violated" for each in checked
     )
@@ -109,48 +123,40 @@ def of_setting(
         rho_chosen=declared_rho is None,
         assumptions=verdict.rows,
         complexities=setting.known.rows,
-        bounds=(*held_out, *rows, *(row(bound, setting) for bound in context)),
+        bounds=tuple(sorted((each for _, each in rows), key=lambda each: each.context)),
         checks=tuple(checked),
         test=setting.tested,
         verdict="violated" if violated else "holds",
-        cite=cite(
-            [*held_out, *rows],
-            verdict,
-            fixed=fixed,
-            delta=setting.delta,
-            compared=question.compared,
-            shared=question.shared,
-            setting=setting,
-        ),
-        tried=_tried(model, question),
+        cite=quoted[fixed],
+        tried=tried(model, question),
         compared=question.compared,
         quotes=fixed,
-        among=verdict.quotable if fixed is None else 1,
+        among=setting.quotable if alone is None else 1,
         classes=setting.graph.classes or 2,
         notes=(
             *notes,
             *_retired(model),
-            *unused_rho(question, fixed),
+            *unused_rho(question, alone),
             *remarks,
             *[setting.known.note] * bool(setting.known.note),
         ),
         base_rate=setting.base_rate,
         class_errors=setting.class_errors,
-        advice=(hint(setting, [*held_out, *rows]),) if says_little else (),
+        advice=(hint(setting, hinted),) if says_little else (),
         undecided=undecided,
         margins=setting.margins.middle / W if W else setting.margins.middle,
         curves=numeric.rho_curves(setting) if question.curves and setting.layers is not None else {},
     )
 
 
-def _rows(setting: Setting, question: Question) -> tuple[list[BoundRow], list[str]]:
+def _rows(setting: Setting, question: Question) -> tuple[list[tuple[Bound, BoundRow]], list[str]]:
     """The claims on this network, and the notes on those that a user registered."""
     low, asked = tenth(setting), None if question.rho is None else Fraction(question.rho)
     rows, remarks = [], []
     for bound in of_network(setting):
         said = value(bound, setting)
         made = saying(bound, said, setting)
-        rows.append(at_margins(made, setting, low, asked) if bound.group in ("paper", "corrected") else made)
+        rows.append((bound, at_margins(made, setting, low, asked) if bound.group in ("paper", "corrected") else made))
         remarks += [others.remark(bound)] * (not catalogue.is_built_in(bound)) + (
             [f"{said.note}."] if said.note else []
         )
@@ -217,15 +223,13 @@ def _learned(model: Formula, sample: GivenPoints) -> Learned | None:
     return Learned(record["m"], 0 if own else None)
 
 
-def _tried(model: Formula, question: Question) -> int:
+def tried(model: Formula | BlackBox, question: Question) -> int:
     """How many settings were tried on the sample: what is asked, else what the file says."""
     if question.tried is not None:
         return question.tried
-    tried = model.extra.get("tried", 1)
-    check(
-        isinstance(tried, int) and tried >= 1, f"tried must be an integer >= 1, got tried={tried!r} in the model file."
-    )
-    return int(tried)
+    said = 1 if isinstance(model, BlackBox) else model.extra.get("tried", 1)
+    check(isinstance(said, int) and said >= 1, f"tried must be an integer >= 1, got tried={said!r} in the model file.")
+    return int(said)
 
 
 def make_setting(
@@ -254,6 +258,7 @@ def make_setting(
     enclosed = margins(graph, sample.Psi, sample.y, Purse(EXACT_SHARE * question.budget))
     # a model file's program is its network in float64, which decides by the sign of what was just computed
     is_wrong: Any = enclosed.middle <= 0 if sample.predicted is None else sample.predicted != sample.y
+    run = picking(model, sample, replay=question.replay, progress=progress)
     return Setting(
         graph=graph,
         layers=model.layers,
@@ -263,7 +268,7 @@ def make_setting(
         sizes=sizes,
         w=w,
         ranges=_ranges(model.layers, spec, sizes.r_inf if r_sup is None else r_sup),
-        delta=Fraction(question.delta) / _tried(model, question),
+        delta=Fraction(question.delta) / tried(model, question),
         r_sup=r_sup,
         source=source,
         errors=int(is_wrong.sum()),
@@ -272,7 +277,8 @@ def make_setting(
         disagreements=int(np.count_nonzero(is_wrong & (enclosed.lower > 0))),
         arithmetic=own,
         shift=own.shift(r_sup) if r_sup is not None and source.r_seen <= r_sup else None,
-        picking=picking(model, sample, replay=question.replay, progress=progress),
+        picking=run,
+        counted=picks.counted(run),
         compared=question.compared,
         shared=question.shared,
         draws=question.draws,

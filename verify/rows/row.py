@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeVar
 
 from adanet_theory import catalogue
 from adanet_theory.catalogue import Bound
@@ -16,42 +17,26 @@ from adanet_train.core.bar import stage
 from verify.measure import layers
 from verify.measure.layers import Sampling
 from verify.records.question import Question
-from verify.records.results import BoundRow, TestFacts
+from verify.records.results import BoundRow
 from verify.rows import bounds, numeric, others, picks, votes
 from verify.rows.assumptions import assess, at_rho
-from verify.rows.setting import AtRho, RowValue, Setting
+from verify.rows.setting import AtRho, Predictions, RowValue, Setting
 
+P = TypeVar("P", bound=Predictions)
 EXACT_SHARE = 0.5  # of the budget, at most, for margins in ball arithmetic
 
 
-def row(bound: Bound, setting: Setting) -> BoundRow:
+def row(bound: Bound, setting: Predictions) -> BoundRow:
     """The row of a statement; it says whether it is about the formula or about the program."""
     return saying(bound, value(bound, setting), setting)
 
 
-def saying(bound: Bound, said: RowValue, setting: Setting) -> BoundRow:
-    """The row of a statement that says this."""
+def saying(bound: Bound, said: RowValue, setting: Predictions) -> BoundRow:
+    """The row of a statement that says this: the one place where a row is made."""
     why_not = setting.verdict.why_not(bound) if said.why_not is None else said.why_not
     # in less than float64 a statement on the formula alone says nothing of the program
-    loose = said.about == "formula" and said.terms and bound.is_claim and not setting.arithmetic.is_double
-    untied = ("arithmetic",) * bool(loose and "arithmetic" not in why_not)
-    return made(bound, said, (*why_not, *untied), paid(bound, setting).delta)
-
-
-def paid(bound: Bound, setting: Setting) -> Setting:
-    """At what is left of δ: a statement on one network is paid for by each that was compared, one on all networks at
-    once where these are not of one activation, map and family.
-
-    What was tried on the sample costs nothing on held-out points, which are tested at their own δ.
-    """
-    if bound.group == "held-out" and setting.tested is not None:
-        return replace(setting, delta=setting.tested.delta)
-    networks = setting.compared if bound.is_paid_by_each else setting.shared
-    return setting if networks == 1 else replace(setting, delta=setting.delta / networks)
-
-
-def made(bound: Bound, said: RowValue, why_not: Sequence[str], delta: Fraction) -> BoundRow:
-    """The one place where a row is made."""
+    loose = said.about == "formula" and said.terms and bound.is_claim and not setting.is_double
+    why_not = (*why_not, *("arithmetic",) * bool(loose and "arithmetic" not in why_not))
     applies = bound.is_claim and not why_not
     return BoundRow(
         id=bound.id,
@@ -59,30 +44,47 @@ def made(bound: Bound, said: RowValue, why_not: Sequence[str], delta: Fraction) 
         value=(1.0 if said.raw is None else min(1.0, said.raw)) if applies else None,
         terms=said.terms,
         applies=applies,
-        why_not=tuple(why_not),
+        why_not=why_not,
         vacuous=said.vacuous,
         rho=said.rho,
         j=said.j,
         m_needed=said.m_needed,
         group=bound.group,
         about=said.about,
-        delta=float(delta),
+        delta=float(paid(bound, setting)),
     )
+
+
+def paid(bound: Bound, setting: Predictions) -> Fraction:
+    """What is left of δ: a statement on one network is paid for by each that was compared, one on all networks at
+    once where these are not of one activation, map and family.
+
+    What was tried on the sample costs nothing on held-out points, which are tested at their own δ.
+    """
+    counted = setting.counts(bound)
+    if counted is not None and counted.delta is not None:
+        return counted.delta
+    return setting.delta / (setting.compared if bound.is_paid_by_each else setting.shared)
 
 
 # What a statement says
 
 
-def value(bound: Bound, setting: Setting) -> RowValue:
+def value(bound: Bound, setting: Predictions) -> RowValue:
     """By what the statement reads: predictions alone, the certificates, the margins, or what its owner wants."""
-    return _evaluator(bound)(bound, paid(bound, setting))
+    delta, counted = paid(bound, setting), setting.counts(bound)
+    if counted is not None:
+        return counted.at(delta)
+    assert isinstance(setting, Setting)
+    return _evaluator(bound)(bound, setting if delta == setting.delta else replace(setting, delta=delta))
 
 
 def _evaluator(bound: Bound) -> Callable[[Bound, Setting], RowValue]:
     if not catalogue.is_built_in(bound):
         return others.registered
-    by_group = {"certificate": votes.certificate, "context": others.context}
-    return OWN.get(bound.id) or by_group.get(bound.group) or _at_margin
+    if bound.id == "a-posteriori-data":
+        return bounds.from_data
+    return {"certificate": votes.certificate, "context": others.context}.get(bound.group, _at_margin)
 
 
 def _at_margin(bound: Bound, setting: Setting) -> RowValue:
@@ -94,29 +96,12 @@ def _at_margin(bound: Bound, setting: Setting) -> RowValue:
     return replace(said, m_needed=numeric.m_needed(bound, said, setting)) if setting.at is not None else said
 
 
-def held_out(test: TestFacts) -> RowValue:
-    """Clopper-Pearson at the δ that the points were tested at."""
-    return RowValue(test.upper, {"errors": test.errors, "points": test.n}, about="program")
-
-
-def _held_out(_: Bound, setting: Setting) -> RowValue:
-    assert setting.tested is not None
-    return held_out(setting.tested)
-
-
-OWN: dict[str, Callable[[Bound, Setting], RowValue]] = {
-    "held-out": _held_out,
-    picks.PICK: picks.pick,
-    "a-posteriori-data": bounds.from_data,
-}
-"""Statements that are like no others of their group."""
-
-
 def of_network(setting: Setting) -> list[Bound]:
     """The claims that a report on this network has a row for, in the order of its table."""
-    theory = catalogue.theory(setting.classes)
+    counted = {one.bound.id for one in setting.counted}
+    theory = [bound for bound in catalogue.theory(setting.classes) if bound.id not in counted]
     certified = [bound for bound in catalogue.of_group("certificate") if bound.classes == setting.classes]
-    picked = [catalogue.bound(picks.PICK)] * (setting.picking is not None)
+    picked = [catalogue.bound(picks.PICK)] * (picks.PICK in counted)
     own = [bound for bound in catalogue.registered() if bound.classes == setting.classes]
     quoted = [bound for bound in certified if bound.quoted]
     return [*theory, *quoted, *picked, *(bound for bound in certified if not bound.quoted), *own]
@@ -148,9 +133,11 @@ def prepared(
     return at_delta(setting, setting.delta)
 
 
-def at_delta(setting: Setting, delta: Fraction) -> Setting:
+def at_delta(setting: P, delta: Fraction) -> P:
     """The same setting at another δ."""
     there = replace(setting, delta=delta)
+    if not isinstance(there, Setting):
+        return there
     return replace(there, verdict=at_rho(there.verdict, delta, bounds.follows_from_margin_bound(there)))
 
 

@@ -6,7 +6,7 @@ Whatever several statements read stands on the Setting, computed once. A stateme
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -217,7 +217,51 @@ def _needs(bound: Bound) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class Counted:
+    """A statement that reads counts of a program's predictions: what it says at a δ, and what that assumes.
+
+    `bound` is the record of the catalogue as this network needs it.
+    """
+
+    bound: Bound
+    at: Callable[[Fraction], RowValue]
+    assumptions: tuple[Assumption, ...] = ()
+    asked: bool = True
+    """Whether it is to be quoted where the input names no other."""
+    delta: Fraction | None = None
+    """Its own δ, where tries on the sample or networks compared do not divide that of the setting."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Predictions:
+    """What the statements are evaluated at that read nothing but predictions: all that there is of a black box."""
+
+    delta: Fraction
+    """What the settings tried on the sample leave of δ."""
+    compared: int = 1
+    """The networks that were compared: a statement on one of them pays for each."""
+    shared: int = 1
+    """Those that a statement on all networks at once pays for."""
+    counted: tuple[Counted, ...] = ()
+    """In the order of their rows; the last one that is asked for is quoted."""
+    verdict: Assessment = field(default_factory=lambda: Assessment((), is_declared=False))
+
+    def counts(self, bound: Bound) -> Counted | None:
+        return next((one for one in self.counted if one.bound == bound), None)
+
+    @property
+    def is_double(self) -> bool:
+        """Whether the program computes in float64 at least; a black box has no formula to differ from."""
+        return True
+
+    @property
+    def quotable(self) -> int:
+        """K: of a black box only its description can be quoted without being named."""
+        return 1
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Setting(Predictions):
     """What the bounds are evaluated at: the network, the family it stands in, the sample, and what is known of Ψ.
 
     `layers` are those of the graph that the families are about, None where it has none. `spec` is the declared family,
@@ -233,7 +277,6 @@ class Setting:
     sizes: FeatureSizes
     w: list[Fraction]
     ranges: Ranges | None
-    delta: Fraction
     r_sup: Number | None
     source: Source
     errors: int
@@ -247,23 +290,26 @@ class Setting:
     """A proved bound on how far the margins of the program are from those of the formula, on the range r_sup."""
     picking: PickingFacts | None = None
     """Of a network that was trained by picking, on its own sample."""
-    compared: int = 1
-    """The networks that were compared: a statement on one of them pays for each."""
-    shared: int = 1
-    """Those that a statement on all networks at once pays for."""
     draws: int | None = None
     seed: int = 0
     tested: TestFacts | None = None
 
-    # What `row.prepared` finds, in this order
+    # What `row.prepared` finds beside the verdict, in this order
 
-    verdict: Assessment = field(default_factory=lambda: Assessment((), is_declared=False))
     at: AtRho | None = None
     """At the report's ρ, about the formula."""
     known: LayerComplexities = field(default_factory=lambda: LayerComplexities((), ()))
     certified: Mapping[str, CertificateParts] = field(default_factory=dict)
     searched: dict[tuple[str, Fraction], int | None] = field(default_factory=dict)
     """The best j of each statement at a δ, where it was searched."""
+
+    @property
+    def is_double(self) -> bool:
+        return self.arithmetic.is_double
+
+    @property
+    def quotable(self) -> int:
+        return self.verdict.quotable
 
     @property
     def m(self) -> int:
