@@ -73,9 +73,14 @@ def check_choice(symbol: str, value: object, known: Iterable[str]) -> None:
 
 
 def unknown_choice(symbol: str, value: object, known: Iterable[str]) -> ValueError:
-    """The error for an unknown value."""
+    """The error for an unknown value, which may be the beginning of one name.
+
+    >>> unknown_choice("cite", "occam", ["occam-certificate", "held-out"])
+    ValueError("cite 'occam' is not known: did you mean 'occam-certificate'?")
+    """
     known = list(known)
-    near = nearest(str(value), known)
+    begun = [name for name in known if name.startswith(f"{value}-")]
+    near = begun[0] if len(begun) == 1 else nearest(str(value), known)
     if near is not None:
         return ValueError(f"{symbol} {value!r} is not known: did you mean {near!r}?")
     return ValueError(f"{symbol} must be one of {', '.join(known)}, got {symbol}={value!r}.")

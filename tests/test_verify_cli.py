@@ -335,7 +335,19 @@ FLAGS = [
     (["--unknown"], "--unknown"),
     (["--jso"], "--jso"),
     (["another.pt"], "another.pt"),
+    (["--cite", "occam"], "cite 'occam' is not known: did you mean 'occam-certificate'?"),
+    (["--label", "foo"], "--label is about the points of a file: give --data FILE or --test-data FILE too."),
+    (["--drop", "foo", "--shape", "3,3"], "--drop and --shape are about the points of a file"),
 ]
+
+
+def test_a_wrong_file_name_and_a_table_in_place_of_the_model_say_what_was_meant(tmp_path, capsys) -> None:
+    own, points = written(tmp_path, "cust2.pt"), table(tmp_path / "cust2.npz")
+    assert f"cust22.pt: no such file; did you mean {own}?" in refused(capsys, str(tmp_path / "cust22.pt"))
+    assert "did you mean" not in refused(capsys, str(tmp_path / "another.pt"))
+    assert f"cust2.npz holds points, not a network: type verify-bounds MODEL --data {points}." in refused(
+        capsys, points
+    )
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from verify.records.question import Question
     from verify.records.results import BoundReport
 
-SUFFIXES = (".csv", ".parquet", ".npy", ".npz", ".pt")
+TABLES = (".csv", ".parquet", ".npy", ".npz")
+SUFFIXES = (*TABLES, ".pt")
 EXAMPLES = """\
 MODEL is one of
   model.pt of adanet-train        holds its sample
@@ -288,6 +289,12 @@ def ask(arguments: argparse.Namespace) -> Question:
         raise ValueError("--surrogate is for points without labels: give --unlabelled FILE too.")
     if arguments.weights and arguments.module is None:
         raise ValueError("--weights are those of --module; a state_dict of Linear layers is a MODEL of its own.")
+    if arguments.data is None and arguments.test_data is None and arguments.unlabelled is None:
+        unread = [option for option in ("label", "drop", "shape") if getattr(arguments, option)]
+        if unread:
+            given = " and ".join(f"--{option}" for option in unread)
+            about = "is about" if len(unread) == 1 else "are about"
+            raise ValueError(f"{given} {about} the points of a file: give --data FILE or --test-data FILE too.")
     compared = number if arguments.compared is None else arguments.compared
     if compared < number:
         raise ValueError(f"compared must be at least the number of files, {number}, got compared={compared}.")
@@ -328,10 +335,28 @@ def _check_inputs(arguments: argparse.Namespace) -> None:
     data = [path for path in (arguments.data, arguments.test_data) if path is not None and path.endswith(SUFFIXES)]
     for path in (*arguments.model, *arguments.weights, *data):
         if not glob.has_magic(path) and not os.path.exists(path):
-            raise ValueError(f"{path}: no such file.")
+            raise ValueError(f"{path}: no such file{_meant(path) or '.'}")
+    for path in arguments.model:
+        if path.lower().endswith(TABLES):
+            raise ValueError(f"{path} holds points, not a network: type verify-bounds MODEL --data {path}.")
     for option, named in (("--module", arguments.module), ("--subnetworks", arguments.subnetworks)):
         if named is not None:
             factory.require_package(named, option)
+
+
+def _meant(path: str) -> str:
+    """The file of the same folder whose name is nearest, as a question; nothing if none is near."""
+    from difflib import get_close_matches
+
+    folder, name = os.path.split(path)
+    try:
+        beside = [
+            other for other in os.listdir(folder or ".") if os.path.splitext(other)[1] == os.path.splitext(name)[1]
+        ]
+    except OSError:
+        return ""
+    near = get_close_matches(name, sorted(beside), n=1, cutoff=0.8)
+    return f"; did you mean {os.path.join(folder, near[0])}?" if near else ""
 
 
 def _check_outputs(arguments: argparse.Namespace) -> None:

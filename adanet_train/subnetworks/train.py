@@ -390,8 +390,9 @@ class EnsembleProblem:
         except Exception as error:
             flat = channels_wrong(self.inputs.shape)
             if isinstance(error, ValueError) and repr(name_of(builder)) in str(error):
-                raise ValueError(f"round {t}: {error}{flat}") from error
-            raise ValueError(f"builder {name_of(builder)!r} failed in round {t}: {described(error)}{flat}") from error
+                raise ValueError(with_hint(f"round {t}: {error}", flat)) from error
+            said = f"builder {name_of(builder)!r} failed in round {t}: {described(error)}"
+            raise ValueError(with_hint(said, flat)) from error
 
     def candidate(self, builder: Any, grown: GrownEnsemble, t: int, number: int) -> Candidate:
         """Build and fit a candidate; an error names the builder."""
@@ -518,6 +519,14 @@ class EnsembleProblem:
             candidate.measure, candidate.parameters, measure.depth(candidate.module), weighed.chosen[-1].weight,
             chosen, why, round(candidate.seconds, 3),
         )  # fmt: skip
+
+
+def with_hint(message: str, hint: str) -> str:
+    """
+    >>> with_hint("expected 4D input", " Pass X."), with_hint("expected 4D input", "")
+    ('expected 4D input. Pass X.', 'expected 4D input')
+    """
+    return f"{message.rstrip('.')}.{hint}" if hint else message
 
 
 def channels_wrong(shape: tuple[int, ...]) -> str:
