@@ -481,7 +481,7 @@ class Rows(nn.Module):
         return 0 * self.below(x)[:, 0] + (torch.arange(len(x)) >= len(x) // 2) - 0.5
 
 
-@pytest.mark.parametrize(("chance", "message"), [(False, "beside other points"), (True, "when it is called again")])
+@pytest.mark.parametrize(("chance", "message"), [(False, "in another batch"), (True, "when called again")])
 def test_a_module_that_is_no_function_of_one_point_is_refused(chance: bool, message: str) -> None:
     X, _ = sample(200)
     with pytest.raises(ValueError, match=f"^Rows gives .*{message}"):

@@ -11,8 +11,7 @@ from adanet_theory.spec import NetworkSpec
 from tests.verify_models import model, row
 from verify.records.question import Question
 from verify.records.results import BoundReport
-from verify.rows import report
-from verify.rows import row as rows
+from verify.rows import bounds, report
 
 ID = "a-posteriori-data"
 
@@ -71,8 +70,8 @@ def test_it_is_quoted_only_by_name_and_makes_nothing_dearer(monkeypatch) -> None
     assert (named.cite.id, named.cite.among) == ("a-posteriori-data", 1)
     assert named.cite.value == row(answer, ID).value < 1
     seen = []
-    own = rows.OWN["a-posteriori-data"]
-    monkeypatch.setitem(rows.OWN, "a-posteriori-data", lambda *given: seen.append(given) or own(*given))
+    own = bounds.from_data
+    monkeypatch.setattr(bounds, "from_data", lambda *given: seen.append(given) or own(*given))
     assert built(file).cite.among == answer.cite.among
     assert len(seen) == 1
 
