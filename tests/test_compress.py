@@ -66,7 +66,7 @@ def test_stages_are_certified_and_the_best_is_kept(small: object) -> None:
     shown = repr(small)
     assert float(shown.split("risk <= ")[1].split()[0]) >= small.bound
     assert f"{small.bits} bits, {small.errors} errors, m = {M:,}" in shown
-    says(shown, ["assumes", "iid", "architecture", "code", "features"])
+    says(shown, ["assumes", "iid", "architecture", f"code {code.VERSION}", "features"])
 
 
 def test_the_module_is_the_network_that_is_certified(small: object) -> None:
@@ -431,7 +431,7 @@ def test_a_bound_above_a_constant_prediction_is_called_useless(small: object) ->
     few = compress(network(), *sample(60), budget=0)
     assert few.bound > few.base_rate
     assert f"useless: a constant prediction errs on {few.base_rate:.4g}" in repr(few)
-    says(repr(few), ["assumes", "iid", "architecture", "code", "features"])
+    says(repr(few), ["assumes", "iid", "architecture", f"code {code.VERSION}", "features"])
 
 
 def test_small_work_has_one_thread_and_says_how_far_it_is(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from torch import nn
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.occam import occam_certificate
 from adanet_train import AdaNetClassifier, Config, compress
+from adanet_train.compression.code import VERSION
 from adanet_train.picking.certify import Certified, certify
 from adanet_train.picking.modules import Module
 from verify import verify_bounds
@@ -75,7 +76,9 @@ def test_every_network_has_a_row_for_its_weights_as_they_are(net: nn.Module) -> 
     (arithmetic,) = [row for row in single.assumptions if row.id == "arithmetic"]
     assert (arithmetic.status, "occam-certificate" in arithmetic.statements) == ("open", False)
     cited = verify_bounds(net, X, y, draws=None, cite="occam-certificate")
-    assert "computes everywhere what it computes here" in wording.assumed("architecture", architecture(cited).words)
+    assumed = wording.assumed("architecture", architecture(cited).words)
+    assert f"code {VERSION}" in assumed
+    assert "computes everywhere what it computes here" in assumed
     double = copy.deepcopy(net).double()
     report = verify_bounds(double, X, y, draws=None)
     found = report.bounds["occam-certificate"]
@@ -119,6 +122,7 @@ def test_the_answer_says_that_the_rounded_network_is_meant(folder: Path, capsys:
     words = "".join(out.split())
     assert "".join(f"network (the rounded one in {small}, not {given}) is at most".split()) in words
     assert f"errorson{M:,}points" in words
+    assert f"thearchitectureandcode{VERSION}werefixedbeforethesample" in words
     assert "--compress" not in out
     assert len(err.splitlines()) < 10
 

@@ -98,7 +98,7 @@ def _indices(y: Array) -> Any:
 # --surrogate
 
 
-CODED = "its architecture and the code were fixed before the sample"
+CODED = "its architecture and code {} were fixed before the sample"
 PICKED = "its recipe was fixed before the sample"
 
 
@@ -148,8 +148,10 @@ def _read_by(given: Any, X: Array) -> Array:
 
 def _described(errors: int, m: int, bits: int, decide: Callable[[Array], Array], name: str) -> CertifiedNetwork:
     from adanet_theory.twins.counted import occam_upper
+    from adanet_train.compression.code import VERSION
 
-    return CertifiedNetwork(lambda delta: occam_upper(errors, m, bits, delta), decide, name, CODED)
+    fixed = CODED.format(VERSION)
+    return CertifiedNetwork(lambda delta: occam_upper(errors, m, bits, delta), decide, name, fixed)
 
 
 def _of_certified(given: Any, names: tuple[Any, ...] | None, outputs: int | None) -> CertifiedNetwork:

@@ -135,7 +135,7 @@ class Compressed:
         statement = f"risk <= {upward(self.bound)} with probability {probability(self.delta)}"
         said = qualified(statement, self.repeats, self.m, discrete=self.discrete)
         useless = f"; useless: a constant prediction errs on {self.base_rate:.4g}" * (self.bound >= self.base_rate)
-        assumes = "assumes: iid draws, architecture, code and features fixed before the rows"
+        assumes = f"assumes: iid draws, architecture, code {code.VERSION} and features fixed before the rows"
         return f"Compressed({said}: {counted}{useless}; {assumes})"
 
 

@@ -64,9 +64,9 @@ class CertifiedNetwork:
 
 
 HOPELESS = 64  # bits a point: without one error the bound is above 1 - 2^-64
-FIXED = "the architecture{} and the code were fixed before the sample"
+FIXED = "the architecture{} and code {} were fixed before the sample"
 CONSTANTS = ", {:,} constants of its graph included,"
-CODED = "depth and widths are in the code; assumed: activation and code were fixed before the sample"
+STRUCTURED = "the activation and code {}, which tells depth and widths, were fixed before the sample"
 EXACT = "points whose margin is within the rounding error of float64 count as errors"
 SAME = "every machine computes what the program computes here"
 
@@ -74,10 +74,8 @@ SAME = "every machine computes what the program computes here"
 def _architecture(fixed: str, computed: str) -> Assumption:
     """The statement is on the program: its errors were counted, and it must be one function of what is coded."""
     row = _assumption("architecture", "assumed", f"{fixed}; {computed}")
-    if computed == EXACT:
-        return row
-    one = "the program computes everywhere what it computes here"
-    return replace(row, words=f"the architecture was fixed before the sample and {one}")
+    one = "" if computed == EXACT else " and the program computes everywhere what it computes here"
+    return replace(row, words=fixed + one)
 
 
 def describe(
@@ -94,7 +92,7 @@ def describe(
     points = sample or stored_sample(model)
     structured = model.layers is not None and own is None  # a compressed file codes no structure
     is_file = points.predicted is None  # then the program is the network in the file
-    architecture = _architecture(CODED if structured else _fixed(own), EXACT if is_file else SAME)
+    architecture = _architecture(_fixed(own, structured), EXACT if is_file else SAME)
     if own is not None:
         bits = own.bits
     elif model.layers is not None:
@@ -137,8 +135,13 @@ def _of_module(module: Any, sample: GivenPoints, own: CodedFile | None) -> Descr
     return Description(bits, errors, len(sample.y), assumed, own is not None)
 
 
-def _fixed(own: CodedFile | None) -> str:
-    return FIXED.format("" if own is None or own.constants == 0 else CONSTANTS.format(own.constants))
+def _fixed(own: CodedFile | None, structured: bool = False) -> str:
+    """What was fixed before the sample, the code by its version: another one is another prior."""
+    from adanet_train.compression.code import VERSION
+
+    if structured:
+        return STRUCTURED.format(VERSION)
+    return FIXED.format("" if own is None or own.constants == 0 else CONSTANTS.format(own.constants), VERSION)
 
 
 def _weights(graph: Any) -> list[Array]:

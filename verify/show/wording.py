@@ -83,7 +83,6 @@ _ASSUMED = {
     "fixed-in-advance": "the family was declared before training",
     "picked": "training read only the recorded picks",
     "recipe": "the recipe was fixed before the sample",
-    "architecture": "the architecture was fixed before the sample",
     "unlabelled": "the unlabelled points are further draws from the same law",
     "declared": "the declared R_m and ranges of the builders are right and were fixed before the sample",
     "surrogate": "the certificate of the surrogate holds: its recipe or code was fixed before the sample",
