@@ -15,6 +15,7 @@ from adanet_train.core.network import Network
 from adanet_train.core.training import Trained
 from adanet_train.model import model_file
 from adanet_train.reading.graph import of_network
+from verify import verify_bounds
 
 CONFIG = Config(objective="description", rounds=3, width=4, max_depth=2)
 
@@ -104,5 +105,9 @@ def test_the_command_trains_and_its_file_holds_few_bits(
     assert bits == certificate["bits"] < 300
     assert model.sample is not None
     assert count(model.network, model.sample.Psi, model.sample.y).errors == certificate["errors"]
+    report = verify_bounds(path, draws=None)
+    assert report.cite is not None
+    assert (report.cite.id, report.cite.delta, report.cite.among) == (certificate["id"], 0.05, 1)
+    assert not any("retired" in note for note in report.notes)
     assert cli.main(["digits:3-8", "-o", str(path), "--objective", "description", "--method", "cvx"]) == 2
     assert "objective description is for method adanet" in capsys.readouterr().err

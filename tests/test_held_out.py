@@ -149,7 +149,8 @@ def test_a_named_statement_comes_before_held_out_points() -> None:
 
 
 def test_what_the_file_or_the_options_ask_for_comes_after_held_out_points() -> None:
-    coded = described.of_description(described.Description(bits=8, errors=1, points=500, assumptions=(), coded=True))
+    described_so = described.Description(bits=8, errors=1, points=500, assumptions=(), asked=True)
+    coded = described.of_description(described_so)
     alone = report.build(linear(), Question(draws=None), counted=coded)
     assert (alone.cite.id, alone.cite.among, alone.cite.delta) == ("occam-certificate", 1, 0.05)
     assert alone.cite.value == row(alone, "occam-certificate").value

@@ -37,7 +37,7 @@ WIDTH = 16
 SECONDS = 30.0
 """Nominal seconds for each candidate."""
 STEPS, RATE, BATCH = 2000, 0.01, 256
-ID = "occam"
+ID = "occam-certificate"
 
 
 class LayeredModule(nn.Module):

@@ -19,7 +19,7 @@ from verify.reading.formula import BlackBox, Formula
 from verify.reading.points import GivenPoints
 from verify.records.question import Question
 from verify.records.results import Assumption
-from verify.rows.report import stored_sample
+from verify.rows.report import stored_sample, trained_for
 from verify.rows.setting import OCCAM, Counted, RowValue
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class Description:
     errors: int
     points: int
     assumptions: tuple[Assumption, ...]
-    coded: bool = False
-    """Whether the file is that of a compressed network, which names its statement."""
+    asked: bool = False
+    """Whether the file names this statement: a compressed network, or AdaNet trained for its description."""
     structured: bool = False
     """Whether the structure is a part of the code: then the statement is on all networks at once."""
 
@@ -103,7 +103,8 @@ def describe(
             return None
         bits = code.bits_of([code.lossless(w) for w in weights])
     errors = _errors(model.graph, points, hopeless=bits > HOPELESS * len(points.y))
-    return Description(bits, errors, len(points.y), (architecture,), own is not None, structured)
+    asked = own is not None or trained_for(model) == OCCAM
+    return Description(bits, errors, len(points.y), (architecture,), asked, structured)
 
 
 def _errors(graph: Any, points: GivenPoints, *, hopeless: bool) -> int:
@@ -193,7 +194,7 @@ def of_description(description: Description | None) -> tuple[Counted, ...]:
     def at(delta: Fraction) -> RowValue:
         return RowValue(occam_upper(errors, points, bits, delta), terms, about="program")
 
-    return (Counted(bound, at, description.assumptions, asked=description.coded),)
+    return (Counted(bound, at, description.assumptions, asked=description.asked),)
 
 
 def of_disagreement(

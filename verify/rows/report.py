@@ -163,13 +163,19 @@ def _rows(setting: Setting, question: Question) -> tuple[list[tuple[Bound, Bound
     return rows, remarks
 
 
-def _retired(model: Formula) -> list[str]:
-    """A note if the file was trained for a certificate that this version does not have."""
+def trained_for(model: Formula) -> str | None:
+    """The certificate that the file was trained for, if any."""
     history = model.meta.get("history")
     last = history[-1] if isinstance(history, list) and history else None
     stands = last.get("certificate") if isinstance(last, Mapping) else None
     id = stands.get("id") if isinstance(stands, Mapping) else None
-    if not isinstance(id, str) or id in catalogue.ids(catalogue.select()):
+    return id if isinstance(id, str) else None
+
+
+def _retired(model: Formula) -> list[str]:
+    """A note if the file was trained for a certificate that this version does not have."""
+    id = trained_for(model)
+    if id is None or id in catalogue.ids(catalogue.select()):
         return []
     return [f"trained for {id[:40]}, which is retired: --objective certificate trains hidden units with a bound."]
 
