@@ -153,6 +153,12 @@ def test_the_theory_imports_light() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
+def test_a_file_is_checked_without_scikit_learn() -> None:
+    """Its import takes about a second, as long as that of torch."""
+    code = "import sys, verify.compressing, adanet_train.picking.files\nassert 'sklearn' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
 ONCE = {
     "adanet_train/core/bar.py": ("rich.progress",),
     "adanet_train/app/console.py": ("except KeyboardInterrupt", "BrokenPipeError"),

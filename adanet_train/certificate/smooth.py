@@ -26,10 +26,12 @@ class _KlInverse(torch.autograd.Function):
     def forward(ctx: Any, q: Tensor, c: Tensor) -> Tensor:
         q = q.clamp(_TINY, 1 - 3 * _TINY)
         p = (q + (c / 2).sqrt()).clamp_max(1 - _TINY)  # Pinsker: kl >= 2 (p-q)^2
+        right, least = 1 - q, q + _TINY
         for _ in range(_NEWTON):
-            kl = q * torch.log(q / p) + (1 - q) * torch.log((1 - q) / (1 - p))
-            p = torch.maximum(p - (kl - c) * (p * (1 - p)) / (p - q).clamp_min(_TINY), q + _TINY)
-            p = p.clamp_max(1 - _TINY)  # where kl(q, 1 - tiny) < c a step would leave (0, 1)
+            above = 1 - p
+            kl = q * torch.log(q / p) + right * torch.log(right / above)
+            step = (kl - c) * (p * above) / (p - q).clamp_min(_TINY)
+            p = torch.maximum(p - step, least).clamp_max(1 - _TINY)  # where kl(q, 1 - tiny) < c it would leave (0, 1)
         ctx.save_for_backward(q, p)
         return p
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -14,12 +14,14 @@ from adanet_theory.checks import Progress, check
 from adanet_theory.rounding import TINY
 from adanet_train.core.training import Trained
 from adanet_train.methods.trainers import METHODS
-from adanet_train.model.classifier import NetworkClassifier
 from adanet_train.model.model_file import ModelFile, Sample
 from adanet_train.model.trained import model_of, trained_of
 from adanet_train.picking.core import Labelled, Picked
 from adanet_train.picking.networks import AdaNet, Mapped, Refit, Scaled, mapped, tensors
 from adanet_train.picking.record import Checked, Record, checked
+
+if TYPE_CHECKING:
+    from adanet_train.model.classifier import NetworkClassifier
 
 
 def settings(learner: AdaNet | Refit) -> dict[str, Any]:
@@ -51,6 +53,8 @@ def with_record(model: ModelFile, picked: Picked, learner: AdaNet | Refit) -> Mo
 
 def classifier(picked: Picked, points: Labelled, learner: Scaled) -> NetworkClassifier:
     """The fitted network as a scikit-learn classifier on X, with the content of its model.pt."""
+    from adanet_train.model.classifier import NetworkClassifier
+
     predictor: Mapped = picked.predictor
     Psi, y = tensors(mapped(predictor.features, points))
     sample = Sample.of(Psi, y, predictor.trained.network.outputs)
