@@ -39,6 +39,8 @@ from adanet_train.picking.files import check_file
 from adanet_train.picking.modules import Module, shifted
 from adanet_train.picking.networks import AdaNet, Refit, Scaled
 from adanet_train.picking.record import Record, checked
+from adanet_train.picking.subnetworks import Ensembles
+from adanet_train.search.context import Context
 from tests.refusals import says
 
 
@@ -61,6 +63,10 @@ def network() -> nn.Module:
     return nn.Sequential(nn.Linear(64, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.1), nn.Linear(8, 1))
 
 
+def builder(context: Context) -> nn.Module:
+    return nn.Sequential(nn.Linear(64, 8 + context.round), nn.ReLU(), nn.Linear(8 + context.round, 1))
+
+
 LEARNERS: dict[str, tuple[Learner, Labelled]] = {
     "adanet": (Scaled(AdaNet(CONFIG, steps=20)), PAIR),
     "adanet, three classes": (Scaled(AdaNet(CONFIG, steps=20)), THREE),
@@ -72,6 +78,7 @@ LEARNERS: dict[str, tuple[Learner, Labelled]] = {
     "svc": (Estimator(SVC()), PAIR),
     "pipeline": (Estimator(make_pipeline(StandardScaler(), LogisticRegression())), THREE),
     "module": (Module(network, epochs=3, steps=5), PAIR),
+    "subnetworks": (Ensembles([builder], rounds=2), PAIR),
 }
 
 
