@@ -15,7 +15,9 @@ from verify.show.plots import BLUE, GREEN, INK
 from verify.show.wording import up
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
     from adanet_train.picking.core import Labelled, Learner
 
@@ -24,11 +26,12 @@ STAND_IN = Path("digits:odd-even")
 HELD_OUT = (0.05, 0.1, 0.25, 0.5, 0.75)
 STARTS = (0.1, 0.25, 0.5, 0.75)
 FOLDS = 5
-WAYS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
-    "held out": ("held-out points, and their share", GREEN, "s", {"xytext": (0, -6), "ha": "center", "va": "top"}),
-    "start": ("picking, and the share of the start", BLUE, "o", {"xytext": (0, 5), "ha": "center"}),
+WAYS = {
+    "held out": ("held-out points, and their share", GREEN, "s"),
+    "start": ("picking, and the share of the start", BLUE, "o"),
 }
-"""The name, colour and marker of each way, and the place of its labels."""
+"""The name, colour and marker of each way."""
+SIDES = ((0, -1), (0, 1), (-1, 0), (1, 0), (-1, -1), (1, 1), (1, -1), (-1, 1))
 WORDS = {"adanet": "AdaNet", "svc": "A support vector machine (rbf kernel)"}
 
 
@@ -77,19 +80,13 @@ def _row(way: str, share: float, parts: Sequence[Any], make: Callable[[int], Lea
 
 @styled
 def draw(data: Data) -> Figure:
-    from matplotlib.patheffects import withStroke
-
     single = is_single(data, by_default=True)
     figure, (axes,) = panels(1, 1, width=width(data, single=True), height=3.0 if single else 3.4)
-    halo = [withStroke(linewidth=2, foreground="white")]
-    for way, (label, colour, marker, place) in WAYS.items():
+    for way, (label, colour, marker) in WAYS.items():
         rows = [row for row in data["rows"] if row["way"] == way]
         x, y = [row["error"] for row in rows], [row["bound"] for row in rows]
         axes.plot(x, y, color=colour, linewidth=0.7, zorder=1)
         axes.plot(x, y, marker, color=colour, label=label, zorder=3)
-        for row in rows:
-            at, share = (row["error"], row["bound"]), f"{row['share']:.0%}"
-            axes.annotate(share, at, textcoords="offset points", color=colour, path_effects=halo, zorder=2, **place)
     errors = [row["error"] for row in data["rows"]]
     low, high = 0.8 * min(errors), 1.1 * max(errors) or 0.01
     axes.plot([low, high], [low, high], color=INK, linewidth=0.6)
@@ -98,7 +95,33 @@ def draw(data: Data) -> Figure:
     axes.set_xlabel("test error")
     axes.set_ylabel("certificate")
     figure.legend(loc="outside upper left", ncols=1 if single else 2)
+    figure.draw_without_rendering()  # before that nothing has its place on the paper
+    _label(axes, data["rows"])
     return figure
+
+
+def _label(axes: Axes, rows: Sequence[Data]) -> None:
+    """The share beside each point, at the side where it covers the fewest points and other shares."""
+    from matplotlib.patheffects import withStroke
+    from matplotlib.transforms import Bbox
+
+    points = [(row["error"], row["bound"]) for row in rows]
+    taken = [Bbox([place - 6, place + 6]) for place in axes.transData.transform(points)]
+    for row, at in zip(rows, points, strict=True):
+        share = axes.annotate(f"{row['share']:.0%}", at, (0, 0), textcoords="offset points", zorder=2)
+        share.set(color=WAYS[row["way"]][1], path_effects=[withStroke(linewidth=2, foreground="white")])
+        covered = {}
+        for side in SIDES:
+            _put(share, side)
+            box = share.get_window_extent()
+            covered[side] = sum(box.overlaps(other) for other in taken)
+        _put(share, min(SIDES, key=lambda side: covered[side]))
+        taken.append(share.get_window_extent())
+
+
+def _put(share: Text, side: tuple[int, int]) -> None:
+    (x, y), across, along = side, ("right", "center", "left"), ("top", "center", "bottom")
+    share.set(position=(5 * x, 5 * y), ha=across[x + 1], va=along[y + 1])
 
 
 def caption(data: Data) -> str:

@@ -1,5 +1,6 @@
 """What the figures show of networks, samples and measurements, against the runs and records they are drawn from."""
 
+import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -279,6 +280,25 @@ def test_bounds_above_one_are_drawn_in_the_strip(monkeypatch):
     assert "2 data sets" in bound_and_test_error.caption(data)
     assert "Corollary 1 as printed 50 to 50" in bound_and_test_error.caption(data)
     assert "vote-certificate, linear 0.0401 to 0.0433" in bound_and_test_error.caption(data)
+
+
+def test_no_share_of_the_frontier_covers_another_or_a_point():
+    """Where points of both ways stand close together, as on breast-cancer."""
+    held = [(0.05, 0.0194, 0.136), (0.1, 0.0229, 0.0915), (0.25, 0.0246, 0.0634), (0.5, 0.0352, 0.0547)]
+    starts = [(0.25, 0.0264, 0.0644), (0.5, 0.0282, 0.0661), (0.75, 0.0229, 0.0802)]
+    rows = [
+        {"way": way, "share": share, "error": error, "bound": bound}
+        for way, points in (("held out", held), ("start", starts))
+        for share, error, bound in points
+    ]
+    figure = frontier.draw({"rows": rows})
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert [text.get_text() for text in axes.texts] == ["5%", "10%", "25%", "50%", "25%", "50%", "75%"]
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+    places = axes.transData.transform([(row["error"], row["bound"]) for row in rows])
+    assert not any(box.contains(*place) for box, place in itertools.product(boxes, places))
 
 
 def test_the_frontier_is_measured_on_the_points_that_are_given(tmp_path):
