@@ -55,11 +55,8 @@ def parser() -> Parser:
     _add_bounds(
         names.add_parser("bounds", help="verify-bounds on the best network of each method (default: of fold 0)")
     )
-    _add_certificates(
-        names.add_parser(
-            "certificates", help="how small a bound on the risk can be: certificates beside held-out points"
-        )
-    )
+    beside = "how small a bound on the risk can be: certificates beside held-out points"
+    _add_measured(names.add_parser("certificates", help=beside), "sets methods data-dir", SEED)
     picking = names.add_parser("picking", help="a learner trained by picking beside the same with a tenth held out")
     _add_measured(picking, "data-dir", SEED)
     own = "data sets (default: all that the learner is meant for)"
@@ -92,18 +89,6 @@ def _add_measured(protocol: Parser, options: str, seed: str = "no effect: the se
         add(f"--{name}", **known[name])
     add("--out", metavar="FILE", help="file of results (default out/NAME.json); a run continues from it")
     add("--seed", type=_natural, default=0, metavar="S", help=seed)
-
-
-def _add_certificates(protocol: Parser) -> None:
-    add = protocol.add_argument
-    methods = "linear,held-out,l1-linear,stochastic,pick,occam,disagreement"
-    add("--methods", type=_names, default=_names(methods), metavar="M,..", help=f"methods (default {methods})")
-    add("--sets", type=_names, default=[], metavar="DATA,..", help="data sets (default: all)")
-    add(
-        "--out", default="out/certificates.json", metavar="FILE", help="file of results (default out/certificates.json)"
-    )
-    add("--seed", type=_natural, default=0, metavar="S", help=SEED)
-    add("--data-dir", metavar="DIR", help="folder of the data (default $ADANET_DATA)")
 
 
 def _add_pairs(protocol: Parser) -> None:
@@ -188,18 +173,15 @@ def _folds(text: str) -> tuple[int, ...]:
     return tuple(folds)
 
 
+def _natural(text: str, least: int = 0) -> int:
+    value = int(text)
+    if value < least:
+        raise argparse.ArgumentTypeError(f"must be an integer >= {least}, got {text}")
+    return value
+
+
 def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be an integer >= 1, got {text}")
-    return value
-
-
-def _natural(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"must be an integer >= 0, got {text}")
-    return value
+    return _natural(text, 1)
 
 
 if __name__ == "__main__":

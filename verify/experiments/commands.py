@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,40 +50,44 @@ def run_pairs(arguments: argparse.Namespace) -> int:
     methods = _among("methods", arguments.methods, cifar_pairs.METHODS)
     grid = grids.grid(arguments.grid)
     planned = {method: n * len(arguments.pairs) for method, n in grids.count(grid, methods, arguments.folds).items()}
-    with _bar(arguments) as bar:
-        protocol = Protocol(_runner(arguments, Trials(planned, bar)), grid, folds=arguments.folds, seed=arguments.seed)
-
-        def report(rows: Sequence[PairRow]) -> None:
-            compared = cifar_pairs.comparisons(rows, _source(arguments))
-            save(arguments, rows, comparisons=[vars(one) for one in compared], grid=grids.described(grid))
-
-        rows = cifar_pairs.cifar_pairs(protocol, arguments.pairs, methods, report)
-    return show(arguments, rows)
+    run = partial(cifar_pairs.cifar_pairs, pairs=arguments.pairs, methods=methods)
+    return _on_folds(arguments, run, planned, "adanet", grid=grids.described(grid))
 
 
 def run_variants(arguments: argparse.Namespace) -> int:
     names = _among("methods", arguments.methods, grids.VARIANTS)
     check(len(arguments.pairs) == 1, f"variants takes one pair, got {len(arguments.pairs)}.")
     chosen = [variant for variant in grids.variants(arguments.grid) if variant.name in names]
-    planned = _planned(chosen, arguments.folds)
-    with _bar(arguments) as bar:
-        grid = grids.grid(arguments.grid)
-        protocol = Protocol(_runner(arguments, Trials(planned, bar)), grid, folds=arguments.folds, seed=arguments.seed)
-
-        def report(rows: Sequence[PairRow]) -> None:
-            compared = cifar_pairs.comparisons(rows, _source(arguments), "base")
-            save(arguments, rows, comparisons=[vars(one) for one in compared])
-
-        rows = cifar_pairs.variants(protocol, arguments.pairs[0], chosen, report)
-    return show(arguments, rows)
-
-
-def _planned(chosen: Sequence[grids.Variant], folds: Sequence[int]) -> dict[str, int]:
-    """The number of trials of each method of the trainer."""
     planned: dict[str, int] = {}
     for variant in chosen:
-        planned[variant.method] = planned.get(variant.method, 0) + len(variant.settings) * len(folds)
-    return planned
+        planned[variant.method] = planned.get(variant.method, 0) + len(variant.settings) * len(arguments.folds)
+    return _on_folds(arguments, partial(cifar_pairs.variants, pair=arguments.pairs[0], chosen=chosen), planned, "base")
+
+
+def _on_folds(
+    arguments: argparse.Namespace,
+    run: Callable[..., list[PairRow]],
+    planned: Mapping[str, int],
+    method: str,
+    **more: Any,
+) -> int:
+    """Run, save and print a comparison on the ten folds: `method` is compared with every other."""
+    grid = grids.grid(arguments.grid)
+
+    def report(rows: Sequence[PairRow]) -> None:
+        compared = cifar_pairs.comparisons(rows, _source(arguments), method)
+        save(arguments, rows, comparisons=[vars(one) for one in compared], **more)
+
+    with _bar(arguments) as bar:
+        protocol = Protocol(_runner(arguments, Trials(planned, bar)), grid, folds=arguments.folds, seed=arguments.seed)
+        rows = run(protocol, report=report)
+    for row in rows:
+        scores = row.scores
+        sd = "" if scores.sd is None else f" ± {scores.sd:.4f}"
+        units = ", ".join(f"{n:g}" for n in [*scores.units, scores.top])
+        print(f"{row.pair:18}{row.method:10}{scores.accuracy:.4f}{sd}   units {units}")
+    print(f"written: {out_path(arguments)}", file=sys.stderr)
+    return 0
 
 
 def run_criteo(arguments: argparse.Namespace) -> int:
@@ -166,7 +172,7 @@ def save(arguments: argparse.Namespace, entries: Iterable[PairRow | ClickRow | N
     rows = [row.plain for row in entries]
     seconds = sum(row["seconds"] for row in rows)
     path = out_path(arguments)
-    results.write(path, results.document(arguments.name, command_of(arguments), arguments.seed, seconds, rows, **more))
+    results.write(path, arguments.name, command_of(arguments), arguments.seed, seconds, rows, **more)
     tables.write(path)
 
 
@@ -185,23 +191,11 @@ def command_of(arguments: argparse.Namespace) -> str:
     return " ".join([*words, "--seed", str(arguments.seed)])
 
 
-def show(arguments: argparse.Namespace, rows: Sequence[PairRow]) -> int:
-    for row in rows:
-        scores = row.scores
-        sd = "" if scores.sd is None else f" ± {scores.sd:.4f}"
-        units = ", ".join(f"{n:g}" for n in [*scores.units, scores.top])
-        print(f"{row.pair:18}{row.method:10}{scores.accuracy:.4f}{sd}   units {units}")
-    print(f"written: {out_path(arguments)}", file=sys.stderr)
-    return 0
-
-
 def run_certificates(arguments: argparse.Namespace) -> int:
     methods = _among("methods", arguments.methods, tuple(certified.METHODS))
     chosen = _among("sets", arguments.sets, tuple(data.label for data in certified.SETS))
-    command = f"adanet-experiment certificates --data-dir DIR --seed {arguments.seed}"
-    Path(arguments.out).parent.mkdir(parents=True, exist_ok=True)
-    with Bar(arguments.name, counts=True) as bar:
-        certified.certificates(arguments.out, arguments.data_dir, arguments.seed, command, methods, chosen, _above(bar))
+    with _lines(arguments) as say:
+        certified.certificates(out_path(arguments), arguments.data_dir, arguments.seed, methods, chosen, say)
     return 0
 
 
@@ -210,48 +204,46 @@ def run_picking(arguments: argparse.Namespace) -> int:
     chosen = arguments.sets or picking.default_sets(arguments.learner)
     _among("sets", chosen, tuple(data.label for data in picking.SETS))
     seeds = range(arguments.seed, arguments.seed + arguments.seeds)
-    with Bar(arguments.name, counts=True) as bar:
-        picking.picking(out_path(arguments), arguments.data_dir, seeds, arguments.learner, chosen, _above(bar))
+    with _lines(arguments) as say:
+        picking.picking(out_path(arguments), arguments.data_dir, seeds, arguments.learner, chosen, say)
     return 0
 
 
 def run_tables(arguments: argparse.Namespace) -> int:
     methods = _among("methods", arguments.methods, learners.METHODS)
-    with Bar(arguments.name, counts=True) as bar:
-        learners.measure_all(out_path(arguments), arguments.sets, methods, arguments.rows, _above(bar))
+    with _lines(arguments) as say:
+        learners.measure_all(out_path(arguments), arguments.sets, methods, arguments.rows, say)
     return 0
 
 
 def run_classes(arguments: argparse.Namespace) -> int:
-    methods = _among("methods", arguments.methods or tuple(classes.PARTS), tuple(classes.PARTS))
-    with Bar(arguments.name, counts=True) as bar:
-        classes.measure(out_path(arguments), arguments.sets, methods, arguments.data_dir, arguments.seed, _above(bar))
+    methods = _among("methods", arguments.methods, tuple(classes.PARTS))
+    with _lines(arguments) as say:
+        classes.measure(out_path(arguments), arguments.sets, methods, arguments.data_dir, arguments.seed, say)
     return 0
 
 
 def run_structure(arguments: argparse.Namespace) -> int:
-    with Bar(arguments.name, counts=True) as bar:
-        structure.structure(out_path(arguments), arguments.data_dir, arguments.sets, _above(bar))
+    with _lines(arguments) as say:
+        structure.structure(out_path(arguments), arguments.data_dir, arguments.sets, say)
     return 0
 
 
 def run_mnist_bound(arguments: argparse.Namespace) -> int:
-    mnist_bound.mnist_bound(out_path(arguments), arguments.data_dir, _say)
+    mnist_bound.mnist_bound(out_path(arguments), arguments.data_dir, partial(print, flush=True))
     return 0
 
 
-def _say(line: str) -> None:
-    print(line, flush=True)
+@contextlib.contextmanager
+def _lines(arguments: argparse.Namespace) -> Iterator[Callable[[str], None]]:
+    """A bar that counts works, and a function that prints a line above it."""
+    with Bar(arguments.name, counts=True) as bar:
 
+        def say(line: str) -> None:
+            with bar.hidden():
+                print(line, flush=True)
 
-def _above(bar: Bar) -> Callable[[str], None]:
-    """A function that prints a line above the progress bar."""
-
-    def say(line: str) -> None:
-        with bar.hidden():
-            _say(line)
-
-    return say
+        yield say
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {

@@ -351,18 +351,14 @@ def _compared(rows: Sequence[Result]) -> list[str]:
 def _before(folder: Path) -> dict[str, str]:
     """By data set the least certificate of a linear or small network trained on all points, as before picking."""
     before: dict[str, list[Result]] = {}
-    for row in _rows_of(folder / "certificates.json"):
+    for row in results.stored(folder / "certificates.json"):
         if row["bound id"] in ("vote-certificate", "path-certificate"):
             before.setdefault(row["data"].removesuffix(" learned:0.1"), []).append(row)
-    for row in _rows_of(folder / "classes.json"):
+    for row in results.stored(folder / "classes.json"):
         if row["method"] == "certificate":
             bound = row["bounds"]["vote-certificate-multiclass"]["raw"]
             before.setdefault(row["data"], []).append({"bound": bound, "test_error": row["test_error"]})
     return {data: _certified(min(rows, key=lambda row: row["bound"])) for data, rows in before.items()}
-
-
-def _rows_of(path: Path) -> list[Result]:
-    return list(results.read(path)["rows"]) if path.exists() else []
 
 
 def _certified(row: Result | None) -> str:

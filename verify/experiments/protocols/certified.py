@@ -26,7 +26,6 @@ from adanet_theory.rounding import upward
 from adanet_train.app import run
 from adanet_train.app.inputs import Asked, RunInputs, read_inputs
 from adanet_train.certificate import randomised
-from adanet_train.core.bar import counted
 from adanet_train.core.config import Config
 from adanet_train.core.points import Points
 from adanet_train.core.training import Trained
@@ -36,9 +35,9 @@ from adanet_train.picking.train import plan_of
 from adanet_train.search.weak_learners import generator
 from verify.experiments.protocols import usual_networks
 from verify.experiments.running import results
+from verify.experiments.running.results import Row
 
 DELTA = 0.05
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -239,22 +238,23 @@ def certificates(
     out: str | Path,
     data_dir: str | None,
     seed: int,
-    command: str,
     methods: Sequence[str],
     chosen: Sequence[str],
     report: Callable[[str], None],
-) -> dict[str, Any]:
+) -> None:
     """Every method on every chosen data set that the file does not hold yet."""
-    done = results.read(out)["rows"] if Path(out).exists() else []
-    known = {(row["data"], row["method"]) for row in done}
-    asked = [(method, data) for method in methods for data in SETS if data.label in chosen and data.has(method)]
-    for method, data in counted([(method, data) for method, data in asked if (data.label, method) not in known]):
+    command = f"adanet-experiment certificates --data-dir DIR --seed {seed}"
+    asked = [(data, method) for method in methods for data in SETS if data.label in chosen and data.has(method)]
+    for data, method in results.missing(
+        out, asked, lambda work: (work[0].label, work[1]), lambda row: (row["data"], row["method"])
+    ):
         start = time.process_time()
         rows = list(METHODS[method](data, data_dir, seed))
         seconds = round(time.process_time() - start, 1)
-        done = [*done, *({"data": data.label, "method": method, **row, "cpu_seconds": seconds} for row in rows)]
+        done = [
+            *results.stored(out),
+            *({"data": data.label, "method": method, **row, "cpu_seconds": seconds} for row in rows),
+        ]
         spent = {(row["data"], row["method"]): row["cpu_seconds"] for row in done}
-        document = results.document("certificates", command, seed, sum(spent.values()), done)
-        results.write(out, document)
+        results.write(out, "certificates", command, seed, sum(spent.values()), done)
         report(f"{data.label}, {method}: " + ", ".join(f"{row['bound id']} {upward(row['bound'])}" for row in rows))
-    return results.read(out)

@@ -21,7 +21,6 @@ import numpy as np
 import torch
 
 from adanet_train.app import run
-from adanet_train.core.bar import counted
 from adanet_train.core.config import Config
 from adanet_train.core.training import Trained
 from adanet_train.data import datasets
@@ -116,17 +115,10 @@ def measure(
 ) -> None:
     """Run what is not in the file yet, and write every part of a set as it is done."""
     torch.set_num_threads(1)
-    known = [(row["data"], row["method"]) for row in stored(out)]
     asked = itertools.product(names or SETS, methods or PARTS)
-    for name, part in counted([one for one in asked if one not in known]):
-        if (name, part) in [(row["data"], row["method"]) for row in stored(out)]:
-            continue  # another run has written it meanwhile
+    for name, part in results.missing(out, asked, tuple, lambda row: (row["data"], row["method"])):
         row = done(name, part, data_dir, seed)
-        rows = [*stored(out), row]
+        rows = [*results.stored(out), row]
         say(f"{name}: {part}, test error {row['test_error']:.4f}, {row['cpu_seconds']} CPU seconds")
         total = sum(row["cpu_seconds"] for row in rows)
-        results.write(out, results.document("classes", "adanet-experiment classes --data-dir DIR", seed, total, rows))
-
-
-def stored(path: Path) -> list[dict[str, Any]]:
-    return list(results.read(path)["rows"]) if path.exists() else []
+        results.write(out, "classes", "adanet-experiment classes --data-dir DIR", seed, total, rows)

@@ -153,21 +153,17 @@ def measure_all(
         check_choice("sets", name, [*known, *short.values()])
     for name in counted([name for name in known if not names or {name, short[name]} & {*names}]):
         make, kept = known[name]
-        before = [row for row in recorded(out) if row["data"] == name]
+        before = [row for row in results.stored(out) if row["data"] == name]
         try:
             record(out, name, rows_of(name, make, kept, before, methods, say))
         except FileNotFoundError as missing:
             say(f"{name}: left out, no package {missing}.")
 
 
-def recorded(out: Path) -> list[dict[str, Any]]:
-    return list(results.read(out)["rows"]) if out.exists() else []
-
-
 def record(out: Path, name: str, rows: list[dict[str, Any]]) -> None:
-    before = recorded(out)
+    before = results.stored(out)
     place = next((i for i, row in enumerate(before) if row["data"] == name), len(before))
     others = [row for row in before if row["data"] != name]
     kept = others[:place] + rows + others[place:]
     seconds = sum(row["cpu_seconds"] * len(row["scores"]) for row in kept)
-    results.write(out, results.document("tables", "adanet-experiment tables", 0, seconds, kept))
+    results.write(out, "tables", "adanet-experiment tables", 0, seconds, kept)

@@ -82,4 +82,4 @@ def mnist_bound(out: Path, data_dir: str | None, say: Callable[[str], None]) -> 
                 say(f"{pair}: a-posteriori {upward(kept['bounds']['a-posteriori'])}, test {kept['test_error']:.4f}")
                 rows.append(kept)
     command = "adanet-experiment mnist-bound --data-dir DIR"
-    results.write(out, results.document("mnist-bound", command, 0, time.perf_counter() - start, rows))
+    results.write(out, "mnist-bound", command, 0, time.perf_counter() - start, rows)

@@ -31,7 +31,6 @@ from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.checks import check
 from adanet_theory.rounding import upward
 from adanet_train.app.inputs import encoded
-from adanet_train.core.bar import counted
 from adanet_train.core.config import Config
 from adanet_train.core.device import one_thread
 from adanet_train.data import datasets
@@ -41,11 +40,11 @@ from adanet_train.picking.modules import Module, shifted
 from adanet_train.picking.networks import AdaNet, Scaled
 from verify.experiments.protocols import learners, table_data
 from verify.experiments.running import results
+from verify.experiments.running.results import Row
 
 DELTA = 0.05
 HELD_OUT = 0.1
 IMAGES = ("mnist", "fashion", "cifar10")
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -335,22 +334,15 @@ def picking(
     say: Callable[[str], None],
 ) -> None:
     """The learner on every chosen data set with every seed that the file does not hold yet, seed by seed."""
-    known = [_key(row) for row in stored(out)]
     asked = [(seed, data) for seed, data in itertools.product(seeds, SETS) if data.label in chosen]
-    for seed, data in counted([(s, data) for s, data in asked if (data.label, learner, s) not in known]):
-        if (data.label, learner, seed) in map(_key, stored(out)):
-            continue  # another run has written it meanwhile
+    for seed, data in results.missing(out, asked, lambda work: (work[1].label, learner, work[0]), _key):
         row = measured(data, learner, data_dir, seed)
-        rows = sorted([*stored(out), row], key=_place)
+        rows = sorted([*results.stored(out), row], key=_place)
         seconds = sum(row[way]["cpu_seconds"] for row in rows for way in ("picked", "held_out"))
         command = "adanet-experiment picking --learner LEARNER --seeds N --data-dir DIR"
-        results.write(out, results.document("picking", command, 0, seconds, rows))
+        results.write(out, "picking", command, 0, seconds, rows)
         ways = [f"{upward(row[way]['bound'])} ({row[way]['test_error']:.4f})" for way in ("picked", "held_out")]
         say(f"{data.label}, {learner}, seed {seed}: picked {ways[0]}, a tenth held out {ways[1]}")
-
-
-def stored(path: str | Path) -> list[Row]:
-    return list(results.read(path)["rows"]) if Path(path).exists() else []
 
 
 def _key(row: Row) -> tuple[str, str, int]:

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from adanet_train.core.bar import counted
 from paper_notes.tables import UNITS
 from verify.experiments.running import results
 
@@ -148,13 +147,11 @@ def structure(out: Path, data_dir: str | None, tasks: Sequence[str], say: Callab
 
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    rows = results.read(out)["rows"] if out.exists() else []
-    done = {(row["task"], row["seed"], row["method"]) for row in rows}
-    asked = [one for one in runs(data_dir) if one[:3] not in done and (not tasks or one[0] in tasks)]
-    for task, seed, method, data, work in counted(asked):
-        rows = results.read(out)["rows"] if out.exists() else []
+    asked = [one for one in runs(data_dir) if not tasks or one[0] in tasks]
+    missing = results.missing(out, asked, lambda one: one[:3], lambda row: (row["task"], row["seed"], row["method"]))
+    for task, seed, method, data, work in missing:
         measured = [{"task": task, "seed": seed, "method": method, **row} for row in work(data())]
-        _write(out, rows + measured)
+        _write(out, results.stored(out) + measured)
         if measured:
             last = measured[-1]
             say(f"{task}, seed {seed}: {method}, accuracy {last['accuracy']:.4f}, {last['seconds']} s")
@@ -164,4 +161,4 @@ def _write(out: Path, rows: list[dict[str, Any]]) -> None:
     seconds = sum(row["seconds"] for row in rows if row.get("round", 1) == 1)
     units = {pair: list(units) for pair, units in UNITS.items()}
     more = {"m": M, "tested": TESTED, "paper_units": units}
-    results.write(out, results.document("structure", "adanet-experiment structure", 0, seconds, rows, **more))
+    results.write(out, "structure", "adanet-experiment structure", 0, seconds, rows, **more)

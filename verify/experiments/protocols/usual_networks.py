@@ -27,8 +27,8 @@ from adanet_train.data import datasets
 from adanet_train.data.pictures import strokes
 from adanet_train.picking.certify import Certified, certify
 from adanet_train.picking.modules import Module, shifted
+from verify.experiments.running.results import Row
 
-Row = dict[str, Any]
 FEATURES, DIRECTIONS, READ, SCALE = 50, 6, 8, 4.5
 TEST_POINTS, UNLABELLED = 100_000, 5_000
 

@@ -102,16 +102,11 @@ def fold_of(trial: Trial, source: DataSource) -> Fold:
 
 def train(trial: Trial, fold: Fold) -> Trained:
     """In one thread: trials run side by side, and the bits then do not depend on the number of cores."""
-    import torch
-
     from adanet_train.app.run import trainer
+    from adanet_train.core.device import one_thread
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with one_thread():
         return trainer(trial.method)(*fold.train, trial.config)
-    finally:
-        torch.set_num_threads(threads)
 
 
 def run(trial: Trial, source: DataSource) -> dict[str, Any]:
