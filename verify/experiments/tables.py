@@ -11,11 +11,12 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from adanet_theory.checks import check, check_choice
+from adanet_theory.rounding import upward
 from adanet_train.app import console
 from adanet_train.app.console import Parser
 from adanet_train.core.files import write_file
@@ -23,6 +24,7 @@ from paper_notes import tables as paper
 from verify.experiments.protocols.picking import FIFTEEN, compared
 from verify.experiments.running import results
 
+upwards = partial(upward, digits=3)
 METHODS = {"adanet": "AdaNet", "lr": "LR", "nn": "NN", "nn-gp": "NN-GP"}
 
 Result = Mapping[str, Any]
@@ -440,15 +442,6 @@ def learner(result: Result) -> list[Table]:
         ratio = f"{ours['cpu_seconds'] / rows_of['MLP']['cpu_seconds']:.1f}"
         rows.append([name + mark, f"{ours['m']:,}", *accuracies, difference, ratio])
     return [Table("AdaNet by default, beside scikit-learn's defaults", header, rows)]
-
-
-def upwards(value: float) -> str:
-    """Three digits, never below the value.
-
-    >>> upwards(0.22521)
-    '0.226'
-    """
-    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(value):g}"
 
 
 def bounded(bound: Result | None) -> str:
