@@ -17,8 +17,9 @@ from adanet_theory.twins.derivations import DERIVATIONS, equal
 from paper_notes import CERTIFYING, KINDS, SECTIONS, VERDICTS, claims
 from tests.refusals import refused
 from verify.claims.checks import Check, Fact, check_of, registered
-from verify.claims.pages import bounds, findings, html, markdown, spliced
+from verify.claims.pages import bounds, findings, html, markdown
 from verify.claims.run import Outcome, document, run, run_all, select
+from verify.show.markdown import spliced
 
 ROOT = Path(__file__).parents[1]
 LEDGER = claims()
@@ -193,15 +194,15 @@ def test_the_table_of_findings() -> None:
     assert len(table) == 5 + 2
     assert {len(re.split(r"(?<!\\)\|", line)) for line in table} == {5}
     assert "lemma-1" in table[2]
-    readme = spliced("a\n<!-- findings -->\n<!-- /findings -->\nb\n", findings(ranked))
-    assert spliced(readme, findings(ranked)) == readme
-    refused(lambda: spliced("no markers", ""), "findings")
+    readme = spliced("a\n<!-- findings -->\n<!-- /findings -->\nb\n", findings(ranked), "findings")
+    assert spliced(readme, findings(ranked), "findings") == readme
+    refused(lambda: spliced("no markers", "", "findings"), "findings")
 
 
 def test_the_readme_holds_the_findings() -> None:
     """If not: verify-claims --quick --readme README.md"""
     stored = (ROOT / "README.md").read_text(encoding="utf-8")
-    page = spliced(stored, findings([outcome(claim.id) for claim in LEDGER.values() if claim.rank]))
+    page = spliced(stored, findings([outcome(claim.id) for claim in LEDGER.values() if claim.rank]), "findings")
     assert len(page.splitlines()) == len(stored.splitlines())
     for ours, theirs in zip(page.splitlines(), stored.splitlines(), strict=True):
         assert same(ours, theirs), f"{theirs!r} is now {ours!r}"

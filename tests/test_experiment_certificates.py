@@ -72,7 +72,7 @@ def test_the_table_has_a_line_per_data_set(quick):
     cli.main(["certificates", "--out", str(quick)])
     result = json.loads(quick.read_text())
     assert (cells(result)["data"], cells(result)["m"]) == ("digits:3-8", "357")
-    assert cells(result)["vote-certificate, linear"] == "0.25"
+    assert cells(result)["vote-certificate, linear"] == "0.250"
     assert cells(result)["path-certificate, retired"] == "-"
     retired = {**result["rows"][0], "method": "hidden", "bound id": "path-certificate", "bound": 0.31}
     assert cells({**result, "rows": [*result["rows"], retired]})["path-certificate, retired"] == "0.310"

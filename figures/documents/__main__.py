@@ -132,8 +132,8 @@ def draw(folder: Path) -> Path:
 
 def gallery_page(pictures: Path) -> str:
     """Every figure that was drawn, with its caption."""
-    from figures.documents.statements import plain
     from figures.gallery import FIGURES
+    from verify.show.markdown import plain
 
     parts = ["# Figures", "These are quick versions. `python -m figures NAME --format pdf` draws a figure for a paper."]
     for name in FIGURES:

@@ -21,6 +21,7 @@ from figures.documents.proofs import Proof
 from figures.explorer.mathml import math, sentence
 from paper_notes import CERTIFYING, Claim
 from verify.claims.run import Outcome
+from verify.show.markdown import plain, table
 
 NEEDS = {
     "iid": "The m points were drawn independently from one law, and the risk is under the same law.",
@@ -259,13 +260,13 @@ def _formula(page: Page) -> list[str]:
             strict=False,
         )
     ]
-    table = f'<div class="statement"><table>{"".join(rows)}</table></div>'
+    formula = f'<div class="statement"><table>{"".join(rows)}</table></div>'
     clauses = [*map(latex.latex_definition, statement.definitions), *statement.given]
     listed = "".join(f"<li><div>{sentence(clause)}</div></li>" for clause in clauses)
     where = f'<p>where</p><ul class="where">{listed}</ul>' if clauses else ""
     folded = "<details><summary>LaTeX</summary>"
     source = f"```latex\n{statement.latex()}\n```"
-    return ["## Statement", _raw(table + where), _twin(page), folded, source, "</details>"]
+    return ["## Statement", _raw(formula + where), _twin(page), folded, source, "</details>"]
 
 
 def _twin(page: Page) -> str:
@@ -337,29 +338,25 @@ def _value(page: Page) -> list[str]:
         terms = certified.terms_upper(page.id, values)
     except (certified.Undefined, ValueError) as reason:
         return ["## Certified value", f"No value at the example of these pages: {plain(str(reason))}"]
-    lines = ["| term | never below the true value |", "|---|---|"]
     shown = [name for name in terms if name != "total" or len(terms) > 2]  # of one term the total is that term
-    lines += [f"| {name.replace('_', ' ')} | {terms[name]!r} |" for name in shown]
-    return ["## Certified value", _AT, "\n".join(lines)]
+    rows = [[name.replace("_", " "), repr(terms[name])] for name in shown]
+    return ["## Certified value", _AT, table(["term", "never below the true value"], rows)]
 
 
 def _of_network(example: ExampleNetwork) -> list[str]:
     """The certificate of a small example, a network with its sample."""
-    lines = ["| term | value |", "|---|---|", *(f"| {name} | {value!r} |" for name, value in example.terms.items())]
+    rows = [[name, repr(value)] for name, value in [*example.terms.items(), ("**bound**", example.value)]]
     words = f"This is the certificate of {plain(example.network)} with {M:,} points drawn in [-1, 1]⁴, at δ = .05"
-    return [
-        f"{words}, as in verify-bounds, rounded outward:",
-        "\n".join([*lines, f"| **bound** | {example.value!r} |"]),
-    ]
+    return [f"{words}, as in verify-bounds, rounded outward:", table(["term", "value"], rows)]
 
 
 def _of_counts(bound: Bound) -> list[str]:
     """The examples of the catalogue."""
-    lines = ["| example | arguments | never below the true value |", "|---|---|---|"]
+    rows = []
     for example in bound.examples:
         arguments = ", ".join(f"{plain(name)} = {value}" for name, value in example.arguments.items())
-        lines.append(f"| {plain(example.words)} | {arguments} | {counted.UPPER[bound.id](**example.arguments)!r} |")
-    return ["\n".join(lines)]
+        rows.append([plain(example.words), arguments, repr(counted.UPPER[bound.id](**example.arguments))])
+    return [table(["example", "arguments", "never below the true value"], rows)]
 
 
 _AT = "Computed in [ball arithmetic](../api/twins.md) at the [example](index.md#the-example) of these pages."
@@ -378,13 +375,6 @@ def _function(page: Page) -> list[str]:
     path = page.function.replace(":", ".")
     kind = "autoclass" if path.rpartition(".")[2][:1].isupper() else "autofunction"
     return ["## Function", f"```{{eval-rst}}\n.. {kind}:: {path}\n   :no-index:\n```"]
-
-
-def plain(text: str) -> str:
-    """Text that Markdown does not take for markup."""
-    for mark in ("\\", "*", "_", "<", "[", "|", "`", "$"):
-        text = text.replace(mark, "\\" + mark)
-    return text
 
 
 # The list of them
@@ -425,8 +415,6 @@ the small networks that they use.
 
 
 def _table(listed: list[Page]) -> str:
-    rows = ["| statement | in one line | verdict |", "|---|---|---|"]
-    for page in listed:
-        verdict = _judged(page, page.claim).removeprefix("verdict: ") if page.claim else "not a claim"
-        rows.append(f"| [{page.id}]({page.id}.md) | {plain(page.line)} | {verdict} |")
-    return "\n".join(rows) + "\n"
+    judged = [_judged(page, page.claim).removeprefix("verdict: ") if page.claim else "not a claim" for page in listed]
+    rows = [[f"[{page.id}]({page.id}.md)", plain(page.line), said] for page, said in zip(listed, judged, strict=True)]
+    return table(["statement", "in one line", "verdict"], rows)

@@ -18,6 +18,7 @@ from adanet_train.app import console
 from adanet_train.app.console import Parser
 from adanet_train.core import files
 from adanet_train.core.bar import Bar
+from verify.show import markdown
 
 EXAMPLES = """\
 ID is the name of a claim (lemma-1) or its number in the first reading (C20). Without an ID all claims are run.
@@ -87,9 +88,7 @@ def check_outputs(arguments: argparse.Namespace) -> None:
         if path is not None:
             files.check_writable(path)
     if arguments.readme is not None:
-        from verify.claims import pages
-
-        pages.spliced(Path(arguments.readme).read_text(encoding="utf-8"), "")
+        markdown.spliced(Path(arguments.readme).read_text(encoding="utf-8"), "", "findings")
 
 
 def write(outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> None:
@@ -100,7 +99,7 @@ def write(outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> None:
             files.write_file(path, page(outcomes))
     if arguments.readme is not None:
         readme = Path(arguments.readme)
-        text = pages.spliced(readme.read_text(encoding="utf-8"), pages.findings(outcomes))
+        text = markdown.spliced(readme.read_text(encoding="utf-8"), pages.findings(outcomes), "findings")
         files.write_file(readme, text)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from html import escape
 
 from adanet_theory import catalogue
 from paper_notes import SECTIONS, VERDICTS, Claim
 from verify.claims.run import Outcome
 from verify.show import stylesheet
+from verify.show.markdown import plain, table
 
 _MEANING = {
     "holds": "true as stated",
@@ -47,14 +49,8 @@ def markdown(outcomes: Sequence[Outcome]) -> str:
         "",
         "## All of them",
         "",
-        "| verdict | meaning | claims |",
-        "|---|---|---|",
+        _by_verdict(outcomes).rstrip(),
     ]
-    for verdict in VERDICTS:
-        ids = [outcome.claim.id for outcome in outcomes if outcome.claim.verdict == verdict]
-        if ids:
-            links = ", ".join(f"[{id}](#{id})" for id in ids)
-            lines.append(f"| **{verdict}** ({len(ids)}) | {_MEANING[verdict]} | {links} |")
     for section, title in SECTIONS.items():
         part = [outcome for outcome in outcomes if outcome.claim.section == section]
         if part:
@@ -63,6 +59,16 @@ def markdown(outcomes: Sequence[Outcome]) -> str:
                 lines += ["", *_entry(outcome)]
     lines += ["", "## What each bound reads and needs", "", bounds("").rstrip()]
     return "\n".join(lines) + "\n"
+
+
+def _by_verdict(outcomes: Sequence[Outcome]) -> str:
+    rows = []
+    for verdict in VERDICTS:
+        ids = [outcome.claim.id for outcome in outcomes if outcome.claim.verdict == verdict]
+        if ids:
+            links = ", ".join(f"[{id}](#{id})" for id in ids)
+            rows.append([f"**{verdict}** ({len(ids)})", _MEANING[verdict], links])
+    return table(["verdict", "meaning", "claims"], rows)
 
 
 FINDINGS = 5
@@ -109,22 +115,17 @@ def _entry(outcome: Outcome) -> list[str]:
     return lines
 
 
-def _plain(text: str) -> str:
-    """The text with the marks escaped that Markdown would read as markup."""
-    for mark in ("*", "_", "<"):
-        text = text.replace(mark, "\\" + mark)
-    return text
+_plain = partial(plain, marks="*_<")
 
 
 def findings(outcomes: Iterable[Outcome]) -> str:
     """The README's table: the five most telling claims."""
-    lines = ["| claim of the paper | verdict | what we found |", "|---|---|---|"]
-    for outcome in _ranked(outcomes)[:FINDINGS]:
-        claim = outcome.claim
-        link = f"[{claim.id}](paper_notes/claims.md#{claim.id})"
-        cells = (link, f"**{claim.verdict}**", _cell(_plain(claim.headline)))
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+    claims = [outcome.claim for outcome in _ranked(outcomes)[:FINDINGS]]
+    rows = [
+        [f"[{claim.id}](paper_notes/claims.md#{claim.id})", f"**{claim.verdict}**", _plain(claim.headline)]
+        for claim in claims
+    ]
+    return table(["claim of the paper", "verdict", "what we found"], rows)
 
 
 _MARGINS = {"rho": "ρ of f/W, fixed", "W_M": "any, of f", "B": "any, of f"}
@@ -132,32 +133,16 @@ _MARGINS = {"rho": "ρ of f/W, fixed", "W_M": "any, of f", "B": "any, of f"}
 
 def bounds(notes: str) -> str:
     """The table of the bounds: what each reads, what it needs, and its proof, below the folder `notes`."""
-    lines = ["| bound | loss | complexity | margin | needs | from |", "|---|---|---|---|---|---|"]
+    rows = []
     for bound in catalogue.theory():
         complexity = " at ".join(part for part in (bound.complexity, bound.at) if part)
         place = bound.reference.replace("paper_notes/", notes)
         link = f"[proof]({place})" if "#" in place else place
         needs = ", ".join(id for id in catalogue.ASSUMPTIONS if id in bound.needs)
-        cells = (f"`{bound.id}`", bound.loss.replace("_", " "), complexity, _MARGINS[bound.scale or "rho"], needs, link)
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
-
-
-def spliced(readme: str, table: str, name: str = "findings") -> str:
-    """The README with the table between its two marker comments.
-
-    >>> spliced("a\\n<!-- findings -->\\nold\\n<!-- /findings -->\\nb\\n", "new\\n")
-    'a\\n<!-- findings -->\\nnew\\n<!-- /findings -->\\nb\\n'
-    """
-    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
-    if readme.count(begin) != 1 or readme.count(end) != 1:
-        raise ValueError(f"the README must hold the comments <!-- {name} --> and <!-- /{name} --> once each.")
-    before, _, rest = readme.partition(begin)
-    return before + begin + table + end + rest.partition(end)[2]
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+        rows.append(
+            [f"`{bound.id}`", bound.loss.replace("_", " "), complexity, _MARGINS[bound.scale or "rho"], needs, link]
+        )
+    return table(["bound", "loss", "complexity", "margin", "needs", "from"], rows)
 
 
 # HTML

@@ -23,6 +23,7 @@ from adanet_train.core.files import write_file
 from paper_notes import tables as paper
 from verify.experiments.protocols.picking import FIFTEEN, compared
 from verify.experiments.running import results
+from verify.show import markdown
 
 upwards = partial(upward, digits=3)
 METHODS = {"adanet": "AdaNet", "lr": "LR", "nn": "NN", "nn-gp": "NN-GP"}
@@ -509,18 +510,13 @@ def number(value: float | None) -> str:
 # The two forms
 
 
-def markdown(table: Table) -> str:
+def section(table: Table) -> str:
     return "\n".join([f"### {table.title}", "", grid(table), *([table.note, ""] if table.note else [])])
 
 
 def grid(table: Table) -> str:
     """The table alone."""
-    lines = [_line(table.header), _line(["---"] * len(table.header)), *map(_line, table.rows)]
-    return "\n".join(lines) + "\n"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+    return markdown.table(table.header, table.rows)
 
 
 def latex(table: Table) -> str:
@@ -572,7 +568,7 @@ def write(path: Path) -> None:
     """NAME.md and NAME.tex beside NAME.json."""
     result, document = read(path)
     source = f"Made from {path.name} by `python -m verify.experiments.tables`; the run: `{result['command']}`."
-    write_file(path.with_suffix(".md"), "\n".join([*map(markdown, document), source, ""]))
+    write_file(path.with_suffix(".md"), "\n".join([*map(section, document), source, ""]))
     write_file(path.with_suffix(".tex"), "\n".join(map(latex, document)))
 
 
@@ -599,15 +595,13 @@ def write_all(arguments: argparse.Namespace) -> int:
 
 def with_tables(page: str, files: Sequence[Path]) -> str:
     """The page with the first table of each file between the comments of its name, others at names of their own."""
-    from verify.claims.pages import spliced
-
     for path in files:
         others = {"certificates": ("compressed", "untouched")}.get(path.stem, ("expect", "counted", "aims"))
         named = zip((path.stem, *others), read(path)[1], strict=False)
         kept = [(name, table) for name, table in named if f"<!-- {name} -->" in page]
         check(bool(kept), f"the page must hold the comments <!-- {path.stem} --> and <!-- /{path.stem} -->.")
         for name, table in kept:
-            page = spliced(page, grid(table), name)
+            page = markdown.spliced(page, grid(table), name)
     return page
 
 
