@@ -555,3 +555,16 @@ def test_a_graph_without_nodes_is_refused_and_slopes_are_constants(small: object
     (activate,) = (node["operation"] for node in plain["nodes"] if node["operation"]["kind"] == "Activate")
     activate["phi"] = "leaky_relu:0.3"
     assert plain_graph.constants(plain) == 1
+
+
+VIEWS = [torch.arange(18).reshape(3, 6).T, torch.arange(18).flip(0).reshape(3, 6), torch.full((3, 6), 2)]
+
+
+def test_places_that_choose_among_weights_are_constants_of_the_architecture() -> None:
+    """A matrix of -1, 0 and 1 by its places in a code of three numbers would cost next to nothing."""
+    draw = torch.Generator().manual_seed(0)
+    chosen = torch.randint(0, 3, (1, 40), generator=draw)
+    dense = {"kind": "Dense", "W": {"places": chosen}}
+    assert plain_graph.constants({"nodes": [{"operation": dense}]}) == 40
+    for view in VIEWS:
+        assert plain_graph.constants({"nodes": [{"operation": {**dense, "W": {"places": view}}}]}) == 0

@@ -251,7 +251,7 @@ def _padded(window: Window, shape: Shape) -> int:
 def constants(plain: Mapping[str, Any]) -> int:
     """How many numbers of a graph are not weights of the code: they belong to the architecture and cost no bits.
 
-    Signs and means over windows are not counted.
+    Places that choose among the weights are such numbers too. Signs, means over windows and views are not counted.
     """
     return sum(_constants(node["operation"]) for node in plain["nodes"])
 
@@ -262,7 +262,20 @@ def _constants(operation: Mapping[str, Any]) -> int:
         weight = torch.as_tensor(operation["weight"], dtype=torch.float64)
         is_mean = (1 / weight).round().clamp(1, points).reciprocal() == weight
         return int((~is_mean).sum())
+    chosen = [part["places"] for part in operation.values() if isinstance(part, dict) and "places" in part]
     parts = [part for part in operation.values() if isinstance(part, Tensor)]
+    parts += [places for places in chosen if not _is_view(places)]
     signs = sum(abs(a) != 1 for a in operation.get("coefficients", ()))
     slopes = ":" in str(operation.get("phi", ""))  # as of leaky_relu:0.3
     return sum(part.numel() for part in parts) + signs + slopes
+
+
+def _is_view(places: Tensor) -> bool:
+    """Whether they are those of a slice, a transposed matrix or a repeated row: a start and a step for each axis."""
+    if not places.numel():
+        return True
+    view = start = places.flatten()[0]
+    for axis, size in enumerate(places.shape):
+        step = places.select(axis, min(1, size - 1)).flatten()[0] - start
+        view = view[..., None] + step * torch.arange(size)
+    return torch.equal(view, places)
