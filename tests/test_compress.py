@@ -382,7 +382,8 @@ def test_bad_input_is_one_line() -> None:
         ({"y": y + 0.5}, "this is regression; only classification is covered"),
         ({"y": torch.arange(20) % 3}, "y holds 3 classes, the module has 1 output"),
         ({"delta": 1.5}, "delta"),
-        ({"budget": -1}, "budget"),
+        ({"budget": -1}, "budget must be >= 0 and finite"),
+        ({"budget": float("inf")}, "budget must be >= 0 and finite"),
         ({"X": X.fill_diagonal_(float("nan"))}, "X must be finite, got nan in row 0, column 0"),
         ({"X": sample(20)[0][:, :4]}, r"X has rows of the shape \(4,\), which the module cannot read"),
     ]:

@@ -5,6 +5,7 @@ The statement holds for all networks at once, whatever the search does, so choos
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -205,7 +206,7 @@ def compress(
     (0, True, True)
     """
     check_delta(delta)
-    check(budget >= 0, f"budget must be >= 0 nominal seconds, got budget={budget}.")
+    check(0 <= budget < math.inf, f"budget must be >= 0 and finite, in nominal seconds, got budget={budget}.")
     check(isinstance(module, nn.Module), f"module must be a torch nn.Module, got a {type(module).__name__}.")
     require_eval_mode(module)
     own, X = prepared(module), points(X)
