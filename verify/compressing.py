@@ -14,7 +14,7 @@ from verify.reading import case, points
 from verify.reading.case import Named
 from verify.reading.formula import BlackBox
 from verify.reading.program import ChainProgram, decided
-from verify.rows.described import CertifiedNetwork
+from verify.rows.described import CertifiedNetwork, fixed
 
 if TYPE_CHECKING:
     from adanet_theory.checks import Progress
@@ -61,6 +61,7 @@ def _module(source: str, named: Named, given: Subject, shape: tuple[int, ...] | 
     data = case.load(named, named.data or "", outputs=given.outputs, classes=_names(given))
     module = getattr(given.program, "module", None)
     if module is None:
+        check(given.coded is None, f"{source}: is compressed already: give the network it was made from.")
         model = given.model
         readable = not isinstance(model, BlackBox) and model.layers is not None
         check(readable, f"{source}: a black box without weights cannot be compressed.")
@@ -98,7 +99,6 @@ def _indices(y: Array) -> Any:
 # --surrogate
 
 
-CODED = "its architecture and code {} were fixed before the sample"
 PICKED = "its recipe was fixed before the sample"
 
 
@@ -146,12 +146,12 @@ def _read_by(given: Any, X: Array) -> Array:
     return np.ascontiguousarray(values.reshape(len(values), *given.shape))
 
 
-def _described(errors: int, m: int, bits: int, decide: Callable[[Array], Array], name: str) -> CertifiedNetwork:
+def _described(
+    errors: int, m: int, bits: int, decide: Callable[[Array], Array], name: str, file: CodedFile | None = None
+) -> CertifiedNetwork:
     from adanet_theory.twins.counted import occam_upper
-    from adanet_train.compression.code import VERSION
 
-    fixed = CODED.format(VERSION)
-    return CertifiedNetwork(lambda delta: occam_upper(errors, m, bits, delta), decide, name, fixed)
+    return CertifiedNetwork(lambda delta: occam_upper(errors, m, bits, delta), decide, name, fixed(file))
 
 
 def _of_certified(given: Any, names: tuple[Any, ...] | None, outputs: int | None) -> CertifiedNetwork:
@@ -202,7 +202,7 @@ def _of_file(file: CodedFile, X: Array, y: Array, path: str) -> CertifiedNetwork
         return decided(file.outputs(torch.from_numpy(_read_by(graph, U)).double()).numpy())
 
     errors = file.count(torch.from_numpy(_read_by(graph, X)).double(), _indices(y)).errors
-    return _described(errors, len(y), file.bits, decide, os.path.basename(path))
+    return _described(errors, len(y), file.bits, decide, os.path.basename(path), file)
 
 
 @dataclass(frozen=True)

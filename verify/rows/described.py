@@ -92,7 +92,7 @@ def describe(
     points = sample or stored_sample(model)
     structured = model.layers is not None and own is None  # a compressed file codes no structure
     is_file = points.predicted is None  # then the program is the network in the file
-    architecture = _architecture(_fixed(own, structured), EXACT if is_file else SAME)
+    architecture = _architecture(fixed(own, structured), EXACT if is_file else SAME)
     if own is not None:
         bits = own.bits
     elif model.layers is not None:
@@ -131,12 +131,12 @@ def _of_module(module: Any, sample: GivenPoints, own: CodedFile | None) -> Descr
         return None
     assert sample.predicted is not None
     errors = int(np.count_nonzero(sample.predicted != sample.y))
-    assumed = (_architecture(_fixed(own), f"the module cannot be read; {SAME}"),)
+    assumed = (_architecture(fixed(own), f"the module cannot be read; {SAME}"),)
     bits = code.bits_of([code.lossless(w) for w in weights]) if own is None else own.bits
     return Description(bits, errors, len(sample.y), assumed, own is not None)
 
 
-def _fixed(own: CodedFile | None, structured: bool = False) -> str:
+def fixed(own: CodedFile | None, structured: bool = False) -> str:
     """What was fixed before the sample, the code by its version: another one is another prior."""
     from adanet_train.compression.code import VERSION
 
@@ -223,7 +223,8 @@ def _surrogate(g: CertifiedNetwork, discrete: bool) -> Assumption:
             "surrogate", "fails", f"{g.name} has no certificate: {g.doubt} (if rows may repeat: --discrete)"
         )
     copies = f"; {g.doubt}, taken as draws of their own" if g.doubt else ""
-    return _assumption("surrogate", "assumed", f"the certificate of {g.name} is used: {g.assumes}{copies}")
+    row = _assumption("surrogate", "assumed", f"the certificate of {g.name} is used: {g.assumes}{copies}")
+    return replace(row, words=f"the certificate of the surrogate holds: {g.assumes}")
 
 
 def _unlabelled(n: int, repeats: int, near: int, discrete: bool) -> Assumption:

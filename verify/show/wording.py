@@ -85,7 +85,6 @@ _ASSUMED = {
     "recipe": "the recipe was fixed before the sample",
     "unlabelled": "the unlabelled points are further draws from the same law",
     "declared": "the declared R_m and ranges of the builders are right and were fixed before the sample",
-    "surrogate": "the certificate of the surrogate holds: its recipe or code was fixed before the sample",
 }
 """By assumption: what the reader of a citation must know to be true."""
 
