@@ -1,7 +1,9 @@
 """verify-bounds on descriptions: every network as it is, --compress, a compressed file, points without labels."""
 
 import copy
+import hashlib
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +129,38 @@ def test_the_answer_says_that_the_rounded_network_is_meant(folder: Path, capsys:
     assert len(err.splitlines()) < 10
 
 
+MISUSED = [
+    (["--compress", "more.npz", "--unlabelled", "more.npz"], "more.npz: is read by this command"),
+    (["--compress", "g.pt", "--unlabelled", "more.npz", "--surrogate", "g.pt"], "g.pt: is read by this command"),
+    (["--compress", "new.pt", "--unlabelled", "mor.npz"], "mor.npz: no such file; did you mean more.npz?"),
+    (["--compress", "new.pt", "--unlabelled", "more.npz", "--surrogate", "gg.pt"], "gg.pt: no such file"),
+]
+
+
+@pytest.mark.parametrize(("options", "words"), MISUSED, ids=[words for _, words in MISUSED])
+def test_points_without_labels_and_the_surrogate_are_looked_at_before_the_work(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, options: list[str], words: str
+) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "g.pt").touch()
+    before = (folder / "more.npz").read_bytes()
+    assert main(["net.pt", "--activation", "relu", "--data", "train.npz", "--budget", ".01", *options]) == 2
+    assert words in capsys.readouterr().err
+    assert not (folder / "new.pt").exists()
+    assert (folder / "more.npz").read_bytes() == before
+
+
+def test_a_compressed_network_is_named_in_json_and_not_compressed_again(
+    net: nn.Module, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = folder / "few_bits.pt"
+    compress(net, *points(M, 0), budget=0).save(given)
+    document = run(capsys, given, "--data", folder / "train.npz")
+    assert document["model"]["sha256"] == hashlib.sha256(given.read_bytes()).hexdigest()
+    assert main([str(given), "--data", str(folder / "train.npz"), "--compress", str(folder / "new.pt")]) == 2
+    assert "few_bits.pt: is compressed already: give the network it was made from." in capsys.readouterr().err
+
+
 def test_a_sample_that_the_network_gets_wrong_is_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     X, y = points(M, 0)
     small = compress(nn.Sequential(nn.Linear(5, 1)), X, y, budget=1)
@@ -163,6 +197,20 @@ def test_disagreement_speaks_of_the_network_untouched(
     document = run(capsys, folder / "net.pt", "--activation", "relu", *options)
     assert row(document, "disagreement-certificate")["terms"]["disagreements"] == d
     assert any("held-out is better" in note for note in document["notes"])
+
+
+def test_a_citation_by_a_surrogate_names_its_code_and_the_constants_of_its_graph(net: nn.Module, folder: Path) -> None:
+    X, y = points(M, 0)
+    U, _ = points(600, 2)
+    compress(net, X, y, budget=0).save(folder / "chosen.pt")
+    plain = torch.load(folder / "chosen.pt", weights_only=True)
+    W = plain["coded"]["graph"]["nodes"][0]["operation"]["W"]
+    W["places"] = torch.arange(W["start"], W["start"] + math.prod(W["shape"])).reshape(W.pop("shape")).roll(1)
+    torch.save(plain, folder / "chosen.pt")
+    report = verify_bounds(net, X, y, unlabelled=U, surrogate=folder / "chosen.pt", draws=None)
+    (assumed,) = (one.words for one in report.assumptions if one.id == "surrogate")
+    constants = f"the architecture, {W['places'].numel()} constants of its graph included, and code {VERSION} were"
+    assert assumed == f"the certificate of the surrogate holds: {constants} fixed before the sample"
 
 
 def test_points_of_the_sample_are_no_unlabelled_points(net: nn.Module) -> None:

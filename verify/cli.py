@@ -333,7 +333,7 @@ def _check_inputs(arguments: argparse.Namespace) -> None:
     from adanet_train.app import factory
 
     data = [path for path in (arguments.data, arguments.test_data) if path is not None and path.endswith(SUFFIXES)]
-    for path in (*arguments.model, *arguments.weights, *data):
+    for path in (*arguments.model, *arguments.weights, *data, *_of_disagreement(arguments)):
         if not glob.has_magic(path) and not os.path.exists(path):
             raise ValueError(f"{path}: no such file{_meant(path) or '.'}")
     for path in arguments.model:
@@ -342,6 +342,11 @@ def _check_inputs(arguments: argparse.Namespace) -> None:
     for option, named in (("--module", arguments.module), ("--subnetworks", arguments.subnetworks)):
         if named is not None:
             factory.require_package(named, option)
+
+
+def _of_disagreement(arguments: argparse.Namespace) -> list[str]:
+    """The files of disagreement-certificate."""
+    return [path for path in (arguments.unlabelled, arguments.surrogate) if path not in (None, "pick")]
 
 
 def _meant(path: str) -> str:
@@ -363,7 +368,7 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
     """Refuse an output that could not be written, or that is one of the inputs, before the work."""
     written = (arguments.html, arguments.tex, arguments.tex_all, arguments.compress)
     outputs = [path for path in written if path is not None]
-    taken = [*arguments.model, *arguments.weights, arguments.data, arguments.test_data]
+    taken = [*arguments.model, *arguments.weights, arguments.data, arguments.test_data, *_of_disagreement(arguments)]
     for path in outputs:
         files.check_writable(path, taken)
         taken.append(path)

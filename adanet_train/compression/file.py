@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import math
 from collections.abc import Mapping
@@ -48,6 +49,8 @@ class CodedFile:
     """Length of the codeword of these weights, computed again."""
     code: int
     meta: Mapping[str, Any]
+    sha256: str
+    """Of the bytes of the file."""
     constants: int = 0
     """Numbers of the graph that are in the architecture and not in the code."""
 
@@ -138,12 +141,12 @@ def decode(data: bytes, where: str) -> CodedFile:
     loaded = archive.load(data, where)
     try:
         check(is_coded(loaded), f"expected a compressed network, a dict with format {FORMAT!r} and the key 'coded'.")
-        return _coded_file(loaded)
+        return _coded_file(loaded, hashlib.sha256(data).hexdigest())
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise ModelFileError(f"{where}: {error}") from None
 
 
-def _coded_file(loaded: Mapping[str, Any]) -> CodedFile:
+def _coded_file(loaded: Mapping[str, Any], sha256: str) -> CodedFile:
     version, coded = loaded.get("version"), loaded["coded"]
     check(version == VERSION, f"version must be {VERSION}, got {version!r}.")
     check(
@@ -160,7 +163,7 @@ def _coded_file(loaded: Mapping[str, Any]) -> CodedFile:
     meta = loaded.get("meta", {})
     check(isinstance(meta, dict), "meta must be a dict.")
     constants = 0 if graph is None else plain_graph.constants(graph)
-    return CodedFile(tensors, read, code.encode(tensors)[1], code.VERSION, meta, constants)
+    return CodedFile(tensors, read, code.encode(tensors)[1], code.VERSION, meta, sha256, constants)
 
 
 def _shapes(given: Any) -> list[Shape]:

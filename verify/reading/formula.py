@@ -59,7 +59,7 @@ class ReadNetwork:
     sample: None = None
     holdout: None = None
     picked: Any = None
-    sha256: None = None
+    sha256: str | None = None
     shown_classes: None = None
     is_converted: bool = False
 

@@ -172,7 +172,8 @@ def _of_coded(file: CodedFile, path: str) -> Subject:
     check(file.graph is not None, f"{path}: holds no graph of its architecture: give --module and --weights {path}.")
     assert file.graph is not None
     graph = file.graph.read((-1.0, 1.0)) if file.graph.outputs == 2 else file.graph
-    return Subject(ReadNetwork(graph), notes=(f"compressed: {file.bits:,} bits, code {file.code}.",), coded=file)
+    notes = (f"compressed: {file.bits:,} bits, code {file.code}.",)
+    return Subject(ReadNetwork(graph, sha256=file.sha256), notes=notes, coded=file)
 
 
 def _of_compressed(small: Any, X: Any) -> Subject:
