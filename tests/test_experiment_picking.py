@@ -1,6 +1,7 @@
 """The protocol of picking beside held-out points: its two bounds, its test errors, noise, and a file to go on from."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from tests.refusals import says
 from verify.experiments import cli, tables
 from verify.experiments.protocols import picking
 from verify.experiments.protocols.picking import PickingData, Spent
+
+ROOT = Path(__file__).parents[1]
 
 
 class Threshold:
@@ -196,7 +199,7 @@ def test_the_tables_say_when_picking_is_better(tmp_path):
         for name, bound in (("vote-certificate", 0.05), ("path-certificate", 0.04551), ("held-out", 0.001))
     ]
     (tmp_path / "certificates.json").write_text(json.dumps({"rows": before}))
-    _, (every, expected, counted, aims) = tables.read(tmp_path / "picking.json")
+    _, (every, expected, counted, aims, dry) = tables.read(tmp_path / "picking.json")
     assert [row[0] for row in every.rows] == ["mnist:3-8 hog", "digits:3-8", "wine"]
     assert [row[-1] for row in every.rows] == ["yes", "no", "no"]
     ways = ["0.0300 ± 0.0000 (0.0080)", "0.0201 ± 0.0010 (0.0100)"]
@@ -209,8 +212,43 @@ def test_the_tables_say_when_picking_is_better(tmp_path):
         ["AdaNet", "2", "1", "mnist:3-8 hog", "-", "digits:3-8"],
         ["SVC", "1", "0", "-", "wine", "-"],
     ]
+    assert [list(row) for row in dry.rows] == [
+        ["AdaNet", "4", "4", "4"],
+        ["SVC", "2", "2", "2"],
+        ["all", "6", "6", "6"],
+    ]
     means = {row[0]: (row[2], row[-1]) for row in aims.rows}
     assert means == {"mnist:3-8 hog, AdaNet": ("0.006 (0.003)", "no"), "digits:3-8, AdaNet": ("0.06", "yes")}
+
+
+def test_a_run_picks_where_its_certificate_is_not_that_of_the_start():
+    """K = 0 gives the start's bound but for its rounding; rows without "apart" are older than the dry run."""
+    runs = [(0, 0.02, 0.02 * (1 + 1e-10)), (0, 0.02, 0.021), (4, 0.03, 0.02), (4, 0.02, 0.03)]
+    rows = [
+        {"learner": "svc", "apart": [], "picked": {"picks": picks, "start_bound": start, "bound": bound}}
+        for picks, start, bound in runs
+    ]
+    old = {"learner": "svc", "picked": {"picks": 4, "start_bound": 0.1, "bound": 0.2}}
+    table = tables._dry([*rows, old])
+    assert [list(row) for row in table.rows] == [["SVC", "4", "3", "2"], ["all", "4", "3", "2"]]
+
+
+def test_the_pages_say_what_the_record_holds():
+    """The counts that sentences quote, beside the tables that are made of them."""
+    _, (_, _, counted, _, dry) = tables.read(ROOT / "paper_notes/results/picking.json")
+    better = {name: (measured, yes) for name, measured, yes, *_ in counted.rows}
+    runs, picked, larger = map(int, dry.rows[-1][1:])
+    readme, changes, page = (
+        " ".join((ROOT / name).read_text().split())
+        for name in ("README.md", "CHANGELOG.md", "paper_notes/site/results/certificates.md")
+    )
+    assert f"in {picked} of {runs} runs" in readme
+    of = [f"{yes} of {measured}" for measured, yes in (better["AdaNet"], better["SVC"])]
+    assert f"on {of[0]} data sets with AdaNet, on {of[1]} with a support vector machine" in readme
+    assert f"in {runs - picked} of {runs} runs of the record" in changes
+    assert f"It let the learner pick in {picked} of the {runs} runs" in page
+    assert f"In {larger} of these {picked} the certificate is larger" in page
+    assert f"the aim was 12 of 15; it reached {better['AdaNet'][1]}." in page
 
 
 def test_the_fifteen_data_sets_are_the_pairs_of_mnist_the_small_ones_and_deer_truck():

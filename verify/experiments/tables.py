@@ -283,7 +283,7 @@ def picking(result: Result) -> list[Table]:
         for (data, learner), rows in kept
     ]
     expect = Table("What to expect", ["data, learner", "m", "seeds", *ways, "before"], expected)
-    return [every, expect, _counted(groups), _aimed(groups)]
+    return [every, expect, _counted(groups), _aimed(groups), _dry(result["rows"])]
 
 
 def _counted(groups: Mapping[tuple[str, str], Sequence[Result]]) -> Table:
@@ -313,6 +313,23 @@ def _aimed(groups: Mapping[tuple[str, str], Sequence[Result]]) -> Table:
             cells = [aim, _mean_certified(mean), "yes" if reached else "no"]
             rows.append([f"{data}, {LEARNERS[learner]}", str(len(groups[data, learner])), *cells])
     return Table("Aims", ["data, learner", "seeds", "aim", "picked", "reached"], rows)
+
+
+def _dry(rows: Sequence[Result]) -> Table:
+    """A line per learner and one for all: where the dry run let the learner pick, and where that cost something.
+
+    Where it did not, the certificate is that of the start but for its rounding. Rows that are older than the dry run
+    have no "apart".
+    """
+    cells = []
+    for learners, name in [*(((key,), name) for key, name in LEARNERS.items()), (tuple(LEARNERS), "all")]:
+        runs = [row["picked"] for row in rows if row["learner"] in learners and "apart" in row]
+        larger = [run for run in runs if run["bound"] > run["start_bound"] * (1 + 1e-8)]
+        picked = [run for run in runs if run["picks"] or run in larger]
+        if runs:
+            cells.append([name, *(str(len(some)) for some in (runs, picked, larger))])
+    header = ["learner", "runs", "let pick", "certificate larger than that of the start alone"]
+    return Table("Where the dry run let the learner pick", header, cells)
 
 
 def _sizes(rows: Sequence[Result]) -> list[str]:
@@ -596,7 +613,7 @@ def write_all(arguments: argparse.Namespace) -> int:
 def with_tables(page: str, files: Sequence[Path]) -> str:
     """The page with the first table of each file between the comments of its name, others at names of their own."""
     for path in files:
-        others = {"certificates": ("compressed", "untouched")}.get(path.stem, ("expect", "counted", "aims"))
+        others = {"certificates": ("compressed", "untouched")}.get(path.stem, ("expect", "counted", "aims", "dry"))
         named = zip((path.stem, *others), read(path)[1], strict=False)
         kept = [(name, table) for name, table in named if f"<!-- {name} -->" in page]
         check(bool(kept), f"the page must hold the comments <!-- {path.stem} --> and <!-- /{path.stem} -->.")
