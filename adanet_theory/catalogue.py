@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, Literal, get_args
@@ -28,40 +28,14 @@ Scale = Literal["rho", "W_M", "B"]
 Classes = Literal["two", "many", "any"]
 
 _KINDS: dict[str, Any] = {
-    "group": Group,
-    "loss": Loss,
-    "complexity": Complexity,
-    "at": Radius,
-    "scale": Scale,
-    "classes": Classes,
-}
+    "group": Group, "loss": Loss, "complexity": Complexity, "at": Radius, "scale": Scale, "classes": Classes,
+}  # fmt: skip
 
 ASSUMPTIONS = (
-    "iid",
-    "lipschitz",
-    "phi-zero",
-    "homogeneous",
-    "membership",
-    "layered",
-    "linear",
-    "range",
-    "depth",
-    "normalised",
-    "r-sup",
-    "r-inf",
-    "delta",
-    "fixed-in-advance",
-    "feature-map",
-    "arithmetic",
-    "untouched",
-    "picked",
-    "recipe",
-    "architecture",
-    "unlabelled",
-    "surrogate",
-    "declared",
-    "chain",
-)
+    "iid", "lipschitz", "phi-zero", "homogeneous", "membership", "layered", "linear", "range", "depth",
+    "normalised", "r-sup", "r-inf", "delta", "fixed-in-advance", "feature-map", "arithmetic", "untouched",
+    "picked", "recipe", "architecture", "unlabelled", "surrogate", "declared", "chain",
+)  # fmt: skip
 """The assumptions that a statement may need, in the order of a report."""
 ALWAYS = ("chain",)
 """Every claim needs that the network is the one that was read."""
@@ -189,384 +163,185 @@ def _parameters(function: Callable[..., Any]) -> frozenset[str]:
 
 _FAMILY = ("iid", "membership", "r-sup", "fixed-in-advance", "feature-map", "arithmetic")
 _LEMMA_2 = ("lipschitz", "phi-zero", "layered", "delta")
-_PRINT = (*_LEMMA_2, "range", "depth", "r-inf")
+_PRINT = (*_FAMILY, *_LEMMA_2, "range", "depth", "r-inf", "normalised")
+_TRAINED = ("iid", "lipschitz", "homogeneous", "feature-map", "arithmetic")
+_LINEAR = ("iid", "linear", "r-sup", "feature-map", "arithmetic")
 _HERE = "adanet_theory.risk.generalization:"
-_CLASSES = "adanet_theory.risk.multiclass:"
+_POSTERIOR = "adanet_theory.risk.posterior:"
 _PROOFS = "paper_notes/derivations.md#"
 
-_BUILT_IN = (
+
+def _proved(id: str, function: str, **facts: Any) -> Bound:
+    """A statement of ours: its title is its id and its proof the derivation of that name, unless it says otherwise."""
+    return Bound(id, function=function, **{"title": id, "group": "corrected", "reference": _PROOFS + id} | facts)
+
+
+def _published(id: str, title: str, function: str, reference: str, **facts: Any) -> Bound:
+    """A complexity of others, for comparison."""
+    return Bound(id, title, "context", function, loss="margin_error", scale="rho", reference=reference, **facts)
+
+
+_TWO_CLASSES = (
     Bound(
-        "theorem-1",
-        "Theorem 1, printed",
-        "paper",
-        _HERE + "theorem_1",
-        loss="margin_error",
-        complexity="lemma-2",
-        at="r_inf",
-        scale="rho",
-        needs=(*_FAMILY, *_PRINT, "normalised"),
+        "theorem-1", "Theorem 1, printed", "paper", _HERE + "theorem_1",
+        loss="margin_error", complexity="lemma-2", at="r_inf", scale="rho", needs=_PRINT,
         reference="Cortes et al., ICML 2017, Theorem 1",
         examples=at_point("0.3693096732324740815695823147286723966286"),
     ),
     Bound(
-        "corollary-1",
-        "Corollary 1, printed",
-        "paper",
-        _HERE + "corollary_1",
-        loss="margin_error",
-        complexity="lemma-2",
-        at="r_inf",
-        scale="rho",
-        needs=(*_FAMILY, *_PRINT, "normalised"),
+        "corollary-1", "Corollary 1, printed", "paper", _HERE + "corollary_1",
+        loss="margin_error", complexity="lemma-2", at="r_inf", scale="rho", needs=_PRINT,
         reference="Cortes et al., ICML 2017, Corollary 1",
         examples=at_point("24.52053727675921291609512458273092597061"),
     ),
-    Bound(
-        "theorem-1-range",
-        "Theorem 1, range mended",
-        "corrected",
-        _HERE + "theorem_1_range",
-        loss="margin_error",
-        complexity="lemma-2",
-        at="r_sup",
-        scale="rho",
-        range="M",
+    _proved(
+        "theorem-1-range", _HERE + "theorem_1_range", title="Theorem 1, range mended",
+        loss="margin_error", complexity="lemma-2", at="r_sup", scale="rho", range="M",
         needs=(*_FAMILY, *_LEMMA_2, "normalised"),
-        reference=_PROOFS + "theorem-1-range",
         examples=at_point("0.3954147343388213583027575845875445878885"),
     ),
-    Bound(
-        "margin-bound",
-        "margin-bound",
-        "corrected",
-        _HERE + "margin_bound",
-        loss="ramp",
-        complexity="lemma-2-peeled",
-        at="r_sup",
-        scale="rho",
-        range="M",
-        needs=(*_FAMILY, "normalised"),
-        reference=_PROOFS + "margin-bound",
+    _proved(
+        "margin-bound", _HERE + "margin_bound",
+        loss="ramp", complexity="lemma-2-peeled", at="r_sup", scale="rho", range="M", needs=(*_FAMILY, "normalised"),
         examples=at_point("0.2534269386531361199573509715930778213447"),
     ),
-    Bound(
-        "margin-bound-uniform",
-        "margin-bound-uniform",
-        "corrected",
-        _HERE + "margin_bound_uniform_at",
-        loss="ramp",
-        complexity="lemma-2-peeled",
-        at="r_sup",
-        scale="W_M",
-        range="M_k",
-        needs=_FAMILY,
-        reference=_PROOFS + "margin-bound-uniform",
+    _proved(
+        "margin-bound-uniform", _HERE + "margin_bound_uniform_at",
+        loss="ramp", complexity="lemma-2-peeled", at="r_sup", scale="W_M", range="M_k", needs=_FAMILY,
         examples=at_point("0.2489404064049869597280516554287969026519"),
     ),
-    Bound(
-        "margin-bound-empirical",
-        "margin-bound-empirical",
-        "corrected",
-        _HERE + "margin_bound_empirical",
-        loss="ramp",
-        complexity="R_S",
-        at="r_rms",
-        scale="rho",
-        range="M_k",
-        needs=(*_FAMILY, "normalised"),
-        reference=_PROOFS + "margin-bound-empirical",
+    _proved(
+        "margin-bound-empirical", _HERE + "margin_bound_empirical",
+        loss="ramp", complexity="R_S", at="r_rms", scale="rho", range="M_k", needs=(*_FAMILY, "normalised"),
         examples=at_point("0.3030690811790748171505487060053785302735"),
     ),
-    Bound(
-        "margin-bound-unbounded",
-        "margin-bound-unbounded",
-        "corrected",
-        "adanet_theory.risk.unbounded:margin_bound_unbounded",
-        loss="ramp",
-        complexity="lemma-2-peeled",
-        at="r_sup",
-        scale="rho",
-        needs=(*_FAMILY, "normalised"),
+    _proved(
+        "margin-bound-unbounded", "adanet_theory.risk.unbounded:margin_bound_unbounded",
+        loss="ramp", complexity="lemma-2-peeled", at="r_sup", scale="rho", needs=(*_FAMILY, "normalised"),
         reference=_PROOFS + "margin-bound-unbounded-unbounded-empirical",
         examples=at_point("0.2235375607943669217184772727014461509638"),
     ),
-    Bound(
-        "unbounded-empirical",
-        "unbounded-empirical",
-        "corrected",
-        "adanet_theory.risk.unbounded:unbounded_empirical",
-        loss="ramp",
-        complexity="R_S",
-        at="r_rms",
-        scale="rho",
+    _proved(
+        "unbounded-empirical", "adanet_theory.risk.unbounded:unbounded_empirical",
+        loss="ramp", complexity="R_S", at="r_rms", scale="rho",
         needs=("iid", "membership", "fixed-in-advance", "feature-map", "arithmetic", "normalised"),
         reference=_PROOFS + "margin-bound-unbounded-unbounded-empirical",
         examples=at_point("0.259401114866864121083428597055770030175"),
     ),
-    Bound(
-        "a-posteriori",
-        "a-posteriori",
-        "corrected",
-        "adanet_theory.risk.posterior:a_posteriori_at",
-        loss="ramp",
-        at="r_rms",
-        scale="B",
-        needs=("iid", "lipschitz", "homogeneous", "feature-map", "arithmetic"),
+    _proved(
+        "a-posteriori", _POSTERIOR + "a_posteriori_at",
+        loss="ramp", at="r_rms", scale="B", needs=_TRAINED,
         reference=_PROOFS + "a-posteriori-a-posteriori-bounded",
         examples=at_point("0.2539439925722078284504170317139578975855"),
     ),
-    Bound(
-        "a-posteriori-bounded",
-        "a-posteriori-bounded",
-        "corrected",
-        "adanet_theory.risk.posterior:a_posteriori_bounded_at",
-        loss="ramp",
-        at="r_sup",
-        scale="B",
+    _proved(
+        "a-posteriori-bounded", _POSTERIOR + "a_posteriori_bounded_at",
+        loss="ramp", at="r_sup", scale="B",
         needs=("iid", "lipschitz", "homogeneous", "r-sup", "feature-map", "arithmetic"),
         reference=_PROOFS + "a-posteriori-a-posteriori-bounded",
         examples=at_point("0.2305942778176698405534553858931536556903"),
     ),
-    Bound(
-        "multiclass-margin-bound",
-        "multiclass-margin-bound",
-        "corrected",
-        _CLASSES + "multiclass_margin_bound",
-        loss="ramp",
-        complexity="lemma-2-peeled",
-        at="r_sup",
-        scale="rho",
-        range="M",
-        needs=(*_FAMILY, "normalised"),
-        reference=_PROOFS + "multiclass-margin-bound",
-        examples=at_point("0.4514379037830941264327064131215619078216"),
-        classes="many",
+)  # fmt: skip
+
+
+def _many_classes(id: str, value: str, proof: str) -> Bound:
+    """The statement on the margins f(x, y) - max f(x, y') that reads and needs what the one on y f(x) does."""
+    two = next(bound for bound in _TWO_CLASSES if f"multiclass-{bound.id}" == id)
+    function = f"adanet_theory.risk.multiclass:multiclass_{str(two.function).partition(':')[2]}"
+    named: dict[str, Any] = {"id": id, "title": id, "function": function, "reference": _PROOFS + proof}
+    return replace(two, **named, examples=at_point(value), classes="many")
+
+
+_OF_BOTH = "multiclass-a-posteriori-multiclass-a-posteriori-bounded"
+_BUILT_IN = (
+    *_TWO_CLASSES,
+    _many_classes("multiclass-margin-bound", "0.4514379037830941264327064131215619078216", "multiclass-margin-bound"),
+    _many_classes(
+        "multiclass-margin-bound-uniform", "0.4171632118606385590354119924583367459507", "multiclass-margin-bound"
     ),
-    Bound(
-        "multiclass-margin-bound-uniform",
-        "multiclass-margin-bound-uniform",
-        "corrected",
-        _CLASSES + "multiclass_margin_bound_uniform_at",
-        loss="ramp",
-        complexity="lemma-2-peeled",
-        at="r_sup",
-        scale="W_M",
-        range="M_k",
-        needs=_FAMILY,
-        reference=_PROOFS + "multiclass-margin-bound",
-        examples=at_point("0.4171632118606385590354119924583367459507"),
-        classes="many",
+    _many_classes("multiclass-a-posteriori", "0.360391571535615573728641536917573916922", _OF_BOTH),
+    _many_classes("multiclass-a-posteriori-bounded", "0.3370418567810775858316798910967696750268", _OF_BOTH),
+    _proved(
+        "vote-certificate", "adanet_theory.certificates.vote:vote_certificate",
+        group="certificate", at="r_sup", needs=_LINEAR, simultaneous=True,
     ),
-    Bound(
-        "multiclass-a-posteriori",
-        "multiclass-a-posteriori",
-        "corrected",
-        _CLASSES + "multiclass_a_posteriori_at",
-        loss="ramp",
-        at="r_rms",
-        scale="B",
-        needs=("iid", "lipschitz", "homogeneous", "feature-map", "arithmetic"),
-        reference=_PROOFS + "multiclass-a-posteriori-multiclass-a-posteriori-bounded",
-        examples=at_point("0.360391571535615573728641536917573916922"),
-        classes="many",
+    _proved(
+        "vote-certificate-multiclass", "adanet_theory.certificates.vote_multiclass:vote_certificate_multiclass",
+        group="certificate", at="r_sup", needs=_LINEAR, classes="many", simultaneous=True,
     ),
-    Bound(
-        "multiclass-a-posteriori-bounded",
-        "multiclass-a-posteriori-bounded",
-        "corrected",
-        _CLASSES + "multiclass_a_posteriori_bounded_at",
-        loss="ramp",
-        at="r_sup",
-        scale="B",
-        needs=("iid", "lipschitz", "homogeneous", "r-sup", "feature-map", "arithmetic"),
-        reference=_PROOFS + "multiclass-a-posteriori-multiclass-a-posteriori-bounded",
-        examples=at_point("0.3370418567810775858316798910967696750268"),
-        classes="many",
+    _proved(
+        "a-posteriori-data", _POSTERIOR + "a_posteriori_data_at", title="a-posteriori, from data",
+        group="certificate", loss="ramp", at="r_rms", needs=_TRAINED, quoted=False, simultaneous=True,
     ),
-    Bound(
-        "vote-certificate",
-        "vote-certificate",
-        "certificate",
-        "adanet_theory.certificates.vote:vote_certificate",
-        at="r_sup",
-        needs=("iid", "linear", "r-sup", "feature-map", "arithmetic"),
-        reference=_PROOFS + "vote-certificate",
-        simultaneous=True,
-    ),
-    Bound(
-        "vote-certificate-multiclass",
-        "vote-certificate-multiclass",
-        "certificate",
-        "adanet_theory.certificates.vote_multiclass:vote_certificate_multiclass",
-        at="r_sup",
-        needs=("iid", "linear", "r-sup", "feature-map", "arithmetic"),
-        reference=_PROOFS + "vote-certificate-multiclass",
-        classes="many",
-        simultaneous=True,
-    ),
-    Bound(
-        "a-posteriori-data",
-        "a-posteriori, from data",
-        "certificate",
-        "adanet_theory.risk.posterior:a_posteriori_data_at",
-        loss="ramp",
-        at="r_rms",
-        needs=("iid", "lipschitz", "homogeneous", "feature-map", "arithmetic"),
-        reference=_PROOFS + "a-posteriori-data",
-        quoted=False,
-        simultaneous=True,
-    ),
-    Bound(
-        "held-out",
-        "held-out",
-        "held-out",
-        "adanet_theory.certificates.binomial:clopper_pearson",
-        needs=("iid", "untouched"),
-        reference=_PROOFS + "held-out",
+    _proved(
+        "held-out", "adanet_theory.certificates.binomial:clopper_pearson",
+        group="held-out", needs=("iid", "untouched"), classes="any",
         assumes="the points were never used in training, nor to choose among networks",
-        classes="any",
         examples=(
-            Example(
-                {"errors": 3, "m": 50, "delta": "0.05"},
-                "0.1478371763641812405486880151392765077315",
-                "3 errors on 50 points",
-            ),
-            Example(
-                {"errors": 26, "m": 2400, "delta": "0.05"},
-                "0.01500032771321522081710820869717500436706",
-                "26 errors on 2,400 points",
-            ),
+            Example({"errors": 3, "m": 50, "delta": "0.05"},
+                    "0.1478371763641812405486880151392765077315", "3 errors on 50 points"),
+            Example({"errors": 26, "m": 2400, "delta": "0.05"},
+                    "0.01500032771321522081710820869717500436706", "26 errors on 2,400 points"),
         ),
     ),
-    Bound(
-        "pick-certificate",
-        "pick-certificate",
-        "certificate",
-        "adanet_theory.certificates.pick:pick_certificate",
-        needs=("iid", "feature-map", "picked", "recipe"),
-        reference=_PROOFS + "pick-certificate",
-        classes="any",
+    _proved(
+        "pick-certificate", "adanet_theory.certificates.pick:pick_certificate",
+        group="certificate", needs=("iid", "feature-map", "picked", "recipe"), classes="any",
         examples=(
-            Example(
-                {"k": 0, "N": 10, "delta": "0.05"},
-                "0.3463911601706780581741839014917892882753",
-                "none of 10 points was picked",
-            ),
-            Example(
-                {"k": 3, "N": 20, "delta": "0.05"},
-                "0.4350934805406759050065408813651303958212",
-                "3 of 20 points were picked",
-            ),
-            Example(
-                {"k": 16, "N": 357, "delta": "0.05"},
-                "0.08329312553914308551757880385521193743436",
-                "16 of 357 points were picked",
-            ),
-            Example(
-                {"k": 1179, "N": 43_200, "delta": "0.005"},
-                "0.03055367920618047053586980027437093275331",
-                "1,179 of 43,200 points were picked",
-            ),
+            Example({"k": 0, "N": 10, "delta": "0.05"},
+                    "0.3463911601706780581741839014917892882753", "none of 10 points was picked"),
+            Example({"k": 3, "N": 20, "delta": "0.05"},
+                    "0.4350934805406759050065408813651303958212", "3 of 20 points were picked"),
+            Example({"k": 16, "N": 357, "delta": "0.05"},
+                    "0.08329312553914308551757880385521193743436", "16 of 357 points were picked"),
+            Example({"k": 1179, "N": 43_200, "delta": "0.005"},
+                    "0.03055367920618047053586980027437093275331", "1,179 of 43,200 points were picked"),
         ),
     ),
-    Bound(
-        "occam-certificate",
-        "occam-certificate",
-        "certificate",
-        "adanet_theory.certificates.occam:occam_certificate",
-        needs=("iid", "feature-map", "architecture"),
-        reference=_PROOFS + "occam-certificate",
-        classes="any",
-        simultaneous=True,
+    _proved(
+        "occam-certificate", "adanet_theory.certificates.occam:occam_certificate",
+        group="certificate", needs=("iid", "feature-map", "architecture"), classes="any", simultaneous=True,
         examples=(
-            Example(
-                {"k": 0, "N": 100, "bits": 20, "delta": "0.05"},
-                "0.1551420386638709310147730341767115720918",
-                "no error on 100 points, 20 bits",
-            ),
-            Example(
-                {"k": 10, "N": 1000, "bits": 64, "delta": "0.05"},
-                "0.0732180346272781460817648912095623634972",
-                "10 errors on 1,000 points, 64 bits",
-            ),
-            Example(
-                {"k": 60, "N": 11_982, "bits": 300, "delta": "0.05"},
-                "0.03118747025931595075146678245573207903406",
-                "60 errors on 11,982 points, 300 bits",
-            ),
-            Example(
-                {"k": 1200, "N": 60_000, "bits": 2000, "delta": "0.05"},
-                "0.06579902089545848453553092038023417280319",
-                "1,200 errors on 60,000 points, 2,000 bits",
-            ),
+            Example({"k": 0, "N": 100, "bits": 20, "delta": "0.05"},
+                    "0.1551420386638709310147730341767115720918", "no error on 100 points, 20 bits"),
+            Example({"k": 10, "N": 1000, "bits": 64, "delta": "0.05"},
+                    "0.0732180346272781460817648912095623634972", "10 errors on 1,000 points, 64 bits"),
+            Example({"k": 60, "N": 11_982, "bits": 300, "delta": "0.05"},
+                    "0.03118747025931595075146678245573207903406", "60 errors on 11,982 points, 300 bits"),
+            Example({"k": 1200, "N": 60_000, "bits": 2000, "delta": "0.05"},
+                    "0.06579902089545848453553092038023417280319", "1,200 errors on 60,000 points, 2,000 bits"),
         ),
     ),
-    Bound(
-        "disagreement-certificate",
-        "disagreement-certificate",
-        "certificate",
-        "adanet_theory.certificates.disagreement:disagreement_certificate",
-        needs=("iid", "unlabelled", "surrogate"),
-        reference=_PROOFS + "disagreement-certificate",
+    _proved(
+        "disagreement-certificate", "adanet_theory.certificates.disagreement:disagreement_certificate",
+        group="certificate", needs=("iid", "unlabelled", "surrogate"), classes="any",
         assumes="R(g) <= b, under the assumptions of the certificate of g",
-        classes="any",
         examples=(
-            Example(
-                {"b": "0.02", "d": 0, "n": 100, "delta_2": "0.025"},
-                "0.05621669264517641882651091302687770934322",
-                "R(g) <= .02, and the two agree at 100 points",
-            ),
-            Example(
-                {"b": "0.0159", "d": 40, "n": 5000, "delta_2": "0.025"},
-                "0.02677795269768235685628257830202942901247",
-                "R(g) <= .0159, and the two differ at 40 of 5,000 points",
-            ),
+            Example({"b": "0.02", "d": 0, "n": 100, "delta_2": "0.025"},
+                    "0.05621669264517641882651091302687770934322", "R(g) <= .02, and the two agree at 100 points"),
+            Example({"b": "0.0159", "d": 40, "n": 5000, "delta_2": "0.025"},
+                    "0.02677795269768235685628257830202942901247",
+                    "R(g) <= .0159, and the two differ at 40 of 5,000 points"),
         ),
     ),
-    Bound(
-        "golowich-frobenius",
-        "Golowich et al., Frobenius",
-        "context",
-        "adanet_theory.risk.related:golowich_frobenius",
-        loss="margin_error",
-        scale="rho",
-        needs=("layered", "fixed-in-advance"),
-        reference="Golowich, Rakhlin, Shamir, COLT 2018, Theorem 1",
+    _published(
+        "golowich-frobenius", "Golowich et al., Frobenius", "adanet_theory.risk.related:golowich_frobenius",
+        "Golowich, Rakhlin, Shamir, COLT 2018, Theorem 1", needs=("layered", "fixed-in-advance"),
     ),
-    Bound(
-        "golowich-l1",
-        "Golowich et al., l1",
-        "context",
-        "adanet_theory.risk.related:golowich_l1",
-        loss="margin_error",
-        scale="rho",
-        needs=("layered", "fixed-in-advance"),
-        reference="Golowich, Rakhlin, Shamir, COLT 2018, Theorem 2",
+    _published(
+        "golowich-l1", "Golowich et al., l1", "adanet_theory.risk.related:golowich_l1",
+        "Golowich, Rakhlin, Shamir, COLT 2018, Theorem 2", needs=("layered", "fixed-in-advance"),
     ),
-    Bound(
-        "neyshabur-group",
-        "Neyshabur et al., group norms",
-        "context",
-        "adanet_theory.risk.related:neyshabur_group",
-        loss="margin_error",
-        scale="rho",
-        needs=("layered", "fixed-in-advance"),
-        reference="Neyshabur, Tomioka, Srebro, COLT 2015, Theorem 1",
+    _published(
+        "neyshabur-group", "Neyshabur et al., group norms", "adanet_theory.risk.related:neyshabur_group",
+        "Neyshabur, Tomioka, Srebro, COLT 2015, Theorem 1", needs=("layered", "fixed-in-advance"),
     ),
-    Bound(
-        "kuznetsov-mohri-syed",
-        "Kuznetsov, Mohri, Syed",
-        "context",
-        _CLASSES + "kuznetsov_mohri_syed",
-        loss="margin_error",
-        complexity="lemma-2-peeled",
-        at="r_sup",
-        scale="rho",
-        needs=("range", "depth", "fixed-in-advance"),
-        reference="Kuznetsov, Mohri, Syed, NIPS 2014, Theorem 1",
-        classes="many",
+    _published(
+        "kuznetsov-mohri-syed", "Kuznetsov, Mohri, Syed", "adanet_theory.risk.multiclass:kuznetsov_mohri_syed",
+        "Kuznetsov, Mohri, Syed, NIPS 2014, Theorem 1", needs=("range", "depth", "fixed-in-advance"),
+        complexity="lemma-2-peeled", at="r_sup", classes="many",
     ),
-)
+)  # fmt: skip
 
 
 # Queries

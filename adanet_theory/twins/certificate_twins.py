@@ -19,7 +19,15 @@ import sympy as sp
 from sympy import Rational, Sum, binomial, exp, log, loggamma
 
 from adanet_theory.twins.notation import *  # noqa: F403 - the letters
-from adanet_theory.twins.symbolic import Statement, define_A_d, define_rho_B, sampled
+from adanet_theory.twins.symbolic import (
+    Statement,
+    bound_on_risk,
+    define_A_d,
+    define_rho_B,
+    of_path_norm,
+    proved,
+    sampled,
+)
 
 N_votes, G, A = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "grid", "A"))
 threshold, t = (sp.Symbol(name, integer=True, nonnegative=True) for name in ("threshold", "t"))
@@ -95,19 +103,18 @@ stochastic_kl = Sum(
 kept = binomial(t, threshold) / binomial(N_votes, threshold)
 
 _ALL = [
-    Statement("xi", "theory", xi_m, "=", {"value": define_xi.rhs}),
-    Statement("derandomised", "theory", risk, "<=", {"value": bound}, (define_xi,)),
-    Statement("vote-empirical", "theory", empirical, "=", {"value": define_vote_q.rhs}),
-    Statement("vote-b", "theory", b_Q, "=", {"value": define_vote_b.rhs}),
-    Statement("vote-b-program", "theory", b_Q, "=", {"value": program_vote_b}),
-    Statement("vote-kl-iid", "theory", KL, "=", {"value": iid_kl}),
-    Statement("vote-kl-polya", "theory", KL, "=", {"value": polya_kl}),
-    Statement(
+    proved("xi", xi_m, "=", define_xi.rhs),
+    proved("derandomised", risk, "<=", bound, (define_xi,)),
+    proved("vote-empirical", empirical, "=", define_vote_q.rhs),
+    proved("vote-b", b_Q, "=", define_vote_b.rhs),
+    proved("vote-b-program", b_Q, "=", program_vote_b),
+    proved("vote-kl-iid", KL, "=", iid_kl),
+    proved("vote-kl-polya", KL, "=", polya_kl),
+    proved(
         "vote-certificate",
-        "theory",
         risk,
         "<=",
-        {"value": bound},
+        bound,
         (define_xi, define_vote_q, define_vote_b, Definition(KL, polya_kl)),
         (
             r"$f = \sum_j v_j \Psi_j$, $\theta_i$ are the $|v_j|/\|v\|_1 > 0$ and $u_i = y_i f(x_i)/\|v\|_1$",
@@ -115,13 +122,12 @@ _ALL = [
             r"$|\Psi_j| \leq 1$ is known beforehand",
         ),
     ),
-    Statement("counts-kl", "theory", KL, "=", {"value": counts_kl}),
-    Statement(
+    proved("counts-kl", KL, "=", counts_kl),
+    proved(
         "vote-certificate-multiclass",
-        "theory",
         risk,
         "<=",
-        {"value": bound},
+        bound,
         (define_xi, Definition(b_Q, skellam_cdf(N_votes * p_2, threshold)), Definition(KL, counts_kl)),
         (
             r"$\widehat q = \frac1m \sum_{i=1}^m P(g_{y_i}(x_i) - g_c(x_i) \leq k \text{ for some } c)$",
@@ -131,36 +137,33 @@ _ALL = [
             r"$|\Psi_j| \leq 1$ is known beforehand",
         ),
     ),
-    Statement("stochastic-kl", "theory", KL, "=", {"value": stochastic_kl}),
-    Statement(
+    proved("stochastic-kl", KL, "=", stochastic_kl),
+    proved(
         "stochastic-certificate",
-        "theory",
         risk,
         "<=",
-        {"value": derandomised(Rational(9, 10) * delta).subs(b_Q, 1)},
+        derandomised(Rational(9, 10) * delta).subs(b_Q, 1),
         (define_xi, define_drawn),
         (
             "the risk is that of the randomised network",
             r"$p$ is the mean loss of $T$ draws, on which $K$ settings were compared",
         ),
     ),
-    Statement("multiclass-b", "theory", b_Q, "=", {"value": skellam_cdf(nu * p_2, threshold)}),
-    Statement("multiclass-b-program", "theory", b_Q, "=", {"value": program_multiclass_b}),
-    Statement(
+    proved("multiclass-b", b_Q, "=", skellam_cdf(nu * p_2, threshold)),
+    proved("multiclass-b-program", b_Q, "=", program_multiclass_b),
+    proved(
         "held-out",
-        "theory",
         delta,
         "=",
-        {"value": Sum(binomial_mass(m, error, t), (t, 0, threshold))},
+        Sum(binomial_mass(m, error, t), (t, 0, threshold)),
         (),
         ("the bound is the error rate $p$ at which this holds, $k$ the errors on $m$ held-out points",),
     ),
-    Statement(
+    proved(
         "pick-certificate",
-        "theory",
         delta,
         "=",
-        {"value": N_votes / Sum(kept * (1 - error) ** (t - N_votes), (t, threshold, N_votes - 1))},
+        N_votes / Sum(kept * (1 - error) ** (t - N_votes), (t, threshold, N_votes - 1)),
         (),
         (
             "the bound is the $p$ at which this holds, and 1 where $k = N$",
@@ -168,44 +171,37 @@ _ALL = [
             "the learner sees the picked points and nothing else of the $N$",
         ),
     ),
-    Statement(
+    proved(
         "occam-certificate",
-        "theory",
         delta,
         "=",
-        {"value": 2**bits * Sum(binomial_mass(N_votes, error, t), (t, 0, threshold))},
+        2**bits * Sum(binomial_mass(N_votes, error, t), (t, 0, threshold)),
         (),
         (
             "the bound is the $p$ at which this holds, $k$ the errors on $N$ points",
             r"$\mathrm{bits}$ is the length of the network in a self-delimiting code fixed before the sample",
         ),
     ),
-    Statement(
+    proved(
         "disagreement-certificate",
-        "theory",
         delta_2,
         "=",
-        {"value": Sum(binomial_mass(N_votes, error - b_g, t), (t, 0, threshold))},
+        Sum(binomial_mass(N_votes, error - b_g, t), (t, 0, threshold)),
         (),
         (
             "the bound is the $p$ at which this holds, $k$ the points of $N$ at which $f$ and $g$ differ",
             r"$R(g) \leq b$ with probability $\geq 1 - \delta_1$, this with $\geq 1 - \delta_1 - \delta_2$",
         ),
     ),
-]
-_ALL.append(
-    Statement(
+    bound_on_risk(
         "a-posteriori-data",
-        "theory",
-        risk,
-        "<=",
         {
             "ramp": ramp_j,
             "complexity": 2 * (1 + eta) ** j / m * (E_Z + root(4 * m * r_rms**2 * log(A_d))),
             "confidence": 2 * root(sampled / (2 * m)),
         },
         (define_rho_B, define_A_d),
-        (r"$Z_1 = \max_j |\sum_i \sigma_i \Psi_j(x_i)|$", r"$B$ is the path norm of $f$ and $d = l - 1$"),
-    )
-)
+        (r"$Z_1 = \max_j |\sum_i \sigma_i \Psi_j(x_i)|$", of_path_norm),
+    ),
+]
 CERTIFICATES: dict[str, Statement] = {statement.id: statement for statement in _ALL}

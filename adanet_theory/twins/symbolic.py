@@ -51,6 +51,25 @@ class Statement:
         return javascript.javascript_statement(self, depth)
 
 
+def bound_on_risk(
+    id: str, terms: Mapping[str, sp.Expr], definitions: tuple[Definition, ...] = (), given: tuple[str, ...] = ()
+) -> Statement:
+    """A statement of ours: R(f) is at most the sum of these terms."""
+    return Statement(id, "theory", risk, "<=", terms, definitions, given)
+
+
+def proved(
+    id: str,
+    lhs: sp.Expr,
+    relation: str,
+    value: sp.Expr,
+    definitions: tuple[Definition, ...] = (),
+    given: tuple[str, ...] = (),
+) -> Statement:
+    """Another one of ours, about one value."""
+    return Statement(id, "theory", lhs, relation, {"value": value}, definitions, given)
+
+
 CONJUGATE = r"$1/q = 1 - 1/p$"
 below = (s, 1, k - 1)
 layers = (k, 1, l)
@@ -105,6 +124,9 @@ priors = Sum(log(1 / pi_k[k]), layers)
 massart = root(2 * log(2 * n[0]) / m)
 depth_term = 2 * M / rho * root(2 * log(l) / m)
 in_range = r"$|h| \leq M$ for all $h \in \mathcal H_1, \dots, \mathcal H_l$"
+in_ranges = r"$|h| \leq M_k$ for all $h \in \mathcal H_k$"
+of_path_norm = r"$B$ is the path norm of $f$ and $d = l - 1$"
+of_path_norms = r"$B$ is the sum of the path norms of the $C$ outputs and $d = l - 1$"
 of_classes = r"$u_i = f(x_i, y_i) - \max_{y \neq y_i} f(x_i, y)$"
 
 _ALL = [
@@ -165,79 +187,53 @@ _ALL = [
         (define_q,),
     ),
     # Complexities, corrected
-    Statement("lemma-1-exact", "theory", R_S[k], "=", {"value": Sum(weights * E_sup[s] / m, below)}, (), (CONJUGATE,)),
-    Statement(
+    proved("lemma-1-exact", R_S[k], "=", Sum(weights * E_sup[s] / m, below), (), (CONJUGATE,)),
+    proved(
         "lemma-1-corrected",
-        "theory",
         R_S[k],
         "<=",
-        {"value": Sum(weights * (c[s] * R_S[s] + phi0[s] * WalkMean(m)), below)},
+        Sum(weights * (c[s] * R_S[s] + phi0[s] * WalkMean(m)), below),
         (define_mu,),
         (CONJUGATE,),
     ),
-    Statement("h1-exact", "theory", R_S[1], "=", {"value": Lambda[1, 0] / m * E_norm}, (), (CONJUGATE,)),
-    Statement(
+    proved("h1-exact", R_S[1], "=", Lambda[1, 0] / m * E_norm, (), (CONJUGATE,)),
+    proved(
         "h1-closed",
-        "theory",
         R_S[1],
         "<=",
-        {"value": r_rms * Lambda[1, 0] * DualRoot(n[0], p) * C_q / sqrt(m)},
+        r_rms * Lambda[1, 0] * DualRoot(n[0], p) * C_q / sqrt(m),
         (define_C_q, define_kappa, define_q),
     ),
-    Statement(
+    proved(
         "lemma-2-peeled",
-        "theory",
         R_S[k],
         "<=",
-        {"value": r_rms * P[k] * root(2 * log(2 * n[0] * D[k]) / m)},
+        r_rms * P[k] * root(2 * log(2 * n[0] * D[k]) / m),
         (recursion_P, recursion_D),
         (CONJUGATE,),
     ),
-    Statement(
+    proved(
         "lemma-2-peeled-data",
-        "theory",
         Rstar_S[k],
         "<=",
-        {
-            "value": Product(Lambda[s, s - 1] * DualRoot(n[s - 1], p) * L[s - 1], (s, 2, k))
-            * (R_S[1] + Lambda[1, 0] / m * root(2 * log(Product(e[s], (s, 1, k - 1))) * sum_sq))
-        },
+        Product(Lambda[s, s - 1] * DualRoot(n[s - 1], p) * L[s - 1], (s, 2, k))
+        * (R_S[1] + Lambda[1, 0] / m * root(2 * log(Product(e[s], (s, 1, k - 1))) * sum_sq)),
         (),
         (CONJUGATE,),
     ),
-    Statement(
-        "lemma-2-peeled-offset",
-        "theory",
-        R_S[k],
-        "<=",
-        {"value": Q[k] * root(2 * log(2**k * n[0]) / m)},
-        (recursion_Q,),
-        (CONJUGATE,),
-    ),
-    Statement(
+    proved("lemma-2-peeled-offset", R_S[k], "<=", Q[k] * root(2 * log(2**k * n[0]) / m), (recursion_Q,), (CONJUGATE,)),
+    proved(
         "depth-lower",
-        "theory",
         Rstar_S[k + 1],
         ">=",
-        {"value": Piecewise((Rational(1, 2), Eq(k, 1)), (1, True)) * Lambda[k + 1, k] * DualRoot(n[k], p) * Rstar_S[k]},
+        Piecewise((Rational(1, 2), Eq(k, 1)), (1, True)) * Lambda[k + 1, k] * DualRoot(n[k], p) * Rstar_S[k],
         (),
         (CONJUGATE, r"every $\varphi_s$ is the ReLU, or, for $k \geq 2$, the ReLU or $|\cdot|$"),
     ),
-    Statement(
-        "range",
-        "theory",
-        sp.Symbol(r"\sup_{h \in \mathcal H_k} |h|"),
-        "<=",
-        {"value": M_k[k]},
-        (recursion_M,),
-        (CONJUGATE,),
-    ),
+    proved("range", sp.Symbol(r"\sup_{h \in \mathcal H_k} |h|"), "<=", M_k[k], (recursion_M,), (CONJUGATE,)),
     # Risk bounds, corrected
-    Statement(
+    bound_on_risk(
         "theorem-1-range",
-        "theory",
-        risk,
-        "<=",
         {
             "margin_error": margin_error,
             "complexity": 4 / rho * Sum(w[k] / W * R_m[k], layers),
@@ -247,11 +243,8 @@ _ALL = [
         (define_W, define_C),
         (in_range,),
     ),
-    Statement(
+    bound_on_risk(
         "margin-bound",
-        "theory",
-        risk,
-        "<=",
         {
             "ramp": ramp,
             "complexity": 2 / rho * Sum(w[k] / W * R_m[k], layers),
@@ -261,11 +254,8 @@ _ALL = [
         (define_W,),
         (in_range,),
     ),
-    Statement(
+    bound_on_risk(
         "margin-bound-uniform",
-        "theory",
-        risk,
-        "<=",
         {
             "ramp": ramp_j,
             "complexity": 2 / rho_j * Sum(w[k] * R_m[k], layers),
@@ -273,13 +263,10 @@ _ALL = [
             "confidence": root(prior / (2 * m)),
         },
         (define_rho_W, define_W_M),
-        (r"$|h| \leq M_k$ for all $h \in \mathcal H_k$",),
+        (in_ranges,),
     ),
-    Statement(
+    bound_on_risk(
         "margin-bound-empirical",
-        "theory",
-        risk,
-        "<=",
         {
             "ramp": ramp,
             "complexity": 2 / rho * Sum(w[k] / W * (R_S[k] + M_k[k] * root(log(4 * l / delta) / (2 * m))), layers),
@@ -289,11 +276,8 @@ _ALL = [
         (define_W,),
         (r"$|h| \leq M_k \leq M$ for all $h \in \mathcal H_k$",),
     ),
-    Statement(
+    bound_on_risk(
         "margin-bound-unbounded",
-        "theory",
-        risk,
-        "<=",
         {
             "ramp": ramp,
             "complexity": 2 / rho * Sum(a[k] * R_m[k], layers),
@@ -301,11 +285,8 @@ _ALL = [
         },
         shares,
     ),
-    Statement(
+    bound_on_risk(
         "unbounded-empirical",
-        "theory",
-        risk,
-        "<=",
         {
             "ramp": ramp,
             "complexity": 2 / rho * Sum(a[k] * R_S[k], layers),
@@ -313,37 +294,28 @@ _ALL = [
         },
         shares,
     ),
-    Statement(
+    bound_on_risk(
         "a-posteriori",
-        "theory",
-        risk,
-        "<=",
         {
             "ramp": ramp_j,
             "complexity": 2 * (1 + eta) ** j * r_rms * root(2 * log(2 * n[0] * A_d) / m),
             "confidence": 2 * root(sampled / (2 * m)),
         },
         (define_rho_B, define_A_d),
-        (r"$B$ is the path norm of $f$ and $d = l - 1$",),
+        (of_path_norm,),
     ),
-    Statement(
+    bound_on_risk(
         "a-posteriori-bounded",
-        "theory",
-        risk,
-        "<=",
         {
             "ramp": ramp_j,
             "complexity": 2 * (1 + eta) ** j * r_sup * root(2 * log(2 * n[0] * A_d) / m),
             "confidence": root(sampled / (2 * m)),
         },
         (define_rho_B, define_A_d),
-        (r"$B$ is the path norm of $f$ and $d = l - 1$",),
+        (of_path_norm,),
     ),
-    Statement(
+    bound_on_risk(
         "objective-bound",
-        "theory",
-        risk,
-        "<=",
         {
             "loss": loss,
             "complexity": 2 * (1 + eta) * Sum(w[k] * R_m[k], layers),
@@ -351,14 +323,11 @@ _ALL = [
             "confidence": root((log((pi**2 / 3 - 1) / delta) + 2 * log(2 + abs(log(W_M) / log(1 + eta)))) / (2 * m)),
         },
         (define_W_M,),
-        (r"$\Phi(1 - u) \geq \min(1, \max(0, 1 - u))$", r"$|h| \leq M_k$ for all $h \in \mathcal H_k$"),
+        (r"$\Phi(1 - u) \geq \min(1, \max(0, 1 - u))$", in_ranges),
     ),
     # C classes: margins f(x, y) - max f(x, y'), ||w_k||_1 and B summed over the classes
-    Statement(
+    bound_on_risk(
         "multiclass-margin-bound",
-        "theory",
-        risk,
-        "<=",
         {
             "ramp": ramp_y,
             "complexity": 4 / rho * Sum(w[k] / W * R_m[k], layers),
@@ -368,11 +337,8 @@ _ALL = [
         (define_W,),
         (of_classes, in_range),
     ),
-    Statement(
+    bound_on_risk(
         "multiclass-margin-bound-uniform",
-        "theory",
-        risk,
-        "<=",
         {
             "ramp": ramp_yj,
             "complexity": 4 / rho_j * Sum(w[k] * R_m[k], layers),
@@ -380,13 +346,10 @@ _ALL = [
             "confidence": root(prior / (2 * m)),
         },
         (define_rho_W, define_W_M),
-        (of_classes, r"$|h| \leq M_k$ for all $h \in \mathcal H_k$"),
+        (of_classes, in_ranges),
     ),
-    Statement(
+    bound_on_risk(
         "multiclass-objective-bound",
-        "theory",
-        risk,
-        "<=",
         {
             "loss": loss_y,
             "complexity": 4 * (1 + eta) * Sum(w[k] * R_m[k], layers),
@@ -394,50 +357,42 @@ _ALL = [
             "confidence": root((log((pi**2 / 3 - 1) / delta) + 2 * log(2 + abs(log(W_M) / log(1 + eta)))) / (2 * m)),
         },
         (define_W_M,),
-        (r"$|h| \leq M_k$ for all $h \in \mathcal H_k$",),
+        (in_ranges,),
     ),
-    Statement(
+    bound_on_risk(
         "multiclass-a-posteriori",
-        "theory",
-        risk,
-        "<=",
         {
             "ramp": ramp_yj,
             "complexity": 4 * (1 + eta) ** j * r_rms * root(2 * log(2 * classes * n[0] * A_d) / m),
             "confidence": 2 * root(sampled / (2 * m)),
         },
         (define_rho_B, define_A_d),
-        (of_classes, r"$B$ is the sum of the path norms of the $C$ outputs and $d = l - 1$"),
+        (of_classes, of_path_norms),
     ),
-    Statement(
+    bound_on_risk(
         "multiclass-a-posteriori-bounded",
-        "theory",
-        risk,
-        "<=",
         {
             "ramp": ramp_yj,
             "complexity": 4 * (1 + eta) ** j * r_sup * root(2 * log(2 * classes * n[0] * A_d) / m),
             "confidence": root(sampled / (2 * m)),
         },
         (define_rho_B, define_A_d),
-        (of_classes, r"$B$ is the sum of the path norms of the $C$ outputs and $d = l - 1$"),
+        (of_classes, of_path_norms),
     ),
     # AdaNet.CVX, corrected
-    Statement(
+    proved(
         "cvx-closed-form-corrected",
-        "theory",
         u[i],
         "=",
-        {"value": Lambda[s, s - 1] * sp.sign(eps[i]) * abs(eps[i]) ** (q - 1) / DualNorm(n[s - 1], p) ** (q - 1)},
+        Lambda[s, s - 1] * sp.sign(eps[i]) * abs(eps[i]) ** (q - 1) / DualNorm(n[s - 1], p) ** (q - 1),
         (define_q,),
     ),
-    Statement("cvx-score", "theory", g_s, "=", {"value": Lambda[s, s - 1] * DualNorm(n[s - 1], p) * S / m}),
-    Statement(
+    proved("cvx-score", g_s, "=", Lambda[s, s - 1] * DualNorm(n[s - 1], p) * S / m),
+    proved(
         "cvx-decrease",
-        "theory",
         decrease,
         ">=",
-        {"value": Max(g_s - Gamma, 0) ** 2 / (2 * tau * h_ms)},
+        Max(g_s - Gamma, 0) ** 2 / (2 * tau * h_ms),
         (),
         (r"$\Phi'' \leq \tau$", r"$\overline{h^2} = \frac1m \sum_{i=1}^m h(x_i)^2$"),
     ),
