@@ -9,6 +9,7 @@ from typing import Never
 
 from adanet_theory.activations import Activation, activation
 from adanet_theory.checks import OutsideTheoryError, check, refuse_unknown
+from adanet_theory.norms import conjugate
 from adanet_theory.scalars import exponent, plain
 
 
@@ -105,9 +106,7 @@ class NetworkSpec:
     @property
     def q(self) -> float:
         """The conjugate of p: 1/p + 1/q = 1."""
-        if self.p == 1:
-            return math.inf
-        return 1.0 if self.p == math.inf else self.p / (self.p - 1)
+        return conjugate(self.p)
 
     @property
     def is_layered(self) -> bool:

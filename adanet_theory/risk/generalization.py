@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -503,13 +504,9 @@ def margin_bound_uniform(
     (0, 0.057376)
     """
     check_mixture(w_norms, R_m, M)
-    margins = np.asarray(margins)
-    W_M = _weighted(w_norms, M, "W_M")
-
-    def at(j: int, ramp: float) -> MarginBound:
-        return margin_bound_uniform_at(j, ramp, w_norms, R_m, m=len(margins), delta=delta, M=M, eta=eta)
-
-    return best_margin("margin-bound-uniform", margins, W_M, at, eta=eta)
+    m = len(np.asarray(margins))
+    at = partial(margin_bound_uniform_at, w_norms=w_norms, R_m=R_m, m=m, delta=delta, M=M, eta=eta)
+    return best_margin("margin-bound-uniform", margins, _weighted(w_norms, M, "W_M"), at, eta=eta)
 
 
 def margin_bound_uniform_at(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -295,10 +296,7 @@ def multiclass_a_posteriori(
     (23, 0.250664)
     """
     m = len(np.asarray(margins))
-
-    def at(j: int, ramp: float) -> MarginBound:
-        return multiclass_a_posteriori_at(j, ramp, B, C=C, d=d, n_0=n_0, r_rms=r_rms, m=m, delta=delta, c=c, eta=eta)
-
+    at = partial(multiclass_a_posteriori_at, B=B, C=C, d=d, n_0=n_0, r_rms=r_rms, m=m, delta=delta, c=c, eta=eta)
     return best_margin("multiclass-a-posteriori", margins, B, at, eta=eta)
 
 

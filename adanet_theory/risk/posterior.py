@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -107,10 +108,7 @@ def a_posteriori(
     (23, 0.278531)
     """
     m = len(np.asarray(margins))
-
-    def at(j: int, ramp: float) -> MarginBound:
-        return a_posteriori_at(j, ramp, B, d=d, n_0=n_0, r_rms=r_rms, m=m, delta=delta, c=c, eta=eta)
-
+    at = partial(a_posteriori_at, B=B, d=d, n_0=n_0, r_rms=r_rms, m=m, delta=delta, c=c, eta=eta)
     return best_margin("a-posteriori", margins, B, at, eta=eta)
 
 
@@ -155,10 +153,7 @@ def a_posteriori_bounded(
     (23, 0.25356)
     """
     m = len(np.asarray(margins))
-
-    def at(j: int, ramp: float) -> MarginBound:
-        return a_posteriori_bounded_at(j, ramp, B, d=d, n_0=n_0, r_sup=r_sup, m=m, delta=delta, c=c, eta=eta)
-
+    at = partial(a_posteriori_bounded_at, B=B, d=d, n_0=n_0, r_sup=r_sup, m=m, delta=delta, c=c, eta=eta)
     return best_margin("a-posteriori-bounded", margins, B, at, eta=eta)
 
 

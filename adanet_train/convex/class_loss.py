@@ -9,17 +9,15 @@ class by class; x, the argument of the loss, is z, of shape (C, m).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
-from adanet_train.convex.sample_loss import from_single, in_single, summed, symmetric
+from adanet_train.convex.sample_loss import SampleLoss, Sums, from_single, in_single, symmetric
 from adanet_train.core.world import ALONE, World
 
 
-class ClassLoss:
+class ClassLoss(Sums):
     """L for columns H[i, j] = h_j(x_i), offset f of shape (m, C) and class indices y in 0..C-1."""
 
     def __init__(self, H: Tensor, y: Tensor, f: Tensor, weights: Tensor | None = None, world: World = ALONE) -> None:
@@ -43,30 +41,12 @@ class ClassLoss:
     def size(self) -> int:
         return self.classes * len(self.columns)
 
-    def argument(self, w: Tensor) -> Tensor:
-        """z at the weights w."""
-        return self.offset - self.change(w)
-
     def change(self, direction: Tensor) -> Tensor:
-        """By how much z falls along a direction."""
         return -(direction.view(self.classes, -1) @ self.columns)
 
-    def extremes(self, direction: Tensor) -> tuple[float, float]:
-        """The least and the greatest of the margins of `margins`."""
-        margins = self.margins(direction)
-        return float(self.world.min(margins.amin())), float(self.world.max(margins.amax()))
-
     def margins(self, direction: Tensor) -> Tensor:
-        """The margins of the scores that the weights alone give."""
         scores = -self.change(direction)
         return (scores * self.own).sum(0) - torch.where(self.own > 0, -torch.inf, scores).amax(0)
-
-    def mean(self, values: Callable[[slice], Tensor]) -> Tensor:
-        """(1/m) Σ_i s_i values_i, s_i = 1 without sample weights, over the rows of all processes."""
-        return self.world.sum(summed(values, self.offset.shape[1], self.weights)) / self.m
-
-    def weighted(self, values: Tensor) -> Tensor:
-        return values if self.weights is None else self.weights * values
 
     def value(self, x: Tensor) -> Tensor:
         return self.mean(lambda at: x[:, at].logsumexp(0) - (x[:, at] * self.own[:, at]).sum(0))
@@ -196,3 +176,6 @@ class LineLoss(ClassLoss):
 
                 Q[j, k] = Q[k, j] = self.mean(values)
         return Q
+
+
+Loss = SampleLoss | ClassLoss

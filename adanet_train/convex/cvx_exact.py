@@ -19,7 +19,7 @@ from torch import Tensor
 
 from adanet_theory.checks import check, check_nonnegative
 from adanet_theory.norms import conjugate
-from adanet_train.convex.class_loss import ClassLoss
+from adanet_train.convex.class_loss import ClassLoss, Loss
 from adanet_train.convex.class_step import ClassProblem
 from adanet_train.convex.mixture import ROUNDING, Mixture, Point, Problem, curvature_costs, solve
 from adanet_train.convex.newton import Curvature, curvature
@@ -33,8 +33,6 @@ MAX_ITER = 1000
 
 Say = Callable[[str], None]
 """Called with each line on the progress of a step."""
-
-Loss = SampleLoss | ClassLoss
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from adanet_theory.checks import check
-from adanet_train.convex.class_loss import ClassLoss, LineLoss
+from adanet_train.convex.class_loss import LineLoss, Loss
 from adanet_train.convex.quadratic import minimise_quadratic
 from adanet_train.convex.sample_loss import SampleLoss
 from adanet_train.core.device import threads_for
@@ -126,7 +126,7 @@ def solve(problem: Problem, w: Tensor | None, tol: float, max_iter: int) -> Mixt
         return _steps(problem, w, tol, max_iter)
 
 
-def curvature_costs(loss: SampleLoss | ClassLoss) -> float:
+def curvature_costs(loss: Loss) -> float:
     """Products and sums of a curvature on all columns, the most expensive part of a step."""
     return 2.0 * loss.columns.numel() * loss.size
 
@@ -160,7 +160,7 @@ class Problem:
     quarter = 0.9
     """The share of F by which a step has to lower it for a quarter of the points to be enough: the first step alone."""
 
-    def __init__(self, loss: SampleLoss | ClassLoss, Gamma: Tensor) -> None:
+    def __init__(self, loss: Loss, Gamma: Tensor) -> None:
         N = loss.size
         check(Gamma.shape == (N,), f"Gamma must have shape ({N},), got {tuple(Gamma.shape)}.")
         check(Gamma.dtype == torch.float64, f"Gamma must be float64, got {Gamma.dtype}.")

@@ -20,9 +20,8 @@ from typing import final
 import torch
 from torch import Tensor
 
-from adanet_train.convex.class_loss import ClassLoss
+from adanet_train.convex.class_loss import ClassLoss, Loss
 from adanet_train.convex.quadratic import RIDGE, factor, solve
-from adanet_train.convex.sample_loss import SampleLoss
 
 WHOLE = 1_000
 """Up to this many weights have their curvature as one matrix."""
@@ -76,7 +75,7 @@ class Curvature(ABC):
         """Q where the argument of the loss is x."""
 
 
-def curvature(loss: SampleLoss | ClassLoss, x: Tensor) -> Curvature:
+def curvature(loss: Loss, x: Tensor) -> Curvature:
     """Q where the argument of the loss is x."""
     if isinstance(loss, ClassLoss) and loss.size > WHOLE:
         return ByProducts(loss, loss.weight(x))
@@ -86,7 +85,7 @@ def curvature(loss: SampleLoss | ClassLoss, x: Tensor) -> Curvature:
 @final
 @dataclass(frozen=True, eq=False)
 class Whole(Curvature):
-    loss: SampleLoss | ClassLoss
+    loss: Loss
     Q: Tensor
 
     def step(self, gradient: Tensor, H: Sequence[Tensor]) -> Tensor:

@@ -24,7 +24,47 @@ PIECE = 1 << 17
 ROUGH = 1e-4  # what single precision may take from the least eigenvalue of a unit diagonal
 
 
-class SampleLoss:
+class Sums:
+    """What the losses share: sums over the sample, sample weights, and the margins of weights."""
+
+    columns: Tensor
+    offset: Tensor
+    """The arguments of the loss at w = 0; the last axis is that of the points."""
+    weights: Tensor | None
+    world: World
+    m: int
+
+    @property
+    def size(self) -> int:
+        """The number of weights."""
+        return len(self.columns)
+
+    def change(self, direction: Tensor) -> Tensor:
+        """By how much the arguments of the loss fall along a direction."""
+        raise NotImplementedError
+
+    def margins(self, direction: Tensor) -> Tensor:
+        """The margins that the weights alone give."""
+        return self.change(direction)
+
+    def argument(self, w: Tensor) -> Tensor:
+        """x, the arguments of the loss at w."""
+        return self.offset - self.change(w)
+
+    def extremes(self, direction: Tensor) -> tuple[float, float]:
+        """The least and the greatest of the margins."""
+        margins = self.margins(direction)
+        return float(self.world.min(margins.amin())), float(self.world.max(margins.amax()))
+
+    def mean(self, values: Callable[[slice], Tensor]) -> Tensor:
+        """(1/m) Σ_i s_i values_i, over the rows of all processes; `values` computes those of some points."""
+        return self.world.sum(summed(values, self.offset.shape[-1], self.weights)) / self.m
+
+    def weighted(self, values: Tensor) -> Tensor:
+        return values if self.weights is None else self.weights * values
+
+
+class SampleLoss(Sums):
     """L for columns H[i, j] = h_j(x_i), offset f and labels y in {-1, +1}; the columns stored one after the other."""
 
     def __init__(
@@ -41,36 +81,12 @@ class SampleLoss:
         self.y, self.offset, self.Phi, self.weights, self.world = y, 1 - y * f, Phi, weights, world
         self.m = int(world.sum(torch.tensor(len(y), device=y.device)))
 
-    def mean(self, values: Callable[[slice], Tensor]) -> Tensor:
-        """(1/m) Σ_i s_i values_i, over the rows of all processes; `values` computes those of some points."""
-        return self.world.sum(summed(values, len(self.y), self.weights)) / self.m
-
-    def weighted(self, values: Tensor) -> Tensor:
-        return values if self.weights is None else self.weights * values
-
-    @property
-    def size(self) -> int:
-        return len(self.columns)
-
-    def argument(self, w: Tensor) -> Tensor:
-        """x, the arguments of Φ at w."""
-        return self.offset - self.change(w)
-
     def change(self, direction: Tensor) -> Tensor:
-        """y_i direction · h(x_i): by how much x falls along a direction."""
+        """y_i direction · h(x_i): by how much x falls, and the margins."""
         return self.y * (direction @ self.columns)
 
     def value(self, x: Tensor) -> Tensor:
         return self.mean(lambda at: self.Phi.value(x[at]))
-
-    def margins(self, direction: Tensor) -> Tensor:
-        """y_i w · h(x_i): the margins that the weights alone give."""
-        return self.change(direction)
-
-    def extremes(self, direction: Tensor) -> tuple[float, float]:
-        """The least and the greatest of these margins."""
-        margins = self.margins(direction)
-        return float(self.world.min(margins.amin())), float(self.world.max(margins.amax()))
 
     def dual(self, x: Tensor) -> Tensor:
         """Φ'(x), the dual point of x."""
