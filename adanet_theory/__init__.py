@@ -5,6 +5,9 @@ from adanet_theory import NetworkSpec, lemma_2, theorem_1, statement
 Every statement can be imported under its id, with _ in place of -, and under the name of its function. The catalogue
 lists the names of the bounds. statement("theorem-1") is the symbolic twin. Modules are loaded when they are first used;
 only `statement` loads sympy.
+
+A number outside its range raises a ValueError that names the symbol, the condition and the value; a family or network
+that a statement does not cover raises `OutsideTheoryError`, a ValueError with the id of the assumption that fails.
 """
 
 from __future__ import annotations

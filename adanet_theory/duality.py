@@ -39,11 +39,6 @@ def dual_vector(eps: ArrayLike, Lambda: float, p: float) -> Array:
     ndarray
         The weights u of the unit.
 
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
-
     Examples
     --------
     >>> dual_vector([3.0, -4.0], Lambda=5.0, p=2)
@@ -86,11 +81,6 @@ def printed_dual_vector(eps: ArrayLike, Lambda: float, p: float) -> Array:
     ndarray
         The weights u of the unit.
 
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
-
     Examples
     --------
     >>> printed_dual_vector([3.0, -4.0], Lambda=5.0, p=2)
@@ -123,11 +113,6 @@ def layer_score(eps: ArrayLike, Lambda: float, p: float, mean_derivative: float)
     -------
     float
         g_s, >= 0.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -183,11 +168,6 @@ def guaranteed_decrease(g: float, Gamma: float, *, tau: float, mean_square: floa
     -------
     float
         A lower value of the decrease of F_t, >= 0.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------

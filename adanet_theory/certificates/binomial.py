@@ -156,11 +156,6 @@ def clopper_pearson(errors: int, m: int, delta: float) -> float:
     float
         Upper value of the risk; 1 at errors = m.
 
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
-
     Examples
     --------
     >>> round(clopper_pearson(0, 100, 0.05), 12) == round(1 - 0.05 ** (1 / 100), 12), clopper_pearson(3, 3, 0.05)

@@ -28,11 +28,6 @@ def disagreement_certificate(b: float, d: int, n: int, delta_2: float) -> float:
     float
         The bound; to about twelve digits (`twins.counted.disagreement_upper` rounds outward).
 
-    Raises
-    ------
-    ValueError
-        If b, d, n or delta_2 is outside its range.
-
     Examples
     --------
     >>> round(disagreement_certificate(0.02, 0, 100, 0.05), 12) == round(0.02 + 1 - 0.05**0.01, 12)

@@ -74,11 +74,6 @@ def kl_inverse(q: float, c: float) -> float:
     float
         The largest p.
 
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
-
     Examples
     --------
     >>> round(kl_inverse(0.01, 0.02), 15)

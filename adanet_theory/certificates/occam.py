@@ -31,11 +31,6 @@ def occam_certificate(k: int, N: int, bits: float, delta: float) -> float:
     float
         The bound, 1 at k = N; to about twelve digits (`twins.counted.occam_upper` rounds outward).
 
-    Raises
-    ------
-    ValueError
-        If k, N, bits or delta is outside its range.
-
     Examples
     --------
     >>> round(occam_certificate(600, 60_000, 1000, 0.05), 15)

@@ -34,11 +34,6 @@ def pick_certificate(k: int, N: int, delta: float) -> float:
     float
         ε(k), 1 at k = N; to about twelve digits (`twins.counted.pick_upper` rounds outward).
 
-    Raises
-    ------
-    ValueError
-        If k, N or delta is outside its range.
-
     Examples
     --------
     >>> round(pick_certificate(100, 12_000, 0.05), 15), pick_certificate(5, 5, 0.05)

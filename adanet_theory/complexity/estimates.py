@@ -85,11 +85,6 @@ def linear_complexity(Psi: Any, spec: NetworkSpec) -> Interval:
     Interval
         R_S(H_1), enclosed surely.
 
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
-
     Examples
     --------
     >>> three_points = [[1, 1, 0], [1, 0, 1], [0, 1, -1]]
@@ -145,11 +140,6 @@ def sampled_linear_complexity(
     Interval
         R_S(H_1), enclosed with the given confidence.
 
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
-
     Examples
     --------
     >>> spec = NetworkSpec.layered((2, 1), 1.0, p=2)
@@ -195,11 +185,6 @@ def hidden_complexity(Psi: Any, spec: NetworkSpec, *, time_limit: float | None =
     -------
     Interval
         R_S(H_2), enclosed surely.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -254,11 +239,6 @@ def sampled_hidden_complexity(
     -------
     Interval
         R_S(H_2), enclosed with the given confidence.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------

@@ -64,8 +64,6 @@ def lemma_1(spec: NetworkSpec, k: int, R_S: Sequence[float], *, literally: bool 
     ------
     OutsideTheoryError
         If an assumption of the statement fails.
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -101,11 +99,6 @@ def lemma_1_exact(spec: NetworkSpec, k: int, sup_phi: Sequence[float]) -> float:
     float
         R_S(H_k).
 
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
-
     Examples
     --------
     >>> lemma_1_exact(NetworkSpec.layered((4, 9, 1), 1.0, p=2), 2, [0.5])
@@ -135,11 +128,6 @@ def lemma_1_corrected(spec: NetworkSpec, k: int, R_S: Sequence[float], *, m: int
     -------
     float
         An upper value of R_S(H_k).
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -177,11 +165,6 @@ def first_layer_closed(spec: NetworkSpec, *, m: int, r_rms: float) -> float:
     -------
     float
         An upper value of R_S(H_1).
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -230,8 +213,6 @@ def layered_complexity(spec: NetworkSpec, k: int, *, m: int, r_inf: float, liter
     ------
     OutsideTheoryError
         If an assumption of the statement fails.
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -300,8 +281,6 @@ def peeled_complexity(spec: NetworkSpec, k: int, *, m: int, r_rms: float) -> flo
     ------
     OutsideTheoryError
         If an assumption of the statement fails.
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -346,8 +325,6 @@ def peeled_complexity_data(spec: NetworkSpec, k: int, *, m: int, R_S_1: float, s
     ------
     OutsideTheoryError
         If an assumption of the statement fails.
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -389,11 +366,6 @@ def peeled_complexity_offset(spec: NetworkSpec, k: int, *, m: int, r_rms: float)
     -------
     float
         An upper value of R_S(H_k).
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -447,8 +419,6 @@ def depth_lower(spec: NetworkSpec, k: int, R_S_k: float) -> float:
     ------
     OutsideTheoryError
         If an assumption of the statement fails.
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -486,11 +456,6 @@ def ranges(spec: NetworkSpec, *, r_sup: float) -> list[float]:
     -------
     list of float
         M_1, .., M_l.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------

@@ -144,8 +144,6 @@ def theorem_1(
     ------
     OutsideTheoryError
         If an assumption of the statement fails.
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -225,8 +223,6 @@ def corollary_1(
     ------
     OutsideTheoryError
         If an assumption of the statement fails.
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -271,11 +267,6 @@ def rho_uniform_price(rho: float, m: int) -> float:
     -------
     float
         The term that the paper adds to the bound.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -324,8 +315,6 @@ def theorem_1_range(
     ------
     OutsideTheoryError
         If an assumption of the statement fails.
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -375,11 +364,6 @@ def margin_bound(
     -------
     MarginBound
         The bound term by term; `.value` is at most 1.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -440,11 +424,6 @@ def margin_bound_empirical(
     MarginBound
         The bound term by term; `.value` is at most 1.
 
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
-
     Examples
     --------
     >>> bound = margin_bound_empirical(0.0, [0.0, 1.0], [0.01, 0.02], rho=0.5, m=10_000, delta=0.05, M=[1.0, 1.0])
@@ -491,11 +470,6 @@ def margin_bound_uniform(
     -------
     MarginBound
         The bound term by term; `.value` is at most 1.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -588,11 +562,6 @@ def objective_bound(
     -------
     MarginBound
         The bound term by term; `.value` is at most 1.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------

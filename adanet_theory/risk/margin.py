@@ -82,11 +82,6 @@ def margin_error(margins: ArrayLike, rho: float) -> float:
     float
         Share of points, in [0, 1].
 
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
-
     Examples
     --------
     >>> margin_error([-1.0, 0.0, 0.5, 2.0], rho=0.5)
@@ -110,11 +105,6 @@ def ramp_loss(margins: ArrayLike, rho: float) -> float:
     -------
     float
         Mean loss, in [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------

@@ -36,11 +36,6 @@ def multiclass_margins(f: ArrayLike, y: ArrayLike) -> Array:
     ndarray
         One margin for each row.
 
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
-
     Examples
     --------
     >>> multiclass_margins([[1.0, 3.0, 2.0], [0.5, 0.5, 0.0]], [1, 0])
@@ -89,11 +84,6 @@ def multiclass_margin_bound(
     -------
     MarginBound
         The bound term by term; `.value` is at most 1.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -151,11 +141,6 @@ def multiclass_margin_bound_uniform_at(
     -------
     MarginBound
         The bound term by term; `.value` is at most 1.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -215,11 +200,6 @@ def multiclass_objective_bound(
     -------
     MarginBound
         The bound term by term; `.value` is at most 1.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -283,11 +263,6 @@ def multiclass_a_posteriori(
     -------
     MarginBound
         The bound term by term; `.value` is at most 1.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -373,11 +348,6 @@ def multiclass_a_posteriori_bounded_at(
     -------
     MarginBound
         The bound term by term; `.value` is at most 1.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
     """
     _check_classes(C)
     two = a_posteriori_bounded_at(j, ramp, B, d=d, n_0=C * n_0, r_sup=r_sup, m=m, delta=delta, c=c, eta=eta)
@@ -415,11 +385,6 @@ def kuznetsov_mohri_syed(
     -------
     MarginBound
         The bound term by term; `.value` is at most 1.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------

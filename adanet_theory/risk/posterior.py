@@ -96,11 +96,6 @@ def a_posteriori(
     MarginBound
         The bound term by term; `.value` is at most 1.
 
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
-
     Examples
     --------
     >>> bound = a_posteriori([1.0] * 9600, 3.0, d=1, n_0=154, r_rms=1.0, delta=0.05)
@@ -140,11 +135,6 @@ def a_posteriori_bounded(
     -------
     MarginBound
         The bound term by term; `.value` is at most 1.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -264,11 +254,6 @@ def a_posteriori_data_at(
     -------
     MarginBound
         The bound term by term; `.value` is at most 1.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------

@@ -44,11 +44,6 @@ def golowich_frobenius(norms: Sequence[float], *, m: int, square_norms: float) -
     float
         An upper value of R_S.
 
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
-
     Examples
     --------
     >>> round(golowich_frobenius([1.0, 1.0], m=100, square_norms=100.0), 6)
@@ -83,11 +78,6 @@ def golowich_l1(norms: Sequence[float], *, n_0: int, m: int, largest_column: flo
     -------
     float
         An upper value of R_S.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
@@ -128,11 +118,6 @@ def neyshabur_group(norms: Sequence[float], *, p: float, width: int, n_0: int, m
     -------
     float
         An upper value of R_S.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------

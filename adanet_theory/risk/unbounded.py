@@ -99,11 +99,6 @@ def margin_bound_unbounded(
     MarginBound
         The bound term by term; `.value` is at most 1.
 
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
-
     Examples
     --------
     >>> bound = margin_bound_unbounded(0.0, [0.0, 1.0], [0.01, 0.02], rho=0.5, m=10_000, delta=0.05)
@@ -150,11 +145,6 @@ def unbounded_empirical(
     -------
     MarginBound
         The bound term by term; `.value` is at most 1.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
 
     Examples
     --------
