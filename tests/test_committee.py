@@ -14,6 +14,7 @@ from adanet_train.convex import mixture
 from adanet_train.convex.class_loss import LineLoss
 from adanet_train.convex.labels import Classes, Labels, Signs
 from adanet_train.core.config import Config
+from adanet_train.core.descend import views
 from adanet_train.core.history import LEAST_F, LEAST_HELD_OUT, NOT_WORTH, SHARES, SIMPLER, too_little
 from adanet_train.core.points import Centre, Points
 from adanet_train.core.surrogates import surrogate
@@ -111,7 +112,7 @@ def test_written_gradient_is_autograds(task, depth, activation):
     offset, s = existing.f(x), torch.rand(3, 20, generator=drawn(), dtype=torch.float64)
     search.differentiate(Batch(x, y, offset, s, 20))
     search.theta.requires_grad_()
-    search.U = search.views(search.theta)
+    search.U = views(search.theta, search.shapes)
     losses = task.labels.values(y, offset + search.forward(x)[-1]) * s
     losses.mean(1).sum().backward()
     torch.testing.assert_close(search.slopes, search.theta.grad, rtol=1e-9, atol=1e-12)

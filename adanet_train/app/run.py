@@ -13,6 +13,7 @@ from torch import Tensor
 from adanet_theory.checks import check, check_choice
 from adanet_train.core import by_class
 from adanet_train.core.config import Config
+from adanet_train.core.network import margins
 from adanet_train.core.points import WHOLE, Points
 from adanet_train.core.training import Trained
 from adanet_train.methods.trainers import METHODS, Train, plain_trainer
@@ -97,11 +98,8 @@ def is_wrong(network: Callable[[Tensor], Tensor], Psi: Tensor | Points, y: Tenso
 
 
 def wrong(f: Tensor, y: Tensor) -> Tensor:
-    """Whether y f <= 0, or for C classes whether the margin is <= 0."""
-    if y.is_floating_point():
-        return y * f <= 0
-    own = torch.nn.functional.one_hot(y, f.shape[1]).bool()
-    return f[own] - f.masked_fill(own, -torch.inf).amax(1) <= 0
+    """Whether the margin of each point is <= 0."""
+    return margins(f, y) <= 0
 
 
 def class_weights(asked: str, y: Tensor, names: Sequence[str] | None) -> Tensor:

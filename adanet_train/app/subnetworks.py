@@ -151,8 +151,7 @@ def _by_picking(
     from adanet_train.picking.subnetworks import Ensembles
 
     fitted.require_numbers(sample.encoder, arguments.data)
-    index = (sample.y > 0).astype(np.int64) if sample.outputs is None else sample.y
-    points = Labelled(np.asarray(sample.X), index, np.arange(sample.outputs or 2))
+    points = Labelled.coded(np.asarray(sample.X), sample.y, sample.outputs)
     repeated = repeats(points.keys)
     if repeated and not hasattr(arguments, "discrete"):
         bar.say(doubt(repeated, len(points), "--discrete"))

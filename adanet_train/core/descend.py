@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import torch
@@ -49,6 +50,12 @@ def descend(search: Descending, *, steps: int, every: int, patience: int) -> tup
         if bad == patience or not math.isfinite(seen):
             break
     return best, least
+
+
+def views(flat: Tensor, shapes: Sequence[Sequence[int]]) -> list[Tensor]:
+    """The parts of a vector, one after the other, in these shapes."""
+    pieces = flat.split([math.prod(shape) for shape in shapes])
+    return [piece.view(*shape) for piece, shape in zip(pieces, shapes, strict=True)]
 
 
 class Gradient:

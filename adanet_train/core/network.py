@@ -38,6 +38,14 @@ def read(h: Tensor, w: Tensor) -> Tensor:
     return h @ (w if w.ndim == 1 else w.mT)
 
 
+def margins(f: Tensor, y: Tensor) -> Tensor:
+    """y f for signs y, f_y - max_{c != y} f_c for class indices."""
+    if y.is_floating_point():
+        return y * f
+    own = torch.nn.functional.one_hot(y, f.shape[1]).bool()
+    return f[own] - f.masked_fill(own, -torch.inf).amax(1)
+
+
 def subnetwork(activation: str, inputs: Sequence[Tensor], U: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
     """(h_1, .., h_d; a_1, .., a_d), a_k = φ(h_k): layer k reads the existing inputs[k-1] and the subnetwork's a_{k-1}.
 

@@ -6,7 +6,7 @@ A model file has its own check (`picking.files`); an object of `certify`, or a f
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import joblib
@@ -74,9 +74,8 @@ class Recorded:
         y is -1/+1 or class indices.
         """
         record, classes = self.classifier.picked_, self.classifier.classes_
-        index = (y > 0).astype(np.int64) if len(classes) == 2 else y.astype(np.int64)
-        numbers = np.arange(len(classes))  # as the command calls them
-        known = [Labelled(self.X, index, names) for names in (classes, numbers)]
+        numbered = Labelled.coded(self.X, y, None if len(classes) == 2 else len(classes))  # as the command calls them
+        known = [replace(numbered, classes=classes), numbered]
         own = [points for points in known if sample_digest(points) == record["sample"]["sha256"]]
         if not own:
             return None

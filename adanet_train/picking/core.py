@@ -49,6 +49,12 @@ class Labelled:
     y: Indices
     classes: NDArray[Any]
 
+    @classmethod
+    def coded(cls, X: NDArray[Any], y: Any, outputs: int | None) -> Labelled:
+        """Rows with labels -1/+1, or class indices of so many classes; the classes are called by their numbers."""
+        index = np.asarray(y) if outputs is not None else np.asarray(y) > 0
+        return cls(X, index.astype(np.int64), np.arange(outputs or 2))
+
     def __len__(self) -> int:
         return len(self.y)
 

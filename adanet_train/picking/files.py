@@ -83,9 +83,7 @@ def check_file(model: ModelFile, Psi: Any, y: Any, *, replay: bool = True, progr
     """
     record = Record.from_dict(model.picked, len(y))
     trained = Trained(model.network, model.declared, list(model.meta["history"]), trained_of(model).config)
-    signs = np.asarray(y)
-    index = (signs > 0).astype(np.int64) if model.network.outputs is None else signs.astype(np.int64)
-    points = Labelled(np.asarray(Psi, dtype=np.float64), index, np.arange(model.network.outputs or 2))
+    points = Labelled.coded(np.asarray(Psi, dtype=np.float64), y, model.network.outputs)
     learner = learner_of(model, record)
     return checked(record, learner, trained, points, apart=_apart, replay=replay, progress=progress)
 

@@ -16,8 +16,8 @@ from adanet_theory.checks import Array, check
 from adanet_train.core.bar import inside
 from adanet_train.core.descend import Adam
 from adanet_train.core.device import evaluated, threads_for
+from adanet_train.core.network import margins
 from adanet_train.picking.core import Labelled
-from adanet_train.picking.networks import margin
 
 CHUNK = 256
 """Rows that are evaluated at a time: always this many, so that a margin does not depend on the number of rows."""
@@ -165,7 +165,7 @@ def shifted(x: Tensor, draw: torch.Generator) -> Tensor:
 
 
 def _logits(f: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """(f, y) as `margin` wants them: one logit with signs, or a row of logits with class indices."""
+    """(f, y) as `margins` wants them: one logit with signs, or a row of logits with class indices."""
     return (f.reshape(len(f)), 2.0 * y - 1) if f.ndim == 1 or f.shape[-1] == 1 else (f, y)
 
 
@@ -176,4 +176,4 @@ def _loss(f: Tensor, y: Tensor) -> Tensor:
 
 def _margins(f: Tensor, y: Tensor) -> Tensor:
     f, y = _logits(f, y.cpu())
-    return margin(f, y)
+    return margins(f, y)

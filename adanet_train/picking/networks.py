@@ -18,7 +18,7 @@ from adanet_train.convex.projection import members, nearest
 from adanet_train.core.config import Config
 from adanet_train.core.descend import Adam
 from adanet_train.core.device import one_thread
-from adanet_train.core.network import Network
+from adanet_train.core.network import Network, margins
 from adanet_train.core.points import Points
 from adanet_train.core.training import Trained
 from adanet_train.data.features import FeatureMap
@@ -38,14 +38,6 @@ def tensors(points: Labelled) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(np.ascontiguousarray(points.X)), 2.0 * y - 1 if len(points.classes) == 2 else y
 
 
-def margin(f: Tensor, y: Tensor) -> Tensor:
-    """y f, or f_y - max_{c != y} f_c."""
-    if y.is_floating_point():
-        return y * f
-    own = torch.nn.functional.one_hot(y, f.shape[1]).bool()
-    return f[own] - f.masked_fill(own, -torch.inf).amax(1)
-
-
 class _Networks:
     """What the learners here share: the margins of the network that was trained."""
 
@@ -53,7 +45,7 @@ class _Networks:
 
     def margins(self, predictor: Trained, points: Labelled) -> Array:
         (Psi, y), network = tensors(points), predictor.network
-        return Points(Psi).computed(lambda rows, part: margin(network(part), y[rows]), max(network.n)).numpy()
+        return Points(Psi).computed(lambda rows, part: margins(network(part), y[rows]), max(network.n)).numpy()
 
 
 @dataclass(frozen=True)
@@ -86,7 +78,7 @@ class AdaNet(_Networks):
             weights = torch.ones(len(y), dtype=torch.float64)
             weights[len(P) :] = self.weight
             trained = self.refined(previous, Psi, y, weights, generator(self.config.run.seed, 0, len(T)))
-            fitted = bool((margin(trained.network(Psi[len(P) :]), y[len(P) :]) > 0).all())
+            fitted = bool((margins(trained.network(Psi[len(P) :]), y[len(P) :]) > 0).all())
             return trained if fitted else self.grown(trained, Psi, y, weights)
 
     def begun(self, Psi: Tensor, y: Tensor) -> Config:

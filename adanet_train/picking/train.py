@@ -38,9 +38,8 @@ def train(
     plan = plan_of(config)
     checked, y, config = begin(method, Psi, y, config, resume=resume, rows=lambda m: len(plan.split(m)[0]))
     learner = AdaNet(config) if method == "adanet" else Refit(method, config)
-    index = (y > 0).long() if y.is_floating_point() else y
-    classes = np.arange(2 if y.is_floating_point() else int(y.max()) + 1)
-    points = Labelled(checked.whole().cpu().numpy(), index.cpu().numpy(), classes)
+    outputs = None if y.is_floating_point() else int(y.max()) + 1
+    points = Labelled.coded(checked.whole().cpu().numpy(), y.cpu().numpy(), outputs)
     rounds = [] if resume is None else [entry for entry in resume.history if "picking" in entry][:-1]
 
     def trained(picked: Picked) -> Trained:

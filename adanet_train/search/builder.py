@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from adanet_theory.spec import NetworkSpec
 from adanet_train.core.activations import on_tensors
 from adanet_train.core.config import Config
+from adanet_train.core.descend import views
 from adanet_train.search.committee import (
     CommitteeDescent,
     Member,
@@ -222,7 +223,7 @@ class CommitteeBuilder:
         # A further subnetwork starts from what is there already: if it helps it does so soon.
         patience = max(1, config.search.patience // 2) if further else config.search.patience
         descent = CommitteeDescent(search, feed, schedule, radii, draw)
-        U = [part.double() for part in search.views(descent.lowest(patience))]
+        U = [part.double() for part in views(descent.lowest(patience), search.shapes)]
         if centre is not None:
             U[0] = centre.weights(U[0])
         module.take(U)

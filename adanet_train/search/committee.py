@@ -25,12 +25,12 @@ from adanet_train.convex.labels import Labels
 from adanet_train.convex.projection import members, nearest_
 from adanet_train.core.activations import activation_slope
 from adanet_train.core.config import Config
-from adanet_train.core.descend import Adam, descend
+from adanet_train.core.descend import Adam, descend, views
 from adanet_train.core.network import layer, subnetwork
-from adanet_train.core.norms import row_norms
 from adanet_train.core.points import Centre, Points
 from adanet_train.search.feed import Batch, Feed, taken_from
 from adanet_train.search.growth import Growth
+from adanet_train.search.weak_learners import at_bounds
 
 LOOK = 10_000
 """Largest number of points held out from a member: enough to compare by, and few enough to look at often."""
@@ -230,11 +230,7 @@ class MemberSearch:
         self.shapes = [part.shape for part in U]
         self.theta = torch.cat([part.reshape(-1) for part in U])
         self.slopes = torch.zeros_like(self.theta)
-        self.U, self.U_slopes = self.views(self.theta), self.views(self.slopes)
-
-    def views(self, flat: Tensor) -> list[Tensor]:
-        pieces = flat.split([shape.numel() for shape in self.shapes])
-        return [piece.view(shape) for piece, shape in zip(pieces, self.shapes, strict=True)]
+        self.U, self.U_slopes = views(self.theta, self.shapes), views(self.slopes, self.shapes)
 
     def forward(self, x: Tensor) -> tuple[list[Tensor], list[Tensor], Tensor]:
         """(z_1, .., z_d, what each layer reads; h_1, .., h_{d-1}; f, the output of the top units)."""
@@ -339,19 +335,11 @@ def member_outputs(existing: Member, sample: SplitSample, centred: bool, dtype: 
 
 def proposal_of(U: list[Tensor], existing: Member, spec: NetworkSpec, config: Config) -> Proposal:
     """Rows of norm Λ, block by block; w in proportion to the norms that the top units had."""
-    K, depth = len(U[0]), len(U)
-    scale = U[0].new_ones(K, 0)
-    block: dict[int, Tensor] = {}
-    for k, rows in enumerate(U, start=1):
-        own = scale.shape[1]
-        rows = torch.cat([rows[..., : rows.shape[-1] - own], rows[..., rows.shape[-1] - own :] * scale[:, None]], -1)
-        scale = row_norms(rows.flatten(0, 1), config.family.p).view(K, -1) / spec.bound(k, k - 1)
-        if k < depth and not spec.activations[k - 1].is_homogeneous:
-            scale = torch.ones_like(scale)
-        block[k] = _dense(rows / scale.clamp_min(1e-300)[..., None], existing, k)
+    scaled, scale = at_bounds(U, spec, config.family.p, linear_top=True)
+    block = {k: _dense(rows, existing, k) for k, rows in enumerate(scaled, start=1)}
     top = scale.flatten()
     mix = top / top.sum() if bool(top.sum() > 0) else torch.full_like(top, 1 / len(top))
-    return Proposal(block, mix, K)
+    return Proposal(block, mix, len(U[0]))
 
 
 def _dense(rows: Tensor, existing: Member, k: int) -> Tensor:

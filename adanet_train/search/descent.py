@@ -21,7 +21,7 @@ from adanet_train.convex.labels import labels_of
 from adanet_train.convex.projection import nearest_
 from adanet_train.core.activations import activation_slope
 from adanet_train.core.config import Config
-from adanet_train.core.descend import OPTIMISERS, descend
+from adanet_train.core.descend import OPTIMISERS, descend, views
 from adanet_train.core.network import read, subnetwork
 
 # The objective is looked at on at most this many points: a look must stay cheaper than the steps between two.
@@ -86,9 +86,8 @@ class GradientSearch:
         self.batch = [x.new_zeros(self.size, x.shape[1]) for x in self.x]
 
     def _views(self, flat: Tensor) -> tuple[list[Tensor], list[Tensor]]:
-        pieces = flat.split([shape.numel() for shape in self.shapes])
-        views = [piece.view(shape) for piece, shape in zip(pieces, self.shapes, strict=True)]
-        return views[: self.layers], views[self.layers :]
+        parts = views(flat, self.shapes)
+        return parts[: self.layers], parts[self.layers :]
 
     def lowest(self) -> list[Tensor]:
         """U_1, .., U_d in float64 at the best look, by the steps that the config allows."""

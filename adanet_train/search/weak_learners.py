@@ -148,7 +148,8 @@ def _read_one_by_one(task: Task, U: Sequence[Tensor]) -> list[Tensor]:
     """The hidden layers with rows of norm Λ, and a top layer of which each unit reads one."""
     top = torch.eye(task.units, dtype=torch.float64, device=task.f.device)
     top = top * task.spec.bound(task.depth, task.depth - 1)
-    return [*at_bounds(U, task.spec, task.config.family.p), torch.nn.functional.pad(top, (task.inputs[-1].shape[1], 0))]
+    scaled, _ = at_bounds(U, task.spec, task.config.family.p)
+    return [*scaled, torch.nn.functional.pad(top, (task.inputs[-1].shape[1], 0))]
 
 
 def he(shape: tuple[int, int], generator: torch.Generator) -> Tensor:
@@ -156,18 +157,23 @@ def he(shape: tuple[int, int], generator: torch.Generator) -> Tensor:
     return torch.randn(shape, generator=generator, dtype=torch.float64) * math.sqrt(2 / shape[1])
 
 
-def at_bounds(U: Sequence[Tensor], spec: NetworkSpec, p: float) -> list[Tensor]:
-    """Rows of norm Λ where φ is homogeneous; what reads them is scaled the other way, so that the function stays."""
+def at_bounds(
+    U: Sequence[Tensor], spec: NetworkSpec, p: float, *, linear_top: bool = False
+) -> tuple[list[Tensor], Tensor]:
+    """Rows of norm Λ where φ is homogeneous, or linear on top, and what the last ones were divided by.
+
+    What reads a row is scaled the other way, so that the function stays; dimensions in front are several networks.
+    """
     scaled: list[Tensor] = []
-    scale = U[0].new_ones(0)
+    scale = U[0].new_ones(*U[0].shape[:-2], 0)
     for k, rows in enumerate(U, start=1):
-        existing = rows.shape[1] - len(scale)
-        rows = torch.cat([rows[:, :existing], rows[:, existing:] * scale], 1)
-        scale = row_norms(rows, p).clamp_min(1e-300) / spec.bound(k, k - 1)
-        if not spec.activations[k - 1].is_homogeneous:
+        existing = rows.shape[-1] - scale.shape[-1]
+        rows = torch.cat([rows[..., :existing], rows[..., existing:] * scale.unsqueeze(-2)], -1)
+        scale = row_norms(rows.flatten(0, -2), p).view(rows.shape[:-1]) / spec.bound(k, k - 1)
+        if not (linear_top and k == len(U)) and not spec.activations[k - 1].is_homogeneous:
             scale = torch.ones_like(scale)
-        scaled.append(rows / scale[:, None])
-    return scaled
+        scaled.append(rows / scale.clamp_min(1e-300).unsqueeze(-1))
+    return scaled, scale
 
 
 def _problem(task: Task, U: Sequence[Tensor]) -> SubnetworkProblem:
