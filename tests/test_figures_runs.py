@@ -386,8 +386,9 @@ def test_the_answer_shows_what_is_proved_today_and_what_does_not_apply_hollow(mo
         "picked": {**way, "bound": 0.0101, "test_error": 0.005},
         "held_out": {**way, "bound": 0.02, "test_error": 0.0},
     }
-    picked = {"data": "mnist:3-8", "learner": "cnn", "difference_se": 0.0, **ways}
-    measured = {"certificates": rows, "picking": [picked, {**picked, "data": "other"}]}
+    picked = {"data": "mnist:3-8", "learner": "cnn", "seed": 0, **ways}
+    again = {**picked, "seed": 1, "picked": {**ways["picked"], "bound": 0.5}}  # a mean would be no certificate
+    measured = {"certificates": rows, "picking": [picked, again, {**picked, "data": "other"}]}
     monkeypatch.setattr(results, "read", lambda name, folder=None: {"rows": measured[name]})
     data = answer.compute(quick=True)
     assert [row["bound"] for row in data["rows"]] == [0.0101, 0.02, 0.10301, 1.7]
@@ -399,6 +400,7 @@ def test_the_answer_shows_what_is_proved_today_and_what_does_not_apply_hollow(mo
     assert errors == [0.005, answer.LEAST, 0.0412, 0.0412]
     caption = answer.caption(data)
     says(caption, ["0.0101", "picking", "test error", "0.0050"])
+    assert "seed 0" in caption
     assert "assumptions of Theorem 1 as printed fail" in caption
 
 
