@@ -1,4 +1,4 @@
-"""The bound after the fact: its reference points, its path norm by enumerating paths, and its best margin."""
+"""The bound after the fact: its path norm by enumerating paths, and its best margin."""
 
 import itertools
 import math
@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mpmath import mp, mpf
 
 from adanet_theory.risk.margin import ramp_loss
 from adanet_theory.risk.posterior import (
@@ -20,49 +19,6 @@ from adanet_theory.risk.posterior import (
 )
 
 REFERENCE = {"d": 1, "n_0": 154, "m": 9600, "delta": 0.05}
-
-
-@pytest.mark.parametrize(
-    ("j", "value", "bounded"),
-    [
-        (48, 0.826920502923, 0.800502758560),
-        (34, 0.442457203801, 0.416711368683),
-        (16, 0.210936237151, 0.186695245844),
-    ],
-)
-def test_reference_points(j: int, value: float, bounded: float) -> None:
-    assert a_posteriori_at(j, 0.0, 1.0, r_rms=1.0, **REFERENCE).raw == pytest.approx(value, abs=5e-13)
-    assert a_posteriori_bounded_at(j, 0.0, 1.0, r_sup=1.0, **REFERENCE).raw == pytest.approx(bounded, abs=5e-13)
-
-
-@given(
-    st.integers(-60, 200),
-    st.floats(0, 1),
-    st.floats(1e-6, 1e6),
-    st.integers(0, 2000),
-    st.integers(1, 10**6),
-    st.floats(0, 10),
-    st.integers(1, 10**9),
-    st.floats(1e-9, 0.999),
-    st.floats(1, 2),
-)
-def test_term_by_term(j, ramp, B, d, n_0, r, m, delta, c) -> None:
-    mp.dps = 700
-    A_d = mpf(1) if d == 0 else 1 + mpf(c) * (1 + mpf(c)) ** (d - 1)
-    complexity = 2 * mpf(1.05) ** j * mpf(r) * mp.sqrt(2 * mp.log(2 * n_0 * A_d) / m)
-    mp.dps = 50
-    priors = (mp.pi**2 / 3 - 1) * (abs(j) + 1) ** 2 * (d + 1) * (d + 2)
-    confidence = mp.sqrt(mp.log(priors / mpf(delta)) / (2 * m))
-    shared = {"d": d, "n_0": n_0, "m": m, "delta": delta, "c": c}
-    for bound, id, leading in [
-        (a_posteriori_at(j, ramp, B, r_rms=r, **shared), "a-posteriori", 2),
-        (a_posteriori_bounded_at(j, ramp, B, r_sup=r, **shared), "a-posteriori-bounded", 1),
-    ]:
-        assert (bound.id, bound.j) == (id, j)
-        assert bound.rho == pytest.approx(B / 1.05**j)
-        assert list(bound.terms) == ["ramp", "complexity", "confidence"]
-        expected = [ramp, float(complexity), float(leading * confidence)]
-        assert list(bound.terms.values()) == pytest.approx(expected, rel=1e-11)
 
 
 def test_b_k_add_up_to_A_d() -> None:
