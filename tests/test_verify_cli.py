@@ -10,7 +10,6 @@ import pickle
 import subprocess
 import sys
 import warnings
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -294,36 +293,22 @@ def refused(capsys, *argv: str) -> str:
     return refuses(main, list(argv), capsys, "verify-bounds: ")
 
 
-FLAGS = [
-    (["--delta", "0"], "delta must be in (0, 1), got delta=0"),
-    (["--delta", "1"], "delta must be in (0, 1), got delta=1"),
+FLAGS = [  # the ranges are those of Question, in test_report
     (["--delta", "1.5"], "delta must be in (0, 1), got delta=1.5"),
-    (["--delta", "-0.1"], "delta must be in (0, 1)"),
-    (["--delta", "nan"], "delta must be in (0, 1), got delta=nan"),
     (["--delta", "1e999999999"], "delta must be in (0, 1)"),
     (["--delta", "1e-999999999"], "delta must be in (0, 1)"),
     (["--delta", "five"], "--delta"),
     (["--delta"], "--delta"),
-    (["--rho", "0"], "rho must be > 0 and finite, got rho=0"),
-    (["--rho", "-1"], "rho must be > 0"),
     (["--rho", "inf"], "rho must be > 0 and finite, got rho=inf"),
-    (["--rho", "nan"], "rho must be > 0"),
     (["--rho", "x"], "--rho"),
-    (["--r-sup", "0"], "r_sup must be > 0 and finite"),
     (["--r-sup", "-2"], "r_sup must be > 0"),
-    (["--r-sup", "inf"], "r_sup must be > 0 and finite"),
     (["--r-sup", "1e9e9"], "--r-sup"),
-    (["--draws", "0"], "draws must be an integer in [2, 1000000], got draws=0"),
     (["--draws", "1"], "draws must be an integer in [2,"),
-    (["--draws", "-5"], "draws must be"),
     (["--draws", "1e3"], "--draws"),
-    (["--draws", "99999999999"], "draws must be"),
     (["--draws", "5", "--no-estimates"], "give one of them"),
     (["--seed", "-1"], "seed must be an integer >= 0"),
-    (["--seed", str(2**63)], "seed must be"),
     (["--seed", "x"], "--seed"),
     (["--device", "tpu"], "device must be auto, cpu, cuda"),
-    (["--device", "meta"], "device must be"),
     (["--device", "cuda:99"], "not available"),
     (["--activation", "relu"], "--activation is for a state_dict"),
     (["--data", "nowhere.npz"], "nowhere.npz: no such file"),
@@ -333,7 +318,6 @@ FLAGS = [
     (["--html", "no/such/folder/page.html"], "cannot be written"),
     (["--tex", "/"], "cannot be written"),
     (["--unknown"], "--unknown"),
-    (["--jso"], "--jso"),
     (["another.pt"], "another.pt"),
     (["--cite", "occam"], "cite 'occam' is not known: did you mean 'occam-certificate'?"),
     (["--label", "foo"], "--label is about the points of a file: give --data FILE or --test-data FILE too."),
@@ -363,16 +347,6 @@ def test_no_model_is_one_line(capsys) -> None:
     assert "MODEL" in refused(capsys)
 
 
-class Payload:
-    """Unpickled, it would leave a file behind."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self):
-        return (open, (str(self.path), "w"))
-
-
 def saved(value: object) -> bytes:
     buffer = io.BytesIO()
     torch.save(value, buffer)
@@ -388,10 +362,6 @@ def changed(**changes: object) -> bytes:
     return saved({key: value for key, value in values.items() if value is not None})
 
 
-def hidden(tensor: torch.Tensor) -> bytes:
-    return changed(hidden=good()["hidden"] | {"1,0": tensor})
-
-
 def scripted() -> bytes:
     buffer = io.BytesIO()
     with warnings.catch_warnings():
@@ -400,70 +370,21 @@ def scripted() -> bytes:
     return buffer.getvalue()
 
 
-def zipped(names: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in names.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
-
-
-U = torch.ones(4, 3, dtype=torch.float64) / 4
-FILES = {
+FILES = {  # what may be wrong inside one is in test_model_file
     "empty": lambda: b"",
     "text": lambda: b"not a model\n",
-    "zeros": lambda: bytes(4096),
     "truncated": lambda: model_file.encode(model())[:-200],
-    "half": lambda: model_file.encode(model())[: len(model_file.encode(model())) // 2],
-    "a zip without a pickle": lambda: zipped({"a/b.txt": b"x"}),
-    "a zip with a foreign pickle": lambda: zipped({"m/data.pkl": pickle.dumps({"x": 1}), "m/version": b"3"}),
     "a plain pickle": lambda: pickle.dumps({"format": "adanet-theory"}),
-    "a pickled module": lambda: saved(mlp()),
     "torchscript": scripted,
     "a tensor": lambda: saved(torch.zeros(3)),
-    "a list": lambda: saved([1, 2]),
-    "an empty dict": lambda: saved({}),
-    "another format": lambda: changed(format="another"),
     "a later version": lambda: changed(version=4),
-    "version as str": lambda: changed(version="1"),
     "no hidden": lambda: changed(hidden={}, output={}),
-    "hidden is a list": lambda: changed(hidden=[1]),
-    "a pair above itself": lambda: changed(hidden=good()["hidden"] | {"1,2": U}),
-    "a skip from Psi": lambda: changed(hidden=good()["hidden"] | {"2,0": torch.ones(2, 3, dtype=torch.float64)}),
-    "a wrong shape": lambda: hidden(torch.ones(4, 2, dtype=torch.float64)),
-    "one dimension": lambda: hidden(torch.ones(12, dtype=torch.float64)),
-    "nan": lambda: hidden(U * float("nan")),
-    "inf": lambda: hidden(U * float("inf")),
-    "integers": lambda: hidden(torch.ones(4, 3, dtype=torch.int64)),
-    "complex": lambda: hidden(torch.ones(4, 3, dtype=torch.complex128)),
-    "bool": lambda: hidden(torch.ones(4, 3, dtype=torch.bool)),
-    "sparse": lambda: hidden(U.to_sparse()),
-    "meta": lambda: hidden(torch.empty(4, 3, device="meta", dtype=torch.float64)),
-    "expanded": lambda: hidden(torch.ones(1, 1, dtype=torch.float64).expand(10**6, 10**6)),
-    "a view": lambda: hidden(torch.ones(8, 3, dtype=torch.float64)[:4]),
-    "an output of another size": lambda: changed(output={"2": torch.ones(7, dtype=torch.float64)}),
-    "an unknown activation": lambda: changed(activation="swish"),
-    "too many activations": lambda: changed(activation=["relu", "relu"]),
-    "p below 1": lambda: changed(declared=good()["declared"] | {"p": 0.5}),
-    "p is nan": lambda: changed(declared=good()["declared"] | {"p": float("nan")}),
-    "a negative Lambda": lambda: changed(declared=good()["declared"] | {"Lambda": {"1,0": -1.0}}),
-    "declared too narrow": lambda: changed(declared=good()["declared"] | {"n": [3, 1, 1]}),
-    "declared too shallow": lambda: changed(declared=good()["declared"] | {"n": [3, 4]}),
+    "a wrong shape": lambda: changed(hidden=good()["hidden"] | {"1,0": torch.ones(4, 2, dtype=torch.float64)}),
     "declared too deep": lambda: changed(declared=good()["declared"] | {"n": [3, 4, 2] + [1] * 500}),
-    "a negative rho": lambda: changed(declared=good()["declared"] | {"rho": -0.1}),
-    "labels 0 and 1": lambda: changed(sample={"Psi": torch.ones(2, 3), "y": torch.tensor([0.0, 1.0])}),
-    "labels of another size": lambda: changed(sample={"Psi": torch.ones(2, 3), "y": torch.ones(3)}),
-    "no points": lambda: changed(sample={"Psi": torch.ones(0, 3), "y": torch.ones(0)}),
-    "another n_0": lambda: changed(sample={"Psi": torch.ones(2, 5), "y": torch.ones(2)}),
-    "a digest that is none": lambda: changed(sample={"m": 3, "sha256": "xyz"}),
     "no sample": lambda: changed(sample=None),
-    "f overflows": lambda: hidden(U * 1e308),
+    "f overflows": lambda: changed(hidden=good()["hidden"] | {"1,0": torch.full((4, 3), 1e308, dtype=torch.float64)}),
     "a state_dict without data": lambda: saved(mlp().state_dict()),
     "a state_dict of a convolution": lambda: saved(torch.nn.Conv2d(1, 1, 3).state_dict()),
-    "a state_dict of three classes": lambda: saved(mlp(3).state_dict()),
-    "a state_dict that does not fit together": lambda: saved(
-        {"a.weight": torch.ones(3, 2), "b.weight": torch.ones(1, 4)}
-    ),
 }
 
 
@@ -482,22 +403,6 @@ def big_points(tmp_path: Path) -> str:
     return str(tmp_path / "big.npz")
 
 
-def test_nothing_in_a_file_is_executed(tmp_path, capsys) -> None:
-    trap = tmp_path / "trap"
-    for number, content in enumerate(
-        [
-            saved({"format": "adanet-theory", "version": 1, "meta": Payload(trap)}),
-            saved(Payload(trap)),
-            pickle.dumps(Payload(trap)),
-            zipped({"m/data.pkl": pickle.dumps(Payload(trap)), "m/version": b"3\n"}),
-        ]
-    ):
-        path = tmp_path / f"{number}.pt"
-        path.write_bytes(content)
-        refused(capsys, str(path))
-        assert not trap.exists()
-
-
 @pytest.mark.parametrize("name", ["folder", "nowhere.pt", "fifo"])
 def test_a_path_that_is_no_file_is_one_line(tmp_path, capsys, name: str) -> None:
     path = tmp_path / name
@@ -508,17 +413,11 @@ def test_a_path_that_is_no_file_is_one_line(tmp_path, capsys, name: str) -> None
     assert "no such file" in (line := refused(capsys, str(path))) or "not a regular file" in line
 
 
-TABLES = {
-    "empty.csv": ("", "header"),
-    "no_label.csv": ("a,b,c\n1,2,3\n", "no column 'y'"),
-    "ragged.csv": ("x0,x1,x2,y\n1,2,3,1\n1,2\n", "row 3 has 2 cells"),
-    "words.csv": ("x0,x1,x2,y\n1,two,3,1\n", "must be a number"),
+TABLES = {  # more of them in test_data
     "labels.csv": ("x0,x1,x2,y\n1,2,3,1\n1,2,3,7\n", "y must be -1/+1 or 0/1"),
     "classes.csv": ("x0,x1,x2,y\n1,2,3,a\n1,2,3,b\n1,2,3,c\n", "two classes"),
-    "inf.csv": ("x0,x1,x2,y\n1,inf,3,1\n", "finite"),
     "columns.csv": ("x0,x1,y\n1,2,1\n", "X must have 3 columns"),
     "garbage.npz": ("not a zip", "garbage.npz"),
-    "garbage.pt": ("not a zip", "garbage.pt"),
 }
 
 
@@ -536,15 +435,9 @@ def test_arrays_that_cannot_be_used_are_one_line(tmp_path, capsys) -> None:
     path = written(tmp_path)
     bad = tmp_path / "bad.npz"
     for arrays in (
-        {"X": np.ones((2, 3))},
         {"y": np.ones(2)},
-        {"X": np.ones((2, 3)), "Psi": np.ones((2, 3)), "y": np.ones(2)},
         {"X": np.ones((2, 4)), "y": np.ones(2)},
         {"Psi": np.ones((2, 4)), "y": np.ones(2)},
-        {"X": np.ones((0, 3)), "y": np.ones(0)},
-        {"X": np.ones((2, 3)), "y": np.ones(3)},
-        {"X": np.ones((2, 3)) * np.nan, "y": np.ones(2)},
-        {"X": np.ones((2, 3), dtype=complex), "y": np.ones(2)},
         {"X": np.array([[None] * 3] * 2), "y": np.ones(2)},
     ):
         np.savez(bad, **arrays)
