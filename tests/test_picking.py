@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import math
@@ -112,11 +113,17 @@ def quarter() -> Iterator[None]:
         yield
 
 
+@functools.cache
+def run_of(name: str) -> tuple[Picked, list[Picked]]:
+    """The run of a learner, and all its states on the way."""
+    states: list[Picked] = []
+    return pick(*LEARNERS[name], PLAN, callback=states.append), states
+
+
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_learner_is_deterministic(name: str) -> None:
-    learner, points = LEARNERS[name]
+    (first, _), (learner, points) = run_of(name), LEARNERS[name]
     state = torch.random.get_rng_state()
-    first = pick(learner, points, PLAN)
     assert same(first, pick(learner, points, PLAN), learner, points)
     assert torch.equal(state, torch.random.get_rng_state())
     assert len(first.picks) > 0, "nothing was picked: the test says nothing"
@@ -124,8 +131,7 @@ def test_a_learner_is_deterministic(name: str) -> None:
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_the_order_of_the_rows_of_S_changes_nothing(name: str) -> None:
-    learner, points = LEARNERS[name]
-    found = pick(learner, points, PLAN)
+    (found, _), (learner, points) = run_of(name), LEARNERS[name]
     _, S = PLAN.split(len(points))
     shuffled = np.arange(len(points))
     shuffled[S] = np.random.default_rng(1).permutation(S)  # the row that now stands in each place
@@ -138,8 +144,7 @@ def test_the_order_of_the_rows_of_S_changes_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_sample_between_picks_the_same(name: str) -> None:
     """Preference: c(V) = c(S) whenever c(S) <= V <= S."""
-    learner, points = LEARNERS[name]
-    found = pick(learner, points, PLAN)
+    (found, _), (learner, points) = run_of(name), LEARNERS[name]
     needed = np.concatenate([found.start, found.picks, found.left])
     draw = np.random.default_rng(2)
     for share in (0.0, 0.5):
@@ -153,8 +158,7 @@ def test_a_sample_between_picks_the_same(name: str) -> None:
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_learner_sees_the_start_and_the_picks_alone(name: str) -> None:
     """Fitted again from these rows alone, with no other row ever shown, it is the same predictor."""
-    learner, points = LEARNERS[name]
-    found = pick(learner, points, PLAN)
+    (found, _), (learner, points) = run_of(name), LEARNERS[name]
     predictor = learner.fit(points[found.start], points[[]], None)
     for end in found.rounds:
         predictor = learner.fit(points[found.start], points[found.picks[:end]], predictor)
@@ -163,9 +167,7 @@ def test_a_learner_sees_the_start_and_the_picks_alone(name: str) -> None:
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_run_that_was_interrupted_ends_with_the_same_bits(name: str) -> None:
-    learner, points = LEARNERS[name]
-    states: list[Picked] = []
-    found = pick(learner, points, PLAN, callback=states.append)
+    (found, states), (learner, points) = run_of(name), LEARNERS[name]
     for state in states[:-1]:
         assert not state.finished
         assert same(found, pick(learner, points, PLAN, resume=state), learner, points)
@@ -382,10 +384,10 @@ def test_rows_that_repeat_are_named_before_the_number() -> None:
     distinct = len(np.unique(np.column_stack([X, y]), axis=0))
     counted = f"{400 - distinct} of 400 rows repeat an earlier one"
     with pytest.warns(UserWarning, match=rf"{counted}.*different people or events.*discrete=True"):
-        found = certify("lr", X, y)
+        found = certify("lr", X, y, K=0)
     assert found.repeats == 400 - distinct
     assert repr(found).startswith(f"Certified(no certificate, as {counted}; only with discrete=True: risk <= ")
-    said = certify("lr", X, y, discrete=True)
+    said = certify("lr", X, y, K=0, discrete=True)
     assert said.bound == found.bound
     says(repr(said), ["identical rows", counted])
     assert replay(said.record, "lr", X, y).certified.discrete
