@@ -23,6 +23,7 @@ from adanet_theory.checks import Array, check
 
 BITS = 128
 _MOST = 20_000
+_LOGS = 1024
 _TINY = 1e-290  # more than all that underflow can lose
 
 
@@ -213,9 +214,16 @@ def _tail_lower(u: Array, N: int, k: int) -> Array:
 
 def log_rising_lower(beta: arb, counts: int) -> Array:
     """Lower values of sum_{1 <= i < c} log(beta + i) for c = 0 .. counts - 1: lgamma(c + beta) - lgamma(1 + beta)."""
+    blocks = (_logs_lower(beta.mid(), beta.rad(), start) for start in range(1, counts - 1, _LOGS))
+    return np.cumsum(np.concatenate([np.zeros(2), *blocks])[:counts]) / slack(counts)
+
+
+@lru_cache(maxsize=1024)  # every report asks for those of a few beta
+def _logs_lower(middle: arb, radius: arb, start: int) -> Array:
+    """Lower values of log(beta + i) for start <= i < start + _LOGS."""
     with flint.ctx.workprec(BITS):
-        logs = [0.0, 0.0, *(down((beta + i).log()) for i in range(1, counts - 1))]
-    return np.cumsum(np.array(logs[:counts])) / slack(counts)
+        beta = arb(middle, radius)
+        return np.array([down((beta + i).log()) for i in range(start, start + _LOGS)])
 
 
 def binomial_rising_lower(theta: Sequence[arb], N: int, beta: arb) -> float:
