@@ -310,7 +310,7 @@ def _too_large(error: BaseException, arguments: argparse.Namespace, config: Conf
 
 
 def _check_several(method: str, config: Config) -> None:
-    known = method == "adanet" and not config.goal.by_picking and not config.goal.is_certificate
+    known = method == "adanet" and not config.goal.certifies
     check(known, "several processes need method adanet and objective paper or bound.")
 
 

@@ -132,10 +132,11 @@ def _end(status: int | None) -> str:
 
 def state(output: str) -> str:
     """The round that the output file holds, as the end of an error message."""
+    from adanet_train.app.progress import kept
     from adanet_train.model import model_file
 
     try:
         done = len(model_file.read(output).meta["history"]) if Path(output).exists() else 0
     except (ValueError, KeyError):
         done = 0
-    return f"{output} holds round {done}; --resume continues from there" if done else "no round was finished"
+    return kept(output, done)

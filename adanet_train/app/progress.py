@@ -50,8 +50,12 @@ def interrupted(output: Any, done: int) -> str:
     >>> interrupted("model.pt", 3)
     'interrupted: model.pt holds round 3; --resume continues from there.'
     """
-    state = f"{output} holds round {done}; --resume continues from there" if done else "no round was finished"
-    return f"interrupted: {state}."
+    return f"interrupted: {kept(output, done)}."
+
+
+def kept(output: Any, done: int) -> str:
+    """The round that the output file holds, as the end of a message."""
+    return f"{output} holds round {done}; --resume continues from there" if done else "no round was finished"
 
 
 def round_line(entry: Mapping[str, Any]) -> str:

@@ -88,8 +88,8 @@ def lossless(value: Array) -> Coded:
     e = grid_exponent(own.value)
     if int(exponent.max()) - e > LARGEST_LEVEL.bit_length() - 1:
         return own
-    found = integers(np.ldexp(own.value, -e), e)
-    return min(found, own, key=lambda one: length([one]))
+    whole = integers(np.ldexp(own.value, -e), e)
+    return min(whole, own, key=lambda one: length([one]))
 
 
 def grid_exponent(value: Array) -> int:
@@ -131,8 +131,8 @@ def _gamma(channel: Channel, n: int) -> int:
 
 
 def _signed(channel: Channel, n: int) -> int:
-    found = _gamma(channel, 2 * n - 1 if n > 0 else -2 * n)
-    return (found + 1) // 2 if found % 2 else -(found // 2)
+    folded = _gamma(channel, 2 * n - 1 if n > 0 else -2 * n)
+    return (folded + 1) // 2 if folded % 2 else -(folded // 2)
 
 
 def gamma_bits(n: int) -> int:
@@ -296,8 +296,8 @@ def _body(
     context = _Running(inner.shape, header.context, fed[np.ix_(*kept)])
     for i, j in np.ndindex(*inner.shape):
         value = 0 if source is None else int(source[i, j])
-        inner[i, j] = found = _integer(channel, number, context.at(i, j), value, L, header)
-        context.seen(i, j, found != 0)
+        inner[i, j] = _integer(channel, number, context.at(i, j), value, L, header)
+        context.seen(i, j, bool(inner[i, j]))
     whole = np.zeros(shape, dtype=np.int64)
     whole[np.ix_(*kept)] = inner
     return whole
@@ -356,14 +356,14 @@ def _raw_body(channel: Channel, number: int, shape: Shape, value: Array | None) 
     p = channel.number(6, p)
     E = _signed(channel, int(exponent.max(initial=-1100)) if len(exponent) else 0)
     check(p <= MANTISSA and abs(E) <= 1100, "the code holds a number that is not a float64.")
-    found = np.zeros(math.prod(shape))
+    floats = np.zeros(math.prod(shape))
     left = iter(zip(whole.tolist(), exponent.tolist(), strict=True))
     flat = None if value is None else value.ravel()
-    for i in range(len(found)):
+    for i in range(len(floats)):
         if channel.bit((number, "zero"), flat is None or bool(flat[i])):
             m, x = (1 << MANTISSA, E) if flat is None else next(left)
-            found[i] = _float(channel, number, p, E, m, x, flat is not None and bool(flat[i] < 0))
-    return raw(found.reshape(shape))
+            floats[i] = _float(channel, number, p, E, m, x, flat is not None and bool(flat[i] < 0))
+    return raw(floats.reshape(shape))
 
 
 def _float(channel: Channel, number: int, p: int, E: int, mantissa: int, exponent: int, negative: bool) -> float:
@@ -449,9 +449,9 @@ def best(tensor: Coded, alive: Sequence[Array]) -> tuple[float, Header]:
     rests = {mask: _Rest(matrix, matrix != 0, fed, *mask) for mask in masks}
     levels = rests[masks[0]].levels(4, 1)  # the numbers that are not 0 are the same under every mask
     headers = [Header(4, 1, name, *mask) for name in names for mask in masks]
-    found = min(headers, key=lambda header: rests[header.rows, header.columns].bits(header, shape, levels))
-    rest = rests[found.rows, found.columns]
-    finer = [replace(found, a=a, T=T) for a in CONCENTRATIONS for T in (LEVELS if rest.L > 2 else (1,))]
+    shortest = min(headers, key=lambda header: rests[header.rows, header.columns].bits(header, shape, levels))
+    rest = rests[shortest.rows, shortest.columns]
+    finer = [replace(shortest, a=a, T=T) for a in CONCENTRATIONS for T in (LEVELS if rest.L > 2 else (1,))]
     return min(((rest.bits(header, shape), i, header) for i, header in enumerate(finer)))[::2]
 
 

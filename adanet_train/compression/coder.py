@@ -121,20 +121,20 @@ class Decoder:
     def bit(self, context: Hashable, value: bool = False, a: int = 4) -> bool:
         n, zero, total = self.counts.share(context, a)
         split = self.range * zero // total
-        found = self.low >= split
-        self._narrow(split, self.range - split) if found else self._narrow(0, split)
-        n[found] += 1
-        return found
+        value = self.low >= split
+        self._narrow(split, self.range - split) if value else self._narrow(0, split)
+        n[value] += 1
+        return value
 
     def number(self, width: int, value: int = 0) -> int:
-        found = 0
+        value = 0
         for shift in range(width - width % 16, -1, -16):
             digits = min(16, width - shift)
             part = self.range >> digits
             digit = min(self.low // part, (1 << digits) - 1)
             self._narrow(part * digit, part)
-            found = found << digits | digit
-        return found
+            value = value << digits | digit
+        return value
 
     def _narrow(self, start: int, size: int) -> None:
         self.low, self.range = self.low - start, size

@@ -157,10 +157,10 @@ def decisions(f: Any, U: Tensor, classes: Sequence[Any] | None = None) -> Array:
     if own is None:
         return predicted
     names = np.asarray(own).tolist()
-    found = np.full(len(U), NONE)
+    indices = np.full(len(U), NONE)
     for index, name in zip(places(names, names if classes is None else classes), names, strict=True):
-        found[predicted == name] = index
-    return found
+        indices[predicted == name] = index
+    return indices
 
 
 @torch.no_grad()

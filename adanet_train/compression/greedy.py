@@ -140,12 +140,12 @@ def greedy(
     for _ in range(SWEEPS):
         state = _State(problem, best[1], path, generator)
         seconds = _sweep(state, seconds - 2 * problem.seconds(problem.m))
-        found = state.coded
-        score = problem.score(found)
+        after = state.coded
+        score = problem.score(after)
         report(min(score, best[0], key=lambda one: one.key))
         if not score.key < best[0].key:
             break
-        best = score, found
+        best = score, after
         if seconds <= 0:
             break
     return best
@@ -225,8 +225,8 @@ def _slopes(state: _State) -> list[Array]:
         for sum_, part in zip(total, torch.autograd.grad(loss, free, allow_unused=True), strict=True):
             if part is not None:
                 sum_ += part
-    found = iter(total)
-    parts = [next(found) if is_free else torch.zeros(()) for is_free in problem.is_free]
+    slopes = iter(total)
+    parts = [next(slopes) if is_free else torch.zeros(()) for is_free in problem.is_free]
     return [np.ldexp(part.double().numpy(), e) for part, e in zip(parts, state.e, strict=True)]
 
 

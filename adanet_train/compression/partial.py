@@ -115,8 +115,8 @@ class Watched:
 
     def outputs(self, moved: Mapping[int, Moved]) -> Tensor:
         """The outputs after what moved."""
-        found = self._whole(len(self.nodes), moved)
-        return one_or_many(found, len(found))
+        outputs = self._whole(len(self.nodes), moved)
+        return one_or_many(outputs, len(outputs))
 
     def keep(self, moved: Mapping[int, Moved]) -> None:
         """Keep the change: store what moved."""
@@ -144,9 +144,9 @@ class Watched:
         part = moved[number]
         if part.channels is None:
             return part.value
-        found = self.kept[number].clone()
-        found.movedim(0, -1)[part.channels] = part.value.movedim(0, -1)
-        return found
+        whole = self.kept[number].clone()
+        whole.movedim(0, -1)[part.channels] = part.value.movedim(0, -1)
+        return whole
 
     def _first(self, number: int, name: str, places: Tensor, difference: Tensor) -> Moved:
         operation, inputs = self.nodes[number - 1].operation, self.nodes[number - 1].inputs

@@ -204,9 +204,9 @@ def _shape_of(operation: Any, read: Sequence[Shape]) -> tuple[Shape, int]:
         most = max(most, _padded(operation.window, read[0]))
     parts = {name: part.to("meta") for name, part in vars(operation).items() if isinstance(part, Tensor)}
     inputs = [torch.empty(1, *shape, dtype=torch.float64, device="meta") for shape in read]
-    found = replace(operation, **parts).value(*inputs)
-    check(found.ndim >= 1 and len(found) == 1, "a node mixes points.")
-    return tuple(found.shape[1:]), most
+    output = replace(operation, **parts).value(*inputs)
+    check(output.ndim >= 1 and len(output) == 1, "a node mixes points.")
+    return tuple(output.shape[1:]), most
 
 
 def _require_own_point(operation: Any, read: Sequence[Shape]) -> None:

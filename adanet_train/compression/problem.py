@@ -98,12 +98,12 @@ def labels(y: object, m: int, outputs: int) -> tuple[Tensor, str]:
 
 def points(X: object) -> Tensor:
     """X as a tensor with a row for each point: numbers as they are, integers (tokens) as integers."""
-    found = X.detach().cpu() if isinstance(X, Tensor) else torch.from_numpy(np.array(X))
-    found = found.float() if found.dtype == torch.bfloat16 else found  # which numpy has not
-    check(found.ndim >= 1 and len(found) > 0, "X must have a row for each point, got none.")
-    if found.is_floating_point():
-        require_finite(found.double().numpy())
-    return found
+    rows = X.detach().cpu() if isinstance(X, Tensor) else torch.from_numpy(np.array(X))
+    rows = rows.float() if rows.dtype == torch.bfloat16 else rows  # which numpy has not
+    check(rows.ndim >= 1 and len(rows) > 0, "X must have a row for each point, got none.")
+    if rows.is_floating_point():
+        require_finite(rows.double().numpy())
+    return rows
 
 
 def outputs(module: nn.Module, x: Tensor) -> Tensor:
@@ -234,11 +234,11 @@ class CodingProblem:
         Where the network is `trained` from there, steps are at most twice the largest weight, and that of a bias is at
         least that of the weights before it: training moves a weight by steps.
         """
-        found = [_exponent(tensor.double().numpy(), c, int(trained)) for tensor in self.weights.tensors]
-        for t in range(1, len(found)):
+        exponents = [_exponent(tensor.double().numpy(), c, int(trained)) for tensor in self.weights.tensors]
+        for t in range(1, len(exponents)):
             if trained and all(name.endswith("bias") for name in self.weights.names[t]):
-                found[t] = max(found[t], found[t - 1])
-        return found
+                exponents[t] = max(exponents[t], exponents[t - 1])
+        return exponents
 
     def rounded(self, exponents: Sequence[int], arrays: Sequence[Array] | None = None) -> list[Coded]:
         """Every weight at the next multiple of its step; integer tensors are kept."""

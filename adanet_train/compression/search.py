@@ -221,9 +221,9 @@ def compress(
         shown = _Shown(bar, float(budget), progress)
         problem = CodingProblem(own, X, y, delta, loss, shown.spend)
         with threads_for(problem.flops * min(problem.m, 1024)):
-            found = list(stages(problem, float(budget), seed, shown.best))
+            networks = list(stages(problem, float(budget), seed, shown.best))
             bar(0, 0, "counting exactly")
-            settled = settle(own, X, y, found, delta)
+            settled = settle(own, X, y, networks, delta)
     return replace(settled, base_rate=base_rate(y.numpy()), repeats=repeated, discrete=discrete)
 
 
@@ -232,12 +232,12 @@ class _Shown:
 
     def __init__(self, bar: Bar, budget: float, progress: Callable[[str, Score], None] | None) -> None:
         self.bar, self.budget, self.progress = bar, budget, progress
-        self.spent, self.told, self.words = 0.0, 0.0, "rounding"
+        self.spent, self.shown_at, self.words = 0.0, 0.0, "rounding"
         self.lowest: Score | None = None
 
     def spend(self, seconds: float) -> None:
         self.spent += seconds
-        if self.spent - self.told > 0.01 * self.budget:
+        if self.spent - self.shown_at > 0.01 * self.budget:
             self._show()
 
     def best(self, stage: str, score: Score) -> None:
@@ -249,14 +249,16 @@ class _Shown:
         self._show()
 
     def _show(self) -> None:
-        self.told = self.spent
+        self.shown_at = self.spent
         self.bar(min(int(1e3 * self.spent), int(1e3 * self.budget)), int(1e3 * self.budget), self.words)
 
 
-def settle(own: nn.Module, X: Tensor, y: Tensor, found: Sequence[tuple[str, list[Coded]]], delta: float) -> Compressed:
+def settle(
+    own: nn.Module, X: Tensor, y: Tensor, networks: Sequence[tuple[str, list[Coded]]], delta: float
+) -> Compressed:
     """Every stage with its exact errors and its true length; the best of them."""
     stages, best, before = list[Stage](), None, None
-    for name, coded in found:
+    for name, coded in networks:
         same = before is not None and all(a is b for a, b in zip(stages[-1].coded, coded, strict=True))
         counted = before if same and before is not None else count(fill(own, coded), X, y)
         before = counted
@@ -299,9 +301,9 @@ def stages(
         seconds = searching * effort.greedy
         if number > 0 and seconds <= 0:
             break
-        found = greedy(problem, current[1], seconds, generator, _reporter("greedy", progress))
-        yield "greedy", found[1]
-        best = min(best, found, key=lambda pair: pair[0].key)
+        searched = greedy(problem, current[1], seconds, generator, _reporter("greedy", progress))
+        yield "greedy", searched[1]
+        best = min(best, searched, key=lambda pair: pair[0].key)
 
 
 def _reporter(name: str, progress: Callable[[str, Score], None]) -> Callable[[Score], None]:

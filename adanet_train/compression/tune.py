@@ -146,11 +146,11 @@ def tune(
             held.after(number / schedule.steps)
         if number in looks:
             fill(u.double() * steps)
-            found = problem.rounded(exponents, [w.double().numpy() for w in values])
-            score = problem.score(found)
+            coded = problem.rounded(exponents, [w.double().numpy() for w in values])
+            score = problem.score(coded)
             report(score)
             if best is None or score.key < best[0].key:
-                best = score, found
+                best = score, coded
     assert best is not None
     return best
 

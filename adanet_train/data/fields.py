@@ -106,7 +106,7 @@ def class_count(loaded: Mapping[str, Any], version: int) -> int | None:
         return None
     C: Any = loaded["outputs"]
     sound = type(C) is int and 2 <= C <= MAX_CLASSES
-    check(sound, f"outputs must be an integer in [2, {MAX_CLASSES}], got {_short(C)}.")
+    check(sound, f"outputs must be an integer in [2, {MAX_CLASSES}], got {short(C)}.")
     return int(C)
 
 
@@ -151,17 +151,17 @@ def activation_names(value: Any, hidden_layers: int) -> tuple[str, ...]:
     if isinstance(value, str):
         return (activation(value).name,) * hidden_layers
     named = isinstance(value, list) and all(isinstance(name, str) for name in value)
-    check(named, f"activation must be a name or a list of names, got {_short(value)}.")
+    check(named, f"activation must be a name or a list of names, got {short(value)}.")
     check(len(value) == hidden_layers, f"activation must name {hidden_layers} hidden layers, got {len(value)}.")
     return tuple(activation(name).name for name in value)
 
 
 def declared_sizes(value: Any) -> list[int]:
     n: Any = _dict(value, "declared").get("n")
-    check(isinstance(n, list) and len(n) >= 2, f"declared n must be a list [n_0, N_1, ..], got {_short(n)}.")
+    check(isinstance(n, list) and len(n) >= 2, f"declared n must be a list [n_0, N_1, ..], got {short(n)}.")
     for k, N_k in enumerate(n):
         sound = type(N_k) is int and (k == 0) <= N_k <= MAX_DECLARED_UNITS
-        check(sound, f"declared n must hold integers >= 0 (n_0 >= 1), got {_short(N_k)} at place {k}.")
+        check(sound, f"declared n must hold integers >= 0 (n_0 >= 1), got {short(N_k)} at place {k}.")
     return list(n)
 
 
@@ -191,7 +191,7 @@ def feature_map(value: Any) -> FeatureMap:
     named = isinstance(names, list) and all(isinstance(name, str) for name in names)
     check(named, "features names must be a list of str.")
     for flag in ("clip", "bias", "fitted_on_sample"):
-        check(type(features.get(flag)) is bool, f"features {flag} must be a bool, got {_short(features.get(flag))}.")
+        check(type(features.get(flag)) is bool, f"features {flag} must be a bool, got {short(features.get(flag))}.")
     low, high = (_tensor(features.get(key), f"features {key}", ndim=1).numpy() for key in ("low", "high"))
     r_sup = _float(features.get("r_sup"), "features r_sup")
     flags = (features["clip"], features["bias"], features["fitted_on_sample"])
@@ -207,9 +207,9 @@ def sample(value: Any, name: str = "sample", outputs: int | None = None) -> Samp
         return Sample.of(_tensor(stored.get("Psi"), f"{name} Psi", ndim=2), y, outputs)
     m: Any = stored.get("m")
     sha256: Any = stored.get("sha256")
-    check(type(m) is int and m >= 1, f"{name} m must be an integer >= 1, got {_short(m)}.")
+    check(type(m) is int and m >= 1, f"{name} m must be an integer >= 1, got {short(m)}.")
     hexadecimal = isinstance(sha256, str) and re.fullmatch("[0-9a-f]{64}", sha256)
-    check(bool(hexadecimal), f"{name} sha256 must be 64 hexadecimal digits, got {_short(sha256)}.")
+    check(bool(hexadecimal), f"{name} sha256 must be 64 hexadecimal digits, got {short(sha256)}.")
     return Sample(m, sha256)
 
 
@@ -219,13 +219,13 @@ def picked(value: Any, m: int) -> dict[str, Any]:
     for name in ("start", "picks"):
         rows: Any = record.get(name)
         known = isinstance(rows, list) and all(type(row) is int and 0 <= row < m for row in rows)
-        check(known, f"picked {name} must be a list of row numbers below m={m}, got {_short(rows)}.")
+        check(known, f"picked {name} must be a list of row numbers below m={m}, got {short(rows)}.")
     _dict(record.get("recipe"), "picked recipe")
     return record
 
 
 def _dict(value: Any, name: str) -> dict[str, Any]:
-    check(isinstance(value, dict), f"{name} must be a dict, got {_short(value)}.")
+    check(isinstance(value, dict), f"{name} must be a dict, got {short(value)}.")
     return dict(value)
 
 
@@ -238,7 +238,7 @@ def _pair(key: str, name: str) -> Pair:
 
 
 def _float(value: Any, name: str) -> float:
-    check(type(value) in (int, float), f"{name} must be a number, got {_short(value)}.")
+    check(type(value) in (int, float), f"{name} must be a number, got {short(value)}.")
     return float(value)
 
 
@@ -256,12 +256,13 @@ def _indices(value: Any, name: str) -> Tensor:
 
 
 def _require_stored(value: Any, name: str, ndim: int) -> None:
-    check(isinstance(value, Tensor), f"{name} must be a tensor, got {_short(value)}.")
+    check(isinstance(value, Tensor), f"{name} must be a tensor, got {short(value)}.")
     check(value.ndim == ndim, f"{name} must have {ndim} dimensions, got shape {list(value.shape)}.")
     check(value.numel() * value.element_size() == value.untyped_storage().nbytes(), f"{name} must fill its storage.")
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """A value of a file for a message."""
     text = f"a tensor of shape {list(value.shape)}" if isinstance(value, Tensor) else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 

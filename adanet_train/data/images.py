@@ -79,9 +79,9 @@ def load(
 
 def _scaled(values: Any, largest: float) -> NDArray[np.float32]:
     """values / largest, divided in float64, of which no more than a buffer is in memory."""
-    found = np.empty(values.shape, dtype=np.float32)
-    np.divide(values, largest, out=found, dtype=np.float64, casting="same_kind")
-    return found
+    scaled = np.empty(values.shape, dtype=np.float32)
+    np.divide(values, largest, out=scaled, dtype=np.float64, casting="same_kind")
+    return scaled
 
 
 def _table(

@@ -34,6 +34,7 @@ from adanet_train.data.files import parts
 STREAMED = 1 << 28
 """Bytes from which on a file is read in batches."""
 BATCH = 1 << 16
+TABLES = "{}: Parquet and tables of this size need polars: pip install polars."
 BLOCK = 16 << 20
 
 Batch = dict[str, Column]
@@ -212,7 +213,7 @@ def _rows(path: Path) -> Iterator[Batch]:
 
 def _blocks(path: Path) -> Iterator[Batch]:
     """Blocks of whole lines by polars; from the first quoted cell on by the csv module, as it may hold a line's end."""
-    polars, row = require_polars(path), 2
+    polars, row = require_polars(TABLES.format(path)), 2
     with open(path, "rb") as file:
         between, header = _split(file.readline().decode("utf-8-sig"))
         for block in _lines(file):
@@ -267,7 +268,7 @@ def _cells(header: list[str], lines: Iterator[str] | Any, between: str, row: int
 
 
 def _parquet(path: Path) -> Iterator[Batch]:
-    polars = require_polars(path)
+    polars = require_polars(TABLES.format(path))
     try:
         batches = polars.scan_parquet(path).collect_batches(chunk_size=BATCH, maintain_order=True)
         for table in batches:
@@ -289,9 +290,10 @@ def _column(polars: Any, series: Any) -> Column:
     return _of_list(series.to_list())
 
 
-def require_polars(path: Path) -> Any:
+def require_polars(needs: str) -> Any:
+    """The package, or an error that says what needs it."""
     try:
         import polars
     except ImportError:
-        raise ValueError(f"{path}: Parquet and tables of this size need polars: pip install polars.") from None
+        raise ValueError(needs) from None
     return polars

@@ -28,15 +28,15 @@ def train(
     `resume` is an interrupted run of the same plan on the same rows, which ends with the same bits.
     """
 
-    def told(found: Picked) -> Fitted:
-        return replace(found.predictor, picked=Certified(None, delta, found, points, learner, discrete).record)
+    def recorded(run: Picked) -> Fitted:
+        return replace(run.predictor, picked=Certified(None, delta, run, points, learner, discrete).record)
 
-    def after(found: Picked) -> None:
+    def after(run: Picked) -> None:
         if callback is not None:
-            callback(told(found))
+            callback(recorded(run))
 
     before = None if resume is None else _begun(resume, points, plan)
-    return told(pick(learner, points, plan, callback=after, resume=before).kept(delta))
+    return recorded(pick(learner, points, plan, callback=after, resume=before).kept(delta))
 
 
 def _begun(resume: Fitted, points: Labelled, plan: Plan) -> Picked:

@@ -289,10 +289,10 @@ def pays(learner: Learner, start: Labelled, plan: Plan) -> bool:
             if len(np.unique(start.y[P])) < len(start.classes):
                 continue
             try:
-                found = _from_start(learner, start, P, S, plan, _tried)
+                run = _from_start(learner, start, P, S, plan, _tried)
             except ValueError:
                 continue
-            gained += clopper_pearson(found.first, found.N, 0.05) - found.at(0.05)
+            gained += clopper_pearson(run.first, run.N, 0.05) - run.at(0.05)
     return gained > 0
 
 

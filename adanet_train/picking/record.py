@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from adanet_theory.checks import Progress, check
+from adanet_train.data.fields import short
 from adanet_train.picking.core import Indices, Labelled, Learner, Picked, Plan, pick, wrong
 
 Status = Literal["holds", "assumed", "fails"]
@@ -54,9 +55,9 @@ class Record:
         ValueError
             If the start is not the one of the plan, or picks repeat, lie in the start or outside the sample.
         """
-        check(isinstance(value, Mapping), f"picked must be a dict, got {_short(value)}.")
+        check(isinstance(value, Mapping), f"picked must be a dict, got {short(value)}.")
         recipe = value.get("recipe")
-        check(isinstance(recipe, Mapping), f"picked recipe must be a dict, got {_short(recipe)}.")
+        check(isinstance(recipe, Mapping), f"picked recipe must be a dict, got {short(recipe)}.")
         names = {one.name for one in fields(Plan)}
         missing = sorted((names | {"learner"}) - {"dry", *recipe})  # older records have no dry run
         check(not missing, f"picked recipe must hold {', '.join(missing)}.")
@@ -74,7 +75,7 @@ class Record:
         check(rising, f"picked rounds must rise by at most r={plan.r} to the {len(picks)} picks, at most K={plan.K}.")
         first = value.get("first")
         check(
-            type(first) is int and 0 <= first <= len(S), f"picked first must be in [0, {len(S)}], got {_short(first)}."
+            type(first) is int and 0 <= first <= len(S), f"picked first must be in [0, {len(S)}], got {short(first)}."
         )
         return cls(plan, start, picks, tuple(ends[1:]), int(first), dict(recipe["learner"]))
 
@@ -169,10 +170,5 @@ def _difference(a: Record, b: Picked) -> str:
 
 def _integers(value: Any, name: str) -> Indices:
     sound = isinstance(value, list) and all(type(x) is int and 0 <= x < 2**53 for x in value)
-    check(sound, f"{name} must be a list of integers >= 0, got {_short(value)}.")
+    check(sound, f"{name} must be a list of integers >= 0, got {short(value)}.")
     return np.array(value, dtype=np.int64)
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -44,8 +44,8 @@ def train(
 
     def trained(picked: Picked) -> Trained:
         record, fitted = Record.of(picked, settings(learner)).as_dict(), picked.predictor
-        told = rounds[: len(picked.rounds) + 1]
-        return Trained(fitted.network, fitted.declared, [*fitted.history, *told], config, record)
+        kept = rounds[: len(picked.rounds) + 1]
+        return Trained(fitted.network, fitted.declared, [*fitted.history, *kept], config, record)
 
     def after(picked: Picked) -> None:
         rounds.append(_round(picked, config.goal.delta))

@@ -20,6 +20,7 @@ from torch.nn import functional
 from adanet_theory.checks import first_line
 from adanet_train.data import archive
 from adanet_train.data.archive import MAX_BYTES, ModelFileError
+from adanet_train.reading.operations import by_axes
 from adanet_train.reading.rebuild import REMEDY, Builder
 
 Rule = Callable[..., Any]
@@ -231,10 +232,8 @@ def _convolution(
 ) -> Any:
     axes = len(stride)
     if transposed:
-        turned = (functional.conv_transpose1d, functional.conv_transpose2d, functional.conv_transpose3d)[axes - 1]
-        return b.call(turned, x, W, bias, stride, padding, more, groups, dilation)
-    plain = (functional.conv1d, functional.conv2d, functional.conv3d)[axes - 1]
-    return b.call(plain, x, W, bias, stride, padding, dilation, groups)
+        return b.call(by_axes("conv_transpose", axes), x, W, bias, stride, padding, more, groups, dilation)
+    return b.call(by_axes("conv", axes), x, W, bias, stride, padding, dilation, groups)
 
 
 def _padded(b: Builder, x: Any, pad: Any, value: float = 0.0) -> Any:

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from adanet_theory.checks import first_line
 from adanet_train.data.archive import ModelFileError
+from adanet_train.reading.operations import by_axes
 from adanet_train.reading.rebuild import REMEDY, Builder, is_fixed, numbers
 
 Attributes = Mapping[str, Any]
@@ -149,9 +150,8 @@ def _conv(b: Builder, a: Attributes, x: Any, W: Any, bias: Any = None) -> Any:
     if low != high:
         x = b.call(functional.pad, x, [n for both in reversed(list(zip(low, high, strict=True))) for n in both])
         low = [0] * axes
-    convolution = (functional.conv1d, functional.conv2d, functional.conv3d)[axes - 1]
     strides, dilations = (list(a.get(key, [1] * axes)) for key in ("strides", "dilations"))
-    return b.call(convolution, x, W, bias, strides, low, dilations, int(a.get("group", 1)))
+    return b.call(by_axes("conv", axes), x, W, bias, strides, low, dilations, int(a.get("group", 1)))
 
 
 def _batch_norm(b: Builder, a: Attributes, x: Any, scale: Any, bias: Any, mean: Any, var: Any) -> Any:
@@ -163,12 +163,11 @@ def _pool(b: Builder, a: Attributes, x: Any, *, largest: bool) -> Any:
     kernel = list(a["kernel_shape"])
     low, high = _sides(a, len(kernel))
     _refuse(low != high or bool(a.get("ceil_mode")), "pooling with unequal padding or ceil_mode")
-    strides, axes = list(a.get("strides", [1] * len(kernel))), len(kernel) - 1
+    strides, axes = list(a.get("strides", [1] * len(kernel))), len(kernel)
     if largest:
-        function = (functional.max_pool1d, functional.max_pool2d, functional.max_pool3d)[axes]
-        return b.call(function, x, kernel, strides, low, list(a.get("dilations", [1] * len(kernel))))
-    average = (functional.avg_pool1d, functional.avg_pool2d, functional.avg_pool3d)[axes]
-    return b.call(average, x, kernel, strides, low, False, bool(a.get("count_include_pad")))
+        dilations = list(a.get("dilations", [1] * axes))
+        return b.call(by_axes("max_pool", axes), x, kernel, strides, low, dilations)
+    return b.call(by_axes("avg_pool", axes), x, kernel, strides, low, False, bool(a.get("count_include_pad")))
 
 
 def _reshape(b: Builder, a: Attributes, x: Any, shape: Any) -> Any:

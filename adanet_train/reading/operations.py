@@ -125,17 +125,10 @@ class Dense(_Plain):
         return product if self.b is None else product + exact(self.b.numpy())
 
 
-_CONVOLVE: dict[int, Callable[..., Tensor]] = {1: functional.conv1d, 2: functional.conv2d, 3: functional.conv3d}
-_AVERAGE: dict[int, Callable[..., Tensor]] = {
-    1: functional.avg_pool1d,
-    2: functional.avg_pool2d,
-    3: functional.avg_pool3d,
-}
-_LARGEST: dict[int, Callable[..., Tensor]] = {
-    1: functional.max_pool1d,
-    2: functional.max_pool2d,
-    3: functional.max_pool3d,
-}
+def by_axes(name: str, axes: int) -> Callable[..., Any]:
+    """The function of torch.nn.functional for so many axes of space: conv1d, conv2d or conv3d."""
+    function: Callable[..., Any] = getattr(functional, f"{name}{axes}d")
+    return function
 
 
 @dataclass(frozen=True)
@@ -220,7 +213,7 @@ class Convolution(_Plain):
 
     def _apply(self, x: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
         w = self.window
-        return _CONVOLVE[w.axes](w.padded(x), W, b, w.stride, 0, w.dilation, self.groups)
+        return by_axes("conv", w.axes)(w.padded(x), W, b, w.stride, 0, w.dilation, self.groups)
 
     def value(self, x: Tensor) -> Tensor:
         return self._apply(x, self.W, self.b)
@@ -254,7 +247,7 @@ class Average(_Plain):
 
     def _apply(self, x: Tensor, weight: Tensor) -> Tensor:
         w = self.window
-        return _AVERAGE[w.axes](w.padded(x), w.kernel, w.stride) * (w.points * weight)
+        return by_axes("avg_pool", w.axes)(w.padded(x), w.kernel, w.stride) * (w.points * weight)
 
     def value(self, x: Tensor) -> Tensor:
         return self._apply(x, self.weight)
@@ -453,7 +446,7 @@ class Largest(_Plain):
 
     def value(self, x: Tensor) -> Tensor:
         w = self.window
-        return _LARGEST[w.axes](w.padded(x, -math.inf), w.kernel, w.stride, 0, w.dilation)
+        return by_axes("max_pool", w.axes)(w.padded(x, -math.inf), w.kernel, w.stride, 0, w.dilation)
 
     def size(self, x: Tensor, *, one: float) -> Tensor:
         total = self.window.columns(x).sum(dim=2)

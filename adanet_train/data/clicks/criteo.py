@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adanet_theory.checks import Progress, check
-from adanet_train.data.clicks.criteo_rows import CATEGORIES, COUNTS, blocks, require_polars, tables
+from adanet_train.data.clicks.criteo_rows import CATEGORIES, COUNTS, READ, blocks, tables
+from adanet_train.data.tables import require_polars
 
 Codes = NDArray[np.int32]
 
@@ -93,7 +94,7 @@ def read(
     """
     path = Path(path)
     check(min_count >= 1, f"min_count must be >= 1, got min_count={min_count}.")
-    require_polars()
+    require_polars(READ)
     N = sum(block.count(b"\n") for block in blocks(path))
     check(N >= 7, f"{path}: {N} rows, expected at least 7.")
     m, held_out = split(N)

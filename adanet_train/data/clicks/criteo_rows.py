@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from adanet_theory.checks import check, first_line
+from adanet_train.data.tables import require_polars
 
 COUNTS, CATEGORIES = 13, 26
 COLUMNS = 1 + COUNTS + CATEGORIES
+READ = "reading Criteo needs polars: pip install 'adanet-theory[experiments]'."
 BLOCK = 16 << 20
 """Bytes at a time, about 65,000 rows."""
 
@@ -52,7 +54,7 @@ def tables(path: Path) -> Iterator[tuple[Any, Any, Any]]:
 
 
 def _parse(block: bytes, lines: int) -> tuple[Any, Any, Any]:
-    pl = require_polars()
+    pl = require_polars(READ)
     names = [f"x{j}" for j in range(COLUMNS)]
     numbers, digits = names[1 : 1 + COUNTS], names[1 + COUNTS :]
     schema = {name: pl.String if name in digits else pl.Int64 for name in names}
@@ -76,11 +78,3 @@ def _ragged(block: bytes, first: int) -> str:
         f"row {number} has {n} cells, expected {COLUMNS} separated by tabs." for number, n in cells if n != COLUMNS
     )
     return next(lines, "")
-
-
-def require_polars() -> Any:
-    try:
-        import polars
-    except ImportError:
-        raise ValueError("reading Criteo needs polars: pip install 'adanet-theory[experiments]'.") from None
-    return polars
