@@ -103,6 +103,11 @@ class Encoder:
         """The number of codes of each column of X, 0 for a column of numbers."""
         return tuple(count for seen in self.columns for count in seen.categories)
 
+    @property
+    def lists_words(self) -> bool:
+        """Whether the rows that were seen fix more than the order of the columns: words, or which cells are empty."""
+        return self.names != tuple(seen.name for seen in self.columns) or any(self.categories)
+
     def unseen(self, later: Encoder) -> tuple[str, ...]:
         """A sentence for each column in which a later table holds what training did not."""
         pairs = zip(self.columns, later.columns, strict=True)

@@ -62,6 +62,8 @@ class ReadNetwork:
     sha256: str | None = None
     shown_classes: None = None
     is_converted: bool = False
+    encoded: bool = False
+    """Whether x stands for the words of a table, which its training rows listed."""
 
     @classmethod
     def of(cls, graph: Graph) -> ReadNetwork:
@@ -81,3 +83,5 @@ class BlackBox:
     """Whether weights alone were given, which are taken as a chain of layers."""
     picked: Any = None
     """Where it was trained by picking: what counts its picks again and replays them."""
+    encoded: bool = False
+    """Whether x stands for the words of a table, which its training rows listed."""

@@ -111,6 +111,8 @@ def _of_ensemble(network: Any, X: Array) -> Subject:
 
     own = of_module(network.to_torch(), X)
     model: Any = own.model
+    encoder = network.ensemble_.encoder
+    model = replace(model, encoded=encoder is not None and encoder.lists_words)
     if hasattr(network, "picked_"):
         model = replace(model, picked=Recorded(network, np.asarray(X)))
     unnamed = tuple(network.classes_.tolist()) == (-1, 1)

@@ -324,12 +324,16 @@ def feature_map(source: Source, *, on_start: bool = False) -> Assumption:
         row = _row("feature-map", "assumed", f"{fitted}; every other statement that needs feature-map fails")
         return replace(row, only=("pick-certificate",), words="the features were fitted on the recorded start alone")
     if source.fitted_on_sample:
-        return _row("feature-map", False, "Psi was fitted on the sample: no bound from the sample covers it")
+        return fitted_map()
     if source.learned is not None:
         return _learned(source.learned)
     if source.has_map:
         return _row("feature-map", "assumed", "the file says that its map scales by ranges known before the sample")
     return unknown_map()
+
+
+def fitted_map() -> Assumption:
+    return _row("feature-map", False, "Psi was fitted on the sample: no bound from the sample covers it")
 
 
 def unknown_map() -> Assumption:

@@ -20,7 +20,16 @@ from verify.reading.program import errors
 from verify.records.question import Question
 from verify.records.results import BoundReport, ModelFacts, SampleFacts
 from verify.rows import checks, picks
-from verify.rows.assumptions import chain, iid, of_picking, rows_held_out, unknown_map, untouched, with_counted
+from verify.rows.assumptions import (
+    chain,
+    fitted_map,
+    iid,
+    of_picking,
+    rows_held_out,
+    unknown_map,
+    untouched,
+    with_counted,
+)
 from verify.rows.citation import cite, fixed_by_input, held_out_hint, of_held_out, unused_rho
 from verify.rows.picks import picking
 from verify.rows.row import row
@@ -101,6 +110,8 @@ def _verdict(
     rows = [iid(repeats, m, question.discrete)]
     if test is not None:
         rows.append(untouched(rows_held_out(sample, test, question.discrete), question.discrete))
+    if box.encoded and sample is not None:
+        rows.append(fitted_map())
     if run is not None:
         rows += [unknown_map(), *of_picking(run)]
     rows += [chain(None)] * box.is_converted

@@ -28,7 +28,7 @@ from verify.measure.layers import Ranges
 from verify.measure.margins import margins
 from verify.measure.repeats import among, repeated
 from verify.reading import program
-from verify.reading.formula import BlackBox, Formula
+from verify.reading.formula import BlackBox, Formula, ReadNetwork
 from verify.reading.points import GivenPoints
 from verify.records.question import Question
 from verify.records.results import (
@@ -200,9 +200,10 @@ def _source(model: Formula, question: Question, sample: GivenPoints, test: Given
     """What is known about the points."""
     features = model.features
     has_map = features is not None and math.isfinite(features.r_sup) and sample.mapped
+    encoded = isinstance(model, ReadNetwork) and model.encoded
     return Source(
-        fitted_on_sample=features is not None and features.fitted_on_sample,
-        encoded=features is not None and any("=" in name for name in features.columns or ()),
+        fitted_on_sample=encoded or (features is not None and features.fitted_on_sample),
+        encoded=encoded or (features is not None and any("=" in name for name in features.columns or ())),
         has_map=has_map,
         clipped=has_map and features is not None and features.clip,
         r_seen=max(r_inf, largest(test.Psi) if test is not None else 0.0),
