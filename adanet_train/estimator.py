@@ -44,7 +44,7 @@ from adanet_train.model.model_file import ModelFile, Sample
 from adanet_train.model.trained import model_of, trained_of
 from adanet_train.picking.train import plan_of
 from adanet_train.subnetworks import fitted
-from adanet_train.subnetworks.data import is_rows_file
+from adanet_train.subnetworks.data import is_rows_file, is_stream, labels_in
 from adanet_train.subnetworks.ensemble import Candidates, Summary
 
 __all__ = ["AdaNetCVXClassifier", "AdaNetClassifier", "NetworkClassifier", "load"]
@@ -350,7 +350,7 @@ class AdaNetClassifier(_Trained):
             Matrix with one row per point. With `subnetworks` the modules read it as it is, and it may be the path of
             a .csv or .parquet file, or a pattern such as part-*.parquet.
         y
-            Labels; for a path the name of their column. It may be left out for a Dataset of pairs.
+            Labels; for a path or a data frame also the name of their column. It may be left out for a Dataset of pairs.
         sample_weight
             Integers count copies of a row: each copy is a point of its own, which may be held out from the others. Give
             importances as floats: they multiply the loss of each row, scaled to mean 1. Rows of weight 0 are left out.
@@ -410,6 +410,13 @@ class AdaNetClassifier(_Trained):
         self._hold_only("ensemble_", "picked_")
         self.classes_ = self.ensemble_.classes
         return self
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of points whose class is predicted. X and y are as in `fit`."""
+        if self.subnetworks is not None:
+            X, y = self._own_subnetworks.read(X, labels_in(X) if y is None and is_stream(X) else y)
+        check(y is not None, "y is required: one label per point.")
+        return super().score(X, y, sample_weight)
 
     def summary(self) -> Summary:
         """The architecture as a table: depth, parameters, weight and share of f of every subnetwork of your own."""

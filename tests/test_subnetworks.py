@@ -502,6 +502,9 @@ def test_a_dataset_a_loader_and_a_file_are_streamed(tmp_path):
     f = whole.decision_function(IMAGES)
     assert np.array_equal(f, streamed.decision_function(IMAGES))
     assert np.array_equal(f, loaded.decision_function(data))
+    assert streamed.score(data) == loaded.score(torch.utils.data.DataLoader(data)) == whole.score(IMAGES, LABELS)
+    with pytest.raises(ValueError, match="y is required"):
+        whole.score(IMAGES)
     np.save(tmp_path / "images.npy", IMAGES)
     on_disk = np.load(tmp_path / "images.npy", mmap_mode="r")
     assert np.array_equal(f, fitted([linear], on_disk, rounds=1).decision_function(on_disk))
@@ -993,6 +996,10 @@ def test_words_are_codes_for_builders_that_ask(tmp_path):
     f = clf.decision_function(later.drop("y"))
     assert np.array_equal(f, back.decision_function(later.select("word", "size")))
     later.write_csv(tmp_path / "later.csv")
+    labelled = AdaNetClassifier(subnetworks=given, rounds=1).fit(frame, "y")
+    assert np.array_equal(f, labelled.decision_function(later.drop("y")))
+    score = labelled.score(later.drop("y"), later["y"].to_list())
+    assert labelled.score(later, "y") == back.score(tmp_path / "later.csv", "y") == score
     assert np.array_equal(f, back.decision_function(tmp_path / "later.csv"))
     frames = [(part.drop("y"), part["y"].to_list()) for part in (frame, later)]
     report = verify_bounds(clf, *frames[0], test=frames[1], draws=None)
@@ -1006,6 +1013,20 @@ def test_words_are_codes_for_builders_that_ask(tmp_path):
     with pytest.raises(ValueError, match="categories=True needs a table"):
         AdaNetClassifier(subnetworks=given, rounds=1).fit(DIGITS, LABELS)
     check_builder(embeds, shape=(2,), outputs=1, categories=(0, 121))
+
+
+@pytest.mark.parametrize(("builder", "categories"), [(rows_of, False), (embeds, True)])
+def test_words_that_training_listed_leave_no_bound_from_the_sample(builder, categories):
+    """Read as a network or as a black box: the encoding is not fixed before the sample, as a description needs it."""
+    frame = frame_of(600).with_columns(polars.col("word").str.slice(0, 2))
+    for read, listed in ((frame, True), (frame.drop("word"), False)):
+        given = Subnetworks([builder if listed else rows_of], training=QUICK, categories=categories and listed)
+        X, y = read.drop("y"), read["y"].to_list()
+        report = verify_bounds(AdaNetClassifier(subnetworks=given, rounds=1).fit(X, y), X, y, draws=None)
+        assert report.subject == ("black box" if categories and listed else "network")
+        features = next(row for row in report.assumptions if row.id == "feature-map")
+        assert features.status == ("fails" if listed else "assumed")
+        assert (report.bounds["occam-certificate"].value is None) == listed
 
 
 def test_words_are_columns_for_builders_that_do_not_ask():

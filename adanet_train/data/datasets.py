@@ -76,7 +76,9 @@ def points_of(values: Any, ours: tuple[str, ...], features: FeatureMap) -> Point
 def table_points(table: Any, features: FeatureMap) -> Points:
     """Ψ of the rows of a table (a file or a data frame, labels not needed) for a model with this map."""
     is_file = isinstance(table, str | Path)
-    content = tables.read(Path(table), None, features.names) if is_file else tables.of_frame(table, features.names)
+    content = (
+        tables.read(Path(table), None, features.names) if is_file else tables.of_frame(table, None, features.names)
+    )
     for note in encoding.unseen(content["names"], features):
         warnings.warn(note, stacklevel=4)
     return points_of(content["X"], content["names"], features)

@@ -71,12 +71,17 @@ def read(
 
 
 def of_frame(
-    frame: Any, only: Sequence[str] | None = None, *, coded: bool = False, known: Encoder | None = None
+    frame: Any,
+    label: str | None = None,
+    only: Sequence[str] | None = None,
+    *,
+    coded: bool = False,
+    known: Encoder | None = None,
 ) -> dict[str, Any]:
-    """X and its names, of a data frame of pandas or polars."""
+    """X and its names, of a data frame of pandas or polars; the labels are the column `label`, if one is named."""
     batch = {str(name): _of_list(frame[name].to_list()) for name in frame.columns}
     wanted = None if only is None else columns_of(only)
-    return _read(lambda: iter([batch]), None, wanted, np.empty, coded=coded, known=known)
+    return _read(lambda: iter([batch]), label, wanted, np.empty, coded=coded, known=known)
 
 
 def _of_list(values: list[Any]) -> Column:

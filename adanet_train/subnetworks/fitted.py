@@ -77,12 +77,16 @@ class Fitted:
         return Candidates(self.reports)
 
     def _inputs(self, X: Any) -> Inputs:
+        return Inputs.of(self.read(X)[0], self.device)
+
+    def read(self, X: Any, y: Any = None) -> tuple[Any, Any]:
+        """X and y; a table is encoded as in training, and y may be the name of its column of labels."""
         if is_table(X):
             check(self.encoder is not None, "X must be an array, as in training, got a table.")
-            X, _, _, notes = read_points(X, known=self.encoder)
+            X, y, _, notes = read_points(X, y, known=self.encoder)
             for note in notes:
-                warnings.warn(note, stacklevel=4)
-        return Inputs.of(X, self.device)
+                warnings.warn(note, stacklevel=5)
+        return X, y
 
     def write(self, path: str | Path) -> None:
         file.write(path, self.grown, self.classes.tolist(), self.run, self.encoder, self.picked)
@@ -105,8 +109,8 @@ def fit(
 ) -> Fitted:
     """Train on arrays, tensors, a table, a Dataset or a DataLoader; `callback` sees what there is after a round.
 
-    A table is a data frame, or the path of a .csv or .parquet file, of which y is the name of the column of labels. X
-    may also name .npy files; then y is an array, the number of the column of labels, or names .npy files too.
+    A table is a data frame, or the path of a .csv or .parquet file, and y may name its column of labels. X may also
+    name .npy files; then y is an array, the number of the column of labels, or names .npy files too.
 
     `resume` is a run on the same points with the same seed and settings, to which rounds are added. The classes are
     called as the sorted labels are, or by `names_of_classes` in that order. `encoder` made X of a table; that of a data
@@ -172,7 +176,7 @@ def read_points(X: Any, y: Any = None, **asked: Any) -> tuple[Any, Any, Encoder 
     if is_rows_file(X):
         read = {"X": files.rows(Path(X))} if label is None else files.read_npy(Path(X), label)
     else:
-        read = tables.read(Path(X), label, **asked) if isinstance(X, str | Path) else tables.of_frame(X, **asked)
+        read = tables.read(Path(X), label, **asked) if isinstance(X, str | Path) else tables.of_frame(X, label, **asked)
     return read["X"], y if label is None else read["y"], read.get("encoder"), read.get("notes", ())
 
 
@@ -186,11 +190,8 @@ def read_labelled(X: Any, y: Any, **asked: Any) -> tuple[Any, Any, Encoder | Non
 
 def require_numbers(encoder: Encoder | None, where: Any) -> None:
     """Refuse a table for a certificate whose columns were encoded by what stood in its rows."""
-    if encoder is None:
-        return
-    plain = encoder.names == tuple(column.name for column in encoder.columns) and not any(encoder.categories)
     told = "holds words or empty cells, and a certificate needs an encoding fixed before the rows were seen: drop them"
-    check(plain, f"{where}: {told}.")
+    check(encoder is None or not encoder.lists_words, f"{where}: {told}.")
 
 
 def _labels(X: Any, y: Any) -> NDArray[Any]:
