@@ -192,15 +192,12 @@ class _Trained(NetworkClassifier):
 
     def _feature_map(self, X: Array, config: Config) -> FeatureMap:
         names = tuple(getattr(self, "feature_names_in_", default_names(X.shape[1])))
-        if config.goal.is_certificate:
-            needs = f"objective {config.goal.objective} {NEEDS_A_FIXED_MAP} give feature_range."
-            check(self.feature_range is not None, needs)
-            low, high = self._known_range()
-            return replace(FeatureMap.known(names, (low + high) / 2, high, bias=self.bias), floor=-1.0)
         if self.feature_range is None:
+            needs = f"objective {config.goal.objective} {NEEDS_A_FIXED_MAP} give feature_range."
+            check(not config.goal.is_certificate, needs)
             rows = plan_of(config).split(len(X))[0] if config.goal.by_picking else slice(None)
             return FeatureMap.fitted(X[rows], names, bias=self.bias)
-        return FeatureMap.known(names, *self._known_range(), bias=self.bias)
+        return FeatureMap.known(names, *self._known_range(), bias=self.bias, center=config.goal.is_certificate)
 
     def _known_range(self) -> tuple[float, float]:
         """feature_range as two numbers."""

@@ -121,8 +121,7 @@ class Dataset:
     def feature_map(self, *, bias: bool = True, center: bool = False) -> FeatureMap | None:
         """X -> Ψ by the range known in advance where there is one, else by this sample; None where this is Ψ.
 
-        `center` takes a known range to [-1, 1]: there an l1 unit tells dark from light without paying for an offset.
-        It clips, so that |Ψ| <= 1 holds even for values outside the range.
+        `center` takes a known range to [-1, 1]. It clips, so that |Ψ| <= 1 holds even for values outside the range.
         """
         check(not center or self.known_range is not None, "--center needs features whose range is known in advance.")
         if self.is_psi:
@@ -130,10 +129,7 @@ class Dataset:
         if self.own_map is not None:
             return replace(self.own_map, bias=bias)
         if self.known_range is not None:
-            low, high = self.known_range
-            if center:
-                return replace(FeatureMap.known(self.names, (low + high) / 2, high, bias=bias), floor=-1.0)
-            return FeatureMap.known(self.names, low, high, bias=bias)
+            return FeatureMap.known(self.names, *self.known_range, bias=bias, center=center)
         return FeatureMap.fitted(self.values, self.names, bias=bias)
 
     def points(self, features: FeatureMap | None) -> Points:

@@ -60,12 +60,24 @@ class FeatureMap:
 
     @classmethod
     def known(
-        cls, names: Sequence[str], low: Any, high: Any, *, clip: bool = True, bias: bool = True, r_sup: float = 1.0
+        cls,
+        names: Sequence[str],
+        low: Any,
+        high: Any,
+        *,
+        clip: bool = True,
+        bias: bool = True,
+        r_sup: float = 1.0,
+        center: bool = False,
     ) -> FeatureMap:
-        """For a range known in advance (pixels, histograms): Ψ was fixed before the sample was drawn."""
-        shape = (len(names),)
-        lows, highs = (np.broadcast_to(np.asarray(v, dtype=np.float64), shape).copy() for v in (low, high))
-        return cls(tuple(names), lows, highs, clip, bias, fitted_on_sample=False, r_sup=r_sup)
+        """For a range known in advance (pixels, histograms): Ψ was fixed before the sample was drawn.
+
+        `center` takes it to [-1, 1] and not to [0, 1]: there an l1 unit tells dark from light without paying for an
+        offset.
+        """
+        low, floor = ((low + high) / 2, -1.0) if center else (low, 0.0)
+        lows, highs = (np.broadcast_to(np.asarray(v, dtype=np.float64), (len(names),)).copy() for v in (low, high))
+        return cls(tuple(names), lows, highs, clip, bias, fitted_on_sample=False, r_sup=r_sup, floor=floor)
 
     @classmethod
     def fitted(cls, X: Any, names: Sequence[str] | None = None, *, bias: bool = True) -> FeatureMap:

@@ -64,7 +64,7 @@ class Committee:
         """Train on the training rows by the logistic loss of F, whose gradient is written out here."""
         rows, draw = data.split.train, generator(0, 0, 0)  # the same parts in every round: what is read knows others
         builder, y = self._builder(len(rows)), data.y[rows.to(data.y.device)]
-        points = Points(_Rows(data.inputs, rows), _WithOne(data.inputs), data.device)
+        points = Points(_Flattened(data.inputs, rows), _WithOne(data.inputs), data.device)
         labels = Signs(surrogate("logistic")) if y.is_floating_point() else Classes(data.outputs)
         sample = SplitSample.split(points, labels, y, None, builder.config, draw)
         with one_thread():
@@ -77,7 +77,7 @@ class Committee:
         return CommitteeBuilder(self.depth, config.sizes[-1][1], config, constant=True)
 
 
-class _Rows:
+class _Flattened:
     """Inputs of some rows as a matrix, read when they are asked for."""
 
     def __init__(self, inputs: Inputs, rows: torch.Tensor) -> None:

@@ -26,7 +26,7 @@ VERSION = 3
 
 
 @dataclass(frozen=True)
-class Run:
+class RunSettings:
     """The settings of a run; a further run resumes it only with the same settings.
 
     Attributes
@@ -44,7 +44,7 @@ class Run:
     sample: str
     settings: dict[str, Any]
 
-    def check_same(self, asked: Run, where: str) -> None:
+    def check_same(self, asked: RunSettings, where: str) -> None:
         for one in fields(self):
             own, other = getattr(self, one.name), getattr(asked, one.name)
             values = "other points or labels here" if one.name == "sample" else f"{own} there, {other} here"
@@ -52,7 +52,12 @@ class Run:
 
 
 def write(
-    path: str | Path, grown: GrownEnsemble, classes: list[Any], run: Run, encoder: Encoder | None, picked: Any = None
+    path: str | Path,
+    grown: GrownEnsemble,
+    classes: list[Any],
+    run: RunSettings,
+    encoder: Encoder | None,
+    picked: Any = None,
 ) -> None:
     """Write atomically; estimators given as candidates are not plain values and are refused.
 
@@ -119,7 +124,7 @@ class Saved:
 
     grown: GrownEnsemble
     classes: list[Any]
-    run: Run
+    run: RunSettings
     encoder: Encoder | None
     picked: dict[str, Any] | None
 
@@ -143,7 +148,7 @@ def read(path: str | Path, subnetworks: Any) -> Saved:
 def _read(content: dict[str, Any], subnetworks: Any, path: str) -> Saved:
     check(content["version"] <= VERSION, f"{path}: version {content['version']} is newer than {VERSION}: update.")
     reports = tuple(Report(**{"validation": None} | report) for report in content["reports"])
-    builders, run = Subnetworks.of(subnetworks).builders, Run(**content["run"])
+    builders, run = Subnetworks.of(subnetworks).builders, RunSettings(**content["run"])
     columns = content.get("columns")
     encoder = None if columns is None else Encoder.from_plain(columns)
     kinds = () if encoder is None or not encoder.coded else encoder.categories
@@ -160,7 +165,7 @@ def _read(content: dict[str, Any], subnetworks: Any, path: str) -> Saved:
 
 
 def _rebuilt(
-    saved: dict[str, Any], builders: list[Any], chosen: list[Chosen], grown: GrownEnsemble, run: Run, where: str
+    saved: dict[str, Any], builders: list[Any], chosen: list[Chosen], grown: GrownEnsemble, run: RunSettings, where: str
 ) -> Chosen:
     """The module of the builder of that name, with the weights of the file."""
     name, t, number = saved["name"], saved["round"], saved["number"]

@@ -34,7 +34,7 @@ class Fitted:
     grown: GrownEnsemble
     classes: NDArray[Any]
     device: str
-    run: file.Run
+    run: file.RunSettings
     encoder: Encoder | None = None
     """For a table: how its columns become those of X; later tables are encoded in the same way."""
     picked: dict[str, Any] | None = None
@@ -213,13 +213,13 @@ def _labels(X: Any, y: Any) -> NDArray[Any]:
     return names
 
 
-def _run(X: Any, y: torch.Tensor, settings: Subnetworks, seed: int) -> file.Run:
+def _run(X: Any, y: torch.Tensor, settings: Subnetworks, seed: int) -> file.RunSettings:
     m, share = len(y), settings.validation
     kept = {name: getattr(settings, name) for name in ("strategy", "weights", "validation", "lam", "beta")}
     if isinstance(share, tuple):
         kept["validation"], share = _digest(Inputs.of(share[0]), share[1]), 0.0
     known = {name: value for name, value in kept.items() if value is not None}
-    return file.Run(seed, m, m - round(share * m), _digest(Inputs.of(X), y), known)
+    return file.RunSettings(seed, m, m - round(share * m), _digest(Inputs.of(X), y), known)
 
 
 def _coded(index: NDArray[Any], classes: NDArray[Any]) -> torch.Tensor:
