@@ -594,6 +594,10 @@ def test_a_class_of_generators_or_builders_is_none_itself():
 
     with pytest.raises(ValueError, match=r"builder 'Builder' is a class: give an instance, Builder\(\.\.\)"):
         fitted([Builder], rounds=1)
+    with pytest.raises(ValueError, match=r"builder 'Builder' is a class: give an instance, Builder\(\.\.\)"):
+        check_builder(Builder, shape=(1, 8, 8))
+    with pytest.raises(ValueError, match="Linear is taken as it is, expected a builder"):
+        check_builder(nn.Linear(3, 1), shape=(3,))
 
 
 def test_a_generator_may_propose_one_builder():

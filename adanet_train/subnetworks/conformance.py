@@ -11,7 +11,16 @@ from torch import Tensor, nn
 from adanet_theory.checks import check
 from adanet_train.search.weak_learners import generator
 from adanet_train.subnetworks.fitting import Fit
-from adanet_train.subnetworks.protocol import Context, Report, build, described, name_of, require_function
+from adanet_train.subnetworks.protocol import (
+    Context,
+    Report,
+    build,
+    described,
+    is_given,
+    name_of,
+    proposed,
+    require_function,
+)
 from adanet_train.subnetworks.train import Subnetworks, train
 
 Builder = object
@@ -59,6 +68,8 @@ def check_builder(
     >>> module = check_builder(lambda context: nn.Linear(4, context.outputs), shape=(4,), outputs=3)
     """
     name = name_of(builder)
+    check(not is_given(builder), f"{name} is taken as it is, expected a builder: a function or an object with `build`.")
+    proposed([builder], 1, ())  # refuses a class of builders, and what is none
     x = torch.randn(POINTS, *shape, generator=generator(0, 0, 0))
     for j, count in enumerate(categories):
         x[:, j] = torch.arange(POINTS) % count if count else x[:, j]
