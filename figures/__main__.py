@@ -25,9 +25,7 @@ examples:
 
 def parser() -> Parser:
     options = Parser(
-        prog="python -m figures",
-        description=__doc__.partition(": ")[2] if __doc__ else None,
-        epilog=EXAMPLES,
+        prog="python -m figures", description=__doc__.partition(": ")[2] if __doc__ else None, epilog=EXAMPLES
     )
     add = options.add_argument
     add("names", nargs="*", metavar="NAME", help="figures to draw (default: all; those named model-* need --model)")

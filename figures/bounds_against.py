@@ -27,13 +27,7 @@ _LINES: tuple[dict[str, Any], ...] = (
     {"color": INK, "linestyle": (0, (4, 1.5)), "linewidth": 1.6},
     {"color": GREEN, "linestyle": "-", "marker": "o", "markersize": 2.6},
 )
-_AXES = {
-    "m": "sample size $m$",
-    "depth": "depth $l$",
-    "rho": r"margin $\rho$",
-    "p": "norm $p$",
-    "width": "width $n_k$",
-}
+_AXES = {"m": "sample size $m$", "depth": "depth $l$", "rho": r"margin $\rho$", "p": "norm $p$", "width": "width $n_k$"}
 _P_TICKS = {1.5: "3/2", 2.0: "2", 4.0: "4", np.inf: r"$\infty$"}
 
 

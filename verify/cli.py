@@ -54,11 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parser() -> Parser:
-    options = Parser(
-        prog="verify-bounds",
-        description=__doc__.partition(": ")[2] if __doc__ else None,
-        epilog=EXAMPLES,
-    )
+    options = Parser(prog="verify-bounds", description=__doc__.partition(": ")[2] if __doc__ else None, epilog=EXAMPLES)
     add = options.add_argument
     add("model", metavar="MODEL", nargs="*", help="network, see below; several print a table (with --json a list)")
     add("--module", metavar="PACKAGE:FACTORY", help="function of yours that makes the network, instead of MODEL")

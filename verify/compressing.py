@@ -183,10 +183,7 @@ def _of_picks(path: str, X: Array, y: Array) -> CertifiedNetwork:
     assert run is not None
     check(run.status != "fails", f"{path}: its certificate cannot be confirmed: {run.detail}")
     return CertifiedNetwork(
-        run.upper,
-        lambda U: case.decisions(own, U),
-        os.path.basename(path),
-        f"{PICKED} ({run.detail.rstrip('.')})",
+        run.upper, lambda U: case.decisions(own, U), os.path.basename(path), f"{PICKED} ({run.detail.rstrip('.')})"
     )
 
 
@@ -286,12 +283,6 @@ def _built(read: Case, question: Question, U: Any, given: Any, progress: Progres
         tried, seen = report.tried(read.model, question), {"repeats": differing.repeats, "near": differing.near}
         counted.append(described.of_disagreement(differing.d, differing.n, g, question, tried, **seen))
     built = report.build(
-        read.model,
-        question,
-        sample=read.sample,
-        test=read.test,
-        notes=read.notes,
-        counted=counted,
-        progress=progress,
+        read.model, question, sample=read.sample, test=read.test, notes=read.notes, counted=counted, progress=progress
     )
     return built if U is None else replace(built, notes=(*built.notes, differing.note))

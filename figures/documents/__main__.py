@@ -102,10 +102,7 @@ def theory_page() -> str:
 
 def examples_page() -> str:
     """The scripts of paper_notes/examples, unchanged."""
-    parts = [
-        "# Examples",
-        "These scripts have at most 40 lines each. They print a number and the bound on it.",
-    ]
+    parts = ["# Examples", "These scripts have at most 40 lines each. They print a number and the bound on it."]
     for path in sorted((NOTES / "examples").glob("*.py")):
         script = path.read_text(encoding="utf-8")
         title, _, what = script.partition('"""')[2].partition('"""')[0].partition(":")

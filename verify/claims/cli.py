@@ -42,9 +42,7 @@ numbers   they refute what is false; where a claim holds they are an example, an
 
 def parser() -> Parser:
     options = Parser(
-        prog="verify-claims",
-        description="Run the checks behind the ledger of the paper's claims.",
-        epilog=EXAMPLES,
+        prog="verify-claims", description="Run the checks behind the ledger of the paper's claims.", epilog=EXAMPLES
     )
     add = options.add_argument
     add("ids", nargs="*", metavar="ID", help="claims to run (default: all)")

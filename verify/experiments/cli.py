@@ -40,9 +40,7 @@ def experiment(arguments: argparse.Namespace) -> int:
 
 def parser() -> Parser:
     options = Parser(
-        prog="adanet-experiment",
-        description=__doc__.partition(": ")[2] if __doc__ else None,
-        epilog=EXAMPLES,
+        prog="adanet-experiment", description=__doc__.partition(": ")[2] if __doc__ else None, epilog=EXAMPLES
     )
     options.add_version()
     names = options.add_subparsers(dest="name", metavar="NAME", required=True, parser_class=Parser)

@@ -256,13 +256,7 @@ def _searched(
 
 
 def _row(
-    spec: NetworkSpec,
-    k: int,
-    m: int,
-    sizes: FeatureSizes,
-    below: Sequence[Complexity],
-    estimate: Any,
-    together: float,
+    spec: NetworkSpec, k: int, m: int, sizes: FeatureSizes, below: Sequence[Complexity], estimate: Any, together: float
 ) -> Complexity:
     """`estimate`: the Interval of the layer, or the LowerValue of its search; `together`: the confidence of all."""
     R = [row.upper for row in below]

@@ -313,10 +313,7 @@ def predictions(given: Subject, network: Any) -> Subject:
     notes = given.notes if given.model.is_converted else ()  # others tell of the formula, which nothing here reads
     kind = Path(network).name if isinstance(network, str | Path) else type(network).__name__
     return replace(
-        given,
-        model=BlackBox(kind, given.outputs, given.model.is_converted),
-        notes=(*notes, note),
-        program=program,
+        given, model=BlackBox(kind, given.outputs, given.model.is_converted), notes=(*notes, note), program=program
     )
 
 

@@ -31,13 +31,7 @@ from verify.reading import program
 from verify.reading.formula import BlackBox, Formula, ReadNetwork
 from verify.reading.points import GivenPoints
 from verify.records.question import Question
-from verify.records.results import (
-    BoundReport,
-    BoundRow,
-    DeclaredFacts,
-    ModelFacts,
-    SampleFacts,
-)
+from verify.records.results import BoundReport, BoundRow, DeclaredFacts, ModelFacts, SampleFacts
 from verify.rows import black_box, checks, numeric, others, picks
 from verify.rows.assumptions import rows_held_out
 from verify.rows.bounds import at_margins, tenth

@@ -20,15 +20,7 @@ from adanet_theory.risk.posterior import a_posteriori, path_norm
 from adanet_theory.twins.counted import clopper_pearson_lower, clopper_pearson_upper
 from adanet_train.core.network import Network
 from verify.claims.checks.theorem_1 import deepboost_restated
-from verify.suite.distributions import (
-    DELTA,
-    DISTRIBUTIONS,
-    STATEMENTS,
-    DrawnCase,
-    largest_of,
-    line_complexities,
-    noise,
-)
+from verify.suite.distributions import DELTA, DISTRIBUTIONS, STATEMENTS, DrawnCase, largest_of, line_complexities, noise
 from verify.suite.profiles import scaled
 from verify.suite.tightness import keep
 
