@@ -4,21 +4,9 @@ from __future__ import annotations
 
 import re
 
-_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+from verify.show.tex import escaped
+
 _GREEK = ("Lambda", "rho", "delta", "eta", "beta", "Gamma", "lambda", "phi", "Phi", "Psi")
-_LETTERS = {
-    "δ": "delta",
-    "ρ": "rho",
-    "Λ": "Lambda",
-    "η": "eta",
-    "π": "pi",
-    "Γ": "Gamma",
-    "Φ": "Phi",
-    "φ": "phi",
-    "Ψ": "Psi",
-}
-_MARKS = {"±": "pm", "≤": "leq", "≥": "geq", "×": "times"}
-_SIGNS = _SPECIAL | {sign: rf"$\{name}$" for sign, name in (_LETTERS | _MARKS).items()}
 # what is set as a formula: R_S(H_k), a letter of the paper with its indices, |h| <= 1, a power
 _FORMULA = re.compile(
     r"R_[Sm]\(H_\{?\w\}?\)"
@@ -49,20 +37,12 @@ def figure(name: str, caption: str, *, wide: bool) -> str:
 
 
 def text(words: str) -> str:
-    """The words, with formulas between dollar signs.
-
-    >>> print(text("δ = 5 % ± 1"))
-    $\\delta$ = 5 \\% $\\pm$ 1
-    """
+    """The words, with formulas between dollar signs."""
     parts, end = [], 0
     for match in _FORMULA.finditer(words):
-        parts += [_escaped(words[end : match.start()]), f"${_formula(match[0])}$"]
+        parts += [escaped(words[end : match.start()]), f"${_formula(match[0])}$"]
         end = match.end()
-    return "".join([*parts, _escaped(words[end:])])
-
-
-def _escaped(words: str) -> str:
-    return "".join(_SIGNS.get(c, "\\" + c if c in "&%$#_{}" else c) for c in words)
+    return "".join([*parts, escaped(words[end:])])
 
 
 def _formula(formula: str) -> str:

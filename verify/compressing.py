@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from verify.reading import case, points
 from verify.reading.case import Named
 from verify.reading.formula import BlackBox
 from verify.reading.program import ChainProgram, decided
-from verify.rows.described import CertifiedNetwork, fixed
+from verify.rows.described import CertifiedNetwork, Differences, fixed
 
 if TYPE_CHECKING:
     from adanet_theory.checks import Progress
@@ -34,6 +35,9 @@ BUDGET = 60.0
 
 def compress_named(named: Named, path: str, question: Question, budget: float) -> tuple[Named, list[str]]:
     """Compress the network, write its file, and put that file in its place; also the notes for the reader."""
+    import torch
+
+    from adanet_train.compression.disagreement import decisions
     from adanet_train.compression.search import compress
 
     check(named.data is not None, "--compress needs the sample that the network was trained on: --data FILE.")
@@ -48,8 +52,9 @@ def compress_named(named: Named, path: str, question: Question, budget: float) -
     notes = [f"{source} rounded to {small.bits:,} bits: {path} ({small.errors:,} errors on the sample)."]
     if named.test is not None:
         data = case.load(named, named.test, test=True, outputs=given.outputs, classes=_names(given))
-        errors = _errors(module, data.values.reshape(len(data.y), *X.shape[1:]), data.y)
-        notes.append(f"{source} itself has the test error {errors:.4g}.")
+        rows = torch.from_numpy(data.values.reshape(len(data.y), *X.shape[1:]))
+        error = np.mean(decisions(module, rows) != points.indices(data.y))
+        notes.append(f"{source} itself has the test error {error:.4g}.")
     return replace(named, models=(path,), module=None, weights=(), activation=None, shape=X.shape[1:]), notes
 
 
@@ -81,21 +86,6 @@ def _names(given: Subject) -> tuple[str, ...] | None:
     return None if given.classes is None else tuple(map(str, given.classes))
 
 
-def _errors(module: Any, X: Array, y: Array) -> float:
-    import torch
-
-    from adanet_train.compression.disagreement import decisions
-
-    return float(np.mean(decisions(module, torch.from_numpy(X)) != _indices(y).numpy()))
-
-
-def _indices(y: Array) -> Any:
-    """Labels as they were read, -1/+1 or class indices, as a tensor of class indices."""
-    import torch
-
-    return torch.from_numpy((y > 0 if bool(np.isin(y, (-1, 1)).all()) else y).astype(np.int64))
-
-
 # --surrogate
 
 
@@ -113,45 +103,51 @@ def surrogate(given: Any, X: Array, sample: GivenPoints, outputs: int | None, se
         return CertifiedNetwork(
             certified.at, lambda U: certified.predictor.predict(U.reshape(len(U), -1)), name, PICKED
         )
-    if isinstance(given, str | os.PathLike):
-        from adanet_train.compression import file
+    from adanet_train.compression import file
+    from adanet_train.compression.exact import count
 
+    if isinstance(given, str | os.PathLike):
         path = os.fspath(given)
         return _of_file(file.read(path), X, y, path) if file.is_coded_file(path) else _of_picks(path, X, y)
     check(
         hasattr(given, "at"),
         f"surrogate must be a path, 'pick', or what compress or certify returned, got {type(given).__name__}.",
     )
-    return _of_compressed(given, X, y) if hasattr(given, "coded") else _of_certified(given, sample.names, outputs)
+    if hasattr(given, "coded"):
+        shape = given.shape
+        return _of_code(given.module, partial(count, given.module), shape, given.bits, X, y, "the compressed network")
+    return _of_certified(given, sample.names, outputs)
 
 
-def _of_compressed(given: Any, X: Array, y: Array) -> CertifiedNetwork:
-    """Its errors are counted on the sample, under the labels that the other network has there."""
+def _of_code(
+    outputs: Callable[[Any], Any],
+    counted: Callable[[Any, Any], Any],
+    shape: tuple[int, ...],
+    bits: int,
+    X: Array,
+    y: Array,
+    name: str,
+    file: CodedFile | None = None,
+) -> CertifiedNetwork:
+    """A compressed network, whose errors are counted on the sample, under the labels that the other network has there.
+
+    Integers stay integers.
+    """
     import torch
 
-    from adanet_train.compression.exact import count
-
-    def decide(U: Array) -> Array:
-        with torch.no_grad():
-            return decided(given.module(torch.from_numpy(_read_by(given, U))).numpy())
-
-    errors = count(given.module, torch.from_numpy(_read_by(given, X)), _indices(y)).errors
-    return _described(errors, len(y), given.bits, decide, "the compressed network")
-
-
-def _read_by(given: Any, X: Array) -> Array:
-    """Points in the shape of those used to compress; integers stay integers."""
-    values = np.asarray(X)
-    values = values if values.dtype.kind in "iu" else values.astype(np.float64)
-    return np.ascontiguousarray(values.reshape(len(values), *given.shape))
-
-
-def _described(
-    errors: int, m: int, bits: int, decide: Callable[[Array], Array], name: str, file: CodedFile | None = None
-) -> CertifiedNetwork:
     from adanet_theory.twins.counted import occam_upper
 
-    return CertifiedNetwork(lambda delta: occam_upper(errors, m, bits, delta), decide, name, fixed(file))
+    def read(points: Array) -> Any:
+        values = np.asarray(points)
+        values = values if values.dtype.kind in "iu" else values.astype(np.float64)
+        return torch.from_numpy(np.ascontiguousarray(values.reshape(len(values), *shape)))
+
+    @torch.no_grad()
+    def decide(U: Array) -> Array:
+        return decided(outputs(read(U)).numpy())
+
+    errors = counted(read(X), torch.from_numpy(points.indices(y))).errors
+    return CertifiedNetwork(partial(occam_upper, errors, len(y), bits), decide, name, fixed(file))
 
 
 def _of_certified(given: Any, names: tuple[Any, ...] | None, outputs: int | None) -> CertifiedNetwork:
@@ -188,32 +184,10 @@ def _of_picks(path: str, X: Array, y: Array) -> CertifiedNetwork:
 
 
 def _of_file(file: CodedFile, X: Array, y: Array, path: str) -> CertifiedNetwork:
-    """The network of a compressed file: its errors are counted on the sample."""
-    import torch
-
+    """The network of a compressed file."""
     check(file.graph is not None, f"{path}: holds no graph of its architecture; give what compress returned.")
     assert file.graph is not None
-    graph = file.graph
-
-    def decide(U: Array) -> Array:
-        return decided(file.outputs(torch.from_numpy(_read_by(graph, U)).double()).numpy())
-
-    errors = file.count(torch.from_numpy(_read_by(graph, X)).double(), _indices(y)).errors
-    return _described(errors, len(y), file.bits, decide, os.path.basename(path), file)
-
-
-@dataclass(frozen=True)
-class Differences:
-    """d of n points without labels where f and g differ, and the certificate of g."""
-
-    d: int
-    n: int
-    g: CertifiedNetwork
-    note: str
-    repeats: int
-    """Rows that equal an earlier one."""
-    near: int
-    """Rows within 1e-6 of a row of the sample."""
+    return _of_code(file.outputs, file.count, file.graph.shape, file.bits, X, y, os.path.basename(path), file)
 
 
 def differences(subject: Subject, U: Array, g: CertifiedNetwork, X: Array, question: Question) -> Differences:
@@ -280,8 +254,7 @@ def _built(read: Case, question: Question, U: Any, given: Any, progress: Progres
         assert read.sample is not None
         g = surrogate(given, X, read.sample, read.given.outputs, question.seed)
         differing = differences(read.given, fresh, g, X, question)
-        tried, seen = report.tried(read.model, question), {"repeats": differing.repeats, "near": differing.near}
-        counted.append(described.of_disagreement(differing.d, differing.n, g, question, tried, **seen))
+        counted.append(described.of_disagreement(differing, question, report.tried(read.model, question)))
     built = report.build(
         read.model, question, sample=read.sample, test=read.test, notes=read.notes, counted=counted, progress=progress
     )

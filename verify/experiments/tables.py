@@ -7,7 +7,6 @@ table of each file is put between the page's comments <!-- FILE --> and <!-- /FI
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from paper_notes import tables as paper
 from verify.experiments.protocols.picking import FIFTEEN, compared
 from verify.experiments.running import results
 from verify.show import markdown
+from verify.show.tex import escaped
 
 upwards = partial(upward, digits=3)
 METHODS = {"adanet": "AdaNet", "lr": "LR", "nn": "NN", "nn-gp": "NN-GP"}
@@ -537,10 +537,10 @@ def grid(table: Table) -> str:
 
 
 def latex(table: Table) -> str:
-    body = [" & ".join(_tex(cell) for cell in row) + r" \\" for row in (table.header, *table.rows)]
+    body = [" & ".join(escaped(cell) for cell in row) + r" \\" for row in (table.header, *table.rows)]
     lines = [
         r"\begin{table}",
-        rf"\caption{{{_tex(table.title)}. {_tex(table.note)}}}",
+        rf"\caption{{{escaped(table.title)}. {escaped(table.note)}}}",
         rf"\begin{{tabular}}{{{'l' * len(table.header)}}}",
         r"\hline",
         body[0],
@@ -551,25 +551,6 @@ def latex(table: Table) -> str:
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
-
-
-_TEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "±": r"$\pm$", "<": "$<$", ">": "$>$", "^": r"\^{}"}
-_TEX |= {
-    "λ": r"$\lambda$",
-    "η": r"$\eta$",
-    "Λ": r"$\Lambda$",
-    "Γ": r"$\Gamma$",
-    "ρ": r"$\rho$",
-    "\\": r"\textbackslash{}",
-}
-
-
-def _tex(text: str) -> str:
-    """
-    >>> _tex("0.9 ± 0.1 & 5 %")
-    '0.9 $\\\\pm$ 0.1 \\\\& 5 \\\\%'
-    """
-    return re.sub("|".join(map(re.escape, _TEX)), lambda match: _TEX[match.group()], text)
 
 
 def read(path: Path) -> tuple[Result, list[Table]]:

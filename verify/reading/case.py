@@ -68,8 +68,7 @@ def _subject(network: Any, sample: Pairs, test: Pairs | None, activation: str | 
     if sample.X is not None or test is None:
         return subject.subject(network, sample.X, sample.y, activation)
     given = subject.subject(network, test.X, test.y, activation)
-    stored = getattr(given.model, "sample", None)
-    return given if stored is not None and stored.Psi is not None else subject.predictions(given, network)
+    return given if given.holds_points else subject.predictions(given, network)
 
 
 def _encoded(network: Any, pairs: Pairs) -> Pairs:
@@ -326,8 +325,7 @@ def read_files(named: Named) -> Iterator[Case]:
         first = first or _Data(named, given, shape)
         first.require_alike(path, given)
         sample, test = first.pairs()
-        stored = getattr(given.model, "sample", None)
-        missing = sample is None and (stored is None or stored.Psi is None)
+        missing = sample is None and not given.holds_points
         check(not missing or test is not None, f"{path}: holds no training points. {subject.with_points(path)}")
         read = _case(subject.predictions(given, path) if missing else given, sample, test)
         yield replace(read, notes=(*_unloaded(named, given), *read.notes))

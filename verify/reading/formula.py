@@ -4,45 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from adanet_theory.spec import NetworkSpec
     from adanet_train.core.network import Network
-    from adanet_train.data.features import FeatureMap
-    from adanet_train.data.fields import Sample
+    from adanet_train.model.model_file import ModelFile
     from adanet_train.reading.graph import Graph
-
-
-class Formula(Protocol):
-    """A model file, or what was read of a module or an estimator. `layers` is None where the graph has none."""
-
-    @property
-    def graph(self) -> Graph: ...
-    @property
-    def layers(self) -> Network | None: ...
-    @property
-    def declared(self) -> NetworkSpec | None: ...
-    @property
-    def declared_rho(self) -> float | None: ...
-    @property
-    def features(self) -> FeatureMap | None: ...
-    @property
-    def sample(self) -> Sample | None: ...
-    @property
-    def holdout(self) -> Sample | None: ...
-    @property
-    def picked(self) -> Any: ...
-    @property
-    def meta(self) -> Mapping[str, Any]: ...
-    @property
-    def extra(self) -> Mapping[str, Any]: ...
-    @property
-    def sha256(self) -> str | None: ...
-    @property
-    def is_converted(self) -> bool: ...
-    @property
-    def shown_classes(self) -> tuple[str, ...] | None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +39,9 @@ class ReadNetwork:
         from adanet_train.reading.layers import layers
 
         return cls(graph.read((-1.0, 1.0)) if graph.outputs == 2 else graph, layers(graph))
+
+
+Formula: TypeAlias = "ModelFile | ReadNetwork"
 
 
 @dataclass(frozen=True)

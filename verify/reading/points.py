@@ -48,9 +48,23 @@ class GivenPoints:
     rows: Array | None = None
 
     @property
+    def is_wrong(self) -> Any:
+        """Where the program errs; its decisions are known."""
+        return np.asarray(self.predicted != self.y)
+
+    @property
     def compared(self) -> Array:
         """What decides whether two points are equal."""
         return self.Psi if self.rows is None else self.rows
+
+
+def indices(y: Array) -> Array:
+    """The indices of the classes, of labels -1/+1 too.
+
+    >>> indices(np.array([-1.0, 1.0])).tolist(), indices(np.array([2, 0])).tolist()
+    ([0, 1], [2, 0])
+    """
+    return (y > 0).astype(np.int64) if y.dtype.kind == "f" else y
 
 
 class Pairs(NamedTuple):

@@ -37,15 +37,6 @@ class Program(Protocol):
         ...
 
 
-def errors(predicted: Array, y: Array) -> int:
-    """How many decisions are not the label.
-
-    >>> errors(np.array([1.0, -1.0, 0.0]), np.array([1.0, 1.0, -1.0]))
-    2
-    """
-    return int(np.count_nonzero(predicted != y))
-
-
 def decided(f: Array) -> Array:
     """The decisions of outputs: the sign of one, of two the sign of the second less the first, the largest of more.
 

@@ -72,6 +72,12 @@ class Subject:
         """The number of classes with an output each; None for one function f."""
         return self.model.outputs if isinstance(self.model, BlackBox) else self.model.graph.classes
 
+    @property
+    def holds_points(self) -> bool:
+        """Whether the model file has its sample, and not only the digest."""
+        sample = None if isinstance(self.model, BlackBox) else self.model.sample
+        return sample is not None and sample.Psi is not None
+
 
 def subject(network: Any, X: Any = None, y: Any = None, activation: str | None = None) -> Subject:
     """The network, whatever it came as. A module is read on points of the shape of X and compared with itself on X."""
@@ -466,12 +472,13 @@ def declare(given: Subject, declared: NetworkSpec | Mapping[str, Any] | None) ->
     check(
         isinstance(declared, NetworkSpec), f"declared must be a NetworkSpec or a dict, got a {type(declared).__name__}."
     )
-    what = "a black box" if isinstance(model, BlackBox) else "a graph"
     layers = None if isinstance(model, BlackBox) else model.layers
+    what = "a black box" if isinstance(model, BlackBox) else "a graph"
     check(layers is not None, f"declared is a family of layers; this network is {what}, in no such family.")
     assert layers is not None
+    assert not isinstance(model, BlackBox)
     fields.require_fit(layers.n, declared.n)
     own = layers.activations
     wanted = tuple(phi.name for phi in declared.activations[: len(own)])
     check(own == wanted, f"declared must have the network's activations {own}, got {wanted}.")
-    return replace(given, model=replace(model, declared=declared))  # type: ignore[type-var]
+    return replace(given, model=replace(model, declared=declared))

@@ -16,7 +16,6 @@ from adanet_train.core import by_class
 from verify.measure.repeats import repeated
 from verify.reading.formula import BlackBox
 from verify.reading.points import GivenPoints
-from verify.reading.program import errors
 from verify.records.question import Question
 from verify.records.results import BoundReport, ModelFacts, SampleFacts
 from verify.rows import checks, picks
@@ -86,15 +85,15 @@ def build(
         quotes=fixed,
         classes=box.outputs or 2,
         base_rate=base_rate,
-        class_errors={} if sample is None else _by_class(sample),
+        class_errors={} if sample is None else by_class.class_errors(sample.is_wrong, sample.y, sample.names),
         notes=(*notes, *unused_rho(question, fixed)),
-        advice=() if helped else _advice(points, delta),
+        advice=() if helped else (held_out_hint(len(points.y), base_rate, float(delta)),),
     )
 
 
 def _facts(sample: GivenPoints | None) -> SampleFacts:
     m = 0 if sample is None else len(sample.y)
-    error = math.nan if sample is None else _errors(sample) / m
+    error = math.nan if sample is None else int(sample.is_wrong.sum()) / m
     return SampleFacts(m, math.nan, math.nan, math.nan, math.nan, error)
 
 
@@ -116,17 +115,3 @@ def _verdict(
         rows += [unknown_map(), *of_picking(run)]
     rows += [chain(None)] * box.is_converted
     return Assessment(with_counted(rows, counted), is_declared=False, classes="two" if box.outputs is None else "many")
-
-
-def _errors(points: GivenPoints) -> int:
-    assert points.predicted is not None
-    return errors(points.predicted, points.y)
-
-
-def _by_class(points: GivenPoints) -> dict[str, float]:
-    return by_class.class_errors(np.asarray(points.predicted != points.y), points.y, points.names)
-
-
-def _advice(sample: GivenPoints, delta: Fraction) -> tuple[str, ...]:
-    """What would bound the risk of a predictor that cannot be read."""
-    return (held_out_hint(len(sample.y), by_class.base_rate(sample.y), float(delta)),)

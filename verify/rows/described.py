@@ -16,7 +16,7 @@ import numpy as np
 from adanet_theory import catalogue
 from adanet_theory.checks import Array
 from verify.reading.formula import BlackBox, Formula
-from verify.reading.points import GivenPoints
+from verify.reading.points import GivenPoints, indices
 from verify.records.question import Question
 from verify.records.results import Assumption
 from verify.rows.report import stored_sample, trained_for
@@ -63,7 +63,21 @@ class CertifiedNetwork:
     """Its own points, where it holds them."""
 
 
-HOPELESS = 64  # bits a point: without one error the bound is above 1 - 2^-64
+@dataclass(frozen=True)
+class Differences:
+    """d of n points without labels where f and g differ, and the certificate of g."""
+
+    d: int
+    n: int
+    g: CertifiedNetwork
+    note: str
+    repeats: int
+    """Rows that equal an earlier one."""
+    near: int
+    """Rows within 1e-6 of a row of the sample."""
+
+
+MOST_BITS = 64  # a point: without one error the bound is above 1 - 2^-64
 FIXED = "the architecture{} and code {} were fixed before the sample"
 CONSTANTS = ", {:,} constants of its graph included,"
 STRUCTURED = "the activation and code {}, which tells depth and widths, were fixed before the sample"
@@ -102,7 +116,7 @@ def describe(
         if sum(w.size for w in weights) > MOST_WEIGHTS:
             return None
         bits = code.bits_of([code.lossless(w) for w in weights])
-    errors = _errors(model.graph, points, hopeless=bits > HOPELESS * len(points.y))
+    errors = _errors(model.graph, points, hopeless=bits > MOST_BITS * len(points.y))
     asked = own is not None or trained_for(model) == OCCAM
     return Description(bits, errors, len(points.y), (architecture,), asked, structured)
 
@@ -114,8 +128,7 @@ def _errors(graph: Any, points: GivenPoints, *, hopeless: bool) -> int:
     """
     if points.predicted is None:
         return int(_wrong(graph, points).sum())
-    errs = points.predicted != points.y
-    return int(errs.sum() if hopeless else (errs | _wrong(graph, points)).sum())
+    return int((points.is_wrong if hopeless else points.is_wrong | _wrong(graph, points)).sum())
 
 
 def _of_module(module: Any, sample: GivenPoints, own: CodedFile | None) -> Description | None:
@@ -129,11 +142,9 @@ def _of_module(module: Any, sample: GivenPoints, own: CodedFile | None) -> Descr
         return None
     if sum(w.size for w in weights) > MOST_WEIGHTS or not all(np.isfinite(w).all() for w in weights):
         return None
-    assert sample.predicted is not None
-    errors = int(np.count_nonzero(sample.predicted != sample.y))
     assumed = (_architecture(fixed(own), f"the module cannot be read; {SAME}"),)
     bits = code.bits_of([code.lossless(w) for w in weights]) if own is None else own.bits
-    return Description(bits, errors, len(sample.y), assumed, own is not None)
+    return Description(bits, int(sample.is_wrong.sum()), len(sample.y), assumed, own is not None)
 
 
 def fixed(own: CodedFile | None, structured: bool = False) -> str:
@@ -168,11 +179,8 @@ def _wrong(graph: Any, points: GivenPoints) -> Array:
 
     from adanet_train.compression.exact import wrong
 
-    y = points.y
-    indices = (y > 0).astype(np.int64) if y.dtype.kind == "f" else y
-    X = points.Psi.reshape(len(y), *graph.shape)
-    is_wrong: Array = wrong(graph, X, torch.from_numpy(indices)).numpy()
-    return is_wrong
+    X = points.Psi.reshape(len(points.y), *graph.shape)
+    return np.asarray(wrong(graph, X, torch.from_numpy(indices(points.y))).numpy())
 
 
 # The rows
@@ -197,9 +205,7 @@ def of_description(description: Description | None) -> tuple[Counted, ...]:
     return (Counted(bound, at, description.assumptions, asked=description.asked),)
 
 
-def of_disagreement(
-    d: int, n: int, g: CertifiedNetwork, question: Question, tried: int, *, repeats: int = 0, near: int = 0
-) -> Counted:
+def of_disagreement(differing: Differences, question: Question, tried: int) -> Counted:
     """disagreement-certificate: points without labels were given for it.
 
     Half of δ for each part; what was tried on the sample divides the first, networks compared on U the second: they
@@ -207,11 +213,11 @@ def of_disagreement(
     """
     from adanet_theory.twins.counted import disagreement_upper
 
-    half = Fraction(question.delta) / 2
+    half, g, d, n = Fraction(question.delta) / 2, differing.g, differing.d, differing.n
     b = min(1.0, float(g.at(half / tried)) * (1 + 1e-12))  # g.at is right to twelve digits or rounded up
     terms: dict[str, float | None] = {"surrogate": b, "disagreements": float(d), "n": float(n)}
     said = RowValue(disagreement_upper(b, d, n, half / question.compared), terms, about="program")
-    rows = (_unlabelled(n, repeats, near, question.discrete), _surrogate(g, question.discrete))
+    rows = (_unlabelled(differing, question.discrete), _surrogate(g, question.discrete))
     delta = half / tried + half / question.compared
     return Counted(catalogue.bound(DISAGREEMENT), lambda _: said, rows, delta=delta)
 
@@ -227,8 +233,9 @@ def _surrogate(g: CertifiedNetwork, discrete: bool) -> Assumption:
     return replace(row, words=f"the certificate of the surrogate holds: {g.assumes}")
 
 
-def _unlabelled(n: int, repeats: int, near: int, discrete: bool) -> Assumption:
+def _unlabelled(points: Differences, discrete: bool) -> Assumption:
     """Points without labels are new draws, as held-out ones are."""
+    n, repeats, near = points.n, points.repeats, points.near
     used = f"assumed: the {n:,} points without labels were used for neither network"
     beside = f"{near:,} of the {n:,} lie within 1e-6 of rows of the sample" if near else ""
     if repeats == 0:

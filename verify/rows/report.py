@@ -258,7 +258,7 @@ def make_setting(
     own = _arithmetic(model, sample)
     enclosed = margins(graph, sample.Psi, sample.y, Purse(EXACT_SHARE * question.budget))
     # a model file's program is its network in float64, which decides by the sign of what was just computed
-    is_wrong: Any = enclosed.middle <= 0 if sample.predicted is None else sample.predicted != sample.y
+    is_wrong: Any = enclosed.middle <= 0 if sample.predicted is None else sample.is_wrong
     run = picking(model, sample, replay=question.replay, progress=progress)
     return Setting(
         graph=graph,

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from html import escape
+from typing import TYPE_CHECKING
 
 from adanet_theory.rounding import probability
 from verify.records.results import BoundReport, BoundRow
 from verify.show import links, plots, stylesheet, wording
-from verify.show.wording import NOTHING, down, up
+from verify.show.wording import down, up
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _ORDER: Mapping[str, int] = {"fails": 0, "open": 1, "assumed": 2, "holds": 3}
 
@@ -107,11 +111,8 @@ def _title(key: str, report: BoundReport) -> str:
 
 def _bound(row: BoundRow, report: BoundReport) -> list[str]:
     """A statement that does not apply shows no bound; its terms are marked as a formula only."""
-    words = [escape(wording.remark(row, report)), _soft(wording.terms(row))]
-    if wording.group(row) == "not":
-        return [_statement(row.id), *[NOTHING] * 4, *words]
-    value = NOTHING if row.context else up(row.value)
-    return [_statement(row.id), value, up(row.raw), *wording.margins(row, report), *words]
+    terms = f'<span class="soft">{escape(wording.terms(row))}</span>'
+    return [_statement(row.id), *wording.cells(row, report), escape(wording.remark(row, report)), terms]
 
 
 def _layers(report: BoundReport) -> str:
@@ -171,10 +172,15 @@ def _plots(report: BoundReport) -> str:
     if report.curves:
         caption = "Bounds against rho; dashed where one does not apply, shaded where it would be vacuous."
         pictures.append(("against-rho", plots.draw_bound_against_rho(report), caption))
-    shown = [
+    return figures(pictures)
+
+
+def figures(pictures: Iterable[tuple[str, Figure, str]]) -> str:
+    """Each picture with its name and its caption."""
+    shown = (
         f"<figure>{plots.svg(picture, name)}<figcaption>{escape(caption)}</figcaption></figure>"
         for name, picture, caption in pictures
-    ]
+    )
     return f'<div class="plots">{"".join(shown)}</div>'
 
 
@@ -222,7 +228,3 @@ def _statement(id: str) -> str:
 
 def _codes(names: Iterable[str]) -> str:
     return " ".join(map(_code, names))
-
-
-def _soft(text: str) -> str:
-    return f'<span class="soft">{escape(text)}</span>'

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from adanet_theory.rounding import probability
 from verify.records.results import Assumption, BoundReport, BoundRow
 from verify.show import links, wording
-from verify.show.wording import NOTHING, up
+from verify.show.wording import up
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -120,17 +120,10 @@ class _Page:
             self.line(f"  {line}", "dim", 4)
 
     def bound(self, row: BoundRow, report: BoundReport, style: str) -> None:
-        # A number is not shown for a network it does not cover: only -v spells the formula out.
-        silent = not row.applies and not row.context
-        value, raw = (NOTHING, NOTHING) if silent else (NOTHING if row.context else up(row.value), up(row.raw))
-        small, large = (NOTHING, NOTHING) if silent else wording.margins(row, report)
-        remark = wording.remark(row, report)
-        if silent:
-            self.line(f"    {row.id:{self.name}}  {remark}", style, 28, row.id)
-        else:
-            self.line(
-                f"    {row.id:{self.name}}{value:>8}{raw:>9}{small:>10}{large:>9}  {remark}".rstrip(), style, 28, row.id
-            )
+        value, raw, small, large = wording.cells(row, report)
+        numbers = "" if wording.group(row) == "not" else f"{value:>8}{raw:>9}{small:>10}{large:>9}"
+        line = f"    {row.id:{self.name}}{numbers}  {wording.remark(row, report)}"
+        self.line(line.rstrip(), style, 28, row.id)
 
     def layers(self, report: BoundReport, verbose: bool) -> None:
         broken = wording.violations(report)

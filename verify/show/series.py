@@ -233,10 +233,6 @@ def to_html(series: Sequence[Checkpoint]) -> str:
         ("norms", draw_norms(series), "W and the path norm B."),
         ("errors", draw_errors(series), "The error on the sample, and on held-out points where there are any."),
     ]
-    shown = [
-        f"<figure>{plots.svg(picture, name)}<figcaption>{escape(caption)}</figcaption></figure>"
-        for name, picture, caption in pictures
-    ]
     verdicts = [
         f"<dt>{escape(checkpoint.name)}</dt><dd>{escape(wording.sentence(checkpoint.report))}</dd>"
         for checkpoint in series
@@ -247,7 +243,7 @@ def to_html(series: Sequence[Checkpoint]) -> str:
         page.table(head, cells, numbers=set(range(1, len(head)))),
         f'<section class="verdict"><p>{escape(answer(series))}</p></section>',
         f'<p class="soft">{escape(legend(series))}</p>',
-        f'<div class="plots">{"".join(shown)}</div>',
+        page.figures(pictures),
         f"<h2>Verdicts</h2><dl>{''.join(verdicts)}</dl>",
     ]
     return stylesheet.document(f"verify-bounds, {len(series)} checkpoints", "\n".join(body))

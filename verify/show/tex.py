@@ -12,10 +12,10 @@ def to_tex(report: BoundReport) -> str:
     """The one-row table for a paper: errors, the bound that may be quoted, and what it is computed from."""
     cite = report.cite
     held_out = "--" if report.test is None else near(report.test.error)
-    bound = ("none", "--", "--") if cite is None else (_tex_escape(cite.id), up(cite.value), near(cite.delta))
+    bound = ("none", "--", "--") if cite is None else (escaped(cite.id), up(cite.value), near(cite.delta))
     trained = near(report.sample.train_error) if report.sample.m else "--"
     cells = (f"{report.sample.m:,}", trained, held_out, *bound, *_counted(report))
-    said = _tex_escape(wording.sentence(report))
+    said = escaped(wording.sentence(report))
     return "\n".join(
         [
             f"% {_source(report)}",
@@ -63,7 +63,7 @@ def to_tex_all(report: BoundReport) -> str:
     return "\n".join(
         [
             f"% {_source(report)}",
-            f"% {_tex_comment(wording.sentence(report))}",
+            f"% {' '.join(wording.sentence(report).split())}",
             "% packages booktabs and tabularx; rho is that of f/W; as wide as the column, whatever the numbers are",
             r"{\scriptsize\setlength{\tabcolsep}{2.5pt}%",
             r"\begin{tabularx}{\columnwidth}{@{}lrrr>{\raggedright\arraybackslash}X@{}}",
@@ -79,17 +79,15 @@ def to_tex_all(report: BoundReport) -> str:
 
 
 def _tex_row(row: BoundRow, report: BoundReport, letters: int) -> list[str]:
-    key, name = wording.group(row), _tex_escape(wording.shortened(row.id, letters))
-    if key == "not":
-        return [name, NOTHING, NOTHING, NOTHING, _tex_escape(wording.remark(row, report))]
-    remark = {"cite": _decides(row, report), "vacuous": "vacuous", "context": "context"}[key]
-    value = NOTHING if key == "context" else up(row.value)
-    return [name, value, up(row.raw), wording.margins(row, report)[0], remark]
+    value, raw, rho, _ = wording.cells(row, report)
+    return [escaped(wording.shortened(row.id, letters)), value, raw, rho, escaped(_remark(row, report))]
 
 
-def _decides(row: BoundRow, report: BoundReport) -> str:
+def _remark(row: BoundRow, report: BoundReport) -> str:
     """What a reader needs to compute a certificate again; other bounds have their terms on the page."""
-    if row.group == "held-out":
+    if (key := wording.group(row)) in ("vacuous", "context"):
+        return key
+    if key == "not" or row.group == "held-out":
         return wording.remark(row, report)
     return wording.terms(row) if row.group == "certificate" else ""
 
@@ -102,17 +100,23 @@ def _tex_number(entry: str) -> str:
     return rf"${mantissa} \cdot 10^{{{power}}}$" if plain else entry
 
 
-_TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "…": r"\ldots{}"}
+_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "…": r"\ldots{}"}
+_LETTERS = {"δ": "delta", "ρ": "rho", "η": "eta", "λ": "lambda", "π": "pi", "φ": "phi",
+            "Λ": "Lambda", "Γ": "Gamma", "Φ": "Phi", "Ψ": "Psi"}  # fmt: skip
+_SIGNS = {"±": r"\pm", "≤": r"\leq", "≥": r"\geq", "×": r"\times", "<": "<", ">": ">"}
+_TEX = _SPECIAL | {sign: f"${code}$" for sign, code in _SIGNS.items()}
+_TEX |= {letter: rf"$\{name}$" for letter, name in _LETTERS.items()}
 
 
-def _tex_escape(content: str) -> str:
-    return "".join(_TEX.get(c, "\\" + c if c in "&%$#_{}" else c) for c in content)
+def escaped(text: str) -> str:
+    r"""Text as TeX sets it.
+
+    >>> print(escaped("δ = 5 % ± 1, R_S < 2"))
+    $\delta$ = 5 \% $\pm$ 1, R\_S $<$ 2
+    """
+    return "".join(_TEX.get(c, "\\" + c if c in "&%$#_{}" else c) for c in text)
 
 
 def _source(report: BoundReport) -> str:
     """The schema and the digest of the model file, where there is one."""
     return SCHEMA + (f", model sha256 {report.model.sha256}" if report.model.sha256 else "")
-
-
-def _tex_comment(content: str) -> str:
-    return " ".join(content.split())

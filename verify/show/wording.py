@@ -276,6 +276,13 @@ def grouped(report: BoundReport) -> list[tuple[str, list[BoundRow]]]:
     return [(key, members) for key, members in rows.items() if members]
 
 
+def cells(row: BoundRow, report: BoundReport) -> tuple[str, str, str, str]:
+    """The bound, its raw value and `margins`; no number for a network that the statement does not cover."""
+    if group(row) == "not":
+        return NOTHING, NOTHING, NOTHING, NOTHING
+    return NOTHING if row.context else up(row.value), up(row.raw), *margins(row, report)
+
+
 def margins(row: BoundRow, report: BoundReport) -> tuple[str, str]:
     """`scales` as text; nothing where the margin was chosen for a bound that is 1 or more at every margin."""
     small, large = (None, None) if report.rho_chosen and row.vacuous else scales(row, report.model.W)
