@@ -16,6 +16,7 @@ from verify.reading.case import Named
 from verify.reading.formula import BlackBox
 from verify.reading.program import ChainProgram, decided
 from verify.rows.described import CertifiedNetwork, Differences, fixed
+from verify.rows.setting import HeldOut
 
 if TYPE_CHECKING:
     from adanet_theory.checks import Progress
@@ -208,7 +209,8 @@ def differences(subject: Subject, U: Array, g: CertifiedNetwork, X: Array, quest
     differ = (mine != other) | (mine == none)
     note = f"disagreement: with {g.name} on {len(U):,} points without labels"
     better = "if they have labels, held-out is better (--test-data)."
-    return Differences(int(differ.sum()), len(U), g, f"{note}; {better}", repeats, close)
+    fresh = HeldOut(len(U), repeats, shared=0, near=close)
+    return Differences(int(differ.sum()), fresh, g, f"{note}; {better}")
 
 
 def unlabelled_file(path: str, shape: tuple[int, ...] | None) -> Array:

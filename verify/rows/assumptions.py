@@ -77,14 +77,16 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
 
 def of_picking(run: PickingFacts | None) -> tuple[Assumption, ...]:
     """What a certificate from picks assumes."""
-    return () if run is None else (_row("picked", run.status, run.detail), _row("recipe", "assumed", RECIPE))
+    return (
+        () if run is None else (assumption("picked", run.status, run.detail), assumption("recipe", "assumed", RECIPE))
+    )
 
 
 def with_counted(rows: Sequence[Assumption], counted: Sequence[Counted]) -> tuple[Assumption, ...]:
     """The rows, and those that the counted statements have beside them."""
     known = {row.id: row for row in rows}
     for one in counted:
-        features = [_row("feature-map", "assumed", FEATURES)] * ("feature-map" in one.bound.needs)
+        features = [assumption("feature-map", "assumed", FEATURES)] * ("feature-map" in one.bound.needs)
         for row in (*one.assumptions, *features):
             known.setdefault(row.id, row)
     return tuple(known.values())
@@ -98,7 +100,7 @@ def _of_many(rows: tuple[Assumption, ...]) -> Iterator[Assumption]:
             yield replace(row, statements=needed_by)
 
 
-def _row(id: str, status: Status | bool, detail: str, words: str = "") -> Assumption:
+def assumption(id: str, status: Status | bool, detail: str, words: str = "") -> Assumption:
     """A row; True and False are what was checked here."""
     word: Status = status if isinstance(status, str) else "holds" if status else "fails"
     return Assumption(id, word, detail, (*LEMMAS.get(id, ()), *catalogue.needing(id)), words=words)
@@ -110,12 +112,12 @@ def _row(id: str, status: Status | bool, detail: str, words: str = "") -> Assump
 def iid(repeats: int, m: int, discrete: bool) -> Assumption:
     """Points drawn independently from one law: nothing can show it, but rows that repeat speak against it."""
     if repeats == 0:
-        return _row("iid", "assumed", "no row repeats; assumed: the points were drawn independently")
+        return assumption("iid", "assumed", "no row repeats; assumed: the points were drawn independently")
     copies = f"{repeats:,} of {m:,} rows repeat an earlier row"
     if discrete:
         words = f"the points are independent draws from one law, though {copies}"
-        return _row("iid", "assumed", f"{copies}, taken as draws of their own (--discrete)", words)
-    return _row("iid", "fails", copies)
+        return assumption("iid", "assumed", f"{copies}, taken as draws of their own (--discrete)", words)
+    return assumption("iid", "fails", copies)
 
 
 def rows_held_out(sample: GivenPoints | None, test: GivenPoints, discrete: bool) -> HeldOut:
@@ -138,25 +140,31 @@ def _relabelled(count: int) -> str:
 
 
 def untouched(points: HeldOut, discrete: bool) -> Assumption:
-    """Held-out points are new draws that nothing was fitted to; copies of one point, or of the sample, are not."""
-    counted = [f"{points.repeats:,} of the {points.n:,} held-out rows repeat an earlier row"] * (points.repeats > 0)
+    unused = f"the {points.n:,} held-out points were used neither in training nor to choose"
+    return new_draws("untouched", points, discrete, what="held-out rows", unused=unused, words=UNTOUCHED)
+
+
+def new_draws(id: str, points: HeldOut, discrete: bool, *, what: str, unused: str, words: str) -> Assumption:
+    """Points beside the sample are new draws; copies of one of them, or of rows of the sample, are not.
+
+    `unused` is what is assumed of them, `words` the usual words of a citation.
+    """
+    counted = [f"{points.repeats:,} of the {points.n:,} {what} repeat an earlier one"] * (points.repeats > 0)
     if points.shared:
         counted.append(f"{points.shared:,} of the {points.n:,} are rows of the sample{_relabelled(points.relabelled)}")
     beside = f"{points.near:,} of the {points.n:,} lie within 1e-6 of rows of the sample" if points.near else ""
-    unused = f"assumed: the {points.n:,} held-out points were used neither in training nor to choose"
+    assumed = f"assumed: {unused}"
+    if not counted and points.shared is None:
+        unknown = "no sample was given, so that rows of it could not be looked for"
+        return assumption(id, "assumed", f"none of the {what} repeats; {unknown}; {assumed}", f"{words}: {unknown}")
     if not counted:
-        if points.shared is None:
-            unknown = "no sample was given, so that rows of it could not be looked for"
-            return _row(
-                "untouched", "assumed", f"no held-out row repeats; {unknown}; {unused}", f"{UNTOUCHED}: {unknown}"
-            )
-        new = f"no held-out row repeats or is a row of the sample{beside and f', but {beside}'}"
-        return _row("untouched", "assumed", f"{new}; {unused}", beside and f"{UNTOUCHED}, though {beside}")
+        new = f"none of the {what} repeats or is a row of the sample{beside and f', but {beside}'}"
+        return assumption(id, "assumed", f"{new}; {assumed}", beside and f"{words}, though {beside}")
     copies = " and ".join([*counted, *[beside] * bool(beside)])
-    if discrete:
-        words = f"{UNTOUCHED}, though {copies}"
-        return _row("untouched", "assumed", f"{copies}, taken as draws of their own (--discrete); {unused}", words)
-    return _row("untouched", "fails", copies)
+    if not discrete:
+        return assumption(id, "fails", copies)
+    detail = f"{copies}, taken as draws of their own (--discrete); {assumed}"
+    return assumption(id, "assumed", detail, f"{words}, though {copies}")
 
 
 # The activations
@@ -175,7 +183,7 @@ def lipschitz(setting: Setting) -> Assumption:
     if steep:
         s, phi = steep[0]
         detail = f"{phi.name} at layer {s} has Lipschitz constant {phi.lipschitz:.6g}"
-    return _row("lipschitz", not steep, detail)
+    return assumption("lipschitz", not steep, detail)
 
 
 def phi_zero(setting: Setting) -> Assumption:
@@ -184,7 +192,7 @@ def phi_zero(setting: Setting) -> Assumption:
     if raised:
         s, phi = raised[0]
         detail = f"{phi.name}(0) = {phi.at_zero:.6g} at layer {s}: Lemmas 1-2 as printed fail for it"
-    return _row("phi-zero", not raised, detail)
+    return assumption("phi-zero", not raised, detail)
 
 
 _NAMES = {"abs": "abs (of which a maximum is made)"}
@@ -194,13 +202,13 @@ def homogeneous(graph: Graph) -> Assumption:
     names = [_NAMES.get(phi.name, phi.name) for phi in graph.phi if phi.name != "identity"]
     curved = [phi.name for phi in graph.phi if not phi.is_homogeneous]
     if curved:
-        return _row("homogeneous", False, f"{curved[0]} is not positively homogeneous")
+        return assumption("homogeneous", False, f"{curved[0]} is not positively homogeneous")
     if not names:
-        return _row("homogeneous", True, "f has no activation but the identity")
+        return assumption("homogeneous", True, "f has no activation but the identity")
     # The class is that of one activation: choosing it after the sample would need a union over the choices.
     were = "were" if len(names) > 1 else "was"
     chosen = f"assumed: {' and '.join(names)} {were} chosen before the sample, slopes included"
-    return _row("homogeneous", "assumed", f"every activation is positively homogeneous; {chosen}")
+    return assumption("homogeneous", "assumed", f"every activation is positively homogeneous; {chosen}")
 
 
 # The family
@@ -211,17 +219,21 @@ def _of_layers(setting: Setting) -> tuple[Assumption, ...]:
     if setting.layers is not None:
         return membership(setting, setting.layers), layered(setting.spec), linear(setting), range_one(setting)
     return (
-        _row("membership", "open", f"no family was declared; {GRAPH}, and the paper's families are made of layers"),
-        _row("layered", False, "the network is a graph"),
+        assumption(
+            "membership", "open", f"no family was declared; {GRAPH}, and the paper's families are made of layers"
+        ),
+        assumption("layered", False, "the network is a graph"),
         linear(setting),
-        _row("range", "open", f"Theorem 1 assumes |h| <= 1 without saying so; {GRAPH}, in no family of the paper"),
+        assumption(
+            "range", "open", f"Theorem 1 assumes |h| <= 1 without saying so; {GRAPH}, in no family of the paper"
+        ),
     )
 
 
 def membership(setting: Setting, layers: Network) -> Assumption:
     if not setting.is_declared:
         detail = "no family was declared; statements about families are shown at the measured norms (p = 1)"
-        return _row("membership", "open", detail)
+        return assumption("membership", "open", detail)
     spec = setting.spec
     worst: tuple[float, str] | None = None
     for (k, s), i, norm in outside(layers, spec):
@@ -231,41 +243,43 @@ def membership(setting: Setting, layers: Network) -> Assumption:
         line = f"{where} has norm {norm!r} > Lambda_{{{k},{s}}} = {bound!r}"
         worst = max(worst or (0.0, ""), (excess, line))
     detail = worst[1] if worst else f"every unit has ||u||_p <= Lambda, p = {spec.p:g}"
-    return _row("membership", worst is None, detail)
+    return assumption("membership", worst is None, detail)
 
 
 def layered(spec: NetworkSpec) -> Assumption:
     skips = [f"{k},{s}" for (k, s), bound in spec.Lambda.items() if bound > 0 and s != k - 1]
     detail = f"layer {skips[0][0]} reads layer {skips[0].partition(',')[2]}" if skips else "units read the layer below"
-    return _row("layered", not skips, detail)
+    return assumption("layered", not skips, detail)
 
 
 def linear(setting: Setting) -> Assumption:
     curved = next((phi.name for phi in setting.graph.phi if phi.name != "identity"), None)
     if curved is not None:
-        return _row("linear", False, f"{curved} is applied between Psi and f")
+        return assumption("linear", False, f"{curved} is applied between Psi and f")
     several = "f is linear in Psi, but made of several maps: it is read as linear if you write it as one Linear"
-    return _row("linear", True, "f is linear in Psi") if setting.is_linear else _row("linear", "open", several)
+    return (
+        assumption("linear", True, "f is linear in Psi") if setting.is_linear else assumption("linear", "open", several)
+    )
 
 
 def range_one(setting: Setting) -> Assumption:
     """|h| <= 1, which Theorem 1 needs and does not say. r_inf <= r_sup, so a range above 1 at r_inf settles it."""
     if setting.ranges is None:
-        return _row("range", False, "the ranges exceed the largest float")
+        return assumption("range", False, "the ranges exceed the largest float")
     M = setting.ranges.M
     at = "r_sup" if setting.r_sup is not None else "r_inf, as r_sup is not known"
     status: Status | bool = "open" if M <= 1 and setting.r_sup is None else M <= 1
     reach = f"units of the family reach at most |h| = {upward(M)} at {at}"
-    return _row("range", status, f"{reach}; Theorem 1 assumes |h| <= 1 without saying so")
+    return assumption("range", status, f"{reach}; Theorem 1 assumes |h| <= 1 without saying so")
 
 
 def depth(spec: NetworkSpec) -> Assumption:
-    return _row("depth", spec.depth >= 2, f"l = {spec.depth} (the paper divides by log l)")
+    return assumption("depth", spec.depth >= 2, f"l = {spec.depth} (the paper divides by log l)")
 
 
 def normalised(W: Fraction) -> Assumption:
     shown = f"W = {up(W):.6g}: margins are those of f/W, which errs where f does" if W else "f = 0: every bound is 1"
-    return _row("normalised", W > 0, shown)
+    return assumption("normalised", W > 0, shown)
 
 
 def fixed_in_advance(is_declared: bool, rho_chosen: bool, rounds_added: bool = False) -> Assumption:
@@ -278,8 +292,8 @@ def fixed_in_advance(is_declared: bool, rho_chosen: bool, rounds_added: bool = F
         detail = "depth, widths, Lambda and p are declared, rho was chosen on the sample"
     else:
         detail = "depth, widths, Lambda, p and rho are declared; the file says that this came before the sample"
-        return _row("fixed-in-advance", "assumed", detail)
-    return _row("fixed-in-advance", False, detail)
+        return assumption("fixed-in-advance", "assumed", detail)
+    return assumption("fixed-in-advance", False, detail)
 
 
 # The features and the confidence
@@ -288,14 +302,14 @@ def fixed_in_advance(is_declared: bool, rho_chosen: bool, rounds_added: bool = F
 def r_sup(setting: Setting) -> Assumption:
     if setting.r_sup is None:
         r = f"r_inf = {setting.sizes.r_inf:.6g}"
-        return _row("r-sup", "open", f"no bound on |Psi| beyond the sample is known (--r-sup); {r} replaces it")
+        return assumption("r-sup", "open", f"no bound on |Psi| beyond the sample is known (--r-sup); {r} replaces it")
     source, bound = setting.source, f"r_sup = {float(setting.r_sup):.6g}"
     if source.r_seen > setting.r_sup:
-        return _row("r-sup", False, f"|Psi| = {source.r_seen:.6g} > {bound} at a point that was seen")
+        return assumption("r-sup", False, f"|Psi| = {source.r_seen:.6g} > {bound} at a point that was seen")
     if source.clipped and setting.r_sup >= 1:
-        return _row("r-sup", True, f"the feature map clips: |Psi| <= 1 <= {bound} everywhere")
+        return assumption("r-sup", True, f"the feature map clips: |Psi| <= 1 <= {bound} everywhere")
     detail = f"|Psi| <= {source.r_seen:.6g} <= {bound} at all points seen; beyond them it is assumed"
-    return _row("r-sup", "assumed", detail)
+    return assumption("r-sup", "assumed", detail)
 
 
 def r_inf(setting: Setting) -> Assumption:
@@ -305,7 +319,7 @@ def r_inf(setting: Setting) -> Assumption:
     detail += (
         ", which is at most r_sup = r_inf" if greatest else ", which may be larger: only r_inf = r_sup rules that out"
     )
-    return _row("r-inf", greatest or "open", detail)
+    return assumption("r-inf", greatest or "open", detail)
 
 
 def small_delta(delta: Fraction, follows: dict[str, bool]) -> Assumption:
@@ -314,30 +328,34 @@ def small_delta(delta: Fraction, follows: dict[str, bool]) -> Assumption:
     detail = f"delta = {float(delta):g} is large enough for Theorem 1 to follow from margin-bound"
     if missing:
         detail = f"delta = {float(delta):g} is too small for {' and '.join(missing)} to follow from margin-bound"
-    return _row("delta", not missing, detail)
+    return assumption("delta", not missing, detail)
 
 
 def feature_map(source: Source, *, on_start: bool = False) -> Assumption:
     """`on_start`: Ψ looks as if fitted on the start of a run of picking, which its certificate allows."""
     if source.fitted_on_sample and on_start:
         fitted = "Psi was fitted on the recorded start, as its ranges there show: only pick-certificate allows that"
-        row = _row("feature-map", "assumed", f"{fitted}; every other statement that needs feature-map fails")
+        row = assumption("feature-map", "assumed", f"{fitted}; every other statement that needs feature-map fails")
         return replace(row, only=("pick-certificate",), words="the features were fitted on the recorded start alone")
     if source.fitted_on_sample:
         return fitted_map()
     if source.learned is not None:
         return _learned(source.learned)
     if source.has_map:
-        return _row("feature-map", "assumed", "the file says that its map scales by ranges known before the sample")
+        return assumption(
+            "feature-map", "assumed", "the file says that its map scales by ranges known before the sample"
+        )
     return unknown_map()
 
 
 def fitted_map() -> Assumption:
-    return _row("feature-map", False, "Psi was fitted on the sample: no bound from the sample covers it")
+    return assumption("feature-map", False, "Psi was fitted on the sample: no bound from the sample covers it")
 
 
 def unknown_map() -> Assumption:
-    return _row("feature-map", "assumed", "nothing says how Psi was made: it must have been fixed before the sample")
+    return assumption(
+        "feature-map", "assumed", "nothing says how Psi was made: it must have been fixed before the sample"
+    )
 
 
 def _learned(points: Learned) -> Assumption:
@@ -345,17 +363,17 @@ def _learned(points: Learned) -> Assumption:
     learned = f"Psi was learned on {points.m:,} points"
     if points.shared is None:
         unknown = "it may share points with them: verify on the sample that the file was trained on"
-        return _row("feature-map", "open", f"{learned}, and this is not the file's own sample; {unknown}")
+        return assumption("feature-map", "open", f"{learned}, and this is not the file's own sample; {unknown}")
     if points.shared:
-        return _row("feature-map", False, f"{learned}, {points.shared:,} of which are rows of this sample")
-    return _row("feature-map", True, f"{learned}, none of which is a row of this sample")
+        return assumption("feature-map", False, f"{learned}, {points.shared:,} of which are rows of this sample")
+    return assumption("feature-map", True, f"{learned}, none of which is a row of this sample")
 
 
 def chain(activation: str | None) -> Assumption:
     """A state_dict holds weights alone: how the network uses them is what the user says."""
     between = f" with {activation} between them" if activation else ""
     read = f"weights alone were read; assumed: they are a chain of Linear layers{between} and nothing else"
-    return _row("chain", "assumed", read)
+    return assumption("chain", "assumed", read)
 
 
 def arithmetic(setting: Setting) -> Assumption:
@@ -363,18 +381,18 @@ def arithmetic(setting: Setting) -> Assumption:
     own, kind = setting.disagreements, setting.arithmetic
     if own:
         errors = f"the program errs at {own:,} of {setting.m:,} points where its formula is right"
-        return _row("arithmetic", False, f"{errors}: statements about the formula are not about the program")
+        return assumption("arithmetic", False, f"{errors}: statements about the formula are not about the program")
     if setting.shift is not None:
         rounded = f"if {kind.dtype} rounds every product and sum once"
         detail = (
             f"outputs of the program are within {up(setting.shift):.3g} of the formula where |x| <= r_sup, {rounded}"
         )
-        return _row("arithmetic", "holds" if kind.is_double else "assumed", detail)
+        return assumption("arithmetic", "holds" if kind.is_double else "assumed", detail)
     why = kind.why or "no range of inputs is declared, see --r-sup"
     if kind.is_double:
         known = f"the statements are about the formula ({why})"
         detail = f"{known}; assumed: the program, in float64, decides as the formula does"
-        return _row("arithmetic", "assumed", detail)
-    return _row(
+        return assumption("arithmetic", "assumed", detail)
+    return assumption(
         "arithmetic", "open", f"nothing bounds how far the program, in {kind.dtype}, is from its formula: {why}"
     )

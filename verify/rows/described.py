@@ -19,8 +19,9 @@ from verify.reading.formula import BlackBox, Formula
 from verify.reading.points import GivenPoints, indices
 from verify.records.question import Question
 from verify.records.results import Assumption
+from verify.rows.assumptions import assumption, new_draws
 from verify.rows.report import stored_sample, trained_for
-from verify.rows.setting import OCCAM, Counted, RowValue
+from verify.rows.setting import OCCAM, Counted, HeldOut, RowValue
 
 if TYPE_CHECKING:
     from adanet_train.compression.file import CodedFile
@@ -44,10 +45,6 @@ class Description:
     """Whether the structure is a part of the code: then the statement is on all networks at once."""
 
 
-def _assumption(id: str, status: Any, detail: str) -> Assumption:
-    return Assumption(id, status, detail, catalogue.needing(id))
-
-
 @dataclass(frozen=True, eq=False)
 class CertifiedNetwork:
     """A network with a certificate: `at(δ)` bounds its risk, `decide` its decisions, as those of a program."""
@@ -65,16 +62,12 @@ class CertifiedNetwork:
 
 @dataclass(frozen=True)
 class Differences:
-    """d of n points without labels where f and g differ, and the certificate of g."""
+    """At how many points without labels f and g differ, and the certificate of g."""
 
     d: int
-    n: int
+    points: HeldOut
     g: CertifiedNetwork
     note: str
-    repeats: int
-    """Rows that equal an earlier one."""
-    near: int
-    """Rows within 1e-6 of a row of the sample."""
 
 
 MOST_BITS = 64  # a point: without one error the bound is above 1 - 2^-64
@@ -87,9 +80,8 @@ SAME = "every machine computes what the program computes here"
 
 def _architecture(fixed: str, computed: str) -> Assumption:
     """The statement is on the program: its errors were counted, and it must be one function of what is coded."""
-    row = _assumption("architecture", "assumed", f"{fixed}; {computed}")
     one = "" if computed == EXACT else " and the program computes everywhere what it computes here"
-    return replace(row, words=fixed + one)
+    return assumption("architecture", "assumed", f"{fixed}; {computed}", fixed + one)
 
 
 def describe(
@@ -213,11 +205,11 @@ def of_disagreement(differing: Differences, question: Question, tried: int) -> C
     """
     from adanet_theory.twins.counted import disagreement_upper
 
-    half, g, d, n = Fraction(question.delta) / 2, differing.g, differing.d, differing.n
+    half, g, d, n = Fraction(question.delta) / 2, differing.g, differing.d, differing.points.n
     b = min(1.0, float(g.at(half / tried)) * (1 + 1e-12))  # g.at is right to twelve digits or rounded up
     terms: dict[str, float | None] = {"surrogate": b, "disagreements": float(d), "n": float(n)}
     said = RowValue(disagreement_upper(b, d, n, half / question.compared), terms, about="program")
-    rows = (_unlabelled(differing, question.discrete), _surrogate(g, question.discrete))
+    rows = (_unlabelled(differing.points, question.discrete), _surrogate(g, question.discrete))
     delta = half / tried + half / question.compared
     return Counted(catalogue.bound(DISAGREEMENT), lambda _: said, rows, delta=delta)
 
@@ -225,27 +217,15 @@ def of_disagreement(differing: Differences, question: Question, tried: int) -> C
 def _surrogate(g: CertifiedNetwork, discrete: bool) -> Assumption:
     """A certificate from rows that repeat does not hold, unless they are separate draws."""
     if g.doubt and not discrete:
-        return _assumption(
+        return assumption(
             "surrogate", "fails", f"{g.name} has no certificate: {g.doubt} (if rows may repeat: --discrete)"
         )
     copies = f"; {g.doubt}, taken as draws of their own" if g.doubt else ""
-    row = _assumption("surrogate", "assumed", f"the certificate of {g.name} is used: {g.assumes}{copies}")
-    return replace(row, words=f"the certificate of the surrogate holds: {g.assumes}")
+    detail = f"the certificate of {g.name} is used: {g.assumes}{copies}"
+    return assumption("surrogate", "assumed", detail, f"the certificate of the surrogate holds: {g.assumes}")
 
 
-def _unlabelled(points: Differences, discrete: bool) -> Assumption:
-    """Points without labels are new draws, as held-out ones are."""
-    n, repeats, near = points.n, points.repeats, points.near
-    used = f"assumed: the {n:,} points without labels were used for neither network"
-    beside = f"{near:,} of the {n:,} lie within 1e-6 of rows of the sample" if near else ""
-    if repeats == 0:
-        new = f"none of them repeats or is a row of the sample{beside and f', but {beside}'}"
-        row = _assumption("unlabelled", "assumed", f"{new}; {used}")
-        words = f"the unlabelled points are further draws from the same law, though {beside}"
-        return replace(row, words=words) if near else row
-    copies = f"{repeats:,} of the {n:,} points without labels repeat an earlier one"
-    if discrete:
-        detail = f"{copies}, taken as draws of their own (--discrete); {used}"
-        words = f"the unlabelled points are further draws from the same law, though {copies}"
-        return replace(_assumption("unlabelled", "assumed", detail), words=words)
-    return _assumption("unlabelled", "fails", f"{copies}: copies are not new draws (if the law has atoms: --discrete)")
+def _unlabelled(points: HeldOut, discrete: bool) -> Assumption:
+    unused = f"the {points.n:,} points without labels were used for neither network"
+    words = "the unlabelled points are further draws from the same law"
+    return new_draws("unlabelled", points, discrete, what="points without labels", unused=unused, words=words)

@@ -42,7 +42,7 @@ AT_RHO = frozenset({"rho", "margin_error", "ramp"})
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What was counted on the held-out rows: those that equal an earlier one, or are rows of the sample, or near."""
+    """Of rows beside the sample those that equal an earlier one, or are rows of the sample, or near it."""
 
     n: int
     repeats: int
