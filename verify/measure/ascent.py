@@ -25,6 +25,7 @@ from adanet_theory.complexity.unit_supremum import matrix
 from adanet_theory.norms import all_signs, norms, p_norm
 from adanet_theory.rounding import TINY
 from adanet_theory.spec import NetworkSpec
+from verify.measure.effort import DEEPEST
 from verify.measure.unit_ascent import UnitSearch, Weights
 
 # Numbers held at once in a layer's outputs; the draws are taken in as many batches as that needs.
@@ -102,7 +103,7 @@ def lower_complexities(
                 mean=mean / m,
                 stderr=0.0 if exhaustive else float(np.std(Z[k - 1], ddof=1)) / math.sqrt(draws) / m,
                 draws=0 if exhaustive else draws,
-                method=kind + (", ascent" if k > 1 else "") + (", carried up" if k > search.deepest + 1 else ""),
+                method=kind + (", ascent" if k > 1 else "") + (", carried up" if k > DEEPEST + 1 else ""),
                 confidence=1.0 if exhaustive else confidence,
             )
         )

@@ -14,8 +14,10 @@ from verify.records.question import BUDGET
 PER_UNIT, PER_WEIGHT = 9e-9, 0.15e-9  # seconds for a point of one distinct unit, and for each of its weights
 PER_PRODUCT = 0.5e-6  # seconds for a product of balls, with the conversion of its weight
 FEWEST_DRAWS = 8
+DEEPEST = 3
+"""Above this layer only the copies of the best unit below are tried, without ascent."""
 _LADDER = ((8, 25), (4, 25), (2, 25), (1, 25), (1, 12), (1, 6), (1, 3), (1, 1), (1, 0))
-_RACES = (3, 6, 10)
+RACES = (3, 6, 10)  # before these steps the worse half of the starts of each sign vector is given up
 
 
 @dataclass
@@ -59,19 +61,19 @@ def evaluations(restarts: int, steps: int) -> float:
     """
     left, total = float(restarts), 0.0
     for step in range(steps):
-        if step in _RACES:
+        if step in RACES:
             left = (left + 1) // 2
         total += left
     return total + (restarts if steps else 0) + 2 * left  # the first values, and the last ones in float64
 
 
-def seconds(spec: NetworkSpec, m: int, effort: Effort, deepest: int = 3) -> float:
+def seconds(spec: NetworkSpec, m: int, effort: Effort) -> float:
     """About how long the search takes on one core."""
     per_point = PER_UNIT + PER_WEIGHT * spec.n[0]
     total = 0.0
     for s in range(1, spec.depth):
         restarts = effort.restarts if s == 1 else -(-effort.restarts // 2)
-        steps = effort.steps if s <= deepest else 0
+        steps = effort.steps if s <= DEEPEST else 0
         units = 1 if s == 1 else 1 + sum(min(effort.width, spec.n[r]) for r in range(1, s))
         total += units * evaluations(restarts, steps)
     return 2 * effort.draws * m * per_point * total

@@ -56,9 +56,9 @@ class Margins:
         """#{ i : margin_i <= threshold }, exact except for undecided points, which count."""
         return self._counted(threshold)[0]
 
-    def undecided(self, threshold: Fraction = Fraction(0)) -> int:
-        """How many points `count` takes for below the threshold because the budget does not pay for their margin."""
-        return self._counted(threshold)[1]
+    def undecided(self) -> int:
+        """How many points `count` takes for wrong because the budget does not pay for their margin."""
+        return self._counted(Fraction(0))[1]
 
     def _counted(self, threshold: Fraction) -> tuple[int, int]:
         if threshold not in self.counted:

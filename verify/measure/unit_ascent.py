@@ -23,13 +23,13 @@ from adanet_train.core.activations import apply_activation
 from adanet_train.core.bar import inside
 from adanet_train.core.network import Pair
 from adanet_train.core.norms import dual_vectors, row_norms
+from verify.measure.effort import DEEPEST, RACES
 
 Weights = dict[Pair, Tensor]
 """weights[k, s] has shape (candidates, distinct units of layer k, distinct units of layer s)."""
 
 _PROJECTED = (1, 2, math.inf)
 _CACHED = 2**17  # numbers of a layer's outputs at a time that a processor's cache holds
-_RACES = (3, 6, 10)  # before these steps the worse half of the starts of each sign vector is given up
 
 
 @dataclass(frozen=True)
@@ -51,18 +51,17 @@ class UnitSearch:
     restarts: int
     steps: int
     width: int
-    deepest: int = 3  # above this layer only the copies of the best unit below are tried, without ascent
 
     def best(self, s: int, signs: Tensor, below: Weights) -> tuple[Tensor, Weights]:
         """(value, candidate) for each row of signs; `below` holds the candidates found for layer s - 1."""
         weights = {ks: w.to(self.dtype) for ks, w in self._starts(s, signs, below).items()}
         coarse = signs.to(self.dtype)
-        steps = self.steps if s <= self.deepest else 0
+        steps = self.steps if s <= DEEPEST else 0
         value, slope = self._evaluate(s, weights, coarse) if steps else (coarse.new_zeros(0), {})
         rate = torch.ones_like(value)
         for step in range(steps):
             inside(step, steps)
-            if step in _RACES:
+            if step in RACES:
                 kept = _better_half(value, len(signs))
                 value, rate = value[kept], rate[kept]
                 weights, slope = ({ks: w[kept] for ks, w in part.items()} for part in (weights, slope))
@@ -107,7 +106,7 @@ class UnitSearch:
         """Random units, and first the best guess: the maximiser of the linear part, or copies of the unit below."""
         spec, rows = self.spec, len(signs)
         # above layer 1 the copies are a good start already
-        starts = 1 if s > self.deepest else self.restarts if s == 1 else -(-self.restarts // 2)
+        starts = 1 if s > DEEPEST else self.restarts if s == 1 else -(-self.restarts // 2)
         sizes = {0: spec.n[0]} | {r: self.units(r) for r in range(1, s)} | {s: 1}
         pairs = [(k, r) for (k, r), bound in spec.Lambda.items() if k <= s and bound > 0 and sizes[k] and sizes[r]]
         weights = {(k, r): self._random(starts * rows, sizes[k], sizes[r], (k, r)) for k, r in pairs}

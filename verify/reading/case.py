@@ -235,9 +235,9 @@ def unlabelled(network: Any, U: Any) -> Any:
     return _encoded(network, Pairs(U, None)).X
 
 
-def features(given: Subject, X: Any, name: str = "") -> Array:
+def features(given: Subject, X: Any) -> Array:
     """Ψ of points as they are, by the map of the model."""
-    return np.ascontiguousarray(_features(given, Pairs(X, None, name=name))[0], dtype=np.float64)
+    return np.ascontiguousarray(_features(given, Pairs(X, None))[0], dtype=np.float64)
 
 
 def _other_sample(model: Any, sample: GivenPoints) -> list[str]:

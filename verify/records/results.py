@@ -244,3 +244,7 @@ class BoundReport:
     """Points of the sample whose exact margin was left open; the bounds that need it count them as errors."""
     margins: Array = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
     curves: Mapping[str, tuple[Array, Array]] = field(default_factory=dict, repr=False, compare=False)
+
+    def row(self, id: str) -> BoundRow | None:
+        """The row of a statement; None where there is none: a picked network has one that others lack."""
+        return next((row for row in self.bounds if row.id == id), None)

@@ -131,14 +131,14 @@ def _smallest(bound: Bound, at: Callable[[int], MarginBound]) -> int | None:
 # Curves
 
 
-def rho_curves(setting: Setting, points: int = 80) -> dict[str, tuple[Array, Array]]:
+def rho_curves(setting: Setting) -> dict[str, tuple[Array, Array]]:
     """(ρ of f/W, raw value) of the statements that fix ρ, for the pictures; nothing where one is undefined."""
     u = setting.margins.lower / (float(setting.W) or 1.0)
     top = float(np.max(np.abs(u))) or 1.0
     kind = setting.classes
     shown = catalogue.select(lambda bound: bound.is_claim and bound.scale == "rho" and bound.classes == kind)
     curves: dict[str, tuple[list[float], list[float]]] = {bound.id: ([], []) for bound in shown}
-    for rho in np.geomspace(top / 100, 2 * top, points).tolist():
+    for rho in np.geomspace(top / 100, 2 * top, 80).tolist():
         given = quantities(setting, AtRho(Fraction(rho), Fraction(margin_error(u, rho)), ramp_loss(u, rho)))
         for bound in shown:
             raw = _raw(bound, given)

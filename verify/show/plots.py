@@ -69,13 +69,13 @@ _MOST = 1e100  # what exceeds it stands in the tables; an axis up to the largest
 CURVES = (BLUE, ORANGE, GREEN, PURPLE, RED, SKY)
 
 
-def figure(height: float, *, width: float = COLUMN) -> tuple[Figure, Axes]:
+def figure(height: float) -> tuple[Figure, Axes]:
     """An empty figure in the style of this module, tied to no window."""
     import matplotlib
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(STYLE):
-        drawn = Figure(figsize=(width, height), layout="constrained")
+        drawn = Figure(figsize=(COLUMN, height), layout="constrained")
         return drawn, drawn.add_subplot()
 
 

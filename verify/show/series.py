@@ -78,16 +78,11 @@ def table(series: Sequence[Checkpoint], *, verbose: bool = True) -> tuple[list[s
     Where a bound is below 1 for one of them, only such bounds are shown.
     """
     ids = shown_bounds(series)
-    ids = [id for id in ids if any(_below_1(_row(each.report, id)) for each in series)] or ids
-    margins = [id for id in ids if verbose and any(_at_tenth(_row(each.report, id)) is not None for each in series)]
+    ids = [id for id in ids if any(_below_1(each.report.row(id)) for each in series)] or ids
+    margins = [id for id in ids if verbose and any(_at_tenth(each.report.row(id)) is not None for each in series)]
     facts = len(HEAD) if verbose else len(HEAD) - 2
     head = [*HEAD[:facts], *(column for id in ids for column in (id, *["at a tenth"] * (id in margins)))]
     return head, [[*_facts(checkpoint)[:facts], *_values(checkpoint.report, ids, margins)] for checkpoint in series]
-
-
-def _row(report: BoundReport, id: str) -> BoundRow | None:
-    """None where the report has no such row: a picked network has one that others lack."""
-    return next((row for row in report.bounds if row.id == id), None)
 
 
 def _facts(checkpoint: Checkpoint) -> list[str]:
@@ -100,7 +95,7 @@ def _values(report: BoundReport, ids: Sequence[str], margins: Sequence[str]) -> 
     """The raw value where the bound applies, and beside it that at a tenth where the bound reads a margin."""
     values = []
     for id in ids:
-        row = _row(report, id)
+        row = report.row(id)
         values.append(up(_raw(row)))
         if id in margins:
             values.append(up(_at_tenth(row) if _applies(row) else None))
@@ -207,8 +202,8 @@ def answer(series: Sequence[Checkpoint]) -> str:
         )
     said = f"Cite checkpoint {least.name}: {wording.citation(least.report)}"
     families = len({str(report.declared) for report in reports})
-    quoted = [row for row in least.report.bounds if least.report.cite and row.id == least.report.cite.id]
-    if families > least.report.tried and any(row.group in ("paper", "corrected") and row.rho for row in quoted):
+    quoted = least.report.cite and least.report.row(least.report.cite.id)
+    if families > least.report.tried and quoted and quoted.group in ("paper", "corrected") and quoted.rho:
         return f"They declare {families} families: add --tried {families} to cite the least of them."
     return said
 
@@ -280,7 +275,7 @@ def _bounds_caption(series: Sequence[Checkpoint]) -> str:
 def draw_bounds(series: Sequence[Checkpoint]) -> Figure:
     picture, axes = _drawn(series, "bound, unclipped")
     for id, colour in zip(shown_bounds(series), [*plots.CURVES] * 4, strict=False):
-        rows = [_row(checkpoint.report, id) for checkpoint in series]
+        rows = [checkpoint.report.row(id) for checkpoint in series]
         _line(axes, [_raw(row) for row in rows], color=colour, label=id)
         _line(axes, [_at_tenth(row if _applies(row) else None) for row in rows], color=colour, linestyle="--")
     axes.axhline(1, color=plots.INK, linewidth=0.6)

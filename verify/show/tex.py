@@ -44,12 +44,12 @@ _COUNTS = {
 
 def _counted(report: BoundReport) -> tuple[str, str]:
     """Of other statements the points are the sample; the long table has their terms."""
-    terms = {row.id: row.terms for row in report.bounds}
     if report.cite is None:
         return "--", "--"
     if report.cite.id not in _COUNTS:
         return f"{report.sample.m:,}", "--"
-    own = terms[report.cite.id]
+    row = report.row(report.cite.id)
+    own = {} if row is None else row.terms
     points, count = (f"{own[name]:,.0f}" for name in _COUNTS[report.cite.id])
     return points, count + (f" ({own['bits']:,.0f} bits)" if "bits" in own else "")
 

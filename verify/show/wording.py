@@ -32,13 +32,13 @@ def up(x: float | None, digits: int = 4) -> str:
     return _shown(x, digits, ROUND_CEILING)
 
 
-def down(x: float | None, digits: int = 4) -> str:
+def down(x: float | None) -> str:
     """A lower value, rounded downwards.
 
     >>> down(0.18669524), down(0.0)
     ('0.1866', '0')
     """
-    return _shown(x, digits, ROUND_FLOOR)
+    return _shown(x, 4, ROUND_FLOOR)
 
 
 def shortened(name: str, most: int = 24) -> str:
@@ -471,8 +471,8 @@ def _one_class(report: BoundReport) -> str:
 
 def _beside(report: BoundReport) -> str:
     """The bound of the held-out points, where it applies and another statement is quoted."""
-    other = report.quotes != "held-out" and any(row.id == "held-out" and row.applies for row in report.bounds)
-    if report.test is None or not other:
+    row = report.row("held-out")
+    if report.test is None or report.quotes == "held-out" or row is None or not row.applies:
         return ""
     return f"The {report.test.n:,} held-out points alone bound it by {up(report.test.upper)}."
 
@@ -535,8 +535,8 @@ def _own_word(report: BoundReport, id: str) -> list[str]:
     bound = next((bound for bound in catalogue.registered() if bound.id == id), None)
     if bound is None:
         return []
-    at = next((row.rho for row in report.bounds if row.id == id), None)
-    fixed = [f"rho = {near(at)} was fixed before the sample"] * (at is not None)
+    row = report.row(id)
+    fixed = [f"rho = {near(row.rho)} was fixed before the sample"] if row is not None and row.rho is not None else []
     return [*fixed, *[f"{bound.assumes} (its author's word)"] * bool(bound.assumes)]
 
 
@@ -548,7 +548,8 @@ def _paid(report: BoundReport) -> str:
     where = " on the held-out points" if cite.id == "held-out" else ""
     paid += [f"{cite.compared} networks compared{where}"] * (cite.compared > 1)
     paid += [f"{report.tried} settings tried on the sample"] * (report.tried > 1 and cite.id != "held-out")
-    runs = next((row.terms.get("runs") for row in report.bounds if row.id == cite.id), None) or 1
+    row = report.row(cite.id)
+    runs = (row and row.terms.get("runs")) or 1
     paid += [f"the best of {runs:.0f} numbers of picks"] * (runs > 1)
     return f" (at delta = {near(cite.delta / runs)}, which pays for {' and '.join(paid)})" if paid else ""
 
@@ -575,7 +576,7 @@ def _nothing(report: BoundReport) -> str:
 
 def _not_quoted(report: BoundReport, id: str) -> str:
     """Why the one statement that the input fixes is not quoted."""
-    row = next((row for row in report.bounds if row.id == id), None)
+    row = report.row(id)
     if row is None:
         remedy = "it needs held-out points" if id == "held-out" else "it is not about this network"
         return f"No bound is quoted: {id} was asked for, and {remedy}."
