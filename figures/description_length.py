@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figures.canvas import Data, is_single, panels, styled, width
-from figures.description_stages import COLOURS, MARKERS, STAGES, measured_rows
+from figures.description_stages import COLOURS, MARKERS, measured_rows
+from verify.experiments.tables import STAGES
 from verify.show.plots import INK
 from verify.show.wording import up
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from figures import results
 from figures.canvas import Data, is_single, panels, styled, width
+from verify.experiments.tables import STAGES, best_of
 from verify.show.plots import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY
 from verify.show.wording import up
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 RESULTS = ("certificates",)
 DATA = "results"
-STAGES = ("as it is", "rounded", "fine-tuned", "greedy")
 COLOURS = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, INK, "0.55")
 MARKERS = "osD^vPX*"
 
@@ -44,21 +44,18 @@ def stand_in() -> dict[str, Any]:
     return {**case, "stages": stages}
 
 
-def best_of(row: dict[str, Any]) -> list[Data]:
-    """The best network of every stage."""
-    values = []
-    for stage in STAGES:
-        own = [one for one in row["stages"] if one["name"].startswith(stage)]
-        if own:
-            best = min(own, key=lambda one: one["bound"])
-            values.append({**best, "name": stage})
-    return values
-
-
 def compute(*, quick: bool, data: Path | None = None) -> Data:
     """By network: bits, certificate and test error of every stage."""
     rows, measured = measured_rows(data)
-    networks = [{"name": row["data"], "m": row["m"], "weights": row["weights"], "stages": best_of(row)} for row in rows]
+    networks = [
+        {
+            "name": row["data"],
+            "m": row["m"],
+            "weights": row["weights"],
+            "stages": [{**best, "name": stage} for stage, best in best_of(row).items()],
+        }
+        for row in rows
+    ]
     return {"networks": networks, "measured": measured}
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
-    from adanet_train.picking.core import Labelled, Learner
+    from adanet_train.picking.core import Learner
 
 DATA = "sample"
 STAND_IN = Path("digits:odd-even")
@@ -45,19 +45,13 @@ def compute(*, quick: bool, data: Path | None = None, label: str | None = None) 
     source = str(data or STAND_IN)
     points, test, known = picking.read(picking.PickingData(source, column=label), None, pixels=False)
     check(len(points) >= 50, f"the frontier needs at least 50 points, got m={len(points)} in {source}.")
-    parts = [(points, test)] if test is not None else _folds(points)
+    folds = [picking.fold(points, seed) for seed in range(FOLDS)] if test is None else []
+    parts = [(points[train], points[held]) for train, held in folds] if test is None else [(points, test)]
     shares = [("held out", share) for share in HELD_OUT] + [("start", share) for share in STARTS[quick:]]
     name = "svc" if quick else "adanet"
     rows = [_row(way, share, parts, lambda seed: picking.LEARNERS[name](points, seed, known)) for way, share in shares]
     tested = len(test) if test is not None else None
     return {"source": source, "learner": name, "m": len(points), "rows": rows, "tested": tested}
-
-
-def _folds(points: Labelled) -> list[tuple[Labelled, Labelled]]:
-    from sklearn.model_selection import StratifiedKFold
-
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(points.X, points.y)
-    return [(points[train], points[held]) for train, held in folds]
 
 
 def _row(way: str, share: float, parts: Sequence[Any], make: Callable[[int], Learner]) -> Data:

@@ -14,7 +14,7 @@ from adanet_theory.checks import Array, check
 from verify.reading import case, points
 from verify.reading.case import Named
 from verify.reading.formula import BlackBox
-from verify.reading.program import ChainProgram, decided
+from verify.reading.program import ChainProgram, ModuleProgram, decided
 from verify.rows.described import CertifiedNetwork, Differences, fixed
 from verify.rows.setting import HeldOut
 
@@ -44,47 +44,40 @@ def compress_named(named: Named, path: str, question: Question, budget: float) -
     check(named.data is not None, "--compress needs the sample that the network was trained on: --data FILE.")
     source = (*named.models, *named.weights, named.module or "")[0]
     given, shape = case.subject_of(source, named)
+    sample, test = case.RunData(named, given, shape).pairs()
+    assert sample is not None
     named = named.knowing(given.model)
-    module, X, y = _module(source, named, given, shape)
+    module, X = _module(source, given), np.asarray(sample.X)
     # the report has a row of its own on repeated rows
     asked: dict[str, Any] = {"delta": float(question.delta), "seed": question.seed, "discrete": True}
-    small = compress(module, X, y, budget=budget, verbose=True, **asked)
+    small = compress(module, X, sample.y, budget=budget, verbose=True, **asked)
     small.save(path)
     notes = [f"{source} rounded to {small.bits:,} bits: {path} ({small.errors:,} errors on the sample)."]
-    if named.test is not None:
-        data = case.load(named, named.test, test=True, outputs=given.outputs, classes=_names(given))
-        rows = torch.from_numpy(data.values.reshape(len(data.y), *X.shape[1:]))
-        error = np.mean(decisions(module, rows) != points.indices(data.y))
+    if test is not None:
+        rows = torch.from_numpy(np.asarray(test.X))
+        error = np.mean(decisions(module, rows) != points.indices(test.y))
         notes.append(f"{source} itself has the test error {error:.4g}.")
     return replace(named, models=(path,), module=None, weights=(), activation=None, shape=X.shape[1:]), notes
 
 
-def _module(source: str, named: Named, given: Subject, shape: tuple[int, ...] | None) -> tuple[Any, Array, Array]:
-    """The module, its sample in the shape that it reads, and the labels."""
+def _module(source: str, given: Subject) -> Any:
+    """The network as a module on points as they came."""
     from adanet_train.compression.description import ChainModule, LayeredModule
     from adanet_train.data.features import FeatureMap, default_names
 
-    data = case.load(named, named.data or "", outputs=given.outputs, classes=_names(given))
-    module = getattr(given.program, "module", None)
-    if module is None:
-        check(given.coded is None, f"{source}: is compressed already: give the network it was made from.")
-        model = given.model
-        readable = not isinstance(model, BlackBox) and model.layers is not None
-        check(readable, f"{source}: a black box without weights cannot be compressed.")
-        assert not isinstance(model, BlackBox)
-        assert model.layers is not None
-        if isinstance(given.program, ChainProgram):
-            module = ChainModule(given.program.chain, given.program.phi)
-        else:
-            biased = model.graph.has_bias  # then the layers read a constant behind x
-            features = FeatureMap.identity(default_names(model.graph.n_0 - 1), bias=True) if biased else model.features
-            module = LayeredModule(model.layers, features)
-    shape = shape or tuple(data.values.shape[1:])
-    return module, np.asarray(data.values).reshape(len(data.y), *shape), data.y
-
-
-def _names(given: Subject) -> tuple[str, ...] | None:
-    return None if given.classes is None else tuple(map(str, given.classes))
+    if isinstance(given.program, ModuleProgram):
+        return given.program.module
+    if isinstance(given.program, ChainProgram):
+        return ChainModule(given.program.chain, given.program.phi)
+    check(given.coded is None, f"{source}: is compressed already: give the network it was made from.")
+    model = given.model
+    readable = not isinstance(model, BlackBox) and model.layers is not None
+    check(readable, f"{source}: a black box without weights cannot be compressed.")
+    assert not isinstance(model, BlackBox)
+    assert model.layers is not None
+    biased = model.graph.has_bias  # then the layers read a constant behind x
+    features = FeatureMap.identity(default_names(model.graph.n_0 - 1), bias=True) if biased else model.features
+    return LayeredModule(model.layers, features)
 
 
 # --surrogate

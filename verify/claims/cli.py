@@ -168,13 +168,13 @@ def _steps(claim: Claim) -> list[str]:
 
 
 def _tally(outcomes: Sequence[Outcome]) -> str:
-    computed = [outcome for outcome in outcomes if not outcome.claim.is_read_only]
-    supported = sum(outcome.supported for outcome in computed)
-    read = len(outcomes) - len(computed)
+    from verify.claims import run
+
+    supported, computed, read = run.tally(outcomes)
     seconds = sum(outcome.seconds for outcome in outcomes)
-    text = f"{supported} of {len(computed)} checks support the recorded verdict"
+    text = f"{supported} of {computed} checks support the recorded verdict"
     text += f"; {read} settled by reading" if read else ""
-    failed = [outcome.claim.id for outcome in computed if not outcome.supported]
+    failed = [outcome.claim.id for outcome in outcomes if not outcome.supported]
     return f"{text} ({seconds:.0f} s)." + (f" Not supported: {', '.join(failed)}." if failed else "")
 
 

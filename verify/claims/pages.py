@@ -8,7 +8,7 @@ from html import escape
 
 from adanet_theory import catalogue
 from paper_notes import SECTIONS, VERDICTS, Claim
-from verify.claims.run import Outcome
+from verify.claims.run import Outcome, tally
 from verify.show import stylesheet
 from verify.show.markdown import plain, table
 
@@ -210,9 +210,7 @@ def part(outcomes: Sequence[Outcome], links: Callable[[Claim], str]) -> str:
 
 def ledger(outcomes: Sequence[Outcome], links: Callable[[Claim], str] = lambda claim: "") -> str:
     """How to read it, a form that filters, and every claim folded under its verdict."""
-    computed = [outcome for outcome in outcomes if not outcome.claim.is_read_only]
-    supported = sum(outcome.supported for outcome in computed)
-    read = len(outcomes) - len(computed)
+    supported, computed, read = tally(outcomes)
     paper = [outcome for outcome in outcomes if not outcome.claim.is_ours]
     lines = [
         '<div class="ledger">',
@@ -220,7 +218,7 @@ def ledger(outcomes: Sequence[Outcome], links: Callable[[Claim], str] = lambda c
         (
             "<p>The coloured word is the verdict on the statement: <q>lemma-1, false</q> means that Lemma 1 is false. "
             f"A check confirms it, here by computing the counterexample again. In this run {supported} of "
-            f"{len(computed)} checks confirm their verdict; {read} statements need no computation, because reading "
+            f"{computed} checks confirm their verdict; {read} statements need no computation, because reading "
             "settles them. Unfold a line for the statement, what is true, and the numbers. Pages and equation numbers "
             "are those of arXiv:1607.01097v3, lines those of its LaTeX source.</p>"
         ),

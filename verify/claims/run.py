@@ -119,6 +119,12 @@ def run_all(
         yield run(claim, quick=quick)
 
 
+def tally(outcomes: Sequence[Outcome]) -> tuple[int, int, int]:
+    """How many checks support their verdict, how many were computed, and how many claims can only be read."""
+    computed = [outcome for outcome in outcomes if not outcome.claim.is_read_only]
+    return sum(outcome.supported for outcome in computed), len(computed), len(outcomes) - len(computed)
+
+
 def document(outcomes: Iterable[Outcome]) -> dict[str, Any]:
     """The JSON document, schema verify-claims/1; `read` counts the claims among them that can only be read."""
     listed = list(outcomes)
@@ -142,7 +148,7 @@ def document(outcomes: Iterable[Outcome]) -> dict[str, Any]:
         ],
         "supported": sum(outcome.supported for outcome in listed),
         "total": len(listed),
-        "read": sum(outcome.claim.is_read_only for outcome in listed),
+        "read": tally(listed)[2],
     }
 
 

@@ -213,13 +213,19 @@ def certificates(result: Result) -> list[Table]:
 STAGES = ("as it is", "rounded", "fine-tuned", "greedy")
 
 
+def best_of(row: Result) -> dict[str, Result]:
+    """The best network of every stage that there was."""
+    by_stage = {stage: [one for one in row["stages"] if one["name"].startswith(stage)] for stage in STAGES}
+    return {stage: min(own, key=lambda one: one["bound"]) for stage, own in by_stage.items() if own}
+
+
 def _compressed(result: Result) -> Table:
     """A line per network: its certificate by stages, with the bits of the last."""
     rows = []
     for row in result["rows"]:
         if row["method"] == "occam":
-            stages = [[one for one in row["stages"] if one["name"].startswith(stage)] for stage in STAGES]
-            cells = [upwards(min(one["bound"] for one in own)) if own else "-" for own in stages]
+            best = best_of(row)
+            cells = [upwards(best[stage]["bound"]) if stage in best else "-" for stage in STAGES]
             sizes = [row["data"], f"{row['m']:,}", f"{row['weights']:,}", f"{row['network_test_error']:.4f}"]
             ours = [f"{row['terms']['bits']:,}", f"{row['test_error']:.4f}", f"{row['cpu_seconds']:.0f} s"]
             rows.append([*sizes, *cells, *ours])

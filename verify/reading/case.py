@@ -282,7 +282,7 @@ class Named:
 
     def knowing(self, model: Any) -> Named:
         """With the column of labels that a model file names, unless another was given."""
-        return replace(self, recorded=getattr(model, "label", None))
+        return replace(self, recorded=getattr(model, "label", None) or self.recorded)
 
 
 def read_file(path: str, **names: Any) -> Case:
@@ -318,11 +318,11 @@ def _kind(path: str, activation: str | None) -> tuple[Any, ...]:
 
 def read_files(named: Named) -> Iterator[Case]:
     """Cases of one run, one after the other; the data are read once, with the classes of the first."""
-    first: _Data | None = None
+    first: RunData | None = None
     sources = list(named.models) if named.module is None else [*named.weights] or [named.module]
     for path in sources:
         given, shape = subject_of(path, named)
-        first = first or _Data(named, given, shape)
+        first = first or RunData(named, given, shape)
         first.require_alike(path, given)
         sample, test = first.pairs()
         missing = sample is None and not given.holds_points
@@ -413,7 +413,7 @@ def _columns_of_training(named: Named, model: Any, sample: Dataset) -> tuple[str
     return (f"as in training, {' and '.join(says)}.",) if says else ()
 
 
-class _Data:
+class RunData:
     """The sample and the held-out points of a run, read once, with the classes of its first predictor."""
 
     def __init__(self, named: Named, given: Subject, shape: tuple[int, ...] | None) -> None:

@@ -23,6 +23,7 @@ from adanet_train.data.disk import largest
 from verify.measure import arithmetic
 from verify.measure.arithmetic import DOUBLE, Arithmetic
 from verify.reading import points
+from verify.reading.estimators import NOT_FITTED
 from verify.reading.families import Families
 from verify.reading.formula import BlackBox, Formula, ReadNetwork
 from verify.reading.points import Classes
@@ -100,7 +101,7 @@ def subject(network: Any, X: Any = None, y: Any = None, activation: str | None =
         check(X is not None, "X and y are required for an AdaNetClassifier(subnetworks=...), which holds no sample.")
         return _of_ensemble(network, points.rows(X, "X"))
     if isinstance(network, NetworkClassifier):
-        check(hasattr(network, "model_"), "the estimator is not fitted yet, expected a fitted one.")
+        check(hasattr(network, "model_"), NOT_FITTED)
         return Subject(network.model_, tuple(network.classes_.tolist()))
     if isinstance(network, nn.Module):
         check(X is not None, "X and y are required for an nn.Module, which holds no sample.")

@@ -64,6 +64,23 @@ About = Literal["formula", "program"]
 Status = Literal["holds", "assumed", "open", "fails"]
 
 
+ASSUMED = {
+    "iid": "the points are independent draws from one law",
+    "untouched": "the held-out points played no part in training or choosing",
+    "feature-map": "the features were fixed before the sample",
+    "homogeneous": "the activation was chosen before the sample",
+    "chain": "the layers are applied one after the other with the activation that was named",
+    "arithmetic": "the program computes what its formula says",
+    "r-sup": "the range of the features was known before the sample",
+    "fixed-in-advance": "the family was declared before training",
+    "picked": "training read only the recorded picks",
+    "recipe": "the recipe was fixed before the sample",
+    "unlabelled": "the unlabelled points are further draws from the same law",
+    "declared": "the declared R_m and ranges of the builders are right and were fixed before the sample",
+}
+"""By assumption: what the reader of a citation must know to be true."""
+
+
 @dataclass(frozen=True)
 class Assumption:
     """One condition of the theory: what is known of it here, and who needs it.

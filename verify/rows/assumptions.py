@@ -23,15 +23,13 @@ from verify.measure.membership import outside
 from verify.measure.near import REMEDY, apart
 from verify.measure.repeats import repeated, shared
 from verify.reading.points import GivenPoints
-from verify.records.results import Assumption, Status
+from verify.records.results import ASSUMED, Assumption, Status
 from verify.rows.setting import Assessment, Counted, HeldOut, Learned, PickingFacts, Setting, Source
 
 if TYPE_CHECKING:
     from adanet_train.core.network import Network
     from adanet_train.reading.graph import Graph
 
-UNTOUCHED = "the held-out points played no part in training or choosing"
-FEATURES = "the features were fixed before the sample"
 RECIPE = "learner, settings, seed, numbers of picks and features were fixed before the sample"
 LEMMAS = {
     "lipschitz": ("lemma-1", "lemma-2"),
@@ -86,7 +84,7 @@ def with_counted(rows: Sequence[Assumption], counted: Sequence[Counted]) -> tupl
     """The rows, and those that the counted statements have beside them."""
     known = {row.id: row for row in rows}
     for one in counted:
-        features = [assumption("feature-map", "assumed", FEATURES)] * ("feature-map" in one.bound.needs)
+        features = [assumption("feature-map", "assumed", ASSUMED["feature-map"])] * ("feature-map" in one.bound.needs)
         for row in (*one.assumptions, *features):
             known.setdefault(row.id, row)
     return tuple(known.values())
@@ -141,14 +139,15 @@ def _relabelled(count: int) -> str:
 
 def untouched(points: HeldOut, discrete: bool) -> Assumption:
     unused = f"the {points.n:,} held-out points were used neither in training nor to choose"
-    return new_draws("untouched", points, discrete, what="held-out rows", unused=unused, words=UNTOUCHED)
+    return new_draws("untouched", points, discrete, what="held-out rows", unused=unused)
 
 
-def new_draws(id: str, points: HeldOut, discrete: bool, *, what: str, unused: str, words: str) -> Assumption:
+def new_draws(id: str, points: HeldOut, discrete: bool, *, what: str, unused: str) -> Assumption:
     """Points beside the sample are new draws; copies of one of them, or of rows of the sample, are not.
 
-    `unused` is what is assumed of them, `words` the usual words of a citation.
+    `unused` is what is assumed of them.
     """
+    words = ASSUMED[id]
     counted = [f"{points.repeats:,} of the {points.n:,} {what} repeat an earlier one"] * (points.repeats > 0)
     if points.shared:
         counted.append(f"{points.shared:,} of the {points.n:,} are rows of the sample{_relabelled(points.relabelled)}")

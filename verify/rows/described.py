@@ -227,5 +227,4 @@ def _surrogate(g: CertifiedNetwork, discrete: bool) -> Assumption:
 
 def _unlabelled(points: HeldOut, discrete: bool) -> Assumption:
     unused = f"the {points.n:,} points without labels were used for neither network"
-    words = "the unlabelled points are further draws from the same law"
-    return new_draws("unlabelled", points, discrete, what="points without labels", unused=unused, words=words)
+    return new_draws("unlabelled", points, discrete, what="points without labels", unused=unused)

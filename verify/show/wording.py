@@ -15,7 +15,7 @@ from adanet_theory import catalogue
 from adanet_theory.rounding import probability, shown
 from adanet_train.core.by_class import ZERO_ONE, only_class
 from verify.records.question import in_python
-from verify.records.results import Assumption, BoundReport, BoundRow, CheckRow, Complexity
+from verify.records.results import ASSUMED, Assumption, BoundReport, BoundRow, CheckRow, Complexity
 
 NOTHING = "-"
 
@@ -72,29 +72,12 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 
-_ASSUMED = {
-    "iid": "the points are independent draws from one law",
-    "untouched": "the held-out points played no part in training or choosing",
-    "feature-map": "the features were fixed before the sample",
-    "homogeneous": "the activation was chosen before the sample",
-    "chain": "the layers are applied one after the other with the activation that was named",
-    "arithmetic": "the program computes what its formula says",
-    "r-sup": "the range of the features was known before the sample",
-    "fixed-in-advance": "the family was declared before training",
-    "picked": "training read only the recorded picks",
-    "recipe": "the recipe was fixed before the sample",
-    "unlabelled": "the unlabelled points are further draws from the same law",
-    "declared": "the declared R_m and ranges of the builders are right and were fixed before the sample",
-}
-"""By assumption: what the reader of a citation must know to be true."""
-
-
 def assumed(id: str, words: str = "") -> str:
     """
     >>> assumed("iid"), assumed("depth"), assumed("picked", "nobody looked")
     ('the points are independent draws from one law (iid)', 'depth holds', 'nobody looked (picked)')
     """
-    words = words or _ASSUMED.get(id, "")
+    words = words or ASSUMED.get(id, "")
     return f"{words} ({id})" if words else f"{id} holds"
 
 
