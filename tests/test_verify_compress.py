@@ -15,6 +15,7 @@ from torch import nn
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.occam import occam_certificate
 from adanet_train import AdaNetClassifier, Config, compress
+from adanet_train.app.cli import main as train
 from adanet_train.compression.code import VERSION
 from adanet_train.picking.certify import Certified, certify
 from adanet_train.picking.modules import Module
@@ -114,6 +115,27 @@ def test_compress_writes_a_file_that_is_verified_from_itself(folder: Path, capsy
     tested = run(capsys, small, *data, "--test-data", folder / "test.npz")
     assert tested["cite"]["id"] == "held-out"
     assert tested["test"]["error"] <= row(again)["value"]
+
+
+def test_a_model_file_is_compressed_where_its_map_was_known_beforehand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The labels stay in the column of the training; a map fitted on the sample would be a description for nothing."""
+    X = np.random.default_rng(0).uniform(size=(200, 3)).round(3)
+    table, small = tmp_path / "table.csv", tmp_path / "small.pt"
+    lines = [f"{a},{b},{'yes' if a > b else 'no'},{c}" for a, b, c in X]
+    table.write_text("\n".join(["a,b,kind,c", *lines]) + "\n")
+    asked = ("--data", table, "--compress", small, "--budget", 0.1)
+    for name, options in (("fitted", ()), ("known", ("--feature-range", "0,1"))):
+        out = ("--label", "kind", "-o", tmp_path / f"{name}.pt", "--rounds", 1, "--set", "steps=20", *options)
+        assert train([*map(str, (table, *out))]) == 0
+    document = run(capsys, tmp_path / "known.pt", *asked)
+    assert row(document)["applies"]
+    assert row(document)["terms"]["points"] == 200
+    small.unlink()
+    assert main([*map(str, (tmp_path / "fitted.pt", *asked))]) == 2
+    assert "--feature-range LO,HI" in capsys.readouterr().err
+    assert not small.exists()
 
 
 def test_the_answer_says_that_the_rounded_network_is_meant(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,6 +75,9 @@ def _module(source: str, given: Subject) -> Any:
     check(readable, f"{source}: a black box without weights cannot be compressed.")
     assert not isinstance(model, BlackBox)
     assert model.layers is not None
+    known = model.features is None or not (model.features.fitted_on_sample or "features_learned_on" in model.meta)
+    learned = "its features were scaled by points that it was given, and no bits pay for that"
+    check(known, f"{source}: {learned}: train with a range known beforehand (adanet-train --feature-range LO,HI).")
     biased = model.graph.has_bias  # then the layers read a constant behind x
     features = FeatureMap.identity(default_names(model.graph.n_0 - 1), bias=True) if biased else model.features
     return LayeredModule(model.layers, features)

@@ -56,7 +56,8 @@ class LayeredModule(nn.Module):
         depths = range(1, network.depth + 1)
         own = [network.output.get(k, network.no_weights(network.n[k])) for k in depths]
         self.output = nn.ParameterList([nn.Parameter(w.detach().clone()) for w in own])
-        self.activations, self.outputs, self.features = network.activations, network.outputs, features
+        self.activations, self.outputs = network.activations, network.outputs
+        self.map = None if features is None else (features.clip, float(features.floor), features.bias)
         if features is not None:
             width = torch.from_numpy(features.high - features.low)
             self.register_buffer("low", torch.from_numpy(features.low).clone(), persistent=False)
@@ -64,7 +65,7 @@ class LayeredModule(nn.Module):
             self.is_identity = bool((self.low == 0).all() and (self.scale == 1).all())
 
     def forward(self, x: Tensor) -> Tensor:
-        phi = [x if self.features is None else self._mapped(x)]
+        phi = [x if self.map is None else self._mapped(x, *self.map)]
         f: Tensor | None = None
         for k, w in enumerate(self.output, start=1):
             read = [functional.linear(phi[s], U) for (to, s), U in zip(self.pairs, self.hidden, strict=True) if to == k]
@@ -75,13 +76,10 @@ class LayeredModule(nn.Module):
         assert f is not None
         return f
 
-    def _mapped(self, x: Tensor) -> Tensor:
-        features = self.features
-        assert features is not None
+    def _mapped(self, x: Tensor, clip: bool, floor: float, bias: bool) -> Tensor:
         Psi = x if self.is_identity else (x - self.low) / self.scale
-        if features.clip:
-            Psi = Psi.clamp(float(features.floor), 1.0)
-        return functional.pad(Psi, (0, 1), value=1.0) if features.bias else Psi
+        Psi = Psi.clamp(floor, 1.0) if clip else Psi
+        return functional.pad(Psi, (0, 1), value=1.0) if bias else Psi
 
     def network(self) -> Network:
         hidden = {pair: U.detach().double() for pair, U in zip(self.pairs, self.hidden, strict=True)}
