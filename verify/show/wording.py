@@ -32,13 +32,13 @@ def up(x: float | None, digits: int = 4) -> str:
     return _shown(x, digits, ROUND_CEILING)
 
 
-def down(x: float | None) -> str:
+def down(x: float | None, digits: int = 4) -> str:
     """A lower value, rounded downwards.
 
     >>> down(0.18669524), down(0.0)
     ('0.1866', '0')
     """
-    return _shown(x, 4, ROUND_FLOOR)
+    return _shown(x, digits, ROUND_FLOOR)
 
 
 def shortened(name: str, most: int = 24) -> str:
