@@ -11,8 +11,10 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+
+import pytest
 
 _APART = (ast.Compare, ast.Subscript, ast.JoinedStr, ast.Raise)
 _CALLS = {"check", "range", "check_nonnegative", "enumerate", "round"}
@@ -35,6 +37,20 @@ def halved(function: Callable[..., Any]) -> Iterator[tuple[str, Callable[..., An
         after = ast.unparse(mutant).splitlines()
         changed = [new for old, new in zip(before, after, strict=True) if old != new]
         yield _shown(changed[0], node), _compiled(mutant, function)
+
+
+def unnoticed(function: Callable[..., Any], modules: Iterable[Any], notices: Callable[[], object]) -> list[str]:
+    """The lines of the function in which nobody notices a halved constant, wherever these modules use it."""
+    mutants, missed, name = list(halved(function)), [], function.__name__
+    assert mutants, f"{name} has no constants"
+    users = [module for module in modules if vars(module).get(name) is function]
+    for line, mutant in mutants:
+        with pytest.MonkeyPatch.context() as patch:
+            for module in users:
+                patch.setattr(module, name, mutant)
+            if not notices():
+                missed.append(line)
+    return missed
 
 
 def changed(function: Callable[..., Any], old: str, new: str) -> Callable[..., Any]:
