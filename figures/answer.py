@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from adanet_theory.rounding import probability, upward
 from figures import results
-from figures.bound_and_test_error import measured_rows
+from figures.bound_and_test_error import stand_in
 from figures.canvas import Data, is_single, panels, styled, width
 from verify.show.plots import BLUE, GREEN, INK, RED
 
@@ -34,7 +34,7 @@ LEAST = 2e-4
 
 def compute(*, quick: bool, data: Path | None = None) -> Data:
     """A row for each network and bound: MNIST's where it was measured, else one network trained now."""
-    rows, measured = measured_rows(data)
+    rows, measured = results.rows("certificates", data, stand_in)
     linear = [row for row in rows if row["method"] == "linear"]
     name = PREFERRED if any(row["data"] == PREFERRED for row in linear) else linear[0]["data"]
     own = {row["bound id"]: row for row in linear if row["data"] == name}

@@ -45,7 +45,17 @@ OF_A_MODEL = {
     "model-rounds": "figures.training_rounds",
 }
 OF_A_SAMPLE = ("model-terms", "model-margins")  # pictures of the training and of the network need no points
-_SHARED = ("description_stages", "ensemble", "family", "graph", "model", "parameters", "results", "runs")
+_SHARED = (
+    "bound_and_test_error",
+    "description_stages",
+    "ensemble",
+    "family",
+    "graph",
+    "model",
+    "parameters",
+    "results",
+    "runs",
+)
 """Modules that the scripts compute with."""
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import paper_notes
+
+Row = dict[str, Any]
 
 
 def path(name: str, folder: Path | None = None) -> Path:
@@ -18,3 +21,11 @@ def read(name: str, folder: Path | None = None) -> dict[str, Any] | None:
     """The results of that name; None if they are missing, as in an installed package."""
     file = path(name, folder)
     return dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else None
+
+
+def rows(
+    name: str, folder: Path | None, otherwise: Callable[[], list[Row]], wanted: Callable[[Row], bool] = bool
+) -> tuple[list[Row], bool]:
+    """The rows of those results that are wanted, or else rows made now; and whether they were measured."""
+    measured = [row for row in (read(name, folder) or {"rows": []})["rows"] if wanted(row)]
+    return (measured, True) if measured else (otherwise(), False)

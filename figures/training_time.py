@@ -23,11 +23,9 @@ TRAINING = ("training", "mixture", "experiment")  # the benchmarks that train
 
 def compute(*, quick: bool, data: Path | None = None) -> Data:
     """The ratios, grouped by kind of work, each with its target, from the results, else from a timing made now."""
-    measured = results.read("benchmarks", data)
-    rows = [row for row in measured["rows"] if row["benchmark"] in TRAINING] if measured else []
-    if not rows:
-        return {"works": grouped(timed()), "machine": None}
-    return {"works": grouped(rows), "machine": "; ".join(sorted({row["machine"] for row in rows}))}
+    rows, measured = results.rows("benchmarks", data, timed, lambda row: row["benchmark"] in TRAINING)
+    machines = "; ".join(sorted({row["machine"] for row in rows})) if measured else None
+    return {"works": grouped(rows), "machine": machines}
 
 
 def grouped(rows: list[dict[str, Any]]) -> list[Data]:
