@@ -134,7 +134,7 @@ class Refinement:
         both = zip(self.exact, self.used, strict=True)
         self.sizes = [float(U.square().sum() / used.sum().clamp_min(1)) ** 0.5 for U, used in both]
 
-    def of(self, theta: list[Tensor]) -> Network:
+    def with_weights(self, theta: list[Tensor]) -> Network:
         network = self.trained.network
         count = len(network.hidden)
         hidden, output = (
@@ -145,7 +145,7 @@ class Refinement:
 
     def step(self, x: Tensor, y: Tensor, rate: float) -> None:
         """A step of Adam; each tensor has its own learning rate, a share of the size of its weights."""
-        loss = self.labels.values(y, self.of(self.theta)(x)).mean()
+        loss = self.labels.values(y, self.with_weights(self.theta)(x)).mean()
         slopes = torch.autograd.grad(loss, self.theta)
         for adam, used, slope, size in zip(self.adam, self.used, slopes, self.sizes, strict=True):
             adam.step(slope * used, rate * size)
@@ -165,7 +165,7 @@ class Refinement:
         theta = [U.detach().double() for U in self.theta]
         for i, Lambda in self.bounds():
             theta[i] = members(theta[i], Lambda, self.trained.config.family.p)
-        return self.of(theta)
+        return self.with_weights(theta)
 
 
 @dataclass(frozen=True)

@@ -656,30 +656,23 @@ _MOVING = (
 _MOVING_METHODS = (*_MOVING, "view", "view_as", "reshape_as", "expand", "expand_as", "repeat", "unfold")
 
 _SHARED: dict[str, Rule] = {
-    "relu": _plain("relu"),
+    **{name: _plain(name) for name in ("relu", "abs", "tanh", "sigmoid")},
     "relu_": _plain("relu"),
-    "abs": _plain("abs"),
-    "tanh": _plain("tanh"),
-    "sigmoid": _plain("sigmoid"),
     "mean": _mean,
     "sum": _sum,
-    "clamp": _clamp,
-    "clip": _clamp,
-    "clamp_min": _clamp,
+    **dict.fromkeys(("clamp", "clip", "clamp_min"), _clamp),
     "clamp_max": lambda r, x, max: _clamp(r, x, None, max),
     "maximum": _larger,
     "minimum": lambda r, x, other: _larger(r, x, other, -1.0),
     "max": _max,
     "amax": _largest_along,
-    "matmul": _product,
-    "mm": _product,
+    **dict.fromkeys(("matmul", "mm"), _product),
     "add": _combined(1.0),
     "sub": _combined(-1.0),
     "mul": _times,
     "div": _divided,
     "neg": lambda r, x: r.add(Sum((-1.0,)), x),
-    "softmax": _because(LOGITS),
-    "log_softmax": _because(LOGITS),
+    **dict.fromkeys(("softmax", "log_softmax"), _because(LOGITS)),
 }
 
 METHODS: dict[str, Rule] = {
@@ -726,8 +719,7 @@ FUNCTIONS: dict[Any, Rule] = {
     functional.interpolate: _nearest,
     functional.pixel_shuffle: _moving(functional.pixel_shuffle),
     functional.pixel_unshuffle: _moving(functional.pixel_unshuffle),
-    functional.leaky_relu: _leaky,
-    functional.leaky_relu_: _leaky,
+    **dict.fromkeys((functional.leaky_relu, functional.leaky_relu_), _leaky),
     functional.prelu: _prelu,
     functional.relu6: lambda r, x, inplace=False: _clamp(r, x, 0.0, 6.0),
     functional.hardtanh: lambda r, x, min_val=-1.0, max_val=1.0, inplace=False: _clamp(r, x, min_val, max_val),
@@ -736,8 +728,7 @@ FUNCTIONS: dict[Any, Rule] = {
     functional.softplus: _softplus,
     functional.silu: _plain("silu"),
     functional.layer_norm: _because(_OWN_NORM),
-    functional.dropout: _no_dropout,
-    functional.alpha_dropout: _no_dropout,
+    **dict.fromkeys((functional.dropout, functional.alpha_dropout), _no_dropout),
 }
 
 

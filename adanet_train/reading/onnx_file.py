@@ -219,19 +219,11 @@ def _layer_norm(b: Builder, a: Attributes, x: Any, scale: Any, bias: Any = None)
     return b.call(functional.layer_norm, x, list(scale.shape), scale, bias, float(a.get("epsilon", 1e-5)))
 
 
+_OF_TORCH = ("MatMul", "Add", "Sub", "Mul", "Div", "Neg", "Abs", "Relu", "Sigmoid", "Tanh")
 RULES: dict[str, Rule] = {
     "Shape": lambda b, a, x: Shaped(x),
     "Gemm": _gemm,
-    "MatMul": _plain(torch.matmul),
-    "Add": _plain(torch.add),
-    "Sub": _plain(torch.sub),
-    "Mul": _plain(torch.mul),
-    "Div": _plain(torch.div),
-    "Neg": _plain(torch.neg),
-    "Abs": _plain(torch.abs),
-    "Relu": _plain(torch.relu),
-    "Sigmoid": _plain(torch.sigmoid),
-    "Tanh": _plain(torch.tanh),
+    **{name: _plain(getattr(torch, name.lower())) for name in _OF_TORCH},
     "Softplus": _plain(functional.softplus),
     "Gelu": _gelu,
     "PRelu": lambda b, a, x, slope: b.call(functional.prelu, x, slope.reshape(-1)),
@@ -253,8 +245,7 @@ RULES: dict[str, Rule] = {
     "Unsqueeze": _unsqueeze,
     "Transpose": lambda b, a, x: b.call(torch.permute, x, list(a["perm"])),
     "Concat": lambda b, a, *parts: b.call(torch.cat, list(parts), int(a["axis"])),
-    "Identity": lambda b, a, x: x,
-    "Dropout": lambda b, a, x, *_: x,
+    **dict.fromkeys(("Identity", "Dropout"), lambda b, a, x, *_: x),
     "Softmax": lambda b, a, x: b.call(torch.softmax, x, int(a.get("axis", -1))),
     "LogSoftmax": lambda b, a, x: b.call(torch.log_softmax, x, int(a.get("axis", -1))),
 }
