@@ -131,7 +131,7 @@ def _gamma(channel: Channel, n: int) -> int:
 
 
 def _signed(channel: Channel, n: int) -> int:
-    folded = _gamma(channel, 2 * n - 1 if n > 0 else -2 * n)
+    folded = _gamma(channel, _folded(n))
     return (folded + 1) // 2 if folded % 2 else -(folded // 2)
 
 
@@ -144,8 +144,9 @@ def gamma_bits(n: int) -> int:
     return 2 * (n + 1).bit_length() - 1
 
 
-def _signed_bits(n: int) -> int:
-    return gamma_bits(2 * n - 1 if n > 0 else -2 * n)
+def _folded(n: int) -> int:
+    """An integer of any sign as one >= 0."""
+    return 2 * n - 1 if n > 0 else -2 * n
 
 
 # Shapes
@@ -464,7 +465,7 @@ def _raw_bits(value: Array) -> float:
     tail = slice(DEEPEST, None)
     total = _beta_bits(stop[:DEEPEST], go[:DEEPEST], 4) + _beta_bits(int(stop[tail].sum()), int(go[tail].sum()), 4)
     zeros = value.size - len(whole)
-    return 6 + _signed_bits(E) + _beta_bits(zeros, len(whole), 4) + len(whole) * (1 + p) + total
+    return 6 + gamma_bits(_folded(E)) + _beta_bits(zeros, len(whole), 4) + len(whole) * (1 + p) + total
 
 
 def length(tensors: Sequence[Coded]) -> float:
@@ -485,7 +486,7 @@ def length(tensors: Sequence[Coded]) -> float:
         elif not tensor.q.any():
             total += 2
         else:
-            total += 1 + _signed_bits(tensor.e - last) + best(tensor, alive)[0]
+            total += 1 + gamma_bits(_folded(tensor.e - last)) + best(tensor, alive)[0]
             last = tensor.e
         alive.append(_alive_rows(tensor))
     return total

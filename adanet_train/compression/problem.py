@@ -203,7 +203,7 @@ class CodingProblem:
 
     def score(self, coded: Sequence[Coded]) -> Score:
         """Bits and errors, the latter in float32."""
-        return self.score_of(coded, self.errors(coded))
+        return Score(code.bits_of(coded), self.errors(coded), self.m, self.delta)
 
     @torch.no_grad()
     def mean_loss(self, coded: Sequence[Coded]) -> float:
@@ -213,9 +213,6 @@ class CodingProblem:
 
     def errors(self, coded: Sequence[Coded]) -> int:
         return int((~(self.margins(self.values(coded)) > 0)).sum())
-
-    def score_of(self, coded: Sequence[Coded], errors: int) -> Score:
-        return Score(code.bits_of(coded), errors, self.m, self.delta)
 
     def values(self, coded: Sequence[Coded]) -> list[Tensor]:
         tensors = self.weights.tensors

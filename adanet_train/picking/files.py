@@ -46,11 +46,6 @@ def learner_of(model: ModelFile, record: Record) -> AdaNet | Refit:
     return learner
 
 
-def with_record(model: ModelFile, picked: Picked, learner: AdaNet | Refit) -> ModelFile:
-    """The model file with the record of its run."""
-    return replace(model, picked=Record.of(picked, settings(learner)).as_dict())
-
-
 def classifier(picked: Picked, points: Labelled, learner: Scaled) -> NetworkClassifier:
     """The fitted network as a scikit-learn classifier on X, with the content of its model.pt."""
     from adanet_train.model.classifier import NetworkClassifier
@@ -62,7 +57,7 @@ def classifier(picked: Picked, points: Labelled, learner: Scaled) -> NetworkClas
     notes = {"classes": points.classes.tolist()}
     model = model_of(predictor.trained, method, features=predictor.features, sample=sample, notes=notes)
     fitted = NetworkClassifier()
-    fitted.model_ = with_record(model, picked, learner.learner)
+    fitted.model_ = replace(model, picked=Record.of(picked, settings(learner.learner)).as_dict())
     fitted.classes_, fitted.n_features_in_ = points.classes, points.X.shape[1]
     return fitted
 

@@ -212,12 +212,6 @@ def _batch_norm(
     return b.call(functional.batch_norm, x, mean, var, weight, bias, training, momentum, eps)
 
 
-def _batch_norm_in_eval_mode(
-    b: Builder, x: Any, weight: Any, bias: Any, mean: Any, var: Any, momentum: float, eps: float
-) -> Any:
-    return _batch_norm(b, x, weight, bias, mean, var, False, momentum, eps)
-
-
 def _convolution(
     b: Builder,
     x: Any,
@@ -264,7 +258,7 @@ ATEN: dict[str, Rule] = {
     "_adaptive_avg_pool2d": _plain(functional.adaptive_avg_pool2d),
     "embedding": lambda b, weight, indices, *_: b.call(functional.embedding, indices, weight),
     "batch_norm": _batch_norm,
-    "_native_batch_norm_legit_no_training": _batch_norm_in_eval_mode,
+    "_native_batch_norm_legit_no_training": lambda b, *args: _batch_norm(b, *args[:5], False, *args[5:]),
     "convolution": _convolution,
     "constant_pad_nd": _padded,
     "pad": lambda b, x, pad, mode="constant", value=None: b.call(functional.pad, x, pad, mode, value),

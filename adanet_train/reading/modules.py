@@ -11,6 +11,7 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -59,15 +60,11 @@ def _leaky(r: Recorder, x: Value, negative_slope: float = 0.01, inplace: bool = 
 
 def _clamp(r: Recorder, x: Value, min: Any = None, max: Any = None) -> Value:
     """a + relu(x - a) - relu(x - b), each where it is asked for."""
-    low = x if min is None else _at_least(r, x, min)
+    low = x if min is None else _plus(r, _activate(r, _plus(r, x, -1.0, min), "relu"), 1.0, min)
     if max is None:
         return low
     above = _activate(r, _plus(r, x, -1.0, max), "relu")
     return r.add(Sum((1.0, -1.0)), low, above)
-
-
-def _at_least(r: Recorder, x: Value, low: Any) -> Value:
-    return _plus(r, _activate(r, _plus(r, x, -1.0, low), "relu"), 1.0, low)
 
 
 def _prelu(r: Recorder, x: Value, weight: Any) -> Value:
@@ -305,7 +302,7 @@ def _average(
 ) -> Value:
     window = _window(r, x, kernel_size, stride, padding, 1, ceil_mode, axes)
     if divisor_override:
-        return r.add(Average(window, _one_over(divisor_override)), x)
+        return r.add(Average(window, torch.tensor(1.0 / divisor_override, dtype=torch.float64)), x)
     border = _sizes(padding, axes)
     counted = _counted(window, x.shape[1:], border, border if count_include_pad else (0,) * axes)
     return r.add(Average(window, 1 / counted), x)
@@ -320,10 +317,6 @@ def _counted(window: Window, space: Sequence[int], border: Sequence[int], counts
         here = (start + size).clamp(max=n + q) - start.clamp(min=-q)
         counted = counted.unsqueeze(-1) * here
     return counted
-
-
-def _one_over(divisor: float) -> Tensor:
-    return torch.tensor(1.0 / divisor, dtype=torch.float64)
 
 
 def _largest(
@@ -483,18 +476,10 @@ def _point_axes(r: Recorder, x: Value, dim: Any) -> tuple[int, ...]:
     return axes
 
 
-def _total(r: Recorder, x: Value, dim: Any, keepdim: bool, *, mean: bool) -> Value:
+def _total(r: Recorder, x: Value, dim: Any = None, keepdim: bool = False, *, mean: bool = False) -> Value:
     axes = _point_axes(r, x, dim)
     count = math.prod(x.example.shape[axis] for axis in axes)
     return r.add(Total(tuple(axis - 1 for axis in axes), count, 1.0 / count if mean else 1.0, bool(keepdim)), x)
-
-
-def _mean(r: Recorder, x: Value, dim: Any = None, keepdim: bool = False) -> Value:
-    return _total(r, x, dim, keepdim, mean=True)
-
-
-def _sum(r: Recorder, x: Value, dim: Any = None, keepdim: bool = False) -> Value:
-    return _total(r, x, dim, keepdim, mean=False)
 
 
 def _combined(sign: float) -> Rule:
@@ -658,8 +643,8 @@ _MOVING_METHODS = (*_MOVING, "view", "view_as", "reshape_as", "expand", "expand_
 _SHARED: dict[str, Rule] = {
     **{name: _plain(name) for name in ("relu", "abs", "tanh", "sigmoid")},
     "relu_": _plain("relu"),
-    "mean": _mean,
-    "sum": _sum,
+    "mean": partial(_total, mean=True),
+    "sum": _total,
     **dict.fromkeys(("clamp", "clip", "clamp_min"), _clamp),
     "clamp_max": lambda r, x, max: _clamp(r, x, None, max),
     "maximum": _larger,
