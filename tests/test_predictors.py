@@ -34,6 +34,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from adanet_theory.twins.counted import clopper_pearson_upper
 from adanet_train import compress
+from adanet_train.compression import code
 from adanet_train.estimator import AdaNetCVXClassifier
 from adanet_train.reading.trace import require_equal, trace
 from tests.refusals import refused, says
@@ -269,6 +270,67 @@ def test_a_buffer_of_places_is_paid_for() -> None:
     assert terms[1] > terms[0] + 12
 
 
+class Chosen(nn.Module):
+    """x_i of the largest score, with a weight of few bits: the choice is made from all scores."""
+
+    def __init__(self, scores: torch.Tensor) -> None:
+        super().__init__()
+        self.scores = nn.Parameter(scores)
+        self.top = nn.Linear(1, 1, bias=False)
+        self.top.weight.data.fill_(0.125)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.top(x.index_select(1, self.scores.argmax()[None]))
+
+
+def test_weights_that_choose_features_are_paid_for() -> None:
+    """Read as a graph, the network is one weight of 11 bits; its selection costs nothing there."""
+    g = torch.Generator().manual_seed(0)
+    X, y = torch.randn(200, 3000, generator=g), torch.randint(0, 2, (200,), generator=g)
+    scores = (torch.sign(X) * (2 * y - 1)[:, None]).sum(0)
+    report = verify_bounds(Chosen(scores).eval(), X, y, draws=None)
+    assert report.sample.train_error < 0.4
+    assert report.bounds["occam-certificate"].terms["bits"] > 3000
+
+
+@pytest.mark.parametrize("kind", ["norm", "parametrization"])
+def test_a_module_whose_weights_are_made_of_others_is_described_by_its_own_numbers(kind: str) -> None:
+    """What is read is made in float64: the float32 program is no function of that."""
+    X, y, *_ = halves()
+    below = nn.Linear(4, 3)
+    net = nn.Sequential(below, nn.BatchNorm1d(3) if kind == "norm" else nn.Identity(), nn.ReLU(), nn.Linear(3, 1))
+    net(torch.from_numpy(X).float())
+    if kind == "parametrization":
+        nn.utils.parametrizations.weight_norm(below)
+    numbers = [w.detach().double().numpy() for w in net.state_dict().values() if w.is_floating_point()]
+    report = verify_bounds(net.eval(), X, y, draws=None)
+    bits = report.bounds["occam-certificate"].terms["bits"]
+    assert bits == code.bits_of([code.lossless(w) for w in numbers])
+    assert "depth and widths" not in next(row.words for row in report.assumptions if row.id == "architecture")
+
+
+def test_a_network_with_complex_weights_has_no_description() -> None:
+    class Complex(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = nn.Parameter(torch.ones(4, 1, dtype=torch.cfloat))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return (x.to(self.w) @ self.w).real
+
+    X, y, *_ = halves()
+    assert "occam-certificate" not in verify_bounds(Complex().eval(), X, y, draws=None).bounds
+    with pytest.raises(ValueError, match=r"^weight 'w' must be a real tensor\.$"):
+        compress(Complex().eval(), X, y)
+
+
+def test_a_scaled_estimator_is_assumed_to_decide_as_the_weights_that_are_coded() -> None:
+    X, y, *_ = halves()
+    report = verify_bounds(make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y), X, y, draws=None)
+    words = next(row.words for row in report.assumptions if row.id == "architecture")
+    assert words.endswith("the program decides everywhere as the coded weights do in real numbers")
+
+
 def test_ties_and_nan_are_errors_of_a_black_box() -> None:
     X, y, X_test, y_test = halves()
 
@@ -313,6 +375,9 @@ def test_a_frame_goes_to_the_estimator_as_it_is() -> None:
         (lambda X: 1 / (1 + np.exp(-X[:, 0])), r"lies in \[0, 1\] at every point"),
         (lambda X: np.random.default_rng().standard_normal(len(X)), "different values when called again"),
         (lambda X: X[:, 0] - X[:, 0].mean(), "different values in another batch.*predicts each point by itself"),
+        (lambda X: np.where((X[:, 0] > 0) == (X.sum() > 0), 1, 0), "different values in another batch"),
+        (lambda X: (X[:, 0] > X[:, 0].mean()).astype(int), "different values in another batch"),
+        (Function(1, lambda z: z if z.sum() > 0 else -z, 4).eval(), "^Function gives a point different values in"),
         (lambda X: np.full(len(X), int(len(X) > 16)), "the predictor gives a point different values in another batch"),
         (lambda X: X[:, 0] * np.where(np.arange(len(X)) % 2, -1, 1), "different values in another batch"),
         (Function(1, lambda z: z.cumsum(0), 4).eval(), "^Function gives a point different values in another batch"),

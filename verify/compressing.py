@@ -240,8 +240,9 @@ def _built(read: Case, question: Question, U: Any, given: Any, progress: Progres
     from verify.rows import declared, described, report
 
     check(U is not None or given is None, "surrogate is for points without labels: give unlabelled too.")
-    module, families = getattr(read.given.program, "module", None), read.given.families
-    counted = [*described.of_description(described.describe(read.model, read.sample, module, read.given.coded))]
+    subject, families = read.given, read.given.families
+    own = described.describe(read.model, read.sample, subject.program, subject.coded)
+    counted = [*described.of_description(own)]
     if families is not None:
         check(read.X is not None, "declared needs the sample: X and y, or --data FILE.")
         assert read.sample is not None

@@ -53,8 +53,6 @@ def prepared(module: nn.Module) -> nn.Module:
     ValueError
         If the module cannot be copied, has no weights, or keeps numbers that state_dict() does not have.
     """
-    scripted = any(isinstance(part, torch.jit.ScriptModule) for part in module.modules())
-    check(not scripted, "module is TorchScript, whose weights cannot be changed: give the nn.Module it was made from.")
     require_coded(module)
     try:
         own = copy.deepcopy(module).to("cpu", torch.float64).eval()
@@ -69,11 +67,33 @@ def prepared(module: nn.Module) -> nn.Module:
     return own
 
 
-def require_coded(module: nn.Module) -> None:
-    """Refuse tensors or arrays as plain attributes of a part: fitted to the sample, they would not be paid for.
+def own_numbers(module: nn.Module) -> list[Array]:
+    """Every number that the module is a function of in eval mode, as it is: its state_dict and all buffers, each once.
 
-    This includes those inside an object that is an attribute, and those in a class.
+    Raises
+    ------
+    ValueError
+        If it keeps others.
     """
+    require_coded(module)
+    norms = (name for name, part in module.named_modules() if _foldable(part))
+    counts = {f"{name}.num_batches_tracked".lstrip(".") for name in norms}
+    kept = [*module.state_dict(keep_vars=True).items(), *module.named_buffers()]
+    own = {id(tensor): tensor for name, tensor in kept if name not in counts}
+    return [tensor.detach().cpu().double().numpy() for tensor in own.values()]
+
+
+def require_coded(module: nn.Module) -> None:
+    """Refuse weights that are not real, and tensors or arrays as plain attributes of a part.
+
+    Fitted to the sample, these would not be paid for. This includes those inside an object that is an attribute, and
+    those in a class.
+    """
+    scripted = any(isinstance(part, torch.jit.ScriptModule) for part in module.modules())
+    check(not scripted, "module is TorchScript, whose weights cannot be changed: give the nn.Module it was made from.")
+    for name, tensor in module.state_dict().items():
+        is_real = isinstance(tensor, Tensor) and not tensor.is_complex() and not tensor.is_quantized
+        check(is_real, f"weight {name!r} must be a real tensor.")
     for name, part in module.named_modules():
         own = {key: value for key, value in vars(part).items() if key not in _PLAIN}
         own = {} if _is_torchs(type(part)) else own
@@ -207,7 +227,6 @@ class Weights:
         shared: dict[tuple[int, Shape], list[str]] = {}
         first: dict[tuple[int, Shape], Tensor] = {}
         for name, tensor in module.state_dict(keep_vars=True).items():
-            check(isinstance(tensor, Tensor) and not tensor.is_complex(), f"weight {name!r} must be a real tensor.")
             key = (tensor.data_ptr() if tensor.numel() else id(tensor), tuple(tensor.shape))
             shared.setdefault(key, []).append(name)
             first.setdefault(key, tensor.detach())

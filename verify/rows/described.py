@@ -6,7 +6,7 @@ Both count errors of the program.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from adanet_theory import catalogue
 from adanet_theory.checks import Array
 from verify.reading.formula import BlackBox, Formula
 from verify.reading.points import GivenPoints, indices
+from verify.reading.program import NamedProgram
 from verify.records.question import Question
 from verify.records.results import Assumption
 from verify.rows.assumptions import assumption, new_draws
@@ -76,38 +77,49 @@ CONSTANTS = ", {:,} constants of its graph included,"
 STRUCTURED = "the activation and code {}, which tells depth and widths, were fixed before the sample"
 EXACT = "points whose margin is within the rounding error of float64 count as errors"
 SAME = "every machine computes what the program computes here"
+SCALED = "the program, whose weights may be scaled apart from the coded ones, decides as these do in real numbers"
+ALSO = {
+    EXACT: "",
+    SAME: " and the program computes everywhere what it computes here",
+    SCALED: " and the program decides everywhere as the coded weights do in real numbers",
+}
+"""What the words of a citation add to the architecture."""
 
 
-def _architecture(fixed: str, computed: str) -> Assumption:
+def _architecture(fixed: str, computed: str, more: str = "") -> Assumption:
     """The statement is on the program: its errors were counted, and it must be one function of what is coded."""
-    one = "" if computed == EXACT else " and the program computes everywhere what it computes here"
-    return assumption("architecture", "assumed", f"{fixed}; {computed}", fixed + one)
+    return assumption("architecture", "assumed", f"{fixed}; {more}{computed}", fixed + ALSO[computed])
 
 
 def describe(
-    model: Formula | BlackBox, sample: GivenPoints | None, module: Any = None, own: CodedFile | None = None
+    model: Formula | BlackBox, sample: GivenPoints | None, program: Any = None, own: CodedFile | None = None
 ) -> Description | None:
     """The network's description; None where the weights are not known. A module that cannot be read has its own.
 
-    `own` is the compressed file that the weights are from: then its bits describe them.
+    The program must be a function of what is coded. A module is, of its own numbers: weights read from it may be made
+    of others (a folded BatchNorm, a parametrization), or chosen by some that are not read. `own` is the compressed file
+    that the weights are from: then its bits describe them.
     """
+    module = getattr(program, "module", None)
     if isinstance(model, BlackBox):
         return None if module is None or sample is None else _of_module(module, sample, own)
-    from adanet_train.compression import code, description
+    from adanet_train.compression import description
 
-    points = sample or stored_sample(model)
-    structured = model.layers is not None and own is None  # a compressed file codes no structure
+    points, weights = sample or stored_sample(model), _weights(model.graph)
+    numbers = weights if module is None or own is not None else _numbers(module)
+    # a compressed file codes no structure
+    structured = own is None and model.layers is not None and numbers is not None and _alike(numbers, weights)
+    computed = SCALED if isinstance(program, NamedProgram) else SAME
     is_file = points.predicted is None  # then the program is the network in the file
-    architecture = _architecture(fixed(own, structured), EXACT if is_file else SAME)
+    architecture = _architecture(fixed(own, structured), EXACT if is_file else computed)
     if own is not None:
-        bits = own.bits
-    elif model.layers is not None:
+        bits: int | None = own.bits
+    elif structured and model.layers is not None:
         bits = description.described(model.layers)[0]
     else:
-        weights = [*_weights(model.graph), *_places(module)]
-        if sum(w.size for w in weights) > MOST_WEIGHTS:
-            return None
-        bits = code.bits_of([code.lossless(w) for w in weights])
+        bits = _bits(numbers)
+    if bits is None:
+        return None
     errors = _errors(model.graph, points, hopeless=bits > MOST_BITS * len(points.y))
     asked = own is not None or trained_for(model) == OCCAM
     return Description(bits, errors, len(points.y), (architecture,), asked, structured)
@@ -125,18 +137,37 @@ def _errors(graph: Any, points: GivenPoints, *, hopeless: bool) -> int:
 
 def _of_module(module: Any, sample: GivenPoints, own: CodedFile | None) -> Description | None:
     """Only its weights are coded; that every machine computes the same is assumed."""
+    bits = _bits(_numbers(module)) if own is None else own.bits
+    if bits is None:
+        return None
+    assumed = (_architecture(fixed(own), SAME, "the module cannot be read; "),)
+    return Description(bits, int(sample.is_wrong.sum()), len(sample.y), assumed, own is not None)
+
+
+def _bits(numbers: Sequence[Array] | None) -> int | None:
+    """Bits of the numbers as they are."""
     from adanet_train.compression import code
-    from adanet_train.compression.weights import Weights, prepared
+
+    many = numbers is None or sum(w.size for w in numbers) > MOST_WEIGHTS
+    if numbers is None or many or not all(np.isfinite(w).all() for w in numbers):
+        return None
+    return code.bits_of([code.lossless(w) for w in numbers])
+
+
+def _numbers(module: Any) -> list[Array] | None:
+    """All that a module is a function of; None where it may keep more than torch shows."""
+    from adanet_train.compression.weights import own_numbers
 
     try:
-        weights = Weights.of(prepared(module)).arrays()
+        return own_numbers(module)
     except (ValueError, RuntimeError):  # what torch does not let one look into
         return None
-    if sum(w.size for w in weights) > MOST_WEIGHTS or not all(np.isfinite(w).all() for w in weights):
-        return None
-    assumed = (_architecture(fixed(own), f"the module cannot be read; {SAME}"),)
-    bits = code.bits_of([code.lossless(w) for w in weights]) if own is None else own.bits
-    return Description(bits, int(sample.is_wrong.sum()), len(sample.y), assumed, own is not None)
+
+
+def _alike(numbers: Sequence[Array], weights: Sequence[Array]) -> bool:
+    """Whether both are the same numbers: then the weights are the module's own, and there are no others."""
+    first, second = (np.sort(np.concatenate([np.zeros(0), *(w.ravel() for w in part)])) for part in (numbers, weights))
+    return bool(np.array_equal(first, second))
 
 
 def fixed(own: CodedFile | None, structured: bool = False) -> str:
@@ -149,20 +180,14 @@ def fixed(own: CodedFile | None, structured: bool = False) -> str:
 
 
 def _weights(graph: Any) -> list[Array]:
-    """Every tensor of a linear map."""
+    """Every tensor of a linear map; that of the second logit less the first is no weight."""
     from torch import Tensor
 
-    parts = [vars(node.operation).get(name) for node in graph.nodes for name in ("W", "b", "scale", "shift")]
+    from adanet_train.reading.graph import DIFFERENCE
+
+    operations = [node.operation for node in graph.nodes if node.name != DIFFERENCE]
+    parts = [vars(operation).get(name) for operation in operations for name in ("W", "b", "scale", "shift")]
     return [part.double().numpy() for part in parts if isinstance(part, Tensor)]
-
-
-def _places(module: Any) -> list[Array]:
-    """Whole numbers in the state_dict of a module, by which it may choose features; but for BatchNorm's count."""
-    from torch import Tensor
-
-    state = {} if module is None else module.state_dict()
-    named = [value for name, value in state.items() if not name.endswith("num_batches_tracked")]
-    return [part.double().numpy() for part in named if isinstance(part, Tensor) and not part.is_floating_point()]
 
 
 def _wrong(graph: Any, points: GivenPoints) -> Array:
