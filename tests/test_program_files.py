@@ -110,7 +110,7 @@ def test_an_onnx_file_computes_what_onnxruntime_computes(
     require_equal(trace(again, shape), again, X.numpy())
 
 
-def written(path: Path, nodes: list[Any], tensors: dict[str, Any], shape: tuple[int, ...]) -> str:
+def written(path: Path, nodes: list[Any], tensors: dict[str, Any], shape: tuple[int, ...], version: int = 17) -> str:
     graph = helper.make_graph(
         nodes,
         "g",
@@ -118,7 +118,7 @@ def written(path: Path, nodes: list[Any], tensors: dict[str, Any], shape: tuple[
         [helper.make_tensor_value_info("out", TensorProto.FLOAT, None)],
         [onnx.numpy_helper.from_array(value, name) for name, value in tensors.items()],
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)], ir_version=9)
     onnx.save(model, str(path))
     return str(path)
 
@@ -136,6 +136,11 @@ NODES: list[tuple[list[Any], dict[str, Any], tuple[int, ...]]] = [
     ([helper.make_node("AveragePool", ["x"], ["out"], kernel_shape=[2, 2], pads=[1, 1, 1, 1])], {}, (1, 4, 4)),
     ([helper.make_node("GlobalAveragePool", ["x"], ["out"])], {}, (2, 4, 4)),
     ([helper.make_node("GlobalMaxPool", ["x"], ["out"])], {}, (2, 4, 4)),
+    ([helper.make_node("GlobalAveragePool", ["x"], ["out"])], {}, (2, 4)),
+    ([helper.make_node("GlobalMaxPool", ["x"], ["out"])], {}, (2, 4)),
+    ([helper.make_node("GlobalAveragePool", ["x"], ["out"])], {}, (2, 3, 4, 5)),
+    ([helper.make_node("PRelu", ["x", "a"], ["out"])], {"a": random(4)}, (4, 4)),
+    ([helper.make_node("PRelu", ["x", "a"], ["out"])], {"a": random(4, 1, 1)}, (4, 3, 3)),
     ([helper.make_node("Clip", ["x", "low", "high"], ["out"])], {"low": np.float32(-1), "high": np.float32(0.5)}, (3,)),
     ([helper.make_node("LeakyRelu", ["x"], ["out"])], {}, (3,)),
     ([helper.make_node("Elu", ["x"], ["out"])], {}, (3,)),
@@ -166,6 +171,24 @@ REFUSED: list[tuple[list[Any], dict[str, Any], str]] = [
     ([helper.make_node("Reshape", ["x", "s"], ["out"])], {"s": np.array([5, 3])}, "fixes the number of points"),
     ([helper.make_node("Gemm", ["x", "W"], ["out"], alpha=2.0)], {"W": random(3, 2)}, "a Gemm with factors"),
     ([helper.make_node("Relu", ["c"], ["out"])], {"c": random(3)}, "computed from weights alone"),
+    ([helper.make_node("Add", ["x", "c"], ["out"], axis=1)], {"c": random(3)}, "Add with axis is not known here"),
+    ([helper.make_node("Gemm", ["x", "W", "c"], ["out"])], {"W": random(3, 2), "c": random(5, 1)}, "for each point"),
+    (
+        [helper.make_node("Dropout", ["x", "ratio", "on"], ["out"])],
+        {"ratio": np.float32(0.5), "on": np.array(True)},
+        "Dropout in training mode",
+    ),
+    (
+        [helper.make_node("LayerNormalization", ["x", "a"], ["out"], axis=0)],
+        {"a": random(3)},
+        "weights spread over more axes",
+    ),
+    (
+        [helper.make_node("ReduceSum", ["x", "axes"], ["out"], noop_with_empty_axes=1)],
+        {"axes": np.array([], dtype=np.int64)},
+        "a mean or sum over no axes",
+    ),
+    ([helper.make_node("GlobalAveragePool", ["x"], ["out"])], {}, "points whose axes are not known"),
 ]
 
 
@@ -177,6 +200,33 @@ def test_what_is_not_known_is_refused_by_its_name(
     with pytest.raises(ModelFileError, match=message) as caught:
         read_onnx(path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("node", "version", "message"),
+    [
+        (helper.make_node("Softmax", ["x"], ["out"]), 12, "a softmax of version 12 over several axes"),
+        (helper.make_node("LogSoftmax", ["x"], ["out"], axis=1), 11, "a softmax of version 11 over several axes"),
+        (
+            helper.make_node("AveragePool", ["x"], ["out"], kernel_shape=[2], dilations=[2]),
+            19,
+            "AveragePool with dilations",
+        ),
+    ],
+)
+def test_what_another_version_means_by_an_operation_is_refused(
+    node: Any, version: int, message: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path / "net.onnx", [node], {}, (3, 4), version)
+    with pytest.raises(ModelFileError, match=message):
+        read_onnx(path)
+
+
+def test_a_softmax_of_an_older_version_over_the_last_axis_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path / "net.onnx", [helper.make_node("Softmax", ["x"], ["out"])], {}, (3,), 12)
+    X = random(5, 3)
+    (expected,) = onnxruntime.InferenceSession(path).run(None, {"x": X})
+    np.testing.assert_allclose(read_onnx(path)(torch.from_numpy(X)).numpy(), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_weights_in_another_folder_are_not_followed(tmp_path: Path) -> None:
@@ -220,6 +270,12 @@ def changed(data: bytes, target: str, extra: dict[str, Any]) -> bytes:
                 content = json.dumps(document).encode()
             new.writestr(info.filename, content)
     return result.getvalue()
+
+
+def test_an_elu_with_scales_of_its_own_is_not_read_as_elu() -> None:
+    module, X = prepared(lambda: nn.Sequential(nn.Linear(3, 3), nn.SELU()), (3,))
+    with pytest.raises(ModelFileError, match="elu with scales of its own, as of SELU and CELU, is not known here"):
+        read_exported(export(module, X, decomposed=True), "net.pt2")
 
 
 @pytest.mark.parametrize("size", [40, 3000])

@@ -230,6 +230,12 @@ def _convolution(
     return b.call(by_axes("conv", axes), x, W, bias, stride, padding, dilation, groups)
 
 
+def _elu(b: Builder, x: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Any:
+    if (scale, input_scale) != (1, 1):
+        raise ModelFileError(f"elu with scales of its own, as of SELU and CELU, is not known here; {REMEDY}.")
+    return b.call(functional.elu, x, alpha)
+
+
 def _padded(b: Builder, x: Any, pad: Any, value: float = 0.0) -> Any:
     return b.call(functional.pad, x, pad, "constant", value)
 
@@ -241,9 +247,9 @@ _OF_TORCH = (
     "transpose", "select", "narrow", "flip", "cat", "stack", "reshape", "t", "sqrt", "exp", "pow", "rsqrt",
 )
 _OF_FUNCTIONAL = (
-    "linear", "conv1d", "conv2d", "conv3d", "leaky_relu", "hardtanh", "gelu", "elu", "softplus", "silu", "dropout",
+    "linear", "conv1d", "conv2d", "conv3d", "leaky_relu", "hardtanh", "gelu", "softplus", "silu", "dropout",
     "max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "adaptive_avg_pool1d",
-    "adaptive_avg_pool2d", "adaptive_avg_pool3d", "prelu", "layer_norm", "scaled_dot_product_attention",
+    "adaptive_avg_pool2d", "adaptive_avg_pool3d", "prelu", "scaled_dot_product_attention",
 )
 # fmt: on
 
@@ -254,6 +260,8 @@ ATEN: dict[str, Rule] = {
     **dict.fromkeys(("softmax", "_softmax"), _some(torch.softmax, 2)),
     **dict.fromkeys(("log_softmax", "_log_softmax"), _some(torch.log_softmax, 2)),
     **dict.fromkeys(("clone", "alias", "detach", "contiguous"), lambda b, x, **_: x),
+    "layer_norm": _some(functional.layer_norm, 5),
+    "elu": _elu,
     "max_pool2d_with_indices": _plain(functional.max_pool2d),
     "_adaptive_avg_pool2d": _plain(functional.adaptive_avg_pool2d),
     "embedding": lambda b, weight, indices, *_: b.call(functional.embedding, indices, weight),

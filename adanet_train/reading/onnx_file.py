@@ -16,8 +16,29 @@ from adanet_train.data.archive import ModelFileError
 from adanet_train.reading.operations import by_axes
 from adanet_train.reading.rebuild import REMEDY, Builder, is_fixed, numbers
 
-Attributes = Mapping[str, Any]
 Rule = Callable[..., Any]
+
+UNUSED = frozenset({"momentum", "seed", "ratio", "storage_order", "stash_type", "kernel_shape"})
+"""Attributes that change no value in eval mode, or that a weight has already; the kernel of a pool is read."""
+
+
+class Attributes(dict[str, Any]):
+    """Those of a node, the axes of what it reads (None if they are not known), and the version of its operations.
+
+    What a rule does not read may change what the node computes: such an attribute is refused.
+    """
+
+    def __init__(self, own: Mapping[str, Any], rank: int | None, version: int) -> None:
+        super().__init__(own)
+        self.rank, self.version, self.unread = rank, version, set(own) - UNUSED
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.unread.discard(key)
+        return super().get(key, default)
+
+    def __getitem__(self, key: str) -> Any:
+        self.unread.discard(key)
+        return super().__getitem__(key)
 
 
 def read_onnx(path: str | Path) -> nn.Module:
@@ -55,13 +76,26 @@ def _module(onnx: Any, model: Any) -> nn.Module:
     if len(inputs) != 1 or len(graph.output) != 1:
         raise ModelFileError(f"has {len(inputs)} inputs and {len(graph.output)} outputs, expected one of each.")
     builder.input(inputs[0])
+    ranks = _ranks(onnx, model)
+    version = max((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), default=1)
     for node in graph.node:
-        attributes = {entry.name: onnx.helper.get_attribute_value(entry) for entry in node.attribute}
+        own = {entry.name: onnx.helper.get_attribute_value(entry) for entry in node.attribute}
+        attributes = Attributes(own, ranks.get(node.input[0]) if node.input else None, version)
         if node.op_type == "Constant" and not node.domain:
             builder.values[node.output[0]] = _constant(onnx, attributes)
         else:
             builder.values[node.output[0]] = _called(builder, node, attributes)
     return builder.finished(graph.output[0].name)
+
+
+def _ranks(onnx: Any, model: Any) -> dict[str, int]:
+    """How many axes each tensor has, that of the points among them, where that can be inferred."""
+    try:
+        graph = onnx.shape_inference.infer_shapes(model).graph
+    except Exception:  # of what is refused by name below, or too large
+        return {}
+    typed = {entry.name: entry.type.tensor_type for entry in (*graph.input, *graph.value_info, *graph.output)}
+    return {name: len(kind.shape.dim) for name, kind in typed.items() if kind.HasField("shape")}
 
 
 def _constant(onnx: Any, attributes: Attributes) -> Tensor:
@@ -82,7 +116,10 @@ def _called(builder: Builder, node: Any, attributes: Attributes) -> Any:
         return SIZES[node.op_type](builder, attributes, *inputs)
     if all(is_fixed(value) for value in inputs):
         raise ModelFileError(f"{node.op_type} is computed from weights alone; simplify the file first (onnxsim).")
-    return rule(builder, attributes, *inputs)
+    value = rule(builder, attributes, *inputs)
+    unread = ", ".join(sorted(attributes.unread))
+    _refuse(bool(unread), f"{node.op_type} with {unread} is not known here")
+    return value
 
 
 # Sizes that are read off a tensor, as in x.view(x.shape[0], -1)
@@ -130,8 +167,10 @@ def _refuse(condition: bool, reason: str) -> None:
 
 
 def _gemm(b: Builder, a: Attributes, x: Any, W: Any, c: Any = None) -> Any:
-    scaled = a.get("alpha", 1.0) != 1 or (c is not None and a.get("beta", 1.0) != 1)
+    alpha, beta = a.get("alpha", 1.0), a.get("beta", 1.0)
+    scaled = alpha != 1 or (c is not None and beta != 1)
     _refuse(scaled or bool(a.get("transA")) or not is_fixed(W), "a Gemm with factors, or of two parts of the network")
+    _refuse(c is not None and c.ndim == 2 and len(c) != 1, "a Gemm with a bias for each point")
     W = W if a.get("transB") else W.T.contiguous()
     bias = None if c is None else c.reshape(-1).expand(len(W)).contiguous()
     return b.call(functional.linear, x, W, bias)
@@ -167,14 +206,46 @@ def _pool(b: Builder, a: Attributes, x: Any, *, largest: bool) -> Any:
     if largest:
         dilations = list(a.get("dilations", [1] * axes))
         return b.call(by_axes("max_pool", axes), x, kernel, strides, low, dilations)
+    _refuse(any(step != 1 for step in a.get("dilations", [])), "AveragePool with dilations")
     return b.call(by_axes("avg_pool", axes), x, kernel, strides, low, False, bool(a.get("count_include_pad")))
 
 
+def _global(b: Builder, a: Attributes, x: Any, *, largest: bool) -> Any:
+    """Over all axes behind the channels."""
+    axes = (a.rank or 0) - 2
+    _refuse(axes not in (1, 2, 3), "a global pool of points whose axes are not known, or more than three")
+    return b.call(by_axes("adaptive_max_pool" if largest else "adaptive_avg_pool", axes), x, (1,) * axes)
+
+
+def _prelu(b: Builder, a: Attributes, x: Any, slope: Any) -> Any:
+    """relu(x) - a relu(-x): ONNX lays the slopes along the last axes, prelu of torch along the channels."""
+    left = b.call(torch.relu, b.call(torch.neg, x))
+    return b.call(torch.sub, b.call(torch.relu, x), b.call(torch.mul, left, slope))
+
+
+def _softmax(function: Callable[..., Any]) -> Rule:
+    """Before version 13 it went over all axes from `axis` on."""
+
+    def rule(b: Builder, a: Attributes, x: Any) -> Any:
+        axis = int(a.get("axis", -1 if a.version >= 13 else 1))
+        is_last = axis == -1 or (a.rank is not None and axis == a.rank - 1)
+        _refuse(a.version < 13 and not is_last, f"a softmax of version {a.version} over several axes")
+        return b.call(function, x, axis)
+
+    return rule
+
+
+def _no_dropout(b: Builder, a: Attributes, x: Any, ratio: Any = None, training: Any = None) -> Any:
+    on = training is not None and (not is_fixed(training) or bool(training))
+    _refuse(on, "Dropout in training mode")
+    return x
+
+
 def _reshape(b: Builder, a: Attributes, x: Any, shape: Any) -> Any:
-    wanted = numbers(shape)
+    wanted, literal = numbers(shape), bool(a.get("allowzero"))
     dynamic = "export it with dynamic_shapes=({0: torch.export.Dim('batch')},)"
     fixed = f"a Reshape to {wanted}, which fixes the number of points: {dynamic}"
-    _refuse(wanted[0] not in (0, -1) or 0 in wanted[1:], fixed)
+    _refuse(wanted[0] not in (0, -1) or 0 in wanted[1:] or (literal and 0 in wanted), fixed)
     rest = wanted[1:]
     if wanted[0] == -1:
         return b.call(torch.reshape, x, [-1, *rest])
@@ -201,7 +272,10 @@ def _unsqueeze(b: Builder, a: Attributes, x: Any, axes: Any = None) -> Any:
 
 def _reduced(function: Callable[..., Any]) -> Rule:
     def rule(b: Builder, a: Attributes, x: Any, axes: Any = None) -> Any:
-        return b.call(function, x, _axes(a, axes), bool(a.get("keepdims", 1)))
+        over = _axes(a, axes)
+        a.get("noop_with_empty_axes")
+        _refuse(not over, "a mean or sum over no axes, or all of them")
+        return b.call(function, x, over, bool(a.get("keepdims", 1)))
 
     return rule
 
@@ -216,6 +290,9 @@ def _gelu(b: Builder, a: Attributes, x: Any) -> Any:
 
 
 def _layer_norm(b: Builder, a: Attributes, x: Any, scale: Any, bias: Any = None) -> Any:
+    axis = int(a.get("axis", -1))
+    last = axis if axis < 0 or a.rank is None else axis - a.rank
+    _refuse(-last != scale.ndim, "a LayerNormalization whose weights spread over more axes")
     return b.call(functional.layer_norm, x, list(scale.shape), scale, bias, float(a.get("epsilon", 1e-5)))
 
 
@@ -226,7 +303,7 @@ RULES: dict[str, Rule] = {
     **{name: _plain(getattr(torch, name.lower())) for name in _OF_TORCH},
     "Softplus": _plain(functional.softplus),
     "Gelu": _gelu,
-    "PRelu": lambda b, a, x, slope: b.call(functional.prelu, x, slope.reshape(-1)),
+    "PRelu": _prelu,
     "LeakyRelu": lambda b, a, x: b.call(functional.leaky_relu, x, float(a.get("alpha", 0.01))),
     "Elu": lambda b, a, x: b.call(functional.elu, x, float(a.get("alpha", 1.0))),
     "Clip": _clip,
@@ -235,8 +312,8 @@ RULES: dict[str, Rule] = {
     "LayerNormalization": _layer_norm,
     "MaxPool": lambda b, a, x: _pool(b, a, x, largest=True),
     "AveragePool": lambda b, a, x: _pool(b, a, x, largest=False),
-    "GlobalAveragePool": lambda b, a, x: b.call(functional.adaptive_avg_pool2d, x, (1, 1)),
-    "GlobalMaxPool": lambda b, a, x: b.call(functional.adaptive_max_pool2d, x, (1, 1)),
+    "GlobalAveragePool": lambda b, a, x: _global(b, a, x, largest=False),
+    "GlobalMaxPool": lambda b, a, x: _global(b, a, x, largest=True),
     "ReduceMean": _reduced(torch.mean),
     "ReduceSum": _reduced(torch.sum),
     "Flatten": _flatten,
@@ -245,8 +322,9 @@ RULES: dict[str, Rule] = {
     "Unsqueeze": _unsqueeze,
     "Transpose": lambda b, a, x: b.call(torch.permute, x, list(a["perm"])),
     "Concat": lambda b, a, *parts: b.call(torch.cat, list(parts), int(a["axis"])),
-    **dict.fromkeys(("Identity", "Dropout"), lambda b, a, x, *_: x),
-    "Softmax": lambda b, a, x: b.call(torch.softmax, x, int(a.get("axis", -1))),
-    "LogSoftmax": lambda b, a, x: b.call(torch.log_softmax, x, int(a.get("axis", -1))),
+    "Identity": lambda b, a, x: x,
+    "Dropout": _no_dropout,
+    "Softmax": _softmax(torch.softmax),
+    "LogSoftmax": _softmax(torch.log_softmax),
 }
 """The operations of ONNX by name; an operation that is in no table of the reader is a black box."""
