@@ -743,6 +743,17 @@ def test_a_file_is_counted_again_and_replayed(tmp_path: Any) -> None:
     assert turned.picked.k > found.N - 20  # every row that it now gets wrong counts
 
 
+def test_a_network_that_is_near_the_replay_counts_no_fewer_rows_than_that() -> None:
+    """Weights within the distance of another processor could be moved until fewer rows are wrong."""
+    noise = replace(PAIR, y=np.random.default_rng(0).integers(2, size=len(PAIR)))
+    learner = Estimator(SVC(C=1000))
+    honest = pick(learner, noise, replace(PLAN, K=2))
+    assert len(honest.left) > 10
+    fitted = learner.fit(noise, noise[[]], None)
+    found = checked(Record.of(honest, {}), learner, fitted, noise, apart=lambda a, b: 0.01)
+    assert (found.status, found.picked.k) == ("assumed", honest.k)
+
+
 def test_an_interrupted_run_has_no_certificate() -> None:
     states: list[Picked] = []
     learner = Estimator(SVC())

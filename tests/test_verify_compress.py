@@ -17,6 +17,7 @@ from adanet_theory.certificates.occam import occam_certificate
 from adanet_train import AdaNetClassifier, Config, compress
 from adanet_train.app.cli import main as train
 from adanet_train.compression.code import VERSION
+from adanet_train.compression.disagreement import disagreement
 from adanet_train.picking.certify import Certified, certify
 from adanet_train.picking.modules import Module
 from verify import verify_bounds
@@ -399,3 +400,26 @@ def test_a_surrogate_without_a_certificate_certifies_nothing(net: nn.Module) -> 
         report = verify_bounds(net, X, y, unlabelled=U, surrogate=g, draws=None, discrete=discrete)
         assert report.bounds["disagreement-certificate"].why_not == why
         assert (report.cite is None) == (not discrete)
+
+
+@pytest.mark.parametrize("norm", [nn.Identity(), nn.LayerNorm(4)], ids=["read", "black box"])
+def test_a_compressed_module_that_was_trained_on_has_no_certificate(norm: nn.Module) -> None:
+    """Its bits are those of other weights: with fewer errors the bound was .42 where .65 was certified."""
+    g = torch.Generator().manual_seed(0)
+    X, U = torch.randn(600, 5, generator=g), torch.randn(200, 5, generator=g)
+    y = (X[:, 0] > 0).long()
+    small = compress(nn.Sequential(nn.Linear(5, 4), norm, nn.Linear(4, 1)).eval(), X, y, budget=0)
+    assert small.at(0.05) == small.bound
+    assert verify_bounds(small, X, y, draws=None).bounds["occam-certificate"].terms["errors"] == small.errors
+    with torch.no_grad():
+        next(small.module.parameters()).mul_(2)
+    reported = [
+        lambda: small.at(0.05),
+        lambda: small.save("never.pt"),
+        lambda: verify_bounds(small, X, y, draws=None),
+        lambda: disagreement(small.module, small, U),
+        lambda: verify_bounds(small.module, X, y, unlabelled=U, surrogate=small, draws=None),
+    ]
+    for ask in reported:
+        with pytest.raises(ValueError, match="are not those of its code any more: compress it again"):
+            ask()

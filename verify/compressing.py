@@ -111,6 +111,7 @@ def surrogate(given: Any, X: Array, sample: GivenPoints, outputs: int | None, se
         f"surrogate must be a path, 'pick', or what compress or certify returned, got {type(given).__name__}.",
     )
     if hasattr(given, "coded"):
+        given.require_unchanged()
         shape = given.shape
         return _of_code(given.module, partial(count, given.module), shape, given.bits, X, y, "the compressed network")
     return _of_certified(given, sample.names, outputs)

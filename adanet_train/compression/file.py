@@ -78,6 +78,7 @@ class CodedFile:
 
 def encoded(small: Compressed) -> bytes:
     """The bytes of the file."""
+    small.require_unchanged()
     word, bits = code.encode(small.coded)
     plain = {
         "format": FORMAT,

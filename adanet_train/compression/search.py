@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -32,7 +33,7 @@ from adanet_train.compression.problem import (
     require_function,
 )
 from adanet_train.compression.tune import Schedule, tune
-from adanet_train.compression.weights import fill, prepared
+from adanet_train.compression.weights import Weights, fill, prepared
 from adanet_train.core.bar import Bar, is_quiet
 from adanet_train.core.by_class import base_rate
 from adanet_train.core.device import threads_for
@@ -123,7 +124,14 @@ class Compressed:
 
     def at(self, delta: float) -> float:
         """The bound at another δ."""
+        self.require_unchanged()
         return occam_upper(self.errors, self.m, self.bits, delta)
+
+    def require_unchanged(self) -> None:
+        """Refuse a module that was trained on: the certificate is about the weights that are coded."""
+        own = Weights.of(self.module).arrays()
+        same = len(own) == len(self.coded) and all(map(np.array_equal, own, (part.value for part in self.coded)))
+        check(same, "the weights of the compressed module are not those of its code any more: compress it again.")
 
     def save(self, path: str | Path) -> None:
         """Write the file that `verify-bounds` checks: the codeword and, where the module can be read, its graph."""

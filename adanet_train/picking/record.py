@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -122,7 +122,8 @@ def checked(
     Returns
     -------
     Checked
-        k counts every wrong row outside the picks, whatever the record says.
+        k counts every wrong row outside the picks, whatever the record says, of this network or of the replay's, which
+        may differ from it by rounding: of either the one with more.
     """
     picked = record.picked(learner, predictor, points)
     if not picked.finished:
@@ -137,6 +138,7 @@ def checked(
             progress(min(len(run.picks), last), last)
 
     again = pick(learner, points, record.plan, callback=after).with_picks(len(record.picks))
+    picked = replace(picked, left=max(picked.left, again.left, key=len))  # counting too many is safe
     return Checked(picked, *compared(record, again, apart=apart(predictor, again.predictor)))
 
 
