@@ -1,5 +1,6 @@
 """Training for the vote, with one output or one for each class: smooth forms, searches, and what is stored."""
 
+import functools
 import math
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from adanet_train.app import run
 from adanet_train.certificate import forms, linear, search, train
 from adanet_train.certificate.smooth import RateCost, kl_inverse
 from adanet_train.core.config import Config
+from adanet_train.core.training import Trained
 from adanet_train.estimator import AdaNetClassifier
 from adanet_train.model.model_file import Sample
 from adanet_train.model.trained import model_of, trained_of
@@ -37,19 +39,26 @@ def of_classes(m: int = 900, n_0: int = 8, C: int = 4, seed: int = 0) -> tuple[t
     return Psi, y
 
 
-@pytest.fixture(autouse=True)
-def fewer_steps(monkeypatch):
+@pytest.fixture(autouse=True, scope="module")
+def fewer_steps():
     """The search of a real run takes seconds; what is tested here does not depend on its length."""
     plan = linear.ONE_OUTPUT
     few = replace(plan, shares=plan.shares[2::3], dense=plan.dense[:1], dense_steps=100, rounds=3)
-    monkeypatch.setattr(linear, "ONE_OUTPUT", few)
-    monkeypatch.setattr(linear, "CLASSES", replace(linear.CLASSES, shares=linear.CLASSES.shares[::4], rounds=2))
-    monkeypatch.setattr(linear, "REFINED", 1)
-    monkeypatch.setattr(search, "SCREEN_STEPS", 10)
-    monkeypatch.setattr(search, "SPARSE_STEPS", 40)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(linear, "ONE_OUTPUT", few)
+        patch.setattr(linear, "CLASSES", replace(linear.CLASSES, shares=linear.CLASSES.shares[::4], rounds=2))
+        patch.setattr(linear, "REFINED", 1)
+        patch.setattr(search, "SCREEN_STEPS", 10)
+        patch.setattr(search, "SPARSE_STEPS", 40)
+        yield
 
 
 CONFIG = Config(objective="vote", max_depth=1, rounds=1)
+
+
+@functools.cache
+def trained_on(points, m: int) -> Trained:
+    return run.trainer("adanet")(*points(m), CONFIG)
 
 
 @pytest.mark.parametrize(("q", "c"), [(0.0, 0.01), (0.05, 0.02), (0.3, 0.2), (0.49, 1e-3)])
@@ -97,8 +106,7 @@ def test_the_smooth_vote_is_near_the_exact_certificate():
 
 
 def test_the_file_gives_the_trained_value_back():
-    Psi, y = sample()
-    trained = train.train(Psi, y, CONFIG)
+    (Psi, y), trained = sample(600), trained_on(sample, 600)
     v = trained.network.hidden[1, 0][0]
     theta = (v.abs() / v.abs().sum()).numpy()
     again = vote_certificate((y * (Psi @ v)).numpy() / float(v.abs().sum()), theta, n=12, delta=0.05)
@@ -140,12 +148,11 @@ def test_random_labels_are_never_certified_below_chance(points, C):
 
 @pytest.mark.parametrize("points", [sample, of_classes])
 def test_equal_runs_give_equal_bits_and_a_run_that_ended_is_not_begun_again(points):
-    Psi, y = points(200)
-    seen = []
-    whole, again = (train.train(Psi, y, CONFIG, callback=seen.append) for _ in range(2))
+    (Psi, y), whole, seen = points(200), trained_on(points, 200), []
+    again = train.train(Psi, y, CONFIG, callback=seen.append)
     assert whole.history == again.history
     assert torch.equal(whole.network.hidden[1, 0], again.network.hidden[1, 0])
-    assert seen == [whole, again]
+    assert seen == [again]
     resumed = run.trainer("adanet")(Psi, y, CONFIG, resume=whole)
     assert resumed.network is whole.network
     assert resumed.history == whole.history
@@ -153,9 +160,9 @@ def test_equal_runs_give_equal_bits_and_a_run_that_ended_is_not_begun_again(poin
 
 def test_hidden_units_are_refused_and_so_is_a_run_that_may_add_some():
     refused(lambda: CONFIG.replace(max_depth=2), "max_depth must be 1, got 2; objective='certificate'")
-    Psi, y = sample(200)
+    _, y = sample(200)
     assert Config(objective="vote", rounds=5).resolve("adanet", y, 200) == CONFIG.resolve("adanet", y, 200)
-    model = model_of(train.train(Psi, y, CONFIG), "adanet", features=None, sample=None)
+    model = model_of(trained_on(sample, 200), "adanet", features=None, sample=None)
     assert trained_of(model).network is model.network
     refused(lambda: trained_of(replace(model, extra={"tried": 2})), "path-certificate, which is retired: train again")
 
@@ -205,8 +212,7 @@ def test_the_smooth_form_of_classes_is_near_the_exact_certificate():
 
 
 def test_a_network_is_found_that_is_certified_and_the_report_says_so():
-    Psi, y = of_classes()
-    trained = run.trainer("adanet")(Psi, y, CONFIG)
+    (Psi, y), trained = of_classes(900), trained_on(of_classes, 900)
     stands = trained.history[-1]["certificate"]
     assert trained.history[-1]["objective"] == stands["raw"] < 0.3
     assert stands["id"] == "vote-certificate-multiclass"
@@ -219,8 +225,7 @@ def test_a_network_is_found_that_is_certified_and_the_report_says_so():
 
 
 def test_a_large_sample_is_searched_on_a_part_and_paid_for_as_a_whole(monkeypatch):
-    Psi, y = of_classes(m=1200)
-    whole = train.train(Psi, y, CONFIG).history[-1]["objective"]
+    (Psi, y), whole = of_classes(900), trained_on(of_classes, 900).history[-1]["objective"]
     monkeypatch.setattr(linear, "CLASSES", replace(linear.CLASSES, points=300))
     assert train.train(Psi, y, CONFIG).history[-1]["objective"] < 1.15 * whole
 

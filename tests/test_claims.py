@@ -1,6 +1,5 @@
 """The ledger: complete, consistent, backed by checks that support it and that turn when their example is changed."""
 
-import ast
 import dataclasses
 import functools
 import importlib
@@ -91,13 +90,9 @@ def test_claims_and_checks_name_each_other() -> None:
 
 def marks() -> dict[str, set[str]]:
     """The ids in @pytest.mark.claim(..) of every test, by file."""
-    by_name: dict[str, set[str]] = {}
-    for path in sorted([*(ROOT / "tests").rglob("*.py"), *(ROOT / "verify").rglob("*.py")]):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("mark.claim"):
-                ids = {argument.value for argument in node.args if isinstance(argument, ast.Constant)}
-                by_name.setdefault(path.name, set()).update(ids)
-    return by_name
+    mark = re.compile(r"mark\.claim\(\"([a-z0-9-]+)\"\)")
+    paths = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "verify").rglob("*.py")]
+    return {path.name: set(mark.findall(path.read_text(encoding="utf-8"))) for path in sorted(paths)}
 
 
 def test_tests_name_claims_that_exist() -> None:
