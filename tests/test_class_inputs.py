@@ -10,7 +10,7 @@ import torch
 
 from adanet_train.app import cli, run
 from adanet_train.core.config import Config
-from adanet_train.estimator import AdaNetClassifier, AdaNetCVXClassifier
+from adanet_train.estimator import AdaNetClassifier
 from adanet_train.methods import adanet
 from adanet_train.model import model_file
 from tests.refusals import refuses
@@ -72,29 +72,6 @@ def test_classes_that_cannot_be_trained_on_are_one_line(
         asked += ["--test-data", table(tmp_path / "test.csv", test)]
     refuses(cli.main, asked, capsys, said)
     assert not (tmp_path / "m.pt").exists()
-
-
-@pytest.mark.parametrize("kind", [AdaNetClassifier, AdaNetCVXClassifier])
-@pytest.mark.parametrize(
-    ("y", "said"),
-    [
-        (
-            np.array([0, "a", 1.5] * 2, dtype=object),
-            "must hold labels of one type, numbers or words, got float, int, str.",
-        ),
-        (
-            np.array([None, "a", "b"] * 2, dtype=object),
-            "must hold labels of one type, numbers or words, got NoneType, str.",
-        ),
-        (np.array(["u"] * 6), "y must hold two classes or more, got one class, 'u'."),
-    ],
-    ids=["mixed", "none", "one"],
-)
-def test_labels_that_cannot_be_fitted_are_one_line(kind: type, y: np.ndarray, said: str) -> None:
-    with pytest.raises(ValueError, match="y must hold") as caught:
-        kind(rounds=1).fit(points(6), y)
-    assert str(caught.value).endswith(said)
-    assert "\n" not in str(caught.value)
 
 
 def test_hundreds_of_classes_with_two_rows_each() -> None:

@@ -413,11 +413,12 @@ def test_a_regression_target_is_refused_with_the_remedy(sample):
         ([(1,), (2, 3)], "got tuple"),
     ],
 )
-def test_labels_that_are_none_are_refused_before_training(sample, labels, report):
+@pytest.mark.parametrize("made", [small, small_cvx])
+def test_labels_that_are_none_are_refused_before_training(sample, made, labels, report):
     y = np.empty(2, dtype=object) if isinstance(labels, list) else labels
     y[:] = labels
     with pytest.raises(ValueError, match=f"labels of one type, numbers or words, {report}"):
-        small().fit(sample[0], y[np.arange(60) % 2])
+        made().fit(sample[0], y[np.arange(60) % 2])
 
 
 def test_flags_and_words_as_objects_are_labels(sample):

@@ -10,10 +10,9 @@ import pytest
 from flint import arb
 
 from adanet_theory.certificates import vote
-from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.grids import BETAS
 from adanet_theory.certificates.kl import kl_inverse, xi
-from adanet_theory.twins import counted, outward, tails
+from adanet_theory.twins import outward, tails
 from adanet_theory.twins.outward import linear_weights
 
 TIGHT = 1e-9
@@ -179,17 +178,6 @@ def test_a_tail_of_the_skellam_law_is_rounded_down(size: str, k: int) -> None:
         exact = 1 - sum(mpmath.exp(-x) * mpmath.besseli(n, x) for n in range(k + 1, last))
         assert value <= exact
         assert value >= exact * (1 - mpmath.mpf(10) ** -10)
-
-
-@pytest.mark.parametrize(("errors", "m"), [(0, 1), (0, 100), (3, 40), (39, 40), (40, 40), (500, 10_000)])
-def test_clopper_pearson_is_rounded_up(errors: int, m: int) -> None:
-    value, numeric = counted.clopper_pearson_upper(errors, m, "0.05"), clopper_pearson(errors, m, 0.05)
-    assert value == pytest.approx(numeric, rel=1e-9)
-    if errors == 0:  # 1 - 1e-40 is 1 in floats
-        assert counted.clopper_pearson_upper(0, m, "1e-40") == pytest.approx(1 - 1e-40 ** (1 / m), rel=1e-9)
-    if errors < m <= 100:
-        p = Fraction(value)
-        assert sum(math.comb(m, c) * p**c * (1 - p) ** (m - c) for c in range(errors + 1)) <= Fraction(5, 100)
 
 
 def test_margins_are_divided_downwards() -> None:
