@@ -48,14 +48,12 @@ def test_up_and_down_are_next_to_each_other(x: Fraction) -> None:
     assert up(x) == down(x) or math.nextafter(down(x), math.inf) == up(x)
 
 
-def network(seed: int, *, scale: float = 1.0, name: str = "relu", sparse: bool = False) -> Network:
+def network(seed: int, *, scale: float = 1.0, name: str = "relu") -> Network:
     """A small network with skip connections."""
     draw = np.random.default_rng(seed)
     n = (3, 4, 2, 2)
     hidden = {(1, 0): draw.normal(size=(4, 3)), (2, 1): draw.normal(size=(2, 4)), (3, 2): draw.normal(size=(2, 2))}
     hidden[3, 1] = draw.normal(size=(2, 4))
-    if sparse:
-        hidden = {pair: np.round(U) for pair, U in hidden.items()}
     output = {1: draw.normal(size=4), 3: draw.normal(size=2)}
     hidden = {pair: scale * U for pair, U in hidden.items()}
     return in_layers(n, hidden, output, name)
