@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import functools
 import json
 import sys
 import warnings
@@ -89,8 +90,23 @@ def fitted(subnetworks: object, X: object = IMAGES, y: object = LABELS, **more: 
     return AdaNetClassifier(subnetworks=Subnetworks(subnetworks, training=QUICK), **more).fit(X, y)
 
 
+@functools.cache
+def one_linear() -> AdaNetClassifier:
+    return fitted([linear], rounds=1)
+
+
+@functools.cache
+def of_two() -> AdaNetClassifier:
+    return fitted([cnn, linear])
+
+
+@functools.cache
+def deeper() -> AdaNetClassifier:
+    return fitted(Deeper())
+
+
 def test_ten_classes_of_images_and_one_module():
-    clf = fitted([cnn, linear])
+    clf = of_two()
     assert clf.score(IMAGES, LABELS) > 0.8
     module = clf.to_torch()
     f = module(torch.from_numpy(IMAGES[:50])).numpy()
@@ -134,22 +150,22 @@ def test_the_weights_minimise_F_over_all_subnetworks(two, validation):
 
 
 def test_equal_seeds_give_equal_bits_and_a_run_taken_up_too(tmp_path):
-    whole = fitted([cnn, lazy], rounds=3)
-    again = fitted([cnn, lazy], rounds=3)
+    whole = fitted([cnn, lazy], rounds=2)
+    again = fitted([cnn, lazy], rounds=2)
     f = whole.decision_function(IMAGES)
     assert np.array_equal(f, again.decision_function(IMAGES))
     untimed = [[dataclasses.replace(one, seconds=None) for one in clf.ensemble_.reports] for clf in (whole, again)]
     assert untimed[0] == untimed[1]
     begun = fitted([cnn, lazy], rounds=1, warm_start=True)
-    begun.set_params(rounds=3).fit(IMAGES, LABELS)
+    begun.set_params(rounds=2).fit(IMAGES, LABELS)
     assert np.array_equal(f, begun.decision_function(IMAGES))
     begun.save(tmp_path / "m.pt")
     assert np.array_equal(f, load(tmp_path / "m.pt", subnetworks=[cnn, lazy]).decision_function(IMAGES))
-    assert not np.array_equal(f, fitted([cnn, lazy], rounds=3, random_state=1).decision_function(IMAGES))
+    assert not np.array_equal(f, fitted([cnn, lazy], rounds=2, random_state=1).decision_function(IMAGES))
 
 
 def test_a_file_holds_weights_and_its_reader_brings_the_builders(tmp_path):
-    clf = fitted(Deeper(), rounds=2)
+    clf = deeper()
     assert [one.name for one in clf.ensemble_.grown.chosen] == ["cnn", "Reads"]
     clf.save(tmp_path / "m.pt")
     back = load(tmp_path / "m.pt", subnetworks=Deeper())
@@ -234,7 +250,7 @@ def test_an_earlier_subnetwork_stays_as_it_is_and_dropout_is_seeded():
 
 
 def test_the_share_of_f_is_the_mean_of_its_size_on_the_sample():
-    clf = fitted([cnn, linear], rounds=2)
+    clf = of_two()
     with torch.no_grad():
         sizes = [
             abs(one.weight) * one.module(torch.from_numpy(IMAGES)).abs().mean() for one in clf.ensemble_.grown.chosen
@@ -303,7 +319,7 @@ def test_a_warm_start_keeps_its_seed_and_refuses_other_points():
 
 
 def test_a_later_subnetwork_reads_an_earlier_one():
-    clf = fitted(Deeper(), rounds=2)
+    clf = deeper()
     assert [row["reads"] for row in clf.summary().rows] == [[], [1]]
     lines = str(clf.summary()).splitlines()
     assert [line.split()[:3] for line in lines[1:]] == [["1", "cnn", "1"], ["2", "Reads", "2"]]
@@ -461,7 +477,7 @@ def test_rows_in_files_are_named_in_python_too(tmp_path, monkeypatch):
     for i, rows in enumerate((slice(0, 300), slice(300, 700))):
         np.save(f"X-{i}.npy", IMAGES[rows])
         np.save(f"y-{i}.npy", LABELS[rows])
-    f = fitted([linear], rounds=1).decision_function(IMAGES)
+    f = one_linear().decision_function(IMAGES)
     for y in (LABELS, "y-*.npy"):
         clf = fitted([linear], "X-*.npy", y, rounds=1)
         assert np.array_equal(f, clf.decision_function("X-*.npy"))
@@ -496,7 +512,7 @@ def test_labels_that_are_none_are_refused(y, told):
 
 def test_a_dataset_a_loader_and_a_file_are_streamed(tmp_path):
     data = torch.utils.data.TensorDataset(torch.from_numpy(IMAGES), torch.from_numpy(LABELS))
-    whole = fitted([linear], rounds=1)
+    whole = one_linear()
     streamed = fitted([linear], data, None, rounds=1)
     loaded = fitted([linear], torch.utils.data.DataLoader(data, batch_size=7), None, rounds=1)
     f = whole.decision_function(IMAGES)
@@ -529,7 +545,7 @@ def test_it_exports_with_any_number_of_rows(two, tmp_path):
     import onnxruntime
 
     X, y = (IMAGES[PAIR], LABELS[PAIR]) if two else (IMAGES, LABELS)
-    module = fitted(Deeper(), X, y, rounds=2).to_torch()
+    module = (fitted(Deeper(), X, y) if two else deeper()).to_torch()
     assert len(module.parts) == 2
     example, shapes = (torch.from_numpy(X[:4]),), ({0: torch.export.Dim("batch")},)
     torch.export.save(torch.export.export(module, example, dynamic_shapes=shapes), tmp_path / "m.pt2")
@@ -678,7 +694,7 @@ def test_a_round_that_fails_leaves_the_one_before(tmp_path):
     with pytest.raises(ValueError, match="builder '<lambda>' failed in round 2"):
         clf.fit(IMAGES, LABELS)
     assert [row["name"] for row in clf.summary().rows] == ["linear"]
-    assert np.array_equal(clf.predict(IMAGES), fitted(linear, rounds=1).predict(IMAGES))
+    assert np.array_equal(clf.predict(IMAGES), one_linear().predict(IMAGES))
 
 
 def test_builders_conform():
@@ -1082,7 +1098,7 @@ def test_the_summary_is_a_figure_of_the_file_alone(tmp_path, capsys):
     from figures import architecture
     from figures.__main__ import main as figures
 
-    clf = fitted(Deeper(), rounds=2)
+    clf = deeper()
     clf.save(tmp_path / "m.pt")
     kept = file.outline(tmp_path / "m.pt")
     assert kept["rows"] == clf.summary().rows
