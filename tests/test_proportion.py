@@ -125,6 +125,14 @@ def test_the_hint_names_rows_that_repeat() -> None:
     assert "30 of the 60 held-out rows repeat" in line
 
 
+def test_copies_are_named_even_where_no_bound_would_say_much_without_them() -> None:
+    file = class_model(m=60)
+    copies = Sample.of(file.sample.Psi.repeat(2, 1), file.sample.y.repeat(2), outputs=3)
+    answer = built(dataclasses.replace(file, sample=copies))
+    assert all(row.value is None or row.raw >= answer.base_rate for row in answer.bounds)
+    assert "60 of 120 rows repeat" in only(answer)
+
+
 def test_the_hint_names_a_map_fitted_on_the_sample_and_what_it_costs() -> None:
     answer = built(model(n=(3, 1), fitted=True, m=400, flips=0.0))
     assert "--feature-range LO,HI" in only(answer)

@@ -141,21 +141,9 @@ def verify_bounds(
         progress.stage("reading network and points")
         read = case.read(network, X, y, test=test, activation=activation, classes=classes, declared=declared)
         built = complete(read, question, case.unlabelled(network, unlabelled), surrogate, progress)
-    doubt = _doubt(built, None if read.sample is None else read.sample.y)
     name = str(network) if isinstance(network, str | Path) else type(network).__name__
     built = replace(built, sources={"model": name, "made on": time.strftime("%Y-%m-%d")})
-    return Report(built if doubt is None else replace(built, notes=(*built.notes, doubt)))
-
-
-def _doubt(report: BoundReport, y: Any) -> str | None:
-    """A note on input that is valid and probably not meant."""
-    if report.classes > 2:
-        return None
-    if y is not None and len(report.margins) and bool((y * report.margins > 0).all()) and len(set(y.tolist())) == 2:
-        return "f is positive at every point of the sample: f must be a logit, whose sign decides, not a probability."
-    if report.sample.train_error > 0.5:
-        return "this network is wrong on more than half of the sample: are the classes of y the other way round?"
-    return None
+    return Report(built)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

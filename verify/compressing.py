@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from verify.reading import case, points
 from verify.reading.case import Named
 from verify.reading.formula import BlackBox
 from verify.reading.program import ChainProgram, ModuleProgram, decided
+from verify.rows.citation import SWAPPED
 from verify.rows.described import CertifiedNetwork, Differences, fixed
 from verify.rows.setting import HeldOut
 
@@ -234,7 +235,19 @@ def complete(
     read: Case, question: Question, U: Any = None, given: Any = None, progress: Progress | None = None
 ) -> BoundReport:
     """The report on a case, with the rows on its description and on points without labels."""
-    return replace(_built(read, question, U, given, progress), command=question.command)
+    built = _built(read, question, U, given, progress)
+    doubts = () if read.sample is None else _doubts(built, read.sample.y)
+    return replace(built, notes=(*built.notes, *doubts), command=question.command)
+
+
+def _doubts(report: BoundReport, y: Any) -> Iterator[str]:
+    """Notes on input that is valid and probably not meant."""
+    if report.classes > 2:
+        return
+    if len(report.margins) and bool((y * report.margins > 0).all()) and len(set(y.tolist())) == 2:
+        yield "f is positive at every point of the sample: f must be a logit, whose sign decides, not a probability."
+    elif report.subject == "black box" and report.sample.train_error > 0.5:
+        yield f"it is wrong on more than half of the sample. {SWAPPED}"
 
 
 def _built(read: Case, question: Question, U: Any, given: Any, progress: Progress | None) -> BoundReport:

@@ -98,15 +98,17 @@ Hint = tuple[float, str]
 
 
 HOPELESS = "No bound can help; better training can."
+SWAPPED = "Are the classes of y the other way round? Give y as the network was trained on it: 0/1 or -1/+1."
 
 
 def hint(setting: Setting, rows: Sequence[BoundRow]) -> str:
     """The hint that helps most."""
-    base_rate = setting.base_rate
-    if setting.errors / setting.m >= base_rate > 0:
-        error = f"The network errs on {_percent(setting.errors / setting.m)} of the sample"
-        return f"{error}, a constant prediction on {_percent(base_rate)}. {HOPELESS}"
-    if (tested := setting.tested) is not None and tested.error >= base_rate > 0:
+    base_rate, tested = setting.base_rate, setting.tested
+    if (share := setting.errors / setting.m) >= base_rate > 0:
+        cure = SWAPPED if setting.classes == "two" and 1 - share < base_rate else HOPELESS
+        error = f"The network errs on {_percent(share)} of the sample"
+        return f"{error}, a constant prediction on {_percent(base_rate)}. {cure}"
+    if tested is not None and tested.error >= base_rate > 0:
         error = f"The network errs on {_percent(tested.error)} of the held-out points"
         return f"{error}, a constant prediction on {_percent(base_rate)} of the sample. {HOPELESS}"
     blocked = [
@@ -117,6 +119,8 @@ def hint(setting: Setting, rows: Sequence[BoundRow]) -> str:
     ]
     if blocked:
         return min(blocked)[1]
+    if setting.verdict.holds("iid") is False:  # which stops every bound, also one that would say little
+        return f"{_details(setting.verdict)['iid']}. {_COPIES.format('')}"
     if tested is not None:
         return _more_points(tested, base_rate, setting.float_delta)
     return held_out_hint(setting.m, base_rate, setting.float_delta, own="--compress FILE or --unlabelled FILE")
@@ -134,14 +138,19 @@ def _unblocked(row: BoundRow, verdict: Assessment) -> Hint | None:
     """What a row would say if nothing but remediable assumptions stopped it; 0 where its value is not known."""
     if row.applies or row.context or not row.why_not or not set(row.why_not) <= set(REMEDIES):
         return None
-    details = {assumption.id: assumption.detail for assumption in verdict.rows}
+    details = _details(verdict)
     if "arithmetic" in row.why_not and not any(each.id == "r-sup" and each.status == "open" for each in verdict.rows):
         return None  # there is a range already
     last = row.why_not[-1]
     then = "" if row.raw is None else f" ({row.id} is then {upward(row.raw)})"
-    causes = ". ".join(details[id][:1].upper() + details[id][1:] for id in row.why_not)
+    causes = ". ".join(details[id] for id in row.why_not)
     remedies = dict.fromkeys(REMEDIES[id].format(then if REMEDIES[id] == REMEDIES[last] else "") for id in row.why_not)
     return row.raw or 0.0, f"{causes}. {' '.join(remedies)}"
+
+
+def _details(verdict: Assessment) -> dict[str, str]:
+    """What is said of each assumption, as the beginning of a sentence."""
+    return {row.id: row.detail[:1].upper() + row.detail[1:] for row in verdict.rows}
 
 
 def held_out_hint(m: int, base_rate: float, delta: float, *, own: str = "--unlabelled FILE") -> str:
@@ -157,7 +166,7 @@ def held_out_hint(m: int, base_rate: float, delta: float, *, own: str = "--unlab
         return f"Get more points: at least {points:,} for testing alone (--test-data FILE)."
     upper = upward(clopper_pearson(0, points, delta))
     kept = f"Keep points out of training for --test-data FILE: {points:,} with no error on them give the bound {upper}"
-    return f"{kept}. To certify this network without: {own}. To train one with a certificate: {CERTIFY}."
+    return f"{kept}. To certify this network without them: {own}. To train one with a certificate: {CERTIFY}."
 
 
 def _more_points(test: TestFacts, base_rate: float, delta: float) -> str:
