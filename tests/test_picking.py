@@ -981,6 +981,22 @@ def test_a_report_replays_the_picks_and_quotes_their_certificate(picked_file: st
         assert "pick-certificate" in next(row.statements for row in report.assumptions if row.id == id)
 
 
+def test_a_report_on_a_start_alone_names_the_bound_that_gives_its_number() -> None:
+    from scipy.stats import beta
+
+    from verify import verify_bounds
+
+    alone, run = (certify(SVC(), PAIR.X, PAIR.y, K=K) for K in (0, (0, 1)))
+    errors, N = len(alone.left), alone.N
+    text = " ".join(str(verify_bounds(alone, draws=None)).split())
+    value = verify_bounds(alone, draws=None).bounds["pick-certificate"].value
+    assert value == pytest.approx(beta.ppf(0.95, errors + 1, N - errors))
+    assert f"no row picked: {errors} error{'s' * (errors != 1)} on {N} points (Clopper-Pearson)" in text
+    assert "(Clopper-Pearson)" in repr(alone)
+    report = verify_bounds(run, draws=None)
+    assert ("Clopper-Pearson at delta/2" in str(report)) == (report.bounds["pick-certificate"].terms["picked"] == 0)
+
+
 def test_a_report_pays_for_the_best_of_a_list(tmp_path: Any, capsys: Any) -> None:
     from adanet_theory.twins.counted import clopper_pearson_upper, pick_upper
     from adanet_train.app import cli as training

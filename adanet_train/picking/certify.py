@@ -134,6 +134,7 @@ class Certified:
 
     def __repr__(self) -> str:
         counted = f"{len(self.picks)} picks, {len(self.left)} left, N = {self.N}"
+        counted += " (Clopper-Pearson)" * self.picked.is_start
         statement = f"risk <= {upward(self.bound)} with probability {probability(self.delta)}"
         said = qualified(statement, self.repeats, len(self.points), discrete=self.discrete)
         return f"Certified({said}: {counted}; assumes: iid draws, recipe and features fixed before the rows)"

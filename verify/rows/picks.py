@@ -74,4 +74,6 @@ def _value(run: PickingFacts, delta: Fraction) -> RowValue:
     """At δ, with a list of G values of K at δ/G; rounded up. It is about the program, whose own errors were counted."""
     names = ("k", "N", "picked", "left", "start", *(("runs",) if run.runs > 1 else ()))
     terms: dict[str, float | None] = {name: getattr(run, name) for name in names}
+    if run.is_start:  # fixed before the N rows: they are held-out points, and the bound is not that of k and N
+        terms |= {"errors": run.left, "points": run.N}
     return RowValue(run.upper(delta), terms, about="program")

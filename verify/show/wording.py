@@ -294,12 +294,12 @@ def remark(row: BoundRow, report: BoundReport) -> str:
     """Why a bound does not apply, or what would make a vacuous one say something."""
     if not row.applies:
         return "" if row.context else stopped(row, report)
-    if row.group == "held-out":
-        errors, points = row.terms["errors"], row.terms["points"]
-        return f"{_errors(errors)} on {points:,.0f} points (Clopper-Pearson)"
-    if {"bits", "errors", "points"} <= set(row.terms):
-        bits, errors, points = (row.terms[name] for name in ("bits", "errors", "points"))
-        return f"{bits:,.0f} bits, {_errors(errors)} on {points:,.0f} points"
+    if {"errors", "points"} <= set(row.terms):
+        counted = f"{_errors(row.terms['errors'])} on {row.terms['points']:,.0f} points"
+        if "bits" in row.terms:
+            return f"{row.terms['bits']:,.0f} bits, {counted}"
+        runs = f" at delta/{row.terms['runs']:.0f}" if "runs" in row.terms else ""
+        return f"{'no row picked: ' * ('picked' in row.terms)}{counted} (Clopper-Pearson{runs})"
     if "disagreements" in row.terms:
         d, n = row.terms["disagreements"], row.terms["n"]
         return f"{up(row.terms['surrogate'])} of the surrogate, from which it differs at {d:,.0f} of {n:,.0f} points"
