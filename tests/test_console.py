@@ -217,8 +217,12 @@ def test_a_long_step_says_how_far_it_is_and_what_is_done(monkeypatch, capsys):
         outer(1, 4, "frontier")
         now[0] = 80.0
         bars.stage("fitting the start")
+        outer(2, 4)
+        now[0] = 100.0
+        bars.stage("fitting the rest")
     said = capsys.readouterr().err.splitlines()
     assert said[6] == "figures 25%, frontier: fitting the start, about 30 s left"
+    assert said[7] == "figures 50%, frontier: fitting the rest, about 30 s left"
     assert said[0] == "training, 25% of this step, about 27 s left in it"  # it is counted from the first call
     assert said[4] == "training 25%, 1 of 4 rounds, 25% of this step, about 2 min left"
     assert said[5] == "training, counting, 2% of this step"

@@ -28,6 +28,7 @@ from torch import nn
 
 from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.pick import pick_certificate
+from adanet_theory.rounding import upward
 from adanet_train import certify
 from adanet_train.core.bar import Bar
 from adanet_train.core.config import Config
@@ -1038,6 +1039,11 @@ def test_a_picked_network_pays_for_those_it_was_compared_with(picked_file: str, 
     assert values == [pick_upper(k, 120, "0.025")] * 2
     assert cli.main([*models, "--no-estimates", "--no-replay"]) == 0
     says(" ".join(capsys.readouterr().out.split()), ["delta = 0.025", "2 networks"])
+    plain = model_file.read(picked_file)
+    model_file.write(models[1], replace(plain, meta={}, picked=None))
+    assert cli.main([*models, "--no-estimates", "--no-replay"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    says(said, [upward(pick_upper(k, 120, "0.025")), "(pick-certificate at delta = 0.025)", "different statements"])
 
 
 def test_a_report_without_a_replay_assumes_the_picks(picked_file: str, capsys: Any) -> None:

@@ -8,7 +8,7 @@ import hashlib
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -173,8 +173,11 @@ def verify(arguments: argparse.Namespace) -> int:
         first = replace(first, notes=(*first.notes, *notes))
         U = None if arguments.unlabelled is None else compressing.unlabelled_file(arguments.unlabelled, named.shape)
         for i, one in enumerate((first, *read)):
-            inner = progress if number == 1 else _part(progress, i, number)
-            reports.append(compressing.complete(one, question, U, arguments.surrogate, inner))
+            if number > 1:
+                progress(i, number, f"{i + 1} of {number}")
+            reports.append(
+                compressing.complete(one, question, U, arguments.surrogate, progress if number == 1 else None)
+            )
     if arguments.compress is not None:
         given = arguments.module or arguments.model[0]
         reports[0] = replace(reports[0], whose=f"the rounded one in {arguments.compress}, not {given}")
@@ -223,11 +226,6 @@ def _declared(text: str | None) -> dict[str, tuple[Fraction | float, Fraction | 
             raise ValueError(f"--declared must be BUILDER=R or BUILDER=R:M, with commas between, got {part!r}.")
         families[name] = (_number(R), _number(M or "1"))
     return families
-
-
-def _part(progress: Bar, i: int, number: int) -> Callable[[int, int], None]:
-    """The progress of the i-th of several."""
-    return lambda done, total: progress(1000 * i + 1000 * done // max(total, 1), 1000 * number)
 
 
 def show_series(reports: Sequence[BoundReport], arguments: argparse.Namespace) -> None:

@@ -81,8 +81,8 @@ class Bar:
         if done < self.done:  # the next work began
             self.begin = now
         self.done, self.total, self.part, self.of = done, total, 0, 0
-        self.words = self.words if words is None else words
-        self.item = self.words
+        if words is not None:
+            self.words = self.item = words
         self._tell(now, self.begin)
 
     def stage(self, words: str, *, anew: bool = True) -> None:

@@ -197,15 +197,26 @@ def answer(series: Sequence[Checkpoint]) -> str:
         return "Nothing can be cited for any of them."
     reports = [one.report for one in series]
     if len({(report.quotes, report.among) for report in reports}) > 1:
-        return (
-            "Each bound holds by itself: these networks quote different statements, and no choice of them is paid for."
-        )
+        ways = "these networks quote different statements; to choose among them, name one by --cite ID"
+        return f"Each bound holds by itself{_paid(reports)}: {ways}."
     said = f"Cite checkpoint {least.name}: {wording.citation(least.report)}"
     families = len({str(report.declared) for report in reports})
     quoted = least.report.cite and least.report.row(least.report.cite.id)
     if families > least.report.tried and quoted and quoted.group in ("paper", "corrected") and quoted.rho:
         return f"They declare {families} families: add --tried {families} to cite the least of them."
     return said
+
+
+def _paid(reports: Sequence[BoundReport]) -> str:
+    """The statements that stand at less than δ already, for all networks compared."""
+    less = {
+        row.id: row.delta
+        for report in reports
+        for row in report.bounds
+        if _below_1(row) and row.delta is not None and row.delta < report.delta
+    }
+    said = ", ".join(f"{id} at delta = {near(at)}" for id, at in less.items())
+    return f" ({said})" if less else ""
 
 
 _TENTH = "at the margin below which a tenth of the sample lies"
