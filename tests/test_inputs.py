@@ -10,7 +10,7 @@ from adanet_train.core.points import Points
 from adanet_train.data import datasets
 from adanet_train.estimator import load
 from adanet_train.model import model_file
-from tests.refusals import refused, refuses
+from tests.refusals import refused, refuses, says
 from verify.reading.case import read_file
 
 
@@ -125,13 +125,14 @@ def test_words_of_the_sample_fix_no_map(tmp_path, asked):
 
 
 def test_columns_are_left_out_in_training_testing_and_verifying(tmp_path, capsys):
-    rows = [f"2024-01-{i + 1:02d},{i % 7},{i},{'ab'[i % 7 > 3]}" for i in range(30)]
+    rows = [f"2024-01-{30 - i:02d},{i % 7},{i},{'ab'[i % 7 > 3]}" for i in range(30)]
     train = table_of(tmp_path, "train.csv", "day,x,id,y", rows)
     quick = ["--rounds", "1", "--set", "steps=5", "--width", "2", "-o", str(tmp_path / "m.pt"), "--json"]
     assert cli.main([train, *quick, "--drop", "id"]) == 2
-    assert "--drop day" in capsys.readouterr().err
+    says(capsys.readouterr().err, ["row 2, column 'day' holds a date, '2024-01-30'", "--drop day"])
     dropped = ["--drop", "id", "--drop", "day"]
     assert cli.main([train, *quick, *dropped, "--test-data", train, "--feature-range", "0,6"]) == 0
+    assert "all 30 test points are points of the sample" in capsys.readouterr().err
     model = model_file.read(str(tmp_path / "m.pt"))
     assert (model.features.names, model.features.fitted_on_sample) == (("x",), False)
     assert read_file(str(tmp_path / "m.pt"), data=train).sample.Psi.shape == (30, 2)

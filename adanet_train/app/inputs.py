@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adanet_theory.checks import check
+from adanet_theory.checks import Array, check
 from adanet_train.core.config import Config
 from adanet_train.core.points import Points
 from adanet_train.data import datasets
@@ -51,11 +51,7 @@ class RunInputs:
 
     def repeats(self) -> int:
         """How many points (Psi, y) of the sample repeat an earlier one."""
-
-        def hashed(rows: slice, Psi: Tensor) -> Tensor:
-            return torch.from_numpy(hashes(Psi.numpy(), self.y[rows].numpy()).view(np.int64))
-
-        return repeats(self.points.computed(hashed).numpy().view(np.uint64))
+        return repeats(_hashed(self.points, self.y))
 
     @property
     def Psi(self) -> Tensor:
@@ -113,11 +109,22 @@ def read_inputs(source: str, asked: Asked) -> RunInputs:
     fixed = asked.certificate is None or not fitted
     check(fixed, f"{source}: objective {asked.certificate} {NEEDS_A_FIXED_MAP} {FIXED}.")
     points, y = _points(dataset, features)
-    test, unseen = _test(asked, dataset, features, hog, points.n_0) if asked.test is not None else (None, ())
-    dataset = replace(dataset, notes=(*dataset.notes, *unseen))
+    test, told = _test(asked, dataset, features, hog, points.n_0) if asked.test is not None else (None, [])
+    if test is not None and not is_on_disk(dataset.values) and np.isin(_hashed(*test), _hashed(points, y)).all():
+        told.append(f"{asked.test}: all {len(test[1]):,} test points are points of the sample, which training reads.")
+    dataset = replace(dataset, notes=(*dataset.notes, *told))
     holdout = _points(kept, features) if kept is not None else None
     raw = _points(learned_on, None) if learned_on is not None else None
     return RunInputs(dataset, features, points, y, test, holdout, raw)
+
+
+def _hashed(points: Points, y: Tensor) -> Array:
+    """A hash of every point (Psi, y)."""
+
+    def hashed(rows: slice, Psi: Tensor) -> Tensor:
+        return torch.from_numpy(hashes(Psi.numpy(), y[rows].numpy()).view(np.int64))
+
+    return points.computed(hashed).numpy().view(np.uint64)
 
 
 def _ranged(dataset: Dataset, limits: tuple[float, float], source: str, features: str | None) -> Dataset:

@@ -166,7 +166,7 @@ class _Seen:
             why = "a column holds numbers or words, not both" if self.least < np.inf else "a number has no comma here"
             where = f"row {self.words[word] + 2}, column {self.name!r}"
             raise ValueError(f"{where} must be a number, got {word[:40]!r}: {why}.")
-        for date in [word for word in categories if DATE.fullmatch(word)][:1]:
+        for date in [word for word in self.words if DATE.fullmatch(word)][:1]:
             where = f"row {self.words[date] + 2}, column {self.name!r}"
             remedy = f"drop the column (--drop {self.name}), or give a number, such as the days since a fixed day"
             raise ValueError(f"{where} holds a date, {date!r}: {remedy}.")
