@@ -61,6 +61,7 @@ def test_the_identity_leaves_x_alone_and_knows_no_range():
     [
         ([[1.0, np.nan]], "X must be finite, got nan in row 0, column 1."),
         ([1.0, 2.0], r"X must be a matrix with one row per point, got shape \(2,\)."),
+        (np.ones((3, 1, 2)), r"got shape \(3, 1, 2\): reshape it to \(m, -1\), or give subnetworks"),
         ([[1.0]], "X must have 2 columns, as in training, got 1."),
         ([["a", "b"]], "X must hold real numbers, got dtype <U1."),
         (np.ones((2, 2)) * 1j, "X must hold real numbers, got dtype complex128."),

@@ -115,6 +115,7 @@ def test_an_estimator_of_the_users(folder: Path, capsys: pytest.CaptureFixture[s
         (["--module", "users_nets:absent"], "users_nets has no 'absent'; it has "),
         (["--module", "users_nets:convolutionl"], "did you mean 'convolutional'?"),
         (["--module", "no_such_package:f"], "this folder has no no_such_package.py"),
+        (["--module", "users_nets.py:convolutional"], "named without .py: users_nets:convolutional."),
         (["--module", "users_net:convolutional"], "did you mean users_nets?"),
         (["--module", "users_nets:convolutional", "--weights", "absent.pt"], "absent.pt: no such file."),
         (["--module", "users_nets:broken"], "RuntimeError: no such luck"),

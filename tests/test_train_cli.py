@@ -246,7 +246,7 @@ def test_resume_refuses_another_run(table, output, tmp_path, capsys):
     capsys.readouterr()
     other = [str(tmp_path / "test.csv"), *table[1:]]
     for arguments, message in [
-        ([*table, "--seed", "5"], "resume needs the config of the run it takes up; changed: seed"),
+        ([*table, "--seed", "5"], "resume needs the config of the run it takes up; changed: seed (was 0, got 5)."),
         ([*table, "--method", "cvx"], "trained by method 'adanet', got 'cvx'"),
         (other, "trained on another sample"),
         ([*table, "--no-bias"], "trained on another sample or other features"),
@@ -311,7 +311,10 @@ def test_bad_data_is_refused_in_one_line(content, message, output, tmp_path, cap
         (["--set", "tol=tiny"], "tol must be a number, got tol='tiny'."),
         (["--set", "activation=3"], "activation must be a name, got activation=3."),
         (["--set", "enforce=no"], "enforce must be True or False, got enforce='no'."),
-        (["--set", "speed=3"], "--set needs NAME=VALUE of a field of Config, got 'speed=3'."),
+        (["--set", "colour=3"], "--set needs NAME=VALUE of a field of Config, got 'colour=3'."),
+        (["--set", "memberz=3"], "got 'memberz=3'; did you mean 'members'?"),
+        (["--picks", "3"], "--picks is for --objective certificate."),
+        (["--start", "0.5"], "--start is for --objective certificate."),
         (["--set", "steps=2.5"], "steps must be an integer >= 0, got 2.5."),
         (["--test-data", "absent.csv"], "absent.csv: no such file."),
         (["--label", "colour"], "no column 'colour' for the labels"),

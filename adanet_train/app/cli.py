@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from adanet_theory.checks import check
+from adanet_theory.checks import check, nearest
 from adanet_train.app import console
 from adanet_train.app.console import Parser
 from adanet_train.core import files
@@ -226,6 +226,9 @@ def train_in(world: World, arguments: argparse.Namespace) -> int:
         holdout=arguments.holdout,
         seed=config.run.seed,
     )
+    for name in ("start", "picks"):
+        given = hasattr(arguments, name) and not config.goal.by_picking
+        check(not given, f"--{name} is for --objective certificate.")
     files.check_writable(arguments.output, (arguments.data, arguments.test_data, arguments.label))
     inputs = read_inputs(arguments.data, asked)
     weights = _weights(arguments, config, inputs)
@@ -352,7 +355,10 @@ def make_config(arguments: argparse.Namespace) -> Config:
     given = {name: value for name, value in vars(arguments).items() if name in DEFAULTS}
     for setting in arguments.set:
         name, equals, text = setting.partition("=")
-        check(bool(equals) and name in DEFAULTS, f"--set needs NAME=VALUE of a field of Config, got {setting!r}.")
+        near = nearest(name, DEFAULTS)
+        meant = f"; did you mean {near!r}?" if near not in (None, name) else "."
+        known = bool(equals) and name in DEFAULTS
+        check(known, f"--set needs NAME=VALUE of a field of Config, got {setting!r}{meant}")
         given[name] = _value(text, DEFAULTS[name])
     return Config.preset(arguments.preset, **given | {"device": device(str(given["device"]))})
 

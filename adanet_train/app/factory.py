@@ -16,6 +16,8 @@ def require_package(text: str, option: str) -> None:
     """Refuse a missing package without importing it, because an import may take seconds."""
     package, _, name = text.partition(":")
     check(bool(package and name), f"{option} must be PACKAGE:FACTORY, got {text!r}.")
+    module = package.removesuffix(".py")
+    check(module == package, f"{option} {text}: a package is named without .py: {module.replace(os.sep, '.')}:{name}.")
     top = package.partition(".")[0]
     sys.path.insert(0, os.getcwd())
     try:

@@ -137,7 +137,8 @@ def check_resume(resume: Trained, config: Config) -> None:
         needs = f"objective {objective} with rounds={T} needs a family declared for them: begin with max_rounds >= {T}"
         check(objective == "paper", f"{needs}; this run declared rounds={before['rounds']}.")
         return
-    check(not changed, f"resume needs the config of the run it takes up; changed: {', '.join(changed)}.")
+    said = ", ".join(f"{name} (was {before[name]!r}, got {now[name]!r})" for name in changed)
+    check(not changed, f"resume needs the config of the run it takes up; changed: {said}.")
 
 
 def is_extended(resume: Trained | None, config: Config) -> bool:

@@ -94,7 +94,7 @@ def _require_honest(members: list[zipfile.ZipInfo], length: int, where: str) -> 
         raise ModelFileError(f"{where}: the members of the archive are larger than the file.")
 
 
-REMEDY = "save its state_dict() for --module FILE:FUNCTION --weights FILE, or a .pt2 of torch.export"
+REMEDY = "save its state_dict() for --module PACKAGE:FACTORY --weights FILE, or a .pt2 of torch.export"
 
 
 def _root(names: list[str], where: str) -> str:

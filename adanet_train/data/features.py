@@ -155,7 +155,8 @@ def as_matrix(X: Any, symbol: str = "X") -> Array:
 def check_matrix(values: Any, symbol: str = "X") -> None:
     """Finite real numbers in at least one column; looked at some rows at a time."""
     check(values.dtype.kind in "buif", f"{symbol} must hold real numbers, got dtype {values.dtype}.")
-    check(len(values.shape) == 2, f"{symbol} must be a matrix with one row per point, got shape {values.shape}.")
+    flat = ": reshape it to (m, -1), or give subnetworks, which read images" * (len(values.shape) > 2)
+    check(len(values.shape) == 2, f"{symbol} must be a matrix with one row per point, got shape {values.shape}{flat}.")
     check(values.shape[1] >= 1, f"{symbol} must have at least one column, got shape {values.shape}.")
     for rows in slices(*values.shape):
         wrong = ~np.isfinite(values[rows])

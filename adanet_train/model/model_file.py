@@ -172,7 +172,10 @@ def decode(data: bytes, where: str) -> ModelFile:
 def _model(loaded: Any) -> ModelFile:
     check(isinstance(loaded, dict), f"holds a {type(loaded).__name__}, expected a dict with format {FORMAT!r}.")
     check(loaded.get("format") == FORMAT, f"format must be {FORMAT!r}, got {str(loaded.get('format'))[:40]!r}.")
-    own = "holds subnetworks of your own: load(path, subnetworks=[...]) or --subnetworks, with their builders."
+    own = (
+        "holds subnetworks of your own: name the function that returns their builders, --subnetworks PACKAGE:FACTORY, "
+        "or in Python load(path, subnetworks=[...])."
+    )
     check("subnetworks" not in loaded, own)
     version = loaded.get("version")
     check(type(version) is int and 1 <= version <= VERSION, f"version must be <= {VERSION}, got {version!r}.")

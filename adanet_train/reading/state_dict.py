@@ -28,7 +28,7 @@ Chain = tuple[tuple[Tensor, Tensor | None], ...]
 MAX_LOGITS = 10_000
 
 _FROM_PYTHON = (
-    "a file of weights does not say how they are connected: name your code by --module FILE:FUNCTION --weights FILE "
+    "a file of weights does not say how they are connected: name your code by --module PACKAGE:FACTORY --weights FILE "
     "(in Python verify_bounds(module, X, y)), or give a .pt2 of torch.export"
 )
 

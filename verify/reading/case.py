@@ -7,6 +7,7 @@ labels and the program's own predictions.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -474,8 +475,8 @@ def _with_weights(module: Any, path: str) -> Any:
     try:
         module.load_state_dict(state_dict.weights(state_dict.load_weights(archive.read_bytes(path), path)))
     except RuntimeError as error:
-        reason = " ".join(str(error).split())
-        raise ValueError(f"{path}: does not fit the module: {reason[:300]}.") from None
+        reason = textwrap.shorten(str(error), 300, placeholder=" ..")
+        raise ValueError(f"{path}: does not fit the module: {reason.rstrip('.')}.") from None
     except ValueError as error:
         raise ValueError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
     return module
