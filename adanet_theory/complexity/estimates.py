@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adanet_theory.activations import Activation, activation
-from adanet_theory.checks import Array, Progress, check, check_nonnegative, finite
+from adanet_theory.checks import Array, Progress, check
 from adanet_theory.complexity.unit_supremum import Supremum, matrix, unit_supremum
-from adanet_theory.norms import all_signs, conjugate, norms
+from adanet_theory.norms import all_signs, norms
 from adanet_theory.rounding import EPS, TINY
 from adanet_theory.spec import NetworkSpec
 
@@ -117,7 +117,7 @@ def sampled_linear_complexity(
         | mean - R_S(H_1) | <= (Λ_{1,0}/m) sqrt(2 v log(2/δ) / draws)   with probability 1 - δ = confidence,
         v = min{ Σ_i ||Ψ(x_i)||_q²,  4 sup_{||u||_p <= 1} Σ_i (u . Ψ(x_i))² },
 
-    δ/2 for each side. `variance_factor` computes v and explains it. The signs depend only on the state of rng.
+    δ/2 for each side. `_spread` says why. The signs depend only on the state of rng.
     progress(done, total) is called after each block of points, and counts signs.
 
     Parameters
@@ -215,7 +215,7 @@ def sampled_hidden_complexity(
 
         | mean - R_S(H*_2) | <= Λ_{2,1} n_1^(1/q) (1/m) sqrt(2 v log(2/δ) / draws)   with probability 1 - δ
 
-    with the v of `variance_factor`, δ/2 for each side. If time_limit (in seconds, for each program) stopped a
+    with the v of `_spread`, δ/2 for each side. If time_limit (in seconds, for each program) stopped a
     mixed-integer program, lower uses its incumbents and upper its dual bounds.
 
     Parameters
@@ -266,8 +266,8 @@ def sampled_hidden_complexity(
     return _sampled(lower, upper, parts[0].rounding, scale, spread, confidence, method)
 
 
-def variance_factor(Psi: Any, p: float, *, Lambda: float = 1.0, phi: str | Activation = "identity") -> float:
-    """v with  E e^{t (Z - EZ)} <= e^{t² v/2}  for all real t,  Z = sup_{||u||_p <= Λ} |Σ_i σ_i φ(u . Ψ(x_i))|.
+def _spread(X: NDArray[Any], p: float, lengths: Array, Lambda: float, phi: Activation) -> float:
+    """sqrt(v) with  E e^{t (Z - EZ)} <= e^{t² v/2}  for all real t,  Z = sup_{||u||_p <= Λ} |Σ_i σ_i φ(u . Ψ(x_i))|.
 
         v = Σ_i a_i²,  a_i = min{ |φ(0)| + L Λ ||Ψ(x_i)||_q, sup|φ| } >= |φ(u . Ψ(x_i))|;
         if φ(0) = 0, also v = 4 L² Λ² sup_{||u||_p <= 1} Σ_i (u . Ψ(x_i))²;   the smaller of the two.
@@ -275,19 +275,8 @@ def variance_factor(Psi: Any, p: float, *, Lambda: float = 1.0, phi: str | Activ
     First: changing σ_i changes Z by at most 2 a_i (bounded differences). Second: for the maximiser u of σ,
     Z(σ) - Z(σ') <= Σ_i 2 |φ(u . Ψ(x_i))| 1{σ_i != σ'_i}, and for such functions of independent variables the
     conditional transportation inequalities of Marton and Samson give the moment bound for either sign of t
-    (see Boucheron, Lugosi, Massart 2013, Chapter 8).
-
-    >>> variance_factor([[3.0, 4.0]], p=2)
-    25.0
+    (see Boucheron, Lugosi, Massart 2013, Chapter 8). No square of Ψ is taken that could overflow or underflow.
     """
-    X, act = matrix(Psi), activation(phi)
-    check_nonnegative("Lambda", Lambda)
-    spread = _spread(X, p, _lengths(X, conjugate(p)), Lambda, act)
-    return finite(spread * spread, "the variance factor v")
-
-
-def _spread(X: NDArray[Any], p: float, lengths: Array, Lambda: float, phi: Activation) -> float:
-    """sqrt(v), computed without squares of Ψ that could overflow or underflow."""
     bounded = float(norms(np.minimum(abs(phi.at_zero) + phi.lipschitz * Lambda * lengths, phi.sup), 2))
     unit = float(lengths.max())
     if phi.at_zero != 0 or unit == 0 or not _may_be_flat(X, p, lengths, unit):
