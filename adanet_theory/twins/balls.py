@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, reduce
-from operator import add, mul
+from operator import add, eq, ge, gt, le, lt, mul, ne
 from typing import Any
 
 import sympy as sp
@@ -180,19 +180,16 @@ _CONSTANTS: dict[sp.Expr, Callable[[], arb]] = {
 }
 
 
+# Where balls overlap, neither the relation nor its opposite is certain.
+_CERTAIN = {"==": (eq, ne), ">=": (ge, lt), ">": (gt, le), "<=": (le, gt), "<": (lt, ge)}
+
+
 def _decide(relation: sp.Rel) -> Callable[[Environment], bool]:
     """Whether a relation holds; raises if the balls overlap without being one point."""
     if relation is sp.true:
         return lambda env: True
-    left, right, operator = compiled(relation.lhs), compiled(relation.rhs), relation.rel_op
-    certain: dict[str, tuple[Callable[[arb, arb], bool], Callable[[arb, arb], bool]]] = {
-        "==": (lambda a, b: a == b, lambda a, b: a != b),
-        ">=": (lambda a, b: a >= b, lambda a, b: a < b),
-        ">": (lambda a, b: a > b, lambda a, b: a <= b),
-        "<=": (lambda a, b: a <= b, lambda a, b: a > b),
-        "<": (lambda a, b: a < b, lambda a, b: a >= b),
-    }
-    true, false = certain[operator]
+    left, right = compiled(relation.lhs), compiled(relation.rhs)
+    true, false = _CERTAIN[relation.rel_op]
 
     def decide(env: Environment) -> bool:
         a, b = left(env), right(env)

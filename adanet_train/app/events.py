@@ -27,7 +27,7 @@ class Events:
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         name = f"events.out.tfevents.{int(time.time())}.{socket.gethostname()}.{os.getpid()}"
-        self.path, self.logged = path / name, 0
+        self.path = path / name
         self._append(_field(3, VERSION.encode()))
 
     def __call__(self, trained: Trained) -> None:

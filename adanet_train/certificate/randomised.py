@@ -34,10 +34,9 @@ TRIED = 2
 
 @dataclass(frozen=True)
 class Randomised:
-    """The mean U of Q, the mean U_0 of P and their common width s; `raw` is the certificate."""
+    """The mean U of Q and the width s of both laws; `raw` is the certificate."""
 
     network: Network
-    prior: Network
     s: float
     error: float
     KL: float
@@ -121,4 +120,4 @@ def judged(
     error = errors(network, Psi, y, s, DRAWS, draw) / (DRAWS * len(y))
     KL = math.fsum(gaussian_kl(network.hidden[pair].flatten(), s, U.flatten(), s) for pair, U in prior.hidden.items())
     bound = stochastic_certificate(error, draws=DRAWS, shared=False, KL=KL, m=len(y), delta=delta, tried=TRIED)
-    return Randomised(network, prior, s, error, KL, bound.raw)
+    return Randomised(network, s, error, KL, bound.raw)

@@ -267,7 +267,7 @@ def _header(channel: Channel, header: Header, L: int, shape: tuple[int, int]) ->
     return Header(a, T, CONTEXTS[at], rows, columns)
 
 
-def header_bits(header: Header, L: int, shape: tuple[int, int]) -> int:
+def header_bits(L: int, shape: tuple[int, int]) -> int:
     """Bits that `_header` writes."""
     return 2 + 2 * (L > 2) + (1 if shape[1] == 1 else 5)
 
@@ -429,7 +429,7 @@ class _Rest:
     def bits(self, header: Header, shape: tuple[int, int], levels: float | None = None) -> float:
         levels = self.levels(header.a, header.T) if levels is None else levels
         body = self.masks + self.contexts(header.context, header.a)
-        return body + levels + header_bits(header, self.L, shape) + gamma_bits(self.L - 1)
+        return body + levels + header_bits(self.L, shape) + gamma_bits(self.L - 1)
 
 
 def tensor_bits(q: Array, header: Header, fed: Array) -> float:

@@ -18,14 +18,14 @@ from adanet_train.core.training import Trained
 from adanet_train.core.world import ALONE, World
 
 
-def loss(Phi: Surrogate, y: Tensor, f: Tensor, weights: Tensor | None = None, world: World = ALONE) -> float:
-    """(1/m) Σ_i s_i Φ(1 - y_i f(x_i)), with sample weights s_i or without, over the rows of all processes.
+def loss(Phi: Surrogate, y: Tensor, f: Tensor) -> float:
+    """(1/m) Σ_i Φ(1 - y_i f(x_i)).
 
     >>> from adanet_train.core.surrogates import surrogate
     >>> round(loss(surrogate("logistic"), torch.tensor([1.0, -1.0]), torch.zeros(2)), 4)
     1.3133
     """
-    return mean(Phi.value(1 - y * f), weights, world)
+    return mean(Phi.value(1 - y * f))
 
 
 def mean(values: Tensor, weights: Tensor | None = None, world: World = ALONE) -> float:
