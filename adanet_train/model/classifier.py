@@ -24,7 +24,7 @@ from adanet_train.data.features import Array
 from adanet_train.model import model_file
 from adanet_train.model.model_file import ModelFile, Sample
 from adanet_train.model.module import NetworkModule
-from adanet_train.search.objective import chosen
+from adanet_train.search.objective import placed
 from adanet_train.subnetworks.fitted import Fitted
 
 
@@ -130,17 +130,12 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     @property
     def subnetworks_(self) -> list[dict[str, dict[int, Array]]]:
         """The subnetworks in the order of their rounds: "hidden"[k] the rows of their units, "output"[k] their w."""
-        first = dict.fromkeys(range(1, self._units.depth + 1), 0)
-        subnetworks = []
-        for candidate in chosen(self.history_):
-            units = {k: count for k, count in enumerate(candidate["units"], start=1) if count}
-            block, output = self._units.block(first, units)
-            parts = {"hidden": block, "output": output}
-            subnetworks.append(
-                {name: {k: part.numpy() for k, part in by_layer.items()} for name, by_layer in parts.items()}
-            )
-            first = {k: start + units.get(k, 0) for k, start in first.items()}
-        return subnetworks
+        network = self._units
+        each = (network.block(before, own) for _, before, own in placed(self.history_))
+        return [
+            {name: {k: part.numpy() for k, part in parts.items()} for name, parts in (("hidden", U), ("output", w))}
+            for U, w in each
+        ]
 
     def to_torch(self) -> nn.Module:
         """A torch module with X -> f(X), in float64; its parameters are copies.

@@ -14,7 +14,7 @@ from torch import Tensor
 from adanet_train.core.network import Block, Network, block_outputs, read
 from adanet_train.core.points import Points
 from adanet_train.core.training import Trained
-from adanet_train.search.objective import chosen, penalties, price
+from adanet_train.search.objective import penalties, placed, price
 
 
 @dataclass(frozen=True)
@@ -120,15 +120,11 @@ def regrown(trained: Trained, points: Points) -> Growth:
     """The growth that led to a network, part by part as its history tells: the same bits as the run that made it."""
     growth = Growth(points, trained.config.family.activation, trained.network.outputs)
     network, Gamma = trained.network.to(points.device), penalties(trained)
-    first = dict.fromkeys(range(network.depth + 1), 0)
-    for candidate in chosen(trained.history):
-        units = {k: count for k, count in enumerate(candidate["units"], start=1) if count}
-        block, output = network.block(first, units)
+    for candidate, before, own in placed(trained.history):
+        block, output = network.block(before, own)
         w = {int(k): output[int(k)] for k in candidate["Gamma"]}
         H = growth.outputs(block, sorted(w))
-        price = {k: Gamma[k][first[k] : first[k] + units[k]].to(points.device) for k in w}
+        price = {k: Gamma[k][before[k] : before[k] + own[k]].to(points.device) for k in w}
         kept = H if trained.config.search.corrective else None
         growth.extend(Part(block, w, price, candidate.get("members", 1), kept), H)
-        for k, count in units.items():
-            first[k] += count
     return growth

@@ -5,7 +5,8 @@ For C classes the multinomial loss of `labels`, and Σ_j Γ_j Σ_c |w_{c,j}|.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -67,15 +68,22 @@ def chosen(history: Sequence[Round]) -> list[CandidateRecord]:
     return [entry["candidates"][entry["chosen"]] for entry in history if entry["chosen"] >= 0]
 
 
+def placed(history: Sequence[Round]) -> Iterator[tuple[CandidateRecord, Counter[int], dict[int, int]]]:
+    """Each of them with the number of units in each layer before it, and its own."""
+    before = Counter[int]()
+    for candidate in chosen(history):
+        own = {k: count for k, count in enumerate(candidate["units"], start=1) if count}
+        yield candidate, before.copy(), own
+        before.update(own)
+
+
 def penalties(trained: Trained) -> dict[int, Tensor]:
     """Γ_j of every unit, by layer, from the history. A unit that the output does not read has none: 0."""
     Gamma = {k: torch.zeros(n_k, dtype=torch.float64) for k, n_k in enumerate(trained.network.n)}
-    first = dict.fromkeys(Gamma, 0)
-    for candidate in chosen(trained.history):
-        for k, units in enumerate(candidate["units"], start=1):
+    for candidate, before, own in placed(trained.history):
+        for k, count in own.items():
             values = torch.as_tensor(candidate["Gamma"].get(str(k), 0.0), dtype=torch.float64)
-            Gamma[k][first[k] : first[k] + units] = values
-            first[k] += units
+            Gamma[k][before[k] : before[k] + count] = values
     return {k: Gamma[k].to(w.device) for k, w in trained.network.output.items()}
 
 
