@@ -572,3 +572,18 @@ def test_places_that_choose_among_weights_are_constants_of_the_architecture() ->
     assert plain_graph.constants({"nodes": [{"operation": dense}]}) == 40
     for view in VIEWS:
         assert plain_graph.constants({"nodes": [{"operation": {**dense, "W": {"places": view}}}]}) == 0
+
+
+def test_means_over_windows_of_several_sizes_are_constants_of_the_architecture() -> None:
+    """1/c for each window, c as large as the window, could weigh the features one by one."""
+    window = {"kernel": [1, 64], "stride": [1, 64], "padding": [0] * 4, "dilation": [1, 1], "mode": "constant"}
+    average = {"kind": "Average", "window": window, "weight": torch.full((1, 5), 1 / 64, dtype=torch.float64)}
+    assert plain_graph.constants({"nodes": [{"operation": average}]}) == 0
+    counts = torch.tensor([[1.0, 2, 64, 64, 7]], dtype=torch.float64)
+    assert plain_graph.constants({"nodes": [{"operation": average | {"weight": 1 / counts}}]}) == 5
+    plain = {"shape": [1, 1, 320], "nodes": [{"operation": average, "inputs": [0]}]}
+    plain["nodes"].append({"operation": {"kind": "Reshape", "shape": [5]}, "inputs": [1]})
+    plain_graph.of_plain(plain, [code.integers(np.zeros(1), 0)])
+    window["dilation"] = [1, 2]
+    with pytest.raises(ValueError, match="an average must be over neighbours"):
+        plain_graph.of_plain(plain, [code.integers(np.zeros(1), 0)])

@@ -213,6 +213,8 @@ def _require_own_point(operation: Any, read: Sequence[Shape]) -> None:
     """Every number of a node depends on one point, and what it says of itself is so."""
     axes = len(read[0])
     check(len(read) == 1 or isinstance(operation, Sum | Cat), "only a sum or a row of several reads several nodes.")
+    if isinstance(operation, Average):
+        check(set(operation.window.dilation) == {1}, "an average must be over neighbours.")
     if isinstance(operation, Dense):
         check(axes >= 1 and operation.W.ndim == 2, "a dense layer must have a matrix and read a vector.")
         check(operation.b is None or operation.b.shape == operation.W.shape[:1], "a bias must fit its matrix.")
@@ -251,7 +253,8 @@ def _padded(window: Window, shape: Shape) -> int:
 def constants(plain: Mapping[str, Any]) -> int:
     """How many numbers of a graph are not weights of the code: they belong to the architecture and cost no bits.
 
-    Places that choose among the weights are such numbers too. Signs, means over windows and views are not counted.
+    Places that choose among the weights are such numbers too. Signs, means over windows of one size and views are not
+    counted.
     """
     return sum(_constants(node["operation"]) for node in plain["nodes"])
 
@@ -261,7 +264,8 @@ def _constants(operation: Mapping[str, Any]) -> int:
         points = math.prod(operation["window"]["kernel"]) if "window" in operation else operation["count"]
         weight = torch.as_tensor(operation["weight"], dtype=torch.float64)
         is_mean = (1 / weight).round().clamp(1, points).reciprocal() == weight
-        return int((~is_mean).sum())
+        # one count for each window could say which of them matter
+        return 0 if bool(is_mean.all()) and len(weight.unique()) <= 1 else weight.numel()
     chosen = [part["places"] for part in operation.values() if isinstance(part, dict) and "places" in part]
     parts = [part for part in operation.values() if isinstance(part, Tensor)]
     parts += [places for places in chosen if not _is_view(places)]
