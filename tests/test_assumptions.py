@@ -143,6 +143,14 @@ def test_a_rho_chosen_on_the_sample() -> None:
     assert failing(built(file, rho=0.5)) == {}
 
 
+def test_a_citation_names_the_range_and_the_margin_that_were_fixed() -> None:
+    """Without them nobody could compute its number again."""
+    answer = built(inside(), rho=0.5, r_sup=1.25)
+    words = {row.id: row.words for row in answer.assumptions if row.status == "assumed"}
+    assert words["r-sup"] == "the features were known before the sample to be at most 1.25 in size"
+    assert words["fixed-in-advance"] == "the family and rho = 0.5 were declared before training"
+
+
 def test_no_declared_family() -> None:
     answer = built(inside(declared=False), rho=0.5)
     assert set(failing(answer)) == FAMILY

@@ -158,7 +158,7 @@ def test_what_the_sample_decides_is_counted_among_the_quotable() -> None:
     from verify.rows.assumptions import assess
 
     setting = report.make_setting(file, Question(draws=None))
-    verdict = assess(setting, rho_chosen=False)
+    verdict = assess(setting, Fraction(1))
     applying = sum(bound.applies for bound in answer.bounds)
     assert verdict.quotable > applying
 

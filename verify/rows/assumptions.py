@@ -49,8 +49,11 @@ def at_rho(verdict: Assessment, delta: Fraction, follows: dict[str, bool]) -> As
     return replace(verdict, rows=tuple(others), follows=tuple(id for id, proved in follows.items() if proved))
 
 
-def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
-    """Every assumption but `delta`, which is known only at a ρ, in the order of the catalogue."""
+def assess(setting: Setting, rho: Fraction | None) -> Assessment:
+    """Every assumption but `delta`, which is known only at a ρ, in the order of the catalogue.
+
+    `rho` is that fixed beforehand, None where it is chosen on the sample.
+    """
     rows = (
         iid(setting.source.repeats, setting.m, setting.source.discrete),
         lipschitz(setting),
@@ -61,13 +64,13 @@ def assess(setting: Setting, *, rho_chosen: bool) -> Assessment:
         normalised(setting.W),
         r_sup(setting),
         r_inf(setting),
-        fixed_in_advance(setting.is_declared, rho_chosen, setting.source.rounds_added),
+        fixed_in_advance(setting.is_declared, rho, setting.source.rounds_added),
         feature_map(setting.source, on_start=setting.picking is not None and setting.picking.on_start),
         arithmetic(setting),
         *([] if setting.source.held_out is None else [untouched(setting.source.held_out, setting.source.discrete)]),
         *([chain(next((phi.name for phi in setting.graph.phi), None))] if setting.source.chain else []),
     )
-    assessment = Assessment(rows, setting.is_declared, rho_chosen=rho_chosen)
+    assessment = Assessment(rows, setting.is_declared, rho_chosen=rho is None)
     if setting.classes == "many":
         assessment = replace(assessment, rows=tuple(_of_many(rows)), classes="many")
     return replace(assessment, rows=with_counted((*assessment.rows, *of_picking(setting.picking)), setting.counted))
@@ -281,17 +284,18 @@ def normalised(W: Fraction) -> Assumption:
     return assumption("normalised", W > 0, shown)
 
 
-def fixed_in_advance(is_declared: bool, rho_chosen: bool, rounds_added: bool = False) -> Assumption:
+def fixed_in_advance(is_declared: bool, rho: Fraction | None, rounds_added: bool = False) -> Assumption:
     if rounds_added and not is_declared:
         detail = "rounds were added after the declared ones (--resume without --max-rounds): the family was not fixed"
     elif not is_declared:
         detail = "no family was declared before training: depth, widths and norms were measured after it"
-        detail += ", and rho was chosen on the sample" * rho_chosen
-    elif rho_chosen:
+        detail += ", and rho was chosen on the sample" * (rho is None)
+    elif rho is None:
         detail = "depth, widths, Lambda and p are declared, rho was chosen on the sample"
     else:
         detail = "depth, widths, Lambda, p and rho are declared; the file says that this came before the sample"
-        return assumption("fixed-in-advance", "assumed", detail)
+        words = f"the family and rho = {float(rho):.15g} were declared before training"
+        return assumption("fixed-in-advance", "assumed", detail, words)
     return assumption("fixed-in-advance", False, detail)
 
 
@@ -308,7 +312,8 @@ def r_sup(setting: Setting) -> Assumption:
     if source.clipped and setting.r_sup >= 1:
         return assumption("r-sup", True, f"the feature map clips: |Psi| <= 1 <= {bound} everywhere")
     detail = f"|Psi| <= {source.r_seen:.6g} <= {bound} at all points seen; beyond them it is assumed"
-    return assumption("r-sup", "assumed", detail)
+    words = f"the features were known before the sample to be at most {float(setting.r_sup):.15g} in size"
+    return assumption("r-sup", "assumed", detail, words)
 
 
 def r_inf(setting: Setting) -> Assumption:

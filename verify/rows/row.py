@@ -118,7 +118,7 @@ def prepared(
     R_S is estimated at the δ of a citation, so that one estimate serves the rows and it: δ where the statement to be
     quoted stands `alone`, else δ/K.
     """
-    setting = replace(setting, verdict=assess(setting, rho_chosen=rho is None))
+    setting = replace(setting, verdict=assess(setting, rho))
     rho = _chosen(setting) if rho is None else rho
     asked = None if question.rho is None else Fraction(question.rho)
     # margins first: what they cost in exact arithmetic is taken from the budget of the search
