@@ -50,12 +50,13 @@ FIRST = 0.15
 """Share of the steps for the first run from each rounding; the search continues from the best one."""
 SHARES = ((0.4, 0.5), (0.15, 0.25), (0.15, 0.25))
 """Of fine-tuning and of greedy search for each cycle, from the best network so far."""
-RATE = 2.0
-"""Times the learning rate."""
-DEAR, DEAREST = 8.0, 3e-4
-"""The first price of a bit: times the last, or times m if that is more, so that a step can feel it."""
+RATE = {True: 2.0, False: 1.0}
+"""Times the learning rate, for small networks and for large ones."""
+DEAR, DEAREST, CHEAP = 8.0, 3e-4, 0.5
+"""The first price of a bit: times the last, or times m if that is more, so that a step can feel it; and times the last
+for large networks, which lose more than they gain where a bit is dear at first."""
 COARSE = {True: (0.25, 0.5, 1.0), False: (1.0, 2.0)}
-"""Steps of the rounding in root mean squares to begin with: of small networks, and of large ones."""
+"""Steps of the rounding in root mean squares to begin with, for small networks and for large ones."""
 FEWEST, MOST = 100, 60_000
 LEAST_PRICE = 4.0
 """Of a bit in the loss at the end of a run, times m; at less, the certificate of large networks rises again."""
@@ -322,6 +323,7 @@ def _reporter(name: str, progress: Callable[[str, Score], None]) -> Callable[[Sc
 class _Effort:
     """Batch and steps of fine-tuning in all, the roundings to begin with, and seconds of the search."""
 
+    is_small: bool
     batch: int
     steps: int
     c: tuple[float, ...]
@@ -334,7 +336,7 @@ def _effort(problem: CodingProblem, seconds: float) -> _Effort:
     batch = min(problem.m, 1024 if is_small else 128)
     search = seconds / 2
     steps = min(int((seconds - search) / problem.seconds(batch, backward=True)), MOST)
-    return _Effort(batch, steps, COARSE[is_small], search)
+    return _Effort(is_small, batch, steps, COARSE[is_small], search)
 
 
 @dataclass
@@ -360,8 +362,9 @@ class _Tuner:
     def _run(
         self, start: Sequence[Tensor], exponents: Sequence[int], lam: float, share: float
     ) -> tuple[Score, list[Coded]]:
-        first = max(DEAR * lam, DEAREST * self.problem.m)
-        schedule = Schedule((first, lam), int(share * self.effort.steps), self.effort.batch, RATE)
+        small = self.effort.is_small
+        first = max(DEAR * lam, DEAREST * self.problem.m) if small else CHEAP * lam
+        schedule = Schedule((first, lam), int(share * self.effort.steps), self.effort.batch, RATE[small])
         self.runs += 1
         generator = torch.Generator().manual_seed(1000 * self.seed + self.runs)
         return tune(self.problem, start, exponents, schedule, generator, self.report)
